@@ -9,6 +9,7 @@ FUZZTIME ?= 2s
 FUZZ     ?= .
 FUZZPARALLEL ?= 1
 SOAK     ?= 10m
+SYNC     ?= 10m
 BENCH    ?= .
 
 # Empty without git or outside a repository; the binary then names itself.
@@ -32,7 +33,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/lifecycle/
 COVERED   = 80
 
-.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench hostile soak proof torture torture-real network agents contest mutants eval secrets scopes purge oracle engine llama mcp-conformance lint check compiler install dist dist-check source formula deb deb-check clean docs-check
+.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench hostile soak syncthing rclone proof torture torture-real network agents contest mutants eval secrets scopes purge oracle engine llama mcp-conformance lint check compiler install dist dist-check source formula deb deb-check clean docs-check
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -101,6 +102,16 @@ hostile:
 soak:
 	EMBERD_TEST_SOAK=$(SOAK) go test -v -count=1 -timeout 24h -run '^TestSoak$$' ./cmd/emberd
 
+# Two daemons whose data and vault two Syncthings keep alike, both on the loopback, for as long as SYNC
+# says: agents and people on both, a cut connection, a stopped Syncthing, kills, deleted and cut files of the
+# log; whether both have the same in the end, and everything acknowledged or written by a person, as one table.
+syncthing:
+	EMBERD_TEST_SYNC=$(SYNC) go test -v -count=1 -timeout 24h -run '^TestSyncthing$$' ./cmd/emberd
+
+# The same with rclone's own WebDAV server between two folders, as packaging/rclone sets it up.
+rclone:
+	EMBERD_TEST_SYNC=$(SYNC) go test -v -count=1 -timeout 24h -run '^TestRclone$$' ./cmd/emberd
+
 # Longer proofs than the suite has time for: unique words among 100,000 memories,
 # before and after kill -9, and 10,000 connections of a hostile process; and the properties
 # of all packages on cases that make test does not draw: four times as many in engine, five elsewhere.
@@ -137,9 +148,11 @@ docs-check: build
 agents:
 	EMBERD_TEST_AGENT_CALLS=10000 go test -v -count=1 -timeout 30m -run '^TestTwoAgentsLearn$$' ./cmd/emberd
 
-# Notes written while a human saves them, and killed or cut at each step.
+# Notes written while a human saves them, and killed or cut at each step; and a memory with a note
+# that is edited once a second.
 contest:
 	EMBERD_PROOF=1 go test -v -count=1 -timeout 30m -run 'Case51|Case53' ./vault
+	EMBERD_PROOF=1 go test -v -count=1 -timeout 10m -run 'HundredEditsInAsManySeconds' ./engine
 
 # Every sync, check and order of the log removed in turn, and every check of what agents
 # add; a test must notice each.

@@ -58,7 +58,7 @@ func graph() map[string]edges {
 				"engine/listnotes", "engine/memories", "engine/merge", "engine/notes",
 				"engine/notesync", "engine/promote", "engine/purge", "engine/recall", "engine/review",
 				"engine/search", "engine/semantic", "engine/similar", "engine/storage",
-				"engine/transfer", "internal/access", "internal/contain", "internal/durable",
+				"engine/textmerge", "engine/transfer", "internal/access", "internal/contain", "internal/durable",
 				"internal/echo", "internal/ledger", "internal/text/analysis", "memory", "op", "stm",
 				"vault", "watcher",
 			},
@@ -68,15 +68,16 @@ func graph() map[string]edges {
 				"internal/dedupe/similarity", "internal/entity/knowledge", "internal/intent",
 				"internal/llamawire", "internal/metrics", "internal/notegen", "internal/testutil/secrettest",
 				"internal/tinybert", "ltm", "rekindle", "vault/frontmatter", "vault/lex", "vault/linkindex",
-				"vault/neutralize", "vault/noteedit", "vault/notename", "vectors",
+				"vault/neutralize", "vault/noteedit", "vault/notename", "vectors", "stm/content",
 			},
 		},
 		"engine/admin": {
 			ours: []string{
 				"compaction", "engine/agents", "engine/cleanup", "engine/core", "engine/health",
 				"engine/lifecycle", "engine/listnotes", "engine/memories", "engine/notes", "engine/notesync",
-				"engine/promote", "engine/purge", "engine/semantic", "engine/storage", "internal/access",
-				"internal/contain", "internal/durable", "internal/ledger", "internal/metrics", "internal/when", "memory", "op",
+				"engine/promote", "engine/purge", "engine/semantic", "engine/storage", "engine/textmerge",
+				"internal/access", "internal/contain", "internal/durable", "internal/ledger", "internal/metrics",
+				"internal/when", "memory", "op",
 				"rekindle", "stm", "watcher",
 			},
 		},
@@ -173,8 +174,9 @@ func graph() map[string]edges {
 		"engine/notesync": {
 			ours: []string{
 				"engine/core", "engine/lifecycle", "engine/notes", "engine/promote",
-				"internal/contain", "internal/durable", "internal/secret", "memory", "op", "rekindle",
-				"stm", "vault", "vault/linkindex", "vault/markdown", "watcher",
+				"internal/contain", "internal/durable", "internal/secret", "internal/text/merge", "memory",
+				"op", "rekindle", "stm", "vault", "vault/linkindex", "vault/markdown", "vault/neutralize",
+				"vault/noteedit", "vault/notename", "watcher",
 			},
 		},
 		"engine/promote": {
@@ -235,6 +237,12 @@ func graph() map[string]edges {
 				"memory", "op", "stm",
 			},
 		},
+		"engine/textmerge": {
+			ours: []string{
+				"engine/core", "engine/lifecycle", "engine/memories", "engine/review", "internal/durable",
+				"internal/text/merge", "memory", "op", "stm",
+			},
+		},
 		"engine/transfer": {
 			ours: []string{
 				"engine/core", "engine/graph", "engine/lifecycle", "internal/cleanup", "memory", "op", "stm",
@@ -247,7 +255,7 @@ func graph() map[string]edges {
 			others: []string{"golang.org/x/sync/semaphore", "golang.org/x/time/rate"},
 		},
 		"internal/backup": {
-			ours: []string{"internal/durable"},
+			ours: []string{"internal/durable", "stm/content", "stm/record"},
 		},
 		"internal/beads": {},
 		"internal/bert": {
@@ -306,7 +314,7 @@ func graph() map[string]edges {
 			ours: []string{
 				"engine/core", "engine/promote", "internal/backup", "internal/cli", "internal/durable",
 				"internal/entity/drawing", "internal/importer", "internal/ledger", "internal/notefolder",
-				"internal/refgraph", "memory", "op", "stm", "vault",
+				"internal/refgraph", "memory", "op", "stm", "stm/content", "vault",
 			},
 			others: []string{"github.com/spf13/cobra"},
 		},
@@ -320,9 +328,9 @@ func graph() map[string]edges {
 		},
 		"internal/cli/maintain": {
 			ours: []string{
-				"api", "embedding", "engine", "internal/access", "internal/cli", "internal/cli/daemon",
-				"internal/cli/model", "internal/config", "internal/doctor", "internal/durable", "internal/models",
-				"internal/service", "memory", "op", "stm", "watcher",
+				"api", "embedding", "engine", "engine/core", "engine/storage", "internal/access", "internal/cli",
+				"internal/cli/daemon", "internal/cli/model", "internal/config", "internal/doctor", "internal/durable",
+				"internal/models", "internal/service", "memory", "op", "stm", "watcher",
 			},
 			others: []string{
 				"github.com/gdamore/tcell/v2", "github.com/rivo/uniseg", "github.com/spf13/cobra",
@@ -390,7 +398,9 @@ func graph() map[string]edges {
 			ours: []string{"internal/text", "internal/text/analysis"},
 		},
 		"internal/doctor": {
-			ours:   []string{"internal/durable", "ltm", "stm", "vault", "vault/notename"},
+			ours: []string{
+				"internal/backup", "internal/durable", "ltm", "stm", "vault", "vault/frontmatter", "vault/notename",
+			},
 			others: []string{"golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
 		},
 		"internal/dot": {
@@ -573,6 +583,7 @@ func graph() map[string]edges {
 			others: []string{"pgregory.net/rapid"},
 		},
 		"internal/testutil/secrettest": {},
+		"internal/testutil/snapfile":   {},
 		"internal/stamp":               {},
 		"internal/text": {
 			others: []string{"github.com/rivo/uniseg"},
@@ -584,9 +595,14 @@ func graph() map[string]edges {
 			ours: []string{"internal/text"},
 		},
 		"internal/text/invisible": {},
-		"internal/text/spelling":  {},
-		"internal/tinybert":       {},
-		"internal/unpack":         {ours: []string{"internal/durable"}},
+		"internal/text/merge": {
+			ours:   []string{"internal/text"},
+			others: []string{"github.com/aymanbagabas/go-udiff/lcs"},
+			tests:  []string{"internal/testutil/racescale"},
+		},
+		"internal/text/spelling": {},
+		"internal/tinybert":      {},
+		"internal/unpack":        {ours: []string{"internal/durable"}},
 		"internal/when": {
 			ours: []string{"internal/text"},
 		},
@@ -621,13 +637,20 @@ func graph() map[string]edges {
 		// The store names what its callers need of the packages below.
 		"stm": {
 			ours: []string{
-				"compaction", "internal/durable", "internal/metrics", "memory", "stm/device", "stm/history",
-				"stm/journal", "stm/record", "stm/table", "stm/wal",
+				"compaction", "internal/durable", "internal/metrics", "memory", "stm/content", "stm/device",
+				"stm/history", "stm/journal", "stm/record", "stm/repair", "stm/snapshot", "stm/table", "stm/wal",
 			},
 			tests: []string{"internal/backup", "internal/text/analysis", "internal/words"},
 		},
+		"stm/content": {
+			ours:  []string{"compaction", "internal/durable", "memory", "stm/record", "stm/table"},
+			tests: []string{"stm"},
+		},
 		"stm/device": {
 			ours: []string{"internal/durable", "internal/text", "memory", "stm/record", "stm/table"},
+		},
+		"stm/extent": {
+			ours: []string{"internal/durable", "stm/record"},
 		},
 		"stm/history": {
 			ours: []string{
@@ -641,6 +664,18 @@ func graph() map[string]edges {
 		"stm/record": {
 			ours: []string{"internal/durable", "internal/stamp", "memory"},
 		},
+		"stm/repair": {
+			ours: []string{
+				"compaction", "internal/contain", "internal/durable", "memory", "stm/device", "stm/extent", "stm/record",
+				"stm/snapshot", "stm/table",
+			},
+		},
+		"stm/snapshot": {
+			ours: []string{
+				"internal/durable", "internal/words", "memory", "stm/device", "stm/extent", "stm/journal",
+				"stm/record", "stm/table",
+			},
+		},
 		"stm/table": {
 			ours: []string{
 				"internal/contain", "internal/text", "internal/text/analysis", "internal/text/spelling", "internal/words",
@@ -651,7 +686,8 @@ func graph() map[string]edges {
 		"stm/wal": {
 			ours: []string{
 				"compaction", "internal/contain", "internal/durable", "internal/metrics",
-				"internal/text/analysis", "internal/words", "memory", "stm/device", "stm/journal", "stm/record", "stm/table",
+				"internal/text/analysis", "memory", "stm/device", "stm/extent", "stm/journal", "stm/record", "stm/repair",
+				"stm/snapshot", "stm/table",
 			},
 		},
 		"vault": {

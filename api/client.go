@@ -124,6 +124,9 @@ func (c *Client) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 		return nil, err
 	}
 	res, err := c.roundTrip(r, s)
+	if hungUp(err) && s.Effect == op.Read && out.body == nil { // a daemon that starts again may hang up once
+		res, err = c.roundTrip(r.Clone(r.Context()), s)
+	}
 	lost, ok := errors.AsType[*lostError](err)
 	switch {
 	case !ok:
@@ -155,6 +158,12 @@ func traceOf(out *sent, gone *atomic.Bool) *httptrace.ClientTrace {
 
 // lostError is a failure to get an answer, of whatever kind.
 type lostError struct{ cause error }
+
+// hungUp reports whether the daemon closed the connection before it answered.
+func hungUp(err error) bool {
+	lost, ok := errors.AsType[*lostError](err)
+	return ok && (errors.Is(lost.cause, io.EOF) || errors.Is(lost.cause, syscall.ECONNRESET))
+}
 
 func (e *lostError) Error() string { return e.cause.Error() }
 

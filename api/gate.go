@@ -117,7 +117,7 @@ func (g *limitedListener) recognize(conn net.Conn) (peer, bool) {
 // admit accepts a connection, if necessary in place of another, and returns nil if there is no
 // room.
 func (g *limitedListener) admit(conn net.Conn, p peer) *clientConn {
-	c := &clientConn{Conn: conn, peer: p, gate: g}
+	c := &clientConn{Conn: conn, peer: p, gate: g, accepted: time.Now()}
 	c.close = sync.OnceValue(func() error {
 		g.leave(c)
 		c.settle()
@@ -255,15 +255,28 @@ func (g *limitedListener) tooMany() []byte {
 // Close implements [net.Listener]. A second call does nothing.
 func (g *limitedListener) Close() error { return g.close() }
 
-// forget closes connections on which nothing was ever asked. A shutdown would
-// wait five seconds for them, and clients often open one more than they use.
+// firstWord is how long a new connection may take until the client asks something on it.
+const firstWord = 500 * time.Millisecond
+
+// forget closes connections on which nothing was ever asked, new ones after firstWord: their first
+// request may be on its way. A shutdown would wait five seconds for them, and clients often open one
+// more than they use.
 func (g *limitedListener) forget() error {
 	g.mu.Lock()
 	var silent []*clientConn
 	for c := range g.guests {
-		if !c.spoke.Load() {
-			silent = append(silent, c)
+		if c.spoke.Load() {
+			continue
 		}
+		if young := firstWord - time.Since(c.accepted); young > 0 {
+			time.AfterFunc(young, func() {
+				if !c.spoke.Load() {
+					_ = c.Close() // its client has left it alone
+				}
+			})
+			continue
+		}
+		silent = append(silent, c)
 	}
 	g.mu.Unlock()
 	var errs []error
@@ -278,14 +291,15 @@ type connKey struct{}
 // clientConn is an accepted connection.
 type clientConn struct {
 	net.Conn
-	peer    peer
-	gate    *limitedListener
-	begun   bool // whether Read was called; only the reading goroutine uses it
-	spoke   atomic.Bool
-	state   atomic.Int32 // an [http.ConnState]
-	running atomic.Bool  // whether a request of it is running
-	read    atomic.Int64 // bytes that no request is charged with yet
-	close   func() error
+	peer     peer
+	accepted time.Time
+	gate     *limitedListener
+	begun    bool // whether Read was called; only the reading goroutine uses it
+	spoke    atomic.Bool
+	state    atomic.Int32 // an [http.ConnState]
+	running  atomic.Bool  // whether a request of it is running
+	read     atomic.Int64 // bytes that no request is charged with yet
+	close    func() error
 }
 
 func (c *clientConn) key() admission.Key { return admission.Key{PID: c.peer.pid} }

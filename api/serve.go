@@ -41,7 +41,10 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler, opt *ServeOptio
 	}
 	srv := newServer(h, ctx.Done(), log)
 	served := make(chan error, 1)
-	go func() { served <- srv.Serve(g) }()
+	go func() {
+		served <- srv.Serve(g)
+		close(served)
+	}()
 	select {
 	case err := <-served:
 		return errors.Join(fmt.Errorf("serve %s: %w", ln.Addr(), err), srv.Close())
@@ -50,11 +53,16 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler, opt *ServeOptio
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
 	err := srv.Shutdown(end)
+	if err == nil {
+		// The first Shutdown does not know a connection that was being accepted; the second waits for it.
+		<-served
+		err = srv.Shutdown(end)
+	}
 	if err != nil {
 		err = errors.Join(fmt.Errorf("requests still ran %v after the end and were cut off: %w", grace, err),
 			srv.Close())
+		<-served
 	}
-	<-served
 	return err
 }
 

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -71,6 +72,61 @@ func BenchmarkReplay(b *testing.B) {
 		d.stop(b, syscall.SIGTERM)
 	}
 	onlyMetrics(b)
+}
+
+// BenchmarkStop loads a million memories into a running daemon and stops it at once, while the
+// latest snapshot lacks some; and again when it is idle and the snapshot holds all but a thousand
+// changes. Told are how long a stop takes, how many lines the next start reads, and until it answers.
+func BenchmarkStop(b *testing.B) {
+	const memories = 1_000_000
+	for b.Loop() {
+		p, texts := newProgram(b), newProse(1)
+		d := p.start(b)
+		fill(b, d, texts, memories)
+		b.ReportMetric(time.Since(d.began).Seconds(), "load-s")
+		b.ReportMetric(d.memoryMB(b, "VmHWM"), "load-peak-MB")
+		d = p.stopAndStart(b, d, "loaded")
+		d.waitIndexed(b)
+		b.ReportMetric(time.Since(d.began).Seconds(), "loaded-ready-s")
+		before := p.snapshotOf(b)
+		fill(b, d, texts, 6_000+memories/16) // as many as make a snapshot due
+		d.wait(b, time.Second, func() bool { return !os.SameFile(before, p.snapshotOf(b)) })
+		fill(b, d, texts, 1_000)
+		d = p.stopAndStart(b, d, "idle")
+		b.ReportMetric(float64(p.snapshotOf(b).Size())/1e6, "snapshot-MB")
+		d.waitIndexed(b)
+		b.ReportMetric(time.Since(d.began).Seconds(), "idle-ready-s")
+		if got, want := d.status(b).Memories, memories+6_000+memories/16+1_000; got != want {
+			b.Errorf("%d memories at the end, want %d", got, want)
+		}
+		d.stop(b, syscall.SIGTERM)
+	}
+	onlyMetrics(b)
+}
+
+// stopAndStart ends a daemon in order and starts the next one.
+func (p *program) stopAndStart(b *testing.B, d *daemon, when string) *daemon {
+	b.Helper()
+	begin := time.Now()
+	d.stop(b, syscall.SIGTERM)
+	b.ReportMetric(time.Since(begin).Seconds(), when+"-stop-s")
+	if code := d.cmd.ProcessState.ExitCode(); code != 0 {
+		b.Errorf("%s: exit code %d", when, code)
+	}
+	d = p.start(b)
+	b.ReportMetric(d.answered.Seconds(), when+"-answers-s")
+	b.ReportMetric(float64(d.status(b).Log.Recovery.Applied), when+"-lines")
+	return d
+}
+
+// snapshotOf describes the snapshot of the log.
+func (p *program) snapshotOf(b *testing.B) os.FileInfo {
+	b.Helper()
+	info, err := os.Lstat(filepath.Join(p.home, "state", "index", "stm.snap"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return info
 }
 
 // fillBehind saves memories into the home of a program that does not run, without

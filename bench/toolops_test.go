@@ -46,6 +46,8 @@ func (s *toolStore) operationCalls() map[string]func(i int) object {
 		"undo":          func(int) object { return object{"tx": s.fresh().Tx} },
 		"unrelate":      func(i int) object { return object{"id": s.relation(i)} },
 		"vault_confirm": none,
+		"vault_open":    func(int) object { return s.released() },
+		"vault_release": func(int) object { return s.opened() },
 
 		// There is nothing to ask these about in a store that is in order.
 		"cleanup_rollback":  none,
@@ -104,6 +106,18 @@ func (s *toolStore) questionCalls() map[string]func(i int) object {
 // refused are tools whose answer to that is an error, which is measured then.
 func refused(name string) bool {
 	return name == "quarantine_accept" || name == "quarantine_show" || name == "stale_decide" || name == "cleanup_rollback"
+}
+
+// opened are the arguments of a release, before which the vault is open.
+func (s *toolStore) opened() object {
+	call(s.tb, s.d, op.VaultOpen, &op.VaultOpenRequest{})
+	return object{}
+}
+
+// released are the arguments of what opens the vault again, before which it is released.
+func (s *toolStore) released() object {
+	call(s.tb, s.d, op.VaultRelease, &op.VaultReleaseRequest{})
+	return object{}
 }
 
 // forgotten is a memory in the trash.

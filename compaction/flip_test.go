@@ -27,7 +27,7 @@ func TestAFlippedByteIsNotPublished(t *testing.T) {
 		Changes: []record.Change{{Op: record.OpPut, ID: id, Data: []byte(`{"content":"apple pie"}`)}}}
 	set := record.Line{Seq: 2, Stamp: at(3), Tx: at(3), Op: record.OpSet, Verb: "edit",
 		Changes: []record.Change{{Op: record.OpSet, ID: id, Data: []byte(`{"content":"apple tart"}`),
-			Prev: record.EncodePrev(at(2), []byte(`{"content":"apple pie"}`))}}}
+			Prev: record.EncodePrev(at(2), nil, []byte(`{"content":"apple pie"}`))}}}
 	b = set.Append(put.Append(b))
 	if err := os.WriteFile(filepath.Join(dir, record.SegmentName(1)), b, 0o600); err != nil {
 		t.Fatal(err)

@@ -44,6 +44,9 @@ func TestBackupIsOneMoment(t *testing.T) {
 		}
 		saved := save(t, e, fmt.Sprintf("right before backup %d", i))
 		made := do(t, e, op.BackupCreate, &op.BackupCreateRequest{File: filepath.Join(t.TempDir(), "one.tar.gz")})
+		if made.FromMemory != 0 || made.Memories == 0 || len(made.Damaged) != 0 {
+			t.Errorf("of a sound log it says %+v", made)
+		}
 		restored := reopenedFrom(t, made.File)
 		if got := look(t, restored, saved.ID); got.Content != saved.Content {
 			t.Errorf("the backup holds %q", got.Content)
@@ -60,7 +63,7 @@ func TestBackupIsOneMoment(t *testing.T) {
 func reopenedFrom(t *testing.T, file string) *engine.Engine {
 	t.Helper()
 	h := newHouse(t)
-	if _, err := backup.Restore(t.Context(), durable.OS{}, file, h.Data, false, func() error { return nil }); err != nil {
+	if _, err := backup.Restore(t.Context(), durable.OS{}, file, h.Data, false, func(string, *backup.Manifest) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	c, err := stm.CheckLog(t.Context(), durable.OS{}, h.Data, h.clock.Now())

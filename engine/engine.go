@@ -102,6 +102,8 @@ func Open(opt core.Options) (*Engine, error) {
 		long.Vitals = &e.Vitals
 	}
 	e.Purge.LoadHeld()
+	e.Storage.LoadBackups()
+	e.Texts.Open()
 	e.Promote.OpenNoteWriter()
 	if e.Semantic.Meaning != nil {
 		e.Semantic.Meaning.Digest, e.Semantic.Meaning.Vitals = e.Semantic.MemoryDigest, &e.Vitals
@@ -118,8 +120,8 @@ func (e *Engine) connect() {
 	e.Lifecycle.Scheduler.Duties = []lifecycle.Duty{{Name: "deciding of what nobody decided",
 		Do: e.Review.DecideOverdue}}
 	e.Hooks = core.Hooks{Embedded: e.Semantic.EmbeddedBy, Touched: e.touched, ForgetEchoes: e.forgetEchoes,
-		NoteClaims: e.Review.FileNoteClaim,
-		Status:     func(g *access.Grant) *op.StatusResult { return e.newView(g).Admin.SeenStatus() }}
+		NoteClaims: e.Review.FileNoteClaim, OtherTexts: e.Review.AddTexts,
+		Status: func(g *access.Grant) *op.StatusResult { return e.newView(g).Admin.SeenStatus() }}
 	if e.Lists.Lists != nil {
 		e.Lists.Lists.Open = e.Review.OpenItems
 		e.Lists.Lists.Writers = map[string]listnotes.ListWriter{listnotes.InboxKind: e.Review.WriteInbox}
@@ -220,6 +222,8 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.BackupCreate.Handle(e.Storage.BackupCreate))
 	add(op.VaultCheck.Handle(e.Sync.VaultCheck))
 	add(op.VaultConfirm.Handle(e.Sync.VaultConfirm))
+	add(op.VaultRelease.Handle(e.Sync.VaultRelease))
+	add(op.VaultOpen.Handle(e.Sync.VaultOpen))
 	add(op.Links.Handle(e.Sync.NoteLinks))
 	add(op.Open.Handle(e.Sync.Open))
 	add(op.NoteRead.Handle(e.Notes.NoteRead))
@@ -316,7 +320,12 @@ func (e *Engine) invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 
 // Close waits for the running operations, ends Run and all event streams, flushes stm and
 // releases the lock. Further calls do nothing.
-func (e *Engine) Close() error {
+func (e *Engine) Close() error { return e.Shutdown(context.Background(), func() {}) }
+
+// Shutdown is Close, but writes the snapshot of the log only as long as ctx lasts. Without a new
+// one nothing is lost, and the next start reads more of the log. It calls settled when all but
+// the snapshot and the lock is closed without an error: the process may end from then on.
+func (e *Engine) Shutdown(ctx context.Context, settled func()) error {
 	if !e.shut() {
 		return nil
 	}
@@ -327,9 +336,13 @@ func (e *Engine) Close() error {
 		err = e.Notes.Vault.Close()
 	}
 	_ = e.Ledger.Flush() // so that the end of the log has its line; CloseLedger tells of an error
-	err = errors.Join(err, e.Stm.Close())
-	e.Admin.CloseLedger() // after the last change
-	e.EventLog.Close()    // after the last change
+	err = errors.Join(err, e.Stm.Shutdown(ctx, func(failed error) {
+		e.Admin.CloseLedger() // after the last change
+		e.EventLog.Close()    // after the last change
+		if err == nil && failed == nil {
+			settled()
+		}
+	}))
 	return errors.Join(err, e.Lock.Close())
 }
 

@@ -23,6 +23,7 @@ import (
 	"emberd/engine/semantic"
 	"emberd/engine/similar"
 	"emberd/engine/storage"
+	"emberd/engine/textmerge"
 	"emberd/engine/transfer"
 	"emberd/internal/echo"
 )
@@ -46,6 +47,7 @@ type Features struct {
 	Learn     *learn.Learn
 	Merge     *merge.Merge
 	Review    *review.Review
+	Texts     *textmerge.TextMerge
 	Health    *health.Health
 	Storage   *storage.Storage
 	Cleanup   *cleanup.Cleanup
@@ -66,6 +68,7 @@ type state struct {
 	learn     learn.State
 	merge     merge.State
 	review    review.State
+	texts     textmerge.State
 	health    health.State
 	storage   storage.State
 	cleanup   cleanup.State
@@ -112,6 +115,8 @@ func (f *Features) wireMaintenance(v *core.View, s *state) {
 		Semantic: f.Semantic, Similar: f.Similar}
 	f.Review = &review.Review{View: v, State: &s.review, Lifecycle: f.Lifecycle, Lists: f.Lists, Memories: f.Memories,
 		Merge: f.Merge, Notes: f.Notes, Promote: f.Promote, Sync: f.Sync}
+	f.Texts = &textmerge.TextMerge{View: v, State: &s.texts, Lifecycle: f.Lifecycle, Memories: f.Memories,
+		Review: f.Review}
 	f.Health = &health.Health{View: v, State: &s.health, Lifecycle: f.Lifecycle, Merge: f.Merge, Review: f.Review,
 		Semantic: f.Semantic, Similar: f.Similar}
 	f.Storage = &storage.Storage{View: v, State: &s.storage, Promote: f.Promote}
@@ -124,5 +129,5 @@ func (f *Features) wireMaintenance(v *core.View, s *state) {
 		Promote: f.Promote, Semantic: f.Semantic, Sync: f.Sync}
 	f.Admin = &admin.Admin{View: v, State: &s.admin, Agents: f.Agents, Cleanup: f.Cleanup, Lifecycle: f.Lifecycle,
 		Lists: f.Lists, Notes: f.Notes, Sync: f.Sync, Promote: f.Promote, Purge: f.Purge, Semantic: f.Semantic,
-		Storage: f.Storage}
+		Storage: f.Storage, Texts: f.Texts}
 }

@@ -46,6 +46,9 @@ func (f *noteFollower) End(first bool) {
 	}
 	f.e.Sync.Sync.End()
 	f.e.Lists.Lists.Read(first)
+	if f.e.Notes.Vault.Back() {
+		f.e.Promote.VaultBack()
+	}
 }
 
 func (f *noteFollower) EndOfOne()                     { f.e.Sync.Sync.EndOfOne() }

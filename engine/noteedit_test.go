@@ -84,28 +84,45 @@ func TestAnEditThatTheNoteGetsLater(t *testing.T) {
 	if h.note(t, m.PromotedTo) != before {
 		t.Error("the note changed while git was at work")
 	}
-	err := refused(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("other")})
-	wantCode(t, err, memory.Busy, `is that of the note "Memories/text.md", which is not written now: git is at work in the vault`)
+	for _, text := range []string{"other", "another"} {
+		got := do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: &text})
+		if got.Pending == nil || got.Pending.Reason != string(vault.GitBusy) || got.Memory.Content != text {
+			t.Errorf("the edit answered %+v", got)
+		}
+	}
 	done()
 	h.rest(t, e)
-	wantNote(t, h, m.PromotedTo, "category: \"habit\"", "- \"later\"")
+	wantNote(t, h, m.PromotedTo, "category: \"habit\"", "- \"later\"", "---\nanother\n")
 	wantSettled(t, e, m.ID)
 	if len(e.Promote.Pending.List()) > 0 {
 		t.Errorf("the queue is %+v", e.Promote.Pending.List())
 	}
 }
 
-// A human's newer word stays, in the text and in each property.
-func TestAnEditOfWhatAHumanEditedIsRefused(t *testing.T) {
+// synced has note sync apply the note of a memory until the memory is as is says; the watcher may be at work, too.
+func synced(t testing.TB, e *engine.Engine, id memory.ID, is func(m *memory.Memory) bool) {
+	t.Helper()
+	until(t, "the note is applied", func() bool {
+		e.Sync.Sync.Schedule([]memory.ID{id}, time.Now(), false)
+		e.Sync.Sync.ProcessDue(t.Context())
+		m := look(t, e, id).Memory
+		return is(&m)
+	})
+}
+
+// A human's newer word stays, in the text and in each property, and the memory's is in its history.
+func TestAnEditOfWhatAHumanEdited(t *testing.T) {
 	t.Parallel()
 	h, e, m := promotedHouse(t, "text", "a")
 	h.write(t, m.PromotedTo, strings.Replace(h.note(t, m.PromotedTo), "text\n", "human's text\n", 1))
-	for _, req := range []*op.EditRequest{{Content: new("other")}} {
-		req.ID = string(m.ID)
-		wantCode(t, refused(t, e, op.Edit, req), memory.Conflict, `somebody edited the note "Memories/text.md" of memory `+string(m.ID))
-	}
-	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new("habit")})
+	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("other"), Category: new("habit")})
 	wantNote(t, h, m.PromotedTo, "human's text", "category: \"habit\"")
+	synced(t, e, m.ID, func(m *memory.Memory) bool { return m.Content == "human's text" })
+	past := do(t, e, op.History, &op.HistoryRequest{ID: string(m.ID)})
+	if !strings.Contains(inJSON(t, past), `"other"`) {
+		t.Errorf("the history lost the memory's text: %s", inJSON(t, past))
+	}
+	wantSettled(t, e, m.ID)
 }
 
 // A field that a human changes in the note while it waits is the human's.
@@ -148,18 +165,41 @@ func TestALateSaveGetsTheFieldsAgain(t *testing.T) {
 	}
 }
 
-// A note that was just made is still warm: its text can be edited a little later.
-func TestTheTextOfANewNoteWaits(t *testing.T) {
+// emberd's own note, made a moment ago, is no sign of a user at work: it is edited and taken back at once.
+func TestANewNoteIsEditedAtOnce(t *testing.T) {
+	t.Parallel()
+	h := promotingHouse(t, nil)
+	h.ms.Store(time.Now().UnixMilli())
+	e := h.following(t)
+	edited, undone := save(t, e, "text"), save(t, e, "not for a note")
+	path := promoteByID(t, e, edited.ID).Path
+	got := do(t, e, op.Edit, &op.EditRequest{ID: string(edited.ID), Content: new("other")})
+	if got.Pending != nil {
+		t.Errorf("the note waits: %+v", got.Pending)
+	}
+	wantNote(t, h, path, "---\nother\n")
+	wantSettled(t, e, edited.ID)
+	promoteByID(t, e, undone.ID)
+	do(t, e, op.Undo, &op.UndoRequest{})
+	wantFiles(t, h, path)
+}
+
+// A note that a user saved a moment ago waits, and gets the edit later.
+func TestANoteThatAUserJustSavedWaits(t *testing.T) {
 	t.Parallel()
 	h := promotingHouse(t, nil)
 	h.ms.Store(time.Now().UnixMilli())
 	e := h.following(t)
 	m := promoteByID(t, e, save(t, e, "text").ID).Memory
-	err := refused(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("other")})
-	wantCode(t, err, memory.Busy, "somebody may be at work in it; try again in ")
-	if got := look(t, e, m.ID); got.Content != "text" {
-		t.Errorf("the log ran ahead of the note: %q", got.Content)
+	h.write(t, m.PromotedTo, h.note(t, m.PromotedTo))
+	got := do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("other")})
+	if got.Pending == nil || got.Pending.Reason != string(vault.NotQuiet) || got.Memory.Content != "other" {
+		t.Errorf("the edit answered %+v", got)
 	}
+	wantNote(t, h, m.PromotedTo, "---\ntext\n")
+	h.rest(t, e)
+	wantNote(t, h, m.PromotedTo, "---\nother\n")
+	wantSettled(t, e, m.ID)
 }
 
 func TestAPromotedMemoryWithoutItsVault(t *testing.T) {
@@ -168,8 +208,10 @@ func TestAPromotedMemoryWithoutItsVault(t *testing.T) {
 	if err := os.Rename(h.Vaults[0], h.Vaults[0]+"-away"); err != nil {
 		t.Fatal(err)
 	}
-	err := refused(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("other")})
-	wantCode(t, err, memory.Busy, "the vault's folder is gone")
+	got := do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("other")})
+	if got.Pending == nil || got.Pending.Reason != string(vault.VaultReplaced) || got.Memory.Content != "other" {
+		t.Errorf("the edit answered %+v", got)
+	}
 	if got := do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new("habit")}); got.Pending == nil {
 		t.Errorf("the edit answered %+v, want it to wait", got)
 	}
@@ -177,11 +219,11 @@ func TestAPromotedMemoryWithoutItsVault(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.rest(t, e)
-	wantNote(t, h, m.PromotedTo, "category: \"habit\"")
+	wantNote(t, h, m.PromotedTo, "category: \"habit\"", "---\nother\n")
 
 	elsewhere, _ := newEngine(t)
 	do(t, elsewhere, op.Import, &op.ImportRequest{Records: exported(t, e)})
-	err = refused(t, elsewhere, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("other")})
+	err := refused(t, elsewhere, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("else")})
 	wantCode(t, err, memory.Conflict, "in a vault that this emberd does not have; edit the note")
 }
 

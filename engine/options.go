@@ -22,6 +22,7 @@ func (e *Engine) storeOptions() *stm.Options {
 		Now:          o.Now,
 		Durability:   o.Durability,
 		AcceptEmpty:  o.AcceptEmpty,
+		Repair:       o.Repair,
 		SegmentBytes: o.SegmentBytes,
 		SegmentAge:   o.SegmentAge,
 		TrashKeep:    o.TrashKeep,

@@ -187,7 +187,10 @@ func TestAPurgeLeavesNoWordOfAnyWayIn(t *testing.T) {
 	}
 	d.listed()
 	do(t, d.Engine, op.Health, &op.HealthRequest{})
-	do(t, d.Engine, op.BackupCreate, &op.BackupCreateRequest{})
+	backup := do(t, d.Engine, op.BackupCreate, &op.BackupCreateRequest{}).File
+	kept, err := os.ReadFile(backup) // by the user, where no purge looks
+	ok(t, err)
+	place(t, filepath.Dir(backup), "auto-20260301T120000.000Z-k7q2mzxa.tar.gz", string(kept))
 	folders := []string{d.Data, d.State, d.Vaults[0]}
 	before := filesWith(t, words, folders...)
 	notes := make(map[string][]string)
@@ -229,7 +232,17 @@ func TestAPurgeLeavesNoWordOfAnyWayIn(t *testing.T) {
 		t.Errorf("%s (%q) is in %q after its note was deleted", word, ways[slices.Index(words, word)].way, files)
 	}
 	d.rest(t, d.Engine)
-	ok(t, filepath.WalkDir(d.State, func(name string, e fs.DirEntry, err error) error {
+	d.restored(kept)
+	for word, files := range filesWith(t, words, folders...) {
+		t.Errorf("%s (%q) is in %q after an earlier backup was restored", word, ways[slices.Index(words, word)].way, files)
+	}
+	wantPrivate(t, d.State)
+}
+
+// wantPrivate wants no file below dir to be readable by anybody else.
+func wantPrivate(t *testing.T, dir string) {
+	t.Helper()
+	ok(t, filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() {
 			info, failed := e.Info()
 			if ok(t, failed); info.Mode().Perm() != 0o600 {

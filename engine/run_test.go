@@ -13,12 +13,13 @@ import (
 	"emberd/op"
 )
 
-// timers are those of status, but for the ones of the lifecycle and of the agents: these are
+// timers are those of status, but for the ones of the lifecycle, of the agents and of backups: these are
 // dates, no ticks.
 func timers(t testing.TB, e *engine.Engine) map[string]string {
 	all := do(t, e, op.Status, &op.StatusRequest{}).Timers
 	delete(all, "lifecycle")
 	delete(all, "agents")
+	delete(all, "backup")
 	return all
 }
 

@@ -37,6 +37,7 @@ func newDesk(t testing.TB, notes map[string]string) *desk {
 func (d *desk) start() {
 	d.t.Helper()
 	d.Engine = d.house.open(d.t)
+	d.Notes.Vault.Reopen() // a vault whose notes were removed while nothing ran counts as away
 	d.batch(d.all(), d.vanished())
 }
 

@@ -19,7 +19,7 @@ const (
 // with the first of them by id, goes to the trash with that one, and comes back with it.
 type ReviewItem struct {
 	ID string `json:"id"` // "rev-" and 32 hex digits, see [ReviewItemID]
-	// Agent filed it: decay, cluster, merge, promote, relations, health, cleanup, or user.
+	// Agent filed it: decay, cluster, merge, promote, relations, health, cleanup, note, text, or user.
 	Agent string `json:"agent"`
 	// Action is what the agent proposes, in its own words: reinforce, gc_candidate,
 	// needs_review, merge, promote, contradiction, update.
@@ -29,6 +29,8 @@ type ReviewItem struct {
 	MemoryIDs []ID     `json:"memory_ids"` // ascending
 	// Evidence reports why in a sentence. It may hold words of the memories.
 	Evidence string `json:"evidence,omitempty"`
+	// Texts are others that the memory could have, which searches find as long as the item is not closed.
+	Texts []OtherText `json:"texts,omitempty"`
 
 	Status    string    `json:"status"`
 	CreatedAt time.Time `json:"created_at"`
@@ -41,6 +43,21 @@ type ReviewItem struct {
 	Reason   string `json:"reason,omitempty"`
 	// Bead is the issue of a bd tracker that mirrors it, "" for none.
 	Bead string `json:"bead,omitempty"`
+}
+
+// OtherText is a text that was written for a memory apart from the one that it has.
+type OtherText struct {
+	Text string `json:"text"`
+	// Rev is the version of the text in the log, and Note the path of the note that has it; one of them is set.
+	Rev  string    `json:"rev,omitempty"`
+	Note string    `json:"note,omitempty"`
+	At   time.Time `json:"at,omitzero"` // when it was written, if that is known
+}
+
+// Digits stand for a text in decisions: 64 bits of its SHA-256.
+func (o *OtherText) Digits() string {
+	sum := sha256.Sum256([]byte(o.Text))
+	return hex.EncodeToString(sum[:8])
 }
 
 // ReviewItemID is the id of the one item of an agent about a set of memories: the first

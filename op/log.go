@@ -149,6 +149,13 @@ type BackupCreateResult struct {
 	Files   int       `json:"files"` // of the log
 	Content int64     `json:"content_bytes"`
 	Created time.Time `json:"created"`
+	// Memories counts the live ones that the files of the backup add up to.
+	Memories int `json:"memories"`
+	// FromMemory counts those that the log on the disk lacked, in part or as a whole, and that were
+	// written from what the daemon holds. LostTrash counts those of the trash that are lost.
+	FromMemory int      `json:"from_memory,omitempty"`
+	LostTrash  int      `json:"lost_trash,omitempty"`
+	Damaged    []string `json:"damaged,omitempty"` // what is wrong with the log on the disk
 }
 
 // ExportRequest pages through everything, by ascending id.

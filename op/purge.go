@@ -6,7 +6,7 @@ import "emberd/memory"
 type PurgeRequest struct {
 	ID      string `json:"-" path:"id" doc:"the memory, live or in the trash"`
 	DryRun  bool   `json:"-" query:"dry_run" doc:"tell what would go and what cannot be reached, change nothing"`
-	Backups bool   `json:"-" query:"backups" doc:"also remove the backups in the state folder that hold the memory"`
+	Backups bool   `json:"-" query:"backups" doc:"also remove the backups in the state folder that hold the memory and that a user made; automatic ones go anyway"`
 }
 
 // PurgeResult reports what was removed, or would be.
@@ -18,14 +18,14 @@ type PurgeResult struct {
 	DryRun     bool     `json:"dry_run,omitempty"`
 	Rewritten  []string `json:"rewritten"`            // log files that held the memory
 	Quarantine int      `json:"quarantine,omitempty"` // copies of damaged lines
-	Backups    []string `json:"backups,omitempty"`    // backups that were removed
+	Backups    []string `json:"backups,omitempty"`    // backups that were removed, automatic ones unasked
 	// Left are the places that were not reached, or may hold a copy.
 	Left []PurgeLeft `json:"left"`
 }
 
 // PurgeLeft is a place that a purge does not reach.
 type PurgeLeft struct {
-	Kind   string `json:"kind" doc:"device, backup, git, versions, note, memory or elsewhere"`
+	Kind   string `json:"kind" doc:"device, backup, git, versions, note, memory, elsewhere, or unfinished for what is still to be done"`
 	Place  string `json:"place"`
 	Advice string `json:"advice"`
 }

@@ -210,6 +210,7 @@ type QueryResult struct {
 	Respelled []Respelling `json:"respelled,omitempty"`
 	Loading   *Loading     `json:"loading,omitempty"`
 	Indexing  *Loading     `json:"indexing,omitempty"`
+	Away      time.Time    `json:"away,omitzero"` // as of a search
 }
 
 // QueryHit is one thing that is known: a memory or note, or an entity. In the scope

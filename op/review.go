@@ -13,6 +13,10 @@ const (
 // DecideForgetOne begins the decision to forget one memory of several; its id follows.
 const DecideForgetOne = DecideForget + ":"
 
+// DecideTake begins the decision which of several texts a memory has, for items of the agent text; the digits
+// that the item's choices name follow, which stand for a text other than the memory's.
+const DecideTake = "take:"
+
 // DecideAdopt begins the decision that a note is that of a memory, for items of the agent note; the digits
 // that the item's choices name follow, which stand for the note that was shown.
 const DecideAdopt = DecidePromote + ":"
@@ -27,13 +31,14 @@ const (
 	ReviewHealth    = "health"
 	ReviewCleanup   = "cleanup"
 	ReviewNote      = "note"
+	ReviewText      = "text"
 	ReviewUser      = "user"
 )
 
 // ReviewAgents returns the values that Agent can have. The caller owns the list.
 func ReviewAgents() []string {
 	return []string{ReviewDecay, ReviewCluster, ReviewMerge, ReviewPromote, ReviewRelations, ReviewHealth,
-		ReviewCleanup, ReviewNote, ReviewUser}
+		ReviewCleanup, ReviewNote, ReviewText, ReviewUser}
 }
 
 // Labels of a review item of the agent note begin with these: the SHA-256 of the note that was shown, and
@@ -43,8 +48,15 @@ const (
 	NotePathLabel = "note-path-sha256:"
 )
 
-// AdoptNote is the action of a review item of the agent note.
-const AdoptNote = "adopt_note"
+// The actions of review items of the agents note and text.
+const (
+	AdoptNote  = "adopt_note"
+	ChooseText = "choose_text"
+)
+
+// TextLabel begins the labels of a review item of the agent text: the beginning of the SHA-256 of a text that
+// the memory could have follows.
+const TextLabel = "text-sha256:"
 
 // How urgent a review item is.
 const (
@@ -65,7 +77,7 @@ const (
 
 // ReviewListRequest selects review items.
 type ReviewListRequest struct {
-	Agent  string `json:"agent,omitempty" query:"agent" doc:"who filed them: decay, cluster, merge, promote, relations, health, cleanup, note or user"`
+	Agent  string `json:"agent,omitempty" query:"agent" doc:"who filed them: decay, cluster, merge, promote, relations, health, cleanup, note, text or user"`
 	Status string `json:"status,omitempty" query:"status" doc:"open (default), claimed, closed or all"`
 	Label  string `json:"label,omitempty" query:"label" doc:"only those with this label"`
 	Limit  int    `json:"limit,omitempty" query:"limit" doc:"most items, 1 to 1000, default 100"`
@@ -108,7 +120,7 @@ type ReviewClaimRequest struct {
 // ReviewCloseRequest closes an item, after its decision, if there is one, was applied.
 type ReviewCloseRequest struct {
 	ID       string `json:"-" path:"id"`
-	Decision string `json:"decision,omitempty" doc:"promote, keep, merge, forget, or forget:ID for one of several; for a note as the item's choices say; left out, nothing is done but to close it"`
+	Decision string `json:"decision,omitempty" doc:"promote, keep, merge, forget, or forget:ID for one of several; for a note or a text as the item's choices say; left out, nothing is done but to close it"`
 	Reason   string `json:"reason,omitempty" doc:"why, up to 500 characters"`
 
 	AllowSecret bool `json:"allow_secret,omitempty" doc:"keep the reason although it looks like a credential"`

@@ -26,6 +26,8 @@ type StatusResult struct {
 	// Devices are those that share the data folder, this one included.
 	Devices []DeviceStatus `json:"devices"`
 	Vaults  []VaultStatus  `json:"vaults,omitempty"`
+	// Backup describes the newest backup in the state folder, and the automatic ones.
+	Backup *BackupStatus `json:"backup,omitempty"`
 	// Tokens counts the capability tokens; nil without any.
 	Tokens *TokenStatus `json:"tokens,omitempty"`
 	// Sandbox is what the daemon may still do; nil when it did not look.
@@ -38,6 +40,18 @@ type StatusResult struct {
 	// Timers are the daemon's recurring wake-ups, by name, with their period;
 	// empty when nothing ticks.
 	Timers map[string]string `json:"timers,omitempty"`
+}
+
+// BackupStatus reports the newest backup in the state folder, which was verified when it was made, and of how
+// many days and weeks an automatic one is kept.
+type BackupStatus struct {
+	File     string    `json:"file,omitempty"` // "" if there is none
+	Created  time.Time `json:"created,omitzero"`
+	Memories int       `json:"memories,omitempty"`
+	Daily    int       `json:"daily"`
+	Weekly   int       `json:"weekly"`
+	// Problem is why the last automatic backup failed, "" if it did not.
+	Problem string `json:"problem,omitempty"`
 }
 
 // SandboxStatus lists what the daemon took from itself when it started: all but what is

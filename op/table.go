@@ -98,6 +98,11 @@ var (
 	VaultConfirm = define[VaultConfirmRequest, VaultConfirmResult]("vault.confirm", "POST", "/v1/vault/confirm", Write,
 		"Say that notes that went missing together were meant to go, and the memories made of them; no note is "+
 			"touched.")
+	VaultRelease = define[VaultReleaseRequest, VaultHoldResult]("vault.release", "POST", "/v1/vault/release", Write,
+		"Close every file and folder of the vault, so that its disk can be unmounted; searches answer from the "+
+			"index, no note counts as deleted, and writes to notes wait.")
+	VaultOpen = define[VaultOpenRequest, VaultHoldResult]("vault.open", "POST", "/v1/vault/open", Write,
+		"Open a vault again that was released.")
 	Links = define[LinksRequest, LinksResult]("links", "GET", "/v1/links", Read,
 		"List the links of a note, and the notes that link to it.")
 	Open = define[OpenRequest, OpenResult]("open", "GET", "/v1/open", Read,
@@ -221,7 +226,8 @@ func Table() []*Spec {
 		TrashRestore.Spec, Export.Spec, Import.Spec,
 		QuarantineList.Spec, QuarantineShow.Spec, QuarantineAccept.Spec, QuarantineDrop.Spec, StaleList.Spec,
 		StaleDecide.Spec, BackupCreate.Spec,
-		VaultCheck.Spec, VaultConfirm.Spec, Links.Spec, Open.Spec, NoteRead.Spec, Complete.Spec, Keeper.Spec,
+		VaultCheck.Spec, VaultConfirm.Spec, VaultRelease.Spec, VaultOpen.Spec,
+		Links.Spec, Open.Spec, NoteRead.Spec, Complete.Spec, Keeper.Spec,
 		KeeperHere.Spec, Status.Spec, Stats.Spec,
 		Add.Spec, Query.Spec, Verify.Spec, Reinforce.Spec, Confirm.Spec, EntityList.Spec, Knowledge.Spec,
 		EngineStatus.Spec, EnginePause.Spec, EngineResume.Spec, Embed.Spec, Compact.Spec,

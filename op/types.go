@@ -187,6 +187,8 @@ type SearchResult struct {
 	Loading *Loading `json:"loading,omitempty"`
 	// Indexing says that notes are still being read for the first time.
 	Indexing *Loading `json:"indexing,omitempty"`
+	// Away is since when the vault is not there or released: notes are shown as they were then.
+	Away time.Time `json:"away,omitzero"`
 	// Meaning describes the vectors; nil when there is to be none.
 	Meaning *Meaning `json:"meaning,omitempty"`
 	// Similar says that nothing held what was asked for: the hits hold the words

@@ -41,6 +41,19 @@ type Finding struct {
 // VaultConfirmRequest confirms a loss.
 type VaultConfirmRequest struct{}
 
+// VaultReleaseRequest closes every file and folder of the vault.
+type VaultReleaseRequest struct{}
+
+// VaultOpenRequest ends a release.
+type VaultOpenRequest struct{}
+
+// VaultHoldResult reports what vault.release or vault.open did. Changed is false if the vault was released, or
+// open, before.
+type VaultHoldResult struct {
+	Path    string `json:"path"`
+	Changed bool   `json:"changed"`
+}
+
 // VaultConfirmResult reports what had been held back, "" if nothing was.
 type VaultConfirmResult struct {
 	Frozen  string `json:"frozen,omitempty"` // why, see VaultStatus
@@ -87,6 +100,8 @@ type VaultStatus struct {
 	Reason   string    `json:"reason,omitempty"`   // why it polls
 	Frozen   string    `json:"frozen,omitempty"`   // why deletions are held back
 	Missing  bool      `json:"missing,omitempty"`  // the vault itself is not there
+	Away     time.Time `json:"away,omitzero"`      // since when it is not there, released, or another folder
+	Released bool      `json:"released,omitempty"` // vault.release let go of it
 	Notes    int       `json:"notes"`              // in the index
 	Archived int       `json:"archived,omitempty"` // in the archive folder, which is not searched
 	Absent   int       `json:"absent,omitempty"`   // among them, whose files are missing; they go within a minute, unless frozen

@@ -146,7 +146,7 @@ func aSharedDay() []step {
 		delivery{name: "s-00000001.jsonl", first: 1, lines: []effect{saved(21, "quince jelly"), set(1, "content", "apple strudel")}}.arrives(),
 		request("edit", set(1, "source", "garden")),
 		delivery{name: "s-00000002.jsonl", first: 3, grows: true, lines: []effect{set(21, "content", "quince cheese"), saved(22, "rose hip")}}.arrives(),
-		request("save", saved(5, "elder flower")), snapshot(),
+		request("save", saved(5, "elder flower")), snapshots(),
 		delivery{name: "s-00000003.jsonl", first: 5, lines: []effect{purge, set(22, "content", "rose water")}}.arrives(), obeys(),
 		delivery{name: "s-00000004.jsonl", first: 7, late: true, lines: []effect{saved(23, "sloe gin")}}.arrives(),
 	}
@@ -181,7 +181,7 @@ const backupFile = "/backup.tar.gz"
 
 func backsUp() step {
 	return step{name: "back up", on: func(m *machine) error {
-		moment, err := m.Moment(context.Background())
+		moment, known, err := m.Moment(context.Background())
 		if err != nil {
 			return err
 		}
@@ -189,7 +189,8 @@ func backsUp() step {
 		if err := m.disk.Remove(backupFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return away(err)
 		}
-		_, err = backup.Create(context.Background(), m.disk, "/data", backupFile, backup.Manifest{}, moment.Of)
+		_, err = backup.Create(context.Background(), m.disk, "/data", backupFile, backup.Manifest{Device: moment.Device},
+			moment.Of, (&backup.Log{FS: m.disk, Data: "/data", Known: known}).Fill)
 		return away(err)
 	}}
 }
@@ -199,7 +200,12 @@ func restoresBackup() step {
 	return step{name: "restore a backup", on: func(m *machine) error {
 		m.Close() // what it says was tried elsewhere
 		m.world.moved = true
-		_, err := backup.Restore(context.Background(), m.disk, backupFile, "/data", true, func() error { return device.ForgetDevice(m.disk, "/state") })
+		_, err := backup.Restore(context.Background(), m.disk, backupFile, "/data", true, func(fresh string, man *backup.Manifest) error {
+			if _, err := man.Settle(context.Background(), m.disk, fresh, nil, man.Created); err != nil {
+				return err
+			}
+			return device.ForgetDevice(m.disk, "/state")
+		})
 		m.world.note(event{name: "restore a backup", back: m.world.saved, sure: err == nil})
 		if err == nil {
 			err = m.start()

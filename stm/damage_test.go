@@ -31,6 +31,9 @@ func (ts *testStore) damage(mangle func([]byte) []byte) {
 	if err := os.WriteFile(name, mangle(b), 0o600); err != nil {
 		ts.t.Fatal(err)
 	}
+	if err := os.RemoveAll(filepath.Join(ts.root, "state", "index")); err != nil { // it would make the damage good
+		ts.t.Fatal(err)
+	}
 	ts.open()
 }
 
@@ -59,7 +62,7 @@ func TestDamageCostsAtMostItsLine(t *testing.T) {
 	}{
 		{"nothing", func(d []byte) []byte { return d }, "", record.Recovery{Applied: 3}},
 		{"no seal", withoutSeal, "", record.Recovery{Applied: 3}},
-		{"torn tail", func(d []byte) []byte { d = withoutSeal(d); return d[:len(d)-9] }, c, record.Recovery{Applied: 2, TornTail: 1}},
+		{"torn tail", func(d []byte) []byte { d = withoutSeal(d); return d[:len(d)-9] }, c, record.Recovery{Applied: 2, TornTail: 1, Gaps: 1}},
 		{"last LF missing", func(d []byte) []byte { return bytes.TrimSuffix(withoutSeal(d), []byte("\n")) }, "", record.Recovery{Applied: 3}},
 		{"NUL tail", func(d []byte) []byte { return append(withoutSeal(d), make([]byte, 5000)...) }, "", record.Recovery{Applied: 3, NulTail: 1}},
 		{"NUL hole before good lines", func(d []byte) []byte {

@@ -33,6 +33,7 @@
 //	state/quarantine/                    copies of damaged lines; decided.jsonl says
 //	                                     which a human accepted or dropped
 //	state/index/stm.snap                 snapshot, disposable
+//	state/written/<device>/              how far each file was written, see package extent
 //	state/ballast                        room for a full disk; in the device's
 //	                                     folder, as .ballast, if state is elsewhere
 //
@@ -61,7 +62,8 @@
 //	      the change and when
 //	cut   true where compaction left something out; a history has the line
 //	fp    the fingerprint of a forgotten text, of del and purge
-//	prev  {"t","d"}: the revision before, and the values that are superseded
+//	prev  {"t","from","d"}: the revision before, the texts that a new text was made from, and
+//	      the values that are superseded
 //	d     what the operation says
 //	c     CRC-32C (Castagnoli), eight hex digits, of all bytes before ,"c":
 //
@@ -108,6 +110,16 @@
 // What has parts that several devices add to is no key but several: a relation, and a
 // link of the provenance chain, which is in a key named for the device that learned it.
 // So none of them is lost.
+//
+// # Texts that were written apart
+//
+// A new text names the texts that its writer knew: from has the stamp of the one that it
+// replaces, and those of others that it was joined of. So the log tells two texts of which one
+// led to the other from two that devices wrote while apart, of which the later one is shown
+// and the other would be in the history only. TextsApart names the memories for which lines of
+// another device may show so, TextEdits reads their texts, and the function TextsApart tells
+// those that did not lead to the shown one. A line without from counts as written with
+// knowledge of all that is older.
 //
 // # Where a memory was learned
 //
@@ -222,10 +234,16 @@
 //     compaction, and is known by the hash of its bytes.
 //  5. A line of another device stamped more than a day ahead is held back.
 //     A line whose sequence number was met before is merged anyway.
-//  6. Missing sequence numbers of this device are counted, with the help of
-//     the headers and seals that tell how many there were. A sealed segment of
+//  6. A snapshot that was not used is compared with what was read, register by register. What it
+//     has beyond that is merged, and written before the store is used, as lines that have the verb
+//     recover and the stamps of the writes that they stand for; the snapshot stays until then. So
+//     is, two minutes after a file of another device was found shorter or gone, what is in the
+//     table and in no file. Purges and deletes of either side come first. See package repair.
+//  7. Missing sequence numbers of this device are counted, with the help of
+//     the headers and seals, and the extents in the state folder, that tell how many there
+//     were; those whose effect a copy has are given up in the next header. A sealed segment of
 //     sound lines that are not those its seal describes is counted too.
-//  7. The next write begins a new segment.
+//  8. The next write begins a new segment.
 //
 // # Other devices
 //

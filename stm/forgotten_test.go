@@ -288,7 +288,7 @@ func TestTheTrashHoldsTheLatestOfTwoDeletes(t *testing.T) {
 	}
 	id := idOf(1)
 	gone := func(print *record.Fingerprint, text string) record.Change {
-		return record.Change{Op: record.OpDelete, ID: id, Print: print, Prev: record.EncodePrev(record.Stamp{T: 1, Dev: dev}, record.Encode(map[string]string{"content": text}))}
+		return record.Change{Op: record.OpDelete, ID: id, Print: print, Prev: record.EncodePrev(record.Stamp{T: 1, Dev: dev}, nil, record.Encode(map[string]string{"content": text}))}
 	}
 	put := stamped(1, record.Change{Op: record.OpPut, ID: id, Data: []byte(`{"content":"apple pie"}`)})
 	cut := stamped(2, record.Change{Op: record.OpDelete, ID: id, Print: &record.Fingerprint{1}})

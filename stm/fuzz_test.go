@@ -2,19 +2,22 @@ package stm_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
-	"hash/crc32"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
 	"emberd/internal/durable"
 	"emberd/internal/testutil/crashdisk"
+	"emberd/internal/testutil/snapfile"
 	"emberd/internal/text/analysis"
 	"emberd/stm"
 	"emberd/stm/device"
 	"emberd/stm/journal"
 	"emberd/stm/record"
+	"emberd/stm/snapshot"
 	"emberd/stm/table"
 	"emberd/stm/wal"
 )
@@ -89,25 +92,62 @@ func FuzzSegment(f *testing.F) {
 	})
 }
 
-// FuzzSnapshot: a snapshot with any content and a right checksum is used or
+// FuzzSnapshot: a snapshot with any content and right checksums is used or
 // refused, without panic and without taking memory it does not need.
 func FuzzSnapshot(f *testing.F) {
-	f.Add([]byte(wal.SnapshotMagic + "\x01"))
-	e := &record.Encoder{B: []byte(wal.SnapshotMagic)}
-	e.Uint(wal.SnapshotVersion)
-	e.Text(analysis.New().Identity())
-	e.Text("k7q2mzxa")
-	f.Add(bytes.Clone(e.B))
-	e.Uint(1 << 40)
-	f.Add(e.B)
-	f.Fuzz(func(t *testing.T, b []byte) {
+	for _, p := range snapfile.Parts(smallSnapshot(f)) {
+		f.Add(p.Kind, p.Count, p.Content)
+		f.Add(p.Kind, uint32(1<<31), p.Content)
+	}
+	good := snapfile.Parts(smallSnapshot(f))
+	f.Fuzz(func(t *testing.T, kind string, count uint32, b []byte) {
+		parts := slices.Clone(good)
+		for i := range parts {
+			if parts[i].Kind == kind {
+				parts[i].Count, parts[i].Content = count, b
+			}
+		}
+		file := snapfile.Build(parts...)
+		opened, err := snapshot.Parse(bytes.NewReader(file), int64(len(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
 		s := memoryOnly()
-		r := wal.NewRecovery(s.Wal(), &record.Clock{Now: time.Now})
-		b = record.AppendUint32(bytes.Clone(b), crc32.Checksum(b, record.Castagnoli))
-		if s.Wal().DecodeSnapshot(b, r) == nil {
+		if wal.NewRecovery(s.Wal(), &record.Clock{Now: time.Now}).Load(opened) == nil {
 			s.Search(table.Query{Terms: asTerms("x"), Limit: 3})
 		}
 	})
+}
+
+// smallSnapshot is a snapshot of all kinds of parts, of device k7q2mzxa with no file that must be there.
+func smallSnapshot(tb testing.TB) []byte {
+	tb.Helper()
+	s, out := memoryOnly(), bytes.Buffer{}
+	l, err := record.Decode([]byte(goodLine + "}"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	l.Key = "a key"
+	s.Wal().Journal.Add(&l)
+	s.Wal().Keys.Add(&l, time.Now())
+	s.Wal().Journal.Undone[l.Stamp] = l.Stamp
+	for i := range l.Changes {
+		if _, err := s.Table.Apply(&l.Changes[i], &l, record.Place{}); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := s.BuildIndex(context.Background()); err != nil {
+		tb.Fatal(err)
+	}
+	s.Table.Graves[idOf(2).Bytes()] = table.TombstoneRef{Stamp: l.Stamp, Tx: l.Tx, Aliases: []string{"other"}}
+	s.Table.Purges[idOf(3).Bytes()] = table.Purge{Stamp: l.Stamp}
+	files := snapshot.Marks{{Name: "/elsewhere/s-00000001.jsonl", Size: 1000}}
+	content := &snapshot.Content{Meta: snapshot.Meta{Analyzer: s.Words.Analyzer.Identity(), Device: s.Wal().Device, Files: files},
+		Journal: s.Wal().Journal, Keys: s.Wal().Keys, Table: s.Table, Words: s.Words.Words.Load()}
+	if err := snapshot.Write(context.Background(), &out, content, false); err != nil {
+		tb.Fatal(err)
+	}
+	return out.Bytes()
 }
 
 // FuzzStamp: only what String prints is a stamp.

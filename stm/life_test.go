@@ -138,7 +138,7 @@ func (l *life) takeSnapshot(t *rapid.T) {
 	if l.Wal().Uses.Waiting() {
 		t.Skip("uses wait for the disk")
 	}
-	l.carry(t, snapshot(), false)
+	l.carry(t, snapshots(), false)
 }
 
 // restart ends the process in one of the ways there are, and starts again.

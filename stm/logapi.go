@@ -5,8 +5,11 @@ import (
 	"time"
 
 	"emberd/internal/metrics"
+	"emberd/memory"
+	"emberd/stm/content"
 	"emberd/stm/device"
 	"emberd/stm/journal"
+	"emberd/stm/repair"
 	"emberd/stm/wal"
 )
 
@@ -49,15 +52,35 @@ func (s *Store) Unlink(ctx context.Context, made, past time.Time) (wal.Unlinked,
 // Refresh reads what other devices' files have gained since they were read last.
 func (s *Store) Refresh(ctx context.Context) (wal.ForeignChange, error) { return s.wal.Refresh(ctx) }
 
-// Moment returns the present position of the log. What was acknowledged before is in it.
-func (s *Store) Moment(ctx context.Context) (wal.LogPosition, error) { return s.wal.Moment(ctx) }
+// Heal writes again what the table, and a copy of the log if one is given, hold and no file does,
+// see [wal.Log.Heal].
+func (s *Store) Heal(ctx context.Context, held *repair.Folded, dry bool) (repair.Healed, error) {
+	return s.wal.Heal(ctx, held, dry)
+}
+
+// AcceptLoss takes the log as it is, see [wal.Log.AcceptLoss].
+func (s *Store) AcceptLoss(ctx context.Context) (repair.Healed, error) { return s.wal.AcceptLoss(ctx) }
+
+// Moment returns the present position of the log, and what the store knows there. What was
+// acknowledged before is in both.
+func (s *Store) Moment(ctx context.Context) (at wal.LogPosition, known *content.Known, err error) {
+	at, err = s.wal.Moment(ctx, func() { known = content.KnownOf(s.Table) })
+	return at, known, err
+}
+
+// Purges returns every purge that the log knows of. The caller owns the map.
+func (s *Store) Purges() Purges { return content.KnownPurges(s.Table) }
+
+// TextsApart returns the memories whose text devices may have changed apart, by lines that arrived
+// since it was called last. [Store.TextEdits] has what they wrote.
+func (s *Store) TextsApart() []memory.ID { return s.wal.Apart.Take() }
 
 // SnapshotDue reports whether enough has changed to be worth a snapshot.
 func (s *Store) SnapshotDue() bool { return s.wal.SnapshotDue() }
 
-// WriteSnapshot saves the table and the word index under state/. Saves and searches
-// continue.
-func (s *Store) WriteSnapshot(ctx context.Context) error { return s.wal.WriteSnapshot(ctx) }
+// WriteSnapshot saves the table and the word index under state/, unless ctx ends. Saves and
+// searches continue; they have half of the time or more for themselves.
+func (s *Store) WriteSnapshot(ctx context.Context) error { return s.wal.WriteSnapshot(ctx, true) }
 
 // Status reports the state of the log. It waits for a look at the disk, for a tenth of a
 // second at most. Memories are counted as the view shows them.

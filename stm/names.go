@@ -4,15 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"log/slog"
 	"time"
 
 	"emberd/compaction"
 	"emberd/internal/durable"
 	"emberd/memory"
+	"emberd/stm/content"
 	"emberd/stm/device"
 	"emberd/stm/history"
 	"emberd/stm/journal"
 	"emberd/stm/record"
+	"emberd/stm/repair"
+	"emberd/stm/snapshot"
 	"emberd/stm/table"
 	"emberd/stm/wal"
 )
@@ -72,6 +76,10 @@ type (
 	Status = wal.Status
 	// ForeignChange is what Refresh brought.
 	ForeignChange = wal.ForeignChange
+	// Healed is what a repair of the log brought back, see [repair.Healed].
+	Healed = repair.Healed
+	// Folded is what log files add up to, see [repair.Folded].
+	Folded = repair.Folded
 	// LogCheck is what reading every line of a log showed.
 	LogCheck = wal.LogCheck
 	// LogFinding is one thing that is wrong with a log.
@@ -88,6 +96,10 @@ type (
 	TrashedMemory = history.TrashedMemory
 	// Version is one version of a memory.
 	Version = history.Version
+	// TextEdit is one change of the text of a memory.
+	TextEdit = history.TextEdit
+	// Apart is a text that was written apart from the one that is shown.
+	Apart = history.Apart
 	// Field is a key with its value before and after.
 	Field = history.Field
 	// UsedAt reports how often a memory had been used by then.
@@ -102,6 +114,8 @@ type (
 	Journaled = history.Journaled
 	// PastView is what the log contains of an earlier moment.
 	PastView = history.PastView
+	// Purges has for each memory that was purged when that was.
+	Purges = content.Purges
 	// Compaction lists what to rewrite and what to keep.
 	Compaction = compaction.Job
 	// Rewritten is what a compaction did, or would.
@@ -139,7 +153,7 @@ func Gone(fsys durable.FS, data, state string) error { return device.Gone(fsys, 
 func ForgetDevice(fsys durable.FS, state string) error { return device.ForgetDevice(fsys, state) }
 
 // CheckSnapshot compares the snapshot in a state folder with its checksum.
-func CheckSnapshot(fsys durable.FS, state string) error { return wal.CheckSnapshot(fsys, state) }
+func CheckSnapshot(fsys durable.FS, state string) error { return snapshot.Check(fsys, state) }
 
 // CountQuarantined counts the damaged lines that a state folder has copies of.
 func CountQuarantined(fsys durable.FS, state string) (int, error) {
@@ -149,6 +163,21 @@ func CountQuarantined(fsys durable.FS, state string) (int, error) {
 // CheckLog verifies a log, see [wal.CheckLog].
 func CheckLog(ctx context.Context, fsys durable.FS, path string, now time.Time) (*LogCheck, error) {
 	return wal.CheckLog(ctx, fsys, path, now)
+}
+
+// Lost compares the snapshot of a state folder with the files of a log, see [repair.Lost].
+func Lost(ctx context.Context, fsys durable.FS, data, state string, log *slog.Logger) (Healed, []string, error) {
+	return repair.Lost(ctx, fsys, data, state, log)
+}
+
+// Fold returns what the log files under a data folder add up to, see [repair.Fold].
+func Fold(ctx context.Context, fsys durable.FS, data string, log *slog.Logger) (*Folded, error) {
+	return repair.Fold(ctx, fsys, data, log)
+}
+
+// FoldHistories returns what the histories under a data folder add up to, see [repair.FoldHistories].
+func FoldHistories(ctx context.Context, fsys durable.FS, data string, log *slog.Logger) (*Folded, error) {
+	return repair.FoldHistories(ctx, fsys, data, log)
 }
 
 // CheckDecidedLog verifies a log whose state folder is at hand, see [wal.CheckDecidedLog].
@@ -180,6 +209,9 @@ func IsPartOfID(s string) bool { return table.IsPartOfID(s) }
 func Decode(id memory.ID, fields map[string]json.RawMessage) (memory.Memory, error) {
 	return record.DecodeMemory(id, fields)
 }
+
+// TextsApart returns the texts that were written apart from the shown one, see [history.TextsApart].
+func TextsApart(edits []TextEdit, shown Stamp) []Apart { return history.TextsApart(edits, shown) }
 
 // Implied removes what the log need not say, see [record.Implied].
 func Implied(m *memory.Memory) { record.Implied(m) }

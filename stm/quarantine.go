@@ -85,7 +85,8 @@ func (s *Store) heldBy(l *record.Line) (map[string]json.RawMessage, error) {
 	set := map[string]json.RawMessage{}
 	err := record.EachField(c.Data, func(name, value []byte) bool {
 		key := string(name)
-		switch holds := at.After(row.StampOf(key)); {
+		// What came back from a copy has the stamp of the line, and is not what the line says now.
+		switch holds := !row.StampOf(key).After(at); {
 		case holds && (!row.Live() || !record.Same(row.Value(key), value)):
 			set[key] = bytes.Clone(value)
 		case !holds && !row.Live(): // a later change of a memory that is made only now

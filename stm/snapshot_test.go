@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"emberd/stm/record"
+	"emberd/stm/snapshot"
 	"emberd/stm/wal"
 )
 
@@ -33,7 +34,7 @@ func (ts *testStore) snapshotBehind(work func()) {
 		ts.t.Fatal(err)
 	}
 	work()
-	if err := ts.Wal().SaveSnapshot(c, ts.Wal().UsesWritten); err != nil {
+	if err := ts.Wal().SaveSnapshot(context.Background(), c, snapshot.Manner{Settle: ts.Wal().UsesWritten}); err != nil {
 		ts.t.Fatal(err)
 	}
 }

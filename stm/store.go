@@ -50,4 +50,11 @@ func Open(data, state string, opt *wal.Options) (*Store, error) {
 
 // Close writes what is queued, seals the segment and writes the snapshot. It
 // may be called again.
-func (s *Store) Close() error { return s.wal.Close() }
+func (s *Store) Close() error { return s.Shutdown(context.Background(), func(error) {}) }
+
+// Shutdown is Close, but writes the snapshot only as long as ctx lasts. The earlier one stays
+// if that is too short, and the next start reads what came after it. Before the snapshot, when
+// all else is done, it calls closed with what failed until then.
+func (s *Store) Shutdown(ctx context.Context, closed func(error)) error {
+	return s.wal.Close(ctx, closed)
+}

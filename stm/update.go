@@ -155,7 +155,7 @@ func (s *Store) change(c wal.Change) (record.Change, table.TermCounts, error) {
 			terms = s.Words.Analyze(out.Data)
 		}
 	default:
-		if err = encodeSet(&out, row, set); err == nil {
+		if err = encodeSet(&out, row, set, c.Knows); err == nil {
 			terms = s.Words.AnalyzeChange(row, set)
 		}
 	}
@@ -177,8 +177,9 @@ func encodePut(c *record.Change, set map[string]json.RawMessage) error {
 }
 
 // encodeSet encodes new values of some keys. Only they are checked: a document can be
-// read back if each of its members can, and the others were here before.
-func encodeSet(c *record.Change, row *table.Row, set map[string]json.RawMessage) error {
+// read back if each of its members can, and the others were here before. knows are texts that a new
+// text takes into account beside the one that it replaces.
+func encodeSet(c *record.Change, row *table.Row, set map[string]json.RawMessage, knows []record.Stamp) error {
 	if _, err := record.CheckedDoc(nil, set); err != nil {
 		return err
 	}
@@ -187,7 +188,11 @@ func encodeSet(c *record.Change, row *table.Row, set map[string]json.RawMessage)
 		return err
 	}
 	prev, err := record.WithKeys(nil, was)
-	c.Data, c.Prev = record.Encode(set), record.EncodePrev(row.Latest(), prev)
+	var from []record.Stamp
+	if set[record.TextKey] != nil {
+		from = append([]record.Stamp{row.StampOf(record.TextKey)}, knows...)
+	}
+	c.Data, c.Prev = record.Encode(set), record.EncodePrev(row.Latest(), from, prev)
 	return err
 }
 
@@ -201,7 +206,7 @@ func (s *Store) encodeDelete(c *record.Change, row *table.Row, set map[string]js
 		doc, rev, c.Print = row.Doc, row.Latest(), s.wal.Prints.PrintOf(text)
 	}
 	doc, err := record.CheckedDoc(doc, set)
-	c.Op, c.Prev = record.OpDelete, record.EncodePrev(rev, doc)
+	c.Op, c.Prev = record.OpDelete, record.EncodePrev(rev, nil, doc)
 	return err
 }
 

@@ -31,8 +31,9 @@
 //     places in one step (renameat2 with EXCHANGE, renamex_np with SWAP); what was
 //     displaced is compared with what was read, at once and by [Writer.Check] 1 and
 //     60 seconds later, and put back if it is not that.
-//   - A note that changed within 10 seconds, has a copy of a sync tool beside it,
-//     holds the marks of a merge, or lies where git is at work, waits.
+//   - A note that another program changed within 10 seconds, has a copy of a sync tool beside
+//     it, holds the marks of a merge, or lies where git is at work, waits. So does one that
+//     emberd wrote within a minute, because a program that had it open may still save.
 //   - Mode, owner and extended attributes stay, or the note is refused, and so are
 //     symbolic links, hard links and read-only notes.
 //
@@ -93,6 +94,29 @@ type Vault struct {
 
 // Open opens the vault in a folder that exists. opt may be nil.
 func Open(dir string, opt *Options) (*Vault, error) {
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("vault %s: %w", dir, err)
+	}
+	return open(full, full, opt)
+}
+
+// OpenAway returns the vault of a folder that may not be there, as it is after [Vault.Close]: it is not
+// [Vault.Current], and reads fail with [fs.ErrClosed]. opt may be nil.
+func OpenAway(dir string, opt *Options) (*Vault, error) {
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("vault %s: %w", dir, err)
+	}
+	v, err := open(full, string(filepath.Separator), opt)
+	if err == nil {
+		err = v.Close()
+	}
+	return v, err
+}
+
+// open returns the vault of the folder dir, which reads below the folder at.
+func open(dir, at string, opt *Options) (*Vault, error) {
 	var o Options
 	if opt != nil {
 		o = *opt
@@ -101,16 +125,11 @@ func Open(dir string, opt *Options) (*Vault, error) {
 	if err != nil {
 		return nil, err
 	}
-	full, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, fmt.Errorf("vault %s: %w", dir, err)
-	}
-	root, err := os.OpenRoot(full)
+	root, err := os.OpenRoot(at)
 	if err != nil {
 		return nil, fmt.Errorf("open the folder: %w", err)
 	}
-	return &Vault{name: filepath.Base(full), dir: full, root: root, ignore: patterns, markdown: markdown.NewParser()},
-		nil
+	return &Vault{name: filepath.Base(dir), dir: dir, root: root, ignore: patterns, markdown: markdown.NewParser()}, nil
 }
 
 // Name returns the vault's name, which is that of its folder.

@@ -31,6 +31,16 @@ type guard struct {
 	// recent returns why a note that the writer has just written must wait, nil if it need not.
 	// The caller of a guard holds [Writer.mu].
 	recent func(name string) *Result
+	// own returns the note that the writer has made at name a moment ago, nil for none. The caller
+	// holds [Writer.mu].
+	own func(name string) *madeNote
+}
+
+// madeNote is a note as it was right after emberd gave it its name. While it is that, its last change is
+// emberd's, and no sign of a user at work.
+type madeNote struct {
+	file   File
+	digest digest
 }
 
 // snapshot is the content of a note before a write (V1).
@@ -57,13 +67,26 @@ func (g *guard) ready(ctx context.Context, name string) (s *snapshot, held *Resu
 	if err != nil {
 		return nil, nil, err
 	}
-	if held = g.allowed(name, info); held == nil {
+	busy := (*Result)(nil)
+	if held = g.allowed(name, info); held != nil && held.Reason == NotQuiet {
+		busy, held = held, nil
+	}
+	if held == nil {
 		held, err = g.undisturbed(name)
 	}
-	if held != nil || err != nil {
-		return nil, held, err
+	if held == nil && err == nil {
+		s, held, err = g.steady(name, info)
 	}
-	return g.steady(name, info)
+	if held == nil && err == nil && busy != nil && !g.isOwn(name, info, s) {
+		return nil, busy, nil
+	}
+	return s, held, err
+}
+
+// isOwn reports whether the last change of a note was emberd's.
+func (g *guard) isOwn(name string, info fs.FileInfo, s *snapshot) bool {
+	made := g.own(name)
+	return made != nil && made.file == fileOf(name, info) && made.digest == s.digest
 }
 
 func (g *guard) later(why Reason, wait time.Duration) Result {
@@ -72,6 +95,16 @@ func (g *guard) later(why Reason, wait time.Duration) Result {
 
 // place checks a path, whatever is there.
 func (g *guard) place(name string) *Result {
+	if notename.IsConflictName(path.Base(name)) {
+		if _, reason := g.vault.Classify(name); reason == "" {
+			return refuse(ConflictCopy)
+		}
+	}
+	return g.folder(name)
+}
+
+// folder checks a path apart from whether its name is that of a copy.
+func (g *guard) folder(name string) *Result {
 	_, reason := g.vault.Classify(name)
 	later := func(why Reason) *Result {
 		res := g.later(why, g.pace.quiet)
@@ -82,8 +115,6 @@ func (g *guard) place(name string) *Result {
 		return later(NotLocal)
 	case reason != "":
 		return refuse(reason)
-	case notename.IsConflictName(path.Base(name)):
-		return refuse(ConflictCopy)
 	case !g.vault.Current():
 		return later(VaultReplaced)
 	}
@@ -160,27 +191,19 @@ func (g *guard) undisturbed(name string) (*Result, error) {
 	return nil, nil
 }
 
-// copyOf recognizes the names that Syncthing, Dropbox and Obsidian Sync give to copies. iCloud's
-// "name 2" can be an ordinary note, so it counts only if it carries the same memory.
+// copyOf recognizes the names that sync tools give to copies. One that can be an ordinary note's counts only if
+// the note carries the same memory.
 func (g *guard) copyOf(name, other string) bool {
-	stem := notename.TrimExtension(path.Base(name))
-	rest, ok := strings.CutPrefix(other, stem)
-	if !ok || rest == "" || other == path.Base(name) {
-		return false
+	is, certain := notename.CopyOf(other, path.Base(name))
+	if !is || certain {
+		return is
 	}
-	if notename.IsConflictName(rest) {
-		return true
-	}
-	number := strings.TrimSuffix(strings.TrimPrefix(rest, " "), ".md")
-	if len(number)+len(" .md") != len(rest) || strings.Trim(number, "0123456789") != "" {
-		return false
-	}
-	id := g.memoryID(name)
-	return id != "" && id == g.memoryID(path.Join(path.Dir(name), other))
+	id := memoryIDAt(g.notes, name)
+	return id != "" && id == memoryIDAt(g.notes, path.Join(path.Dir(name), other))
 }
 
-func (g *guard) memoryID(name string) string {
-	data, err := durable.ReadAtMost(g.notes, name, maxWritten)
+func memoryIDAt(notes noteDisk, name string) string {
+	data, err := durable.ReadAtMost(notes, name, maxWritten)
 	if err != nil {
 		return "" // a note that emberd writes to is not larger
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -62,9 +63,10 @@ type Writer struct {
 	// the files of one record; they touch no field of the Writer, and have ended before the
 	// holder goes on.
 	mu       sync.Mutex
-	fallback bool      // names cannot be exchanged here; never becomes false again
-	open     []*record // writes that are not over, and displaced files that a program may still save
-	pruned   time.Time // when Check last removed old backups
+	fallback bool                 // names cannot be exchanged here; never becomes false again
+	open     []*record            // writes that are not over, and displaced files that a program may still save
+	pruned   time.Time            // when Check last removed old backups
+	made     map[string]*madeNote // by path; those that have been there for longer than pace.quiet may be missing
 }
 
 // pace contains the intervals of a Writer.
@@ -97,13 +99,25 @@ func OpenWriter(v *Vault, state string, opt *WriterOptions) (*Writer, error) {
 
 func newWriter(v *Vault, notes noteDisk, disk durable.FS, state string) *Writer {
 	w := &Writer{
-		guard: guard{vault: v, notes: notes, now: time.Now, pace: usualPace()},
+		guard: guard{vault: v, notes: notes, now: time.Now, pace: usualPace()}, made: make(map[string]*madeNote),
 		journal: journal{
 			state: disk, records: filepath.Join(state, "writing"), backups: filepath.Join(state, "backups", "notes"),
 		},
 	}
 	w.recent = w.waiting
+	w.own = func(name string) *madeNote { return w.made[name] }
 	return w
+}
+
+// noteMade records a note that emberd has just given its name. A change that a program makes before this
+// call shows in the digest.
+func noteMade(w *Writer, name string, of digest) {
+	maps.DeleteFunc(w.made, func(_ string, m *madeNote) bool {
+		return w.now().Sub(m.file.lastChange()) > w.pace.quiet
+	})
+	if info, err := w.notes.Lstat(name); err == nil {
+		w.made[name] = &madeNote{file: fileOf(name, info), digest: of}
+	}
 }
 
 // waiting returns why a note that was written a moment ago must wait, nil if it need not. mu
@@ -334,6 +348,7 @@ func (w *Writer) create(name string, data []byte) (Result, error) {
 		w.open = append(w.open, r)
 		return Result{}, fmt.Errorf("write note %q: %w", name, err)
 	}
+	noteMade(w, name, r.New)
 	return Result{Outcome: Written, Digest: sha256.Sum256(data)}, w.forget(r)
 }
 
@@ -391,6 +406,7 @@ func (w *Writer) Move(ctx context.Context, name, to string) (Result, error) {
 		w.open = append(w.open, r)
 		return Result{}, fmt.Errorf("move note %q: %w", name, err)
 	}
+	noteMade(w, to, s.digest)
 	return Result{Outcome: Written, Digest: s.sum}, nil
 }
 

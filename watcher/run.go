@@ -36,11 +36,12 @@ type plan struct {
 
 // state is what Status contains besides what can be counted. Only Run uses it.
 type state struct {
-	away    string // why the root cannot be looked at
-	gone    bool   // and nobody can confirm that away
-	refused string // why folders are not watched
-	remote  string // kind of a file system that changes without events
-	leftOut int    // notes beyond maxFiles
+	away    string    // why the root cannot be looked at
+	since   time.Time // when that began
+	gone    bool      // and nobody can confirm that away
+	refused string    // why folders are not watched
+	remote  string    // kind of a file system that changes without events
+	leftOut int       // notes beyond maxFiles
 	scanned time.Time
 	took    time.Duration
 	skipped map[string]string // reasons by path
@@ -183,7 +184,8 @@ func (s *scan) run(ctx context.Context, todo work) {
 }
 
 // enter opens the root. Another folder in its place becomes the root if it has more than half of
-// the notes, or if the caller has confirmed it.
+// the notes, or if the caller has confirmed it. At the first look of a Watcher, what is there is
+// probably the root that an earlier one followed.
 func (w *Watcher) enter(confirmed bool) (*os.Root, error) {
 	root, err := os.OpenRoot(w.root)
 	if err != nil {
@@ -194,7 +196,8 @@ func (w *Watcher) enter(confirmed bool) (*os.Root, error) {
 		return nil, errors.Join(err, root.Close())
 	}
 	id := identityOf(info)
-	if id != w.rootID && !confirmed && !w.recognize(root) {
+	first := w.rootID == identity{} && w.probable(root)
+	if id != w.rootID && !confirmed && !first && !w.recognize(root) {
 		return nil, errors.Join(root.Close(),
 			fmt.Errorf("%s is another folder than before, with fewer than half of its %d notes; %w", w.root,
 				len(w.known), errAnother))
@@ -224,8 +227,11 @@ var errAnother = errors.New("confirm if that is right")
 
 // leave records that the root is away. Until it is back, nothing is looked at or reported.
 func (w *Watcher) leave(why error) {
+	if w.state.away == "" {
+		w.state.since = w.wall()
+	}
 	w.state.away, w.state.gone = why.Error(), !errors.Is(why, errAnother)
-	w.plan.scan = time.Now().Add(w.opt.Poll)
+	w.plan.scan = time.Now().Add(min(awayPoll, w.opt.Poll))
 	w.publish()
 }
 

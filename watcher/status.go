@@ -16,9 +16,12 @@ const (
 // Status is the state of a Watcher.
 type Status struct {
 	Mode   Mode
-	Reason string // why it polls, or what its events leave out; empty when nothing is amiss
-	Frozen string // why nothing is reported gone; empty when deletions are reported
-	Gone   bool   // the root is frozen for not being there, which nobody can confirm
+	Reason string    // why it polls, or what its events leave out; empty when nothing is amiss
+	Frozen string    // why nothing is reported gone; empty when deletions are reported
+	Gone   bool      // the root is frozen for not being there, which nobody can confirm
+	Away   time.Time // since when the root is not there, or is another folder; zero while it is followed
+
+	Named bool // while the root is away: it has a known note by name, or none is known
 
 	Folders   int           // followed, the root included
 	Watches   int           // folders among them that are watched
@@ -70,7 +73,8 @@ func (w *Watcher) publish() {
 		status.Watches = len(w.feed.owner)
 	}
 	if w.state.away != "" {
-		status.Frozen, status.Gone = w.state.away, w.state.gone
+		status.Frozen, status.Gone, status.Away = w.state.away, w.state.gone, w.state.since
+		status.Named = w.named()
 	}
 	if w.state.refused != "" {
 		status.Mode, status.Reason = Polling, w.state.refused

@@ -36,6 +36,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"log/slog"
 	"os"
@@ -71,6 +72,9 @@ const (
 	// A scan of ten thousand notes takes some tens of milliseconds, so this costs
 	// about a thousandth of a processor.
 	defaultPoll = 30 * time.Second
+
+	// A root that is away is looked for by opening it, which is one system call.
+	awayPoll = 5 * time.Second
 
 	// Only the net under the events, for changes that raised none.
 	defaultRescan = 30 * time.Minute
@@ -137,8 +141,8 @@ type Watcher struct {
 	confirmed bool   // Confirm was called; Run clears it
 }
 
-// New prepares to follow the folder root, which must exist. A root that is a
-// symbolic link is resolved once, here. Nothing runs before Run.
+// New prepares to follow the folder root. A root that is a symbolic link is resolved once, here. A root
+// that is not there is away until it appears. Nothing runs before Run.
 func New(root string, opt *Options) (*Watcher, error) {
 	if opt == nil {
 		opt = &Options{}
@@ -151,7 +155,7 @@ func New(root string, opt *Options) (*Watcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	if root, err = resolve(root); err != nil {
+	if root, err = resolve(root); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("watch %s: %w", root, err)
 	}
 	w := &Watcher{
@@ -187,7 +191,7 @@ func (w *Watcher) remember(f File) {
 	w.tree.seed(f.Path)
 }
 
-// resolve returns the real path of a folder.
+// resolve returns the real path of a folder. With an error it is the absolute one.
 func resolve(root string) (string, error) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
@@ -195,7 +199,7 @@ func resolve(root string) (string, error) {
 	}
 	real, err := filepath.EvalSymlinks(abs)
 	if err != nil {
-		return root, cause(err)
+		return abs, cause(err)
 	}
 	info, err := os.Stat(real)
 	if err == nil && !info.IsDir() {
@@ -234,6 +238,55 @@ func (w *Watcher) Confirm() {
 	w.confirmed = true
 	w.mu.Unlock()
 	w.buffer.poke()
+}
+
+// Here reports whether the root is there with more than half of the known notes. With few known, a folder that
+// has anything in it is the root, since they may all have been renamed. It reads the disk. The caller calls it
+// while no Run is under way.
+func (w *Watcher) Here() bool {
+	if !w.running.TryLock() {
+		return false
+	}
+	defer w.running.Unlock()
+	root, err := os.OpenRoot(w.root)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	return w.recognize(root) || w.probable(root)
+}
+
+// probable reports whether so few notes are known that a folder which has anything in it may be the root.
+func (w *Watcher) probable(root *os.Root) bool { return len(w.known) < massLeast && !empty(root) }
+
+// Named reports whether a known note has its name below the root, or none is known. It opens nothing, so it
+// needs no permission to read. The caller calls it while the root is away.
+func (w *Watcher) Named() bool {
+	if !w.running.TryLock() {
+		return w.Status().Named
+	}
+	defer w.running.Unlock()
+	return w.named()
+}
+
+func (w *Watcher) named() bool {
+	for p := range w.known {
+		if _, err := os.Lstat(filepath.Join(w.root, filepath.FromSlash(p))); err == nil {
+			return true
+		}
+	}
+	return len(w.known) == 0
+}
+
+// empty reports whether a folder has nothing in it, as one that a disk is mounted over.
+func empty(root *os.Root) bool {
+	dir, err := root.Open(".")
+	if err != nil {
+		return true
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(1)
+	return len(names) == 0
 }
 
 // Run scans the folder, hands deliver what differs from what is known, even if

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"emberd/engine"
+	"emberd/engine/core"
 	"emberd/internal/cli"
 	"emberd/internal/cli/root"
 	"emberd/stm"
@@ -51,7 +52,11 @@ func adjustments() map[string]func(*engine.Options) {
 	return map[string]func(*engine.Options){
 		"unsynced": func(o *engine.Options) { o.Durability = stm.None },
 		"small":    func(o *engine.Options) { o.SegmentBytes = 64 << 10 },
-		"panics":   func(*engine.Options) { go panicWhenAsked() },
+		"devices": func(o *engine.Options) {
+			o.SegmentBytes = 32 << 10
+			o.Pace = core.SyncDelays{Settle: 5 * time.Second, Others: 8 * time.Second, Mirror: time.Minute}
+		},
+		"panics": func(*engine.Options) { go panicWhenAsked() },
 		"soak": func(o *engine.Options) {
 			o.SegmentBytes, o.EchoWindow = 64<<10, time.Minute
 			o.Lifecycle.Share, o.Lifecycle.ReportShare = 1, 1

@@ -32,7 +32,8 @@ func newPromoter(t *testing.T) *promoter {
 	t.Helper()
 	dir := clitest.ShortDir(t)
 	p := &promoter{witness: newWitness(rand.Uint64(), filepath.Join(dir, "h")), vault: filepath.Join(dir, "Vault")}
-	if err := os.Mkdir(p.vault, 0o700); err != nil {
+	// The folder is not empty, so that no keeper runs: what is traced is the daemon itself.
+	if err := os.MkdirAll(filepath.Join(p.vault, ".obsidian"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return p

@@ -74,6 +74,7 @@ func (e *Admin) Refresh(ctx context.Context) time.Time {
 		e.Opt.Logger.Info("merged what arrived from other devices", "lines", got.Lines)
 		e.Revision.Add(1)
 		e.Arrived(ctx, got)
+		e.Texts.Arrived()
 		e.Purge.ApplyDue(ctx)
 		e.Changed()
 	}
@@ -89,7 +90,7 @@ func (e *Admin) Arrived(ctx context.Context, got stm.ForeignChange) {
 		e.Semantic.Meaning.Committed(&entry)
 		e.EventLog.Publish(op.Event{ID: entry.Tx, Type: entry.Verb, At: entry.At, IDs: entry.IDs})
 		if e.Sync.Sync != nil {
-			e.Sync.Sync.Committed(&entry)
+			e.Sync.Sync.Arrived(&entry)
 			e.Lists.Lists.Committed(&entry)
 		}
 		e.Lifecycle.Repair(ctx, entry.IDs)

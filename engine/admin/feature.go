@@ -17,6 +17,7 @@ import (
 	"emberd/engine/purge"
 	"emberd/engine/semantic"
 	"emberd/engine/storage"
+	"emberd/engine/textmerge"
 )
 
 // Admin has the operations of this package for callers with the same permissions.
@@ -34,6 +35,7 @@ type Admin struct {
 	Purge     *purge.Purge
 	Semantic  *semantic.Semantic
 	Storage   *storage.Storage
+	Texts     *textmerge.TextMerge
 
 	counted  LastCount
 	averaged LastAverage

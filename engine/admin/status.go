@@ -39,6 +39,7 @@ func (e *Admin) Status(context.Context, *op.StatusRequest) (*op.StatusResult, er
 		res.Warnings = append(res.Warnings, err.Error())
 	}
 	res.Log.Compaction = e.Storage.Compacted.Load()
+	res.Backup = e.Storage.BackupStatus()
 	if st.Indexed < st.Of && !e.Indexed.Load() {
 		res.Loading = &op.Loading{Indexed: st.Indexed, Total: st.Of}
 	}

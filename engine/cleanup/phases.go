@@ -159,7 +159,7 @@ func (e *Cleanup) backupBefore(ctx context.Context, run *runstore.Run) error {
 		}
 	}
 	run.Backup = file
-	moment, err := e.Stm.Moment(ctx)
+	moment, _, err := e.Stm.Moment(ctx)
 	if err != nil {
 		return err
 	}

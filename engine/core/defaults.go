@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"time"
 
 	"emberd/internal/cleanup"
@@ -27,6 +28,20 @@ type Author struct {
 	Write    rekindle.Model // nil: summaries are extracts
 	Endpoint string         // where the model runs, as status may show it
 	Remote   bool           // on another machine, so that texts leave this one
+}
+
+// autoBackup matches the names of automatic backups.
+var autoBackup = regexp.MustCompile(`^auto-(\d{8}T\d{6}\.\d{3}Z)-[0-9a-z]{8}\.tar\.gz$`)
+
+// AutoBackup reports whether a file of the backup folder has the name of an automatic backup, and when that
+// was made. The daemon removes such files again; backups with any other name stay.
+func AutoBackup(base string) (made time.Time, ok bool) {
+	m := autoBackup.FindStringSubmatch(base)
+	if m == nil {
+		return time.Time{}, false
+	}
+	made, err := time.Parse("20060102T150405.000Z", m[1])
+	return made, err == nil
 }
 
 // BackupFolder returns the folder of backups that have no name of their own.

@@ -7,6 +7,7 @@ package core
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -100,6 +101,8 @@ type Hooks struct {
 	ForgetEchoes func()                 // drops the fingerprints of returned texts
 	// NoteClaims asks the user whether a note with the ID of a memory is that memory's note.
 	NoteClaims func(context.Context, memory.ID, *vault.Note) error
+	// OtherTexts adds to the change of a locked memory the question which of several texts it is to have.
+	OtherTexts func(row *stm.Row, set map[string]json.RawMessage, others []memory.OtherText)
 	Status     func(*access.Grant) *op.StatusResult // status as a caller with that grant sees it
 }
 

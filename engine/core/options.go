@@ -34,6 +34,7 @@ type Options struct {
 
 	Durability   stm.Durability
 	AcceptEmpty  bool          // start an empty log if the log that State records is missing
+	Repair       bool          // start it with what the snapshot holds instead
 	SegmentBytes int64         // 0: stm's default
 	SegmentAge   time.Duration // 0: stm's default
 	TrashKeep    time.Duration // how long deleted memories can be restored, 1 hour or more
@@ -103,6 +104,7 @@ type Options struct {
 
 	Meaning Meaning
 	Cleanup Cleanup
+	Backup  Backup
 
 	// EchoWindow is how long the recall guard refuses a text that a search returned; 0 turns
 	// it off.
@@ -114,6 +116,14 @@ type Options struct {
 
 	Pace     SyncDelays
 	Patience time.Duration // how long a search waits for texts of cold memories, 0: [rekindleBudget]
+}
+
+// Backup says which automatic backups are kept: the newest of each of the last days and weeks that have
+// one, of Daily days and Weekly weeks, as long as all together have no more than MaxBytes. The newest
+// always stays. None are made if both are 0.
+type Backup struct {
+	Daily, Weekly int
+	MaxBytes      int64
 }
 
 // Sandbox describes what the process may still do.
@@ -238,6 +248,7 @@ func DefaultOptions() Options {
 		Rekindle:        RekindleAuto,
 		EchoWindow:      time.Hour,
 		Cleanup:         DefaultCleanup(),
+		Backup:          Backup{Daily: 7, Weekly: 4, MaxBytes: 2 << 30},
 	}
 }
 

@@ -40,11 +40,14 @@ func (e *Learn) Observe(ctx context.Context, req *op.ObserveRequest) (*op.Observ
 	if err != nil || len(ids) == 0 {
 		return o.res, err
 	}
-	receipt, err := e.Stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) { return o.all(ctx, rows) })
+	receipt, err := e.Stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) { return o.all(rows) })
 	if err != nil {
 		return nil, err
 	}
 	o.res.Tx = receipt.Entry
+	for _, told := range o.inNote {
+		told.Pending = e.Promote.FollowEdit(ctx, memory.ID(told.ID))
+	}
 	return o.res, o.count()
 }
 
@@ -56,6 +59,8 @@ type observation struct {
 	by   memory.Actor
 	res  *op.ObserveResult
 	at   []int // index in the results of each memory that may exist
+
+	inNote []*op.Observed // whose notes are to be written
 }
 
 // name resolves IDs and lists each memory once. An unknown ID gets a result of its own; an
@@ -85,7 +90,7 @@ func (o *observation) name(short []string) ([]memory.ID, error) {
 }
 
 // all returns the changes. The memories must be locked.
-func (o *observation) all(ctx context.Context, rows []*stm.Row) (*stm.Tx, error) {
+func (o *observation) all(rows []*stm.Row) (*stm.Tx, error) {
 	tx := &stm.Tx{Verb: ObserveVerb, By: o.by}
 	for i, row := range rows {
 		if row == nil {
@@ -95,7 +100,7 @@ func (o *observation) all(ctx context.Context, rows []*stm.Row) (*stm.Tx, error)
 		if err != nil {
 			return nil, err
 		}
-		set, err := o.one(ctx, &m, &o.res.Results[o.at[i]])
+		set, err := o.one(&m, &o.res.Results[o.at[i]])
 		if err != nil {
 			return nil, err
 		}
@@ -108,8 +113,7 @@ func (o *observation) all(ctx context.Context, rows []*stm.Row) (*stm.Tx, error)
 }
 
 // one returns the change of one memory.
-func (o *observation) one(ctx context.Context, m *memory.Memory,
-	told *op.Observed) (map[string]json.RawMessage, error) {
+func (o *observation) one(m *memory.Memory, told *op.Observed) (map[string]json.RawMessage, error) {
 	was := *m
 	m.ReviewCount++
 	m.LastReviewAt = core.StampTime(o.now)
@@ -121,14 +125,11 @@ func (o *observation) one(ctx context.Context, m *memory.Memory,
 	if err != nil || !told.CrossDomain {
 		return set, err
 	}
-	return set, o.strengthen(ctx, &was, set, told)
+	return set, o.strengthen(&was, set, told)
 }
 
-// strengthen adds more strength to set, in the memory's note too. If the note cannot be
-// written now, neither changes, because an observed use must not fail. A memory
-// that is held keeps its strength.
-func (o *observation) strengthen(ctx context.Context, m *memory.Memory, set map[string]json.RawMessage,
-	told *op.Observed) error {
+// strengthen adds more strength to set, for the memory's note too. A memory that is held keeps its strength.
+func (o *observation) strengthen(m *memory.Memory, set map[string]json.RawMessage, told *op.Observed) error {
 	stronger := *m
 	if stronger.Strength = decay.Boosted(m.Strength); stronger.Strength == m.Strength || o.e.Held(m) != "" {
 		return nil
@@ -138,10 +139,9 @@ func (o *observation) strengthen(ctx context.Context, m *memory.Memory, set map[
 	if err != nil {
 		return err
 	}
-	told.Pending, err = o.e.Promote.EditedNote(ctx, m, more, o.by)
-	switch memory.CodeOf(err) {
-	case memory.Conflict, memory.Busy:
-		return nil
+	inNote, err := o.e.Promote.EditedNote(m, more, o.by)
+	if inNote {
+		o.inNote = append(o.inNote, told)
 	}
 	maps.Copy(set, more)
 	return err

@@ -170,7 +170,8 @@ func (q *queryRun) answer() *op.QueryResult {
 	found := q.a.Res
 	res := &op.QueryResult{Results: []op.QueryHit{}, Compared: op.ComparedByWords, Total: found.Total + len(q.known),
 		AtLeast: found.AtLeast,
-		Similar: found.Similar, Respelled: found.Respelled, Loading: found.Loading, Indexing: found.Indexing}
+		Similar: found.Similar, Respelled: found.Respelled, Loading: found.Loading, Indexing: found.Indexing,
+		Away: found.Away}
 	if q.req.Scope == queryKnowledge {
 		q.texts, res.Total, res.AtLeast = nil, len(q.known), false
 	}

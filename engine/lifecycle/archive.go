@@ -53,6 +53,7 @@ type Archiver struct {
 	noNoteReason   string               // why no note can be created in the archive folder
 	Made           map[memory.ID]string // notes that were created before, see [Lifecycle.KeepAhead]
 	Out            ArchiveRequest
+	made           int // notes created in this run
 }
 
 // ArchiveCandidate is a memory to archive, as it was when it was summarized.
@@ -195,7 +196,7 @@ func (a *Archiver) commit(ctx context.Context, ids []memory.ID, verb string,
 		return &stm.Tx{Verb: verb, By: a.By, Entry: a.Out.Entry, Changes: changes}, nil
 	})
 	if err != nil {
-		return err
+		return a.uncertain(err)
 	}
 	if receipt.Entry != "" {
 		a.Out.Entry = receipt.Entry
@@ -204,6 +205,17 @@ func (a *Archiver) commit(ctx context.Context, ids []memory.ID, verb string,
 		a.Out.Done = append(a.Out.Done, c.ID)
 	}
 	return nil
+}
+
+// uncertain gives an error the code Unknown if something was stored before it: other memories of the run, or notes
+// in the archive folder.
+func (a *Archiver) uncertain(err error) error {
+	if memory.CodeOf(err) == memory.Unknown || len(a.Out.Done) == 0 && a.made == 0 {
+		return err
+	}
+	return memory.Errorf(memory.Unknown,
+		"the log failed when %d memories were archived and %d notes were made in the archive folder; memories that "+
+			"are not archived keep their text: %w", len(a.Out.Done), a.made, err)
 }
 
 // ArchivedRow ensures that a note contains the text of a locked memory. It returns the changes
@@ -359,6 +371,7 @@ func (a *Archiver) NewKept(ctx context.Context, m *memory.Memory) (kept archived
 		return kept, "there is no folder to keep its text in; set vault.archive_folder", nil
 	}
 	if name := a.Made[m.ID]; name != "" {
+		a.made++
 		if note, err := a.E.Notes.Vault.Root.Load().Read(ctx, name); err == nil && promote.Carries(note, m.ID) {
 			return a.acceptNote(m, note)
 		}
@@ -378,6 +391,7 @@ func (a *Archiver) NewKept(ctx context.Context, m *memory.Memory) (kept archived
 	case note == nil && a.Dry:
 		note = a.shown(m, got.Path)
 	case note == nil:
+		a.made++
 		if note, err = a.E.Notes.Reading(ctx, got.Path); err != nil {
 			why, err = reasonOf(ctx, err)
 			return kept, why, err

@@ -47,8 +47,15 @@ func (e *Memories) Edit(ctx context.Context, req *op.EditRequest) (*op.EditResul
 		row = receipt.Rows[0]
 		e.Graph.Names.LearnFrom(row)
 	}
-	answer, err := e.MemoryView(row, e.Opt.Now())
-	return &op.EditResult{Memory: answer, Tx: receipt.Entry, Changed: changed, Pending: ed.pending}, err
+	res := &op.EditResult{Tx: receipt.Entry, Changed: changed}
+	if ed.inNote {
+		res.Pending = e.Promote.FollowEdit(ctx, id)
+		if now, live := e.Stm.Get(id); live {
+			row = now
+		}
+	}
+	res.Memory, err = e.MemoryView(row, e.Opt.Now())
+	return res, err
 }
 
 // editRun is one edit in progress.
@@ -61,7 +68,7 @@ type editRun struct {
 	row        *stm.Row                   // before the edit
 	set        map[string]json.RawMessage // changed fields
 	supersedes bool                       // it supersedes another
-	pending    *op.PendingWrite           // the write of its note
+	inNote     bool                       // its note is to be written
 }
 
 // tx returns the transaction of the edit; rows are the memory and those that it supersedes.
@@ -84,11 +91,11 @@ func (ed *editRun) tx(ctx context.Context, rows []*stm.Row) (*stm.Tx, error) {
 		return nil, err
 	}
 	if len(set) > 0 {
-		if ed.pending, err = ed.e.Promote.EditedNote(ctx, &m, set, op.CallerFrom(ctx)); err != nil {
+		if ed.inNote, err = ed.e.Promote.EditedNote(&m, set, op.CallerFrom(ctx)); err != nil {
 			return nil, err
 		}
 	}
-	if set[core.ContentField] != nil || set["origin"] != nil {
+	if asked := op.CallerFrom(ctx).Via != stm.Itself; asked && (set[core.ContentField] != nil || set["origin"] != nil) {
 		ed.link.Project = m.Project
 		ed.e.AddSource(ed.row, ed.link, set)
 	}
@@ -96,6 +103,16 @@ func (ed *editRun) tx(ctx context.Context, rows []*stm.Row) (*stm.Tx, error) {
 	maps.Copy(set, links)
 	ed.set = set
 	return editTx(ctx, stm.Change{ID: ed.row.ID(), Set: set, Allowed: ed.req.AllowSecret}, others), nil
+}
+
+// TextChange returns the fields of a locked memory that gets another text, as an edit sets them, and queues
+// the write of its note: call [promote.Promote.FollowEdit] once they are in the log. What emberd does by itself
+// is no source of the text.
+func (e *Memories) TextChange(ctx context.Context, row *stm.Row, text string) (map[string]json.RawMessage, error) {
+	ed := &editRun{e: e, req: &op.EditRequest{Content: &text, AllowSecret: true},
+		link: e.Source(ctx, &op.Provenance{}, "")}
+	_, err := ed.tx(ctx, []*stm.Row{row})
+	return ed.set, err
 }
 
 // editTx returns the transaction with the changes of a memory and of those that it supersedes.

@@ -45,6 +45,7 @@ func (e *Memories) Touch(ctx context.Context, req *op.TouchRequest) (*op.TouchRe
 
 // boost raises a memory's strength, in its note too, or records why not.
 func (e *Memories) boost(ctx context.Context, id memory.ID, res *op.TouchResult) error {
+	inNote := false
 	receipt, err := e.Stm.Update(ctx, []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		if rows[0] == nil {
 			return nil, e.Missing(id)
@@ -63,11 +64,14 @@ func (e *Memories) boost(ctx context.Context, id memory.ID, res *op.TouchResult)
 		if err != nil {
 			return nil, err
 		}
-		if res.Pending, err = e.Promote.EditedNote(ctx, &m, set, op.CallerFrom(ctx)); err != nil {
+		if inNote, err = e.Promote.EditedNote(&m, set, op.CallerFrom(ctx)); err != nil {
 			return nil, err
 		}
 		return &stm.Tx{Verb: "touch", By: op.CallerFrom(ctx), Changes: []stm.Change{{ID: id, Set: set}}}, nil
 	})
 	res.Tx = receipt.Entry
+	if err == nil && inNote {
+		res.Pending = e.Promote.FollowEdit(ctx, id)
+	}
 	return err
 }

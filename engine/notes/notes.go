@@ -6,8 +6,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -50,7 +52,9 @@ type Followed struct {
 	ignore   []string // patterns of notes to skip
 	Log      *slog.Logger
 	text     *analysis.Analyzer
+	now      func() time.Time
 	Root     atomic.Pointer[vault.Vault]
+	released release
 
 	// Mu guards the fields that a rebuild replaces and that reading notes changes, down to
 	// problem. A rebuild holds it until the new index is open, so that searches wait for it.
@@ -75,15 +79,24 @@ type Followed struct {
 	waiting  atomic.Int64 // notes that were found and are not indexed yet
 	expected atomic.Int64 // notes that the index will have after the first batch
 	Complete atomic.Bool  // the first batch is indexed
+	reopened atomic.Bool  // Reopen opened the vault, and Back was not asked since
 }
 
-// OpenNotes opens the first vault of the options and its index in the state folder.
+// Back reports once that the vault was opened again.
+func (n *VaultNotes) Back() bool { return n.reopened.Swap(false) }
+
+// OpenNotes opens the first vault of the options and its index in the state folder. A vault that was there in an
+// earlier run and is not now, or lacks most of the notes that the index has, is opened when it is back.
 func OpenNotes(opt *core.Options, analyzer *analysis.Analyzer) (*VaultNotes, error) {
 	dir, err := filepath.Abs(opt.Vaults[0])
 	if err != nil {
 		return nil, memory.Errorf(memory.Invalid, "the vault's path: %w", err)
 	}
+	indexDir := filepath.Join(opt.State, "index", StateName("notes", dir))
 	v, err := vault.Open(dir, &vault.Options{Ignore: opt.VaultIgnore})
+	if _, unknown := os.Stat(indexDir); errors.Is(err, fs.ErrNotExist) && unknown == nil {
+		v, err = vault.OpenAway(dir, &vault.Options{Ignore: opt.VaultIgnore})
+	}
 	if pattern, ok := errors.AsType[ignore.PatternError](err); ok {
 		return nil, memory.Errorf(memory.Invalid, "%w", pattern)
 	}
@@ -92,8 +105,8 @@ func OpenNotes(opt *core.Options, analyzer *analysis.Analyzer) (*VaultNotes, err
 			err)
 	}
 	n := &VaultNotes{Followed: &Followed{Dir: dir, ignore: opt.VaultIgnore, Log: opt.Logger, text: analyzer,
-		Skipped:  map[string]Unread{},
-		IndexDir: filepath.Join(opt.State, "index", StateName("notes", dir))}}
+		Skipped: map[string]Unread{}, now: opt.Now, released: release{changed: make(chan struct{})},
+		IndexDir: indexDir}}
 	n.Root.Store(v)
 	n.Broken = openBroken(opt, StateName("broken", dir))
 	n.Archive, err = openArchiveFolder(opt, filepath.Join(opt.State, "index", StateName("archive", dir)+".json"))
@@ -102,6 +115,10 @@ func OpenNotes(opt *core.Options, analyzer *analysis.Analyzer) (*VaultNotes, err
 	}
 	if err := n.begin(); err != nil {
 		return nil, errors.Join(err, v.Close())
+	}
+	if !n.watcher.Here() {
+		n.Log.Warn("the vault is not there, or lacks most of its notes; it is opened when it is back", "vault", dir)
+		return n, v.Close()
 	}
 	return n, nil
 }
@@ -151,9 +168,9 @@ func (n *VaultNotes) Known(index *ltm.Index) iter.Seq[watcher.File] {
 // InArchive reports whether a note is in the archive folder.
 func (n *VaultNotes) InArchive(path string) bool { return n.Archive.contains(path) }
 
-// Run follows the vault until ctx ends. After a failure it starts again, with a longer wait
+// follow follows the vault until ctx ends. After a failure it starts again, with a longer wait
 // after each failure in a row. It rebuilds an index that can no longer be written.
-func (n *VaultNotes) Run(ctx context.Context) {
+func (n *VaultNotes) follow(ctx context.Context) {
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
 		begun := time.Now()
 		_, w := n.Current()
@@ -216,8 +233,9 @@ func (n *VaultNotes) Reopen() {
 	if err != nil {
 		return // no folder is there; the watcher waits for it too
 	}
-	n.Log.Info("the vault is another folder than before", "vault", n.Dir)
+	n.Log.Info("the vault is open", "vault", n.Dir)
 	n.Root.Store(v)
+	n.reopened.Store(true)
 	if err := old.Close(); err != nil {
 		n.Log.Warn("former vault not closed", "vault", n.Dir, "error", err)
 	}
@@ -254,9 +272,9 @@ func (n *VaultNotes) Close() error {
 	return errors.Join(n.Archive.save(), index.Close(), n.Root.Load().Close())
 }
 
-// Indexing returns the progress of the first reading, nil when it is done.
+// Indexing returns the progress of the first reading, nil when it is done or the vault is away.
 func (n *VaultNotes) Indexing() *op.Loading {
-	if n.Complete.Load() {
+	if n.Complete.Load() || !n.Away().IsZero() {
 		return nil
 	}
 	index, _ := n.Current()
@@ -277,8 +295,12 @@ func (n *VaultNotes) Status() op.VaultStatus {
 	n.Mu.RLock()
 	defer n.Mu.RUnlock()
 	notRead, skipped := n.notRead(ws.Skipped)
+	away, released := ws.Away, n.Released()
+	if !released.IsZero() {
+		away, ws.Frozen, ws.Gone = released, "you released it", true
+	}
 	return op.VaultStatus{Name: n.Root.Load().Name(), Path: n.Dir, Mode: string(ws.Mode), Reason: ws.Reason,
-		Frozen: ws.Frozen, Missing: ws.Gone,
+		Frozen: ws.Frozen, Missing: ws.Gone, Away: core.StampTime(away), Released: !released.IsZero(),
 		Notes: is.Notes, Archived: apart - lists, Absent: ws.Pending, Waiting: int(n.waiting.Load()), Skipped: skipped,
 		LastScan: ws.LastScan.UTC(),
 		Problem:  core.FirstNonEmpty(is.Problem, n.problem), Bytes: is.Bytes, NotRead: notRead,

@@ -19,6 +19,16 @@ func (e *Notes) NeedVault() error {
 		"there is no vault; name one with vaults: in the config or emberd serve --vault")
 }
 
+// ErrAway returns the error for what needs the folder of the vault while that is not there.
+func (n *VaultNotes) ErrAway() error {
+	if !n.Released().IsZero() {
+		return memory.Errorf(memory.Unavailable, "the vault %s is released; run: emberd vault open",
+			n.Root.Load().Name())
+	}
+	return memory.Errorf(memory.Unavailable,
+		"the vault %s is not there, or is another folder since a moment ago; put it back, or try again", n.Dir)
+}
+
 // IsAttachment reports whether a link's target has the extension of a file that is not a note.
 func IsAttachment(target string) bool {
 	ext := filepath.Ext(target)
@@ -67,6 +77,9 @@ func (n *VaultNotes) everyLink(ctx context.Context) (*linkindex.Index, error) {
 	n.Mu.Unlock()
 	if known != nil {
 		return known, nil
+	}
+	if !n.Root.Load().Current() {
+		return nil, n.ErrAway()
 	}
 	links := linkindex.New()
 	for path, err := range n.Root.Load().Walk(ctx) {

@@ -23,10 +23,17 @@ func VaultWarnings(v *op.VaultStatus) []string {
 			out = append(out, fmt.Sprintf("vault %s: %s; %s", v.Name, text, next))
 		}
 	}
-	if v.Missing {
-		warn(v.Frozen, "put it back, or name another folder in vaults: and restart emberd; its notes stay searchable")
-	} else {
-		warn(v.Frozen, "if that was meant: emberd vault confirm")
+	away := v.Frozen
+	if !v.Away.IsZero() {
+		away = fmt.Sprintf("away since %s: %s", v.Away.UTC().Format("2006-01-02 15:04 UTC"), v.Frozen)
+	}
+	switch {
+	case v.Released:
+		warn(away, "no note is counted as deleted, and writes wait; to open it again: emberd vault open")
+	case v.Missing:
+		warn(away, "put it back, or name another folder in vaults: and restart emberd; its notes stay searchable")
+	default:
+		warn(away, "if that was meant: emberd vault confirm")
 	}
 	warn(v.Held, "if that was meant: emberd vault confirm")
 	for _, l := range v.Lists {
@@ -98,7 +105,7 @@ func AsReason(why string) string {
 // SandboxExcluded returns a warning if the folder of a vault was replaced after the sandbox
 // started. The sandbox allows folders, not their names.
 func (e *Notes) SandboxExcluded(v *op.VaultStatus) []string {
-	if v.Frozen == "" || e.Opt.Sandbox == nil || !e.Opt.Sandbox.Status.On {
+	if v.Frozen == "" || v.Released || e.Opt.Sandbox == nil || !e.Opt.Sandbox.Status.On {
 		return nil
 	}
 	if f, err := os.OpenFile(v.Path, os.O_RDONLY|syscall.O_DIRECTORY, 0); !errors.Is(err, fs.ErrPermission) {

@@ -78,6 +78,9 @@ func (t *NoteSync) applyChange(ctx context.Context, w *NoteChange) (outcome, err
 	case s.note != nil:
 		became, err := t.applyNote(ctx, w, &s)
 		if became == done && err == nil {
+			became, err = t.settleCopies(ctx, w.ID)
+		}
+		if err == nil && s.claim != nil && slices.Contains(t.e.Notes.Vault.Carriers.Of(w.ID), s.claim.Path) {
 			err = t.fileClaim(ctx, w.ID, s.claim)
 		}
 		return became, err
@@ -149,7 +152,7 @@ func (t *NoteSync) findNote(ctx context.Context, w *NoteChange, m *memory.Memory
 		skipped, unread := errors.AsType[*vault.Skipped](err)
 		at := nowhere
 		switch its := err == nil && core.CarriesID(note.Carried, w.ID); {
-		case its && note.Copy && p != was:
+		case its && (note.Copy || isCopy(p, was)) && p != was:
 			s.more = true
 		case its && !t.owns(m, w, &s, note):
 			s.more = true
@@ -182,7 +185,8 @@ func (t *NoteSync) findNote(ctx context.Context, w *NoteChange, m *memory.Memory
 // checkCopy records that a note other than the memory's claims the memory, unless it is a copy. note
 // is nil if it cannot be read.
 func (t *NoteSync) checkCopy(w *NoteChange, m *memory.Memory, s *memoryNotes, note *vault.Note) {
-	if note == nil || note.Copy || !core.CarriesID(note.Carried, w.ID) || !t.asks(w, s, note.Path) {
+	if note == nil || note.Copy || isCopy(note.Path, s.was) || !core.CarriesID(note.Carried, w.ID) ||
+		!t.asks(w, s, note.Path) {
 		return
 	}
 	same := promote.SameSeen(notes.Fingerprints(note.Carried), notes.Fingerprints(s.note.Carried), notes.NoteFields())
@@ -248,10 +252,19 @@ func (t *NoteSync) applyNote(ctx context.Context, w *NoteChange, s *memoryNotes)
 			return nil, nil
 		}
 		moved = s.hasMoved(w)
-		set, err := t.changedFields(ctx, m, w, s)
+		set, both, err := t.changedFields(ctx, rows[0], m, w, s)
+		if err != nil {
+			return nil, err
+		}
+		behind, err := t.followLog(m, s)
+		moved = moved || behind
 		if err != nil || len(set) == 0 && kept == nil {
 			return nil, err
 		}
+		if err = t.followEdits(rows[0], m, s, both, set); err != nil {
+			return nil, err
+		}
+		moved = moved || both.write
 		if set[core.ContentField] != nil {
 			t.addSource(rows[0], kept, t.e.ByNote(s.note.Path, m.Project), set)
 		}
@@ -301,19 +314,36 @@ func (t *NoteSync) isLeftover(m *memory.Memory, s *memoryNotes) bool {
 	return s.was == "" && !core.Shortened(m) && t.e.Notes.Vault.InArchive(s.note.Path)
 }
 
-// changedFields returns the fields of the note that the log does not have yet.
-func (t *NoteSync) changedFields(ctx context.Context, m *memory.Memory, w *NoteChange,
-	s *memoryNotes) (map[string]json.RawMessage, error) {
+// followEdits queues the write of a merged text to the note, and asks about one that was not merged.
+func (t *NoteSync) followEdits(row *stm.Row, m *memory.Memory, s *memoryNotes, both edits,
+	set map[string]json.RawMessage) error {
+	if both.other.Text != "" {
+		t.e.Hooks.OtherTexts(row, set, []memory.OtherText{both.other})
+	}
+	if !both.write {
+		return nil
+	}
+	_, err := t.e.Promote.Requeue(m, s.note.Path, []string{core.ContentField}, m.NoteSeen, core.VaultActor(), "")
+	return err
+}
+
+// changedFields returns the fields of the note that the log does not have yet. row is the memory in the log,
+// nil in the trash.
+func (t *NoteSync) changedFields(ctx context.Context, row *stm.Row, m *memory.Memory, w *NoteChange,
+	s *memoryNotes) (set map[string]json.RawMessage, both edits, err error) {
 	before, err := core.Fields(m)
 	if err != nil {
-		return nil, err
+		return nil, both, err
 	}
-	now := core.StampTime(t.e.Opt.Now())
+	now, prior := core.StampTime(t.e.Opt.Now()), *m
 	was := textOf(before)
 	if t.isLeftover(m, s) {
 		m.NoteSeen = notes.Fingerprints(s.note.Carried)
 	} else {
 		t.e.applyFields(ctx, m, s.note)
+		if both, err = t.joinEdits(ctx, row, &prior, m); err != nil {
+			return nil, both, err
+		}
 	}
 	if s.hasMoved(w) {
 		t.assignNote(m, s, now)
@@ -321,14 +351,14 @@ func (t *NoteSync) changedFields(ctx context.Context, m *memory.Memory, w *NoteC
 	m.NoteGone = time.Time{}
 	after, err := core.Fields(m)
 	if err != nil {
-		return nil, err
+		return nil, both, err
 	}
 	if !maps.EqualFunc(was, textOf(after), slices.Equal) {
 		if after["updated_at"], err = core.Encode(now); err != nil {
-			return nil, err
+			return nil, both, err
 		}
 	}
-	return core.Difference(before, after), nil
+	return core.Difference(before, after), both, nil
 }
 
 // assignNote sets the note path of a memory. The first note promotes the memory, unless it is

@@ -36,11 +36,12 @@ type NoteSync struct {
 	begun atomic.Bool   // the vault was read once; End sets it
 	wake  chan struct{} // room for one token: something may be due earlier
 
-	// restoredMu guards restored. The store's writer goroutine takes it in Committed, and Task in
-	// EnqueueRestored, both for an append or a swap only. It is separate from NoteChanges.Mu,
+	// restoredMu guards restored and arrived. The store's writer goroutine takes it in Committed, and Task in
+	// EnqueueRestored, each for an append or a swap only. It is separate from NoteChanges.Mu,
 	// which is held while a file is written.
 	restoredMu sync.Mutex
 	restored   []memory.ID
+	arrived    []memory.ID // changed by other devices
 }
 
 // NewNoteSync continues from the file of the last run.
@@ -131,13 +132,32 @@ func (t *NoteSync) unlinkedMemories() []memory.ID {
 }
 
 // Committed queues memories that were created, restored or promoted, because their notes may exist
-// or have changed. The store's writer goroutine calls it and waits, so it only records the IDs.
+// or have changed, and those that a user decided about, because copies of their notes may wait for
+// that. The store's writer goroutine calls it and waits, so it only records the IDs.
 func (t *NoteSync) Committed(entry *stm.Entry) {
-	if !slices.Contains([]string{"save", "import", "restore", "undo", core.PromoteVerb}, entry.Verb) {
+	if !slices.Contains([]string{"save", "import", "restore", "undo", core.PromoteVerb, core.CloseVerb}, entry.Verb) {
 		return
 	}
-	t.enqueue(slices.DeleteFunc(slices.Clone(entry.IDs),
-		func(id memory.ID) bool { return len(t.e.Notes.Vault.Carriers.Of(id)) == 0 }))
+	t.enqueue(t.withNotes(entry.IDs))
+}
+
+// withNotes returns the memories whose ID a note carries.
+func (t *NoteSync) withNotes(ids []memory.ID) []memory.ID {
+	return slices.DeleteFunc(slices.Clone(ids),
+		func(id memory.ID) bool { return len(t.e.Notes.Vault.Carriers.Of(id)) == 0 })
+}
+
+// Arrived is Committed for a change of another device, and queues every memory with a note: that device may
+// have made the change before it knew of the note. A note that it made or moved may still be on its way, so
+// that after a promotion the one that is here is not taken for a moved one.
+func (t *NoteSync) Arrived(entry *stm.Entry) {
+	if entry.Verb != core.PromoteVerb {
+		t.Committed(entry)
+	}
+	t.restoredMu.Lock()
+	t.arrived = append(t.arrived, t.withNotes(entry.IDs)...)
+	t.restoredMu.Unlock()
+	t.signal()
 }
 
 // EnqueueAll queues all memories with notes, because any of them may have changed.
@@ -153,13 +173,15 @@ func (t *NoteSync) enqueue(ids []memory.ID) {
 	t.signal()
 }
 
-// EnqueueRestored schedules the memories that Committed recorded.
+// EnqueueRestored schedules the memories that Committed and Arrived recorded.
 func (t *NoteSync) EnqueueRestored() {
 	t.restoredMu.Lock()
-	ids := t.restored
-	t.restored = nil
+	restored, arrived := t.restored, t.arrived
+	t.restored, t.arrived = nil, nil
 	t.restoredMu.Unlock()
-	t.Schedule(ids, time.Now().Add(t.Wait()), true)
+	due := time.Now().Add(t.Wait())
+	t.Schedule(restored, due, true)
+	t.Schedule(arrived, due, false)
 }
 
 // signal wakes up the task. It never blocks.

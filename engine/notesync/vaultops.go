@@ -36,9 +36,7 @@ func (e *Sync) VaultCheck(ctx context.Context, req *op.VaultCheckRequest) (*op.V
 		return nil, err
 	}
 	if !e.Notes.Vault.Root.Load().Current() {
-		return nil, memory.Errorf(memory.Unavailable,
-			"the vault %s is not there, or is another folder since a moment ago; put it back, or try again",
-			e.Notes.Vault.Dir)
+		return nil, e.Notes.Vault.ErrAway()
 	}
 	check := vaultChecker{e: e, res: &op.VaultCheckResult{Vault: e.Notes.Vault.Root.Load().Name(),
 		Path: e.Notes.Vault.Dir}, links: linkindex.New(),
@@ -190,6 +188,9 @@ func (e *Sync) VaultConfirm(ctx context.Context, _ *op.VaultConfirmRequest) (*op
 	if err := e.Notes.NeedVault(); err != nil {
 		return nil, err
 	}
+	if !e.Notes.Vault.Released().IsZero() {
+		return nil, e.Notes.Vault.ErrAway()
+	}
 	_, w := e.Notes.Vault.Current()
 	s := w.Status()
 	if s.Gone {
@@ -202,6 +203,27 @@ func (e *Sync) VaultConfirm(ctx context.Context, _ *op.VaultConfirmRequest) (*op
 	}
 	w.Confirm()
 	return &op.VaultConfirmResult{Frozen: s.Frozen, Missing: s.Pending}, nil
+}
+
+// VaultRelease closes every file and folder of the vault, so that its disk can be unmounted. Searches answer from
+// the index, nothing counts as deleted, and writes to notes wait.
+func (e *Sync) VaultRelease(context.Context, *op.VaultReleaseRequest) (*op.VaultHoldResult, error) {
+	if err := e.Notes.NeedVault(); err != nil {
+		return nil, err
+	}
+	changed, err := e.Notes.Vault.Release(e.Promote.Writing.Quiet)
+	if err != nil {
+		return nil, memory.Errorf(memory.Unavailable, "close the vault: %w", err)
+	}
+	return &op.VaultHoldResult{Path: e.Notes.Vault.Dir, Changed: changed}, nil
+}
+
+// VaultOpen ends a release. The vault is read and its writes are made once its folder is there.
+func (e *Sync) VaultOpen(context.Context, *op.VaultOpenRequest) (*op.VaultHoldResult, error) {
+	if err := e.Notes.NeedVault(); err != nil {
+		return nil, err
+	}
+	return &op.VaultHoldResult{Path: e.Notes.Vault.Dir, Changed: e.Notes.Vault.Open()}, nil
 }
 
 // NoteLinks returns the links of a note in both directions.

@@ -1,8 +1,10 @@
 // Package promote writes memories to notes. It creates notes for memories that qualify, writes
 // edits of promoted memories to their notes, and queues the writes that must wait.
 //
-// Guarantee: it writes the note first, then the index, then the log. A crash in between leaves
-// a note with the memory's ID, which the next run adopts.
+// A promotion writes the note first, then the index, then the log. A crash in between leaves a note
+// with the memory's ID, which the next run adopts. An edit is written the other way round: it is queued
+// on disk, the log gets it, and the note gets the memory's latest text when it may. A text that the user
+// has changed in the note meanwhile stays there, and note sync decides about the two.
 package promote
 
 import (

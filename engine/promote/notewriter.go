@@ -59,14 +59,36 @@ func (e *Promote) OpenNoteWriter() {
 	e.Pending, err = OpenPending(e.Opt.FS, e.Opt.State)
 	e.Chores.Settle("list of notes to write", err)
 	e.Writing = newNoteWriter(e.Notes.Vault, &e.Opt)
-	e.Chores.Settle("looking after written notes", e.Writing.With(func(*vault.Writer) error { return nil }))
+	err = e.Writing.With(func(*vault.Writer) error { return nil })
+	e.Chores.Settle("looking after written notes", unlessAway(err))
 }
 
+// unlessAway drops the error about a vault that is away, which status tells.
+func unlessAway(err error) error {
+	if errors.Is(err, errAway) {
+		return nil
+	}
+	return err
+}
+
+// VaultBack tries the queued writes that waited for the vault.
+func (e *Promote) VaultBack() {
+	e.Chores.Settle("list of notes to write", e.Pending.hastenAll(e.Opt.Now()))
+	e.Writing.Nudge()
+}
+
+// errAway means that the vault is released, not there, or another folder than the open one.
+var errAway = errors.New("the vault is away")
+
 // With calls fn with the writer of the current vault folder, with Mu held. If another folder
-// is at the vault's path, it opens a writer, which finishes what the earlier one left.
+// is at the vault's path, it opens a writer, which finishes what the earlier one left. While the vault is away
+// it returns errAway and touches no record of a write: the files that a record names cannot be seen then.
 func (w *NoteWriter) With(fn func(*vault.Writer) error) error {
 	w.Mu.Lock()
 	defer w.Mu.Unlock()
+	if !w.notes.Root.Load().Current() {
+		return errAway
+	}
 	if v := w.notes.Root.Load(); w.writer == nil || w.of != v {
 		writer, err := vault.OpenWriter(v, w.state, &vault.WriterOptions{Now: w.now})
 		if err != nil {
@@ -86,11 +108,23 @@ func (w *NoteWriter) Do(fn func(*vault.Writer) (vault.Result, error)) (res vault
 		return err
 	})
 	w.Nudge()
+	if errors.Is(err, errAway) {
+		return vault.Result{Outcome: vault.Later, Reason: vault.VaultReplaced, Until: w.now().Add(FirstTry)}, nil
+	}
 	if err != nil && res.Outcome == vault.Written {
 		w.notes.Log.Warn("the record of a note that was written is left for the next start", "error", err)
 		err = nil
 	}
 	return res, err
+}
+
+// Quiet calls fn while no note is being written, and drops the writer: after a release the next one ends what
+// this one left.
+func (w *NoteWriter) Quiet(fn func() error) error {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	w.writer = nil
+	return fn()
 }
 
 // replaced records the fields of a note before it was written.
@@ -138,7 +172,10 @@ func (e *Promote) checkWritten(ctx context.Context) time.Time {
 		return err
 	})
 	if ctx.Err() == nil {
-		e.Chores.Settle("looking after written notes", err)
+		e.Chores.Settle("looking after written notes", unlessAway(err))
+	}
+	if errors.Is(err, errAway) {
+		return time.Time{}
 	}
 	for _, event := range events {
 		e.lateSave(ctx, event)

@@ -116,6 +116,9 @@ func (p *PendingWrites) Put(w PendingWrite) error {
 			return append(all, w), true
 		}
 		old := all[i]
+		if old.covers(&w) {
+			return all, false
+		}
 		w.Since = old.Since
 		if old.What == CreateNote || w.What == CreateNote {
 			w.What, w.Fields = CreateNote, nil
@@ -125,6 +128,14 @@ func (p *PendingWrites) Put(w PendingWrite) error {
 		all[i] = w
 		return all, true
 	})
+}
+
+// covers reports whether a queued write does what another one would, as soon as it may: it writes the values
+// that the memory has then.
+func (w *PendingWrite) covers(later *PendingWrite) bool {
+	lacks := func(field string) bool { return !slices.Contains(w.Fields, field) }
+	return w.What == UpdateNote && later.What == UpdateNote && w.Path == later.Path && w.Entry == later.Entry &&
+		later.Next.After(later.Since) && !slices.ContainsFunc(later.Fields, lacks)
 }
 
 func union(a, b []string) []string {
@@ -169,6 +180,26 @@ func (p *PendingWrites) postpone(id memory.ID, reason string, now, until time.Ti
 	})
 }
 
+// hold records why a write that a request has just tried waits. It does not count as a try, so many requests do
+// not make the write wait longer, and writes the file only if the next try changes.
+func (p *PendingWrites) hold(id memory.ID, reason string, now, until time.Time) error {
+	return p.change(func(all []PendingWrite) ([]PendingWrite, bool) {
+		i := At(all, id)
+		if i < 0 {
+			return all, false
+		}
+		w, latest := &all[i], now.Add(FirstTry)
+		if until.After(latest) {
+			latest = until
+		}
+		if w.Reason == reason && w.Next.After(now) && !w.Next.After(latest) {
+			return all, false
+		}
+		w.Next, w.Reason, w.Tries = latest, reason, 0
+		return all, true
+	})
+}
+
 // hasten makes a memory's write due at now.
 func (p *PendingWrites) hasten(id memory.ID, now time.Time) error {
 	return p.change(func(all []PendingWrite) ([]PendingWrite, bool) {
@@ -178,6 +209,16 @@ func (p *PendingWrites) hasten(id memory.ID, now time.Time) error {
 		}
 		all[i].Next, all[i].Tries = now, 0
 		return all, true
+	})
+}
+
+// hastenAll makes every write due at now.
+func (p *PendingWrites) hastenAll(now time.Time) error {
+	return p.change(func(all []PendingWrite) ([]PendingWrite, bool) {
+		for i := range all {
+			all[i].Next, all[i].Tries = now, 0
+		}
+		return all, len(all) > 0
 	})
 }
 
@@ -211,6 +252,15 @@ func (p *PendingWrites) List() []PendingWrite {
 		return slices.Clone(*all)
 	}
 	return nil
+}
+
+// of returns the queued write of a memory.
+func (p *PendingWrites) of(id memory.ID) (w PendingWrite, queued bool) {
+	all := p.List()
+	if i := At(all, id); i >= 0 {
+		return all[i], true
+	}
+	return w, false
 }
 
 // Fields returns the fields of a memory that are queued for its note. The note's values are

@@ -55,6 +55,7 @@ func (e *Promote) PromoteMemory(ctx context.Context, p Promotion) (*op.PromoteRe
 	id, by, dry := p.ID, p.By, p.Dry
 	res := &op.PromoteResult{DryRun: dry}
 	var row *stm.Row
+	waiting, queued := e.Pending.of(id)
 	receipt, err := e.Stm.Update(ctx, []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		if row = rows[0]; row == nil {
 			return nil, e.Missing(id)
@@ -88,6 +89,12 @@ func (e *Promote) PromoteMemory(ctx context.Context, p Promotion) (*op.PromoteRe
 		set, err := e.promotedFields(m, res, func(m *memory.Memory) { m.NoteSeen = seen })
 		return &stm.Tx{Verb: core.PromoteVerb, By: by, Entry: p.Entry, Changes: []stm.Change{{ID: id, Set: set}}}, err
 	})
+	if err != nil && res.Outcome == op.PromotionWritten && !dry {
+		err = e.takeBack(ctx, res.Path, err)
+	}
+	if err != nil && queued {
+		err = core.FirstError(err, e.Pending.Put(waiting))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +107,29 @@ func (e *Promote) PromoteMemory(ctx context.Context, p Promotion) (*op.PromoteRe
 	e.Writing.Nudge()
 	res.Memory, err = e.MemoryView(row, e.Opt.Now())
 	return res, err
+}
+
+// takeBack removes the note at path, which was made for a promotion that the log did not take, so that the
+// memory has none. If it cannot, or if it is not known what the log took, the code of the error is Unknown.
+func (e *Promote) takeBack(ctx context.Context, path string, cause error) error {
+	if memory.CodeOf(cause) == memory.Unknown {
+		return cause
+	}
+	ctx = context.WithoutCancel(ctx)
+	note, err := e.Notes.Vault.Root.Load().Read(ctx, path)
+	res := vault.Result{}
+	if err == nil {
+		res, err = e.Writing.Do(func(w *vault.Writer) (vault.Result, error) {
+			return w.Remove(ctx, path, note.Digest)
+		})
+	}
+	if err == nil && res.Outcome == vault.Written {
+		e.IndexNote(ctx, path)
+		return cause
+	}
+	return memory.Errorf(memory.Unknown,
+		"the note %q was made, but the log did not take the promotion, and the note could not be removed; emberd "+
+			"adopts it when the log can be written: %w", path, errors.Join(cause, err))
 }
 
 // promotedFields returns the fields that a promotion writes to the log, with those that change sets.
@@ -239,6 +269,15 @@ func (e *Promote) tooEarly(m *memory.Memory) string {
 // newNote writes the note under the first free name.
 func (e *Promote) newNote(ctx context.Context, m *memory.Memory, dry bool,
 	res *op.PromoteResult) (seen map[string]string, err error) {
+	note, seen, err := e.earlierNote(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	if note != nil {
+		e.adopt(m, note, res)
+		e.IndexNote(ctx, note.Path)
+		return seen, nil
+	}
 	data := NoteBytes(m, e.Graph.Related(m)...)
 	got, err := e.Place(ctx, m, e.NoteNames(m), data, dry)
 	res.Path = got.Path

@@ -31,8 +31,12 @@ type HeldBackups struct {
 	in map[memory.ID][]string
 }
 
-// LoadHeld reads the file of the last run.
+// LoadHeld reads the file of the last run, and puts the purges that the log knows of into the list that
+// restores go by.
 func (e *Purge) LoadHeld() {
+	if err := core.AddPurged(e.Opt.FS, e.Opt.State, e.Stm.Purges()); err != nil {
+		e.Opt.Logger.Warn("list of purged memories not written, so that a restore goes by the log alone", "err", err)
+	}
 	data, err := core.LastState(e.Opt.FS, filepath.Join(e.Opt.State, heldFile))
 	if err == nil && data != nil {
 		err = json.Unmarshal(data, &e.held.in)
@@ -83,7 +87,8 @@ func (e *Purge) recordHeld(ids []memory.ID) error {
 	return err
 }
 
-// backupsWith reads every backup once and returns which of them contain each memory.
+// backupsWith reads every backup once and returns which of them contain each memory. It removes automatic
+// ones that do.
 func (e *Purge) backupsWith(ids []memory.ID) (map[memory.ID][]string, error) {
 	dir, names, err := e.backups()
 	if err != nil {
@@ -92,6 +97,12 @@ func (e *Purge) backupsWith(ids []memory.ID) (map[memory.ID][]string, error) {
 	found := map[memory.ID][]string{}
 	for _, name := range names {
 		holds, err := e.backupHolds(filepath.Join(dir, name), ids)
+		if _, ours := core.AutoBackup(name); ours && (len(holds) > 0 || err != nil) {
+			if err := e.Opt.FS.Remove(filepath.Join(dir, name)); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		for _, id := range ids {
 			if holds[id] || err != nil {
 				found[id] = append(found[id], name)

@@ -29,8 +29,13 @@ func (e *Purge) Purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResul
 	} else {
 		done, failed := e.Stm.Purge(ctx, id, op.CallerFrom(ctx))
 		e.Purges.Add(1)
-		res.Tx, res.Quarantine, err = done.Entry, done.Quarantine, failed
+		res.Tx, res.Quarantine = done.Entry, done.Quarantine
 		res.Rewritten = append(res.Rewritten, done.Rewritten...)
+		if failed != nil && !e.Stm.Purged(id) {
+			err = failed
+		} else if failed != nil {
+			unfinished(res, "the log and the state folder", failed, "emberd tries again by itself, or purge it again")
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -41,18 +46,30 @@ func (e *Purge) Purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResul
 			Advice: "the memory was made into this note, which the note index contains, too; if it is to go, delete " +
 				"it in the vault, and the index forgets it"})
 	}
-	if err := e.Cleanup.PurgeReports(id, res); err != nil {
-		return nil, err
-	}
-	if err := e.purgeBackups(id, req, res); err != nil {
-		return nil, err
-	}
-	if err := e.purgeNotes(id, req.DryRun, res); err != nil {
-		return nil, err
+	for _, rest := range []struct {
+		place string
+		do    func() error
+	}{
+		{"reports of cleanups", func() error { return e.Cleanup.PurgeReports(id, res) }},
+		{"backups", func() error { return e.purgeBackups(id, req, res) }},
+		{"earlier versions of notes", func() error { return e.purgeNotes(id, req.DryRun, res) }},
+		{"files of other devices", func() error { return e.addUnreached(ctx, id, res) }},
+	} {
+		if err := rest.do(); err != nil && req.DryRun {
+			return nil, err
+		} else if err != nil { // the memory is purged, which an error would deny
+			unfinished(res, rest.place, err, "purge it again when that is mended")
+		}
 	}
 	e.Lists.PurgeLists(ctx, id, req.DryRun, res)
 	e.Changed()
-	return res, e.addUnreached(ctx, id, res)
+	return res, nil
+}
+
+// unfinished adds what of a purge could not be done yet, and what comes next.
+func unfinished(res *op.PurgeResult, place string, err error, next string) {
+	res.Left = append(res.Left, op.PurgeLeft{Kind: "unfinished", Place: place,
+		Advice: fmt.Sprintf("the memory is purged, but it may still be here: %v; %s", err, next)})
 }
 
 // mergedWith returns the memories that contain the text of a merged one, or its parts.
@@ -91,7 +108,8 @@ func (e *Purge) notesLeft(id memory.ID) []string {
 	return e.Promote.NotesOf(&m)
 }
 
-// purgeBackups finds the memory in the backups of this device, and removes them on request.
+// purgeBackups finds the memory in the backups of this device. It removes automatic ones that hold it, or
+// cannot be read, and the others on request.
 func (e *Purge) purgeBackups(id memory.ID, req *op.PurgeRequest, res *op.PurgeResult) error {
 	dir, names, err := e.backups()
 	if err != nil {
@@ -100,16 +118,16 @@ func (e *Purge) purgeBackups(id memory.ID, req *op.PurgeRequest, res *op.PurgeRe
 	for _, base := range names {
 		name := filepath.Join(dir, base)
 		holds, err := e.backupHolds(name, []memory.ID{id})
+		_, ours := core.AutoBackup(base)
 		switch {
 		case err == nil && !holds[id]:
 			continue
-		case err == nil && req.Backups && !req.DryRun:
-			if err := e.Opt.FS.Remove(name); err != nil {
-				return err
+		case ours, err == nil && req.Backups:
+			if !req.DryRun {
+				if err := e.Opt.FS.Remove(name); err != nil {
+					return err
+				}
 			}
-			res.Backups = append(res.Backups, base)
-			continue
-		case err == nil && req.Backups:
 			res.Backups = append(res.Backups, base)
 			continue
 		}

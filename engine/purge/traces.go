@@ -106,6 +106,7 @@ func (e *Purge) purgeVectors(ctx context.Context, dir, writer string, made embed
 // none out.
 func (e *Purge) Apply(ctx context.Context, by map[memory.ID]string) (err error) {
 	e.Purges.Add(1)
+	err = core.AddPurged(e.Opt.FS, e.Opt.State, e.Stm.Purges())
 	here, foreign := e.Stm.Status().Device, []memory.ID(nil)
 	for id, device := range by {
 		err = errors.Join(err, e.purgeTraces(ctx, id))

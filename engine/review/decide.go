@@ -40,6 +40,8 @@ func (e *Review) DecideItem(ctx context.Context, by memory.Actor, id, decision,
 	}
 	decision = d.Decision
 	switch one, isOne := strings.CutPrefix(decision, op.DecideForgetOne); {
+	case item.Agent == op.ReviewText:
+		err = d.chooseText(ctx)
 	case isOne:
 		err = d.forgetOne(ctx, one)
 	case decision == op.DecideForget:
@@ -254,6 +256,9 @@ func (e *Review) ChoicesOf(item *memory.ReviewItem) []string {
 	}
 	if e.checkDecidable(item) != nil {
 		return nil
+	}
+	if item.Agent == op.ReviewText {
+		return textChoices(item, rows[0])
 	}
 	var out []string
 	add := func(can bool, decision string) {

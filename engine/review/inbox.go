@@ -82,6 +82,13 @@ func (e *Review) inboxItem(item *memory.ReviewItem) reviewnote.Item {
 		members = append(members, m)
 		out.Memories = append(out.Memories, inboxEntry(&m))
 	}
+	if item.Agent == op.ReviewText && len(members) > 0 {
+		members = withTexts(members, item)
+		for i := range members[1:] {
+			secret = secret || listnotes.Listable(members[1+i].Content) != ""
+			out.Memories = append(out.Memories, inboxEntry(&members[1+i]))
+		}
+	}
 	if !secret {
 		out.Diff = DiffOf(members)
 	}
@@ -120,6 +127,9 @@ func shownText(text string) string {
 // the older one, of two that contradict each other either one, and of several all of them,
 // because a box for each would be too many.
 func inboxChoices(item *memory.ReviewItem, can []string, members []memory.Memory) []string {
+	if item.Agent == op.ReviewText {
+		return can
+	}
 	var out []string
 	add := func(decision string) {
 		if slices.Contains(can, decision) && !slices.Contains(out, decision) {
@@ -224,6 +234,8 @@ func (e *Review) doneLine(d *listnotes.DecidedItem) reviewnote.Done {
 		line.What = "merged"
 	case d.Decision == op.DecideForget:
 		line.What = "forgotten"
+	case strings.HasPrefix(d.Decision, op.DecideTake):
+		line.What = "given its other text"
 	case d.Decision == op.DecideKeep:
 		line.What = "kept"
 	default:

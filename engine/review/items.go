@@ -345,10 +345,10 @@ func (e *Review) CloseAsListed(ctx context.Context, by memory.Actor, entry strin
 	return next, err
 }
 
-// CloseNow sets the fields of a closed item.
+// CloseNow sets the fields of a closed item. Its texts are in the history then.
 func (e *Review) CloseNow(item *memory.ReviewItem, decision, reason string) {
 	item.Status, item.ClosedAt = memory.ItemClosed, core.StampTime(e.Opt.Now())
-	item.Decision, item.Reason = decision, reason
+	item.Decision, item.Reason, item.Texts = decision, reason, nil
 }
 
 // changeItem changes an item that is not closed, with its memory locked.

@@ -85,6 +85,9 @@ func (e *Review) ReviewShow(_ context.Context, req *op.ReviewShowRequest) (*op.R
 	for i := range res.Memories {
 		texts = append(texts, res.Memories[i].Memory)
 	}
+	if len(texts) > 0 {
+		texts = withTexts(texts, &item)
+	}
 	res.Diff = DiffOf(texts)
 	if e.checkDecidable(&item) == nil && len(rows) > 1 {
 		res.MergeRefused = e.mergeRefused(rows)

@@ -17,9 +17,10 @@ func policyActor() memory.Actor { return memory.Actor{Via: stm.Itself, Client: "
 
 // policyOn returns the decision that policy makes about an open item, and when, if no reviewer
 // decides before; "" for none. Policy never deletes, merges or promotes: the memories stay,
-// and fade as usual.
+// and fade as usual. It leaves alone what asks for one of two texts, for one of them would be lost to
+// searches.
 func (e *Review) policyOn(item *memory.ReviewItem) (decision string, at time.Time) {
-	if e.Opt.DecideAfter == 0 || item.Status == memory.ItemClosed {
+	if e.Opt.DecideAfter == 0 || item.Status == memory.ItemClosed || item.Agent == op.ReviewText {
 		return "", time.Time{}
 	}
 	from := item.CreatedAt

@@ -167,7 +167,7 @@ func (a *SearchRun) ranked(ctx context.Context, c docFrequencies) (hits []op.Hit
 			return nil, nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
 		}
 		hits, terms = append(hits, found...), searched
-		a.Res.Indexing = a.E.Notes.Vault.Indexing()
+		a.Res.Indexing, a.Res.Away = a.E.Notes.Vault.Indexing(), a.E.Notes.Vault.Away()
 		a.Res.AtLeast = a.Res.AtLeast || a.Q.named != nil && a.Q.named.partial
 	}
 	if hits, err = a.rankArchived(c, a.mergeNoteHits(hits)); err != nil {

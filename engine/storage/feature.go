@@ -1,7 +1,8 @@
 // Package storage maintains the files of the log: word index, snapshots, compaction and
 // backups.
 //
-// Guarantee: a backup contains one moment of the log. Compaction loses no live memory, and no
+// Guarantee: a backup contains all that the store knew at one moment, whatever the files of the log had lost
+// by then. Compaction loses no live memory, and no
 // version within the retention time.
 package storage
 
@@ -24,4 +25,5 @@ type Storage struct {
 // State is what all views share.
 type State struct {
 	Compacted atomic.Pointer[op.Compaction] // last compaction of this run
+	Backups   Backups
 }

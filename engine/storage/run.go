@@ -29,11 +29,11 @@ func (e *Storage) BuildIndex(ctx context.Context) {
 	e.Changed()
 }
 
-// Tasks returns the tasks that write snapshots and compact the log, some time after a change.
+// Tasks returns the tasks that write snapshots, compact the log and make backups, some time after a change.
 // Without a change they have no timer, unless a compaction is to be finished or tried again.
 func (e *Storage) Tasks() []*core.Task {
 	c := Compactor{E: e, made: e.Started}
-	changed := make(chan struct{}, 1)
+	changed, backup := make(chan struct{}, 1), make(chan struct{}, 1)
 	return []*core.Task{
 		{Name: "snapshot", Wake: e.Dirty, Woken: e.After(SnapshotDelay), Do: func(ctx context.Context) time.Time {
 			e.writeSnapshot(ctx)
@@ -41,9 +41,11 @@ func (e *Storage) Tasks() []*core.Task {
 				e.Promote.Writing.Nudge() // backups of notes expire
 			}
 			core.Nudge(changed)
+			core.Nudge(backup)
 			return time.Time{}
 		}},
 		{Name: compactionJob, First: e.Opt.Now(), Wake: changed, Woken: e.After(0), Do: c.look},
+		e.backupTask(backup),
 	}
 }
 

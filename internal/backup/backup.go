@@ -17,7 +17,7 @@
 //	+-------------------------------------------------+---------------------------+
 //	|<-------------- bytes that the sum is of ------->|
 //
-// A manifest of one file is this, but with a digest of 64 digits:
+// A manifest of one file is this, but with digests of 64 digits, see package content:
 //
 //	{
 //	  "format": 1,
@@ -27,6 +27,13 @@
 //	  "seq": 7,
 //	  "stamp": "0192f3a1b2c3-0004-k7q2mzxa",
 //	  "memories": 1,
+//	  "holds": {
+//	    "active": {
+//	      "memories": 1,
+//	      "digest": "3b1f09c2"
+//	    }
+//	  },
+//	  "trash_since": "2024-10-04T12:00:00Z",
 //	  "files": [
 //	    {
 //	      "name": "stm/k7q2mzxa/s-00000042.jsonl",
@@ -38,11 +45,13 @@
 //
 // # Guarantees
 //
-// A backup appears under its name whole and on the disk, or not at all. [Restore]
-// reads and verifies all of a backup before it touches anything, unpacks it
-// beside its target, and puts it in place by renaming; what was there is moved
-// aside, never deleted. What a backup may unpack to is bounded by what it says it
-// holds, that by its own size, and its names cannot lead out of the target.
+// A backup appears under its name whole and on the disk, or not at all. One of a log holds all
+// that the store knew at its moment, see [Log]: what the files of the log had lost by then is
+// written from memory. [Restore] reads and verifies all of a backup before it touches anything,
+// unpacks it beside its target, and puts it in place by renaming; what was there is moved
+// aside, never deleted. [Manifest.Settle] compares what the unpacked log holds with the manifest.
+// What a backup may unpack to is bounded by what it says it holds, that by its own size, and its
+// names cannot lead out of the target.
 //
 // Functions may be called by several goroutines, for different targets.
 package backup
@@ -53,6 +62,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"emberd/stm/content"
 )
 
 const (
@@ -75,8 +86,20 @@ type Manifest struct {
 	Device   string    `json:"device"`
 	Seq      uint64    `json:"seq"`
 	Stamp    string    `json:"stamp"`
-	Memories int       `json:"memories"`
-	Files    []File    `json:"files"`
+	Memories int       `json:"memories"` // live ones
+	// Automatic says that the daemon made it unasked, so that it may remove it again.
+	Automatic bool `json:"automatic,omitempty"`
+	// Holds is what the files add up to, by stage; nil in a backup of an earlier version, which
+	// cannot be compared. Deletes before TrashSince are not counted.
+	Holds      content.Summary `json:"holds,omitempty"`
+	TrashSince time.Time       `json:"trash_since,omitzero"`
+	// FromMemory counts the memories that the log on the disk lacked, in part or as a whole, and that
+	// were written from what the daemon held; LostTrash those of the trash that neither held.
+	// Damaged says what was wrong with the log then.
+	FromMemory int      `json:"from_memory,omitempty"`
+	LostTrash  int      `json:"lost_trash,omitempty"`
+	Damaged    []string `json:"damaged,omitempty"`
+	Files      []File   `json:"files"`
 }
 
 // File is one file of a backup, by its slash-separated path in the folder.
@@ -84,6 +107,7 @@ type File struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
+	data   []byte // of a file that is in no folder
 }
 
 // Bytes adds up the sizes of the files.

@@ -47,6 +47,8 @@ func taken() tree {
 	return t
 }
 
+func noFill(context.Context, *Manifest) error { return nil }
+
 func part(name string, size int64) (int64, bool) {
 	switch filepath.Base(name) {
 	case "s-00000002.jsonl":
@@ -113,12 +115,12 @@ func packed(t *testing.T) (dir, file string) {
 	dir = t.TempDir()
 	library().write(t, durable.OS{}, filepath.Join(dir, "data"))
 	file = filepath.Join(dir, "one.tar.gz")
-	_, err := Create(t.Context(), durable.OS{}, filepath.Join(dir, "data"), file, about(), part)
+	_, err := Create(t.Context(), durable.OS{}, filepath.Join(dir, "data"), file, about(), part, noFill)
 	must(t, err)
 	return dir, file
 }
 
-func nothing() error { return nil }
+func nothing(string, *Manifest) error { return nil }
 
 func TestRestoreGivesBackWhatWasTaken(t *testing.T) {
 	dir, file := packed(t)
@@ -146,7 +148,7 @@ func TestRestoreMovesAsideOnRequestOnly(t *testing.T) {
 		t.Fatalf("restoring over a folder: %v", err)
 	}
 	refusal := errors.New("not now")
-	if _, err := Restore(t.Context(), durable.OS{}, file, target, true, func() error { return refusal }); !errors.Is(err, refusal) {
+	if _, err := Restore(t.Context(), durable.OS{}, file, target, true, func(string, *Manifest) error { return refusal }); !errors.Is(err, refusal) {
 		t.Fatalf("the error of before is lost: %v", err)
 	}
 	if !maps.Equal(treeAt(t, durable.OS{}, target), library()) || len(names(t, dir)) != 2 {
@@ -222,7 +224,7 @@ func forged(t *testing.T, manifest any, entries ...tar.Header) []byte {
 
 func TestForgedBackupsAreRefused(t *testing.T) {
 	zeros := func(name string, size int64) File {
-		return File{name, size, fmt.Sprintf("%x", sha256.Sum256(make([]byte, max(0, min(size, 1<<20)))))}
+		return File{name, size, fmt.Sprintf("%x", sha256.Sum256(make([]byte, max(0, min(size, 1<<20))))), nil}
 	}
 	file := func(name string, size int64) tar.Header {
 		return tar.Header{Name: name, Typeflag: tar.TypeReg, Size: size}
@@ -244,7 +246,7 @@ func TestForgedBackupsAreRefused(t *testing.T) {
 		{"not there", forged(t, list(zeros("x", 1), zeros("y", 1)), file("x", 1)), `"y" is missing`},
 		{"a link", forged(t, list(zeros("x", 0)), tar.Header{Name: "x", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}), "stands where"},
 		{"another size", forged(t, list(zeros("x", 1)), file("x", 2)), "stands where"},
-		{"another content", forged(t, list(File{"x", 1, strings.Repeat("0", 64)}), file("x", 1)), "does not have the checksum"},
+		{"another content", forged(t, list(File{"x", 1, strings.Repeat("0", 64), nil}), file("x", 1)), "does not have the checksum"},
 		{"a bomb", forged(t, list(zeros("x", 1<<40)), file("x", 1)), "more than a backup of"},
 		{"many small bombs", forged(t, list(zeros("x", 1<<18), zeros("y", 1<<62)), file("x", 1)), "more than a backup of"},
 		{"below nothing", forged(t, list(zeros("x", -1)), file("x", 1)), "more than a backup of"},
@@ -270,7 +272,7 @@ func TestCreateKeepsWhatIsThere(t *testing.T) {
 	dir, file := packed(t)
 	before, err := os.ReadFile(file)
 	must(t, err)
-	if _, err := Create(t.Context(), durable.OS{}, filepath.Join(dir, "data"), file, about(), part); !errors.Is(err, fs.ErrExist) {
+	if _, err := Create(t.Context(), durable.OS{}, filepath.Join(dir, "data"), file, about(), part, noFill); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a second backup of the same name: %v", err)
 	}
 	after, err := os.ReadFile(file)
@@ -280,7 +282,7 @@ func TestCreateKeepsWhatIsThere(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Create(ctx, durable.OS{}, filepath.Join(dir, "data"), file+"2", about(), part); !errors.Is(err, context.Canceled) || len(names(t, dir)) != 2 {
+	if _, err := Create(ctx, durable.OS{}, filepath.Join(dir, "data"), file+"2", about(), part, noFill); !errors.Is(err, context.Canceled) || len(names(t, dir)) != 2 {
 		t.Errorf("a cancelled backup: %v, left %v", err, names(t, dir))
 	}
 }
@@ -288,7 +290,7 @@ func TestCreateKeepsWhatIsThere(t *testing.T) {
 // The same folder gives the same bytes.
 func TestCreateIsAFunctionOfItsInput(t *testing.T) {
 	dir, file := packed(t)
-	_, err := Create(t.Context(), durable.OS{}, filepath.Join(dir, "data"), file+"2", about(), part)
+	_, err := Create(t.Context(), durable.OS{}, filepath.Join(dir, "data"), file+"2", about(), part, noFill)
 	must(t, err)
 	one, err := os.ReadFile(file)
 	must(t, err)
@@ -302,7 +304,7 @@ func TestCreateIsAFunctionOfItsInput(t *testing.T) {
 func TestRestoreWantsRoom(t *testing.T) {
 	disk := crashdisk.New()
 	library().write(t, disk, "/data")
-	_, err := Create(t.Context(), disk, "/data", "/one.tar.gz", about(), part)
+	_, err := Create(t.Context(), disk, "/data", "/one.tar.gz", about(), part, noFill)
 	must(t, err)
 	disk.Limit(8_000)
 	if _, err := Restore(t.Context(), disk, "/one.tar.gz", "/new", false, nothing); !errors.Is(err, ErrNoRoom) {
@@ -317,7 +319,7 @@ func TestCreateSurvivesEveryCrash(t *testing.T) {
 		disk := crashdisk.New()
 		library().write(t, disk, "/data")
 		disk.StopAfter(disk.Ops() + n)
-		_, err := Create(t.Context(), disk, "/data", "/one.tar.gz", about(), part)
+		_, err := Create(t.Context(), disk, "/data", "/one.tar.gz", about(), part, noFill)
 		for seed := range uint64(20) {
 			after := disk.Crash(rand.New(rand.NewPCG(seed, uint64(n))))
 			_, lookErr := after.Lstat("/one.tar.gz")
@@ -342,7 +344,7 @@ func TestRestoreSurvivesEveryCrash(t *testing.T) {
 	for n := 0; ; n++ {
 		disk := crashdisk.New()
 		library().write(t, disk, "/home/data")
-		_, err := Create(t.Context(), disk, "/home/data", "/one.tar.gz", about(), part)
+		_, err := Create(t.Context(), disk, "/home/data", "/one.tar.gz", about(), part, noFill)
 		must(t, err)
 		disk.StopAfter(disk.Ops() + n)
 		_, err = Restore(t.Context(), disk, "/one.tar.gz", "/home/data", true, nothing)

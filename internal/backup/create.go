@@ -17,20 +17,27 @@ import (
 	"strings"
 
 	"emberd/internal/durable"
+	"emberd/stm/content"
 )
 
 // Part reports how much of a file to take, given its path and its size now. It
 // reports false for a file to leave out.
 type Part func(name string, size int64) (int64, bool)
 
+// Fill completes a manifest with what the files of the folder hold, and can add files to it, see
+// [Manifest.Add]. The cause of its error is [content.ErrChanged] where a file is not what it was.
+type Fill func(ctx context.Context, m *Manifest) error
+
 // errAgain says that the folder changed under the backup.
 var errAgain = errors.New("the folder changed meanwhile")
 
 // Create writes a backup of the folder root to the new file to, and returns what
-// is in it: m completed with the files. Files may grow in the meantime, but what part
-// takes of them must not change. Hidden files and what is not a regular file are
-// left out. A name that is taken is fs.ErrExist.
-func Create(ctx context.Context, fsys durable.FS, root, to string, m Manifest, part Part) (*Manifest, error) {
+// is in it: m completed with the files, and by fill. Files may grow in the meantime, but what part
+// takes of them must not change. Hidden files and what is not a regular file are left out. All
+// that was written is read back and verified before the file gets its name. A name that is taken
+// is fs.ErrExist.
+func Create(ctx context.Context, fsys durable.FS, root, to string, m Manifest, part Part, fill Fill) (*Manifest,
+	error) {
 	if _, err := fsys.Lstat(to); err == nil {
 		return nil, fmt.Errorf("create %s: %w", to, fs.ErrExist)
 	}
@@ -40,13 +47,19 @@ func Create(ctx context.Context, fsys durable.FS, root, to string, m Manifest, p
 		full.Format = format
 		err := full.gather(ctx, fsys, root, "", part)
 		if err == nil {
-			err = durable.CreateFile(fsys, to, func(w io.Writer) error { return full.write(ctx, fsys, root, w) })
+			err = fill(ctx, &full)
+		}
+		if err == nil {
+			err = durable.CreateVerified(fsys, to,
+				func(w io.Writer) error { return full.write(ctx, fsys, root, w) },
+				func(temp string) error { _, err := Verify(ctx, fsys, temp); return err })
 		}
 		if err == nil {
 			return &full, nil
 		}
 		// Compaction removes files that others replace; a second look finds those.
-		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errAgain) || try == attempts {
+		again := errors.Is(err, fs.ErrNotExist) || errors.Is(err, errAgain) || errors.Is(err, content.ErrChanged)
+		if !again || try == attempts {
 			return nil, err
 		}
 	}
@@ -72,6 +85,13 @@ func (m *Manifest) gather(ctx context.Context, fsys durable.FS, root, below stri
 		}
 	}
 	return nil
+}
+
+// Add puts a further file into a backup that is being made.
+func (m *Manifest) Add(name string, data []byte) {
+	sum := sha256.Sum256(data)
+	m.Files = append(m.Files, File{Name: name, Size: int64(len(data)), SHA256: hex.EncodeToString(sum[:]), data: data})
+	m.Files = sortedBy(m.Files, func(f File) string { return f.Name })
 }
 
 // inOrder sorts a listing so that a walk meets paths in the order of their text:
@@ -167,6 +187,10 @@ func (m *Manifest) entry(archive *tar.Writer, name string, size int64, write fun
 
 // write copies the part of the file that its checksum was made of.
 func (f *File) write(ctx context.Context, fsys durable.FS, root string, w io.Writer) error {
+	if f.data != nil {
+		_, err := w.Write(f.data)
+		return err
+	}
 	in, err := fsys.OpenRead(filepath.Join(root, filepath.FromSlash(f.Name)))
 	if err != nil {
 		return err

@@ -13,7 +13,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"emberd/internal/durable"
 )
@@ -165,4 +168,40 @@ func (f File) read(archive *tar.Reader, take func(File, io.Reader) error) error 
 		return damaged(fmt.Errorf("%q does not have the checksum that the manifest says", f.Name))
 	}
 	return nil
+}
+
+// Newest returns the manifest of the newest backup in a folder and its name there, nil if there is none.
+// Files that are no backups are passed over. No more than the manifests are read.
+func Newest(fsys durable.FS, dir string) (newest *Manifest, name string, err error) {
+	entries, err := fsys.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", nil
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), ".tar.gz") || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		m, failed := manifestOf(fsys, filepath.Join(dir, e.Name()))
+		if failed == nil && (newest == nil || m.Created.After(newest.Created)) {
+			newest, name = m, e.Name()
+		}
+	}
+	return newest, name, err
+}
+
+func manifestOf(fsys durable.FS, name string) (*Manifest, error) {
+	f, err := fsys.OpenRead(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	zip, err := gzip.NewReader(bufio.NewReader(f))
+	if err != nil {
+		return nil, err
+	}
+	return readManifest(tar.NewReader(zip), info.Size())
 }

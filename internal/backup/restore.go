@@ -34,10 +34,10 @@ type Restored struct {
 // was, or restored, or, when it comes between two renames, missing, with both
 // under their names beside it; and perhaps a folder .restore-… that can go.
 //
-// Before is called once all is verified and unpacked, right before the folder is
-// replaced; its error ends it.
+// Before is called once all is verified and unpacked to the folder fresh, right before that
+// replaces the target; its error ends it. It can change what is in the folder.
 func Restore(ctx context.Context, fsys durable.FS, name, target string, replace bool,
-	before func() error) (*Restored, error) {
+	before func(fresh string, m *Manifest) error) (*Restored, error) {
 	full, err := occupied(fsys, target)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func Restore(ctx context.Context, fsys durable.FS, name, target string, replace 
 	u := &unpacked{fsys: fsys, root: fresh}
 	m, err := u.all(ctx, name)
 	if err == nil {
-		err = before()
+		err = before(fresh, m)
 	}
 	if err != nil {
 		return nil, errors.Join(err, u.discard())
@@ -112,10 +112,9 @@ func moveAside(fsys durable.FS, target, aside string) error {
 
 // unpacked is a folder that is being filled from a backup.
 type unpacked struct {
-	fsys  durable.FS
-	root  string
-	dirs  []string // made so far, by slash-separated path; "" is the root
-	files []string
+	fsys durable.FS
+	root string
+	dirs []string // made so far, by slash-separated path; "" is the root
 }
 
 func (u *unpacked) all(ctx context.Context, name string) (*Manifest, error) {
@@ -172,20 +171,27 @@ func (u *unpacked) file(ctx context.Context, f File, in io.Reader) error {
 	if err != nil {
 		return err
 	}
-	u.files = append(u.files, f.Name)
 	if err = copyN(ctx, out, in, f.Size); err == nil {
 		err = out.Sync()
 	}
 	return errors.Join(err, out.Close())
 }
 
-// discard removes what was unpacked so far.
-func (u *unpacked) discard() error {
-	var failed []error
-	for _, name := range slices.Backward(slices.Concat(u.dirs, u.files)) {
-		if err := u.fsys.Remove(u.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			failed = append(failed, err)
+// discard removes what was unpacked so far, and what was put beside it.
+func (u *unpacked) discard() error { return removeAll(u.fsys, u.root) }
+
+func removeAll(fsys durable.FS, dir string) error {
+	entries, err := fsys.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	failed := []error{err}
+	for _, e := range entries {
+		if name := filepath.Join(dir, e.Name()); e.IsDir() {
+			failed = append(failed, removeAll(fsys, name))
+		} else {
+			failed = append(failed, fsys.Remove(name))
 		}
 	}
-	return errors.Join(failed...)
+	return errors.Join(append(failed, fsys.Remove(dir))...)
 }

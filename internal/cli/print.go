@@ -89,6 +89,14 @@ func NoteIndexing(s *App, l *op.Loading) {
 	}
 }
 
+// NoteAway says that the vault is not there.
+func NoteAway(s *App, since time.Time) {
+	if !since.IsZero() {
+		s.Note("the vault is away since %s, so notes are shown as they were then; see emberd status",
+			since.Local().Format("2006-01-02 15:04"))
+	}
+}
+
 // NoteWithout says why vectors had no part in an answer in which they else would have had.
 func NoteWithout(s *App, m *op.Meaning) {
 	if m != nil && m.Weight > 0 && m.Without != "" {
@@ -181,8 +189,11 @@ func Uncoloured(line string) string {
 
 // ActionText is what a review item proposes, as people read it.
 func ActionText(item *memory.ReviewItem) string {
-	if item.Action == op.AdoptNote {
+	switch item.Action {
+	case op.AdoptNote:
 		return "is the note the memory's?"
+	case op.ChooseText:
+		return "which text is right?"
 	}
 	return item.Action
 }

@@ -82,6 +82,7 @@ type Config struct {
 	AutoReinforce   bool
 	HistoryKeep     time.Duration
 	TrashKeep       time.Duration
+	Backup          Backup
 	ForgetThreshold float64
 	Duplicate       float64  // similarity of duplicates
 	ThrottleBelow   float64  // score of a caller, 0 for never
@@ -135,6 +136,12 @@ type Search struct {
 	LTMWeight   float64
 	Meaning     float64 // weight of embeddings, 0 for none at all; negative is by calibration
 	MeaningWait time.Duration
+}
+
+// Backup says how many automatic backups are kept.
+type Backup struct {
+	Daily, Weekly int // days and weeks, 0 for none
+	MaxMiB        int
 }
 
 // Review says which fading memories are mixed into answers, and how decisions are asked for.

@@ -98,7 +98,7 @@ func TestDefaultsAreTyped(t *testing.T) {
 		Cleanup:         Cleanup{true, "off", 0.85, 0.3, 0.8, 0.15, 0.2, "", false},
 		Duplicate:       0.88,
 		ForgetThreshold: 0.05, AutoReinforce: true,
-		HistoryKeep: 90 * day, TrashKeep: 30 * day,
+		HistoryKeep: 90 * day, TrashKeep: 30 * day, Backup: Backup{7, 4, 2048},
 	}
 	got, wanted := slices.Concat(tableOf(c), numberKeys(c)), slices.Concat(tableOf(want), numberKeys(want))
 	for i, k := range got {

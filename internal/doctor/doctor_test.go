@@ -325,6 +325,7 @@ func TestVaultSaysWhatIsInIt(t *testing.T) {
 		"a copy of Syncthing":    {map[string]string{"A.md": "a", "A.sync-conflict-20260101-000000-ABC.md": "b"}, "look sync-copy"},
 		"a copy of Dropbox":      {map[string]string{"A.md": "a", "A (ada's conflicted copy 2026-01-01).md": "a"}, "look sync-copy"},
 		"a copy without a note":  {map[string]string{"A (conflicted copy).md": "a"}, "look sync-copy"},
+		"two notes with one ID":  {map[string]string{"A.md": "---\nmemory-id: 0192f3a1\n---\na\n", "B.md": "---\nmemory-id: 0192f3a1\n---\nb\n"}, "look note-twice"},
 		"merge marks of ours":    {map[string]string{"A.md": merged}, "look note-merge"},
 		"merge marks of yours":   {map[string]string{"A.md": "\n<<<<<<< a\n>>>>>>> b\n"}, ""},
 		"in the cloud":           {map[string]string{".A.md.icloud": ""}, "note vault-evicted"},

@@ -17,6 +17,7 @@ import (
 
 	"emberd/internal/durable"
 	"emberd/vault"
+	"emberd/vault/frontmatter"
 	"emberd/vault/notename"
 )
 
@@ -126,6 +127,7 @@ type scanner struct {
 	survey  *Survey
 	names   map[string]string // of what is there, by how systems see it that know no capitals
 	counts  map[string]int    // findings by code
+	ids     map[string]string // of memories, with the first note that carries each
 }
 
 func (l *scanner) all(ctx context.Context) error {
@@ -175,13 +177,34 @@ func (l *scanner) file(ctx context.Context, name string, d fs.DirEntry) error {
 	if of, ok := notename.IsCopy(name); ok {
 		return l.copied(name, of)
 	}
-	if err == nil && bytes.HasPrefix(text, []byte("---")) && bytes.Contains(text, []byte("\nmemory-id:")) &&
-		marked(text) {
+	ours := err == nil && bytes.HasPrefix(text, []byte("---")) && bytes.Contains(text, []byte("\nmemory-id:"))
+	if ours {
+		l.carries(name, frontmatter.Get(text, "memory-id"))
+	}
+	if ours && marked(text) {
 		l.find("note-merge", Warning, "${EDITOR:-vi} "+l.shell(name),
 			"the note %s of a memory holds the marks of a merge, <<<<<<< and >>>>>>>; keep one side, until then "+
 				"emberd leaves it alone", l.path(name))
 	}
 	return nil
+}
+
+// carries tells of a note with the ID of a memory that another note has.
+func (l *scanner) carries(name, id string) {
+	if id == "" || l.archive != "" && strings.HasPrefix(name, l.archive+"/") {
+		return
+	}
+	if l.ids == nil {
+		l.ids = make(map[string]string)
+	}
+	other, twice := l.ids[id]
+	if !twice {
+		l.ids[id] = name
+		return
+	}
+	l.find("note-twice", Warning, "emberd vault check",
+		"the notes %s and %s carry the ID of one memory, and only one of them is its note; the check says which, and "+
+			"what settles it", l.path(other), l.path(name))
 }
 
 // number counts a note. A list of memories, which begins with a property, is none.

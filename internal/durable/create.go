@@ -13,6 +13,12 @@ import (
 // have been called by then. The steps and what a crash leaves are those of
 // [ReplaceFile], and so is a stray temporary file, which [SweepTemps] removes.
 func CreateFile(fsys FS, name string, write func(io.Writer) error) error {
+	return CreateVerified(fsys, name, write, func(string) error { return nil })
+}
+
+// CreateVerified is [CreateFile] of a file that verify looks through, under the temporary name
+// that it is given, before the file gets its own. An error of verify leaves no file.
+func CreateVerified(fsys FS, name string, write func(io.Writer) error, verify func(temp string) error) error {
 	dir := filepath.Dir(name)
 	temp := filepath.Join(dir, tempPrefix+rand.Text()+tempSuffix)
 	f, err := fsys.CreateAppend(temp)
@@ -23,6 +29,9 @@ func CreateFile(fsys FS, name string, write func(io.Writer) error) error {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
+		err = verify(temp)
+	}
+	if err == nil {
 		err = fsys.RenameNoReplace(temp, name)
 	}
 	if err != nil {

@@ -241,6 +241,9 @@ func asFound(res *op.QueryResult) string {
 	if res.Loading != nil || res.Indexing != nil {
 		notes = append(notes, stillLoading)
 	}
+	if !res.Away.IsZero() {
+		notes = append(notes, "the vault is away, so notes are as they were")
+	}
 	return strings.Join(notes, "; ")
 }
 

@@ -38,7 +38,11 @@ type Manager struct {
 	conn     *net.UnixConn // nil for nobody to tell
 	watchdog time.Duration
 	sockets  []*os.File
+	kept     bool
 }
+
+// Kept reports whether a parent of this program handed the socket over ([FromParent]).
+func (m *Manager) Kept() bool { return m.kept }
 
 // Take reads what the manager left in the environment, and removes it from there: programs
 // that this process starts are not the manager's, and a second call finds nothing. The
@@ -94,9 +98,10 @@ func (m *Manager) time(usec, pid string) error {
 }
 
 func (m *Manager) adopt(count, pid string) error {
-	if count == "" || pid != strconv.Itoa(os.Getpid()) {
+	if count == "" || !forThis(pid) {
 		return nil
 	}
+	m.kept = strings.HasPrefix(pid, parent)
 	n, err := strconv.Atoi(count)
 	if err != nil || n < 0 || n > maxSockets {
 		return memory.Errorf(memory.Invalid,

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"emberd/internal/durable"
@@ -21,8 +22,12 @@ type Home struct {
 	Logger      *slog.Logger
 	Now         func() time.Time
 	Device      record.Device
-	Host        string // what this device is called
+	Host        string   // what this device is called
+	Former      []string // names of this device before backups were restored
 }
+
+// IsFormer reports whether a folder of the log is one that this device wrote under a former name.
+func (s *Home) IsFormer(dir string) bool { return slices.Contains(s.Former, filepath.Base(dir)) }
 
 func (s *Home) OwnDir() string { return filepath.Join(s.Data, "stm", s.Device.String()) }
 

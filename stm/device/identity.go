@@ -34,6 +34,9 @@ type Identity struct {
 	// Forgotten is set before another data folder replaces the one
 	// described: whatever is there then, the next device to write is a new one.
 	Forgotten bool `json:"forgotten,omitempty"`
+	// Former are the names under which this device wrote before a backup was restored, the latest
+	// last. No program writes under them any more.
+	Former []string `json:"former,omitempty"`
 }
 
 // maxHeads bounds Heads: a clone is found out by the first segment that a sync
@@ -84,30 +87,54 @@ func OpenIdentity(fsys durable.FS, data, state string) (*Identity, string, error
 		return nil, "", err
 	}
 	now.ID = dev.String()
+	now.Former = known.retired(&now)
 	return &now, why, now.save(fsys)
+}
+
+// Named returns the device that a state folder is of, false if it is of none yet, or if its log
+// was replaced since.
+func Named(fsys durable.FS, state string) (record.Device, bool) {
+	d, err := readDevice(fsys, filepath.Join(state, "device.json"))
+	if err != nil || d == nil || d.Forgotten {
+		return record.Device{}, false
+	}
+	return record.ParseDevice(d.ID)
+}
+
+// maxFormer bounds Former: who restores more often is told of the files of the oldest as of another device's.
+const maxFormer = 32
+
+// retired are the former names of the device that takes the place of d. Only after a restore is it certain that
+// nothing goes on under the name of d: a copy of the state folder may be in use.
+func (d *Identity) retired(now *Identity) []string {
+	if d == nil || d.Machine != now.Machine {
+		return nil
+	}
+	former := slices.Clone(d.Former)
+	if _, ok := record.ParseDevice(d.ID); ok && d.Forgotten {
+		former = append(former, d.ID)
+	}
+	return former[max(0, len(former)-maxFormer):]
 }
 
 // ErrLogGone is the cause when the state folder knows of a log that is not in
 // the data folder.
 var ErrLogGone = errors.New("the log is gone")
 
-// CheckThere refuses to begin a new log where this device wrote one before: its
-// disk may only not be mounted, and what is saved into the empty folder would be
-// hidden once it is. Nothing is made or changed.
-func CheckThere(fsys durable.FS, data, state string, accept bool) error {
+// Gone is the error of [Open] for a data folder that has lost the log of this device,
+// [ErrLogGone] its cause, and nil for any other: its disk may only not be mounted, and what is saved
+// into the empty folder would be hidden once it is. Nothing is changed.
+func Gone(fsys durable.FS, data, state string) error {
 	known, err := readDevice(fsys, filepath.Join(state, "device.json"))
-	if err != nil || known == nil || accept || !known.logGone(fsys, data) {
+	if err != nil || known == nil || !known.logGone(fsys, data) {
 		return nil // what cannot be read is openDevice's to tell
 	}
 	return memory.Errorf(memory.Unavailable,
-		"%w: %s held the memories of this device and is not there, or empty; mount the disk or put the folder back, "+
-			"or, if they were deleted on purpose, start once with emberd serve --accept-empty-data", ErrLogGone,
+		"%w: %s held the memories of this device and is not there, or empty; mount the disk or put the folder "+
+			"back; if it is lost, emberd log repair begins a new log with what the snapshot and the backups hold, "+
+			"and emberd serve --accept-empty-data an empty one", ErrLogGone,
 		filepath.Join(data, "stm", known.ID))
 }
-
-// Gone is the error of [Open] for a data folder that has lost the log of this device,
-// [ErrLogGone] its cause, and nil for any other. Nothing is changed.
-func Gone(fsys durable.FS, data, state string) error { return CheckThere(fsys, data, state, false) }
 
 // logGone reports whether this device wrote a log of which nothing is left. One
 // number may have been reserved without a file. Of a device that was forgotten any
@@ -227,7 +254,8 @@ func InodeOf(info fs.FileInfo) uint64 {
 // old one wrote since must not be mistaken for what the new one will. It comes
 // before the data folder is replaced; should that end half-way and leave none, Open
 // still refuses to begin an empty log. The caller holds the lock of the state
-// folder.
+// folder. The snapshot is put aside: a start is not to repair the folder that comes with what
+// the one that goes holds.
 func ForgetDevice(fsys durable.FS, state string) error {
 	path := filepath.Join(state, "device.json")
 	d, err := readDevice(fsys, path)
@@ -235,8 +263,27 @@ func ForgetDevice(fsys durable.FS, state string) error {
 		d.path, d.Forgotten = path, true
 		err = d.save(fsys)
 	}
+	if err == nil {
+		err = PutSnapshotAside(fsys, state)
+	}
 	if err != nil {
 		return fmt.Errorf("forget the device identity: %w", err)
 	}
 	return nil
+}
+
+// AsideIn is where the snapshot of a log lies that another took the place of.
+func AsideIn(state string) string { return filepath.Join(state, "index", "earlier.snap") }
+
+// PutSnapshotAside keeps the snapshot of a log that another takes the place of, instead of one that
+// was put aside before.
+func PutSnapshotAside(fsys durable.FS, state string) error {
+	err := fsys.Rename(SnapshotIn(state), AsideIn(state))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return fsys.SyncDir(filepath.Dir(AsideIn(state)))
 }

@@ -49,6 +49,7 @@ type Peer struct {
 	Last   uint64            `json:"last"`
 	Seen   map[string]uint64 `json:"seen"`
 	Keeper string            `json:"keeper,omitempty"` // stamp of the claim to be the keeper
+	Former []string          `json:"former,omitempty"` // names of the device before backups were restored
 }
 
 // Peers are the devices files, the own one included.
@@ -166,8 +167,9 @@ func (s *Peers) announcement() (p Peer, news bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old := s.by[s.Device]
-	p.Keeper = old.Keeper
-	news = old.Name != p.Name || old.Last != p.Last || !maps.Equal(old.Seen, p.Seen) ||
+	p.Keeper, p.Former = old.Keeper, s.Former
+	news = old.Name != p.Name || !slices.Equal(old.Former, p.Former) || old.Last != p.Last ||
+		!maps.Equal(old.Seen, p.Seen) ||
 		p.At.Sub(old.At).Abs() > 24*time.Hour
 	return p, news
 }
@@ -187,10 +189,11 @@ func (s *Peers) writePeer(p Peer) error {
 	return nil
 }
 
-// Watermarks describes every device known, this one included, sorted by id. A
-// device counts as alive by its devices file or by the stamps of its operations,
-// whichever is later: the clock behind those is never behind what it has read,
-// however wrong the device's own may be.
+// Watermarks describes every device known, this one included, sorted by id, but for those whose
+// device goes on under another name since a backup was restored: nothing is to be expected of them.
+// A device counts as alive by its devices file or by the stamps of its operations, whichever is
+// later: the clock behind those is never behind what it has read, however wrong the device's own
+// may be.
 func (s *Peers) Watermarks() []Watermark {
 	seen, now := s.Seen(), s.Now().UTC()
 	s.mu.Lock()
@@ -202,6 +205,7 @@ func (s *Peers) Watermarks() []Watermark {
 	for dev := range s.by {
 		known[dev] = true
 	}
+	s.retire(known)
 	var out []Watermark
 	for dev := range known {
 		p := s.by[dev]
@@ -225,6 +229,19 @@ func (s *Peers) Watermarks() []Watermark {
 	}
 	slices.SortFunc(out, func(a, b Watermark) int { return strings.Compare(a.Device.String(), b.Device.String()) })
 	return out
+}
+
+// retire takes out former names of any device. The lock is held.
+func (s *Peers) retire(known map[record.Device]bool) {
+	former := slices.Clone(s.Former)
+	for _, p := range s.by {
+		former = append(former, p.Former...)
+	}
+	for _, name := range former {
+		if dev, ok := record.ParseDevice(name); ok && dev != s.Device {
+			delete(known, dev)
+		}
+	}
 }
 
 // Primary is the device that does what only one of them may do: write notes in

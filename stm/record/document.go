@@ -84,9 +84,22 @@ func (p *Superseded) WasNone() bool {
 	return err == nil && rev.T == 0
 }
 
-func EncodePrev(rev Stamp, doc []byte) []byte {
+// EncodePrev encodes what a change supersedes. from names the texts that a change of the text was made
+// from, none for any other change.
+func EncodePrev(rev Stamp, from []Stamp, doc []byte) []byte {
 	b := append([]byte(nil), `{"t":"`...)
-	b = append(append(b, rev.String()...), `","d":`...)
+	b = append(append(b, rev.String()...), '"')
+	if len(from) > 0 {
+		b = append(b, `,"from":[`...)
+		for i, at := range from {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(at.Append(append(b, '"')), '"')
+		}
+		b = append(b, ']')
+	}
+	b = append(b, `,"d":`...)
 	return append(append(b, doc...), '}')
 }
 

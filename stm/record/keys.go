@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// TextKey is the key of a memory that holds its text.
+const TextKey = "content"
+
 // KeyLife is how long an idempotency key is remembered.
 const KeyLife = 24 * time.Hour
 

@@ -401,10 +401,11 @@ func (l *Line) EntryBy(by memory.Actor) Entry {
 	return e
 }
 
-// Superseded is what a change covered: the revision before it, and the values
-// of the keys it wrote (of all keys, for a delete).
+// Superseded is what a change covered: the revision before it, the texts that a new text was
+// made from, and the values of the keys it wrote (of all keys, for a delete).
 type Superseded struct {
 	Rev  string                     `json:"t"`
+	From []string                   `json:"from"`
 	Keys map[string]json.RawMessage `json:"d"`
 }
 
@@ -417,4 +418,25 @@ func (c *Change) Superseded() (Superseded, error) {
 		return p, fmt.Errorf("superseded value of %s: %w", c.ID, err)
 	}
 	return p, nil
+}
+
+// From returns the texts that a change of the text was made from, by the stamps of what wrote
+// them: first the one that it replaced, then others that its writer knew. Lines of earlier versions
+// do not say so, and other changes have none.
+func (c *Change) From() (at []Stamp) {
+	if c.Op != OpSet || c.Prev == nil {
+		return nil
+	}
+	list := Member(c.Prev, "from")
+	if list == nil {
+		return nil
+	}
+	// A list of another shape names nothing.
+	_ = EachItem(list, func(item []byte) bool {
+		if s, err := stampField(item); err == nil {
+			at = append(at, s)
+		}
+		return true
+	})
+	return at
 }

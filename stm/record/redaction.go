@@ -80,6 +80,12 @@ func (p Redaction) strip(l *Line) bool {
 	return true
 }
 
+// Keeps takes out of a line what may not be kept, and reports whether anything is left of it.
+func (p Redaction) Keeps(l *Line) bool {
+	p.strip(l)
+	return len(l.Changes)+len(l.Lift) > 0
+}
+
 // uncount takes totals of use out.
 func (p Redaction) uncount(l *Line) bool {
 	left, all := map[[16]byte]UseTotal{}, 0
@@ -184,7 +190,7 @@ func (p Redaction) Unrelate(c *Change, at Stamp) (changed bool) {
 		rev, _ := stampField(Member(c.Prev, "t"))
 		if gone := p.Leading(was, rev); gone != nil {
 			doc, _ := WithKeys(was, gone)
-			c.Prev, changed = EncodePrev(rev, doc), true
+			c.Prev, changed = EncodePrev(rev, c.From(), doc), true
 		}
 	}
 	return changed

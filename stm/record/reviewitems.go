@@ -17,6 +17,9 @@ import (
 // are none.
 const ReviewPrefix = "review."
 
+// OtherTexts is in the value of an item that has texts of its own, and in no other.
+const OtherTexts = `"texts":[{"text":`
+
 // reviewDigits is how many hex digits the id of an item has.
 const reviewDigits = 32
 

@@ -3,7 +3,6 @@ package table
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -108,7 +107,7 @@ func (x *index) AnalyzeChange(before *Row, set map[string]json.RawMessage) TermC
 	keys := indexedAt(after)
 	touched := func(key string) bool { _, ok := set[key]; return ok }
 	if slices.Equal(indexedAt(before.Hot.Stage), keys) && !slices.ContainsFunc(keys, touched) &&
-		!touched(entitiesFound) {
+		!touched(entitiesFound) && !otherTexts(before, set) {
 		return TermCounts{same: true}
 	}
 	doc, _ := record.WithKeys(before.Doc, set) // some has walked it
@@ -218,8 +217,28 @@ func (m *MemorySet) indexCell(c *Cell) {
 	}
 }
 
-// ErrStale reports why a snapshot was not used.
-var ErrStale = errors.New("log changed since it was written")
+// Restore takes the word index that belongs to the table, with its cells by document, and makes
+// the two agree: a memory whose text is not in it will be indexed again, a text without a memory
+// goes. It is for the goroutine that opens the log.
+func (x *index) Restore(w *words.Index, byDoc []*Cell) {
+	byDoc = append(byDoc, make([]*Cell, max(0, w.Docs()-len(byDoc)))...)
+	indexed := int64(0)
+	for doc, c := range byDoc {
+		live := w.Live(words.Doc(doc))
+		switch {
+		case c == nil && live:
+			w.Remove(words.Doc(doc))
+		case c != nil && (!live || !c.Row.Load().Live()):
+			c.Doc.Store(0)
+			w.Remove(words.Doc(doc))
+		case c != nil:
+			indexed++
+		}
+	}
+	x.Words.Store(w)
+	x.ByDoc.Store(&byDoc)
+	x.Indexed.Store(indexed)
+}
 
 // Analysed is the text of a memory as the arrival leaves it, and its terms.
 type Analysed struct {

@@ -27,6 +27,13 @@ func (t *Table) PurgedAt(key [16]byte) record.Stamp {
 	return t.Purges[key].Stamp
 }
 
+// AllPurges returns the memories that were purged, and when they were last.
+func (t *Table) AllPurges() map[[16]byte]Purge {
+	t.Mu.RLock()
+	defer t.Mu.RUnlock()
+	return maps.Clone(t.Purges)
+}
+
 // LatestPurge is when a device purged something last, zero for never.
 func (t *Table) LatestPurge(by record.Device) (last record.Stamp) {
 	t.Mu.RLock()

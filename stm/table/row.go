@@ -67,8 +67,9 @@ func (r *Row) ID() memory.ID { return memory.IDFromBytes(r.Key) }
 func (r *Row) CompareID(other *Row) int { return bytes.Compare(r.Key[:], other.Key[:]) }
 
 // Rev changes with every change of content or fields, not with use, nor with a link of
-// the provenance chain or a review item that comes alone: a caller that saves the same
-// text again, or files a review item, edits nothing. It is the stamp of the latest change,
+// the provenance chain, a review item or the record of a note's fields that comes alone: a caller
+// that saves the same text again, or files a review item, edits nothing, and neither does emberd
+// when it writes an edit to a note. It is the stamp of the latest change,
 // and, while some keys are older than that, a sum over their stamps: another device's
 // change can arrive late and not be the latest.
 func (r *Row) Rev() string {
@@ -109,8 +110,13 @@ func (r *Row) TextRev() string {
 	return ""
 }
 
+// noteSeen is the key that records what was last read in a memory's note.
+const noteSeen = "note_seen"
+
 // isAside reports whether what a key holds is said about a memory rather than by it.
-func isAside(key string) bool { return record.IsSourceKey(key) || record.IsReviewKey(key) }
+func isAside(key string) bool {
+	return key == noteSeen || record.IsSourceKey(key) || record.IsReviewKey(key)
+}
 
 // edited is the latest of all stamps, but for those of keys that edit nothing.
 func (r *Row) edited() record.Stamp {

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -43,7 +44,32 @@ func searchText(doc []byte) string {
 			return false
 		})
 	}
+	addOtherTexts(&b, doc)
 	return b.String()
+}
+
+// addOtherTexts adds the texts that wait for a decision which of them the memory has.
+func addOtherTexts(b *strings.Builder, doc []byte) {
+	if !bytes.Contains(doc, []byte(record.OtherTexts)) { // as in nearly all
+		return
+	}
+	for _, item := range (&Row{Doc: doc}).ReviewItems() {
+		for _, other := range item.Texts {
+			b.WriteString(other.Text)
+			b.WriteByte('\n')
+		}
+	}
+}
+
+// otherTexts reports whether a change may add or remove such a text.
+func otherTexts(before *Row, set map[string]json.RawMessage) bool {
+	for key, value := range set {
+		if record.IsReviewKey(key) && (bytes.Contains(value, []byte(record.OtherTexts)) ||
+			bytes.Contains(before.Value(key), []byte(record.OtherTexts))) {
+			return true
+		}
+	}
+	return false
 }
 
 func addText(b *strings.Builder, value []byte) {

@@ -20,6 +20,7 @@ type counters struct {
 	reserved  atomic.Uint32 // highest segment number
 	unsealed  atomic.Uint32 // lowest segment number that may still be written
 	cloned    atomic.Bool   // another emberd writes in the folder of this device
+	repaired  atomic.Int64  // own numbers that were missing at the start and are not missed any more
 	Rewritten atomic.Int64  // how often something was merged or removed that may be old
 	trouble   atomic.Pointer[writeError]
 	inDoubt   atomic.Bool            // something was answered with doubt and is not settled

@@ -7,20 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"emberd/stm/record"
+	"emberd/stm/snapshot"
 )
-
-// foreignFiles is what is known of the log files that this device did not write:
-// those of other devices, and copies that a sync tool put into our folder. They
-// are only ever read. What was merged from them stays, whatever becomes of them.
-type foreignFiles struct {
-	refreshing sync.Mutex // held by Refresh
-
-	mu    sync.Mutex            // guards files
-	files map[string]*otherFile // by path; a folder that cannot be listed is one too
-}
 
 // deviceOf names the device in whose folder a file is, with its host if known.
 func (s *Log) deviceOf(name string) string {
@@ -34,31 +24,6 @@ func (s *Log) deviceOf(name string) string {
 		}
 	}
 	return dir
-}
-
-func (o *foreignFiles) get(name string) otherFile {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if f := o.files[name]; f != nil {
-		return *f
-	}
-	return otherFile{}
-}
-
-func (o *foreignFiles) set(name string, f otherFile) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.files == nil {
-		o.files = map[string]*otherFile{}
-	}
-	o.files[name] = &f
-}
-
-// unreadable keeps what is known of the file but for how it looked.
-func (o *foreignFiles) unreadable(name string) {
-	f := o.get(name)
-	f.look, f.problem = fileMark{}, unreadable
-	o.set(name, f)
 }
 
 // note takes over that reading ended early. Such a file is looked at again when it changes.
@@ -79,7 +44,7 @@ func (r *recovery) hold(l *record.Line) {
 // setAside takes what was counted in a file that is not ours out of the totals
 // of the start: it may be on its way here, and is counted as it is now.
 func (r *recovery) setAside(name string, info fs.FileInfo, in *record.LineReader, before record.Recovery) {
-	f := otherFile{look: markOf(name, info), end: in.End, sum: in.Sum, due: r.file.due,
+	f := otherFile{look: snapshot.MarkOf(name, info), end: in.End, sum: in.Sum, due: r.file.due,
 		count: r.count.Transient(before)}
 	f.note(&r.file)
 	applied, duplicate, edited := r.count.Applied, r.count.Duplicate, r.count.HandEdited
@@ -129,26 +94,16 @@ func (s *Log) vanished() {
 		}
 	}
 	s.others.mu.Lock()
-	defer s.others.mu.Unlock()
 	maps.DeleteFunc(s.others.files, func(name string, f *otherFile) bool {
 		return f.problem == vanished && s.others.replaced(name)
 	})
-}
-
-// replaced reports whether a compacted file of the same folder covers the name.
-// The lock is held.
-func (o *foreignFiles) replaced(name string) bool {
-	n := record.ParseName(filepath.Base(name))
-	if n.Kind == record.Odd {
-		return true // a conflict copy that was merged and is tidied away
+	lost := slices.ContainsFunc(slices.Collect(maps.Values(s.others.files)), func(f *otherFile) bool {
+		return f.problem == vanished || f.problem == shorter
+	})
+	s.others.mu.Unlock()
+	if lost {
+		s.others.lose(s.Now())
 	}
-	for other, f := range o.files {
-		if filepath.Dir(other) == filepath.Dir(name) && f.problem == sound &&
-			record.ParseName(filepath.Base(other)).Covers(n) {
-			return true
-		}
-	}
-	return false
 }
 
 // othersNow sums up the lines that are passed over in the files of others, and what
@@ -172,7 +127,12 @@ func (s *Log) othersNow() (sum record.Recovery, failed int, warnings []string) {
 				"again when it changes: if it stays so, look whether the sync tool is done, remove the file, or "+
 				"restore it on that device", base, dev, f.upto)
 		}
-		if f.count.Quarantined > 0 {
+		switch {
+		case f.count.Quarantined > 0 && s.IsFormer(filepath.Dir(name)):
+			say("log file %s, which this device wrote as %s before a backup was restored, has %d damaged lines that "+
+				"are passed over; to decide about them, run: emberd doctor quarantine list", base,
+				filepath.Base(filepath.Dir(name)), f.count.Quarantined)
+		case f.count.Quarantined > 0:
 			say("log file %s of device %s has %d damaged lines that are passed over; it is read again when it "+
 				"changes: if it stays so, look whether the sync tool is done, or restore the file on that device",
 				base, dev, f.count.Quarantined)

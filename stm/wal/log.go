@@ -13,8 +13,10 @@ import (
 	"emberd/internal/durable"
 	"emberd/memory"
 	"emberd/stm/device"
+	"emberd/stm/extent"
 	"emberd/stm/journal"
 	"emberd/stm/record"
+	"emberd/stm/snapshot"
 	"emberd/stm/table"
 )
 
@@ -52,13 +54,16 @@ type Log struct {
 	Uses     uses
 	Locks    locks           // taken by callers, released by the writer
 	recovery record.Recovery // what the start met; not changed after it
+	found    found           // by the start
 	others   foreignFiles
 	Peers    *device.Peers
 	Prints   *device.TextKeys
 	Review   review
+	Apart    TextsApart
 	LoadTime time.Duration
 	Snapshot snapshotState
 	Decided  *QuarantineDecisions
+	extents  *extent.Files // of the files of this device
 	counts   counts
 	// asked is the latest millisecond that a view of the past was asked for: a line
 	// that is as old makes the answer incomplete.
@@ -78,7 +83,7 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 	if err := o.Durability.check(); err != nil {
 		return nil, nil, err
 	}
-	if err := device.CheckThere(o.FS, data, state, o.AcceptEmpty); err != nil {
+	if err := accept(data, state, o); err != nil {
 		return nil, nil, err
 	}
 	if err := makeFolders(o.FS, data, state); err != nil {
@@ -89,7 +94,8 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 		return nil, nil, device.Fault(data, err)
 	}
 	id, _ := record.ParseDevice(dev.ID)
-	h := &device.Home{Data: data, State: state, FS: o.FS, Logger: o.Logger, Now: o.Now, Device: id, Host: o.Host}
+	h := &device.Home{Data: data, State: state, FS: o.FS, Logger: o.Logger, Now: o.Now, Device: id, Host: o.Host,
+		Former: dev.Former}
 	s := &Log{Home: h, FileTable: &journal.FileTable{}, Durability: o.Durability, SegmentBytes: o.SegmentBytes,
 		SegmentAge: o.SegmentAge,
 		MemorySet:  table.MemorySet{Table: table.NewTable(), Words: table.NewIndex(o.Analyzer, o.Logger)},
@@ -105,12 +111,28 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 	if why != "" {
 		o.Logger.Info("new device identity", "device", dev.ID, "because", why)
 	}
-	edits, err := s.load(dev)
+	if s.extents, err = extent.Open(o.FS, state, id); err != nil {
+		return nil, nil, device.Fault(state, err)
+	}
+	edits, err := s.load(dev, o.Repair)
 	if err != nil {
 		return nil, nil, device.Fault(data, err)
 	}
 	s.LoadTime = time.Since(begin)
 	return s, edits, nil
+}
+
+// accept refuses a data folder from which the log of this device is gone, unless it is to be begun
+// anew: then the snapshot of the earlier one is put aside, or what it holds is written again.
+func accept(data, state string, o *Options) error {
+	err := device.Gone(o.FS, data, state)
+	switch {
+	case err == nil || o.Repair:
+		return nil
+	case o.AcceptEmpty:
+		return device.PutSnapshotAside(o.FS, state)
+	}
+	return err
 }
 
 func makeFolders(fsys durable.FS, data, state string) error {
@@ -123,7 +145,7 @@ func makeFolders(fsys durable.FS, data, state string) error {
 }
 
 // load reads snapshot and log and returns the writer that continues the log.
-func (s *Log) load(dev *device.Identity) ([]ManualEdit, error) {
+func (s *Log) load(dev *device.Identity, repairing bool) ([]ManualEdit, error) {
 	w := &Writer{S: s, Dev: dev, Dir: filepath.Join(s.Data, "stm", dev.ID), lastSegment: dev.Segment,
 		clock: record.Clock{Dev: s.Device, Now: s.Now}, Queue: make(chan *Pending, MaxQueue), calls: make(chan func()),
 		looks: make(chan chan struct{}), arrivals: make(chan *arrival), stop: make(chan struct{})}
@@ -148,12 +170,15 @@ func (s *Log) load(dev *device.Identity) ([]ManualEdit, error) {
 		s.Logger.Warn("damaged lines that were decided about may be counted again", "error", err)
 	}
 	r := NewRecovery(s, &w.clock)
-	s.useSnapshot(r)
+	r.useSnapshot()
 	if err := r.all(); err != nil {
 		return nil, err
 	}
+	r.heal(healer{s}.heldBySnapshot(repairing))
 	r.reconsider()
+	r.short = extent.ShortFiles(s.FS, s.OwnDir(), s.extents.All())
 	w.seq, r.count.Gaps = r.numbers()
+	w.take(r)
 	s.recovery = r.count
 	s.reserved.Store(dev.Segment)
 	s.unsealed.Store(dev.Segment + 1)
@@ -162,20 +187,26 @@ func (s *Log) load(dev *device.Identity) ([]ManualEdit, error) {
 	s.Journal.Tell(s.Peers.Heard)
 	s.Peers.ReadPeers()
 	s.Snapshot.Seen, s.Snapshot.taken, s.Snapshot.lost, s.Snapshot.began = r.seen, r.taken, r.lost, w.seq
-	if r.count.Applied > 0 {
-		s.Snapshot.fresh.Store(false) // reading that again can be saved
-	}
+	// Reading that again can be saved. A line may be of many memories, each of which is not indexed then.
+	s.Snapshot.saved.Store(-max(int64(r.count.Applied), int64(s.Len())-s.Words.Indexed.Load()))
 	s.Words.Complete.Store(int(s.Words.Indexed.Load()) == s.Len())
 	s.Writer = w
 	return r.Edited(), nil
 }
 
-// Start runs the writer, until Close.
-func (s *Log) Start() { s.Writer.stopped.Go(s.Writer.run) }
+// Start runs the writer, until Close, and has what a copy held and the log did not written
+// before it returns.
+func (s *Log) Start() {
+	s.Writer.stopped.Go(s.Writer.run)
+	if err := (healer{s}).recover(context.Background()); err != nil {
+		s.Logger.Error(err.Error())
+	}
+}
 
-// Close writes what is queued, ends the writer, seals the segment and writes the
-// snapshot. It may be called again.
-func (s *Log) Close() error {
+// Close writes what is queued, ends the writer, seals the segment, calls closed with what failed
+// until then, and writes the snapshot, as long as ctx lasts. Without a new one the earlier one
+// stays, and the next start reads what came after it. It may be called again, and does nothing.
+func (s *Log) Close(ctx context.Context, closed func(error)) error {
 	s.closing.Lock()
 	if s.closed {
 		s.closing.Unlock()
@@ -189,10 +220,20 @@ func (s *Log) Close() error {
 	if _, err := s.Peers.Announce(true); err != nil {
 		s.Logger.Warn("other devices are not told how far this one is", "error", err)
 	}
-	if lost := s.UsesWritten(); lost != nil {
-		return errors.Join(err, lost) // a snapshot would show what the log does not hold
+	lost := s.UsesWritten()
+	err = errors.Join(err, lost)
+	if closed(err); lost != nil {
+		return err // a snapshot would show what the log does not hold
 	}
-	return errors.Join(err, s.SaveSnapshot(s.Writer.Cursor(), s.UsesWritten))
+	if s.Len() > snapshotEvery*snapshotShare && s.Snapshot.fresh.Load() && !s.SnapshotDue() {
+		return err // the next start reads the little that came after the last one
+	}
+	saved := s.SaveSnapshot(ctx, s.Writer.Cursor(), snapshot.Manner{Settle: s.UsesWritten})
+	if saved != nil && ctx.Err() != nil {
+		s.Logger.Info("stopped before a snapshot was written; the next start reads more of the log", "because", saved)
+		saved = nil
+	}
+	return errors.Join(err, saved)
 }
 
 // OnWriter runs fn between two batches on the goroutine that changes log and

@@ -11,7 +11,10 @@ import (
 	"time"
 
 	"emberd/internal/durable"
+	"emberd/stm/device"
+	"emberd/stm/extent"
 	"emberd/stm/record"
+	"emberd/stm/repair"
 )
 
 // LogCheck is what reading every line of a log showed.
@@ -79,7 +82,33 @@ func CheckDecidedLog(ctx context.Context, fsys durable.FS, path, state string, n
 	if err := decided.load(fsys, state); err != nil {
 		return nil, err
 	}
-	return checkLog(ctx, fsys, path, now, decided)
+	out, err := checkLog(ctx, fsys, path, now, decided)
+	if err == nil {
+		out.short(fsys, path, state)
+	}
+	return out, err
+}
+
+// short adds the files of this device that hold less than was written to them, if the path is
+// that of the data folder.
+func (c *LogCheck) short(fsys durable.FS, data, state string) {
+	dev, ok := device.Named(fsys, state)
+	dir := filepath.Join(data, "stm", dev.String())
+	if _, err := fsys.Lstat(dir); err != nil || !ok {
+		return
+	}
+	for _, f := range extent.ShortFiles(fsys, dir, extent.Read(fsys, state, dev)) {
+		name := filepath.Join(dir, f.Name)
+		i := slices.IndexFunc(c.Files, func(g FileCheck) bool { return g.File == name })
+		if i < 0 {
+			c.Files = append(c.Files, FileCheck{File: name})
+			i = len(c.Files) - 1
+		}
+		if f.Change && len(c.Files[i].Findings) > 0 { // which say what is changed
+			continue
+		}
+		c.Files[i].Findings = append(c.Files[i].Findings, LogFinding{File: name, Reason: f.String()})
+	}
 }
 
 func checkLog(ctx context.Context, fsys durable.FS, path string, now time.Time,
@@ -299,6 +328,10 @@ func (c *fileChecker) seal(l *record.LogLine) {
 }
 
 func (c *fileChecker) record(l *record.LogLine) {
+	if l.Verb == repair.Verb { // as old as what it brings back, which may be another device's
+		c.recovered(l)
+		return
+	}
 	if c.device != (record.Device{}) && l.Stamp.Dev != c.device {
 		c.say(l, false, "it is stamped by device %s in a file of %s", l.Stamp.Dev, c.device)
 	}
@@ -312,6 +345,12 @@ func (c *fileChecker) record(l *record.LogLine) {
 		c.order(l)
 	}
 	c.number(l)
+}
+
+func (c *fileChecker) recovered(l *record.LogLine) {
+	if l.Seq > 0 {
+		c.number(l)
+	}
 }
 
 // order holds in a raw segment, where a device wrote one line after the other.

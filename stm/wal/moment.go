@@ -15,14 +15,16 @@ type LogPosition struct {
 	Device  string
 	Seq     uint64           // last sequence number of this device
 	Stamp   string           // the clock: every record of this device is not later
+	Read    []string         // files that were read or written, by path below the data folder
 	segment uint32           // highest number of a segment
 	sizes   map[string]int64 // of files being written, by path below the data folder
 }
 
-// Moment asks for the present one. What was acknowledged before is in it.
-func (s *Log) Moment(ctx context.Context) (LogPosition, error) {
+// Moment asks for the present one. What was acknowledged before is in it. The writer calls at
+// at that moment; it must not wait.
+func (s *Log) Moment(ctx context.Context, at func()) (LogPosition, error) {
 	var c Cursor
-	if err := s.OnWriter(ctx, func() { c = s.Writer.Cursor() }); err != nil {
+	if err := s.OnWriter(ctx, func() { c = s.Writer.Cursor(); at() }); err != nil {
 		return LogPosition{}, err
 	}
 	if c.files == nil {
@@ -35,17 +37,19 @@ func (s *Log) momentAt(c Cursor) (LogPosition, error) {
 	m := LogPosition{Device: s.Device.String(), Seq: c.seq, Stamp: record.Stamp{T: c.clock, Dev: s.Device}.String(),
 		sizes: map[string]int64{}}
 	for _, f := range c.files {
-		if f.name == "" { // compacted away
+		if f.Name == "" { // compacted away
 			continue
 		}
-		below, err := filepath.Rel(s.Data, f.name)
+		below, err := filepath.Rel(s.Data, f.Name)
 		if err != nil {
 			return LogPosition{}, err
 		}
-		if f.growing {
-			m.sizes[filepath.ToSlash(below)] = f.size
+		below = filepath.ToSlash(below)
+		m.Read = append(m.Read, below)
+		if f.Growing {
+			m.sizes[below] = f.Size
 		}
-		if n := record.ParseName(filepath.Base(f.name)).To; filepath.Base(filepath.Dir(f.name)) == m.Device {
+		if n := record.ParseName(filepath.Base(f.Name)).To; filepath.Base(filepath.Dir(f.Name)) == m.Device {
 			m.segment = max(m.segment, n)
 		}
 	}

@@ -59,6 +59,9 @@ type Options struct {
 	// AcceptEmpty starts an empty log if the log that state knows of is gone. Otherwise
 	// that is an error, since the disk might not be mounted.
 	AcceptEmpty bool
+	// Repair begins a new log where the one of this device is gone, and writes into it what the
+	// snapshot holds.
+	Repair bool
 	// Committed, if not nil, receives every transaction that is on disk and visible, in
 	// the order of the log and before its caller is answered. The writer goroutine
 	// calls it; it must not wait.

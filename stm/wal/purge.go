@@ -9,13 +9,17 @@ import (
 
 	"emberd/compaction"
 	"emberd/memory"
+	"emberd/stm/device"
 	"emberd/stm/record"
 )
 
 // ReplaceSnapshotNow writes a snapshot even if little changed, or leaves none.
 func (s *Log) ReplaceSnapshotNow(ctx context.Context) error {
+	if err := s.FS.Remove(device.AsideIn(s.State)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	s.Snapshot.fresh.Store(false)
-	err := s.WriteSnapshot(ctx)
+	err := s.WriteSnapshot(ctx, false)
 	if err == nil {
 		return nil
 	}

@@ -14,7 +14,9 @@ import (
 	"emberd/internal/contain"
 	"emberd/internal/durable"
 	"emberd/stm/device"
+	"emberd/stm/extent"
 	"emberd/stm/record"
+	"emberd/stm/snapshot"
 	"emberd/stm/table"
 )
 
@@ -29,11 +31,17 @@ type recovery struct {
 	lost    record.Ranges // own numbers that a header gave up, or that a human edited
 	upto    uint64        // highest own number that a header or a seal describes
 	edits   []ManualEdit
-	start   map[string]fileMark // what a snapshot covers
-	taken   map[string]bool     // hand edits that were taken at an earlier start
-	live    *pickup             // takes the lines instead while the store is running
-	file    fileRead
-	kept    bool // something in the folder being read was synced
+	start   map[string]snapshot.Mark // what a snapshot covers
+	taken   map[string]bool          // hand edits that were taken at an earlier start
+	live    *pickup                  // takes the lines instead while the store is running
+	healed  []record.Line            // what a copy held and no file does
+	held    record.Ranges            // own numbers that this copy has the effect of
+	// regained are own numbers that no file has, and that copy the effect of; short are the own
+	// files that hold less than was written to them.
+	regained record.Ranges
+	short    []extent.ShortFile
+	file     fileRead
+	kept     bool // something in the folder being read was synced
 }
 
 // fileRead is what is known of the file being read.
@@ -51,7 +59,7 @@ type fileRead struct {
 }
 
 func NewRecovery(s *Log, clock *record.Clock) *recovery {
-	s.Snapshot.marks = map[string]fileMark{}
+	s.Snapshot.marks = map[string]snapshot.Mark{}
 	return &recovery{s: s, clock: clock, seen: device.NewNumbers(), taken: map[string]bool{}}
 }
 
@@ -144,7 +152,7 @@ func (r *recovery) Segment(name string) error {
 	if err := r.keep(name, in.Off); err != nil {
 		return err
 	}
-	if r.file.sums.Wrong && before.Damaged()+settled == r.count.Damaged()+r.settled && r.start[name].size == 0 {
+	if r.file.sums.Wrong && before.Damaged()+settled == r.count.Damaged()+r.settled && r.start[name].Size == 0 {
 		r.count.BadSeals++
 		r.s.Logger.Warn("log segment does not hold what its seal tells", "file", name)
 	}
@@ -156,7 +164,7 @@ func (r *recovery) Segment(name string) error {
 	case !r.s.Ours(name):
 		r.setAside(name, info, in, before)
 	case in.Off == info.Size() && before.PassedOver()+settled == r.count.PassedOver()+r.settled:
-		r.s.Snapshot.marks[name] = markOf(name, info)
+		r.s.Snapshot.marks[name] = snapshot.MarkOf(name, info)
 	}
 	return nil
 }
@@ -164,7 +172,7 @@ func (r *recovery) Segment(name string) error {
 // lines reads a file from where a snapshot ends to its own end.
 func (r *recovery) lines(f durable.ReadFile, name string) (*record.LineReader, error) {
 	file, covered := r.s.FileOf(name), r.start[name]
-	in := record.NewLineReader(f, covered.size, covered.sum)
+	in := record.NewLineReader(f, covered.Size, covered.Sum)
 	for {
 		b, at, whole, err := in.Next()
 		place := record.Place{File: file, Off: at, N: uint32(len(b))}
@@ -315,7 +323,7 @@ func (r *recovery) apply(l *record.Line) {
 		r.live.add(l)
 		return
 	}
-	isNew := r.seen.Add(l.Stamp.Dev, l.Seq, l.Seq)
+	isNew := l.Seq > 0 && r.seen.Add(l.Stamp.Dev, l.Seq, l.Seq)
 	r.clock.Observe(l.Stamp)
 	if r.s.Review.holds(r.s.Table, l) {
 		return
@@ -353,10 +361,11 @@ func (r *recovery) numbers() (last uint64, gaps int) {
 			r.lost.Add(e.seq, e.seq)
 		}
 	}
-	last = max(own.Last(), r.lost.Last(), r.upto)
-	given := record.Ranges{Spans: slices.Clone(r.lost.Spans)}
-	given.Add(last+1, last+1)
-	return last, max(0, own.Missing(given)-r.settled)
+	last = max(own.Last(), r.lost.Last(), r.upto, r.held.Last())
+	for _, f := range r.short {
+		last = max(last, f.Was.Last)
+	}
+	return last, max(0, r.settle(last)-r.settled)
 }
 
 func (r *recovery) merge(l *record.Line) error {
@@ -381,6 +390,7 @@ func (s *Log) merge(l *record.Line, changed func(*table.Cell)) error {
 		return record.DecodeUse(l.Data, l.Stamp.Dev, s.Table.Raise)
 	}
 	for i := range l.Changes {
+		s.Apart.note(s.Table, &l.Changes[i], l.Stamp)
 		cell, err := s.Table.Apply(&l.Changes[i], l, l.At)
 		if err != nil {
 			return err
@@ -393,15 +403,18 @@ func (s *Log) merge(l *record.Line, changed func(*table.Cell)) error {
 	return nil
 }
 
-// quarantine keeps a copy of a damaged own line. The original stays in place,
-// so a copy that cannot be made is no loss.
+// quarantine keeps a copy of a damaged line of this device, which may have had another name then.
+// The original stays in place, so a copy that cannot be made is no loss.
 func (r *recovery) quarantine(b []byte, at record.Place) {
-	if !r.isOwn(at) {
+	name := r.s.FileName(at.File)
+	base, dir := filepath.Base(name), r.s.QuarantineDir()
+	switch folder := filepath.Dir(name); {
+	case r.s.IsFormer(folder): // two devices may have given a name
+		base = filepath.Base(folder) + "-" + base
+	case !r.isOwn(at):
 		return
 	}
-	name := r.s.FileName(at.File)
-	dir := r.s.QuarantineDir()
-	copyName := filepath.Join(dir, fmt.Sprintf("%s@%d", filepath.Base(name), at.Off))
+	copyName := filepath.Join(dir, fmt.Sprintf("%s@%d", base, at.Off))
 	if _, err := r.s.FS.Lstat(copyName); err == nil {
 		return
 	}
@@ -411,5 +424,36 @@ func (r *recovery) quarantine(b []byte, at record.Place) {
 	}
 	if err != nil {
 		r.s.Logger.Warn("damaged line not copied to quarantine", "file", copyName, "error", err)
+	}
+}
+
+// floors reads the headers of the compacted files of a folder, before any line
+// is merged that they are about. What cannot be read is told when it is read
+// whole.
+func (r *recovery) floors(dir string) {
+	entries, err := r.s.FS.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if record.ParseName(e.Name()).Kind == record.Compacted && e.Type().IsRegular() {
+			if h, ok := r.s.HeaderOf(filepath.Join(dir, e.Name())); ok {
+				r.s.Review.raise(&h)
+			}
+		}
+	}
+}
+
+// reconsider merges at the end of recovery what is no longer in doubt.
+func (r *recovery) reconsider() {
+	for lines := r.s.Review.released(r.s.Table); len(lines) > 0; lines = r.s.Review.released(r.s.Table) {
+		for i := range lines {
+			if err := r.merge(&lines[i]); err != nil {
+				r.unexpected(&lines[i], err)
+			}
+		}
+	}
+	for _, file := range r.s.Review.files() {
+		delete(r.s.Snapshot.marks, r.s.FileName(file)) // the next start is to meet them again
 	}
 }

@@ -12,7 +12,9 @@ import (
 
 	"emberd/internal/contain"
 	"emberd/memory"
+	"emberd/stm/extent"
 	"emberd/stm/record"
+	"emberd/stm/snapshot"
 	"emberd/stm/table"
 )
 
@@ -69,7 +71,7 @@ func (s *Log) Refresh(ctx context.Context) (ForeignChange, error) {
 	}
 	s.missing(present)
 	got.Due = s.others.due()
-	return got, nil
+	return got, healer{s}.afterRefresh(ctx, &got)
 }
 
 // otherFiles lists the log files that this device did not write, by folder.
@@ -161,7 +163,10 @@ func (s *Log) pickUp(ctx context.Context, name string, got *ForeignChange) error
 		return nil
 	}
 	now := known.next(f, info.Size(), s.Now())
-	now.look = markOf(name, info)
+	if now.end < known.end && !known.isDue(s.Now()) {
+		s.others.lose(s.Now())
+	}
+	now.look = snapshot.MarkOf(name, info)
 	in, read := record.NewLineReader(f, now.end, now.sum), s.newPickup(name, got)
 	if err := read.all(ctx, in); err != nil {
 		if !errors.Is(err, errUnreadable) {
@@ -180,11 +185,10 @@ func (s *Log) pickUp(ctx context.Context, name string, got *ForeignChange) error
 // next reports where to continue reading: behind the last whole line if the file
 // still begins as it did, else at the beginning, which does no harm.
 func (f *otherFile) next(r io.ReaderAt, size int64, now time.Time) otherFile {
-	begins := fileMark{size: f.end, sum: f.sum}
 	switch {
 	case size < f.end:
 		return otherFile{problem: shorter}
-	case f.end == 0 || f.isDue(now) || begins.sumOf(r) != f.sum:
+	case f.end == 0 || f.isDue(now) || extent.SumOf(r, f.end) != f.sum:
 		return otherFile{}
 	}
 	next := *f
@@ -283,7 +287,7 @@ func (s *Log) deliver(ctx context.Context, a *arrival) error {
 	select {
 	case s.Writer.arrivals <- a:
 		<-a.done
-		return nil
+		return a.err
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-s.Writer.stop:
@@ -309,8 +313,10 @@ type arrival struct {
 	lines []record.Line
 	texts map[[16]byte]table.Analysed
 	file  string // set with the last one of a file
-	mark  *fileMark
+	mark  *snapshot.Mark
 	done  chan struct{}
+	write bool // they are to be written to this device's log first
+	err   error
 
 	merged []*record.Line // by the writer: those that were new
 }
@@ -364,6 +370,11 @@ func (g *ForeignChange) add(a *arrival) {
 // receive merges an arrival. Only the writer calls it.
 func (w *Writer) receive(a *arrival) {
 	defer close(a.done)
+	if a.write {
+		if a.err = w.append(a); a.err != nil {
+			return
+		}
+	}
 	before := map[*table.Cell]*table.Row{}
 	for i := range a.lines {
 		if l := &a.lines[i]; w.apply(l, before) {
@@ -381,6 +392,7 @@ func (w *Writer) receive(a *arrival) {
 		}
 		w.S.Words.Update(cell, row, text.Terms)
 	}
+	w.tell(a)
 	w.S.changes.Add(int64(len(a.lines)))
 	w.S.Rewritten.Add(1)
 	switch {
@@ -391,10 +403,22 @@ func (w *Writer) receive(a *arrival) {
 	}
 }
 
+// tell reports the lines of this device that an arrival wrote, as those of a transaction are.
+func (w *Writer) tell(a *arrival) {
+	if !a.write || w.S.committed == nil {
+		return
+	}
+	for i := range a.lines {
+		if l := &a.lines[i]; l.Stamp.Dev == w.S.Device {
+			w.S.committed(l.Entry())
+		}
+	}
+}
+
 // apply merges one line and reports whether it was new. The rows of its memories
 // as they were go into before.
 func (w *Writer) apply(l *record.Line, before map[*table.Cell]*table.Row) bool {
-	isNew := w.S.Snapshot.Seen.Add(l.Stamp.Dev, l.Seq, l.Seq)
+	isNew := l.Seq > 0 && w.S.Snapshot.Seen.Add(l.Stamp.Dev, l.Seq, l.Seq)
 	w.clock.Observe(l.Stamp)
 	w.S.newest.Store(w.clock.Last)
 	w.S.Peers.Heard(l.Stamp)

@@ -11,8 +11,10 @@ import (
 	"emberd/compaction"
 	"emberd/memory"
 	"emberd/stm/device"
+	"emberd/stm/extent"
 	"emberd/stm/journal"
 	"emberd/stm/record"
+	"emberd/stm/snapshot"
 	"emberd/stm/table"
 )
 
@@ -65,7 +67,7 @@ func (s *Log) standIn(ctx context.Context, dir string, files []string) error {
 		for _, base := range compaction.StandsFor(ctx, s.FS, dir, filepath.Base(made), open) {
 			name := filepath.Join(dir, base)
 			if info, err := s.FS.Lstat(name); err == nil {
-				s.others.set(name, otherFile{look: markOf(name, info), problem: replacedBy})
+				s.others.set(name, otherFile{look: snapshot.MarkOf(name, info), problem: replacedBy})
 				old = append(old, name)
 			}
 		}
@@ -126,6 +128,7 @@ func (s *Log) adopt(ctx context.Context, out *compaction.Output) error {
 	if out.Seen != nil {
 		s.Review.raise(&record.Header{Dev: s.Device.String(), Floor: out.Floor.String(), Seen: out.Seen})
 	}
+	healer{s}.rememberMade(out)
 	gone := s.Retire(old)
 	s.Journal.Swap(gone, journal.InOrder(out.Lines))
 	s.Table.Moved(gone, deletes)
@@ -137,10 +140,27 @@ func (s *Log) adopt(ctx context.Context, out *compaction.Output) error {
 			delete(s.Snapshot.marks, name)
 		}
 		if info, err := s.FS.Lstat(name); err == nil && out.Verbatim == 0 {
-			s.Snapshot.marks[name] = markOf(name, info)
+			s.Snapshot.marks[name] = snapshot.MarkOf(name, info)
 		}
 		s.Table.Drop(out.Dropped)
 	})
+}
+
+// rememberMade remembers the files that a compaction made. They have checksums of their own.
+func (h healer) rememberMade(out *compaction.Output) {
+	for _, base := range []string{out.Output, out.History} {
+		if base == "" {
+			continue
+		}
+		info, err := h.FS.Lstat(filepath.Join(h.OwnDir(), base))
+		if err == nil {
+			made, _ := h.HeaderOf(filepath.Join(h.OwnDir(), base))
+			err = h.extents.Note(base, extent.Extent{Bytes: info.Size(), Last: made.Last})
+		}
+		if err != nil {
+			h.Logger.Debug("extent not kept", "file", base, "error", err)
+		}
+	}
 }
 
 // Unlinked reports what Unlink removed.
@@ -183,7 +203,11 @@ func (s *Log) unlink(ctx context.Context, made, past time.Time, out *Unlinked) e
 	}
 	if len(doomed) > 0 {
 		// Without it the next start reads the whole log, no more.
-		if err := s.WriteSnapshot(ctx); err != nil {
+		err := s.WriteSnapshot(ctx, true)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
 			s.Logger.Warn("snapshot not written before files are removed", "error", err)
 		}
 	}
@@ -205,7 +229,7 @@ func (s *Log) unlink(ctx context.Context, made, past time.Time, out *Unlinked) e
 func (s *Log) unlinkOne(name string, out *Unlinked) error {
 	info, err := s.FS.Lstat(name)
 	if err == nil {
-		err = s.FS.Remove(name)
+		err = errors.Join(s.extents.Forget(filepath.Base(name)), s.FS.Remove(name))
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

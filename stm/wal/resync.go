@@ -13,7 +13,7 @@ import (
 func (r *recovery) keep(name string, end int64) error {
 	own := filepath.Base(filepath.Dir(name)) == r.s.Device.String()
 	covered, known := r.start[name]
-	if !own || known && end == covered.size || r.s.Durability == None {
+	if !own || known && end == covered.Size || r.s.Durability == None {
 		return nil
 	}
 	if err := r.s.FS.SyncFile(name); err != nil {

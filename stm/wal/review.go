@@ -2,7 +2,6 @@ package wal
 
 import (
 	"cmp"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -48,23 +47,6 @@ func (v *review) raise(h *record.Header) {
 	v.floors = append(v.floors, floor{stamp: stamp, dev: dev, seen: h.Seen})
 }
 
-// floors reads the headers of the compacted files of a folder, before any line
-// is merged that they are about. What cannot be read is told when it is read
-// whole.
-func (r *recovery) floors(dir string) {
-	entries, err := r.s.FS.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if record.ParseName(e.Name()).Kind == record.Compacted && e.Type().IsRegular() {
-			if h, ok := r.s.HeaderOf(filepath.Join(dir, e.Name())); ok {
-				r.s.Review.raise(&h)
-			}
-		}
-	}
-}
-
 // holds keeps a line for review if it is older than dropped tombstones, was not
 // known when they were dropped, and writes to a memory that nothing is known
 // of. It does not keep what only deletes.
@@ -94,6 +76,14 @@ func (v *review) Waits(at record.Stamp) bool {
 	return ok
 }
 
+// older reports whether a line is no newer than a dropped tombstone, and about a memory of which nothing
+// is known.
+func (v *review) older(t *table.Table, l *record.Line) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return t.Lacks(l) && slices.ContainsFunc(v.floors, func(f floor) bool { return !l.Stamp.After(f.stamp) })
+}
+
 func (f *floor) covers(l *record.Line) bool {
 	return l.Op != record.OpUse && l.Stamp.Dev != f.dev && !l.Stamp.After(f.stamp) &&
 		l.Seq > f.seen[l.Stamp.Dev.String()]
@@ -110,20 +100,6 @@ func (v *review) released(t *table.Table) (lines []record.Line) {
 		}
 	}
 	return lines
-}
-
-// reconsider merges at the end of recovery what is no longer in doubt.
-func (r *recovery) reconsider() {
-	for lines := r.s.Review.released(r.s.Table); len(lines) > 0; lines = r.s.Review.released(r.s.Table) {
-		for i := range lines {
-			if err := r.merge(&lines[i]); err != nil {
-				r.unexpected(&lines[i], err)
-			}
-		}
-	}
-	for _, file := range r.s.Review.files() {
-		delete(r.s.Snapshot.marks, r.s.FileName(file)) // the next start is to meet them again
-	}
 }
 
 // files lists the files that hold waiting lines.

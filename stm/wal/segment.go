@@ -11,7 +11,9 @@ import (
 
 	"emberd/internal/durable"
 	"emberd/stm/device"
+	"emberd/stm/extent"
 	"emberd/stm/record"
+	"emberd/stm/snapshot"
 )
 
 // segment is the file being appended to. One goroutine owns it.
@@ -199,10 +201,12 @@ func (w *Writer) close(s *segment) error {
 	if err != nil {
 		return fmt.Errorf("seal segment %s: %w", s.name, err)
 	}
+	w.note1(s.name, extent.Extent{Bytes: s.size + int64(len(end)), Sum: crc32.Update(s.sum, record.Castagnoli, end),
+		Last: w.S.LastSeq.Load(), At: at})
 	name := filepath.Join(w.Dir, s.name)
 	if info, err := w.S.FS.Lstat(name); err == nil && info.Size() == s.size+int64(len(end)) &&
 		device.InodeOf(info) == s.inode {
-		w.S.Snapshot.marks[name] = markOf(name, info)
+		w.S.Snapshot.marks[name] = snapshot.MarkOf(name, info)
 	}
 	return nil
 }

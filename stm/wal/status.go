@@ -7,6 +7,7 @@ import (
 
 	"emberd/stm/device"
 	"emberd/stm/record"
+	"emberd/stm/repair"
 )
 
 // Status reports how the store is.
@@ -26,8 +27,10 @@ type Status struct {
 	LowSpace    string // why saves are refused while deletes are not, "" when they are not
 	Live, Trash int
 	Indexed, Of int
-	Sealed      int   // own files that a start reads, less the one being written
-	Dead        int64 // about how many of the own bytes a compaction would take away
+	Sealed      int           // own files that a start reads, less the one being written
+	Dead        int64         // about how many of the own bytes a compaction would take away
+	Recovered   repair.Healed // what came back from a copy at this start
+	Short       []string      // own files that hold less than was written to them, in clauses
 	Warnings    []string
 }
 
@@ -64,13 +67,29 @@ func (s *Log) StatusNow() Status {
 		st.ReadOnly = t.reason
 	}
 	elsewhere, failed, flagged := s.othersNow()
-	st.Recovery, st.Unreadable = s.recovery.Less(int(s.Decided.since.Load())).Plus(elsewhere), failed
+	st.Recovery, st.Unreadable = s.met().Plus(elsewhere), failed
+	s.found.mu.Lock()
+	defer s.found.mu.Unlock()
+	st.Recovered = s.found.healed
+	for _, f := range s.found.short {
+		// A damaged line is told by itself.
+		if met := s.met(); met.Gaps > met.Quarantined || record.ParseName(f.Name).Kind == record.History {
+			st.Short = append(st.Short, f.String())
+		}
+	}
 	st.Warnings = s.warnings(&st, flagged)
 	if why := s.shortage.Load(); why != nil {
 		st.LowSpace = *why
 		st.Warnings = append(st.Warnings, *why)
 	}
 	return st
+}
+
+// met is what the start met in this device's log and nothing has settled since.
+func (s *Log) met() record.Recovery {
+	r := s.recovery.Less(int(s.Decided.since.Load()))
+	r.Gaps = max(0, r.Gaps-int(s.repaired.Load()))
+	return r
 }
 
 // look lets the writer look at the disk if it is not busy with it, which would
@@ -91,9 +110,13 @@ func (s *Log) look() {
 // warnings reports what deserves a look; flagged is what does among the files of
 // other devices.
 func (s *Log) warnings(st *Status, flagged []string) []string {
-	held := s.recovery.Less(int(s.Decided.since.Load()))
+	held := s.met()
 	held.Future, held.Unknown = st.Recovery.Future, st.Recovery.Unknown
 	out := append(held.Warnings(), flagged...)
+	for _, f := range st.Short {
+		out = append(out, fmt.Sprintf(
+			"log file %s; run emberd log repair, which looks for what is missing in every copy there is", f))
+	}
 	if st.Unreadable > 0 {
 		out = append(out,
 			fmt.Sprintf("%d files or folders of other devices cannot be read and are tried again; check their rights",

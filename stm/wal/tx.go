@@ -21,6 +21,9 @@ type Change struct {
 	// Text is, with Delete, what is not to be saved again automatically: its fingerprint
 	// stays when nothing else of the memory does. See [Store.ForgottenAs].
 	Text string
+	// Knows are the writes of other texts of the memory that a new text takes into account, so
+	// that it was not made apart from them.
+	Knows []record.Stamp
 	// Allowed is set if the fields were checked, or the caller may skip the check: the
 	// store does not call Vet.
 	Allowed bool

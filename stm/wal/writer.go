@@ -202,6 +202,9 @@ func (w *Writer) Commit(batch []*Pending) error {
 		}
 		p.answer(err)
 	}
+	if err == nil {
+		w.noteExtent()
+	}
 	return err
 }
 
@@ -250,9 +253,8 @@ func (w *Writer) store(batch []*Pending, use map[[16]byte]record.UseTotal) error
 	if err := w.rotate(); err != nil {
 		return w.refuse(err)
 	}
-	if begin := w.S.beginning; begin != nil && len(batch) > 0 {
-		w.S.beginning = nil
-		begin(w.S)
+	if len(batch) > 0 {
+		w.begun()
 	}
 	before := w.seq
 	w.encode(batch, use)
@@ -269,6 +271,14 @@ func (w *Writer) store(batch []*Pending, use map[[16]byte]record.UseTotal) error
 	}
 	w.recovered()
 	return nil
+}
+
+// begun tells once that something is about to be written.
+func (w *Writer) begun() {
+	if begin := w.S.beginning; begin != nil {
+		w.S.beginning = nil
+		begin(w.S)
+	}
 }
 
 // written takes note of what is in buf and, by now, at the end of the segment.

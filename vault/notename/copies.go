@@ -2,6 +2,7 @@ package notename
 
 import (
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -42,4 +43,25 @@ func IsCopy(name string) (of string, ok bool) {
 		}
 	}
 	return "", true
+}
+
+// likeCopy is what iCloud ("name 2") and OneDrive ("name-COMPUTER") put behind a name, and people too.
+var likeCopy = regexp.MustCompile(`^(?: [0-9]{1,3}|-[0-9A-Za-z][0-9A-Za-z_-]{0,62})$`)
+
+// CopyOf reports whether a name is one that a sync tool gives to a copy of a note in the same folder. It is
+// certain for the names of [IsConflictName]; those of iCloud and OneDrive can be other notes'.
+func CopyOf(name, of string) (is, certain bool) {
+	if path.Dir(name) != path.Dir(of) {
+		return false, false
+	}
+	stem := TrimExtension(path.Base(of))
+	rest, begins := strings.CutPrefix(path.Base(name), stem)
+	switch {
+	case !begins || rest == "" || path.Base(name) == path.Base(of):
+		return false, false
+	case IsConflictName(rest):
+		return true, true
+	}
+	tail, note := strings.CutSuffix(rest, ".md")
+	return note && likeCopy.MatchString(tail), false
 }

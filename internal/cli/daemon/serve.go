@@ -29,6 +29,7 @@ import (
 	"emberd/internal/durable"
 	"emberd/internal/llm"
 	"emberd/internal/metrics"
+	"emberd/internal/notify"
 	"emberd/memory"
 	"emberd/rekindle"
 )
@@ -82,21 +83,28 @@ func serve(ctx context.Context, s *cli.App, flags serveFlags) (err error) {
 	if err := ownFolders(c); err != nil {
 		return err
 	}
+	if !notify.IsKept() {
+		afterKeeper(ctx, c.State)
+		if keeps(c) {
+			return keep(ctx, c)
+		}
+	}
 	ctx, sup, err := supervise(ctx, s, c)
 	if err != nil {
 		return err
 	}
-	defer sup.close()
+	defer func() {
+		sup.close()
+		if err == nil && sup.again.Load() {
+			err = &cli.Exit{Code: exitOutside}
+		}
+	}()
 	log := sup.log
 	for _, text := range c.Warnings {
 		log.Warn("setting ignored", "why", text)
 	}
-	opt := EngineOptions(c, log)
-	opt.AcceptEmpty, opt.Now = flags.acceptEmpty, s.Now
-	if s.Adjust != nil {
-		s.Adjust(&opt)
-	}
-	if opt.Phrases, err = phrases(c.Phrases); err != nil {
+	opt, err := optionsOf(s, c, flags, log)
+	if err != nil {
 		return err
 	}
 	var endpoint *llm.Client
@@ -125,7 +133,10 @@ func serve(ctx context.Context, s *cli.App, flags serveFlags) (err error) {
 		return err
 	}
 	overdue := after(ctx, stopTime)
-	defer func() { err = errors.Join(err, closeUnless(overdue, e)) }()
+	saving := until(ctx, saveTime)
+	defer func() {
+		err = errors.Join(err, closeUnless(overdue, func(settled func()) error { return e.Shutdown(saving, settled) }))
+	}()
 	process := metrics.OpenProcess() // before the sandbox, which leaves nothing of /proc
 	defer func() { err = errors.Join(err, process.Close()) }()
 	socket, err := openSocket(c.Socket, sup.manager) // before the sandbox, which may not permit it
@@ -138,6 +149,17 @@ func serve(ctx context.Context, s *cli.App, flags serveFlags) (err error) {
 	return open(ctx, s, c, sup, e, opt, socket, insight{process, flags.profile})
 }
 
+// optionsOf are the options of the daemon's engine but for what is opened for it.
+func optionsOf(s *cli.App, c *config.Config, flags serveFlags, log *slog.Logger) (opt core.Options, err error) {
+	opt = EngineOptions(c, log)
+	opt.AcceptEmpty, opt.Now = flags.acceptEmpty, s.Now
+	if s.Adjust != nil {
+		s.Adjust(&opt)
+	}
+	opt.Phrases, err = phrases(c.Phrases)
+	return opt, err
+}
+
 // open serves with an engine at a socket until ctx ends.
 func open(ctx context.Context, s *cli.App, c *config.Config, sup *supervisor, e *engine.Engine, opt engine.Options,
 	socket net.Listener, in insight) error {
@@ -148,22 +170,30 @@ func open(ctx context.Context, s *cli.App, c *config.Config, sup *supervisor, e 
 		return errors.Join(err, socket.Close())
 	}
 	sup.attend(ctx, c)
+	if v := e.Notes.Vault; v != nil {
+		sup.all.Go(func() { sup.watchVault(ctx, v.Outside) })
+	}
 	return runDaemon(ctx, e, func() error { return listen(ctx, s, e, socket, in, sup.log) })
 }
 
 // stopTime is how long a stop may take. Requests under way have drainTime of it;
-// the rest is for closing the log. startStopTime is how long a stop during the start may take.
+// the rest is for closing the log. A snapshot is written until saveTime, which leaves time to end it.
+// startStopTime is how long a stop during the start may take.
 const (
 	stopTime      = 4800 * time.Millisecond
+	saveTime      = 4200 * time.Millisecond
 	DrainTime     = 4 * time.Second
 	startStopTime = time.Second
 )
 
 // after returns a channel that is closed some time after ctx ends.
-func after(ctx context.Context, rest time.Duration) <-chan struct{} {
-	over := make(chan struct{})
-	context.AfterFunc(ctx, func() { time.AfterFunc(rest, func() { close(over) }) })
-	return over
+func after(ctx context.Context, rest time.Duration) <-chan struct{} { return until(ctx, rest).Done() }
+
+// until returns a context that ends some time after ctx.
+func until(ctx context.Context, rest time.Duration) context.Context {
+	later, end := context.WithCancel(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() { time.AfterFunc(rest, end) })
+	return later
 }
 
 var errStoppedAtStart = errors.New("emberd was stopped before it could read its files; nothing was acknowledged")
@@ -186,15 +216,21 @@ func openUnless(overdue <-chan struct{}, open func() (*engine.Engine, error)) (*
 	}
 }
 
-// closeUnless closes the engine, unless a disk that does not answer makes that
-// take too long.
-func closeUnless(overdue <-chan struct{}, e *engine.Engine) error {
-	closed := make(chan error, 1)
-	go func() { closed <- e.Close() }()
+// closeUnless shuts the engine, unless a disk that does not answer makes that take too long. One
+// that takes too long for a snapshot alone does no harm: the end of the process is as a kill while
+// it is written, and the next start removes what there is of it.
+func closeUnless(overdue <-chan struct{}, shut func(settled func()) error) error {
+	closed, settled := make(chan error, 1), make(chan struct{})
+	go func() { closed <- shut(func() { close(settled) }) }()
 	select {
 	case err := <-closed:
 		return err
 	case <-overdue:
+	}
+	select {
+	case <-settled: // only a snapshot is missing, and the one before it counts
+		return nil
+	default:
 		return memory.Errorf(memory.Unavailable,
 			"the disk did not let the log be closed in time; what was acknowledged is on it")
 	}
@@ -281,6 +317,7 @@ func EngineOptions(c *config.Config, log *slog.Logger) engine.Options {
 	o.Data, o.State, o.Socket = c.Data, c.State, c.Socket
 	o.Version, o.Logger = cli.BuildVersion(), log
 	o.TrashKeep, o.HistoryKeep = c.TrashKeep, c.HistoryKeep
+	o.Backup = core.Backup{Daily: c.Backup.Daily, Weekly: c.Backup.Weekly, MaxBytes: int64(c.Backup.MaxMiB) << 20}
 	o.Decay.Model, o.Decay.HalfLife = decay.Model(c.Decay.Model), c.Decay.HalfLife
 	o.Decay.Lambda, o.Decay.Beta = c.Decay.Lambda, c.Decay.Beta
 	o.LTMWeight = c.Search.LTMWeight

@@ -10,7 +10,9 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
 
@@ -36,6 +38,7 @@ type supervisor struct {
 
 	started *config.Config
 	inForce map[string]string // settings that were taken over later
+	again   atomic.Bool       // the keeper is to start the daemon again
 }
 
 // supervise begins to look after a daemon, which is to serve until the context that it
@@ -126,6 +129,29 @@ func (sup *supervisor) watch(ctx context.Context, socket string) {
 		_, err := op.Version.Call(ctx, client, &op.VersionRequest{})
 		return err
 	}, func(err error) { sup.log.Warn("the daemon does not answer itself", "err", err) })
+}
+
+// outsidePoll is how often a daemon below a keeper looks whether its vault is outside of the sandbox.
+const outsidePoll = 2 * time.Second
+
+// watchVault ends a daemon below a keeper, to be started again, when outside reports that its vault is there and
+// outside of the sandbox. It returns when ctx ends.
+func (sup *supervisor) watchVault(ctx context.Context, outside func() bool) {
+	if !sup.manager.Kept() {
+		return
+	}
+	tick := time.NewTicker(outsidePoll)
+	defer tick.Stop()
+	for !outside() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+	sup.log.Info("the vault is there and outside of the sandbox, so the daemon starts again with it")
+	sup.again.Store(true)
+	sup.stop()
 }
 
 // hungUp is a SIGHUP: somebody's wish that settings be read again, or the end of the

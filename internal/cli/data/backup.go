@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,7 @@ import (
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
+	"emberd/stm/content"
 )
 
 func BackupCommand(s *cli.App) *cobra.Command {
@@ -43,12 +45,26 @@ func backupCreateCommand(s *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return s.Answer(res, func() {
-				s.Printf("%s\n", res.File)
-				s.Note("%s of log in %s, packed into %s", cli.Size(res.Content), cli.Count(res.Files, "file", "files"),
-					cli.Size(res.Bytes))
-			})
+			if err := s.Answer(res, func() { printCreated(s, res) }); err != nil || len(res.Damaged) == 0 {
+				return err
+			}
+			return &cli.Exit{Code: cli.ExitNothing, Err: fmt.Errorf("the backup is whole, and the log on the disk is "+
+				"not: %s; keep the daemon running and run: emberd log check", strings.Join(res.Damaged, "; "))}
 		})
+}
+
+func printCreated(s *cli.App, res *op.BackupCreateResult) {
+	s.Printf("%s\n", res.File)
+	s.Note("%s compared: %s of log in %s, packed into %s", cli.Count(res.Memories, "memory", "memories"),
+		cli.Size(res.Content), cli.Count(res.Files, "file", "files"), cli.Size(res.Bytes))
+	if res.FromMemory > 0 {
+		s.Note("the log on the disk lacked %s, written from the daemon's memory",
+			cli.Count(res.FromMemory, "memory", "memories"))
+	}
+	if res.LostTrash > 0 {
+		s.Note("the trash lost %s, since neither the log nor the daemon has the text",
+			cli.Count(res.LostTrash, "memory", "memories"))
+	}
 }
 
 // backupReport is one backup as backup list shows it.
@@ -63,6 +79,14 @@ type backupReport struct {
 	Memories int       `json:"memories"`
 	Files    int       `json:"files"`
 	Content  int64     `json:"content_bytes"`
+	// Compared says that what its files add up to was compared with what the daemon held. FromMemory
+	// counts what they lacked then and that was added, Damaged says what was wrong with the log.
+	Compared   bool     `json:"compared"`
+	Automatic  bool     `json:"automatic,omitempty"`
+	Trash      int      `json:"trash,omitempty"`
+	FromMemory int      `json:"from_memory,omitempty"`
+	LostTrash  int      `json:"lost_trash,omitempty"`
+	Damaged    []string `json:"damaged,omitempty"`
 }
 
 func backupListCommand(s *cli.App) *cobra.Command {
@@ -118,7 +142,9 @@ func inspectBackup(ctx context.Context, name string) (backupReport, error) {
 		return r, nil
 	}
 	r.OK, r.Created, r.Device, r.Emberd, r.Memories = true, m.Created, m.Device, m.Emberd, m.Memories
-	r.Files, r.Content = len(m.Files), m.Bytes()
+	r.Files, r.Content, r.Compared, r.Automatic = len(m.Files), m.Bytes(), m.Holds != nil, m.Automatic
+	r.Trash, r.FromMemory = m.Holds[content.Trash].Memories, m.FromMemory
+	r.LostTrash, r.Damaged = m.LostTrash, m.Damaged
 	return r, nil
 }
 
@@ -131,10 +157,28 @@ func printBackups(s *cli.App, reports []backupReport) {
 			s.Printf("%s\n    %s\n", cli.Flat(r.File), s.Screen.Paint(cli.Red, cli.Clean(r.Problem)))
 			continue
 		}
-		s.Printf("%s\n    %s, %s, %s in %s, device %s: whole\n", cli.Flat(r.File), s.When(r.Created),
+		s.Printf("%s\n    %s, %s, %s in %s, device %s: %s\n", cli.Flat(r.File), s.When(r.Created),
 			cli.Count(r.Memories, "memory", "memories"), cli.Size(r.Content), cli.Count(r.Files, "file", "files"),
-			r.Device)
+			r.Device, wholeness(&r))
+		for _, text := range r.Damaged {
+			s.Printf("    %s\n", s.Screen.Paint(cli.Yellow, cli.Clean("the log had damage then: "+text)))
+		}
 	}
+}
+
+// wholeness says what of a backup was compared.
+func wholeness(r *backupReport) string {
+	switch {
+	case !r.Compared:
+		return "every byte is as written; an earlier version made it, so that its memories cannot be compared"
+	case r.LostTrash > 0:
+		return fmt.Sprintf("whole, %s written from the daemon's memory, %d of the trash lost",
+			cli.Count(r.FromMemory, "memory", "memories"), r.LostTrash)
+	case r.FromMemory > 0:
+		return fmt.Sprintf("whole, %s written from the daemon's memory",
+			cli.Count(r.FromMemory, "memory", "memories"))
+	}
+	return "whole, memories compared"
 }
 
 func backupRestoreCommand(s *cli.App) *cobra.Command {
@@ -174,18 +218,39 @@ func restoreBackup(ctx context.Context, s *cli.App, name string, replace bool) (
 		return restoreError(name, c.Data, err)
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
+	r := restoring{state: c.State, target: target, now: s.Now}
 	res, err := backup.Restore(ctx, durable.OS{}, name, target, replace,
-		func() error {
-			// The audit chain knows of changes that the backup may not have.
-			if err := ledger.Restored(durable.OS{}, filepath.Join(c.State, core.ChainDir), s.Now); err != nil {
-				return err
-			}
-			return stm.ForgetDevice(durable.OS{}, c.State)
-		})
+		func(fresh string, m *backup.Manifest) error { return r.settle(ctx, fresh, m) })
 	if err != nil {
 		return restoreError(name, target, err)
 	}
-	return printRestored(s, target, res)
+	return printRestored(s, target, res, r.purged)
+}
+
+// restoring is what a restore does between unpacking a backup and putting it in place.
+type restoring struct {
+	state, target string
+	now           func() time.Time
+	purged        int // live memories of the backup that were purged since
+}
+
+// settle compares the unpacked log with the manifest and takes out of it what was purged here since.
+func (r *restoring) settle(ctx context.Context, fresh string, m *backup.Manifest) error {
+	purges, err := content.ReadPurges(ctx, durable.OS{}, r.target)
+	if err == nil {
+		err = core.AddPurged(durable.OS{}, r.state, purges)
+	}
+	if err != nil {
+		return fmt.Errorf("find out what was purged since: %w", err)
+	}
+	if r.purged, err = m.Settle(ctx, durable.OS{}, fresh, purges, r.now()); err != nil {
+		return err
+	}
+	// The audit chain knows of changes that the backup may not have.
+	if err := ledger.Restored(durable.OS{}, filepath.Join(r.state, core.ChainDir), r.now); err != nil {
+		return err
+	}
+	return stm.ForgetDevice(durable.OS{}, r.state)
 }
 
 // findBackup is the backup of a name: a path, or a file in the folder of backups.
@@ -209,6 +274,9 @@ func restoreError(name, data string, err error) error {
 	case errors.Is(err, backup.ErrDamaged):
 		return memory.Errorf(memory.Invalid,
 			"%w; nothing was touched; emberd backup list tells which backups are whole", err)
+	case errors.Is(err, backup.ErrDiffers):
+		return memory.Errorf(memory.Invalid, "%s is not restored: %w; %s is as it was; restore another backup, which "+
+			"emberd backup list shows, or unpack this one with tar and run: emberd log check FOLDER", name, err, data)
 	case errors.Is(err, backup.ErrNoRoom):
 		return memory.Errorf(memory.DiskFull, "%s is not restored: %w; make room first, and nothing was touched", name,
 			err)
@@ -218,12 +286,20 @@ func restoreError(name, data string, err error) error {
 	return err
 }
 
-func printRestored(s *cli.App, target string, res *backup.Restored) error {
+func printRestored(s *cli.App, target string, res *backup.Restored, purged int) error {
 	if s.JSON {
 		return s.PrintJSON(map[string]any{"data": target, "aside": res.Aside, "created": res.Created,
-			"memories": res.Memories, "files": len(res.Files), "content_bytes": res.Bytes()})
+			"memories": res.Memories - purged, "purged": purged, "compared": res.Holds != nil,
+			"files": len(res.Files), "content_bytes": res.Bytes()})
 	}
-	s.Printf("restored %s as of %s to %s\n", cli.Count(res.Memories, "memory", "memories"), s.When(res.Created), target)
+	s.Printf("restored %s as of %s to %s\n", cli.Count(res.Memories-purged, "memory", "memories"), s.When(res.Created),
+		target)
+	if purged > 0 {
+		s.Note("left out %s, purged since", cli.Count(purged, "memory", "memories"))
+	}
+	if res.Holds == nil {
+		s.Note("an earlier version made the backup, so that its memories could not be compared; run: emberd log check")
+	}
 	if res.Aside != "" {
 		s.Printf("what was there is now in %s\n", res.Aside)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"emberd/api"
+	"emberd/engine/core"
 	"emberd/internal/access"
 	"emberd/internal/cli"
 	"emberd/internal/cli/daemon"
@@ -38,6 +39,8 @@ type diagnostics struct {
 	pid     int              // of that process, or of the daemon that answers; 0 if it is not known
 	folders int              // of all vaults
 	remote  bool             // a vault is where there are no events
+	began   time.Time        // stamp in the oldest file of the log
+	saved   time.Time        // stamp of the newest line of the log
 }
 
 func (e *diagnostics) add(all ...doctor.Finding) { e.found = append(e.found, all...) }
@@ -261,9 +264,22 @@ func (e *diagnostics) log(ctx context.Context) error {
 		f.Text += ": " + cli.Count(wrong, "thing is wrong", "things are wrong")
 	}
 	e.add(f)
+	e.saved = r.Newest()
+	for _, f := range r.Files {
+		if !f.Newest.IsZero() && (e.began.IsZero() || f.Newest.Before(e.began)) {
+			e.began = f.Newest
+		}
+	}
 	e.copies(r)
 	e.add(doctor.Clock(e.s.Now(), r.Newest())...)
 	return nil
+}
+
+// backup looks at the newest backup, and at why the last automatic one failed.
+func (e *diagnostics) backup(ctx context.Context) error {
+	found, err := doctor.Backups(ctx, core.BackupFolder(e.c.State), e.began, e.saved, e.s.Now())
+	e.add(found...)
+	return err
 }
 
 // quarantine counts the damaged lines that wait for a decision: those that starts met. Their

@@ -17,7 +17,7 @@ import (
 
 func LogCommand(s *cli.App) *cobra.Command {
 	return cli.Group("log",
-		logCheckCommand(s), logDumpCommand(s), logCatCommand(s))
+		logCheckCommand(s), logRepairCommand(s), logDumpCommand(s), logCatCommand(s))
 }
 
 // logPath is what a log command reads: its argument or the configured folder.

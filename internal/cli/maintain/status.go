@@ -67,6 +67,18 @@ func stageCounts(ctx context.Context, s *cli.App) (*op.StatsResult, error) {
 	return cli.Call(ctx, s, op.Stats, &op.StatsRequest{})
 }
 
+// printBackup shows how old the newest backup is.
+func printBackup(s *cli.App, b *op.BackupStatus) {
+	text := "none yet"
+	if b.File != "" {
+		text = fmt.Sprintf("%s, %s", cli.Ago(s.Now(), b.Created), cli.Count(b.Memories, "memory", "memories"))
+	}
+	if b.Daily+b.Weekly == 0 {
+		text += "; none is made automatically"
+	}
+	s.Row("backup", text)
+}
+
 func printStatus(s *cli.App, r *op.StatusResult) {
 	health := s.Screen.Paint(cli.Green, r.Health)
 	if r.Health != "ok" {
@@ -90,6 +102,9 @@ func printStatus(s *cli.App, r *op.StatusResult) {
 	if c := r.Log.Compaction; c != nil {
 		s.Row("", fmt.Sprintf("compacted %s: %s became %s", cli.Ago(s.Now(), c.At), cli.Size(c.Before),
 			cli.Size(c.After)))
+	}
+	if r.Backup != nil {
+		printBackup(s, r.Backup)
 	}
 	s.Row("index", indexed(r.Loading))
 	for _, v := range r.Vaults {

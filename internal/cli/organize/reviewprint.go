@@ -105,7 +105,7 @@ func printReview(s *cli.App, res *op.ReviewShowResult) {
 	item := &res.Item
 	s.Printf("%s  %s\n", s.Screen.Paint(cli.Bold, item.ID), cli.Clean(cmp.Or(reviewState(s, item), item.Status)))
 	says := cli.Clean(item.Agent) + " proposes " + cli.Clean(item.Action)
-	if item.Action == op.AdoptNote {
+	if item.Action == op.AdoptNote || item.Action == op.ChooseText {
 		says = cli.Clean(item.Agent) + " asks: " + cli.ActionText(item)
 	}
 	s.Printf("%s, urgency %s, %s\n", says, cli.Clean(item.Urgency), s.When(item.CreatedAt))
@@ -123,11 +123,27 @@ func printReview(s *cli.App, res *op.ReviewShowResult) {
 				cli.Count(int(m.UseCount), "time", "times"))))
 		s.Printf("%s", s.Screen.Paragraph(cli.Clean(m.Content), nil, "  "))
 	}
+	printOtherTexts(s, item)
 	if len(res.Diff) > 0 {
 		s.Printf("\n")
 		printDiff(s, res.Diff)
 	}
 	printChoices(s, res)
+}
+
+// printOtherTexts prints the texts that the memory could have, each with the decision that gives it to it.
+func printOtherTexts(s *cli.App, item *memory.ReviewItem) {
+	for _, o := range item.Texts {
+		about := "other text"
+		if o.Note != "" {
+			about += ", in the note " + cli.Clean(o.Note)
+		}
+		if !o.At.IsZero() {
+			about += ", " + s.When(o.At)
+		}
+		s.Printf("\n%s  %s\n", op.DecideTake+o.Digits(), s.Screen.Paint(cli.Faint, about))
+		s.Printf("%s", s.Screen.Paragraph(cli.Clean(o.Text), nil, "  "))
+	}
 }
 
 // printEvidence keeps the mark of quoted lines when it breaks them.
@@ -146,7 +162,8 @@ func printEvidence(s *cli.App, evidence string) {
 // shownLabels are the labels of an item, without those by which emberd recognizes a note.
 func shownLabels(item *memory.ReviewItem) []string {
 	return slices.DeleteFunc(slices.Clone(item.Labels), func(label string) bool {
-		return strings.HasPrefix(label, op.NoteLabel) || strings.HasPrefix(label, op.NotePathLabel)
+		return strings.HasPrefix(label, op.NoteLabel) || strings.HasPrefix(label, op.NotePathLabel) ||
+			strings.HasPrefix(label, op.TextLabel)
 	})
 }
 

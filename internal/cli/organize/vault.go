@@ -13,7 +13,7 @@ import (
 
 func VaultCommand(s *cli.App) *cobra.Command {
 	return cli.Group("vault",
-		vaultCheckCommand(s), vaultConfirmCommand(s))
+		vaultCheckCommand(s), vaultConfirmCommand(s), vaultReleaseCommand(s), vaultOpenCommand(s))
 }
 
 func vaultCheckCommand(s *cli.App) *cobra.Command {
@@ -61,6 +61,28 @@ func vaultConfirmCommand(s *cli.App) *cobra.Command {
 			err = &cli.Exit{Code: cli.ExitNothing}
 		}
 		return err
+	})
+}
+
+func vaultReleaseCommand(s *cli.App) *cobra.Command {
+	return cli.Command("release", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
+		return cli.Show(cmd.Context(), s, op.VaultRelease, &op.VaultReleaseRequest{},
+			func(s *cli.App, r *op.VaultHoldResult) {
+				s.Printf("released %s\n", cli.Flat(r.Path))
+				s.Note("its disk can be unmounted; to open the vault again: emberd vault open")
+			})
+	})
+}
+
+func vaultOpenCommand(s *cli.App) *cobra.Command {
+	return cli.Command("open", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
+		return cli.Show(cmd.Context(), s, op.VaultOpen, &op.VaultOpenRequest{},
+			func(s *cli.App, r *op.VaultHoldResult) {
+				if !r.Changed {
+					s.Note("the vault was not released")
+				}
+				s.Printf("open %s\n", cli.Flat(r.Path))
+			})
 	})
 }
 

@@ -48,6 +48,7 @@ func printQuery(s *cli.App, res *op.QueryResult, query, scope string) {
 	}
 	cli.NoteLoading(s, res.Loading)
 	cli.NoteIndexing(s, res.Indexing)
+	cli.NoteAway(s, res.Away)
 	noteRespelled(s, res.Respelled, res.Similar)
 	switch more := res.Total - len(res.Results); {
 	case len(res.Results) == 0 && scope == "archive":

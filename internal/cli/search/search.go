@@ -101,6 +101,7 @@ func printHits(s *cli.App, res *op.SearchResult) {
 	s.PrintThen(res.AsOf, slices.ContainsFunc(res.Hits, func(h op.Hit) bool { return h.Note != nil }))
 	cli.NoteLoading(s, res.Loading)
 	cli.NoteIndexing(s, res.Indexing)
+	cli.NoteAway(s, res.Away)
 	cli.NoteWithout(s, res.Meaning)
 	noteRespelled(s, res.Respelled, res.Similar)
 	switch more := res.Total - len(res.Hits); {

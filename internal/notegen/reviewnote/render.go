@@ -154,6 +154,8 @@ func (it *Item) question() string {
 		ask = "Fading although it was used"
 	case "update":
 		ask = "Up to date?"
+	case op.ChooseText:
+		ask = "Which text is right?"
 	case op.AdoptNote:
 		ask = "Is the note the memory's?"
 	case "needs_review", "":
@@ -216,6 +218,9 @@ func (it *Item) label(decision string) string {
 	if id, one := strings.CutPrefix(decision, op.DecideForget+":"); one {
 		return it.forgetOne(id)
 	}
+	if it.Agent == op.ReviewText {
+		return it.textLabel(decision)
+	}
 	switch decision {
 	case op.DecidePromote:
 		return one(n, "Promote it: make a note of it", "Promote both: a note for each", "Promote them: a note for each")
@@ -227,6 +232,17 @@ func (it *Item) label(decision string) string {
 		return one(n, "Forget it", "Forget both", fmt.Sprintf("Forget all %d", n))
 	}
 	return notegen.Inline(decision, titleLetters)
+}
+
+// textLabel returns what a box of an item about several texts does.
+func (it *Item) textLabel(decision string) string {
+	switch decision {
+	case op.DecideKeep:
+		return "Keep A, the text that the memory has"
+	case op.DecideMerge:
+		return "Keep all, one below the other"
+	}
+	return "Take " + letter(1+slices.Index(it.takes(), decision)) + " instead"
 }
 
 func one(n int, single, pair, many string) string {

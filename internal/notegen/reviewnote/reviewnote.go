@@ -121,11 +121,29 @@ func (it *Item) Decision(choice string) (decision string, ok bool) {
 		}
 		decision = op.DecideForget + ":" + string(it.Memories[i-1].ID)
 	}
+	if n, is := strings.CutPrefix(choice, takeChoice); is {
+		i, err := strconv.Atoi(n)
+		if texts := it.takes(); err == nil && i > 0 && i <= len(texts) {
+			decision = texts[i-1]
+		}
+	}
 	return decision, slices.Contains(it.Choices, decision)
+}
+
+// takeChoice begins how a box names a text; its number among the others of the item follows.
+const takeChoice = "take-"
+
+// takes returns the decisions for a text other than the memory's.
+func (it *Item) takes() []string {
+	return slices.DeleteFunc(slices.Clone(it.Choices),
+		func(d string) bool { return !strings.HasPrefix(d, op.DecideTake) })
 }
 
 // choice returns how a box names a decision, "" if it cannot.
 func (it *Item) choice(decision string) string {
+	if i := slices.Index(it.takes(), decision); i >= 0 {
+		return fmt.Sprintf("%s%d", takeChoice, i+1)
+	}
 	id, one := strings.CutPrefix(decision, op.DecideForget+":")
 	if !one {
 		return decision

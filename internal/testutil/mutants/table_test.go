@@ -71,8 +71,8 @@ func doubting() []mutant {
 			"\t\treturn nil\n", firsts},
 		{"first number used again", "stm/wal/log.go", "\t\tw.lastSegment = 0 //", "\t\t//", firsts},
 		{"identity that is forgotten and not gone", "stm/device/identity.go",
-			"\t\terr = d.save(fsys)\n\t}\n\tif err != nil {\n\t\treturn fmt.Errorf(\"forget",
-			"\t\terr = fsys.Remove(path)\n\t}\n\tif err != nil {\n\t\treturn fmt.Errorf(\"forget", restoring},
+			"\t\td.path, d.Forgotten = path, true\n\t\terr = d.save(fsys)\n",
+			"\t\terr = fsys.Remove(path)\n", restoring},
 	}
 }
 
@@ -115,8 +115,8 @@ func recovering() []mutant {
 		{"last line without its line feed", "stm/wal/recover.go", "\tgood, err := record.Trim(b)\n",
 			"\tgood, err := record.Trim(b)\n\tif !whole {\n\t\terr = record.ErrChecksum\n\t}\n", damage},
 		{"counting a damaged line", "stm/wal/recover.go", "\tdefault:\n\t\tr.count.Quarantined++\n", "\tdefault:\n", damage},
-		{"numbers that were used", "stm/wal/recover.go", "\tlast = max(own.Last(), r.lost.Last(), r.upto)\n",
-			"\tlast = max(r.lost.Last(), r.upto)\n", starts},
+		{"numbers that were used", "stm/wal/recover.go", "\tlast = max(own.Last(), r.lost.Last(),",
+			"\tlast = max(r.lost.Last(),", starts},
 		{"stamps that were used", "stm/wal/recover.go", "\tr.clock.Observe(l.Stamp)\n\tif r.s.Review",
 			"\tif r.s.Review", starts},
 		{"check of a line read for undo", "stm/journal/journal.go", "\tb, err = record.Trim(b)\n\tif err != nil {",
@@ -127,16 +127,17 @@ func recovering() []mutant {
 // snapshots save a start from reading.
 func snapshots() []mutant {
 	return []mutant{
-		{"checksum of the snapshot", "stm/wal/snapshotfile.go", "\t\treturn nil, record.ErrChecksum\n", "", damage},
+		{"checksums of the snapshot", "stm/snapshot/file.go",
+			"sumOf(b[size:]) != e.sums || !bytes.Equal(blockSums(b[:size]), b[size:])", "len(b) < 0", damage},
 		{"comparison of covered files", "stm/wal/snapshot.go",
-			"\t\t\tif s.Ours(m.name) {\n\t\t\t\treturn err\n\t\t\t}\n", "", damage},
-		{"checksum of the file being written", "stm/wal/cursor.go", "m.growing && m.beginning(fsys) == m.sum",
-			"m.growing", damage},
-		{"inode and time of covered files", "stm/wal/cursor.go", "!m.growing && markOf(m.name, info) == *m",
-			"!m.growing && info.Size() == m.size", damage},
-		{"places after the cursor left out of the journal", "stm/wal/snapshot.go",
-			"\t\tif c.covers(r.At) {\n\t\t\trefs = append(refs, r)\n\t\t}\n", "\t\trefs = append(refs, r)\n", damage},
-		{"places after the cursor left out of the trash", "stm/wal/snapshot.go", "return !c.covers(g.At)",
+			"\t\t\tif s.Ours(f.Name) {\n\t\t\t\treturn err\n\t\t\t}\n", "", damage},
+		{"checksum of the file being written", "stm/snapshot/mark.go", "m.Growing && extent.Sum(fsys, m.Name, m.Size) == m.Sum",
+			"m.Growing", damage},
+		{"inode and time of covered files", "stm/snapshot/mark.go", "!m.Growing && MarkOf(m.Name, info) == *m",
+			"!m.Growing && info.Size() == m.Size", damage},
+		{"places after the cursor left out of the journal", "stm/snapshot/write.go",
+			"w.c.Meta.Files.Covers(r.At) && !yield(r)", "!yield(r)", damage},
+		{"places after the cursor left out of the trash", "stm/snapshot/write.go", "return !w.c.Meta.Files.Covers(g.At)",
 			"return false", damage},
 	}
 }

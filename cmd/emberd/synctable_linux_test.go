@@ -1,0 +1,73 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"emberd/op"
+)
+
+// findings counts what each daemon finds wrong.
+func (p *pair) findings(t *testing.T) {
+	t.Helper()
+	for _, d := range p.devices {
+		res, err := op.VaultCheck.Call(t.Context(), d.client, &op.VaultCheckRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds := map[string]int{}
+		for _, f := range res.Findings {
+			kinds[f.Kind]++
+		}
+		status, err := op.Status.Call(t.Context(), d.client, &op.StatusRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.row("findings of vault check on "+d.name, "%v", kinds)
+		p.row("health of "+d.name, "%s %q", status.Health, status.Warnings)
+	}
+}
+
+// latency tells how long saves took until the other device answered with them.
+func (p *pair) latency() {
+	var calm, all []time.Duration
+	never := 0
+	for _, s := range p.saved {
+		if s.seen.IsZero() {
+			never++
+			continue
+		}
+		all = append(all, s.seen.Sub(s.at))
+		if p.calm(s.at, s.seen) {
+			calm = append(calm, s.seen.Sub(s.at))
+		}
+	}
+	for what, took := range map[string][]time.Duration{"without trouble": calm, "all": all} {
+		p.row("save to visible, "+what+": n, p50, p99", "%d, %s, %s", len(took), quantile(took, 50), quantile(took, 99))
+	}
+	p.row("not yet visible when the work ended", "%d", never)
+	for _, what := range slices.Sorted(maps.Keys(p.calls)) {
+		p.row(what, "%d", p.calls[what])
+	}
+	for _, what := range slices.Sorted(maps.Keys(p.refused)) {
+		p.row("  "+what, "%d", p.refused[what])
+	}
+}
+
+// calm reports whether no trouble was near.
+func (p *pair) calm(from, to time.Time) bool {
+	if len(p.quiet) == 0 {
+		return true
+	}
+	return to.Before(p.quiet[0]) || from.After(p.quiet[len(p.quiet)-1].Add(5*time.Second))
+}
+
+func quantile(of []time.Duration, percent int) time.Duration {
+	if len(of) == 0 {
+		return 0
+	}
+	slices.Sort(of)
+	return of[min(len(of)-1, len(of)*percent/100)].Round(10 * time.Millisecond)
+}

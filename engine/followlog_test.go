@@ -1,0 +1,98 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"emberd/engine/promote"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// sharing is two houses with one memory, which the second got from the first, and its note in neither.
+func sharing(t *testing.T, content string) (first, second *desk, id memory.ID) {
+	t.Helper()
+	first, second = watching(t, promotingHouse(t, nil)), watching(t, promotingHouse(t, nil))
+	id = save(t, first.Engine, content).ID
+	first.carryTo(second)
+	return first, second, id
+}
+
+// carryTo brings what a device wrote to its log to another one, which reads it.
+func (d *desk) carryTo(other *desk) {
+	d.t.Helper()
+	carry(d.t, d.house, other.house, d.Stm.Status().Device)
+	other.Admin.Refresh(d.t.Context())
+}
+
+// A device that edits a memory before it knows that another one made a note of it knows of no note to
+// write to. A device that has both then brings the note up to date.
+func TestANoteFollowsAnEditThatDidNotKnowOfIt(t *testing.T) {
+	t.Parallel()
+	first, second, id := sharing(t, "the tide turns at six")
+	path := promoteByID(t, first.Engine, id).Path
+	now := "the tide turns at seven"
+	do(t, second.Engine, op.Edit, &op.EditRequest{ID: string(id), Content: &now, AddTags: []string{"harbour"}})
+	second.carryTo(first)
+	until(t, "the note has text and tag", func() bool {
+		note := first.note(t, path)
+		return strings.HasSuffix(note, now+"\n") && strings.Contains(note, "harbour")
+	})
+	if m := first.memory(id); m.Content != now || len(m.Tags) != 1 || m.PromotedTo != path {
+		t.Errorf("the memory became %+v", m)
+	}
+
+	first.carryTo(second)
+	second.write(t, path, first.note(t, path))
+	until(t, "the other device knows the note", func() bool { return second.memory(id).PromotedTo == path })
+	until(t, "there is one note", func() bool { return len(second.files(t)) == 1 })
+	if got := second.memory(id).Content; got != now {
+		t.Errorf("the other device has the text %q", got)
+	}
+}
+
+// The note that another device made of an earlier text may arrive before that device's log does. A
+// promotion then takes it for the memory's note and makes no second one, and the note gets what is newer.
+func TestANoteOfAnEarlierTextIsAdopted(t *testing.T) {
+	t.Parallel()
+	d := watching(t, promotingHouse(t, nil))
+	id := save(t, d.Engine, "the tide turns at six", "harbour").ID
+	earlier := d.memory(id)
+	now := "the tide turns at seven"
+	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(id), Content: &now, AddTags: []string{"sea"}})
+	d.write(t, "Memories/the tide turns at six.md", string(promote.NoteBytes(&earlier.Memory)))
+	d.write(t, "Memories/the tide turns at seven.md", "# A note of somebody's\n")
+	until(t, "the note is known", func() bool { return len(d.Notes.Vault.Carriers.Of(id)) == 1 })
+
+	got := promoteByID(t, d.Engine, id)
+	wantPromotion(t, got, op.PromotionAdopted, "Memories/the tide turns at six.md")
+	until(t, "the note has text and tag", func() bool {
+		note := d.note(t, got.Path)
+		return strings.HasSuffix(note, now+"\n") && strings.Contains(note, "sea")
+	})
+	if m := d.memory(id); m.Content != now || len(m.Tags) != 2 {
+		t.Errorf("the memory became %+v", m)
+	}
+	until(t, "there is no second note", func() bool { return len(d.files(t)) == 2 })
+}
+
+// A promotion moves the note of an archived memory out of the archive. The other device may get the log
+// before the note, and does not take the note in the archive for the moved one then.
+func TestANoteThatAnotherDeviceMovedMayArriveLater(t *testing.T) {
+	t.Parallel()
+	first, second, id := sharing(t, "the tide turns at six")
+	do(t, first.Engine, op.Archive, &op.ArchiveRequest{ID: string(id)})
+	archived := first.memory(id).VaultPath
+	second.write(t, archived, first.note(t, archived))
+	first.carryTo(second)
+	until(t, "the other device knows the note", func() bool {
+		return len(second.Notes.Vault.Carriers.Of(id)) == 1 && !second.Sync.Sync.Contains(id)
+	})
+	path := promoteByID(t, first.Engine, id).Path
+	first.carryTo(second)
+	second.Sync.Sync.EnqueueRestored()
+	until(t, "the other device has looked at the note", func() bool { return !second.Sync.Sync.Contains(id) })
+	if got := second.memory(id); path == archived || got.PromotedTo != path || got.VaultPath != path {
+		t.Errorf("the note that moved from %q to %q is %q on the other device", archived, path, got.VaultPath)
+	}
+}

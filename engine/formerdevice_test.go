@@ -1,0 +1,55 @@
+package engine_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"emberd/internal/backup"
+	"emberd/internal/durable"
+	"emberd/op"
+)
+
+// The names that a device had before a restore are no other devices: none of them is the keeper or waited for,
+// and damaged lines in their files go to the quarantine.
+func TestTheNameBeforeARestoreIsOurs(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	e := h.open(t)
+	kept := save(t, e, "the harbor wall")
+	ok(t, e.Stm.ClaimPrimary())
+	var former []string
+	for range 3 {
+		former = append(former, status(t, e).Device)
+		file := filepath.Join(t.TempDir(), "kept.tar.gz")
+		do(t, e, op.BackupCreate, &op.BackupCreateRequest{File: file})
+		save(t, e, "after the backup")
+		ok(t, e.Close())
+		_, err := backup.Restore(t.Context(), durable.OS{}, file, h.Data, true,
+			func(fresh string, m *backup.Manifest) error { return h.settled(t.Context(), fresh, m) })
+		ok(t, err)
+		e = h.open(t)
+	}
+	st := status(t, e)
+	if len(st.Devices) != 1 || !st.Devices[0].Keeper || st.Devices[0].Missing != 0 {
+		t.Errorf("after restores the devices are %+v", st.Devices)
+	}
+	ok(t, e.Close())
+
+	name := filepath.Join(h.Data, "stm", former[0], "s-00000001.jsonl")
+	b, err := os.ReadFile(name)
+	ok(t, err)
+	ok(t, os.WriteFile(name, bytes.ReplaceAll(b, []byte("harbor"), []byte("harbour")), 0o600))
+	ok(t, os.Remove(filepath.Join(h.State, "index", "stm.snap")))
+	e = h.open(t)
+	lines := do(t, e, op.QuarantineList, &op.QuarantineListRequest{}).Lines
+	if len(lines) != 1 || lines[0].Name[:8] != former[0] || !lines[0].Acceptable {
+		t.Fatalf("in the quarantine: %+v", lines)
+	}
+	do(t, e, op.QuarantineAccept, &op.QuarantineAcceptRequest{ID: lines[0].Name})
+	if got := look(t, e, kept.ID).Content; got != "the harbour wall" {
+		t.Errorf("accepted it is %q", got)
+	}
+	ok(t, e.Close())
+}

@@ -1,0 +1,139 @@
+package storage
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"emberd/engine/core"
+	"emberd/internal/backup"
+	"emberd/memory"
+	"emberd/stm"
+)
+
+// Repaired is what a repair of the log did.
+type Repaired struct {
+	From    []RepairedFrom `json:"from"`    // the copies that something came back from
+	Missing int            `json:"missing"` // records of this device that are in no copy
+	Short   []string       `json:"short"`   // log files that hold less than was written to them
+	// Given up are records that are not missed any more, since the caller accepted the loss.
+	GivenUp int `json:"given_up,omitempty"`
+}
+
+// RepairedFrom is what came back from one copy.
+type RepairedFrom struct {
+	Copy     string `json:"copy"`
+	Memories int    `json:"memories"`
+	Lines    int    `json:"lines"`
+	Records  int    `json:"records"` // of this device, that are not missed any more
+}
+
+// RepairOptions say where to look.
+type RepairOptions struct {
+	Backups []string // files to look into whether or not something is missed
+	All     bool     // look into every backup of this device in the folder of backups, the log being gone
+	Accept  bool     // give up what is in no copy
+}
+
+// Repair writes again what memory, histories or backups hold and the log does not. What the snapshot
+// held was written when the log was opened. It needs the store for itself.
+func (e *Storage) Repair(ctx context.Context, opt RepairOptions) (*Repaired, error) {
+	out := &Repaired{From: []RepairedFrom{}}
+	start := e.Stm.Status()
+	out.add("snapshot", start.Recovered)
+	if err := e.repairFrom(ctx, "memory", nil, out); err != nil {
+		return nil, err
+	}
+	if e.misses() {
+		history, err := stm.FoldHistories(ctx, e.Opt.FS, e.Opt.Data, e.Opt.Logger)
+		if err != nil {
+			return nil, fmt.Errorf("read the histories: %w", err)
+		}
+		if err := e.repairFrom(ctx, "histories", history, out); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range opt.Backups {
+		if err := e.repairFromBackup(ctx, name, out); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range e.backupsNewestFirst() {
+		if !e.misses() && !opt.All {
+			break
+		}
+		if err := e.repairFromBackup(ctx, name, out); err != nil {
+			e.Opt.Logger.Warn("backup not used", "file", name, "error", err)
+		}
+	}
+	return out, e.endRepair(ctx, opt, out)
+}
+
+func (e *Storage) endRepair(ctx context.Context, opt RepairOptions, out *Repaired) error {
+	if opt.Accept {
+		lost, err := e.Stm.AcceptLoss(ctx)
+		if err != nil {
+			return err
+		}
+		out.GivenUp = lost.Records - lost.Covered
+	}
+	st := e.Stm.Status()
+	out.Missing, out.Short = st.Recovery.Gaps, st.Short
+	return nil
+}
+
+// misses reports whether something that was written is in no file.
+func (e *Storage) misses() bool {
+	st := e.Stm.Status()
+	return st.Recovery.Gaps > 0 || len(st.Short) > 0
+}
+
+func (r *Repaired) add(name string, got stm.Healed) {
+	if got.Lines+got.Covered > 0 {
+		r.From = append(r.From,
+			RepairedFrom{Copy: name, Memories: got.Memories, Lines: got.Lines, Records: got.Covered})
+	}
+}
+
+func (e *Storage) repairFrom(ctx context.Context, name string, held *stm.Folded, out *Repaired) error {
+	got, err := e.Stm.Heal(ctx, held, false)
+	if err != nil {
+		return err
+	}
+	out.add(name, got)
+	return nil
+}
+
+// repairFromBackup unpacks a backup beside the state of the daemon and compares.
+func (e *Storage) repairFromBackup(ctx context.Context, name string, out *Repaired) (err error) {
+	dir := filepath.Join(e.Opt.State, ".repair-"+rand.Text())
+	asItIs := func(string, *backup.Manifest) error { return nil }
+	if _, err := backup.Restore(ctx, e.Opt.FS, name, dir, false, asItIs); err != nil {
+		return memory.Errorf(memory.Invalid, "the backup %s cannot be read: %w", name, err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	held, err := stm.Fold(ctx, e.Opt.FS, dir, e.Opt.Logger)
+	if err != nil {
+		return err
+	}
+	return e.repairFrom(ctx, "backup "+name, held, out)
+}
+
+// backupsNewestFirst lists the backups in their folder. Their names begin with the time.
+func (e *Storage) backupsNewestFirst() (names []string) {
+	dir := core.BackupFolder(e.Opt.State)
+	entries, err := e.Opt.FS.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	for _, entry := range slices.Backward(entries) {
+		if filepath.Ext(entry.Name()) == ".gz" {
+			names = append(names, filepath.Join(dir, entry.Name()))
+		}
+	}
+	return names
+}

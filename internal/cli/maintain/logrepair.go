@@ -1,0 +1,105 @@
+package maintain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"emberd/engine"
+	"emberd/engine/storage"
+	"emberd/internal/cli"
+	"emberd/internal/cli/daemon"
+	"emberd/internal/durable"
+	"emberd/stm"
+)
+
+func logRepairCommand(s *cli.App) *cobra.Command {
+	var opt storage.RepairOptions
+	var dry bool
+	cmd := cli.Command("repair", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
+		if err := s.WithoutToken("emberd log repair writes the log of all memories"); err != nil {
+			return err
+		}
+		if dry {
+			return previewRepair(cmd.Context(), s)
+		}
+		res, err := repairLog(cmd.Context(), s, opt)
+		if err != nil {
+			return err
+		}
+		err = s.Answer(res, func() { printRepaired(s, res) })
+		if err == nil && (res.Missing > 0 || len(res.Short) > 0) {
+			err = &cli.Exit{Code: cli.ExitNothing}
+		}
+		return err
+	})
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "")
+	cmd.Flags().StringArrayVar(&opt.Backups, "from", nil, "")
+	cmd.Flags().BoolVar(&opt.Accept, "accept-loss", false, "")
+	return cmd
+}
+
+// repairLog opens the store for itself and repairs its log.
+func repairLog(ctx context.Context, s *cli.App, opt storage.RepairOptions) (res *storage.Repaired, err error) {
+	c, err := s.Load()
+	if err != nil {
+		return nil, err
+	}
+	opt.All = stm.Gone(durable.OS{}, c.Data, c.State) != nil
+	o := daemon.EngineOptions(c, daemon.Logger(s, daemon.LevelOf(c.LogLevel)))
+	o.Vaults, o.Repair = nil, true
+	e, err := engine.Open(o)
+	if errors.Is(err, durable.ErrLocked) {
+		return nil, &cli.Exit{Code: cli.ExitLocked,
+			Err: fmt.Errorf("an emberd runs on these folders, so that nothing was touched; stop it first: %w", err)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	return e.Storage.Repair(ctx, opt)
+}
+
+// previewRepair compares the snapshot with the log, and changes nothing.
+func previewRepair(ctx context.Context, s *cli.App) error {
+	c, err := s.Load()
+	if err != nil {
+		return err
+	}
+	got, short, err := stm.Lost(ctx, durable.OS{}, c.Data, c.State, daemon.Logger(s, daemon.LevelOf(c.LogLevel)))
+	if err != nil {
+		return err
+	}
+	res := &storage.Repaired{From: []storage.RepairedFrom{}, Short: short, Missing: got.Records - got.Covered}
+	if got.Lines+got.Covered > 0 {
+		res.From = append(res.From, storage.RepairedFrom{Copy: "snapshot", Memories: got.Memories, Lines: got.Lines,
+			Records: got.Covered})
+	}
+	return s.Answer(res, func() {
+		printRepaired(s, res)
+		if res.Missing > 0 {
+			s.Note("backups are looked into without --dry-run only")
+		}
+	})
+}
+
+func printRepaired(s *cli.App, r *storage.Repaired) {
+	for _, f := range r.From {
+		s.Printf("from %s: %s, %s of the log\n", f.Copy, cli.Count(f.Memories, "memory", "memories"),
+			cli.Count(f.Lines, "line", "lines"))
+	}
+	for _, f := range r.Short {
+		s.Printf("%s\n", f)
+	}
+	switch {
+	case r.GivenUp > 0:
+		s.Note("%s given up; nothing is missed any more", cli.Count(r.GivenUp, "record was", "records were"))
+	case r.Missing > 0:
+		s.Note("%s missing, and no copy is left: name a backup with --from, or give them up with --accept-loss",
+			cli.Count(r.Missing, "record of the log is", "records of the log are"))
+	case len(r.From) == 0 && len(r.Short) == 0:
+		s.Note("nothing is missing")
+	}
+}

@@ -1,0 +1,148 @@
+package repair
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"slices"
+
+	"emberd/compaction"
+	"emberd/internal/contain"
+	"emberd/internal/durable"
+	"emberd/stm/device"
+	"emberd/stm/record"
+	"emberd/stm/table"
+)
+
+// Folded is what log files add up to.
+type Folded struct {
+	Table *table.Table
+	Seen  *device.Numbers // of the records in them, and those that headers account for
+}
+
+// Fold returns what the log files under data add up to as they are on the disk: those that a
+// start reads, histories aside. Damaged lines are passed over. A file that cannot be read counts
+// as one that holds nothing. The error is that of listing the files, or of ctx. It takes as much
+// memory as the table.
+func Fold(ctx context.Context, fsys durable.FS, data string, log *slog.Logger) (*Folded, error) {
+	names, err := record.LogFiles(fsys, data)
+	if err != nil {
+		return nil, err
+	}
+	return fold(ctx, fsys, slices.DeleteFunc(names, isHistory), log)
+}
+
+// FoldHistories is [Fold] for the histories: what was superseded or deleted when compactions
+// were made.
+func FoldHistories(ctx context.Context, fsys durable.FS, data string, log *slog.Logger) (*Folded, error) {
+	names, err := record.LogFiles(fsys, data)
+	if err != nil {
+		return nil, err
+	}
+	return fold(ctx, fsys, slices.DeleteFunc(names, func(name string) bool { return !isHistory(name) }), log)
+}
+
+func isHistory(name string) bool { return record.ParseName(filepath.Base(name)).Kind == record.History }
+
+func fold(ctx context.Context, fsys durable.FS, names []string, log *slog.Logger) (*Folded, error) {
+	f := folder{fs: fsys, log: log, Folded: Folded{Table: table.NewTable(), Seen: device.NewNumbers()}}
+	for _, name := range names {
+		if err := f.file(ctx, name); ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		} else if err != nil {
+			log.Debug("log file not read for a comparison", "file", name, "error", err)
+		}
+	}
+	return &f.Folded, nil
+}
+
+// folder folds files into a table.
+type folder struct {
+	Folded
+	fs  durable.FS
+	log *slog.Logger
+}
+
+func (f *folder) file(ctx context.Context, name string) error {
+	in, err := f.fs.OpenRead(name)
+	if err != nil {
+		return fmt.Errorf("open log file: %w", err)
+	}
+	defer in.Close()
+	if record.ParseName(filepath.Base(name)).Kind == record.Compacted {
+		f.compacted(ctx, name)
+	}
+	lines := record.NewLineReader(in, 0, 0)
+	for n := 0; n%1024 != 0 || ctx.Err() == nil; n++ {
+		b, _, _, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read log file: %w", err)
+		}
+		f.line(b)
+	}
+	return nil
+}
+
+// line merges a line if it is sound.
+func (f *folder) line(b []byte) {
+	good, err := record.Trim(b)
+	if err != nil {
+		return
+	}
+	l, err := record.Decode(bytes.Clone(good))
+	if err != nil || l.Version != record.FormatVersion || l.Stamp.IsZero() || l.Applicable() != nil {
+		return
+	}
+	if l.Op == record.OpSegment {
+		f.given(&l)
+		return
+	}
+	if l.Seq > 0 {
+		f.Seen.Add(l.Stamp.Dev, l.Seq, l.Seq)
+	}
+	err = contain.Do(f.log, contain.Line, l.Stamp.String(), func() error { return Apply(f.Table, &l) })
+	if err != nil {
+		f.log.Debug("log line not read for a comparison", "stamp", l.Stamp, "error", err)
+	}
+}
+
+// compacted takes the numbers that a whole compacted file stands for.
+func (f *folder) compacted(ctx context.Context, name string) {
+	h, err := compaction.Inspect(ctx, f.fs, name)
+	dev, ok := record.ParseDevice(h.Dev)
+	if err == nil && ok && h.First > 0 && h.Last >= h.First {
+		f.Seen.Add(dev, h.First, h.Last)
+	}
+}
+
+// given takes the numbers that a header gives up.
+func (f *folder) given(l *record.Line) {
+	h, err := record.DecodeHeader(l.Data)
+	if err != nil {
+		return
+	}
+	for _, lost := range h.Lost {
+		f.Seen.Add(l.Stamp.Dev, lost[0], lost[1])
+	}
+}
+
+// Apply merges a line into a table, one that no log owns.
+func Apply(t *table.Table, l *record.Line) error {
+	if l.Op == record.OpUse {
+		return record.DecodeUse(l.Data, l.Stamp.Dev, t.Raise)
+	}
+	for i := range l.Changes {
+		if _, err := t.Apply(&l.Changes[i], l, l.At); err != nil {
+			return err
+		}
+	}
+	t.ClearFingerprint(l.Lift, l.Stamp)
+	return nil
+}
