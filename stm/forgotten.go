@@ -42,3 +42,6 @@ func (s *Store) purgedPrint(id memory.ID) *record.Fingerprint {
 	}
 	return s.wal.Prints.PrintOf(m.Content)
 }
+
+// Purged reports whether the memory was purged.
+func (s *Store) Purged(id memory.ID) bool { return !s.Table.PurgedAt(id.Bytes()).IsZero() }

@@ -38,8 +38,8 @@ func (c *vaultChecker) checkCarrier(ctx context.Context, note *vault.Note) {
 				"property memory-id", id.Short(), id.Short())
 	case !live:
 		c.find("memory", note.Path, 0,
-			"there is no memory %s here, whose id it carries; remove the property memory-id, unless another emberd "+
-				"uses this vault", id)
+			"there is no memory %s here, whose id it carries; if this emberd lost it, emberd log repair --from VAULT "+
+				"brings it back; else remove the property memory-id, unless another emberd uses this vault", id)
 	default:
 		if m, err := row.Memory(); err == nil {
 			c.checkLive(ctx, &m, note)

@@ -48,7 +48,7 @@ func (e *Storage) Repair(ctx context.Context, opt RepairOptions) (*Repaired, err
 	if err := e.repairFrom(ctx, "memory", nil, out); err != nil {
 		return nil, err
 	}
-	if e.misses() {
+	if e.Misses() {
 		history, err := stm.FoldHistories(ctx, e.Opt.FS, e.Opt.Data, e.Opt.Logger)
 		if err != nil {
 			return nil, fmt.Errorf("read the histories: %w", err)
@@ -63,7 +63,7 @@ func (e *Storage) Repair(ctx context.Context, opt RepairOptions) (*Repaired, err
 		}
 	}
 	for _, name := range e.backupsNewestFirst() {
-		if !e.misses() && !opt.All {
+		if !e.Misses() && !opt.All {
 			break
 		}
 		if err := e.repairFromBackup(ctx, name, out); err != nil {
@@ -86,8 +86,8 @@ func (e *Storage) endRepair(ctx context.Context, opt RepairOptions, out *Repaire
 	return nil
 }
 
-// misses reports whether something that was written is in no file.
-func (e *Storage) misses() bool {
+// Misses reports whether something that was written is in no file.
+func (e *Storage) Misses() bool {
 	st := e.Stm.Status()
 	return st.Recovery.Gaps > 0 || len(st.Short) > 0
 }

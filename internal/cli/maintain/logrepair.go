@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,8 @@ import (
 	"emberd/internal/cli"
 	"emberd/internal/cli/daemon"
 	"emberd/internal/durable"
+	"emberd/memory"
+	"emberd/op"
 	"emberd/stm"
 )
 
@@ -49,6 +52,7 @@ func repairLog(ctx context.Context, s *cli.App, opt storage.RepairOptions) (res 
 	}
 	opt.All = stm.Gone(durable.OS{}, c.Data, c.State) != nil
 	o := daemon.EngineOptions(c, daemon.Logger(s, daemon.LevelOf(c.LogLevel)))
+	vaults := o.Vaults
 	o.Vaults, o.Repair = nil, true
 	e, err := engine.Open(o)
 	if errors.Is(err, durable.ErrLocked) {
@@ -59,7 +63,44 @@ func repairLog(ctx context.Context, s *cli.App, opt storage.RepairOptions) (res 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	return e.Storage.Repair(ctx, opt)
+	missed := opt.All || e.Storage.Misses()
+	opt.Backups, vaults = splitSources(opt.Backups, vaults, missed)
+	res, err = e.Storage.Repair(ctx, opt)
+	if err != nil {
+		return nil, err
+	}
+	return res, repairFromNotes(op.WithCaller(ctx, owner()), e, vaults, res)
+}
+
+func owner() memory.Actor { return memory.Actor{Via: "cli", UID: os.Getuid(), PID: os.Getpid()} }
+
+// splitSources separates backup files from vaults. The vaults of the settings count if something is missed.
+func splitSources(from, vaults []string, missed bool) (backups, folders []string) {
+	if missed {
+		folders = vaults
+	}
+	for _, name := range from {
+		if info, err := os.Stat(name); err == nil && info.IsDir() {
+			folders = append(folders, name)
+			continue
+		}
+		backups = append(backups, name)
+	}
+	return backups, folders
+}
+
+// repairFromNotes brings back the memories that only their notes have a text of.
+func repairFromNotes(ctx context.Context, e *engine.Engine, vaults []string, res *storage.Repaired) error {
+	for _, dir := range vaults {
+		n, err := e.Transfer.FromNotes(ctx, dir)
+		if n > 0 {
+			res.From = append(res.From, storage.RepairedFrom{Copy: "the notes in " + dir, Memories: n, Lines: n})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // previewRepair compares the snapshot with the log, and changes nothing.
