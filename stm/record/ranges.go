@@ -56,20 +56,6 @@ func (r *Ranges) Last() uint64 {
 	return r.Spans[len(r.Spans)-1][1]
 }
 
-// Missing counts the numbers between the first and the last that are in
-// neither set.
-func (r *Ranges) Missing(given Ranges) int {
-	all := Ranges{Spans: slices.Clone(r.Spans)}
-	for _, s := range given.Spans {
-		all.Add(s[0], s[1])
-	}
-	n := 0
-	for i := 1; i < len(all.Spans); i++ {
-		n += int(all.Spans[i][0] - all.Spans[i-1][1] - 1)
-	}
-	return n
-}
-
 // Gaps returns the intervals from 1 to last that are not in r.
 func (r *Ranges) Gaps(last uint64) (gaps [][2]uint64) {
 	next := uint64(1)

@@ -19,26 +19,22 @@ func TestRangesAgreeWithASet(t *testing.T) {
 			set[n] = true
 		}
 		var highest uint64
-		missing := 0
-		for n := uint64(30); n >= 1; n-- {
-			if set[n] && highest == 0 {
-				highest = n
-			}
-			if !set[n] && highest > n && hasBelow(set, n) {
-				missing++
+		for n := range set {
+			highest = max(highest, n)
+		}
+		if r.Last() != highest || r.Count() != len(set) {
+			t.Fatalf("last %d, %d numbers; want %d, %d of %v", r.Last(), r.Count(), highest, len(set), r.Spans)
+		}
+		for _, gap := range r.Gaps(highest) {
+			for n := gap[0]; n <= gap[1]; n++ {
+				if set[n] {
+					t.Fatalf("%d is in the gap %v of %v", n, gap, r.Spans)
+				}
+				set[n] = true
 			}
 		}
-		if r.Last() != highest || r.Missing(record.Ranges{}) != missing {
-			t.Fatalf("last %d, missing %d; want %d, %d of %v", r.Last(), r.Missing(record.Ranges{}), highest, missing, r.Spans)
+		if len(set) != int(highest) {
+			t.Fatalf("the gaps %v of %v leave numbers out", r.Gaps(highest), r.Spans)
 		}
 	})
-}
-
-func hasBelow(set map[uint64]bool, n uint64) bool {
-	for m := range set {
-		if m < n {
-			return true
-		}
-	}
-	return false
 }
