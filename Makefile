@@ -33,7 +33,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/lifecycle/
 COVERED   = 80
 
-.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench hostile soak syncthing rclone proof torture torture-real network agents contest mutants eval secrets scopes purge oracle engine llama mcp-conformance lint check compiler install dist dist-check source formula deb deb-check clean docs-check
+.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench hostile soak damage syncthing rclone proof torture torture-real network agents contest mutants eval secrets scopes purge oracle engine llama mcp-conformance lint check compiler install dist dist-check source formula deb deb-check clean docs-check
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -107,6 +107,10 @@ soak:
 # log; whether both have the same in the end, and everything acknowledged or written by a person, as one table.
 syncthing:
 	EMBERD_TEST_SYNC=$(SYNC) go test -v -count=1 -timeout 24h -run '^TestSyncthing$$' ./cmd/emberd
+
+# Every file of a home damaged in eight ways, and then a start, a backup, a restore, or another device.
+damage:
+	EMBERD_TEST_DAMAGE=1 go test -v -count=1 -timeout 60m -parallel 4 -run '^TestDamageTable$$' ./cmd/emberd
 
 # The same with rclone's own WebDAV server between two folders, as packaging/rclone sets it up.
 rclone:

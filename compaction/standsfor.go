@@ -99,5 +99,8 @@ func Inspect(ctx context.Context, fsys durable.FS, name string) (record.Header, 
 	if !ok || !sealed || size != length || end.Count != lines-1 || end.CRC != fmt.Sprintf("%08x", crc) {
 		return record.Header{}, fmt.Errorf("%s is not whole", filepath.Base(name))
 	}
+	if !h.Fits(record.ParseName(filepath.Base(name))) {
+		return record.Header{}, fmt.Errorf("%s has the content of another file", filepath.Base(name))
+	}
 	return h, nil
 }

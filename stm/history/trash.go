@@ -3,6 +3,7 @@ package history
 import (
 	"cmp"
 	"context"
+	"errors"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -34,7 +35,7 @@ type TrashedMemory struct {
 func (s *Timeline) ReadTrash(ids []memory.ID) (found map[memory.ID]TrashedMemory, n int, err error) {
 	keys, n, err := s.UnearthSome(ids, maxUnearthed)
 	if err != nil {
-		return nil, 0, err
+		s.wal.Logger.Warn("memories in the trash are left out, since the log has lost their texts", "error", err)
 	}
 	found = make(map[memory.ID]TrashedMemory, len(keys))
 	for id, fields := range keys {
@@ -87,7 +88,10 @@ func (s *Timeline) ForgottenFields(id memory.ID) (map[string]json.RawMessage, er
 	if err == nil && !there {
 		err = journal.NotTrashed(id)
 	}
-	return keys, err
+	if err != nil {
+		return nil, err
+	}
+	return keys, nil
 }
 
 // trashLine is a line of the log, and those of the memories that it forgot that are asked for.
@@ -97,9 +101,10 @@ type trashLine struct {
 }
 
 // UnearthSome returns the keys of memories of the trash by their ids, and how many ids it got
-// to before their lines would have had more than so many bytes.
+// to before their lines would have had more than so many bytes. The error is that of the lines that
+// cannot be read; the memories of the others are there all the same.
 func (s *Timeline) UnearthSome(ids []memory.ID, limit int64) (keys map[memory.ID]map[string]json.RawMessage, n int,
-	err error) {
+	unread error) {
 	plots, size := make(map[record.Place]*trashLine), int64(0)
 	for ; n < len(ids); n++ {
 		g, ok := s.Tombstone(ids[n])
@@ -120,11 +125,9 @@ func (s *Timeline) UnearthSome(ids []memory.ID, limit int64) (keys map[memory.ID
 		if err != nil { // a compaction may have moved the line since
 			err = s.retryTrashLine(p, keys)
 		}
-		if err != nil {
-			return nil, 0, err
-		}
+		unread = errors.Join(unread, err)
 	}
-	return keys, n, nil
+	return keys, n, unread
 }
 
 // retryTrashLine reads each memory of a line where it is now, unless it was purged since.

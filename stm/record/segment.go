@@ -33,6 +33,14 @@ type Header struct {
 	Since string `json:"since,omitempty"`
 }
 
+// Fits reports whether the header is that of a file of this name, and not of one that took its place.
+func (h *Header) Fits(n Name) bool {
+	if n.Kind == Raw {
+		return true // what its lines say counts, wherever they are
+	}
+	return h.From == n.From && h.Segment == n.To && h.Generation == n.Gen && (h.Oldest != "") == (n.Kind == History)
+}
+
 // Replaced is a file as it was when it was folded into another.
 type Replaced struct {
 	Name  string `json:"name"`

@@ -77,7 +77,7 @@ func (r *recovery) covered(name string, f *otherFile) {
 	for _, lost := range h.Lost {
 		r.seen.Add(dev, lost[0], lost[1])
 	}
-	if r.file.sealed && h.Last >= h.First && h.First > 0 {
+	if r.file.sealed && h.Last >= h.First && h.First > 0 && h.Fits(record.ParseName(filepath.Base(name))) {
 		r.seen.Add(dev, h.First, h.Last)
 	}
 }

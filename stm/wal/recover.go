@@ -46,6 +46,7 @@ type recovery struct {
 
 // fileRead is what is known of the file being read.
 type fileRead struct {
+	name      record.Name
 	compacted bool
 	dev       record.Device
 	span      [2]uint64 // sequence numbers that its header accounts for
@@ -144,7 +145,8 @@ func (r *recovery) Segment(name string) error {
 		return fmt.Errorf("open segment: %w", err)
 	}
 	before, settled := r.count, r.settled
-	r.file = fileRead{compacted: record.ParseName(filepath.Base(name)).Kind == record.Compacted}
+	r.file = fileRead{name: record.ParseName(filepath.Base(name))}
+	r.file.compacted = r.file.name.Kind == record.Compacted
 	in, err := r.lines(f, name)
 	if err != nil {
 		return err
@@ -289,7 +291,9 @@ func (r *recovery) header(l *record.Line) {
 		}
 		r.upto = max(r.upto, max(h.First, 1)-1, h.Last)
 	}
-	r.file.dev, r.file.span = l.Stamp.Dev, [2]uint64{max(h.First, 1), h.Last}
+	if r.file.dev, r.file.span = l.Stamp.Dev, [2]uint64{max(h.First, 1), h.Last}; !h.Fits(r.file.name) {
+		r.file.span = [2]uint64{1, 0}
+	}
 	r.observe(l.Stamp)
 }
 

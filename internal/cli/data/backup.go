@@ -224,6 +224,10 @@ func restoreBackup(ctx context.Context, s *cli.App, name string, replace bool) (
 	if err != nil {
 		return restoreError(name, target, err)
 	}
+	if r.unsealed != nil {
+		s.Note("the audit trail does not have this restore, since it is damaged: %v; run: emberd audit --check",
+			r.unsealed)
+	}
 	return printRestored(s, target, res, r.purged)
 }
 
@@ -231,7 +235,8 @@ func restoreBackup(ctx context.Context, s *cli.App, name string, replace bool) (
 type restoring struct {
 	state, target string
 	now           func() time.Time
-	purged        int // live memories of the backup that were purged since
+	purged        int   // live memories of the backup that were purged since
+	unsealed      error // why the audit chain does not say that a backup was restored
 }
 
 // settle compares the unpacked log with the manifest and takes out of it what was purged here since.
@@ -246,10 +251,8 @@ func (r *restoring) settle(ctx context.Context, fresh string, m *backup.Manifest
 	if r.purged, err = m.Settle(ctx, durable.OS{}, fresh, purges, r.now()); err != nil {
 		return err
 	}
-	// The audit chain knows of changes that the backup may not have.
-	if err := ledger.Restored(durable.OS{}, filepath.Join(r.state, core.ChainDir), r.now); err != nil {
-		return err
-	}
+	// The audit chain knows of changes that the backup may not have. A damaged one does not prevent a restore.
+	r.unsealed = ledger.Restored(durable.OS{}, filepath.Join(r.state, core.ChainDir), r.now)
 	return stm.ForgetDevice(durable.OS{}, r.state)
 }
 
