@@ -26,16 +26,17 @@ type recovery struct {
 	clock *record.Clock
 	count record.Recovery
 	// settled counts damaged lines that a human has decided about.
-	settled int
-	seen    *device.Numbers
-	lost    record.Ranges // own numbers that a header gave up, or that a human edited
-	upto    uint64        // highest own number that a header or a seal describes
-	edits   []ManualEdit
-	start   map[string]snapshot.Mark // what a snapshot covers
-	taken   map[string]bool          // hand edits that were taken at an earlier start
-	live    *pickup                  // takes the lines instead while the store is running
-	healed  []record.Line            // what a copy held and no file does
-	held    record.Ranges            // own numbers that this copy has the effect of
+	settled  int
+	seen     *device.Numbers
+	lost     record.Ranges // own numbers that a header gave up, or that a human edited
+	upto     uint64        // highest own number that a header or a seal describes
+	edits    []ManualEdit
+	start    map[string]snapshot.Mark // what a snapshot covers
+	taken    map[string]bool          // hand edits that were taken at an earlier start
+	live     *pickup                  // takes the lines instead while the store is running
+	healed   []record.Line            // what a copy held and no file does
+	held     record.Ranges            // own numbers that this copy, or the log of another device, has the effect of
+	returned []record.Line            // own ones that other devices have written again
 	// regained are own numbers that no file has, and that copy the effect of; short are the own
 	// files that hold less than was written to them.
 	regained record.Ranges
@@ -287,6 +288,7 @@ func (r *recovery) header(l *record.Line) {
 		for _, lost := range h.Lost {
 			r.lost.Add(lost[0], lost[1])
 		}
+		r.s.others.keeps(r.s.FileName(l.At.File), h.Kept)
 		r.upto = max(r.upto, max(h.First, 1)-1, h.Last)
 	}
 	r.file.dev, r.file.span = l.Stamp.Dev, [2]uint64{max(h.First, 1), h.Last}
