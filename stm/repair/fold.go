@@ -22,6 +22,8 @@ import (
 type Folded struct {
 	Table *table.Table
 	Seen  *device.Numbers // of the records in them, and those that headers account for
+	// Upto is how far a snapshot had read the files, by path, if all of it is there.
+	Upto map[string]int64
 }
 
 // Fold returns what the log files under data add up to as they are on the disk: those that a

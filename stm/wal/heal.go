@@ -36,6 +36,9 @@ func (r *recovery) heal(held *repair.Folded) {
 	}
 	s.Uses.giveBack(repair.Uses(held.Table, s.Table, s.Device))
 	r.held = *held.Seen.Of(s.Device)
+	r.damaged = slices.DeleteFunc(r.damaged, func(at record.Place) bool {
+		return at.Off < held.Upto[s.FileName(at.File)] // what it said is in the copy
+	})
 }
 
 // settle returns how many of this device's numbers up to last no file and no copy explains.
@@ -98,7 +101,7 @@ func (f *found) pending() bool {
 func (h healer) settleQuarantine() {
 	damaged, err := h.Decided.Quarantine()
 	for _, q := range damaged {
-		if q.Hindrance != "" { // what a person may have meant to write is for a person
+		if q.Hindrance != "" || record.OneBit(q.Text) { // what a person may have meant to write is for a person
 			err = errors.Join(err, h.Decided.Decide(q, "recovered"))
 		}
 	}

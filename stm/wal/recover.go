@@ -27,6 +27,7 @@ type recovery struct {
 	count record.Recovery
 	// settled counts damaged lines that a human has decided about.
 	settled  int
+	damaged  []record.Place // own lines that were passed over
 	seen     *device.Numbers
 	lost     record.Ranges // own numbers that a header gave up, or that a human edited
 	upto     uint64        // highest own number that a header or a seal describes
@@ -203,7 +204,15 @@ func (r *recovery) stop(b []byte, at record.Place) {
 		r.settled++
 		return
 	}
+	r.damage(b, at)
+}
+
+// damage counts a line that is passed over, and has a copy kept.
+func (r *recovery) damage(b []byte, at record.Place) {
 	r.count.Quarantined++
+	if r.isOwn(at) {
+		r.damaged = append(r.damaged, at)
+	}
 	r.quarantine(b, at)
 }
 
@@ -220,8 +229,7 @@ func (r *recovery) Line(b []byte, at record.Place, whole bool) {
 		})
 	if err != nil {
 		r.count = before
-		r.count.Quarantined++
-		r.quarantine(b, at)
+		r.damage(b, at)
 	}
 }
 
@@ -247,8 +255,7 @@ func (r *recovery) line(b []byte, at record.Place, whole bool) {
 		r.count.TornTail++
 		r.quarantine(b, at)
 	default:
-		r.count.Quarantined++
-		r.quarantine(b, at)
+		r.damage(b, at)
 	}
 }
 
