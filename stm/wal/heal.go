@@ -36,8 +36,8 @@ func (r *recovery) heal(held *repair.Folded) {
 	}
 	s.Uses.giveBack(repair.Uses(held.Table, s.Table, s.Device))
 	r.held = *held.Seen.Of(s.Device)
-	r.damaged = slices.DeleteFunc(r.damaged, func(at record.Place) bool {
-		return at.Off < held.Upto[s.FileName(at.File)] // what it said is in the copy
+	r.damaged = slices.DeleteFunc(r.damaged, func(l damagedLine) bool {
+		return l.oneBit && l.at.Off < held.Upto[s.FileName(l.at.File)] // what it said is in the copy
 	})
 }
 

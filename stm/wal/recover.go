@@ -27,7 +27,7 @@ type recovery struct {
 	count record.Recovery
 	// settled counts damaged lines that a human has decided about.
 	settled  int
-	damaged  []record.Place // own lines that were passed over
+	damaged  []damagedLine // own ones that no copy makes good
 	seen     *device.Numbers
 	lost     record.Ranges // own numbers that a header gave up, or that a human edited
 	upto     uint64        // highest own number that a header or a seal describes
@@ -207,11 +207,17 @@ func (r *recovery) stop(b []byte, at record.Place) {
 	r.damage(b, at)
 }
 
+// damagedLine is a line that was passed over.
+type damagedLine struct {
+	at     record.Place
+	oneBit bool // it is a sound line but for one bit
+}
+
 // damage counts a line that is passed over, and has a copy kept.
 func (r *recovery) damage(b []byte, at record.Place) {
 	r.count.Quarantined++
 	if r.isOwn(at) {
-		r.damaged = append(r.damaged, at)
+		r.damaged = append(r.damaged, damagedLine{at: at, oneBit: record.OneBit(b)})
 	}
 	r.quarantine(b, at)
 }
