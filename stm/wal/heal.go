@@ -145,8 +145,12 @@ func (s *Log) Heal(ctx context.Context, held *repair.Folded, dry bool) (repair.H
 	defer s.Rewriting.Unlock()
 	h := healer{s}
 	found, err := h.compare(ctx, held)
-	if err != nil || dry || len(found.lines)+found.covered.Count()+len(found.kept) == 0 {
+	if err != nil || dry {
 		return found.Healed, err
+	}
+	s.Uses.giveBack(found.uses) // which are written with the next ones
+	if len(found.lines)+found.covered.Count()+len(found.kept) == 0 {
+		return found.Healed, nil
 	}
 	if err := h.write(ctx, found.lines); err != nil {
 		return found.Healed, err
@@ -187,8 +191,9 @@ func (s *Log) AcceptLoss(ctx context.Context) (repair.Healed, error) {
 type comparison struct {
 	repair.Healed
 	lines         []record.Line
-	gone, covered record.Ranges          // own numbers that no file holds, and those whose effect is known
-	kept          map[string][][2]uint64 // those of other devices whose effect is known, by device
+	uses          map[[16]byte]record.UseTotal // of this device
+	gone, covered record.Ranges                // own numbers that no file holds, and those whose effect is known
+	kept          map[string][][2]uint64       // those of other devices whose effect is known, by device
 }
 
 func (h healer) compare(ctx context.Context, held *repair.Folded) (found comparison, err error) {
@@ -205,6 +210,7 @@ func (h healer) compare(ctx context.Context, held *repair.Folded) (found compari
 	found.lines = slices.DeleteFunc(repair.Missing(h.Table, have.Table), func(l record.Line) bool {
 		return l.Stamp.T > c.clock // written while the files were read
 	})
+	found.uses = repair.Uses(h.Table, have.Table, h.Device)
 	known := have.Seen.Of(h.Device)
 	h.Snapshot.mu.Lock()
 	known.AddAll(&h.Snapshot.lost)
