@@ -3,10 +3,13 @@ package stm_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"emberd/memory"
+	"emberd/stm/history"
+	"emberd/stm/record"
 	"emberd/stm/wal"
 )
 
@@ -140,4 +143,32 @@ func TestAThirdDeviceMissesNothingThatWasWrittenAgain(t *testing.T) {
 			t.Errorf("c says that %d records of %s are missing", d.Missing, d.Device)
 		}
 	}
+}
+
+// TestTheTrashKeepsWhatAnotherDeviceForgot compacts a log that has a delete of another device, written
+// again since its file was gone. The running device has it in the trash still, and in the journal.
+func TestTheTrashKeepsWhatAnotherDeviceForgot(t *testing.T) {
+	p := newPair(t)
+	id := p.a.save("forgotten on a").ID()
+	p.a.reopen()
+	forgot := p.a.forget(id)
+	p.a.reopen()
+	p.b.refresh()
+	p.b.save("b has one of its own")
+	os.Remove(p.a.filesOf(p.a.Status().Device)[1])
+	p.settle()
+	p.b.reopen()
+	p.b.compact()
+	p.b.unlink()
+	if n := len(p.b.Trash()); n != 1 {
+		t.Fatalf("%d memories are in the trash, want 1", n)
+	}
+	page, _ := p.b.Entries(record.Stamp{}, 100)
+	if !slices.ContainsFunc(page, func(j history.Journaled) bool { return j.Tx == forgot.Entry }) {
+		t.Errorf("the journal does not tell of %s", forgot.Entry)
+	}
+	if _, err := p.b.Restore(t.Context(), []memory.ID{id}, memory.Actor{Via: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	p.b.wantContent(id, "forgotten on a")
 }
