@@ -44,7 +44,8 @@ func compactedFor(ctx context.Context, fsys durable.FS, dir, base string) string
 		return ""
 	}
 	i := slices.IndexFunc(entries, func(e fs.DirEntry) bool {
-		return record.ParseName(e.Name()).Covers(record.ParseName(base)) && isWhole(ctx, fsys, filepath.Join(dir, e.Name()))
+		covers := record.ParseName(e.Name()).Covers(record.ParseName(base))
+		return covers && isWhole(ctx, fsys, filepath.Join(dir, e.Name()))
 	})
 	if i < 0 {
 		return ""

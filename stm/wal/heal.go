@@ -75,7 +75,7 @@ func (h healer) recover(ctx context.Context) error {
 		if err := h.write(ctx, r.lines); err != nil {
 			return fmt.Errorf("what a copy held and the log did not could not be written yet: %w", err)
 		}
-		r.tell(r.lines)
+		r.tell(r.lines, theSnapshot)
 		h.Logger.Warn("memories that the log had lost came back from the snapshot", "memories", r.healed.Memories,
 			"from", r.healed.Oldest, "until", r.healed.Newest, "files", r.short)
 		r.lines = nil

@@ -2,6 +2,7 @@ package wal
 
 import (
 	"context"
+	"slices"
 
 	"emberd/stm/device"
 	"emberd/stm/record"
@@ -198,7 +199,7 @@ func (h healer) cameBack(lines []record.Line) {
 	r := &h.found
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.tell(lines)
+	r.tell(lines, otherDevices)
 	h.Logger.Warn("memories that the log had lost came back from other devices", "memories", r.healed.Memories,
 		"from", r.healed.Oldest, "until", r.healed.Newest)
 	if h.met().Gaps == 0 {
@@ -206,8 +207,20 @@ func (h healer) cameBack(lines []record.Line) {
 	}
 }
 
+// What came back is from one of these.
+const (
+	theSnapshot  = "the snapshot"
+	otherDevices = "other devices"
+)
+
 // tell adds lines to what came back.
-func (f *found) tell(lines []record.Line) {
+func (f *found) tell(lines []record.Line, from string) {
+	if len(lines) == 0 {
+		return
+	}
 	f.back = append(f.back, lines...)
 	f.healed.Note(f.back)
+	if !slices.Contains(f.healed.From, from) {
+		f.healed.From = append(f.healed.From, from)
+	}
 }
