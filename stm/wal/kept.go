@@ -2,6 +2,7 @@ package wal
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"emberd/stm/device"
@@ -90,11 +91,7 @@ func (h healer) believed(ctx context.Context, isNews func(record.Device, *record
 func (o *foreignFiles) claims() map[string][]record.Kept {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	out := make(map[string][]record.Kept, len(o.kept))
-	for name, kept := range o.kept {
-		out[name] = kept
-	}
-	return out
+	return maps.Clone(o.kept)
 }
 
 // haveRead reports whether files are as they were when they were read to their ends.
