@@ -21,6 +21,7 @@ type Fold struct {
 	first, last uint64       // sequence numbers
 	newest      record.Stamp // latest stamp, of headers and seals too
 	lost        [][2]uint64
+	kept        []record.Kept
 	shapes      map[string][]string          // each set of keys once: most memories have the same
 	use         map[[16]byte]record.UseTotal // running totals of dev
 	useLines    []numbered                   // of the lines they came in

@@ -361,7 +361,7 @@ func (f *Fold) meta(l *record.Line) error {
 		f.first = h.First
 	}
 	f.last = max(f.last, h.Last)
-	f.lost = append(f.lost, h.Lost...)
+	f.lost, f.kept = append(f.lost, h.Lost...), append(f.kept, h.Kept...)
 	if at, err := record.ParseStamp(h.Floor); err == nil {
 		f.hold(at, h.Seen)
 	}
@@ -430,7 +430,7 @@ func (r *compactionRun) frame(o *output, kind record.Kind) (head, end []byte) {
 		Last: r.fold.last, Format: record.FormatVersion, Created: r.Now.UTC().Format(time.RFC3339),
 		Generation: r.name.Gen}
 	if kind == record.Compacted {
-		h.Lost, h.History = r.fold.lost, r.emitter.cold.lines
+		h.Lost, h.Kept, h.History = r.fold.lost, r.fold.kept, r.emitter.cold.lines
 		h.Since = r.since().UTC().Format(time.RFC3339)
 		if h.Seen = r.fold.seen; h.Seen != nil {
 			h.Floor = r.fold.floor.String()

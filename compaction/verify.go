@@ -27,6 +27,7 @@ func (r *compactionRun) verify() (*verified, error) {
 	err := r.readBack(r.temps[0], r.emitter.hot, func(b, good []byte, l *record.Line, is record.Class) error {
 		if is != record.Counted {
 			kept.add(bytes.TrimSuffix(b, []byte("\n")))
+			v.takeCopied(good, l.At)
 			return nil
 		}
 		if l.Op != record.OpUse {
@@ -88,6 +89,21 @@ func (v *verified) take(l *record.Line) {
 		if key := c.ID.Bytes(); c.Op == record.OpDelete && (c.Prev != nil || !l.Cut) &&
 			l.Stamp.After(v.deletes[key].Stamp) {
 			v.deletes[key] = record.RefOf(l)
+		}
+	}
+}
+
+// takeCopied notes where a line is that was copied as it is and counts all the same: one that another device
+// wrote first.
+func (v *verified) takeCopied(good []byte, at record.Place) {
+	l, err := record.Decode(good)
+	if err != nil || record.Verify(good) != nil || l.Version != record.FormatVersion || l.Stamp.IsZero() {
+		return
+	}
+	switch l.Op {
+	case record.OpPut, record.OpSet, record.OpDelete, record.OpPurge, record.OpAll:
+		if l.At = at; l.Applicable() == nil {
+			v.take(&l)
 		}
 	}
 }

@@ -120,6 +120,25 @@ func TestABackupHoldsWhatTheLogLost(t *testing.T) {
 			if len(got) != len(want) {
 				t.Errorf("%d memories came back, %d were there", len(got), len(want))
 			}
+			if made.Healed == harmless {
+				t.Errorf("it says %v of whether the log is healed", made.Healed)
+			}
+			again := do(t, e, op.BackupCreate, &op.BackupCreateRequest{File: filepath.Join(t.TempDir(), "two.tar.gz")})
+			if again.FromMemory != 0 || again.Memories != 8 {
+				t.Errorf("the next backup says %d memories, %d of them from memory", again.Memories, again.FromMemory)
+			}
+			ok(t, e.Close())
+			ok(t, os.RemoveAll(filepath.Join(h.State, "index")))
+			after := h.open(t)
+			got = records(t, after)
+			for id, record := range want {
+				if got[id] != record {
+					t.Errorf("read from the healed log\n %s\nwas\n %s", got[id], record)
+				}
+			}
+			if st := status(t, after); st.Log.Recovery.Gaps != 0 {
+				t.Errorf("%d records are missing in the healed log", st.Log.Recovery.Gaps)
+			}
 		})
 	}
 }

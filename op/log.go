@@ -155,7 +155,9 @@ type BackupCreateResult struct {
 	// written from what the daemon holds. LostTrash counts those of the trash that are lost.
 	FromMemory int      `json:"from_memory,omitempty"`
 	LostTrash  int      `json:"lost_trash,omitempty"`
-	Damaged    []string `json:"damaged,omitempty"` // what is wrong with the log on the disk
+	Damaged    []string `json:"damaged,omitempty"` // what was wrong with the log on the disk
+	// Healed says that what the log lacked was written to it again.
+	Healed bool `json:"healed,omitempty"`
 }
 
 // ExportRequest pages through everything, by ascending id.

@@ -86,10 +86,20 @@ type LogStatus struct {
 	ReadOnly   string        `json:"read_only,omitempty"` // why writes are refused
 	LowSpace   string        `json:"low_space,omitempty"` // why saves are refused; forgetting works
 	Recovery   RecoveryCount `json:"recovery"`
-	LoadMillis int64         `json:"load_ms"`
-	Snapshot   string        `json:"snapshot"`   // used, absent, stale or damaged: ...
-	Dead       int64         `json:"dead_bytes"` // about what a compaction would take away
-	Compaction *Compaction   `json:"compaction,omitempty"`
+	// CameBack is what the log had lost and got back from a copy at this start, or since.
+	CameBack   *CameBack   `json:"came_back,omitempty"`
+	LoadMillis int64       `json:"load_ms"`
+	Snapshot   string      `json:"snapshot"`   // used, absent, stale or damaged: ...
+	Dead       int64       `json:"dead_bytes"` // about what a compaction would take away
+	Compaction *Compaction `json:"compaction,omitempty"`
+}
+
+// CameBack is about memories that the log had lost.
+type CameBack struct {
+	Memories int       `json:"memories"`
+	From     []string  `json:"from"`   // the snapshot, other devices
+	Oldest   time.Time `json:"oldest"` // of the changes that came back
+	Newest   time.Time `json:"newest"`
 }
 
 // RecoveryCount counts the lines met at the last start.

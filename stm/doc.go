@@ -238,7 +238,9 @@
 //     has beyond that is merged, and written before the store is used, as lines that have the verb
 //     recover and the stamps of the writes that they stand for; the snapshot stays until then. So
 //     is, two minutes after a file of another device was found shorter or gone, what is in the
-//     table and in no file. Purges and deletes of either side come first. See package repair.
+//     table and in no file. Purges and deletes of either side come first. See package repair. A
+//     header then says which records of other devices the files of this one keep; it counts
+//     where all of the files that it names were read, by their length and checksum.
 //  7. Missing sequence numbers of this device are counted, with the help of
 //     the headers and seals, and the extents in the state folder, that tell how many there
 //     were; those whose effect a copy has are given up in the next header. A sealed segment of

@@ -141,3 +141,29 @@ func TestHistoryOfWhatTheLogHalfTells(t *testing.T) {
 		t.Errorf("history is %s, want %s", got, want)
 	}
 }
+
+// TestHistoryTellsATextWhoseFileIsGone deletes the file with an edit that a later one replaced.
+func TestHistoryTellsATextWhoseFileIsGone(t *testing.T) {
+	for _, how := range []string{"a snapshot", "none"} {
+		t.Run(how, func(t *testing.T) {
+			ts := openStore(t, wal.Options{})
+			id := ts.save("one").ID()
+			ts.reopen()
+			ts.edit(id, "content", "two")
+			ts.reopen()
+			ts.edit(id, "content", "three")
+			if err := ts.Close(); err != nil {
+				t.Fatal(err)
+			}
+			os.Remove(ts.segments()[1])
+			if how == "none" {
+				os.RemoveAll(filepath.Join(ts.root, "state", "index"))
+			}
+			ts.open()
+			const want = `created by save content:→"one"; changed by  content:"one"→"two"; changed by edit content:"two"→"three"`
+			if got := told(ts.history(id)); got != want {
+				t.Errorf("history is\n%s, want\n%s", got, want)
+			}
+		})
+	}
+}

@@ -107,6 +107,13 @@ func Health(s *op.StatusResult) string {
 	return "ok"
 }
 
+func cameBack(got stm.Healed) *op.CameBack {
+	if got.Lines == 0 {
+		return nil
+	}
+	return &op.CameBack{Memories: got.Memories, From: got.From, Oldest: got.Oldest.UTC(), Newest: got.Newest.UTC()}
+}
+
 func logStatus(st stm.Status) op.LogStatus {
 	return op.LogStatus{
 		Segments:   st.Segments,
@@ -116,6 +123,7 @@ func logStatus(st stm.Status) op.LogStatus {
 		ReadOnly:   st.ReadOnly,
 		LowSpace:   st.LowSpace,
 		Recovery:   op.RecoveryCount(st.Recovery),
+		CameBack:   cameBack(st.Recovered),
 		LoadMillis: st.LoadTime.Milliseconds(),
 		Snapshot:   st.Snapshot,
 		Dead:       st.Dead,

@@ -153,7 +153,11 @@ func (e *Storage) autoBackup(ctx context.Context) error {
 		return BackupFault(file, err)
 	}
 	e.Backups.made(m, filepath.Base(file))
-	e.Chores.Settle(logJob, lacking(m))
+	if e.healLog(ctx, m) {
+		e.Chores.Settle(logJob, nil)
+	} else {
+		e.Chores.Settle(logJob, lacking(m))
+	}
 	e.Opt.Logger.Info("automatic backup made", "file", file, "memories", m.Memories)
 	e.EventLog.Publish(e.Notice(fmt.Sprintf("made the backup %s of %d memories", filepath.Base(file), m.Memories)))
 	return e.rotate()

@@ -51,9 +51,10 @@ func (e *Storage) BackupCreate(ctx context.Context, req *op.BackupCreateRequest)
 	if filepath.Dir(file) == core.BackupFolder(e.Opt.State) {
 		e.Backups.made(m, filepath.Base(file))
 	}
+	healed := e.healLog(ctx, m)
 	return &op.BackupCreateResult{File: file, Bytes: info.Size(), Files: len(m.Files), Content: m.Bytes(),
 		Created: created, Memories: m.Memories, FromMemory: m.FromMemory, LostTrash: m.LostTrash,
-		Damaged: m.Damaged}, nil
+		Damaged: m.Damaged, Healed: healed}, nil
 }
 
 func (e *Storage) backupName(kind string, created time.Time) string {
@@ -97,6 +98,21 @@ func (e *Storage) writeOnce(ctx context.Context, file string, created time.Time,
 			"lost of the trash", m.LostTrash, "damage", m.Damaged)
 	}
 	return m, err
+}
+
+// healLog writes what a backup found missing to the log again, and reports whether all that is known of it
+// is there now.
+func (e *Storage) healLog(ctx context.Context, m *backup.Manifest) bool {
+	if m.FromMemory+m.LostTrash == 0 {
+		return false
+	}
+	got, err := e.Stm.Heal(ctx, nil, false)
+	if err != nil {
+		e.Opt.Logger.Warn("what the log lacks could not be written to it again", "error", err)
+		return false
+	}
+	e.Opt.Logger.Info("what the log lacked is in it again", "memories", got.Memories, "lines", got.Lines)
+	return true
 }
 
 // damage says what is wrong with the files of the log, of which the store read those in read: at most

@@ -62,7 +62,9 @@ func (s *Timeline) History(ctx context.Context, id memory.ID) ([]Version, error)
 		}
 		at := s.wal.Table.PurgedAt(id.Bytes())
 		maps.DeleteFunc(lines, func(t record.Stamp, _ record.LogLine) bool { return at.After(t) })
-		return versions(id, lines)
+		told := textsTold(id, lines)
+		maps.DeleteFunc(told, func(t record.Stamp, _ json.RawMessage) bool { return at.After(t) })
+		return versions(id, lines, told)
 	}
 	return nil, context.Cause(ctx)
 }
@@ -99,8 +101,45 @@ func (s *Timeline) linesAbout(ctx context.Context, names []string, id memory.ID)
 	return found, nil
 }
 
+// textsTold returns the texts that no line has and of which a later line says that it replaced them, by the
+// stamps of what wrote them. So an edit is known after the file that had it is gone. The text that is older
+// than all lines is told as that which the first of them replaced.
+func textsTold(id memory.ID, lines map[record.Stamp]record.LogLine) map[record.Stamp]json.RawMessage {
+	told := map[record.Stamp]json.RawMessage{}
+	var first record.Stamp
+	for at, l := range lines {
+		if first.IsZero() || first.After(at) {
+			first = at
+		}
+		in := l.Line()
+		for i := range in.Changes {
+			from := in.Changes[i].From()
+			prior, err := in.Changes[i].Superseded()
+			if in.Changes[i].ID == id && len(from) > 0 && err == nil && prior.Keys[record.TextKey] != nil {
+				told[from[0]] = prior.Keys[record.TextKey]
+			}
+		}
+	}
+	maps.DeleteFunc(told, func(at record.Stamp, _ json.RawMessage) bool {
+		_, known := lines[at]
+		return known || first.After(at)
+	})
+	return told
+}
+
+// lineTelling is a line that was lost, as far as a later one told its text.
+func lineTelling(id memory.ID, text json.RawMessage, at record.Stamp) record.LogLine {
+	set := record.LogChange{Op: record.OpSet, ID: id,
+		Data: record.Encode(map[string]json.RawMessage{record.TextKey: text})}
+	return record.LogLine{Stamp: at, Tx: at, Op: record.OpSet, Cut: true, Changes: []record.LogChange{set}}
+}
+
 // versions adds the lines up in the order of their stamps.
-func versions(id memory.ID, lines map[record.Stamp]record.LogLine) ([]Version, error) {
+func versions(id memory.ID, lines map[record.Stamp]record.LogLine, told map[record.Stamp]json.RawMessage) ([]Version,
+	error) {
+	for at, text := range told {
+		lines[at] = lineTelling(id, text, at)
+	}
 	row := &table.Row{Key: id.Bytes()}
 	var out []Version
 	var alive []byte // the document when the memory was last live

@@ -70,7 +70,7 @@ func LogFiles(fsys durable.FS, path string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for a log: %w", err)
 	}
-	if !info.IsDir() {
+	if !info.IsDir() && !isLinkToFolder(fsys, path, info) {
 		return []string{path}, nil
 	}
 	for _, sub := range []string{filepath.Join(path, "stm"), path} {
@@ -79,6 +79,15 @@ func LogFiles(fsys durable.FS, path string) ([]string, error) {
 		}
 	}
 	return nil, nil
+}
+
+// isLinkToFolder reports whether a name is a link to a folder, which a data folder may be.
+func isLinkToFolder(fsys durable.FS, path string, info fs.FileInfo) bool {
+	if info.Mode().Type() != fs.ModeSymlink {
+		return false
+	}
+	_, err := fsys.ReadDir(path)
+	return err == nil
 }
 
 // filesBelow lists the log files of dir and of the folders of devices in it.

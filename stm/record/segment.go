@@ -15,7 +15,8 @@ type Header struct {
 	First   uint64      `json:"first"` // sequence number of the first record
 	Format  int         `json:"format"`
 	Created string      `json:"created"`
-	Lost    [][2]uint64 `json:"lost,omitempty"` // sequence numbers given up after a failed write
+	Lost    [][2]uint64 `json:"lost,omitempty"` // sequence numbers given up, after a failed write or since no file has them
+	Kept    []Kept      `json:"kept,omitempty"` // what was written again of other devices' records
 
 	// What follows is of compacted files and of histories only.
 	From       uint32     `json:"from,omitempty"` // first segment it stands for; seg is the last

@@ -22,6 +22,8 @@ import (
 type Folded struct {
 	Table *table.Table
 	Seen  *device.Numbers // of the records in them, and those that headers account for
+	// Upto is how far a snapshot had read the files, by path, if all of it is there.
+	Upto map[string]int64
 }
 
 // Fold returns what the log files under data add up to as they are on the disk: those that a
@@ -49,7 +51,8 @@ func FoldHistories(ctx context.Context, fsys durable.FS, data string, log *slog.
 func isHistory(name string) bool { return record.ParseName(filepath.Base(name)).Kind == record.History }
 
 func fold(ctx context.Context, fsys durable.FS, names []string, log *slog.Logger) (*Folded, error) {
-	f := folder{fs: fsys, log: log, Folded: Folded{Table: table.NewTable(), Seen: device.NewNumbers()}}
+	f := folder{fs: fsys, log: log, Folded: Folded{Table: table.NewTable(), Seen: device.NewNumbers()},
+		kept: map[string][]record.Kept{}}
 	for _, name := range names {
 		if err := f.file(ctx, name); ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -57,14 +60,16 @@ func fold(ctx context.Context, fsys durable.FS, names []string, log *slog.Logger
 			log.Debug("log file not read for a comparison", "file", name, "error", err)
 		}
 	}
+	f.believe(ctx)
 	return &f.Folded, nil
 }
 
 // folder folds files into a table.
 type folder struct {
 	Folded
-	fs  durable.FS
-	log *slog.Logger
+	fs   durable.FS
+	log  *slog.Logger
+	kept map[string][]record.Kept // what headers say, by path
 }
 
 func (f *folder) file(ctx context.Context, name string) error {
@@ -85,13 +90,13 @@ func (f *folder) file(ctx context.Context, name string) error {
 		if err != nil {
 			return fmt.Errorf("read log file: %w", err)
 		}
-		f.line(b)
+		f.line(name, b)
 	}
 	return nil
 }
 
 // line merges a line if it is sound.
-func (f *folder) line(b []byte) {
+func (f *folder) line(name string, b []byte) {
 	good, err := record.Trim(b)
 	if err != nil {
 		return
@@ -101,7 +106,7 @@ func (f *folder) line(b []byte) {
 		return
 	}
 	if l.Op == record.OpSegment {
-		f.given(&l)
+		f.given(name, &l)
 		return
 	}
 	if l.Seq > 0 {
@@ -122,12 +127,27 @@ func (f *folder) compacted(ctx context.Context, name string) {
 	}
 }
 
+// believe takes the numbers of records that were written again, as far as the files with them are there.
+func (f *folder) believe(ctx context.Context) {
+	for bearer, kept := range f.kept {
+		for i := range kept {
+			if _, all := Carriers(ctx, f.fs, bearer, &kept[i]); !all {
+				continue
+			}
+			for dev, numbers := range kept[i].Numbers() {
+				f.Seen.Of(dev).AddAll(numbers)
+			}
+		}
+	}
+}
+
 // given takes the numbers that a header gives up.
-func (f *folder) given(l *record.Line) {
+func (f *folder) given(name string, l *record.Line) {
 	h, err := record.DecodeHeader(l.Data)
 	if err != nil {
 		return
 	}
+	f.kept[name] = h.Kept
 	for _, lost := range h.Lost {
 		f.Seen.Add(l.Stamp.Dev, lost[0], lost[1])
 	}

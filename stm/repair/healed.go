@@ -13,8 +13,9 @@ type Healed struct {
 	Memories int       // that they are about
 	Oldest   time.Time // stamps of the lines, zero without any
 	Newest   time.Time
-	Records  int // numbers of this device's records that no file holds
-	Covered  int // of those the ones whose effect a copy held
+	From     []string // the copies that had them
+	Records  int      // numbers of this device's records that no file holds
+	Covered  int      // of those the ones whose effect a copy held
 }
 
 // Note takes what the lines are and are about.

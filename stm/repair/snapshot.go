@@ -29,6 +29,12 @@ func OfSnapshot(fsys durable.FS, name string) (*Folded, error) {
 				held.Seen.Of(dev).AddAll(seen)
 			}
 		}
+		if h.Damaged == 0 {
+			held.Upto = make(map[string]int64, len(h.Meta.Files))
+			for _, f := range h.Meta.Files {
+				held.Upto[f.Name] = f.Size
+			}
+		}
 		held.Seen.Of(h.Meta.Device).AddAll(&h.Meta.Lost) // given up, so missed by nobody
 	}
 	return held, nil

@@ -74,6 +74,7 @@ func (r *recovery) covered(name string, f *otherFile) {
 	if !found || !ok || dev == r.s.Device || f.count.PassedOver() > 0 || f.problem == garbled {
 		return
 	}
+	r.s.others.keeps(name, h.Kept)
 	for _, lost := range h.Lost {
 		r.seen.Add(dev, lost[0], lost[1])
 	}

@@ -36,6 +36,9 @@ func (r *recovery) heal(held *repair.Folded) {
 	}
 	s.Uses.giveBack(repair.Uses(held.Table, s.Table, s.Device))
 	r.held = *held.Seen.Of(s.Device)
+	r.damaged = slices.DeleteFunc(r.damaged, func(l damagedLine) bool {
+		return l.oneBit && l.at.Off < held.Upto[s.FileName(l.at.File)] // what it said is in the copy
+	})
 }
 
 // settle returns how many of this device's numbers up to last no file and no copy explains.
@@ -57,6 +60,7 @@ type found struct {
 	sound  bool               // with them, what every damaged line said is back
 	short  []extent.ShortFile // own files that hold less than was written to them, and nothing makes good
 	healed repair.Healed      // what came back
+	back   []record.Line      // in these lines
 }
 
 // healer repairs the log of a running store.
@@ -71,7 +75,7 @@ func (h healer) recover(ctx context.Context) error {
 		if err := h.write(ctx, r.lines); err != nil {
 			return fmt.Errorf("what a copy held and the log did not could not be written yet: %w", err)
 		}
-		r.healed.Note(r.lines)
+		r.tell(r.lines, theSnapshot)
 		h.Logger.Warn("memories that the log had lost came back from the snapshot", "memories", r.healed.Memories,
 			"from", r.healed.Oldest, "until", r.healed.Newest, "files", r.short)
 		r.lines = nil
@@ -97,7 +101,7 @@ func (f *found) pending() bool {
 func (h healer) settleQuarantine() {
 	damaged, err := h.Decided.Quarantine()
 	for _, q := range damaged {
-		if q.Hindrance != "" { // what a person may have meant to write is for a person
+		if q.Hindrance != "" || record.OneBit(q.Text) { // what a person may have meant to write is for a person
 			err = errors.Join(err, h.Decided.Decide(q, "recovered"))
 		}
 	}
@@ -141,10 +145,17 @@ func (s *Log) Heal(ctx context.Context, held *repair.Folded, dry bool) (repair.H
 	defer s.Rewriting.Unlock()
 	h := healer{s}
 	found, err := h.compare(ctx, held)
-	if err != nil || dry || len(found.lines)+found.covered.Count() == 0 {
+	if err != nil || dry {
 		return found.Healed, err
 	}
+	s.Uses.giveBack(found.uses) // which are written with the next ones
+	if len(found.lines)+found.covered.Count()+len(found.kept) == 0 {
+		return found.Healed, nil
+	}
 	if err := h.write(ctx, found.lines); err != nil {
+		return found.Healed, err
+	}
+	if err := h.keep(ctx, found.kept); err != nil {
 		return found.Healed, err
 	}
 	return found.Healed, h.giveUp(ctx, &found.covered)
@@ -180,12 +191,16 @@ func (s *Log) AcceptLoss(ctx context.Context) (repair.Healed, error) {
 type comparison struct {
 	repair.Healed
 	lines         []record.Line
-	gone, covered record.Ranges // own numbers that no file holds, and those whose effect is known
+	uses          map[[16]byte]record.UseTotal // of this device
+	gone, covered record.Ranges                // own numbers that no file holds, and those whose effect is known
+	kept          map[string][][2]uint64       // those of other devices whose effect is known, by device
 }
 
 func (h healer) compare(ctx context.Context, held *repair.Folded) (found comparison, err error) {
 	var c Cursor
-	if err := h.OnWriter(ctx, func() { c = h.Writer.Cursor() }); err != nil {
+	var seen map[record.Device]*record.Ranges
+	err = h.OnWriter(ctx, func() { c, seen = h.Writer.Cursor(), h.Snapshot.Seen.Clone() })
+	if err != nil {
 		return found, err
 	}
 	have, err := repair.Fold(ctx, h.FS, h.Data, h.Logger)
@@ -195,11 +210,13 @@ func (h healer) compare(ctx context.Context, held *repair.Folded) (found compari
 	found.lines = slices.DeleteFunc(repair.Missing(h.Table, have.Table), func(l record.Line) bool {
 		return l.Stamp.T > c.clock // written while the files were read
 	})
+	found.uses = repair.Uses(h.Table, have.Table, h.Device)
 	known := have.Seen.Of(h.Device)
 	h.Snapshot.mu.Lock()
 	known.AddAll(&h.Snapshot.lost)
 	h.Snapshot.mu.Unlock()
-	effect := h.Snapshot.Seen.Clone()[h.Device]
+	effect := seen[h.Device]
+	found.kept = h.keepable(seen, have.Seen)
 	if held != nil {
 		back := slices.DeleteFunc(repair.Missing(held.Table, h.Table), h.mayBeDeleted)
 		found.lines = append(found.lines, back...)
@@ -222,6 +239,9 @@ const settleTime = 2 * time.Minute
 // afterRefresh writes again what is in no file any more, some time after a file of another device
 // was found to be shorter or gone, and at once if it is one of this device.
 func (h healer) afterRefresh(ctx context.Context, got *ForeignChange) error {
+	if err := h.believe(ctx, got); err != nil {
+		return err
+	}
 	since, now := h.others.lostSince(), h.Now()
 	short := extent.ShortFiles(h.FS, h.OwnDir(), lengths(h.extents.All()))
 	switch {

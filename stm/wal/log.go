@@ -176,6 +176,7 @@ func (s *Log) load(dev *device.Identity, repairing bool) ([]ManualEdit, error) {
 	}
 	r.heal(healer{s}.heldBySnapshot(repairing))
 	r.reconsider()
+	r.believe()
 	r.short = extent.ShortFiles(s.FS, s.OwnDir(), s.extents.All())
 	w.seq, r.count.Gaps = r.numbers()
 	w.take(r)

@@ -59,9 +59,10 @@ func (f *otherFile) isDue(now time.Time) bool { return !f.due.IsZero() && !now.B
 type foreignFiles struct {
 	refreshing sync.Mutex // held by Refresh
 
-	mu    sync.Mutex            // guards what follows
-	files map[string]*otherFile // by path; a folder that cannot be listed is one too
-	lost  time.Time             // since when a line that was read may be in no file, zero if none
+	mu    sync.Mutex               // guards what follows
+	files map[string]*otherFile    // by path; a folder that cannot be listed is one too
+	lost  time.Time                // since when a line that was read may be in no file, zero if none
+	kept  map[string][]record.Kept // what headers say, by path
 }
 
 // lose takes note that a file does not hold any more what was read of it.

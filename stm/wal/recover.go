@@ -26,16 +26,18 @@ type recovery struct {
 	clock *record.Clock
 	count record.Recovery
 	// settled counts damaged lines that a human has decided about.
-	settled int
-	seen    *device.Numbers
-	lost    record.Ranges // own numbers that a header gave up, or that a human edited
-	upto    uint64        // highest own number that a header or a seal describes
-	edits   []ManualEdit
-	start   map[string]snapshot.Mark // what a snapshot covers
-	taken   map[string]bool          // hand edits that were taken at an earlier start
-	live    *pickup                  // takes the lines instead while the store is running
-	healed  []record.Line            // what a copy held and no file does
-	held    record.Ranges            // own numbers that this copy has the effect of
+	settled  int
+	damaged  []damagedLine // own ones that no copy makes good
+	seen     *device.Numbers
+	lost     record.Ranges // own numbers that a header gave up, or that a human edited
+	upto     uint64        // highest own number that a header or a seal describes
+	edits    []ManualEdit
+	start    map[string]snapshot.Mark // what a snapshot covers
+	taken    map[string]bool          // hand edits that were taken at an earlier start
+	live     *pickup                  // takes the lines instead while the store is running
+	healed   []record.Line            // what a copy held and no file does
+	held     record.Ranges            // own numbers that this copy, or the log of another device, has the effect of
+	returned []record.Line            // own ones that other devices have written again
 	// regained are own numbers that no file has, and that copy the effect of; short are the own
 	// files that hold less than was written to them.
 	regained record.Ranges
@@ -204,7 +206,21 @@ func (r *recovery) stop(b []byte, at record.Place) {
 		r.settled++
 		return
 	}
+	r.damage(b, at)
+}
+
+// damagedLine is a line that was passed over.
+type damagedLine struct {
+	at     record.Place
+	oneBit bool // it is a sound line but for one bit
+}
+
+// damage counts a line that is passed over, and has a copy kept.
+func (r *recovery) damage(b []byte, at record.Place) {
 	r.count.Quarantined++
+	if r.isOwn(at) {
+		r.damaged = append(r.damaged, damagedLine{at: at, oneBit: record.OneBit(b)})
+	}
 	r.quarantine(b, at)
 }
 
@@ -221,8 +237,7 @@ func (r *recovery) Line(b []byte, at record.Place, whole bool) {
 		})
 	if err != nil {
 		r.count = before
-		r.count.Quarantined++
-		r.quarantine(b, at)
+		r.damage(b, at)
 	}
 }
 
@@ -248,8 +263,7 @@ func (r *recovery) line(b []byte, at record.Place, whole bool) {
 		r.count.TornTail++
 		r.quarantine(b, at)
 	default:
-		r.count.Quarantined++
-		r.quarantine(b, at)
+		r.damage(b, at)
 	}
 }
 
@@ -289,6 +303,7 @@ func (r *recovery) header(l *record.Line) {
 		for _, lost := range h.Lost {
 			r.lost.Add(lost[0], lost[1])
 		}
+		r.s.others.keeps(r.s.FileName(l.At.File), h.Kept)
 		r.upto = max(r.upto, max(h.First, 1)-1, h.Last)
 	}
 	if r.file.dev, r.file.span = l.Stamp.Dev, [2]uint64{max(h.First, 1), h.Last}; !h.Fits(r.file.name) {

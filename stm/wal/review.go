@@ -102,6 +102,18 @@ func (v *review) released(t *table.Table) (lines []record.Line) {
 	return lines
 }
 
+// isAskedOf reports whether a line of a device waits, and so is in no table.
+func (v *review) isAskedOf(dev record.Device) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for at := range v.ops {
+		if at.Dev == dev {
+			return true
+		}
+	}
+	return false
+}
+
 // files lists the files that hold waiting lines.
 func (v *review) files() (files []uint32) {
 	v.mu.Lock()

@@ -74,14 +74,15 @@ func (w *Writer) CreateSegment() error {
 	}
 	now := w.clock.Now()
 	head := record.MetaLine(record.OpSegment, stamp, record.Header{Dev: w.clock.Dev.String(), Segment: number,
-		First: w.seq + 1, Format: record.FormatVersion, Created: now.UTC().Format(time.RFC3339), Lost: w.lost})
+		First: w.seq + 1, Format: record.FormatVersion, Created: now.UTC().Format(time.RFC3339), Lost: w.lost,
+		Kept: w.kept})
 	if err := w.begin(f, head); err != nil {
 		if err := errors.Join(f.Close(), w.S.FS.Remove(name)); err != nil {
 			w.lastSegment = number
 		}
 		return fmt.Errorf("begin segment %s: %w", record.SegmentName(number), err)
 	}
-	w.lastSegment, w.lost = number, nil
+	w.lastSegment, w.lost, w.kept = number, nil, nil
 	w.active = &segment{f: f, name: record.SegmentName(number), path: name, number: number, file: w.S.AddFile(name),
 		inode: device.Inode(w.S.FS, name), born: now}
 	w.active.note(head)

@@ -29,7 +29,7 @@ type Status struct {
 	Indexed, Of int
 	Sealed      int           // own files that a start reads, less the one being written
 	Dead        int64         // about how many of the own bytes a compaction would take away
-	Recovered   repair.Healed // what came back from a copy at this start
+	Recovered   repair.Healed // what came back from a copy at this start, or since
 	Short       []string      // own files that hold less than was written to them, in clauses
 	Warnings    []string
 }

@@ -60,7 +60,8 @@ type Writer struct {
 	S     *Log
 	clock record.Clock
 	seq   uint64
-	lost  [][2]uint64 // sequence numbers that may or may not be on disk
+	lost  [][2]uint64   // sequence numbers that may or may not be on disk
+	kept  []record.Kept // what the next header is to say
 	Dev   *device.Identity
 	Dir   string
 	// dirInode reports whether dir is still the folder that was read.

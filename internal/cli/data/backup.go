@@ -48,6 +48,9 @@ func backupCreateCommand(s *cli.App) *cobra.Command {
 			if err := s.Answer(res, func() { printCreated(s, res) }); err != nil || len(res.Damaged) == 0 {
 				return err
 			}
+			if res.Healed && res.LostTrash == 0 {
+				return nil
+			}
 			return &cli.Exit{Code: cli.ExitNothing, Err: fmt.Errorf("the backup is whole, and the log on the disk is "+
 				"not: %s; keep the daemon running and run: emberd log check", strings.Join(res.Damaged, "; "))}
 		})
@@ -60,6 +63,9 @@ func printCreated(s *cli.App, res *op.BackupCreateResult) {
 	if res.FromMemory > 0 {
 		s.Note("the log on the disk lacked %s, written from the daemon's memory",
 			cli.Count(res.FromMemory, "memory", "memories"))
+	}
+	if res.Healed {
+		s.Note("what the log lacked is written to it again; it was damaged: %s", strings.Join(res.Damaged, "; "))
 	}
 	if res.LostTrash > 0 {
 		s.Note("the trash lost %s, since neither the log nor the daemon has the text",

@@ -96,6 +96,11 @@ func printStatus(s *cli.App, r *op.StatusResult) {
 		"segments"), r.Log.Durability))
 	s.Row("", fmt.Sprintf("loaded in %d ms: %s; snapshot %s", r.Log.LoadMillis, recovered(r.Log.Recovery),
 		r.Log.Snapshot))
+	if got := r.Log.CameBack; got != nil {
+		s.Row("", fmt.Sprintf("%s came back from %s, written from %s to %s",
+			cli.Count(got.Memories, "memory", "memories"), strings.Join(got.From, " and "),
+			got.Oldest.Local().Format(time.DateTime), got.Newest.Local().Format(time.DateTime)))
+	}
 	if r.Log.ReadOnly != "" {
 		s.Row("", s.Screen.Paint(cli.Red, "not writable: "+cli.Clean(r.Log.ReadOnly)))
 	}

@@ -1,0 +1,223 @@
+package wal
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"emberd/stm/device"
+	"emberd/stm/record"
+	"emberd/stm/repair"
+	"emberd/stm/snapshot"
+)
+
+// keeps remembers what the header of a file says that its device keeps.
+func (o *foreignFiles) keeps(name string, kept []record.Kept) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.kept == nil {
+		o.kept = map[string][]record.Kept{}
+	}
+	if o.kept[name] = kept; len(kept) == 0 {
+		delete(o.kept, name)
+	}
+}
+
+// keepable returns the numbers of other devices' records that no file has and the effect of which is
+// known here, by device. It is in files once what the table has beyond them is written.
+func (h healer) keepable(seen map[record.Device]*record.Ranges, have *device.Numbers) map[string][][2]uint64 {
+	out := map[string][][2]uint64{}
+	for dev, effect := range seen {
+		if dev == h.Device || h.Review.isAskedOf(dev) {
+			continue
+		}
+		if _, kept := have.Of(dev).Lacking(effect.Last(), effect); len(kept.Spans) > 0 {
+			out[dev.String()] = kept.Spans
+		}
+	}
+	return out
+}
+
+// keep begins a segment whose header says that what some records of other devices did is in the files of
+// this one.
+func (h healer) keep(ctx context.Context, numbers map[string][][2]uint64) error {
+	if len(numbers) == 0 {
+		return nil
+	}
+	files, err := repair.WrittenAgain(h.FS, h.OwnDir(), h.Device)
+	if err != nil {
+		return err
+	}
+	k := record.Kept{Of: numbers, In: files}
+	if err := h.OnWriter(ctx, func() { h.Writer.kept = append(h.Writer.kept, k) }); err != nil {
+		return err
+	}
+	return h.sealNow(ctx)
+}
+
+// believed returns the numbers of records that devices have written again, as far as all that they wrote
+// was read here, and the files that it is in. Those that are of no interest are not looked for.
+func (h healer) believed(ctx context.Context, isNews func(record.Device, *record.Ranges) bool) (
+	all map[record.Device]*record.Ranges, carriers []string) {
+	all = map[record.Device]*record.Ranges{}
+	for bearer, claims := range h.others.claims() {
+		for i := range claims {
+			numbers := claims[i].Numbers()
+			for dev, of := range numbers {
+				if !isNews(dev, of) {
+					delete(numbers, dev)
+				}
+			}
+			if len(numbers) == 0 {
+				continue
+			}
+			files, whole := repair.Carriers(ctx, h.FS, bearer, &claims[i])
+			if !whole || !h.haveRead(files) {
+				continue
+			}
+			carriers = append(carriers, files...)
+			for dev, of := range numbers {
+				if all[dev] == nil {
+					all[dev] = &record.Ranges{}
+				}
+				all[dev].AddAll(of)
+			}
+		}
+	}
+	return all, carriers
+}
+
+// claims copies what headers say that devices keep.
+func (o *foreignFiles) claims() map[string][]record.Kept {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return maps.Clone(o.kept)
+}
+
+// haveRead reports whether files are as they were when they were read to their ends.
+func (h healer) haveRead(names []string) bool {
+	for _, name := range names {
+		info, err := h.FS.Lstat(name)
+		known := h.others.get(name)
+		if err != nil || !h.Ours(name) && (known.problem != sound || known.look != snapshot.MarkOf(name, info)) {
+			return false
+		}
+	}
+	return true
+}
+
+// lacks reports whether some numbers are not all in any of the sets.
+func lacks(numbers *record.Ranges, sets ...*record.Ranges) bool {
+	var known record.Ranges
+	for _, s := range sets {
+		known.AddAll(s)
+	}
+	_, more := known.Lacking(numbers.Last(), numbers)
+	return more.Count() > 0
+}
+
+// believe takes at a start what devices have written again, of this device and of others.
+func (r *recovery) believe() {
+	h := healer{r.s}
+	all, carriers := h.believed(context.Background(), func(dev record.Device, of *record.Ranges) bool {
+		if dev == r.s.Device {
+			return lacks(of, r.seen.Of(dev), &r.lost, &r.held)
+		}
+		return lacks(of, r.seen.Of(dev))
+	})
+	for dev, of := range all {
+		if dev == r.s.Device {
+			r.held.AddAll(of)
+			r.returned = h.returned(carriers)
+			continue
+		}
+		r.seen.Of(dev).AddAll(of)
+	}
+}
+
+// returned reads which changes of this device others have written again.
+func (h healer) returned(carriers []string) []record.Line {
+	lines, err := repair.Returned(h.FS, carriers, func(dev record.Device) bool { return dev == h.Device })
+	if err != nil {
+		h.Logger.Warn("what came back from other devices is not counted whole", "error", err)
+	}
+	return lines
+}
+
+// believe is that of a start, for what has arrived since. Own records that are missing no more are given
+// up, which the log then says itself.
+func (h healer) believe(ctx context.Context, got *ForeignChange) error {
+	known := h.given()
+	all, carriers := h.believed(ctx, func(dev record.Device, of *record.Ranges) bool {
+		if dev == h.Device {
+			_, back := known.Lacking(h.Snapshot.began, of)
+			return back.Count() > 0
+		}
+		seen := h.Snapshot.Seen.Clone()[dev]
+		return seen == nil || lacks(of, seen)
+	})
+	for dev, of := range all {
+		if dev != h.Device {
+			for _, s := range of.Spans {
+				h.Snapshot.Seen.Add(dev, s[0], s[1])
+			}
+		}
+	}
+	if all[h.Device] == nil {
+		return nil
+	}
+	if !h.Rewriting.TryLock() {
+		got.Due = firstOf(got.Due, h.Now().Add(settleTime))
+		return nil
+	}
+	defer h.Rewriting.Unlock()
+	_, back := known.Lacking(h.Snapshot.began, all[h.Device])
+	if err := h.giveUp(ctx, &back); err != nil {
+		return err
+	}
+	h.cameBack(h.returned(carriers))
+	return nil
+}
+
+// given returns the own numbers that are in a file, or are missed no more.
+func (h healer) given() *record.Ranges {
+	known := &record.Ranges{}
+	if own := h.Snapshot.Seen.Clone()[h.Device]; own != nil {
+		known.AddAll(own)
+	}
+	h.Snapshot.mu.Lock()
+	defer h.Snapshot.mu.Unlock()
+	known.AddAll(&h.Snapshot.lost)
+	return known
+}
+
+// cameBack takes note of what other devices gave back.
+func (h healer) cameBack(lines []record.Line) {
+	r := &h.found
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tell(lines, otherDevices)
+	h.Logger.Warn("memories that the log had lost came back from other devices", "memories", r.healed.Memories,
+		"from", r.healed.Oldest, "until", r.healed.Newest)
+	if h.met().Gaps == 0 {
+		r.short = h.settleExtents(r.short)
+	}
+}
+
+// What came back is from one of these.
+const (
+	theSnapshot  = "the snapshot"
+	otherDevices = "other devices"
+)
+
+// tell adds lines to what came back.
+func (f *found) tell(lines []record.Line, from string) {
+	if len(lines) == 0 {
+		return
+	}
+	f.back = append(f.back, lines...)
+	f.healed.Note(f.back)
+	if !slices.Contains(f.healed.From, from) {
+		f.healed.From = append(f.healed.From, from)
+	}
+}
