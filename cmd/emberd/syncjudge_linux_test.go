@@ -421,11 +421,12 @@ func (p *pair) judgeIDs(t *testing.T, records map[memory.ID]op.Record, notes map
 	p.row("memories with notes, with two, apart from theirs", "%d, %d, %d", len(carrying), twice, apart)
 }
 
-// apartFrom is how a memory and its note differ.
+// apartFrom is how a memory and its note differ. A note in the archive folder keeps the archived text while its
+// memory is edited, until that is archived again.
 func apartFrom(r op.Record, name, text string) string {
 	var content, path, stage string
 	_ = json.Unmarshal(r.Fields["content"], &content)
-	_ = json.Unmarshal(r.Fields["vault_path"], &path)
+	_ = json.Unmarshal(r.Fields["promoted_to"], &path)
 	_ = json.Unmarshal(r.Fields["stage"], &stage)
 	switch {
 	case !r.Forgotten.IsZero() || memory.Stage(stage).Cold() || path == "" || r.Fields["note_gone"] != nil:

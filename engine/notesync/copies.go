@@ -3,6 +3,7 @@ package notesync
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"slices"
@@ -27,17 +28,23 @@ func isCopy(path, home string) bool {
 
 // settleCopies looks after the copies that sync tools made of a memory's note: one without a human's change is
 // removed, one with a change of the text is merged into the memory and removed, and one whose change collides
-// stays until the user decides. A note at an earlier path of the memory's note, which a device that did not
-// know of the rename brought back, is removed if it has no human's change, and asked about otherwise.
-func (t *NoteSync) settleCopies(ctx context.Context, id memory.ID) (outcome, error) {
-	became := done
-	for _, path := range t.e.Notes.Vault.Carriers.Of(id) {
-		row, live := t.e.Stm.Get(id)
-		if !live || row.Cold() || row.Has("note_gone") || path == core.NoteOfRow(row) {
-			continue
-		}
-		c := copyRun{t: t, id: id, home: core.NoteOfRow(row), path: path}
-		if c.former = !isCopy(path, c.home); c.former && !t.wasNoteOf(ctx, id, path) {
+// stays until the user decides. So is a note at an earlier path of the memory's note, which a device that did not
+// know of the rename brought back, and the second one after a rename on both devices. What is beside the note of
+// a memory that is archived or in the trash is removed if it has no human's change, and stays otherwise.
+func (t *NoteSync) settleCopies(ctx context.Context, w *NoteChange) (outcome, error) {
+	paths := t.e.Notes.Vault.Carriers.Of(w.ID)
+	m, err := t.withCopies(w.ID)
+	if len(paths) < 2 || m == nil || err != nil {
+		return done, err
+	}
+	versions, err := t.e.Stm.History(ctx, w.ID)
+	if err != nil {
+		return unclear, err
+	}
+	former, became := formerPaths(versions), done
+	for _, path := range paths {
+		c := copyRun{t: t, id: w.ID, home: core.NotePath(m), path: path}
+		if !c.isBeside(w, former) {
 			continue
 		}
 		is, err := c.settle(ctx)
@@ -51,16 +58,55 @@ func (t *NoteSync) settleCopies(ctx context.Context, id memory.ID) (outcome, err
 	return became, nil
 }
 
-// wasNoteOf reports whether the log names a path as that of the memory's note at an earlier time.
-func (t *NoteSync) wasNoteOf(ctx context.Context, id memory.ID, path string) bool {
-	versions, err := t.e.Stm.History(ctx, id)
-	name, bad := core.Encode(path)
-	return err == nil && bad == nil && slices.ContainsFunc(versions, func(v stm.Version) bool {
-		return slices.ContainsFunc(v.Fields, func(f stm.Field) bool {
-			return (f.Name == "promoted_to" || f.Name == "vault_path") &&
-				(bytes.Equal(f.From, name) || bytes.Equal(f.To, name))
-		})
-	})
+// withCopies returns a memory whose note may have copies: a live one, or one in the trash. It returns nil if the
+// memory has no note.
+func (t *NoteSync) withCopies(id memory.ID) (*memory.Memory, error) {
+	row, live := t.e.Stm.Get(id)
+	m := memory.Memory{}
+	var err error
+	if live {
+		m, err = row.Memory()
+	} else {
+		m, err = t.e.Stm.ReadTrashed(id)
+	}
+	if err != nil || !m.NoteGone.IsZero() || core.NotePath(&m) == "" {
+		return nil, ignoreMissing(err)
+	}
+	return &m, nil
+}
+
+// formerPaths returns the paths that a memory's note has or had by the log.
+func formerPaths(versions []stm.Version) (paths []string) {
+	for _, v := range versions {
+		for _, f := range v.Fields {
+			if f.Name != "promoted_to" && f.Name != "vault_path" {
+				continue
+			}
+			for _, value := range []json.RawMessage{f.From, f.To} {
+				var path string
+				if json.Unmarshal(value, &path) == nil && path != "" {
+					paths = including(paths, path)
+				}
+			}
+		}
+	}
+	return paths
+}
+
+// isBeside reports whether a note with the memory's ID is a copy of the memory's note, or was the note itself: the
+// log names its path, or this device saw it move from such a path.
+func (c *copyRun) isBeside(w *NoteChange, former []string) bool {
+	if c.path == c.home {
+		return false
+	}
+	isCopied := func(of string) bool {
+		_, certain := notename.CopyOf(c.path, of)
+		return certain
+	}
+	was := func(path string) bool { return w.now(path) == c.path }
+	copied := isCopy(c.path, c.home) || slices.ContainsFunc(former, isCopied)
+	c.former = !copied && slices.ContainsFunc(former, was)
+	return copied || c.former
 }
 
 // copyRun looks after one copy of a memory's note.
@@ -88,6 +134,9 @@ func (c *copyRun) settle(ctx context.Context) (outcome, error) {
 	if err != nil || res.Outcome != vault.Written {
 		return waits(res), err
 	}
+	if row, live := c.t.e.Stm.Get(c.id); !live || row.Cold() {
+		return c.settleAtRest(ctx, copied, note)
+	}
 	apart, became := true, done
 	_, err = c.t.e.Stm.Update(ctx, []memory.ID{c.id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		if rows[0] == nil {
@@ -100,8 +149,9 @@ func (c *copyRun) settle(ctx context.Context) (outcome, error) {
 		case !promote.SameSeen(notes.Fingerprints(c.note.Carried), m.NoteSeen, notes.TakenOf(&m)):
 			became = unclear // the note comes first
 			return nil, nil
-		case !c.sameElse(&m, copied, note):
-			return nil, nil
+		}
+		if same, err := c.sameElse(ctx, &m, copied, note); err != nil || !same {
+			return nil, err
 		}
 		var tx *stm.Tx
 		tx, apart, err = c.merged(ctx, rows[0], &m)
@@ -109,6 +159,26 @@ func (c *copyRun) settle(ctx context.Context) (outcome, error) {
 	})
 	if err != nil || apart || became == unclear {
 		return became, err
+	}
+	return c.remove(ctx)
+}
+
+// settleAtRest removes the copy of a memory that is archived or in the trash, if it has no human's change. Any other
+// stays: nothing can be merged into the memory.
+func (c *copyRun) settleAtRest(ctx context.Context, copied, note []byte) (outcome, error) {
+	m, err := c.t.withCopies(c.id)
+	if m == nil || err != nil {
+		return done, err
+	}
+	same, err := c.sameElse(ctx, m, copied, note)
+	if err != nil || !same {
+		return done, err
+	}
+	texts, err := c.t.e.Promote.TextVersions(ctx, m)
+	body := c.copy.Carried.Body
+	known := func(text string) bool { return isBody(body, text) }
+	if err != nil || body != c.note.Carried.Body && !slices.ContainsFunc(texts, known) {
+		return done, err
 	}
 	return c.remove(ctx)
 }
@@ -137,19 +207,31 @@ func (c *copyRun) read(ctx context.Context) (copied, note []byte, res vault.Resu
 	return copied, note, res, err
 }
 
-// sameElse reports whether copy and note differ at most in their texts and in the properties that emberd
-// writes. What a human did to another part of the copy, or to those properties, is for the human to merge.
-func (c *copyRun) sameElse(m *memory.Memory, copied, note []byte) bool {
-	fields := notes.Without(notes.NoteFields(), core.ContentField)
-	says, agreed := notes.Fingerprints(c.copy.Carried), notes.Agreed(m, c.copy.Carried)
-	for _, field := range fields {
-		if says[field] != m.NoteSeen[field] && agreed[field] == "" {
-			return false
+// sameElse reports whether copy and note differ at most in their texts, in empty lines, and in the properties that
+// emberd writes. What a human did to another part of the copy, or to those properties, is for the human to merge.
+func (c *copyRun) sameElse(ctx context.Context, m *memory.Memory, copied, note []byte) (bool, error) {
+	says := notes.Fingerprints(c.copy.Carried)
+	had, err := c.t.e.Promote.EarlierFields(ctx, m, c.copy.Carried)
+	if err != nil {
+		return false, err
+	}
+	for _, field := range notes.Without(notes.NoteFields(), core.ContentField) {
+		if says[field] != m.NoteSeen[field] && had[field] == "" {
+			return false, nil
 		}
 	}
-	one, err := noteedit.Splice(copied, promote.NoteEdit(m, promote.WrittenFields(), c.copy.Carried.Body))
-	other, bad := noteedit.Splice(note, promote.NoteEdit(m, promote.WrittenFields(), c.note.Carried.Body))
-	return err == nil && bad == nil && bytes.Equal(one, other)
+	one, ok := exceptText(m, copied, c.copy.Carried.Body)
+	other, also := exceptText(m, note, c.note.Carried.Body)
+	return ok && also && slices.EqualFunc(one, other, bytes.Equal), nil
+}
+
+// exceptText returns the lines of a note after emberd wrote all that it writes, without the empty ones.
+func exceptText(m *memory.Memory, note []byte, body string) ([][]byte, bool) {
+	edit := promote.NoteEdit(m, promote.WrittenFields(), body)
+	edit.Body = &noteedit.BodyEdit{Was: body, Now: m.Content}
+	out, err := noteedit.Splice(note, edit)
+	return slices.DeleteFunc(bytes.Split(out, []byte("\n")),
+		func(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }), err == nil
 }
 
 // merged returns the change that gives the memory what the copy's text has beyond the memory's, and whether the
@@ -162,9 +244,6 @@ func (c *copyRun) merged(ctx context.Context, row *stm.Row, m *memory.Memory) (_
 	base, human, err := c.base(ctx, row, m)
 	if err != nil || !human {
 		return nil, false, err
-	}
-	if c.former {
-		return nil, true, nil
 	}
 	if c.t.e.Notes.CheckContent(c.copy, m.Content) != nil {
 		return nil, true, nil
@@ -184,6 +263,8 @@ func (c *copyRun) merged(ctx context.Context, row *stm.Row, m *memory.Memory) (_
 			return nil, true, err
 		}
 		c.write = true
+	case merge.Has(base, m.Content, body):
+		return nil, false, nil
 	default:
 		apart = true
 	}
@@ -192,9 +273,11 @@ func (c *copyRun) merged(ctx context.Context, row *stm.Row, m *memory.Memory) (_
 		return nil, true, err
 	}
 	set := core.Difference(before, after)
-	if apart {
+	switch {
+	case apart && c.former: // the user is asked about the whole note
+	case apart:
 		c.t.e.Hooks.OtherTexts(row, set, []memory.OtherText{{Text: body, Note: c.path, At: c.copy.Updated}})
-	} else {
+	default:
 		c.t.e.AddSource(row, c.t.e.ByNote(c.path, m.Project), set)
 	}
 	if len(set) == 0 {
@@ -223,6 +306,9 @@ func (c *copyRun) base(ctx context.Context, row *stm.Row, m *memory.Memory) (bas
 	for i, text := range versions {
 		if !isBody(c.copy.Carried.Body, text) {
 			continue
+		}
+		if i == 1 && c.former && slices.Contains(versions[2:], versions[0]) {
+			return versions[0], true, nil // the note that stayed is one from before this text
 		}
 		if i != 1 || len(versions) == 2 || row.TextRev() == "" || !c.byOthers(ctx, row, text) {
 			return "", false, nil
