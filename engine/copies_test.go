@@ -183,6 +183,30 @@ func TestTheSecondOfTwoRenamesIsMerged(t *testing.T) {
 	})
 }
 
+// Two devices may each take away the note that the other one keeps: the memory's note comes back once. When a person
+// deletes it then, the memory goes to the trash.
+func TestTheMergedNoteComesBackWhenTheOtherGoes(t *testing.T) {
+	t.Parallel()
+	d, id := brokerDesk(t)
+	text := d.memory(id).Content
+	ok(t, os.Rename(d.at("Broker.md"), d.at("Message broker.md")))
+	until(t, "the rename counts", func() bool { return d.memory(id).PromotedTo == "Message broker.md" })
+	d.write(t, "Broker.md", noteFor(id, text))
+	d.gone("Broker.md")
+	ok(t, os.Remove(d.at("Message broker.md")))
+	until(t, "the note is back", func() bool {
+		got, err := os.ReadFile(d.at("Message broker.md"))
+		return err == nil && strings.Contains(string(got), text)
+	})
+	if _, live := d.Stm.Get(id); !live {
+		t.Error("the memory went to the trash")
+	}
+	d.rest(t, d.Engine)
+	until(t, "the note counts", func() bool { return len(d.Notes.Vault.Carriers.Of(id)) == 1 && !d.Sync.Sync.Contains(id) })
+	ok(t, os.Remove(d.at("Message broker.md")))
+	until(t, "the deletion counts", func() bool { return d.Stm.Trashed(id) })
+}
+
 // logHome gives a memory another path of its note in the log, as a device does that saw a rename.
 func (d *desk) logHome(id memory.ID, path string) {
 	d.t.Helper()

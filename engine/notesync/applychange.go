@@ -89,6 +89,9 @@ func (t *NoteSync) applyChange(ctx context.Context, w *NoteChange) (outcome, err
 	case s.claim != nil:
 		return done, t.fileClaim(ctx, w.ID, s.claim)
 	case row != nil && !s.more && s.home == nowhere && !s.gone && slices.Contains(w.Removed, core.NotePath(m)):
+		if back, err := t.comesBack(ctx, w, m); back || err != nil {
+			return unclear, err
+		}
 		return missing, nil
 	}
 	return done, nil

@@ -104,9 +104,16 @@ func (c *copyRun) isBeside(w *NoteChange, former []string) bool {
 		return certain
 	}
 	was := func(path string) bool { return w.now(path) == c.path }
-	copied := isCopy(c.path, c.home) || slices.ContainsFunc(former, isCopied)
-	c.former = !copied && slices.ContainsFunc(former, was)
-	return copied || c.former
+	c.of = c.home
+	if isCopy(c.path, c.home) {
+		return true
+	}
+	if i := slices.IndexFunc(former, isCopied); i >= 0 {
+		c.of = former[i]
+		return true
+	}
+	c.former = slices.ContainsFunc(former, was)
+	return c.former
 }
 
 // copyRun looks after one copy of a memory's note.
@@ -114,30 +121,62 @@ type copyRun struct {
 	t          *NoteSync
 	id         memory.ID
 	home, path string
+	of         string // the path whose copy it is: that of the memory's note, or an earlier one
 	note, copy *vault.Note
-	former     bool // it is no copy: the memory's note was at its path
-	write      bool // the note lacks a part of the merged text
+	like       *vault.Note // what it is a copy of, else the memory's note
+	former     bool        // it is no copy: the memory's note was at its path
+	write      bool        // the note lacks a part of the merged text
 }
 
 func (c *copyRun) settle(ctx context.Context) (outcome, error) {
+	if there, err := c.find(ctx); !there || err != nil {
+		return done, ignoreSkipped(err)
+	}
+	copied, like, res, err := c.read(ctx)
+	if err != nil || res.Outcome != vault.Written {
+		return waits(res), err
+	}
+	var apart bool
+	var became outcome
+	if row, live := c.t.e.Stm.Get(c.id); live && !row.Cold() {
+		apart, became, err = c.join(ctx, copied, like)
+	} else {
+		apart, err = c.joinAtRest(ctx, copied, like)
+	}
+	switch {
+	case err != nil || became == unclear:
+		return became, err
+	case !apart:
+		return c.remove(ctx)
+	case c.former:
+		return done, c.ask(ctx)
+	}
+	return done, nil
+}
+
+// find reads the notes, and reports whether both are there and have the memory's ID.
+func (c *copyRun) find(ctx context.Context) (there bool, err error) {
 	root := c.t.e.Notes.Vault.Root.Load()
 	var errs [2]error
 	c.note, errs[0] = root.Read(ctx, c.home)
 	c.copy, errs[1] = root.Read(ctx, c.path)
-	if err := errors.Join(errs[:]...); err != nil || !core.CarriesID(c.copy.Carried, c.id) {
+	if err := errors.Join(errs[:]...); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
-		return done, ignoreSkipped(err)
+		return false, err
 	}
-	copied, note, res, err := c.read(ctx)
-	if err != nil || res.Outcome != vault.Written {
-		return waits(res), err
+	c.like = c.note
+	if earlier, err := root.Read(ctx, c.of); err == nil && core.CarriesID(earlier.Carried, c.id) {
+		c.like = earlier
 	}
-	if row, live := c.t.e.Stm.Get(c.id); !live || row.Cold() {
-		return c.settleAtRest(ctx, copied, note)
-	}
-	apart, became := true, done
+	return core.CarriesID(c.copy.Carried, c.id) && core.CarriesID(c.note.Carried, c.id), nil
+}
+
+// join gives the memory what the copy's text has beyond the memory's, and reports whether the copy has more that is
+// a human's.
+func (c *copyRun) join(ctx context.Context, copied, like []byte) (apart bool, became outcome, err error) {
+	apart = true
 	_, err = c.t.e.Stm.Update(ctx, []memory.ID{c.id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		if rows[0] == nil {
 			return nil, nil
@@ -150,37 +189,46 @@ func (c *copyRun) settle(ctx context.Context) (outcome, error) {
 			became = unclear // the note comes first
 			return nil, nil
 		}
-		if same, err := c.sameElse(ctx, &m, copied, note); err != nil || !same {
+		if same, err := c.sameElse(ctx, &m, copied, like); err != nil || !same {
 			return nil, err
 		}
 		var tx *stm.Tx
 		tx, apart, err = c.merged(ctx, rows[0], &m)
 		return tx, err
 	})
-	if err != nil || apart || became == unclear {
-		return became, err
-	}
-	return c.remove(ctx)
+	return apart, became, err
 }
 
-// settleAtRest removes the copy of a memory that is archived or in the trash, if it has no human's change. Any other
-// stays: nothing can be merged into the memory.
-func (c *copyRun) settleAtRest(ctx context.Context, copied, note []byte) (outcome, error) {
+// ask asks the user about a note at an earlier path, unless another question about a note of the memory is open, or
+// this one was answered.
+func (c *copyRun) ask(ctx context.Context) error {
+	row, live := c.t.e.Stm.Get(c.id)
+	if !live {
+		return nil
+	}
+	_, asked := core.NoteItem(row, c.path)
+	if asked || slices.ContainsFunc(row.ReviewItems(), func(item memory.ReviewItem) bool {
+		return item.Agent == op.ReviewNote && item.Status != memory.ItemClosed
+	}) {
+		return nil
+	}
+	return c.t.fileClaim(ctx, c.id, c.copy)
+}
+
+// joinAtRest is join for a memory that is archived or in the trash: nothing can be merged into it.
+func (c *copyRun) joinAtRest(ctx context.Context, copied, like []byte) (apart bool, err error) {
 	m, err := c.t.withCopies(c.id)
 	if m == nil || err != nil {
-		return done, err
+		return true, err
 	}
-	same, err := c.sameElse(ctx, m, copied, note)
+	same, err := c.sameElse(ctx, m, copied, like)
 	if err != nil || !same {
-		return done, err
+		return true, err
 	}
 	texts, err := c.t.e.Promote.TextVersions(ctx, m)
 	body := c.copy.Carried.Body
 	known := func(text string) bool { return isBody(body, text) }
-	if err != nil || body != c.note.Carried.Body && !slices.ContainsFunc(texts, known) {
-		return done, err
-	}
-	return c.remove(ctx)
+	return body != c.note.Carried.Body && !slices.ContainsFunc(texts, known), err
 }
 
 // ignoreSkipped drops the error for a note that cannot be read, which a check of the vault reports.
@@ -198,18 +246,18 @@ func waits(res vault.Result) outcome {
 	return done
 }
 
-// read returns the bytes of the copy and of the note, as they were read before.
-func (c *copyRun) read(ctx context.Context) (copied, note []byte, res vault.Result, err error) {
+// read returns the bytes of the copy and of what it is a copy of, as they were read before.
+func (c *copyRun) read(ctx context.Context) (copied, like []byte, res vault.Result, err error) {
 	res, err = c.t.e.Promote.Writing.Do(func(w *vault.Writer) (res vault.Result, err error) {
-		copied, note, res, err = vault.ReadCopy(ctx, w, c.path, c.home)
+		copied, like, res, err = vault.ReadCopy(ctx, w, c.path, c.like.Path)
 		return res, err
 	})
-	return copied, note, res, err
+	return copied, like, res, err
 }
 
 // sameElse reports whether copy and note differ at most in their texts, in empty lines, and in the properties that
 // emberd writes. What a human did to another part of the copy, or to those properties, is for the human to merge.
-func (c *copyRun) sameElse(ctx context.Context, m *memory.Memory, copied, note []byte) (bool, error) {
+func (c *copyRun) sameElse(ctx context.Context, m *memory.Memory, copied, like []byte) (bool, error) {
 	says := notes.Fingerprints(c.copy.Carried)
 	had, err := c.t.e.Promote.EarlierFields(ctx, m, c.copy.Carried)
 	if err != nil {
@@ -221,7 +269,7 @@ func (c *copyRun) sameElse(ctx context.Context, m *memory.Memory, copied, note [
 		}
 	}
 	one, ok := exceptText(m, copied, c.copy.Carried.Body)
-	other, also := exceptText(m, note, c.note.Carried.Body)
+	other, also := exceptText(m, like, c.like.Carried.Body)
 	return ok && also && slices.EqualFunc(one, other, bytes.Equal), nil
 }
 
@@ -348,6 +396,9 @@ func (c *copyRun) remove(ctx context.Context) (outcome, error) {
 	}
 	if res.Outcome != vault.Written {
 		return waits(res), nil
+	}
+	if c.former {
+		c.t.joined.Store(c.id, joinedNote{res.Backup, c.t.e.Opt.Now()})
 	}
 	c.t.e.Opt.Logger.Info("a sync tool's copy of a note was settled, and is among the backups", "memory", c.id, "copy",
 		c.path, "backup", res.Backup)

@@ -36,6 +36,8 @@ type NoteSync struct {
 	begun atomic.Bool   // the vault was read once; End sets it
 	wake  chan struct{} // room for one token: something may be due earlier
 
+	joined sync.Map // memory.ID to joinedNote; not kept over a restart
+
 	// restoredMu guards restored and changed. The store's writer goroutine takes it in Committed, and Task in
 	// EnqueueRestored, each for an append or a swap only. It is separate from NoteChanges.Mu,
 	// which is held while a file is written.
@@ -133,7 +135,8 @@ func (t *NoteSync) unlinkedMemories() []memory.ID {
 
 // Committed queues memories that were created, restored or promoted, because their notes may exist
 // or have changed, those that a user decided about, because copies of their notes may wait for
-// that, and those that were forgotten or archived and have copies. The store's writer goroutine calls it and waits, so it only records the IDs.
+// that, and those that were forgotten or archived and have copies. The store's writer goroutine calls
+// it and waits, so it only records the IDs.
 func (t *NoteSync) Committed(entry *stm.Entry) {
 	switch entry.Verb {
 	case "save", "import", "restore", "undo", core.PromoteVerb, core.CloseVerb:
