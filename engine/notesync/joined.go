@@ -36,7 +36,8 @@ func (t *NoteSync) comesBack(ctx context.Context, w *NoteChange, m *memory.Memor
 	data, err := durable.ReadAll(t.e.Opt.FS, from.backup)
 	if err != nil {
 		t.joined.Delete(m.ID)
-		t.e.Opt.Logger.Warn("a note that was merged into another one cannot be brought back", "memory", m.ID, "error", err)
+		t.e.Opt.Logger.Warn("a note that was merged into another one cannot be brought back", "memory", m.ID, "error",
+			err)
 		return false, nil
 	}
 	if said := vault.CarriedBy(data); said != nil {
