@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -205,6 +206,34 @@ func TestTheMergedNoteComesBackWhenTheOtherGoes(t *testing.T) {
 	until(t, "the note counts", func() bool { return len(d.Notes.Vault.Carriers.Of(id)) == 1 && !d.Sync.Sync.Contains(id) })
 	ok(t, os.Remove(d.at("Message broker.md")))
 	until(t, "the deletion counts", func() bool { return d.Stm.Trashed(id) })
+}
+
+// Two daemons look after a note that came back at its earlier path at the same time: one note stays, with both texts.
+func TestTwoDaemonsMergeANoteAtAnEarlierPath(t *testing.T) {
+	t.Parallel()
+	desktop := promotingHouse(t, garden())
+	laptop := promotingHouse(t, nil)
+	laptop.Vaults, laptop.Data = desktop.Vaults, desktop.Data
+	desktop.Options.Pace = core.SyncDelays{Settle: brisk().Settle, Others: brisk().Settle}
+	laptop.Options.Pace = desktop.Options.Pace
+	one, two := watching(t, desktop), watching(t, laptop)
+	id := one.keep(broker, "Broker.md")
+	both := []memory.ID{id}
+	until(t, "both know the note", func() bool { return agree(both, one, two) && two.memory(id).PromotedTo != "" })
+	ok(t, os.Rename(one.at("Broker.md"), one.at("Message broker.md")))
+	until(t, "the rename counts", func() bool {
+		return agree(both, one, two) && one.memory(id).PromotedTo == "Message broker.md"
+	})
+	one.write(t, "Broker.md", noteFor(id, strings.Replace(broker, "5672", "9092", 1)))
+	one.gone("Broker.md")
+	want := strings.Replace(broker, "5672", "9092", 1)
+	until(t, "one note has it", func() bool {
+		one.rest(t, one.Engine)
+		two.rest(t, two.Engine)
+		m := one.memory(id)
+		return agree(both, one, two) && m.Content == want && m.PromotedTo == "Message broker.md" &&
+			strings.Contains(one.note(t, "Message broker.md"), want)
+	})
 }
 
 // logHome gives a memory another path of its note in the log, as a device does that saw a rename.
