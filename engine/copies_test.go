@@ -1,13 +1,16 @@
 package engine_test
 
 import (
+	"encoding/json"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
+	"emberd/stm"
 )
 
 // copyNames are what sync tools call a copy of Broker.md.
@@ -124,19 +127,28 @@ func TestACopyOfWhatIsNoMemorysNoteIsNotTouched(t *testing.T) {
 	}
 }
 
-// After a rename on one side and an old copy of the note on the other, the old name goes; one that was edited stays and
-// is asked about.
-func TestANoteAtAnEarlierPathIsRemovedUnlessItWasEdited(t *testing.T) {
+// A note that comes back at the path from which it was renamed goes when the memory has what it says. One whose edit
+// collides with the memory's text stays and is asked about.
+func TestANoteAtAnEarlierPathIsMergedUnlessItsEditCollides(t *testing.T) {
 	t.Parallel()
-	for edited, text := range map[bool]string{false: broker, true: strings.Replace(broker, "5672", "9092", 1)} {
+	for text, want := range map[string]string{
+		broker: "",
+		strings.Replace(broker, "5672", "9092", 1):       "The broker is Kafka. It has two queues. The port is 9092.",
+		strings.Replace(broker, "RabbitMQ", "Pulsar", 1): "asked",
+	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
 			d, id := brokerDesk(t)
 			ok(t, os.Rename(d.at("Broker.md"), d.at("Message broker.md")))
 			until(t, "the rename counts", func() bool { return d.memory(id).PromotedTo == "Message broker.md" })
 			d.write(t, "Broker.md", noteFor(id, text))
-			if !edited {
+			if want != "asked" {
 				d.gone("Broker.md")
+				d.rest(t, d.Engine)
+				until(t, "the note has it", func() bool { return strings.Contains(d.note(t, "Message broker.md"), want) })
+				if m := d.memory(id); m.PromotedTo != "Message broker.md" || !strings.Contains(m.Content, want) {
+					t.Errorf("the memory is %+v", m.Memory)
+				}
 				return
 			}
 			until(t, "somebody is asked", func() bool {
@@ -150,4 +162,120 @@ func TestANoteAtAnEarlierPathIsRemovedUnlessItWasEdited(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A note is edited and renamed, and the other device renames it, too, without the edit. The edit is in the one that stays.
+func TestTheSecondOfTwoRenamesIsMerged(t *testing.T) {
+	t.Parallel()
+	d, id := brokerDesk(t)
+	before := d.memory(id).Content
+	want := strings.Replace(before, "5672", "9092", 1)
+	d.write(t, "Broker.md", noteFor(id, want))
+	until(t, "the edit counts", func() bool { return d.memory(id).Content == want })
+	ok(t, os.Rename(d.at("Broker.md"), d.at("Mine.md")))
+	until(t, "the rename counts", func() bool { return d.memory(id).PromotedTo == "Mine.md" })
+	d.logHome(id, "Theirs.md")
+	d.write(t, "Theirs.md", noteFor(id, before))
+	d.gone("Mine.md")
+	until(t, "the note has the edit", func() bool {
+		d.rest(t, d.Engine)
+		m := d.memory(id)
+		return m.Content == want && m.PromotedTo == "Theirs.md" && strings.Contains(d.note(t, "Theirs.md"), want)
+	})
+}
+
+// Two devices may each take away the note that the other one keeps: the memory's note comes back once. When a person
+// deletes it then, the memory goes to the trash.
+func TestTheMergedNoteComesBackWhenTheOtherGoes(t *testing.T) {
+	t.Parallel()
+	d, id := brokerDesk(t)
+	text := d.memory(id).Content
+	ok(t, os.Rename(d.at("Broker.md"), d.at("Message broker.md")))
+	until(t, "the rename counts", func() bool { return d.memory(id).PromotedTo == "Message broker.md" })
+	d.write(t, "Broker.md", noteFor(id, text))
+	d.gone("Broker.md")
+	ok(t, os.Remove(d.at("Message broker.md")))
+	until(t, "the note is back", func() bool {
+		got, err := os.ReadFile(d.at("Message broker.md"))
+		return err == nil && strings.Contains(string(got), text)
+	})
+	if _, live := d.Stm.Get(id); !live {
+		t.Error("the memory went to the trash")
+	}
+	d.rest(t, d.Engine)
+	until(t, "the note counts", func() bool { return len(d.Notes.Vault.Carriers.Of(id)) == 1 && !d.Sync.Sync.Contains(id) })
+	ok(t, os.Remove(d.at("Message broker.md")))
+	until(t, "the deletion counts", func() bool { return d.Stm.Trashed(id) })
+}
+
+// Two daemons look after a note that came back at its earlier path at the same time: one note stays, with both texts.
+func TestTwoDaemonsMergeANoteAtAnEarlierPath(t *testing.T) {
+	t.Parallel()
+	desktop := promotingHouse(t, garden())
+	laptop := promotingHouse(t, nil)
+	laptop.Vaults, laptop.Data = desktop.Vaults, desktop.Data
+	desktop.Options.Pace = core.SyncDelays{Settle: brisk().Settle, Others: brisk().Settle}
+	laptop.Options.Pace = desktop.Options.Pace
+	one, two := watching(t, desktop), watching(t, laptop)
+	id := one.keep(broker, "Broker.md")
+	both := []memory.ID{id}
+	until(t, "both know the note", func() bool { return agree(both, one, two) && two.memory(id).PromotedTo != "" })
+	ok(t, os.Rename(one.at("Broker.md"), one.at("Message broker.md")))
+	until(t, "the rename counts", func() bool {
+		return agree(both, one, two) && one.memory(id).PromotedTo == "Message broker.md"
+	})
+	one.write(t, "Broker.md", noteFor(id, strings.Replace(broker, "5672", "9092", 1)))
+	one.gone("Broker.md")
+	want := strings.Replace(broker, "5672", "9092", 1)
+	until(t, "one note has it", func() bool {
+		one.rest(t, one.Engine)
+		two.rest(t, two.Engine)
+		m := one.memory(id)
+		return agree(both, one, two) && m.Content == want && m.PromotedTo == "Message broker.md" &&
+			strings.Contains(one.note(t, "Message broker.md"), want)
+	})
+}
+
+// logHome gives a memory another path of its note in the log, as a device does that saw a rename.
+func (d *desk) logHome(id memory.ID, path string) {
+	d.t.Helper()
+	raw, err := json.Marshal(path)
+	ok(d.t, err)
+	_, err = d.Stm.Update(d.t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
+		set := map[string]json.RawMessage{"promoted_to": raw, "vault_path": raw}
+		return &stm.Tx{Verb: "note", Changes: []stm.Change{{ID: id, Set: set}}}, nil
+	})
+	ok(d.t, err)
+}
+
+// Beside the note of a memory in the trash a copy goes if the log has what it says, and stays otherwise.
+func TestACopyBesideTheNoteOfAForgottenMemory(t *testing.T) {
+	t.Parallel()
+	d, id := brokerDesk(t)
+	do(t, d.Engine, op.Forget, &op.ForgetRequest{ID: string(id)})
+	kept := "Broker.sync-conflict-20261122-101113-ABCDEFG.md"
+	d.write(t, kept, noteFor(id, broker+" Nobody else says this."))
+	name := copyNames()["Syncthing"]
+	d.write(t, name, noteFor(id, broker))
+	d.gone(name)
+	if !strings.Contains(d.note(t, kept), "Nobody else") {
+		t.Error("the copy with a change was touched")
+	}
+}
+
+// A write that waits for a copy to go keeps neither an edit of the note nor the copy waiting.
+func TestACopyAWriteAndAnEditDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	d, id := brokerDesk(t)
+	note := d.note(t, "Broker.md")
+	name := copyNames()["Syncthing"]
+	ok(t, os.WriteFile(d.at(name), []byte(noteFor(id, broker)), 0o600))
+	text := strings.Replace(d.memory(id).Content, "two queues", "three queues", 1)
+	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(id), Content: &text, AddTags: []string{"queue"}})
+	ok(t, os.WriteFile(d.at("Broker.md"), []byte(strings.Replace(note, "5672", "9092", 1)), 0o600))
+	want := "The broker is Kafka. It has three queues. The port is 9092."
+	until(t, "memory and note have both edits", func() bool {
+		d.rest(t, d.Engine)
+		return d.memory(id).Content == want && strings.Contains(d.note(t, "Broker.md"), want)
+	})
 }

@@ -73,6 +73,25 @@ func TestHistoryTellsEveryVersion(t *testing.T) {
 	}
 }
 
+// What a change replaced is a part of the history, too, when the file with the line that wrote it is gone.
+func TestHistoryTellsWhatALostLineWrote(t *testing.T) {
+	for last, want := range map[string]string{"three": `content:"two"→"three"`, "one": `content:"two"→"one"`} {
+		ts := openStore(t, wal.Options{})
+		id := ts.save("one").ID()
+		ts.reopen()
+		ts.edit(id, "content", "two")
+		ts.reopen()
+		ts.edit(id, "content", last)
+		names := ts.segments()
+		if err := os.Remove(names[1]); err != nil {
+			t.Fatal(err)
+		}
+		if got := told(ts.history(id)); got != `created by save content:→"one"; changed by edit `+want {
+			t.Errorf("history is %s, want the change %s", got, want)
+		}
+	}
+}
+
 // Compaction leaves the newest values in a c file, cut, and the whole lines in
 // an h file. Together they tell the same.
 func TestHistoryReadsCompactedFiles(t *testing.T) {

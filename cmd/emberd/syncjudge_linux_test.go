@@ -374,7 +374,8 @@ func (p *pair) judgeCopies(t *testing.T, notes map[string]string) {
 	}
 }
 
-// aloneIn are the lines of people that no note but a copy has.
+// aloneIn are the lines of people that no note but a copy has. The review note does not count: it quotes a copy
+// because emberd asks about it.
 func (p *pair) aloneIn(name, text string, notes map[string]string) (lines []string) {
 	for line := range p.lines {
 		if !strings.Contains(text, line) {
@@ -382,7 +383,7 @@ func (p *pair) aloneIn(name, text string, notes map[string]string) (lines []stri
 		}
 		elsewhere := false
 		for other, text := range notes {
-			note := other != name && !strings.Contains(other, ".sync-conflict-")
+			note := other != name && other != "Memories/Inbox.md" && !strings.Contains(other, ".sync-conflict-")
 			elsewhere = elsewhere || note && strings.Contains(text, line)
 		}
 		if !elsewhere {
@@ -392,7 +393,7 @@ func (p *pair) aloneIn(name, text string, notes map[string]string) (lines []stri
 	return lines
 }
 
-// judgeIDs looks whether two notes carry the ID of one memory and no person is asked about it, and
+// judgeIDs looks whether two notes carry the ID of one memory and no person is told of it, and
 // whether each note has the text of its memory.
 func (p *pair) judgeIDs(t *testing.T, records map[memory.ID]op.Record, notes map[string]string) {
 	t.Helper()
@@ -402,9 +403,9 @@ func (p *pair) judgeIDs(t *testing.T, records map[memory.ID]op.Record, notes map
 			carrying[m[1]] = append(carrying[m[1]], name)
 		}
 	}
-	asked, twice, apart := p.devices[0].asked(t), 0, 0
+	asked, waiting, twice, apart := p.devices[0].asked(t), p.devices[0].waitingForCopies(t), 0, 0
 	for id, names := range carrying {
-		if len(names) > 1 && asked[memory.ID(id)] {
+		if len(names) > 1 && (asked[memory.ID(id)] || p.devices[0].reported(t, records[memory.ID(id)], names)) {
 			twice++
 			continue
 		}
@@ -413,7 +414,7 @@ func (p *pair) judgeIDs(t *testing.T, records map[memory.ID]op.Record, notes map
 			p.fault(t, "two notes", "%s: %q", id, names)
 			continue
 		}
-		if why := apartFrom(records[memory.ID(id)], names[0], notes[names[0]]); why != "" {
+		if why := apartFrom(records[memory.ID(id)], names[0], notes[names[0]]); why != "" && !waiting[names[0]] {
 			apart++
 			p.fault(t, "apart from its note", "%s: %s", id, why)
 		}
@@ -421,11 +422,12 @@ func (p *pair) judgeIDs(t *testing.T, records map[memory.ID]op.Record, notes map
 	p.row("memories with notes, with two, apart from theirs", "%d, %d, %d", len(carrying), twice, apart)
 }
 
-// apartFrom is how a memory and its note differ.
+// apartFrom is how a memory and its note differ. A note in the archive folder keeps the archived text while its
+// memory is edited, until that is archived again.
 func apartFrom(r op.Record, name, text string) string {
 	var content, path, stage string
 	_ = json.Unmarshal(r.Fields["content"], &content)
-	_ = json.Unmarshal(r.Fields["vault_path"], &path)
+	_ = json.Unmarshal(r.Fields["promoted_to"], &path)
 	_ = json.Unmarshal(r.Fields["stage"], &stage)
 	switch {
 	case !r.Forgotten.IsZero() || memory.Stage(stage).Cold() || path == "" || r.Fields["note_gone"] != nil:
@@ -436,6 +438,40 @@ func apartFrom(r op.Record, name, text string) string {
 		return fmt.Sprintf("the note %q has not its text: %q and %q", name, text, content)
 	}
 	return ""
+}
+
+// waitingForCopies are the notes that emberd does not write, as vault check says, while a copy of them waits for the
+// user's decision.
+func (d *device) waitingForCopies(t *testing.T) map[string]bool {
+	t.Helper()
+	res, err := op.VaultCheck.Call(t.Context(), d.client, &op.VaultCheckRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, f := range res.Findings {
+		if f.Kind == "pending" && strings.Contains(f.Text, string(vault.ConflictCopy)) {
+			names[f.Path] = true
+		}
+	}
+	return names
+}
+
+// reported reports whether vault check names all but one of several notes of a memory in the trash, about which
+// nobody can be asked.
+func (d *device) reported(t *testing.T, r op.Record, names []string) bool {
+	t.Helper()
+	res, err := op.VaultCheck.Call(t.Context(), d.client, &op.VaultCheckRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, f := range res.Findings {
+		if f.Kind == "duplicate" && slices.Contains(names, f.Path) {
+			n++
+		}
+	}
+	return !r.Forgotten.IsZero() && n >= len(names)-1
 }
 
 // asked are the memories about whose notes the user is asked.

@@ -63,11 +63,13 @@ type memoryNotes struct {
 func (t *NoteSync) applyChange(ctx context.Context, w *NoteChange) (outcome, error) {
 	row, _ := t.e.Stm.Get(w.ID)
 	m, _, err := t.memoryOf(w.ID, row)
-	if m == nil || err != nil {
+	switch {
+	case err != nil:
 		return done, err
-	}
-	if !t.e.Notes.Vault.Root.Load().Current() {
+	case !t.e.Notes.Vault.Root.Load().Current():
 		return unclear, nil
+	case m == nil:
+		return t.settleCopies(ctx, w)
 	}
 	s, ok := t.findNote(ctx, w, m)
 	switch {
@@ -78,7 +80,7 @@ func (t *NoteSync) applyChange(ctx context.Context, w *NoteChange) (outcome, err
 	case s.note != nil:
 		became, err := t.applyNote(ctx, w, &s)
 		if became == done && err == nil {
-			became, err = t.settleCopies(ctx, w.ID)
+			became, err = t.settleCopies(ctx, w)
 		}
 		if err == nil && s.claim != nil && slices.Contains(t.e.Notes.Vault.Carriers.Of(w.ID), s.claim.Path) {
 			err = t.fileClaim(ctx, w.ID, s.claim)
@@ -87,6 +89,9 @@ func (t *NoteSync) applyChange(ctx context.Context, w *NoteChange) (outcome, err
 	case s.claim != nil:
 		return done, t.fileClaim(ctx, w.ID, s.claim)
 	case row != nil && !s.more && s.home == nowhere && !s.gone && slices.Contains(w.Removed, core.NotePath(m)):
+		if back, err := t.comesBack(ctx, w, m); back || err != nil {
+			return unclear, err
+		}
 		return missing, nil
 	}
 	return done, nil

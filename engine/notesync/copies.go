@@ -3,6 +3,7 @@ package notesync
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"slices"
@@ -27,17 +28,23 @@ func isCopy(path, home string) bool {
 
 // settleCopies looks after the copies that sync tools made of a memory's note: one without a human's change is
 // removed, one with a change of the text is merged into the memory and removed, and one whose change collides
-// stays until the user decides. A note at an earlier path of the memory's note, which a device that did not
-// know of the rename brought back, is removed if it has no human's change, and asked about otherwise.
-func (t *NoteSync) settleCopies(ctx context.Context, id memory.ID) (outcome, error) {
-	became := done
-	for _, path := range t.e.Notes.Vault.Carriers.Of(id) {
-		row, live := t.e.Stm.Get(id)
-		if !live || row.Cold() || row.Has("note_gone") || path == core.NoteOfRow(row) {
-			continue
-		}
-		c := copyRun{t: t, id: id, home: core.NoteOfRow(row), path: path}
-		if c.former = !isCopy(path, c.home); c.former && !t.wasNoteOf(ctx, id, path) {
+// stays until the user decides. So is a note at an earlier path of the memory's note, which a device that did not
+// know of the rename brought back, and the second one after a rename on both devices. What is beside the note of
+// a memory that is archived or in the trash is removed if it has no human's change, and stays otherwise.
+func (t *NoteSync) settleCopies(ctx context.Context, w *NoteChange) (outcome, error) {
+	paths := t.e.Notes.Vault.Carriers.Of(w.ID)
+	m, err := t.withCopies(w.ID)
+	if len(paths) < 2 || m == nil || err != nil {
+		return done, err
+	}
+	versions, err := t.e.Stm.History(ctx, w.ID)
+	if err != nil {
+		return unclear, err
+	}
+	former, became := formerPaths(versions), done
+	for _, path := range paths {
+		c := copyRun{t: t, id: w.ID, home: core.NotePath(m), path: path}
+		if !c.isBeside(w, former) {
 			continue
 		}
 		is, err := c.settle(ctx)
@@ -51,16 +58,62 @@ func (t *NoteSync) settleCopies(ctx context.Context, id memory.ID) (outcome, err
 	return became, nil
 }
 
-// wasNoteOf reports whether the log names a path as that of the memory's note at an earlier time.
-func (t *NoteSync) wasNoteOf(ctx context.Context, id memory.ID, path string) bool {
-	versions, err := t.e.Stm.History(ctx, id)
-	name, bad := core.Encode(path)
-	return err == nil && bad == nil && slices.ContainsFunc(versions, func(v stm.Version) bool {
-		return slices.ContainsFunc(v.Fields, func(f stm.Field) bool {
-			return (f.Name == "promoted_to" || f.Name == "vault_path") &&
-				(bytes.Equal(f.From, name) || bytes.Equal(f.To, name))
-		})
-	})
+// withCopies returns a memory whose note may have copies: a live one, or one in the trash. It returns nil if the
+// memory has no note.
+func (t *NoteSync) withCopies(id memory.ID) (*memory.Memory, error) {
+	row, live := t.e.Stm.Get(id)
+	m := memory.Memory{}
+	var err error
+	if live {
+		m, err = row.Memory()
+	} else {
+		m, err = t.e.Stm.ReadTrashed(id)
+	}
+	if err != nil || !m.NoteGone.IsZero() || core.NotePath(&m) == "" {
+		return nil, ignoreMissing(err)
+	}
+	return &m, nil
+}
+
+// formerPaths returns the paths that a memory's note has or had by the log.
+func formerPaths(versions []stm.Version) (paths []string) {
+	for _, v := range versions {
+		for _, f := range v.Fields {
+			if f.Name != "promoted_to" && f.Name != "vault_path" {
+				continue
+			}
+			for _, value := range []json.RawMessage{f.From, f.To} {
+				var path string
+				if json.Unmarshal(value, &path) == nil && path != "" {
+					paths = including(paths, path)
+				}
+			}
+		}
+	}
+	return paths
+}
+
+// isBeside reports whether a note with the memory's ID is a copy of the memory's note, or was the note itself: the
+// log names its path, or this device saw it move from such a path.
+func (c *copyRun) isBeside(w *NoteChange, former []string) bool {
+	if c.path == c.home {
+		return false
+	}
+	isCopied := func(of string) bool {
+		_, certain := notename.CopyOf(c.path, of)
+		return certain
+	}
+	was := func(path string) bool { return w.now(path) == c.path }
+	c.of = c.home
+	if isCopy(c.path, c.home) {
+		return true
+	}
+	if i := slices.IndexFunc(former, isCopied); i >= 0 {
+		c.of = former[i]
+		return true
+	}
+	c.former = slices.ContainsFunc(former, was)
+	return c.former
 }
 
 // copyRun looks after one copy of a memory's note.
@@ -68,27 +121,62 @@ type copyRun struct {
 	t          *NoteSync
 	id         memory.ID
 	home, path string
+	of         string // the path whose copy it is: that of the memory's note, or an earlier one
 	note, copy *vault.Note
-	former     bool // it is no copy: the memory's note was at its path
-	write      bool // the note lacks a part of the merged text
+	like       *vault.Note // what it is a copy of, else the memory's note
+	former     bool        // it is no copy: the memory's note was at its path
+	write      bool        // the note lacks a part of the merged text
 }
 
 func (c *copyRun) settle(ctx context.Context) (outcome, error) {
+	if there, err := c.find(ctx); !there || err != nil {
+		return done, ignoreSkipped(err)
+	}
+	copied, like, res, err := c.read(ctx)
+	if err != nil || res.Outcome != vault.Written {
+		return waits(res), err
+	}
+	var apart bool
+	var became outcome
+	if row, live := c.t.e.Stm.Get(c.id); live && !row.Cold() {
+		apart, became, err = c.join(ctx, copied, like)
+	} else {
+		apart, err = c.joinAtRest(ctx, copied, like)
+	}
+	switch {
+	case err != nil || became == unclear:
+		return became, err
+	case !apart:
+		return c.remove(ctx)
+	case c.former:
+		return done, c.ask(ctx)
+	}
+	return done, nil
+}
+
+// find reads the notes, and reports whether both are there and have the memory's ID.
+func (c *copyRun) find(ctx context.Context) (there bool, err error) {
 	root := c.t.e.Notes.Vault.Root.Load()
 	var errs [2]error
 	c.note, errs[0] = root.Read(ctx, c.home)
 	c.copy, errs[1] = root.Read(ctx, c.path)
-	if err := errors.Join(errs[:]...); err != nil || !core.CarriesID(c.copy.Carried, c.id) {
+	if err := errors.Join(errs[:]...); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
-		return done, ignoreSkipped(err)
+		return false, err
 	}
-	copied, note, res, err := c.read(ctx)
-	if err != nil || res.Outcome != vault.Written {
-		return waits(res), err
+	c.like = c.note
+	if earlier, err := root.Read(ctx, c.of); err == nil && core.CarriesID(earlier.Carried, c.id) {
+		c.like = earlier
 	}
-	apart, became := true, done
+	return core.CarriesID(c.copy.Carried, c.id) && core.CarriesID(c.note.Carried, c.id), nil
+}
+
+// join gives the memory what the copy's text has beyond the memory's, and reports whether the copy has more that is
+// a human's.
+func (c *copyRun) join(ctx context.Context, copied, like []byte) (apart bool, became outcome, err error) {
+	apart = true
 	_, err = c.t.e.Stm.Update(ctx, []memory.ID{c.id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		if rows[0] == nil {
 			return nil, nil
@@ -100,17 +188,47 @@ func (c *copyRun) settle(ctx context.Context) (outcome, error) {
 		case !promote.SameSeen(notes.Fingerprints(c.note.Carried), m.NoteSeen, notes.TakenOf(&m)):
 			became = unclear // the note comes first
 			return nil, nil
-		case !c.sameElse(&m, copied, note):
-			return nil, nil
+		}
+		if same, err := c.sameElse(ctx, &m, copied, like); err != nil || !same {
+			return nil, err
 		}
 		var tx *stm.Tx
 		tx, apart, err = c.merged(ctx, rows[0], &m)
 		return tx, err
 	})
-	if err != nil || apart || became == unclear {
-		return became, err
+	return apart, became, err
+}
+
+// ask asks the user about a note at an earlier path, unless another question about a note of the memory is open, or
+// this one was answered.
+func (c *copyRun) ask(ctx context.Context) error {
+	row, live := c.t.e.Stm.Get(c.id)
+	if !live {
+		return nil
 	}
-	return c.remove(ctx)
+	_, asked := core.NoteItem(row, c.path)
+	if asked || slices.ContainsFunc(row.ReviewItems(), func(item memory.ReviewItem) bool {
+		return item.Agent == op.ReviewNote && item.Status != memory.ItemClosed
+	}) {
+		return nil
+	}
+	return c.t.fileClaim(ctx, c.id, c.copy)
+}
+
+// joinAtRest is join for a memory that is archived or in the trash: nothing can be merged into it.
+func (c *copyRun) joinAtRest(ctx context.Context, copied, like []byte) (apart bool, err error) {
+	m, err := c.t.withCopies(c.id)
+	if m == nil || err != nil {
+		return true, err
+	}
+	same, err := c.sameElse(ctx, m, copied, like)
+	if err != nil || !same {
+		return true, err
+	}
+	texts, err := c.t.e.Promote.TextVersions(ctx, m)
+	body := c.copy.Carried.Body
+	known := func(text string) bool { return isBody(body, text) }
+	return body != c.note.Carried.Body && !slices.ContainsFunc(texts, known), err
 }
 
 // ignoreSkipped drops the error for a note that cannot be read, which a check of the vault reports.
@@ -128,28 +246,40 @@ func waits(res vault.Result) outcome {
 	return done
 }
 
-// read returns the bytes of the copy and of the note, as they were read before.
-func (c *copyRun) read(ctx context.Context) (copied, note []byte, res vault.Result, err error) {
+// read returns the bytes of the copy and of what it is a copy of, as they were read before.
+func (c *copyRun) read(ctx context.Context) (copied, like []byte, res vault.Result, err error) {
 	res, err = c.t.e.Promote.Writing.Do(func(w *vault.Writer) (res vault.Result, err error) {
-		copied, note, res, err = vault.ReadCopy(ctx, w, c.path, c.home)
+		copied, like, res, err = vault.ReadCopy(ctx, w, c.path, c.like.Path)
 		return res, err
 	})
-	return copied, note, res, err
+	return copied, like, res, err
 }
 
-// sameElse reports whether copy and note differ at most in their texts and in the properties that emberd
-// writes. What a human did to another part of the copy, or to those properties, is for the human to merge.
-func (c *copyRun) sameElse(m *memory.Memory, copied, note []byte) bool {
-	fields := notes.Without(notes.NoteFields(), core.ContentField)
-	says, agreed := notes.Fingerprints(c.copy.Carried), notes.Agreed(m, c.copy.Carried)
-	for _, field := range fields {
-		if says[field] != m.NoteSeen[field] && agreed[field] == "" {
-			return false
+// sameElse reports whether copy and note differ at most in their texts, in empty lines, and in the properties that
+// emberd writes. What a human did to another part of the copy, or to those properties, is for the human to merge.
+func (c *copyRun) sameElse(ctx context.Context, m *memory.Memory, copied, like []byte) (bool, error) {
+	says := notes.Fingerprints(c.copy.Carried)
+	had, err := c.t.e.Promote.EarlierFields(ctx, m, c.copy.Carried)
+	if err != nil {
+		return false, err
+	}
+	for _, field := range notes.Without(notes.NoteFields(), core.ContentField) {
+		if says[field] != m.NoteSeen[field] && had[field] == "" {
+			return false, nil
 		}
 	}
-	one, err := noteedit.Splice(copied, promote.NoteEdit(m, promote.WrittenFields(), c.copy.Carried.Body))
-	other, bad := noteedit.Splice(note, promote.NoteEdit(m, promote.WrittenFields(), c.note.Carried.Body))
-	return err == nil && bad == nil && bytes.Equal(one, other)
+	one, ok := exceptText(m, copied, c.copy.Carried.Body)
+	other, also := exceptText(m, like, c.like.Carried.Body)
+	return ok && also && slices.EqualFunc(one, other, bytes.Equal), nil
+}
+
+// exceptText returns the lines of a note after emberd wrote all that it writes, without the empty ones.
+func exceptText(m *memory.Memory, note []byte, body string) ([][]byte, bool) {
+	edit := promote.NoteEdit(m, promote.WrittenFields(), body)
+	edit.Body = &noteedit.BodyEdit{Was: body, Now: m.Content}
+	out, err := noteedit.Splice(note, edit)
+	return slices.DeleteFunc(bytes.Split(out, []byte("\n")),
+		func(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }), err == nil
 }
 
 // merged returns the change that gives the memory what the copy's text has beyond the memory's, and whether the
@@ -162,9 +292,6 @@ func (c *copyRun) merged(ctx context.Context, row *stm.Row, m *memory.Memory) (_
 	base, human, err := c.base(ctx, row, m)
 	if err != nil || !human {
 		return nil, false, err
-	}
-	if c.former {
-		return nil, true, nil
 	}
 	if c.t.e.Notes.CheckContent(c.copy, m.Content) != nil {
 		return nil, true, nil
@@ -184,6 +311,8 @@ func (c *copyRun) merged(ctx context.Context, row *stm.Row, m *memory.Memory) (_
 			return nil, true, err
 		}
 		c.write = true
+	case merge.Has(base, m.Content, body):
+		return nil, false, nil
 	default:
 		apart = true
 	}
@@ -192,9 +321,11 @@ func (c *copyRun) merged(ctx context.Context, row *stm.Row, m *memory.Memory) (_
 		return nil, true, err
 	}
 	set := core.Difference(before, after)
-	if apart {
+	switch {
+	case apart && c.former: // the user is asked about the whole note
+	case apart:
 		c.t.e.Hooks.OtherTexts(row, set, []memory.OtherText{{Text: body, Note: c.path, At: c.copy.Updated}})
-	} else {
+	default:
 		c.t.e.AddSource(row, c.t.e.ByNote(c.path, m.Project), set)
 	}
 	if len(set) == 0 {
@@ -223,6 +354,9 @@ func (c *copyRun) base(ctx context.Context, row *stm.Row, m *memory.Memory) (bas
 	for i, text := range versions {
 		if !isBody(c.copy.Carried.Body, text) {
 			continue
+		}
+		if i == 1 && c.former && slices.Contains(versions[2:], versions[0]) {
+			return versions[0], true, nil // the note that stayed is one from before this text
 		}
 		if i != 1 || len(versions) == 2 || row.TextRev() == "" || !c.byOthers(ctx, row, text) {
 			return "", false, nil
@@ -262,6 +396,9 @@ func (c *copyRun) remove(ctx context.Context) (outcome, error) {
 	}
 	if res.Outcome != vault.Written {
 		return waits(res), nil
+	}
+	if c.former {
+		c.t.joined.Store(c.id, joinedNote{res.Backup, c.t.e.Opt.Now()})
 	}
 	c.t.e.Opt.Logger.Info("a sync tool's copy of a note was settled, and is among the backups", "memory", c.id, "copy",
 		c.path, "backup", res.Backup)

@@ -36,12 +36,14 @@ type NoteSync struct {
 	begun atomic.Bool   // the vault was read once; End sets it
 	wake  chan struct{} // room for one token: something may be due earlier
 
-	// restoredMu guards restored and arrived. The store's writer goroutine takes it in Committed, and Task in
+	joined sync.Map // memory.ID to joinedNote; not kept over a restart
+
+	// restoredMu guards restored and changed. The store's writer goroutine takes it in Committed, and Task in
 	// EnqueueRestored, each for an append or a swap only. It is separate from NoteChanges.Mu,
 	// which is held while a file is written.
 	restoredMu sync.Mutex
 	restored   []memory.ID
-	arrived    []memory.ID // changed by other devices
+	changed    []memory.ID // by other devices, or forgotten or archived with copies of their notes
 }
 
 // NewNoteSync continues from the file of the last run.
@@ -132,13 +134,17 @@ func (t *NoteSync) unlinkedMemories() []memory.ID {
 }
 
 // Committed queues memories that were created, restored or promoted, because their notes may exist
-// or have changed, and those that a user decided about, because copies of their notes may wait for
-// that. The store's writer goroutine calls it and waits, so it only records the IDs.
+// or have changed, those that a user decided about, because copies of their notes may wait for
+// that, and those that were forgotten or archived and have copies. The store's writer goroutine calls
+// it and waits, so it only records the IDs.
 func (t *NoteSync) Committed(entry *stm.Entry) {
-	if !slices.Contains([]string{"save", "import", "restore", "undo", core.PromoteVerb, core.CloseVerb}, entry.Verb) {
-		return
+	switch entry.Verb {
+	case "save", "import", "restore", "undo", core.PromoteVerb, core.CloseVerb:
+		t.enqueue(t.withNotes(entry.IDs))
+	case "forget", core.ArchiveVerb, core.FadeVerb:
+		t.enqueueChanged(slices.DeleteFunc(slices.Clone(entry.IDs),
+			func(id memory.ID) bool { return len(t.e.Notes.Vault.Carriers.Of(id)) < 2 }))
 	}
-	t.enqueue(t.withNotes(entry.IDs))
 }
 
 // withNotes returns the memories whose ID a note carries.
@@ -154,8 +160,15 @@ func (t *NoteSync) Arrived(entry *stm.Entry) {
 	if entry.Verb != core.PromoteVerb {
 		t.Committed(entry)
 	}
+	t.enqueueChanged(t.withNotes(entry.IDs))
+}
+
+func (t *NoteSync) enqueueChanged(ids []memory.ID) {
+	if len(ids) == 0 {
+		return
+	}
 	t.restoredMu.Lock()
-	t.arrived = append(t.arrived, t.withNotes(entry.IDs)...)
+	t.changed = append(t.changed, ids...)
 	t.restoredMu.Unlock()
 	t.signal()
 }
@@ -176,12 +189,12 @@ func (t *NoteSync) enqueue(ids []memory.ID) {
 // EnqueueRestored schedules the memories that Committed and Arrived recorded.
 func (t *NoteSync) EnqueueRestored() {
 	t.restoredMu.Lock()
-	restored, arrived := t.restored, t.arrived
-	t.restored, t.arrived = nil, nil
+	restored, changed := t.restored, t.changed
+	t.restored, t.changed = nil, nil
 	t.restoredMu.Unlock()
 	due := time.Now().Add(t.Wait())
 	t.Schedule(restored, due, true)
-	t.Schedule(arrived, due, false)
+	t.Schedule(changed, due, false)
 }
 
 // signal wakes up the task. It never blocks.

@@ -24,7 +24,7 @@ func (e *Promote) earlierNote(ctx context.Context, m *memory.Memory) (*vault.Not
 		if err != nil || !Carries(note, m.ID) {
 			continue // Place reports what is in the way
 		}
-		seen, err := e.earlierFields(ctx, m, note.Carried)
+		seen, err := e.EarlierFields(ctx, m, note.Carried)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -36,8 +36,8 @@ func (e *Promote) earlierNote(ctx context.Context, m *memory.Memory) (*vault.Not
 	return nil, nil, nil
 }
 
-// earlierFields returns the fingerprints of the fields of a note that have a value that the memory has or had.
-func (e *Promote) earlierFields(ctx context.Context, m *memory.Memory, c *vault.Carried) (map[string]string, error) {
+// EarlierFields returns the fingerprints of the fields of a note that have a value that the memory has or had.
+func (e *Promote) EarlierFields(ctx context.Context, m *memory.Memory, c *vault.Carried) (map[string]string, error) {
 	seen := notes.Agreed(m, c)
 	versions, err := e.Stm.History(ctx, m.ID)
 	if err != nil {

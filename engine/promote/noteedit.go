@@ -226,7 +226,7 @@ func (u *noteUpdate) write(ctx context.Context, m *memory.Memory, note *vault.No
 			return nil, DiskError(note.Path, err)
 		}
 		if *u.res = got; got.Outcome != vault.Written {
-			return nil, nil
+			return nil, u.leaveEdited(ctx, m, note, left)
 		}
 		seen = u.e.recordWritten(ctx, m, note.Path, left)
 	}
@@ -245,6 +245,17 @@ func (u *noteUpdate) write(ctx context.Context, m *memory.Memory, note *vault.No
 	raw, err := core.Encode(seen)
 	return &stm.Tx{Verb: core.NoteVerb, By: core.VaultActor(),
 		Changes: []stm.Change{{ID: m.ID, Set: map[string]json.RawMessage{"note_seen": raw}}}}, err
+}
+
+// leaveEdited leaves the fields that the user has changed in a note to note sync, while the others wait. A copy of
+// the note may be what keeps it from being written, and that is looked after when the memory has the note's fields.
+func (u *noteUpdate) leaveEdited(ctx context.Context, m *memory.Memory, note *vault.Note, left []string) error {
+	if len(left) == len(u.e.Pending.Fields(m.ID)) {
+		return nil
+	}
+	err := u.e.Pending.keep(m.ID, left)
+	u.e.IndexNote(ctx, note.Path)
+	return err
 }
 
 // writeAgain writes fields to a note again that a late save has reverted to the values before

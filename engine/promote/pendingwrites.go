@@ -163,6 +163,18 @@ func (p *PendingWrites) Drop(id memory.ID) error {
 	})
 }
 
+// keep leaves only some fields in a memory's write to its note.
+func (p *PendingWrites) keep(id memory.ID, fields []string) error {
+	return p.change(func(all []PendingWrite) ([]PendingWrite, bool) {
+		i := At(all, id)
+		if i < 0 {
+			return all, false
+		}
+		all[i].Fields = slices.Clone(fields)
+		return all, true
+	})
+}
+
 // postpone sets the next try, not before until. The wait is longer than the last one.
 func (p *PendingWrites) postpone(id memory.ID, reason string, now, until time.Time) error {
 	return p.change(func(all []PendingWrite) ([]PendingWrite, bool) {

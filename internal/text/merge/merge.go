@@ -166,3 +166,30 @@ func Changed(a, b string) (n int) {
 	}
 	return n
 }
+
+// Has reports whether a text has what another one changed of a base: each line that the other one added, and
+// none that it removed. Empty lines do not count.
+func Has(base, text, other string) bool {
+	was, has, is := lineSet(base), lineSet(text), lineSet(other)
+	for line := range is {
+		if !has[line] && !was[line] {
+			return false
+		}
+	}
+	for line := range was {
+		if has[line] && !is[line] {
+			return false
+		}
+	}
+	return true
+}
+
+func lineSet(s string) map[string]bool {
+	set := make(map[string]bool)
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line != "" {
+			set[line] = true
+		}
+	}
+	return set
+}
