@@ -23,9 +23,9 @@ func graph() map[string]edges {
 			},
 			tests: []string{
 				"api", "embedding", "engine", "engine/core", "internal/cleanup", "internal/cli/daemon",
-				"internal/cli/data", "internal/config", "internal/evalcmd", "internal/mcp", "internal/secret",
+				"internal/cli/data", "internal/config", "internal/durable", "internal/evalcmd", "internal/mcp", "internal/secret",
 				"internal/service", "internal/testutil/secrettest", "internal/text/invisible", "internal/tinybert",
-				"ltm", "memory", "op", "stm", "stm/record", "vault",
+				"ltm", "memory", "op", "stm", "stm/device", "stm/record", "vault",
 			},
 		},
 		"cmd/emberd-eval": {
@@ -245,7 +245,7 @@ func graph() map[string]edges {
 		},
 		"engine/transfer": {
 			ours: []string{
-				"engine/core", "engine/graph", "engine/lifecycle", "internal/cleanup", "memory", "op", "stm",
+				"engine/core", "engine/graph", "engine/lifecycle", "internal/cleanup", "memory", "op", "stm", "vault",
 			},
 		},
 		"internal/access": {

@@ -86,7 +86,7 @@ func TestHistoryTellsWhatALostLineWrote(t *testing.T) {
 		if err := os.Remove(names[1]); err != nil {
 			t.Fatal(err)
 		}
-		if got := told(ts.history(id)); got != `created by save content:→"one"; changed by edit `+want {
+		if got := told(ts.history(id)); got != `created by save content:→"one"; changed by  content:"one"→"two"; changed by edit `+want {
 			t.Errorf("history is %s, want the change %s", got, want)
 		}
 	}

@@ -29,8 +29,7 @@ type Version struct {
 	Undoes string // journal entry that it takes back, "" none
 	Action string // Created, Changed, Forgot or Recovered
 	// Fields are the keys that have another value since. A forgotten memory has
-	// none: its version before tells them. A key comes from the value that the change
-	// replaced if nothing else tells that one: the line that wrote it was lost.
+	// none: its version before tells them.
 	Fields []Field
 	// Cut is set where only the newest values are kept and not what they replaced.
 	Cut bool
@@ -142,7 +141,6 @@ func versions(id memory.ID, lines map[record.Stamp]record.LogLine, told map[reco
 		lines[at] = lineTelling(id, text, at)
 	}
 	row := &table.Row{Key: id.Bytes()}
-	seen := toldValues{}
 	var out []Version
 	var alive []byte // the document when the memory was last live
 	for _, at := range slices.SortedFunc(maps.Keys(lines), record.Stamp.Compare) {
@@ -161,7 +159,7 @@ func versions(id memory.ID, lines map[record.Stamp]record.LogLine, told map[reco
 			if row, err = table.Merged(before, &in.Changes[i], at); err != nil {
 				return nil, err
 			}
-			if v.compare(before, row, alive, &in.Changes[i], seen); v.Action != "" {
+			if v.compare(before, row, alive, &in.Changes[i]); v.Action != "" {
 				out = append(out, v)
 			}
 		}
@@ -176,8 +174,8 @@ func versions(id memory.ID, lines map[record.Stamp]record.LogLine, told map[reco
 }
 
 // compare reports what became of the memory. What the log no longer tells about
-// the time before, the change itself may: its superseded values. seen has what the versions before tell.
-func (v *Version) compare(before, after *table.Row, alive []byte, c *record.Change, seen toldValues) {
+// the time before, the change itself may: its superseded values.
+func (v *Version) compare(before, after *table.Row, alive []byte, c *record.Change) {
 	prior, err := c.Superseded()
 	if err != nil {
 		prior = record.Superseded{}
@@ -196,38 +194,24 @@ func (v *Version) compare(before, after *table.Row, alive []byte, c *record.Chan
 	default:
 		v.Action = Changed
 	}
-	v.Fields = differences(was, after.Doc, prior.Keys, seen)
+	v.Fields = differences(was, after.Doc, prior.Keys)
 	if v.Action == Changed && len(v.Fields) == 0 {
 		v.Action = ""
 	}
 }
 
-// toldValues are the values of keys that versions tell.
-type toldValues map[string]bool
-
-func (t toldValues) tells(key string, value json.RawMessage) bool {
-	return value == nil || t[key+" "+string(value)]
-}
-
-func (t toldValues) add(f Field) {
-	t[f.Name+" "+string(f.From)], t[f.Name+" "+string(f.To)] = true, true
-}
-
 // differences lists the keys whose values differ, in the order of names. A key
-// that before does not have takes its earlier value from prior, and so does one
-// with a value in prior that no version tells.
-func differences(before, after []byte, prior map[string]json.RawMessage, seen toldValues) []Field {
+// that before does not have takes its earlier value from prior.
+func differences(before, after []byte, prior map[string]json.RawMessage) []Field {
 	old, now := record.Values(before), record.Values(after)
 	var out []Field
 	for _, key := range slices.Sorted(maps.Keys(both(old, now))) {
 		from := old[key]
-		if from == nil || !seen.tells(key, prior[key]) {
+		if from == nil {
 			from = prior[key]
 		}
 		if !record.Same(from, now[key]) {
-			f := Field{Name: key, From: bytes.Clone(from), To: bytes.Clone(now[key])}
-			seen.add(f)
-			out = append(out, f)
+			out = append(out, Field{Name: key, From: bytes.Clone(from), To: bytes.Clone(now[key])})
 		}
 	}
 	return out
