@@ -148,7 +148,7 @@ func TestGapsAndCompactedFilesInWatermarks(t *testing.T) {
 	// Damaged, it stands for nothing; a missing seal or line may be on its way.
 	otherdev := record.Device([]byte("otherdev"))
 	end := string(record.MetaLine(record.OpSeal, record.Stamp{T: 1, Dev: otherdev}, record.Seal{Count: 3, Last: 5}))
-	compacted := peerHeader(record.Header{Segment: 2, First: 1, Last: 5}) + putLine(2, 2, "two") + putLine(5, 5, "five") + end
+	compacted := peerHeader(record.Header{From: 1, Segment: 2, First: 1, Last: 5, Generation: 1}) + putLine(2, 2, "two") + putLine(5, 5, "five") + end
 	ts.peerFile("c-00000001-00000002.g1.jsonl", strings.Replace(compacted, "five", "fiev", 1))
 	want(0)
 	for _, missing := range []int{9, len(end), len(end) + 9} {
