@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"emberd/internal/metrics"
 	"emberd/stm/record"
 )
 
@@ -26,6 +27,14 @@ type counters struct {
 	inDoubt   atomic.Bool            // something was answered with doubt and is not settled
 	shortage  atomic.Pointer[string] // why saves, but not deletes, are refused
 	activeIn  atomic.Pointer[string]
+}
+
+// counts is what only [Store.Measure] tells.
+type counts struct {
+	batches  atomic.Uint64 // of lines that were written and, as durability has it, synced
+	appended atomic.Uint64 // bytes of them
+	syncs    metrics.Histogram
+	unsynced atomic.Uint64 // syncs that failed
 }
 
 // deadBytes are how many bytes of own files a compaction would take away, about, by the file

@@ -97,6 +97,13 @@ func (f *found) pending() bool {
 	return len(f.lines) > 0
 }
 
+// met is what the start met in this device's log and nothing has settled since.
+func (s *Log) met() record.Recovery {
+	r := s.recovery.Less(int(s.Decided.since.Load()))
+	r.Gaps = max(0, r.Gaps-int(s.repaired.Load()))
+	return r
+}
+
 // settleQuarantine says of every damaged line that what it said is back.
 func (h healer) settleQuarantine() {
 	damaged, err := h.Decided.Quarantine()

@@ -88,20 +88,3 @@ func (s *Log) Purging() error {
 	}
 	return s.purging(ids)
 }
-
-// sealNow begins a new segment, so that all others can be rewritten.
-func (s *Log) sealNow(ctx context.Context) error {
-	err := error(memory.Errorf(memory.Unavailable, "emberd is stopping"))
-	if gaveUp := s.OnWriter(ctx, func() { err = s.Writer.nextSegment() }); gaveUp != nil {
-		return gaveUp
-	}
-	return err
-}
-
-// nextSegment ends the active segment, if the log is still where it was.
-func (w *Writer) nextSegment() error {
-	if err := w.present(); err != nil {
-		return err
-	}
-	return w.succeed()
-}

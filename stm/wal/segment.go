@@ -2,6 +2,7 @@ package wal
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"emberd/internal/durable"
+	"emberd/memory"
 	"emberd/stm/device"
 	"emberd/stm/extent"
 	"emberd/stm/record"
@@ -210,4 +212,21 @@ func (w *Writer) close(s *segment) error {
 		w.S.Snapshot.marks[name] = snapshot.MarkOf(name, info)
 	}
 	return nil
+}
+
+// sealNow begins a new segment, so that all others can be rewritten.
+func (s *Log) sealNow(ctx context.Context) error {
+	err := error(memory.Errorf(memory.Unavailable, "emberd is stopping"))
+	if gaveUp := s.OnWriter(ctx, func() { err = s.Writer.nextSegment() }); gaveUp != nil {
+		return gaveUp
+	}
+	return err
+}
+
+// nextSegment ends the active segment, if the log is still where it was.
+func (w *Writer) nextSegment() error {
+	if err := w.present(); err != nil {
+		return err
+	}
+	return w.succeed()
 }

@@ -85,13 +85,6 @@ func (s *Log) StatusNow() Status {
 	return st
 }
 
-// met is what the start met in this device's log and nothing has settled since.
-func (s *Log) met() record.Recovery {
-	r := s.recovery.Less(int(s.Decided.since.Load()))
-	r.Gaps = max(0, r.Gaps-int(s.repaired.Load()))
-	return r
-}
-
 // look lets the writer look at the disk if it is not busy with it, which would
 // be a look too.
 func (s *Log) look() {
