@@ -42,8 +42,9 @@ func (t *NoteSync) settleCopies(ctx context.Context, w *NoteChange) (outcome, er
 		return unclear, err
 	}
 	former, became := formerPaths(versions), done
+	home := t.homeOf(m, paths, former)
 	for _, path := range paths {
-		c := copyRun{t: t, id: w.ID, home: core.NotePath(m), path: path}
+		c := copyRun{t: t, id: w.ID, home: home, path: path}
 		if !c.isBeside(w, former) {
 			continue
 		}
@@ -73,6 +74,22 @@ func (t *NoteSync) withCopies(id memory.ID) (*memory.Memory, error) {
 		return nil, ignoreMissing(err)
 	}
 	return &m, nil
+}
+
+// homeOf returns the path of a memory's note. The log does not follow a rename of the note of a memory in the trash: if
+// there is none at the path that it has, the only other note with the memory's ID that is not a copy is the note.
+func (t *NoteSync) homeOf(m *memory.Memory, paths, former []string) string {
+	home := core.NotePath(m)
+	if _, live := t.e.Stm.Get(m.ID); live || slices.Contains(paths, home) {
+		return home
+	}
+	others := slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		return slices.ContainsFunc(former, func(of string) bool { return isCopy(path, of) })
+	})
+	if len(others) != 1 {
+		return home
+	}
+	return others[0]
 }
 
 // formerPaths returns the paths that a memory's note has or had by the log.
