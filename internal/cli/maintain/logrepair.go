@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -51,7 +52,7 @@ func repairLog(ctx context.Context, s *cli.App, opt storage.RepairOptions) (res 
 		return nil, err
 	}
 	opt.All = stm.Gone(durable.OS{}, c.Data, c.State) != nil
-	o := daemon.EngineOptions(c, daemon.Logger(s, daemon.LevelOf(c.LogLevel)))
+	o := daemon.EngineOptions(c, daemon.Logger(s, slog.LevelError)) // the result says the rest
 	vaults := o.Vaults
 	o.Vaults, o.Repair = nil, true
 	e, err := engine.Open(o)
