@@ -213,6 +213,11 @@ func Decode(id memory.ID, fields map[string]json.RawMessage) (memory.Memory, err
 // TextsApart returns the texts that were written apart from the shown one, see [history.TextsApart].
 func TextsApart(edits []TextEdit, shown Stamp) []Apart { return history.TextsApart(edits, shown) }
 
+// NotBehind reports whether a text did not lead to others, see [history.NotBehind].
+func NotBehind(edits []TextEdit, text, others func(string) bool) bool {
+	return history.NotBehind(edits, text, others)
+}
+
 // Implied removes what the log need not say, see [record.Implied].
 func Implied(m *memory.Memory) { record.Implied(m) }
 

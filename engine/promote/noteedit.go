@@ -204,7 +204,7 @@ func (u *noteUpdate) tx(ctx context.Context) (*stm.Tx, error) {
 		return !SameSeen(now, m.NoteSeen, []string{field})
 	})
 	if slices.Contains(waiting, core.ContentField) && !slices.Contains(left, core.ContentField) {
-		own, err := u.e.isOwnText(ctx, &m, note)
+		own, err := u.e.IsOwnText(ctx, &m, note)
 		if err != nil {
 			return nil, err
 		}
