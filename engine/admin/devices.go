@@ -30,7 +30,7 @@ var errCompany = errors.New("there is another device now")
 // device only the ledger has a timer.
 func (e *Admin) Tasks() []*core.Task {
 	return []*core.Task{e.ledgerTask(),
-		{Wake: e.NewFiles, Do: func(ctx context.Context) time.Time {
+		{First: e.firstRefresh(), Wake: e.NewFiles, Do: func(ctx context.Context) time.Time {
 			due := e.Refresh(ctx)
 			core.Nudge(e.Shared)
 			return due
@@ -38,6 +38,15 @@ func (e *Admin) Tasks() []*core.Task {
 		{First: e.Opt.Now(), Wake: e.Shared, Woken: e.whenToAnnounce,
 			Do: func(context.Context) time.Time { return e.announce() }},
 	}
+}
+
+// firstRefresh returns when the files of other devices are read first: at once, since what one of them has lost
+// while the daemon was not running is written again some time after a refresh has met that.
+func (e *Admin) firstRefresh() time.Time {
+	if !e.hasOtherDevices() {
+		return time.Time{}
+	}
+	return e.Opt.Now()
 }
 
 // whenToAnnounce returns when the next announcement is due: now, if there was none before.
