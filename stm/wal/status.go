@@ -71,7 +71,10 @@ func (s *Log) StatusNow() Status {
 	s.found.mu.Lock()
 	defer s.found.mu.Unlock()
 	st.Recovered = s.found.healed
-	for _, f := range s.found.short {
+	for _, f := range s.own.damaged() {
+		st.Short = append(st.Short, f.String())
+	}
+	for _, f := range s.own.shortAtStart() {
 		// A damaged line is told by itself.
 		if met := s.met(); met.Gaps > met.Quarantined || record.ParseName(f.Name).Kind == record.History {
 			st.Short = append(st.Short, f.String())
