@@ -190,9 +190,12 @@ func (s *sequence) missing(dir string) []LogFinding {
 		if j := slices.IndexFunc(s.jumps, func(j sequenceGap) bool { return j.to == to+1 }); j >= 0 {
 			f = s.jumps[j].at
 		}
-		f.Reason = fmt.Sprintf("records %d to %d are missing before it", from, to)
+		f.Reason = fmt.Sprintf("records %d to %d are missing", from, to)
 		if from == to {
-			f.Reason = fmt.Sprintf("record %d is missing before it", from)
+			f.Reason = fmt.Sprintf("record %d is missing", from)
+		}
+		if f.Line > 0 {
+			f.Reason += " before it"
 		}
 		out = append(out, f)
 	}
@@ -290,16 +293,9 @@ func (c *fileChecker) good(l *record.LogLine) {
 	c.count(l)
 }
 
-// compactedHeader has the members of a header that only compacted files have.
-type compactedHeader struct {
-	record.Header
-	From uint32 `json:"from"`
-	Last uint64 `json:"last"`
-}
-
 func (c *fileChecker) header(l *record.LogLine) {
-	var h compactedHeader
-	if err := json.Unmarshal(l.Data, &h); err != nil {
+	h, err := record.DecodeHeader(l.Data)
+	if err != nil {
 		c.say(l, false, "its header cannot be read: %v", err)
 		return
 	}
@@ -311,8 +307,8 @@ func (c *fileChecker) header(l *record.LogLine) {
 	if _, ok := record.ParseDevice(folder); ok && h.Dev != folder {
 		c.say(l, false, "its header names device %q, and it lies in the folder of %s", h.Dev, folder)
 	}
-	if c.file.Kind != record.Odd && (h.Segment != c.file.To || c.file.Kind != record.Raw && h.From != c.file.From) {
-		c.say(l, false, "its header is of segment %d, which is not what its name says", h.Segment)
+	if c.file.Kind != record.Odd && (h.Segment != c.file.To || !h.Fits(c.file)) {
+		c.say(l, false, "its header is of segment %d, and not of a file with this name", h.Segment)
 	}
 	if h.Format > record.FormatVersion {
 		c.say(l, true, "it was written in format %d by a later emberd", h.Format)

@@ -101,8 +101,11 @@ func (s *Log) compareFiles() []extent.ShortFile {
 	for _, f := range short {
 		delete(read, f.Name)
 	}
-	for _, look := range read {
+	for base, look := range read {
 		s.own.looked(look)
+		if e := all[base]; e.MTime != 0 { // it was copied; that costs one reading
+			_ = healer{s}.noteMade(base, e)
+		}
 	}
 	return short
 }

@@ -107,8 +107,8 @@ func (h healer) rememberMade(out *compaction.Output) {
 		info, err := h.FS.Lstat(name)
 		if err == nil {
 			made, _ := h.HeaderOf(name)
-			err = h.extents.Note(base, extent.Extent{Bytes: info.Size(), Sum: extent.Sum(h.FS, name, info.Size()),
-				Last: made.Last, MTime: info.ModTime().UnixNano(), Inode: device.InodeOf(info)})
+			err = h.noteMade(base, extent.Extent{Bytes: info.Size(), Sum: extent.Sum(h.FS, name, info.Size()),
+				Last: made.Last})
 		}
 		if err != nil {
 			h.Logger.Debug("extent not kept", "file", base, "error", err)

@@ -71,9 +71,6 @@ func (s *Log) StatusNow() Status {
 	s.found.mu.Lock()
 	defer s.found.mu.Unlock()
 	st.Recovered = s.found.healed
-	for _, f := range s.own.damaged() {
-		st.Short = append(st.Short, f.String())
-	}
 	for _, f := range s.own.shortAtStart() {
 		// A damaged line is told by itself.
 		if met := s.met(); met.Gaps > met.Quarantined || record.ParseName(f.Name).Kind == record.History {
@@ -81,6 +78,10 @@ func (s *Log) StatusNow() Status {
 		}
 	}
 	st.Warnings = s.warnings(&st, flagged)
+	for _, f := range s.own.damaged() {
+		st.Warnings = append(st.Warnings, fmt.Sprintf(
+			"log file %s; what only memory holds of it is about to be written again", f))
+	}
 	if why := s.shortage.Load(); why != nil {
 		st.LowSpace = *why
 		st.Warnings = append(st.Warnings, *why)
