@@ -31,6 +31,7 @@ func (e *Engine) storeOptions() *stm.Options {
 		Committed:    e.committed,
 		Complete:     e.Notes.CheckReturned,
 		Vet:          e.Vet,
+		Damaged:      func() { core.Nudge(e.Admin.NewFiles) },
 		Beginning:    func(l *stm.Log) { e.Ledger.Begin(admin.Journal{Log: stm.AuditLog{Of: l}}) },
 		Sign:         e.Admin.SignChange,
 		Purging:      e.Ledger.Purged,

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"emberd/engine/core"
@@ -137,7 +139,7 @@ func (e *Admin) watchOnce(ctx context.Context) error {
 	const name = "devices"
 	device := e.Stm.Status().Device
 	opt := watcher.Options{Extensions: []string{".jsonl", ".json"}, Logger: e.Opt.Logger,
-		Ignore: []string{"/stm/" + device + "/", "/devices/" + device + ".json"}, Rescan: never, Poll: never}
+		Ignore: []string{"/devices/" + device + ".json"}, Rescan: never, Poll: never}
 	alone := !e.hasOtherDevices()
 	if !alone {
 		opt.Rescan, opt.Poll = checkInterval, 0
@@ -148,8 +150,12 @@ func (e *Admin) watchOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.Run(ctx, func(context.Context, watcher.Batch) error {
-		core.Nudge(e.NewFiles)
+	return w.Run(ctx, func(_ context.Context, b watcher.Batch) error {
+		if b.Full || !concernsOnly("stm/"+device+"/", &b) {
+			core.Nudge(e.NewFiles)
+		} else {
+			e.Stm.LookAtFiles() // which asks for a reading if one is damaged
+		}
 		if w.Status().Frozen != "" {
 			w.Confirm() // a device that compacted removes many log files
 		}
@@ -158,6 +164,13 @@ func (e *Admin) watchOnce(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// concernsOnly reports whether all that changed is in one folder.
+func concernsOnly(folder string, b *watcher.Batch) bool {
+	inside := func(path string) bool { return strings.HasPrefix(path, folder) }
+	return !slices.ContainsFunc(b.Changed, func(f watcher.File) bool { return !inside(f.Path) }) &&
+		!slices.ContainsFunc(b.Gone, func(path string) bool { return !inside(path) })
 }
 
 // PrimaryDevice returns the primary device.

@@ -30,6 +30,8 @@ type RepairedFrom struct {
 	Memories int    `json:"memories"`
 	Lines    int    `json:"lines"`
 	Records  int    `json:"records"` // of this device, that are not missed any more
+	// Histories are files of superseded lines that were copied whole.
+	Histories int `json:"histories,omitempty"`
 }
 
 // RepairOptions say where to look.
@@ -120,7 +122,14 @@ func (e *Storage) repairFromBackup(ctx context.Context, name string, out *Repair
 	if err != nil {
 		return err
 	}
-	return e.repairFrom(ctx, "backup "+name, held, out)
+	if err := e.repairFrom(ctx, "backup "+name, held, out); err != nil {
+		return err
+	}
+	n, err := e.Stm.ReturnHistories(dir)
+	if n > 0 {
+		out.From = append(out.From, RepairedFrom{Copy: "backup " + name, Histories: n})
+	}
+	return err
 }
 
 // backupsNewestFirst lists the backups in their folder. Their names begin with the time.

@@ -63,8 +63,9 @@ func Lost(ctx context.Context, fsys durable.FS, data, state string,
 	if !known {
 		return got, nil, nil
 	}
-	files := extent.ShortFiles(fsys, filepath.Join(data, "stm", dev.String()), extent.Read(fsys, state, dev))
-	got.Records, got.Covered = missed(files, have.Seen.Of(dev), held.Seen.Of(dev))
+	written := extent.Read(fsys, state, dev)
+	files := extent.ShortFiles(fsys, filepath.Join(data, "stm", dev.String()), written)
+	got.Records, got.Covered = missed(written, have.Seen.Of(dev), held.Seen.Of(dev))
 	for _, f := range files {
 		short = append(short, f.String())
 	}
@@ -72,10 +73,10 @@ func Lost(ctx context.Context, fsys durable.FS, data, state string,
 }
 
 // missed counts the numbers that no file has, and those of them that a copy has the effect of.
-func missed(short []extent.ShortFile, have, held *record.Ranges) (all, covered int) {
+func missed(written map[string]extent.Extent, have, held *record.Ranges) (all, covered int) {
 	last := max(have.Last(), held.Last())
-	for _, f := range short {
-		last = max(last, f.Was.Last)
+	for _, e := range written {
+		last = max(last, e.Last)
 	}
 	gone, known := have.Lacking(last, held)
 	return gone.Count(), known.Count()

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"emberd/memory"
-	"emberd/stm/extent"
 	"emberd/stm/record"
 	"emberd/stm/repair"
 )
@@ -36,31 +34,39 @@ func (r *recovery) heal(held *repair.Folded) {
 	}
 	s.Uses.giveBack(repair.Uses(held.Table, s.Table, s.Device))
 	r.held = *held.Seen.Of(s.Device)
+	for dev, of := range held.Seen.By {
+		if dev != s.Device {
+			r.seen.Of(dev).AddAll(of)
+		}
+	}
 	r.damaged = slices.DeleteFunc(r.damaged, func(l damagedLine) bool {
 		return l.oneBit && l.at.Off < held.Upto[s.FileName(l.at.File)] // what it said is in the copy
 	})
 }
 
 // settle returns how many of this device's numbers up to last no file and no copy explains.
-// Those that a copy covers are given up, which the next header says.
+// Those that the snapshot covers are given up, which the next header says. Those in files of other
+// devices are missed again when these are gone.
 func (r *recovery) settle(last uint64) int {
 	own := r.seen.Of(r.s.Device)
 	known := record.Ranges{Spans: slices.Clone(own.Spans)}
 	known.AddAll(&r.lost)
-	gone, regained := known.Lacking(last, &r.held)
+	_, regained := known.Lacking(last, &r.held)
 	r.regained.AddAll(&regained)
 	r.lost.AddAll(&regained)
-	return gone.Count() - regained.Count()
+	known.AddAll(&r.lost)
+	known.AddAll(&r.carried)
+	r.missed, _ = known.Lacking(last, &record.Ranges{})
+	return r.missed.Count()
 }
 
 // found is what a start found that is to be written down.
 type found struct {
-	mu     sync.Mutex         // guards what follows
-	lines  []record.Line      // that a copy held and no file
-	sound  bool               // with them, what every damaged line said is back
-	short  []extent.ShortFile // own files that hold less than was written to them, and nothing makes good
-	healed repair.Healed      // what came back
-	back   []record.Line      // in these lines
+	mu     sync.Mutex    // guards what follows
+	lines  []record.Line // that a copy held and no file
+	sound  bool          // with them, what every damaged line said is back
+	healed repair.Healed // what came back
+	back   []record.Line // in these lines
 }
 
 // healer repairs the log of a running store.
@@ -77,15 +83,29 @@ func (h healer) recover(ctx context.Context) error {
 		}
 		r.tell(r.lines, theSnapshot)
 		h.Logger.Warn("memories that the log had lost came back from the snapshot", "memories", r.healed.Memories,
-			"from", r.healed.Oldest, "until", r.healed.Newest, "files", r.short)
+			"from", r.healed.Oldest, "until", r.healed.Newest, "files", h.own.shortAtStart())
 		r.lines = nil
+		h.others.lose(h.Now()) // Refresh says in time of which devices the lines are kept
 	}
 	if r.sound {
 		h.settleQuarantine()
 	}
-	if h.recovery.Gaps == 0 {
-		r.short = h.settleExtents(r.short)
+	return h.settleShort(ctx)
+}
+
+// settleShort takes the files that the start found short as they are, if nothing of them is missed any more. The
+// header of a segment remembers how far their numbers went.
+func (h healer) settleShort(ctx context.Context) error {
+	short := h.own.shortAtStart()
+	if h.met().Gaps > 0 || len(short) == 0 {
+		return nil
 	}
+	if h.activeIn.Load() == nil {
+		if err := h.sealNow(ctx); err != nil {
+			return err
+		}
+	}
+	h.own.leave(h.settleExtents(short))
 	return nil
 }
 
@@ -151,21 +171,31 @@ func (s *Log) Heal(ctx context.Context, held *repair.Folded, dry bool) (repair.H
 	}
 	defer s.Rewriting.Unlock()
 	h := healer{s}
-	found, err := h.compare(ctx, held)
-	if err != nil || dry {
+	if dry {
+		found, err := h.compare(ctx, held)
 		return found.Healed, err
 	}
-	s.Uses.giveBack(found.uses) // which are written with the next ones
+	found, err := h.heal(ctx, held)
+	return found.Healed, err
+}
+
+// heal is Heal for a caller that holds Rewriting.
+func (h healer) heal(ctx context.Context, held *repair.Folded) (comparison, error) {
+	found, err := h.compare(ctx, held)
+	if err != nil {
+		return found, err
+	}
+	h.Uses.giveBack(found.uses) // which are written with the next ones
 	if len(found.lines)+found.covered.Count()+len(found.kept) == 0 {
-		return found.Healed, nil
+		return found, nil
 	}
 	if err := h.write(ctx, found.lines); err != nil {
-		return found.Healed, err
+		return found, err
 	}
 	if err := h.keep(ctx, found.kept); err != nil {
-		return found.Healed, err
+		return found, err
 	}
-	return found.Healed, h.giveUp(ctx, &found.covered)
+	return found, h.giveUp(ctx, &found.covered)
 }
 
 // AcceptLoss takes the log as it is: the records that no file and no copy holds are given up, and
@@ -183,14 +213,12 @@ func (s *Log) AcceptLoss(ctx context.Context) (repair.Healed, error) {
 	if err := h.giveUp(ctx, &found.gone); err != nil {
 		return repair.Healed{}, err
 	}
-	s.found.mu.Lock()
-	defer s.found.mu.Unlock()
-	for _, f := range s.found.short {
+	for _, f := range s.own.shortAtStart() {
 		if err := h.acceptExtent(f); err != nil {
 			return repair.Healed{}, err
 		}
 	}
-	s.found.short = nil
+	s.own.leave(nil)
 	return found.Healed, nil
 }
 
@@ -221,8 +249,13 @@ func (h healer) compare(ctx context.Context, held *repair.Folded) (found compari
 	known := have.Seen.Of(h.Device)
 	h.Snapshot.mu.Lock()
 	known.AddAll(&h.Snapshot.lost)
+	carried := record.Ranges{Spans: slices.Clone(h.Snapshot.carried.Spans)}
 	h.Snapshot.mu.Unlock()
 	effect := seen[h.Device]
+	effect.AddAll(&carried)
+	if c.seq > h.Snapshot.began { // what this run wrote
+		effect.Add(h.Snapshot.began+1, c.seq)
+	}
 	found.kept = h.keepable(seen, have.Seen)
 	if held != nil {
 		back := slices.DeleteFunc(repair.Missing(held.Table, h.Table), h.mayBeDeleted)
@@ -246,40 +279,38 @@ const settleTime = 2 * time.Minute
 // afterRefresh writes again what is in no file any more, some time after a file of another device
 // was found to be shorter or gone, and at once if it is one of this device.
 func (h healer) afterRefresh(ctx context.Context, got *ForeignChange) error {
-	if err := h.believe(ctx, got); err != nil {
+	if err := h.believe(ctx); err != nil {
 		return err
 	}
 	since, now := h.others.lostSince(), h.Now()
-	short := extent.ShortFiles(h.FS, h.OwnDir(), lengths(h.extents.All()))
+	h.LookAtFiles()
+	hurt := h.own.damaged()
 	switch {
-	case since.IsZero() && len(short) == 0:
+	case since.IsZero() && len(hurt) == 0:
 		return nil
-	case len(short) == 0 && now.Sub(since) < settleTime:
+	case len(hurt) == 0 && now.Sub(since) < settleTime:
 		got.Due = firstOf(got.Due, since.Add(settleTime))
 		return nil
+	case !h.Rewriting.TryLock():
+		got.Due = firstOf(got.Due, now.Add(ProbeEvery))
+		return nil
 	}
-	back, err := h.Heal(ctx, nil, false)
+	defer h.Rewriting.Unlock()
+	back, err := h.heal(ctx, nil)
 	if err != nil {
-		if memory.CodeOf(err) == memory.Busy {
-			got.Due = firstOf(got.Due, now.Add(settleTime))
-			return nil
-		}
+		got.Due = firstOf(got.Due, now.Add(ProbeEvery))
 		return fmt.Errorf("write again what files of the log have lost: %w", err)
 	}
-	h.retire(h.others.regained())
-	h.settleExtents(short)
-	h.Logger.Warn("files of the log were cut or removed; what they held is in this device's log",
-		"lines written again", back.Lines, "memories", back.Memories, "own records", back.Records)
-	return nil
-}
-
-// lengths leaves out the checksums, which take a reading of every file.
-func lengths(all map[string]extent.Extent) map[string]extent.Extent {
-	for name, e := range all {
-		e.Sum = 0
-		all[name] = e
+	h.madeGood(hurt, &back)
+	if since.IsZero() {
+		return nil
 	}
-	return all
+	h.retire(h.others.regained())
+	if len(hurt) == 0 && back.Lines > 0 {
+		h.Logger.Warn("files of the log were cut or removed; what they held is in this device's log", "lines", back.Lines,
+			"memories", back.Memories)
+	}
+	return nil
 }
 
 func firstOf(a, b time.Time) time.Time {
@@ -305,8 +336,18 @@ func (h healer) giveUp(ctx context.Context, numbers *record.Ranges) error {
 	if err := h.sealNow(ctx); err != nil {
 		return err
 	}
-	h.repaired.Add(int64(numbers.Count()))
+	h.missNoMore(numbers)
 	return nil
+}
+
+// missNoMore takes numbers out of those that are missing since the start.
+func (h healer) missNoMore(numbers *record.Ranges) {
+	h.Snapshot.mu.Lock()
+	defer h.Snapshot.mu.Unlock()
+	missed := &h.Snapshot.missed
+	_, left := numbers.Lacking(missed.Last(), missed)
+	h.repaired.Add(int64(missed.Count() - left.Count()))
+	*missed = left
 }
 
 // letGo forgets the files of this device that are gone.

@@ -44,6 +44,7 @@ type Log struct {
 	HistoryKeep  time.Duration
 	minFree      int64              // below 0: the disk is not asked
 	committed    func(record.Entry) // called by the writer, must not wait; can be nil
+	onDamage     func()             // called when own files are damaged, must not wait; can be nil
 	beginning    func(*Log)         // called by the writer before its first transaction, then nil
 	sign         func(*record.Entry) string
 	purging      func([]memory.ID) error
@@ -55,6 +56,7 @@ type Log struct {
 	Locks    locks           // taken by callers, released by the writer
 	recovery record.Recovery // what the start met; not changed after it
 	found    found           // by the start
+	own      ownFiles        // since
 	others   foreignFiles
 	Peers    *device.Peers
 	Prints   *device.TextKeys
@@ -100,7 +102,7 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 		SegmentAge: o.SegmentAge,
 		MemorySet:  table.MemorySet{Table: table.NewTable(), Words: table.NewIndex(o.Analyzer, o.Logger)},
 		TrashKeep:  o.TrashKeep, HistoryKeep: o.HistoryKeep, minFree: o.MinFree, committed: o.Committed,
-		beginning: o.Beginning, sign: o.Sign, purging: o.Purging,
+		onDamage: o.Damaged, beginning: o.Beginning, sign: o.Sign, purging: o.Purging,
 		Ballast: NewBallast(o.FS, filepath.Join(data, "stm", dev.ID), state, o.Ballast),
 		Keys:    journal.NewIdemKeys(), Uses: uses{wake: make(chan struct{},
 			1)}, Locks: locks{held: map[string]*lock{}},
@@ -177,7 +179,7 @@ func (s *Log) load(dev *device.Identity, repairing bool) ([]ManualEdit, error) {
 	r.heal(healer{s}.heldBySnapshot(repairing))
 	r.reconsider()
 	r.believe()
-	r.short = extent.ShortFiles(s.FS, s.OwnDir(), s.extents.All())
+	r.short = s.compareFiles()
 	w.seq, r.count.Gaps = r.numbers()
 	w.take(r)
 	s.recovery = r.count
@@ -188,6 +190,7 @@ func (s *Log) load(dev *device.Identity, repairing bool) ([]ManualEdit, error) {
 	s.Journal.Tell(s.Peers.Heard)
 	s.Peers.ReadPeers()
 	s.Snapshot.Seen, s.Snapshot.taken, s.Snapshot.lost, s.Snapshot.began = r.seen, r.taken, r.lost, w.seq
+	s.Snapshot.carried, s.Snapshot.missed = r.carried, r.missed
 	// Reading that again can be saved. A line may be of many memories, each of which is not indexed then.
 	s.Snapshot.saved.Store(-max(int64(r.count.Applied), int64(s.Len())-s.Words.Indexed.Load()))
 	s.Words.Complete.Store(int(s.Words.Indexed.Load()) == s.Len())
@@ -215,6 +218,7 @@ func (s *Log) Close(ctx context.Context, closed func(error)) error {
 	}
 	s.closed = true
 	s.closing.Unlock()
+	s.LookAtFiles()
 	close(s.Writer.stop)
 	s.Writer.stopped.Wait()
 	err := s.Writer.sealActive()

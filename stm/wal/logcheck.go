@@ -72,7 +72,7 @@ func (c *LogCheck) Wrong() int {
 // header, seal, stamp and sequence number. It reads only. A file that cannot be
 // read is a finding; the error is for a path that is no log, and for ctx.
 func CheckLog(ctx context.Context, fsys durable.FS, path string, now time.Time) (*LogCheck, error) {
-	return checkLog(ctx, fsys, path, now, &QuarantineDecisions{})
+	return checkLog(ctx, fsys, path, now, &QuarantineDecisions{}, nil)
 }
 
 // CheckDecidedLog is CheckLog for a log whose state folder is at hand: damaged
@@ -82,11 +82,24 @@ func CheckDecidedLog(ctx context.Context, fsys durable.FS, path, state string, n
 	if err := decided.load(fsys, state); err != nil {
 		return nil, err
 	}
-	out, err := checkLog(ctx, fsys, path, now, decided)
+	out, err := checkLog(ctx, fsys, path, now, decided, writtenUpto(fsys, path, state))
 	if err == nil {
 		out.short(fsys, path, state)
 	}
 	return out, err
+}
+
+// writtenUpto returns the highest number that this device gave to a record, by its folder.
+func writtenUpto(fsys durable.FS, data, state string) map[string]uint64 {
+	dev, ok := device.Named(fsys, state)
+	if !ok {
+		return nil
+	}
+	last := uint64(0)
+	for _, e := range extent.Read(fsys, state, dev) {
+		last = max(last, e.Last)
+	}
+	return map[string]uint64{filepath.Join(data, "stm", dev.String()): last}
 }
 
 // short adds the files of this device that hold less than was written to them, if the path is
@@ -112,7 +125,7 @@ func (c *LogCheck) short(fsys durable.FS, data, state string) {
 }
 
 func checkLog(ctx context.Context, fsys durable.FS, path string, now time.Time,
-	decided *QuarantineDecisions) (*LogCheck, error) {
+	decided *QuarantineDecisions, upto map[string]uint64) (*LogCheck, error) {
 	names, err := record.LogFiles(fsys, path)
 	if err != nil {
 		return nil, err
@@ -135,6 +148,11 @@ func checkLog(ctx context.Context, fsys durable.FS, path string, now time.Time,
 	}
 	if info, err := fsys.Lstat(path); err == nil && !info.IsDir() {
 		return out, nil // one file says nothing about the numbers of the others
+	}
+	for dir, last := range upto {
+		if s := numbers[dir]; s != nil {
+			s.upto = max(s.upto, last)
+		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(numbers)) {
 		out.Missing = append(out.Missing, numbers[dir].missing(dir)...)
@@ -172,9 +190,12 @@ func (s *sequence) missing(dir string) []LogFinding {
 		if j := slices.IndexFunc(s.jumps, func(j sequenceGap) bool { return j.to == to+1 }); j >= 0 {
 			f = s.jumps[j].at
 		}
-		f.Reason = fmt.Sprintf("records %d to %d are missing before it", from, to)
+		f.Reason = fmt.Sprintf("records %d to %d are missing", from, to)
 		if from == to {
-			f.Reason = fmt.Sprintf("record %d is missing before it", from)
+			f.Reason = fmt.Sprintf("record %d is missing", from)
+		}
+		if f.Line > 0 {
+			f.Reason += " before it"
 		}
 		out = append(out, f)
 	}
@@ -272,16 +293,9 @@ func (c *fileChecker) good(l *record.LogLine) {
 	c.count(l)
 }
 
-// compactedHeader has the members of a header that only compacted files have.
-type compactedHeader struct {
-	record.Header
-	From uint32 `json:"from"`
-	Last uint64 `json:"last"`
-}
-
 func (c *fileChecker) header(l *record.LogLine) {
-	var h compactedHeader
-	if err := json.Unmarshal(l.Data, &h); err != nil {
+	h, err := record.DecodeHeader(l.Data)
+	if err != nil {
 		c.say(l, false, "its header cannot be read: %v", err)
 		return
 	}
@@ -293,8 +307,8 @@ func (c *fileChecker) header(l *record.LogLine) {
 	if _, ok := record.ParseDevice(folder); ok && h.Dev != folder {
 		c.say(l, false, "its header names device %q, and it lies in the folder of %s", h.Dev, folder)
 	}
-	if c.file.Kind != record.Odd && (h.Segment != c.file.To || c.file.Kind != record.Raw && h.From != c.file.From) {
-		c.say(l, false, "its header is of segment %d, which is not what its name says", h.Segment)
+	if c.file.Kind != record.Odd && (h.Segment != c.file.To || !h.Fits(c.file)) {
+		c.say(l, false, "its header is of segment %d, and not of a file with this name", h.Segment)
 	}
 	if h.Format > record.FormatVersion {
 		c.say(l, true, "it was written in format %d by a later emberd", h.Format)

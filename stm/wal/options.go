@@ -66,6 +66,9 @@ type Options struct {
 	// the order of the log and before its caller is answered. The writer goroutine
 	// calls it; it must not wait.
 	Committed func(record.Entry)
+	// Damaged, if not nil, is called when a file of this device is found not to be as it was left, until
+	// Refresh has made good what it can. It must not wait. Any goroutine may call it.
+	Damaged func()
 	// Beginning, if not nil, is called once by the writer goroutine, before it writes the first
 	// transaction of this process.
 	Beginning func(*Log)

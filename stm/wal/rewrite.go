@@ -97,16 +97,18 @@ func (s *Log) adopt(ctx context.Context, out *compaction.Output) error {
 	})
 }
 
-// rememberMade remembers the files that a compaction made. They have checksums of their own.
+// rememberMade remembers the files that a compaction made.
 func (h healer) rememberMade(out *compaction.Output) {
 	for _, base := range []string{out.Output, out.History} {
 		if base == "" {
 			continue
 		}
-		info, err := h.FS.Lstat(filepath.Join(h.OwnDir(), base))
+		name := filepath.Join(h.OwnDir(), base)
+		info, err := h.FS.Lstat(name)
 		if err == nil {
-			made, _ := h.HeaderOf(filepath.Join(h.OwnDir(), base))
-			err = h.extents.Note(base, extent.Extent{Bytes: info.Size(), Last: made.Last})
+			made, _ := h.HeaderOf(name)
+			err = h.noteMade(base, extent.Extent{Bytes: info.Size(), Sum: extent.Sum(h.FS, name, info.Size()),
+				Last: made.Last})
 		}
 		if err != nil {
 			h.Logger.Debug("extent not kept", "file", base, "error", err)

@@ -156,6 +156,7 @@ func (w *Writer) succeed() error {
 		w.seal(s)
 		w.S.unsealed.Store(w.active.number)
 	}
+	w.S.LookAtFiles()
 	return nil
 }
 
@@ -171,8 +172,12 @@ func (w *Writer) sealActive() error {
 	if s == nil {
 		return nil
 	}
+	damage := w.activeDamage()
 	w.active = nil
 	w.S.activeIn.Store(nil)
+	if damage != nil { // a seal would stand behind half a line, or in no file
+		return s.f.Close()
+	}
 	return w.close(s)
 }
 

@@ -71,13 +71,17 @@ func (s *Log) StatusNow() Status {
 	s.found.mu.Lock()
 	defer s.found.mu.Unlock()
 	st.Recovered = s.found.healed
-	for _, f := range s.found.short {
+	for _, f := range s.own.shortAtStart() {
 		// A damaged line is told by itself.
 		if met := s.met(); met.Gaps > met.Quarantined || record.ParseName(f.Name).Kind == record.History {
 			st.Short = append(st.Short, f.String())
 		}
 	}
 	st.Warnings = s.warnings(&st, flagged)
+	for _, f := range s.own.damaged() {
+		st.Warnings = append(st.Warnings, fmt.Sprintf(
+			"log file %s; what only memory holds of it is about to be written again", f))
+	}
 	if why := s.shortage.Load(); why != nil {
 		st.LowSpace = *why
 		st.Warnings = append(st.Warnings, *why)

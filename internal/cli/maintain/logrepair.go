@@ -129,6 +129,10 @@ func previewRepair(ctx context.Context, s *cli.App) error {
 
 func printRepaired(s *cli.App, r *storage.Repaired) {
 	for _, f := range r.From {
+		if f.Histories > 0 {
+			s.Printf("from %s: %s\n", f.Copy, cli.Count(f.Histories, "history", "histories"))
+			continue
+		}
 		s.Printf("from %s: %s, %s of the log\n", f.Copy, cli.Count(f.Memories, "memory", "memories"),
 			cli.Count(f.Lines, "line", "lines"))
 	}
