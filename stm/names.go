@@ -150,7 +150,9 @@ var ErrLogGone = device.ErrLogGone
 func Gone(fsys durable.FS, data, state string) error { return device.Gone(fsys, data, state) }
 
 // ForgetDevice makes the next Open mint a new device, see [device.ForgetDevice].
-func ForgetDevice(fsys durable.FS, state string) error { return device.ForgetDevice(fsys, state) }
+func ForgetDevice(fsys durable.FS, state, restored string) error {
+	return device.ForgetDevice(fsys, state, restored)
+}
 
 // CheckSnapshot compares the snapshot in a state folder with its checksum.
 func CheckSnapshot(fsys durable.FS, state string) error { return snapshot.Check(fsys, state) }

@@ -89,13 +89,13 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 	if err := makeFolders(o.FS, data, state); err != nil {
 		return nil, nil, err
 	}
-	dev, why, err := device.OpenIdentity(o.FS, data, state)
+	dev, why, err := device.OpenIdentity(o.FS, data, state, o.Now())
 	if err != nil {
 		return nil, nil, device.Fault(data, err)
 	}
 	id, _ := record.ParseDevice(dev.ID)
 	h := &device.Home{Data: data, State: state, FS: o.FS, Logger: o.Logger, Now: o.Now, Device: id, Host: o.Host,
-		Former: dev.Former}
+		Former: dev.Former, TakenOver: dev.TakenOver}
 	s := &Log{Home: h, FileTable: &journal.FileTable{}, Durability: o.Durability, SegmentBytes: o.SegmentBytes,
 		SegmentAge: o.SegmentAge,
 		MemorySet:  table.MemorySet{Table: table.NewTable(), Words: table.NewIndex(o.Analyzer, o.Logger)},
