@@ -24,16 +24,7 @@ func (r *recovery) heal(held *repair.Folded) {
 	}
 	s := r.s
 	r.healed = repair.Missing(held.Table, s.Table)
-	for i := range r.healed {
-		l := &r.healed[i]
-		r.clock.Observe(l.Stamp)
-		if err := repair.Apply(s.Table, l); err != nil {
-			r.unexpected(l, err)
-		}
-		for _, c := range l.Changes {
-			s.Words.Drop(s.Table.Claim(c.ID.Bytes()))
-		}
-	}
+	r.bringBack(r.healed)
 	s.Uses.giveBack(repair.Uses(held.Table, s.Table, s.Device))
 	r.held = *held.Seen.Of(s.Device)
 	r.damaged = slices.DeleteFunc(r.damaged, func(l damagedLine) bool {
@@ -56,6 +47,7 @@ func (r *recovery) settle(last uint64) int {
 // found is what a start found that is to be written down.
 type found struct {
 	mu     sync.Mutex         // guards what follows
+	purges []record.Line      // that were known and in no file
 	lines  []record.Line      // that a copy held and no file
 	sound  bool               // with them, what every damaged line said is back
 	short  []extent.ShortFile // own files that hold less than was written to them, and nothing makes good
@@ -71,6 +63,9 @@ func (h healer) recover(ctx context.Context) error {
 	r := &h.found
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err := h.writePurges(ctx, r); err != nil {
+		return err
+	}
 	if len(r.lines) > 0 {
 		if err := h.write(ctx, r.lines); err != nil {
 			return fmt.Errorf("what a copy held and the log did not could not be written yet: %w", err)
@@ -94,7 +89,7 @@ func (h healer) recover(ctx context.Context) error {
 func (f *found) pending() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return len(f.lines) > 0
+	return len(f.lines)+len(f.purges) > 0
 }
 
 // met is what the start met in this device's log and nothing has settled since.

@@ -114,7 +114,7 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 	if s.extents, err = extent.Open(o.FS, state, id); err != nil {
 		return nil, nil, device.Fault(state, err)
 	}
-	edits, err := s.load(dev, o.Repair)
+	edits, err := s.load(dev, o)
 	if err != nil {
 		return nil, nil, device.Fault(data, err)
 	}
@@ -145,7 +145,7 @@ func makeFolders(fsys durable.FS, data, state string) error {
 }
 
 // load reads snapshot and log and returns the writer that continues the log.
-func (s *Log) load(dev *device.Identity, repairing bool) ([]ManualEdit, error) {
+func (s *Log) load(dev *device.Identity, o *Options) ([]ManualEdit, error) {
 	w := &Writer{S: s, Dev: dev, Dir: filepath.Join(s.Data, "stm", dev.ID), lastSegment: dev.Segment,
 		clock: record.Clock{Dev: s.Device, Now: s.Now}, Queue: make(chan *Pending, MaxQueue), calls: make(chan func()),
 		looks: make(chan chan struct{}), arrivals: make(chan *arrival), stop: make(chan struct{})}
@@ -174,7 +174,8 @@ func (s *Log) load(dev *device.Identity, repairing bool) ([]ManualEdit, error) {
 	if err := r.all(); err != nil {
 		return nil, err
 	}
-	r.heal(healer{s}.heldBySnapshot(repairing))
+	r.repurge(o.KnownPurges)
+	r.heal(healer{s}.heldBySnapshot(o.Repair))
 	r.reconsider()
 	r.believe()
 	r.short = extent.ShortFiles(s.FS, s.OwnDir(), s.extents.All())
