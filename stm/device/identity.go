@@ -234,13 +234,14 @@ func (d *Identity) mismatch(fsys durable.FS, data string, now *Identity) string 
 	}
 	entries, _ := fsys.ReadDir(filepath.Join(data, "stm", d.ID))
 	for _, e := range entries {
-		if record.ParseName(e.Name()).To > d.Segment {
+		if n := record.ParseName(e.Name()); n.To > d.Segment && !d.isAnothers(fsys, data, e.Name()) {
 			return "another program wrote under this device's name"
 		}
 	}
 	for number, head := range d.Heads {
-		l, ok := record.HeadLine(fsys, filepath.Join(data, "stm", d.ID, record.SegmentName(number)))
-		if ok && l.Stamp.String() != head {
+		name := record.SegmentName(number)
+		l, ok := record.HeadLine(fsys, filepath.Join(data, "stm", d.ID, name))
+		if ok && l.Stamp.String() != head && !d.isAnothers(fsys, data, name) {
 			return "another machine wrote under this device's name"
 		}
 	}
@@ -248,6 +249,32 @@ func (d *Identity) mismatch(fsys durable.FS, data string, now *Identity) string 
 		return "the earlier log is gone"
 	}
 	return ""
+}
+
+// isAnothers reports whether a file in the folder of this device has the header of another file, so that it is
+// damage and not what a clone wrote: a clone gives its files their own names.
+func (d *Identity) isAnothers(fsys durable.FS, data, base string) bool {
+	l, ok := record.HeadLine(fsys, filepath.Join(data, "stm", d.ID, base))
+	if !ok {
+		return false
+	}
+	h, err := record.DecodeHeader(l.Data)
+	return err == nil && (h.Dev != d.ID || h.Segment != record.ParseName(base).To)
+}
+
+// Predecessors returns the devices that the one of a state folder goes on for, unless their log was replaced on
+// purpose, by a restore.
+func Predecessors(fsys durable.FS, state string) (out []record.Device) {
+	d, err := readDevice(fsys, filepath.Join(state, "device.json"))
+	if err != nil || d == nil || d.Forgotten {
+		return nil
+	}
+	for _, id := range slices.Sorted(maps.Keys(d.TakenOver)) {
+		if dev, ok := record.ParseDevice(id); ok && !slices.Contains(d.Former, id) {
+			out = append(out, dev)
+		}
+	}
+	return out
 }
 
 // MachineID is a hash, so that a synced or published state tells nothing.

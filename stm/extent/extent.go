@@ -20,7 +20,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -142,6 +144,12 @@ func (f *Files) All() map[string]Extent { return read(f.fs, f.dir) }
 // Read returns what a state folder remembers of a device's files, and changes nothing.
 func Read(fsys durable.FS, state string, dev record.Device) map[string]Extent {
 	return read(fsys, folder(state, dev))
+}
+
+// Drop forgets all files of a device.
+func Drop(fsys durable.FS, state string, dev record.Device) error {
+	f := Files{fs: fsys, dir: folder(state, dev)}
+	return f.Forget(slices.Collect(maps.Keys(f.All()))...)
 }
 
 func folder(state string, dev record.Device) string {

@@ -26,7 +26,7 @@ func (r *recovery) heal(held *repair.Folded) {
 	r.healed = repair.Missing(held.Table, s.Table)
 	r.bringBack(r.healed)
 	s.Uses.giveBack(repair.Uses(held.Table, s.Table, s.Device))
-	r.held = *held.Seen.Of(s.Device)
+	r.held, r.heldBy = *held.Seen.Of(s.Device), held.Seen
 	r.damaged = slices.DeleteFunc(r.damaged, func(l damagedLine) bool {
 		return l.oneBit && l.at.Off < held.Upto[s.FileName(l.at.File)] // what it said is in the copy
 	})
@@ -51,6 +51,7 @@ type found struct {
 	lines  []record.Line      // that a copy held and no file
 	sound  bool               // with them, what every damaged line said is back
 	short  []extent.ShortFile // own files that hold less than was written to them, and nothing makes good
+	before []predecessor      // devices that this one goes on for, and of which something is missed
 	healed repair.Healed      // what came back
 	back   []record.Line      // in these lines
 }
@@ -95,7 +96,7 @@ func (f *found) pending() bool {
 // met is what the start met in this device's log and nothing has settled since.
 func (s *Log) met() record.Recovery {
 	r := s.recovery.Less(int(s.Decided.since.Load()))
-	r.Gaps = max(0, r.Gaps-int(s.repaired.Load()))
+	r.Gaps = max(0, r.Gaps-int(s.repaired.Load())) + int(s.missedBefore.Load())
 	return r
 }
 
@@ -152,6 +153,7 @@ func (s *Log) Heal(ctx context.Context, held *repair.Folded, dry bool) (repair.H
 	}
 	s.Uses.giveBack(found.uses) // which are written with the next ones
 	if len(found.lines)+found.covered.Count()+len(found.kept) == 0 {
+		h.settlePredecessors(held)
 		return found.Healed, nil
 	}
 	if err := h.write(ctx, found.lines); err != nil {
@@ -160,6 +162,7 @@ func (s *Log) Heal(ctx context.Context, held *repair.Folded, dry bool) (repair.H
 	if err := h.keep(ctx, found.kept); err != nil {
 		return found.Healed, err
 	}
+	h.settlePredecessors(held)
 	return found.Healed, h.giveUp(ctx, &found.covered)
 }
 
@@ -186,6 +189,7 @@ func (s *Log) AcceptLoss(ctx context.Context) (repair.Healed, error) {
 		}
 	}
 	s.found.short = nil
+	s.dropPredecessors()
 	return found.Healed, nil
 }
 

@@ -130,6 +130,11 @@ func accept(data, state string, o *Options) error {
 	case err == nil || o.Repair:
 		return nil
 	case o.AcceptEmpty:
+		if dev, ok := device.Named(o.FS, state); ok {
+			if err := extent.Drop(o.FS, state, dev); err != nil { // it is missed no more
+				return err
+			}
+		}
 		return device.PutSnapshotAside(o.FS, state)
 	}
 	return err
@@ -178,6 +183,7 @@ func (s *Log) load(dev *device.Identity, o *Options) ([]ManualEdit, error) {
 	r.heal(healer{s}.heldBySnapshot(o.Repair))
 	r.reconsider()
 	r.believe()
+	r.predecessors()
 	r.short = extent.ShortFiles(s.FS, s.OwnDir(), s.extents.All())
 	w.seq, r.count.Gaps = r.numbers()
 	w.take(r)

@@ -39,6 +39,8 @@ type recovery struct {
 	purges   []record.Line            // that are known and in no file
 	held     record.Ranges            // own numbers that this copy, or the log of another device, has the effect of
 	returned []record.Line            // own ones that other devices have written again
+	heldBy   *device.Numbers          // numbers of any device that this copy has the effect of
+	before   []predecessor
 	// regained are own numbers that no file has, and that copy the effect of; short are the own
 	// files that hold less than was written to them.
 	regained record.Ranges

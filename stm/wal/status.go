@@ -77,6 +77,9 @@ func (s *Log) StatusNow() Status {
 			st.Short = append(st.Short, f.String())
 		}
 	}
+	for _, p := range s.found.before {
+		st.Short = append(st.Short, p.clauses()...)
+	}
 	st.Warnings = s.warnings(&st, flagged)
 	if why := s.shortage.Load(); why != nil {
 		st.LowSpace = *why
