@@ -150,7 +150,15 @@ var ErrLogGone = device.ErrLogGone
 func Gone(fsys durable.FS, data, state string) error { return device.Gone(fsys, data, state) }
 
 // ForgetDevice makes the next Open mint a new device, see [device.ForgetDevice].
-func ForgetDevice(fsys durable.FS, state string) error { return device.ForgetDevice(fsys, state) }
+func ForgetDevice(fsys durable.FS, state, restored string) error {
+	return device.ForgetDevice(fsys, state, restored)
+}
+
+// SetAside moves a damaged file of a state folder to where it does no harm, see [device.SetAside].
+func SetAside(fsys durable.FS, state, name string) error { return device.SetAside(fsys, state, name) }
+
+// Damaged says which files of a state folder were damaged, see [device.Damaged].
+func Damaged(fsys durable.FS, state string) []string { return device.Damaged(fsys, state) }
 
 // CheckSnapshot compares the snapshot in a state folder with its checksum.
 func CheckSnapshot(fsys durable.FS, state string) error { return snapshot.Check(fsys, state) }

@@ -22,6 +22,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -162,6 +163,12 @@ func (f *Files) Of(name string) (e Extent, known bool) {
 // Read returns what a state folder remembers of a device's files, and changes nothing.
 func Read(fsys durable.FS, state string, dev record.Device) map[string]Extent {
 	return read(fsys, folder(state, dev))
+}
+
+// Drop forgets all files of a device.
+func Drop(fsys durable.FS, state string, dev record.Device) error {
+	f := Files{fs: fsys, dir: folder(state, dev)}
+	return f.Forget(slices.Collect(maps.Keys(f.All()))...)
 }
 
 func folder(state string, dev record.Device) string {

@@ -33,8 +33,10 @@ func (h healer) acceptExtent(f extent.ShortFile) error {
 
 // take takes over what the start found.
 func (w *Writer) take(r *recovery) {
-	w.S.found.lines = r.healed
+	w.S.found.purges, w.S.found.lines = r.purges, r.healed
+	w.S.found.before = r.before
 	w.S.own.leave(r.short)
+	w.S.countPredecessors()
 	w.S.found.tell(r.returned, otherDevices)
 	back := len(r.damaged) == 0 || r.regained.Count() >= r.count.Quarantined
 	w.S.found.sound = r.count.Gaps == 0 && r.count.Quarantined > 0 && back

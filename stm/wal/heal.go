@@ -22,16 +22,7 @@ func (r *recovery) heal(held *repair.Folded) {
 	}
 	s := r.s
 	r.healed = repair.Missing(held.Table, s.Table)
-	for i := range r.healed {
-		l := &r.healed[i]
-		r.clock.Observe(l.Stamp)
-		if err := repair.Apply(s.Table, l); err != nil {
-			r.unexpected(l, err)
-		}
-		for _, c := range l.Changes {
-			s.Words.Drop(s.Table.Claim(c.ID.Bytes()))
-		}
-	}
+	r.bringBack(r.healed)
 	s.Uses.giveBack(repair.Uses(held.Table, s.Table, s.Device))
 	r.held = *held.Seen.Of(s.Device)
 	for dev, of := range held.Seen.By {
@@ -63,8 +54,10 @@ func (r *recovery) settle(last uint64) int {
 // found is what a start found that is to be written down.
 type found struct {
 	mu     sync.Mutex    // guards what follows
+	purges []record.Line // that were known and in no file
 	lines  []record.Line // that a copy held and no file
 	sound  bool          // with them, what every damaged line said is back
+	before []predecessor // devices that this one goes on for, and of which something is missed
 	healed repair.Healed // what came back
 	back   []record.Line // in these lines
 }
@@ -77,6 +70,9 @@ func (h healer) recover(ctx context.Context) error {
 	r := &h.found
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err := h.writePurges(ctx, r); err != nil {
+		return err
+	}
 	if len(r.lines) > 0 {
 		if err := h.write(ctx, r.lines); err != nil {
 			return fmt.Errorf("what a copy held and the log did not could not be written yet: %w", err)
@@ -114,13 +110,13 @@ func (h healer) settleShort(ctx context.Context) error {
 func (f *found) pending() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return len(f.lines) > 0
+	return len(f.lines)+len(f.purges) > 0
 }
 
 // met is what the start met in this device's log and nothing has settled since.
 func (s *Log) met() record.Recovery {
 	r := s.recovery.Less(int(s.Decided.since.Load()))
-	r.Gaps = max(0, r.Gaps-int(s.repaired.Load()))
+	r.Gaps = max(0, r.Gaps-int(s.repaired.Load())) + int(s.missedBefore.Load())
 	return r
 }
 
@@ -187,6 +183,7 @@ func (h healer) heal(ctx context.Context, held *repair.Folded) (comparison, erro
 	}
 	h.Uses.giveBack(found.uses) // which are written with the next ones
 	if len(found.lines)+found.covered.Count()+len(found.kept) == 0 {
+		h.settlePredecessors(held)
 		return found, nil
 	}
 	if err := h.write(ctx, found.lines); err != nil {
@@ -195,6 +192,7 @@ func (h healer) heal(ctx context.Context, held *repair.Folded) (comparison, erro
 	if err := h.keep(ctx, found.kept); err != nil {
 		return found, err
 	}
+	h.settlePredecessors(held)
 	return found, h.giveUp(ctx, &found.covered)
 }
 
@@ -219,6 +217,7 @@ func (s *Log) AcceptLoss(ctx context.Context) (repair.Healed, error) {
 		}
 	}
 	s.own.leave(nil)
+	s.dropPredecessors()
 	return found.Healed, nil
 }
 

@@ -91,13 +91,13 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 	if err := makeFolders(o.FS, data, state); err != nil {
 		return nil, nil, err
 	}
-	dev, why, err := device.OpenIdentity(o.FS, data, state)
+	dev, why, err := device.OpenIdentity(o.FS, data, state, o.Now())
 	if err != nil {
 		return nil, nil, device.Fault(data, err)
 	}
 	id, _ := record.ParseDevice(dev.ID)
 	h := &device.Home{Data: data, State: state, FS: o.FS, Logger: o.Logger, Now: o.Now, Device: id, Host: o.Host,
-		Former: dev.Former}
+		Former: dev.Former, TakenOver: dev.TakenOver}
 	s := &Log{Home: h, FileTable: &journal.FileTable{}, Durability: o.Durability, SegmentBytes: o.SegmentBytes,
 		SegmentAge: o.SegmentAge,
 		MemorySet:  table.MemorySet{Table: table.NewTable(), Words: table.NewIndex(o.Analyzer, o.Logger)},
@@ -116,7 +116,7 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 	if s.extents, err = extent.Open(o.FS, state, id); err != nil {
 		return nil, nil, device.Fault(state, err)
 	}
-	edits, err := s.load(dev, o.Repair)
+	edits, err := s.load(dev, o)
 	if err != nil {
 		return nil, nil, device.Fault(data, err)
 	}
@@ -132,6 +132,11 @@ func accept(data, state string, o *Options) error {
 	case err == nil || o.Repair:
 		return nil
 	case o.AcceptEmpty:
+		if dev, ok := device.Named(o.FS, state); ok {
+			if err := extent.Drop(o.FS, state, dev); err != nil { // it is missed no more
+				return err
+			}
+		}
 		return device.PutSnapshotAside(o.FS, state)
 	}
 	return err
@@ -147,7 +152,7 @@ func makeFolders(fsys durable.FS, data, state string) error {
 }
 
 // load reads snapshot and log and returns the writer that continues the log.
-func (s *Log) load(dev *device.Identity, repairing bool) ([]ManualEdit, error) {
+func (s *Log) load(dev *device.Identity, o *Options) ([]ManualEdit, error) {
 	w := &Writer{S: s, Dev: dev, Dir: filepath.Join(s.Data, "stm", dev.ID), lastSegment: dev.Segment,
 		clock: record.Clock{Dev: s.Device, Now: s.Now}, Queue: make(chan *Pending, MaxQueue), calls: make(chan func()),
 		looks: make(chan chan struct{}), arrivals: make(chan *arrival), stop: make(chan struct{})}
@@ -176,9 +181,11 @@ func (s *Log) load(dev *device.Identity, repairing bool) ([]ManualEdit, error) {
 	if err := r.all(); err != nil {
 		return nil, err
 	}
-	r.heal(healer{s}.heldBySnapshot(repairing))
+	r.repurge(o.KnownPurges)
+	r.heal(healer{s}.heldBySnapshot(o.Repair))
 	r.reconsider()
 	r.believe()
+	r.predecessors()
 	r.short = s.compareFiles()
 	w.seq, r.count.Gaps = r.numbers()
 	w.take(r)

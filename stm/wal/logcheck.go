@@ -105,9 +105,17 @@ func writtenUpto(fsys durable.FS, data, state string) map[string]uint64 {
 // short adds the files of this device that hold less than was written to them, if the path is
 // that of the data folder.
 func (c *LogCheck) short(fsys durable.FS, data, state string) {
-	dev, ok := device.Named(fsys, state)
+	if dev, ok := device.Named(fsys, state); ok {
+		c.shortOf(fsys, data, state, dev)
+	}
+	for _, dev := range device.Predecessors(fsys, state) {
+		c.shortOf(fsys, data, state, dev)
+	}
+}
+
+func (c *LogCheck) shortOf(fsys durable.FS, data, state string, dev record.Device) {
 	dir := filepath.Join(data, "stm", dev.String())
-	if _, err := fsys.Lstat(dir); err != nil || !ok {
+	if _, err := fsys.Lstat(filepath.Dir(dir)); err != nil {
 		return
 	}
 	for _, f := range extent.ShortFiles(fsys, dir, extent.Read(fsys, state, dev)) {

@@ -36,10 +36,12 @@ type recovery struct {
 	taken    map[string]bool          // hand edits that were taken at an earlier start
 	live     *pickup                  // takes the lines instead while the store is running
 	healed   []record.Line            // what a copy held and no file does
+	purges   []record.Line            // that are known and in no file
 	held     record.Ranges            // own numbers that this copy has the effect of
 	carried  record.Ranges            // and those that the log of another device has
 	missed   record.Ranges            // and those that nothing has
 	returned []record.Line            // own ones that other devices have written again
+	before   []predecessor
 	// regained are own numbers that no file has, and that copy the effect of; short are the own
 	// files that hold less than was written to them.
 	regained record.Ranges

@@ -77,6 +77,9 @@ func (s *Log) StatusNow() Status {
 			st.Short = append(st.Short, f.String())
 		}
 	}
+	for _, p := range s.found.before {
+		st.Short = append(st.Short, p.clauses()...)
+	}
 	st.Warnings = s.warnings(&st, flagged)
 	for _, f := range s.own.damaged() {
 		st.Warnings = append(st.Warnings, fmt.Sprintf(
