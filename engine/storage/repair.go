@@ -89,7 +89,7 @@ func (e *Storage) endRepair(ctx context.Context, opt RepairOptions, out *Repaire
 // Misses reports whether something that was written is in no file.
 func (e *Storage) Misses() bool {
 	st := e.Stm.Status()
-	return st.Recovery.Gaps > 0 || len(st.Short) > 0
+	return st.Recovery.Gaps > 0 || len(st.Short) > 0 || st.BareTrash > 0
 }
 
 func (r *Repaired) add(name string, got stm.Healed) {

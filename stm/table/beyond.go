@@ -80,10 +80,15 @@ func (d *difference) puts() (lines []record.Line) {
 		if at == d.row.Born() || at == d.row.Base {
 			op = record.OpPut
 		}
-		lines = append(lines, d.line(at, record.Change{Op: op, ID: d.row.ID(), Data: record.Encode(set)}))
+		l := d.line(at, record.Change{Op: op, ID: d.row.ID(), Data: record.Encode(set)})
+		l.Cut = at != d.row.Born() || d.row.wasChanged() // what the line superseded, or said and is not so now
+		lines = append(lines, l)
 	}
 	return lines
 }
+
+// wasChanged reports whether a row is not as the line that created the memory had it.
+func (r *Row) wasChanged() bool { return len(r.Rest().Regs) > 0 || r.Base != r.Born() }
 
 func (d *difference) deletes() (lines []record.Line) {
 	o, have := d.row.Rest(), d.than.Rest()

@@ -14,6 +14,7 @@ import (
 	"emberd/stm/extent"
 	"emberd/stm/record"
 	"emberd/stm/repair"
+	"emberd/stm/table"
 )
 
 // heal merges at a start what a copy of the memories holds and the files do not. The lines
@@ -79,6 +80,9 @@ func (h healer) recover(ctx context.Context) error {
 		h.Logger.Warn("memories that the log had lost came back from the snapshot", "memories", r.healed.Memories,
 			"from", r.healed.Oldest, "until", r.healed.Newest, "files", r.short)
 		r.lines = nil
+		if why := bareWarning(len(h.bareNow())); why != "" {
+			h.Logger.Warn(why)
+		}
 	}
 	if r.sound {
 		h.settleQuarantine()
@@ -136,7 +140,7 @@ func (h healer) write(ctx context.Context, lines []record.Line) error {
 func atOnce(lines []record.Line) (n int) {
 	for size := 0; n < min(len(lines), maxArrivalLines) && size < maxArrivalBytes; n++ {
 		for _, c := range lines[n].Changes {
-			size += len(c.Data)
+			size += len(c.Data) + len(c.Prev)
 		}
 	}
 	return n
@@ -155,6 +159,7 @@ func (s *Log) Heal(ctx context.Context, held *repair.Folded, dry bool) (repair.H
 	if err != nil || dry {
 		return found.Healed, err
 	}
+	s.Table.Strip(found.have, found.until)
 	s.Uses.giveBack(found.uses) // which are written with the next ones
 	if len(found.lines)+found.covered.Count()+len(found.kept) == 0 {
 		return found.Healed, nil
@@ -191,7 +196,7 @@ func (s *Log) AcceptLoss(ctx context.Context) (repair.Healed, error) {
 		}
 	}
 	s.found.short = nil
-	return found.Healed, nil
+	return found.Healed, s.Decided.giveUp(s.bareNow())
 }
 
 // comparison is what the files lack.
@@ -201,6 +206,8 @@ type comparison struct {
 	uses          map[[16]byte]record.UseTotal // of this device
 	gone, covered record.Ranges                // own numbers that no file holds, and those whose effect is known
 	kept          map[string][][2]uint64       // those of other devices whose effect is known, by device
+	have          *table.Table                 // what the files hold
+	until         uint64                       // of the clock, as far as they were sure to be read
 }
 
 func (h healer) compare(ctx context.Context, held *repair.Folded) (found comparison, err error) {
@@ -214,6 +221,7 @@ func (h healer) compare(ctx context.Context, held *repair.Folded) (found compari
 	if err != nil {
 		return found, err
 	}
+	found.have, found.until = have.Table, c.clock
 	found.lines = slices.DeleteFunc(repair.Missing(h.Table, have.Table), func(l record.Line) bool {
 		return l.Stamp.T > c.clock // written while the files were read
 	})
@@ -225,8 +233,9 @@ func (h healer) compare(ctx context.Context, held *repair.Folded) (found compari
 	effect := seen[h.Device]
 	found.kept = h.keepable(seen, have.Seen)
 	if held != nil {
-		back := slices.DeleteFunc(repair.Missing(held.Table, h.Table), h.mayBeDeleted)
-		found.lines = append(found.lines, back...)
+		if found.lines, err = h.completed(ctx, found.lines, held); err != nil {
+			return found, err
+		}
 		effect.AddAll(held.Seen.Of(h.Device))
 	}
 	found.gone, found.covered = known.Lacking(c.seq, effect)

@@ -178,13 +178,8 @@ func (s *QuarantineDecisions) Drop(name string) error {
 	return s.Decide(q, "dropped")
 }
 
-// Decide remembers first and removes the copy then, so that a crash in between
-// leaves a copy and not a question.
-func (s *QuarantineDecisions) Decide(q Quarantined, was string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	known := append(slices.Clone(s.known), decision{Line: record.HashOf(q.Text), Name: q.Name, Was: was,
-		At: s.Now().UTC()})
+// remember writes decisions. The lock is held.
+func (s *QuarantineDecisions) remember(known []decision) error {
 	var b []byte
 	for _, d := range known {
 		b = append(append(b, record.Encode(d)...), '\n')
@@ -193,6 +188,19 @@ func (s *QuarantineDecisions) Decide(q Quarantined, was string) error {
 		return fmt.Errorf("remember the decision: %w", err)
 	}
 	s.known = known
+	return nil
+}
+
+// Decide remembers first and removes the copy then, so that a crash in between
+// leaves a copy and not a question.
+func (s *QuarantineDecisions) Decide(q Quarantined, was string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := append(slices.Clone(s.known), decision{Line: record.HashOf(q.Text), Name: q.Name, Was: was,
+		At: s.Now().UTC()})
+	if err := s.remember(known); err != nil {
+		return err
+	}
 	if bytes.HasSuffix(q.Text, []byte("\n")) { // one without was counted as unfinished
 		s.since.Add(1)
 	}
