@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"emberd/internal/durable"
 	"emberd/memory"
@@ -54,8 +55,10 @@ func (ts *testStore) wantBare(n int, when string) {
 	if st.BareTrash != n || told != (n > 0) {
 		ts.t.Errorf("%s: %d texts of the trash are missing, want %d; warnings %q", when, st.BareTrash, n, st.Warnings)
 	}
-	if found := len(ts.foundBy(wal.CheckDecidedLog)); found != n {
-		ts.t.Errorf("%s: log check finds %q, want %d", when, ts.foundBy(wal.CheckDecidedLog), n)
+	c, err := stm.CheckDecidedLog(ts.t.Context(), durable.OS{}, filepath.Join(ts.root, "data"),
+		filepath.Join(ts.root, "state"), time.Now())
+	if err != nil || c.BareSince(time.Now().Add(-24*time.Hour)) != n || c.Wrong() > 0 {
+		ts.t.Errorf("%s: log check finds %v without text, want %d, and %d wrong (%v)", when, c.Bare, n, c.Wrong(), err)
 	}
 }
 

@@ -174,7 +174,7 @@ func (s *Timeline) inverse(ctx context.Context, refs []record.LineRef, out *Undo
 			if !seen[c.ID] {
 				seen[c.ID], ids = true, append(ids, c.ID)
 			}
-			if c.Op == record.OpSet && c.Prev == nil { // it came back from a copy of the memory
+			if c.Op == record.OpSet && c.Prev == nil && l.Verb == record.Recovered {
 				return nil, notKept(l.Tx)
 			}
 			prior, err := c.Superseded()

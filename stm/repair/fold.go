@@ -67,7 +67,9 @@ func fold(ctx context.Context, fsys durable.FS, names []string, log *slog.Logger
 			log.Debug("log file not read for a comparison", "file", name, "error", err)
 		}
 	}
-	f.believe(ctx)
+	for dev, numbers := range Believed(ctx, fsys, f.kept) {
+		f.Seen.Of(dev).AddAll(numbers)
+	}
 	return &f.Folded, nil
 }
 
@@ -141,20 +143,6 @@ func (f *folder) compacted(ctx context.Context, name string) {
 	dev, ok := record.ParseDevice(h.Dev)
 	if err == nil && ok && h.First > 0 && h.Last >= h.First {
 		f.Seen.Add(dev, h.First, h.Last)
-	}
-}
-
-// believe takes the numbers of records that were written again, as far as the files with them are there.
-func (f *folder) believe(ctx context.Context) {
-	for bearer, kept := range f.kept {
-		for i := range kept {
-			if _, all := Carriers(ctx, f.fs, bearer, &kept[i]); !all {
-				continue
-			}
-			for dev, numbers := range kept[i].Numbers() {
-				f.Seen.Of(dev).AddAll(numbers)
-			}
-		}
 	}
 }
 

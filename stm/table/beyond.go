@@ -81,14 +81,11 @@ func (d *difference) puts() (lines []record.Line) {
 			op = record.OpPut
 		}
 		l := d.line(at, record.Change{Op: op, ID: d.row.ID(), Data: record.Encode(set)})
-		l.Cut = at != d.row.Born() || d.row.wasChanged() // what the line superseded, or said and is not so now
+		l.Cut = at != d.row.Born() // what the line superseded is not known
 		lines = append(lines, l)
 	}
 	return lines
 }
-
-// wasChanged reports whether a row is not as the line that created the memory had it.
-func (r *Row) wasChanged() bool { return len(r.Rest().Regs) > 0 || r.Base != r.Born() }
 
 func (d *difference) deletes() (lines []record.Line) {
 	o, have := d.row.Rest(), d.than.Rest()

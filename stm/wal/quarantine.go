@@ -184,7 +184,11 @@ func (s *QuarantineDecisions) remember(known []decision) error {
 	for _, d := range known {
 		b = append(append(b, record.Encode(d)...), '\n')
 	}
-	if err := durable.ReplaceFile(s.FS, s.DecisionsPath(), b); err != nil {
+	err := durable.MkdirAll(s.FS, s.QuarantineDir())
+	if err == nil {
+		err = durable.ReplaceFile(s.FS, s.DecisionsPath(), b)
+	}
+	if err != nil {
 		return fmt.Errorf("remember the decision: %w", err)
 	}
 	s.known = known
