@@ -1,6 +1,7 @@
 package stm_test
 
 import (
+	"bytes"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"emberd/memory"
 	"emberd/stm"
 	"emberd/stm/repair"
+	"emberd/stm/table"
 	"emberd/stm/wal"
 )
 
@@ -179,4 +181,78 @@ func TestUndoEmptiesNothing(t *testing.T) {
 	if v := ts.history(id); len(v) != 4 {
 		t.Errorf("%d versions, want 4: %+v", len(v), v)
 	}
+}
+
+// TestALostTotalOfUsesIsNotMissed loses a file of which a copy has all but the last line, a total of uses,
+// and then one that a repair wrote.
+func TestALostTotalOfUsesIsNotMissed(t *testing.T) {
+	ts := openStore(t, wal.Options{})
+	id := ts.save("used").ID()
+	copied := ts.t.TempDir()
+	if err := os.CopyFS(copied, os.DirFS(filepath.Join(ts.root, "data"))); err != nil {
+		t.Fatal(err)
+	}
+	ts.Use(table.Use{ID: id, Uses: 3})
+	ts.reopen()
+	for range 2 {
+		name := ts.segments()[0]
+		ts.save("life goes on")
+		if err := ts.Close(); err != nil {
+			t.Fatal(err)
+		}
+		os.Remove(name)
+		os.RemoveAll(filepath.Join(ts.root, "state", "index"))
+		ts.open()
+		ts.healFrom(copied)
+		ts.wantContent(id, "used")
+		ts.wantSound("after the repair")
+	}
+}
+
+// TestACutLineThatIsBackNeedsNoDecision cuts the last line, which the snapshot has, and deletes a file with a damaged
+// line and the data folder after that.
+func TestACutLineThatIsBackNeedsNoDecision(t *testing.T) {
+	ts := openStore(t, wal.Options{})
+	id := ts.save("the last one").ID()
+	if err := ts.Close(); err != nil {
+		t.Fatal(err)
+	}
+	name := ts.segments()[0]
+	mangleFile(name, func(b []byte) []byte { return b[:bytes.Index(b, []byte("the last one"))] })
+	ts.open()
+	ts.wantContent(id, "the last one")
+	ts.wantUndecided(0, "after a start")
+	ts.withoutSnapshot()
+	ts.wantContent(id, "the last one")
+	ts.wantUndecided(0, "after another start")
+}
+
+func (ts *testStore) wantUndecided(n int, when string) {
+	ts.t.Helper()
+	found, err := wal.CountQuarantined(durable.OS{}, filepath.Join(ts.root, "state"))
+	if err != nil || found != n {
+		ts.t.Errorf("%s: %d lines wait for a decision, want %d (%v)", when, found, n, err)
+	}
+}
+
+// TestAQuestionGoesWithItsFile damages a text so that a person may have meant it, and deletes its file then.
+func TestAQuestionGoesWithItsFile(t *testing.T) {
+	ts := openStore(t, wal.Options{})
+	id := ts.save("a word").ID()
+	name := ts.segments()[0]
+	ts.reopen()
+	ts.save("more")
+	if err := ts.Close(); err != nil {
+		t.Fatal(err)
+	}
+	mangleFile(name, func(b []byte) []byte { return bytes.Replace(b, []byte("a word"), []byte("a verb"), 1) })
+	ts.open()
+	ts.wantUndecided(1, "after an edit")
+	if err := ts.Close(); err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(name)
+	ts.open()
+	ts.wantContent(id, "a word")
+	ts.wantUndecided(0, "without the file")
 }

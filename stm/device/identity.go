@@ -203,6 +203,8 @@ func (d *Identity) mismatch(fsys durable.FS, data string, now *Identity) string 
 		return "a backup was restored"
 	case d.Machine != now.Machine:
 		return "state folder came from another machine"
+	case d.logGone(fsys, data):
+		return "the earlier log is gone"
 	case d.Data != now.Data:
 		return "data folder was moved or copied"
 	}
@@ -217,9 +219,6 @@ func (d *Identity) mismatch(fsys durable.FS, data string, now *Identity) string 
 		if ok && l.Stamp.String() != head {
 			return "another machine wrote under this device's name"
 		}
-	}
-	if d.logGone(fsys, data) {
-		return "the earlier log is gone"
 	}
 	return ""
 }

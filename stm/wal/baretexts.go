@@ -45,9 +45,9 @@ func (h healer) parts() map[record.Stamp]bool {
 
 // bareNow returns the memories that could be restored from the trash if their texts had come back, less
 // those that the user has given up.
-func (s *Log) bareNow() map[[16]byte]record.Stamp {
-	bare := s.Table.BareSince(s.Now().Add(-s.TrashKeep))
-	maps.DeleteFunc(bare, s.Decided.gaveUp)
+func (h healer) bareNow() map[[16]byte]record.Stamp {
+	bare := h.Table.BareSince(h.Now().Add(-h.TrashKeep))
+	maps.DeleteFunc(bare, h.Decided.gaveUp)
 	return bare
 }
 
@@ -81,7 +81,8 @@ func bareWarning(n int) string {
 	case 0:
 		return ""
 	case 1:
-		return "a memory of the trash came back without its text; run emberd log repair, which looks for it in the backups"
+		return "a memory of the trash came back without its text; run emberd log repair, which looks for it in the " +
+			"backups"
 	}
 	return fmt.Sprintf("%d memories of the trash came back without their texts; run emberd log repair, which looks "+
 		"for them in the backups", n)

@@ -179,6 +179,7 @@ func (s *Log) load(dev *device.Identity, repairing bool) ([]ManualEdit, error) {
 	r.believe()
 	r.short = extent.ShortFiles(s.FS, s.OwnDir(), s.extents.All())
 	w.seq, r.count.Gaps = r.numbers()
+	w.changed = w.seq
 	w.take(r)
 	s.recovery = r.count
 	s.reserved.Store(dev.Segment)

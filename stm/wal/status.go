@@ -68,7 +68,7 @@ func (s *Log) StatusNow() Status {
 		st.ReadOnly = t.reason
 	}
 	elsewhere, failed, flagged := s.othersNow()
-	st.BareTrash = len(s.bareNow())
+	st.BareTrash = len(healer{s}.bareNow())
 	st.Recovery, st.Unreadable = s.met().Plus(elsewhere), failed
 	s.found.mu.Lock()
 	defer s.found.mu.Unlock()
