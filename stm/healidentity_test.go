@@ -1,13 +1,10 @@
 package stm_test
 
 import (
-	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"emberd/internal/durable"
-	"emberd/stm"
 	"emberd/stm/wal"
 )
 
@@ -39,18 +36,6 @@ func (ts *testStore) wantTold(lost bool, when string) {
 	}
 	if lost && len(found) == 0 {
 		ts.t.Errorf("%s: the check of the log finds nothing", when)
-	}
-}
-
-// healFrom repairs the log from a copy of its files.
-func (ts *testStore) healFrom(copyOf string) {
-	ts.t.Helper()
-	held, err := stm.Fold(ts.t.Context(), durable.OS{}, copyOf, slog.New(slog.DiscardHandler))
-	if err != nil {
-		ts.t.Fatal(err)
-	}
-	if _, err := ts.Heal(ts.t.Context(), held, false); err != nil {
-		ts.t.Fatal(err)
 	}
 }
 

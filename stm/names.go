@@ -78,6 +78,8 @@ type (
 	ForeignChange = wal.ForeignChange
 	// Healed is what a repair of the log brought back, see [repair.Healed].
 	Healed = repair.Healed
+	// Loss is what a log misses.
+	Loss = repair.Loss
 	// Folded is what log files add up to, see [repair.Folded].
 	Folded = repair.Folded
 	// LogCheck is what reading every line of a log showed.
@@ -174,7 +176,7 @@ func CheckLog(ctx context.Context, fsys durable.FS, path string, now time.Time) 
 }
 
 // Lost compares the snapshot of a state folder with the files of a log, see [repair.Lost].
-func Lost(ctx context.Context, fsys durable.FS, data, state string, log *slog.Logger) (Healed, []string, error) {
+func Lost(ctx context.Context, fsys durable.FS, data, state string, log *slog.Logger) (*repair.Loss, error) {
 	return repair.Lost(ctx, fsys, data, state, log)
 }
 

@@ -229,6 +229,8 @@ func (d *Identity) mismatch(fsys durable.FS, data string, now *Identity) string 
 	switch {
 	case d.Machine != now.Machine:
 		return "state folder came from another machine"
+	case d.logGone(fsys, data):
+		return "the earlier log is gone"
 	case d.Data != now.Data:
 		return "data folder was moved or copied"
 	}
@@ -244,9 +246,6 @@ func (d *Identity) mismatch(fsys durable.FS, data string, now *Identity) string 
 		if ok && l.Stamp.String() != head && !d.isAnothers(fsys, data, name) {
 			return "another machine wrote under this device's name"
 		}
-	}
-	if d.logGone(fsys, data) {
-		return "the earlier log is gone"
 	}
 	return ""
 }

@@ -5,12 +5,13 @@
 //
 // Such a file has one line an extent, the last sound one counts:
 //
-//	{"bytes":4096,"sum":"9f8e7d6c","last":418,"at":"0192f3a1b2c3-0004-k7q2mzxa","c":"…"}
+//	{"bytes":4096,"sum":"9f8e7d6c","last":418,"change":417,"at":"0192f3a1b2c3-0004-k7q2mzxa","c":"…"}
 //
-// bytes is the length of the log file, sum the CRC-32C of them, last the highest number of a record, at its
-// stamp, c the checksum that lines of the log have. Of a file that is not written any more, mtime (in
-// nanoseconds) and inode tell how it looked: while it looks so, a start does not read it. An extent is written after the log was synced and is not synced itself: a power
-// cut leaves an earlier one, or none, and what is not told by one is not missed. Without the
+// bytes is the length of the log file, sum the CRC-32C of them, last the highest number of a record,
+// change that of a caller's change, at its stamp, c the checksum that lines of the log have. Of a file
+// that is not written any more, mtime (in nanoseconds) and inode tell how it looked: while it looks so,
+// a start does not read it. An extent is written after the log was synced and is not synced itself: a
+// power cut leaves an earlier one, or none, and what is not told by one is not missed. Without the
 // folder nothing is missed at all.
 package extent
 
@@ -35,7 +36,10 @@ type Extent struct {
 	Bytes int64
 	Sum   uint32 // CRC-32C of so many bytes, 0 if unknown
 	Last  uint64 // highest number of a record, 0 for none
-	At    record.Stamp
+	// Change is no less than the highest number of a change that a caller made: what is after it are totals
+	// of use and what came back from copies. 0 if unknown.
+	Change uint64
+	At     record.Stamp
 	// MTime and Inode are those of a file that is complete, 0 if unknown.
 	MTime int64
 	Inode uint64
@@ -192,16 +196,17 @@ func read(fsys durable.FS, dir string) map[string]Extent {
 
 // onDisk is the form of a line.
 type onDisk struct {
-	Bytes int64  `json:"bytes"`
-	Sum   string `json:"sum,omitempty"`
-	Last  uint64 `json:"last"`
-	At    string `json:"at,omitempty"`
-	MTime int64  `json:"mtime,omitempty"`
-	Inode uint64 `json:"inode,omitempty"`
+	Bytes  int64  `json:"bytes"`
+	Sum    string `json:"sum,omitempty"`
+	Last   uint64 `json:"last"`
+	Change uint64 `json:"change,omitempty"`
+	At     string `json:"at,omitempty"`
+	MTime  int64  `json:"mtime,omitempty"`
+	Inode  uint64 `json:"inode,omitempty"`
 }
 
 func (e Extent) line() []byte {
-	l := onDisk{Bytes: e.Bytes, Last: e.Last, MTime: e.MTime, Inode: e.Inode}
+	l := onDisk{Bytes: e.Bytes, Last: e.Last, Change: e.Change, MTime: e.MTime, Inode: e.Inode}
 	if e.Sum != 0 {
 		l.Sum = fmt.Sprintf("%08x", e.Sum)
 	}
@@ -227,7 +232,7 @@ func parse(b []byte) (Extent, error) {
 	if err == nil {
 		err = json.Unmarshal(good, &l)
 	}
-	e := Extent{Bytes: l.Bytes, Last: l.Last, MTime: l.MTime, Inode: l.Inode}
+	e := Extent{Bytes: l.Bytes, Last: l.Last, Change: l.Change, MTime: l.MTime, Inode: l.Inode}
 	if err == nil && l.Sum != "" {
 		_, err = fmt.Sscanf(l.Sum, "%08x", &e.Sum)
 	}

@@ -22,6 +22,14 @@ type ShortFile struct {
 }
 
 // String says in a clause what is wrong with the file.
+// Unfelt are the numbers whose loss takes nothing from a memory, nor from its history.
+func (f ShortFile) Unfelt() (unfelt record.Ranges) {
+	if f.Was.Change > 0 && f.Was.Change < f.Was.Last {
+		unfelt.Add(f.Was.Change+1, f.Was.Last)
+	}
+	return unfelt
+}
+
 func (f ShortFile) String() string {
 	until := ""
 	if !f.Was.At.IsZero() {

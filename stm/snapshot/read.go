@@ -85,6 +85,7 @@ const (
 	rowSize   = 16
 	graveSize = 48
 	purgeSize = 33
+	bareSize  = 32
 )
 
 func getRefs(d *record.Decoder, n int, j *journal.Journal, files int) {
@@ -138,6 +139,9 @@ func (f *File) Table(t *table.Table, files int) ([]*table.Cell, error) {
 	if err := f.each(kindGraves, graveSize, func(d *record.Decoder, n int) { getGraves(d, n, t, files) }); err != nil {
 		return nil, err
 	}
+	if err := f.each(kindBare, bareSize, func(d *record.Decoder, n int) { getBare(d, n, t) }); err != nil {
+		return nil, err
+	}
 	return in.byDoc, f.each(kindPurges, purgeSize, func(d *record.Decoder, n int) { getPurges(d, n, t) })
 }
 
@@ -188,6 +192,14 @@ func getGraves(d *record.Decoder, n int, t *table.Table, files int) {
 			g.Aliases = append(g.Aliases, d.Text())
 		}
 		t.Graves[key] = g
+	}
+}
+
+func getBare(d *record.Decoder, n int, t *table.Table) {
+	for range n {
+		var key [16]byte
+		copy(key[:], d.Take(16))
+		t.Bare[key] = d.Stamp()
 	}
 }
 

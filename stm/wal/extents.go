@@ -39,7 +39,7 @@ func (w *Writer) take(r *recovery) {
 	w.S.countPredecessors()
 	w.S.found.tell(r.returned, otherDevices)
 	back := len(r.damaged) == 0 || r.regained.Count() >= r.count.Quarantined
-	w.S.found.sound = r.count.Gaps == 0 && r.count.Quarantined > 0 && back
+	w.S.found.sound = r.count.Gaps == 0 && r.count.Quarantined+r.count.TornTail > 0 && back
 	w.lost = append(w.lost, r.regained.Spans...)
 }
 
@@ -47,7 +47,7 @@ func (w *Writer) take(r *recovery) {
 // a shorter segment may go unnoticed.
 func (w *Writer) noteExtent() {
 	if s := w.active; s != nil {
-		w.note1(s.name, extent.Extent{Bytes: s.size, Sum: s.sum, Last: w.S.LastSeq.Load(),
+		w.note1(s.name, extent.Extent{Bytes: s.size, Sum: s.sum, Last: w.S.LastSeq.Load(), Change: w.changed,
 			At: record.Stamp{T: w.S.newest.Load(), Dev: w.S.Device}})
 	}
 }

@@ -1,17 +1,22 @@
 package wal
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"emberd/stm/record"
 	"emberd/stm/repair"
+	"emberd/stm/table"
 )
 
 // heal merges at a start what a copy of the memories holds and the files do not. The lines
@@ -92,8 +97,12 @@ func (h healer) recover(ctx context.Context) error {
 // settleShort takes the files that the start found short as they are, if nothing of them is missed any more. The
 // header of a segment remembers how far their numbers went.
 func (h healer) settleShort(ctx context.Context) error {
+	if h.met().Gaps > 0 {
+		return nil
+	}
+	h.dropMoot()
 	short := h.own.shortAtStart()
-	if h.met().Gaps > 0 || len(short) == 0 {
+	if len(short) == 0 {
 		return nil
 	}
 	if h.activeIn.Load() == nil {
@@ -133,6 +142,40 @@ func (h healer) settleQuarantine() {
 	}
 }
 
+// dropMoot removes the copies of damaged lines that are not in the log any more, while no record is missing.
+func (h healer) dropMoot() {
+	damaged, err := h.Decided.Quarantine()
+	for _, q := range damaged {
+		if !h.holds(&q) {
+			err = errors.Join(err, h.FS.Remove(filepath.Join(h.QuarantineDir(), q.Name)))
+		}
+	}
+	if err != nil {
+		h.Logger.Warn("copies of damaged lines that are gone are still listed", "error", err)
+	}
+}
+
+// holds reports whether a damaged line is where it was met. What cannot be read may be there.
+func (h healer) holds(q *Quarantined) bool {
+	base, at, _ := strings.Cut(q.Name, "@")
+	offset, err := strconv.ParseInt(at, 10, 64)
+	if err != nil {
+		return true
+	}
+	dir := h.OwnDir()
+	if former, rest, ok := strings.Cut(base, "-"); ok && h.IsFormer(filepath.Join(h.Data, "stm", former)) {
+		dir, base = filepath.Join(h.Data, "stm", former), rest
+	}
+	f, err := h.FS.OpenRead(filepath.Join(dir, base))
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	defer f.Close()
+	b := make([]byte, len(q.Text))
+	n, err := f.ReadAt(b, offset)
+	return err != nil && !errors.Is(err, io.EOF) || bytes.Equal(b[:n], q.Text)
+}
+
 // write hands lines to the writer, which appends them to the log and merges them.
 func (h healer) write(ctx context.Context, lines []record.Line) error {
 	var got ForeignChange
@@ -152,7 +195,7 @@ func (h healer) write(ctx context.Context, lines []record.Line) error {
 func atOnce(lines []record.Line) (n int) {
 	for size := 0; n < min(len(lines), maxArrivalLines) && size < maxArrivalBytes; n++ {
 		for _, c := range lines[n].Changes {
-			size += len(c.Data)
+			size += len(c.Data) + len(c.Prev)
 		}
 	}
 	return n
@@ -181,6 +224,7 @@ func (h healer) heal(ctx context.Context, held *repair.Folded) (comparison, erro
 	if err != nil {
 		return found, err
 	}
+	h.Table.Strip(found.have, found.until)
 	h.Uses.giveBack(found.uses) // which are written with the next ones
 	if len(found.lines)+found.covered.Count()+len(found.kept) == 0 {
 		h.settlePredecessors(held)
@@ -218,7 +262,7 @@ func (s *Log) AcceptLoss(ctx context.Context) (repair.Healed, error) {
 	}
 	s.own.leave(nil)
 	s.dropPredecessors()
-	return found.Healed, nil
+	return found.Healed, s.Decided.giveUp(h.bareNow())
 }
 
 // comparison is what the files lack.
@@ -228,6 +272,8 @@ type comparison struct {
 	uses          map[[16]byte]record.UseTotal // of this device
 	gone, covered record.Ranges                // own numbers that no file holds, and those whose effect is known
 	kept          map[string][][2]uint64       // those of other devices whose effect is known, by device
+	have          *table.Table                 // what the files hold
+	until         uint64                       // of the clock, as far as they were sure to be read
 }
 
 func (h healer) compare(ctx context.Context, held *repair.Folded) (found comparison, err error) {
@@ -241,6 +287,7 @@ func (h healer) compare(ctx context.Context, held *repair.Folded) (found compari
 	if err != nil {
 		return found, err
 	}
+	found.have, found.until = have.Table, c.clock
 	found.lines = slices.DeleteFunc(repair.Missing(h.Table, have.Table), func(l record.Line) bool {
 		return l.Stamp.T > c.clock // written while the files were read
 	})
@@ -257,8 +304,9 @@ func (h healer) compare(ctx context.Context, held *repair.Folded) (found compari
 	}
 	found.kept = h.keepable(seen, have.Seen)
 	if held != nil {
-		back := slices.DeleteFunc(repair.Missing(held.Table, h.Table), h.mayBeDeleted)
-		found.lines = append(found.lines, back...)
+		if found.lines, err = h.completed(ctx, found.lines, held); err != nil {
+			return found, err
+		}
 		effect.AddAll(held.Seen.Of(h.Device))
 	}
 	found.gone, found.covered = known.Lacking(c.seq, effect)

@@ -188,6 +188,7 @@ func (s *Log) load(dev *device.Identity, o *Options) ([]ManualEdit, error) {
 	r.predecessors()
 	r.short = s.compareFiles()
 	w.seq, r.count.Gaps = r.numbers()
+	w.changed = w.seq
 	w.take(r)
 	s.recovery = r.count
 	s.reserved.Store(dev.Segment)

@@ -1,10 +1,12 @@
 package wal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"log/slog"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -20,6 +22,9 @@ import (
 // LogCheck is what reading every line of a log showed.
 type LogCheck struct {
 	Files []FileCheck
+	// Bare are deletes of which no line has the text that they moved to the trash, by memory, unless that
+	// was given up.
+	Bare map[[16]byte]record.Stamp
 	// Missing are sequence numbers that no file of a device holds, unless a
 	// damaged line in their place explains them.
 	Missing []LogFinding
@@ -83,13 +88,14 @@ func CheckDecidedLog(ctx context.Context, fsys durable.FS, path, state string, n
 		return nil, err
 	}
 	out, err := checkLog(ctx, fsys, path, now, decided, writtenUpto(fsys, path, state))
-	if err == nil {
-		out.short(fsys, path, state)
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	out.short(fsys, path, state)
+	return out, nil
 }
 
-// writtenUpto returns the highest number that this device gave to a record, by its folder.
+// writtenUpto returns the highest number that this device gave to a caller's change, by its folder.
 func writtenUpto(fsys durable.FS, data, state string) map[string]uint64 {
 	dev, ok := device.Named(fsys, state)
 	if !ok {
@@ -97,7 +103,7 @@ func writtenUpto(fsys durable.FS, data, state string) map[string]uint64 {
 	}
 	last := uint64(0)
 	for _, e := range extent.Read(fsys, state, dev) {
-		last = max(last, e.Last)
+		last = max(last, cmp.Or(e.Change, e.Last)) // what is after a change is missed by no one
 	}
 	return map[string]uint64{filepath.Join(data, "stm", dev.String()): last}
 }
@@ -139,7 +145,7 @@ func checkLog(ctx context.Context, fsys durable.FS, path string, now time.Time,
 		return nil, err
 	}
 	out := &LogCheck{}
-	numbers := map[string]*sequence{} // by folder
+	numbers, kept, bare := map[string]*sequence{}, map[string][]record.Kept{}, false // numbers are by folder
 	for _, name := range names {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -152,9 +158,10 @@ func checkLog(ctx context.Context, fsys durable.FS, path string, now time.Time,
 			inOrder: true}
 		c.file = record.ParseName(filepath.Base(name))
 		c.all(fsys)
+		kept[name], bare = c.kept, bare || c.bare
 		out.Files = append(out.Files, c.FileCheck)
 	}
-	if info, err := fsys.Lstat(path); err == nil && !info.IsDir() {
+	if len(names) == 1 && names[0] == path {
 		return out, nil // one file says nothing about the numbers of the others
 	}
 	for dir, last := range upto {
@@ -162,10 +169,42 @@ func checkLog(ctx context.Context, fsys durable.FS, path string, now time.Time,
 			s.upto = max(s.upto, last)
 		}
 	}
+	for dev, written := range repair.Believed(ctx, fsys, kept) {
+		for dir, s := range numbers {
+			if filepath.Base(dir) == dev.String() {
+				s.known.AddAll(written)
+			}
+		}
+	}
+	if bare {
+		if err := out.takeBare(ctx, fsys, path, decided); err != nil {
+			return nil, err
+		}
+	}
 	for _, dir := range slices.Sorted(maps.Keys(numbers)) {
 		out.Missing = append(out.Missing, numbers[dir].missing(dir)...)
 	}
 	return out, nil
+}
+
+// takeBare finds out of which deletes no line has the text. It takes as much memory as the table.
+func (c *LogCheck) takeBare(ctx context.Context, fsys durable.FS, path string, decided *QuarantineDecisions) error {
+	have, err := repair.Fold(ctx, fsys, path, slog.New(slog.DiscardHandler))
+	if err == nil {
+		c.Bare = have.Table.Bare
+		maps.DeleteFunc(c.Bare, decided.gaveUp)
+	}
+	return err
+}
+
+// BareSince counts [LogCheck.Bare] as far as memories were deleted after a time, and can be restored still.
+func (c *LogCheck) BareSince(after time.Time) (n int) {
+	for _, at := range c.Bare {
+		if at.Time().After(after) {
+			n++
+		}
+	}
+	return n
 }
 
 // sequence gathers the numbers of one device over its files.
@@ -223,6 +262,8 @@ type fileChecker struct {
 	sums    uint32
 	last    record.Stamp
 	seq     uint64
+	kept    []record.Kept
+	bare    bool // it has a delete that came back without its text
 	damaged int  // lines since the last good one
 	inOrder bool // nothing was met that a seal would not count
 }
@@ -321,6 +362,7 @@ func (c *fileChecker) header(l *record.LogLine) {
 	if h.Format > record.FormatVersion {
 		c.say(l, true, "it was written in format %d by a later emberd", h.Format)
 	}
+	c.kept = h.Kept
 	for _, lost := range h.Lost {
 		c.numbers.note(lost[0], lost[1])
 	}
@@ -370,6 +412,9 @@ func (c *fileChecker) record(l *record.LogLine) {
 }
 
 func (c *fileChecker) recovered(l *record.LogLine) {
+	c.bare = c.bare || l.Cut && slices.ContainsFunc(l.Changes, func(ch record.LogChange) bool {
+		return ch.Op == record.OpDelete && ch.Prev == nil
+	})
 	if l.Seq > 0 {
 		c.number(l)
 	}

@@ -387,6 +387,8 @@ func (r *recovery) numbers() (last uint64, gaps int) {
 	last = max(own.Last(), r.lost.Last(), r.upto, r.held.Last(), r.carried.Last())
 	for _, f := range r.short {
 		last = max(last, f.Was.Last)
+		unfelt := f.Unfelt()
+		r.held.AddAll(&unfelt)
 	}
 	return last, max(0, r.settle(last)-r.settled)
 }

@@ -210,7 +210,7 @@ func (w *Writer) close(s *segment) error {
 		return fmt.Errorf("seal segment %s: %w", s.name, err)
 	}
 	w.note1(s.name, extent.Extent{Bytes: s.size + int64(len(end)), Sum: crc32.Update(s.sum, record.Castagnoli, end),
-		Last: w.S.LastSeq.Load(), At: at})
+		Last: w.S.LastSeq.Load(), Change: w.changed, At: at})
 	name := filepath.Join(w.Dir, s.name)
 	if info, err := w.S.FS.Lstat(name); err == nil && info.Size() == s.size+int64(len(end)) &&
 		device.InodeOf(info) == s.inode {

@@ -30,6 +30,7 @@ type Status struct {
 	Sealed      int           // own files that a start reads, less the one being written
 	Dead        int64         // about how many of the own bytes a compaction would take away
 	Recovered   repair.Healed // what came back from a copy at this start, or since
+	BareTrash   int           // memories of the trash that came back without their texts
 	Short       []string      // own files that hold less than was written to them, in clauses
 	Warnings    []string
 }
@@ -67,6 +68,7 @@ func (s *Log) StatusNow() Status {
 		st.ReadOnly = t.reason
 	}
 	elsewhere, failed, flagged := s.othersNow()
+	st.BareTrash = len(healer{s}.bareNow())
 	st.Recovery, st.Unreadable = s.met().Plus(elsewhere), failed
 	s.found.mu.Lock()
 	defer s.found.mu.Unlock()
@@ -116,6 +118,9 @@ func (s *Log) warnings(st *Status, flagged []string) []string {
 	for _, f := range st.Short {
 		out = append(out, fmt.Sprintf(
 			"log file %s; run emberd log repair, which looks for what is missing in every copy there is", f))
+	}
+	if why := bareWarning(st.BareTrash); why != "" {
+		out = append(out, why)
 	}
 	if st.Unreadable > 0 {
 		out = append(out,

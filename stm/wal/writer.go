@@ -81,6 +81,7 @@ type Writer struct {
 	stop     chan struct{}
 	stopped  sync.WaitGroup
 	buf      []byte
+	changed  uint64      // no change by a caller has a higher number
 	useLine  record.Line // of the batch in buf: only its length, no operation if there is none
 }
 
@@ -299,6 +300,7 @@ func (w *Writer) encode(batch []*Pending, use map[[16]byte]record.UseTotal) {
 	w.buf, w.useLine = w.buf[:0], record.Line{}
 	for _, p := range batch {
 		w.number(&p.Line)
+		w.changed = w.seq
 		if p.Line.Tx.IsZero() {
 			p.Line.Tx = p.Line.Stamp
 		}
