@@ -10,6 +10,7 @@ import (
 	"emberd/internal/durable"
 	"emberd/memory"
 	"emberd/op"
+	"emberd/stm"
 	"emberd/stm/content"
 )
 
@@ -61,7 +62,7 @@ func (l *lostPurge) repaired(from ...string) *engine.Engine {
 	l.t.Helper()
 	l.Repair = true
 	e := l.open(l.t)
-	_, err := e.Storage.Repair(l.t.Context(), storage.RepairOptions{Backups: from, All: true})
+	_, err := e.Storage.Repair(l.t.Context(), storage.RepairOptions{Backups: from, Gone: new(stm.Loss)})
 	ok(l.t, err)
 	return e
 }

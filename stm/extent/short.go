@@ -21,7 +21,6 @@ type ShortFile struct {
 	Change bool  // it is as long or longer, and what was written is not what it begins with
 }
 
-// String says in a clause what is wrong with the file.
 // Unfelt are the numbers whose loss takes nothing from a memory, nor from its history.
 func (f ShortFile) Unfelt() (unfelt record.Ranges) {
 	if f.Was.Change > 0 && f.Was.Change < f.Was.Last {
@@ -30,6 +29,7 @@ func (f ShortFile) Unfelt() (unfelt record.Ranges) {
 	return unfelt
 }
 
+// String says in a clause what is wrong with the file.
 func (f ShortFile) String() string {
 	until := ""
 	if !f.Was.At.IsZero() {
