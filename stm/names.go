@@ -156,6 +156,12 @@ func ForgetDevice(fsys durable.FS, state, restored string) error {
 	return device.ForgetDevice(fsys, state, restored)
 }
 
+// KeptSnapshots lists the snapshots of earlier logs, see [device.KeptSnapshots].
+func KeptSnapshots(fsys durable.FS, state string) []string { return device.KeptSnapshots(fsys, state) }
+
+// FoldSnapshot reads one, see [repair.OfSnapshot].
+func FoldSnapshot(fsys durable.FS, name string) (*Folded, error) { return repair.OfSnapshot(fsys, name) }
+
 // SetAside moves a damaged file of a state folder to where it does no harm, see [device.SetAside].
 func SetAside(fsys durable.FS, state, name string) error { return device.SetAside(fsys, state, name) }
 

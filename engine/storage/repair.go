@@ -67,6 +67,11 @@ func (e *Storage) Repair(ctx context.Context, opt RepairOptions) (*Repaired, err
 			return nil, err
 		}
 	}
+	for _, name := range stm.KeptSnapshots(e.Opt.FS, e.Opt.State) {
+		if err := e.repairFromSnapshot(ctx, name, out); err != nil {
+			e.Opt.Logger.Warn("snapshot of an earlier log not used", "file", name, "error", err)
+		}
+	}
 	for _, name := range opt.Backups {
 		if err := e.repairFromBackup(ctx, name, opt.Gone, out); err != nil {
 			return nil, err
@@ -119,6 +124,18 @@ func (e *Storage) repairFrom(ctx context.Context, name string, held *stm.Folded,
 	}
 	out.add(name, got)
 	return nil
+}
+
+// repairFromSnapshot takes what the snapshot of an earlier log holds into the log, and removes it then.
+func (e *Storage) repairFromSnapshot(ctx context.Context, name string, out *Repaired) error {
+	held, err := stm.FoldSnapshot(e.Opt.FS, name)
+	if err == nil {
+		err = e.repairFrom(ctx, "snapshot "+name, held, out)
+	}
+	if err != nil {
+		return err
+	}
+	return e.Opt.FS.Remove(name)
 }
 
 // repairFromBackup unpacks a backup beside the state of the daemon and compares.

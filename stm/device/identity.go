@@ -157,7 +157,8 @@ func Gone(fsys durable.FS, data, state string) error {
 	return memory.Errorf(memory.Unavailable,
 		"%w: %s held the memories of this device and is not there, or empty; mount the disk or put the folder "+
 			"back; if it is lost, emberd log repair begins a new log with what the snapshot and the backups hold, "+
-			"and emberd serve --accept-empty-data an empty one", ErrLogGone,
+			"and emberd serve --accept-empty-data an empty one, after which log repair still finds the snapshot",
+		ErrLogGone,
 		filepath.Join(data, "stm", known.ID))
 }
 
@@ -320,7 +321,7 @@ func ForgetDevice(fsys durable.FS, state, restored string) error {
 		err = d.save(fsys)
 	}
 	if err == nil {
-		err = PutSnapshotAside(fsys, state)
+		err = putSnapshotAside(fsys, state)
 	}
 	if err != nil {
 		return fmt.Errorf("forget the device identity: %w", err)
@@ -328,12 +329,12 @@ func ForgetDevice(fsys durable.FS, state, restored string) error {
 	return nil
 }
 
-// AsideIn is where the snapshot of a log lies that another took the place of.
+// AsideIn is where the snapshot of a log lies that a restored backup took the place of.
 func AsideIn(state string) string { return filepath.Join(state, "index", "earlier.snap") }
 
-// PutSnapshotAside keeps the snapshot of a log that another takes the place of, instead of one that
+// putSnapshotAside keeps the snapshot of a log that a backup takes the place of, instead of one that
 // was put aside before.
-func PutSnapshotAside(fsys durable.FS, state string) error {
+func putSnapshotAside(fsys durable.FS, state string) error {
 	err := fsys.Rename(SnapshotIn(state), AsideIn(state))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -137,7 +137,12 @@ func accept(data, state string, o *Options) error {
 				return err
 			}
 		}
-		return device.PutSnapshotAside(o.FS, state)
+		name, err := device.KeepSnapshot(o.FS, state)
+		if name != "" {
+			o.Logger.Warn("an empty log is begun; emberd log repair brings back what the snapshot of the earlier "+
+				"one holds", "snapshot", name)
+		}
+		return err
 	}
 	return err
 }
