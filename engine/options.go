@@ -34,6 +34,7 @@ func (e *Engine) storeOptions() *stm.Options {
 		Beginning:    func(l *stm.Log) { e.Ledger.Begin(admin.Journal{Log: stm.AuditLog{Of: l}}) },
 		Sign:         e.Admin.SignChange,
 		Purging:      e.Ledger.Purged,
+		Shrank:       func() { core.Nudge(e.Admin.NewFiles) },
 		Purged:       e.Purge.Apply,
 	}
 }

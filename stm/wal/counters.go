@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"emberd/internal/metrics"
+	"emberd/stm/extent"
 	"emberd/stm/record"
 )
 
@@ -27,6 +28,7 @@ type counters struct {
 	inDoubt   atomic.Bool            // something was answered with doubt and is not settled
 	shortage  atomic.Pointer[string] // why saves, but not deletes, are refused
 	activeIn  atomic.Pointer[string]
+	shrunk    atomic.Pointer[[]extent.ShortFile] // own files that were cut or deleted since the start
 }
 
 // counts is what only [Store.Measure] tells.

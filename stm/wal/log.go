@@ -47,6 +47,7 @@ type Log struct {
 	beginning    func(*Log)         // called by the writer before its first transaction, then nil
 	sign         func(*record.Entry) string
 	purging      func([]memory.ID) error
+	shrank       func() // called by the writer, must not wait; can be nil
 
 	Ballast  *reservedSpace
 	Journal  *journal.Journal
@@ -100,7 +101,7 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 		SegmentAge: o.SegmentAge,
 		MemorySet:  table.MemorySet{Table: table.NewTable(), Words: table.NewIndex(o.Analyzer, o.Logger)},
 		TrashKeep:  o.TrashKeep, HistoryKeep: o.HistoryKeep, minFree: o.MinFree, committed: o.Committed,
-		beginning: o.Beginning, sign: o.Sign, purging: o.Purging,
+		beginning: o.Beginning, sign: o.Sign, purging: o.Purging, shrank: o.Shrank,
 		Ballast: NewBallast(o.FS, filepath.Join(data, "stm", dev.ID), state, o.Ballast),
 		Keys:    journal.NewIdemKeys(), Uses: uses{wake: make(chan struct{},
 			1)}, Locks: locks{held: map[string]*lock{}},

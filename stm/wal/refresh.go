@@ -71,7 +71,11 @@ func (s *Log) Refresh(ctx context.Context) (ForeignChange, error) {
 	}
 	s.missing(present)
 	got.Due = s.others.due()
-	return got, healer{s}.afterRefresh(ctx, &got)
+	if err := (healer{s}).afterRefresh(ctx, &got); err != nil {
+		return got, err
+	}
+	s.shrunk.Store(nil)
+	return got, nil
 }
 
 // otherFiles lists the log files that this device did not write, by folder.

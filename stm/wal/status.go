@@ -77,7 +77,7 @@ func (s *Log) StatusNow() Status {
 			st.Short = append(st.Short, f.String())
 		}
 	}
-	st.Warnings = s.warnings(&st, flagged)
+	st.Warnings = append(s.warnings(&st, flagged), s.shrunkNow()...)
 	if why := s.shortage.Load(); why != nil {
 		st.LowSpace = *why
 		st.Warnings = append(st.Warnings, *why)

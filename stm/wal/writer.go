@@ -286,7 +286,9 @@ func (w *Writer) begun() {
 func (w *Writer) written() {
 	w.active.note(w.buf)
 	w.S.bytes.Add(int64(len(w.buf)))
-	w.S.LastSeq.Store(w.seq)
+	if last := w.S.LastSeq.Swap(w.seq); w.seq > last {
+		w.S.Snapshot.Seen.Add(w.S.Device, last+1, w.seq)
+	}
 	w.S.newest.Store(w.clock.Last)
 	w.Space.written += len(w.buf)
 	w.S.counts.batches.Add(1)
@@ -350,14 +352,14 @@ func (w *Writer) cut(before uint64) bool {
 		err = w.sync(w.active.f)
 	}
 	if err != nil {
-		w.abandonSegment(before)
+		w.abandonSegment(before, err)
 	}
 	return err == nil
 }
 
 // abandonSegment gives up the active file without touching it again.
-func (w *Writer) abandonSegment(before uint64) {
-	w.S.Logger.Error("log segment given up", "segment", w.active.name)
+func (w *Writer) abandonSegment(before uint64, because error) {
+	w.S.Logger.Error("log segment given up", "segment", w.active.name, "because", because)
 	w.active.f.Close()
 	w.active = nil
 	w.S.activeIn.Store(nil)
@@ -368,7 +370,7 @@ func (w *Writer) abandonSegment(before uint64) {
 
 // repeatInNewSegment repeats an unsynced batch, same numbers and stamps, in a new segment.
 func (w *Writer) repeatInNewSegment(before uint64, cause error) error {
-	w.abandonSegment(before)
+	w.abandonSegment(before, cause)
 	err := w.CreateSegment()
 	if err == nil {
 		if _, err = w.active.f.Write(w.buf); err == nil {
@@ -377,7 +379,7 @@ func (w *Writer) repeatInNewSegment(before uint64, cause error) error {
 		if err == nil {
 			return nil
 		}
-		w.abandonSegment(before)
+		w.abandonSegment(before, err)
 	}
 	w.failed = w.clock.Now()
 	w.note(writeError{code: memory.ReadOnly,
@@ -388,7 +390,7 @@ func (w *Writer) repeatInNewSegment(before uint64, cause error) error {
 
 // present makes sure that what is written next lands in the log. Nothing is
 // written into, or made beside, a folder that was deleted or replaced; a
-// segment that was deleted is given up. A segment that is at its name proves the
+// segment that was deleted or cut is given up. A segment that is at its name proves the
 // folders above it too.
 func (w *Writer) present() error {
 	if w.active != nil && w.segmentInPlace(w.active) {
@@ -404,17 +406,20 @@ func (w *Writer) present() error {
 		}
 	}
 	if s := w.active; s != nil {
-		_, err := w.S.FS.Lstat(s.path)
-		w.S.cloned.Store(w.S.cloned.Load() || err == nil)
-		w.abandonSegment(w.seq)
+		info, err := w.S.FS.Lstat(s.path)
+		w.S.cloned.Store(w.S.cloned.Load() || err == nil && device.InodeOf(info) != s.inode)
+		w.abandonSegment(w.seq, device.ErrGone)
 	}
 	return nil
 }
 
-// segmentInPlace reports whether a segment is at its name, as far as can be seen.
+// segmentInPlace reports whether a segment is at its name, and not cut, as far as can be seen.
 func (w *Writer) segmentInPlace(s *segment) bool {
 	info, err := w.S.FS.Lstat(s.path)
-	return err == nil && device.InodeOf(info) == s.inode || err != nil && !errors.Is(err, fs.ErrNotExist)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return device.InodeOf(info) == s.inode && info.Size() >= s.size
 }
 
 // startupMaintenance is what a start leaves for later.
@@ -433,6 +438,8 @@ func (w *Writer) Look() {
 		_ = w.refuse(err) // status tells it
 	} else if t := w.S.trouble.Load(); t != nil && (t.gone || w.clock.Now().Sub(t.at).Abs() >= ProbeEvery) {
 		w.probe()
+	} else {
+		w.lookForShrunk()
 	}
 }
 
