@@ -19,6 +19,9 @@ func (e *Admin) Status(context.Context, *op.StatusRequest) (*op.StatusResult, er
 		return e.SeenStatus(), nil
 	}
 	st := e.Stm.Status()
+	if len(st.Shrunk) > 0 {
+		core.Nudge(e.NewFiles)
+	}
 	timers, warnings := e.Chores.Report()
 	res := &op.StatusResult{
 		Version:  e.versionResult(),

@@ -41,11 +41,13 @@ func Socket(p *Places) []Finding {
 	case info.Mode().Type() != fs.ModeSocket:
 		f.Code, f.Next = "socket-blocked", "mv "+Shell(p.Socket)+" "+Shell(p.Socket+".aside")
 		f.Text = fmt.Sprintf("%s is in the way of the socket and is none, so that no daemon starts", p.Socket)
-	case isDead(p.Socket) && filepath.Dir(p.Socket) == filepath.Dir(p.Config):
-		return nil // a daemon in its sandbox cannot remove it there, and the next one replaces it
 	case isDead(p.Socket):
 		f.Severity, f.Code, f.Next = Warning, "socket-dead", "rm "+Shell(p.Socket)
 		f.Text = fmt.Sprintf("nobody listens on the socket %s, which a daemon left behind that was killed", p.Socket)
+		if filepath.Dir(p.Socket) == filepath.Dir(p.Config) { // which a daemon in its sandbox may not change
+			f.Severity, f.Next = Note, ""
+			f.Text = fmt.Sprintf("the socket %s is that of the last daemon; the next one replaces it", p.Socket)
+		}
 		f.Fix = func(context.Context) (string, error) { return removeDead(p) }
 	default:
 		return nil

@@ -66,7 +66,7 @@ type Options struct {
 	// the order of the log and before its caller is answered. The writer goroutine
 	// calls it; it must not wait.
 	Committed func(record.Entry)
-	// Shrank, if not nil, is called when files of this device's log turn out to be cut or gone: the next
+	// Shrank, if not nil, is called when a save finds files of this device's log cut or gone: the next
 	// Refresh writes again what they held. The writer goroutine calls it; it must not wait.
 	Shrank func()
 	// Beginning, if not nil, is called once by the writer goroutine, before it writes the first

@@ -125,7 +125,7 @@ func (w *Writer) rotate() error {
 	}
 	s, now := w.active, w.clock.Now()
 	if s == nil {
-		w.lookForShrunk()
+		w.askForRefresh()
 		if err := w.CreateSegment(); err != nil {
 			return err
 		}

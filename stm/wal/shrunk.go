@@ -8,7 +8,7 @@ import (
 )
 
 // lookForShrunk notices files of this device that were cut or deleted while the log is open. What they held is in
-// memory: the refresh that it asks for writes it again.
+// memory: a refresh writes it again.
 func (w *Writer) lookForShrunk() {
 	s := w.S
 	if !s.found.mu.TryLock() { // what a start found is being written
@@ -25,8 +25,12 @@ func (w *Writer) lookForShrunk() {
 		s.Rewriting.Unlock()
 	}
 	s.shrunk.Store(&short)
-	if len(short) > 0 && s.shrank != nil {
-		s.shrank()
+}
+
+// askForRefresh has files that were cut or deleted made good, before a segment is begun.
+func (w *Writer) askForRefresh() {
+	if w.lookForShrunk(); len(w.S.shrunkNow()) > 0 && w.S.shrank != nil {
+		w.S.shrank()
 	}
 }
 

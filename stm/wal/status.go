@@ -31,6 +31,7 @@ type Status struct {
 	Dead        int64         // about how many of the own bytes a compaction would take away
 	Recovered   repair.Healed // what came back from a copy at this start, or since
 	Short       []string      // own files that hold less than was written to them, in clauses
+	Shrunk      []string      // own files that were cut or deleted since the start, in sentences: a refresh mends that
 	Warnings    []string
 }
 
@@ -77,7 +78,8 @@ func (s *Log) StatusNow() Status {
 			st.Short = append(st.Short, f.String())
 		}
 	}
-	st.Warnings = append(s.warnings(&st, flagged), s.shrunkNow()...)
+	st.Shrunk = s.shrunkNow()
+	st.Warnings = append(s.warnings(&st, flagged), st.Shrunk...)
 	if why := s.shortage.Load(); why != nil {
 		st.LowSpace = *why
 		st.Warnings = append(st.Warnings, *why)
