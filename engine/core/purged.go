@@ -45,3 +45,11 @@ func AddPurged(fsys durable.FS, state string, known stm.Purges) error {
 	}
 	return durable.ReplaceFile(fsys, name, data)
 }
+
+// ResolvePurged finds a memory that was purged here, or that the log knows of as such, by its id or a part of it.
+func ResolvePurged(fsys durable.FS, state string, known stm.Purges, name string) (memory.ID, error) {
+	if err := AddPurged(fsys, state, known); err != nil {
+		return "", err
+	}
+	return stm.ResolvePurged(name, known)
+}

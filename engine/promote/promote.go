@@ -37,6 +37,9 @@ func (e *Promote) Promote(ctx context.Context, req *op.PromoteRequest) (*op.Prom
 	if errors.Is(err, fs.ErrClosed) && !e.Notes.Vault.Away().IsZero() {
 		return nil, e.Notes.Vault.ErrAway()
 	}
+	if err == nil && res.Outcome == op.PromotionPending && !e.Notes.Vault.Released().IsZero() {
+		res.Reason = "the vault is released, which emberd vault open ends"
+	}
 	return res, err
 }
 

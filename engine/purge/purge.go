@@ -13,7 +13,6 @@ import (
 	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
-	"emberd/stm"
 	"emberd/vault"
 )
 
@@ -74,11 +73,7 @@ func (e *Purge) resolve(name string) (memory.ID, error) {
 	if memory.CodeOf(err) != memory.NotFound {
 		return id, err
 	}
-	purged := e.Stm.Purges()
-	if err := core.AddPurged(e.Opt.FS, e.Opt.State, purged); err != nil {
-		return "", err
-	}
-	return stm.ResolvePurged(name, purged)
+	return core.ResolvePurged(e.Opt.FS, e.Opt.State, e.Stm.Purges(), name)
 }
 
 // remember has status tell which backups still hold a memory.
@@ -161,7 +156,8 @@ func (e *Purge) purgeBackups(id memory.ID, req *op.PurgeRequest, res *op.PurgeRe
 			res.Backups = append(res.Backups, base)
 			continue
 		}
-		why := fmt.Sprintf("this backup holds the memory; emberd purge --backups %s removes it, or delete it yourself", id)
+		why := fmt.Sprintf("this backup holds the memory; emberd purge --backups %s removes it, or delete it yourself",
+			id)
 		if err != nil {
 			why = "this backup cannot be read and may hold the memory; delete it if so"
 		}

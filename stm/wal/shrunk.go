@@ -29,13 +29,13 @@ func (w *Writer) lookForShrunk() {
 
 // askForRefresh has files that were cut or deleted made good, before a segment is begun.
 func (w *Writer) askForRefresh() {
-	if w.lookForShrunk(); len(w.S.shrunkNow()) > 0 && w.S.shrank != nil {
+	if w.lookForShrunk(); len(shrunkNow(w.S)) > 0 && w.S.shrank != nil {
 		w.S.shrank()
 	}
 }
 
 // shrunkNow says in sentences which files were cut or deleted and are not made good yet.
-func (s *Log) shrunkNow() (out []string) {
+func shrunkNow(s *Log) (out []string) {
 	if short := s.shrunk.Load(); short != nil {
 		for _, f := range *short {
 			out = append(out, fmt.Sprintf("log file %s; emberd writes what it held again, from memory", f))

@@ -78,7 +78,7 @@ func (s *Log) StatusNow() Status {
 			st.Short = append(st.Short, f.String())
 		}
 	}
-	st.Shrunk = s.shrunkNow()
+	st.Shrunk = shrunkNow(s)
 	st.Warnings = append(s.warnings(&st, flagged), st.Shrunk...)
 	if why := s.shortage.Load(); why != nil {
 		st.LowSpace = *why
@@ -87,18 +87,19 @@ func (s *Log) StatusNow() Status {
 	return st
 }
 
-// look lets the writer look at the disk if it is not busy with it, which would
-// be a look too.
+// look lets the writer look at the disk, if it is not busy with it for longer.
 func (s *Log) look() {
-	done := make(chan struct{})
+	done, over := make(chan struct{}), time.After(lookTime)
 	select {
 	case s.Writer.looks <- done:
-	default:
+	case <-s.Writer.stop:
+		return
+	case <-over:
 		return
 	}
 	select {
 	case <-done:
-	case <-time.After(lookTime):
+	case <-over:
 	}
 }
 
