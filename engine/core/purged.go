@@ -72,3 +72,11 @@ func parsePurged(data []byte) (stored stm.Purges, sound bool) {
 	}
 	return stored, sound
 }
+
+// ResolvePurged finds a memory that was purged here, or that the log knows of as such, by its id or a part of it.
+func ResolvePurged(fsys durable.FS, state string, known stm.Purges, name string) (memory.ID, error) {
+	if err := AddPurged(fsys, state, known); err != nil {
+		return "", err
+	}
+	return stm.ResolvePurged(name, known)
+}

@@ -326,6 +326,11 @@ func (e *diagnostics) served() []string {
 // vaults looks at each vault.
 func (e *diagnostics) vaults(ctx context.Context) error {
 	for _, dir := range e.served() {
+		if e.released(dir) {
+			e.add(doctor.Finding{Area: "vault", Code: "vault-released", Severity: doctor.Note,
+				Next: "emberd vault open", Text: fmt.Sprintf("%s is released, so that its disk can be unmounted, and not looked at", dir)})
+			continue
+		}
 		survey, err := doctor.Vault(ctx, dir, e.c.Vault.ArchiveFolder, e.c.Vault.Ignore)
 		if err != nil {
 			return err
@@ -336,6 +341,13 @@ func (e *diagnostics) vaults(ctx context.Context) error {
 			func(f doctor.Finding) bool { return f.Code == "vault-remote" })
 	}
 	return nil
+}
+
+// released reports whether the daemon was told to let go of a vault.
+func (e *diagnostics) released(dir string) bool {
+	return e.status != nil && slices.ContainsFunc(e.status.Vaults, func(v op.VaultStatus) bool {
+		return v.Released && cli.SameVaults([]string{dir}, v.Path)
+	})
 }
 
 // watches compares the folders of the vaults with what the system lets be watched.

@@ -27,8 +27,8 @@ func writing() []mutant {
 			"if _, err = w.active.f.Write(w.buf); err == nil {\n\t\t\terr = w.sync(w.active.f)\n\t\t}\n",
 			"err = w.sync(w.active.f)\n", crashes},
 		{"error of a batch written again", "stm/wal/writer.go",
-			"\t\tif err == nil {\n\t\t\treturn nil\n\t\t}\n\t\tw.abandonSegment(before)",
-			"\t\tif err == nil || w.active != nil {\n\t\t\treturn nil\n\t\t}\n\t\tw.abandonSegment(before)", crashes},
+			"\t\tif err == nil {\n\t\t\treturn nil\n\t\t}\n\t\tw.abandonSegment(before, err)",
+			"\t\tif err == nil || w.active != nil {\n\t\t\treturn nil\n\t\t}\n\t\tw.abandonSegment(before, err)", crashes},
 		{"error of a write", "stm/wal/writer.go", "\t\tw.seq = before\n\t\treturn refused\n", "\t\t_ = refused\n",
 			crashes},
 		{"truncation after a failed write", "stm/wal/writer.go", "err := w.active.f.Truncate(w.active.size)",
@@ -47,8 +47,7 @@ func writing() []mutant {
 		{"look whether the folder is the same", "stm/wal/segment.go",
 			"\tif err := w.present(); err != nil {\n\t\treturn err\n\t}\n", "", damage},
 		{"look whether the segment is the same", "stm/wal/writer.go",
-			"\t\tw.abandonSegment(w.seq)\n\t}\n\treturn nil\n}\n\n// segmentInPlace",
-			"\t}\n\treturn nil\n}\n\n// segmentInPlace", damage},
+			"\t\tw.abandonSegment(w.seq, damage)\n\t\tw.S.damaged()\n", "", damage},
 	}
 }
 
@@ -63,8 +62,8 @@ func doubting() []mutant {
 		{"writing of what is in doubt before all else", "stm/wal/segment.go",
 			"if err := w.repeat(); err != nil || s == nil {", "if err := error(nil); err != nil || s == nil {", doubts},
 		{"sync of what was in doubt", "stm/wal/indeterminate.go",
-			"\tif err := w.sync(w.active.f); err != nil {\n\t\tw.abandonSegment(w.seq)",
-			"\tif err := error(nil); err != nil {\n\t\tw.abandonSegment(w.seq)", doubts},
+			"\tif err := w.sync(w.active.f); err != nil {\n\t\tw.abandonSegment(w.seq, err)",
+			"\tif err := error(nil); err != nil {\n\t\tw.abandonSegment(w.seq, err)", doubts},
 		{"look at what is in doubt before a change", "stm/update.go",
 			"\tif err = s.wal.CheckDurable(ctx); err != nil {\n\t\treturn wal.Receipt{}, err\n\t}\n", "", doubts},
 		{"sync of names that a killed process left", "stm/wal/recover.go", "\t\treturn r.s.FS.SyncDir(dir)\n",
