@@ -328,7 +328,8 @@ func (e *diagnostics) vaults(ctx context.Context) error {
 	for _, dir := range e.served() {
 		if e.released(dir) {
 			e.add(doctor.Finding{Area: "vault", Code: "vault-released", Severity: doctor.Note,
-				Next: "emberd vault open", Text: fmt.Sprintf("%s is released, so that its disk can be unmounted, and not looked at", dir)})
+				Next: "emberd vault open",
+				Text: fmt.Sprintf("%s is released, so that its disk can be unmounted, and not looked at", dir)})
 			continue
 		}
 		survey, err := doctor.Vault(ctx, dir, e.c.Vault.ArchiveFolder, e.c.Vault.Ignore)
