@@ -45,7 +45,7 @@ func writing() []mutant {
 			crashes},
 		{"writing of what is queued at the end", "stm/wal/writer.go", "\t\t\tw.drain()\n", "", crashes},
 		{"look whether the folder is the same", "stm/wal/segment.go",
-			"\tif err := w.present(); err != nil {\n\t\treturn err\n\t}\n", "", damage},
+			"\tif err := w.present(); err != nil {\n\t\treturn err\n\t}\n\ts, now := w.active", "\ts, now := w.active", damage},
 		{"look whether the segment is the same", "stm/wal/writer.go",
 			"\t\tw.abandonSegment(w.seq, damage)\n\t\tw.S.damaged()\n", "", damage},
 	}
