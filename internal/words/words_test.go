@@ -15,13 +15,35 @@ import (
 	"emberd/internal/text/spelling"
 )
 
-// counted turns "a b b" into its terms.
+// The forms of terms in tests.
+const (
+	lower Forms = 1
+	upper Forms = 2
+)
+
+// counted turns "a b B" into its terms, which are in lower case.
 func counted(text string) (terms []TermCount, length int) {
-	words := strings.Fields(text)
+	words := strings.Fields(strings.ReplaceAll(text, "|", " "))
 	for _, w := range words {
-		terms = append(terms, TermCount{Term: w, Count: 1})
+		t := TermCount{Term: strings.ToLower(w), Count: 1, Forms: lower}
+		if t.Term != w {
+			t.Forms = upper
+		}
+		terms = append(terms, t)
 	}
 	return terms, len(words)
+}
+
+// passages turns "a b | B" into two; what has no bar has none.
+func passages(text string) (out []Passage) {
+	if !strings.Contains(text, "|") {
+		return nil
+	}
+	for part := range strings.SplitSeq(text, "|") {
+		terms, length := counted(part)
+		out = append(out, Passage{terms, length})
+	}
+	return out
 }
 
 // query weighs every word 1.
@@ -45,7 +67,8 @@ func indexOf(t testing.TB, texts ...string) *Index {
 
 func add(t testing.TB, x *Index, text string) Doc {
 	t.Helper()
-	doc, err := x.Add(counted(text))
+	terms, length := counted(text)
+	doc, err := x.Add(terms, length, passages(text)...)
 	if err != nil {
 		t.Fatalf("Add(%q): %v", text, err)
 	}
@@ -175,8 +198,8 @@ func TestRemove(t *testing.T) {
 		t.Error("a removed document is explained")
 	}
 	e, _ := x.Search(query("red")).Explain(0)
-	if e.Docs != 2 || e.Terms[0].DF != 2 || e.Average != 1.5 {
-		t.Errorf("statistics are %d documents, df %d, average %v, want 2, 2, 1.5", e.Docs, e.Terms[0].DF, e.Average)
+	if e.Docs != 2 || e.Terms[0].DF != 2 || e.Passage != 1.5 {
+		t.Errorf("statistics are %d documents, df %d, average %v, want 2, 2, 1.5", e.Docs, e.Terms[0].DF, e.Passage)
 	}
 	if x.Len() != 2 || x.Docs() != 3 {
 		t.Errorf("Len = %d and Docs = %d, want 2 live of 3", x.Len(), x.Docs())
@@ -236,7 +259,8 @@ func TestExplainFollowsTheFormula(t *testing.T) {
 
 func TestCountsStopAt255(t *testing.T) {
 	x := New()
-	doc, err := x.Add([]TermCount{{"many", math.MaxInt}, {"many", math.MaxInt}, {"none", 0}, {"none", -1}}, -1)
+	doc, err := x.Add([]TermCount{{"many", math.MaxInt, 0}, {"many", math.MaxInt, 0}, {"none", 0, 0},
+		{"none", -1, 0}}, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +272,7 @@ func TestCountsStopAt255(t *testing.T) {
 
 func TestLastNumberAndFull(t *testing.T) {
 	x := New()
-	x.lengths = make([]uint32, MaxDocs-1)
+	x.sizes = make([]size, MaxDocs-1)
 	x.dead = make([]atomic.Uint64, MaxDocs/64)
 	if doc := add(t, x, "last"); doc != MaxDocs-1 {
 		t.Fatalf("last document is %d, want %d", doc, MaxDocs-1)
@@ -264,59 +288,105 @@ func TestLastNumberAndFull(t *testing.T) {
 	}
 }
 
-// model is the index written without any thought of speed.
-type model struct{ docs map[Doc]map[string]int }
+// model is the index written without any thought of speed: texts, whose passages bars part.
+type model struct{ docs map[Doc]string }
 
-func (m model) length(d Doc) (n int) {
-	for _, count := range m.docs[d] {
-		n += count
+// holds counts a term in a text, and says in which forms it is there.
+func holds(text, term string) (tf float64, forms Forms) {
+	terms, _ := counted(text)
+	for _, t := range terms {
+		if t.Term == term {
+			tf++
+			forms |= t.Forms
+		}
 	}
-	return n
+	return tf, forms
 }
 
-// relevance computes BM25 from scratch for every matching document.
-func (m model) relevance(terms []QueryTerm) map[Doc]float64 {
-	total := 0
-	for d := range m.docs {
-		total += m.length(d)
+func lengthOf(text string) float64 {
+	_, n := counted(text)
+	return float64(n)
+}
+
+// averages are of the passages, and the harmonic one of the documents.
+func (m model) averages() (passage, typical float64) {
+	words, count, inverse := 0.0, 0.0, 0.0
+	for _, text := range m.docs {
+		words += lengthOf(text)
+		count += float64(strings.Count(text, "|") + 1)
+		inverse += 1 / max(lengthOf(text), 10)
 	}
-	n := float64(len(m.docs))
+	return words / count, float64(len(m.docs)) / inverse
+}
+
+// relevance computes it from scratch for every matching document.
+func (m model) relevance(terms []QueryTerm) map[Doc]float64 {
+	passage, typical := m.averages()
 	scores := make(map[Doc]float64)
-	for _, q := range terms {
-		df := 0.0
-		for d := range m.docs {
-			if m.docs[d][q.Term] > 0 {
-				df++
+	for d, text := range m.docs {
+		best, whole, bonus, found := 0.0, 0.0, 0.0, false
+		for part := range strings.SplitSeq(text, "|") {
+			sum := 0.0
+			for _, q := range terms {
+				if tf, _ := holds(part, q.Term); tf > 0 {
+					sum += q.Weight * m.idf(q.Term) * tf / (tf + 1.2*(0.7+0.3*lengthOf(part)/passage))
+				}
+			}
+			best = max(best, sum)
+		}
+		for _, q := range terms {
+			tf, forms := holds(text, q.Term)
+			if tf == 0 {
+				continue
+			}
+			found = true
+			whole += q.Weight * m.idf(q.Term) * tf / (tf + 1.2*(0.1+0.9*lengthOf(text)/typical))
+			if forms&q.Form != 0 {
+				bonus += 0.1 * q.Weight * m.idf(q.Term)
+				if forms&q.Name != 0 {
+					bonus += 0.1 * q.Weight * m.idf(q.Term)
+				}
 			}
 		}
-		for d := range m.docs {
-			if tf := float64(m.docs[d][q.Term]); tf > 0 {
-				norm := k1 * (1 - b + b*float64(m.length(d))*n/float64(total))
-				scores[d] += q.Weight * math.Log(1+(n-df+0.5)/(df+0.5)) * tf / (tf + norm)
-			}
+		switch {
+		case found && strings.Contains(text, "|"):
+			scores[d] = 0.6*whole + 0.4*best + bonus
+		case found:
+			scores[d] = best + bonus
 		}
 	}
 	return scores
 }
 
+func (m model) idf(term string) float64 {
+	n, df := float64(len(m.docs)), 0.0
+	for _, text := range m.docs {
+		if tf, _ := holds(text, term); tf > 0 {
+			df++
+		}
+	}
+	return math.Log(1 + (n-df+0.5)/(df+0.5))
+}
+
 // TestIndexAgainstModel runs random operations on the index and on the model.
 func TestIndexAgainstModel(t *testing.T) {
-	word := rapid.SampledFrom(strings.Fields("a b c d e f g h ä 京都"))
+	word := rapid.SampledFrom(strings.Fields("a A b B c d e f g h ä 京都"))
 	rapid.Check(t, func(t *rapid.T) {
-		x, m := New(), model{docs: make(map[Doc]map[string]int)}
+		x, m := New(), model{docs: make(map[Doc]string)}
 		next := Doc(0)
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
-				words := rapid.SliceOfN(word, 1, 12).Draw(t, "words")
-				doc, err := x.Add(counted(strings.Join(words, " ")))
+				text := strings.Join(rapid.SliceOfN(word, 1, 12).Draw(t, "words"), " ")
+				for range rapid.IntRange(0, 2).Draw(t, "more passages") {
+					text += " | " + strings.Join(rapid.SliceOfN(word, 1, 12).Draw(t, "words"), " ")
+				}
+				terms, length := counted(text)
+				doc, err := x.Add(terms, length, passages(text)...)
 				if err != nil || doc != next {
 					t.Fatalf("Add = %d, %v, want %d", doc, err, next)
 				}
-				next++
-				m.docs[doc] = make(map[string]int)
-				for _, w := range words {
-					m.docs[doc][w]++
-				}
+				next = Doc(x.Docs())
+				m.docs[doc] = text
 			},
 			"remove": func(t *rapid.T) {
 				doc := Doc(rapid.Uint32Range(0, uint32(next)).Draw(t, "doc"))
@@ -346,7 +416,11 @@ func TestIndexAgainstModel(t *testing.T) {
 func compare(t *rapid.T, x *Index, m model, words []string) {
 	var terms []QueryTerm
 	for i, w := range words {
-		terms = append(terms, QueryTerm{Term: w, Weight: 1 + float64(i)/2})
+		q := QueryTerm{Term: strings.ToLower(w), Weight: 1 + float64(i)/2}
+		if q.Form = Forms(i % 3); q.Term != w {
+			q.Form, q.Name = upper, upper
+		}
+		terms = append(terms, q)
 	}
 	want := m.relevance(terms)
 	matches := x.Search(terms)
@@ -463,5 +537,36 @@ func TestSimilar(t *testing.T) {
 	}
 	if got := x.Similar("elephant", 2); len(got) != 0 {
 		t.Errorf("elephant resembles %+v", got)
+	}
+}
+
+// A long document counts once whatever its passages hold, and lies within one window.
+func TestLongDocuments(t *testing.T) {
+	x := New()
+	for range windowSize - 2 {
+		add(t, x, "other")
+	}
+	long := add(t, x, "red fox | blue fox | red red sky")
+	if long != windowSize {
+		t.Errorf("the long document is %d, want %d, where its passages fit", long, windowSize)
+	}
+	if docs, df := x.Frequencies([]string{"red", "fox"}); docs != windowSize-1 || df[0] != 1 || df[1] != 1 {
+		t.Errorf("frequencies are %d %v, want %d documents and 1 of each", docs, df, windowSize-1)
+	}
+	if got := found(x, "fox red"); !slices.Equal(got, []Doc{long}) {
+		t.Errorf("found %v, want %d alone", got, long)
+	}
+	e, ok := x.Search(query("red sky")).Explain(long)
+	if !ok || e.Best != 3 || e.Terms[0].BestTF != 2 || e.Terms[0].TF != 3 || e.Length != 7 {
+		t.Errorf("explained as %+v, want the third passage as the best", e)
+	}
+	if x.Live(long+1) || x.Remove(long+1) {
+		t.Error("a passage is live or can be removed, and is no document")
+	}
+	if !x.Remove(long) || len(found(x, "sky")) > 0 || x.Len() != windowSize-2 {
+		t.Error("a removed long document is still there")
+	}
+	if docs, df := x.Frequencies([]string{"red"}); docs != windowSize-2 || df[0] != 0 {
+		t.Errorf("after removal frequencies are %d %v", docs, df)
 	}
 }
