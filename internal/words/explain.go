@@ -13,9 +13,8 @@ type Explanation struct {
 	Terms     []TermScore
 }
 
-// TermScore is what one query term gives to a document: Score = Weight · IDF · (S + Bonus)
-// where S is TF / (TF + Norm), and of a long document 0.6 of that and 0.4 of the same with
-// BestTF and BestNorm.
+// TermScore is what one query term gives to a document: Weight · IDF · TF / (TF + Norm), of
+// a long one 0.6 of that and 0.4 of the same with BestTF and BestNorm, and what the form gives.
 type TermScore struct {
 	Term     string
 	Weight   float64
@@ -25,8 +24,9 @@ type TermScore struct {
 	Norm     float64
 	BestTF   int     // in the best passage of a long document
 	BestNorm float64 // of that passage, 0 for a document that is not long
-	Bonus    float64 // for the form of the query
 	Score    float64
+	// BestScore and FormScore are parts of Score: what the best passage gives, and the form.
+	BestScore, FormScore float64
 }
 
 // Explain reports where the relevance of doc comes from, with one entry for each query
@@ -76,13 +76,15 @@ func (m *Matches) explainTerm(t *scoredTerm, doc, best Doc) (TermScore, bool) {
 		return TermScore{}, false
 	}
 	full, s := t.Weight*t.idf, m.sizes[doc]
-	out := TermScore{Term: t.Term, Weight: t.Weight, TF: tf, DF: t.df, IDF: t.idf, Norm: m.norm(s), Bonus: t.bonus(forms)}
-	out.Score = shareOf(s)*contribution(full, tf, out.Norm) + full*out.Bonus
+	out := TermScore{Term: t.Term, Weight: t.Weight, TF: tf, DF: t.df, IDF: t.idf, Norm: m.norm(s),
+		FormScore: full * t.bonus(forms)}
+	out.Score = shareOf(s)*contribution(full, tf, out.Norm) + out.FormScore
 	if best > 0 {
 		p := m.sizes[doc+best]
 		out.BestTF, _ = t.at(doc + best)
 		out.BestNorm = m.norm(p)
-		out.Score += shareOf(p) * contribution(full, out.BestTF, out.BestNorm)
+		out.BestScore = shareOf(p) * contribution(full, out.BestTF, out.BestNorm)
+		out.Score += out.BestScore
 	}
 	return out, true
 }
