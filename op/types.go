@@ -310,9 +310,9 @@ type Explain struct {
 }
 
 // TermExplain is what one word of the query added to the relevance (BM25). A memory has one for its
-// text, score = weight × idf × tf / (tf + norm). One of more than 120 words has six tenths of that, and
-// another for its best passage with four tenths. One that has the word in the form of the query has
-// another for that.
+// text, score = 0.9 × weight × idf × tf / (tf + norm). One of more than 120 words has 0.54 in place of
+// 0.9, and another for its best passage with 0.36. A memory that has the word in the form of the query
+// has another with 0.1 × weight × idf, or 0.2 for a name.
 type TermExplain struct {
 	Term   string  `json:"term"`
 	For    string  `json:"for,omitempty"`   // word of the query in whose place it was searched for

@@ -182,6 +182,17 @@ func (q *parsedQuery) of(term string) askedTerm {
 	return askedTerm{times: 1}
 }
 
+// isMessage reports whether a query is so long that it is a message, passed on whole. What is
+// in quotes there quotes somebody and selects nothing.
+func (q *parsedQuery) isMessage() bool {
+	const most = 24 // words that are no stop words
+	said := 0.0
+	for _, asked := range q.asked {
+		said += asked.times
+	}
+	return said > most
+}
+
 // termsIn returns the terms of a part of the query, and counts them.
 func (q *parsedQuery) termsIn(a *analysis.Analyzer, s string) []string {
 	terms := a.Query(s)
@@ -212,6 +223,9 @@ func (q *parsedQuery) analyse(a *analysis.Analyzer) {
 		}
 	}
 	q.Terms = append(q.Terms, q.required...)
+	if q.isMessage() {
+		q.relaxPhrases()
+	}
 	slices.Sort(q.Terms)
 	q.Terms = slices.Compact(q.Terms)
 	for _, t := range core.Distinct(a.Terms(q.Query.Words)) {

@@ -13,8 +13,8 @@ type Explanation struct {
 	Terms     []TermScore
 }
 
-// TermScore is what one query term gives to a document: Weight · IDF · TF / (TF + Norm), of
-// a long one 0.6 of that and 0.4 of the same with BestTF and BestNorm, and what the form gives.
+// TermScore is what one query term gives to a document: 0.9 · Weight · IDF · TF / (TF + Norm),
+// of a long one 0.6 of that and 0.4 of the same with BestTF and BestNorm, and what the form gives.
 type TermScore struct {
 	Term     string
 	Weight   float64
@@ -77,7 +77,7 @@ func (m *Matches) explainTerm(t *scoredTerm, doc, best Doc) (TermScore, bool) {
 	}
 	full, s := t.Weight*t.idf, m.sizes[doc]
 	out := TermScore{Term: t.Term, Weight: t.Weight, TF: tf, DF: t.df, IDF: t.idf, Norm: m.norm(s),
-		FormScore: full * t.bonus(forms)}
+		FormScore: full * t.formShare(forms)}
 	out.Score = shareOf(s)*contribution(full, tf, out.Norm) + out.FormScore
 	if best > 0 {
 		p := m.sizes[doc+best]

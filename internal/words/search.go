@@ -22,9 +22,9 @@ const (
 	b      = 0.3 // of a passage
 	bWhole = 0.9 // of a long document
 
-	passageShare = 0.4 // of the best passage of a long document
-	formBonus    = 0.1 // for the form of the query
-	nameBonus    = 0.1 // for a name written as one
+	textShare    = 0.9 // of how often a term is in a text; the rest is for its form
+	passageShare = 0.4 // of that, for the best passage of a long document
+	nameShare    = 0.1 // more for a name written as one
 )
 
 // QueryTerm is a term to search for and what it counts. A weight of zero or less
@@ -256,12 +256,9 @@ func (m *Matches) score(w *window, base Doc, t *scoredTerm, postings []posting) 
 			return postings[i:]
 		}
 		s := m.sizes[p.doc()]
-		score := contribution(full, p.tf(), m.norm(s))
-		if s >= longBit {
-			score *= shareOf(s)
-		}
+		score := shareOf(s) * contribution(full, p.tf(), m.norm(s))
 		if !s.isPassage() {
-			score += full * t.bonus(forms[i])
+			score += full * t.formShare(forms[i])
 		}
 		w.scores[at] += score
 		w.matched[at/64] |= 1 << (at % 64)
@@ -272,12 +269,12 @@ func (m *Matches) score(w *window, base Doc, t *scoredTerm, postings []posting) 
 // shareOf is what the score of a text counts in that of its document.
 func shareOf(s size) float64 {
 	switch {
+	case s < longBit:
+		return textShare
 	case s.isPassage():
-		return passageShare
-	case s.isLong():
-		return 1 - passageShare
+		return textShare * passageShare
 	}
-	return 1
+	return textShare * (1 - passageShare)
 }
 
 // contribution is the part of one term in a text's relevance.
@@ -285,15 +282,15 @@ func contribution(full float64, tf int, norm float64) float64 {
 	return full * float64(tf) / (float64(tf) + norm)
 }
 
-// bonus is what a document gets for having the term in forms.
-func (t *scoredTerm) bonus(forms Forms) float64 {
+// formShare is what counts for a document's having the term in forms.
+func (t *scoredTerm) formShare(forms Forms) float64 {
 	switch {
 	case forms&t.Form == 0:
 		return 0
 	case forms&t.Name == 0:
-		return formBonus
+		return 1 - textShare
 	}
-	return formBonus + nameBonus
+	return 1 - textShare + nameShare
 }
 
 // emit yields the live documents of the window and clears it. It returns false when

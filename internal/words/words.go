@@ -24,7 +24,7 @@
 //
 // Matches.All yields every live document that holds at least one query term, with
 //
-//	relevance(d) = Σ weight(t) · idf(t) · (share(t, d) + bonus(t, d))
+//	relevance(d) = Σ weight(t) · idf(t) · (0.9 · share(t, d) + form(t, d))
 //	idf(t)       = ln(1 + (N - df + 0.5) / (df + 0.5))
 //
 // where N and df count live documents only. For a document of one passage
@@ -41,9 +41,10 @@
 //
 // This is BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and
 // Beyond", 2009) in the form Lucene has used since version 8: the idf cannot be negative,
-// and the constant factor k1+1, which changes no order, is left out. The bonus is 0.1 if the
-// document has the term in the form of the query (QueryTerm.Form), and 0.1 more if it is
-// written as a name in both. A term adds at most 1.2 times its weight times its idf.
+// and the constant factor k1+1, which changes no order, is left out. form is 0.1 if the
+// document has the term in the form of the query (QueryTerm.Form), and 0.2 if it is also
+// written as a name in both. So a term adds at most its weight times its idf, a name a tenth
+// more.
 //
 // # Sharing
 //

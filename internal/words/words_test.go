@@ -245,12 +245,12 @@ func TestExplainFollowsTheFormula(t *testing.T) {
 		t.Fatalf("explained terms are %+v, want red and fox", e.Terms)
 	}
 	norm := 1.2 * (1 - 0.3 + 0.3*3/3.0)
-	want := 2*math.Log(1+1.5/2.5)*2/(2+norm) + math.Log(1+2.5/1.5)*1/(1+norm)
+	want := 0.9 * (2*math.Log(1+1.5/2.5)*2/(2+norm) + math.Log(1+2.5/1.5)*1/(1+norm))
 	if math.Abs(e.Relevance-want) > 1e-12 {
 		t.Errorf("relevance = %v, want %v", e.Relevance, want)
 	}
 	for _, term := range e.Terms {
-		score := term.Weight * term.IDF * float64(term.TF) / (float64(term.TF) + term.Norm)
+		score := 0.9 * term.Weight * term.IDF * float64(term.TF) / (float64(term.TF) + term.Norm)
 		if math.Abs(term.Score-score) > 1e-12 {
 			t.Errorf("score of %s = %v, want %v from its own parts", term.Term, term.Score, score)
 		}
@@ -350,9 +350,9 @@ func (m model) relevance(terms []QueryTerm) map[Doc]float64 {
 		}
 		switch {
 		case found && strings.Contains(text, "|"):
-			scores[d] = 0.6*whole + 0.4*best + bonus
+			scores[d] = 0.54*whole + 0.36*best + bonus
 		case found:
-			scores[d] = best + bonus
+			scores[d] = 0.9*best + bonus
 		}
 	}
 	return scores
