@@ -281,8 +281,8 @@ func (a *SearchRun) noteHit(h ltm.Hit) op.Hit {
 	hit.Explain.Meaning, hit.Explain.Date = a.Q.Near.notes[h.Path], a.Q.dates.ofNote(h.Path, h.Created)
 	for _, s := range h.Scores {
 		hit.Explain.Terms = append(hit.Explain.Terms,
-			op.TermExplain{Term: s.Term, Field: string(s.Field), TF: s.TF, DF: s.DF, IDF: s.IDF, Weight: unlessOne(s.Weight),
-				Score: s.Score})
+			op.TermExplain{Term: s.Term, Field: string(s.Field), TF: s.TF, DF: s.DF, IDF: s.IDF,
+				Weight: unlessOne(s.Weight), Score: s.Score})
 	}
 	return hit
 }
