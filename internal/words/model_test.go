@@ -97,17 +97,18 @@ func TestIndexAgainstModel(t *testing.T) {
 		next := Doc(0)
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
-				text := strings.Join(rapid.SliceOfN(word, 1, 12).Draw(t, "words"), " ")
+				var text strings.Builder
+				text.WriteString(strings.Join(rapid.SliceOfN(word, 1, 12).Draw(t, "words"), " "))
 				for range rapid.IntRange(0, 2).Draw(t, "more passages") {
-					text += " | " + strings.Join(rapid.SliceOfN(word, 1, 12).Draw(t, "words"), " ")
+					text.WriteString(" | " + strings.Join(rapid.SliceOfN(word, 1, 12).Draw(t, "words"), " "))
 				}
-				terms, length := counted(text)
-				doc, err := x.Add(terms, length, passages(text)...)
+				terms, length := counted(text.String())
+				doc, err := x.Add(terms, length, passages(text.String())...)
 				if err != nil || doc != next {
 					t.Fatalf("Add = %d, %v, want %d", doc, err, next)
 				}
 				next = Doc(x.Docs())
-				m.docs[doc] = text
+				m.docs[doc] = text.String()
 			},
 			"remove": func(t *rapid.T) {
 				doc := Doc(rapid.Uint32Range(0, uint32(next)).Draw(t, "doc"))
