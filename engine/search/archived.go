@@ -139,16 +139,17 @@ func (a *SearchRun) candidates(hits []op.Hit) ([]op.Hit, error) {
 		func(h op.Hit) bool { return core.MergedInto(a.Q.set.Get, h.ConsolidatedInto) != nil }), nil
 }
 
-// WeightOf returns the total weight of the query's words, including unknown words.
+// WeightOf returns the total weight of the query's words, including unknown words. A word
+// that is said twice weighs twice.
 func (a *SearchRun) WeightOf(c docFrequencies) float64 {
 	sum := 0.0
-	for i := range a.Q.Terms {
-		sum += a.idf(c, i)
+	for i, t := range a.Q.Terms {
+		sum += a.Q.of(t).times * a.idf(c, i)
 	}
 	return sum
 }
 
-// idf returns the weight of one word of the query.
+// idf returns the weight of one word that the query says once.
 func (a *SearchRun) idf(c docFrequencies, term int) float64 {
 	return text.IDF(c.memories+c.notes, c.inMemories[term]+c.inNotes[a.Q.Terms[term]])
 }
@@ -160,7 +161,7 @@ func (a *SearchRun) matched(terms []op.TermExplain) float64 {
 	for _, t := range terms {
 		if _, asked := slices.BinarySearch(a.Q.Terms, t.Term); asked && !counted[t.Term] {
 			counted[t.Term] = true
-			sum += t.IDF
+			sum += a.Q.of(t.Term).times * t.IDF
 		}
 	}
 	return sum

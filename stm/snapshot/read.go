@@ -218,7 +218,11 @@ func (f *File) Words() (*words.Index, error) {
 		if err != nil {
 			return nil, err
 		}
-		return words.Read(b)
+		index, err := words.Read(b)
+		if errors.Is(err, words.ErrVersion) {
+			return nil, fmt.Errorf("%w: %w", ErrStale, err)
+		}
+		return index, err
 	}
 	return nil, fmt.Errorf("%w: part %q is missing", errNone, kindWords)
 }
