@@ -172,7 +172,7 @@ func Read(fsys durable.FS, state string, dev record.Device) map[string]Extent {
 // Drop forgets all files of a device.
 func Drop(fsys durable.FS, state string, dev record.Device) error {
 	f := Files{fs: fsys, dir: folder(state, dev)}
-	return f.Forget(slices.Collect(maps.Keys(f.All()))...)
+	return f.Forget(slices.Collect(maps.Keys(read(fsys, f.dir)))...)
 }
 
 func folder(state string, dev record.Device) string {
