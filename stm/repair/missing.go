@@ -30,7 +30,29 @@ func Missing(held, have *table.Table) []record.Line {
 		lines[i].Verb, lines[i].By = Verb, by
 	}
 	inOrder(lines)
-	return lines
+	return joined(lines)
+}
+
+// joined makes one line of those with one stamp, as the line that they stand for was: a journal has one line of
+// a stamp. Lines that would be too long stay apart, and so do purges.
+func joined(lines []record.Line) (out []record.Line) {
+	size := 0
+	for _, l := range lines {
+		n := len(out) - 1
+		more := 0
+		for _, c := range l.Changes {
+			more += len(c.Data) + len(c.Prev) + 256
+		}
+		if n < 0 || out[n].Stamp != l.Stamp || out[n].Purges() || l.Purges() || size+more > record.MaxLine/2 {
+			out, size = append(out, l), more
+			continue
+		}
+		size += more
+		to := &out[n]
+		to.Op, to.Cut = record.OpAll, to.Cut || l.Cut
+		to.Changes, to.Lift = append(to.Changes, l.Changes...), append(to.Lift, l.Lift...)
+	}
+	return out
 }
 
 func inOrder(lines []record.Line) {

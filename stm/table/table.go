@@ -273,17 +273,20 @@ func (t *Table) Each(fn func(*Cell, *Row) bool) {
 // Lacks reports whether the line writes to a memory that has neither
 // been created nor deleted.
 func (t *Table) Lacks(l *record.Line) bool {
-	return slices.ContainsFunc(l.Changes, func(c record.Change) bool {
-		if c.IsDelete() {
-			return false
-		}
-		cell := t.Cell(c.ID.Bytes())
-		if cell == nil {
-			return true
-		}
-		o := cell.Row.Load().Rest()
-		return o.Born.IsZero() && o.Tomb.IsZero()
-	})
+	return slices.ContainsFunc(l.Changes, func(c record.Change) bool { return t.LacksMemory(&c) })
+}
+
+// LacksMemory is [Table.Lacks] for one change.
+func (t *Table) LacksMemory(c *record.Change) bool {
+	if c.IsDelete() {
+		return false
+	}
+	cell := t.Cell(c.ID.Bytes())
+	if cell == nil {
+		return true
+	}
+	o := cell.Row.Load().Rest()
+	return o.Born.IsZero() && o.Tomb.IsZero()
 }
 
 // Strip takes note that the lines of deletes until a time of the clock are in no file: those that

@@ -29,7 +29,7 @@ func (h healer) completed(ctx context.Context, lines []record.Line, held *repair
 		return nil, err
 	}
 	lines = repair.Completed(lines, whole, repair.Purged(held.Table, h.Table))
-	return slices.DeleteFunc(lines, h.mayBeDeleted), nil
+	return h.undeleted(lines), nil
 }
 
 // parts returns the stamps of the lines that came back in part.

@@ -315,9 +315,14 @@ func (h healer) compare(ctx context.Context, held *repair.Folded) (found compari
 	return found, nil
 }
 
-// mayBeDeleted reports whether a line is older than a tombstone that compaction dropped, and of a
-// memory of which nothing is known: nobody can tell that it was not deleted.
-func (h healer) mayBeDeleted(l record.Line) bool { return h.Review.older(h.Table, &l) }
+// undeleted takes out of lines what is older than a tombstone that compaction dropped, and of memories of
+// which nothing is known: nobody can tell that they were not deleted.
+func (h healer) undeleted(lines []record.Line) []record.Line {
+	for i := range lines {
+		h.Review.reduce(h.Table, &lines[i])
+	}
+	return slices.DeleteFunc(lines, func(l record.Line) bool { return len(l.Changes)+len(l.Lift) == 0 })
+}
 
 // settleTime is how long files of other devices may hold less than was read of them before what is
 // missing is written again: a sync tool may be at work.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -131,6 +132,7 @@ func previewRepair(ctx context.Context, s *cli.App) error {
 }
 
 func printRepaired(s *cli.App, r *storage.Repaired) {
+	snapshot := slices.ContainsFunc(r.From, func(f storage.RepairedFrom) bool { return f.Copy == "snapshot" })
 	for _, f := range r.From {
 		if f.Histories > 0 {
 			s.Printf("from %s: %s\n", f.Copy, cli.Count(f.Histories, "history", "histories"))
@@ -138,7 +140,7 @@ func printRepaired(s *cli.App, r *storage.Repaired) {
 		}
 		s.Printf("from %s: %s, %s of the log\n", f.Copy, cli.Count(f.Memories, "memory", "memories"),
 			cli.Count(f.Lines, "line", "lines"))
-		if !f.Made.IsZero() && r.Anew {
+		if !f.Made.IsZero() && r.Anew && (r.Missing > 0 || !snapshot) {
 			s.Printf("    the backup is of %s; what was saved later is lost unless another copy has it\n",
 				f.Made.In(s.Zone).Format("2006-01-02 15:04"))
 		}
