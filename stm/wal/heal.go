@@ -230,6 +230,8 @@ func (h healer) heal(ctx context.Context, held *repair.Folded) (comparison, erro
 		h.settlePredecessors(held)
 		return found, nil
 	}
+	h.healing.Lock()
+	defer h.healing.Unlock()
 	if err := h.write(ctx, found.lines); err != nil {
 		return found, err
 	}
@@ -335,7 +337,7 @@ func (h healer) afterRefresh(ctx context.Context, got *ForeignChange) error {
 		return err
 	}
 	since, now := h.others.lostSince(), h.Now()
-	h.LookAtFiles()
+	LookAtFiles(h.Log)
 	hurt := h.own.damaged()
 	switch {
 	case since.IsZero() && len(hurt) == 0:
@@ -359,8 +361,8 @@ func (h healer) afterRefresh(ctx context.Context, got *ForeignChange) error {
 	}
 	h.retire(h.others.regained())
 	if len(hurt) == 0 && back.Lines > 0 {
-		h.Logger.Warn("files of the log were cut or removed; what they held is in this device's log", "lines", back.Lines,
-			"memories", back.Memories)
+		h.Logger.Warn("files of the log were cut or removed; what they held is in this device's log",
+			"lines", back.Lines, "memories", back.Memories)
 	}
 	return nil
 }

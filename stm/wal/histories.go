@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"emberd/internal/durable"
-	"emberd/stm/device"
 	"emberd/stm/extent"
 	"emberd/stm/record"
 )
@@ -15,7 +14,7 @@ import (
 // ReturnHistories copies from the log under data the histories of this device that are gone or damaged, if they are
 // there byte for byte as a compaction made them, and returns how many. What was purged is in none of these: a purge
 // gives the histories that it rewrites other names.
-func (s *Log) ReturnHistories(data string) (n int, err error) {
+func ReturnHistories(s *Log, data string) (n int, err error) {
 	if !s.Rewriting.TryLock() {
 		return 0, errRewriting()
 	}
@@ -24,7 +23,7 @@ func (s *Log) ReturnHistories(data string) (n int, err error) {
 	for _, f := range s.own.shortAtStart() {
 		back := false
 		if err == nil && record.ParseName(f.Name).Kind == record.History {
-			back, err = s.returnHistory(filepath.Join(data, "stm", s.Device.String(), f.Name), f.Was)
+			back, err = healer{s}.returnHistory(filepath.Join(data, "stm", s.Device.String(), f.Name), f.Was)
 		}
 		if back {
 			n++
@@ -37,13 +36,13 @@ func (s *Log) ReturnHistories(data string) (n int, err error) {
 }
 
 // returnHistory copies a history, and reports whether it did.
-func (s *Log) returnHistory(from string, was extent.Extent) (bool, error) {
-	if was.Sum == 0 || extent.Sum(s.FS, from, was.Bytes) != was.Sum {
+func (h healer) returnHistory(from string, was extent.Extent) (bool, error) {
+	if was.Sum == 0 || extent.Sum(h.FS, from, was.Bytes) != was.Sum {
 		return false, nil
 	}
-	name := filepath.Join(s.OwnDir(), filepath.Base(from))
-	err := durable.ReplaceFileBy(s.FS, name, func(w io.Writer) error {
-		in, err := s.FS.OpenRead(from)
+	name := filepath.Join(h.OwnDir(), filepath.Base(from))
+	err := durable.ReplaceFileBy(h.FS, name, func(w io.Writer) error {
+		in, err := h.FS.OpenRead(from)
 		if err != nil {
 			return err
 		}
@@ -51,21 +50,11 @@ func (s *Log) returnHistory(from string, was extent.Extent) (bool, error) {
 		return errors.Join(err, in.Close())
 	})
 	if err == nil {
-		err = healer{s}.noteMade(filepath.Base(name), was)
+		err = h.noteMade(filepath.Base(name), was)
 	}
 	if err != nil {
 		return false, fmt.Errorf("bring back a history of the log: %w", err)
 	}
-	s.Journal.NoteHistory(name)
+	h.Journal.NoteHistory(name)
 	return true, nil
-}
-
-// noteMade remembers a file that a compaction made, and how it looks.
-func (h healer) noteMade(base string, e extent.Extent) error {
-	info, err := h.FS.Lstat(filepath.Join(h.OwnDir(), base))
-	if err != nil {
-		return fmt.Errorf("look at a file of the log: %w", err)
-	}
-	e.MTime, e.Inode = info.ModTime().UnixNano(), device.InodeOf(info)
-	return h.extents.Note(base, e)
 }

@@ -27,7 +27,7 @@ import (
 // From then on the writer's goroutine alone changes table, word index, journal, keys,
 // snapshot.marks and writer; every other goroutine reads them under the locks that
 // they have of their own, and asks the writer through [Log.OnWriter] to change
-// something for it. Locks are taken in this order: rewriting, then the lock of a
+// something for it. Locks are taken in this order: rewriting, healing, then the lock of a
 // memory (locks), then closing, then those of the parts, none of which is held while
 // another is taken. The lock of a memory is taken by the goroutine of a caller and
 // released by the writer, when the change is on the disk and visible.
@@ -44,7 +44,6 @@ type Log struct {
 	HistoryKeep  time.Duration
 	minFree      int64              // below 0: the disk is not asked
 	committed    func(record.Entry) // called by the writer, must not wait; can be nil
-	onDamage     func()             // called when own files are damaged, must not wait; can be nil
 	beginning    func(*Log)         // called by the writer before its first transaction, then nil
 	sign         func(*record.Entry) string
 	purging      func([]memory.ID) error
@@ -72,6 +71,7 @@ type Log struct {
 	Asked atomic.Int64
 
 	Rewriting sync.Mutex // held by one compaction, unlinking or purge from its begin to its end
+	healing   sync.Mutex // held while lost lines are written again, and by a Moment, which has all of them or none
 
 	Writer  *Writer
 	closing sync.RWMutex // read-locked by a caller while it queues, locked by Close to forbid that for good
@@ -102,11 +102,12 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 		SegmentAge: o.SegmentAge,
 		MemorySet:  table.MemorySet{Table: table.NewTable(), Words: table.NewIndex(o.Analyzer, o.Logger)},
 		TrashKeep:  o.TrashKeep, HistoryKeep: o.HistoryKeep, minFree: o.MinFree, committed: o.Committed,
-		onDamage: o.Damaged, beginning: o.Beginning, sign: o.Sign, purging: o.Purging,
+		beginning: o.Beginning, sign: o.Sign, purging: o.Purging,
 		Ballast: NewBallast(o.FS, filepath.Join(data, "stm", dev.ID), state, o.Ballast),
 		Keys:    journal.NewIdemKeys(), Uses: uses{wake: make(chan struct{},
 			1)}, Locks: locks{held: map[string]*lock{}},
 		Prints: &device.TextKeys{Home: h}, Decided: &QuarantineDecisions{Home: h}}
+	s.own.ask = o.Damaged
 	s.Journal = journal.NewJournal(h, s.FileTable)
 	s.Peers = &device.Peers{Home: h, Keys: s.Prints, Last: &s.LastSeq,
 		Seen: func() map[record.Device]uint64 { return s.Snapshot.Seen.Contiguous() }}
@@ -191,7 +192,7 @@ func (s *Log) load(dev *device.Identity, o *Options) ([]ManualEdit, error) {
 	r.reconsider()
 	r.believe()
 	r.predecessors()
-	r.short = s.compareFiles()
+	r.short = healer{s}.compareFiles()
 	w.seq, r.count.Gaps = r.numbers()
 	w.changed = w.seq
 	w.take(r)
@@ -231,7 +232,7 @@ func (s *Log) Close(ctx context.Context, closed func(error)) error {
 	}
 	s.closed = true
 	s.closing.Unlock()
-	s.LookAtFiles()
+	LookAtFiles(s)
 	close(s.Writer.stop)
 	s.Writer.stopped.Wait()
 	err := s.Writer.sealActive()

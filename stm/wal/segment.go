@@ -117,6 +117,29 @@ func (w *Writer) sync(f durable.File) error {
 	return err
 }
 
+// errOtherFile is damage to a segment that another file took the name of.
+var errOtherFile = errors.New("another file has its name")
+
+// activeDamage says what became of the active segment since it was written last, nil for nothing, as far
+// as can be seen.
+func (w *Writer) activeDamage() error {
+	if w.active == nil {
+		return nil
+	}
+	info, err := w.S.FS.Lstat(w.active.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errors.New("it is gone")
+	case err != nil:
+		return nil
+	case device.InodeOf(info) != w.active.inode:
+		return errOtherFile
+	case info.Size() != w.active.size:
+		return fmt.Errorf("it has %d bytes, and %d were written to it", info.Size(), w.active.size)
+	}
+	return nil
+}
+
 // rotate makes sure there is an active segment, with what was in doubt in it. One
 // that is due for its successor continues growing while there can be none.
 func (w *Writer) rotate() error {
@@ -156,7 +179,7 @@ func (w *Writer) succeed() error {
 		w.seal(s)
 		w.S.unsealed.Store(w.active.number)
 	}
-	w.S.LookAtFiles()
+	LookAtFiles(w.S)
 	return nil
 }
 

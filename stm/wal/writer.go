@@ -410,30 +410,7 @@ func (w *Writer) present() error {
 	if w.active != nil {
 		w.S.cloned.Store(w.S.cloned.Load() || errors.Is(damage, errOtherFile))
 		w.abandonSegment(w.seq, damage)
-		w.S.damaged()
-	}
-	return nil
-}
-
-// errOtherFile is damage to a segment that another file took the name of.
-var errOtherFile = errors.New("another file has its name")
-
-// activeDamage says what became of the active segment since it was written last, nil for nothing, as far
-// as can be seen.
-func (w *Writer) activeDamage() error {
-	if w.active == nil {
-		return nil
-	}
-	info, err := w.S.FS.Lstat(w.active.path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return errors.New("it is gone")
-	case err != nil:
-		return nil
-	case device.InodeOf(info) != w.active.inode:
-		return errOtherFile
-	case info.Size() != w.active.size:
-		return fmt.Errorf("it has %d bytes, and %d were written to it", info.Size(), w.active.size)
+		w.S.own.damagedNow()
 	}
 	return nil
 }
@@ -450,7 +427,7 @@ func (w *Writer) startupMaintenance() {
 
 // Look notices a log that was deleted or replaced, for status.
 func (w *Writer) Look() {
-	w.S.LookAtFiles()
+	LookAtFiles(w.S)
 	if err := w.present(); err != nil {
 		_ = w.refuse(err) // status tells it
 	} else if t := w.S.trouble.Load(); t != nil && (t.gone || w.clock.Now().Sub(t.at).Abs() >= ProbeEvery) {
