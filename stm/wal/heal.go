@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"emberd/stm/extent"
 	"emberd/stm/record"
 	"emberd/stm/repair"
 	"emberd/stm/table"
@@ -205,6 +206,8 @@ func atOnce(lines []record.Line) (n int) {
 // copy of the log if one is given, and writes again what no file holds. With dry it only counts. It
 // is busy during a compaction.
 func (s *Log) Heal(ctx context.Context, held *repair.Folded, dry bool) (repair.Healed, error) {
+	s.healing.Lock()
+	defer s.healing.Unlock()
 	if !s.Rewriting.TryLock() {
 		return repair.Healed{}, errRewriting()
 	}
@@ -218,7 +221,7 @@ func (s *Log) Heal(ctx context.Context, held *repair.Folded, dry bool) (repair.H
 	return found.Healed, err
 }
 
-// heal is Heal for a caller that holds Rewriting.
+// heal is Heal for a caller that holds both locks.
 func (h healer) heal(ctx context.Context, held *repair.Folded) (comparison, error) {
 	found, err := h.compare(ctx, held)
 	if err != nil {
@@ -230,8 +233,6 @@ func (h healer) heal(ctx context.Context, held *repair.Folded) (comparison, erro
 		h.settlePredecessors(held)
 		return found, nil
 	}
-	h.healing.Lock()
-	defer h.healing.Unlock()
 	if err := h.write(ctx, found.lines); err != nil {
 		return found, err
 	}
@@ -345,18 +346,27 @@ func (h healer) afterRefresh(ctx context.Context, got *ForeignChange) error {
 	case len(hurt) == 0 && now.Sub(since) < settleTime:
 		got.Due = firstOf(got.Due, since.Add(settleTime))
 		return nil
-	case !h.Rewriting.TryLock():
-		got.Due = firstOf(got.Due, now.Add(ProbeEvery))
+	}
+	return h.makeGood(ctx, hurt, !since.IsZero(), got)
+}
+
+// makeGood writes again what damaged files of this device, and lost ones of others, held.
+func (h healer) makeGood(ctx context.Context, hurt []extent.ShortFile, others bool, got *ForeignChange) error {
+	h.healing.Lock()
+	defer h.healing.Unlock()
+	due := got.Due
+	got.Due = firstOf(got.Due, h.Now().Add(ProbeEvery)) // unless it succeeds
+	if !h.Rewriting.TryLock() {
 		return nil
 	}
 	defer h.Rewriting.Unlock()
 	back, err := h.heal(ctx, nil)
 	if err != nil {
-		got.Due = firstOf(got.Due, now.Add(ProbeEvery))
 		return fmt.Errorf("write again what files of the log have lost: %w", err)
 	}
+	got.Due = due
 	h.madeGood(hurt, &back)
-	if since.IsZero() {
+	if !others {
 		return nil
 	}
 	h.retire(h.others.regained())

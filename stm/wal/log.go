@@ -27,7 +27,7 @@ import (
 // From then on the writer's goroutine alone changes table, word index, journal, keys,
 // snapshot.marks and writer; every other goroutine reads them under the locks that
 // they have of their own, and asks the writer through [Log.OnWriter] to change
-// something for it. Locks are taken in this order: rewriting, healing, then the lock of a
+// something for it. Locks are taken in this order: healing, rewriting, then the lock of a
 // memory (locks), then closing, then those of the parts, none of which is held while
 // another is taken. The lock of a memory is taken by the goroutine of a caller and
 // released by the writer, when the change is on the disk and visible.
@@ -71,7 +71,7 @@ type Log struct {
 	Asked atomic.Int64
 
 	Rewriting sync.Mutex // held by one compaction, unlinking or purge from its begin to its end
-	healing   sync.Mutex // held while lost lines are written again, and by a Moment, which has all of them or none
+	healing   sync.Mutex // held by one repair, and by a Moment, which has all that it writes or nothing
 
 	Writer  *Writer
 	closing sync.RWMutex // read-locked by a caller while it queues, locked by Close to forbid that for good
