@@ -64,7 +64,7 @@ func (h healer) recover(ctx context.Context) error {
 	r := &h.found
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := h.writePurges(ctx, r); err != nil {
+	if err := r.writePurges(ctx, h); err != nil {
 		return err
 	}
 	if len(r.lines) > 0 {
@@ -153,7 +153,7 @@ func (s *Log) Heal(ctx context.Context, held *repair.Folded, dry bool) (repair.H
 	}
 	s.Uses.giveBack(found.uses) // which are written with the next ones
 	if len(found.lines)+found.covered.Count()+len(found.kept) == 0 {
-		h.settlePredecessors(held)
+		s.found.settleBefore(h, held)
 		return found.Healed, nil
 	}
 	if err := h.write(ctx, found.lines); err != nil {
@@ -162,7 +162,7 @@ func (s *Log) Heal(ctx context.Context, held *repair.Folded, dry bool) (repair.H
 	if err := h.keep(ctx, found.kept); err != nil {
 		return found.Healed, err
 	}
-	h.settlePredecessors(held)
+	s.found.settleBefore(h, held)
 	return found.Healed, h.giveUp(ctx, &found.covered)
 }
 
@@ -189,7 +189,7 @@ func (s *Log) AcceptLoss(ctx context.Context) (repair.Healed, error) {
 		}
 	}
 	s.found.short = nil
-	s.dropPredecessors()
+	s.found.acceptBefore(h)
 	return found.Healed, nil
 }
 
