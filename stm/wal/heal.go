@@ -76,7 +76,7 @@ func (h healer) recover(ctx context.Context) error {
 	r := &h.found
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := h.writePurges(ctx, r); err != nil {
+	if err := r.writePurges(ctx, h); err != nil {
 		return err
 	}
 	if len(r.lines) > 0 {
@@ -230,7 +230,7 @@ func (h healer) heal(ctx context.Context, held *repair.Folded) (comparison, erro
 	h.Table.Strip(found.have, found.until)
 	h.Uses.giveBack(found.uses) // which are written with the next ones
 	if len(found.lines)+found.covered.Count()+len(found.kept) == 0 {
-		h.settlePredecessors(held)
+		h.found.settleBefore(h, held)
 		return found, nil
 	}
 	if err := h.write(ctx, found.lines); err != nil {
@@ -239,7 +239,7 @@ func (h healer) heal(ctx context.Context, held *repair.Folded) (comparison, erro
 	if err := h.keep(ctx, found.kept); err != nil {
 		return found, err
 	}
-	h.settlePredecessors(held)
+	h.found.settleBefore(h, held)
 	return found, h.giveUp(ctx, &found.covered)
 }
 
@@ -264,7 +264,7 @@ func (s *Log) AcceptLoss(ctx context.Context) (repair.Healed, error) {
 		}
 	}
 	s.own.leave(nil)
-	s.dropPredecessors()
+	s.found.acceptBefore(h)
 	return found.Healed, s.Decided.giveUp(h.bareNow())
 }
 

@@ -40,7 +40,7 @@ func (r *recovery) bringBack(lines []record.Line) {
 }
 
 // writePurges writes the purges that the log had lost, so that other devices learn of them, too.
-func (h healer) writePurges(ctx context.Context, r *found) error {
+func (r *found) writePurges(ctx context.Context, h healer) error {
 	if len(r.purges) == 0 {
 		return nil
 	}
