@@ -346,11 +346,11 @@ func AsideIn(state string) string { return filepath.Join(state, "index", "earlie
 // was put aside before.
 func putSnapshotAside(fsys durable.FS, state string) error {
 	err := fsys.Rename(SnapshotIn(state), AsideIn(state))
+	if err == nil || errors.Is(err, fs.ErrNotExist) { // a try before this one may have failed to sync it
+		err = fsys.SyncDir(filepath.Dir(AsideIn(state)))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	return fsys.SyncDir(filepath.Dir(AsideIn(state)))
+	return err
 }

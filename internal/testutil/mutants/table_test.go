@@ -48,6 +48,8 @@ func writing() []mutant {
 			"\tif err := w.present(); err != nil {\n\t\treturn err\n\t}\n\ts, now := w.active", "\ts, now := w.active", damage},
 		{"look whether the segment is the same", "stm/wal/writer.go",
 			"\t\tw.abandonSegment(w.seq, damage)\n", "", damage},
+		{"look whether the segment is as long as it was written", "stm/wal/segment.go",
+			"\tcase info.Size() != w.active.size:\n", "\tcase false:\n", damage},
 	}
 }
 
