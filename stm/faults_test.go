@@ -398,3 +398,42 @@ func TestAttemptsAtASegmentLeaveNoFile(t *testing.T) {
 		t.Errorf("segments %v; want a number that could not be freed to be passed over", got)
 	}
 }
+
+// A disk that cannot tell for a moment which device this is must not have an empty log begun in the place of one
+// that is gone.
+func TestALogThatIsGoneIsNotBegunAnewByAReadError(t *testing.T) {
+	disk := crashdisk.New()
+	s, err := openOn(disk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // one segment may have been reserved without a file
+		wantCode(t, "save", put(s, 1, "one"), "")
+		s.Close()
+		if s, err = openOn(disk); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Close()
+	if err := disk.Rename("/data", "/data.elsewhere"); err != nil {
+		t.Fatal(err)
+	}
+	for nth := 1; nth <= 4; nth++ {
+		disk.Fail(crashdisk.Fault{Op: crashdisk.OpRead, Path: "/state/device.json", Nth: nth})
+		if s, err := openOn(disk); err == nil {
+			t.Errorf("an empty log was begun after read %d failed", nth)
+			s.Close()
+		}
+		disk.Heal()
+	}
+	if err := disk.Rename("/data.elsewhere", "/data"); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = openOn(disk); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, ok := s.Get(idOf(1)); !ok {
+		t.Error("the log that is back has nothing")
+	}
+}

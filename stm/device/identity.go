@@ -157,11 +157,15 @@ var ErrLogGone = errors.New("the log is gone")
 
 // Gone is the error of [Open] for a data folder that has lost the log of this device,
 // [ErrLogGone] its cause, and nil for any other: its disk may only not be mounted, and what is saved
-// into the empty folder would be hidden once it is. Nothing is changed.
+// into the empty folder would be hidden once it is. Another error is that of reading which device this is.
+// Nothing is changed.
 func Gone(fsys durable.FS, data, state string) error {
 	known, err := readDevice(fsys, filepath.Join(state, "device.json"))
-	if err != nil || known == nil || !known.logGone(fsys, data) {
-		return nil // what cannot be read is openDevice's to tell
+	if err != nil {
+		return Fault(data, err)
+	}
+	if known == nil || !known.logGone(fsys, data) {
+		return nil
 	}
 	return memory.Errorf(memory.Unavailable,
 		"%w: %s held the memories of this device and is not there, or empty; mount the disk or put the folder "+

@@ -136,9 +136,9 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 func accept(data, state string, o *Options) error {
 	err := device.Gone(o.FS, data, state)
 	switch {
-	case err == nil || o.Repair:
+	case err == nil, o.Repair && errors.Is(err, device.ErrLogGone):
 		return nil
-	case o.AcceptEmpty:
+	case o.AcceptEmpty && errors.Is(err, device.ErrLogGone):
 		if dev, ok := device.Named(o.FS, state); ok {
 			if err := extent.Drop(o.FS, state, dev); err != nil { // it is missed no more
 				return err

@@ -239,7 +239,7 @@ func (e *diagnostics) others(ctx context.Context) error {
 
 // log reads every log file, and compares the clock with what is in them.
 func (e *diagnostics) log(ctx context.Context) error {
-	if err := stm.Gone(durable.OS{}, e.c.Data, e.c.State); err != nil {
+	if err := stm.Gone(durable.OS{}, e.c.Data, e.c.State); errors.Is(err, stm.ErrLogGone) {
 		e.add(doctor.Finding{Area: "log", Code: "log-gone", Severity: doctor.Error, Text: err.Error(),
 			Next: "emberd log repair"})
 		return nil

@@ -52,7 +52,7 @@ func repairLog(ctx context.Context, s *cli.App, opt storage.RepairOptions) (res 
 	if err != nil {
 		return nil, err
 	}
-	if stm.Gone(durable.OS{}, c.Data, c.State) != nil {
+	if errors.Is(stm.Gone(durable.OS{}, c.Data, c.State), stm.ErrLogGone) {
 		opt.Gone, err = stm.Lost(ctx, durable.OS{}, c.Data, c.State, daemon.Logger(s, slog.LevelError))
 		if err != nil {
 			return nil, err
