@@ -87,6 +87,8 @@ type Source struct {
 	IsActive func(base string) bool
 	// Seen returns how far each device has been read without a gap.
 	Seen func() map[record.Device]uint64
+	// Missing are the sequence numbers of this device that none of its files has.
+	Missing *record.Ranges
 	// Foreign lists the paths of the files of other devices that a start reads.
 	Foreign func() ([]string, error)
 }
@@ -431,6 +433,9 @@ func (r *compactionRun) frame(o *output, kind record.Kind) (head, end []byte) {
 		Generation: r.name.Gen}
 	if kind == record.Compacted {
 		h.Lost, h.Kept, h.History = r.fold.lost, r.fold.kept, r.emitter.cold.lines
+		if r.Missing != nil {
+			h.Missing = r.Missing.Within(h.First, h.Last)
+		}
 		h.Since = r.since().UTC().Format(time.RFC3339)
 		if h.Seen = r.fold.seen; h.Seen != nil {
 			h.Floor = r.fold.floor.String()

@@ -235,3 +235,48 @@ func TestARunningDeviceKeepsWhatAnotherKeptForIt(t *testing.T) {
 	}
 	p.a.wantSound("a without b")
 }
+
+// TestACompactionForgetsNothingThatIsMissing compacts a log of which a file is gone.
+func TestACompactionForgetsNothingThatIsMissing(t *testing.T) {
+	ts := openStore(t, wal.Options{})
+	for run := range 3 {
+		if run > 0 {
+			ts.reopen()
+		}
+		for n := range 3 {
+			ts.save(fmt.Sprint("memory ", n, " of run ", run))
+		}
+	}
+	if err := ts.Close(); err != nil {
+		t.Fatal(err)
+	}
+	os.RemoveAll(filepath.Join(ts.root, "state", "index"))
+	os.Remove(ts.segments()[1])
+	ts.open()
+	ts.save("life goes on")
+	for range 2 {
+		ts.reopen()
+		ts.compact()
+		if len(ts.unlink()) == 0 {
+			t.Fatal("no file was compacted")
+		}
+		ts.withoutSnapshot()
+		if st := ts.Status(); st.Recovery.Gaps != 3 {
+			t.Errorf("%d records are missing, want 3", st.Recovery.Gaps)
+		}
+		if got := strings.Join(ts.foundBy(wal.CheckDecidedLog), "\n"); !strings.Contains(got, "records 4 to 6 are missing") {
+			t.Errorf("log check finds %q", got)
+		}
+		ts.save("and on")
+	}
+	if _, err := ts.AcceptLoss(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ts.withoutSnapshot()
+	ts.wantSound("accepted")
+	ts.reopen()
+	ts.compact()
+	ts.unlink()
+	ts.withoutSnapshot()
+	ts.wantSound("accepted and compacted")
+}

@@ -19,13 +19,15 @@ type Header struct {
 	Kept    []Kept      `json:"kept,omitempty"` // what was written again of other devices' records
 
 	// What follows is of compacted files and of histories only.
-	From       uint32     `json:"from,omitempty"` // first segment it stands for; seg is the last
-	Last       uint64     `json:"last,omitempty"` // all sequence numbers from first to last are accounted for
-	Generation int        `json:"gen,omitempty"`
-	Replaces   []Replaced `json:"replaces,omitempty"`
-	History    int        `json:"history,omitempty"` // lines in the history of the same name
-	Oldest     string     `json:"oldest,omitempty"`  // stamps of a history's lines
-	Newest     string     `json:"newest,omitempty"`
+	From uint32 `json:"from,omitempty"` // first segment it stands for; seg is the last
+	Last uint64 `json:"last,omitempty"` // sequence numbers from first to last are accounted for
+	// Missing are those of them that no file of the device had, and that were not given up.
+	Missing    [][2]uint64 `json:"missing,omitempty"`
+	Generation int         `json:"gen,omitempty"`
+	Replaces   []Replaced  `json:"replaces,omitempty"`
+	History    int         `json:"history,omitempty"` // lines in the history of the same name
+	Oldest     string      `json:"oldest,omitempty"`  // stamps of a history's lines
+	Newest     string      `json:"newest,omitempty"`
 	// If tombstones were dropped, the stamp of the latest and how far each device
 	// had been read.
 	Floor string            `json:"floor,omitempty"`
@@ -40,6 +42,20 @@ func (h *Header) Fits(n Name) bool {
 		return true // what its lines say counts, wherever they are
 	}
 	return h.From == n.From && h.Segment == n.To && h.Generation == n.Gen && (h.Oldest != "") == (n.Kind == History)
+}
+
+// Accounted returns the sequence numbers that a compacted file or a history accounts for.
+func (h *Header) Accounted() *Ranges {
+	var missing, all Ranges
+	for _, m := range h.Missing {
+		missing.Add(m[0], m[1])
+	}
+	for _, span := range missing.Gaps(h.Last) {
+		if first := max(span[0], h.First, 1); first <= span[1] {
+			all.Add(first, span[1])
+		}
+	}
+	return &all
 }
 
 // Replaced is a file as it was when it was folded into another.

@@ -141,8 +141,8 @@ func (f *folder) line(name string, b []byte) {
 func (f *folder) compacted(ctx context.Context, name string) {
 	h, err := compaction.Inspect(ctx, f.fs, name)
 	dev, ok := record.ParseDevice(h.Dev)
-	if err == nil && ok && h.First > 0 && h.Last >= h.First {
-		f.Seen.Add(dev, h.First, h.Last)
+	if err == nil && ok && h.First > 0 {
+		f.Seen.Of(dev).AddAll(h.Accounted())
 	}
 }
 

@@ -74,8 +74,7 @@ func (r *recovery) finish(name string, f *otherFile) {
 	r.file = fileRead{}
 }
 
-// covered adds the numbers that the header of an undamaged file gives up, or,
-// if the file has come whole, stands for.
+// covered adds the numbers that the header of an undamaged file gives up, or, if the file has come whole, stands for.
 func (r *recovery) covered(name string, f *otherFile) {
 	h, found := r.s.HeaderOf(name)
 	dev, ok := record.ParseDevice(h.Dev)
@@ -83,11 +82,12 @@ func (r *recovery) covered(name string, f *otherFile) {
 		return
 	}
 	r.s.others.keeps(name, h.Kept)
-	for _, lost := range h.Lost {
-		r.seen.Add(dev, lost[0], lost[1])
+	numbers := h.Lost
+	if r.file.sealed && h.First > 0 && h.Fits(record.ParseName(filepath.Base(name))) {
+		numbers = append(numbers, h.Accounted().Spans...)
 	}
-	if r.file.sealed && h.Last >= h.First && h.First > 0 && h.Fits(record.ParseName(filepath.Base(name))) {
-		r.seen.Add(dev, h.First, h.Last)
+	for _, span := range numbers {
+		r.seen.Add(dev, span[0], span[1])
 	}
 }
 

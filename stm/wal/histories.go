@@ -1,12 +1,8 @@
 package wal
 
 import (
-	"errors"
-	"fmt"
-	"io"
 	"path/filepath"
 
-	"emberd/internal/durable"
 	"emberd/stm/extent"
 	"emberd/stm/record"
 )
@@ -37,24 +33,11 @@ func ReturnHistories(s *Log, data string) (n int, err error) {
 
 // returnHistory copies a history, and reports whether it did.
 func (h healer) returnHistory(from string, was extent.Extent) (bool, error) {
-	if was.Sum == 0 || extent.Sum(h.FS, from, was.Bytes) != was.Sum {
-		return false, nil
-	}
 	name := filepath.Join(h.OwnDir(), filepath.Base(from))
-	err := durable.ReplaceFileBy(h.FS, name, func(w io.Writer) error {
-		in, err := h.FS.OpenRead(from)
-		if err != nil {
-			return err
-		}
-		_, err = io.Copy(w, io.LimitReader(in, was.Bytes))
-		return errors.Join(err, in.Close())
-	})
-	if err == nil {
-		err = h.noteMade(filepath.Base(name), was)
-	}
-	if err != nil {
-		return false, fmt.Errorf("bring back a history of the log: %w", err)
+	back, err := extent.Copy(h.FS, from, name, was)
+	if !back || err != nil {
+		return false, err
 	}
 	h.Journal.NoteHistory(name)
-	return true, nil
+	return true, h.noteMade(filepath.Base(name), was)
 }

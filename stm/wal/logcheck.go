@@ -366,10 +366,8 @@ func (c *fileChecker) header(l *record.LogLine) {
 	for _, lost := range h.Lost {
 		c.numbers.note(lost[0], lost[1])
 	}
-	if c.file.Kind == record.Raw {
-		c.numbers.upto = max(c.numbers.upto, max(h.First, 1)-1)
-	} else {
-		c.numbers.note(h.First, h.Last)
+	if c.numbers.upto = max(c.numbers.upto, max(h.First, 1)-1, h.Last); c.file.Kind != record.Raw {
+		c.numbers.known.AddAll(h.Accounted())
 	}
 }
 

@@ -55,7 +55,7 @@ type fileRead struct {
 	name      record.Name
 	compacted bool
 	dev       record.Device
-	span      [2]uint64 // sequence numbers that its header accounts for
+	accounted record.Ranges // sequence numbers that its header accounts for
 	lines     int
 	whole     bool // its seal counts as many lines
 	sums      record.SealCheck
@@ -164,8 +164,8 @@ func (r *recovery) Segment(name string) error {
 		r.count.BadSeals++
 		r.s.Logger.Warn("log segment does not hold what its seal tells", "file", name)
 	}
-	if r.file.whole && r.file.compacted && r.file.span[0] <= r.file.span[1] {
-		r.seen.Add(r.file.dev, r.file.span[0], r.file.span[1])
+	if r.file.whole && r.file.compacted {
+		r.seen.Of(r.file.dev).AddAll(&r.file.accounted)
 	}
 	r.s.bytes.Add(in.Off)
 	switch {
@@ -310,8 +310,8 @@ func (r *recovery) header(l *record.Line) {
 		r.s.others.keeps(r.s.FileName(l.At.File), h.Kept)
 		r.upto = max(r.upto, max(h.First, 1)-1, h.Last)
 	}
-	if r.file.dev, r.file.span = l.Stamp.Dev, [2]uint64{max(h.First, 1), h.Last}; !h.Fits(r.file.name) {
-		r.file.span = [2]uint64{1, 0}
+	if r.file.dev = l.Stamp.Dev; h.Fits(r.file.name) {
+		r.file.accounted = *h.Accounted()
 	}
 	r.observe(l.Stamp)
 }

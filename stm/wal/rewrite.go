@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"emberd/compaction"
@@ -120,9 +121,19 @@ func (h healer) rememberMade(out *compaction.Output) {
 func (s *Log) compactionSource() compaction.Source {
 	now := s.Now()
 	return compaction.Source{FS: s.FS, Dir: s.OwnDir(), Device: s.Device, Log: s.Logger, Now: now,
-		TrashKeep: s.TrashKeep,
-		Hide:      s.foreignTombstones(now), Purged: s.Table.Purged(), Decided: s.Decided.hashes(),
-		IsActive: s.isActive, Seen: s.Snapshot.Seen.Contiguous, Foreign: s.foreignNames}
+		TrashKeep: s.TrashKeep, Hide: s.foreignTombstones(now), Purged: s.Table.Purged(), Decided: s.Decided.hashes(),
+		IsActive: s.isActive, Seen: s.Snapshot.Seen.Contiguous, Missing: healer{s}.missing(), Foreign: s.foreignNames}
+}
+
+// missing are own numbers that are missed, or would be without other devices. A damaged line is told by itself.
+func (h healer) missing() *record.Ranges {
+	h.Snapshot.mu.Lock()
+	defer h.Snapshot.mu.Unlock()
+	out := record.Ranges{Spans: slices.Clone(h.Snapshot.carried.Spans)}
+	if met := h.met(); met.Gaps > met.Quarantined {
+		out.AddAll(&h.Snapshot.missed)
+	}
+	return &out
 }
 
 // foreignNames lists the files of other devices that a start reads.
