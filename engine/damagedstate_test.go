@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"emberd/internal/durable"
+	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
 )
@@ -80,4 +81,38 @@ func TestDamagedFilesAreListedByName(t *testing.T) {
 	if told := stm.Damaged(durable.OS{}, state); len(told) != 5 {
 		t.Errorf("told is %q", told)
 	}
+}
+
+// A damaged line of which the ID cannot be read may hold the purged memory: the purge names it. One that names
+// another memory is not named.
+func TestAPurgeNamesDamagedLinesThatMayHoldTheMemory(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	e := h.open(t)
+	gone, other := save(t, e, "quixotic zeppelin").ID, save(t, e, "apple pie").ID
+	for _, id := range []memory.ID{gone, other} {
+		do(t, e, op.Edit, &op.EditRequest{ID: string(id), Content: new("another text")})
+	}
+	ok(t, e.Close())
+	ok(t, os.RemoveAll(filepath.Join(h.State, "index"))) // which makes good what is damaged
+	names, err := filepath.Glob(filepath.Join(h.Data, "stm", "*", "s-00000001.jsonl"))
+	if ok(t, err); len(names) != 1 {
+		t.Fatal(names)
+	}
+	text, err := os.ReadFile(names[0])
+	ok(t, err)
+	for _, part := range []string{string(gone), "quixotic zeppelin", "apple pie"} {
+		text = []byte(strings.Replace(string(text), part, part[:4]+"??"+part[6:], 1))
+	}
+	ok(t, os.WriteFile(names[0], text, 0o600))
+	e = h.open(t)
+	res := do(t, e, op.Purge, &op.PurgeRequest{ID: string(gone)})
+	named := left(res, "damaged")
+	if len(named) != 1 {
+		t.Fatalf("the purge leaves %+v", res.Left)
+	}
+	if line, err := os.ReadFile(named[0]); err != nil || strings.Contains(string(line), string(other)) {
+		t.Errorf("it names the line %s (%v)", line, err)
+	}
+	ok(t, e.Close())
 }

@@ -25,7 +25,7 @@ type PurgeResult struct {
 
 // PurgeLeft is a place that a purge does not reach.
 type PurgeLeft struct {
-	Kind   string `json:"kind" doc:"device, backup, git, versions, note, memory, elsewhere, or unfinished for what is still to be done"`
+	Kind   string `json:"kind" doc:"device, damaged, backup, git, versions, note, memory, elsewhere, or unfinished for what is still to be done"`
 	Place  string `json:"place"`
 	Advice string `json:"advice"`
 }

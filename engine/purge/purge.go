@@ -219,6 +219,16 @@ func (e *Purge) head(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, 1<<20))
 }
 
+// mayBeOf reports whether a damaged line may be about a memory although it does not name it: it names none.
+func (e *Purge) mayBeOf(id memory.ID, line []byte) bool {
+	for named := range IDsIn(line) {
+		if named == id || e.Stm.Table.Cell(named.Bytes()) != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // addUnreached adds the copies that other devices, tools and people may have.
 func (e *Purge) addUnreached(ctx context.Context, id memory.ID, res *op.PurgeResult) error {
 	files, err := e.Stm.Mentions(ctx, id)
@@ -227,6 +237,17 @@ func (e *Purge) addUnreached(ctx context.Context, id memory.ID, res *op.PurgeRes
 	}
 	add := func(kind, place, advice string, args ...any) {
 		res.Left = append(res.Left, op.PurgeLeft{Kind: kind, Place: place, Advice: fmt.Sprintf(advice, args...)})
+	}
+	damaged, err := e.Stm.Quarantine()
+	if err != nil {
+		return err
+	}
+	for _, q := range damaged {
+		if e.mayBeOf(id, q.Text) {
+			add("damaged", filepath.Join(e.Opt.State, "quarantine", q.Name),
+				"this damaged line names no memory, and may hold this one; look with emberd doctor quarantine show %s, "+
+					"and drop it if so: the next compaction then removes it from the log, too", q.Name)
+		}
 	}
 	for _, f := range files {
 		add("device", filepath.Join(e.Opt.Data, "stm", f.Device, f.File),
