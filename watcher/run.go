@@ -189,7 +189,7 @@ func (s *scan) run(ctx context.Context, todo work) {
 func (w *Watcher) enter(confirmed bool) (*os.Root, error) {
 	root, err := os.OpenRoot(w.root)
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be opened: %w", w.root, cause(err))
+		return nil, w.cannotOpen(err)
 	}
 	info, err := root.Stat(".")
 	if err != nil {
@@ -204,6 +204,15 @@ func (w *Watcher) enter(confirmed bool) (*os.Root, error) {
 	}
 	w.rootID = id
 	return root, nil
+}
+
+// cannotOpen says why the root cannot be opened. A sandbox keeps another folder in its place from being opened.
+func (w *Watcher) cannotOpen(err error) error {
+	info, failed := os.Stat(w.root)
+	if failed == nil && info.IsDir() && w.rootID != (identity{}) && identityOf(info) != w.rootID {
+		return fmt.Errorf("%s is another folder than before, which cannot be opened: %w", w.root, cause(err))
+	}
+	return fmt.Errorf("%s cannot be opened: %w", w.root, cause(err))
 }
 
 // recognize reports whether a folder has more than half of the known notes.
