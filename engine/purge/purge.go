@@ -245,8 +245,8 @@ func (e *Purge) addUnreached(ctx context.Context, id memory.ID, res *op.PurgeRes
 	for _, q := range damaged {
 		if e.mayBeOf(id, q.Text) {
 			add("damaged", filepath.Join(e.Opt.State, "quarantine", q.Name),
-				"this damaged line names no memory, and may hold this one; look with emberd doctor quarantine show %s, "+
-					"and drop it if so: the next compaction then removes it from the log, too", q.Name)
+				"this damaged line names no memory, and may hold this one; look with emberd doctor quarantine show "+
+					"%s, and drop it if so: the next compaction then removes it from the log, too", q.Name)
 		}
 	}
 	for _, f := range files {
