@@ -98,8 +98,8 @@ func (e *Storage) endRepair(ctx context.Context, opt RepairOptions, out *Repaire
 	}
 	st := e.Stm.Status()
 	out.Missing, out.Short, out.BareTrash = st.Recovery.Gaps, st.Short, st.BareTrash
-	if opt.Gone != nil {
-		out.Missing += opt.Gone.Gone.Count()
+	if opt.Gone != nil && !opt.Accept { // which the new log counts, too, if state/written tells of it
+		out.Missing = max(out.Missing, opt.Gone.Gone.Count())
 	}
 	return nil
 }

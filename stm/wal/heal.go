@@ -226,6 +226,7 @@ func (s *Log) AcceptLoss(ctx context.Context) (repair.Healed, error) {
 		}
 	}
 	s.own.leave(nil)
+	found.Records += int(s.missedBefore.Load())
 	s.found.acceptBefore(h)
 	return found.Healed, s.Decided.giveUp(h.bareNow())
 }
