@@ -110,6 +110,7 @@ func (q *queryRun) find(ctx context.Context) error {
 	if q.a, err = q.e.Search.NewRun(req, then); err != nil {
 		return err
 	}
+	q.a.Whole()
 	if q.a.Limit = q.limit; q.includesEntities() {
 		q.a.Limit = max(q.limit, beginAt)
 	}

@@ -24,9 +24,6 @@ const (
 	ScopeArchive  = "archive"
 )
 
-// maxPrefixLen is how many words the beginning of a word is expanded to.
-const maxPrefixLen = 16
-
 // parsedQuery is a search request, analyzed once for both tiers.
 type parsedQuery struct {
 	Query  query.Query
@@ -34,10 +31,9 @@ type parsedQuery struct {
 	// Terms are the terms to rank by, including the words of phrases.
 	Terms []string
 	// weak are the stop words of the query: they rank notes a little and match nothing.
-	weak []string
-	// guesses are words that start with the last word.
-	guesses  []string
-	prefix   string       // the last word as typed, if no text contains it whole
+	weak     []string
+	begun    prefixGroup  // words that begin with the last word
+	whole    bool         // nobody is typing it: the last word is one
 	required []string     // terms of the phrases, which a text must contain
 	phrases  [][]string   // the phrases as rows of terms
 	excluded [][]string   // phrases that a text must not contain
@@ -231,28 +227,18 @@ func (e *Search) DocFrequencies(ctx context.Context, q *parsedQuery) (c docFrequ
 	return c, err
 }
 
-// expandPrefix expands the last word to the words that start with it, if no text contains it.
-func (e *Search) expandPrefix(q *parsedQuery, c docFrequencies) {
-	last := e.Text.Query(lastWord(q.Query.Words))
-	if !q.Query.Prefix || len(last) != 1 {
-		return
-	}
-	i, found := slices.BinarySearch(q.Terms, last[0].Text)
-	if !found || c.inMemories[i] > 0 || c.inNotes[q.Terms[i]] > 0 {
-		return
-	}
-	q.prefix = lastWord(q.Query.Words)
-	if prefix := e.Text.Prefix(q.prefix); prefix != "" {
-		q.guesses = q.set.Expand(prefix, maxPrefixLen)
-	}
+// known reports whether a text contains any of the terms, which are of the query.
+func (q *parsedQuery) known(terms []analysis.Term, c docFrequencies) bool {
+	return slices.ContainsFunc(terms, func(t analysis.Term) bool {
+		i, found := slices.BinarySearch(q.Terms, t.Text)
+		return found && c.inMemories[i]+c.inNotes[t.Text] > 0
+	})
 }
 
-func lastWord(s string) string {
-	words := strings.Fields(s)
-	if len(words) == 0 {
-		return ""
-	}
-	return words[len(words)-1]
+// asked reports whether a term is one of the query's.
+func (q *parsedQuery) asked(term string) bool {
+	_, found := slices.BinarySearch(q.Terms, term)
+	return found
 }
 
 // StmQuery returns the query for the tier of memories.
@@ -272,8 +258,9 @@ func (e *Search) StmQuery(q *parsedQuery, c docFrequencies, limit int, explain b
 	for _, t := range q.Terms {
 		out.Terms = append(out.Terms, words.QueryTerm{Term: t, Weight: 1, Elsewhere: c.inNotes[t]})
 	}
-	for _, t := range q.guesses {
-		out.Terms = append(out.Terms, words.QueryTerm{Term: t, Weight: 1})
+	if g := q.begun; g.words != nil {
+		out.Terms = append(out.Terms,
+			words.QueryTerm{Term: g.name, Of: g.words, Weight: prefixWeight, Elsewhere: g.notes})
 	}
 	out.All = q.required
 	for _, row := range q.excluded {
@@ -324,7 +311,7 @@ func longer(rows [][]string) (out [][]string) {
 
 // ltmQuery returns the query for the tier of notes.
 func (e *Search) ltmQuery(ctx context.Context, q *parsedQuery, c docFrequencies, limit int, explain bool) ltm.Query {
-	out := ltm.Query{Docs: c.memories + c.notes, Prefix: q.prefix, After: q.Query.After, Before: q.Query.Before,
+	out := ltm.Query{Docs: c.memories + c.notes, After: q.Query.After, Before: q.Query.Before,
 		Must: ltmFilter(q.Query.Must), Not: ltmFilter(q.Query.Not), Modified: q.modified,
 		Near: q.Near.ofNotes(), Limit: limit, Explain: explain,
 		Text: func(path string) (string, bool) { return e.Notes.Vault.TextOf(ctx, path) }}
@@ -342,6 +329,10 @@ func (e *Search) ltmQuery(ctx context.Context, q *parsedQuery, c docFrequencies,
 			term.Weight, term.Weak = ltm.WeakWeight, true
 		}
 		out.Terms = append(out.Terms, term)
+	}
+	if g := q.begun; g.words != nil {
+		out.Terms = append(out.Terms, ltm.Term{Text: g.name, Of: g.words, Weight: prefixWeight,
+			DF: min(out.Docs, g.inMemories+g.notes)})
 	}
 	return out
 }

@@ -77,6 +77,10 @@ func (e *Search) NewRun(req *op.SearchRequest, then moment) (SearchRun, error) {
 	return a, err
 }
 
+// Whole says that nobody is typing the query: its last word is no beginning of one, unless no text
+// contains it.
+func (a *SearchRun) Whole() { a.Q.whole = true }
+
 // Run runs the search, and returns an error if the collection does not exist.
 func (a *SearchRun) Run(ctx context.Context) error {
 	if a.Q.Nothing {
@@ -109,11 +113,10 @@ func (a *SearchRun) answer(ctx context.Context) error {
 // besides hits with one; alone only with byMeaning.
 func (a *SearchRun) queryTiers(ctx context.Context) error {
 	a.withWords = 0
-	c, err := a.E.DocFrequencies(ctx, a.Q)
+	c, err := a.E.prepare(ctx, a.Q)
 	if err != nil {
-		return memory.Errorf(memory.Internal, "search the note index: %w", err)
+		return err
 	}
-	a.E.expandPrefix(a.Q, c)
 	hits, terms, err := a.ranked(ctx, c)
 	if err != nil {
 		return err
@@ -131,7 +134,7 @@ func (a *SearchRun) queryTiers(ctx context.Context) error {
 	}
 	a.rekindleHits(ctx)
 	a.explain(c)
-	return a.cutSnippets(ctx, slices.Concat(a.Q.Terms, a.Q.guesses, terms))
+	return a.cutSnippets(ctx, slices.Concat(a.Q.Terms, a.Q.begun.words, terms))
 }
 
 // explain completes the factors of each rank, or removes them.

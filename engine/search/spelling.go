@@ -45,7 +45,7 @@ func (e *Search) respell(ctx context.Context, q *parsedQuery, typed string) ([]o
 	}
 	slices.Sort(terms)
 	q.Terms = slices.Compact(terms)
-	q.prefix, q.guesses, q.Query.Prefix = "", nil, false
+	q.Query.Prefix = false
 	return out, nil
 }
 

@@ -442,11 +442,16 @@ func TestExpand(t *testing.T) {
 	for _, text := range []string{"memory memo", "memory", "member", "zoo"} {
 		add(t, x, text)
 	}
-	if got := x.Expand("mem", 2); !slices.Equal(got, []string{"memory", "member"}) {
-		t.Errorf("Expand(mem) = %v", got)
+	want := []spelling.Near{{Word: "memory", Docs: 2}, {Word: "memo", Docs: 1}, {Word: "member", Docs: 1}}
+	if got := x.Expand("mem"); !slices.Equal(got, want) {
+		t.Errorf("Expand(mem) = %v, want %v", got, want)
 	}
-	if got := x.Expand("q", 2); len(got) != 0 {
+	if got := x.Expand("q"); len(got) != 0 {
 		t.Errorf("Expand(q) = %v", got)
+	}
+	group := x.Search([]QueryTerm{{Term: "mem*", Weight: 1, Of: []string{"memory", "memo", "member", "none"}}})
+	if e, _ := group.Explain(0); e.Terms[0].TF != 2 || e.Terms[0].DF != 3 || e.Terms[0].Term != "mem*" {
+		t.Errorf("the group is explained as %+v, want two words in the text, and three texts", e.Terms)
 	}
 }
 

@@ -1,0 +1,148 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"emberd/engine/core"
+	"emberd/internal/text/spelling"
+	"emberd/ltm"
+	"emberd/memory"
+)
+
+const (
+	// maxPrefixTerms and maxPrefixDocs bound what the beginning of a word stands for: the rarest
+	// words that begin so, and how many texts hold them together.
+	maxPrefixTerms = 1000
+	maxPrefixDocs  = 50_000
+	// prefixWeight is the weight of words that begin with the last word, relative to the word.
+	prefixWeight = 0.5
+)
+
+// prefixGroup is the last word of a query as the beginning of others, which count as one word.
+type prefixGroup struct {
+	name              string   // for explanations
+	words             []string // nil for none
+	inMemories, notes int      // about how many hold one of the words
+}
+
+// prepare looks up what the query's terms and the beginning of its last word are in both tiers.
+func (e *Search) prepare(ctx context.Context, q *parsedQuery) (docFrequencies, error) {
+	if q.Query.Prefix && !q.whole {
+		q.leaveStops(e)
+	}
+	c, err := e.DocFrequencies(ctx, q)
+	if err == nil {
+		q.begun, err = e.expandPrefix(ctx, q, c)
+	}
+	if err != nil {
+		err = memory.Errorf(memory.Internal, "search the note index: %w", err)
+	}
+	return c, err
+}
+
+// expandPrefix returns the words that begin with the last word as typed, so that while a user types,
+// every hit of more letters is among those of fewer. A whole question is expanded only if no text
+// contains its last word.
+func (e *Search) expandPrefix(ctx context.Context, q *parsedQuery, c docFrequencies) (g prefixGroup, err error) {
+	typed := lastWord(q.Query.Words)
+	prefix := e.Text.Prefix(typed)
+	if !q.Query.Prefix || prefix == "" || q.whole && q.known(e.Text.Query(typed), c) {
+		return prefixGroup{}, nil
+	}
+	g.name = typed + "*"
+	stops := !q.asksBefore(e, typed)
+	refused := func(t string) bool { return q.asked(t) || !stops && e.Text.StopTerm(t) }
+	near, inMemories, err := e.begins(ctx, q, prefix)
+	if err != nil {
+		return prefixGroup{}, err
+	}
+	near = slices.DeleteFunc(near, func(n spelling.Near) bool { return n.Docs == 0 || refused(n.Word) })
+	slices.SortFunc(near, func(a, b spelling.Near) int {
+		return cmp.Or(cmp.Compare(a.Docs, b.Docs), strings.Compare(a.Word, b.Word))
+	})
+	for docs, i := 0, 0; i < min(len(near), maxPrefixTerms); i++ {
+		if docs += near[i].Docs; docs > maxPrefixDocs && i > 0 {
+			break
+		}
+		g.words = append(g.words, near[i].Word)
+		g.inMemories += inMemories[near[i].Word]
+		g.notes += near[i].Docs - inMemories[near[i].Word]
+	}
+	return g, nil
+}
+
+// begins returns the terms of words that begin with prefix, with about how many memories and
+// notes hold each, and how many memories do.
+func (e *Search) begins(ctx context.Context, q *parsedQuery, prefix string) ([]spelling.Near, map[string]int, error) {
+	docs, inMemories := map[string]int{}, map[string]int{}
+	for _, n := range q.set.Expand(prefix) {
+		inMemories[n.Word] += n.Docs
+	}
+	stems := e.Text.Stems(prefix)
+	if len(stems) > 0 {
+		_, df := q.set.Frequencies(stems)
+		for i, t := range stems {
+			inMemories[t] = df[i]
+		}
+	}
+	for t, n := range inMemories {
+		docs[t] = n
+	}
+	if e.Notes.Vault != nil {
+		err := e.Notes.Vault.Ask(func(index *ltm.Index) error {
+			near, err := index.Expand(prefix)
+			if err != nil {
+				return err
+			}
+			_, df, err := index.Frequencies(ctx, stems)
+			for _, n := range near {
+				docs[n.Word] += n.Docs
+			}
+			for t, n := range df {
+				docs[t] += n
+			}
+			return err
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	near := make([]spelling.Near, 0, len(docs))
+	for t, n := range docs {
+		near = append(near, spelling.Near{Word: t, Docs: n})
+	}
+	return near, inMemories, nil
+}
+
+// asksBefore reports whether the query has a word that is no stop word before its last one. Else
+// stop words count as words that begin so, since they are all that is asked.
+func (q *parsedQuery) asksBefore(e *Search, last string) bool {
+	terms := e.Text.Query(strings.TrimSuffix(q.Query.Words, last))
+	return len(q.required) > 0 || len(terms) > 0 && !terms[0].Stop()
+}
+
+// leaveStops lets the stop words of a query that ends within a word rank only, as before that word
+// was there. Of stop words alone the last one counts.
+func (q *parsedQuery) leaveStops(e *Search) {
+	last := lastWord(q.Query.Words)
+	others := q.asksBefore(e, last)
+	own := core.Distinct(e.Text.Terms(last))
+	q.Terms = slices.DeleteFunc(q.Terms, func(t string) bool {
+		stops := e.Text.StopTerm(t) && !slices.Contains(q.required, t) && slices.Contains(own, t) == others
+		if stops {
+			q.weak = append(q.weak, t)
+		}
+		return stops
+	})
+}
+
+func lastWord(s string) string {
+	words := strings.Fields(s)
+	if len(words) == 0 {
+		return ""
+	}
+	return words[len(words)-1]
+}

@@ -1,0 +1,56 @@
+package words
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"emberd/internal/text/spelling"
+)
+
+// Expand returns the terms that begin with prefix, with the number of documents that hold each,
+// removed ones included until Compact. It looks at every term there is, a millisecond for 100,000
+// of them, and holds the lock in the meantime.
+func (x *Index) Expand(prefix string) []spelling.Near {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	var found []spelling.Near
+	for i := range x.lists {
+		l := &x.lists[i]
+		if strings.HasPrefix(l.term, prefix) && len(l.postings) > 0 {
+			found = append(found, spelling.Near{Word: l.term, Docs: len(l.postings)})
+		}
+	}
+	return found
+}
+
+// postingsOf returns the postings of a query term. The caller holds mu.
+func (x *Index) postingsOf(q *QueryTerm) []posting {
+	if q.Of == nil {
+		if id, ok := x.terms[q.Term]; ok {
+			return x.lists[id].postings
+		}
+		return nil
+	}
+	var all []posting
+	for _, term := range q.Of {
+		if id, ok := x.terms[term]; ok {
+			all = append(all, x.lists[id].postings...)
+		}
+	}
+	return summed(all)
+}
+
+// summed sorts postings by document, and adds up the counts of those of the same one.
+func summed(all []posting) []posting {
+	slices.SortFunc(all, func(a, b posting) int { return cmp.Compare(a, b) })
+	kept := all[:0]
+	for _, p := range all {
+		if n := len(kept); n > 0 && kept[n-1].doc() == p.doc() {
+			kept[n-1] = pack(p.doc(), min(kept[n-1].tf()+p.tf(), maxTF))
+			continue
+		}
+		kept = append(kept, p)
+	}
+	return kept
+}
