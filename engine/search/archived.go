@@ -30,7 +30,7 @@ func (a *SearchRun) searchesCold() bool {
 // and a relaxed one may not either.
 func (a *SearchRun) canRekindle() bool {
 	return a.searchesCold() && a.E.Opt.Rekindle != core.RekindleOff && a.E.Notes.Vault != nil &&
-		a.tracks() && !a.relaxed && a.Res.Loading == nil && a.Present
+		a.tracks() && !a.relaxed && len(a.Q.corrected) == 0 && a.Res.Loading == nil && a.Present
 }
 
 // rankArchived ranks the cold memories that the query means as if they had not faded, and

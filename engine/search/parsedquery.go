@@ -31,21 +31,26 @@ type parsedQuery struct {
 	// Terms are the terms to rank by, including the words of phrases.
 	Terms []string
 	// weak are the stop words of the query: they rank notes a little and match nothing.
-	weak     []string
-	begun    prefixGroup  // words that begin with the last word
-	whole    bool         // nobody is typing it: the last word is one
-	required []string     // terms of the phrases, which a text must contain
-	phrases  [][]string   // the phrases as rows of terms
-	excluded [][]string   // phrases that a text must not contain
-	named    *nameMatcher // entities that a text must or must not name, nil for any
-	Nothing  bool         // the query has words but no terms
-	set      *stm.MemorySet
-	memories bool // which tiers are searched
-	notes    bool
-	Archive  bool // cold memories only, by relevance only
-	scope    string
-	modified time.Time    // earliest change time of notes
-	only     singleTarget // restricts the search to one item
+	weak  []string
+	begun prefixGroup // words that begin with the last word
+	// corrected are words of the query that are probably misspelled; with lenient, what was meant
+	// need not fit the other words.
+	corrected []correction
+	lenient   bool
+	whole     bool         // nobody is typing it: the last word is one
+	required  []string     // terms of the phrases, which a text must contain
+	unquoted  string       // phrases that were turned into words
+	phrases   [][]string   // the phrases as rows of terms
+	excluded  [][]string   // phrases that a text must not contain
+	named     *nameMatcher // entities that a text must or must not name, nil for any
+	Nothing   bool         // the query has words but no terms
+	set       *stm.MemorySet
+	memories  bool // which tiers are searched
+	notes     bool
+	Archive   bool // cold memories only, by relevance only
+	scope     string
+	modified  time.Time    // earliest change time of notes
+	only      singleTarget // restricts the search to one item
 	// stm and ltm are the factors of the tiers, and floor the part of relevance that age does
 	// not reduce.
 	stm, ltm, floor float64
@@ -191,6 +196,7 @@ func (q *parsedQuery) analyse(a *analysis.Analyzer) {
 // false if there is no phrase.
 func (q *parsedQuery) relaxPhrases() bool {
 	had := len(q.phrases) > 0
+	q.unquoted = strings.Join(q.Query.Must.Phrases, " ")
 	q.phrases, q.required, q.Query.Must.Phrases = nil, nil, nil
 	return had
 }
@@ -210,13 +216,13 @@ func holds(a *analysis.Analyzer, content string, row []string) bool {
 // relevances can be compared.
 type docFrequencies struct {
 	memories, notes int
-	inMemories      []int // in the order of parsedQuery.Terms, followed by weak
+	inMemories      []int // in the order of parsedQuery.Terms, followed by weak and corrections
 	inNotes         map[string]int
 }
 
 // DocFrequencies returns the document frequencies of the query's terms in both tiers.
 func (e *Search) DocFrequencies(ctx context.Context, q *parsedQuery) (c docFrequencies, err error) {
-	terms := slices.Concat(q.Terms, q.weak)
+	terms := slices.Concat(q.Terms, q.weak, q.corrections())
 	c.memories, c.inMemories = q.set.Frequencies(terms)
 	if e.Notes.Vault != nil {
 		err = e.Notes.Vault.Ask(func(index *ltm.Index) (err error) {
@@ -257,6 +263,9 @@ func (e *Search) StmQuery(q *parsedQuery, c docFrequencies, limit int, explain b
 	q.dates.intoMemories(&out)
 	for _, t := range q.Terms {
 		out.Terms = append(out.Terms, words.QueryTerm{Term: t, Weight: 1, Elsewhere: c.inNotes[t]})
+	}
+	for _, t := range q.corrections() {
+		out.Terms = append(out.Terms, words.QueryTerm{Term: t, Weight: correctedWeight, Elsewhere: c.inNotes[t]})
 	}
 	if g := q.begun; g.words != nil {
 		out.Terms = append(out.Terms,
@@ -329,6 +338,10 @@ func (e *Search) ltmQuery(ctx context.Context, q *parsedQuery, c docFrequencies,
 			term.Weight, term.Weak = ltm.WeakWeight, true
 		}
 		out.Terms = append(out.Terms, term)
+	}
+	for i, t := range q.corrections() {
+		df := c.inMemories[len(q.Terms)+len(q.weak)+i] + c.inNotes[t]
+		out.Terms = append(out.Terms, ltm.Term{Text: t, Weight: correctedWeight, DF: df})
 	}
 	if g := q.begun; g.words != nil {
 		out.Terms = append(out.Terms, ltm.Term{Text: g.name, Of: g.words, Weight: prefixWeight,

@@ -28,14 +28,22 @@ type prefixGroup struct {
 	inMemories, notes int      // about how many hold one of the words
 }
 
-// prepare looks up what the query's terms and the beginning of its last word are in both tiers.
+// prepare looks the query's terms up in both tiers, and finds what its last word begins and which
+// of its words are misspelled.
 func (e *Search) prepare(ctx context.Context, q *parsedQuery) (docFrequencies, error) {
 	if q.Query.Prefix && !q.whole {
 		q.leaveStops(e)
 	}
+	q.corrected = nil
 	c, err := e.DocFrequencies(ctx, q)
 	if err == nil {
 		q.begun, err = e.expandPrefix(ctx, q, c)
+	}
+	if err == nil {
+		q.corrected, err = e.correct(ctx, q, c)
+	}
+	if err == nil && len(q.corrected) > 0 {
+		c, err = e.DocFrequencies(ctx, q)
 	}
 	if err != nil {
 		err = memory.Errorf(memory.Internal, "search the note index: %w", err)

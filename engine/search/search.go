@@ -129,12 +129,25 @@ func (a *SearchRun) queryTiers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.noteCorrections(c)
 	if a.Res.Hits = append(a.Res.Hits, shown[min(a.Req.Offset, len(shown)):]...); a.dry {
 		return nil
 	}
 	a.rekindleHits(ctx)
 	a.explain(c)
-	return a.cutSnippets(ctx, slices.Concat(a.Q.Terms, a.Q.begun.words, terms))
+	return a.cutSnippets(ctx, slices.Concat(a.Q.Terms, a.Q.corrections(), a.Q.begun.words, terms))
+}
+
+// noteCorrections sets in the answer which words were corrected, and whether it has similar words
+// alone: then nothing is meant for certain, so it brings nothing back.
+func (a *SearchRun) noteCorrections(c docFrequencies) {
+	if a.Res.Respelled = nil; a.Res.Total == 0 {
+		return
+	}
+	a.Res.Respelled = a.Q.respellings()
+	if len(a.Q.corrected) > 0 && len(a.Q.begun.words) == 0 && len(a.Q.others("", c)) == 0 {
+		a.Res.Similar = true
+	}
 }
 
 // explain completes the factors of each rank, or removes them.
@@ -142,6 +155,7 @@ func (a *SearchRun) explain(c docFrequencies) {
 	asked := a.WeightOf(c)
 	for i := range a.Res.Hits {
 		h := &a.Res.Hits[i]
+		a.Q.markReplaced(h.Explain.Terms)
 		switch {
 		case !a.Req.Explain:
 			h.Explain = nil
@@ -182,7 +196,7 @@ func (a *SearchRun) ranked(ctx context.Context, c docFrequencies) (hits []op.Hit
 }
 
 // relax searches again with fewer requirements: phrases as words, then similar words for
-// unknown ones.
+// unknown ones, whether or not they fit the others.
 func (a *SearchRun) relax(ctx context.Context) error {
 	if a.relaxed = true; a.Q.relaxPhrases() {
 		a.phrasesRelaxed, a.nearest = true, nil // more may match now
@@ -191,20 +205,8 @@ func (a *SearchRun) relax(ctx context.Context) error {
 			return err
 		}
 	}
-	respelled, err := a.E.respell(ctx, a.Q, a.Req.Query)
-	if err != nil || len(respelled) == 0 {
-		return err
-	}
-	if err := a.queryTiers(ctx); err != nil || a.Res.Total == 0 {
-		return err
-	}
-	a.Res.Similar, a.Res.Respelled = true, respelled
-	for _, h := range a.Res.Hits {
-		if h.Explain != nil {
-			markReplaced(h.Explain.Terms, respelled)
-		}
-	}
-	return nil
+	a.Q.lenient = true
+	return a.queryTiers(ctx)
 }
 
 func (a *SearchRun) askMemories(c docFrequencies) ([]op.Hit, error) {

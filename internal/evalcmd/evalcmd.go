@@ -110,7 +110,7 @@ func (s *session) rootCommand() *cobra.Command {
 	f.StringVar(&s.emberd, "emberd", "", "")
 	root.AddCommand(s.runCommand(), s.summariesCommand(), s.lifecycleCommand(), s.pairsCommand(), s.mergesCommand(),
 		s.cleanupCommand(), s.evolutionCommand(),
-		s.typingCommand())
+		s.typingCommand(), s.spellingCommand(), s.absentCommand())
 	cli.Describe(root, help)
 	return root
 }

@@ -24,6 +24,23 @@ func (x *Index) Expand(prefix string) []spelling.Near {
 	return found
 }
 
+// Together counts the documents that hold the first term of the query and any other.
+func (m *Matches) Together() (n int) {
+	beside := make(map[Doc]bool)
+	for _, p := range m.terms[0].postings {
+		beside[p.doc()] = !isDead(m.dead, p.doc())
+	}
+	for _, t := range m.terms[1:] {
+		for _, p := range t.postings {
+			if beside[p.doc()] {
+				beside[p.doc()] = false
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // postingsOf returns the postings of a query term. The caller holds mu.
 func (x *Index) postingsOf(q *QueryTerm) []posting {
 	if q.Of == nil {

@@ -106,6 +106,15 @@ func (m *MemorySet) Expand(prefix string) []spelling.Near {
 	return m.Words.Words.Load().Expand(prefix)
 }
 
+// Together counts the indexed memories that hold a term and any of the others.
+func (m *MemorySet) Together(term string, others []string) int {
+	query := []words.QueryTerm{{Term: term, Weight: 1}, {Term: "others", Of: others, Weight: 1}}
+	if m.Sees != nil {
+		return m.part().SearchAmong(query, 0).Together()
+	}
+	return m.Words.Words.Load().Search(query).Together()
+}
+
 // Similar returns indexed terms that are at most so many edits from term, with
 // how many memories hold each.
 func (m *MemorySet) Similar(term string, edits int) []spelling.Near {
