@@ -47,6 +47,11 @@ func TestMisspeltWords(t *testing.T) {
 	} {
 		res := do(t, e, op.Search, &c.req)
 		got := names(res.Hits)
+		for i, r := range res.Respelled {
+			if res.Respelled[i].Meant = nil; len(r.Meant) == 0 || !strings.HasPrefix(r.Meant[0], r.Terms[0][:5]) {
+				t.Errorf("%s: %q is shown as %q", c.name, r.Terms, r.Meant)
+			}
+		}
 		slices.Sort(got)
 		if !slices.Equal(got, c.want) || !reflect.DeepEqual(res.Respelled, c.instead) {
 			t.Errorf("%s: %q with %+v, want %q with %+v", c.name, got, res.Respelled, c.want, c.instead)

@@ -209,6 +209,15 @@ func TestExpand(t *testing.T) {
 	}
 }
 
+func TestNotesThatHoldBoth(t *testing.T) {
+	x := open(t)
+	put(t, x, named("a", "red fox"), named("b", "red hen"), named("c", "fox"), named("d", "red fox hen"))
+	remove(t, x, "d.md")
+	if n, err := x.Together(t.Context(), "red", []string{"fox", "hen", "none"}); n != 2 || err != nil {
+		t.Errorf("red stands beside a fox or a hen in %d notes, %v; want 2", n, err)
+	}
+}
+
 func TestSimilar(t *testing.T) {
 	x := open(t)
 	put(t, x, named("a", "kubernetes cluster"), named("b", "kubernetes"), named("c", "cat clutter"), named("d", "clusher"))

@@ -143,27 +143,14 @@ func (a *SearchRun) candidates(hits []op.Hit) ([]op.Hit, error) {
 func (a *SearchRun) WeightOf(c docFrequencies) float64 {
 	sum := 0.0
 	for i := range a.Q.Terms {
-		sum += a.idf(c, i)
+		sum += c.idf(a.Q, i)
 	}
 	return sum
 }
 
 // idf returns the weight of one word of the query.
-func (a *SearchRun) idf(c docFrequencies, term int) float64 {
-	return text.IDF(c.memories+c.notes, c.inMemories[term]+c.inNotes[a.Q.Terms[term]])
-}
-
-// matched returns the weight of the words that a hit contains. The beginning of a word does
-// not count.
-func (a *SearchRun) matched(terms []op.TermExplain) float64 {
-	sum, counted := 0.0, map[string]bool{}
-	for _, t := range terms {
-		if _, asked := slices.BinarySearch(a.Q.Terms, t.Term); asked && !counted[t.Term] {
-			counted[t.Term] = true
-			sum += t.IDF
-		}
-	}
-	return sum
+func (c *docFrequencies) idf(q *parsedQuery, term int) float64 {
+	return text.IDF(c.memories+c.notes, c.inMemories[term]+c.inNotes[q.Terms[term]])
 }
 
 // rekindleHits requests the texts of the cold memories that the query means and the answer

@@ -269,7 +269,7 @@ func (e *Search) StmQuery(q *parsedQuery, c docFrequencies, limit int, explain b
 	}
 	if g := q.begun; g.words != nil {
 		out.Terms = append(out.Terms,
-			words.QueryTerm{Term: g.name, Of: g.words, Weight: prefixWeight, Elsewhere: g.notes})
+			words.QueryTerm{Term: g.name, Of: g.words, Weight: g.weight(&c), Elsewhere: g.notes})
 	}
 	out.All = q.required
 	for _, row := range q.excluded {
@@ -344,7 +344,7 @@ func (e *Search) ltmQuery(ctx context.Context, q *parsedQuery, c docFrequencies,
 		out.Terms = append(out.Terms, ltm.Term{Text: t, Weight: correctedWeight, DF: df})
 	}
 	if g := q.begun; g.words != nil {
-		out.Terms = append(out.Terms, ltm.Term{Text: g.name, Of: g.words, Weight: prefixWeight,
+		out.Terms = append(out.Terms, ltm.Term{Text: g.name, Of: g.words, Weight: g.weight(&c),
 			DF: min(out.Docs, g.inMemories+g.notes)})
 	}
 	return out

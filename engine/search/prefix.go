@@ -3,10 +3,12 @@ package search
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
 	"emberd/engine/core"
+	"emberd/internal/text"
 	"emberd/internal/text/spelling"
 	"emberd/ltm"
 	"emberd/memory"
@@ -26,6 +28,8 @@ type prefixGroup struct {
 	name              string   // for explanations
 	words             []string // nil for none
 	inMemories, notes int      // about how many hold one of the words
+	term              string   // the last word's own term, and its IDF
+	idf               float64
 }
 
 // prepare looks the query's terms up in both tiers, and finds what its last word begins and which
@@ -61,6 +65,12 @@ func (e *Search) expandPrefix(ctx context.Context, q *parsedQuery, c docFrequenc
 		return prefixGroup{}, nil
 	}
 	g.name = typed + "*"
+	if own := e.Text.Terms(typed); len(own) > 0 {
+		g.term = own[len(own)-1].Text
+		if i, found := slices.BinarySearch(q.Terms, g.term); found {
+			g.idf = c.idf(q, i)
+		}
+	}
 	stops := !q.asksBefore(e, typed)
 	refused := func(t string) bool { return q.asked(t) || !stops && e.Text.StopTerm(t) }
 	near, inMemories, err := e.begins(ctx, q, prefix)
@@ -82,6 +92,16 @@ func (e *Search) expandPrefix(ctx context.Context, q *parsedQuery, c docFrequenc
 	return g, nil
 }
 
+// weight returns the weight of the group, so that it never adds more than half of what the word does.
+func (g *prefixGroup) weight(c *docFrequencies) float64 {
+	docs := c.memories + c.notes
+	own := text.IDF(docs, min(docs, g.inMemories+g.notes))
+	if g.idf == 0 || own <= g.idf {
+		return prefixWeight
+	}
+	return prefixWeight * g.idf / own
+}
+
 // begins returns the terms of words that begin with prefix, with about how many memories and
 // notes hold each, and how many memories do.
 func (e *Search) begins(ctx context.Context, q *parsedQuery, prefix string) ([]spelling.Near, map[string]int, error) {
@@ -96,9 +116,7 @@ func (e *Search) begins(ctx context.Context, q *parsedQuery, prefix string) ([]s
 			inMemories[t] = df[i]
 		}
 	}
-	for t, n := range inMemories {
-		docs[t] = n
-	}
+	maps.Copy(docs, inMemories)
 	if e.Notes.Vault != nil {
 		err := e.Notes.Vault.Ask(func(index *ltm.Index) error {
 			near, err := index.Expand(prefix)

@@ -134,8 +134,11 @@ func (a *SearchRun) queryTiers(ctx context.Context) error {
 		return nil
 	}
 	a.rekindleHits(ctx)
-	a.explain(c)
-	return a.cutSnippets(ctx, slices.Concat(a.Q.Terms, a.Q.corrections(), a.Q.begun.words, terms))
+	a.judge(c)
+	err = a.cutSnippets(ctx, slices.Concat(a.Q.Terms, a.Q.corrections(), a.Q.begun.words, terms))
+	a.giveReasons()
+	a.explain()
+	return err
 }
 
 // noteCorrections sets in the answer which words were corrected, and whether it has similar words
@@ -150,19 +153,11 @@ func (a *SearchRun) noteCorrections(c docFrequencies) {
 	}
 }
 
-// explain completes the factors of each rank, or removes them.
-func (a *SearchRun) explain(c docFrequencies) {
-	asked := a.WeightOf(c)
+// explain removes the factors of each rank, unless they were asked for.
+func (a *SearchRun) explain() {
 	for i := range a.Res.Hits {
-		h := &a.Res.Hits[i]
-		a.Q.markReplaced(h.Explain.Terms)
-		switch {
-		case !a.Req.Explain:
-			h.Explain = nil
-		case asked > 0:
-			x := *h.Explain
-			x.Share = a.Held(&x, asked) / asked
-			h.Explain = &x
+		if !a.Req.Explain {
+			a.Res.Hits[i].Explain = nil
 		}
 	}
 }
@@ -210,7 +205,7 @@ func (a *SearchRun) relax(ctx context.Context) error {
 }
 
 func (a *SearchRun) askMemories(c docFrequencies) ([]op.Hit, error) {
-	q := a.E.StmQuery(a.Q, c, a.Limit, a.Req.Explain, a.Now)
+	q := a.E.StmQuery(a.Q, c, a.Limit, true, a.Now)
 	a.cold, a.due = nil, nil
 	var into []*[]stm.Match
 	if a.searchesCold() {
@@ -244,6 +239,7 @@ func (a *SearchRun) memoryHits(matches []stm.Match) ([]op.Hit, error) {
 			return nil, err
 		}
 		x := Explain(a.E.weigh(m.Relevance, m.Row, a.Now, a.Q), m)
+		a.Q.markReplaced(x.Terms)
 		x.Meaning, x.Date = a.Q.Near.Memories[m.Row.ID()], a.Q.dates.ofMemory(m.Row)
 		if a.Q.Archive {
 			x = a.E.unfaded(x)
@@ -255,7 +251,7 @@ func (a *SearchRun) memoryHits(matches []stm.Match) ([]op.Hit, error) {
 
 // askNotes searches the notes and also returns the terms after expansion of prefixes.
 func (a *SearchRun) askNotes(ctx context.Context, c docFrequencies) ([]op.Hit, []string, error) {
-	lq := a.E.ltmQuery(ctx, a.Q, c, a.Limit, a.Req.Explain || a.canRekindle())
+	lq := a.E.ltmQuery(ctx, a.Q, c, a.Limit, true)
 	var found ltm.Result
 	err := a.E.Notes.Vault.Ask(func(index *ltm.Index) (err error) {
 		found, err = index.Search(ctx, lq)
@@ -287,6 +283,7 @@ func (a *SearchRun) noteHit(h ltm.Hit) op.Hit {
 		hit.Explain.Terms = append(hit.Explain.Terms,
 			op.TermExplain{Term: s.Term, Field: string(s.Field), TF: s.TF, DF: s.DF, IDF: s.IDF, Score: s.Score})
 	}
+	a.Q.markReplaced(hit.Explain.Terms)
 	return hit
 }
 

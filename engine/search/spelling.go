@@ -25,6 +25,8 @@ const (
 	// A word that at most so many texts hold may be misspelled, if so many times as many hold its
 	// neighbour, which stands beside other words of the query, and it does not.
 	fewDocs, rarerBy = 2, 8
+	// telling is how many other words of the query tell what a misspelled one means.
+	telling = 2
 )
 
 // correction is a word of the query that is probably misspelled, and what may have been meant.
@@ -32,7 +34,10 @@ type correction struct {
 	word  string // as typed
 	term  string
 	terms []string // known ones, searched for beside it
+	idf   float64  // of term
 }
+
+func (c *correction) offers(term string) bool { return slices.Contains(c.terms, term) }
 
 // correct returns the words of the query that are probably misspelled: unknown ones, and those rarer
 // by far than a neighbour. Where the query has other known words, what was meant stands beside one of them.
@@ -51,7 +56,7 @@ func (e *Search) correct(ctx context.Context, q *parsedQuery, c docFrequencies) 
 			return nil, err
 		}
 		if len(terms) > 0 {
-			out = append(out, correction{typed, t, terms})
+			out = append(out, correction{typed, t, terms, c.idf(q, i)})
 		}
 	}
 	return out, nil
@@ -70,7 +75,8 @@ func (e *Search) misspellable(q *parsedQuery, term string) (typed string, ok boo
 			}
 			whole := strings.Trim(field, ".,;:!?()\"'“”„‘’…")
 			typing := len(q.begun.words) > 0 && field == lastWord(q.Query.Words)
-			return field[t.Start:t.End], field[t.Start:t.End] == strings.TrimSuffix(whole, "'s") && isPlainWord(whole) && !typing
+			typed := field[t.Start:t.End]
+			return typed, typed == strings.TrimSuffix(whole, "'s") && isPlainWord(whole) && !typing
 		}
 	}
 	return term, false
@@ -112,12 +118,18 @@ func (e *Search) meant(ctx context.Context, q *parsedQuery, c docFrequencies, w 
 	return spelling.Nearest(near, maxReplacements), nil
 }
 
-// others returns the known words of the query besides one.
-func (q *parsedQuery) others(term string, c docFrequencies) (out []string) {
+// others returns the rarest known words of the query besides one: common ones stand beside anything.
+func (q *parsedQuery) others(term string, c docFrequencies) []string {
+	var known []spelling.Near
 	for i, t := range q.Terms {
-		if t != term && c.inMemories[i]+c.inNotes[t] > 0 {
-			out = append(out, t)
+		if df := c.inMemories[i] + c.inNotes[t]; t != term && df > 0 {
+			known = append(known, spelling.Near{Word: t, Docs: df})
 		}
+	}
+	slices.SortStableFunc(known, func(a, b spelling.Near) int { return cmp.Compare(a.Docs, b.Docs) })
+	var out []string
+	for _, n := range known[:min(len(known), telling)] {
+		out = append(out, n.Word)
 	}
 	return append(out, q.begun.words...)
 }
@@ -127,7 +139,7 @@ func (e *Search) fitting(ctx context.Context, q *parsedQuery, near []spelling.Ne
 	others []string) (fit []spelling.Near, err error) {
 	slices.SortStableFunc(near, func(a, b spelling.Near) int { return cmp.Compare(a.Edits, b.Edits) })
 	for _, n := range near {
-		if len(fit) > 0 && n.Edits > fit[0].Edits {
+		if len(fit) > 0 && n.Edits > fit[0].Edits || n.Edits > 2 {
 			break
 		}
 		together, err := e.together(ctx, q, n.Word, others)
@@ -251,7 +263,7 @@ func (q *parsedQuery) corrections() (out []string) {
 func (q *parsedQuery) markReplaced(terms []op.TermExplain) {
 	for i := range terms {
 		for _, c := range q.corrected {
-			if slices.Contains(c.terms, terms[i].Term) {
+			if c.offers(terms[i].Term) {
 				terms[i].For = c.word
 			}
 		}

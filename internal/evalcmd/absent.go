@@ -104,8 +104,8 @@ func (s *session) printAbsent(r *absentReport) error {
 					none++
 				}
 			}
-			s.row(name, fmt.Sprintf("%-9s  %d of %d answered with a relevance over %.1f, %d with nothing", of.what, over,
-				len(of.found), believed, none))
+			s.row(name, fmt.Sprintf("%-9s  %d of %d answered with a relevance over %.1f, %d with nothing",
+				of.what, over, len(of.found), believed, none))
 		}
 	}
 	return nil

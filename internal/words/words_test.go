@@ -470,3 +470,12 @@ func TestSimilar(t *testing.T) {
 		t.Errorf("elephant resembles %+v", got)
 	}
 }
+
+func TestTogether(t *testing.T) {
+	x := indexOf(t, "red fox", "red hen", "fox", "red fox hen")
+	x.Remove(3)
+	query := []QueryTerm{{Term: "red", Weight: 1}, {Term: "others", Of: []string{"fox", "hen"}, Weight: 1}}
+	if got := x.Search(query).Together(); got != 2 {
+		t.Errorf("red stands beside a fox or a hen in %d texts, want 2", got)
+	}
+}
