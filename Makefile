@@ -178,7 +178,7 @@ scopes:
 
 # A word by every way into a memory, and a search of every byte of every file after the purge.
 purge:
-	EMBERD_PROOF=1 go test -v -count=1 -run 'TestAPurgeLeavesNoWord' ./engine
+	EMBERD_PROOF=1 go test -v -count=1 -run 'TestAPurgeLeavesNoWord|TestALostPurge' ./engine
 
 # The secret rules against gitleaks and vendors' documented formats, and the metrics against Prometheus's parser and linter,
 # which live in modules of their own.

@@ -678,8 +678,8 @@ func graph() map[string]edges {
 		},
 		"stm/table": {
 			ours: []string{
-				"internal/contain", "internal/text", "internal/text/analysis", "internal/text/spelling", "internal/words",
-				"memory", "stm/record",
+				"internal/contain", "internal/text", "internal/text/analysis", "internal/text/chunk",
+				"internal/text/spelling", "internal/words", "memory", "stm/record",
 			},
 			others: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"},
 		},

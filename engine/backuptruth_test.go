@@ -237,7 +237,7 @@ func (h *house) settled(ctx context.Context, fresh string, m *backup.Manifest) e
 		_, err = m.Settle(ctx, durable.OS{}, fresh, purges, h.Options.Now())
 	}
 	if err == nil {
-		err = stm.ForgetDevice(durable.OS{}, h.State)
+		err = stm.ForgetDevice(durable.OS{}, h.State, m.Device)
 	}
 	return err
 }

@@ -248,6 +248,22 @@ func (d *desk) logHome(id memory.ID, path string) {
 	ok(d.t, err)
 }
 
+// A copy has the earlier name of the note of a memory in the trash, and the copy goes, since the log has what it says.
+func TestACopyBesideTheRenamedNoteOfAForgottenMemory(t *testing.T) {
+	t.Parallel()
+	d, id := brokerDesk(t)
+	text := d.memory(id).Content
+	do(t, d.Engine, op.Forget, &op.ForgetRequest{ID: string(id)})
+	ok(t, os.Rename(d.at("Broker.md"), d.at("Message broker.md")))
+	d.write(t, "Message broker.md", noteFor(id, text+" A person adds this."))
+	name := copyNames()["Syncthing"]
+	d.write(t, name, noteFor(id, text))
+	d.gone(name)
+	if !strings.Contains(d.note(t, "Message broker.md"), "A person adds this.") {
+		t.Error("the note was changed")
+	}
+}
+
 // Beside the note of a memory in the trash a copy goes if the log has what it says, and stays otherwise.
 func TestACopyBesideTheNoteOfAForgottenMemory(t *testing.T) {
 	t.Parallel()

@@ -96,3 +96,32 @@ func TestANoteThatAnotherDeviceMovedMayArriveLater(t *testing.T) {
 		t.Errorf("the note that moved from %q to %q is %q on the other device", archived, path, got.VaultPath)
 	}
 }
+
+// A device that shares the log and not the vault edits the text of a memory with a note: its log has the edit at
+// once, and a device that has the vault writes the note.
+func TestANoteFollowsADeviceWithoutTheVault(t *testing.T) {
+	t.Parallel()
+	first := watching(t, promotingHouse(t, nil))
+	id := save(t, first.Engine, "the tide turns at six").ID
+	path := promoteByID(t, first.Engine, id).Path
+	away := newHouse(t)
+	away.Options.Now = first.Options.Now
+	second := away.running(t)
+	carry(t, first.house, away, first.Stm.Status().Device)
+	second.Admin.Refresh(t.Context())
+	for _, now := range []string{"the tide turns at seven", "the tide turns at eight"} {
+		got := do(t, second, op.Edit, &op.EditRequest{ID: string(id), Content: &now})
+		if got.Memory.Content != now || got.Pending != nil {
+			t.Errorf("the edit answered %+v", got)
+		}
+		carry(t, away, first.house, second.Stm.Status().Device)
+		first.Admin.Refresh(t.Context())
+		until(t, "the note has the text", func() bool {
+			first.rest(t, first.Engine) // emberd has just written it
+			return strings.HasSuffix(first.note(t, path), now+"\n")
+		})
+		if m := first.memory(id); m.Content != now || m.PromotedTo != path {
+			t.Errorf("the memory became %+v", m)
+		}
+	}
+}

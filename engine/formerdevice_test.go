@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"emberd/internal/backup"
 	"emberd/internal/durable"
@@ -52,4 +53,52 @@ func TestTheNameBeforeARestoreIsOurs(t *testing.T) {
 		t.Errorf("accepted it is %q", got)
 	}
 	ok(t, e.Close())
+}
+
+// A home that goes on for a device that is not there any more is no second device: after a restore into another
+// home, and after a log that is gone was begun anew. A device that is heard of again is one.
+func TestADeviceThatAnotherTookThePlaceOf(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"restored elsewhere", "log gone", "folder moved"} {
+		first := newHouse(t)
+		e := first.open(t)
+		save(t, e, "the harbor wall")
+		ok(t, e.Stm.ClaimPrimary())
+		file := filepath.Join(t.TempDir(), "kept.tar.gz")
+		do(t, e, op.BackupCreate, &op.BackupCreateRequest{File: file})
+		next := *first
+		next.clock.advance(time.Minute)
+		if how != "restored elsewhere" {
+			ok(t, e.Close())
+		}
+		switch how {
+		case "restored elsewhere":
+			other := newHouse(t)
+			next.Data, next.State = other.Data, other.State
+			_, err := backup.Restore(t.Context(), durable.OS{}, file, next.Data, false,
+				func(fresh string, m *backup.Manifest) error { return next.settled(t.Context(), fresh, m) })
+			ok(t, err)
+		case "log gone":
+			ok(t, os.RemoveAll(filepath.Join(first.Data, "stm")))
+			next.AcceptEmpty = true
+		case "folder moved":
+			next.Data = filepath.Join(t.TempDir(), "elsewhere")
+			ok(t, os.CopyFS(next.Data, os.DirFS(first.Data)))
+		}
+		there := next.open(t)
+		if st := status(t, there); len(st.Devices) != 1 || !st.Devices[0].Keeper {
+			t.Errorf("%s: the devices are %+v", how, st.Devices)
+		}
+		if how == "restored elsewhere" {
+			next.clock.advance(time.Minute)
+			save(t, e, "written by the first one since")
+			carry(t, first, &next, status(t, e).Device)
+			there.Admin.Refresh(t.Context())
+			if st := status(t, there); len(st.Devices) != 2 || st.Memories != 2 {
+				t.Errorf("the first one lives on: %+v", st.Devices)
+			}
+			ok(t, e.Close())
+		}
+		ok(t, there.Close())
+	}
 }

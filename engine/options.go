@@ -14,6 +14,15 @@ func DefaultOptions() Options { return core.DefaultOptions() }
 
 // storeOptions returns the options of the store. The features must be wired, because the store
 // calls them back.
+// knownPurges reads which memories the state folder says were purged.
+func (e *Engine) knownPurges() stm.Purges {
+	known := stm.Purges{}
+	if err := core.AddPurged(e.Opt.FS, e.Opt.State, known); err != nil {
+		e.Opt.Logger.Warn("list of purged memories not read, so that the log alone says what was purged", "err", err)
+	}
+	return known
+}
+
 func (e *Engine) storeOptions() *stm.Options {
 	o := &e.Opt
 	return &stm.Options{
@@ -23,6 +32,7 @@ func (e *Engine) storeOptions() *stm.Options {
 		Durability:   o.Durability,
 		AcceptEmpty:  o.AcceptEmpty,
 		Repair:       o.Repair,
+		KnownPurges:  e.knownPurges(),
 		SegmentBytes: o.SegmentBytes,
 		SegmentAge:   o.SegmentAge,
 		TrashKeep:    o.TrashKeep,
@@ -31,6 +41,7 @@ func (e *Engine) storeOptions() *stm.Options {
 		Committed:    e.committed,
 		Complete:     e.Notes.CheckReturned,
 		Vet:          e.Vet,
+		Damaged:      func() { core.Nudge(e.Admin.NewFiles) },
 		Beginning:    func(l *stm.Log) { e.Ledger.Begin(admin.Journal{Log: stm.AuditLog{Of: l}}) },
 		Sign:         e.Admin.SignChange,
 		Purging:      e.Ledger.Purged,

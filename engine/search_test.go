@@ -127,7 +127,8 @@ func TestExplainMultipliesOutToTheRank(t *testing.T) {
 		for _, term := range x.Terms {
 			sum += term.Score
 		}
-		if len(x.Terms) != 2 || math.Abs(sum-x.Relevance) > 1e-9 {
+		// Each word counts by its text, and by its form.
+		if len(x.Terms) != 4 || math.Abs(sum-x.Relevance) > 1e-9 {
 			t.Errorf("%s: %d terms sum to %v, the relevance is %v", hit.Stage, len(x.Terms), sum, x.Relevance)
 		}
 		if x.Decay != hit.Score || x.Tier != 0.9 || x.Floor != core.DefaultDecayFloor {
@@ -306,5 +307,78 @@ func TestWhileTheIndexLoadsEverythingIsFound(t *testing.T) {
 	res = do(t, e, op.Search, &op.SearchRequest{Query: "b07", Explain: true})
 	if res.Loading != nil || len(res.Hits) != 1 || res.Hits[0].Explain.Coarse {
 		t.Errorf("after building the index: %+v", res)
+	}
+}
+
+// The parts of a long memory's relevance add up, with its best passage and what the query
+// says twice.
+func TestExplainAddsUpForALongMemory(t *testing.T) {
+	t.Parallel()
+	e := newHouse(t).open(t)
+	long := strings.Repeat("The tide comes in twice a day and the boat lies dry between. ", 12)
+	do(t, e, op.Save, &op.SaveRequest{Content: long + "Anchors rust where the chain chafes. " + long})
+	do(t, e, op.Save, &op.SaveRequest{Content: "Nothing of the kind."})
+	res := do(t, e, op.Search, &op.SearchRequest{Query: "anchor chain, anchor rust", Explain: true})
+	if len(res.Hits) != 1 {
+		t.Fatalf("found %d, want the long one", len(res.Hits))
+	}
+	x, sum, fields := res.Hits[0].Explain, 0.0, map[string]int{}
+	for _, term := range x.Terms {
+		sum += term.Score
+		fields[term.Field]++
+		if (term.Term == "anchor") != (term.Weight == 2) {
+			t.Errorf("%s counts %v times", term.Term, term.Weight)
+		}
+		share := map[string]float64{"": 0.54, op.FieldPassage: 0.36}[term.Field]
+		want := max(term.Weight, 1) * term.IDF * share * float64(term.TF) / (float64(term.TF) + term.Norm)
+		if term.Field != op.FieldForm && math.Abs(term.Score-want) > 1e-9 {
+			t.Errorf("%s in %q adds %v, its parts give %v", term.Term, term.Field, term.Score, want)
+		}
+	}
+	// The query says anchor and rust, and the memory anchors and rust.
+	if math.Abs(sum-x.Relevance) > 1e-9 || fields[""] != 3 || fields[op.FieldPassage] != 3 || fields[op.FieldForm] != 2 {
+		t.Errorf("%v sum to %v, the relevance is %v", fields, sum, x.Relevance)
+	}
+}
+
+// What is written as the query is comes first, and long texts do not bury short ones.
+func TestExactFormsAndShortFactsRankFirst(t *testing.T) {
+	t.Parallel()
+	e := newHouse(t).open(t)
+	step := "The Flask app gets a module for the budget, with tests and a review of each part of it. "
+	plan := strings.Repeat(step+"Milestones follow one another, and a tracker of issues tells what is late. ", 12) +
+		"Each deadline of the tracker is in the plan, and no deadline moves. "
+	for _, content := range []string{"Bill Mason prefers tea.", "Bill Okafor moved to Lagos.", "billing runs on the Postgres database of finance",
+		plan + "One.", plan + "Two.", plan + "Three.", "My Flask budget tracker has its deadline on April 15.",
+		"a tom is a drum without snares", "toms are tuned by ear", "Tom has his birthday on 3 May"} {
+		do(t, e, op.Save, &op.SaveRequest{Content: content})
+	}
+	for query, want := range map[string]string{
+		"what database does billing use":       "billing runs on the Postgres database of finance",
+		"Bill":                                 "Bill Mason prefers tea.",
+		"billing":                              "billing runs on the Postgres database of finance",
+		"deadline of the Flask budget tracker": "My Flask budget tracker has its deadline on April 15.",
+		"Tom":                                  "Tom has his birthday on 3 May",
+	} {
+		if got := searchFor(t, e, query)[0].Content; got != want {
+			t.Errorf("%q finds %.60q first, want %q", query, got, want)
+		}
+	}
+}
+
+// In a message that is passed on whole, quotes quote; in a short query they select.
+func TestQuotesInALongMessageSelectNothing(t *testing.T) {
+	t.Parallel()
+	e := newHouse(t).open(t)
+	do(t, e, op.Save, &op.SaveRequest{Content: "The kiln reaches its temperature at noon"})
+	do(t, e, op.Save, &op.SaveRequest{Content: "A glaze is \"almost ready\" when it stops to bubble"})
+	message := "My neighbour wrote that the kiln is \"almost ready\" and asked me to find out when it reaches its " +
+		"temperature, because clay pots, mugs, plates, bowls, vases, tiles, figures, jugs, lids, spoons, " +
+		"candlesticks, buttons and beads wait on shelves in her workshop"
+	if hits := searchFor(t, e, message); len(hits) != 2 || !strings.HasPrefix(hits[0].Content, "The kiln") {
+		t.Errorf("a message finds %d, want both and the kiln first", len(hits))
+	}
+	if hits := searchFor(t, e, "kiln \"almost ready\""); len(hits) != 1 {
+		t.Errorf("a phrase finds %d, want what holds it", len(hits))
 	}
 }

@@ -305,3 +305,50 @@ func checkConverged(rt *rapid.T, t *testing.T, id memory.ID, engines []*engine.E
 		rt.Fatalf("asked %d times: %+v", len(items), items)
 	}
 }
+
+// Two people change different sentences of a note while apart. Both texts are joined in the log, and the note gets the
+// joined text on the device that joined them: what it says is in that text already. The sync tool may then keep the
+// other device's note, and put the one with the joined text beside it: it gets the joined text, too.
+func TestTheNoteGetsTheTextThatJoinsThoseOfTwoNotes(t *testing.T) {
+	t.Parallel()
+	first, second := watching(t, promotingHouse(t, nil)), watching(t, promotingHouse(t, nil))
+	id := save(t, first.Engine, broker).ID
+	path := promoteByID(t, first.Engine, id).Path
+	first.carryTo(second)
+	second.write(t, path, first.note(t, path))
+	until(t, "the other device knows the note", func() bool { return len(second.Notes.Vault.Carriers.Of(id)) == 1 })
+	texts := []string{strings.Replace(broker, "RabbitMQ", "Kafka", 1), strings.Replace(broker, "5672", "9092", 1)}
+	for i, d := range []*desk{first, second} {
+		d.rest(t, d.Engine)
+		d.write(t, path, strings.Replace(d.note(t, path), broker, texts[i], 1))
+		until(t, "the edit counts", func() bool { return d.memory(id).Content == texts[i] })
+	}
+	second.carryTo(first)
+	first.wantJoined(t, id, path)
+
+	joined := first.note(t, path)
+	for _, text := range texts {
+		first.write(t, copyOf(path), joined)
+		first.write(t, path, strings.Replace(joined, joinedBroker, text, 1))
+		first.gone(copyOf(path))
+		first.wantJoined(t, id, path)
+	}
+}
+
+// joinedBroker has both changes of the broker's text.
+const joinedBroker = "The broker is Kafka. It has two queues. The port is 9092."
+
+// copyOf is what Syncthing calls a copy of a note.
+func copyOf(path string) string {
+	return strings.TrimSuffix(path, ".md") + ".sync-conflict-20261122-101112-ABCDEFG.md"
+}
+
+// wantJoined waits until a memory and its note have the joined text.
+func (d *desk) wantJoined(t *testing.T, id memory.ID, path string) {
+	t.Helper()
+	until(t, "memory and note have the joined text", func() bool {
+		joinTexts(t, d.Engine)
+		d.rest(t, d.Engine)
+		return d.memory(id).Content == joinedBroker && strings.Contains(d.note(t, path), joinedBroker)
+	})
+}

@@ -50,6 +50,8 @@ type BackupStatus struct {
 	Memories int       `json:"memories,omitempty"`
 	Daily    int       `json:"daily"`
 	Weekly   int       `json:"weekly"`
+	Folder   string    `json:"folder"`        // where backups are made
+	Next     time.Time `json:"next,omitzero"` // when the next automatic one is due; zero if nothing changed
 	// Problem is why the last automatic backup failed, "" if it did not.
 	Problem string `json:"problem,omitempty"`
 }

@@ -328,17 +328,27 @@ type Explain struct {
 	Above memory.ID `json:"above,omitempty"`
 }
 
-// TermExplain is what one word of the query added to the relevance (BM25).
+// TermExplain is what one word of the query added to the relevance (BM25). A memory has one for its
+// text, score = 0.9 × weight × idf × tf / (tf + norm). One of more than 120 words has 0.54 in place of
+// 0.9, and another for its best passage with 0.36. A memory that has the word in the form of the query
+// has another with 0.1 × weight × idf, or 0.2 for a name.
 type TermExplain struct {
-	Term  string  `json:"term"`
-	For   string  `json:"for,omitempty"`   // word of the query in whose place it was searched for
-	Field string  `json:"field,omitempty"` // of a note: names, headings, tags, body, …
-	TF    int     `json:"tf"`
-	DF    int     `json:"df"`
-	IDF   float64 `json:"idf"`
-	Norm  float64 `json:"norm"`
-	Score float64 `json:"score"`
+	Term   string  `json:"term"`
+	For    string  `json:"for,omitempty"`   // word of the query in whose place it was searched for
+	Field  string  `json:"field,omitempty"` // of a note: names, headings, tags, body, …; of a memory: passage, form
+	TF     int     `json:"tf"`
+	DF     int     `json:"df"`
+	IDF    float64 `json:"idf"`
+	Weight float64 `json:"weight,omitempty"` // how often the query says it, if not once
+	Norm   float64 `json:"norm"`
+	Score  float64 `json:"score"`
 }
+
+// Fields of a memory in TermExplain.
+const (
+	FieldPassage = "passage"
+	FieldForm    = "form"
+)
 
 // ShowRequest names a memory by its id, or by at least four characters of its
 // beginning or end.

@@ -204,7 +204,7 @@ func restoresBackup() step {
 			if _, err := man.Settle(context.Background(), m.disk, fresh, nil, man.Created); err != nil {
 				return err
 			}
-			return device.ForgetDevice(m.disk, "/state")
+			return device.ForgetDevice(m.disk, "/state", man.Device)
 		})
 		m.world.note(event{name: "restore a backup", back: m.world.saved, sure: err == nil})
 		if err == nil {

@@ -73,6 +73,27 @@ func TestADeviceBelievesWhatAnotherWroteAgain(t *testing.T) {
 	}
 }
 
+// TestTheLogCheckHonoursWhatAnotherWroteAgain checks the shared log after b wrote again what a's file held.
+func TestTheLogCheckHonoursWhatAnotherWroteAgain(t *testing.T) {
+	p := newPair(t)
+	p.cutOff(t, damages[0].do)
+	if wrong := p.b.foundBy(wal.CheckDecidedLog); len(wrong) == 0 {
+		t.Fatal("nothing is missing before b wrote it again")
+	}
+	p.settle()
+	if wrong := p.b.foundBy(wal.CheckDecidedLog); len(wrong) > 0 {
+		t.Errorf("the check on b finds %q", wrong)
+	}
+	p.b.reopen()
+	p.b.save("b has one of its own")
+	p.b.reopen()
+	p.b.compact()
+	p.b.unlink()
+	if wrong := p.b.foundBy(wal.CheckDecidedLog); len(wrong) > 0 {
+		t.Errorf("the check on b finds %q after a compaction", wrong)
+	}
+}
+
 // TestAPartOfWhatWasWrittenAgainIsNotBelieved lets the file of b that says so arrive before the one
 // that has the lines.
 func TestAPartOfWhatWasWrittenAgainIsNotBelieved(t *testing.T) {

@@ -52,6 +52,12 @@ func (s *Store) Unlink(ctx context.Context, made, past time.Time) (wal.Unlinked,
 // Refresh reads what other devices' files have gained since they were read last.
 func (s *Store) Refresh(ctx context.Context) (wal.ForeignChange, error) { return s.wal.Refresh(ctx) }
 
+// LookAtFiles reports whether a file of this device is damaged, see [wal.LookAtFiles].
+func (s *Store) LookAtFiles() bool { return wal.LookAtFiles(s.wal) }
+
+// ReturnHistories copies lost histories from another copy of the log, see [wal.ReturnHistories].
+func (s *Store) ReturnHistories(data string) (int, error) { return wal.ReturnHistories(s.wal, data) }
+
 // Heal writes again what the table, and a copy of the log if one is given, hold and no file does,
 // see [wal.Log.Heal].
 func (s *Store) Heal(ctx context.Context, held *repair.Folded, dry bool) (repair.Healed, error) {

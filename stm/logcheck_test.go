@@ -155,7 +155,7 @@ func TestCheckOfHistoryWithHalfALine(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := bytes.SplitAfter(b, []byte("\n"))
-	head := bytes.Replace(lines[0], []byte(`"seg":1`), []byte(`"seg":1,"from":1`), 1)
+	head := bytes.Replace(lines[0], []byte(`"seg":1`), []byte(`"seg":1,"from":1,"gen":1,"oldest":"x"`), 1)
 	head = record.SealLine(head[:len(head)-record.SuffixLen-1], 0)
 	history := filepath.Join(filepath.Dir(ts.segments()[0]), "h-00000001-00000001.g1.jsonl")
 	text := bytes.Join([][]byte{head, lines[1], []byte("{\"half\":\n"), lines[2]}, nil)
@@ -179,9 +179,9 @@ func TestCheckComparesNamesWithHeaders(t *testing.T) {
 		t.Errorf("another folder: %s", got)
 	}
 	for name, want := range map[string]string{
-		"s-00000077.jsonl":               "1 its header is of segment 1, which is not what its name says",
+		"s-00000077.jsonl":               "1 its header is of segment 1, and not of a file with this name",
 		"s-00000001 (copy).jsonl":        "0* emberd gives no such name",
-		"c-00000001-00000001.g2.jsonl":   "1 its header is of segment 1, which is not what its name says",
+		"c-00000001-00000001.g2.jsonl":   "1 its header is of segment 1, and not of a file with this name",
 		"s-00000001.sync-conflict.jsonl": "0* emberd gives no such name",
 	} {
 		to := filepath.Join(moved, name)

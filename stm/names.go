@@ -78,6 +78,8 @@ type (
 	ForeignChange = wal.ForeignChange
 	// Healed is what a repair of the log brought back, see [repair.Healed].
 	Healed = repair.Healed
+	// Loss is what a log misses.
+	Loss = repair.Loss
 	// Folded is what log files add up to, see [repair.Folded].
 	Folded = repair.Folded
 	// LogCheck is what reading every line of a log showed.
@@ -150,7 +152,21 @@ var ErrLogGone = device.ErrLogGone
 func Gone(fsys durable.FS, data, state string) error { return device.Gone(fsys, data, state) }
 
 // ForgetDevice makes the next Open mint a new device, see [device.ForgetDevice].
-func ForgetDevice(fsys durable.FS, state string) error { return device.ForgetDevice(fsys, state) }
+func ForgetDevice(fsys durable.FS, state, restored string) error {
+	return device.ForgetDevice(fsys, state, restored)
+}
+
+// KeptSnapshots lists the snapshots of earlier logs, see [device.KeptSnapshots].
+func KeptSnapshots(fsys durable.FS, state string) []string { return device.KeptSnapshots(fsys, state) }
+
+// FoldSnapshot reads one, see [repair.OfSnapshot].
+func FoldSnapshot(fsys durable.FS, name string) (*Folded, error) { return repair.OfSnapshot(fsys, name) }
+
+// SetAside moves a damaged file of a state folder to where it does no harm, see [device.SetAside].
+func SetAside(fsys durable.FS, state, name string) error { return device.SetAside(fsys, state, name) }
+
+// Damaged says which files of a state folder were damaged, see [device.Damaged].
+func Damaged(fsys durable.FS, state string) []string { return device.Damaged(fsys, state) }
 
 // CheckSnapshot compares the snapshot in a state folder with its checksum.
 func CheckSnapshot(fsys durable.FS, state string) error { return snapshot.Check(fsys, state) }
@@ -166,7 +182,7 @@ func CheckLog(ctx context.Context, fsys durable.FS, path string, now time.Time) 
 }
 
 // Lost compares the snapshot of a state folder with the files of a log, see [repair.Lost].
-func Lost(ctx context.Context, fsys durable.FS, data, state string, log *slog.Logger) (Healed, []string, error) {
+func Lost(ctx context.Context, fsys durable.FS, data, state string, log *slog.Logger) (*repair.Loss, error) {
 	return repair.Lost(ctx, fsys, data, state, log)
 }
 
@@ -212,6 +228,11 @@ func Decode(id memory.ID, fields map[string]json.RawMessage) (memory.Memory, err
 
 // TextsApart returns the texts that were written apart from the shown one, see [history.TextsApart].
 func TextsApart(edits []TextEdit, shown Stamp) []Apart { return history.TextsApart(edits, shown) }
+
+// NotBehind reports whether a text did not lead to others, see [history.NotBehind].
+func NotBehind(edits []TextEdit, text, others func(string) bool) bool {
+	return history.NotBehind(edits, text, others)
+}
 
 // Implied removes what the log need not say, see [record.Implied].
 func Implied(m *memory.Memory) { record.Implied(m) }

@@ -80,6 +80,31 @@ func TestAnnounceTellsHowFarThisDeviceIs(t *testing.T) {
 	}
 }
 
+// A device that another one says it took the place of tells at once that it lives.
+func TestADeviceTakenForGoneTellsThatItLives(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	ts := openStore(t, wal.Options{Now: func() time.Time { return now }, Host: "desk"})
+	ts.save("one")
+	if _, err := ts.Announce(true); err != nil {
+		t.Fatal(err)
+	}
+	taken := now.Add(time.Hour)
+	now = now.Add(2 * time.Hour)
+	ts.announce(device.Peer{Device: "otherdev", At: now, TakenOver: map[string]time.Time{ts.Wal().Device.String(): taken, "gonedev2": now}})
+	ts.announce(device.Peer{Device: "gonedev2", At: now.Add(-time.Hour)})
+	if got := ts.Status().Devices; len(got) != 2 {
+		t.Errorf("the devices are %+v", got)
+	}
+	for range 2 {
+		if _, err := ts.Announce(false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p, _ := ts.announced(); !p.At.Equal(now) {
+		t.Errorf("it last told at %v", p.At)
+	}
+}
+
 func TestWatermarks(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	ts := openStore(t, wal.Options{Now: func() time.Time { return now }, Host: "desk"})

@@ -221,7 +221,7 @@ func TestForgottenDeviceIsMintedAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // the second finds nothing to forget
-		if err := device.ForgetDevice(durable.OS{}, filepath.Join(ts.root, "state")); err != nil {
+		if err := device.ForgetDevice(durable.OS{}, filepath.Join(ts.root, "state"), ""); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,12 +1,15 @@
 package stm
 
 import (
+	"slices"
+
 	"emberd/memory"
 	"emberd/stm/table"
 )
 
 // Resolve turns what a caller names a memory by into its id: a full id, at least four
-// characters of its beginning or end, or an alias as it is written. An id, or a part that
+// characters of its beginning, of its end or of the beginning of its last eight, which people are
+// shown, or an alias as it is written. An id, or a part that
 // only one has, counts before an alias of another memory, and what is live before what is
 // in the trash. It is an error of code NotFound if nothing is called so, and of code
 // Ambiguous if several are. A full id that nothing has is returned as it is.
@@ -50,4 +53,20 @@ func (s *Store) ResolveStale(text string) (memory.ID, error) {
 		return id, err
 	}
 	return s.Resolve(text)
+}
+
+// ResolvePurged is the one of some purged memories that is named by its id or a part of it.
+func ResolvePurged(text string, purged Purges) (memory.ID, error) {
+	n := table.Naming(text)
+	if n.ID != "" || !n.IsPart() {
+		return n.OrItself(n.Only(nil))
+	}
+	var fit []memory.ID
+	for key := range purged {
+		if n.Parts().AnyOf(key) {
+			fit = append(fit, memory.IDFromBytes(key))
+		}
+	}
+	slices.Sort(fit)
+	return n.Only(fit)
 }

@@ -13,11 +13,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"emberd/internal/durable"
 	"emberd/memory"
+	"emberd/op"
 	"emberd/stm"
 )
 
@@ -25,7 +27,7 @@ import (
 const damageVar = "EMBERD_TEST_DAMAGE"
 
 // TestDamageTable damages each file of a home in eight ways, and then starts a daemon, makes a backup, restores
-// one, or lets another device meet the damaged file. Each memory must be there in the end, with emberd log
+// one, lets another device meet the damaged file, or kills the daemon that ran when it was damaged. Each memory must be there in the end, with emberd log
 // repair if the daemon says that something is missing, and the purged word must be nowhere. If a damaged file
 // of the log is the only copy, the daemon must say that something is missing.
 func TestDamageTable(t *testing.T) {
@@ -36,7 +38,7 @@ func TestDamageTable(t *testing.T) {
 	t.Cleanup(s.print)
 	for name, do := range damageOperations() {
 		for _, file := range s.files {
-			if (name == "sync" || name == "no copy") && !strings.HasPrefix(file, "data/stm/") {
+			if (name == "sync" || name == "no copy" || name == "running") && !strings.HasPrefix(file, "data/stm/") {
 				continue
 			}
 			for kind, damage := range damageKinds() {
@@ -51,7 +53,8 @@ func TestDamageTable(t *testing.T) {
 
 func damageOperations() map[string]func(c *damageCase, t *testing.T) {
 	return map[string]func(c *damageCase, t *testing.T){"start": (*damageCase).start, "backup": (*damageCase).backUp,
-		"restore": (*damageCase).restore, "sync": (*damageCase).sync, "no copy": (*damageCase).alone}
+		"restore": (*damageCase).restore, "sync": (*damageCase).sync, "no copy": (*damageCase).alone,
+		"running": (*damageCase).running}
 }
 
 // damageKinds turn the bytes of a file into others, nil for no file. The second argument is the file as it was
@@ -120,8 +123,11 @@ func (c *damageCase) hurt(t *testing.T) bool {
 	t.Helper()
 	name := filepath.Join(c.home, filepath.FromSlash(c.file))
 	was, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false // the daemon has removed it, for example the file of its lock
+	}
 	if err != nil {
-		t.Skip("the daemon has taken it away") // for example the file of its lock
+		t.Fatal(err)
 	}
 	older, _ := os.ReadFile(filepath.Join(c.dir, "older", filepath.FromSlash(c.file)))
 	now := c.damage(was, older, c.otherFile(t))
@@ -156,6 +162,34 @@ func (c *damageCase) start(t *testing.T) {
 	if c.hurt(t) {
 		c.begin(t)
 	}
+}
+
+// running has a daemon meet the damage while it runs. It writes again what only its memory has, and is killed.
+func (c *damageCase) running(t *testing.T) {
+	if err := c.device.start(t); err != nil {
+		t.Fatal(err)
+	}
+	if !c.hurt(t) {
+		c.stop(t)
+		return
+	}
+	for end := time.Now().Add(20 * time.Second); c.isBeingRepaired(t); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("after twenty seconds the log is not written again")
+		}
+	}
+	_ = c.daemon.stop(syscall.SIGKILL) // which is told as an error
+	if err := os.RemoveAll(filepath.Join(c.home, "state", "index")); err != nil {
+		t.Fatal(err)
+	}
+	c.begin(t)
+}
+
+func (c *damageCase) isBeingRepaired(t *testing.T) bool {
+	t.Helper()
+	return slices.ContainsFunc(call(t, op.Status, c.device, &op.StatusRequest{}).Warnings, func(w string) bool {
+		return strings.Contains(w, "about to be written again")
+	})
 }
 
 // backUp makes a backup while a daemon runs on the file that was damaged since, and restores it elsewhere.

@@ -362,7 +362,7 @@ func (p *pair) judgeCopies(t *testing.T, notes map[string]string) {
 		alone := p.aloneIn(name, text, notes)
 		if held += len(alone); len(alone) == 0 {
 			needless++
-			p.fault(t, "needless copy", "%s", name)
+			p.fault(t, "needless copy", "%s: %s", name, p.devices[0].beside(t, notes, text))
 		}
 	}
 	p.row("conflict copies of notes, needless, lines in them alone", "%d, %d, %d", copies, needless, held)
@@ -372,6 +372,31 @@ func (p *pair) judgeCopies(t *testing.T, notes map[string]string) {
 			p.fault(t, "copies of files of the log", "on %s: %q, %v", d.name, names, err)
 		}
 	}
+}
+
+// beside describes a copy and what it is a copy of: their texts, the memory, and what vault check says.
+func (d *device) beside(t *testing.T, notes map[string]string, copied string) string {
+	t.Helper()
+	m := carriedID.FindStringSubmatch(copied)
+	if m == nil {
+		return "it has no memory's ID"
+	}
+	var b strings.Builder
+	r := d.export(t)[memory.ID(m[1])]
+	fmt.Fprintf(&b, "%q\nof memory %s, forgotten %v: %s", copied, r.ID, r.Forgotten, asText(t, r.Fields))
+	for name, text := range notes {
+		if text != copied && strings.Contains(text, m[1]) {
+			fmt.Fprintf(&b, "\nnote %s: %q", name, text)
+		}
+	}
+	res, err := op.VaultCheck.Call(t.Context(), d.client, &op.VaultCheckRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range res.Findings {
+		fmt.Fprintf(&b, "\n%s %s: %s", f.Kind, f.Path, f.Text)
+	}
+	return b.String()
 }
 
 // aloneIn are the lines of people that no note but a copy has. The review note does not count: it quotes a copy

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"emberd/engine/core"
@@ -30,7 +32,7 @@ var errCompany = errors.New("there is another device now")
 // device only the ledger has a timer.
 func (e *Admin) Tasks() []*core.Task {
 	return []*core.Task{e.ledgerTask(),
-		{Wake: e.NewFiles, Do: func(ctx context.Context) time.Time {
+		{First: e.firstRefresh(), Wake: e.NewFiles, Do: func(ctx context.Context) time.Time {
 			due := e.Refresh(ctx)
 			core.Nudge(e.Shared)
 			return due
@@ -38,6 +40,15 @@ func (e *Admin) Tasks() []*core.Task {
 		{First: e.Opt.Now(), Wake: e.Shared, Woken: e.whenToAnnounce,
 			Do: func(context.Context) time.Time { return e.announce() }},
 	}
+}
+
+// firstRefresh returns when the files of other devices are read first: at once, since what one of them has lost
+// while the daemon was not running is written again some time after a refresh has met that.
+func (e *Admin) firstRefresh() time.Time {
+	if !e.hasOtherDevices() {
+		return time.Time{}
+	}
+	return e.Opt.Now()
 }
 
 // whenToAnnounce returns when the next announcement is due: now, if there was none before.
@@ -128,7 +139,7 @@ func (e *Admin) watchOnce(ctx context.Context) error {
 	const name = "devices"
 	device := e.Stm.Status().Device
 	opt := watcher.Options{Extensions: []string{".jsonl", ".json"}, Logger: e.Opt.Logger,
-		Ignore: []string{"/stm/" + device + "/", "/devices/" + device + ".json"}, Rescan: never, Poll: never}
+		Ignore: []string{"/devices/" + device + ".json"}, Rescan: never, Poll: never}
 	alone := !e.hasOtherDevices()
 	if !alone {
 		opt.Rescan, opt.Poll = checkInterval, 0
@@ -139,8 +150,12 @@ func (e *Admin) watchOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.Run(ctx, func(context.Context, watcher.Batch) error {
-		core.Nudge(e.NewFiles)
+	return w.Run(ctx, func(_ context.Context, b watcher.Batch) error {
+		if b.Full || !concernsOnly("stm/"+device+"/", &b) {
+			core.Nudge(e.NewFiles)
+		} else {
+			e.Stm.LookAtFiles() // which asks for a reading if one is damaged
+		}
 		if w.Status().Frozen != "" {
 			w.Confirm() // a device that compacted removes many log files
 		}
@@ -149,6 +164,13 @@ func (e *Admin) watchOnce(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// concernsOnly reports whether all that changed is in one folder.
+func concernsOnly(folder string, b *watcher.Batch) bool {
+	inside := func(path string) bool { return strings.HasPrefix(path, folder) }
+	return !slices.ContainsFunc(b.Changed, func(f watcher.File) bool { return !inside(f.Path) }) &&
+		!slices.ContainsFunc(b.Gone, func(path string) bool { return !inside(path) })
 }
 
 // PrimaryDevice returns the primary device.

@@ -38,6 +38,7 @@ func (e *Admin) Status(context.Context, *op.StatusRequest) (*op.StatusResult, er
 	if err := e.Tokens.Damage(); err != nil {
 		res.Warnings = append(res.Warnings, err.Error())
 	}
+	res.Warnings = append(res.Warnings, stm.Damaged(e.Opt.FS, e.Opt.State)...)
 	res.Log.Compaction = e.Storage.Compacted.Load()
 	res.Backup = e.Storage.BackupStatus()
 	if st.Indexed < st.Of && !e.Indexed.Load() {

@@ -3,45 +3,80 @@ package core
 import (
 	"encoding/json"
 	"path/filepath"
+	"regexp"
 
 	"emberd/internal/durable"
 	"emberd/memory"
 	"emberd/stm"
 )
 
-// purgedFile, in the state folder, lists the memories that were purged here, so that no backup brings one
-// back even if the log has forgotten the purge.
+// purgedFile, in the state folder, lists the memories that were purged here, so that no copy brings one
+// back even if the log has lost the purge.
 const purgedFile = "purged.json"
 
-// AddPurged joins known purges with those in the state folder: both have all of them then.
+// purgedEntry is one of them, in a file that is no JSON any more.
+var purgedEntry = regexp.MustCompile(`"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})":"([^"]*)"`)
+
+// AddPurged joins known purges with those in the state folder: both have all of them then. A damaged file is
+// moved to the damaged ones, and a new one has what can be read of it.
 func AddPurged(fsys durable.FS, state string, known stm.Purges) error {
 	name := filepath.Join(state, purgedFile)
-	stored := map[memory.ID]string{}
 	data, err := LastState(fsys, name)
 	if err != nil {
 		return err
 	}
-	if json.Unmarshal(data, &stored) != nil { // what the log knows is written anew
-		stored = map[memory.ID]string{}
+	stored, sound := parsePurged(data)
+	if sound = sound || data == nil; !sound {
+		if err := stm.SetAside(fsys, state, name); err != nil {
+			return err
+		}
 	}
-	news := false
+	for key, at := range stored {
+		if at.After(known[key]) {
+			known[key] = at
+		}
+	}
+	news, all := !sound, make(map[memory.ID]string, len(known))
 	for key, at := range known {
-		id := memory.IDFromBytes(key)
-		if was, err := stm.ParseStamp(stored[id]); err != nil || at.After(was) {
-			stored[id], news = at.String(), true
-		}
-	}
-	for id, text := range stored {
-		if at, err := stm.ParseStamp(text); err == nil && at.After(known[id.Bytes()]) {
-			known[id.Bytes()] = at
-		}
+		news = news || at.After(stored[key])
+		all[memory.IDFromBytes(key)] = at.String()
 	}
 	if !news {
 		return nil
 	}
-	data, err = json.Marshal(stored)
-	if err != nil {
+	if data, err = json.Marshal(all); err != nil {
 		return err
 	}
 	return durable.ReplaceFile(fsys, name, data)
+}
+
+// parsePurged reads the file, or what is left of it.
+func parsePurged(data []byte) (stored stm.Purges, sound bool) {
+	var texts map[string]string
+	sound = json.Unmarshal(data, &texts) == nil && texts != nil
+	if !sound {
+		texts = map[string]string{}
+		for _, m := range purgedEntry.FindAllSubmatch(data, -1) {
+			texts[string(m[1])] = string(m[2])
+		}
+	}
+	stored = make(stm.Purges, len(texts))
+	for text, stamp := range texts {
+		id, err := memory.ParseID(text)
+		at, failed := stm.ParseStamp(stamp)
+		if err != nil || failed != nil {
+			sound = false
+			continue
+		}
+		stored[id.Bytes()] = at
+	}
+	return stored, sound
+}
+
+// ResolvePurged finds a memory that was purged here, or that the log knows of as such, by its id or a part of it.
+func ResolvePurged(fsys durable.FS, state string, known stm.Purges, name string) (memory.ID, error) {
+	if err := AddPurged(fsys, state, known); err != nil {
+		return "", err
+	}
+	return stm.ResolvePurged(name, known)
 }

@@ -346,7 +346,7 @@ func (t *NoteSync) changedFields(ctx context.Context, row *stm.Row, m *memory.Me
 		m.NoteSeen = notes.Fingerprints(s.note.Carried)
 	} else {
 		t.e.applyFields(ctx, m, s.note)
-		if both, err = t.joinEdits(ctx, row, &prior, m); err != nil {
+		if both, err = t.joinEdits(ctx, row, &prior, m, s.note); err != nil {
 			return nil, both, err
 		}
 	}

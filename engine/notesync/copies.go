@@ -42,8 +42,9 @@ func (t *NoteSync) settleCopies(ctx context.Context, w *NoteChange) (outcome, er
 		return unclear, err
 	}
 	former, became := formerPaths(versions), done
+	home := t.homeOf(m, paths, former)
 	for _, path := range paths {
-		c := copyRun{t: t, id: w.ID, home: core.NotePath(m), path: path}
+		c := copyRun{t: t, id: w.ID, home: home, path: path}
 		if !c.isBeside(w, former) {
 			continue
 		}
@@ -73,6 +74,22 @@ func (t *NoteSync) withCopies(id memory.ID) (*memory.Memory, error) {
 		return nil, ignoreMissing(err)
 	}
 	return &m, nil
+}
+
+// homeOf returns the path of a memory's note. The log does not follow a rename of the note of a memory in the trash: if
+// there is none at the path that it has, the only other note with the memory's ID that is not a copy is the note.
+func (t *NoteSync) homeOf(m *memory.Memory, paths, former []string) string {
+	home := core.NotePath(m)
+	if _, live := t.e.Stm.Get(m.ID); live || slices.Contains(paths, home) {
+		return home
+	}
+	others := slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		return slices.ContainsFunc(former, func(of string) bool { return isCopy(path, of) })
+	})
+	if len(others) != 1 {
+		return home
+	}
+	return others[0]
 }
 
 // formerPaths returns the paths that a memory's note has or had by the log.
@@ -125,7 +142,6 @@ type copyRun struct {
 	note, copy *vault.Note
 	like       *vault.Note // what it is a copy of, else the memory's note
 	former     bool        // it is no copy: the memory's note was at its path
-	write      bool        // the note lacks a part of the merged text
 }
 
 func (c *copyRun) settle(ctx context.Context) (outcome, error) {
@@ -182,12 +198,12 @@ func (c *copyRun) join(ctx context.Context, copied, like []byte) (apart bool, be
 			return nil, nil
 		}
 		m, err := rows[0].Memory()
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, err
-		case !promote.SameSeen(notes.Fingerprints(c.note.Carried), m.NoteSeen, notes.TakenOf(&m)):
+		}
+		if settled, err := c.isNoteSettled(ctx, &m); err != nil || !settled {
 			became = unclear // the note comes first
-			return nil, nil
+			return nil, err
 		}
 		if same, err := c.sameElse(ctx, &m, copied, like); err != nil || !same {
 			return nil, err
@@ -197,6 +213,19 @@ func (c *copyRun) join(ctx context.Context, copied, like []byte) (apart bool, be
 		return tx, err
 	})
 	return apart, became, err
+}
+
+// isNoteSettled reports whether the memory has what the user changed in its note. A text of the note that no user
+// wrote into it waits to be replaced, and the copy may be what keeps the note from being written.
+func (c *copyRun) isNoteSettled(ctx context.Context, m *memory.Memory) (bool, error) {
+	says, fields := notes.Fingerprints(c.note.Carried), notes.TakenOf(m)
+	switch {
+	case promote.SameSeen(says, m.NoteSeen, fields):
+		return true, nil
+	case !promote.SameSeen(says, m.NoteSeen, notes.Without(fields, core.ContentField)):
+		return false, nil
+	}
+	return c.t.e.Promote.IsOwnText(ctx, m, c.note)
 }
 
 // ask asks the user about a note at an earlier path, unless another question about a note of the memory is open, or
@@ -310,7 +339,6 @@ func (c *copyRun) merged(ctx context.Context, row *stm.Row, m *memory.Memory) (_
 		if err != nil {
 			return nil, true, err
 		}
-		c.write = true
 	case merge.Has(base, m.Content, body):
 		return nil, false, nil
 	default:
@@ -403,8 +431,5 @@ func (c *copyRun) remove(ctx context.Context) (outcome, error) {
 	c.t.e.Opt.Logger.Info("a sync tool's copy of a note was settled, and is among the backups", "memory", c.id, "copy",
 		c.path, "backup", res.Backup)
 	c.t.e.Promote.IndexNote(ctx, c.path)
-	if c.write {
-		err = c.t.e.Promote.RetryWrite(c.id)
-	}
-	return done, err
+	return done, c.t.e.Promote.RetryWrite(c.id)
 }

@@ -21,10 +21,21 @@ type edits struct {
 
 // joinEdits merges the text of a note, which m has by now, with the one that the memory had, was, if that
 // was changed since the two last agreed. If both changed the same part, the note's text stays. A text that
-// the log has no common one for is the memory's earlier text, and stays in its history.
-func (t *NoteSync) joinEdits(ctx context.Context, row *stm.Row, was, m *memory.Memory) (edits, error) {
+// the log has no common one for is the memory's earlier text, and stays in its history. A text of the note that
+// no user wrote into it changes nothing, and the note gets the memory's.
+func (t *NoteSync) joinEdits(ctx context.Context, row *stm.Row, was, m *memory.Memory, note *vault.Note) (edits, error) {
 	agreed := was.NoteSeen[core.ContentField]
-	if row == nil || m.Content == was.Content || agreed == "" || core.Shortened(was) || isText(was.Content, agreed) {
+	if row == nil || m.Content == was.Content || agreed == "" || core.Shortened(was) {
+		return edits{}, nil
+	}
+	changed := !isText(was.Content, agreed)
+	if changed || t.e.Promote.IsAside(ctx, was, note.Path) {
+		if own, err := t.e.Promote.IsOwnText(ctx, was, note); own || err != nil {
+			m.Content = was.Content
+			return edits{write: own}, err
+		}
+	}
+	if !changed {
 		return edits{}, nil
 	}
 	base, found, err := t.agreedText(ctx, was, agreed)

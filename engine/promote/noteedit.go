@@ -33,12 +33,7 @@ func (e *Promote) EditedNote(m *memory.Memory, set map[string]json.RawMessage, b
 	if err := e.CheckFields(m, set); err != nil {
 		return false, err
 	}
-	if e.Notes.Vault == nil {
-		if slices.Contains(changed, core.ContentField) {
-			return false, memory.Errorf(memory.Conflict,
-				"the text of memory %s is that of the note %q, in a vault that this emberd does not have; edit the "+
-					"note", m.ID, path)
-		}
+	if e.Notes.Vault == nil { // a device with the vault finds its note behind the log, and writes it
 		return false, nil
 	}
 	w := e.newPendingWrite(m.ID, UpdateNote, path, by, "")
@@ -204,7 +199,7 @@ func (u *noteUpdate) tx(ctx context.Context) (*stm.Tx, error) {
 		return !SameSeen(now, m.NoteSeen, []string{field})
 	})
 	if slices.Contains(waiting, core.ContentField) && !slices.Contains(left, core.ContentField) {
-		own, err := u.e.isOwnText(ctx, &m, note)
+		own, err := u.e.IsOwnText(ctx, &m, note)
 		if err != nil {
 			return nil, err
 		}

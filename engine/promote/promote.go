@@ -33,7 +33,14 @@ func (e *Promote) Promote(ctx context.Context, req *op.PromoteRequest) (*op.Prom
 	if err != nil {
 		return nil, err
 	}
-	return e.PromoteMemory(ctx, Promotion{ID: id, By: op.CallerFrom(ctx), Dry: req.DryRun, Force: req.Force})
+	res, err := e.PromoteMemory(ctx, Promotion{ID: id, By: op.CallerFrom(ctx), Dry: req.DryRun, Force: req.Force})
+	if errors.Is(err, fs.ErrClosed) && !e.Notes.Vault.Away().IsZero() {
+		return nil, e.Notes.Vault.ErrAway()
+	}
+	if err == nil && res.Outcome == op.PromotionPending && !e.Notes.Vault.Released().IsZero() {
+		res.Reason = "the vault is released, which emberd vault open ends"
+	}
+	return res, err
 }
 
 // Promotion is the request to create one memory's note.

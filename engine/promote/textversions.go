@@ -8,8 +8,10 @@ import (
 	"emberd/engine/core"
 	"emberd/engine/notes"
 	"emberd/memory"
+	"emberd/stm"
 	"emberd/vault"
 	"emberd/vault/neutralize"
+	"emberd/vault/notename"
 )
 
 // WrittenFields returns the fields of a memory that emberd writes into a note.
@@ -47,22 +49,42 @@ func (e *Promote) TextVersions(ctx context.Context, m *memory.Memory) ([]string,
 	return texts, nil
 }
 
-// isOwnText reports whether the text of a note, which is not the one that memory and note last agreed on, is one
-// that emberd wrote since: a crash came between the note and the log.
-func (e *Promote) isOwnText(ctx context.Context, m *memory.Memory, note *vault.Note) (bool, error) {
+// IsOwnText reports whether the text of a note, which is not the one that memory and note last agreed on, is one
+// that the log has and that did not lead to the agreed one: the user has not written it into this note. Emberd wrote
+// it before a crash, or it is the note of another device, whose text the memory has joined.
+func (e *Promote) IsOwnText(ctx context.Context, m *memory.Memory, note *vault.Note) (bool, error) {
 	texts, err := e.TextVersions(ctx, m)
 	if err != nil {
 		return false, err
 	}
-	agreed := slices.IndexFunc(texts, func(text string) bool {
-		return textPrint(text) == m.NoteSeen[core.ContentField]
-	})
+	is := func(text string) bool { return neutralize.Matches(note.Carried.Body, text) }
+	isAgreed := func(text string) bool { return textPrint(text) == m.NoteSeen[core.ContentField] }
+	agreed := slices.IndexFunc(texts, isAgreed)
 	if agreed < 0 { // only the current text is known to be emberd's
 		agreed = 1
 	}
-	return slices.ContainsFunc(texts[:agreed], func(text string) bool {
-		return neutralize.Matches(note.Carried.Body, text)
-	}), nil
+	if slices.ContainsFunc(texts[:agreed], is) {
+		return true, nil
+	}
+	switch {
+	case !slices.ContainsFunc(texts, is):
+		return false, nil
+	case e.IsAside(ctx, m, note.Path):
+		return true, nil
+	}
+	edits, err := e.Stm.TextEdits(ctx, []memory.ID{m.ID})
+	return err == nil && stm.NotBehind(edits[m.ID], is, isAgreed), err
+}
+
+// IsAside reports whether a sync tool's copy of a note has the text of its memory.
+func (e *Promote) IsAside(ctx context.Context, m *memory.Memory, path string) bool {
+	return slices.ContainsFunc(e.Notes.Vault.Carriers.Of(m.ID), func(other string) bool {
+		if _, certain := notename.CopyOf(other, path); !certain {
+			return false
+		}
+		copied, err := e.Notes.Vault.Root.Load().Read(ctx, other)
+		return err == nil && core.CarriesID(copied.Carried, m.ID) && notes.HasText(copied, m)
+	})
 }
 
 // textPrint returns the fingerprint of a text as that of a note.

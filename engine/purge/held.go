@@ -23,8 +23,8 @@ import (
 // in the state folder
 const heldFile = "purged-in-backups.json"
 
-// HeldBackups are memories that another device purged and that backups of this device still
-// contain, with the names of these. Status reports them until the backups are removed, also
+// HeldBackups are memories that were purged, here or on another device, and that backups of this device
+// still contain, with the names of these. Status reports them until the backups are removed, also
 // after a restart.
 type HeldBackups struct {
 	mu sync.Mutex // guards in
@@ -62,6 +62,11 @@ func (e *Purge) recordHeld(ids []memory.ID) error {
 			found[id] = append(found[id], filepath.Join("notes", filepath.Base(left.Place)))
 		}
 	}
+	return e.storeHeld(ids, found)
+}
+
+// storeHeld says of some memories which backups contain them.
+func (e *Purge) storeHeld(ids []memory.ID, found map[memory.ID][]string) error {
 	h := &e.held
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -205,15 +210,22 @@ func (e *Purge) Warnings() (out []string) {
 			more++
 		default:
 			out = append(out,
-				fmt.Sprintf("%d backups in %s hold memory %s, which another device purged, or cannot be read; "+
+				fmt.Sprintf("%s in %s: memory %s, which was purged, is in there, or they cannot be read; "+
 					"emberd purge --backups %s removes those that hold it",
-					len(left), dir, id.Short(), id))
+					backupCount(len(left)), dir, id.Short(), id))
 		}
 	}
 	if more > 0 {
 		out = append(out,
-			fmt.Sprintf("backups in %s hold %d more memories that other devices purged; delete the backups, or "+
+			fmt.Sprintf("backups in %s hold %d more memories that were purged; delete the backups, or "+
 				"purge those when the ones above are gone", dir, more))
 	}
 	return out
+}
+
+func backupCount(n int) string {
+	if n == 1 {
+		return "1 backup"
+	}
+	return fmt.Sprintf("%d backups", n)
 }

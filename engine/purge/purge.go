@@ -18,7 +18,7 @@ import (
 
 // Purge deletes a memory permanently and returns the places that it cannot reach.
 func (e *Purge) Purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResult, error) {
-	id, err := e.Stm.Resolve(strings.TrimSpace(req.ID))
+	id, err := e.resolve(req.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +53,7 @@ func (e *Purge) Purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResul
 		{"reports of cleanups", func() error { return e.Cleanup.PurgeReports(id, res) }},
 		{"backups", func() error { return e.purgeBackups(id, req, res) }},
 		{"earlier versions of notes", func() error { return e.purgeNotes(id, req.DryRun, res) }},
+		{"list of backups that hold it", func() error { return e.remember(id, res) }},
 		{"files of other devices", func() error { return e.addUnreached(ctx, id, res) }},
 	} {
 		if err := rest.do(); err != nil && req.DryRun {
@@ -64,6 +65,30 @@ func (e *Purge) Purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResul
 	e.Lists.PurgeLists(ctx, id, req.DryRun, res)
 	e.Changed()
 	return res, nil
+}
+
+// resolve finds a memory by what a caller names it by, also one that was purged before.
+func (e *Purge) resolve(name string) (memory.ID, error) {
+	id, err := e.Stm.Resolve(strings.TrimSpace(name))
+	if memory.CodeOf(err) != memory.NotFound {
+		return id, err
+	}
+	return core.ResolvePurged(e.Opt.FS, e.Opt.State, e.Stm.Purges(), name)
+}
+
+// remember has status tell which backups still hold a memory.
+func (e *Purge) remember(id memory.ID, res *op.PurgeResult) error {
+	if res.DryRun {
+		return nil
+	}
+	var names []string
+	for _, left := range res.Left {
+		name, err := filepath.Rel(core.BackupFolder(e.Opt.State), left.Place)
+		if left.Kind == "backup" && err == nil {
+			names = append(names, name)
+		}
+	}
+	return e.storeHeld([]memory.ID{id}, map[memory.ID][]string{id: names})
 }
 
 // unfinished adds what of a purge could not be done yet, and what comes next.
@@ -131,7 +156,8 @@ func (e *Purge) purgeBackups(id memory.ID, req *op.PurgeRequest, res *op.PurgeRe
 			res.Backups = append(res.Backups, base)
 			continue
 		}
-		why := "this backup holds the memory; purge with --backups removes it, or delete it yourself"
+		why := fmt.Sprintf("this backup holds the memory; emberd purge --backups %s removes it, or delete it yourself",
+			id)
 		if err != nil {
 			why = "this backup cannot be read and may hold the memory; delete it if so"
 		}

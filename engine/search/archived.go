@@ -139,16 +139,17 @@ func (a *SearchRun) candidates(hits []op.Hit) ([]op.Hit, error) {
 		func(h op.Hit) bool { return core.MergedInto(a.Q.set.Get, h.ConsolidatedInto) != nil }), nil
 }
 
-// WeightOf returns the total weight of the query's words, including unknown words.
+// WeightOf returns the total weight of the query's words, including unknown words. A word
+// that is said twice weighs twice.
 func (a *SearchRun) WeightOf(c docFrequencies) float64 {
 	sum := 0.0
-	for i := range a.Q.Terms {
-		sum += c.idf(a.Q, i)
+	for i, t := range a.Q.Terms {
+		sum += a.Q.of(t).times * c.idf(a.Q, i)
 	}
 	return sum
 }
 
-// idf returns the weight of one word of the query.
+// idf returns the weight of one word that the query says once.
 func (c *docFrequencies) idf(q *parsedQuery, term int) float64 {
 	return text.IDF(c.memories+c.notes, c.inMemories[term]+c.inNotes[q.Terms[term]])
 }

@@ -28,8 +28,10 @@ const (
 type parsedQuery struct {
 	Query  query.Query
 	Filter *core.Filter
-	// Terms are the terms to rank by, including the words of phrases.
+	// Terms are the terms to rank by, including the words of phrases, sorted and each once.
 	Terms []string
+	// asked is how the query says each term.
+	asked map[string]askedTerm
 	// weak are the stop words of the query: they rank notes a little and match nothing.
 	weak  []string
 	begun prefixGroup // words that begin with the last word
@@ -167,13 +169,52 @@ func (q *parsedQuery) setTierWeights(req *op.SearchRequest) error {
 	return nil
 }
 
+// askedTerm is how often a query says a term, and in which form it says it first.
+type askedTerm struct {
+	times      float64
+	form, name words.Forms
+}
+
+// of returns how the query says a term. A term that took the place of another counts once.
+func (q *parsedQuery) of(term string) askedTerm {
+	if asked, ok := q.asked[term]; ok {
+		return asked
+	}
+	return askedTerm{times: 1}
+}
+
+// isMessage reports whether a query is so long that it is a message, passed on whole. What is
+// in quotes there quotes somebody and selects nothing.
+func (q *parsedQuery) isMessage() bool {
+	const most = 24 // words that are no stop words
+	said := 0.0
+	for _, asked := range q.asked {
+		said += asked.times
+	}
+	return said > most
+}
+
+// termsIn returns the terms of a part of the query, and counts them.
+func (q *parsedQuery) termsIn(a *analysis.Analyzer, s string) []string {
+	terms := a.Query(s)
+	for _, t := range terms {
+		asked, form := q.asked[t.Text], t.FormIn(s)
+		if asked.times++; asked.times == 1 {
+			asked.form, asked.name = words.Forms(form&^analysis.Name), words.Forms(form&analysis.Name)
+		}
+		q.asked[t.Text] = asked
+	}
+	return core.Distinct(terms)
+}
+
 func (q *parsedQuery) analyse(a *analysis.Analyzer) {
-	q.Terms = core.Distinct(a.Query(q.Query.Words))
+	q.asked = make(map[string]askedTerm)
+	q.Terms = q.termsIn(a, q.Query.Words)
 	q.Nothing = len(q.Terms) == 0 && strings.TrimSpace(q.Query.Words) != ""
 	for _, p := range q.Query.Must.Phrases {
 		if row := core.TermsOf(a.Terms(p)); len(row) > 0 {
 			q.phrases = append(q.phrases, row)
-			q.required = append(q.required, core.Distinct(a.Query(p))...)
+			q.required = append(q.required, q.termsIn(a, p)...)
 			q.Nothing = false
 		}
 	}
@@ -183,6 +224,9 @@ func (q *parsedQuery) analyse(a *analysis.Analyzer) {
 		}
 	}
 	q.Terms = append(q.Terms, q.required...)
+	if q.isMessage() {
+		q.relaxPhrases()
+	}
 	slices.Sort(q.Terms)
 	q.Terms = slices.Compact(q.Terms)
 	for _, t := range core.Distinct(a.Terms(q.Query.Words)) {
@@ -196,7 +240,6 @@ func (q *parsedQuery) analyse(a *analysis.Analyzer) {
 // false if there is no phrase.
 func (q *parsedQuery) relaxPhrases() bool {
 	had := len(q.phrases) > 0
-	q.unquoted = strings.Join(q.Query.Must.Phrases, " ")
 	q.phrases, q.required, q.Query.Must.Phrases = nil, nil, nil
 	return had
 }
@@ -241,8 +284,8 @@ func (q *parsedQuery) known(terms []analysis.Term, c docFrequencies) bool {
 	})
 }
 
-// asked reports whether a term is one of the query's.
-func (q *parsedQuery) asked(term string) bool {
+// asks reports whether a term is one of the query's.
+func (q *parsedQuery) asks(term string) bool {
 	_, found := slices.BinarySearch(q.Terms, term)
 	return found
 }
@@ -262,7 +305,9 @@ func (e *Search) StmQuery(q *parsedQuery, c docFrequencies, limit int, explain b
 	}
 	q.dates.intoMemories(&out)
 	for _, t := range q.Terms {
-		out.Terms = append(out.Terms, words.QueryTerm{Term: t, Weight: 1, Elsewhere: c.inNotes[t]})
+		asked := q.of(t)
+		out.Terms = append(out.Terms, words.QueryTerm{Term: t, Weight: asked.times, Elsewhere: c.inNotes[t],
+			Form: asked.form, Name: asked.name})
 	}
 	for _, t := range q.corrections() {
 		out.Terms = append(out.Terms, words.QueryTerm{Term: t, Weight: correctedWeight, Elsewhere: c.inNotes[t]})
@@ -333,7 +378,7 @@ func (e *Search) ltmQuery(ctx context.Context, q *parsedQuery, c docFrequencies,
 		out.Must.Paths = append(slices.Clone(out.Must.Paths), q.only.path)
 	}
 	for i, t := range slices.Concat(q.Terms, q.weak) {
-		term := ltm.Term{Text: t, Weight: 1, DF: c.inMemories[i] + c.inNotes[t]}
+		term := ltm.Term{Text: t, Weight: q.of(t).times, DF: c.inMemories[i] + c.inNotes[t]}
 		if i >= len(q.Terms) {
 			term.Weight, term.Weak = ltm.WeakWeight, true
 		}

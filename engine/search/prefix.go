@@ -35,7 +35,7 @@ type prefixGroup struct {
 // prepare looks the query's terms up in both tiers, and finds what its last word begins and which
 // of its words are misspelled.
 func (e *Search) prepare(ctx context.Context, q *parsedQuery) (docFrequencies, error) {
-	if q.Query.Prefix && !q.whole {
+	if q.whole = q.whole || q.isMessage(); q.Query.Prefix && !q.whole {
 		q.leaveStops(e)
 	}
 	q.corrected = nil
@@ -72,7 +72,7 @@ func (e *Search) expandPrefix(ctx context.Context, q *parsedQuery, c docFrequenc
 		}
 	}
 	stops := !q.asksBefore(e, typed)
-	refused := func(t string) bool { return q.asked(t) || !stops && e.Text.StopTerm(t) }
+	refused := func(t string) bool { return q.asks(t) || !stops && e.Text.StopTerm(t) }
 	near, inMemories, err := e.begins(ctx, q, prefix)
 	if err != nil {
 		return prefixGroup{}, err

@@ -31,13 +31,13 @@ func Relevance(share float64) float64 {
 func (a *SearchRun) matched(terms []op.TermExplain) float64 {
 	held := map[string]float64{} // by term of the query
 	for _, t := range terms {
-		if a.Q.asked(t.Term) {
-			held[t.Term] = t.IDF
+		if a.Q.asks(t.Term) {
+			held[t.Term] = a.Q.of(t.Term).times * t.IDF
 		}
 	}
 	stands := func(term string, weight float64) {
-		if a.Q.asked(term) {
-			held[term] = max(held[term], weight)
+		if a.Q.asks(term) {
+			held[term] = max(held[term], a.Q.of(term).times*weight)
 		}
 	}
 	for _, t := range terms {
@@ -79,7 +79,7 @@ func (a *SearchRun) judge(c docFrequencies) {
 func (q *parsedQuery) unknown(c docFrequencies) (sum float64) {
 	for i, t := range q.Terms {
 		if c.inMemories[i]+c.inNotes[t] == 0 && !q.replaced(t) {
-			sum += c.idf(q, i)
+			sum += q.of(t).times * c.idf(q, i)
 		}
 	}
 	return sum

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
 	"emberd/engine/core"
+	"emberd/internal/words"
 	"emberd/ltm"
 	"emberd/memory"
 	"emberd/op"
@@ -193,6 +195,7 @@ func (a *SearchRun) ranked(ctx context.Context, c docFrequencies) (hits []op.Hit
 // relax searches again with fewer requirements: phrases as words, then similar words for
 // unknown ones, whether or not they fit the others.
 func (a *SearchRun) relax(ctx context.Context) error {
+	a.Q.unquoted = strings.Join(a.Q.Query.Must.Phrases, " ")
 	if a.relaxed = true; a.Q.relaxPhrases() {
 		a.phrasesRelaxed, a.nearest = true, nil // more may match now
 		if err := a.queryTiers(ctx); err != nil || a.Res.Total > 0 {
@@ -281,7 +284,8 @@ func (a *SearchRun) noteHit(h ltm.Hit) op.Hit {
 	hit.Explain.Meaning, hit.Explain.Date = a.Q.Near.notes[h.Path], a.Q.dates.ofNote(h.Path, h.Created)
 	for _, s := range h.Scores {
 		hit.Explain.Terms = append(hit.Explain.Terms,
-			op.TermExplain{Term: s.Term, Field: string(s.Field), TF: s.TF, DF: s.DF, IDF: s.IDF, Score: s.Score})
+			op.TermExplain{Term: s.Term, Field: string(s.Field), TF: s.TF, DF: s.DF, IDF: s.IDF,
+				Weight: unlessOne(s.Weight), Score: s.Score})
 	}
 	a.Q.markReplaced(hit.Explain.Terms)
 	return hit
@@ -319,10 +323,35 @@ func Explain(x op.Explain, m stm.Match) op.Explain {
 	x.Coarse = m.Coarse
 	x.Terms = make([]op.TermExplain, 0, len(m.Terms))
 	for _, t := range m.Terms {
-		x.Terms = append(x.Terms,
-			op.TermExplain{Term: t.Term, TF: t.TF, DF: t.DF, IDF: t.IDF, Norm: t.Norm, Score: t.Score})
+		x.Terms = append(x.Terms, partsOf(t)...)
 	}
 	return x
+}
+
+// partsOf divides what a term gives to a memory between its text, the best passage of a long
+// one, and its form.
+func partsOf(t words.TermScore) []op.TermExplain {
+	part := op.TermExplain{Term: t.Term, DF: t.DF, IDF: t.IDF, Weight: unlessOne(t.Weight)}
+	whole, passage, form := part, part, part
+	whole.TF, whole.Norm, whole.Score = t.TF, t.Norm, t.Score-t.BestScore-t.FormScore
+	parts := []op.TermExplain{whole}
+	if t.BestTF > 0 {
+		passage.Field, passage.TF, passage.Norm, passage.Score = op.FieldPassage, t.BestTF, t.BestNorm, t.BestScore
+		parts = append(parts, passage)
+	}
+	if t.FormScore > 0 {
+		form.Field, form.TF, form.Score = op.FieldForm, t.TF, t.FormScore
+		parts = append(parts, form)
+	}
+	return parts
+}
+
+// unlessOne is a weight as it is shown.
+func unlessOne(weight float64) float64 {
+	if weight == 1 {
+		return 0
+	}
+	return weight
 }
 
 // Snippet returns the part of a text that matched; with a preview length of 0, the whole text.

@@ -251,7 +251,7 @@ func (q *parsedQuery) respellings() (out []op.Respelling) {
 func (q *parsedQuery) corrections() (out []string) {
 	for _, c := range q.corrected {
 		for _, t := range c.terms {
-			if !q.asked(t) && !slices.Contains(out, t) {
+			if !q.asks(t) && !slices.Contains(out, t) {
 				out = append(out, t)
 			}
 		}

@@ -36,6 +36,21 @@ type Backups struct {
 	mu   sync.Mutex // guards what follows
 	last *backup.Manifest
 	file string // of last, without its folder
+	next time.Time
+}
+
+// due takes note of when the next automatic backup is made, zero if none is due.
+func (b *Backups) due(at time.Time) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.next = at
+	return at
+}
+
+func (b *Backups) nextDue() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.next
 }
 
 func (b *Backups) made(m *backup.Manifest, file string) {
@@ -75,7 +90,8 @@ func (e *Storage) LoadBackups() {
 // BackupStatus reports the newest backup in the state folder.
 func (e *Storage) BackupStatus() *op.BackupStatus {
 	m, file := e.newestBackup()
-	s := &op.BackupStatus{Daily: e.Opt.Backup.Daily, Weekly: e.Opt.Backup.Weekly, Problem: e.Chores.Problem(backupJob)}
+	s := &op.BackupStatus{Daily: e.Opt.Backup.Daily, Weekly: e.Opt.Backup.Weekly, Problem: e.Chores.Problem(backupJob),
+		Folder: core.BackupFolder(e.Opt.State), Next: core.StampTime(e.Backups.nextDue())}
 	if m != nil {
 		s.File, s.Created, s.Memories = filepath.Join(core.BackupFolder(e.Opt.State), file), m.Created, m.Memories
 	}
@@ -88,7 +104,7 @@ func (e *Storage) backupTask(wake <-chan struct{}) *core.Task {
 		if !set.IsZero() || e.backupEvery() == 0 {
 			return set
 		}
-		return e.nextBackup()
+		return e.Backups.due(e.nextBackup())
 	}
 	first := time.Time{}
 	if e.Stm.Len() > 0 {
@@ -128,9 +144,9 @@ func (e *Storage) backUp(ctx context.Context) time.Time {
 	e.Chores.Settle(backupJob, err)
 	if err != nil {
 		e.Opt.Logger.Error("automatic backup failed", "err", err)
-		return e.Opt.Now().Add(backupRetry)
+		return e.Backups.due(e.Opt.Now().Add(backupRetry))
 	}
-	return time.Time{}
+	return e.Backups.due(time.Time{})
 }
 
 func (e *Storage) autoBackup(ctx context.Context) error {

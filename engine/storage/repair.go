@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"emberd/engine/core"
 	"emberd/internal/backup"
@@ -20,6 +21,10 @@ type Repaired struct {
 	From    []RepairedFrom `json:"from"`    // the copies that something came back from
 	Missing int            `json:"missing"` // records of this device that are in no copy
 	Short   []string       `json:"short"`   // log files that hold less than was written to them
+	// BareTrash are memories of the trash of which no copy has the text.
+	BareTrash int `json:"bare_trash,omitempty"`
+	// Anew is set if a new log was begun, which knows nothing of the numbers of the old one.
+	Anew bool `json:"anew,omitempty"`
 	// Given up are records that are not missed any more, since the caller accepted the loss.
 	GivenUp int `json:"given_up,omitempty"`
 }
@@ -30,19 +35,24 @@ type RepairedFrom struct {
 	Memories int    `json:"memories"`
 	Lines    int    `json:"lines"`
 	Records  int    `json:"records"` // of this device, that are not missed any more
+	// Histories are files of superseded lines that were copied whole.
+	Histories int `json:"histories,omitempty"`
+	// Made is when the backup was made.
+	Made time.Time `json:"made,omitzero"`
 }
 
 // RepairOptions say where to look.
 type RepairOptions struct {
 	Backups []string // files to look into whether or not something is missed
-	All     bool     // look into every backup of this device in the folder of backups, the log being gone
 	Accept  bool     // give up what is in no copy
+	// Gone is what a log that is gone misses. Every backup in their folder is looked into then.
+	Gone *stm.Loss
 }
 
 // Repair writes again what memory, histories or backups hold and the log does not. What the snapshot
 // held was written when the log was opened. It needs the store for itself.
 func (e *Storage) Repair(ctx context.Context, opt RepairOptions) (*Repaired, error) {
-	out := &Repaired{From: []RepairedFrom{}}
+	out := &Repaired{From: []RepairedFrom{}, Anew: opt.Gone != nil}
 	start := e.Stm.Status()
 	out.add("snapshot", start.Recovered)
 	if err := e.repairFrom(ctx, "memory", nil, out); err != nil {
@@ -57,16 +67,21 @@ func (e *Storage) Repair(ctx context.Context, opt RepairOptions) (*Repaired, err
 			return nil, err
 		}
 	}
+	for _, name := range stm.KeptSnapshots(e.Opt.FS, e.Opt.State) {
+		if err := e.repairFromSnapshot(ctx, name, out); err != nil {
+			e.Opt.Logger.Warn("snapshot of an earlier log not used", "file", name, "error", err)
+		}
+	}
 	for _, name := range opt.Backups {
-		if err := e.repairFromBackup(ctx, name, out); err != nil {
+		if err := e.repairFromBackup(ctx, name, opt.Gone, out); err != nil {
 			return nil, err
 		}
 	}
 	for _, name := range e.backupsNewestFirst() {
-		if !e.Misses() && !opt.All {
+		if !e.Misses() && opt.Gone == nil {
 			break
 		}
-		if err := e.repairFromBackup(ctx, name, out); err != nil {
+		if err := e.repairFromBackup(ctx, name, opt.Gone, out); err != nil {
 			e.Opt.Logger.Warn("backup not used", "file", name, "error", err)
 		}
 	}
@@ -82,14 +97,17 @@ func (e *Storage) endRepair(ctx context.Context, opt RepairOptions, out *Repaire
 		out.GivenUp = lost.Records - lost.Covered
 	}
 	st := e.Stm.Status()
-	out.Missing, out.Short = st.Recovery.Gaps, st.Short
+	out.Missing, out.Short, out.BareTrash = st.Recovery.Gaps, st.Short, st.BareTrash
+	if opt.Gone != nil {
+		out.Missing += opt.Gone.Gone.Count()
+	}
 	return nil
 }
 
 // Misses reports whether something that was written is in no file.
 func (e *Storage) Misses() bool {
 	st := e.Stm.Status()
-	return st.Recovery.Gaps > 0 || len(st.Short) > 0
+	return st.Recovery.Gaps > 0 || len(st.Short) > 0 || st.BareTrash > 0
 }
 
 func (r *Repaired) add(name string, got stm.Healed) {
@@ -108,10 +126,23 @@ func (e *Storage) repairFrom(ctx context.Context, name string, held *stm.Folded,
 	return nil
 }
 
+// repairFromSnapshot takes what the snapshot of an earlier log holds into the log, and removes it then.
+func (e *Storage) repairFromSnapshot(ctx context.Context, name string, out *Repaired) error {
+	held, err := stm.FoldSnapshot(e.Opt.FS, name)
+	if err == nil {
+		err = e.repairFrom(ctx, "snapshot "+name, held, out)
+	}
+	if err != nil {
+		return err
+	}
+	return e.Opt.FS.Remove(name)
+}
+
 // repairFromBackup unpacks a backup beside the state of the daemon and compares.
-func (e *Storage) repairFromBackup(ctx context.Context, name string, out *Repaired) (err error) {
+func (e *Storage) repairFromBackup(ctx context.Context, name string, gone *stm.Loss, out *Repaired) (err error) {
 	dir := filepath.Join(e.Opt.State, ".repair-"+rand.Text())
-	asItIs := func(string, *backup.Manifest) error { return nil }
+	var made time.Time
+	asItIs := func(_ string, m *backup.Manifest) error { made = m.Created; return nil }
 	if _, err := backup.Restore(ctx, e.Opt.FS, name, dir, false, asItIs); err != nil {
 		return memory.Errorf(memory.Invalid, "the backup %s cannot be read: %w", name, err)
 	}
@@ -120,7 +151,21 @@ func (e *Storage) repairFromBackup(ctx context.Context, name string, out *Repair
 	if err != nil {
 		return err
 	}
-	return e.repairFrom(ctx, "backup "+name, held, out)
+	if gone != nil {
+		gone.Explain(held)
+	}
+	before := len(out.From)
+	if err := e.repairFrom(ctx, "backup "+name, held, out); err != nil {
+		return err
+	}
+	n, err := e.Stm.ReturnHistories(dir)
+	if n > 0 {
+		out.From = append(out.From, RepairedFrom{Copy: "backup " + name, Histories: n})
+	}
+	for i := before; i < len(out.From); i++ {
+		out.From[i].Made = made
+	}
+	return err
 }
 
 // backupsNewestFirst lists the backups in their folder. Their names begin with the time.

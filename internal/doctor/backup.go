@@ -44,8 +44,7 @@ func Backups(ctx context.Context, dir string, began, saved, now time.Time) ([]Fi
 	case m.FromMemory+m.LostTrash > 0:
 		f.Code = "backup-log-damaged"
 		f.Text += fmt.Sprintf("; the log on the disk lacked %d memories then, which the backup has from the daemon's "+
-			"memory", m.FromMemory)
-		f.Next = "emberd log check"
+			"memory; another backup tells whether it does now", m.FromMemory)
 	case age > oldBackup && saved.Sub(m.Created) > oldBackup:
 		f.Code = "backup-old"
 		f.Text += ", and memories were saved since"

@@ -45,9 +45,8 @@ func Socket(p *Places) []Finding {
 		f.Severity, f.Code, f.Next = Warning, "socket-dead", "rm "+Shell(p.Socket)
 		f.Text = fmt.Sprintf("nobody listens on the socket %s, which a daemon left behind that was killed", p.Socket)
 		if filepath.Dir(p.Socket) == filepath.Dir(p.Config) { // which a daemon in its sandbox may not change
-			f.Severity = Note
-			f.Text = fmt.Sprintf("nobody listens on the socket %s, which the last daemon left; the next one replaces "+
-				"it", p.Socket)
+			f.Severity, f.Next = Note, ""
+			f.Text = fmt.Sprintf("the socket %s is that of the last daemon; the next one replaces it", p.Socket)
 		}
 		f.Fix = func(context.Context) (string, error) { return removeDead(p) }
 	default:

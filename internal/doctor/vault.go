@@ -90,8 +90,9 @@ func vaultFolder(dir string) []Finding {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		f.Code, f.Next = "vault-missing", "emberd init"
-		f.Text = fmt.Sprintf("the vault %s is not there; put it back, mount its disk, or name another", dir)
+		f.Code, f.Next = "vault-missing", "ls -la "+Shell(filepath.Dir(dir))
+		f.Text = fmt.Sprintf("the vault %s is not there; put the folder back or mount its disk, and emberd "+
+			"opens it by itself; if it is elsewhere now, name that in vaults: of the config", dir)
 		return []Finding{f}
 	case err != nil || !info.IsDir():
 		f.Code, f.Text, f.Next = "vault-missing", fmt.Sprintf("the vault %s is no folder; name another", dir),

@@ -17,6 +17,18 @@ func (s *Set) Sample(most int) {
 	}
 }
 
+// Half keeps every other question, beginning with the first, or with the second if not odd.
+// Parameters are chosen on one half and judged on the other.
+func (s *Set) Half(odd bool) {
+	kept := s.Questions[:0:0]
+	for i, q := range s.Questions {
+		if (i%2 == 0) == odd {
+			kept = append(kept, q)
+		}
+	}
+	s.Questions = kept
+}
+
 // shortest is the length of words that people misspell here.
 const shortest = 5
 

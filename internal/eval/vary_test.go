@@ -17,6 +17,12 @@ func TestSample(t *testing.T) {
 	if len(s.Questions) != 10 {
 		t.Errorf("%d of 10 questions, want all", len(s.Questions))
 	}
+	odd, even := &Set{Questions: s.Questions}, &Set{Questions: s.Questions}
+	odd.Half(true)
+	even.Half(false)
+	if len(odd.Questions)+len(even.Questions) != 10 || odd.Questions[1].ID != "2" || even.Questions[0].ID != "1" {
+		t.Errorf("the halves are %v and %v", odd.Questions, even.Questions)
+	}
 	s.Sample(4)
 	var got strings.Builder
 	for _, q := range s.Questions {

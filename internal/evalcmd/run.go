@@ -26,6 +26,7 @@ import (
 type setOptions struct {
 	unit        string
 	known       bool
+	half        string
 	sample      int
 	misspelled  bool
 	keep        bool
@@ -48,6 +49,7 @@ func (s *session) runCommand() *cobra.Command {
 	f := cmd.Flags()
 	unitFlag(cmd, &o)
 	f.BoolVar(&o.known, "known-items", false, "")
+	f.StringVar(&o.half, "half", "", "")
 	f.IntVar(&o.sample, "sample", 0, "")
 	f.BoolVar(&o.misspelled, "misspelled", false, "")
 	f.StringVar(&o.report, "report", "", "")
@@ -73,6 +75,9 @@ func (s *session) eval(ctx context.Context, o *setOptions, dir string) (err erro
 	if !slices.Contains(unitNames(), o.unit) {
 		return memory.Errorf(memory.Invalid, "unit %s is unknown; use %s", strconv.Quote(o.unit),
 			strings.Join(unitNames(), ", "))
+	}
+	if !slices.Contains([]string{"", "odd", "even"}, o.half) {
+		return memory.Errorf(memory.Invalid, "half %s is unknown; use odd or even", strconv.Quote(o.half))
 	}
 	sets, err := s.readSets(ctx, o, dir)
 	if err != nil {
@@ -102,6 +107,9 @@ func (s *session) eval(ctx context.Context, o *setOptions, dir string) (err erro
 
 // vary changes what is asked.
 func (o *setOptions) vary(set *eval.Set) {
+	if o.half != "" {
+		set.Half(o.half == "odd")
+	}
 	if o.sample > 0 {
 		set.Sample(o.sample)
 	}

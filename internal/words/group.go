@@ -17,8 +17,8 @@ func (x *Index) Expand(prefix string) []spelling.Near {
 	var found []spelling.Near
 	for i := range x.lists {
 		l := &x.lists[i]
-		if strings.HasPrefix(l.term, prefix) && len(l.postings) > 0 {
-			found = append(found, spelling.Near{Word: l.term, Docs: len(l.postings)})
+		if strings.HasPrefix(l.term, prefix) && l.docs > 0 {
+			found = append(found, spelling.Near{Word: l.term, Docs: l.docs})
 		}
 	}
 	return found
@@ -28,7 +28,7 @@ func (x *Index) Expand(prefix string) []spelling.Near {
 func (m *Matches) Together() (n int) {
 	beside := make(map[Doc]bool)
 	for _, p := range m.terms[0].postings {
-		beside[p.doc()] = !isDead(m.dead, p.doc())
+		beside[p.doc()] = !isDead(m.dead, p.doc()) && !m.sizes[p.doc()].isPassage()
 	}
 	for _, t := range m.terms[1:] {
 		for _, p := range t.postings {
@@ -41,13 +41,15 @@ func (m *Matches) Together() (n int) {
 	return n
 }
 
-// postingsOf returns the postings of a query term. The caller holds mu.
-func (x *Index) postingsOf(q *QueryTerm) []posting {
+// postingsOf returns the postings of a query term, their forms, and how many are of documents: -1 if
+// that has to be counted. The caller holds mu.
+func (x *Index) postingsOf(q *QueryTerm) ([]posting, []Forms, int) {
 	if q.Of == nil {
 		if id, ok := x.terms[q.Term]; ok {
-			return x.lists[id].postings
+			l := &x.lists[id]
+			return l.postings, l.forms, l.docs
 		}
-		return nil
+		return nil, nil, 0
 	}
 	var all []posting
 	for _, term := range q.Of {
@@ -55,7 +57,8 @@ func (x *Index) postingsOf(q *QueryTerm) []posting {
 			all = append(all, x.lists[id].postings...)
 		}
 	}
-	return summed(all)
+	all = summed(all)
+	return all, make([]Forms, len(all)), -1
 }
 
 // summed sorts postings by document, and adds up the counts of those of the same one.

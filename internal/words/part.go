@@ -28,18 +28,22 @@ func (p *Part) SearchAmong(query []QueryTerm, others int) *Matches {
 // capture is that of the index with every other document removed.
 func (p *Part) capture(query []QueryTerm) *Matches {
 	m := p.index.capture(query)
-	dead, words := make([]atomic.Uint64, len(m.dead)), uint64(0)
-	m.docs = 0
-	for i, length := range m.lengths {
+	dead, sum, alive := make([]atomic.Uint64, len(m.dead)), totals{}, false
+	for i, s := range m.sizes {
 		doc := Doc(i)
-		if isDead(m.dead, doc) || !p.holds(doc) {
+		if isDead(m.dead, doc) {
+			alive = alive && s.isPassage()
+		} else if !s.isPassage() {
+			alive = p.holds(doc)
+		}
+		if !alive || isDead(m.dead, doc) {
 			dead[doc/64].Or(1 << (doc % 64))
 			continue
 		}
-		m.docs++
-		words += uint64(length)
+		sum.count(s, 1)
 	}
-	m.dead, m.average = dead, float64(words)/float64(max(m.docs, 1))
+	m.dead = dead
+	m.measure(&sum)
 	for i := range m.terms {
 		m.terms[i].df = -1
 	}

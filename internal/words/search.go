@@ -3,7 +3,6 @@ package words
 import (
 	"iter"
 	"math/bits"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -11,13 +10,18 @@ import (
 	"emberd/internal/text/spelling"
 )
 
-// BM25's parameters: how soon repetition stops to count, and how much length counts
-// against a document. k1 is customary. b is usually 0.75, which suits pages; short
-// memories that say more are rarely just wordier. Over judged sets of chat turns,
-// one-sentence facts and abstracts the best b lay between 0.2 and 0.4 for every k1.
+// The parameters of relevance, see the package. How soon repetition stops to count is
+// customary. How much length counts against a text is usually 0.75, which suits pages;
+// short memories that say more are rarely just wordier. All were chosen over judged sets as a
+// whole, whose halves agree (docs/evaluation.md).
 const (
-	k1 = 1.2
-	b  = 0.3
+	k1     = 1.2
+	b      = 0.3 // of a passage
+	bWhole = 0.9 // of a long document
+
+	textShare    = 0.9 // of how often a term is in a text; the rest is for its form
+	passageShare = 0.4 // of that, for the best passage of a long document
+	nameShare    = 0.1 // more for a name written as one
 )
 
 // QueryTerm is a term to search for and what it counts. A weight of zero or less
@@ -25,6 +29,9 @@ const (
 type QueryTerm struct {
 	Term   string
 	Weight float64
+	// Form is the form in which the query has the term, 0 if that does not matter, and
+	// Name is the form that marks names if the query has the term as a name.
+	Form, Name Forms
 	// Elsewhere is how many documents of another index, ranked together with
 	// these, hold the term.
 	Elsewhere int
@@ -37,10 +44,11 @@ type QueryTerm struct {
 // postings it refers to in memory.
 type Matches struct {
 	terms   []scoredTerm
-	lengths []uint32
+	sizes   []size
 	dead    []atomic.Uint64
 	docs    int     // live documents, with those elsewhere
-	average float64 // their average length
+	passage float64 // average length of a passage
+	typical float64 // harmonic mean of the lengths of documents
 	scratch *sync.Pool
 }
 
@@ -48,6 +56,7 @@ type Matches struct {
 type scoredTerm struct {
 	QueryTerm
 	postings []posting
+	forms    []Forms
 	df       int
 	idf      float64
 }
@@ -70,7 +79,7 @@ func (m *Matches) among(others int) {
 	for i := range m.terms {
 		t := &m.terms[i]
 		if t.df < 0 {
-			t.df = liveCount(t.postings, m.dead)
+			t.df = liveCount(t.postings, m.dead, m.sizes)
 		}
 		t.df += t.Elsewhere
 		t.idf = text.IDF(m.docs, t.df)
@@ -114,7 +123,7 @@ func (x *Index) Similar(term string, edits int) []spelling.Near {
 	defer x.mu.RUnlock()
 	for i := range near {
 		if id, ok := x.terms[near[i].Word]; ok {
-			near[i].Docs = liveCount(x.lists[id].postings, x.dead)
+			near[i].Docs = liveCount(x.lists[id].postings, x.dead, x.sizes)
 		}
 	}
 	return near
@@ -127,12 +136,11 @@ func (x *Index) capture(query []QueryTerm) *Matches {
 	m := &Matches{terms: make([]scoredTerm, 0, len(query)), scratch: &x.scratch}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	m.lengths, m.dead, m.docs = x.lengths, x.dead, x.live
-	m.average = float64(x.words) / float64(max(x.live, 1))
+	m.sizes, m.dead = x.sizes, x.dead
+	m.measure(&x.live)
 	for _, q := range query {
 		t := scoredTerm{QueryTerm: q}
-		t.postings = x.postingsOf(&q)
-		t.df = len(t.postings)
+		t.postings, t.forms, t.df = x.postingsOf(&q)
 		if x.stale > 0 {
 			t.df = -1
 		}
@@ -143,13 +151,24 @@ func (x *Index) capture(query []QueryTerm) *Matches {
 	return m
 }
 
+// measure takes the averages from sums.
+func (m *Matches) measure(t *totals) {
+	m.docs = t.docs
+	m.passage = float64(t.words) / float64(max(t.passages, 1))
+	m.typical = inverseUnit * float64(t.docs) / float64(max(t.inverse, 1))
+}
+
 // norm returns the denominator's share that does not depend on the count,
-// k1·(1 - b + b·len/avg). Without any words in the index all lengths count as average.
-func (m *Matches) norm(doc Doc) float64 {
-	if m.average == 0 {
+// k1·(1 - b + b·len/passage), or that of a long document. Without any words in the index
+// all lengths count as average.
+func (m *Matches) norm(s size) float64 {
+	switch {
+	case s.isLong():
+		return k1 * (1 - bWhole + bWhole*float64(s.words())/m.typical)
+	case m.passage == 0:
 		return k1
 	}
-	return k1 * (1 - b + b*float64(m.lengths[doc])/m.average)
+	return k1 * (1 - b + b*float64(s.words())/m.passage)
 }
 
 // windowSize is how many documents are scored at a time: their scores fit in a
@@ -201,24 +220,52 @@ func nextBase(rest [][]posting) (base Doc, ok bool) {
 	return base - base%windowSize, base < MaxDocs
 }
 
-// score adds what the term gives to the documents of the window and returns the
-// postings behind it.
+// score adds what the term gives to the documents of the window, and to passages there,
+// and returns the postings behind it.
 func (m *Matches) score(w *window, base Doc, t *scoredTerm, postings []posting) []posting {
 	full := t.Weight * t.idf
+	forms := t.forms[len(t.forms)-len(postings):]
 	for i, p := range postings {
 		at := p.doc() - base
 		if at >= windowSize {
 			return postings[i:]
 		}
-		w.scores[at] += contribution(full, p.tf(), m.norm(p.doc()))
+		s := m.sizes[p.doc()]
+		score := shareOf(s) * contribution(full, p.tf(), m.norm(s))
+		if !s.isPassage() {
+			score += full * t.formShare(forms[i])
+		}
+		w.scores[at] += score
 		w.matched[at/64] |= 1 << (at % 64)
 	}
 	return nil
 }
 
-// contribution is the part of one term in a document's relevance.
+// shareOf is what the score of a text counts in that of its document.
+func shareOf(s size) float64 {
+	switch {
+	case s < longBit:
+		return textShare
+	case s.isPassage():
+		return textShare * passageShare
+	}
+	return textShare * (1 - passageShare)
+}
+
+// contribution is the part of one term in a text's relevance.
 func contribution(full float64, tf int, norm float64) float64 {
 	return full * float64(tf) / (float64(tf) + norm)
+}
+
+// formShare is what counts for a document's having the term in forms.
+func (t *scoredTerm) formShare(forms Forms) float64 {
+	switch {
+	case forms&t.Form == 0:
+		return 0
+	case forms&t.Name == 0:
+		return 1 - textShare
+	}
+	return 1 - textShare + nameShare
 }
 
 // emit yields the live documents of the window and clears it. It returns false when
@@ -230,7 +277,14 @@ func (m *Matches) emit(w *window, base Doc, yield func(Doc, float64) bool) bool 
 			relevance := w.scores[at]
 			w.scores[at] = 0
 			w.matched[i] &= w.matched[i] - 1
-			if !isDead(m.dead, base+at) && !yield(base+at, relevance) {
+			s := m.sizes[base+at]
+			if s.isPassage() || isDead(m.dead, base+at) {
+				continue
+			}
+			if s.isLong() {
+				relevance += m.bestPassage(w, base, at)
+			}
+			if !yield(base+at, relevance) {
 				return false
 			}
 		}
@@ -238,46 +292,10 @@ func (m *Matches) emit(w *window, base Doc, yield func(Doc, float64) bool) bool 
 	return true
 }
 
-// Explanation takes the relevance of one document apart.
-type Explanation struct {
-	Relevance float64 // the sum of the terms' scores
-	Length    int     // words in the document
-	Average   float64 // words in the average live document
-	Docs      int     // live documents, with those elsewhere
-	Terms     []TermScore
-}
-
-// TermScore is what one query term gives to a document:
-// Score = Weight · IDF · TF / (TF + Norm).
-type TermScore struct {
-	Term   string
-	Weight float64
-	TF     int // in the document, at most 255
-	DF     int // of Docs, those that hold the term
-	IDF    float64
-	Norm   float64 // k1·(1 - b + b·Length/Average)
-	Score  float64
-}
-
-// Explain reports where the relevance of doc comes from, with one entry for each query
-// term that it holds, in the order of the query. It is false for a document that All
-// does not yield.
-func (m *Matches) Explain(doc Doc) (Explanation, bool) {
-	if int64(doc) >= int64(len(m.lengths)) || isDead(m.dead, doc) {
-		return Explanation{}, false
+// bestPassage is the highest score of the passages of the document at a place of the window.
+func (m *Matches) bestPassage(w *window, base, at Doc) (best float64) {
+	for at++; at < windowSize && int(base+at) < len(m.sizes) && m.sizes[base+at].isPassage(); at++ {
+		best = max(best, w.scores[at])
 	}
-	e := Explanation{Length: int(m.lengths[doc]), Average: m.average, Docs: m.docs}
-	norm := m.norm(doc)
-	for _, t := range m.terms {
-		i, _ := slices.BinarySearch(t.postings, pack(doc, 0))
-		if i == len(t.postings) || t.postings[i].doc() != doc {
-			continue
-		}
-		tf := t.postings[i].tf()
-		score := contribution(t.Weight*t.idf, tf, norm)
-		e.Relevance += score
-		e.Terms = append(e.Terms,
-			TermScore{Term: t.Term, Weight: t.Weight, TF: tf, DF: t.df, IDF: t.idf, Norm: norm, Score: score})
-	}
-	return e, len(e.Terms) > 0
+	return best
 }

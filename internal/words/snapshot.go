@@ -17,25 +17,26 @@ import (
 //	+----------+---------+------+-------+----------+------------+
 //	+---------------+-----------------+------------+---------------+----------+-------+
 //	| length of     | a bit for each, | end of each| end of each   | postings | terms |
-//	| each document | 1 if it is gone | term       | posting list  |          |       |
+//	| each document | 1 if it is gone | term       | posting list  | + forms  |       |
 //	+---------------+-----------------+------------+---------------+----------+-------+
 //
-// A posting is the number of a document and how often the term occurs in it. The snapshot
-// of one document "tea tea" is:
+// A posting is the number of a document and how often the term occurs in it; a byte of
+// forms for each follows all of them. Passages have numbers as documents do, and a length
+// tells what is one. With a form of 1, the snapshot of one document "tea tea" is:
 //
-//	656d626572777264 01000000 01000000 01000000 01000000 03000000
-//	02000000 00 03000000 01000000 02000000 746561
+//	656d626572777264 02000000 01000000 01000000 01000000 03000000
+//	02000000 00 03000000 01000000 02000000 01 746561
 //
 // The format is on disk: these never change. A new layout takes a new version.
 const (
 	magic      = "emberwrd"
-	version    = 1
+	version    = 2
 	headerSize = len(magic) + 5*4
 )
 
 // ErrVersion is returned by Read for a snapshot of a format it does not know, and
 // for bytes that are no snapshot at all.
-var ErrVersion = errors.New("not a word index snapshot of version 1")
+var ErrVersion = errors.New("not a word index snapshot of version 2")
 
 var errDamaged = errors.New("word index snapshot is damaged")
 
@@ -44,9 +45,9 @@ func (x *Index) WriteTo(w io.Writer) (int64, error) { return x.Freeze().WriteTo(
 
 // Frozen is an index as it was at one moment, to be written. It may be shared.
 type Frozen struct {
-	lists   []list // by term
-	lengths []uint32
-	dead    []atomic.Uint64
+	lists []list // by term
+	sizes []size
+	dead  []atomic.Uint64
 }
 
 // Freeze captures the index. It holds readers and writers off only while it copies
@@ -54,12 +55,12 @@ type Frozen struct {
 // not in what Freeze returns.
 func (x *Index) Freeze() *Frozen {
 	x.mu.RLock()
-	f := &Frozen{lists: slices.Clone(x.lists), lengths: x.lengths, dead: grown(x.dead)}
+	f := &Frozen{lists: slices.Clone(x.lists), sizes: x.sizes, dead: grown(x.dead)}
 	stale := x.stale
 	x.mu.RUnlock()
 
 	if stale > 0 {
-		f.lists = liveLists(f.lists, f.dead)
+		f.lists = liveLists(f.lists, f.dead, f.sizes)
 	}
 	slices.SortFunc(f.lists, func(a, b list) int { return cmp.Compare(a.term, b.term) })
 	return f
@@ -77,15 +78,15 @@ func (f *Frozen) counts() (postings, text int) {
 // Size is how many bytes WriteTo writes.
 func (f *Frozen) Size() int64 {
 	postings, text := f.counts()
-	docs := len(f.lengths)
-	return int64(headerSize) + 4*int64(docs) + int64(docs+7)/8 + 8*int64(len(f.lists)) + 4*int64(postings) + int64(text)
+	docs := len(f.sizes)
+	return int64(headerSize) + 4*int64(docs) + int64(docs+7)/8 + 8*int64(len(f.lists)) + 5*int64(postings) + int64(text)
 }
 
 // WriteTo writes a snapshot, which [Read] takes.
 func (f *Frozen) WriteTo(w io.Writer) (int64, error) {
 	e := encoder{w: w, buf: make([]byte, 0, 1<<16)}
 	e.header(f)
-	e.documents(f.lengths, f.dead)
+	e.documents(f.sizes, f.dead)
 	e.lists(f.lists)
 	e.flush()
 	if e.err != nil {
@@ -105,16 +106,16 @@ type encoder struct {
 func (e *encoder) header(f *Frozen) {
 	postings, text := f.counts()
 	e.text(magic)
-	for _, n := range []int{version, len(f.lengths), len(f.lists), postings, text} {
+	for _, n := range []int{version, len(f.sizes), len(f.lists), postings, text} {
 		e.uint32(uint32(n))
 	}
 }
 
-func (e *encoder) documents(lengths []uint32, dead []atomic.Uint64) {
-	for _, n := range lengths {
-		e.uint32(n)
+func (e *encoder) documents(sizes []size, dead []atomic.Uint64) {
+	for _, n := range sizes {
+		e.uint32(uint32(n))
 	}
-	for i := range (len(lengths) + 7) / 8 {
+	for i := range (len(sizes) + 7) / 8 {
 		e.byte(byte(dead[i/8].Load() >> (i % 8 * 8)))
 	}
 }
@@ -133,6 +134,11 @@ func (e *encoder) lists(lists []list) {
 	for _, l := range lists {
 		for _, p := range l.postings {
 			e.uint32(uint32(p))
+		}
+	}
+	for _, l := range lists {
+		for _, forms := range l.forms {
+			e.byte(byte(forms))
 		}
 	}
 	for _, l := range lists {
@@ -183,7 +189,7 @@ func Read(data []byte) (*Index, error) {
 		return nil, ErrVersion
 	}
 	docs, terms, postings, text := d.uint32(), d.uint32(), d.uint32(), d.uint32()
-	size := 4*uint64(docs) + (uint64(docs)+7)/8 + 8*uint64(terms) + 4*uint64(postings) + uint64(text)
+	size := 4*uint64(docs) + (uint64(docs)+7)/8 + 8*uint64(terms) + 5*uint64(postings) + uint64(text)
 	if docs > MaxDocs || size != uint64(len(d.data)) {
 		return nil, errDamaged
 	}
@@ -216,7 +222,10 @@ func (d *decoder) uint32s(n int) []uint32 {
 
 // readDocuments reports whether the documents make sense.
 func (x *Index) readDocuments(d *decoder, docs int) bool {
-	x.lengths = d.uint32s(docs)
+	x.sizes = make([]size, docs)
+	for i, n := range d.uint32s(docs) {
+		x.sizes[i] = size(n)
+	}
 	x.dead = make([]atomic.Uint64, (docs+63)/64)
 	for i, bits := range d.take((docs + 7) / 8) {
 		x.dead[i/8].Or(uint64(bits) << (i % 8 * 8))
@@ -224,10 +233,28 @@ func (x *Index) readDocuments(d *decoder, docs int) bool {
 	if docs%64 != 0 && x.dead[docs/64].Load()>>(docs%64) != 0 {
 		return false
 	}
-	for doc, words := range x.lengths {
+	for doc, s := range x.sizes {
 		if !isDead(x.dead, Doc(doc)) {
-			x.live++
-			x.words += uint64(words)
+			x.live.count(s, 1)
+		}
+	}
+	return x.placed()
+}
+
+// placed reports whether each passage follows a long document within its window, and
+// lives as that does.
+func (x *Index) placed() bool {
+	alive := false
+	for doc, s := range x.sizes {
+		dead := isDead(x.dead, Doc(doc))
+		switch {
+		case s.isPassage() && s.isLong(), s.isPassage() && !dead && !alive:
+			return false
+		case !s.isPassage():
+			alive = s.isLong() && !dead
+		}
+		if doc%windowSize == windowSize-1 {
+			alive = false
 		}
 	}
 	return true
@@ -237,7 +264,7 @@ func (x *Index) readDocuments(d *decoder, docs int) bool {
 // order, and postings of live documents only.
 func (x *Index) readLists(d *decoder, terms, postings int) bool {
 	textEnds, ends := d.uint32s(terms), d.uint32s(terms)
-	packed := decoder{data: d.take(4 * postings)}
+	packed, forms := decoder{data: d.take(4 * postings)}, decoder{data: d.take(postings)}
 	text := string(d.data) // shared by all terms
 	x.terms = make(map[string]uint32, terms)
 	x.lists = make([]list, terms)
@@ -248,8 +275,12 @@ func (x *Index) readLists(d *decoder, terms, postings int) bool {
 			return false
 		}
 		l := list{term: text[textAt:textEnds[i]], postings: make([]posting, ends[i]-at)}
-		if i > 0 && l.term <= x.lists[i-1].term || !x.readPostings(&packed, l.postings) {
+		if i > 0 && l.term <= x.lists[i-1].term || !x.readPostings(&packed, &l) {
 			return false
+		}
+		l.forms = make([]Forms, len(l.postings))
+		for i, f := range forms.take(len(l.postings)) {
+			l.forms[i] = Forms(f)
 		}
 		x.lists[i] = l
 		x.terms[l.term] = uint32(i)
@@ -259,15 +290,18 @@ func (x *Index) readLists(d *decoder, terms, postings int) bool {
 }
 
 // readPostings fills one list and reports whether it makes sense.
-func (x *Index) readPostings(d *decoder, postings []posting) bool {
+func (x *Index) readPostings(d *decoder, l *list) bool {
 	next := Doc(0)
-	raw := d.take(4 * len(postings))
-	for i := range postings {
+	raw := d.take(4 * len(l.postings))
+	for i := range l.postings {
 		p := posting(binary.LittleEndian.Uint32(raw[4*i:]))
-		if p.doc() < next || int64(p.doc()) >= int64(len(x.lengths)) || p.tf() == 0 || isDead(x.dead, p.doc()) {
+		if p.doc() < next || int64(p.doc()) >= int64(len(x.sizes)) || p.tf() == 0 || isDead(x.dead, p.doc()) {
 			return false
 		}
-		postings[i] = p
+		if !x.sizes[p.doc()].isPassage() {
+			l.docs++
+		}
+		l.postings[i] = p
 		next = p.doc() + 1
 	}
 	return true

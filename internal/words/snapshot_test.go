@@ -34,13 +34,14 @@ func TestSnapshotLayout(t *testing.T) {
 	x := indexOf(t, "b a b", "gone", "a")
 	x.Remove(1)
 	want := []byte("emberwrd")
-	for _, n := range []uint32{1, 3, 2, 3, 2, 3, 1, 1} {
+	for _, n := range []uint32{2, 3, 2, 3, 2, 3, 1, 1} {
 		want = binary.LittleEndian.AppendUint32(want, n)
 	}
 	want = append(want, 0b010)
 	for _, n := range []uint32{1, 2, 2, 3, 0<<8 | 1, 2<<8 | 1, 0<<8 | 2} {
 		want = binary.LittleEndian.AppendUint32(want, n)
 	}
+	want = append(want, 1, 1, 1)
 	want = append(want, "ab"...)
 	if got := snapshot(t, x); !bytes.Equal(got, want) {
 		t.Errorf("snapshot is\n%q, want\n%q", got, want)
@@ -51,6 +52,9 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	x := New()
 	for i := range 5000 {
 		doc := add(t, x, fmt.Sprintf("common n%d tens%d", i, i/10))
+		if i%11 == 0 {
+			add(t, x, fmt.Sprintf("common | long%d", i))
+		}
 		if i%7 == 0 {
 			x.Remove(doc)
 		}
@@ -68,11 +72,12 @@ func TestSnapshotRoundTrip(t *testing.T) {
 		t.Error("compaction changes the snapshot")
 	}
 	clear(data)
-	if got := found(y, "n4999"); !slices.Equal(got, []Doc{4999}) {
-		t.Errorf("found %v, want [4999], with the snapshot's bytes overwritten", got)
+	last := Doc(x.Docs()) - 1
+	if got := found(y, "n4999"); !slices.Equal(got, []Doc{last}) {
+		t.Errorf("found %v, want [%d], with the snapshot's bytes overwritten", got, last)
 	}
-	if doc := add(t, y, "common new"); doc != 5000 {
-		t.Errorf("the next document is %d, want 5000", doc)
+	if doc := add(t, y, "common new"); doc != last+1 {
+		t.Errorf("the next document is %d, want %d", doc, last+1)
 	}
 	if got := len(found(y, "common")); got != y.Len() {
 		t.Errorf("common is found in %d documents, want all %d", got, y.Len())
@@ -101,7 +106,7 @@ func TestReadRefusesDamage(t *testing.T) {
 	}{
 		{"nothing", nil, ErrVersion},
 		{"other file", []byte("{\"id\":\"0192f3a1-b2c3-7def-8abc-0123456789ab\"}"), ErrVersion},
-		{"later version", damagedCopy(good, 8, 2), ErrVersion},
+		{"later version", damagedCopy(good, 8, 3), ErrVersion},
 		{"cut short", good[:len(good)-1], errDamaged},
 		{"too long", append(bytes.Clone(good), 0), errDamaged},
 		{"too many documents", damagedCopy(good, 12, MaxDocs+1), errDamaged},
@@ -119,6 +124,8 @@ func TestReadRefusesDamage(t *testing.T) {
 		{"unknown document", damagedCopy(good, postings+4, 3<<8|1), errDamaged},
 		{"documents out of order", damagedCopy(good, postings+4, 0<<8|1), errDamaged},
 		{"count of zero", damagedCopy(good, postings, 0<<8), errDamaged},
+		{"a passage of nothing", damagedCopy(good, lengths, 1<<31|3), errDamaged},
+		{"a passage that is long", damagedCopy(good, lengths, 3<<30), errDamaged},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -163,6 +170,8 @@ func TestWriteToReportsFailure(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	x := indexOf(f, "b a b", "gone", "a")
 	x.Remove(1)
+	f.Add(snapshot(f, x))
+	add(f, x, "a B | b")
 	f.Add(snapshot(f, x))
 	f.Add(snapshot(f, New()))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -1,5 +1,6 @@
-// Package words is an inverted index over short texts that lives in memory and
-// ranks by BM25. It is made for one writer and many readers.
+// Package words is an inverted index over texts that lives in memory and ranks by BM25,
+// long texts as a whole and by their best passage. It is made for one writer and many
+// readers.
 //
 // # Documents and terms
 //
@@ -11,20 +12,39 @@
 // A posting packs document and count into 32 bits: 24 for the number, which is what
 // MaxDocs comes from, and 8 for the count, which stops at 255. With k1 at 1.2 a
 // count above 255 could add less than half a percent to a term's score. The packing
-// halves the memory of an index, nearly all of which is postings.
+// halves the memory of an index, nearly all of which is postings. Beside each posting is
+// a byte that says in which forms the document has the term.
+//
+// A long text is added with its passages. Its document is followed by a number for each of
+// them, which has postings too and is no document: it is never yielded, and counts in no
+// frequency. A long document and its passages lie in one window of a search, so numbers
+// before it may be left unused. Text that is one passage costs nothing of that.
 //
 // # Relevance
 //
 // Matches.All yields every live document that holds at least one query term, with
 //
-//	relevance(d) = Σ weight(t) · idf(t) · tf / (tf + k1·(1 - b + b·len(d)/avg))
+//	relevance(d) = Σ weight(t) · idf(t) · (0.9 · share(t, d) + form(t, d))
 //	idf(t)       = ln(1 + (N - df + 0.5) / (df + 0.5))
 //
-// where N, df and avg count live documents only. This is BM25 (Robertson and
-// Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009) in the
-// form Lucene has used since version 8: the idf cannot be negative, and the constant
-// factor k1+1, which changes no order, is left out. A term adds at most its weight
-// times its idf.
+// where N and df count live documents only. For a document of one passage
+//
+//	share(t, d) = tf / (tf + k1·(1 - b + b·len(d)/passage))
+//
+// where passage is the average length of a passage. A long document has
+//
+//	share(t, d) = 0.6 · tf / (tf + k1·(1 - c + c·len(d)/typical)) + 0.4 · share(t, best passage)
+//
+// where the best passage is the one with the highest sum over all terms, and typical is the
+// harmonic mean of the lengths of documents. It is near the short ones if some are short,
+// so that ten thousand words do not bury one sentence, and near all if all are alike.
+//
+// This is BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and
+// Beyond", 2009) in the form Lucene has used since version 8: the idf cannot be negative,
+// and the constant factor k1+1, which changes no order, is left out. form is 0.1 if the
+// document has the term in the form of the query (QueryTerm.Form), and 0.2 if it is also
+// written as a name in both. So a term adds at most its weight times its idf, a name a tenth
+// more.
 //
 // # Sharing
 //
@@ -42,16 +62,17 @@
 // WriteTo writes the live state, little-endian, without gaps:
 //
 //	8 bytes   "emberwrd"
-//	uint32    version, 1
+//	uint32    version, 2
 //	uint32    documents D ever added
 //	uint32    terms T
 //	uint32    postings P
 //	uint32    bytes of term text B
-//	D uint32  length of each document in words
+//	D uint32  length of each document in words; bit 31 for a passage, 30 for a long document
 //	⌈D/8⌉     bit d%8 of byte d/8 is set when document d is removed
 //	T uint32  end of each term in the text
 //	T uint32  end of each term's postings
 //	P uint32  postings, document<<8 | count, ascending within a term
+//	P bytes   forms of each posting
 //	B bytes   text of the terms, which are in ascending order
 //
 // Postings of removed documents and terms without postings are left out, so equal
@@ -61,7 +82,6 @@ package words
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -83,10 +103,21 @@ var ErrFull = errors.New("word index has used all of its 16777216 document numbe
 // Doc is the number of a document.
 type Doc uint32
 
-// TermCount is a term of a document and how often it occurs there, counted up to 255.
+// Forms is a set of ways to write a term, one bit each; what they mean is up to the caller.
+type Forms uint8
+
+// TermCount is a term of a document, how often it occurs there, counted up to 255, and in
+// which forms.
 type TermCount struct {
 	Term  string
 	Count int
+	Forms Forms
+}
+
+// Passage is a part of a long document.
+type Passage struct {
+	Terms  []TermCount
+	Length int // in words
 }
 
 // posting is a document number above a count.
@@ -95,10 +126,53 @@ type posting uint32
 func (p posting) doc() Doc { return Doc(p >> tfBits) }
 func (p posting) tf() int  { return int(p & maxTF) }
 
-// list is the postings of one term, ascending by document.
+// list is the postings of one term, ascending by document, with the forms of each.
 type list struct {
 	term     string
 	postings []posting
+	forms    []Forms
+	docs     int // postings that are of no passage
+}
+
+// size is the length of a document in words, and what kind it is.
+type size uint32
+
+const (
+	passageBit size = 1 << 31 // a passage of the long document before it
+	longBit    size = 1 << 30 // a document whose passages follow it
+)
+
+func (s size) words() uint32   { return uint32(s &^ (passageBit | longBit)) }
+func (s size) isPassage() bool { return s&passageBit != 0 }
+func (s size) isLong() bool    { return s&longBit != 0 }
+
+func sized(words int, kind size) size { return size(min(max(words, 0), int(longBit)-1)) | kind }
+
+// totals are sums over the live documents.
+type totals struct {
+	docs     int
+	passages int    // with documents of one passage
+	words    uint64 // in them
+	inverse  uint64 // of inverse lengths
+}
+
+// inverseUnit is the inverse of a length of 1. What is shorter than shortest counts as
+// that: a few texts of one word do not say what is typical.
+const (
+	inverseUnit = 1 << 40
+	shortest    = 10
+)
+
+// count adds a document or passage, or takes it out with sign -1.
+func (t *totals) count(s size, sign int) {
+	if !s.isPassage() {
+		t.docs += sign
+		t.inverse += uint64(sign) * (inverseUnit / uint64(max(s.words(), shortest)))
+	}
+	if !s.isLong() {
+		t.passages += sign
+		t.words += uint64(sign) * uint64(s.words())
+	}
 }
 
 // Index is the inverted index. Use New or Read to make one.
@@ -110,12 +184,11 @@ type Index struct {
 	mu      sync.RWMutex
 	terms   map[string]uint32 // term to its place in lists
 	lists   []list
-	lengths []uint32
+	sizes   []size
 	dead    []atomic.Uint64 // one bit a document, set when it is removed
-	live    int             // documents that are not removed
-	words   uint64          // sum of their lengths
-	stale   int             // removed documents that lists may still hold
-	removed uint64          // documents taken out, ever
+	live    totals
+	stale   int    // removed documents that lists may still hold
+	removed uint64 // documents taken out, ever
 
 	scratch sync.Pool // of *window
 }
@@ -123,31 +196,58 @@ type Index struct {
 // New returns an empty index.
 func New() *Index { return &Index{terms: make(map[string]uint32)} }
 
-// Add numbers a document that holds terms and is length words long. A term given
-// more than once counts as often; counts below one are ignored. It fails with
-// ErrFull only.
-func (x *Index) Add(terms []TermCount, length int) (Doc, error) {
+// Add numbers a document that holds terms and is length words long, and its passages if
+// it is long: those of a document hold all that it holds. A term given more than once
+// counts as often; counts below one are ignored. It fails with ErrFull only.
+func (x *Index) Add(terms []TermCount, length int, passages ...Passage) (Doc, error) {
+	if len(passages) >= windowSize {
+		passages = passages[:windowSize-1]
+	}
 	x.writer.Lock()
 	defer x.writer.Unlock()
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if len(x.lengths) == MaxDocs {
+	unused := 0
+	if left := windowSize - len(x.sizes)%windowSize; left <= len(passages) {
+		unused = left
+	}
+	if len(x.sizes)+unused+len(passages) >= MaxDocs {
 		return 0, ErrFull
 	}
-	doc := Doc(len(x.lengths))
-	words := uint32(min(max(length, 0), math.MaxUint32))
-	x.lengths = append(x.lengths, words)
-	if len(x.dead)*64 < len(x.lengths) {
-		x.dead = grown(x.dead)
+	for range unused {
+		x.bury(x.number(nil, sized(0, passageBit)))
 	}
-	x.live++
-	x.words += uint64(words)
-	for _, t := range terms {
-		if t.Count > 0 {
-			x.list(t.Term).add(doc, t.Count)
-		}
+	kind := size(0)
+	if len(passages) > 0 {
+		kind = longBit
+	}
+	doc := x.number(terms, sized(length, kind))
+	for _, p := range passages {
+		x.number(p.Terms, sized(p.Length, passageBit))
 	}
 	return doc, nil
+}
+
+// number gives the next number to a document or passage. The caller holds mu.
+func (x *Index) number(terms []TermCount, s size) Doc {
+	doc := Doc(len(x.sizes))
+	x.sizes = append(x.sizes, s)
+	if len(x.dead)*64 < len(x.sizes) {
+		x.dead = grown(x.dead)
+	}
+	x.live.count(s, 1)
+	for _, t := range terms {
+		if t.Count > 0 {
+			x.list(t.Term).add(doc, t, !s.isPassage())
+		}
+	}
+	return doc
+}
+
+// bury takes one number out. The caller holds mu.
+func (x *Index) bury(doc Doc) {
+	x.dead[doc/64].Or(1 << (doc % 64))
+	x.live.count(x.sizes[doc], -1)
 }
 
 // list returns the list of term, which it makes when there is none. The caller
@@ -166,21 +266,28 @@ func (x *Index) list(term string) *list {
 
 // add appends doc, or raises its count when it is the last already, which happens
 // only within one Add and so before any reader can see it.
-func (l *list) add(doc Doc, count int) {
+func (l *list) add(doc Doc, t TermCount, whole bool) {
 	n := len(l.postings)
 	if n > 0 && l.postings[n-1].doc() == doc {
-		tf := min(l.postings[n-1].tf()+min(count, maxTF), maxTF)
+		tf := min(l.postings[n-1].tf()+min(t.Count, maxTF), maxTF)
 		l.postings[n-1] = pack(doc, tf)
+		l.forms[n-1] |= t.Forms
 		return
 	}
-	if n == cap(l.postings) {
-		// Growing by an eighth instead of append's doubling keeps the slack small;
-		// most lists are short and stay so.
-		more := make([]posting, n, n+1+n/8)
-		copy(more, l.postings)
-		l.postings = more
+	if whole {
+		l.docs++
 	}
-	l.postings = append(l.postings, pack(doc, min(count, maxTF)))
+	l.postings = append(roomy(l.postings), pack(doc, min(t.Count, maxTF)))
+	l.forms = append(roomy(l.forms), t.Forms)
+}
+
+// roomy returns a slice with room for one more. Growing by an eighth instead of append's
+// doubling keeps the slack small; most lists are short and stay so.
+func roomy[T any](s []T) []T {
+	if n := len(s); n == cap(s) {
+		return append(make([]T, 0, n+1+n/8), s...)
+	}
+	return s
 }
 
 func pack(doc Doc, tf int) posting { return posting(doc)<<tfBits | posting(tf) }
@@ -202,15 +309,23 @@ func (x *Index) Remove(doc Doc) bool {
 	defer x.writer.Unlock()
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if int64(doc) >= int64(len(x.lengths)) || isDead(x.dead, doc) {
+	if !x.holds(doc) {
 		return false
 	}
-	x.dead[doc/64].Or(1 << (doc % 64))
-	x.live--
+	x.bury(doc)
+	for p := doc + 1; x.sizes[doc].isLong() && int(p) < len(x.sizes) && x.sizes[p].isPassage(); p++ {
+		if !isDead(x.dead, p) {
+			x.bury(p)
+		}
+	}
 	x.stale++
 	x.removed++
-	x.words -= uint64(x.lengths[doc])
 	return true
+}
+
+// holds reports whether doc is a live document. The caller holds mu.
+func (x *Index) holds(doc Doc) bool {
+	return int64(doc) < int64(len(x.sizes)) && !x.sizes[doc].isPassage() && !isDead(x.dead, doc)
 }
 
 func isDead(bits []atomic.Uint64, doc Doc) bool {
@@ -229,21 +344,22 @@ func (x *Index) Removed() uint64 {
 func (x *Index) Len() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return x.live
+	return x.live.docs
 }
 
-// Docs returns how many document numbers have been given out, removed ones included.
+// Docs returns how many numbers have been given out, removed documents, passages and
+// unused ones included.
 func (x *Index) Docs() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return len(x.lengths)
+	return len(x.sizes)
 }
 
 // Live reports whether doc was added and not removed.
 func (x *Index) Live(doc Doc) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return int64(doc) < int64(len(x.lengths)) && !isDead(x.dead, doc)
+	return x.holds(doc)
 }
 
 // Compact drops the postings of removed documents once those are more than a
@@ -253,11 +369,11 @@ func (x *Index) Live(doc Doc) bool {
 func (x *Index) Compact() bool {
 	x.writer.Lock()
 	defer x.writer.Unlock()
-	if x.stale*4 <= x.stale+x.live {
+	if x.stale*4 <= x.stale+x.live.docs {
 		return false
 	}
 	// Only writers change these fields, so they may be read without mu.
-	lists := liveLists(x.lists, x.dead)
+	lists := liveLists(x.lists, x.dead, x.sizes)
 	terms := make(map[string]uint32, len(lists))
 	for i := range lists {
 		lists[i].term = strings.Clone(lists[i].term) // terms of a snapshot share one string
@@ -271,29 +387,42 @@ func (x *Index) Compact() bool {
 
 // liveLists returns copies of the lists without dead documents, and without the
 // lists that hold no other.
-func liveLists(lists []list, dead []atomic.Uint64) []list {
+func liveLists(lists []list, dead []atomic.Uint64, sizes []size) []list {
 	kept := make([]list, 0, len(lists))
-	for _, l := range lists {
-		n := liveCount(l.postings, dead)
-		if n == 0 {
-			continue
+	for i := range lists {
+		if l := lists[i].living(dead, sizes); len(l.postings) > 0 {
+			kept = append(kept, l)
 		}
-		postings := make([]posting, 0, n)
-		for _, p := range l.postings {
-			if !isDead(dead, p.doc()) {
-				postings = append(postings, p)
-			}
-		}
-		kept = append(kept, list{term: l.term, postings: postings})
 	}
 	return slices.Clip(kept)
 }
 
+// living returns a copy of the list without dead documents.
+func (l *list) living(dead []atomic.Uint64, sizes []size) list {
+	n := 0
+	for _, p := range l.postings {
+		if !isDead(dead, p.doc()) {
+			n++
+		}
+	}
+	out := list{term: l.term, postings: make([]posting, 0, n), forms: make([]Forms, 0, n)}
+	for i, p := range l.postings {
+		if isDead(dead, p.doc()) {
+			continue
+		}
+		out.postings, out.forms = append(out.postings, p), append(out.forms, l.forms[i])
+		if !sizes[p.doc()].isPassage() {
+			out.docs++
+		}
+	}
+	return out
+}
+
 // liveCount returns how many of the postings are of documents not in dead.
-func liveCount(postings []posting, dead []atomic.Uint64) int {
+func liveCount(postings []posting, dead []atomic.Uint64, sizes []size) int {
 	n := 0
 	for _, p := range postings {
-		if !isDead(dead, p.doc()) {
+		if !isDead(dead, p.doc()) && !sizes[p.doc()].isPassage() {
 			n++
 		}
 	}

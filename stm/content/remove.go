@@ -27,8 +27,9 @@ func ReadPurges(ctx context.Context, fsys durable.FS, root string) (Purges, erro
 	for _, file := range files {
 		name := filepath.Join(root, filepath.FromSlash(file.Name))
 		_ = eachLine(ctx, fsys, name, func(_, _ []byte, l *record.Line, is record.Class) {
-			for i := range l.Changes {
-				if key := l.Changes[i].ID.Bytes(); is == record.Counted && l.Changes[i].Op == record.OpPurge {
+			for i := range l.Changes { // also of a purge of another device that came back
+				key, counts := l.Changes[i].ID.Bytes(), is == record.Counted || l.Op == record.OpPurge
+				if counts && l.Changes[i].Op == record.OpPurge {
 					out[key] = record.Later(out[key], l.Stamp)
 				}
 			}

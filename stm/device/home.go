@@ -24,6 +24,7 @@ type Home struct {
 	Device      record.Device
 	Host        string   // what this device is called
 	Former      []string // names of this device before backups were restored
+	TakenOver   map[string]time.Time
 }
 
 // IsFormer reports whether a folder of the log is one that this device wrote under a former name.

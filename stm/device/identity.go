@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 
 	"emberd/internal/durable"
 	"emberd/memory"
@@ -37,6 +38,11 @@ type Identity struct {
 	// Former are the names under which this device wrote before a backup was restored, the latest
 	// last. No program writes under them any more.
 	Former []string `json:"former,omitempty"`
+	// TakenOver are devices whose log this one goes on with, and since when: by a restore of their backup, or
+	// since their log, folder or machine is not there any more. Each may live on elsewhere, see [Peers].
+	TakenOver map[string]time.Time `json:"taken_over,omitempty"`
+	// Restored is the device whose backup takes the place of the log, until the next start.
+	Restored string `json:"restored,omitempty"`
 }
 
 // maxHeads bounds Heads: a clone is found out by the first segment that a sync
@@ -67,7 +73,7 @@ func (d *Identity) save(fsys durable.FS) error {
 }
 
 // OpenIdentity returns the identity to write under, and why it is a new one.
-func OpenIdentity(fsys durable.FS, data, state string) (*Identity, string, error) {
+func OpenIdentity(fsys durable.FS, data, state string, at time.Time) (*Identity, string, error) {
 	info, err := fsys.Lstat(data)
 	if err != nil {
 		return nil, "", fmt.Errorf("look at the data folder: %w", err)
@@ -87,7 +93,7 @@ func OpenIdentity(fsys durable.FS, data, state string) (*Identity, string, error
 		return nil, "", err
 	}
 	now.ID = dev.String()
-	now.Former = known.retired(&now)
+	now.Former, now.TakenOver = known.retired(&now), known.takenOver(at)
 	return &now, why, now.save(fsys)
 }
 
@@ -117,6 +123,25 @@ func (d *Identity) retired(now *Identity) []string {
 	return former[max(0, len(former)-maxFormer):]
 }
 
+// takenOver are the devices that the one that takes the place of d goes on for.
+func (d *Identity) takenOver(at time.Time) map[string]time.Time {
+	if d == nil {
+		return nil
+	}
+	all := map[string]time.Time{}
+	for _, id := range []string{d.ID, d.Restored} {
+		if _, ok := record.ParseDevice(id); ok {
+			all[id] = at.UTC()
+		}
+	}
+	for id, since := range d.TakenOver {
+		if _, again := all[id]; !again && len(all) < maxFormer {
+			all[id] = since
+		}
+	}
+	return all
+}
+
 // ErrLogGone is the cause when the state folder knows of a log that is not in
 // the data folder.
 var ErrLogGone = errors.New("the log is gone")
@@ -132,7 +157,8 @@ func Gone(fsys durable.FS, data, state string) error {
 	return memory.Errorf(memory.Unavailable,
 		"%w: %s held the memories of this device and is not there, or empty; mount the disk or put the folder "+
 			"back; if it is lost, emberd log repair begins a new log with what the snapshot and the backups hold, "+
-			"and emberd serve --accept-empty-data an empty one", ErrLogGone,
+			"and emberd serve --accept-empty-data an empty one, after which log repair still finds the snapshot",
+		ErrLogGone,
 		filepath.Join(data, "stm", known.ID))
 }
 
@@ -195,33 +221,60 @@ func (d *Identity) mismatch(fsys durable.FS, data string, now *Identity) string 
 	if d == nil {
 		return "first start"
 	}
+	if d.Forgotten {
+		return "a backup was restored"
+	}
 	if _, ok := record.ParseDevice(d.ID); !ok {
 		return "device identity was damaged"
 	}
 	switch {
-	case d.Forgotten:
-		return "a backup was restored"
 	case d.Machine != now.Machine:
 		return "state folder came from another machine"
+	case d.logGone(fsys, data):
+		return "the earlier log is gone"
 	case d.Data != now.Data:
 		return "data folder was moved or copied"
 	}
 	entries, _ := fsys.ReadDir(filepath.Join(data, "stm", d.ID))
 	for _, e := range entries {
-		if record.ParseName(e.Name()).To > d.Segment {
+		if n := record.ParseName(e.Name()); n.To > d.Segment && !d.isAnothers(fsys, data, e.Name()) {
 			return "another program wrote under this device's name"
 		}
 	}
 	for number, head := range d.Heads {
-		l, ok := record.HeadLine(fsys, filepath.Join(data, "stm", d.ID, record.SegmentName(number)))
-		if ok && l.Stamp.String() != head {
+		name := record.SegmentName(number)
+		l, ok := record.HeadLine(fsys, filepath.Join(data, "stm", d.ID, name))
+		if ok && l.Stamp.String() != head && !d.isAnothers(fsys, data, name) {
 			return "another machine wrote under this device's name"
 		}
 	}
-	if d.logGone(fsys, data) {
-		return "the earlier log is gone"
-	}
 	return ""
+}
+
+// isAnothers reports whether a file in the folder of this device has the header of another file, so that it is
+// damage and not what a clone wrote: a clone gives its files their own names.
+func (d *Identity) isAnothers(fsys durable.FS, data, base string) bool {
+	l, ok := record.HeadLine(fsys, filepath.Join(data, "stm", d.ID, base))
+	if !ok {
+		return false
+	}
+	h, err := record.DecodeHeader(l.Data)
+	return err == nil && (h.Dev != d.ID || h.Segment != record.ParseName(base).To)
+}
+
+// Predecessors returns the devices that the one of a state folder goes on for, unless their log was replaced on
+// purpose, by a restore.
+func Predecessors(fsys durable.FS, state string) (out []record.Device) {
+	d, err := readDevice(fsys, filepath.Join(state, "device.json"))
+	if err != nil || d == nil || d.Forgotten {
+		return nil
+	}
+	for _, id := range slices.Sorted(maps.Keys(d.TakenOver)) {
+		if dev, ok := record.ParseDevice(id); ok && !slices.Contains(d.Former, id) {
+			out = append(out, dev)
+		}
+	}
+	return out
 }
 
 // MachineID is a hash, so that a synced or published state tells nothing.
@@ -250,21 +303,25 @@ func InodeOf(info fs.FileInfo) uint64 {
 	return 0
 }
 
-// ForgetDevice makes the next Open mint a new device, as after a restore: what the
-// old one wrote since must not be mistaken for what the new one will. It comes
+// ForgetDevice makes the next Open mint a new device, as after a restore of a backup of the device restored: what
+// the old one wrote since must not be mistaken for what the new one will. It comes
 // before the data folder is replaced; should that end half-way and leave none, Open
 // still refuses to begin an empty log. The caller holds the lock of the state
 // folder. The snapshot is put aside: a start is not to repair the folder that comes with what
 // the one that goes holds.
-func ForgetDevice(fsys durable.FS, state string) error {
+func ForgetDevice(fsys durable.FS, state, restored string) error {
 	path := filepath.Join(state, "device.json")
 	d, err := readDevice(fsys, path)
+	if err == nil && d == nil && restored != "" {
+		d = &Identity{Machine: MachineID()}
+	}
 	if err == nil && d != nil {
+		d.Restored = restored
 		d.path, d.Forgotten = path, true
 		err = d.save(fsys)
 	}
 	if err == nil {
-		err = PutSnapshotAside(fsys, state)
+		err = putSnapshotAside(fsys, state)
 	}
 	if err != nil {
 		return fmt.Errorf("forget the device identity: %w", err)
@@ -272,12 +329,12 @@ func ForgetDevice(fsys durable.FS, state string) error {
 	return nil
 }
 
-// AsideIn is where the snapshot of a log lies that another took the place of.
+// AsideIn is where the snapshot of a log lies that a restored backup took the place of.
 func AsideIn(state string) string { return filepath.Join(state, "index", "earlier.snap") }
 
-// PutSnapshotAside keeps the snapshot of a log that another takes the place of, instead of one that
+// putSnapshotAside keeps the snapshot of a log that a backup takes the place of, instead of one that
 // was put aside before.
-func PutSnapshotAside(fsys durable.FS, state string) error {
+func putSnapshotAside(fsys durable.FS, state string) error {
 	err := fsys.Rename(SnapshotIn(state), AsideIn(state))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -50,6 +50,8 @@ type Peer struct {
 	Seen   map[string]uint64 `json:"seen"`
 	Keeper string            `json:"keeper,omitempty"` // stamp of the claim to be the keeper
 	Former []string          `json:"former,omitempty"` // names of the device before backups were restored
+	// TakenOver are devices that this one took the place of, and since when: each is gone until it is heard of again.
+	TakenOver map[string]time.Time `json:"taken_over,omitempty"`
 }
 
 // Peers are the devices files, the own one included.
@@ -167,11 +169,22 @@ func (s *Peers) announcement() (p Peer, news bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old := s.by[s.Device]
-	p.Keeper, p.Former = old.Keeper, s.Former
+	p.Keeper, p.Former, p.TakenOver = old.Keeper, s.Former, s.TakenOver
 	news = old.Name != p.Name || !slices.Equal(old.Former, p.Former) || old.Last != p.Last ||
-		!maps.Equal(old.Seen, p.Seen) ||
-		p.At.Sub(old.At).Abs() > 24*time.Hour
+		!maps.Equal(old.Seen, p.Seen) || !maps.EqualFunc(old.TakenOver, p.TakenOver, time.Time.Equal) ||
+		p.At.Sub(old.At).Abs() > 24*time.Hour || s.takenForGone(old.At, p.At)
 	return p, news
+}
+
+// takenForGone reports whether another device says since the sign of life at old that it took the place of this one,
+// which a sign of life at now refutes. The lock is held.
+func (s *Peers) takenForGone(old, now time.Time) bool {
+	for _, p := range s.by {
+		if at := p.TakenOver[s.Device.String()]; !at.Before(old) && !at.IsZero() && at.Before(now) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Peers) writePeer(p Peer) error {
@@ -209,11 +222,8 @@ func (s *Peers) Watermarks() []Watermark {
 	var out []Watermark
 	for dev := range known {
 		p := s.by[dev]
-		m := Watermark{Device: dev, Name: p.Name, At: p.At, Last: max(p.Last, seen[dev]),
+		m := Watermark{Device: dev, Name: p.Name, At: s.heardOf(dev), Last: max(p.Last, seen[dev]),
 			Seen: map[record.Device]uint64{}}
-		if t := (record.Stamp{T: s.newest[dev]}).Time(); t.After(m.At) {
-			m.At = t
-		}
 		if dev == s.Device {
 			m.Name, m.At, m.Last, m.Seen = s.Host, now, s.Last.Load(), seen
 		}
@@ -231,17 +241,35 @@ func (s *Peers) Watermarks() []Watermark {
 	return out
 }
 
-// retire takes out former names of any device. The lock is held.
+// retire takes out former names of any device, and those that another one took the place of and that were not heard
+// of since. The lock is held.
 func (s *Peers) retire(known map[record.Device]bool) {
-	former := slices.Clone(s.Former)
-	for _, p := range s.by {
-		former = append(former, p.Former...)
-	}
-	for _, name := range former {
+	gone := func(name string) {
 		if dev, ok := record.ParseDevice(name); ok && dev != s.Device {
 			delete(known, dev)
 		}
 	}
+	all := []Peer{{Former: s.Former, TakenOver: s.TakenOver}}
+	all = slices.AppendSeq(all, maps.Values(s.by))
+	for _, p := range all {
+		for _, name := range p.Former {
+			gone(name)
+		}
+		for name, at := range p.TakenOver {
+			if dev, ok := record.ParseDevice(name); ok && !s.heardOf(dev).After(at) {
+				gone(name)
+			}
+		}
+	}
+}
+
+// heardOf is the latest sign of life of another device. The lock is held.
+func (s *Peers) heardOf(dev record.Device) time.Time {
+	at := s.by[dev].At
+	if t := (record.Stamp{T: s.newest[dev]}).Time(); t.After(at) {
+		return t
+	}
+	return at
 }
 
 // Primary is the device that does what only one of them may do: write notes in

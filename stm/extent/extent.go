@@ -5,12 +5,13 @@
 //
 // Such a file has one line an extent, the last sound one counts:
 //
-//	{"bytes":4096,"sum":"9f8e7d6c","last":418,"at":"0192f3a1b2c3-0004-k7q2mzxa","c":"…"}
+//	{"bytes":4096,"sum":"9f8e7d6c","last":418,"change":417,"at":"0192f3a1b2c3-0004-k7q2mzxa","c":"…"}
 //
-// bytes is the length of the log file, sum the CRC-32C of them (left out where the file has one of
-// its own), last the highest number of a record, at its stamp, c the checksum that lines of
-// the log have. An extent is written after the log was synced and is not synced itself: a power
-// cut leaves an earlier one, or none, and what is not told by one is not missed. Without the
+// bytes is the length of the log file, sum the CRC-32C of them, last the highest number of a record,
+// change that of a caller's change, at its stamp, c the checksum that lines of the log have. Of a file
+// that is not written any more, mtime (in nanoseconds) and inode tell how it looked: while it looks so,
+// a start does not read it. An extent is written after the log was synced and is not synced itself: a
+// power cut leaves an earlier one, or none, and what is not told by one is not missed. Without the
 // folder nothing is missed at all.
 package extent
 
@@ -20,7 +21,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -33,7 +36,13 @@ type Extent struct {
 	Bytes int64
 	Sum   uint32 // CRC-32C of so many bytes, 0 if unknown
 	Last  uint64 // highest number of a record, 0 for none
-	At    record.Stamp
+	// Change is no less than the highest number of a change that a caller made: what is after it are totals
+	// of use and what came back from copies. 0 if unknown.
+	Change uint64
+	At     record.Stamp
+	// MTime and Inode are those of a file that is complete, 0 if unknown.
+	MTime int64
+	Inode uint64
 }
 
 // Files are the extents of one device. Any goroutine may use it.
@@ -41,7 +50,8 @@ type Files struct {
 	fs  durable.FS
 	dir string
 
-	mu     sync.Mutex   // guards what follows
+	mu     sync.Mutex // guards what follows
+	known  map[string]Extent
 	open   durable.File // of the file that was noted last
 	name   string
 	length int64
@@ -57,6 +67,7 @@ func Open(fsys durable.FS, state string, dev record.Device) (*Files, error) {
 	if err := durable.MkdirAll(fsys, f.dir); err != nil {
 		return nil, fmt.Errorf("make a folder for how far the log was written: %w", err)
 	}
+	f.known = read(fsys, f.dir)
 	return f, nil
 }
 
@@ -83,6 +94,7 @@ func (f *Files) Note(name string, e Extent) error {
 		f.done()
 		return fmt.Errorf("remember how far the log was written: %w", err)
 	}
+	f.known[name] = e
 	return nil
 }
 
@@ -124,6 +136,7 @@ func (f *Files) Forget(names ...string) error {
 		if f.name == name {
 			f.done()
 		}
+		delete(f.known, name)
 		err := f.fs.Remove(f.path(name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("forget how far the log was written: %w", err)
@@ -136,12 +149,30 @@ func (f *Files) Forget(names ...string) error {
 	return f.fs.SyncDir(f.dir)
 }
 
-// All returns what is remembered, by base names of log files. What cannot be read is left out.
-func (f *Files) All() map[string]Extent { return read(f.fs, f.dir) }
+// All returns what is remembered, by base names of log files. What could not be read is left out.
+func (f *Files) All() map[string]Extent {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return maps.Clone(f.known)
+}
+
+// Of returns what is remembered of one file.
+func (f *Files) Of(name string) (e Extent, known bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	e, known = f.known[name]
+	return e, known
+}
 
 // Read returns what a state folder remembers of a device's files, and changes nothing.
 func Read(fsys durable.FS, state string, dev record.Device) map[string]Extent {
 	return read(fsys, folder(state, dev))
+}
+
+// Drop forgets all files of a device.
+func Drop(fsys durable.FS, state string, dev record.Device) error {
+	f := Files{fs: fsys, dir: folder(state, dev)}
+	return f.Forget(slices.Collect(maps.Keys(read(fsys, f.dir)))...)
 }
 
 func folder(state string, dev record.Device) string {
@@ -165,14 +196,17 @@ func read(fsys durable.FS, dir string) map[string]Extent {
 
 // onDisk is the form of a line.
 type onDisk struct {
-	Bytes int64  `json:"bytes"`
-	Sum   string `json:"sum,omitempty"`
-	Last  uint64 `json:"last"`
-	At    string `json:"at,omitempty"`
+	Bytes  int64  `json:"bytes"`
+	Sum    string `json:"sum,omitempty"`
+	Last   uint64 `json:"last"`
+	Change uint64 `json:"change,omitempty"`
+	At     string `json:"at,omitempty"`
+	MTime  int64  `json:"mtime,omitempty"`
+	Inode  uint64 `json:"inode,omitempty"`
 }
 
 func (e Extent) line() []byte {
-	l := onDisk{Bytes: e.Bytes, Last: e.Last}
+	l := onDisk{Bytes: e.Bytes, Last: e.Last, Change: e.Change, MTime: e.MTime, Inode: e.Inode}
 	if e.Sum != 0 {
 		l.Sum = fmt.Sprintf("%08x", e.Sum)
 	}
@@ -198,7 +232,7 @@ func parse(b []byte) (Extent, error) {
 	if err == nil {
 		err = json.Unmarshal(good, &l)
 	}
-	e := Extent{Bytes: l.Bytes, Last: l.Last}
+	e := Extent{Bytes: l.Bytes, Last: l.Last, Change: l.Change, MTime: l.MTime, Inode: l.Inode}
 	if err == nil && l.Sum != "" {
 		_, err = fmt.Sscanf(l.Sum, "%08x", &e.Sum)
 	}

@@ -62,7 +62,8 @@ func TestADamagedEndLeavesTheExtentBefore(t *testing.T) {
 	if err := os.WriteFile(file, append(text, "\x00\x00\x00"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.All()["s-00000001.jsonl"]; got.Bytes != 100 || got.Last != 1 {
+	state := filepath.Join(filepath.Dir(file), "..", "..")
+	if got := extent.Read(durable.OS{}, state, dev)["s-00000001.jsonl"]; got.Bytes != 100 || got.Last != 1 {
 		t.Errorf("got %+v, want the extent before the damaged one", got)
 	}
 }

@@ -21,6 +21,14 @@ type ShortFile struct {
 	Change bool  // it is as long or longer, and what was written is not what it begins with
 }
 
+// Unfelt are the numbers whose loss takes nothing from a memory, nor from its history.
+func (f ShortFile) Unfelt() (unfelt record.Ranges) {
+	if f.Was.Change > 0 && f.Was.Change < f.Was.Last {
+		unfelt.Add(f.Was.Change+1, f.Was.Last)
+	}
+	return unfelt
+}
+
 // String says in a clause what is wrong with the file.
 func (f ShortFile) String() string {
 	until := ""

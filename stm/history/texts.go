@@ -98,10 +98,7 @@ type Apart struct {
 // oldest first. Where the log has lost a part of what led to the shown text, everything older counts as
 // known.
 func TextsApart(edits []TextEdit, shown record.Stamp) []Apart {
-	g := textGraph{edits: make(map[record.Stamp]*TextEdit, len(edits))}
-	for i := range edits {
-		g.edits[edits[i].Stamp] = &edits[i]
-	}
+	g := graphOf(edits)
 	if g.edits[shown] == nil {
 		return nil
 	}
@@ -121,8 +118,29 @@ func TextsApart(edits []TextEdit, shown record.Stamp) []Apart {
 	return out
 }
 
+// NotBehind reports whether one of the texts was written after the other texts or apart from them: it did not lead to
+// any of these. Without any of the others it is false.
+func NotBehind(edits []TextEdit, text, others func(string) bool) bool {
+	g, known := graphOf(edits), map[record.Stamp]bool{}
+	for _, e := range edits {
+		if others(e.Text) {
+			led, _ := g.behind(e.Stamp)
+			maps.Copy(known, led)
+		}
+	}
+	return len(known) > 0 && slices.ContainsFunc(edits, func(e TextEdit) bool { return text(e.Text) && !known[e.Stamp] })
+}
+
 // textGraph is the texts of a memory by their stamps, each with those that it was made from.
 type textGraph struct{ edits map[record.Stamp]*TextEdit }
+
+func graphOf(edits []TextEdit) textGraph {
+	g := textGraph{edits: make(map[record.Stamp]*TextEdit, len(edits))}
+	for i := range edits {
+		g.edits[edits[i].Stamp] = &edits[i]
+	}
+	return g
+}
 
 // behind returns the texts that led to one, itself among them, and the latest of those that the log does
 // not have: the first text of the memory, or one that it has lost.

@@ -64,9 +64,7 @@ func (s *Timeline) Undo(ctx context.Context, u Undo) (Undone, error) {
 		return Undone{}, memory.Errorf(memory.Invalid, "entry %s was undone before", tx).At("tx")
 	}
 	if slices.ContainsFunc(refs, func(r record.LineRef) bool { return r.Cut }) {
-		return Undone{}, memory.Errorf(memory.NotFound,
-			"entry %s is older than the history that is kept, so what it replaced is not known any more; "+
-				"history.keep says for how long it is", tx).At("tx")
+		return Undone{}, notKept(tx)
 	}
 	out := Undone{}
 	steps, err := s.inverse(ctx, refs, &out)
@@ -92,6 +90,13 @@ func (s *Timeline) Undo(ctx context.Context, u Undo) (Undone, error) {
 		refs = append(refs, late...)
 	}
 	return out, nil
+}
+
+func notKept(tx record.Stamp) error {
+	return memory.Errorf(memory.NotFound,
+		"entry %s is older than the history that is kept, or came back without what it replaced, which is not known "+
+			"any more; history.keep says how long it is kept, and emberd log repair --from looks into a backup for it",
+		tx).At("tx")
 }
 
 // joinedSince are the lines of an entry that are not among those that were seen.
@@ -168,6 +173,9 @@ func (s *Timeline) inverse(ctx context.Context, refs []record.LineRef, out *Undo
 		for _, c := range l.Changes {
 			if !seen[c.ID] {
 				seen[c.ID], ids = true, append(ids, c.ID)
+			}
+			if c.Op == record.OpSet && c.Prev == nil && l.Verb == record.Recovered {
+				return nil, notKept(l.Tx)
 			}
 			prior, err := c.Superseded()
 			if err != nil {

@@ -158,6 +158,13 @@ func MergedRefs(a, b []record.LineRef) []record.LineRef {
 	return append(append(out, a...), b...)
 }
 
+// CutLines are the lines that say a part of what they did, and of which no other line says all.
+func (j *Journal) CutLines() []record.LineRef {
+	j.LoadHistory()
+	defer j.Read()()
+	return slices.DeleteFunc(slices.Clone(MergedRefs(j.Refs, j.Cold)), func(r record.LineRef) bool { return !r.Cut })
+}
+
 // newest returns the latest entry of a device that a caller asked for, that still
 // stands and is not itself an undo.
 func (j *Journal) newest(of record.Device) (record.Stamp, bool) {

@@ -34,6 +34,9 @@ const (
 	MaxLine = 4 << 20
 )
 
+// Recovered is the verb of a line that a copy of the log brought back.
+const Recovered = "recover"
+
 var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var (

@@ -20,13 +20,13 @@ func MaxStamp() Stamp {
 // is left is of class empty. One that takes an entry back stays, without changes,
 // to say so, and so does one with an idempotency key, lest its repetition bring a
 // memory back; the hash of the request goes, and of the key a digest stays. What cannot be decoded goes if it
-// mentions a memory.
+// mentions a memory. A purge of another device that came back stays.
 func (p Redaction) Redact(b, good []byte, l *Line, is Class) (_, _ []byte, _ Class, changed bool) {
 	switch {
 	case len(p) == 0 || is == Meta || is == Empty:
 		return b, good, is, false
 	case is != Counted:
-		if p.Mentioned(b) {
+		if (l.Op != OpPurge || !l.Purges()) && p.Mentioned(b) {
 			return nil, nil, Empty, true
 		}
 		return b, good, is, false

@@ -10,7 +10,7 @@
 // Purges and tombstones come first. What was purged on either side comes back from nowhere, nor
 // does what another memory said about it.
 //
-// What cannot come back is what only a line has and no table: values that were superseded, the
-// content of what is in the trash, who asked for a change, and the uses that another device
-// counted.
+// What no table has comes back from the files of a backup only, as whole lines: values that were
+// superseded, and the content of what is in the trash. Until then the lines that came back are marked as cut.
+// What never comes back is who asked for a change, and the uses that another device counted.
 package repair

@@ -24,6 +24,9 @@ type Folded struct {
 	Seen  *device.Numbers // of the records in them, and those that headers account for
 	// Upto is how far a snapshot had read the files, by path, if all of it is there.
 	Upto map[string]int64
+
+	fs    durable.FS
+	files []string // that [Folded.Whole] reads
 }
 
 // Fold returns what the log files under data add up to as they are on the disk: those that a
@@ -35,7 +38,11 @@ func Fold(ctx context.Context, fsys durable.FS, data string, log *slog.Logger) (
 	if err != nil {
 		return nil, err
 	}
-	return fold(ctx, fsys, slices.DeleteFunc(names, isHistory), log)
+	f, err := fold(ctx, fsys, slices.DeleteFunc(slices.Clone(names), isHistory), log)
+	if err == nil {
+		f.files = names
+	}
+	return f, err
 }
 
 // FoldHistories is [Fold] for the histories: what was superseded or deleted when compactions
@@ -51,8 +58,8 @@ func FoldHistories(ctx context.Context, fsys durable.FS, data string, log *slog.
 func isHistory(name string) bool { return record.ParseName(filepath.Base(name)).Kind == record.History }
 
 func fold(ctx context.Context, fsys durable.FS, names []string, log *slog.Logger) (*Folded, error) {
-	f := folder{fs: fsys, log: log, Folded: Folded{Table: table.NewTable(), Seen: device.NewNumbers()},
-		kept: map[string][]record.Kept{}}
+	f := folder{log: log, kept: map[string][]record.Kept{},
+		Folded: Folded{Table: table.NewTable(), Seen: device.NewNumbers(), fs: fsys, files: names}}
 	for _, name := range names {
 		if err := f.file(ctx, name); ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -60,27 +67,33 @@ func fold(ctx context.Context, fsys durable.FS, names []string, log *slog.Logger
 			log.Debug("log file not read for a comparison", "file", name, "error", err)
 		}
 	}
-	f.believe(ctx)
+	for dev, numbers := range Believed(ctx, fsys, f.kept) {
+		f.Seen.Of(dev).AddAll(numbers)
+	}
 	return &f.Folded, nil
 }
 
 // folder folds files into a table.
 type folder struct {
 	Folded
-	fs   durable.FS
 	log  *slog.Logger
 	kept map[string][]record.Kept // what headers say, by path
 }
 
 func (f *folder) file(ctx context.Context, name string) error {
-	in, err := f.fs.OpenRead(name)
+	if record.ParseName(filepath.Base(name)).Kind == record.Compacted {
+		f.compacted(ctx, name)
+	}
+	return eachLine(ctx, f.fs, name, func(b []byte) { f.line(name, b) })
+}
+
+// eachLine calls fn for the lines of a file until ctx ends.
+func eachLine(ctx context.Context, fsys durable.FS, name string, fn func(b []byte)) error {
+	in, err := fsys.OpenRead(name)
 	if err != nil {
 		return fmt.Errorf("open log file: %w", err)
 	}
 	defer in.Close()
-	if record.ParseName(filepath.Base(name)).Kind == record.Compacted {
-		f.compacted(ctx, name)
-	}
 	lines := record.NewLineReader(in, 0, 0)
 	for n := 0; n%1024 != 0 || ctx.Err() == nil; n++ {
 		b, _, _, err := lines.Next()
@@ -90,19 +103,25 @@ func (f *folder) file(ctx context.Context, name string) error {
 		if err != nil {
 			return fmt.Errorf("read log file: %w", err)
 		}
-		f.line(name, b)
+		fn(b)
 	}
 	return nil
 }
 
-// line merges a line if it is sound.
-func (f *folder) line(name string, b []byte) {
+// decoded returns a line, whose slices are its own, if it is sound.
+func decoded(b []byte) (l record.Line, sound bool) {
 	good, err := record.Trim(b)
 	if err != nil {
-		return
+		return l, false
 	}
-	l, err := record.Decode(bytes.Clone(good))
-	if err != nil || l.Version != record.FormatVersion || l.Stamp.IsZero() || l.Applicable() != nil {
+	l, err = record.Decode(bytes.Clone(good))
+	return l, err == nil && l.Version == record.FormatVersion && !l.Stamp.IsZero() && l.Applicable() == nil
+}
+
+// line merges a line if it is sound.
+func (f *folder) line(name string, b []byte) {
+	l, sound := decoded(b)
+	if !sound {
 		return
 	}
 	if l.Op == record.OpSegment {
@@ -112,7 +131,7 @@ func (f *folder) line(name string, b []byte) {
 	if l.Seq > 0 {
 		f.Seen.Add(l.Stamp.Dev, l.Seq, l.Seq)
 	}
-	err = contain.Do(f.log, contain.Line, l.Stamp.String(), func() error { return Apply(f.Table, &l) })
+	err := contain.Do(f.log, contain.Line, l.Stamp.String(), func() error { return Apply(f.Table, &l) })
 	if err != nil {
 		f.log.Debug("log line not read for a comparison", "stamp", l.Stamp, "error", err)
 	}
@@ -124,20 +143,6 @@ func (f *folder) compacted(ctx context.Context, name string) {
 	dev, ok := record.ParseDevice(h.Dev)
 	if err == nil && ok && h.First > 0 && h.Last >= h.First {
 		f.Seen.Add(dev, h.First, h.Last)
-	}
-}
-
-// believe takes the numbers of records that were written again, as far as the files with them are there.
-func (f *folder) believe(ctx context.Context) {
-	for bearer, kept := range f.kept {
-		for i := range kept {
-			if _, all := Carriers(ctx, f.fs, bearer, &kept[i]); !all {
-				continue
-			}
-			for dev, numbers := range kept[i].Numbers() {
-				f.Seen.Of(dev).AddAll(numbers)
-			}
-		}
 	}
 }
 

@@ -15,6 +15,26 @@ import (
 	"emberd/stm/record"
 )
 
+// Believed returns the numbers of records that were written again, as far as the files with them are there.
+// kept is what headers say, by the paths of their files.
+func Believed(ctx context.Context, fsys durable.FS, kept map[string][]record.Kept) map[record.Device]*record.Ranges {
+	all := map[record.Device]*record.Ranges{}
+	for bearer, claims := range kept {
+		for i := range claims {
+			if _, whole := Carriers(ctx, fsys, bearer, &claims[i]); !whole {
+				continue
+			}
+			for dev, numbers := range claims[i].Numbers() {
+				if all[dev] == nil {
+					all[dev] = &record.Ranges{}
+				}
+				all[dev].AddAll(numbers)
+			}
+		}
+	}
+	return all
+}
+
 // Carriers returns the files that have what a header says that they keep, and whether all of them are
 // there as they were or in a compacted file. The header is that of the file named bearer.
 func Carriers(ctx context.Context, fsys durable.FS, bearer string, k *record.Kept) (names []string, all bool) {

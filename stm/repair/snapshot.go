@@ -40,43 +40,63 @@ func OfSnapshot(fsys durable.FS, name string) (*Folded, error) {
 	return held, nil
 }
 
-// Lost compares the snapshot of a state folder with the files of a log, and changes nothing: it
-// returns what a repair would bring back, and in clauses which files hold less than was written.
-func Lost(ctx context.Context, fsys durable.FS, data, state string,
-	log *slog.Logger) (got Healed, short []string, err error) {
+// Loss is what a log misses.
+type Loss struct {
+	Healed               // what the snapshot would bring back
+	Short  []string      // which files hold less than was written, in clauses
+	Device record.Device // of the state folder
+	Gone   record.Ranges // the numbers of its records that neither the files nor the snapshot explain
+}
+
+// Lost compares the snapshot of a state folder with the files of a log, and changes nothing.
+func Lost(ctx context.Context, fsys durable.FS, data, state string, log *slog.Logger) (*Loss, error) {
+	out := &Loss{}
 	have, err := Fold(ctx, fsys, data, log)
 	if errors.Is(err, fs.ErrNotExist) { // the folder is gone
 		have, err = &Folded{Table: table.NewTable(), Seen: device.NewNumbers()}, nil
 	}
 	if err != nil {
-		return got, nil, err
+		return nil, err
 	}
 	held, err := OfSnapshot(fsys, device.SnapshotIn(state))
 	if errors.Is(err, fs.ErrNotExist) {
 		held, err = &Folded{Table: table.NewTable(), Seen: device.NewNumbers()}, nil
 	}
 	if err != nil {
-		return got, nil, err
+		return nil, err
 	}
-	got.Note(Missing(held.Table, have.Table))
+	out.Note(Missing(held.Table, have.Table))
 	dev, known := device.Named(fsys, state)
 	if !known {
-		return got, nil, nil
+		return out, nil
 	}
-	files := extent.ShortFiles(fsys, filepath.Join(data, "stm", dev.String()), extent.Read(fsys, state, dev))
-	got.Records, got.Covered = missed(files, have.Seen.Of(dev), held.Seen.Of(dev))
+	written := extent.Read(fsys, state, dev)
+	files := extent.ShortFiles(fsys, filepath.Join(data, "stm", dev.String()), written)
+	out.Device = dev
+	out.missed(written, files, have.Seen.Of(dev), held.Seen.Of(dev))
 	for _, f := range files {
-		short = append(short, f.String())
+		out.Short = append(out.Short, f.String())
 	}
-	return got, short, nil
+	return out, nil
 }
 
-// missed counts the numbers that no file has, and those of them that a copy has the effect of.
-func missed(short []extent.ShortFile, have, held *record.Ranges) (all, covered int) {
+// Explain takes out of what is gone the records that a copy has the effect of.
+func (l *Loss) Explain(held *Folded) {
+	_, left := held.Seen.Of(l.Device).Lacking(l.Gone.Last(), &l.Gone)
+	l.Gone = left
+}
+
+// missed takes note of the numbers that no file has, and of those that a copy has the effect of.
+func (l *Loss) missed(written map[string]extent.Extent, short []extent.ShortFile, have, held *record.Ranges) {
 	last := max(have.Last(), held.Last())
-	for _, f := range short {
-		last = max(last, f.Was.Last)
+	for _, e := range written {
+		last = max(last, e.Last)
 	}
-	gone, known := have.Lacking(last, held)
-	return gone.Count(), known.Count()
+	for _, f := range short {
+		unfelt := f.Unfelt()
+		held.AddAll(&unfelt)
+	}
+	all, known := have.Lacking(last, held)
+	l.Records, l.Covered = all.Count(), known.Count()
+	_, l.Gone = held.Lacking(last, &all)
 }

@@ -34,6 +34,7 @@ const (
 	kindKeys   kind = "keys"
 	kindRows   kind = "rows"
 	kindGraves kind = "dels"
+	kindBare   kind = "bare"
 	kindPurges kind = "purg"
 	kindWords  kind = "word"
 )

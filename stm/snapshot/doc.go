@@ -32,6 +32,7 @@
 //	keys  idempotency keys
 //	rows  memories, deleted ones too
 //	dels  where the lines are that deleted memories
+//	bare  the deletes of which no line has what they superseded
 //	purg  which memories were purged
 //	word  the word index, see [words.Index.WriteTo]
 //

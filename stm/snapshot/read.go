@@ -85,6 +85,7 @@ const (
 	rowSize   = 16
 	graveSize = 48
 	purgeSize = 33
+	bareSize  = 32
 )
 
 func getRefs(d *record.Decoder, n int, j *journal.Journal, files int) {
@@ -136,6 +137,9 @@ func (f *File) Table(t *table.Table, files int) ([]*table.Cell, error) {
 		return nil, err
 	}
 	if err := f.each(kindGraves, graveSize, func(d *record.Decoder, n int) { getGraves(d, n, t, files) }); err != nil {
+		return nil, err
+	}
+	if err := f.each(kindBare, bareSize, func(d *record.Decoder, n int) { getBare(d, n, t) }); err != nil {
 		return nil, err
 	}
 	return in.byDoc, f.each(kindPurges, purgeSize, func(d *record.Decoder, n int) { getPurges(d, n, t) })
@@ -191,6 +195,14 @@ func getGraves(d *record.Decoder, n int, t *table.Table, files int) {
 	}
 }
 
+func getBare(d *record.Decoder, n int, t *table.Table) {
+	for range n {
+		var key [16]byte
+		copy(key[:], d.Take(16))
+		t.Bare[key] = d.Stamp()
+	}
+}
+
 func getPurges(d *record.Decoder, n int, t *table.Table) {
 	for range n {
 		var key [16]byte
@@ -206,7 +218,11 @@ func (f *File) Words() (*words.Index, error) {
 		if err != nil {
 			return nil, err
 		}
-		return words.Read(b)
+		index, err := words.Read(b)
+		if errors.Is(err, words.ErrVersion) {
+			return nil, fmt.Errorf("%w: %w", ErrStale, err)
+		}
+		return index, err
 	}
 	return nil, fmt.Errorf("%w: part %q is missing", errNone, kindWords)
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"emberd/internal/durable"
 	"emberd/internal/words"
@@ -76,6 +77,7 @@ func Write(ctx context.Context, to io.Writer, c *Content, gently bool) error {
 	w.keys(ctx)
 	w.rows(ctx)
 	w.graves(ctx)
+	w.bare(ctx)
 	w.purges(ctx)
 	w.words(ctx)
 	if err := w.finish(ctx); err != nil {
@@ -219,6 +221,14 @@ func (w *writer) graves(ctx context.Context) {
 		for _, name := range g.Aliases {
 			e.Text(name)
 		}
+	})
+}
+
+func (w *writer) bare(ctx context.Context) {
+	bare := w.c.Table.BareSince(time.Time{})
+	items(ctx, w, kindBare, maps.Keys(bare), func(e *record.Encoder, key [16]byte) {
+		e.B = append(e.B, key[:]...)
+		e.Stamp(bare[key])
 	})
 }
 

@@ -80,7 +80,9 @@ func (d *difference) puts() (lines []record.Line) {
 		if at == d.row.Born() || at == d.row.Base {
 			op = record.OpPut
 		}
-		lines = append(lines, d.line(at, record.Change{Op: op, ID: d.row.ID(), Data: record.Encode(set)}))
+		l := d.line(at, record.Change{Op: op, ID: d.row.ID(), Data: record.Encode(set)})
+		l.Cut = at != d.row.Born() // what the line superseded is not known
+		lines = append(lines, l)
 	}
 	return lines
 }

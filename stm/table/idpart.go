@@ -62,9 +62,12 @@ func (ps idParts) AnyOf(key [16]byte) bool {
 	return false
 }
 
-// Parts are what is named, as a beginning and as an end.
+// shownAt is where in an id the characters begin that people are shown, see [memory.ID.Short].
+const shownAt = IdLength - 8
+
+// Parts are what is named, as a beginning, as an end, and as the beginning of what is shown of an id.
 func (n Named) Parts() (ps idParts) {
-	for _, at := range []int{0, IdLength - len(n.short)} {
+	for _, at := range []int{0, IdLength - len(n.short), shownAt} {
 		if p, can := partAt(n.short, at); can {
 			ps = append(ps, p)
 		}

@@ -17,9 +17,10 @@ import (
 
 // TermCounts is an analysed document.
 type TermCounts struct {
-	terms  []words.TermCount
-	length int
-	same   bool // nothing was counted: what is indexed of the memory still holds
+	terms    []words.TermCount
+	length   int
+	passages []words.Passage // of a long one
+	same     bool            // nothing was counted: what is indexed of the memory still holds
 }
 
 // index is the word index over live memories. A memory is found by what it
@@ -53,13 +54,9 @@ func (x *index) Reset() {
 // Analyze makes the terms of a document.
 func (x *index) Analyze(doc []byte) TermCounts {
 	body := searchText(doc)
-	counts, length := x.Analyzer.Counts(body)
+	t := countTerms(body, x.Analyzer.Terms(body))
 	if record.Member(doc, "consolidated_from") != nil {
-		length = x.once(counts, length, body)
-	}
-	t := TermCounts{terms: make([]words.TermCount, len(counts)), length: length}
-	for i, c := range counts {
-		t.terms[i] = words.TermCount{Term: c.Text, Count: c.N}
+		t.length = x.once(t.terms, t.length, body)
 	}
 	return t
 }
@@ -77,7 +74,7 @@ func (x *index) AnalyzeContained(doc []byte) (t TermCounts) {
 // once counts the terms of a merged memory as often as the part has them that has them most,
 // and returns the length that this leaves. Parts that say the same would else outrank a
 // memory that says it once and is meant.
-func (x *index) once(counts []analysis.Count, length int, body string) int {
+func (x *index) once(counts []words.TermCount, length int, body string) int {
 	highest := make(map[string]int, len(counts))
 	for part := range strings.SplitSeq(body, "\n\n") {
 		of, _ := x.Analyzer.Counts(part)
@@ -87,11 +84,11 @@ func (x *index) once(counts []analysis.Count, length int, body string) int {
 	}
 	all, left := 0, 0
 	for i, c := range counts {
-		all += c.N
-		if n := highest[c.Text]; n > 0 { // a term may lie across the parts
-			counts[i].N = n
+		all += c.Count
+		if n := highest[c.Term]; n > 0 { // a term may lie across the parts
+			counts[i].Count = n
 		}
-		left += counts[i].N
+		left += counts[i].Count
 	}
 	return (length*left + all - 1) / max(1, all)
 }
@@ -148,7 +145,7 @@ func (x *index) Update(c *Cell, row *Row, t TermCounts) {
 }
 
 func (x *index) add(c *Cell, t TermCounts) {
-	doc, err := x.Words.Load().Add(t.terms, t.length)
+	doc, err := x.Words.Load().Add(t.terms, t.length, t.passages...)
 	if err != nil {
 		// All document numbers are used: searches scan from here on, and the
 		// next start makes a fresh index.
@@ -157,7 +154,9 @@ func (x *index) add(c *Cell, t TermCounts) {
 		c.Doc.Store(0)
 		return
 	}
-	grown := append(*x.ByDoc.Load(), c)
+	cells := *x.ByDoc.Load()
+	grown := append(cells, make([]*Cell, int(doc)+len(t.passages)+1-len(cells))...) // passages have numbers, too
+	grown[doc] = c
 	x.ByDoc.Store(&grown)
 	c.Doc.Store(uint32(doc) + 1)
 }

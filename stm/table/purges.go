@@ -108,6 +108,7 @@ func (t *Table) Erase(which map[[16]byte]Purge) {
 		}
 		t.Mu.Lock()
 		delete(t.Graves, key)
+		delete(t.Bare, key)
 		t.Mu.Unlock()
 	}
 }

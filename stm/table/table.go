@@ -38,6 +38,9 @@ type Table struct {
 	// graves reports where the line is that deleted a memory, to read back what
 	// it superseded. Guarded by mu.
 	Graves map[[16]byte]TombstoneRef
+	// Bare are the deletes that came back from a copy without what they superseded, by memory:
+	// it was in the trash, and no file has its text. Guarded by mu.
+	Bare map[[16]byte]record.Stamp
 	// purges are the memories that were purged. Guarded by mu.
 	Purges map[[16]byte]Purge
 	// prints are the memories by the fingerprints that their deletes ever had,
@@ -53,8 +56,8 @@ type TombstoneRef struct {
 }
 
 func NewTable() *Table {
-	return &Table{Cells: map[[16]byte]*Cell{}, Graves: map[[16]byte]TombstoneRef{}, Purges: map[[16]byte]Purge{},
-		Prints: map[record.Fingerprint][][16]byte{}}
+	return &Table{Cells: map[[16]byte]*Cell{}, Graves: map[[16]byte]TombstoneRef{}, Bare: map[[16]byte]record.Stamp{},
+		Purges: map[[16]byte]Purge{}, Prints: map[record.Fingerprint][][16]byte{}}
 }
 
 func (t *Table) Cell(key [16]byte) *Cell {
@@ -184,11 +187,17 @@ func (t *Table) Count(old, next *Row) {
 func (t *Table) applyDelete(row *Row, c *record.Change, l *record.Line, where record.Place) {
 	t.Mu.Lock()
 	defer t.Mu.Unlock()
+	if l.Cut && c.Prev == nil && c.Op == record.OpDelete && t.Graves[row.Key].Stamp == l.Stamp {
+		return // another line of the same delete has what it superseded
+	}
+	delete(t.Graves, row.Key)
+	delete(t.Bare, row.Key)
 	switch {
 	case row.Live(), c.Op == record.OpPurge, t.gone(row):
-		delete(t.Graves, row.Key)
 	case l.Cut && c.Prev == nil: // a tombstone that holds nothing any more
-		delete(t.Graves, row.Key)
+		if l.Verb == record.Recovered {
+			t.Bare[row.Key] = l.Stamp
+		}
 	case c.Op == record.OpDelete:
 		t.Graves[row.Key] = TombstoneRef{Stamp: l.Stamp, Tx: l.Tx, At: where, Aliases: aliasesBefore(c)}
 	}
@@ -228,6 +237,7 @@ func (t *Table) Drop(tombs map[[16]byte]record.Stamp) {
 		if c := t.Cells[key]; c != nil && !c.Row.Load().Live() && c.Row.Load().Latest() == tomb {
 			delete(t.Cells, key)
 			delete(t.Graves, key)
+			delete(t.Bare, key)
 		}
 	}
 }
@@ -263,17 +273,42 @@ func (t *Table) Each(fn func(*Cell, *Row) bool) {
 // Lacks reports whether the line writes to a memory that has neither
 // been created nor deleted.
 func (t *Table) Lacks(l *record.Line) bool {
-	return slices.ContainsFunc(l.Changes, func(c record.Change) bool {
-		if c.IsDelete() {
-			return false
+	return slices.ContainsFunc(l.Changes, func(c record.Change) bool { return t.LacksMemory(&c) })
+}
+
+// LacksMemory is [Table.Lacks] for one change.
+func (t *Table) LacksMemory(c *record.Change) bool {
+	if c.IsDelete() {
+		return false
+	}
+	cell := t.Cell(c.ID.Bytes())
+	if cell == nil {
+		return true
+	}
+	o := cell.Row.Load().Rest()
+	return o.Born.IsZero() && o.Tomb.IsZero()
+}
+
+// Strip takes note that the lines of deletes until a time of the clock are in no file: those that
+// others, a table of what the files hold, has no place of.
+func (t *Table) Strip(others *Table, until uint64) {
+	t.Mu.Lock()
+	defer t.Mu.Unlock()
+	for key, g := range t.Graves {
+		if g.Stamp.T <= until && others.Graves[key].Stamp != g.Stamp {
+			delete(t.Graves, key)
+			t.Bare[key] = g.Stamp
 		}
-		cell := t.Cell(c.ID.Bytes())
-		if cell == nil {
-			return true
-		}
-		o := cell.Row.Load().Rest()
-		return o.Born.IsZero() && o.Tomb.IsZero()
-	})
+	}
+}
+
+// BareSince copies [Table.Bare] as far as a memory was deleted after a time.
+func (t *Table) BareSince(after time.Time) map[[16]byte]record.Stamp {
+	t.Mu.RLock()
+	defer t.Mu.RUnlock()
+	bare := maps.Clone(t.Bare)
+	maps.DeleteFunc(bare, func(_ [16]byte, at record.Stamp) bool { return !at.Time().After(after) })
+	return bare
 }
 
 // CountTombstones counts the memories that were deleted after a time and can be restored.

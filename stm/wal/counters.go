@@ -6,26 +6,37 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"emberd/internal/metrics"
 	"emberd/stm/record"
 )
 
 // counters that status reads while the writer works.
 type counters struct {
-	bytes     atomic.Int64
-	dead      deadBytes
-	lastUse   atomic.Int64 // bytes of the latest own use line, dead once there is another
-	changes   atomic.Int64
-	LastSeq   atomic.Uint64 // sequence number of the last record
-	newest    atomic.Uint64 // the clock of the log
-	reserved  atomic.Uint32 // highest segment number
-	unsealed  atomic.Uint32 // lowest segment number that may still be written
-	cloned    atomic.Bool   // another emberd writes in the folder of this device
-	repaired  atomic.Int64  // own numbers that were missing at the start and are not missed any more
-	Rewritten atomic.Int64  // how often something was merged or removed that may be old
-	trouble   atomic.Pointer[writeError]
-	inDoubt   atomic.Bool            // something was answered with doubt and is not settled
-	shortage  atomic.Pointer[string] // why saves, but not deletes, are refused
-	activeIn  atomic.Pointer[string]
+	bytes    atomic.Int64
+	dead     deadBytes
+	lastUse  atomic.Int64 // bytes of the latest own use line, dead once there is another
+	changes  atomic.Int64
+	LastSeq  atomic.Uint64 // sequence number of the last record
+	newest   atomic.Uint64 // the clock of the log
+	reserved atomic.Uint32 // highest segment number
+	unsealed atomic.Uint32 // lowest segment number that may still be written
+	// missedBefore counts the records that are missed of the devices that this one goes on for.
+	missedBefore atomic.Int64
+	cloned       atomic.Bool  // another emberd writes in the folder of this device
+	repaired     atomic.Int64 // own numbers that were missing at the start and are not missed any more
+	Rewritten    atomic.Int64 // how often something was merged or removed that may be old
+	trouble      atomic.Pointer[writeError]
+	inDoubt      atomic.Bool            // something was answered with doubt and is not settled
+	shortage     atomic.Pointer[string] // why saves, but not deletes, are refused
+	activeIn     atomic.Pointer[string]
+}
+
+// counts is what only [Store.Measure] tells.
+type counts struct {
+	batches  atomic.Uint64 // of lines that were written and, as durability has it, synced
+	appended atomic.Uint64 // bytes of them
+	syncs    metrics.Histogram
+	unsynced atomic.Uint64 // syncs that failed
 }
 
 // deadBytes are how many bytes of own files a compaction would take away, about, by the file

@@ -26,6 +26,14 @@ func (s *Log) deviceOf(name string) string {
 	return dir
 }
 
+// foreign is 0 for this device's folder and 1 for others.
+func (s *Log) foreign(d fs.DirEntry) int {
+	if d.Name() == s.Device.String() {
+		return 0
+	}
+	return 1
+}
+
 // note takes over that reading ended early. Such a file is looked at again when it changes.
 func (f *otherFile) note(read *fileRead) {
 	if read.garbled {

@@ -1,19 +1,23 @@
 package wal
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
-	"emberd/memory"
 	"emberd/stm/extent"
 	"emberd/stm/record"
 	"emberd/stm/repair"
+	"emberd/stm/table"
 )
 
 // heal merges at a start what a copy of the memories holds and the files do not. The lines
@@ -24,43 +28,44 @@ func (r *recovery) heal(held *repair.Folded) {
 	}
 	s := r.s
 	r.healed = repair.Missing(held.Table, s.Table)
-	for i := range r.healed {
-		l := &r.healed[i]
-		r.clock.Observe(l.Stamp)
-		if err := repair.Apply(s.Table, l); err != nil {
-			r.unexpected(l, err)
-		}
-		for _, c := range l.Changes {
-			s.Words.Drop(s.Table.Claim(c.ID.Bytes()))
-		}
-	}
+	r.bringBack(r.healed)
 	s.Uses.giveBack(repair.Uses(held.Table, s.Table, s.Device))
 	r.held = *held.Seen.Of(s.Device)
+	for dev, of := range held.Seen.By {
+		if dev != s.Device {
+			r.seen.Of(dev).AddAll(of)
+		}
+	}
 	r.damaged = slices.DeleteFunc(r.damaged, func(l damagedLine) bool {
 		return l.oneBit && l.at.Off < held.Upto[s.FileName(l.at.File)] // what it said is in the copy
 	})
 }
 
 // settle returns how many of this device's numbers up to last no file and no copy explains.
-// Those that a copy covers are given up, which the next header says.
+// Those that the snapshot covers are given up, which the next header says. Those in files of other
+// devices are missed again when these are gone.
 func (r *recovery) settle(last uint64) int {
 	own := r.seen.Of(r.s.Device)
 	known := record.Ranges{Spans: slices.Clone(own.Spans)}
 	known.AddAll(&r.lost)
-	gone, regained := known.Lacking(last, &r.held)
+	_, regained := known.Lacking(last, &r.held)
 	r.regained.AddAll(&regained)
 	r.lost.AddAll(&regained)
-	return gone.Count() - regained.Count()
+	known.AddAll(&r.lost)
+	known.AddAll(&r.carried)
+	r.missed, _ = known.Lacking(last, &record.Ranges{})
+	return r.missed.Count()
 }
 
 // found is what a start found that is to be written down.
 type found struct {
-	mu     sync.Mutex         // guards what follows
-	lines  []record.Line      // that a copy held and no file
-	sound  bool               // with them, what every damaged line said is back
-	short  []extent.ShortFile // own files that hold less than was written to them, and nothing makes good
-	healed repair.Healed      // what came back
-	back   []record.Line      // in these lines
+	mu     sync.Mutex    // guards what follows
+	purges []record.Line // that were known and in no file
+	lines  []record.Line // that a copy held and no file
+	sound  bool          // with them, what every damaged line said is back
+	before []predecessor // devices that this one goes on for, and of which something is missed
+	healed repair.Healed // what came back
+	back   []record.Line // in these lines
 }
 
 // healer repairs the log of a running store.
@@ -71,21 +76,42 @@ func (h healer) recover(ctx context.Context) error {
 	r := &h.found
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err := h.writePurges(ctx, r); err != nil {
+		return err
+	}
 	if len(r.lines) > 0 {
 		if err := h.write(ctx, r.lines); err != nil {
 			return fmt.Errorf("what a copy held and the log did not could not be written yet: %w", err)
 		}
 		r.tell(r.lines, theSnapshot)
 		h.Logger.Warn("memories that the log had lost came back from the snapshot", "memories", r.healed.Memories,
-			"from", r.healed.Oldest, "until", r.healed.Newest, "files", r.short)
+			"from", r.healed.Oldest, "until", r.healed.Newest, "files", h.own.shortAtStart())
 		r.lines = nil
+		h.others.lose(h.Now()) // Refresh says in time of which devices the lines are kept
 	}
 	if r.sound {
 		h.settleQuarantine()
 	}
-	if h.recovery.Gaps == 0 {
-		r.short = h.settleExtents(r.short)
+	return h.settleShort(ctx)
+}
+
+// settleShort takes the files that the start found short as they are, if nothing of them is missed any more. The
+// header of a segment remembers how far their numbers went.
+func (h healer) settleShort(ctx context.Context) error {
+	if h.met().Gaps > 0 {
+		return nil
 	}
+	h.dropMoot()
+	short := h.own.shortAtStart()
+	if len(short) == 0 {
+		return nil
+	}
+	if h.activeIn.Load() == nil {
+		if err := h.sealNow(ctx); err != nil {
+			return err
+		}
+	}
+	h.own.leave(h.settleExtents(short))
 	return nil
 }
 
@@ -94,7 +120,14 @@ func (h healer) recover(ctx context.Context) error {
 func (f *found) pending() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return len(f.lines) > 0
+	return len(f.lines)+len(f.purges) > 0
+}
+
+// met is what the start met in this device's log and nothing has settled since.
+func (s *Log) met() record.Recovery {
+	r := s.recovery.Less(int(s.Decided.since.Load()))
+	r.Gaps = max(0, r.Gaps-int(s.repaired.Load())) + int(s.missedBefore.Load())
+	return r
 }
 
 // settleQuarantine says of every damaged line that what it said is back.
@@ -108,6 +141,40 @@ func (h healer) settleQuarantine() {
 	if err != nil {
 		h.Logger.Warn("damaged lines that came back are still listed", "error", err)
 	}
+}
+
+// dropMoot removes the copies of damaged lines that are not in the log any more, while no record is missing.
+func (h healer) dropMoot() {
+	damaged, err := h.Decided.Quarantine()
+	for _, q := range damaged {
+		if !h.holds(&q) {
+			err = errors.Join(err, h.FS.Remove(filepath.Join(h.QuarantineDir(), q.Name)))
+		}
+	}
+	if err != nil {
+		h.Logger.Warn("copies of damaged lines that are gone are still listed", "error", err)
+	}
+}
+
+// holds reports whether a damaged line is where it was met. What cannot be read may be there.
+func (h healer) holds(q *Quarantined) bool {
+	base, at, _ := strings.Cut(q.Name, "@")
+	offset, err := strconv.ParseInt(at, 10, 64)
+	if err != nil {
+		return true
+	}
+	dir := h.OwnDir()
+	if former, rest, ok := strings.Cut(base, "-"); ok && h.IsFormer(filepath.Join(h.Data, "stm", former)) {
+		dir, base = filepath.Join(h.Data, "stm", former), rest
+	}
+	f, err := h.FS.OpenRead(filepath.Join(dir, base))
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	defer f.Close()
+	b := make([]byte, len(q.Text))
+	n, err := f.ReadAt(b, offset)
+	return err != nil && !errors.Is(err, io.EOF) || bytes.Equal(b[:n], q.Text)
 }
 
 // write hands lines to the writer, which appends them to the log and merges them.
@@ -129,7 +196,7 @@ func (h healer) write(ctx context.Context, lines []record.Line) error {
 func atOnce(lines []record.Line) (n int) {
 	for size := 0; n < min(len(lines), maxArrivalLines) && size < maxArrivalBytes; n++ {
 		for _, c := range lines[n].Changes {
-			size += len(c.Data)
+			size += len(c.Data) + len(c.Prev)
 		}
 	}
 	return n
@@ -139,26 +206,41 @@ func atOnce(lines []record.Line) (n int) {
 // copy of the log if one is given, and writes again what no file holds. With dry it only counts. It
 // is busy during a compaction.
 func (s *Log) Heal(ctx context.Context, held *repair.Folded, dry bool) (repair.Healed, error) {
+	s.healing.Lock()
+	defer s.healing.Unlock()
 	if !s.Rewriting.TryLock() {
 		return repair.Healed{}, errRewriting()
 	}
 	defer s.Rewriting.Unlock()
 	h := healer{s}
-	found, err := h.compare(ctx, held)
-	if err != nil || dry {
+	if dry {
+		found, err := h.compare(ctx, held)
 		return found.Healed, err
 	}
-	s.Uses.giveBack(found.uses) // which are written with the next ones
+	found, err := h.heal(ctx, held)
+	return found.Healed, err
+}
+
+// heal is Heal for a caller that holds both locks.
+func (h healer) heal(ctx context.Context, held *repair.Folded) (comparison, error) {
+	found, err := h.compare(ctx, held)
+	if err != nil {
+		return found, err
+	}
+	h.Table.Strip(found.have, found.until)
+	h.Uses.giveBack(found.uses) // which are written with the next ones
 	if len(found.lines)+found.covered.Count()+len(found.kept) == 0 {
-		return found.Healed, nil
+		h.settlePredecessors(held)
+		return found, nil
 	}
 	if err := h.write(ctx, found.lines); err != nil {
-		return found.Healed, err
+		return found, err
 	}
 	if err := h.keep(ctx, found.kept); err != nil {
-		return found.Healed, err
+		return found, err
 	}
-	return found.Healed, h.giveUp(ctx, &found.covered)
+	h.settlePredecessors(held)
+	return found, h.giveUp(ctx, &found.covered)
 }
 
 // AcceptLoss takes the log as it is: the records that no file and no copy holds are given up, and
@@ -176,15 +258,14 @@ func (s *Log) AcceptLoss(ctx context.Context) (repair.Healed, error) {
 	if err := h.giveUp(ctx, &found.gone); err != nil {
 		return repair.Healed{}, err
 	}
-	s.found.mu.Lock()
-	defer s.found.mu.Unlock()
-	for _, f := range s.found.short {
+	for _, f := range s.own.shortAtStart() {
 		if err := h.acceptExtent(f); err != nil {
 			return repair.Healed{}, err
 		}
 	}
-	s.found.short = nil
-	return found.Healed, nil
+	s.own.leave(nil)
+	s.dropPredecessors()
+	return found.Healed, s.Decided.giveUp(h.bareNow())
 }
 
 // comparison is what the files lack.
@@ -194,6 +275,8 @@ type comparison struct {
 	uses          map[[16]byte]record.UseTotal // of this device
 	gone, covered record.Ranges                // own numbers that no file holds, and those whose effect is known
 	kept          map[string][][2]uint64       // those of other devices whose effect is known, by device
+	have          *table.Table                 // what the files hold
+	until         uint64                       // of the clock, as far as they were sure to be read
 }
 
 func (h healer) compare(ctx context.Context, held *repair.Folded) (found comparison, err error) {
@@ -207,6 +290,7 @@ func (h healer) compare(ctx context.Context, held *repair.Folded) (found compari
 	if err != nil {
 		return found, err
 	}
+	found.have, found.until = have.Table, c.clock
 	found.lines = slices.DeleteFunc(repair.Missing(h.Table, have.Table), func(l record.Line) bool {
 		return l.Stamp.T > c.clock // written while the files were read
 	})
@@ -214,12 +298,18 @@ func (h healer) compare(ctx context.Context, held *repair.Folded) (found compari
 	known := have.Seen.Of(h.Device)
 	h.Snapshot.mu.Lock()
 	known.AddAll(&h.Snapshot.lost)
+	carried := record.Ranges{Spans: slices.Clone(h.Snapshot.carried.Spans)}
 	h.Snapshot.mu.Unlock()
 	effect := seen[h.Device]
+	effect.AddAll(&carried)
+	if c.seq > h.Snapshot.began { // what this run wrote
+		effect.Add(h.Snapshot.began+1, c.seq)
+	}
 	found.kept = h.keepable(seen, have.Seen)
 	if held != nil {
-		back := slices.DeleteFunc(repair.Missing(held.Table, h.Table), h.mayBeDeleted)
-		found.lines = append(found.lines, back...)
+		if found.lines, err = h.completed(ctx, found.lines, held); err != nil {
+			return found, err
+		}
 		effect.AddAll(held.Seen.Of(h.Device))
 	}
 	found.gone, found.covered = known.Lacking(c.seq, effect)
@@ -228,9 +318,14 @@ func (h healer) compare(ctx context.Context, held *repair.Folded) (found compari
 	return found, nil
 }
 
-// mayBeDeleted reports whether a line is older than a tombstone that compaction dropped, and of a
-// memory of which nothing is known: nobody can tell that it was not deleted.
-func (h healer) mayBeDeleted(l record.Line) bool { return h.Review.older(h.Table, &l) }
+// undeleted takes out of lines what is older than a tombstone that compaction dropped, and of memories of
+// which nothing is known: nobody can tell that they were not deleted.
+func (h healer) undeleted(lines []record.Line) []record.Line {
+	for i := range lines {
+		h.Review.reduce(h.Table, &lines[i])
+	}
+	return slices.DeleteFunc(lines, func(l record.Line) bool { return len(l.Changes)+len(l.Lift) == 0 })
+}
 
 // settleTime is how long files of other devices may hold less than was read of them before what is
 // missing is written again: a sync tool may be at work.
@@ -239,40 +334,47 @@ const settleTime = 2 * time.Minute
 // afterRefresh writes again what is in no file any more, some time after a file of another device
 // was found to be shorter or gone, and at once if it is one of this device.
 func (h healer) afterRefresh(ctx context.Context, got *ForeignChange) error {
-	if err := h.believe(ctx, got); err != nil {
+	if err := h.believe(ctx); err != nil {
 		return err
 	}
 	since, now := h.others.lostSince(), h.Now()
-	short := extent.ShortFiles(h.FS, h.OwnDir(), lengths(h.extents.All()))
+	LookAtFiles(h.Log)
+	hurt := h.own.damaged()
 	switch {
-	case since.IsZero() && len(short) == 0:
+	case since.IsZero() && len(hurt) == 0:
 		return nil
-	case len(short) == 0 && now.Sub(since) < settleTime:
+	case len(hurt) == 0 && now.Sub(since) < settleTime:
 		got.Due = firstOf(got.Due, since.Add(settleTime))
 		return nil
 	}
-	back, err := h.Heal(ctx, nil, false)
-	if err != nil {
-		if memory.CodeOf(err) == memory.Busy {
-			got.Due = firstOf(got.Due, now.Add(settleTime))
-			return nil
-		}
-		return fmt.Errorf("write again what files of the log have lost: %w", err)
-	}
-	h.retire(h.others.regained())
-	h.settleExtents(short)
-	h.Logger.Warn("files of the log were cut or removed; what they held is in this device's log",
-		"lines written again", back.Lines, "memories", back.Memories, "own records", back.Records)
-	return nil
+	return h.makeGood(ctx, hurt, !since.IsZero(), got)
 }
 
-// lengths leaves out the checksums, which take a reading of every file.
-func lengths(all map[string]extent.Extent) map[string]extent.Extent {
-	for name, e := range all {
-		e.Sum = 0
-		all[name] = e
+// makeGood writes again what damaged files of this device, and lost ones of others, held.
+func (h healer) makeGood(ctx context.Context, hurt []extent.ShortFile, others bool, got *ForeignChange) error {
+	h.healing.Lock()
+	defer h.healing.Unlock()
+	due := got.Due
+	got.Due = firstOf(got.Due, h.Now().Add(ProbeEvery)) // unless it succeeds
+	if !h.Rewriting.TryLock() {
+		return nil
 	}
-	return all
+	defer h.Rewriting.Unlock()
+	back, err := h.heal(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("write again what files of the log have lost: %w", err)
+	}
+	got.Due = due
+	h.madeGood(hurt, &back)
+	if !others {
+		return nil
+	}
+	h.retire(h.others.regained())
+	if len(hurt) == 0 && back.Lines > 0 {
+		h.Logger.Warn("files of the log were cut or removed; what they held is in this device's log",
+			"lines", back.Lines, "memories", back.Memories)
+	}
+	return nil
 }
 
 func firstOf(a, b time.Time) time.Time {
@@ -298,8 +400,18 @@ func (h healer) giveUp(ctx context.Context, numbers *record.Ranges) error {
 	if err := h.sealNow(ctx); err != nil {
 		return err
 	}
-	h.repaired.Add(int64(numbers.Count()))
+	h.missNoMore(numbers)
 	return nil
+}
+
+// missNoMore takes numbers out of those that are missing since the start.
+func (h healer) missNoMore(numbers *record.Ranges) {
+	h.Snapshot.mu.Lock()
+	defer h.Snapshot.mu.Unlock()
+	missed := &h.Snapshot.missed
+	_, left := numbers.Lacking(missed.Last(), missed)
+	h.repaired.Add(int64(missed.Count() - left.Count()))
+	*missed = left
 }
 
 // letGo forgets the files of this device that are gone.

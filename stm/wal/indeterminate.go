@@ -46,7 +46,7 @@ func (w *Writer) repeat() error {
 		return err
 	}
 	if err := w.sync(w.active.f); err != nil {
-		w.abandonSegment(w.seq)
+		w.abandonSegment(w.seq, err)
 		w.failed = w.clock.Now()
 		return err
 	}

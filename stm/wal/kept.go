@@ -121,13 +121,13 @@ func (r *recovery) believe() {
 	h := healer{r.s}
 	all, carriers := h.believed(context.Background(), func(dev record.Device, of *record.Ranges) bool {
 		if dev == r.s.Device {
-			return lacks(of, r.seen.Of(dev), &r.lost, &r.held)
+			return lacks(of, r.seen.Of(dev), &r.lost, &r.held, &r.carried)
 		}
 		return lacks(of, r.seen.Of(dev))
 	})
 	for dev, of := range all {
 		if dev == r.s.Device {
-			r.held.AddAll(of)
+			r.carried.AddAll(of)
 			r.returned = h.returned(carriers)
 			continue
 		}
@@ -144,9 +144,8 @@ func (h healer) returned(carriers []string) []record.Line {
 	return lines
 }
 
-// believe is that of a start, for what has arrived since. Own records that are missing no more are given
-// up, which the log then says itself.
-func (h healer) believe(ctx context.Context, got *ForeignChange) error {
+// believe is that of a start, for what has arrived since.
+func (h healer) believe(ctx context.Context) error {
 	known := h.given()
 	all, carriers := h.believed(ctx, func(dev record.Device, of *record.Ranges) bool {
 		if dev == h.Device {
@@ -166,17 +165,13 @@ func (h healer) believe(ctx context.Context, got *ForeignChange) error {
 	if all[h.Device] == nil {
 		return nil
 	}
-	if !h.Rewriting.TryLock() {
-		got.Due = firstOf(got.Due, h.Now().Add(settleTime))
-		return nil
-	}
-	defer h.Rewriting.Unlock()
 	_, back := known.Lacking(h.Snapshot.began, all[h.Device])
-	if err := h.giveUp(ctx, &back); err != nil {
-		return err
-	}
-	h.cameBack(h.returned(carriers))
-	return nil
+	h.Snapshot.mu.Lock()
+	h.Snapshot.carried.AddAll(&back)
+	h.Snapshot.mu.Unlock()
+	h.Snapshot.fresh.Store(false)
+	h.missNoMore(&back)
+	return h.cameBack(ctx, h.returned(carriers))
 }
 
 // given returns the own numbers that are in a file, or are missed no more.
@@ -188,26 +183,26 @@ func (h healer) given() *record.Ranges {
 	h.Snapshot.mu.Lock()
 	defer h.Snapshot.mu.Unlock()
 	known.AddAll(&h.Snapshot.lost)
+	known.AddAll(&h.Snapshot.carried)
 	return known
 }
 
 // cameBack takes note of what other devices gave back.
-func (h healer) cameBack(lines []record.Line) {
+func (h healer) cameBack(ctx context.Context, lines []record.Line) error {
 	r := &h.found
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.tell(lines, otherDevices)
 	h.Logger.Warn("memories that the log had lost came back from other devices", "memories", r.healed.Memories,
 		"from", r.healed.Oldest, "until", r.healed.Newest)
-	if h.met().Gaps == 0 {
-		r.short = h.settleExtents(r.short)
-	}
+	return h.settleShort(ctx)
 }
 
 // What came back is from one of these.
 const (
 	theSnapshot  = "the snapshot"
 	otherDevices = "other devices"
+	theDaemon    = "the memory of the daemon"
 )
 
 // tell adds lines to what came back.

@@ -72,3 +72,7 @@ func (l *locks) releaseAll(names []string) {
 		l.drop(name, k)
 	}
 }
+
+func errRewriting() error {
+	return memory.Errorf(memory.Busy, "a compaction is running; try again when it is done")
+}

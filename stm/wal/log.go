@@ -27,7 +27,7 @@ import (
 // From then on the writer's goroutine alone changes table, word index, journal, keys,
 // snapshot.marks and writer; every other goroutine reads them under the locks that
 // they have of their own, and asks the writer through [Log.OnWriter] to change
-// something for it. Locks are taken in this order: rewriting, then the lock of a
+// something for it. Locks are taken in this order: healing, rewriting, then the lock of a
 // memory (locks), then closing, then those of the parts, none of which is held while
 // another is taken. The lock of a memory is taken by the goroutine of a caller and
 // released by the writer, when the change is on the disk and visible.
@@ -55,6 +55,7 @@ type Log struct {
 	Locks    locks           // taken by callers, released by the writer
 	recovery record.Recovery // what the start met; not changed after it
 	found    found           // by the start
+	own      ownFiles        // since
 	others   foreignFiles
 	Peers    *device.Peers
 	Prints   *device.TextKeys
@@ -70,6 +71,7 @@ type Log struct {
 	Asked atomic.Int64
 
 	Rewriting sync.Mutex // held by one compaction, unlinking or purge from its begin to its end
+	healing   sync.Mutex // held by one repair, and by a Moment, which has all that it writes or nothing
 
 	Writer  *Writer
 	closing sync.RWMutex // read-locked by a caller while it queues, locked by Close to forbid that for good
@@ -89,13 +91,13 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 	if err := makeFolders(o.FS, data, state); err != nil {
 		return nil, nil, err
 	}
-	dev, why, err := device.OpenIdentity(o.FS, data, state)
+	dev, why, err := device.OpenIdentity(o.FS, data, state, o.Now())
 	if err != nil {
 		return nil, nil, device.Fault(data, err)
 	}
 	id, _ := record.ParseDevice(dev.ID)
 	h := &device.Home{Data: data, State: state, FS: o.FS, Logger: o.Logger, Now: o.Now, Device: id, Host: o.Host,
-		Former: dev.Former}
+		Former: dev.Former, TakenOver: dev.TakenOver}
 	s := &Log{Home: h, FileTable: &journal.FileTable{}, Durability: o.Durability, SegmentBytes: o.SegmentBytes,
 		SegmentAge: o.SegmentAge,
 		MemorySet:  table.MemorySet{Table: table.NewTable(), Words: table.NewIndex(o.Analyzer, o.Logger)},
@@ -105,6 +107,7 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 		Keys:    journal.NewIdemKeys(), Uses: uses{wake: make(chan struct{},
 			1)}, Locks: locks{held: map[string]*lock{}},
 		Prints: &device.TextKeys{Home: h}, Decided: &QuarantineDecisions{Home: h}}
+	s.own.ask = o.Damaged
 	s.Journal = journal.NewJournal(h, s.FileTable)
 	s.Peers = &device.Peers{Home: h, Keys: s.Prints, Last: &s.LastSeq,
 		Seen: func() map[record.Device]uint64 { return s.Snapshot.Seen.Contiguous() }}
@@ -114,7 +117,7 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 	if s.extents, err = extent.Open(o.FS, state, id); err != nil {
 		return nil, nil, device.Fault(state, err)
 	}
-	edits, err := s.load(dev, o.Repair)
+	edits, err := s.load(dev, o)
 	if err != nil {
 		return nil, nil, device.Fault(data, err)
 	}
@@ -130,7 +133,17 @@ func accept(data, state string, o *Options) error {
 	case err == nil || o.Repair:
 		return nil
 	case o.AcceptEmpty:
-		return device.PutSnapshotAside(o.FS, state)
+		if dev, ok := device.Named(o.FS, state); ok {
+			if err := extent.Drop(o.FS, state, dev); err != nil { // it is missed no more
+				return err
+			}
+		}
+		name, err := device.KeepSnapshot(o.FS, state)
+		if name != "" {
+			o.Logger.Warn("an empty log is begun; emberd log repair brings back what the snapshot of the earlier "+
+				"one holds", "snapshot", name)
+		}
+		return err
 	}
 	return err
 }
@@ -145,7 +158,7 @@ func makeFolders(fsys durable.FS, data, state string) error {
 }
 
 // load reads snapshot and log and returns the writer that continues the log.
-func (s *Log) load(dev *device.Identity, repairing bool) ([]ManualEdit, error) {
+func (s *Log) load(dev *device.Identity, o *Options) ([]ManualEdit, error) {
 	w := &Writer{S: s, Dev: dev, Dir: filepath.Join(s.Data, "stm", dev.ID), lastSegment: dev.Segment,
 		clock: record.Clock{Dev: s.Device, Now: s.Now}, Queue: make(chan *Pending, MaxQueue), calls: make(chan func()),
 		looks: make(chan chan struct{}), arrivals: make(chan *arrival), stop: make(chan struct{})}
@@ -174,11 +187,14 @@ func (s *Log) load(dev *device.Identity, repairing bool) ([]ManualEdit, error) {
 	if err := r.all(); err != nil {
 		return nil, err
 	}
-	r.heal(healer{s}.heldBySnapshot(repairing))
+	r.repurge(o.KnownPurges)
+	r.heal(healer{s}.heldBySnapshot(o.Repair))
 	r.reconsider()
 	r.believe()
-	r.short = extent.ShortFiles(s.FS, s.OwnDir(), s.extents.All())
+	r.predecessors()
+	r.short = healer{s}.compareFiles()
 	w.seq, r.count.Gaps = r.numbers()
+	w.changed = w.seq
 	w.take(r)
 	s.recovery = r.count
 	s.reserved.Store(dev.Segment)
@@ -188,6 +204,7 @@ func (s *Log) load(dev *device.Identity, repairing bool) ([]ManualEdit, error) {
 	s.Journal.Tell(s.Peers.Heard)
 	s.Peers.ReadPeers()
 	s.Snapshot.Seen, s.Snapshot.taken, s.Snapshot.lost, s.Snapshot.began = r.seen, r.taken, r.lost, w.seq
+	s.Snapshot.carried, s.Snapshot.missed = r.carried, r.missed
 	// Reading that again can be saved. A line may be of many memories, each of which is not indexed then.
 	s.Snapshot.saved.Store(-max(int64(r.count.Applied), int64(s.Len())-s.Words.Indexed.Load()))
 	s.Words.Complete.Store(int(s.Words.Indexed.Load()) == s.Len())
@@ -215,6 +232,7 @@ func (s *Log) Close(ctx context.Context, closed func(error)) error {
 	}
 	s.closed = true
 	s.closing.Unlock()
+	LookAtFiles(s)
 	close(s.Writer.stop)
 	s.Writer.stopped.Wait()
 	err := s.Writer.sealActive()

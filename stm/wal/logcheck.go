@@ -1,10 +1,12 @@
 package wal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"log/slog"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -20,6 +22,9 @@ import (
 // LogCheck is what reading every line of a log showed.
 type LogCheck struct {
 	Files []FileCheck
+	// Bare are deletes of which no line has the text that they moved to the trash, by memory, unless that
+	// was given up.
+	Bare map[[16]byte]record.Stamp
 	// Missing are sequence numbers that no file of a device holds, unless a
 	// damaged line in their place explains them.
 	Missing []LogFinding
@@ -72,7 +77,7 @@ func (c *LogCheck) Wrong() int {
 // header, seal, stamp and sequence number. It reads only. A file that cannot be
 // read is a finding; the error is for a path that is no log, and for ctx.
 func CheckLog(ctx context.Context, fsys durable.FS, path string, now time.Time) (*LogCheck, error) {
-	return checkLog(ctx, fsys, path, now, &QuarantineDecisions{})
+	return checkLog(ctx, fsys, path, now, &QuarantineDecisions{}, nil)
 }
 
 // CheckDecidedLog is CheckLog for a log whose state folder is at hand: damaged
@@ -82,19 +87,41 @@ func CheckDecidedLog(ctx context.Context, fsys durable.FS, path, state string, n
 	if err := decided.load(fsys, state); err != nil {
 		return nil, err
 	}
-	out, err := checkLog(ctx, fsys, path, now, decided)
-	if err == nil {
-		out.short(fsys, path, state)
+	out, err := checkLog(ctx, fsys, path, now, decided, writtenUpto(fsys, path, state))
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	out.short(fsys, path, state)
+	return out, nil
+}
+
+// writtenUpto returns the highest number that this device gave to a caller's change, by its folder.
+func writtenUpto(fsys durable.FS, data, state string) map[string]uint64 {
+	dev, ok := device.Named(fsys, state)
+	if !ok {
+		return nil
+	}
+	last := uint64(0)
+	for _, e := range extent.Read(fsys, state, dev) {
+		last = max(last, cmp.Or(e.Change, e.Last)) // what is after a change is missed by no one
+	}
+	return map[string]uint64{filepath.Join(data, "stm", dev.String()): last}
 }
 
 // short adds the files of this device that hold less than was written to them, if the path is
 // that of the data folder.
 func (c *LogCheck) short(fsys durable.FS, data, state string) {
-	dev, ok := device.Named(fsys, state)
+	if dev, ok := device.Named(fsys, state); ok {
+		c.shortOf(fsys, data, state, dev)
+	}
+	for _, dev := range device.Predecessors(fsys, state) {
+		c.shortOf(fsys, data, state, dev)
+	}
+}
+
+func (c *LogCheck) shortOf(fsys durable.FS, data, state string, dev record.Device) {
 	dir := filepath.Join(data, "stm", dev.String())
-	if _, err := fsys.Lstat(dir); err != nil || !ok {
+	if _, err := fsys.Lstat(filepath.Dir(dir)); err != nil {
 		return
 	}
 	for _, f := range extent.ShortFiles(fsys, dir, extent.Read(fsys, state, dev)) {
@@ -112,13 +139,13 @@ func (c *LogCheck) short(fsys durable.FS, data, state string) {
 }
 
 func checkLog(ctx context.Context, fsys durable.FS, path string, now time.Time,
-	decided *QuarantineDecisions) (*LogCheck, error) {
+	decided *QuarantineDecisions, upto map[string]uint64) (*LogCheck, error) {
 	names, err := record.LogFiles(fsys, path)
 	if err != nil {
 		return nil, err
 	}
 	out := &LogCheck{}
-	numbers := map[string]*sequence{} // by folder
+	numbers, kept, bare := map[string]*sequence{}, map[string][]record.Kept{}, false // numbers are by folder
 	for _, name := range names {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -131,15 +158,53 @@ func checkLog(ctx context.Context, fsys durable.FS, path string, now time.Time,
 			inOrder: true}
 		c.file = record.ParseName(filepath.Base(name))
 		c.all(fsys)
+		kept[name], bare = c.kept, bare || c.bare
 		out.Files = append(out.Files, c.FileCheck)
 	}
-	if info, err := fsys.Lstat(path); err == nil && !info.IsDir() {
+	if len(names) == 1 && names[0] == path {
 		return out, nil // one file says nothing about the numbers of the others
+	}
+	for dir, last := range upto {
+		if s := numbers[dir]; s != nil {
+			s.upto = max(s.upto, last)
+		}
+	}
+	for dev, written := range repair.Believed(ctx, fsys, kept) {
+		for dir, s := range numbers {
+			if filepath.Base(dir) == dev.String() {
+				s.known.AddAll(written)
+			}
+		}
+	}
+	if bare {
+		if err := out.takeBare(ctx, fsys, path, decided); err != nil {
+			return nil, err
+		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(numbers)) {
 		out.Missing = append(out.Missing, numbers[dir].missing(dir)...)
 	}
 	return out, nil
+}
+
+// takeBare finds out of which deletes no line has the text. It takes as much memory as the table.
+func (c *LogCheck) takeBare(ctx context.Context, fsys durable.FS, path string, decided *QuarantineDecisions) error {
+	have, err := repair.Fold(ctx, fsys, path, slog.New(slog.DiscardHandler))
+	if err == nil {
+		c.Bare = have.Table.Bare
+		maps.DeleteFunc(c.Bare, decided.gaveUp)
+	}
+	return err
+}
+
+// BareSince counts [LogCheck.Bare] as far as memories were deleted after a time, and can be restored still.
+func (c *LogCheck) BareSince(after time.Time) (n int) {
+	for _, at := range c.Bare {
+		if at.Time().After(after) {
+			n++
+		}
+	}
+	return n
 }
 
 // sequence gathers the numbers of one device over its files.
@@ -172,9 +237,12 @@ func (s *sequence) missing(dir string) []LogFinding {
 		if j := slices.IndexFunc(s.jumps, func(j sequenceGap) bool { return j.to == to+1 }); j >= 0 {
 			f = s.jumps[j].at
 		}
-		f.Reason = fmt.Sprintf("records %d to %d are missing before it", from, to)
+		f.Reason = fmt.Sprintf("records %d to %d are missing", from, to)
 		if from == to {
-			f.Reason = fmt.Sprintf("record %d is missing before it", from)
+			f.Reason = fmt.Sprintf("record %d is missing", from)
+		}
+		if f.Line > 0 {
+			f.Reason += " before it"
 		}
 		out = append(out, f)
 	}
@@ -194,6 +262,8 @@ type fileChecker struct {
 	sums    uint32
 	last    record.Stamp
 	seq     uint64
+	kept    []record.Kept
+	bare    bool // it has a delete that came back without its text
 	damaged int  // lines since the last good one
 	inOrder bool // nothing was met that a seal would not count
 }
@@ -272,16 +342,9 @@ func (c *fileChecker) good(l *record.LogLine) {
 	c.count(l)
 }
 
-// compactedHeader has the members of a header that only compacted files have.
-type compactedHeader struct {
-	record.Header
-	From uint32 `json:"from"`
-	Last uint64 `json:"last"`
-}
-
 func (c *fileChecker) header(l *record.LogLine) {
-	var h compactedHeader
-	if err := json.Unmarshal(l.Data, &h); err != nil {
+	h, err := record.DecodeHeader(l.Data)
+	if err != nil {
 		c.say(l, false, "its header cannot be read: %v", err)
 		return
 	}
@@ -293,12 +356,13 @@ func (c *fileChecker) header(l *record.LogLine) {
 	if _, ok := record.ParseDevice(folder); ok && h.Dev != folder {
 		c.say(l, false, "its header names device %q, and it lies in the folder of %s", h.Dev, folder)
 	}
-	if c.file.Kind != record.Odd && (h.Segment != c.file.To || c.file.Kind != record.Raw && h.From != c.file.From) {
-		c.say(l, false, "its header is of segment %d, which is not what its name says", h.Segment)
+	if c.file.Kind != record.Odd && (h.Segment != c.file.To || !h.Fits(c.file)) {
+		c.say(l, false, "its header is of segment %d, and not of a file with this name", h.Segment)
 	}
 	if h.Format > record.FormatVersion {
 		c.say(l, true, "it was written in format %d by a later emberd", h.Format)
 	}
+	c.kept = h.Kept
 	for _, lost := range h.Lost {
 		c.numbers.note(lost[0], lost[1])
 	}
@@ -348,6 +412,9 @@ func (c *fileChecker) record(l *record.LogLine) {
 }
 
 func (c *fileChecker) recovered(l *record.LogLine) {
+	c.bare = c.bare || l.Cut && slices.ContainsFunc(l.Changes, func(ch record.LogChange) bool {
+		return ch.Op == record.OpDelete && ch.Prev == nil
+	})
 	if l.Seq > 0 {
 		c.number(l)
 	}

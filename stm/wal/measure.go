@@ -2,19 +2,10 @@ package wal
 
 import (
 	"path/filepath"
-	"sync/atomic"
 
 	"emberd/internal/metrics"
 	"emberd/stm/record"
 )
-
-// counts is what only [Store.Measure] tells.
-type counts struct {
-	batches  atomic.Uint64 // of lines that were written and, as durability has it, synced
-	appended atomic.Uint64 // bytes of them
-	syncs    metrics.Histogram
-	unsynced atomic.Uint64 // syncs that failed
-}
 
 // Measure adds how the log and its memories are to a page. It holds no lock for longer than
 // a few loads take: no save waits for it.

@@ -23,6 +23,8 @@ type LogPosition struct {
 // Moment asks for the present one. What was acknowledged before is in it. The writer calls at
 // at that moment; it must not wait.
 func (s *Log) Moment(ctx context.Context, at func()) (LogPosition, error) {
+	s.healing.Lock()
+	defer s.healing.Unlock()
 	var c Cursor
 	if err := s.OnWriter(ctx, func() { c = s.Writer.Cursor(); at() }); err != nil {
 		return LogPosition{}, err

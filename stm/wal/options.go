@@ -62,10 +62,16 @@ type Options struct {
 	// Repair begins a new log where the one of this device is gone, and writes into it what the
 	// snapshot holds.
 	Repair bool
+	// KnownPurges are purges that are remembered beside the log, with their stamps. Those that the log has
+	// lost are written to it again before a copy of a memory is read from anywhere.
+	KnownPurges map[[16]byte]record.Stamp
 	// Committed, if not nil, receives every transaction that is on disk and visible, in
 	// the order of the log and before its caller is answered. The writer goroutine
 	// calls it; it must not wait.
 	Committed func(record.Entry)
+	// Damaged, if not nil, is called when a file of this device is found not to be as it was left, until
+	// Refresh has made good what it can. It must not wait. Any goroutine may call it.
+	Damaged func()
 	// Beginning, if not nil, is called once by the writer goroutine, before it writes the first
 	// transaction of this process.
 	Beginning func(*Log)

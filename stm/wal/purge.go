@@ -11,11 +11,15 @@ import (
 	"emberd/memory"
 	"emberd/stm/device"
 	"emberd/stm/record"
+	"emberd/stm/repair"
 )
 
 // ReplaceSnapshotNow writes a snapshot even if little changed, or leaves none.
 func (s *Log) ReplaceSnapshotNow(ctx context.Context) error {
 	if err := s.FS.Remove(device.AsideIn(s.State)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := s.purgeKept(); err != nil {
 		return err
 	}
 	s.Snapshot.fresh.Store(false)
@@ -32,6 +36,25 @@ func (s *Log) ReplaceSnapshotNow(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// purgeKept removes the snapshots of earlier logs that hold a purged memory, or cannot be read.
+func (s *Log) purgeKept() error {
+	for _, name := range device.KeptSnapshots(s.FS, s.State) {
+		held, err := repair.OfSnapshot(s.FS, name)
+		holds := err != nil
+		for key := range s.Table.AllPurges() {
+			holds = holds || held.Table.Cell(key) != nil
+		}
+		if !holds {
+			continue
+		}
+		s.Logger.Warn("the snapshot of an earlier log is removed, since it holds a purged memory", "snapshot", name)
+		if err := errors.Join(s.FS.Remove(name), s.FS.SyncDir(filepath.Dir(name))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // RewriteAll folds all files of this device, histories too, and removes them.
@@ -87,21 +110,4 @@ func (s *Log) Purging() error {
 		ids = append(ids, memory.IDFromBytes(key))
 	}
 	return s.purging(ids)
-}
-
-// sealNow begins a new segment, so that all others can be rewritten.
-func (s *Log) sealNow(ctx context.Context) error {
-	err := error(memory.Errorf(memory.Unavailable, "emberd is stopping"))
-	if gaveUp := s.OnWriter(ctx, func() { err = s.Writer.nextSegment() }); gaveUp != nil {
-		return gaveUp
-	}
-	return err
-}
-
-// nextSegment ends the active segment, if the log is still where it was.
-func (w *Writer) nextSegment() error {
-	if err := w.present(); err != nil {
-		return err
-	}
-	return w.succeed()
 }

@@ -178,6 +178,23 @@ func (s *QuarantineDecisions) Drop(name string) error {
 	return s.Decide(q, "dropped")
 }
 
+// remember writes decisions. The lock is held.
+func (s *QuarantineDecisions) remember(known []decision) error {
+	var b []byte
+	for _, d := range known {
+		b = append(append(b, record.Encode(d)...), '\n')
+	}
+	err := durable.MkdirAll(s.FS, s.QuarantineDir())
+	if err == nil {
+		err = durable.ReplaceFile(s.FS, s.DecisionsPath(), b)
+	}
+	if err != nil {
+		return fmt.Errorf("remember the decision: %w", err)
+	}
+	s.known = known
+	return nil
+}
+
 // Decide remembers first and removes the copy then, so that a crash in between
 // leaves a copy and not a question.
 func (s *QuarantineDecisions) Decide(q Quarantined, was string) error {
@@ -185,14 +202,9 @@ func (s *QuarantineDecisions) Decide(q Quarantined, was string) error {
 	defer s.mu.Unlock()
 	known := append(slices.Clone(s.known), decision{Line: record.HashOf(q.Text), Name: q.Name, Was: was,
 		At: s.Now().UTC()})
-	var b []byte
-	for _, d := range known {
-		b = append(append(b, record.Encode(d)...), '\n')
+	if err := s.remember(known); err != nil {
+		return err
 	}
-	if err := durable.ReplaceFile(s.FS, s.DecisionsPath(), b); err != nil {
-		return fmt.Errorf("remember the decision: %w", err)
-	}
-	s.known = known
 	if bytes.HasSuffix(q.Text, []byte("\n")) { // one without was counted as unfinished
 		s.since.Add(1)
 	}

@@ -36,8 +36,12 @@ type recovery struct {
 	taken    map[string]bool          // hand edits that were taken at an earlier start
 	live     *pickup                  // takes the lines instead while the store is running
 	healed   []record.Line            // what a copy held and no file does
-	held     record.Ranges            // own numbers that this copy, or the log of another device, has the effect of
+	purges   []record.Line            // that are known and in no file
+	held     record.Ranges            // own numbers that this copy has the effect of
+	carried  record.Ranges            // and those that the log of another device has
+	missed   record.Ranges            // and those that nothing has
 	returned []record.Line            // own ones that other devices have written again
+	before   []predecessor
 	// regained are own numbers that no file has, and that copy the effect of; short are the own
 	// files that hold less than was written to them.
 	regained record.Ranges
@@ -380,9 +384,11 @@ func (r *recovery) numbers() (last uint64, gaps int) {
 			r.lost.Add(e.seq, e.seq)
 		}
 	}
-	last = max(own.Last(), r.lost.Last(), r.upto, r.held.Last())
+	last = max(own.Last(), r.lost.Last(), r.upto, r.held.Last(), r.carried.Last())
 	for _, f := range r.short {
 		last = max(last, f.Was.Last)
+		unfelt := f.Unfelt()
+		r.held.AddAll(&unfelt)
 	}
 	return last, max(0, r.settle(last)-r.settled)
 }

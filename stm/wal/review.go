@@ -76,12 +76,15 @@ func (v *review) Waits(at record.Stamp) bool {
 	return ok
 }
 
-// older reports whether a line is no newer than a dropped tombstone, and about a memory of which nothing
-// is known.
-func (v *review) older(t *table.Table, l *record.Line) bool {
+// reduce takes out of a line that is no newer than a dropped tombstone the changes of memories of which
+// nothing is known.
+func (v *review) reduce(t *table.Table, l *record.Line) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return t.Lacks(l) && slices.ContainsFunc(v.floors, func(f floor) bool { return !l.Stamp.After(f.stamp) })
+	if !slices.ContainsFunc(v.floors, func(f floor) bool { return !l.Stamp.After(f.stamp) }) {
+		return
+	}
+	l.Changes = slices.DeleteFunc(slices.Clone(l.Changes), func(c record.Change) bool { return t.LacksMemory(&c) })
 }
 
 func (f *floor) covers(l *record.Line) bool {

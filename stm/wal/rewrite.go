@@ -9,7 +9,11 @@ import (
 	"emberd/compaction"
 	"emberd/memory"
 	"emberd/stm/device"
+	"emberd/stm/extent"
+	"emberd/stm/journal"
 	"emberd/stm/record"
+	"emberd/stm/snapshot"
+	"emberd/stm/table"
 )
 
 // Rewrite folds sealed files of this device into one, verifies it, and puts it
@@ -53,6 +57,65 @@ func (s *Log) compact(ctx context.Context, job compaction.Job) (compaction.Outpu
 	return out, err
 }
 
+// adopt makes a published file the one that lines are looked up in.
+func (s *Log) adopt(ctx context.Context, out *compaction.Output) error {
+	name := filepath.Join(s.OwnDir(), out.Output)
+	file := s.AddFile(name)
+	for i := range out.Lines {
+		out.Lines[i].At.File = file
+	}
+	deletes := make(map[[16]byte]table.TombstoneRef, len(out.Deletes))
+	for key, l := range out.Deletes {
+		l.At.File = file
+		deletes[key] = table.TombstoneRef{Stamp: l.Stamp, Tx: l.Tx, At: l.At}
+	}
+	if out.History != "" {
+		s.Journal.NoteHistory(filepath.Join(s.OwnDir(), out.History))
+	}
+	old := make([]string, len(out.Inputs))
+	for i, base := range out.Inputs {
+		old[i] = filepath.Join(s.OwnDir(), base)
+	}
+	if out.Seen != nil {
+		s.Review.raise(&record.Header{Dev: s.Device.String(), Floor: out.Floor.String(), Seen: out.Seen})
+	}
+	healer{s}.rememberMade(out)
+	gone := s.Retire(old)
+	s.Journal.Swap(gone, journal.InOrder(out.Lines))
+	s.Table.Moved(gone, deletes)
+	s.bytes.Add(out.After - out.Before)
+	s.dead.folded(gone, out.Before-out.After, out.All)
+	s.Snapshot.fresh.Store(false)
+	return s.OnWriter(context.WithoutCancel(ctx), func() {
+		for _, name := range old {
+			delete(s.Snapshot.marks, name)
+		}
+		if info, err := s.FS.Lstat(name); err == nil && out.Verbatim == 0 {
+			s.Snapshot.marks[name] = snapshot.MarkOf(name, info)
+		}
+		s.Table.Drop(out.Dropped)
+	})
+}
+
+// rememberMade remembers the files that a compaction made.
+func (h healer) rememberMade(out *compaction.Output) {
+	for _, base := range []string{out.Output, out.History} {
+		if base == "" {
+			continue
+		}
+		name := filepath.Join(h.OwnDir(), base)
+		info, err := h.FS.Lstat(name)
+		if err == nil {
+			made, _ := h.HeaderOf(name)
+			err = h.noteMade(base, extent.Extent{Bytes: info.Size(), Sum: extent.Sum(h.FS, name, info.Size()),
+				Last: made.Last})
+		}
+		if err != nil {
+			h.Logger.Debug("extent not kept", "file", base, "error", err)
+		}
+	}
+}
+
 // compactionSource returns the log as it is now for a compaction.
 func (s *Log) compactionSource() compaction.Source {
 	now := s.Now()
@@ -71,10 +134,6 @@ func (s *Log) foreignNames() (names []string, err error) {
 		}
 	}
 	return names, err
-}
-
-func errRewriting() error {
-	return memory.Errorf(memory.Busy, "a compaction is running; try again when it is done")
 }
 
 // compactionFailed reports what went wrong in a way that a caller can act on.

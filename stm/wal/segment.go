@@ -2,6 +2,7 @@ package wal
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"emberd/internal/durable"
+	"emberd/memory"
 	"emberd/stm/device"
 	"emberd/stm/extent"
 	"emberd/stm/record"
@@ -115,6 +117,29 @@ func (w *Writer) sync(f durable.File) error {
 	return err
 }
 
+// errOtherFile is damage to a segment that another file took the name of.
+var errOtherFile = errors.New("another file has its name")
+
+// activeDamage says what became of the active segment since it was written last, nil for nothing, as far
+// as can be seen.
+func (w *Writer) activeDamage() error {
+	if w.active == nil {
+		return nil
+	}
+	info, err := w.S.FS.Lstat(w.active.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errors.New("it is gone")
+	case err != nil:
+		return nil
+	case device.InodeOf(info) != w.active.inode:
+		return errOtherFile
+	case info.Size() != w.active.size:
+		return fmt.Errorf("it has %d bytes, and %d were written to it", info.Size(), w.active.size)
+	}
+	return nil
+}
+
 // rotate makes sure there is an active segment, with what was in doubt in it. One
 // that is due for its successor continues growing while there can be none.
 func (w *Writer) rotate() error {
@@ -154,6 +179,7 @@ func (w *Writer) succeed() error {
 		w.seal(s)
 		w.S.unsealed.Store(w.active.number)
 	}
+	LookAtFiles(w.S)
 	return nil
 }
 
@@ -169,8 +195,12 @@ func (w *Writer) sealActive() error {
 	if s == nil {
 		return nil
 	}
+	damage := w.activeDamage()
 	w.active = nil
 	w.S.activeIn.Store(nil)
+	if damage != nil { // a seal would stand behind half a line, or in no file
+		return s.f.Close()
+	}
 	return w.close(s)
 }
 
@@ -203,11 +233,28 @@ func (w *Writer) close(s *segment) error {
 		return fmt.Errorf("seal segment %s: %w", s.name, err)
 	}
 	w.note1(s.name, extent.Extent{Bytes: s.size + int64(len(end)), Sum: crc32.Update(s.sum, record.Castagnoli, end),
-		Last: w.S.LastSeq.Load(), At: at})
+		Last: w.S.LastSeq.Load(), Change: w.changed, At: at})
 	name := filepath.Join(w.Dir, s.name)
 	if info, err := w.S.FS.Lstat(name); err == nil && info.Size() == s.size+int64(len(end)) &&
 		device.InodeOf(info) == s.inode {
 		w.S.Snapshot.marks[name] = snapshot.MarkOf(name, info)
 	}
 	return nil
+}
+
+// sealNow begins a new segment, so that all others can be rewritten.
+func (s *Log) sealNow(ctx context.Context) error {
+	err := error(memory.Errorf(memory.Unavailable, "emberd is stopping"))
+	if gaveUp := s.OnWriter(ctx, func() { err = s.Writer.nextSegment() }); gaveUp != nil {
+		return gaveUp
+	}
+	return err
+}
+
+// nextSegment ends the active segment, if the log is still where it was.
+func (w *Writer) nextSegment() error {
+	if err := w.present(); err != nil {
+		return err
+	}
+	return w.succeed()
 }

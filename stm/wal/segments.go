@@ -37,14 +37,6 @@ func (s *Log) Segments() ([]record.Segment, error) {
 	return out, nil
 }
 
-// foreign is 0 for this device's folder and 1 for others.
-func (s *Log) foreign(d fs.DirEntry) int {
-	if d.Name() == s.Device.String() {
-		return 0
-	}
-	return 1
-}
-
 func (s *Log) describe(device string, e fs.DirEntry) record.Segment {
 	n := record.ParseName(e.Name())
 	g := record.Segment{Name: e.Name(), Device: device, Own: device == s.Device.String(), Kind: n.Kind,

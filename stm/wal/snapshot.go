@@ -31,9 +31,12 @@ type snapshotState struct {
 	fresh atomic.Bool  // the one on disk is ours
 	saved atomic.Int64 // counters.changes at the last snapshot, less what the start read after it
 	Seen  *device.Numbers
-	lost  record.Ranges
-	taken map[string]bool
-	began uint64 // last sequence number before this run
+	lost  record.Ranges // own numbers that are given up
+	// carried are own numbers that only files of other devices have the effect of, besides this table;
+	// missed those that nothing was found to have, and that are not given up.
+	carried, missed record.Ranges
+	taken           map[string]bool
+	began           uint64 // last sequence number before this run
 	// marks of files that were read or written to their end and held nothing
 	// that a later start may take. Recovery's, then the writer's.
 	marks map[string]snapshot.Mark
@@ -95,6 +98,7 @@ func (c *Cursor) meta(s *Log) snapshot.Meta {
 	if seen[s.Device] == nil {
 		seen[s.Device] = &record.Ranges{}
 	}
+	seen[s.Device].AddAll(&s.Snapshot.carried)
 	if c.seq > s.Snapshot.began {
 		// Numbers of this run that were given up count as seen: a gap is
 		// reported once, by the start that met it.

@@ -30,6 +30,7 @@ type Status struct {
 	Sealed      int           // own files that a start reads, less the one being written
 	Dead        int64         // about how many of the own bytes a compaction would take away
 	Recovered   repair.Healed // what came back from a copy at this start, or since
+	BareTrash   int           // memories of the trash that came back without their texts
 	Short       []string      // own files that hold less than was written to them, in clauses
 	Warnings    []string
 }
@@ -67,29 +68,30 @@ func (s *Log) StatusNow() Status {
 		st.ReadOnly = t.reason
 	}
 	elsewhere, failed, flagged := s.othersNow()
+	st.BareTrash = len(healer{s}.bareNow())
 	st.Recovery, st.Unreadable = s.met().Plus(elsewhere), failed
 	s.found.mu.Lock()
 	defer s.found.mu.Unlock()
 	st.Recovered = s.found.healed
-	for _, f := range s.found.short {
+	for _, f := range s.own.shortAtStart() {
 		// A damaged line is told by itself.
 		if met := s.met(); met.Gaps > met.Quarantined || record.ParseName(f.Name).Kind == record.History {
 			st.Short = append(st.Short, f.String())
 		}
 	}
+	for _, p := range s.found.before {
+		st.Short = append(st.Short, p.clauses()...)
+	}
 	st.Warnings = s.warnings(&st, flagged)
+	for _, f := range s.own.damaged() {
+		st.Warnings = append(st.Warnings, fmt.Sprintf(
+			"log file %s; what only memory holds of it is about to be written again", f))
+	}
 	if why := s.shortage.Load(); why != nil {
 		st.LowSpace = *why
 		st.Warnings = append(st.Warnings, *why)
 	}
 	return st
-}
-
-// met is what the start met in this device's log and nothing has settled since.
-func (s *Log) met() record.Recovery {
-	r := s.recovery.Less(int(s.Decided.since.Load()))
-	r.Gaps = max(0, r.Gaps-int(s.repaired.Load()))
-	return r
 }
 
 // look lets the writer look at the disk if it is not busy with it, which would
@@ -116,6 +118,9 @@ func (s *Log) warnings(st *Status, flagged []string) []string {
 	for _, f := range st.Short {
 		out = append(out, fmt.Sprintf(
 			"log file %s; run emberd log repair, which looks for what is missing in every copy there is", f))
+	}
+	if why := bareWarning(st.BareTrash); why != "" {
+		out = append(out, why)
 	}
 	if st.Unreadable > 0 {
 		out = append(out,

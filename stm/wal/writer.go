@@ -81,6 +81,7 @@ type Writer struct {
 	stop     chan struct{}
 	stopped  sync.WaitGroup
 	buf      []byte
+	changed  uint64      // no change by a caller has a higher number
 	useLine  record.Line // of the batch in buf: only its length, no operation if there is none
 }
 
@@ -299,6 +300,7 @@ func (w *Writer) encode(batch []*Pending, use map[[16]byte]record.UseTotal) {
 	w.buf, w.useLine = w.buf[:0], record.Line{}
 	for _, p := range batch {
 		w.number(&p.Line)
+		w.changed = w.seq
 		if p.Line.Tx.IsZero() {
 			p.Line.Tx = p.Line.Stamp
 		}
@@ -350,14 +352,15 @@ func (w *Writer) cut(before uint64) bool {
 		err = w.sync(w.active.f)
 	}
 	if err != nil {
-		w.abandonSegment(before)
+		w.abandonSegment(before, err)
 	}
 	return err == nil
 }
 
 // abandonSegment gives up the active file without touching it again.
-func (w *Writer) abandonSegment(before uint64) {
-	w.S.Logger.Error("log segment given up", "segment", w.active.name)
+func (w *Writer) abandonSegment(before uint64, why error) {
+	w.S.Logger.Error("log segment given up; what comes next is written to a new one", "segment", w.active.name,
+		"because", why)
 	w.active.f.Close()
 	w.active = nil
 	w.S.activeIn.Store(nil)
@@ -368,7 +371,7 @@ func (w *Writer) abandonSegment(before uint64) {
 
 // repeatInNewSegment repeats an unsynced batch, same numbers and stamps, in a new segment.
 func (w *Writer) repeatInNewSegment(before uint64, cause error) error {
-	w.abandonSegment(before)
+	w.abandonSegment(before, cause)
 	err := w.CreateSegment()
 	if err == nil {
 		if _, err = w.active.f.Write(w.buf); err == nil {
@@ -377,7 +380,7 @@ func (w *Writer) repeatInNewSegment(before uint64, cause error) error {
 		if err == nil {
 			return nil
 		}
-		w.abandonSegment(before)
+		w.abandonSegment(before, err)
 	}
 	w.failed = w.clock.Now()
 	w.note(writeError{code: memory.ReadOnly,
@@ -388,10 +391,11 @@ func (w *Writer) repeatInNewSegment(before uint64, cause error) error {
 
 // present makes sure that what is written next lands in the log. Nothing is
 // written into, or made beside, a folder that was deleted or replaced; a
-// segment that was deleted is given up. A segment that is at its name proves the
-// folders above it too.
+// segment that is not as this writer left it is given up, and what it lacks is healed. A
+// segment that is at its name proves the folders above it too.
 func (w *Writer) present() error {
-	if w.active != nil && w.segmentInPlace(w.active) {
+	damage := w.activeDamage()
+	if w.active != nil && damage == nil {
 		return nil
 	}
 	for _, dir := range []struct {
@@ -403,18 +407,12 @@ func (w *Writer) present() error {
 			return fmt.Errorf("%s: %w", dir.name, device.ErrGone)
 		}
 	}
-	if s := w.active; s != nil {
-		_, err := w.S.FS.Lstat(s.path)
-		w.S.cloned.Store(w.S.cloned.Load() || err == nil)
-		w.abandonSegment(w.seq)
+	if w.active != nil {
+		w.S.cloned.Store(w.S.cloned.Load() || errors.Is(damage, errOtherFile))
+		w.abandonSegment(w.seq, damage)
+		w.S.own.damagedNow()
 	}
 	return nil
-}
-
-// segmentInPlace reports whether a segment is at its name, as far as can be seen.
-func (w *Writer) segmentInPlace(s *segment) bool {
-	info, err := w.S.FS.Lstat(s.path)
-	return err == nil && device.InodeOf(info) == s.inode || err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
 // startupMaintenance is what a start leaves for later.
@@ -429,6 +427,7 @@ func (w *Writer) startupMaintenance() {
 
 // Look notices a log that was deleted or replaced, for status.
 func (w *Writer) Look() {
+	LookAtFiles(w.S)
 	if err := w.present(); err != nil {
 		_ = w.refuse(err) // status tells it
 	} else if t := w.S.trouble.Load(); t != nil && (t.gone || w.clock.Now().Sub(t.at).Abs() >= ProbeEvery) {

@@ -259,7 +259,7 @@ func (r *restoring) settle(ctx context.Context, fresh string, m *backup.Manifest
 	}
 	// The audit chain knows of changes that the backup may not have. A damaged one does not prevent a restore.
 	r.unsealed = ledger.Restored(durable.OS{}, filepath.Join(r.state, core.ChainDir), r.now)
-	return stm.ForgetDevice(durable.OS{}, r.state)
+	return stm.ForgetDevice(durable.OS{}, r.state, m.Device)
 }
 
 // findBackup is the backup of a name: a path, or a file in the folder of backups.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"emberd/internal/cli"
 	"emberd/internal/durable"
@@ -24,7 +25,9 @@ func backupTo(ctx context.Context, s *cli.App, file string) (*op.BackupCreateRes
 	}
 	res, err := cli.Reach(ctx, s, op.BackupCreate, &op.BackupCreateRequest{})
 	if err == nil {
-		err = copySynced(to, res.File)
+		if err = copySynced(to, res.File); err != nil { // the user did not ask for one there
+			err = errors.Join(err, os.Remove(res.File))
+		}
 	}
 	if err = errors.Join(err, to.Close()); err != nil {
 		return nil, errors.Join(err, os.Remove(file))
@@ -62,6 +65,9 @@ func placeFault(file string, err error) error {
 		return memory.Errorf(memory.Invalid, "%s is there already and stays as it is; choose another name", file)
 	case errors.Is(err, fs.ErrPermission):
 		return memory.Errorf(memory.Invalid, "you may not write %s (%w); choose another place", file, err)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return memory.Errorf(memory.DiskFull,
+			"the disk is too full for the backup %s, and none is kept; make room, or choose another place", file)
 	}
 	return memory.Errorf(memory.Invalid, "the backup %s cannot be written (%w); choose another place, or make room",
 		file, err)

@@ -171,7 +171,7 @@ func (e *diagnostics) warnings(context.Context) error {
 // isDuplicateWarning reports whether a warning of the daemon's is about something that was found.
 func (e *diagnostics) isDuplicateWarning(warning string) bool {
 	for words, area := range map[string]string{"quarantine": "quarantine", "emberd doctor lists them": "stale",
-		"fs.inotify": "watches", "the disk that holds": "disk", "check the clock": "clock",
+		"came back without": "log", "fs.inotify": "watches", "the disk that holds": "disk", "check the clock": "clock",
 		"no token is accepted": "tokens"} {
 		found := slices.ContainsFunc(e.found, func(f doctor.Finding) bool { return f.Area == area && f.Code != "" })
 		if found && strings.Contains(warning, words) {
@@ -241,7 +241,7 @@ func (e *diagnostics) others(ctx context.Context) error {
 func (e *diagnostics) log(ctx context.Context) error {
 	if err := stm.Gone(durable.OS{}, e.c.Data, e.c.State); err != nil {
 		e.add(doctor.Finding{Area: "log", Code: "log-gone", Severity: doctor.Error, Text: err.Error(),
-			Next: "emberd backup list"})
+			Next: "emberd log repair"})
 		return nil
 	}
 	r, err := readLog(ctx, e.s, e.c.Data)
@@ -259,9 +259,13 @@ func (e *diagnostics) log(ctx context.Context) error {
 	f := doctor.Finding{Area: "log", Severity: doctor.OK,
 		Text: fmt.Sprintf("%s in %s, %s", cli.Count(lines, "line", "lines"), cli.Count(len(r.Files), "file", "files"),
 			cli.Size(bytes))}
-	if wrong := r.Wrong(); wrong > 0 {
-		f.Code, f.Severity, f.Next = "log-damaged", doctor.Warning, "emberd log check"
-		f.Text += ": " + cli.Count(wrong, "thing is wrong", "things are wrong")
+	bare := bareTrash(e.s, r)
+	if wrong := r.Wrong() + min(1, bare); wrong > 0 {
+		f.Code, f.Severity, f.Next = "log-damaged", doctor.Warning, "emberd log repair"
+		f.Text += ": " + cli.Count(wrong, "thing is wrong", "things are wrong") + ", which emberd log check lists"
+		if bare > 0 {
+			f.Text += "; " + bareText(bare)
+		}
 	}
 	e.add(f)
 	e.saved = r.Newest()
@@ -322,6 +326,12 @@ func (e *diagnostics) served() []string {
 // vaults looks at each vault.
 func (e *diagnostics) vaults(ctx context.Context) error {
 	for _, dir := range e.served() {
+		if e.released(dir) {
+			e.add(doctor.Finding{Area: "vault", Code: "vault-released", Severity: doctor.Note,
+				Next: "emberd vault open",
+				Text: fmt.Sprintf("%s is released, so that its disk can be unmounted, and not looked at", dir)})
+			continue
+		}
 		survey, err := doctor.Vault(ctx, dir, e.c.Vault.ArchiveFolder, e.c.Vault.Ignore)
 		if err != nil {
 			return err
@@ -332,6 +342,13 @@ func (e *diagnostics) vaults(ctx context.Context) error {
 			func(f doctor.Finding) bool { return f.Code == "vault-remote" })
 	}
 	return nil
+}
+
+// released reports whether the daemon was told to let go of a vault.
+func (e *diagnostics) released(dir string) bool {
+	return e.status != nil && slices.ContainsFunc(e.status.Vaults, func(v op.VaultStatus) bool {
+		return v.Released && cli.SameVaults([]string{dir}, v.Path)
+	})
 }
 
 // watches compares the folders of the vaults with what the system lets be watched.

@@ -56,6 +56,8 @@ type logReport struct {
 	Bytes   int64        `json:"bytes"`
 	Files   []logFile    `json:"files"`
 	Missing []logFinding `json:"missing"`
+	// BareTrash are memories of the trash that came back from a copy without their texts.
+	BareTrash int `json:"bare_trash,omitempty"`
 }
 
 type logFile struct {
@@ -107,7 +109,9 @@ func checkLog(ctx context.Context, s *cli.App, path string) (*logReport, error) 
 	if err != nil || len(c.Files) == 0 {
 		return nil, noLog(path, err)
 	}
-	r := &logReport{Path: path, Wrong: c.Wrong(), OK: c.Wrong() == 0, Missing: asFindings(c.Missing)}
+	r := &logReport{Path: path, BareTrash: bareTrash(s, c), Missing: asFindings(c.Missing)}
+	r.Wrong = c.Wrong() + min(1, r.BareTrash)
+	r.OK = r.Wrong == 0
 	for _, f := range c.Files {
 		r.Lines, r.Bytes = r.Lines+f.Lines, r.Bytes+f.Bytes
 		r.Files = append(r.Files, logFile{File: f.File, Lines: f.Lines, Bytes: f.Bytes, Sealed: f.Sealed,
@@ -123,6 +127,23 @@ func readLog(ctx context.Context, s *cli.App, path string) (*stm.LogCheck, error
 		return stm.CheckDecidedLog(ctx, durable.OS{}, path, c.State, s.Now())
 	}
 	return stm.CheckLog(ctx, durable.OS{}, path, s.Now())
+}
+
+// bareTrash counts the memories that could be restored from the trash if their texts had come back.
+func bareTrash(s *cli.App, check *stm.LogCheck) int {
+	c, err := s.Load()
+	if err != nil {
+		return 0
+	}
+	return check.BareSince(s.Now().Add(-c.TrashKeep))
+}
+
+// bareText is "" if no text is missing.
+func bareText(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return cli.Count(n, "memory of the trash", "memories of the trash") + " came back without text"
 }
 
 func asFindings(in []stm.LogFinding) []logFinding {
@@ -142,12 +163,19 @@ func printLogReport(s *cli.App, r *logReport) {
 	for _, g := range r.Missing {
 		printFinding(s, r.Path, g)
 	}
+	if why := bareText(r.BareTrash); why != "" {
+		s.Printf("%s\n", why)
+	}
 	verdict := "nothing is wrong"
 	if !r.OK {
 		verdict = cli.Count(r.Wrong, "thing is wrong", "things are wrong")
 	}
 	s.Note("%s: %s in %s, %s: %s", r.Path, cli.Count(r.Lines, "line", "lines"),
 		cli.Count(len(r.Files), "file", "files"), cli.Size(r.Bytes), verdict)
+	if !r.OK {
+		s.Note("a start of emberd mends what its snapshot holds; what it does not, look for with: %s",
+			cli.Again(s, "log", "repair"))
+	}
 }
 
 func printFinding(s *cli.App, root string, f logFinding) {

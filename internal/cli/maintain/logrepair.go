@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +35,7 @@ func logRepairCommand(s *cli.App) *cobra.Command {
 			return err
 		}
 		err = s.Answer(res, func() { printRepaired(s, res) })
-		if err == nil && (res.Missing > 0 || len(res.Short) > 0) {
+		if err == nil && (res.Missing > 0 || len(res.Short) > 0 || res.BareTrash > 0) {
 			err = &cli.Exit{Code: cli.ExitNothing}
 		}
 		return err
@@ -50,8 +52,13 @@ func repairLog(ctx context.Context, s *cli.App, opt storage.RepairOptions) (res 
 	if err != nil {
 		return nil, err
 	}
-	opt.All = stm.Gone(durable.OS{}, c.Data, c.State) != nil
-	o := daemon.EngineOptions(c, daemon.Logger(s, daemon.LevelOf(c.LogLevel)))
+	if stm.Gone(durable.OS{}, c.Data, c.State) != nil {
+		opt.Gone, err = stm.Lost(ctx, durable.OS{}, c.Data, c.State, daemon.Logger(s, slog.LevelError))
+		if err != nil {
+			return nil, err
+		}
+	}
+	o := daemon.EngineOptions(c, daemon.Logger(s, slog.LevelError)) // the result says the rest
 	vaults := o.Vaults
 	o.Vaults, o.Repair = nil, true
 	e, err := engine.Open(o)
@@ -63,7 +70,7 @@ func repairLog(ctx context.Context, s *cli.App, opt storage.RepairOptions) (res 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	missed := opt.All || e.Storage.Misses()
+	missed := opt.Gone != nil || e.Storage.Misses()
 	opt.Backups, vaults = splitSources(opt.Backups, vaults, missed)
 	res, err = e.Storage.Repair(ctx, opt)
 	if err != nil {
@@ -109,27 +116,34 @@ func previewRepair(ctx context.Context, s *cli.App) error {
 	if err != nil {
 		return err
 	}
-	got, short, err := stm.Lost(ctx, durable.OS{}, c.Data, c.State, daemon.Logger(s, daemon.LevelOf(c.LogLevel)))
+	got, err := stm.Lost(ctx, durable.OS{}, c.Data, c.State, daemon.Logger(s, daemon.LevelOf(c.LogLevel)))
 	if err != nil {
 		return err
 	}
-	res := &storage.Repaired{From: []storage.RepairedFrom{}, Short: short, Missing: got.Records - got.Covered}
+	res := &storage.Repaired{From: []storage.RepairedFrom{}, Short: got.Short, Missing: got.Records - got.Covered}
 	if got.Lines+got.Covered > 0 {
 		res.From = append(res.From, storage.RepairedFrom{Copy: "snapshot", Memories: got.Memories, Lines: got.Lines,
 			Records: got.Covered})
 	}
 	return s.Answer(res, func() {
 		printRepaired(s, res)
-		if res.Missing > 0 {
-			s.Note("backups are looked into without --dry-run only")
-		}
+		s.Note("backups and notes are looked into without --dry-run only")
 	})
 }
 
 func printRepaired(s *cli.App, r *storage.Repaired) {
+	snapshot := slices.ContainsFunc(r.From, func(f storage.RepairedFrom) bool { return f.Copy == "snapshot" })
 	for _, f := range r.From {
+		if f.Histories > 0 {
+			s.Printf("from %s: %s\n", f.Copy, cli.Count(f.Histories, "history", "histories"))
+			continue
+		}
 		s.Printf("from %s: %s, %s of the log\n", f.Copy, cli.Count(f.Memories, "memory", "memories"),
 			cli.Count(f.Lines, "line", "lines"))
+		if !f.Made.IsZero() && r.Anew && (r.Missing > 0 || !snapshot) {
+			s.Printf("    the backup is of %s; what was saved later is lost unless another copy has it\n",
+				f.Made.In(s.Zone).Format("2006-01-02 15:04"))
+		}
 	}
 	for _, f := range r.Short {
 		s.Printf("%s\n", f)
@@ -137,9 +151,14 @@ func printRepaired(s *cli.App, r *storage.Repaired) {
 	switch {
 	case r.GivenUp > 0:
 		s.Note("%s given up; nothing is missed any more", cli.Count(r.GivenUp, "record was", "records were"))
+	case r.Missing > 0 && r.Anew:
+		s.Note("%s missing, and no copy is left; a new log was begun with what is there",
+			cli.Count(r.Missing, "record of the log is", "records of the log are"))
 	case r.Missing > 0:
 		s.Note("%s missing, and no copy is left: name a backup with --from, or give them up with --accept-loss",
 			cli.Count(r.Missing, "record of the log is", "records of the log are"))
+	case r.BareTrash > 0:
+		s.Note("%s; name another backup with --from, or give the texts up with --accept-loss", bareText(r.BareTrash))
 	case len(r.From) == 0 && len(r.Short) == 0:
 		s.Note("nothing is missing")
 	}

@@ -76,7 +76,13 @@ func printBackup(s *cli.App, b *op.BackupStatus) {
 	if b.Daily+b.Weekly == 0 {
 		text += "; none is made automatically"
 	}
+	if !b.Next.IsZero() {
+		text += "; the next one in " + cli.Lasted(max(0, b.Next.Sub(s.Now())))
+	}
 	s.Row("backup", text)
+	if b.Folder != "" {
+		s.Row("", "in "+cli.Flat(b.Folder))
+	}
 }
 
 func printStatus(s *cli.App, r *op.StatusResult) {
@@ -233,7 +239,7 @@ func otherDevice(s *cli.App, d *op.DeviceStatus) string {
 func printVault(s *cli.App, v *op.VaultStatus) {
 	notes := cli.Count(v.Notes, "note", "notes")
 	if v.Absent > 0 && v.Frozen == "" {
-		notes += fmt.Sprintf(", %s of them missing, and forgotten soon unless they come back", cli.Grouped(v.Absent))
+		notes += fmt.Sprintf(", %s of them gone, and left out of searches soon", cli.Grouped(v.Absent))
 	}
 	if v.Waiting > 0 {
 		notes += fmt.Sprintf(", %s to read", cli.Grouped(v.Waiting))
@@ -242,7 +248,13 @@ func printVault(s *cli.App, v *op.VaultStatus) {
 		notes += fmt.Sprintf(", %s not read (emberd vault check lists them)", cli.Grouped(v.Skipped))
 	}
 	s.Row("vault", cli.Flat(v.Path))
-	s.Row("", fmt.Sprintf("%s; %s; index %s", notes, v.Mode, cli.Size(v.Bytes)))
+	mode := v.Mode
+	if v.Released {
+		mode = "released"
+	} else if !v.Away.IsZero() {
+		mode = "away"
+	}
+	s.Row("", fmt.Sprintf("%s; %s; index %s", notes, mode, cli.Size(v.Bytes)))
 	if v.Archived > 0 {
 		s.Row("", cli.Count(v.Archived, "more note", "more notes")+" in the archive folder, not searched")
 	}

@@ -3,6 +3,8 @@ package memories
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -60,6 +62,9 @@ func printPurged(s *cli.App, res *op.PurgeResult) {
 	}
 	for _, name := range res.Backups {
 		s.Printf("%s backup %s\n", removed, name)
+	}
+	if slices.ContainsFunc(res.Backups, func(name string) bool { return filepath.Dir(name) != "." }) {
+		s.Note("earlier versions of the memory's notes go, and of all lists such as Index.md, which may quote it")
 	}
 	if res.Quarantine > 0 {
 		s.Printf("removed %s\n", cli.Count(res.Quarantine, "copy of a damaged line", "copies of damaged lines"))

@@ -2,7 +2,10 @@ package organize
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -80,6 +83,10 @@ func vaultOpenCommand(s *cli.App) *cobra.Command {
 			func(s *cli.App, r *op.VaultHoldResult) {
 				if !r.Changed {
 					s.Note("the vault was not released")
+				}
+				if _, err := os.Stat(r.Path); errors.Is(err, fs.ErrNotExist) {
+					s.Printf("%s is not there yet, and is opened when it appears\n", cli.Flat(r.Path))
+					return
 				}
 				s.Printf("open %s\n", cli.Flat(r.Path))
 			})

@@ -324,8 +324,15 @@ func termLabel(t op.TermExplain) string {
 	if t.For != "" {
 		label += " for " + cli.Clean(t.For)
 	}
-	if t.Field != "" {
+	switch t.Field {
+	case "":
+	case op.FieldForm:
+		label += ", same form"
+	default:
 		label += " in " + t.Field
+	}
+	if t.Weight > 1 {
+		label += fmt.Sprintf(" × %g", t.Weight)
 	}
 	return label
 }

@@ -126,6 +126,10 @@ func (d *demo) walk(ctx context.Context) error {
 		{"back the log up, and read it through", func(ctx context.Context) error {
 			return errors.Join(d.expect("tar.gz", "backup", "create")(ctx), d.expect("whole", "backup", "list")(ctx))
 		}},
+		{"stop the daemon, and delete its log", d.deleteLog},
+		{"repair it from the snapshot, the backups and the notes", d.expect("from snapshot: ", "log", "repair")},
+		{"start it again", d.start},
+		{"the memories are there", d.expect(jwt, "show", "@jwt")},
 		{"stop the daemon", func(context.Context) error { return d.kill(syscall.SIGTERM) }},
 	}
 	for _, step := range steps {

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // limitAToken makes a token for what is tagged work, and finds nothing else with it.
@@ -52,4 +55,14 @@ func (d *demo) readAStranger(ctx context.Context) error {
 		return fmt.Errorf("memory_query says %q, without a fence or whose words they are", text)
 	}
 	return nil
+}
+
+// deleteLog stops the daemon and deletes every file of its log.
+func (d *demo) deleteLog(context.Context) error {
+	if err := d.kill(syscall.SIGTERM); err != nil {
+		return err
+	}
+	folder := filepath.Join(d.Home, "data", "stm")
+	d.line("rm -r " + folder)
+	return os.RemoveAll(folder)
 }

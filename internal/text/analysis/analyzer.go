@@ -56,7 +56,11 @@ type Term struct {
 
 	inner bool // covered by another term, so it adds nothing to the length
 	stop  bool // an English stop word
+	form  Form
 }
+
+// Inner reports a term that another one covers. It adds nothing to the length of a text.
+func (t Term) Inner() bool { return t.inner }
 
 // Stop reports an English stop word. A query has them only when it has nothing else.
 func (t Term) Stop() bool { return t.stop }

@@ -95,12 +95,12 @@ func TestMoreWordsThanAreRemembered(t *testing.T) {
 	for range 2 {
 		for i := range 3 * maxFinished {
 			word := fmt.Sprintf("painting%cs%d", 'a'+i%26, i/26)
-			if got, stop := a.finished([]byte(word)); got != word || stop {
+			if got, stop, _ := a.finished([]byte(word)); got != word || stop {
 				t.Fatalf("term of %q is %q, stop %v", word, got, stop)
 			}
 		}
 		for word := range strings.FieldsSeq("painting sunrises generalizations the don't") {
-			got, stop := a.finished([]byte(word))
+			got, stop, _ := a.finished([]byte(word))
 			if want := a.stemmed([]byte(word)); got != want || stop != a.stopWords[word] {
 				t.Errorf("term of %q is %q, stop %v, want %q, %v", word, got, stop, want, a.stopWords[word])
 			}

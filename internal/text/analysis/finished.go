@@ -26,33 +26,34 @@ type finished struct {
 type finishedWord struct {
 	word, term string
 	stop       bool
+	form       Form
 }
 
 func newFinished() finished {
 	return finished{seed: maphash.MakeSeed(), words: new([maxFinished]atomic.Pointer[finishedWord])}
 }
 
-// finished returns the term of a folded word and whether it is a stop word.
-func (a *Analyzer) finished(word []byte) (term string, stop bool) {
+// finished returns the term of a folded word, whether it is a stop word, and its form.
+func (a *Analyzer) finished(word []byte) (term string, stop bool, form Form) {
 	if len(word) > maxFinishedWord {
-		return a.stemmed(word), false
+		return a.stemmed(word), false, Plain
 	}
 	place := maphash.Bytes(a.known.seed, word) % maxFinished &^ 1
 	first, second := &a.known.words[place], &a.known.words[place+1]
 	if w := first.Load(); w != nil && w.word == string(word) {
-		return w.term, w.stop
+		return w.term, w.stop, w.form
 	}
 	if w := second.Load(); w != nil && w.word == string(word) {
-		return w.term, w.stop
+		return w.term, w.stop, w.form
 	}
 	w := &finishedWord{word: string(word), term: a.stemmed(word)}
-	w.stop = a.stopWords[w.word]
+	w.stop, w.form = a.stopWords[w.word], formOf(w.word, w.term)
 	if w.term == w.word {
 		w.term = w.word // one copy is enough
 	}
 	second.Store(first.Load())
 	first.Store(w)
-	return w.term, w.stop
+	return w.term, w.stop, w.form
 }
 
 // stemmed makes the term of a folded word: stemmed when it is made of plain letters,

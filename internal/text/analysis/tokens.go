@@ -265,6 +265,6 @@ func (a *Analyzer) finish(f *folded, start, end, last int) Term {
 	if f.only != nil && !f.only[f.text[start]] {
 		return Term{Start: from, End: to}
 	}
-	term, stop := a.finished(f.text[start:last])
-	return Term{Text: term, Start: from, End: to, stop: stop}
+	term, stop, form := a.finished(f.text[start:last])
+	return Term{Text: term, Start: from, End: to, stop: stop, form: form}
 }

@@ -1,0 +1,89 @@
+package wal
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"emberd/memory"
+	"emberd/stm/record"
+	"emberd/stm/repair"
+)
+
+// A table has no text of what is in the trash, and no earlier values. What comes back from one is parts of
+// the lines that were lost, and whole lines only files have: histories and backups.
+
+// completed adds to lines what a copy holds and the table does not, and whole lines of which the log has
+// parts, or would have.
+func (h healer) completed(ctx context.Context, lines []record.Line, held *repair.Folded) ([]record.Line, error) {
+	lines = append(lines, repair.Missing(held.Table, h.Table)...)
+	wanted := h.parts()
+	for i := range lines {
+		if !repair.IsWhole(&lines[i]) {
+			wanted[lines[i].Stamp] = true
+		}
+	}
+	whole, err := held.Whole(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	lines = repair.Completed(lines, whole, repair.Purged(held.Table, h.Table))
+	return h.undeleted(lines), nil
+}
+
+// parts returns the stamps of the lines that came back in part.
+func (h healer) parts() map[record.Stamp]bool {
+	parts := map[record.Stamp]bool{}
+	for _, r := range h.Journal.CutLines() {
+		if l, err := h.Journal.ReadLine(r.At, r.Stamp); err == nil && l.Verb == repair.Verb {
+			parts[r.Stamp] = true
+		}
+	}
+	return parts
+}
+
+// bareNow returns the memories that could be restored from the trash if their texts had come back, less
+// those that the user has given up.
+func (h healer) bareNow() map[[16]byte]record.Stamp {
+	bare := h.Table.BareSince(h.Now().Add(-h.TrashKeep))
+	maps.DeleteFunc(bare, h.Decided.gaveUp)
+	return bare
+}
+
+// bareLine stands for the text of a deleted memory among the decisions about damaged lines.
+func bareLine(key [16]byte, deleted record.Stamp) []byte {
+	return fmt.Appendf(nil, "text of %s deleted at %s", memory.IDFromBytes(key), deleted)
+}
+
+func (s *QuarantineDecisions) gaveUp(key [16]byte, deleted record.Stamp) bool {
+	return s.has(bareLine(key, deleted))
+}
+
+// giveUp remembers that the texts of deleted memories are missed no more.
+func (s *QuarantineDecisions) giveUp(bare map[[16]byte]record.Stamp) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := slices.Clone(s.known)
+	for key, at := range bare {
+		known = append(known, decision{Line: record.HashOf(bareLine(key, at)),
+			Name: string(memory.IDFromBytes(key)), Was: "given up", At: s.Now().UTC()})
+	}
+	if len(bare) == 0 {
+		return nil
+	}
+	return s.remember(known)
+}
+
+// bareWarning is "" if no text is missed.
+func bareWarning(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "a memory of the trash came back without its text; run emberd log repair, which looks for it in the " +
+			"backups"
+	}
+	return fmt.Sprintf("%d memories of the trash came back without their texts; run emberd log repair, which looks "+
+		"for them in the backups", n)
+}

@@ -1,0 +1,53 @@
+package wal
+
+import (
+	"context"
+	"fmt"
+
+	"emberd/memory"
+	"emberd/stm/record"
+	"emberd/stm/repair"
+	"emberd/stm/table"
+)
+
+// repurge purges again, before any copy is looked into, the memories that are known to be purged although no file
+// has the purge any more.
+func (r *recovery) repurge(known map[[16]byte]record.Stamp) {
+	held := table.NewTable()
+	for key, at := range known {
+		l := record.Line{Stamp: at, Tx: at, Changes: []record.Change{{Op: record.OpPurge,
+			ID: memory.IDFromBytes(key)}}}
+		if err := repair.Apply(held, &l); err != nil {
+			r.unexpected(&l, err)
+		}
+	}
+	r.purges = repair.Missing(held, r.s.Table)
+	r.bringBack(r.purges)
+}
+
+// bringBack merges lines that are in no file, until they are written.
+func (r *recovery) bringBack(lines []record.Line) {
+	for i := range lines {
+		l := &lines[i]
+		r.clock.Observe(l.Stamp)
+		if err := repair.Apply(r.s.Table, l); err != nil {
+			r.unexpected(l, err)
+		}
+		for _, c := range l.Changes {
+			r.s.Words.Drop(r.s.Table.Claim(c.ID.Bytes()))
+		}
+	}
+}
+
+// writePurges writes the purges that the log had lost, so that other devices learn of them, too.
+func (h healer) writePurges(ctx context.Context, r *found) error {
+	if len(r.purges) == 0 {
+		return nil
+	}
+	if err := h.write(ctx, r.purges); err != nil {
+		return fmt.Errorf("purges that the log had lost could not be written yet: %w", err)
+	}
+	h.Logger.Warn("the log had lost purges, which are written to it again", "memories", len(r.purges))
+	r.purges = nil
+	return nil
+}
