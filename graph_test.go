@@ -330,7 +330,7 @@ func graph() map[string]edges {
 			ours: []string{
 				"api", "embedding", "engine", "engine/core", "engine/storage", "internal/access", "internal/cli",
 				"internal/cli/daemon", "internal/cli/model", "internal/config", "internal/doctor", "internal/durable",
-				"internal/models", "internal/service", "memory", "op", "stm", "watcher",
+				"internal/ledger/chain", "internal/models", "internal/service", "memory", "op", "stm", "watcher",
 			},
 			others: []string{
 				"github.com/gdamore/tcell/v2", "github.com/rivo/uniseg", "github.com/spf13/cobra",
@@ -638,7 +638,7 @@ func graph() map[string]edges {
 		"stm": {
 			ours: []string{
 				"compaction", "internal/durable", "internal/metrics", "memory", "stm/content", "stm/device",
-				"stm/history", "stm/journal", "stm/record", "stm/repair", "stm/snapshot", "stm/table", "stm/wal",
+				"stm/extent", "stm/history", "stm/journal", "stm/record", "stm/repair", "stm/snapshot", "stm/table", "stm/wal",
 			},
 			tests: []string{"internal/backup", "internal/text/analysis", "internal/words"},
 		},

@@ -17,6 +17,10 @@ func DefaultOptions() Options { return core.DefaultOptions() }
 // knownPurges reads which memories the state folder says were purged.
 func (e *Engine) knownPurges() stm.Purges {
 	known := stm.Purges{}
+	for _, name := range core.DamagedNow(e.Opt.FS, e.Opt.State) {
+		e.Opt.Logger.Warn("list of purged memories is damaged, and made again from the log and what can be read of it",
+			"file", name)
+	}
 	if err := core.AddPurged(e.Opt.FS, e.Opt.State, known); err != nil {
 		e.Opt.Logger.Warn("list of purged memories not read, so that the log alone says what was purged", "err", err)
 	}

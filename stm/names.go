@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"iter"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"emberd/compaction"
@@ -12,6 +14,7 @@ import (
 	"emberd/memory"
 	"emberd/stm/content"
 	"emberd/stm/device"
+	"emberd/stm/extent"
 	"emberd/stm/history"
 	"emberd/stm/journal"
 	"emberd/stm/record"
@@ -160,13 +163,26 @@ func ForgetDevice(fsys durable.FS, state, restored string) error {
 func KeptSnapshots(fsys durable.FS, state string) []string { return device.KeptSnapshots(fsys, state) }
 
 // FoldSnapshot reads one, see [repair.OfSnapshot].
-func FoldSnapshot(fsys durable.FS, name string) (*Folded, error) { return repair.OfSnapshot(fsys, name) }
+func FoldSnapshot(fsys durable.FS, name string) (*Folded, error) {
+	return repair.OfSnapshot(fsys, name)
+}
 
-// SetAside moves a damaged file of a state folder to where it does no harm, see [device.SetAside].
-func SetAside(fsys durable.FS, state, name string) error { return device.SetAside(fsys, state, name) }
+// KeepDamaged keeps a copy of a damaged file of a state folder, see [device.KeepDamaged].
+func KeepDamaged(fsys durable.FS, state, name string) error {
+	return device.KeepDamaged(fsys, state, name)
+}
 
 // Damaged says which files of a state folder were damaged, see [device.Damaged].
 func Damaged(fsys durable.FS, state string) []string { return device.Damaged(fsys, state) }
+
+// DamagedNow lists the files of a state folder, and the key of its device, that the next start finds damaged.
+func DamagedNow(fsys durable.FS, data, state string) []string {
+	names := device.DamagedNow(fsys, data, state)
+	if dev, ok := device.Named(fsys, state); ok {
+		names = slices.AppendSeq(names, maps.Values(extent.Damaged(fsys, state, dev)))
+	}
+	return names
+}
 
 // CheckSnapshot compares the snapshot in a state folder with its checksum.
 func CheckSnapshot(fsys durable.FS, state string) error { return snapshot.Check(fsys, state) }

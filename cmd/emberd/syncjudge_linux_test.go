@@ -374,31 +374,6 @@ func (p *pair) judgeCopies(t *testing.T, notes map[string]string) {
 	}
 }
 
-// beside describes a copy and what it is a copy of: their texts, the memory, and what vault check says.
-func (d *device) beside(t *testing.T, notes map[string]string, copied string) string {
-	t.Helper()
-	m := carriedID.FindStringSubmatch(copied)
-	if m == nil {
-		return "it has no memory's ID"
-	}
-	var b strings.Builder
-	r := d.export(t)[memory.ID(m[1])]
-	fmt.Fprintf(&b, "%q\nof memory %s, forgotten %v: %s", copied, r.ID, r.Forgotten, asText(t, r.Fields))
-	for name, text := range notes {
-		if text != copied && strings.Contains(text, m[1]) {
-			fmt.Fprintf(&b, "\nnote %s: %q", name, text)
-		}
-	}
-	res, err := op.VaultCheck.Call(t.Context(), d.client, &op.VaultCheckRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range res.Findings {
-		fmt.Fprintf(&b, "\n%s %s: %s", f.Kind, f.Path, f.Text)
-	}
-	return b.String()
-}
-
 // aloneIn are the lines of people that no note but a copy has. The review note does not count: it quotes a copy
 // because emberd asks about it.
 func (p *pair) aloneIn(name, text string, notes map[string]string) (lines []string) {

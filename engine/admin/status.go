@@ -39,6 +39,9 @@ func (e *Admin) Status(context.Context, *op.StatusRequest) (*op.StatusResult, er
 		res.Warnings = append(res.Warnings, err.Error())
 	}
 	res.Warnings = append(res.Warnings, stm.Damaged(e.Opt.FS, e.Opt.State)...)
+	if text := e.Ledger.Damage.Warning(); text != "" {
+		res.Warnings = append(res.Warnings, text)
+	}
 	res.Log.Compaction = e.Storage.Compacted.Load()
 	res.Backup = e.Storage.BackupStatus()
 	if st.Indexed < st.Of && !e.Indexed.Load() {

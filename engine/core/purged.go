@@ -18,7 +18,7 @@ const purgedFile = "purged.json"
 var purgedEntry = regexp.MustCompile(`"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})":"([^"]*)"`)
 
 // AddPurged joins known purges with those in the state folder: both have all of them then. A damaged file is
-// moved to the damaged ones, and a new one has what can be read of it.
+// kept with the damaged ones, and a new one has what can be read of it.
 func AddPurged(fsys durable.FS, state string, known stm.Purges) error {
 	name := filepath.Join(state, purgedFile)
 	data, err := LastState(fsys, name)
@@ -27,7 +27,7 @@ func AddPurged(fsys durable.FS, state string, known stm.Purges) error {
 	}
 	stored, sound := parsePurged(data)
 	if sound = sound || data == nil; !sound {
-		if err := stm.SetAside(fsys, state, name); err != nil {
+		if err := stm.KeepDamaged(fsys, state, name); err != nil {
 			return err
 		}
 	}
@@ -48,6 +48,16 @@ func AddPurged(fsys durable.FS, state string, known stm.Purges) error {
 		return err
 	}
 	return durable.ReplaceFile(fsys, name, data)
+}
+
+// DamagedNow returns the name of the file if it is damaged.
+func DamagedNow(fsys durable.FS, state string) []string {
+	name := filepath.Join(state, purgedFile)
+	data, err := durable.ReadAll(fsys, name)
+	if _, sound := parsePurged(data); err != nil || sound {
+		return nil
+	}
+	return []string{name}
 }
 
 // parsePurged reads the file, or what is left of it.

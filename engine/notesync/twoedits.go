@@ -23,7 +23,8 @@ type edits struct {
 // was changed since the two last agreed. If both changed the same part, the note's text stays. A text that
 // the log has no common one for is the memory's earlier text, and stays in its history. A text of the note that
 // no user wrote into it changes nothing, and the note gets the memory's.
-func (t *NoteSync) joinEdits(ctx context.Context, row *stm.Row, was, m *memory.Memory, note *vault.Note) (edits, error) {
+func (t *NoteSync) joinEdits(ctx context.Context, row *stm.Row, was, m *memory.Memory, note *vault.Note) (edits,
+	error) {
 	agreed := was.NoteSeen[core.ContentField]
 	if row == nil || m.Content == was.Content || agreed == "" || core.Shortened(was) {
 		return edits{}, nil

@@ -107,6 +107,11 @@ func (e *Storage) healLog(ctx context.Context, m *backup.Manifest) bool {
 		return false
 	}
 	got, err := e.Stm.Heal(ctx, nil, false)
+	if memory.CodeOf(err) == memory.Busy { // the log noticed by itself: wait for it
+		if _, err = e.Stm.Refresh(ctx); err == nil {
+			got, err = e.Stm.Heal(ctx, nil, false)
+		}
+	}
 	if err != nil {
 		e.Opt.Logger.Warn("what the log lacks could not be written to it again", "error", err)
 		return false

@@ -153,6 +153,8 @@ type Ledger struct {
 	counts  string       // digest of the counts that the file has
 	next    string       // of those that it gets next
 
+	Damage ChainDamage
+
 	mu       sync.Mutex // guards what follows
 	since    time.Time
 	seq      int64

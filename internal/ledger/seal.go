@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -196,7 +198,11 @@ func (l *Ledger) sealBegin(b *batch) error {
 	}
 	report, err := l.chain.Open()
 	if err != nil {
+		l.Damage.note(l.opt.Logger, err.Error())
 		return err
+	}
+	for _, problem := range report.News() {
+		l.Damage.note(l.opt.Logger, problem)
 	}
 	upTo, missed, err := l.missed(report, b.from)
 	if err != nil {
@@ -224,6 +230,24 @@ func (l *Ledger) sealBegin(b *batch) error {
 	}
 	l.begun, b.lost = true, false
 	return nil
+}
+
+// ChainDamage is damage of the audit chain that this process was the first to find.
+type ChainDamage struct{ last atomic.Pointer[string] }
+
+func (d *ChainDamage) note(log *slog.Logger, what string) {
+	if was := d.last.Swap(&what); was == nil || *was != what {
+		log.Warn("the audit chain is damaged", "problem", what)
+	}
+}
+
+// Warning says what is wrong and what to do, "" if nothing was found since the start.
+func (d *ChainDamage) Warning() string {
+	what := d.last.Load()
+	if what == nil {
+		return ""
+	}
+	return "the audit chain is damaged (" + *what + "); emberd audit --check lists what can still be relied on"
 }
 
 // missed returns where the chain is in the journal, and the changes of this device between that and

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,36 +11,45 @@ import (
 	"emberd/internal/durable"
 )
 
-// DamagedDir is where the damaged files of a state folder lie that emberd made anew.
+// DamagedDir is where copies of damaged files lie that emberd makes anew.
 func DamagedDir(state string) string { return filepath.Join(state, "damaged") }
 
-// maxDamaged bounds how many files of a name are kept.
+// maxDamaged bounds how many copies of a name are kept.
 const maxDamaged = 99
 
-// SetAside moves a damaged file to [DamagedDir], beside those that lie there.
-func SetAside(fsys durable.FS, state, name string) error {
-	dir := DamagedDir(state)
-	if err := durable.MkdirAll(fsys, dir); err != nil {
-		return err
+// KeepDamaged copies a damaged file to [DamagedDir], unless the same is there already, so that another can take
+// its place.
+func KeepDamaged(fsys durable.FS, state, name string) error {
+	b, err := durable.ReadAll(fsys, name)
+	if err == nil {
+		err = durable.MkdirAll(fsys, DamagedDir(state))
 	}
-	for n := 1; ; n++ {
-		to := filepath.Join(dir, fmt.Sprintf("%s-%d", filepath.Base(name), n))
-		err := fsys.RenameNoReplace(name, to)
-		if errors.Is(err, fs.ErrExist) && n < maxDamaged {
-			continue
+	for n := 1; err == nil; n++ {
+		to := filepath.Join(DamagedDir(state), fmt.Sprintf("%s-%d", filepath.Base(name), n))
+		there, failed := durable.ReadAll(fsys, to)
+		switch {
+		case failed == nil && bytes.Equal(there, b):
+			return nil
+		case errors.Is(failed, fs.ErrNotExist), n == maxDamaged:
+			return durable.ReplaceFile(fsys, to, b)
 		}
-		if err != nil {
-			return fmt.Errorf("move the damaged file %s to %s: %w", name, dir, err)
-		}
-		return errors.Join(fsys.SyncDir(dir), fsys.SyncDir(filepath.Dir(name)))
 	}
+	return fmt.Errorf("keep a copy of the damaged file %s: %w", name, err)
 }
 
-// damages says by the names of files what follows if one was damaged.
-var damages = []struct{ prefix, suffix, follows string }{
-	{"purged.json", "", "the list of purged memories was made again from the log and from what could be read of it; " +
-		"a purge that only this file recorded has to be asked for again"},
+// damages says by the beginnings and ends of names what follows if a file was damaged.
+var damages = []struct{ begin, end, follows string }{
+	{"purged.json", "", "the list of purged memories was made again from the log and from what could be read of " +
+		"it; a purge that this file alone recorded has to be asked for again"},
+	{"device.json", "", "the device has the name again that it wrote under last, or a new one if that was in doubt"},
+	{"", ".key", "texts that this device forgot can be saved again, unless you stop emberd and put the file " +
+		"back from a backup or another device"},
+	{"s-", "", writtenDamage},
+	{"c-", "", writtenDamage},
 }
+
+const writtenDamage = "how far this file of the log was written is taken from the file as it is, so that an end " +
+	"which it had lost before is not missed; emberd log check compares what can be compared"
 
 // Damaged says of each file in [DamagedDir] what followed from its damage.
 func Damaged(fsys durable.FS, state string) (out []string) {
@@ -48,17 +58,20 @@ func Damaged(fsys durable.FS, state string) (out []string) {
 		return nil
 	}
 	for _, e := range entries {
-		i := strings.LastIndexByte(e.Name(), '-')
-		if i < 0 || !e.Type().IsRegular() {
-			continue
-		}
-		for _, d := range damages {
-			if base := e.Name()[:i]; strings.HasPrefix(base, d.prefix) && strings.HasSuffix(base, d.suffix) {
-				out = append(out, fmt.Sprintf("%s was damaged: %s; delete %s, where it lies, to end this warning",
-					base, d.follows, filepath.Join(DamagedDir(state), e.Name())))
-				break
-			}
+		base := e.Name()
+		if i := strings.LastIndexByte(base, '-'); i > 0 && !strings.HasPrefix(base, ".") {
+			out = append(out, fmt.Sprintf("%s was damaged: %s; delete its copy %s to end this warning",
+				base[:i], follows(base[:i]), filepath.Join(DamagedDir(state), base)))
 		}
 	}
 	return out
+}
+
+func follows(base string) string {
+	for _, d := range damages {
+		if strings.HasPrefix(base, d.begin) && strings.HasSuffix(base, d.end) {
+			return d.follows
+		}
+	}
+	return "emberd made it anew"
 }

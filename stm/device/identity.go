@@ -24,7 +24,8 @@ import (
 // data moved, another emberd wrote into our directory), a new identity is
 // minted and the old directory becomes a foreign one, read but never written.
 type Identity struct {
-	path string
+	path    string
+	damaged bool // the file could not be read, and the rest is what else the state folder says
 
 	ID      string `json:"device"`
 	Machine string `json:"machine"`
@@ -80,6 +81,9 @@ func OpenIdentity(fsys durable.FS, data, state string, at time.Time) (*Identity,
 	}
 	now := Identity{path: filepath.Join(state, "device.json"), Machine: MachineID(), Data: InodeOf(info)}
 	known, err := readDevice(fsys, now.path)
+	if err == nil && known != nil && known.damaged {
+		err = known.settle(fsys, data, state, &now)
+	}
 	if err != nil {
 		return nil, "", err
 	}
@@ -128,6 +132,11 @@ func (d *Identity) takenOver(at time.Time) map[string]time.Time {
 	if d == nil {
 		return nil
 	}
+	for id, since := range d.TakenOver {
+		if since.IsZero() { // it is known from state/written alone
+			d.TakenOver[id] = at.UTC()
+		}
+	}
 	all := map[string]time.Time{}
 	for _, id := range []string{d.ID, d.Restored} {
 		if _, ok := record.ParseDevice(id); ok {
@@ -169,7 +178,7 @@ func (d *Identity) logGone(fsys durable.FS, data string) bool {
 	switch {
 	case d.Segment == 0:
 		return false
-	case d.Forgotten:
+	case d.Forgotten, d.ID == "": // the latter of a damaged file
 		return noLog(fsys, filepath.Join(data, "stm"))
 	}
 	entries, err := fsys.ReadDir(filepath.Join(data, "stm", d.ID))
@@ -210,8 +219,9 @@ func readDevice(fsys durable.FS, path string) (*Identity, error) {
 		return nil, fmt.Errorf("read device identity: %w", err)
 	}
 	var d Identity
-	if err := json.Unmarshal(b, &d); err != nil {
-		return nil, nil // a damaged identity is replaced like a lost one
+	err = json.Unmarshal(b, &d)
+	if _, named := record.ParseDevice(d.ID); err != nil || !named && !d.Forgotten {
+		return recovered(fsys, filepath.Dir(path)), nil
 	}
 	return &d, nil
 }
@@ -336,11 +346,11 @@ func AsideIn(state string) string { return filepath.Join(state, "index", "earlie
 // was put aside before.
 func putSnapshotAside(fsys durable.FS, state string) error {
 	err := fsys.Rename(SnapshotIn(state), AsideIn(state))
+	if err == nil || errors.Is(err, fs.ErrNotExist) { // a try before this one may have failed to sync it
+		err = fsys.SyncDir(filepath.Dir(AsideIn(state)))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	return fsys.SyncDir(filepath.Dir(AsideIn(state)))
+	return err
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"emberd/internal/durable"
 	"emberd/stm/record"
@@ -22,6 +23,8 @@ type TextKeys struct {
 
 	making sync.Mutex // held while the own one is made, and guards sure
 	sure   bool       // the own one is on the disk, and will be after a power cut
+
+	told atomic.Bool // that the own one is damaged
 
 	mu sync.RWMutex // guards by
 	by map[record.Device][]byte
@@ -142,11 +145,26 @@ func (s *TextKeys) readKey(e fs.DirEntry) {
 		return
 	}
 	secret, err := s.secretOf(dev)
+	if errors.Is(err, errNoKey) && dev == s.Device {
+		s.damaged()
+	}
 	if err != nil {
 		s.Logger.Debug("key of a device passed over", "file", e.Name(), "error", err)
 		return
 	}
 	s.set(dev, secret)
+}
+
+// damaged keeps a copy of the own key, which is replaced when one is needed.
+func (s *TextKeys) damaged() {
+	if s.told.Swap(true) {
+		return
+	}
+	s.Logger.Warn("the key of this device is damaged, so that texts which it forgot can be saved again", "file",
+		s.KeyPath(s.Device))
+	if err := KeepDamaged(s.FS, s.State, s.KeyPath(s.Device)); err != nil {
+		s.Logger.Warn("damaged key not kept", "error", err)
+	}
 }
 
 var errNoKey = errors.New("it has not the length of a key")

@@ -169,6 +169,24 @@ func Read(fsys durable.FS, state string, dev record.Device) map[string]Extent {
 	return read(fsys, folder(state, dev))
 }
 
+// Damaged returns the files of a state folder that no longer say how far a log file was written, by the base
+// names of these. One that a power cut left empty, or with NUL bytes, is none.
+func Damaged(fsys durable.FS, state string, dev record.Device) map[string]string {
+	out, dir := map[string]string{}, folder(state, dev)
+	entries, err := fsys.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		text, err := durable.ReadAtMost(fsys, name, 2*trimAt)
+		if _, ok := lastOf(text); !ok && (err != nil || len(bytes.Trim(text, "\x00")) > 0) {
+			out[e.Name()+".jsonl"] = name
+		}
+	}
+	return out
+}
+
 // Drop forgets all files of a device.
 func Drop(fsys durable.FS, state string, dev record.Device) error {
 	f := Files{fs: fsys, dir: folder(state, dev)}

@@ -128,7 +128,8 @@ func NotBehind(edits []TextEdit, text, others func(string) bool) bool {
 			maps.Copy(known, led)
 		}
 	}
-	return len(known) > 0 && slices.ContainsFunc(edits, func(e TextEdit) bool { return text(e.Text) && !known[e.Stamp] })
+	apart := func(e TextEdit) bool { return text(e.Text) && !known[e.Stamp] }
+	return len(known) > 0 && slices.ContainsFunc(edits, apart)
 }
 
 // textGraph is the texts of a memory by their stamps, each with those that it was made from.

@@ -125,12 +125,31 @@ func (h healer) acceptExtent(f extent.ShortFile) error {
 	return h.extents.Note(f.Name, extent.Extent{Bytes: f.Now, Sum: extent.Sum(h.FS, name, f.Now)})
 }
 
+// rebuildExtents makes anew what is damaged of how far files were written, from the files as they are.
+func rebuildExtents(h healer) {
+	for base, name := range extent.Damaged(h.FS, h.State, h.Device) {
+		h.Logger.Warn("how far a file of the log was written cannot be read, and is taken from the file", "file", base,
+			"damaged", name)
+		f := extent.ShortFile{Name: base, Now: -1}
+		if info, err := h.FS.Lstat(filepath.Join(h.OwnDir(), base)); err == nil {
+			f.Now = info.Size()
+		}
+		err := device.KeepDamaged(h.FS, h.State, name)
+		if err == nil {
+			err = h.acceptExtent(f)
+		}
+		if err != nil {
+			h.Logger.Warn("what is damaged of state/written is not made anew", "file", name, "error", err)
+		}
+	}
+}
+
 // take takes over what the start found.
 func (w *Writer) take(r *recovery) {
 	w.S.found.purges, w.S.found.lines = r.purges, r.healed
 	w.S.found.before = r.before
 	w.S.own.leave(r.short)
-	w.S.countPredecessors()
+	w.S.missedBefore.Store(w.S.found.missedBefore())
 	w.S.found.tell(r.returned, otherDevices)
 	back := len(r.damaged) == 0 || r.regained.Count() >= r.count.Quarantined
 	w.S.found.sound = r.count.Gaps == 0 && r.count.Quarantined+r.count.TornTail > 0 && back

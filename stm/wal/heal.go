@@ -1,16 +1,12 @@
 package wal
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -76,7 +72,7 @@ func (h healer) recover(ctx context.Context) error {
 	r := &h.found
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := h.writePurges(ctx, r); err != nil {
+	if err := r.writePurges(ctx, h); err != nil {
 		return err
 	}
 	if len(r.lines) > 0 {
@@ -143,40 +139,6 @@ func (h healer) settleQuarantine() {
 	}
 }
 
-// dropMoot removes the copies of damaged lines that are not in the log any more, while no record is missing.
-func (h healer) dropMoot() {
-	damaged, err := h.Decided.Quarantine()
-	for _, q := range damaged {
-		if !h.holds(&q) {
-			err = errors.Join(err, h.FS.Remove(filepath.Join(h.QuarantineDir(), q.Name)))
-		}
-	}
-	if err != nil {
-		h.Logger.Warn("copies of damaged lines that are gone are still listed", "error", err)
-	}
-}
-
-// holds reports whether a damaged line is where it was met. What cannot be read may be there.
-func (h healer) holds(q *Quarantined) bool {
-	base, at, _ := strings.Cut(q.Name, "@")
-	offset, err := strconv.ParseInt(at, 10, 64)
-	if err != nil {
-		return true
-	}
-	dir := h.OwnDir()
-	if former, rest, ok := strings.Cut(base, "-"); ok && h.IsFormer(filepath.Join(h.Data, "stm", former)) {
-		dir, base = filepath.Join(h.Data, "stm", former), rest
-	}
-	f, err := h.FS.OpenRead(filepath.Join(dir, base))
-	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist)
-	}
-	defer f.Close()
-	b := make([]byte, len(q.Text))
-	n, err := f.ReadAt(b, offset)
-	return err != nil && !errors.Is(err, io.EOF) || bytes.Equal(b[:n], q.Text)
-}
-
 // write hands lines to the writer, which appends them to the log and merges them.
 func (h healer) write(ctx context.Context, lines []record.Line) error {
 	var got ForeignChange
@@ -230,7 +192,7 @@ func (h healer) heal(ctx context.Context, held *repair.Folded) (comparison, erro
 	h.Table.Strip(found.have, found.until)
 	h.Uses.giveBack(found.uses) // which are written with the next ones
 	if len(found.lines)+found.covered.Count()+len(found.kept) == 0 {
-		h.settlePredecessors(held)
+		h.found.settleBefore(h, held)
 		return found, nil
 	}
 	if err := h.write(ctx, found.lines); err != nil {
@@ -239,7 +201,7 @@ func (h healer) heal(ctx context.Context, held *repair.Folded) (comparison, erro
 	if err := h.keep(ctx, found.kept); err != nil {
 		return found, err
 	}
-	h.settlePredecessors(held)
+	h.found.settleBefore(h, held)
 	return found, h.giveUp(ctx, &found.covered)
 }
 
@@ -264,7 +226,7 @@ func (s *Log) AcceptLoss(ctx context.Context) (repair.Healed, error) {
 		}
 	}
 	s.own.leave(nil)
-	s.dropPredecessors()
+	s.found.acceptBefore(h)
 	return found.Healed, s.Decided.giveUp(h.bareNow())
 }
 

@@ -111,7 +111,13 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 	s.Journal = journal.NewJournal(h, s.FileTable)
 	s.Peers = &device.Peers{Home: h, Keys: s.Prints, Last: &s.LastSeq,
 		Seen: func() map[record.Device]uint64 { return s.Snapshot.Seen.Contiguous() }}
-	if why != "" {
+	switch {
+	case dev.Recovered():
+		o.Logger.Warn("device.json is damaged; the device goes on under the name that it wrote under", "device",
+			dev.ID)
+	case len(dev.TakenOver) > 0 && why != "":
+		o.Logger.Warn("new device identity", "device", dev.ID, "because", why)
+	case why != "":
 		o.Logger.Info("new device identity", "device", dev.ID, "because", why)
 	}
 	if s.extents, err = extent.Open(o.FS, state, id); err != nil {
@@ -192,6 +198,7 @@ func (s *Log) load(dev *device.Identity, o *Options) ([]ManualEdit, error) {
 	r.reconsider()
 	r.believe()
 	r.predecessors()
+	rebuildExtents(healer{s})
 	r.short = healer{s}.compareFiles()
 	w.seq, r.count.Gaps = r.numbers()
 	w.changed = w.seq

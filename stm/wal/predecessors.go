@@ -33,7 +33,8 @@ func (p predecessor) clauses() (out []string) {
 func (r *recovery) predecessors() {
 	for _, dev := range device.Predecessors(r.s.FS, r.s.State) {
 		known := extent.Read(r.s.FS, r.s.State, dev)
-		p := predecessor{dev: dev, short: extent.ShortFiles(r.s.FS, filepath.Join(r.s.Data, "stm", dev.String()), known)}
+		dir := filepath.Join(r.s.Data, "stm", dev.String())
+		p := predecessor{dev: dev, short: extent.ShortFiles(r.s.FS, dir, known)}
 		for _, e := range known {
 			p.last = max(p.last, e.Last)
 		}
@@ -42,9 +43,9 @@ func (r *recovery) predecessors() {
 		}
 		if p.missing > 0 {
 			r.before = append(r.before, p)
-		} else if err := extent.Drop(r.s.FS, r.s.State, dev); err != nil {
-			r.s.Logger.Warn("how far the log of an earlier device was written is still kept", "device", dev, "error", err)
+			continue
 		}
+		p.drop(r.s.Home)
 	}
 }
 
@@ -66,21 +67,19 @@ func (p *predecessor) count(more *record.Ranges) {
 	p.missing = gone.Count()
 }
 
-// countPredecessors counts what is missed of all of them. The lock of found is held, or not needed yet.
-func (s *Log) countPredecessors() {
-	all := 0
-	for _, p := range s.found.before {
-		all += p.missing
+// missedBefore counts the records that are missed of all of them. The lock is held, or not needed yet.
+func (f *found) missedBefore() (n int64) {
+	for _, p := range f.before {
+		n += int64(p.missing)
 	}
-	s.missedBefore.Store(int64(all))
+	return n
 }
 
-// settlePredecessors takes what a copy has given back as no longer missed.
-func (h healer) settlePredecessors(held *repair.Folded) {
+// settleBefore takes what a copy has given back as no longer missed.
+func (f *found) settleBefore(h healer, held *repair.Folded) {
 	if held == nil {
 		return
 	}
-	f := &h.found
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var left []predecessor
@@ -90,23 +89,28 @@ func (h healer) settlePredecessors(held *repair.Folded) {
 		}
 		if p.count(held.Seen.Of(p.dev)); p.missing > 0 {
 			left = append(left, p)
-		} else if err := extent.Drop(h.FS, h.State, p.dev); err != nil {
-			h.Logger.Warn("how far the log of an earlier device was written is still kept", "device", p.dev, "error", err)
+			continue
 		}
+		p.drop(h.Home)
 	}
 	f.before = left
-	h.countPredecessors()
+	h.missedBefore.Store(f.missedBefore())
 }
 
-// dropPredecessors takes their logs as they are.
-func (s *Log) dropPredecessors() {
-	s.found.mu.Lock()
-	defer s.found.mu.Unlock()
-	for _, p := range s.found.before {
-		if err := extent.Drop(s.FS, s.State, p.dev); err != nil {
-			s.Logger.Warn("how far the log of an earlier device was written is still kept", "device", p.dev, "error", err)
-		}
+// acceptBefore takes their logs as they are.
+func (f *found) acceptBefore(h healer) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range f.before {
+		p.drop(h.Home)
 	}
-	s.found.before = nil
-	s.missedBefore.Store(0)
+	f.before = nil
+	h.missedBefore.Store(0)
+}
+
+// drop forgets how far its log was written.
+func (p predecessor) drop(h *device.Home) {
+	if err := extent.Drop(h.FS, h.State, p.dev); err != nil {
+		h.Logger.Warn("how far the log of an earlier device was written is still kept", "device", p.dev, "error", err)
+	}
 }

@@ -19,7 +19,7 @@ func (s *Log) ReplaceSnapshotNow(ctx context.Context) error {
 	if err := s.FS.Remove(device.AsideIn(s.State)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := s.purgeKept(); err != nil {
+	if err := purgeKept(s); err != nil {
 		return err
 	}
 	s.Snapshot.fresh.Store(false)
@@ -39,7 +39,7 @@ func (s *Log) ReplaceSnapshotNow(ctx context.Context) error {
 }
 
 // purgeKept removes the snapshots of earlier logs that hold a purged memory, or cannot be read.
-func (s *Log) purgeKept() error {
+func purgeKept(s *Log) error {
 	for _, name := range device.KeptSnapshots(s.FS, s.State) {
 		held, err := repair.OfSnapshot(s.FS, name)
 		holds := err != nil

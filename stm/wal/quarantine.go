@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -216,4 +218,38 @@ func (s *QuarantineDecisions) Decide(q Quarantined, was string) error {
 		return fmt.Errorf("remove the copy of a damaged line: %w", err)
 	}
 	return nil
+}
+
+// dropMoot removes the copies of damaged lines that are not in the log any more, while no record is missing.
+func (h healer) dropMoot() {
+	damaged, err := h.Decided.Quarantine()
+	for _, q := range damaged {
+		if !h.holds(&q) {
+			err = errors.Join(err, h.FS.Remove(filepath.Join(h.QuarantineDir(), q.Name)))
+		}
+	}
+	if err != nil {
+		h.Logger.Warn("copies of damaged lines that are gone are still listed", "error", err)
+	}
+}
+
+// holds reports whether a damaged line is where it was met. What cannot be read may be there.
+func (h healer) holds(q *Quarantined) bool {
+	base, at, _ := strings.Cut(q.Name, "@")
+	offset, err := strconv.ParseInt(at, 10, 64)
+	if err != nil {
+		return true
+	}
+	dir := h.OwnDir()
+	if former, rest, ok := strings.Cut(base, "-"); ok && h.IsFormer(filepath.Join(h.Data, "stm", former)) {
+		dir, base = filepath.Join(h.Data, "stm", former), rest
+	}
+	f, err := h.FS.OpenRead(filepath.Join(dir, base))
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	defer f.Close()
+	b := make([]byte, len(q.Text))
+	n, err := f.ReadAt(b, offset)
+	return err != nil && !errors.Is(err, io.EOF) || bytes.Equal(b[:n], q.Text)
 }

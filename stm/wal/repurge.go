@@ -40,14 +40,14 @@ func (r *recovery) bringBack(lines []record.Line) {
 }
 
 // writePurges writes the purges that the log had lost, so that other devices learn of them, too.
-func (h healer) writePurges(ctx context.Context, r *found) error {
-	if len(r.purges) == 0 {
+func (f *found) writePurges(ctx context.Context, h healer) error {
+	if len(f.purges) == 0 {
 		return nil
 	}
-	if err := h.write(ctx, r.purges); err != nil {
+	if err := h.write(ctx, f.purges); err != nil {
 		return fmt.Errorf("purges that the log had lost could not be written yet: %w", err)
 	}
-	h.Logger.Warn("the log had lost purges, which are written to it again", "memories", len(r.purges))
-	r.purges = nil
+	h.Logger.Warn("the log had lost purges, which are written to it again", "memories", len(f.purges))
+	f.purges = nil
 	return nil
 }

@@ -183,8 +183,8 @@ func examine(ctx context.Context, s *cli.App) ([]doctor.Finding, error) {
 		area string
 		look func(context.Context) error
 	}{
-		{"access", e.access}, {"daemon", e.daemon}, {"daemons", e.others}, {"log", e.log}, {"backup", e.backup},
-		{"quarantine", e.quarantine}, {"stale", e.stale},
+		{"access", e.access}, {"daemon", e.daemon}, {"state", e.state}, {"daemons", e.others}, {"log", e.log},
+		{"backup", e.backup}, {"quarantine", e.quarantine}, {"stale", e.stale},
 		{"index", e.index}, {"vault", e.vaults}, {"watches", e.watches}, {"model", e.model}, {"disk", e.disk},
 		{"service", e.service}, {"warnings", e.warnings},
 	} {

@@ -34,6 +34,13 @@ type Report struct {
 	lastMAC  []byte
 }
 
+// News returns the problems that no earlier process found.
+func (r *Report) News() []string {
+	return slices.DeleteFunc(slices.Clone(r.Problems), func(p string) bool {
+		return strings.HasPrefix(p, "before ") && strings.Contains(p, ", emberd found: ")
+	})
+}
+
 func (r *Report) problem(format string, args ...any) {
 	r.reason = cmp.Or(r.reason, fmt.Sprintf(format, args...))
 	if len(r.Problems) < maxProblems {

@@ -47,7 +47,9 @@ func writing() []mutant {
 		{"look whether the folder is the same", "stm/wal/segment.go",
 			"\tif err := w.present(); err != nil {\n\t\treturn err\n\t}\n\ts, now := w.active", "\ts, now := w.active", damage},
 		{"look whether the segment is the same", "stm/wal/writer.go",
-			"\t\tw.abandonSegment(w.seq, damage)\n\t\tw.S.damaged()\n", "", damage},
+			"\t\tw.abandonSegment(w.seq, damage)\n", "", damage},
+		{"look whether the segment is as long as it was written", "stm/wal/segment.go",
+			"\tcase info.Size() != w.active.size:\n", "\tcase false:\n", damage},
 	}
 }
 
