@@ -213,23 +213,6 @@ type Past struct {
 	Uncounted int `json:"uncounted,omitempty"`
 }
 
-// Respelling is a word of the query that nothing or hardly anything holds, and the terms that were
-// probably meant, which were searched for beside it. Terms are stemmed.
-type Respelling struct {
-	Word  string   `json:"word"`
-	Terms []string `json:"terms"`
-	// Meant are words of the hits with these terms, in small letters, as far as they are shown.
-	Meant []string `json:"meant,omitempty"`
-}
-
-// Words returns the words for people to read.
-func (r *Respelling) Words() []string {
-	if len(r.Meant) > 0 {
-		return r.Meant
-	}
-	return r.Terms
-}
-
 // Loading says that an answer was given while the word index was still being
 // built: complete, but with coarse ranking for what is not indexed yet.
 type Loading struct {
