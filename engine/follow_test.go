@@ -133,7 +133,7 @@ func TestTheIndexEqualsAFreshWalk(t *testing.T) {
 		ok(t, os.Rename(move.from, move.to))
 		if move.to == outside { // so many at once have to be confirmed
 			until(t, "the loss is held back", func() bool { return e.Notes.Vault.Status().Frozen != "" })
-			wantFound(t, e, "moved7", 1)
+			wantFound(t, e, "moved7 ", 1)
 			if got := do(t, e, op.VaultConfirm, &op.VaultConfirmRequest{}); got.Missing != notes || got.Frozen == "" {
 				t.Errorf("confirmed %+v, want %d notes", got, notes)
 			}

@@ -29,17 +29,29 @@ func TestMisspeltWords(t *testing.T) {
 		{"one of two words is there", op.SearchRequest{Query: "pumpkim cluster"}, []string{"the kubernetes cluster restarts at night"}, nil},
 		{"a known word that a filter refuses stays", op.SearchRequest{Query: "clustre letter tag:ops"}, []string{"the kubernetes cluster restarts at night"},
 			[]op.Respelling{{Word: "clustre", Terms: []string{"cluster"}}}},
-		{"in a phrase", op.SearchRequest{Query: `"kubernetes clutser" -compost`}, []string{"the kubernetes cluster restarts at night"}, nil},
+		{"in a phrase", op.SearchRequest{Query: `"kubernetes clutser" -compost`}, []string{"the kubernetes cluster restarts at night"}, []op.Respelling{{Word: "clutser", Terms: []string{"cluster"}}}},
 		{"in a phrase alone", op.SearchRequest{Query: `"clutser"`}, []string{"the kubernetes cluster restarts at night"}, []op.Respelling{{Word: "clutser", Terms: []string{"cluster"}}}},
 		{"only memories", op.SearchRequest{Query: "composs", Scope: "memories"}, []string{"compose a letter"}, []op.Respelling{{Word: "composs", Terms: []string{"compos"}}}},
 		{"only notes", op.SearchRequest{Query: "composs", Scope: "notes"}, []string{"Garden/Soil.md"}, []op.Respelling{{Word: "composs", Terms: []string{"compost"}}}},
 		{"known elsewhere is not misspelt", op.SearchRequest{Query: "compost", Scope: "memories"}, []string{}, nil},
+		{"beside a word that it stands with", op.SearchRequest{Query: "kuberntes night"}, []string{"the kubernetes cluster restarts at night"},
+			[]op.Respelling{{Word: "kuberntes", Terms: []string{"kubernet"}}}},
+		{"an ending that no stemmer knows", op.SearchRequest{Query: "restartign night"}, []string{"the kubernetes cluster restarts at night"},
+			[]op.Respelling{{Word: "restartign", Terms: []string{"restart"}}}},
+		{"quoted beside a word", op.SearchRequest{Query: `"night" -"x" cluster_id clustr.go`}, []string{"the kubernetes cluster restarts at night"}, nil},
+		{"part of a name", op.SearchRequest{Query: "night ClustrName clustr/ clustr2"}, []string{"the kubernetes cluster restarts at night"}, nil},
+		{"another first letter", op.SearchRequest{Query: "buster night"}, []string{"the kubernetes cluster restarts at night"}, nil},
 		{"nothing is like it", op.SearchRequest{Query: "xylophone"}, []string{}, nil},
 		{"too short to be like anything", op.SearchRequest{Query: "thw"}, []string{}, nil},
 		{"what is like it is refused", op.SearchRequest{Query: "kuberntes tag:home"}, []string{}, nil},
 	} {
 		res := do(t, e, op.Search, &c.req)
 		got := names(res.Hits)
+		for i, r := range res.Respelled {
+			if res.Respelled[i].Meant = nil; len(r.Meant) == 0 || !strings.HasPrefix(r.Meant[0], r.Terms[0][:5]) {
+				t.Errorf("%s: %q is shown as %q", c.name, r.Terms, r.Meant)
+			}
+		}
 		slices.Sort(got)
 		if !slices.Equal(got, c.want) || !reflect.DeepEqual(res.Respelled, c.instead) {
 			t.Errorf("%s: %q with %+v, want %q with %+v", c.name, got, res.Respelled, c.want, c.instead)

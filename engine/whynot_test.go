@@ -48,7 +48,7 @@ func TestWhyAMemoryIsNotShown(t *testing.T) {
 		{op.WhyNotRequest{Query: "tokens -#security"}, op.WhyOperator, "its tags are security", "leave -tag:security out"},
 		{op.WhyNotRequest{Query: "tokens path:Notes/"}, op.WhyOperator, "only notes have that", "leave path:Notes/ out"},
 		{op.WhyNotRequest{Query: "tokens after:2026"}, op.WhyOperator, "saved on 2025-11-21", "leave after:2026-01-01 out"},
-		{op.WhyNotRequest{Query: "authentification draft of a plan"}, op.WhyWords, "none of the words", `"authentication", which it has`},
+		{op.WhyNotRequest{Query: "authenticator2 draft of a plan"}, op.WhyWords, "none of the words", `"authentication", which it has`},
 		{op.WhyNotRequest{Query: "draft"}, op.WhyWords, `"draft"`, `search for "service"`},
 		{op.WhyNotRequest{Query: "!!!"}, op.WhyWords, "no word that can be searched for", "a word that says more"},
 	} {

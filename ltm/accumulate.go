@@ -109,7 +109,7 @@ func notesIn(list []posting) int {
 // weigh completes a word's statistics from its postings, unless the query contains them.
 func (s *searcher) weigh(w *queryTerm, list []posting) {
 	docs := s.query.Docs
-	if docs == 0 || w.of != nil {
+	if docs == 0 {
 		w.df = notesIn(list)
 	}
 	w.idf = text.IDF(max(docs, s.table.count), w.df)

@@ -50,6 +50,8 @@ type Term struct {
 	// DF is in how many documents of the whole collection the term stands. It is
 	// used when Query.Docs is set.
 	DF int
+	// Of are the terms that count as this one, if there are any: Text is only their name.
+	Of []string
 	// Weak terms rank the notes that hold another term and find none: stop words beside
 	// the words of a question, with a weight of WeakWeight. One that more than half of
 	// the notes hold is left out: it would say little and take long.
@@ -59,7 +61,7 @@ type Term struct {
 // WeakWeight is the weight of a weak term for which results were measured to be best.
 const WeakWeight = 0.3
 
-// Query is what Search looks for. Without terms, a prefix or Near, every note that passes
+// Query is what Search looks for. Without terms or Near, every note that passes
 // the filters is a hit of relevance 1, the last created first.
 type Query struct {
 	Terms []Term // any may match
@@ -71,10 +73,6 @@ type Query struct {
 	Bonus func(path string, created time.Time) float64
 
 	Docs int // documents in the whole collection; 0 takes number and DF from the index
-
-	// Prefix is the beginning of a word as typed; the commonest terms that begin so
-	// count as one term, beside those in Terms. "" is none.
-	Prefix string
 
 	Must, Not     Filter    // what every hit has, all of it, and what none has any of
 	After, Before time.Time // a hit was created at or after After and before Before; zero is no bound

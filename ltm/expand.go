@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	index "github.com/blevesearch/bleve_index_api"
 
@@ -12,21 +11,22 @@ import (
 )
 
 const (
-	maxPrefixTerms = 32   // that a prefix stands for
-	maxPrefixSeen  = 2000 // that are looked at for the commonest
-	maxSimilar     = 64   // the nearest, whose notes are counted
-	minPrefix      = 2    // letters
+	maxPrefixSeen = 5000 // terms with the beginning of a word that are looked at
+	maxSimilar    = 64   // the nearest, whose notes are counted
 )
 
-// prefixTerms returns the commonest terms that begin with the query's prefix. Terms are stemmed,
-// so the prefix of a word can be longer than its term. If nothing begins with the prefix,
-// prefixTerms returns the longest term that the prefix begins with and that lacks no more than a
-// usual ending.
-func (s *searcher) prefixTerms() ([]string, error) {
-	prefix := s.index.analyzer.Prefix(s.query.Prefix)
-	if utf8.RuneCountInString(prefix) < minPrefix {
-		return nil, nil
+// Expand returns terms that begin with prefix, at most 5,000, with about how many notes hold each.
+func (x *Index) Expand(prefix string) ([]spelling.Near, error) {
+	done, err := x.use()
+	if err != nil {
+		return nil, err
 	}
+	defer done()
+	s, err := x.searcher(&Query{})
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
 	dictionary, err := s.view.snapshot.FieldDictPrefix(termField, []byte(prefix))
 	if err != nil {
 		return nil, err
@@ -38,31 +38,11 @@ func (s *searcher) prefixTerms() ([]string, error) {
 	if entries, err = s.seen(entries); err != nil {
 		return nil, err
 	}
-	if len(entries) == 0 {
-		return s.stemOf(prefix)
+	found := make([]spelling.Near, len(entries))
+	for i, e := range entries {
+		found[i] = spelling.Near{Word: e.Term, Docs: int(e.Count)}
 	}
-	slices.SortFunc(entries, func(a, b index.DictEntry) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Term, b.Term))
-	})
-	return terms(entries, maxPrefixTerms), nil
-}
-
-// stemOf returns the longest term of the index that the prefix begins with.
-func (s *searcher) stemOf(prefix string) ([]string, error) {
-	const ending, least = 5, 4
-	for n := len(prefix) - 1; n >= max(least, len(prefix)-ending); n-- {
-		if !utf8.RuneStart(prefix[n]) {
-			continue
-		}
-		df, err := s.notesWith(prefix[:n])
-		if err != nil {
-			return nil, err
-		}
-		if df > 0 {
-			return []string{prefix[:n]}, nil
-		}
-	}
-	return nil, nil
+	return found, nil
 }
 
 // Similar returns terms that are at most so many edits from term, as
@@ -121,12 +101,4 @@ func read(d index.FieldDict, limit int) (entries []index.DictEntry, err error) {
 		entries = append(entries, *e)
 	}
 	return entries, nil
-}
-
-func terms(entries []index.DictEntry, limit int) []string {
-	var list []string
-	for _, e := range entries[:min(len(entries), limit)] {
-		list = append(list, e.Term)
-	}
-	return list
 }

@@ -179,37 +179,42 @@ func TestPhrasesAreLookedUpInTheBestCandidates(t *testing.T) {
 	}
 }
 
-func TestPrefix(t *testing.T) {
+func TestExpand(t *testing.T) {
 	x := open(t)
 	put(t, x,
 		named("a", "authentication by password"),
-		named("b", "the author writes"),
+		named("b", "the author writes, and authors read"),
 		named("c", "Ärger and trouble"),
-		named("d", "runner"),
 	)
-	tests := []struct{ prefix, want string }{
-		{"auth", "a b"},
-		{"authent", "a"},
-		{"authenticat", "a"}, // longer than the stem
-		{"autho", "b"},
-		{"arg", "c"},
-		{"ÄRG", "c"},
-		{"runn", "d"},
-		{"a", ""}, // one letter is no beginning
-		{"two words", ""},
-		{"zebra", ""},
-		{"", "a b c d"}, // no prefix: all notes
-	}
-	for _, tt := range tests {
-		if got := found(t, x, Query{Prefix: tt.prefix, Limit: 10}); got != tt.want {
-			t.Errorf("prefix %q finds %q, want %q", tt.prefix, got, tt.want)
+	for prefix, want := range map[string][]spelling.Near{
+		"auth":  {{Word: "authent", Docs: 1}, {Word: "author", Docs: 1}},
+		"autho": {{Word: "author", Docs: 1}},
+		"arg":   {{Word: "arger", Docs: 1}},
+		"zebra": {},
+	} {
+		got, err := x.Expand(prefix)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q begins %v, %v; want %v", prefix, got, err, want)
 		}
 	}
-	r := search(t, x, Query{Prefix: "auth", Limit: 10, Explain: true})
+	group := Term{Text: "auth*", Of: []string{"authent", "author", "nothing"}, Weight: 1}
+	r := search(t, x, Query{Terms: []Term{group}, Limit: 10, Explain: true})
+	if len(r.Hits) != 2 {
+		t.Fatalf("the group finds %d notes, want 2", len(r.Hits))
+	}
 	for _, h := range r.Hits {
 		if h.Scores[0].Term != "auth*" || h.Scores[0].DF != 2 {
 			t.Errorf("scores of %s are %+v, want the group auth* that two notes have", h.Path, h.Scores)
 		}
+	}
+}
+
+func TestNotesThatHoldBoth(t *testing.T) {
+	x := open(t)
+	put(t, x, named("a", "red fox"), named("b", "red hen"), named("c", "fox"), named("d", "red fox hen"))
+	remove(t, x, "d.md")
+	if n, err := x.Together(t.Context(), "red", []string{"fox", "hen", "none"}); n != 2 || err != nil {
+		t.Errorf("red stands beside a fox or a hen in %d notes, %v; want 2", n, err)
 	}
 }
 

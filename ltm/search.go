@@ -65,8 +65,7 @@ type searcher struct {
 	excluded []phrase
 }
 
-// queryTerm is a query term with its statistics. One that stands for several, as a prefix
-// does, has them in of.
+// queryTerm is a query term with its statistics. One that stands for several has them in of.
 type queryTerm struct {
 	text   string
 	of     []string
@@ -113,11 +112,7 @@ func (s *searcher) run(ctx context.Context) (Result, error) {
 	if err := s.filter(); err != nil {
 		return Result{}, err
 	}
-	prefix, err := s.prefixTerms()
-	if err != nil {
-		return Result{}, err
-	}
-	found, result, err := s.match(ctx, s.queryTerms(prefix))
+	found, result, err := s.match(ctx, s.queryTerms())
 	if err != nil {
 		return Result{}, err
 	}
@@ -161,9 +156,8 @@ func (w *queryTerm) terms() []string {
 	return []string{w.text}
 }
 
-// queryTerms returns what to score: the terms of the query, each once, and the group of
-// the prefix.
-func (s *searcher) queryTerms(prefix []string) []queryTerm {
+// queryTerms returns what to score: the terms of the query, each once.
+func (s *searcher) queryTerms() []queryTerm {
 	var words []queryTerm
 	for _, t := range s.query.Terms {
 		if t.Weight <= 0 {
@@ -174,10 +168,8 @@ func (s *searcher) queryTerms(prefix []string) []queryTerm {
 			words[i].weak = words[i].weak && t.Weak
 			continue
 		}
-		words = append(words, queryTerm{text: t.Text, hash: hashOf(t.Text), weight: t.Weight, df: t.DF, weak: t.Weak})
-	}
-	if len(prefix) > 0 {
-		words = append(words, queryTerm{text: s.query.Prefix + "*", of: prefix, weight: 1})
+		words = append(words, queryTerm{text: t.Text, hash: hashOf(t.Text), weight: t.Weight, df: t.DF, weak: t.Weak,
+			of: t.Of})
 	}
 	slices.SortStableFunc(words, func(a, b queryTerm) int { return weakLast(a) - weakLast(b) })
 	return words
@@ -200,12 +192,12 @@ type candidate struct {
 // candidates returns the n best of the notes that hold a word, or of all notes if the query
 // has none, and how many there are.
 func (s *searcher) candidates(n int) (best []candidate, total int) {
-	if len(s.query.Terms) == 0 && s.query.Prefix == "" && len(s.query.Near) == 0 {
+	if len(s.query.Terms)+len(s.query.Near) == 0 {
 		return s.latest(n)
 	}
 	s.total = 0
 	for _, w := range s.words {
-		if !w.weak {
+		if !w.weak && w.of == nil {
 			s.total += w.full
 		}
 	}

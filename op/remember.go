@@ -208,9 +208,11 @@ type QueryResult struct {
 	Compared  string       `json:"compared_by"` // ComparedByVectors if they add to the relevance of any of Results
 	Similar   bool         `json:"similar,omitempty"`
 	Respelled []Respelling `json:"respelled,omitempty"`
-	Loading   *Loading     `json:"loading,omitempty"`
-	Indexing  *Loading     `json:"indexing,omitempty"`
-	Away      time.Time    `json:"away,omitzero"` // as of a search
+	// Nearest is what comes nearest when nothing fits, and so Results has nothing.
+	Nearest  []QueryHit `json:"nearest,omitempty"`
+	Loading  *Loading   `json:"loading,omitempty"`
+	Indexing *Loading   `json:"indexing,omitempty"`
+	Away     time.Time  `json:"away,omitzero"` // as of a search
 }
 
 // QueryHit is one thing that is known: a memory or note, or an entity. In the scope

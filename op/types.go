@@ -193,7 +193,10 @@ type SearchResult struct {
 	Meaning *Meaning `json:"meaning,omitempty"`
 	// Similar says that nothing held what was asked for: the hits hold the words
 	// of its phrases anywhere, or those in Respelled.
-	Similar   bool         `json:"similar,omitempty"`
+	Similar bool `json:"similar,omitempty"`
+	// Nearest says that no hit has enough of what was asked to answer it: nothing fits, and
+	// these come nearest.
+	Nearest   bool         `json:"nearest,omitempty"`
 	Respelled []Respelling `json:"respelled,omitempty"`
 	AsOf      *Past        `json:"as_of,omitempty"`
 }
@@ -208,13 +211,6 @@ type Past struct {
 	// Uncounted is how many memories were used at least as often as they say, and
 	// maybe more; so their scores may have been higher.
 	Uncounted int `json:"uncounted,omitempty"`
-}
-
-// Respelling is a word of the query that nothing holds, and the terms nearest to it,
-// which were searched for in its place. Terms are stemmed.
-type Respelling struct {
-	Word  string   `json:"word"`
-	Terms []string `json:"terms"`
 }
 
 // Loading says that an answer was given while the word index was still being
@@ -235,10 +231,13 @@ const (
 type Hit struct {
 	Tier    string `json:"tier"`
 	*Memory `json:",omitempty"`
-	Note    *Note    `json:"note,omitempty"`
-	Rank    float64  `json:"rank"` // what the order is by
-	Snippet Snippet  `json:"snippet"`
-	Explain *Explain `json:"explain,omitempty"`
+	Note    *Note   `json:"note,omitempty"`
+	Rank    float64 `json:"rank"` // what the order is by
+	// Relevance is how far the hit can be believed to answer, 0 to 1, the same for memories and
+	// notes: 0.5 is as probable as not. It comes from the share of what was asked that it holds.
+	Relevance float64  `json:"relevance"`
+	Snippet   Snippet  `json:"snippet"`
+	Explain   *Explain `json:"explain,omitempty"`
 	// Review says that the memory is here because it matches and is about to fade, and
 	// not for its rank.
 	Review bool `json:"review,omitempty"`
@@ -250,6 +249,9 @@ type Hit struct {
 	Rekindled  *Rekindled `json:"rekindled,omitempty"`
 	Rekindling bool       `json:"rekindling,omitempty"`
 	Rekindle   string     `json:"rekindle,omitempty"`
+	// Why says in a few words why the hit is here although its snippet has no word of the query
+	// as it was typed.
+	Why string `json:"why,omitempty"`
 	// Superseded is what replaced the memory, which ranks above it if it matches.
 	Superseded *Successor `json:"superseded,omitempty"`
 }

@@ -25,19 +25,21 @@ const (
 	queryLimit = 5
 	// supersededPart is the factor on the relevance of a superseded memory.
 	supersededPart = 0.9
+	// nearestShown is how many results are shown as near if none fits.
+	nearestShown = 3
 	// queryNothing is the message without results.
 	queryNothing = "No matching memories found"
 )
 
 // Query returns memories, notes and entities, most relevant first.
 //
-// Relevance is the share of the query that an item matches, from 0 to 1, by the weight (IDF)
-// of the words in memories and notes together. It means the same for a memory, a note and the
-// name of an entity, so that their lists can be merged. Scores of BM25 cannot, because they
-// grow with the length of the query. The best hit of a search has the share that it matches
-// ([op.Explain]). Each further hit has less, in proportion to its rank, with decay and stage,
-// so that the order within a list is that of the search. A superseded memory is a tenth less
-// relevant. Of two equal results, the text comes before the entity.
+// Relevance is that of a search ([op.Hit]), from 0 to 1: it comes from the share of the query that an
+// item matches, by the weight (IDF) of the words in memories and notes together. It means the same for
+// a memory, a note and the name of an entity, so that their lists can be merged. Scores of BM25 cannot,
+// because they grow with the length of the query. The order within a list is that of the search, so a
+// hit counts no more than the one before it. A superseded memory is a tenth less relevant.
+// Of two equal results, the text comes before the entity. If nothing fits, there are no results, and
+// what comes nearest is apart.
 func (e *Learn) Query(ctx context.Context, req *op.QueryRequest) (*op.QueryResult, error) {
 	q := &queryRun{e: e, req: req}
 	if err := q.check(); err != nil {
@@ -110,6 +112,7 @@ func (q *queryRun) find(ctx context.Context) error {
 	if q.a, err = q.e.Search.NewRun(req, then); err != nil {
 		return err
 	}
+	q.a.Whole()
 	if q.a.Limit = q.limit; q.includesEntities() {
 		q.a.Limit = max(q.limit, beginAt)
 	}
@@ -137,17 +140,12 @@ func (q *queryRun) withRelevance(hits []op.Hit) []op.QueryHit {
 	out := make([]op.QueryHit, len(hits))
 	last := 1.0
 	for i := range hits {
-		h, of := &hits[i], 0.0
-		switch best := hits[0].Rank; {
-		case best > 0 && h.Review: // it has the place that it would have without fading
-			of = search.Worth(*h) / best
-		case best > 0:
-			of = h.Rank / best
-		}
+		h := &hits[i]
+		of := h.Relevance
 		if h.Superseded != nil {
 			of *= supersededPart
 		}
-		last = min(last, hits[0].Explain.Share*of)
+		last = min(last, of)
 		out[i] = op.QueryHit{Scope: scope, Relevance: last, Hit: h, Source: sourceOf(h)}
 	}
 	return out
@@ -184,7 +182,11 @@ func (q *queryRun) answer() *op.QueryResult {
 	all := mergeByRelevance(q.texts, q.known)
 	all = all[:min(q.limit, len(all))]
 	res.Results = append(res.Results, all[min(q.req.Offset, len(all)):]...)
-	for _, r := range res.Results {
+	if found.Nearest && !fits(q.known) {
+		res.Nearest, res.Results = res.Results[:min(nearestShown, len(res.Results))], []op.QueryHit{}
+		res.Total, res.AtLeast, res.Message = 0, false, queryNothing
+	}
+	for _, r := range slices.Concat(res.Results, res.Nearest) {
 		if r.Hit == nil {
 			continue
 		}
@@ -194,6 +196,11 @@ func (q *queryRun) answer() *op.QueryResult {
 		r.Hit.Explain = nil
 	}
 	return res
+}
+
+// fits reports whether an entity answers the query by its name.
+func fits(known []op.QueryHit) bool {
+	return slices.ContainsFunc(known, func(k op.QueryHit) bool { return k.Relevance >= search.LeastEntity })
 }
 
 // count counts the accesses to the returned memories.

@@ -30,7 +30,7 @@ func (a *SearchRun) searchesCold() bool {
 // and a relaxed one may not either.
 func (a *SearchRun) canRekindle() bool {
 	return a.searchesCold() && a.E.Opt.Rekindle != core.RekindleOff && a.E.Notes.Vault != nil &&
-		a.tracks() && !a.relaxed && a.Res.Loading == nil && a.Present
+		a.tracks() && !a.relaxed && len(a.Q.corrected) == 0 && a.Res.Loading == nil && a.Present
 }
 
 // rankArchived ranks the cold memories that the query means as if they had not faded, and
@@ -144,27 +144,14 @@ func (a *SearchRun) candidates(hits []op.Hit) ([]op.Hit, error) {
 func (a *SearchRun) WeightOf(c docFrequencies) float64 {
 	sum := 0.0
 	for i, t := range a.Q.Terms {
-		sum += a.Q.of(t).times * a.idf(c, i)
+		sum += a.Q.of(t).times * c.idf(a.Q, i)
 	}
 	return sum
 }
 
 // idf returns the weight of one word that the query says once.
-func (a *SearchRun) idf(c docFrequencies, term int) float64 {
-	return text.IDF(c.memories+c.notes, c.inMemories[term]+c.inNotes[a.Q.Terms[term]])
-}
-
-// matched returns the weight of the words that a hit contains. The beginning of a word does
-// not count.
-func (a *SearchRun) matched(terms []op.TermExplain) float64 {
-	sum, counted := 0.0, map[string]bool{}
-	for _, t := range terms {
-		if _, asked := slices.BinarySearch(a.Q.Terms, t.Term); asked && !counted[t.Term] {
-			counted[t.Term] = true
-			sum += a.Q.of(t.Term).times * t.IDF
-		}
-	}
-	return sum
+func (c *docFrequencies) idf(q *parsedQuery, term int) float64 {
+	return text.IDF(c.memories+c.notes, c.inMemories[term]+c.inNotes[q.Terms[term]])
 }
 
 // rekindleHits requests the texts of the cold memories that the query means and the answer

@@ -16,7 +16,7 @@ const reviewPriority = 0.3
 // canAddFading reports whether the search may add memories that are about to fade.
 func (a *SearchRun) canAddFading() bool {
 	return a.E.Opt.ReviewRatio > 0 && a.Q.stm > 0 && ValueOrTrue(a.Req.IncludeReview) && a.Req.Offset == 0 &&
-		a.Q.memories && !a.Q.Archive && len(a.Q.Terms) > 0 && !a.relaxed && a.Present
+		a.Q.memories && !a.Q.Archive && len(a.Q.Terms) > 0 && !a.relaxed && len(a.Q.corrected) == 0 && a.Present
 }
 
 // fadingMatches selects matching warm memories in the danger zone. The limit leaves enough of them

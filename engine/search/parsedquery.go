@@ -24,9 +24,6 @@ const (
 	ScopeArchive  = "archive"
 )
 
-// maxPrefixLen is how many words the beginning of a word is expanded to.
-const maxPrefixLen = 16
-
 // parsedQuery is a search request, analyzed once for both tiers.
 type parsedQuery struct {
 	Query  query.Query
@@ -36,22 +33,26 @@ type parsedQuery struct {
 	// asked is how the query says each term.
 	asked map[string]askedTerm
 	// weak are the stop words of the query: they rank notes a little and match nothing.
-	weak []string
-	// guesses are words that start with the last word.
-	guesses  []string
-	prefix   string       // the last word as typed, if no text contains it whole
-	required []string     // terms of the phrases, which a text must contain
-	phrases  [][]string   // the phrases as rows of terms
-	excluded [][]string   // phrases that a text must not contain
-	named    *nameMatcher // entities that a text must or must not name, nil for any
-	Nothing  bool         // the query has words but no terms
-	set      *stm.MemorySet
-	memories bool // which tiers are searched
-	notes    bool
-	Archive  bool // cold memories only, by relevance only
-	scope    string
-	modified time.Time    // earliest change time of notes
-	only     singleTarget // restricts the search to one item
+	weak  []string
+	begun prefixGroup // words that begin with the last word
+	// corrected are words of the query that are probably misspelled; with lenient, what was meant
+	// need not fit the other words.
+	corrected []correction
+	lenient   bool
+	whole     bool         // nobody is typing it: the last word is one
+	required  []string     // terms of the phrases, which a text must contain
+	unquoted  string       // phrases that were turned into words
+	phrases   [][]string   // the phrases as rows of terms
+	excluded  [][]string   // phrases that a text must not contain
+	named     *nameMatcher // entities that a text must or must not name, nil for any
+	Nothing   bool         // the query has words but no terms
+	set       *stm.MemorySet
+	memories  bool // which tiers are searched
+	notes     bool
+	Archive   bool // cold memories only, by relevance only
+	scope     string
+	modified  time.Time    // earliest change time of notes
+	only      singleTarget // restricts the search to one item
 	// stm and ltm are the factors of the tiers, and floor the part of relevance that age does
 	// not reduce.
 	stm, ltm, floor float64
@@ -258,13 +259,13 @@ func holds(a *analysis.Analyzer, content string, row []string) bool {
 // relevances can be compared.
 type docFrequencies struct {
 	memories, notes int
-	inMemories      []int // in the order of parsedQuery.Terms, followed by weak
+	inMemories      []int // in the order of parsedQuery.Terms, followed by weak and corrections
 	inNotes         map[string]int
 }
 
 // DocFrequencies returns the document frequencies of the query's terms in both tiers.
 func (e *Search) DocFrequencies(ctx context.Context, q *parsedQuery) (c docFrequencies, err error) {
-	terms := slices.Concat(q.Terms, q.weak)
+	terms := slices.Concat(q.Terms, q.weak, q.corrections())
 	c.memories, c.inMemories = q.set.Frequencies(terms)
 	if e.Notes.Vault != nil {
 		err = e.Notes.Vault.Ask(func(index *ltm.Index) (err error) {
@@ -275,28 +276,18 @@ func (e *Search) DocFrequencies(ctx context.Context, q *parsedQuery) (c docFrequ
 	return c, err
 }
 
-// expandPrefix expands the last word to the words that start with it, if no text contains it.
-func (e *Search) expandPrefix(q *parsedQuery, c docFrequencies) {
-	last := e.Text.Query(lastWord(q.Query.Words))
-	if !q.Query.Prefix || len(last) != 1 {
-		return
-	}
-	i, found := slices.BinarySearch(q.Terms, last[0].Text)
-	if !found || c.inMemories[i] > 0 || c.inNotes[q.Terms[i]] > 0 {
-		return
-	}
-	q.prefix = lastWord(q.Query.Words)
-	if prefix := e.Text.Prefix(q.prefix); prefix != "" {
-		q.guesses = q.set.Expand(prefix, maxPrefixLen)
-	}
+// known reports whether a text contains any of the terms, which are of the query.
+func (q *parsedQuery) known(terms []analysis.Term, c docFrequencies) bool {
+	return slices.ContainsFunc(terms, func(t analysis.Term) bool {
+		i, found := slices.BinarySearch(q.Terms, t.Text)
+		return found && c.inMemories[i]+c.inNotes[t.Text] > 0
+	})
 }
 
-func lastWord(s string) string {
-	words := strings.Fields(s)
-	if len(words) == 0 {
-		return ""
-	}
-	return words[len(words)-1]
+// asks reports whether a term is one of the query's.
+func (q *parsedQuery) asks(term string) bool {
+	_, found := slices.BinarySearch(q.Terms, term)
+	return found
 }
 
 // StmQuery returns the query for the tier of memories.
@@ -318,8 +309,12 @@ func (e *Search) StmQuery(q *parsedQuery, c docFrequencies, limit int, explain b
 		out.Terms = append(out.Terms, words.QueryTerm{Term: t, Weight: asked.times, Elsewhere: c.inNotes[t],
 			Form: asked.form, Name: asked.name})
 	}
-	for _, t := range q.guesses {
-		out.Terms = append(out.Terms, words.QueryTerm{Term: t, Weight: 1})
+	for _, t := range q.corrections() {
+		out.Terms = append(out.Terms, words.QueryTerm{Term: t, Weight: correctedWeight, Elsewhere: c.inNotes[t]})
+	}
+	if g := q.begun; g.words != nil {
+		out.Terms = append(out.Terms,
+			words.QueryTerm{Term: g.name, Of: g.words, Weight: g.weight(&c), Elsewhere: g.notes})
 	}
 	out.All = q.required
 	for _, row := range q.excluded {
@@ -370,7 +365,7 @@ func longer(rows [][]string) (out [][]string) {
 
 // ltmQuery returns the query for the tier of notes.
 func (e *Search) ltmQuery(ctx context.Context, q *parsedQuery, c docFrequencies, limit int, explain bool) ltm.Query {
-	out := ltm.Query{Docs: c.memories + c.notes, Prefix: q.prefix, After: q.Query.After, Before: q.Query.Before,
+	out := ltm.Query{Docs: c.memories + c.notes, After: q.Query.After, Before: q.Query.Before,
 		Must: ltmFilter(q.Query.Must), Not: ltmFilter(q.Query.Not), Modified: q.modified,
 		Near: q.Near.ofNotes(), Limit: limit, Explain: explain,
 		Text: func(path string) (string, bool) { return e.Notes.Vault.TextOf(ctx, path) }}
@@ -388,6 +383,14 @@ func (e *Search) ltmQuery(ctx context.Context, q *parsedQuery, c docFrequencies,
 			term.Weight, term.Weak = ltm.WeakWeight, true
 		}
 		out.Terms = append(out.Terms, term)
+	}
+	for i, t := range q.corrections() {
+		df := c.inMemories[len(q.Terms)+len(q.weak)+i] + c.inNotes[t]
+		out.Terms = append(out.Terms, ltm.Term{Text: t, Weight: correctedWeight, DF: df})
+	}
+	if g := q.begun; g.words != nil {
+		out.Terms = append(out.Terms, ltm.Term{Text: g.name, Of: g.words, Weight: g.weight(&c),
+			DF: min(out.Docs, g.inMemories+g.notes)})
 	}
 	return out
 }

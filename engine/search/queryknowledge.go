@@ -9,8 +9,8 @@ import (
 	"emberd/op"
 )
 
-// Shares returns a function from a name to the share of the query's weight that the name
-// matches.
+// Shares returns a function from a name to its relevance: the share of the query's weight that the
+// name matches, on the scale of hits.
 func (a *SearchRun) Shares(ctx context.Context) (func(name string) float64, error) {
 	c, err := a.E.DocFrequencies(ctx, a.Q)
 	if err != nil {
@@ -24,9 +24,9 @@ func (a *SearchRun) Shares(ctx context.Context) (func(name string) float64, erro
 		var held []op.TermExplain
 		for _, t := range core.Distinct(a.E.Text.Terms(name)) {
 			if i, ok := slices.BinarySearch(a.Q.Terms, t); ok {
-				held = append(held, op.TermExplain{Term: t, IDF: a.idf(c, i)})
+				held = append(held, op.TermExplain{Term: t, IDF: c.idf(a.Q, i)})
 			}
 		}
-		return min(1, a.matched(held)/asked)
+		return Relevance(min(1, a.matched(held)/asked))
 	}, nil
 }

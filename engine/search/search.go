@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -78,6 +79,10 @@ func (e *Search) NewRun(req *op.SearchRequest, then moment) (SearchRun, error) {
 	return a, err
 }
 
+// Whole says that nobody is typing the query: its last word is no beginning of one, unless no text
+// contains it.
+func (a *SearchRun) Whole() { a.Q.whole = true }
+
 // Run runs the search, and returns an error if the collection does not exist.
 func (a *SearchRun) Run(ctx context.Context) error {
 	if a.Q.Nothing {
@@ -110,11 +115,10 @@ func (a *SearchRun) answer(ctx context.Context) error {
 // besides hits with one; alone only with byMeaning.
 func (a *SearchRun) queryTiers(ctx context.Context) error {
 	a.withWords = 0
-	c, err := a.E.DocFrequencies(ctx, a.Q)
+	c, err := a.E.prepare(ctx, a.Q)
 	if err != nil {
-		return memory.Errorf(memory.Internal, "search the note index: %w", err)
+		return err
 	}
-	a.E.expandPrefix(a.Q, c)
 	hits, terms, err := a.ranked(ctx, c)
 	if err != nil {
 		return err
@@ -127,26 +131,35 @@ func (a *SearchRun) queryTiers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.noteCorrections(c)
 	if a.Res.Hits = append(a.Res.Hits, shown[min(a.Req.Offset, len(shown)):]...); a.dry {
 		return nil
 	}
 	a.rekindleHits(ctx)
-	a.explain(c)
-	return a.cutSnippets(ctx, slices.Concat(a.Q.Terms, a.Q.guesses, terms))
+	a.judge(c)
+	err = a.cutSnippets(ctx, slices.Concat(a.Q.Terms, a.Q.corrections(), a.Q.begun.words, terms))
+	a.giveReasons()
+	a.explain()
+	return err
 }
 
-// explain completes the factors of each rank, or removes them.
-func (a *SearchRun) explain(c docFrequencies) {
-	asked := a.WeightOf(c)
+// noteCorrections sets in the answer which words were corrected, and whether it has similar words
+// alone: then nothing is meant for certain, so it brings nothing back.
+func (a *SearchRun) noteCorrections(c docFrequencies) {
+	if a.Res.Respelled = nil; a.Res.Total == 0 {
+		return
+	}
+	a.Res.Respelled = a.Q.respellings()
+	if len(a.Q.corrected) > 0 && len(a.Q.begun.words) == 0 && len(a.Q.others("", c)) == 0 {
+		a.Res.Similar = true
+	}
+}
+
+// explain removes the factors of each rank, unless they were asked for.
+func (a *SearchRun) explain() {
 	for i := range a.Res.Hits {
-		h := &a.Res.Hits[i]
-		switch {
-		case !a.Req.Explain:
-			h.Explain = nil
-		case asked > 0:
-			x := *h.Explain
-			x.Share = a.Held(&x, asked) / asked
-			h.Explain = &x
+		if !a.Req.Explain {
+			a.Res.Hits[i].Explain = nil
 		}
 	}
 }
@@ -180,8 +193,9 @@ func (a *SearchRun) ranked(ctx context.Context, c docFrequencies) (hits []op.Hit
 }
 
 // relax searches again with fewer requirements: phrases as words, then similar words for
-// unknown ones.
+// unknown ones, whether or not they fit the others.
 func (a *SearchRun) relax(ctx context.Context) error {
+	a.Q.unquoted = strings.Join(a.Q.Query.Must.Phrases, " ")
 	if a.relaxed = true; a.Q.relaxPhrases() {
 		a.phrasesRelaxed, a.nearest = true, nil // more may match now
 		if err := a.queryTiers(ctx); err != nil || a.Res.Total > 0 {
@@ -189,24 +203,12 @@ func (a *SearchRun) relax(ctx context.Context) error {
 			return err
 		}
 	}
-	respelled, err := a.E.respell(ctx, a.Q, a.Req.Query)
-	if err != nil || len(respelled) == 0 {
-		return err
-	}
-	if err := a.queryTiers(ctx); err != nil || a.Res.Total == 0 {
-		return err
-	}
-	a.Res.Similar, a.Res.Respelled = true, respelled
-	for _, h := range a.Res.Hits {
-		if h.Explain != nil {
-			markReplaced(h.Explain.Terms, respelled)
-		}
-	}
-	return nil
+	a.Q.lenient = true
+	return a.queryTiers(ctx)
 }
 
 func (a *SearchRun) askMemories(c docFrequencies) ([]op.Hit, error) {
-	q := a.E.StmQuery(a.Q, c, a.Limit, a.Req.Explain, a.Now)
+	q := a.E.StmQuery(a.Q, c, a.Limit, true, a.Now)
 	a.cold, a.due = nil, nil
 	var into []*[]stm.Match
 	if a.searchesCold() {
@@ -240,6 +242,7 @@ func (a *SearchRun) memoryHits(matches []stm.Match) ([]op.Hit, error) {
 			return nil, err
 		}
 		x := Explain(a.E.weigh(m.Relevance, m.Row, a.Now, a.Q), m)
+		a.Q.markReplaced(x.Terms)
 		x.Meaning, x.Date = a.Q.Near.Memories[m.Row.ID()], a.Q.dates.ofMemory(m.Row)
 		if a.Q.Archive {
 			x = a.E.unfaded(x)
@@ -251,7 +254,7 @@ func (a *SearchRun) memoryHits(matches []stm.Match) ([]op.Hit, error) {
 
 // askNotes searches the notes and also returns the terms after expansion of prefixes.
 func (a *SearchRun) askNotes(ctx context.Context, c docFrequencies) ([]op.Hit, []string, error) {
-	lq := a.E.ltmQuery(ctx, a.Q, c, a.Limit, a.Req.Explain || a.canRekindle())
+	lq := a.E.ltmQuery(ctx, a.Q, c, a.Limit, true)
 	var found ltm.Result
 	err := a.E.Notes.Vault.Ask(func(index *ltm.Index) (err error) {
 		found, err = index.Search(ctx, lq)
@@ -284,6 +287,7 @@ func (a *SearchRun) noteHit(h ltm.Hit) op.Hit {
 			op.TermExplain{Term: s.Term, Field: string(s.Field), TF: s.TF, DF: s.DF, IDF: s.IDF,
 				Weight: unlessOne(s.Weight), Score: s.Score})
 	}
+	a.Q.markReplaced(hit.Explain.Terms)
 	return hit
 }
 

@@ -101,11 +101,10 @@ func (d *exclusion) matchesAlone(ctx context.Context, q *parsedQuery) (bool, err
 	}
 	a := SearchRun{E: d.e, Q: q, Req: &op.SearchRequest{Explain: true, Track: new(false)}, Limit: memory.MaxResults,
 		Now: d.e.Opt.Now(), Res: &op.SearchResult{}}
-	c, err := d.e.DocFrequencies(ctx, q)
+	c, err := d.e.prepare(ctx, q)
 	if err != nil || q.Nothing {
 		return false, err
 	}
-	d.e.expandPrefix(q, c)
 	hits, _, err := a.ranked(ctx, c)
 	return d.place(hits) >= 0, err
 }
@@ -189,11 +188,10 @@ func (d *exclusion) hitsDownTo(ctx context.Context, left *remainingSearch) ([]op
 			return nil, -1, err
 		}
 		a := SearchRun{E: d.e, Q: q, Req: d.req, Limit: limit, Now: d.e.Opt.Now(), Res: &op.SearchResult{}}
-		c, err := d.e.DocFrequencies(ctx, q)
+		c, err := d.e.prepare(ctx, q)
 		if err != nil {
 			return nil, -1, err
 		}
-		d.e.expandPrefix(q, c)
 		hits, _, err := a.ranked(ctx, c)
 		if at := d.place(hits); err != nil || at >= 0 || limit > a.Res.Total {
 			return hits, at, err

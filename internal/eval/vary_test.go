@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -53,6 +54,57 @@ func TestMisspell(t *testing.T) {
 	for _, i := range []int{1, 3, 4, 6} {
 		if words[i] != were[i] {
 			t.Errorf("%q became %q, want it as it was", were[i], words[i])
+		}
+	}
+}
+
+// shelf is a set of notes with titles for questions.
+func shelf() *Set {
+	s := &Set{Judgements: []Judgements{{Relevant: map[string]map[string]int{}}}, Baselines: []Baseline{{}}}
+	for i, title := range []string{"Garden compost", "Kettle repairs today", "Long titles have too many words", "東京 tower", "v2 release"} {
+		name := fmt.Sprint(i)
+		s.Docs = append(s.Docs, Doc{Name: name, Group: name})
+		s.Questions = append(s.Questions, Question{ID: name, Text: title, Group: name})
+		s.Judgements[0].Relevant[name] = map[string]int{name: 1}
+		s.Baselines[0].Texts = append(s.Baselines[0].Texts, title+" common words <!-- hidden"+name+" secret -->")
+	}
+	return s
+}
+
+func TestTypos(t *testing.T) {
+	s := shelf()
+	got := s.Typos(10, 1)
+	if len(got) != 2 || !slices.Equal(got, s.Typos(10, 1)) {
+		t.Fatalf("questions %+v, want two and always the same", got)
+	}
+	for _, q := range got {
+		right, wrong := strings.Fields(q.Right), strings.Fields(q.Wrong)
+		changed := 0
+		for i := range right {
+			if right[i] != wrong[i] {
+				changed++
+			}
+		}
+		if changed != 1 || s.Docs[q.Name[0]-'0'].Name != q.Name {
+			t.Errorf("%+v, want one word changed", q)
+		}
+	}
+	for _, q := range s.RareWords(10, 1) {
+		if q.Wrong != "" || strings.Contains(q.Right, "hidden") {
+			t.Errorf("%+v, want a right question of what can be found", q)
+		}
+	}
+}
+
+func TestWithoutHalf(t *testing.T) {
+	s := shelf()
+	present, absent := s.WithoutHalf(2, 1)
+	if len(s.Docs) != 3 || len(present) != 2 || len(absent) != 2 {
+		t.Fatalf("%d things, %d questions there, %d not; want 3, 2 and 2", len(s.Docs), len(present), len(absent))
+	}
+	for _, q := range present {
+		if !slices.ContainsFunc(s.Docs, func(d Doc) bool { return d.Group == q.Group }) {
+			t.Errorf("question %s is about what is not there", q.ID)
 		}
 	}
 }

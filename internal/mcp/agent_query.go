@@ -35,6 +35,7 @@ type agentQueryIn struct {
 
 type agentQueryOut struct {
 	Results  []resultItem `json:"results"`
+	Nearest  []resultItem `json:"nearest,omitempty"`
 	Total    int          `json:"total"`
 	Compared string       `json:"compared_by"`
 	Note     string       `json:"note,omitempty"`
@@ -74,6 +75,15 @@ func agentQuery(ctx context.Context, c *tool.Call, in *agentQueryIn) (*agentQuer
 		}
 		if h := res.Results[i].Hit; h == nil || !h.Review { // which has no place in the order
 			next++
+		}
+	}
+	for i := range res.Nearest {
+		s, err := showResult(ctx, c, &res.Nearest[i], in)
+		if err != nil {
+			return nil, err
+		}
+		if left.take(s.render(in.Depth), &s) {
+			out.Nearest = append(out.Nearest, s)
 		}
 	}
 	switch {
@@ -233,7 +243,8 @@ func asFound(res *op.QueryResult) string {
 	var notes []string
 	for _, r := range res.Respelled {
 		notes = append(notes,
-			fmt.Sprintf("nothing has %.40q, so this is for %.80s", answer.OneLine(r.Word), strings.Join(r.Terms, ", ")))
+			fmt.Sprintf("hardly anything has %.40q, so this is for %.80s too", answer.OneLine(r.Word),
+				answer.OneLine(strings.Join(r.Words(), ", "))))
 	}
 	if res.Similar && len(res.Respelled) == 0 {
 		notes = append(notes, "nothing has the phrase, so this has its words")
@@ -266,6 +277,12 @@ func (o *agentQueryOut) Text() string {
 			b.WriteByte('\n')
 		}
 		b.WriteString(o.Results[i].render(o.depth))
+	}
+	for i := range o.Nearest {
+		if i == 0 {
+			b.WriteString("Nothing fits; did you mean one of these?\n")
+		}
+		b.WriteString(o.Nearest[i].render(o.depth))
 	}
 	b.WriteString(o.line())
 	return b.String()

@@ -206,6 +206,18 @@ func TestNamesOfAllKinds(t *testing.T) {
 	}
 }
 
+// TestSearchNodesSaysNo asks for what is not there, beside what looks a little like it.
+func TestSearchNodesSaysNo(t *testing.T) {
+	s := newSession(t, newStore(t, newClock(), nil), Reference)
+	s.must("create_entities", object{"entities": []refgraph.Entity{
+		entity("Grade C", "the mark c in the list"), entity("Nothing", "an empty page"), entity("CI", "builds in C#")}})
+	for query, want := range map[string]int{"c++": 0, "zzqx nothing": 0, "C#": 1, "mark list": 1, "empty": 1} {
+		if g := s.graph("search_nodes", object{"query": query}); len(g.Entities) != want {
+			t.Errorf("search_nodes %q finds %+v, want %d", query, g.Entities, want)
+		}
+	}
+}
+
 // TestNoAnswerOfTheReferenceToolsIsUnbounded reads a graph that does not fit one answer.
 func TestNoAnswerOfTheReferenceToolsIsUnbounded(t *testing.T) {
 	const entities = 400

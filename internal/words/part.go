@@ -1,9 +1,6 @@
 package words
 
 import (
-	"cmp"
-	"slices"
-	"strings"
 	"sync/atomic"
 
 	"emberd/internal/text/spelling"
@@ -63,36 +60,15 @@ func (p *Part) Frequencies(terms []string) (docs int, df []int) {
 }
 
 // Expand is [Index.Expand] of the part.
-func (p *Part) Expand(prefix string, limit int) []string {
-	x := p.index
-	x.mu.RLock()
-	var terms []string
-	for _, l := range x.lists {
-		if strings.HasPrefix(l.term, prefix) {
-			terms = append(terms, l.term)
-		}
-	}
-	x.mu.RUnlock()
-	_, df := p.Frequencies(terms)
-	held := make([]spelling.Near, 0, len(terms))
-	for i, t := range terms {
-		if df[i] > 0 {
-			held = append(held, spelling.Near{Word: t, Docs: df[i]})
-		}
-	}
-	slices.SortFunc(held, func(a, b spelling.Near) int {
-		return cmp.Or(b.Docs-a.Docs, strings.Compare(a.Word, b.Word))
-	})
-	out := make([]string, min(limit, len(held)))
-	for i := range out {
-		out[i] = held[i].Word
-	}
-	return out
-}
+func (p *Part) Expand(prefix string) []spelling.Near { return p.held(p.index.Expand(prefix)) }
 
 // Similar is [Index.Similar] of the part, without terms that none of its documents holds.
 func (p *Part) Similar(term string, edits int) []spelling.Near {
-	near := p.index.Similar(term, edits)
+	return p.held(p.index.Similar(term, edits))
+}
+
+// held returns the words that documents of the part hold, with how many do.
+func (p *Part) held(near []spelling.Near) []spelling.Near {
 	terms := make([]string, len(near))
 	for i := range near {
 		terms[i] = near[i].Word

@@ -1,11 +1,8 @@
 package words
 
 import (
-	"cmp"
 	"iter"
 	"math/bits"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -38,6 +35,8 @@ type QueryTerm struct {
 	// Elsewhere is how many documents of another index, ranked together with
 	// these, hold the term.
 	Elsewhere int
+	// Of are the terms that count as this one, if there are any: Term is only their name.
+	Of []string
 }
 
 // Matches is one query against the index as it was at that moment: further Adds
@@ -105,28 +104,6 @@ func (m *Matches) frequencies() (docs int, df []int) {
 	return m.docs, df
 }
 
-// Expand returns terms that begin with prefix, those in the most documents
-// first, at most limit. It looks at every term there is, a millisecond for
-// 100,000 of them, and holds the lock in the meantime.
-func (x *Index) Expand(prefix string, limit int) []string {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	var found []list
-	for _, l := range x.lists {
-		if strings.HasPrefix(l.term, prefix) && l.docs > 0 {
-			found = append(found, l)
-		}
-	}
-	slices.SortFunc(found, func(a, b list) int {
-		return cmp.Or(b.docs-a.docs, strings.Compare(a.term, b.term))
-	})
-	terms := make([]string, min(limit, len(found)))
-	for i := range terms {
-		terms[i] = found[i].term
-	}
-	return terms
-}
-
 // Similar returns terms that are at most so many edits from term, as
 // spelling.Distance counts them, with the number of live documents that hold each.
 // It compares every term there is, some 20 ms for 100,000 of them, without holding
@@ -163,9 +140,7 @@ func (x *Index) capture(query []QueryTerm) *Matches {
 	m.measure(&x.live)
 	for _, q := range query {
 		t := scoredTerm{QueryTerm: q}
-		if id, ok := x.terms[q.Term]; ok {
-			t.postings, t.forms, t.df = x.lists[id].postings, x.lists[id].forms, x.lists[id].docs
-		}
+		t.postings, t.forms, t.df = x.postingsOf(&q)
 		if x.stale > 0 {
 			t.df = -1
 		}

@@ -359,11 +359,16 @@ func TestExpand(t *testing.T) {
 	for _, text := range []string{"memory memo", "memory", "member", "zoo"} {
 		add(t, x, text)
 	}
-	if got := x.Expand("mem", 2); !slices.Equal(got, []string{"memory", "member"}) {
-		t.Errorf("Expand(mem) = %v", got)
+	want := []spelling.Near{{Word: "memory", Docs: 2}, {Word: "memo", Docs: 1}, {Word: "member", Docs: 1}}
+	if got := x.Expand("mem"); !slices.Equal(got, want) {
+		t.Errorf("Expand(mem) = %v, want %v", got, want)
 	}
-	if got := x.Expand("q", 2); len(got) != 0 {
+	if got := x.Expand("q"); len(got) != 0 {
 		t.Errorf("Expand(q) = %v", got)
+	}
+	group := x.Search([]QueryTerm{{Term: "mem*", Weight: 1, Of: []string{"memory", "memo", "member", "none"}}})
+	if e, _ := group.Explain(0); e.Terms[0].TF != 2 || e.Terms[0].DF != 3 || e.Terms[0].Term != "mem*" {
+		t.Errorf("the group is explained as %+v, want two words in the text, and three texts", e.Terms)
 	}
 }
 
@@ -380,6 +385,15 @@ func TestSimilar(t *testing.T) {
 	}
 	if got := x.Similar("elephant", 2); len(got) != 0 {
 		t.Errorf("elephant resembles %+v", got)
+	}
+}
+
+func TestTogether(t *testing.T) {
+	x := indexOf(t, "red fox", "red hen", "fox", "red fox hen")
+	x.Remove(3)
+	query := []QueryTerm{{Term: "red", Weight: 1}, {Term: "others", Of: []string{"fox", "hen"}, Weight: 1}}
+	if got := x.Search(query).Together(); got != 2 {
+		t.Errorf("red stands beside a fox or a hen in %d texts, want 2", got)
 	}
 }
 

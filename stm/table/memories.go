@@ -98,12 +98,21 @@ func (m *MemorySet) Frequencies(terms []string) (memories int, df []int) {
 	return m.Words.Words.Load().Frequencies(terms)
 }
 
-// Expand returns indexed terms that begin with prefix, commonest first.
-func (m *MemorySet) Expand(prefix string, limit int) []string {
+// Expand returns indexed terms that begin with prefix, with about how many memories hold each.
+func (m *MemorySet) Expand(prefix string) []spelling.Near {
 	if m.Sees != nil {
-		return m.part().Expand(prefix, limit)
+		return m.part().Expand(prefix)
 	}
-	return m.Words.Words.Load().Expand(prefix, limit)
+	return m.Words.Words.Load().Expand(prefix)
+}
+
+// Together counts the indexed memories that hold a term and any of the others.
+func (m *MemorySet) Together(term string, others []string) int {
+	query := []words.QueryTerm{{Term: term, Weight: 1}, {Term: "others", Of: others, Weight: 1}}
+	if m.Sees != nil {
+		return m.part().SearchAmong(query, 0).Together()
+	}
+	return m.Words.Words.Load().Search(query).Together()
 }
 
 // Similar returns indexed terms that are at most so many edits from term, with

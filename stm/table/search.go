@@ -292,7 +292,7 @@ func (q *Query) scanned(a *analysis.Analyzer, doc string, rarity []float64,
 		return 1, true
 	}
 	for i, t := range q.Terms {
-		if held[t.Term] {
+		if held[t.Term] || slices.ContainsFunc(t.Of, func(term string) bool { return held[term] }) {
 			relevance += rarity[i]
 		}
 	}
@@ -308,7 +308,9 @@ func (q *Query) MayMatch(doc string) bool {
 	doc = strings.ReplaceAll(strings.ToLower(doc), "'", "")
 	lacks := func(term string) bool { return !strings.Contains(doc, beginning(term)) }
 	return !slices.ContainsFunc(q.All, lacks) &&
-		(len(q.Terms) == 0 || slices.ContainsFunc(q.Terms, func(t words.QueryTerm) bool { return !lacks(t.Term) }))
+		(len(q.Terms) == 0 || slices.ContainsFunc(q.Terms, func(t words.QueryTerm) bool {
+			return t.Of != nil || !lacks(t.Term)
+		}))
 }
 
 // beginning is what a word surely has in common with its term: stemming writes

@@ -140,7 +140,10 @@ func aboutAnswer(res *op.SearchResult) string {
 	case res.Indexing != nil:
 		return "the vault is still being read"
 	case len(res.Respelled) > 0:
-		return "nothing holds " + cli.Flat(res.Respelled[0].Word) + "; shown is what holds similar words"
+		return "hardly anything holds " + cli.Flat(res.Respelled[0].Word) + "; searched for " +
+			cli.Flat(strings.Join(res.Respelled[0].Words(), ", ")) + " as well"
+	case res.Nearest:
+		return "nothing fits; did you mean one of these?"
 	case res.Similar:
 		return "nothing holds the phrase; shown is what holds its words"
 	}

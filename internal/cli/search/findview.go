@@ -212,6 +212,9 @@ func (d *finder) about(h *op.Hit, room int) string {
 		parts = append(parts, "saved "+cli.Ago(d.s.Now(), h.CreatedAt), fmt.Sprintf("score %.2f", h.Score))
 		parts = append(parts, cli.NonEmpty(cli.Flat(h.Project), cli.Tagged(h.Tags))...)
 	}
+	if h.Why != "" {
+		parts = append([]string{cli.Flat(h.Why)}, parts...)
+	}
 	text := strings.Join(parts, "  ")
 	if h.Note == nil {
 		return cli.Cut(text, room)

@@ -39,6 +39,17 @@ func query(s *cli.App, cmd *cobra.Command, o *queryOptions, args []string) error
 		func(s *cli.App, res *op.QueryResult) { printQuery(s, res, o.req.Query, o.req.Scope) })
 }
 
+// printNearest prints what comes nearest, if nothing fits.
+func printNearest(s *cli.App, res *op.QueryResult) {
+	for i := range res.Nearest {
+		if i == 0 {
+			s.Printf("did you mean\n")
+		}
+		s.Printf("\n")
+		printKnown(s, &res.Nearest[i], res.Nearest[0].Relevance)
+	}
+}
+
 func printQuery(s *cli.App, res *op.QueryResult, query, scope string) {
 	for i := range res.Results {
 		if i > 0 {
@@ -50,6 +61,7 @@ func printQuery(s *cli.App, res *op.QueryResult, query, scope string) {
 	cli.NoteIndexing(s, res.Indexing)
 	cli.NoteAway(s, res.Away)
 	noteRespelled(s, res.Respelled, res.Similar)
+	printNearest(s, res)
 	switch more := res.Total - len(res.Results); {
 	case len(res.Results) == 0 && scope == "archive":
 		s.Note("nothing in the archive is about %s; try other words", cli.JsonText(cli.Clean(query)))

@@ -104,6 +104,9 @@ func printHits(s *cli.App, res *op.SearchResult) {
 	cli.NoteAway(s, res.Away)
 	cli.NoteWithout(s, res.Meaning)
 	noteRespelled(s, res.Respelled, res.Similar)
+	if res.Nearest {
+		s.Note("nothing fits; did you mean one of these?")
+	}
 	switch more := res.Total - len(res.Hits); {
 	case res.Total == 0:
 		s.Note("nothing found for %s; try fewer filters or other words", cli.JsonText(cli.Clean(res.Query)))
@@ -125,6 +128,9 @@ func printHit(s *cli.App, h *op.Hit, best float64) {
 	if by := h.Superseded; by != nil {
 		s.Printf("%s", s.Screen.Said(cli.Green, "superseded by "+by.By.Short()+": "+cli.Flat(by.Text)))
 	}
+	if h.Why != "" {
+		s.Printf("%s", s.Screen.Said(cli.Faint, cli.Flat(h.Why)))
+	}
 	text, marks := cli.CleanSnippet(h.Snippet)
 	s.Printf("%s", s.Screen.Paragraph(text, marks, "  "))
 	if h.Explain != nil {
@@ -135,8 +141,8 @@ func printHit(s *cli.App, h *op.Hit, best float64) {
 // noteRespelled says that other words were searched for than those given.
 func noteRespelled(s *cli.App, respelled []op.Respelling, similar bool) {
 	for _, r := range respelled {
-		s.Note("nothing holds %s; shown is what holds similar words: %s", cli.JsonText(cli.Clean(r.Word)),
-			cli.Clean(strings.Join(r.Terms, ", ")))
+		s.Note("hardly anything holds %s; searched for %s as well", cli.JsonText(cli.Clean(r.Word)),
+			cli.Clean(strings.Join(r.Words(), ", ")))
 	}
 	if similar && len(respelled) == 0 {
 		s.Note("nothing holds the phrase; shown is what holds its words")
@@ -258,6 +264,7 @@ func printExplain(s *cli.App, h *op.Hit) {
 	if e.Coarse {
 		coarse = "  (coarse: found by scanning while the index loads)"
 	}
+	s.Printf("  relevance %.2f: it holds %.2f of what was asked\n", h.Relevance, e.Share)
 	product := fmt.Sprintf("rank %.3f = relevance %.3f × (%.2f + %.2f × decay %.3f) × stage %g × tier %g%s",
 		h.Rank, e.Relevance, e.Floor, 1-e.Floor, e.Bounded, e.Stage, e.Tier, coarse)
 	if e.Above != "" {

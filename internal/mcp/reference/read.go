@@ -123,15 +123,16 @@ func listCursor(cursor string) string {
 
 // searchNodes gives the entities that hold the query as it stands, as the reference
 // server does: first those that a search by words ranks highest, which finds texts in
-// notes too, then the others. When none holds it, those that the search by words finds.
+// notes too, then the others. When none holds it, those that the search by words finds, if they have
+// enough of it to be meant.
 func searchNodes(ctx context.Context, c *tool.Call, in *searchNodesIn) (*Graph, error) {
 	holds := func(e *refgraph.Entity) bool { return e.Holds(in.Query) }
 	var p nodePage
 	var ranked []node
 	var err error
-	full := false
+	full, fits := false, false
 	if in.Cursor == "" {
-		if ranked, err = rankedEntities(ctx, c, in.Query); err != nil {
+		if ranked, fits, err = rankedEntities(ctx, c, in.Query); err != nil {
 			return nil, err
 		}
 		for _, n := range ranked {
@@ -144,7 +145,7 @@ func searchNodes(ctx context.Context, c *tool.Call, in *searchNodesIn) (*Graph, 
 			return nil, err
 		}
 	}
-	if len(p.nodes) == 0 && next == "" {
+	if len(p.nodes) == 0 && next == "" && fits {
 		for _, n := range ranked {
 			p.add(n)
 		}
@@ -159,23 +160,33 @@ func maxLineLen(text string) string {
 	return slices.MaxFunc(strings.Split(text, "\n"), func(a, b string) int { return cmp.Compare(len(a), len(b)) })
 }
 
-// rankedEntities searches by words. Nothing in the query is an operator.
-func rankedEntities(ctx context.Context, c *tool.Call, query string) ([]node, error) {
-	words := strings.Join(strings.FieldsFunc(query,
-		func(r rune) bool { return !unicode.In(r, unicode.L, unicode.N, unicode.M) }), " ")
+// searchable returns the words of a text, none of which is an operator. The signs of C++ and C# stay.
+func searchable(text string) string {
+	before := ' '
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		sign := (r == '+' || r == '#') && before != ' '
+		if before = r; !sign && !unicode.In(r, unicode.L, unicode.N, unicode.M) {
+			before = ' '
+		}
+		return before == ' '
+	}), " ")
+}
+
+// rankedEntities searches by words, and reports whether what it finds has enough of them.
+func rankedEntities(ctx context.Context, c *tool.Call, query string) (out []node, fits bool, err error) {
+	words := searchable(query)
 	if words == "" {
-		return nil, nil
+		return nil, false, nil
 	}
 	res, err := op.Search.Call(ctx, c,
 		&op.SearchRequest{Query: words, Scope: "memories", Filter: op.Filter{Collection: refgraph.Collection},
 			Limit: rankedNodes, IncludeReview: new(false)})
 	if memory.CodeOf(err) == memory.NotFound {
-		return nil, nil
+		return nil, false, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var out []node
 	for _, h := range res.Hits {
 		if h.Memory == nil {
 			continue
@@ -184,7 +195,7 @@ func rankedEntities(ctx context.Context, c *tool.Call, query string) ([]node, er
 			out = append(out, node{e, h.Memory})
 		}
 	}
-	return out, nil
+	return out, !res.Nearest, nil
 }
 
 func openNodes(ctx context.Context, c *tool.Call, in *openNodesIn) (*Graph, error) {

@@ -80,6 +80,7 @@ type Analyzer struct {
 	stem      *porter.PorterStemmer
 	stopWords analysis.TokenMap
 	latin     *[lastLatin - firstLatin + 1]string // what Latin letters with accents fold to
+	stopTerms func() map[string]bool
 	known     finished
 	folds     sync.Pool // of *folded
 	rooms     sync.Pool // of *[]Term, for texts that are looked through
@@ -87,7 +88,7 @@ type Analyzer struct {
 
 // New returns an Analyzer.
 func New() *Analyzer {
-	return &Analyzer{
+	a := &Analyzer{
 		words:     unicode.NewUnicodeTokenizer(),
 		pairs:     cjk.NewCJKBigramFilter(false),
 		letters:   cjk.NewCJKBigramFilter(true),
@@ -96,6 +97,8 @@ func New() *Analyzer {
 		latin:     latin(),
 		known:     newFinished(),
 	}
+	a.stopTerms = sync.OnceValue(a.stopTermsOf)
+	return a
 }
 
 // latin is what every Analyzer shares and none changes, as stopWords is.
@@ -151,14 +154,17 @@ func (a *Analyzer) Query(s string) []Term {
 }
 
 // Prefix returns the beginning of a word folded as terms are but not stemmed, for
-// looking up terms that begin with it; "" when it is not the beginning of one.
+// looking up terms that begin with it; "" when it is not the beginning of one. Of several words the
+// last counts.
 func (a *Analyzer) Prefix(word string) string {
 	const digit = "0" // words of letters alone are stemmed
-	t := a.Terms(word + digit)
-	if len(t) != 1 {
-		return ""
+	s := word + digit
+	for _, t := range a.Terms(s) {
+		if t.End == len(s) && t.Text != digit && len(t.Text) < maxTerm {
+			return strings.TrimSuffix(t.Text, digit)
+		}
 	}
-	return strings.TrimSuffix(t[0].Text, digit)
+	return ""
 }
 
 // Counts returns the distinct terms of a document in order of first appearance,

@@ -289,7 +289,7 @@ func TestIdentity(t *testing.T) {
 
 func TestPrefix(t *testing.T) {
 	a := New()
-	for word, want := range map[string]string{"Authen": "authen", "CAFÉ": "cafe", "running": "running", "": "", "a b": "", "東": ""} {
+	for word, want := range map[string]string{"Authen": "authen", "CAFÉ": "cafe", "running": "running", "": "", "a b": "b", "東": ""} {
 		if got := a.Prefix(word); got != want {
 			t.Errorf("Prefix(%q) = %q, want %q", word, got, want)
 		}
@@ -321,4 +321,22 @@ func TestAppendOnlyFindsTheSameTerms(t *testing.T) {
 			}
 		}
 	})
+}
+
+// While a word is typed, its term is among those of every beginning of it.
+func TestTheTermOfAWordFitsEveryBeginning(t *testing.T) {
+	a := New()
+	for _, word := range []string{"authentication", "hoping", "planned", "cities", "capability", "operating", "verifications",
+		"happiness", "stopping", "relational", "zettelkasten", "weddings", "v2beta", "running"} {
+		term := a.Query(word)[0].Text
+		for n := 2; n <= len(word); n++ {
+			begun := word[:n]
+			if !strings.HasPrefix(term, begun) && !slices.Contains(a.Stems(begun), term) {
+				t.Errorf("%s, the term of %s, does not fit %s", term, word, begun)
+			}
+		}
+	}
+	if got := a.Stems("author"); slices.Contains(got, "auth") {
+		t.Errorf("author may be the beginning of a word with the term auth: %q", got)
+	}
 }

@@ -103,6 +103,33 @@ func Edits(word string) int {
 	return 2
 }
 
+// tail is how many letters an ending has that a stemmer takes off.
+const tail = 5
+
+// Slips returns the words from which one slip in the last letters of a word makes it: a letter too
+// much, too few, or two swapped; and those where a letter is another one. They are of the letters
+// a to z.
+func Slips(word string) (slips, replaced []string) {
+	if len(word) < 5 || strings.ContainsFunc(word, func(r rune) bool { return r < 'a' || r > 'z' }) {
+		return nil, nil
+	}
+	for i := max(1, len(word)-tail); i <= len(word); i++ {
+		head, rest := word[:i], word[i:]
+		for c := 'a'; c <= 'z'; c++ {
+			if slips = append(slips, head+string(c)+rest); rest != "" {
+				replaced = append(replaced, head+string(c)+rest[1:])
+			}
+		}
+		if len(rest) > 0 {
+			slips = append(slips, head+rest[1:])
+		}
+		if len(rest) > 1 {
+			slips = append(slips, head+rest[1:2]+rest[:1]+rest[2:])
+		}
+	}
+	return slips, replaced
+}
+
 // Meant is the one of some names that was perhaps meant by another, the first of those that
 // are nearest, and empty if all are further away than [Edits] has it.
 func Meant(name string, names []string) string {

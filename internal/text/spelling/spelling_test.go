@@ -86,3 +86,18 @@ func TestNearest(t *testing.T) {
 		t.Errorf("nearest of nothing are %q", got)
 	}
 }
+
+func TestSlips(t *testing.T) {
+	slips, replaced := Slips("runnign")
+	for word, list := range map[string][]string{"running": slips, "runnig": slips, "runningn": slips, "runnian": replaced} {
+		if !slices.Contains(list, word) {
+			t.Errorf("no slip makes runnign of %s", word)
+		}
+	}
+	if slices.Contains(append(slips, replaced...), "unning") {
+		t.Error("two slips count as one")
+	}
+	if slips, _ := Slips("cafés"); slips != nil {
+		t.Errorf("slips of letters beyond a to z: %q", slips)
+	}
+}
