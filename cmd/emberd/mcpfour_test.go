@@ -129,7 +129,7 @@ func find(t *testing.T, home string, all []saving) {
 	defer client.Close()
 	total := 0
 	for _, s := range all {
-		res, err := op.Search.Call(t.Context(), client, &op.SearchRequest{Query: s.word})
+		res, err := op.Search.Call(t.Context(), client, &op.SearchRequest{Query: `"` + s.word + `"`}) // and no word that begins with it
 		if err != nil {
 			t.Fatal(err)
 		}
