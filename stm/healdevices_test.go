@@ -1,6 +1,7 @@
 package stm_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -137,6 +138,38 @@ func TestWhatWasPurgedComesBackFromNowhere(t *testing.T) {
 	for _, name := range p.a.segments() {
 		if text, _ := os.ReadFile(name); strings.Contains(string(text), "zanzibar") {
 			t.Errorf("%s has the purged word", name)
+		}
+	}
+}
+
+// TestADeviceThatStartsWritesAgainWhatWasDamagedElsewhere damages the files of a device while the other one is
+// stopped, which then writes again what it had read of them, even if it stops and starts before it is time to.
+func TestADeviceThatStartsWritesAgainWhatWasDamagedElsewhere(t *testing.T) {
+	for _, d := range damages[:4] {
+		for name, stops := range map[string]int{"at once": 0, "after another start": 1} {
+			t.Run(d.name+" "+name, func(t *testing.T) {
+				p := newPair(t)
+				want := p.a.livesOfThreeSegments()
+				own := p.b.save("b has one of its own")
+				want[own.ID()] = "b has one of its own"
+				p.b.refresh()
+				if err := errors.Join(p.a.Close(), p.b.Close()); err != nil {
+					t.Fatal(err)
+				}
+				for _, name := range p.a.filesOf(p.a.Status().Device) {
+					d.do(name, "")
+				}
+				p.b.open()
+				for range stops {
+					p.b.refresh()
+					more := p.b.save("a change, so that there is another snapshot").ID()
+					want[more] = "a change, so that there is another snapshot"
+					p.b.reopen()
+				}
+				p.settle()
+				p.b.withoutSnapshot()
+				p.b.wantAll(want, "b without its snapshot")
+			})
 		}
 	}
 }

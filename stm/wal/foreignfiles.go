@@ -54,6 +54,9 @@ func (r *recovery) hold(l *record.Line) {
 func (r *recovery) setAside(name string, info fs.FileInfo, in *record.LineReader, before record.Recovery) {
 	f := otherFile{look: snapshot.MarkOf(name, info), end: in.End, sum: in.Sum, due: r.file.due,
 		count: r.count.Transient(before)}
+	if known := r.s.others.get(name); known.hasLost() {
+		f.problem, f.had = known.problem, known.had
+	}
 	f.note(&r.file)
 	applied, duplicate, edited := r.count.Applied, r.count.Duplicate, r.count.HandEdited
 	r.count = before
@@ -65,9 +68,12 @@ func (r *recovery) setAside(name string, info fs.FileInfo, in *record.LineReader
 // finish takes note of a file that was read to its end: numbers that a
 // compacted one stands for count as met if nothing in it is damaged.
 func (r *recovery) finish(name string, f *otherFile) {
-	if m, ok := f.mark(name); ok {
+	m, ok := f.mark(name)
+	switch {
+	case f.hasLost():
+	case ok:
 		r.s.Snapshot.marks[name] = m
-	} else {
+	default:
 		delete(r.s.Snapshot.marks, name)
 	}
 	r.covered(name, f)
@@ -107,7 +113,7 @@ func (s *Log) vanished() {
 		return f.problem == vanished && s.others.replaced(name)
 	})
 	lost := slices.ContainsFunc(slices.Collect(maps.Values(s.others.files)), func(f *otherFile) bool {
-		return f.problem == vanished || f.problem == shorter
+		return f.problem == vanished || f.hasLost()
 	})
 	s.others.mu.Unlock()
 	if lost {
@@ -128,7 +134,7 @@ func (s *Log) othersNow() (sum record.Recovery, failed int, warnings []string) {
 		switch {
 		case f.problem == unreadable:
 			failed++
-		case f.problem == shorter, f.problem == vanished:
+		case f.hasLost() && f.count.Quarantined == 0, f.problem == vanished:
 			say("log file %s of device %s %s; what was merged from it stays here: let the sync tool finish, or "+
 				"restore the file on that device", base, dev, f.problem)
 		case f.problem == garbled:

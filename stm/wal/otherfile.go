@@ -1,13 +1,15 @@
 package wal
 
 import (
+	"io"
 	"io/fs"
-	"time"
-
-	"emberd/stm/record"
-	"emberd/stm/snapshot"
 	"path/filepath"
 	"sync"
+	"time"
+
+	"emberd/stm/extent"
+	"emberd/stm/record"
+	"emberd/stm/snapshot"
 )
 
 // otherFile is a log file that this device did not write, as it was when it was read last.
@@ -19,7 +21,17 @@ type otherFile struct {
 	due     time.Time
 	problem fileProblem
 	upto    int64 // of one that is garbled: what follows was not read
+	had     had   // of one that has lost something
 }
+
+// had is what was read of a file before it lost some of that.
+type had struct {
+	end int64
+	sum uint32
+}
+
+// isIn reports whether the file has it again.
+func (h had) isIn(r io.ReaderAt) bool { return h.end > 0 && extent.SumOf(r, h.end) == h.sum }
 
 // fileProblem is why a file deserves a look.
 type fileProblem string
@@ -28,6 +40,7 @@ const (
 	sound      fileProblem = ""
 	unreadable fileProblem = "cannot be read"
 	shorter    fileProblem = "is shorter than it was"
+	altered    fileProblem = "does not begin as it did"
 	vanished   fileProblem = "is gone, and no compacted file stands for it"
 	garbled    fileProblem = "is too much garbage"
 	replacedBy fileProblem = "needs no look: a compacted file stands for it"
@@ -38,6 +51,33 @@ const (
 func (f *otherFile) mark(name string) (snapshot.Mark, bool) {
 	m := snapshot.Mark{Name: name, Size: f.end, Growing: true, Sum: f.sum}
 	return m, f.count.PassedOver() == 0 && f.problem != garbled && f.look != snapshot.Mark{}
+}
+
+// hasLost reports whether it does not hold what was read of it. Until that is written again, the snapshot says
+// how far it was read before, so that the next start finds the same.
+func (f *otherFile) hasLost() bool { return f.problem == shorter || f.problem == altered }
+
+// next reports where to continue reading: behind the last whole line if the file
+// still begins as it did, else at the beginning, which does no harm.
+func (f *otherFile) next(r io.ReaderAt, size int64, now time.Time) otherFile {
+	if f.had.isIn(r) {
+		return otherFile{}
+	}
+	problem, was := f.problem, f.had
+	if !f.hasLost() {
+		problem, was = sound, had{f.end, f.sum}
+	}
+	switch {
+	case size < f.end:
+		return otherFile{problem: shorter, had: was}
+	case f.end == 0 || f.isDue(now):
+		return otherFile{problem: problem, had: f.had}
+	case extent.SumOf(r, f.end) != f.sum:
+		return otherFile{problem: altered, had: was}
+	}
+	next := *f
+	next.problem, next.count.TornTail, next.count.NulTail = problem, 0, 0 // the end is read again
+	return next
 }
 
 // unchanged reports whether the file need not be looked into.
@@ -92,8 +132,8 @@ func (o *foreignFiles) regained() (gone []string) {
 		case vanished:
 			gone = append(gone, name)
 			delete(o.files, name)
-		case shorter:
-			f.problem = sound
+		case shorter, altered:
+			f.problem, f.had, f.look = sound, had{}, snapshot.Mark{} // the snapshot is to say how far it goes now
 		}
 	}
 	return gone

@@ -46,6 +46,7 @@ type recovery struct {
 	// files that hold less than was written to them.
 	regained record.Ranges
 	short    []extent.ShortFile
+	altered  []snapshot.Mark // of files of others, which do not hold what the snapshot had read of them
 	file     fileRead
 	kept     bool // something in the folder being read was synced
 }

@@ -12,7 +12,6 @@ import (
 
 	"emberd/internal/contain"
 	"emberd/memory"
-	"emberd/stm/extent"
 	"emberd/stm/record"
 	"emberd/stm/snapshot"
 	"emberd/stm/table"
@@ -163,7 +162,7 @@ func (s *Log) pickUp(ctx context.Context, name string, got *ForeignChange) error
 		return nil
 	}
 	now := known.next(f, info.Size(), s.Now())
-	if now.end < known.end && !known.isDue(s.Now()) {
+	if now.hasLost() {
 		s.others.lose(s.Now())
 	}
 	now.look = snapshot.MarkOf(name, info)
@@ -180,20 +179,6 @@ func (s *Log) pickUp(ctx context.Context, name string, got *ForeignChange) error
 	now.note(&read.file)
 	s.others.set(name, now)
 	return read.finish(ctx, &now)
-}
-
-// next reports where to continue reading: behind the last whole line if the file
-// still begins as it did, else at the beginning, which does no harm.
-func (f *otherFile) next(r io.ReaderAt, size int64, now time.Time) otherFile {
-	switch {
-	case size < f.end:
-		return otherFile{problem: shorter}
-	case f.end == 0 || f.isDue(now) || extent.SumOf(r, f.end) != f.sum:
-		return otherFile{}
-	}
-	next := *f
-	next.problem, next.count.TornTail, next.count.NulTail = sound, 0, 0 // the end is read again
-	return next
 }
 
 // errUnreadable marks an error of the file in contrast to one of the store.
@@ -274,6 +259,9 @@ func (p *pickup) handOver(ctx context.Context) error {
 // finish marks the file as read, for the snapshot.
 func (p *pickup) finish(ctx context.Context, f *otherFile) error {
 	a := &arrival{file: p.name}
+	if f.hasLost() {
+		a.file = ""
+	}
 	if m, ok := f.mark(p.name); ok && !slices.Contains(p.s.Review.files(), p.s.FileOf(p.name)) {
 		a.mark = &m
 	}

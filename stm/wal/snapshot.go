@@ -121,6 +121,7 @@ func (r *recovery) useSnapshot() {
 	switch {
 	case err == nil:
 		s.Snapshot.used = "used"
+		r.noteAltered()
 		s.Snapshot.fresh.Store(true)
 		return
 	case errors.Is(err, fs.ErrNotExist):
@@ -171,6 +172,22 @@ func (r *recovery) Load(f *snapshot.File) error {
 	return nil
 }
 
+// noteAltered flags the files of others that do not hold what the snapshot had read of them.
+func (r *recovery) noteAltered() {
+	for _, m := range r.altered {
+		info, err := r.s.FS.Lstat(m.Name)
+		if err != nil {
+			continue // vanished finds it
+		}
+		f := otherFile{problem: altered, had: had{m.Size, m.Sum}}
+		if info.Size() < m.Size {
+			f.problem = shorter
+		}
+		r.s.others.set(m.Name, f)
+		r.s.Snapshot.marks[m.Name] = m
+	}
+}
+
 // continueFrom checks that the covered files are still what they were.
 func (r *recovery) continueFrom(m *snapshot.Meta) error {
 	s := r.s
@@ -184,6 +201,7 @@ func (r *recovery) continueFrom(m *snapshot.Meta) error {
 				return err
 			}
 			// What was merged from it stays, and what it is now is read.
+			r.altered = append(r.altered, f)
 			f.Size, f.Sum = 0, 0
 		}
 		r.start[f.Name] = f
