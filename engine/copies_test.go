@@ -295,3 +295,27 @@ func TestACopyAWriteAndAnEditDoNotWaitForEachOther(t *testing.T) {
 		return d.memory(id).Content == want && strings.Contains(d.note(t, "Broker.md"), want)
 	})
 }
+
+// A memory comes back from the trash while its note says more, about which emberd asks. A copy beside that note goes
+// if the log has what it says, and stays otherwise.
+func TestACopyBesideANoteThatIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	d, id := brokerDesk(t)
+	text := d.memory(id).Content
+	do(t, d.Engine, op.Forget, &op.ForgetRequest{ID: string(id)})
+	d.write(t, "Broker.md", noteFor(id, text+" A person adds this."))
+	d.rest(t, d.Engine)
+	do(t, d.Engine, op.TrashRestore, &op.TrashRestoreRequest{IDs: []string{string(id)}})
+	until(t, "emberd asks about the note", func() bool {
+		return len(do(t, d.Engine, op.ReviewList, &op.ReviewListRequest{}).Items) == 1
+	})
+	kept := "Broker.sync-conflict-20261122-101113-ABCDEFG.md"
+	d.write(t, kept, noteFor(id, broker+" Nobody else says this."))
+	name := copyNames()["Syncthing"]
+	d.write(t, name, noteFor(id, broker))
+	d.gone(name)
+	if d.memory(id).Content != text || !strings.Contains(d.note(t, "Broker.md"), "A person adds this.") ||
+		!strings.Contains(d.note(t, kept), "Nobody else") {
+		t.Error("the memory, its note, or the copy with a change was touched")
+	}
+}

@@ -87,7 +87,10 @@ func (t *NoteSync) applyChange(ctx context.Context, w *NoteChange) (outcome, err
 		}
 		return became, err
 	case s.claim != nil:
-		return done, t.fileClaim(ctx, w.ID, s.claim)
+		if err := t.fileClaim(ctx, w.ID, s.claim); err != nil {
+			return done, err
+		}
+		return t.settleCopies(ctx, w)
 	case row != nil && !s.more && s.home == nowhere && !s.gone && slices.Contains(w.Removed, core.NotePath(m)):
 		if back, err := t.comesBack(ctx, w, m); back || err != nil {
 			return unclear, err

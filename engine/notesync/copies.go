@@ -30,7 +30,8 @@ func isCopy(path, home string) bool {
 // removed, one with a change of the text is merged into the memory and removed, and one whose change collides
 // stays until the user decides. So is a note at an earlier path of the memory's note, which a device that did not
 // know of the rename brought back, and the second one after a rename on both devices. What is beside the note of
-// a memory that is archived or in the trash is removed if it has no human's change, and stays otherwise.
+// a memory that is archived or in the trash, or beside a note that the user is asked about, is removed if it has no
+// human's change, and stays otherwise.
 func (t *NoteSync) settleCopies(ctx context.Context, w *NoteChange) (outcome, error) {
 	paths := t.e.Notes.Vault.Carriers.Of(w.ID)
 	m, err := t.withCopies(w.ID)
@@ -44,7 +45,7 @@ func (t *NoteSync) settleCopies(ctx context.Context, w *NoteChange) (outcome, er
 	former, became := formerPaths(versions), done
 	home := t.homeOf(m, paths, former)
 	for _, path := range paths {
-		c := copyRun{t: t, id: w.ID, home: home, path: path}
+		c := copyRun{t: t, id: w.ID, isKnown: m.NoteGone.IsZero(), home: home, path: path}
 		if !c.isBeside(w, former) {
 			continue
 		}
@@ -70,7 +71,7 @@ func (t *NoteSync) withCopies(id memory.ID) (*memory.Memory, error) {
 	} else {
 		m, err = t.e.Stm.ReadTrashed(id)
 	}
-	if err != nil || !m.NoteGone.IsZero() || core.NotePath(&m) == "" {
+	if err != nil || core.NotePath(&m) == "" {
 		return nil, ignoreMissing(err)
 	}
 	return &m, nil
@@ -137,6 +138,7 @@ func (c *copyRun) isBeside(w *NoteChange, former []string) bool {
 type copyRun struct {
 	t          *NoteSync
 	id         memory.ID
+	isKnown    bool // that the note at home is the memory's
 	home, path string
 	of         string // the path whose copy it is: that of the memory's note, or an earlier one
 	note, copy *vault.Note
@@ -154,7 +156,7 @@ func (c *copyRun) settle(ctx context.Context) (outcome, error) {
 	}
 	var apart bool
 	var became outcome
-	if row, live := c.t.e.Stm.Get(c.id); live && !row.Cold() {
+	if row, live := c.t.e.Stm.Get(c.id); live && !row.Cold() && c.isKnown {
 		apart, became, err = c.join(ctx, copied, like)
 	} else {
 		apart, err = c.joinAtRest(ctx, copied, like)
@@ -244,7 +246,8 @@ func (c *copyRun) ask(ctx context.Context) error {
 	return c.t.fileClaim(ctx, c.id, c.copy)
 }
 
-// joinAtRest is join for a memory that is archived or in the trash: nothing can be merged into it.
+// joinAtRest is join for a memory that is archived or in the trash, or whose note is not known: nothing can be merged
+// into it.
 func (c *copyRun) joinAtRest(ctx context.Context, copied, like []byte) (apart bool, err error) {
 	m, err := c.t.withCopies(c.id)
 	if m == nil || err != nil {
