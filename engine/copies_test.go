@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -317,5 +318,25 @@ func TestACopyBesideANoteThatIsAskedAbout(t *testing.T) {
 	if d.memory(id).Content != text || !strings.Contains(d.note(t, "Broker.md"), "A person adds this.") ||
 		!strings.Contains(d.note(t, kept), "Nobody else") {
 		t.Error("the memory, its note, or the copy with a change was touched")
+	}
+}
+
+// The note of a memory whose first line changed has no alias, a copy of its earlier note has that line as one. Only an
+// alias that emberd did not give keeps the copy.
+func TestACopyWithAnEarlierAlias(t *testing.T) {
+	t.Parallel()
+	line := strings.Repeat("a long first line that no file name has room for, ", 3) + "the end."
+	d := watching(t, promotingHouse(t, garden()))
+	id := d.keep(line, "Broker.md")
+	text := "A short title.\n\n" + line
+	d.write(t, "Broker.md", noteFor(id, text))
+	until(t, "the edit counts", func() bool { return d.memory(id).Content == text })
+	kept := "Broker.sync-conflict-20261122-101113-ABCDEFG.md"
+	d.write(t, kept, withProperties(id, "aliases:\n  - \"Given by a person\"\n", line))
+	name := copyNames()["Syncthing"]
+	d.write(t, name, withProperties(id, fmt.Sprintf("aliases:\n  - %q\n", line), line))
+	d.gone(name)
+	if !strings.Contains(d.note(t, kept), "Given by a person") {
+		t.Error("the copy with an alias of a person was touched")
 	}
 }

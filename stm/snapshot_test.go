@@ -2,8 +2,10 @@ package stm_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,4 +93,24 @@ func TestASnapshotDoesNotOutliveAReplacedFile(t *testing.T) {
 	os.Chtimes(name, when, when)
 	ts.open()
 	ts.wantContent(idOf(1), "two")
+}
+
+// TestASnapshotOfALogElsewhereIsNotUsed copies a home, of which a file is emptied then. The files of the home that it
+// was copied from are still there.
+func TestASnapshotOfALogElsewhereIsNotUsed(t *testing.T) {
+	ts := openStore(t, wal.Options{})
+	kept := ts.save("kept").ID()
+	ts.reopen()
+	ts.save("more")
+	copied := &testStore{t: t, root: t.TempDir(), opt: ts.opt}
+	if err := errors.Join(ts.Close(), os.CopyFS(copied.root, os.DirFS(ts.root))); err != nil {
+		t.Fatal(err)
+	}
+	copied.forgeIdentity()
+	copied.open()
+	defer copied.Close()
+	if used := copied.Status().Snapshot; !strings.Contains(used, ts.root) {
+		t.Errorf("the snapshot was %s", used)
+	}
+	copied.wantContent(kept, "kept")
 }

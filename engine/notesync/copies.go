@@ -300,15 +300,21 @@ func (c *copyRun) sameElse(ctx context.Context, m *memory.Memory, copied, like [
 			return false, nil
 		}
 	}
-	one, ok := exceptText(m, copied, c.copy.Carried.Body)
-	other, also := exceptText(m, like, c.like.Carried.Body)
-	return ok && also && slices.EqualFunc(one, other, bytes.Equal), nil
+	texts, err := c.t.e.Promote.TextVersions(ctx, m)
+	one, ok := exceptText(m, copied, c.copy, texts)
+	other, also := exceptText(m, like, c.like, texts)
+	return ok && also && slices.EqualFunc(one, other, bytes.Equal), err
 }
 
-// exceptText returns the lines of a note after emberd wrote all that it writes, without the empty ones.
-func exceptText(m *memory.Memory, note []byte, body string) ([][]byte, bool) {
+// exceptText returns the lines of a note after emberd wrote all that it writes, without the empty ones. Aliases that
+// emberd gave the note for one of the memory's texts are left out: a note made for another text has others.
+func exceptText(m *memory.Memory, note []byte, of *vault.Note, texts []string) ([][]byte, bool) {
+	body := of.Carried.Body
 	edit := promote.NoteEdit(m, promote.WrittenFields(), body)
 	edit.Body = &noteedit.BodyEdit{Was: body, Now: m.Content}
+	if promote.IsOwnAliases(m, of.Aliases, texts) {
+		edit.Unset = append(edit.Unset, "aliases")
+	}
 	out, err := noteedit.Splice(note, edit)
 	return slices.DeleteFunc(bytes.Split(out, []byte("\n")),
 		func(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }), err == nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"emberd/engine/core"
+	"emberd/engine/graph"
 	"emberd/engine/notes"
 	"emberd/memory"
 	"emberd/stm"
@@ -90,4 +91,14 @@ func (e *Promote) IsAside(ctx context.Context, m *memory.Memory, path string) bo
 // textPrint returns the fingerprint of a text as that of a note.
 func textPrint(text string) string {
 	return notes.Fingerprints(&vault.Carried{Body: neutralize.Body(text)})[core.ContentField]
+}
+
+// IsOwnAliases reports whether a note's aliases are those of a note that emberd makes when the memory has one of the
+// texts.
+func IsOwnAliases(m *memory.Memory, aliases, texts []string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool {
+		was := *m
+		was.Content = text
+		return slices.Equal(aliases, graph.AliasesOf(&was))
+	})
 }

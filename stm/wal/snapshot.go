@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -196,6 +198,9 @@ func (r *recovery) continueFrom(m *snapshot.Meta) error {
 	s.lastUse.Store(m.LastUse)
 	r.start = map[string]snapshot.Mark{}
 	for _, f := range m.Files {
+		if !strings.HasPrefix(f.Name, s.Data+string(filepath.Separator)) {
+			return fmt.Errorf("%w: it is of a log at %s", snapshot.ErrStale, f.Name)
+		}
 		if err := f.Check(s.FS); err != nil {
 			if s.Ours(f.Name) {
 				return err
