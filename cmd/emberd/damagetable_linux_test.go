@@ -99,6 +99,8 @@ type damageCase struct {
 	operation, file, kind string
 	damage                func(b, older, other []byte) []byte
 	outcome               string
+	repair                []string // more arguments for a repair
+	told                  bool     // that the backup lacks something
 }
 
 // try damages a file of a copy of the home, if that changes it.
@@ -206,6 +208,8 @@ func (c *damageCase) backUp(t *testing.T) {
 	if code != 0 && code != 1 {
 		t.Fatalf("backup create ends with %d: %s", code, said)
 	}
+	c.told = strings.Contains(said, "the trash lost") // with its number
+	c.repair = []string{"--from", c.backup}
 	c.device = newDevice(t, "restored", filepath.Join(c.dir, "vault"))
 	c.restoreFrom(t, name, "restore")
 }
@@ -359,11 +363,11 @@ func (c *damageCase) begin(t *testing.T) {
 			c.outcome = "all there, health " + health
 			return
 		}
-		if health == "ok" {
+		if health == "ok" && !c.told {
 			t.Errorf("health is ok, and %s", got)
 		}
 	}
-	said, code := c.emberd(t, "log", "repair")
+	said, code := c.emberd(t, append([]string{"log", "repair"}, c.repair...)...)
 	if err := c.device.start(t); err != nil {
 		t.Fatalf("the daemon does not start after a repair: %v", err)
 	}

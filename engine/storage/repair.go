@@ -23,6 +23,8 @@ type Repaired struct {
 	Short   []string       `json:"short"`   // log files that hold less than was written to them
 	// BareTrash are memories of the trash of which no copy has the text.
 	BareTrash int `json:"bare_trash,omitempty"`
+	// Damaged are lines of this device's log that are passed over, and that no copy was found to make good.
+	Damaged int `json:"damaged,omitempty"`
 	// Anew is set if a new log was begun, which knows nothing of the numbers of the old one.
 	Anew bool `json:"anew,omitempty"`
 	// Given up are records that are not missed any more, since the caller accepted the loss.
@@ -97,17 +99,21 @@ func (e *Storage) endRepair(ctx context.Context, opt RepairOptions, out *Repaire
 		out.GivenUp = lost.Records - lost.Covered
 	}
 	st := e.Stm.Status()
-	out.Missing, out.Short, out.BareTrash = st.Recovery.Gaps, st.Short, st.BareTrash
+	damaged, err := e.Stm.Quarantine()
+	if err != nil {
+		return err
+	}
+	out.Missing, out.Short, out.BareTrash, out.Damaged = st.Recovery.Gaps, st.Short, st.BareTrash, len(damaged)
 	if opt.Gone != nil && !opt.Accept { // which the new log counts, too, if state/written tells of it
 		out.Missing = max(out.Missing, opt.Gone.Gone.Count())
 	}
 	return nil
 }
 
-// Misses reports whether something that was written is in no file.
+// Misses reports whether something that was written is in no file, or may be in a damaged line alone.
 func (e *Storage) Misses() bool {
 	st := e.Stm.Status()
-	return st.Recovery.Gaps > 0 || len(st.Short) > 0 || st.BareTrash > 0
+	return st.Recovery.Gaps > 0 || len(st.Short) > 0 || st.BareTrash > 0 || st.Recovery.Quarantined > 0
 }
 
 func (r *Repaired) add(name string, got stm.Healed) {

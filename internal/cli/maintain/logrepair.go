@@ -35,7 +35,7 @@ func logRepairCommand(s *cli.App) *cobra.Command {
 			return err
 		}
 		err = s.Answer(res, func() { printRepaired(s, res) })
-		if err == nil && (res.Missing > 0 || len(res.Short) > 0 || res.BareTrash > 0) {
+		if err == nil && (res.Missing+res.BareTrash+res.Damaged > 0 || len(res.Short) > 0) {
 			err = &cli.Exit{Code: cli.ExitNothing}
 		}
 		return err
@@ -159,6 +159,9 @@ func printRepaired(s *cli.App, r *storage.Repaired) {
 			cli.Count(r.Missing, "record of the log is", "records of the log are"))
 	case r.BareTrash > 0:
 		s.Note("%s; name another backup with --from, or give the texts up with --accept-loss", bareText(r.BareTrash))
+	case r.Damaged > 0:
+		s.Note("%s passed over, and no copy is known to have what it said: name another backup with --from, or decide "+
+			"with: emberd doctor quarantine list", cli.Count(r.Damaged, "damaged line is", "damaged lines are"))
 	case len(r.From) == 0 && len(r.Short) == 0:
 		s.Note("nothing is missing")
 	}
