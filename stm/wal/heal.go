@@ -86,7 +86,7 @@ func (h healer) recover(ctx context.Context) error {
 		h.others.lose(h.Now()) // Refresh says in time of which devices the lines are kept
 	}
 	if r.sound {
-		h.settleQuarantine()
+		h.Quarantine.Settle()
 	}
 	return h.settleShort(ctx)
 }
@@ -97,7 +97,7 @@ func (h healer) settleShort(ctx context.Context) error {
 	if h.met().Gaps > 0 {
 		return nil
 	}
-	h.dropMoot()
+	h.Quarantine.DropMoot()
 	short := h.own.shortAtStart()
 	if len(short) == 0 {
 		return nil
@@ -121,22 +121,9 @@ func (f *found) pending() bool {
 
 // met is what the start met in this device's log and nothing has settled since.
 func (s *Log) met() record.Recovery {
-	r := s.recovery.Less(int(s.Decided.since.Load()))
+	r := s.recovery.Less(s.Quarantine.Since())
 	r.Gaps = max(0, r.Gaps-int(s.repaired.Load())) + int(s.missedBefore.Load())
 	return r
-}
-
-// settleQuarantine says of every damaged line that what it said is back.
-func (h healer) settleQuarantine() {
-	damaged, err := h.Decided.Quarantine()
-	for _, q := range damaged {
-		if q.Hindrance != "" || record.OneBit(q.Text) { // what a person may have meant to write is for a person
-			err = errors.Join(err, h.Decided.Decide(q, "recovered"))
-		}
-	}
-	if err != nil {
-		h.Logger.Warn("damaged lines that came back are still listed", "error", err)
-	}
 }
 
 // write hands lines to the writer, which appends them to the log and merges them.
@@ -228,7 +215,7 @@ func (s *Log) AcceptLoss(ctx context.Context) (repair.Healed, error) {
 	s.own.leave(nil)
 	found.Records += int(s.missedBefore.Load())
 	s.found.acceptBefore(h)
-	return found.Healed, s.Decided.giveUp(h.bareNow())
+	return found.Healed, s.Quarantine.GiveUp(h.bareNow())
 }
 
 // comparison is what the files lack.

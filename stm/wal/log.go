@@ -15,6 +15,7 @@ import (
 	"emberd/stm/device"
 	"emberd/stm/extent"
 	"emberd/stm/journal"
+	"emberd/stm/quarantine"
 	"emberd/stm/record"
 	"emberd/stm/snapshot"
 	"emberd/stm/table"
@@ -48,24 +49,24 @@ type Log struct {
 	sign         func(*record.Entry) string
 	purging      func([]memory.ID) error
 
-	Ballast  *reservedSpace
-	Journal  *journal.Journal
-	Keys     *journal.Keys
-	Uses     uses
-	Locks    locks           // taken by callers, released by the writer
-	recovery record.Recovery // what the start met; not changed after it
-	found    found           // by the start
-	own      ownFiles        // since
-	others   foreignFiles
-	Peers    *device.Peers
-	Prints   *device.TextKeys
-	Review   review
-	Apart    TextsApart
-	LoadTime time.Duration
-	Snapshot snapshotState
-	Decided  *QuarantineDecisions
-	extents  *extent.Files // of the files of this device
-	counts   counts
+	Ballast    *reservedSpace
+	Journal    *journal.Journal
+	Keys       *journal.Keys
+	Uses       uses
+	Locks      locks           // taken by callers, released by the writer
+	recovery   record.Recovery // what the start met; not changed after it
+	found      found           // by the start
+	own        ownFiles        // since
+	others     foreignFiles
+	Peers      *device.Peers
+	Prints     *device.TextKeys
+	Review     review
+	Apart      TextsApart
+	LoadTime   time.Duration
+	Snapshot   snapshotState
+	Quarantine *quarantine.Lines
+	extents    *extent.Files // of the files of this device
+	counts     counts
 	// asked is the latest millisecond that a view of the past was asked for: a line
 	// that is as old makes the answer incomplete.
 	Asked atomic.Int64
@@ -106,7 +107,7 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 		Ballast: NewBallast(o.FS, filepath.Join(data, "stm", dev.ID), state, o.Ballast),
 		Keys:    journal.NewIdemKeys(), Uses: uses{wake: make(chan struct{},
 			1)}, Locks: locks{held: map[string]*lock{}},
-		Prints: &device.TextKeys{Home: h}, Decided: &QuarantineDecisions{Home: h}}
+		Prints: &device.TextKeys{Home: h}}
 	s.own.ask = o.Damaged
 	s.Journal = journal.NewJournal(h, s.FileTable)
 	s.Peers = &device.Peers{Home: h, Keys: s.Prints, Last: &s.LastSeq,
@@ -185,7 +186,7 @@ func (s *Log) load(dev *device.Identity, o *Options) ([]ManualEdit, error) {
 	if dev.Unbegun(s.FS, w.Dir) {
 		w.lastSegment = 0 // the number is as good as new
 	}
-	if err := s.Decided.load(s.FS, s.State); err != nil {
+	if s.Quarantine, err = quarantine.Open(s.Home); err != nil {
 		s.Logger.Warn("damaged lines that were decided about may be counted again", "error", err)
 	}
 	r := NewRecovery(s, &w.clock)

@@ -121,7 +121,7 @@ func (h healer) rememberMade(out *compaction.Output) {
 func (s *Log) compactionSource() compaction.Source {
 	now := s.Now()
 	return compaction.Source{FS: s.FS, Dir: s.OwnDir(), Device: s.Device, Log: s.Logger, Now: now,
-		TrashKeep: s.TrashKeep, Hide: s.foreignTombstones(now), Purged: s.Table.Purged(), Decided: s.Decided.hashes(),
+		TrashKeep: s.TrashKeep, Hide: s.foreignTombstones(now), Purged: s.Table.Purged(), Decided: s.Quarantine.Hashes(),
 		IsActive: s.isActive, Seen: s.Snapshot.Seen.Contiguous, Missing: healer{s}.missing(), Foreign: s.foreignNames}
 }
 
