@@ -12,23 +12,21 @@ import (
 
 // counters that status reads while the writer works.
 type counters struct {
-	bytes    atomic.Int64
-	dead     deadBytes
-	lastUse  atomic.Int64 // bytes of the latest own use line, dead once there is another
-	changes  atomic.Int64
-	LastSeq  atomic.Uint64 // sequence number of the last record
-	newest   atomic.Uint64 // the clock of the log
-	reserved atomic.Uint32 // highest segment number
-	unsealed atomic.Uint32 // lowest segment number that may still be written
-	// missedBefore counts the records that are missed of the devices that this one goes on for.
-	missedBefore atomic.Int64
-	cloned       atomic.Bool  // another emberd writes in the folder of this device
-	repaired     atomic.Int64 // own numbers that were missing at the start and are not missed any more
-	Rewritten    atomic.Int64 // how often something was merged or removed that may be old
-	trouble      atomic.Pointer[writeError]
-	inDoubt      atomic.Bool            // something was answered with doubt and is not settled
-	shortage     atomic.Pointer[string] // why saves, but not deletes, are refused
-	activeIn     atomic.Pointer[string]
+	bytes     atomic.Int64
+	dead      deadBytes
+	lastUse   atomic.Int64 // bytes of the latest own use line, dead once there is another
+	changes   atomic.Int64
+	LastSeq   atomic.Uint64 // sequence number of the last record
+	newest    atomic.Uint64 // the clock of the log
+	reserved  atomic.Uint32 // highest segment number
+	unsealed  atomic.Uint32 // lowest segment number that may still be written
+	cloned    atomic.Bool   // another emberd writes in the folder of this device
+	repaired  atomic.Int64  // own numbers that were missing at the start and are not missed any more
+	Rewritten atomic.Int64  // how often something was merged or removed that may be old
+	trouble   atomic.Pointer[writeError]
+	inDoubt   atomic.Bool            // something was answered with doubt and is not settled
+	shortage  atomic.Pointer[string] // why saves, but not deletes, are refused
+	activeIn  atomic.Pointer[string]
 }
 
 // counts is what only [Store.Measure] tells.
@@ -72,14 +70,22 @@ func (d *deadBytes) sum(counts func(file uint32) bool) (n int64) {
 
 func everywhere(uint32) bool { return true }
 
+// activeName is the base name of the segment that is being written, "" if there is none.
+func (s *Log) activeName() string {
+	if name := s.activeIn.Load(); name != nil {
+		return *name
+	}
+	return ""
+}
+
 // foldable are the dead bytes less those by lines of the segment that is being written. What
 // these superseded in other files a compaction leaves there: it does not read them.
 func (s *Log) foldable() int64 {
-	name := s.activeIn.Load()
-	if name == nil {
+	name := s.activeName()
+	if name == "" {
 		return s.dead.sum(everywhere)
 	}
-	active := s.FileOf(filepath.Join(s.OwnDir(), *name))
+	active := s.FileOf(filepath.Join(s.OwnDir(), name))
 	return s.dead.sum(func(file uint32) bool { return file != active })
 }
 

@@ -59,7 +59,6 @@ type found struct {
 	purges []record.Line // that were known and in no file
 	lines  []record.Line // that a copy held and no file
 	sound  bool          // with them, what every damaged line said is back
-	before []predecessor // devices that this one goes on for, and of which something is missed
 	healed repair.Healed // what came back
 	back   []record.Line // in these lines
 }
@@ -81,7 +80,7 @@ func (h healer) recover(ctx context.Context) error {
 		}
 		r.tell(r.lines, theSnapshot)
 		h.Logger.Warn("memories that the log had lost came back from the snapshot", "memories", r.healed.Memories,
-			"from", r.healed.Oldest, "until", r.healed.Newest, "files", h.own.shortAtStart())
+			"from", r.healed.Oldest, "until", r.healed.Newest, "files", h.own.Missed())
 		r.lines = nil
 		h.others.lose(h.Now()) // Refresh says in time of which devices the lines are kept
 	}
@@ -98,16 +97,15 @@ func (h healer) settleShort(ctx context.Context) error {
 		return nil
 	}
 	h.Quarantine.DropMoot()
-	short := h.own.shortAtStart()
-	if len(short) == 0 {
+	if len(h.own.Missed()) == 0 {
 		return nil
 	}
-	if h.activeIn.Load() == nil {
+	if h.activeName() == "" {
 		if err := h.sealNow(ctx); err != nil {
 			return err
 		}
 	}
-	h.own.leave(h.settleExtents(short))
+	h.own.Settle()
 	return nil
 }
 
@@ -122,7 +120,7 @@ func (f *found) pending() bool {
 // met is what the start met in this device's log and nothing has settled since.
 func (s *Log) met() record.Recovery {
 	r := s.recovery.Less(s.Quarantine.Since())
-	r.Gaps = max(0, r.Gaps-int(s.repaired.Load())) + int(s.missedBefore.Load())
+	r.Gaps = max(0, r.Gaps-int(s.repaired.Load())) + s.before.Missing()
 	return r
 }
 
@@ -179,7 +177,7 @@ func (h healer) heal(ctx context.Context, held *repair.Folded) (comparison, erro
 	h.Table.Strip(found.have, found.until)
 	h.Uses.giveBack(found.uses) // which are written with the next ones
 	if len(found.lines)+found.covered.Count()+len(found.kept) == 0 {
-		h.found.settleBefore(h, held)
+		h.before.Return(h.Home, held, h.Snapshot.Seen)
 		return found, nil
 	}
 	if err := h.write(ctx, found.lines); err != nil {
@@ -188,7 +186,7 @@ func (h healer) heal(ctx context.Context, held *repair.Folded) (comparison, erro
 	if err := h.keep(ctx, found.kept); err != nil {
 		return found, err
 	}
-	h.found.settleBefore(h, held)
+	h.before.Return(h.Home, held, h.Snapshot.Seen)
 	return found, h.giveUp(ctx, &found.covered)
 }
 
@@ -207,14 +205,11 @@ func (s *Log) AcceptLoss(ctx context.Context) (repair.Healed, error) {
 	if err := h.giveUp(ctx, &found.gone); err != nil {
 		return repair.Healed{}, err
 	}
-	for _, f := range s.own.shortAtStart() {
-		if err := h.acceptExtent(f); err != nil {
-			return repair.Healed{}, err
-		}
+	if err := s.own.AcceptLoss(); err != nil {
+		return repair.Healed{}, err
 	}
-	s.own.leave(nil)
-	found.Records += int(s.missedBefore.Load())
-	s.found.acceptBefore(h)
+	found.Records += s.before.Missing()
+	s.before.Accept(s.Home)
 	return found.Healed, s.Quarantine.GiveUp(h.bareNow())
 }
 
@@ -289,7 +284,7 @@ func (h healer) afterRefresh(ctx context.Context, got *ForeignChange) error {
 	}
 	since, now := h.others.lostSince(), h.Now()
 	LookAtFiles(h.Log)
-	hurt := h.own.damaged()
+	hurt := h.own.Damaged()
 	switch {
 	case since.IsZero() && len(hurt) == 0:
 		return nil
@@ -377,7 +372,7 @@ func (h healer) letGo() {
 	}
 	h.retire(gone)
 	for _, name := range gone {
-		if err := h.extents.Forget(filepath.Base(name)); err != nil {
+		if err := h.own.Forget(filepath.Base(name)); err != nil {
 			h.Logger.Warn("a file that is gone is still missed", "file", name, "error", err)
 		}
 	}

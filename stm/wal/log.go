@@ -15,8 +15,10 @@ import (
 	"emberd/stm/device"
 	"emberd/stm/extent"
 	"emberd/stm/journal"
+	"emberd/stm/ownfiles"
 	"emberd/stm/quarantine"
 	"emberd/stm/record"
+	"emberd/stm/repair"
 	"emberd/stm/snapshot"
 	"emberd/stm/table"
 )
@@ -56,7 +58,8 @@ type Log struct {
 	Locks      locks           // taken by callers, released by the writer
 	recovery   record.Recovery // what the start met; not changed after it
 	found      found           // by the start
-	own        ownFiles        // since
+	before     repair.Predecessors
+	own        *ownfiles.Files
 	others     foreignFiles
 	Peers      *device.Peers
 	Prints     *device.TextKeys
@@ -65,7 +68,6 @@ type Log struct {
 	LoadTime   time.Duration
 	Snapshot   snapshotState
 	Quarantine *quarantine.Lines
-	extents    *extent.Files // of the files of this device
 	counts     counts
 	// asked is the latest millisecond that a view of the past was asked for: a line
 	// that is as old makes the answer incomplete.
@@ -108,7 +110,6 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 		Keys:    journal.NewIdemKeys(), Uses: uses{wake: make(chan struct{},
 			1)}, Locks: locks{held: map[string]*lock{}},
 		Prints: &device.TextKeys{Home: h}}
-	s.own.ask = o.Damaged
 	s.Journal = journal.NewJournal(h, s.FileTable)
 	s.Peers = &device.Peers{Home: h, Keys: s.Prints, Last: &s.LastSeq,
 		Seen: func() map[record.Device]uint64 { return s.Snapshot.Seen.Contiguous() }}
@@ -121,7 +122,7 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 	case why != "":
 		o.Logger.Info("new device identity", "device", dev.ID, "because", why)
 	}
-	if s.extents, err = extent.Open(o.FS, state, id); err != nil {
+	if s.own, err = ownfiles.Open(h, o.Damaged); err != nil {
 		return nil, nil, device.Fault(state, err)
 	}
 	edits, err := s.load(dev, o)
@@ -198,9 +199,9 @@ func (s *Log) load(dev *device.Identity, o *Options) ([]ManualEdit, error) {
 	r.heal(healer{s}.heldBySnapshot(o.Repair))
 	r.reconsider()
 	r.believe()
-	r.predecessors()
-	rebuildExtents(healer{s})
-	r.short = healer{s}.compareFiles()
+	s.before.Find(s.Home, r.seen)
+	s.own.Rebuild()
+	r.short = s.own.Short("")
 	w.seq, r.count.Gaps = r.numbers()
 	w.changed = w.seq
 	w.take(r)

@@ -41,7 +41,6 @@ type recovery struct {
 	carried  record.Ranges            // and those that the log of another device has
 	missed   record.Ranges            // and those that nothing has
 	returned []record.Line            // own ones that other devices have written again
-	before   []predecessor
 	// regained are own numbers that no file has, and that copy the effect of; short are the own
 	// files that hold less than was written to them.
 	regained record.Ranges

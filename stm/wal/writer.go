@@ -410,7 +410,7 @@ func (w *Writer) present() error {
 	if w.active != nil {
 		w.S.cloned.Store(w.S.cloned.Load() || errors.Is(damage, errOtherFile))
 		w.abandonSegment(w.seq, damage)
-		w.S.own.damagedNow()
+		w.S.own.AskForRepair()
 	}
 	return nil
 }
