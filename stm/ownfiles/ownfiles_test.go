@@ -64,7 +64,8 @@ func (f *fixture) path(base string) string { return filepath.Join(f.home.OwnDir(
 func (f *fixture) write(base, text string) {
 	f.t.Helper()
 	f.do(os.WriteFile(f.path(base), []byte(text), 0o600))
-	f.do(f.Note(base, extent.Extent{Bytes: int64(len(text)), Sum: extent.Sum(f.home.FS, f.path(base), int64(len(text)))}))
+	n := int64(len(text))
+	f.do(f.Note(base, extent.Extent{Bytes: n, Sum: extent.Sum(f.home.FS, f.path(base), n)}))
 }
 
 func (f *fixture) want(what string, short []extent.ShortFile, names ...string) {

@@ -25,8 +25,8 @@ const (
 func home(t *testing.T) *device.Home {
 	t.Helper()
 	dev, _ := record.ParseDevice(own)
-	return &device.Home{Data: t.TempDir(), State: t.TempDir(), FS: durable.OS{}, Device: dev, Former: []string{"b3k9w2pq"},
-		Now: func() time.Time { return time.Date(2024, 11, 3, 12, 0, 0, 0, time.UTC) }}
+	return &device.Home{Data: t.TempDir(), State: t.TempDir(), FS: durable.OS{}, Device: dev,
+		Former: []string{"b3k9w2pq"}, Now: func() time.Time { return time.Date(2024, 11, 3, 12, 0, 0, 0, time.UTC) }}
 }
 
 func open(t *testing.T, h *device.Home) *quarantine.Lines {
@@ -70,7 +70,8 @@ func TestCopiesAreOfFilesThatThisDeviceWrote(t *testing.T) {
 	if got := list(t, lines); !slices.Equal(got, want) {
 		t.Errorf("listed %q, want %q", got, want)
 	}
-	if got, err := lines.Named(segment + "@1234"); err != nil || string(got.Text) != "damaged\n" || got.Hindrance == "" {
+	got, err := lines.Named(segment + "@1234")
+	if err != nil || string(got.Text) != "damaged\n" || got.Hindrance == "" {
 		t.Errorf("the first copy is %+v (%v)", got, err)
 	}
 }

@@ -34,7 +34,8 @@ type predecessor struct {
 func (p *Predecessors) Find(h *device.Home, seen *device.Numbers) {
 	for _, dev := range device.Predecessors(h.FS, h.State) {
 		written := extent.Read(h.FS, h.State, dev)
-		one := predecessor{dev: dev, short: extent.ShortFiles(h.FS, filepath.Join(h.Data, "stm", dev.String()), written)}
+		dir := filepath.Join(h.Data, "stm", dev.String())
+		one := predecessor{dev: dev, short: extent.ShortFiles(h.FS, dir, written)}
 		for _, e := range written {
 			one.last = max(one.last, e.Last)
 		}

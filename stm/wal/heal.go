@@ -82,7 +82,7 @@ func (h healer) recover(ctx context.Context) error {
 		h.Logger.Warn("memories that the log had lost came back from the snapshot", "memories", r.healed.Memories,
 			"from", r.healed.Oldest, "until", r.healed.Newest, "files", h.own.Missed())
 		r.lines = nil
-		h.others.lose(h.Now()) // Refresh says in time of which devices the lines are kept
+		h.others.Lose(h.Now()) // Refresh says in time of which devices the lines are kept
 	}
 	if r.sound {
 		h.Quarantine.Settle()
@@ -282,7 +282,7 @@ func (h healer) afterRefresh(ctx context.Context, got *ForeignChange) error {
 	if err := h.believe(ctx); err != nil {
 		return err
 	}
-	since, now := h.others.lostSince(), h.Now()
+	since, now := h.others.LostSince(), h.Now()
 	LookAtFiles(h.Log)
 	hurt := h.own.Damaged()
 	switch {
@@ -314,7 +314,7 @@ func (h healer) makeGood(ctx context.Context, hurt []extent.ShortFile, others bo
 	if !others {
 		return nil
 	}
-	h.retire(h.others.regained())
+	h.retire(h.others.Regained())
 	if len(hurt) == 0 && back.Lines > 0 {
 		h.Logger.Warn("files of the log were cut or removed; what they held is in this device's log",
 			"lines", back.Lines, "memories", back.Memories)

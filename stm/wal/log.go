@@ -15,6 +15,7 @@ import (
 	"emberd/stm/device"
 	"emberd/stm/extent"
 	"emberd/stm/journal"
+	"emberd/stm/otherfiles"
 	"emberd/stm/ownfiles"
 	"emberd/stm/quarantine"
 	"emberd/stm/record"
@@ -60,7 +61,7 @@ type Log struct {
 	found      found           // by the start
 	before     repair.Predecessors
 	own        *ownfiles.Files
-	others     foreignFiles
+	others     otherfiles.Files
 	Peers      *device.Peers
 	Prints     *device.TextKeys
 	Review     review
@@ -73,8 +74,9 @@ type Log struct {
 	// that is as old makes the answer incomplete.
 	Asked atomic.Int64
 
-	Rewriting sync.Mutex // held by one compaction, unlinking or purge from its begin to its end
-	healing   sync.Mutex // held by one repair, and by a Moment, which has all that it writes or nothing
+	Rewriting  sync.Mutex // held by one compaction, unlinking or purge from its begin to its end
+	refreshing sync.Mutex // held by one Refresh
+	healing    sync.Mutex // held by one repair, and by a Moment, which has all that it writes or nothing
 
 	Writer  *Writer
 	closing sync.RWMutex // read-locked by a caller while it queues, locked by Close to forbid that for good
@@ -262,6 +264,21 @@ func (s *Log) Close(ctx context.Context, closed func(error)) error {
 		saved = nil
 	}
 	return errors.Join(err, saved)
+}
+
+// Send queues p unless the queue is full or the store is closing.
+func (s *Log) Send(p *Pending) error {
+	s.closing.RLock()
+	defer s.closing.RUnlock()
+	if s.closed {
+		return memory.Errorf(memory.Unavailable, "emberd is stopping; try again when it runs")
+	}
+	select {
+	case s.Writer.Queue <- p:
+		return nil
+	default:
+		return memory.Errorf(memory.Busy, "%d changes wait for the disk already; try again in a moment", MaxQueue)
+	}
 }
 
 // OnWriter runs fn between two batches on the goroutine that changes log and

@@ -132,7 +132,7 @@ func (r *recovery) unreadable(name, dir string, err error) error {
 	if filepath.Base(dir) == r.s.Device.String() {
 		return fmt.Errorf("read %s: %w", dir, err)
 	}
-	r.s.others.unreadable(name)
+	r.s.others.SetUnreadable(name)
 	r.s.Logger.Warn("log of another device not read", "name", name, "error", err)
 	return nil
 }
@@ -202,7 +202,7 @@ func (r *recovery) stop(b []byte, at record.Place) {
 	r.file.garbled, r.file.upto = true, at.Off
 	name := r.s.FileName(at.File)
 	if !r.s.Ours(name) {
-		return // it is flagged by its name, see othersNow
+		return // it is flagged by its name, see otherfiles
 	}
 	r.s.Logger.Warn("log file not read to its end", "file", name, "offset", at.Off, "error", record.ErrGarbage)
 	if r.s.Quarantine.Has(b) {
@@ -306,7 +306,7 @@ func (r *recovery) header(l *record.Line) {
 		for _, lost := range h.Lost {
 			r.lost.Add(lost[0], lost[1])
 		}
-		r.s.others.keeps(r.s.FileName(l.At.File), h.Kept)
+		r.s.others.Keeps(r.s.FileName(l.At.File), h.Kept)
 		r.upto = max(r.upto, max(h.First, 1)-1, h.Last)
 	}
 	if r.file.dev = l.Stamp.Dev; h.Fits(r.file.name) {

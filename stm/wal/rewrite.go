@@ -113,8 +113,9 @@ func (s *Log) noteMade(names ...string) {
 func (s *Log) compactionSource() compaction.Source {
 	now := s.Now()
 	return compaction.Source{FS: s.FS, Dir: s.OwnDir(), Device: s.Device, Log: s.Logger, Now: now,
-		TrashKeep: s.TrashKeep, Hide: s.foreignTombstones(now), Purged: s.Table.Purged(), Decided: s.Quarantine.Hashes(),
-		IsActive: s.isActive, Seen: s.Snapshot.Seen.Contiguous, Missing: healer{s}.missing(), Foreign: s.foreignNames}
+		TrashKeep: s.TrashKeep, Hide: s.foreignTombstones(now), Purged: s.Table.Purged(),
+		Decided: s.Quarantine.Hashes(), IsActive: s.isActive, Seen: s.Snapshot.Seen.Contiguous,
+		Missing: healer{s}.missing(), Foreign: s.foreignNames}
 }
 
 // missing are own numbers that are missed, or would be without other devices. A damaged line is told by itself.

@@ -66,7 +66,7 @@ func (s *Log) StatusNow() Status {
 	if t := s.trouble.Load(); t != nil {
 		st.ReadOnly = t.reason
 	}
-	elsewhere, failed, flagged := s.othersNow()
+	elsewhere, failed, flagged := s.others.Report(s.Home, s.Peers)
 	st.BareTrash = len(healer{s}.bareNow())
 	st.Recovery, st.Unreadable = s.met().Plus(elsewhere), failed
 	s.found.mu.Lock()

@@ -52,18 +52,3 @@ type Receipt struct {
 	At    time.Time    // of the log's stamp
 	Rows  []*table.Row // in the order of Changes, nil for deletes
 }
-
-// Send queues p unless the queue is full or the store is closing.
-func (s *Log) Send(p *Pending) error {
-	s.closing.RLock()
-	defer s.closing.RUnlock()
-	if s.closed {
-		return memory.Errorf(memory.Unavailable, "emberd is stopping; try again when it runs")
-	}
-	select {
-	case s.Writer.Queue <- p:
-		return nil
-	default:
-		return memory.Errorf(memory.Busy, "%d changes wait for the disk already; try again in a moment", MaxQueue)
-	}
-}
