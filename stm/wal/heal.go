@@ -395,15 +395,18 @@ func (h healer) retire(gone []string) {
 // append puts the lines of an arrival at the end of this device's log. Own ones get a new number,
 // those of other devices none.
 func (w *Writer) append(a *arrival) error {
-	if err := w.checkBackoff(); err != nil {
+	if err := w.atEnd(true, func() { w.encodeArrival(a) }); err != nil {
 		return err
 	}
-	if err := w.rotate(); err != nil {
-		return w.refuse(err)
+	for i := range a.lines {
+		w.place(&a.lines[i])
 	}
-	w.begun()
-	before := w.seq
-	w.buf, w.useLine = w.buf[:0], record.Line{}
+	w.written()
+	w.recovered()
+	return nil
+}
+
+func (w *Writer) encodeArrival(a *arrival) {
 	for i := range a.lines {
 		l := &a.lines[i]
 		if l.Seq = 0; l.Stamp.Dev == w.S.Device {
@@ -413,19 +416,8 @@ func (w *Writer) append(a *arrival) error {
 		if w.S.sign != nil {
 			l.Audit = w.S.sign(new(l.Entry()))
 		}
-		start := len(w.buf)
-		w.buf = l.Append(w.buf)
-		l.At = record.Place{Off: int64(start), N: uint32(len(w.buf) - start)}
+		w.put(l)
 	}
-	if err := w.write(before); err != nil {
-		return err
-	}
-	for i := range a.lines {
-		a.lines[i].At.File, a.lines[i].At.Off = w.active.file, a.lines[i].At.Off+w.active.size
-	}
-	w.written()
-	w.recovered()
-	return nil
 }
 
 // heldBySnapshot reads the memories of a snapshot that was not used, nil if there is none of

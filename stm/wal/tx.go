@@ -52,3 +52,22 @@ type Receipt struct {
 	At    time.Time    // of the log's stamp
 	Rows  []*table.Row // in the order of Changes, nil for deletes
 }
+
+// Pending is one transaction on its way to the disk.
+type Pending struct {
+	Line    record.Line
+	By      memory.Actor       // as in line, decoded
+	Terms   []table.TermCounts // of each change's text after it, empty for deletes
+	Bytes   int
+	Rows    []*table.Row
+	Err     error
+	Done    chan struct{}
+	Release func() // unlocks what the transaction touches
+}
+
+// answer reports to the caller how it ended.
+func (p *Pending) answer(err error) {
+	p.Err = err
+	p.Release()
+	close(p.Done)
+}
