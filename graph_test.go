@@ -638,7 +638,8 @@ func graph() map[string]edges {
 		"stm": {
 			ours: []string{
 				"compaction", "internal/durable", "internal/metrics", "memory", "stm/content", "stm/device",
-				"stm/extent", "stm/history", "stm/journal", "stm/record", "stm/repair", "stm/snapshot", "stm/table", "stm/wal",
+				"stm/extent", "stm/history", "stm/journal", "stm/logcheck", "stm/quarantine", "stm/record", "stm/repair",
+				"stm/snapshot", "stm/table", "stm/wal",
 			},
 			tests: []string{"internal/backup", "internal/text/analysis", "internal/words"},
 		},
@@ -660,6 +661,26 @@ func graph() map[string]edges {
 		},
 		"stm/journal": {
 			ours: []string{"memory", "stm/device", "stm/record", "stm/table"},
+		},
+		// It reads a log that may be of another machine, so never stm/wal, which opens one.
+		"stm/logcheck": {
+			ours: []string{
+				"internal/durable", "stm/device", "stm/extent", "stm/quarantine", "stm/record", "stm/repair",
+			},
+			tests: []string{"memory", "stm"},
+		},
+		// Bookkeeping alone: it opens no file.
+		"stm/otherfiles": {
+			ours: []string{"stm/device", "stm/extent", "stm/record", "stm/snapshot"},
+		},
+		// It compares files with what is kept of them; what they held is for stm/wal to write again.
+		"stm/ownfiles": {
+			ours:  []string{"stm/device", "stm/extent", "stm/record", "stm/snapshot"},
+			tests: []string{"internal/durable"},
+		},
+		// It knows the folder and the lines, not the log: the log asks it.
+		"stm/quarantine": {
+			ours: []string{"internal/durable", "memory", "stm/device", "stm/record"},
 		},
 		"stm/record": {
 			ours: []string{"internal/durable", "internal/stamp", "memory"},
@@ -686,8 +707,8 @@ func graph() map[string]edges {
 		"stm/wal": {
 			ours: []string{
 				"compaction", "internal/contain", "internal/durable", "internal/metrics",
-				"internal/text/analysis", "memory", "stm/device", "stm/extent", "stm/journal", "stm/record", "stm/repair",
-				"stm/snapshot", "stm/table",
+				"internal/text/analysis", "memory", "stm/device", "stm/extent", "stm/journal", "stm/otherfiles",
+				"stm/ownfiles", "stm/quarantine", "stm/record", "stm/repair", "stm/snapshot", "stm/table",
 			},
 		},
 		"vault": {

@@ -16,6 +16,7 @@ import (
 	"emberd/stm"
 	"emberd/stm/device"
 	"emberd/stm/journal"
+	"emberd/stm/quarantine"
 	"emberd/stm/record"
 	"emberd/stm/snapshot"
 	"emberd/stm/table"
@@ -167,8 +168,9 @@ func memoryOnly() *stm.Store {
 	log := slog.New(slog.DiscardHandler)
 	dev, _ := record.ParseDevice("k7q2mzxa")
 	h := &device.Home{Logger: log, Now: time.Now, Device: dev, FS: durable.OS{}, State: "/nonexistent"}
+	damaged, _ := quarantine.Open(h)
 	l := &wal.Log{MemorySet: table.MemorySet{Table: table.NewTable(), Words: table.NewIndex(analysis.New(), log)}, Home: h,
-		FileTable: &journal.FileTable{Files: []string{"x"}}, Keys: journal.NewIdemKeys(), Decided: &wal.QuarantineDecisions{Home: h}, Prints: &device.TextKeys{Home: h}}
+		FileTable: &journal.FileTable{Files: []string{"x"}}, Keys: journal.NewIdemKeys(), Quarantine: damaged, Prints: &device.TextKeys{Home: h}}
 	l.Journal = journal.NewJournal(h, l.FileTable)
 	l.Peers = &device.Peers{Home: h, Keys: l.Prints, Last: &l.LastSeq}
 	return stm.OfLog(l)

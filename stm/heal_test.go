@@ -11,6 +11,7 @@ import (
 
 	"emberd/internal/durable"
 	"emberd/memory"
+	"emberd/stm/logcheck"
 	"emberd/stm/wal"
 )
 
@@ -63,7 +64,7 @@ func TestADamagedFileCostsNothingWhileTheSnapshotHoldsIt(t *testing.T) {
 				if st := ts.Status(); st.Recovery.Gaps != 0 || len(st.Short) > 0 {
 					t.Errorf("%d records are missing still, short are %q", st.Recovery.Gaps, st.Short)
 				}
-				for _, why := range ts.foundBy(wal.CheckDecidedLog) {
+				for _, why := range ts.foundBy(logcheck.CheckDecided) {
 					t.Log(why)
 				}
 				after := ts.save("life goes on")
@@ -152,7 +153,7 @@ func TestAShorterFileIsToldWithoutASnapshot(t *testing.T) {
 			os.RemoveAll(filepath.Join(ts.root, "state", "index"))
 			d.do(ts.segments()[2], "")
 			data, state := filepath.Join(ts.root, "data"), filepath.Join(ts.root, "state")
-			c, err := wal.CheckDecidedLog(t.Context(), durable.OS{}, data, state, time.Now())
+			c, err := logcheck.CheckDecided(t.Context(), durable.OS{}, data, state, time.Now())
 			if err != nil || c.Wrong() == 0 {
 				t.Errorf("log check finds nothing wrong (%v)", err)
 			}
@@ -170,7 +171,7 @@ func TestAShorterFileIsToldWithoutASnapshot(t *testing.T) {
 }
 
 // foundBy returns what is wrong with the log, and not harmless.
-func (ts *testStore) foundBy(check func(context.Context, durable.FS, string, string, time.Time) (*wal.LogCheck, error)) (wrong []string) {
+func (ts *testStore) foundBy(check func(context.Context, durable.FS, string, string, time.Time) (*logcheck.Report, error)) (wrong []string) {
 	ts.t.Helper()
 	c, err := check(ts.t.Context(), durable.OS{}, filepath.Join(ts.root, "data"), filepath.Join(ts.root, "state"), time.Now())
 	if err != nil {
@@ -182,7 +183,7 @@ func (ts *testStore) foundBy(check func(context.Context, durable.FS, string, str
 	for _, f := range c.Files {
 		for _, g := range f.Findings {
 			if !g.Harmless {
-				wrong = append(wrong, fmt.Sprintf("%s:%d: %s", filepath.Base(f.File), g.Line, g.Reason))
+				wrong = append(wrong, fmt.Sprintf("%s:%d: %s", filepath.Base(f.Path), g.Line, g.Reason))
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"emberd/memory"
+	"emberd/stm/logcheck"
 	"emberd/stm/record"
 	"emberd/stm/wal"
 )
@@ -46,7 +47,7 @@ func TestALostHistoryIsToldAndComesBackWhole(t *testing.T) {
 			was, _ := os.ReadFile(history)
 			do(history, made)
 			for range 2 {
-				if len(ts.foundBy(wal.CheckDecidedLog)) == 0 {
+				if len(ts.foundBy(logcheck.CheckDecided)) == 0 {
 					t.Error("log check finds nothing wrong")
 				}
 				ts.open()
@@ -71,7 +72,7 @@ func TestALostHistoryIsToldAndComesBackWhole(t *testing.T) {
 			}
 			ts.withoutSnapshot()
 			ts.wantSound("a start later")
-			if got := ts.foundBy(wal.CheckDecidedLog); len(got) > 0 {
+			if got := ts.foundBy(logcheck.CheckDecided); len(got) > 0 {
 				t.Errorf("log check finds %q", got)
 			}
 			ts.wantContent(ids[0], "the zebra again")

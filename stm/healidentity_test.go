@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"emberd/stm/logcheck"
 	"emberd/stm/wal"
 )
 
@@ -30,7 +31,7 @@ func lostWithACopy(ts *testStore, damage func(names []string)) (copyOf string) {
 // wantTold checks that a loss is told, or that nothing is missed.
 func (ts *testStore) wantTold(lost bool, when string) {
 	ts.t.Helper()
-	st, found := ts.Status(), ts.foundBy(wal.CheckDecidedLog)
+	st, found := ts.Status(), ts.foundBy(logcheck.CheckDecided)
 	if told := st.Recovery.Gaps > 0 && len(st.Short) > 0 && len(st.Warnings) > 0; told != lost {
 		ts.t.Errorf("%s: %d records missing, short %q, warnings %q", when, st.Recovery.Gaps, st.Short, st.Warnings)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"emberd/memory"
 	"emberd/stm/history"
+	"emberd/stm/logcheck"
 	"emberd/stm/record"
 	"emberd/stm/wal"
 )
@@ -77,11 +78,11 @@ func TestADeviceBelievesWhatAnotherWroteAgain(t *testing.T) {
 func TestTheLogCheckHonoursWhatAnotherWroteAgain(t *testing.T) {
 	p := newPair(t)
 	p.cutOff(t, damages[0].do)
-	if wrong := p.b.foundBy(wal.CheckDecidedLog); len(wrong) == 0 {
+	if wrong := p.b.foundBy(logcheck.CheckDecided); len(wrong) == 0 {
 		t.Fatal("nothing is missing before b wrote it again")
 	}
 	p.settle()
-	if wrong := p.b.foundBy(wal.CheckDecidedLog); len(wrong) > 0 {
+	if wrong := p.b.foundBy(logcheck.CheckDecided); len(wrong) > 0 {
 		t.Errorf("the check on b finds %q", wrong)
 	}
 	p.b.reopen()
@@ -89,7 +90,7 @@ func TestTheLogCheckHonoursWhatAnotherWroteAgain(t *testing.T) {
 	p.b.reopen()
 	p.b.compact()
 	p.b.unlink()
-	if wrong := p.b.foundBy(wal.CheckDecidedLog); len(wrong) > 0 {
+	if wrong := p.b.foundBy(logcheck.CheckDecided); len(wrong) > 0 {
 		t.Errorf("the check on b finds %q after a compaction", wrong)
 	}
 }

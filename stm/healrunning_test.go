@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"emberd/memory"
+	"emberd/stm/logcheck"
 	"emberd/stm/wal"
 )
 
@@ -137,7 +138,7 @@ func TestWhatIsMissingIsToldOverRestarts(t *testing.T) {
 		if err := ts.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(ts.foundBy(wal.CheckDecidedLog), "\n"); !strings.Contains(got, "records 4 to 6 are missing") {
+		if got := strings.Join(ts.foundBy(logcheck.CheckDecided), "\n"); !strings.Contains(got, "records 4 to 6 are missing") {
 			t.Errorf("log check finds %q", got)
 		}
 	}
@@ -148,7 +149,7 @@ func TestWhatIsMissingIsToldOverRestarts(t *testing.T) {
 	ts.wantSound("accepted")
 	ts.withoutSnapshot()
 	ts.wantSound("accepted, a start later")
-	if got := ts.foundBy(wal.CheckDecidedLog); len(got) > 0 {
+	if got := ts.foundBy(logcheck.CheckDecided); len(got) > 0 {
 		t.Errorf("accepted, log check finds %q", got)
 	}
 }
@@ -264,7 +265,7 @@ func TestACompactionForgetsNothingThatIsMissing(t *testing.T) {
 		if st := ts.Status(); st.Recovery.Gaps != 3 {
 			t.Errorf("%d records are missing, want 3", st.Recovery.Gaps)
 		}
-		if got := strings.Join(ts.foundBy(wal.CheckDecidedLog), "\n"); !strings.Contains(got, "records 4 to 6 are missing") {
+		if got := strings.Join(ts.foundBy(logcheck.CheckDecided), "\n"); !strings.Contains(got, "records 4 to 6 are missing") {
 			t.Errorf("log check finds %q", got)
 		}
 		ts.save("and on")

@@ -13,6 +13,7 @@ import (
 	"emberd/internal/durable"
 	"emberd/memory"
 	"emberd/stm"
+	"emberd/stm/quarantine"
 	"emberd/stm/record"
 	"emberd/stm/repair"
 	"emberd/stm/table"
@@ -228,7 +229,7 @@ func TestACutLineThatIsBackNeedsNoDecision(t *testing.T) {
 
 func (ts *testStore) wantUndecided(n int, when string) {
 	ts.t.Helper()
-	found, err := wal.CountQuarantined(durable.OS{}, filepath.Join(ts.root, "state"))
+	found, err := quarantine.Count(durable.OS{}, filepath.Join(ts.root, "state"))
 	if err != nil || found != n {
 		ts.t.Errorf("%s: %d lines wait for a decision, want %d (%v)", when, found, n, err)
 	}

@@ -115,16 +115,16 @@ func (s *Store) ClaimPrimary() error { return s.wal.Peers.ClaimPrimary() }
 
 // Quarantine lists the damaged lines of this device that no person has decided about, in
 // the order of the log.
-func (s *Store) Quarantine() ([]wal.Quarantined, error) { return s.wal.Decided.Quarantine() }
+func (s *Store) Quarantine() ([]Quarantined, error) { return s.wal.Quarantine.List() }
 
 // Quarantined returns one damaged line by its name.
-func (s *Store) Quarantined(name string) (wal.Quarantined, error) {
-	return s.wal.Decided.Quarantined(name)
+func (s *Store) Quarantined(name string) (Quarantined, error) {
+	return s.wal.Quarantine.Named(name)
 }
 
 // Drop says that a damaged line is not needed. Its copy is removed; the line stays in its
 // segment until compaction and is not counted again.
-func (s *Store) Drop(name string) error { return s.wal.Decided.Drop(name) }
+func (s *Store) Drop(name string) error { return s.wal.Quarantine.Drop(name) }
 
 // Stale lists the memories that wait for a decision, by ID.
 func (s *Store) Stale() []wal.Stale { return s.wal.Review.Stale() }

@@ -17,6 +17,8 @@ import (
 	"emberd/stm/extent"
 	"emberd/stm/history"
 	"emberd/stm/journal"
+	"emberd/stm/logcheck"
+	"emberd/stm/quarantine"
 	"emberd/stm/record"
 	"emberd/stm/repair"
 	"emberd/stm/snapshot"
@@ -86,11 +88,11 @@ type (
 	// Folded is what log files add up to, see [repair.Folded].
 	Folded = repair.Folded
 	// LogCheck is what reading every line of a log showed.
-	LogCheck = wal.LogCheck
+	LogCheck = logcheck.Report
 	// LogFinding is one thing that is wrong with a log.
-	LogFinding = wal.LogFinding
+	LogFinding = logcheck.Finding
 	// Quarantined is a damaged line that was passed over.
-	Quarantined = wal.Quarantined
+	Quarantined = quarantine.Line
 	// PeerStatus is a device as status shows it.
 	PeerStatus = device.PeerStatus
 	// Replayed is what an idempotency key stood for.
@@ -189,12 +191,12 @@ func CheckSnapshot(fsys durable.FS, state string) error { return snapshot.Check(
 
 // CountQuarantined counts the damaged lines that a state folder has copies of.
 func CountQuarantined(fsys durable.FS, state string) (int, error) {
-	return wal.CountQuarantined(fsys, state)
+	return quarantine.Count(fsys, state)
 }
 
-// CheckLog verifies a log, see [wal.CheckLog].
+// CheckLog verifies a log, see [logcheck.Check].
 func CheckLog(ctx context.Context, fsys durable.FS, path string, now time.Time) (*LogCheck, error) {
-	return wal.CheckLog(ctx, fsys, path, now)
+	return logcheck.Check(ctx, fsys, path, now)
 }
 
 // Lost compares the snapshot of a state folder with the files of a log, see [repair.Lost].
@@ -212,9 +214,9 @@ func FoldHistories(ctx context.Context, fsys durable.FS, data string, log *slog.
 	return repair.FoldHistories(ctx, fsys, data, log)
 }
 
-// CheckDecidedLog verifies a log whose state folder is at hand, see [wal.CheckDecidedLog].
+// CheckDecidedLog verifies a log whose state folder is at hand, see [logcheck.CheckDecided].
 func CheckDecidedLog(ctx context.Context, fsys durable.FS, path, state string, now time.Time) (*LogCheck, error) {
-	return wal.CheckDecidedLog(ctx, fsys, path, state, now)
+	return logcheck.CheckDecided(ctx, fsys, path, state, now)
 }
 
 // ParseStamp reads the text of a stamp.

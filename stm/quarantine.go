@@ -19,11 +19,11 @@ import (
 // is remembered as accepted. The receipt has no entry when nothing was left to
 // write. A crash in between leaves a line that can be accepted again.
 func (s *Store) Accept(ctx context.Context, name string, by memory.Actor) (memory.ID, wal.Receipt, error) {
-	q, err := s.wal.Decided.Quarantined(name)
+	q, err := s.wal.Quarantine.Named(name)
 	if err != nil {
 		return "", wal.Receipt{}, err
 	}
-	l, err := s.wal.Decided.Acceptable(q.Text)
+	l, err := s.wal.Quarantine.Acceptable(q.Text)
 	if err != nil {
 		return "", wal.Receipt{}, memory.Errorf(memory.Invalid,
 			"the damaged line %s cannot be accepted: %w; drop it, or save what it says anew", name, err).At("name")
@@ -39,12 +39,12 @@ func (s *Store) Accept(ctx context.Context, name string, by memory.Actor) (memor
 	if err != nil {
 		return id, got, err
 	}
-	return id, got, s.wal.Decided.Decide(q, "accepted")
+	return id, got, s.wal.Quarantine.Decide(q, "accepted")
 }
 
 // Acceptance reports what accepting a damaged line would change now.
-func (s *Store) Acceptance(q wal.Quarantined) []history.Field {
-	l, err := s.wal.Decided.Acceptable(q.Text)
+func (s *Store) Acceptance(q Quarantined) []history.Field {
+	l, err := s.wal.Quarantine.Acceptable(q.Text)
 	if err != nil {
 		return nil
 	}

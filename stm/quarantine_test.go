@@ -9,6 +9,8 @@ import (
 	"emberd/internal/durable"
 	"emberd/memory"
 	"emberd/stm/device"
+	"emberd/stm/logcheck"
+	"emberd/stm/quarantine"
 	"emberd/stm/record"
 	"emberd/stm/wal"
 )
@@ -34,7 +36,7 @@ func (ts *testStore) misspell(from, to string) {
 }
 
 // only returns the one line in the quarantine.
-func (ts *testStore) only() wal.Quarantined {
+func (ts *testStore) only() quarantine.Line {
 	ts.t.Helper()
 	all, err := ts.Quarantine()
 	if err != nil || len(all) != 1 {
@@ -137,7 +139,7 @@ func TestCompactionDropsWhatWasDecided(t *testing.T) {
 			t.Errorf("recovery %+v, %d memories", got, ts.Len())
 		}
 	}
-	if c, err := wal.CheckDecidedLog(t.Context(), durable.OS{}, filepath.Join(ts.root, "data"), filepath.Join(ts.root, "state"), ts.Wal().Now()); err != nil || c.Wrong() != 1 {
+	if c, err := logcheck.CheckDecided(t.Context(), durable.OS{}, filepath.Join(ts.root, "data"), filepath.Join(ts.root, "state"), ts.Wal().Now()); err != nil || c.Wrong() != 1 {
 		t.Errorf("the log has %d faults, want the line: %v", c.Wrong(), err)
 	}
 }

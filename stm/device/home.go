@@ -37,9 +37,6 @@ func (s *Home) SnapshotPath() string { return SnapshotIn(s.State) }
 func SnapshotIn(state string) string { return filepath.Join(state, "index", "stm.snap") }
 
 func (s *Home) QuarantineDir() string { return filepath.Join(s.State, "quarantine") }
-func (s *Home) DecisionsPath() string { return DecisionsPath(s.State) }
-
-func DecisionsPath(state string) string { return filepath.Join(state, "quarantine", "decided.jsonl") }
 
 // Ours reports whether a log file was written by this device, under a name of
 // its own giving.

@@ -120,13 +120,6 @@ func (f *Files) done() {
 	}
 }
 
-// Close lets go of the file that was noted last.
-func (f *Files) Close() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.done()
-}
-
 // Forget forgets files that are about to be removed. It returns once that is on the disk.
 func (f *Files) Forget(names ...string) error {
 	f.mu.Lock()

@@ -20,7 +20,6 @@ func open(t *testing.T) (f *extent.Files, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(f.Close)
 	return f, filepath.Join(state, "written", dev.String(), "s-00000001")
 }
 

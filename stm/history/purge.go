@@ -3,12 +3,10 @@ package history
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"emberd/internal/durable"
 	"emberd/memory"
 	"emberd/stm/device"
 	"emberd/stm/record"
@@ -114,7 +112,7 @@ func (s *Timeline) sweepPurged(ctx context.Context, due map[[16]byte]table.Purge
 		}
 		out.Rewritten = dirty
 	}
-	if out.Quarantine, err = s.purgeQuarantine(p); err != nil {
+	if out.Quarantine, err = s.wal.Quarantine.Purge(p); err != nil {
 		return err
 	}
 	if err := s.wal.OnWriter(ctx,
@@ -154,38 +152,6 @@ func (s *Timeline) Telling(ctx context.Context, p record.Redaction) (names []str
 		}
 	}
 	return names, nil
-}
-
-// purgeQuarantine removes the copies of damaged lines that mention a memory.
-func (s *Timeline) purgeQuarantine(p record.Redaction) (removed int, err error) {
-	entries, err := s.wal.FS.ReadDir(s.wal.QuarantineDir())
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	for _, e := range entries {
-		name := filepath.Join(s.wal.QuarantineDir(), e.Name())
-		if !strings.Contains(e.Name(), "@") || !e.Type().IsRegular() {
-			continue
-		}
-		b, err := durable.ReadAll(s.wal.FS, name)
-		if err != nil {
-			return removed, err
-		}
-		if !p.Mentioned(b) {
-			continue
-		}
-		if err := s.wal.FS.Remove(name); err != nil {
-			return removed, err
-		}
-		removed++
-	}
-	if removed > 0 {
-		err = s.wal.FS.SyncDir(s.wal.QuarantineDir())
-	}
-	return removed, err
 }
 
 // Mentions lists the files of other devices that say something about a memory,

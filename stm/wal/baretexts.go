@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
-	"emberd/memory"
 	"emberd/stm/record"
 	"emberd/stm/repair"
 )
@@ -47,32 +45,8 @@ func (h healer) parts() map[record.Stamp]bool {
 // those that the user has given up.
 func (h healer) bareNow() map[[16]byte]record.Stamp {
 	bare := h.Table.BareSince(h.Now().Add(-h.TrashKeep))
-	maps.DeleteFunc(bare, h.Decided.gaveUp)
+	maps.DeleteFunc(bare, h.Quarantine.GaveUp)
 	return bare
-}
-
-// bareLine stands for the text of a deleted memory among the decisions about damaged lines.
-func bareLine(key [16]byte, deleted record.Stamp) []byte {
-	return fmt.Appendf(nil, "text of %s deleted at %s", memory.IDFromBytes(key), deleted)
-}
-
-func (s *QuarantineDecisions) gaveUp(key [16]byte, deleted record.Stamp) bool {
-	return s.has(bareLine(key, deleted))
-}
-
-// giveUp remembers that the texts of deleted memories are missed no more.
-func (s *QuarantineDecisions) giveUp(bare map[[16]byte]record.Stamp) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	known := slices.Clone(s.known)
-	for key, at := range bare {
-		known = append(known, decision{Line: record.HashOf(bareLine(key, at)),
-			Name: string(memory.IDFromBytes(key)), Was: "given up", At: s.Now().UTC()})
-	}
-	if len(bare) == 0 {
-		return nil
-	}
-	return s.remember(known)
 }
 
 // bareWarning is "" if no text is missed.

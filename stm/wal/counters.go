@@ -1,9 +1,7 @@
 package wal
 
 import (
-	"maps"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 
 	"emberd/internal/metrics"
@@ -12,23 +10,21 @@ import (
 
 // counters that status reads while the writer works.
 type counters struct {
-	bytes    atomic.Int64
-	dead     deadBytes
-	lastUse  atomic.Int64 // bytes of the latest own use line, dead once there is another
-	changes  atomic.Int64
-	LastSeq  atomic.Uint64 // sequence number of the last record
-	newest   atomic.Uint64 // the clock of the log
-	reserved atomic.Uint32 // highest segment number
-	unsealed atomic.Uint32 // lowest segment number that may still be written
-	// missedBefore counts the records that are missed of the devices that this one goes on for.
-	missedBefore atomic.Int64
-	cloned       atomic.Bool  // another emberd writes in the folder of this device
-	repaired     atomic.Int64 // own numbers that were missing at the start and are not missed any more
-	Rewritten    atomic.Int64 // how often something was merged or removed that may be old
-	trouble      atomic.Pointer[writeError]
-	inDoubt      atomic.Bool            // something was answered with doubt and is not settled
-	shortage     atomic.Pointer[string] // why saves, but not deletes, are refused
-	activeIn     atomic.Pointer[string]
+	bytes     atomic.Int64
+	dead      deadBytes
+	lastUse   atomic.Int64 // bytes of the latest own use line, dead once there is another
+	changes   atomic.Int64
+	LastSeq   atomic.Uint64 // sequence number of the last record
+	newest    atomic.Uint64 // the clock of the log
+	reserved  atomic.Uint32 // highest segment number
+	unsealed  atomic.Uint32 // lowest segment number that may still be written
+	cloned    atomic.Bool   // another emberd writes in the folder of this device
+	repaired  atomic.Int64  // own numbers that were missing at the start and are not missed any more
+	Rewritten atomic.Int64  // how often something was merged or removed that may be old
+	trouble   atomic.Pointer[writeError]
+	inDoubt   atomic.Bool            // something was answered with doubt and is not settled
+	shortage  atomic.Pointer[string] // why saves, but not deletes, are refused
+	activeIn  atomic.Pointer[string]
 }
 
 // counts is what only [Store.Measure] tells.
@@ -39,73 +35,23 @@ type counts struct {
 	unsynced atomic.Uint64 // syncs that failed
 }
 
-// deadBytes are how many bytes of own files a compaction would take away, about, by the file
-// whose lines made them superfluous. What is counted too much goes with that file: otherwise
-// it would grow until compactions that gain nothing seem due without end.
-type deadBytes struct {
-	mu sync.Mutex
-	by map[uint32]int64
-}
-
-// earlier stands for the files of the last run, of which a snapshot keeps the sum alone.
-const earlier = ^uint32(0)
-
-func (d *deadBytes) add(file uint32, n int64) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.by == nil {
-		d.by = make(map[uint32]int64)
+// activeName is the base name of the segment that is being written, "" if there is none.
+func (s *Log) activeName() string {
+	if name := s.activeIn.Load(); name != nil {
+		return *name
 	}
-	d.by[file] += n
+	return ""
 }
-
-func (d *deadBytes) sum(counts func(file uint32) bool) (n int64) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for file, one := range d.by {
-		if counts(file) {
-			n += one
-		}
-	}
-	return n
-}
-
-func everywhere(uint32) bool { return true }
 
 // foldable are the dead bytes less those by lines of the segment that is being written. What
 // these superseded in other files a compaction leaves there: it does not read them.
 func (s *Log) foldable() int64 {
-	name := s.activeIn.Load()
-	if name == nil {
+	name := s.activeName()
+	if name == "" {
 		return s.dead.sum(everywhere)
 	}
-	active := s.FileOf(filepath.Join(s.OwnDir(), *name))
+	active := s.FileOf(filepath.Join(s.OwnDir(), name))
 	return s.dead.sum(func(file uint32) bool { return file != active })
-}
-
-// begin is the sum of the last run.
-func (d *deadBytes) begin(sum int64) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.by = map[uint32]int64{earlier: sum}
-}
-
-// folded takes in that files became one, which is smaller by so many bytes. Where no older
-// file is left, nothing is dead by their lines any more.
-func (d *deadBytes) folded(gone func(file uint32) bool, gain int64, all bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	left := -max(0, gain)
-	maps.DeleteFunc(d.by, func(file uint32, n int64) bool {
-		if file == earlier || gone(file) {
-			left += n
-			return true
-		}
-		return false
-	})
-	if left > 0 && !all {
-		d.by[earlier] = left
-	}
 }
 
 // countDead counts what a line of this device makes superfluous: what it supersedes

@@ -1,5 +1,5 @@
 // Package wal is the log below a store: the writer of this device's segments, recovery, the
-// files of other devices, the quarantine, when to write snapshots, and the place of compactions.
+// files of other devices, repair, when to write snapshots, and the place of compactions.
 //
 // It guarantees that a transaction is on the disk, whole, before its caller is answered
 // and before table and index show it; that a start shows everything that was acknowledged

@@ -59,7 +59,6 @@ type found struct {
 	purges []record.Line // that were known and in no file
 	lines  []record.Line // that a copy held and no file
 	sound  bool          // with them, what every damaged line said is back
-	before []predecessor // devices that this one goes on for, and of which something is missed
 	healed repair.Healed // what came back
 	back   []record.Line // in these lines
 }
@@ -81,12 +80,12 @@ func (h healer) recover(ctx context.Context) error {
 		}
 		r.tell(r.lines, theSnapshot)
 		h.Logger.Warn("memories that the log had lost came back from the snapshot", "memories", r.healed.Memories,
-			"from", r.healed.Oldest, "until", r.healed.Newest, "files", h.own.shortAtStart())
+			"from", r.healed.Oldest, "until", r.healed.Newest, "files", h.own.Missed())
 		r.lines = nil
-		h.others.lose(h.Now()) // Refresh says in time of which devices the lines are kept
+		h.others.Lose(h.Now()) // Refresh says in time of which devices the lines are kept
 	}
 	if r.sound {
-		h.settleQuarantine()
+		h.Quarantine.Settle()
 	}
 	return h.settleShort(ctx)
 }
@@ -97,17 +96,16 @@ func (h healer) settleShort(ctx context.Context) error {
 	if h.met().Gaps > 0 {
 		return nil
 	}
-	h.dropMoot()
-	short := h.own.shortAtStart()
-	if len(short) == 0 {
+	h.Quarantine.DropMoot()
+	if len(h.own.Missed()) == 0 {
 		return nil
 	}
-	if h.activeIn.Load() == nil {
+	if h.activeName() == "" {
 		if err := h.sealNow(ctx); err != nil {
 			return err
 		}
 	}
-	h.own.leave(h.settleExtents(short))
+	h.own.Settle()
 	return nil
 }
 
@@ -121,22 +119,9 @@ func (f *found) pending() bool {
 
 // met is what the start met in this device's log and nothing has settled since.
 func (s *Log) met() record.Recovery {
-	r := s.recovery.Less(int(s.Decided.since.Load()))
-	r.Gaps = max(0, r.Gaps-int(s.repaired.Load())) + int(s.missedBefore.Load())
+	r := s.recovery.Less(s.Quarantine.Since())
+	r.Gaps = max(0, r.Gaps-int(s.repaired.Load())) + s.before.Missing()
 	return r
-}
-
-// settleQuarantine says of every damaged line that what it said is back.
-func (h healer) settleQuarantine() {
-	damaged, err := h.Decided.Quarantine()
-	for _, q := range damaged {
-		if q.Hindrance != "" || record.OneBit(q.Text) { // what a person may have meant to write is for a person
-			err = errors.Join(err, h.Decided.Decide(q, "recovered"))
-		}
-	}
-	if err != nil {
-		h.Logger.Warn("damaged lines that came back are still listed", "error", err)
-	}
 }
 
 // write hands lines to the writer, which appends them to the log and merges them.
@@ -192,7 +177,7 @@ func (h healer) heal(ctx context.Context, held *repair.Folded) (comparison, erro
 	h.Table.Strip(found.have, found.until)
 	h.Uses.giveBack(found.uses) // which are written with the next ones
 	if len(found.lines)+found.covered.Count()+len(found.kept) == 0 {
-		h.found.settleBefore(h, held)
+		h.before.Return(h.Home, held, h.Snapshot.Seen)
 		return found, nil
 	}
 	if err := h.write(ctx, found.lines); err != nil {
@@ -201,7 +186,7 @@ func (h healer) heal(ctx context.Context, held *repair.Folded) (comparison, erro
 	if err := h.keep(ctx, found.kept); err != nil {
 		return found, err
 	}
-	h.found.settleBefore(h, held)
+	h.before.Return(h.Home, held, h.Snapshot.Seen)
 	return found, h.giveUp(ctx, &found.covered)
 }
 
@@ -220,15 +205,12 @@ func (s *Log) AcceptLoss(ctx context.Context) (repair.Healed, error) {
 	if err := h.giveUp(ctx, &found.gone); err != nil {
 		return repair.Healed{}, err
 	}
-	for _, f := range s.own.shortAtStart() {
-		if err := h.acceptExtent(f); err != nil {
-			return repair.Healed{}, err
-		}
+	if err := s.own.AcceptLoss(); err != nil {
+		return repair.Healed{}, err
 	}
-	s.own.leave(nil)
-	found.Records += int(s.missedBefore.Load())
-	s.found.acceptBefore(h)
-	return found.Healed, s.Decided.giveUp(h.bareNow())
+	found.Records += s.before.Missing()
+	s.before.Accept(s.Home)
+	return found.Healed, s.Quarantine.GiveUp(h.bareNow())
 }
 
 // comparison is what the files lack.
@@ -300,9 +282,9 @@ func (h healer) afterRefresh(ctx context.Context, got *ForeignChange) error {
 	if err := h.believe(ctx); err != nil {
 		return err
 	}
-	since, now := h.others.lostSince(), h.Now()
+	since, now := h.others.LostSince(), h.Now()
 	LookAtFiles(h.Log)
-	hurt := h.own.damaged()
+	hurt := h.own.Damaged()
 	switch {
 	case since.IsZero() && len(hurt) == 0:
 		return nil
@@ -332,7 +314,7 @@ func (h healer) makeGood(ctx context.Context, hurt []extent.ShortFile, others bo
 	if !others {
 		return nil
 	}
-	h.retire(h.others.regained())
+	h.retire(h.others.Regained())
 	if len(hurt) == 0 && back.Lines > 0 {
 		h.Logger.Warn("files of the log were cut or removed; what they held is in this device's log",
 			"lines", back.Lines, "memories", back.Memories)
@@ -390,7 +372,7 @@ func (h healer) letGo() {
 	}
 	h.retire(gone)
 	for _, name := range gone {
-		if err := h.extents.Forget(filepath.Base(name)); err != nil {
+		if err := h.own.Forget(filepath.Base(name)); err != nil {
 			h.Logger.Warn("a file that is gone is still missed", "file", name, "error", err)
 		}
 	}
@@ -413,15 +395,18 @@ func (h healer) retire(gone []string) {
 // append puts the lines of an arrival at the end of this device's log. Own ones get a new number,
 // those of other devices none.
 func (w *Writer) append(a *arrival) error {
-	if err := w.checkBackoff(); err != nil {
+	if err := w.atEnd(true, func() { w.encodeArrival(a) }); err != nil {
 		return err
 	}
-	if err := w.rotate(); err != nil {
-		return w.refuse(err)
+	for i := range a.lines {
+		w.place(&a.lines[i])
 	}
-	w.begun()
-	before := w.seq
-	w.buf, w.useLine = w.buf[:0], record.Line{}
+	w.written()
+	w.recovered()
+	return nil
+}
+
+func (w *Writer) encodeArrival(a *arrival) {
 	for i := range a.lines {
 		l := &a.lines[i]
 		if l.Seq = 0; l.Stamp.Dev == w.S.Device {
@@ -431,19 +416,8 @@ func (w *Writer) append(a *arrival) error {
 		if w.S.sign != nil {
 			l.Audit = w.S.sign(new(l.Entry()))
 		}
-		start := len(w.buf)
-		w.buf = l.Append(w.buf)
-		l.At = record.Place{Off: int64(start), N: uint32(len(w.buf) - start)}
+		w.put(l)
 	}
-	if err := w.write(before); err != nil {
-		return err
-	}
-	for i := range a.lines {
-		a.lines[i].At.File, a.lines[i].At.Off = w.active.file, a.lines[i].At.Off+w.active.size
-	}
-	w.written()
-	w.recovered()
-	return nil
 }
 
 // heldBySnapshot reads the memories of a snapshot that was not used, nil if there is none of

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"emberd/memory"
-	"emberd/stm/record"
 )
 
 // indeterminateError is the answer to a change that the next start may find.
@@ -35,9 +34,8 @@ func (w *Writer) repeat() error {
 	}
 	w.buf = w.buf[:0]
 	for _, p := range w.doubtful {
-		start := len(w.buf)
-		w.buf = p.Line.Append(w.buf)
-		p.Line.At = record.Place{File: w.active.file, Off: w.active.size + int64(start), N: uint32(len(w.buf) - start)}
+		w.put(&p.Line)
+		w.place(&p.Line)
 	}
 	if n, err := w.active.f.Write(w.buf); err != nil {
 		if n > 0 {

@@ -2,26 +2,14 @@ package wal
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"emberd/stm/device"
+	"emberd/stm/otherfiles"
 	"emberd/stm/record"
 	"emberd/stm/repair"
 	"emberd/stm/snapshot"
 )
-
-// keeps remembers what the header of a file says that its device keeps.
-func (o *foreignFiles) keeps(name string, kept []record.Kept) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.kept == nil {
-		o.kept = map[string][]record.Kept{}
-	}
-	if o.kept[name] = kept; len(kept) == 0 {
-		delete(o.kept, name)
-	}
-}
 
 // keepable returns the numbers of other devices' records that no file has and the effect of which is
 // known here, by device. It is in files once what the table has beyond them is written.
@@ -60,7 +48,7 @@ func (h healer) keep(ctx context.Context, numbers map[string][][2]uint64) error 
 func (h healer) believed(ctx context.Context, isNews func(record.Device, *record.Ranges) bool) (
 	all map[record.Device]*record.Ranges, carriers []string) {
 	all = map[record.Device]*record.Ranges{}
-	for bearer, claims := range h.others.claims() {
+	for bearer, claims := range h.others.Claims() {
 		for i := range claims {
 			numbers := claims[i].Numbers()
 			for dev, of := range numbers {
@@ -87,19 +75,16 @@ func (h healer) believed(ctx context.Context, isNews func(record.Device, *record
 	return all, carriers
 }
 
-// claims copies what headers say that devices keep.
-func (o *foreignFiles) claims() map[string][]record.Kept {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return maps.Clone(o.kept)
-}
-
 // haveRead reports whether files are as they were when they were read to their ends.
 func (h healer) haveRead(names []string) bool {
 	for _, name := range names {
 		info, err := h.FS.Lstat(name)
-		known := h.others.get(name)
-		if err != nil || !h.Ours(name) && (known.problem != sound || known.look != snapshot.MarkOf(name, info)) {
+		known := h.others.Get(name)
+		if err != nil {
+			return false
+		}
+		asRead := known.Problem == otherfiles.Sound && known.Look == snapshot.MarkOf(name, info)
+		if !h.Ours(name) && !asRead {
 			return false
 		}
 	}

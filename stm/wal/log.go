@@ -15,7 +15,11 @@ import (
 	"emberd/stm/device"
 	"emberd/stm/extent"
 	"emberd/stm/journal"
+	"emberd/stm/otherfiles"
+	"emberd/stm/ownfiles"
+	"emberd/stm/quarantine"
 	"emberd/stm/record"
+	"emberd/stm/repair"
 	"emberd/stm/snapshot"
 	"emberd/stm/table"
 )
@@ -48,30 +52,31 @@ type Log struct {
 	sign         func(*record.Entry) string
 	purging      func([]memory.ID) error
 
-	Ballast  *reservedSpace
-	Journal  *journal.Journal
-	Keys     *journal.Keys
-	Uses     uses
-	Locks    locks           // taken by callers, released by the writer
-	recovery record.Recovery // what the start met; not changed after it
-	found    found           // by the start
-	own      ownFiles        // since
-	others   foreignFiles
-	Peers    *device.Peers
-	Prints   *device.TextKeys
-	Review   review
-	Apart    TextsApart
-	LoadTime time.Duration
-	Snapshot snapshotState
-	Decided  *QuarantineDecisions
-	extents  *extent.Files // of the files of this device
-	counts   counts
+	Ballast    *reservedSpace
+	Journal    *journal.Journal
+	Keys       *journal.Keys
+	Uses       uses
+	Locks      locks           // taken by callers, released by the writer
+	recovery   record.Recovery // what the start met; not changed after it
+	found      found           // by the start
+	before     repair.Predecessors
+	own        *ownfiles.Files
+	others     otherfiles.Files
+	Peers      *device.Peers
+	Prints     *device.TextKeys
+	Review     review
+	Apart      TextsApart
+	LoadTime   time.Duration
+	Snapshot   snapshotState
+	Quarantine *quarantine.Lines
+	counts     counts
 	// asked is the latest millisecond that a view of the past was asked for: a line
 	// that is as old makes the answer incomplete.
 	Asked atomic.Int64
 
-	Rewriting sync.Mutex // held by one compaction, unlinking or purge from its begin to its end
-	healing   sync.Mutex // held by one repair, and by a Moment, which has all that it writes or nothing
+	Rewriting  sync.Mutex // held by one compaction, unlinking or purge from its begin to its end
+	refreshing sync.Mutex // held by one Refresh
+	healing    sync.Mutex // held by one repair, and by a Moment, which has all that it writes or nothing
 
 	Writer  *Writer
 	closing sync.RWMutex // read-locked by a caller while it queues, locked by Close to forbid that for good
@@ -106,8 +111,7 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 		Ballast: NewBallast(o.FS, filepath.Join(data, "stm", dev.ID), state, o.Ballast),
 		Keys:    journal.NewIdemKeys(), Uses: uses{wake: make(chan struct{},
 			1)}, Locks: locks{held: map[string]*lock{}},
-		Prints: &device.TextKeys{Home: h}, Decided: &QuarantineDecisions{Home: h}}
-	s.own.ask = o.Damaged
+		Prints: &device.TextKeys{Home: h}}
 	s.Journal = journal.NewJournal(h, s.FileTable)
 	s.Peers = &device.Peers{Home: h, Keys: s.Prints, Last: &s.LastSeq,
 		Seen: func() map[record.Device]uint64 { return s.Snapshot.Seen.Contiguous() }}
@@ -120,7 +124,7 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 	case why != "":
 		o.Logger.Info("new device identity", "device", dev.ID, "because", why)
 	}
-	if s.extents, err = extent.Open(o.FS, state, id); err != nil {
+	if s.own, err = ownfiles.Open(h, o.Damaged); err != nil {
 		return nil, nil, device.Fault(state, err)
 	}
 	edits, err := s.load(dev, o)
@@ -185,7 +189,7 @@ func (s *Log) load(dev *device.Identity, o *Options) ([]ManualEdit, error) {
 	if dev.Unbegun(s.FS, w.Dir) {
 		w.lastSegment = 0 // the number is as good as new
 	}
-	if err := s.Decided.load(s.FS, s.State); err != nil {
+	if s.Quarantine, err = quarantine.Open(s.Home); err != nil {
 		s.Logger.Warn("damaged lines that were decided about may be counted again", "error", err)
 	}
 	r := NewRecovery(s, &w.clock)
@@ -197,9 +201,9 @@ func (s *Log) load(dev *device.Identity, o *Options) ([]ManualEdit, error) {
 	r.heal(healer{s}.heldBySnapshot(o.Repair))
 	r.reconsider()
 	r.believe()
-	r.predecessors()
-	rebuildExtents(healer{s})
-	r.short = healer{s}.compareFiles()
+	s.before.Find(s.Home, r.seen)
+	s.own.Rebuild()
+	r.short = s.own.Short("")
 	w.seq, r.count.Gaps = r.numbers()
 	w.changed = w.seq
 	w.take(r)
@@ -260,6 +264,21 @@ func (s *Log) Close(ctx context.Context, closed func(error)) error {
 		saved = nil
 	}
 	return errors.Join(err, saved)
+}
+
+// Send queues p unless the queue is full or the store is closing.
+func (s *Log) Send(p *Pending) error {
+	s.closing.RLock()
+	defer s.closing.RUnlock()
+	if s.closed {
+		return memory.Errorf(memory.Unavailable, "emberd is stopping; try again when it runs")
+	}
+	select {
+	case s.Writer.Queue <- p:
+		return nil
+	default:
+		return memory.Errorf(memory.Busy, "%d changes wait for the disk already; try again in a moment", MaxQueue)
+	}
 }
 
 // OnWriter runs fn between two batches on the goroutine that changes log and

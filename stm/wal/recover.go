@@ -41,7 +41,6 @@ type recovery struct {
 	carried  record.Ranges            // and those that the log of another device has
 	missed   record.Ranges            // and those that nothing has
 	returned []record.Line            // own ones that other devices have written again
-	before   []predecessor
 	// regained are own numbers that no file has, and that copy the effect of; short are the own
 	// files that hold less than was written to them.
 	regained record.Ranges
@@ -134,7 +133,7 @@ func (r *recovery) unreadable(name, dir string, err error) error {
 	if filepath.Base(dir) == r.s.Device.String() {
 		return fmt.Errorf("read %s: %w", dir, err)
 	}
-	r.s.others.unreadable(name)
+	r.s.others.SetUnreadable(name)
 	r.s.Logger.Warn("log of another device not read", "name", name, "error", err)
 	return nil
 }
@@ -204,10 +203,10 @@ func (r *recovery) stop(b []byte, at record.Place) {
 	r.file.garbled, r.file.upto = true, at.Off
 	name := r.s.FileName(at.File)
 	if !r.s.Ours(name) {
-		return // it is flagged by its name, see othersNow
+		return // it is flagged by its name, see otherfiles
 	}
 	r.s.Logger.Warn("log file not read to its end", "file", name, "offset", at.Off, "error", record.ErrGarbage)
-	if r.s.Decided.has(b) {
+	if r.s.Quarantine.Has(b) {
 		r.settled++
 		return
 	}
@@ -226,7 +225,7 @@ func (r *recovery) damage(b []byte, at record.Place) {
 	if r.isOwn(at) {
 		r.damaged = append(r.damaged, damagedLine{at: at, oneBit: record.OneBit(b)})
 	}
-	r.quarantine(b, at)
+	r.s.Quarantine.Keep(r.s.FileName(at.File), at.Off, b)
 }
 
 // Line takes one line, whole reports whether its LF is there. If a line makes its reader panic, it
@@ -260,13 +259,13 @@ func (r *recovery) line(b []byte, at record.Place, whole bool) {
 	case err == nil:
 		r.read(good, at)
 	case errors.Is(err, record.ErrNoSum) && whole && r.live == nil && r.manualEdit(b):
-	case r.s.Decided.has(b):
+	case r.s.Quarantine.Has(b):
 		if whole && r.isOwn(at) {
 			r.settled++
 		}
 	case !whole:
 		r.count.TornTail++
-		r.quarantine(b, at)
+		r.s.Quarantine.Keep(r.s.FileName(at.File), at.Off, b)
 	default:
 		r.damage(b, at)
 	}
@@ -308,7 +307,7 @@ func (r *recovery) header(l *record.Line) {
 		for _, lost := range h.Lost {
 			r.lost.Add(lost[0], lost[1])
 		}
-		r.s.others.keeps(r.s.FileName(l.At.File), h.Kept)
+		r.s.others.Keeps(r.s.FileName(l.At.File), h.Kept)
 		r.upto = max(r.upto, max(h.First, 1)-1, h.Last)
 	}
 	if r.file.dev = l.Stamp.Dev; h.Fits(r.file.name) {
@@ -427,30 +426,6 @@ func (s *Log) merge(l *record.Line, changed func(*table.Cell)) error {
 	s.Journal.Add(l)
 	s.Keys.Add(l, s.Now())
 	return nil
-}
-
-// quarantine keeps a copy of a damaged line of this device, which may have had another name then.
-// The original stays in place, so a copy that cannot be made is no loss.
-func (r *recovery) quarantine(b []byte, at record.Place) {
-	name := r.s.FileName(at.File)
-	base, dir := filepath.Base(name), r.s.QuarantineDir()
-	switch folder := filepath.Dir(name); {
-	case r.s.IsFormer(folder): // two devices may have given a name
-		base = filepath.Base(folder) + "-" + base
-	case !r.isOwn(at):
-		return
-	}
-	copyName := filepath.Join(dir, fmt.Sprintf("%s@%d", base, at.Off))
-	if _, err := r.s.FS.Lstat(copyName); err == nil {
-		return
-	}
-	err := durable.MkdirAll(r.s.FS, dir)
-	if err == nil {
-		err = durable.ReplaceFile(r.s.FS, copyName, b)
-	}
-	if err != nil {
-		r.s.Logger.Warn("damaged line not copied to quarantine", "file", copyName, "error", err)
-	}
 }
 
 // floors reads the headers of the compacted files of a folder, before any line

@@ -12,6 +12,7 @@ import (
 
 	"emberd/internal/contain"
 	"emberd/memory"
+	"emberd/stm/otherfiles"
 	"emberd/stm/record"
 	"emberd/stm/snapshot"
 	"emberd/stm/table"
@@ -40,8 +41,8 @@ type ForeignChange struct {
 // damage, is told in Status and tried again when it looks different. An error
 // means that ctx has ended or the store is closing; what was read stays.
 func (s *Log) Refresh(ctx context.Context) (ForeignChange, error) {
-	s.others.refreshing.Lock()
-	defer s.others.refreshing.Unlock()
+	s.refreshing.Lock()
+	defer s.refreshing.Unlock()
 	var got ForeignChange
 	s.Peers.ReadPeers()
 	names := s.otherFiles()
@@ -68,8 +69,9 @@ func (s *Log) Refresh(ctx context.Context) (ForeignChange, error) {
 	if err := s.reconsider(ctx, &got); err != nil {
 		return got, err
 	}
-	s.missing(present)
-	got.Due = s.others.due()
+	s.others.Missing(present)
+	s.vanished()
+	got.Due = s.others.Due()
 	return got, healer{s}.afterRefresh(ctx, &got)
 }
 
@@ -89,7 +91,7 @@ func (s *Log) otherFiles() map[string][]string {
 		entries, err := s.FS.ReadDir(dir)
 		if err != nil {
 			if dir != s.Writer.Dir {
-				s.others.unreadable(dir)
+				s.others.SetUnreadable(dir)
 			}
 			continue
 		}
@@ -117,67 +119,40 @@ func (s *Log) wrote(base string) bool {
 	return record.ParseName(base).To <= s.reserved.Load()
 }
 
-// missing flags the files that were there before, and forgets the trouble of
-// folders that can be listed again.
-func (s *Log) missing(present map[string]bool) {
-	s.others.mu.Lock()
-	for name, f := range s.others.files {
-		switch {
-		case !present[name]:
-			*f = otherFile{problem: vanished}
-		case filepath.Ext(name) != ".jsonl":
-			delete(s.others.files, name)
-		}
-	}
-	s.others.mu.Unlock()
-	s.vanished()
-}
-
-func (o *foreignFiles) due() (first time.Time) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, f := range o.files {
-		if !f.due.IsZero() && (first.IsZero() || f.due.Before(first)) {
-			first = f.due
-		}
-	}
-	return first
-}
-
 // pickUp reads what is new in one file.
 func (s *Log) pickUp(ctx context.Context, name string, got *ForeignChange) error {
-	known := s.others.get(name)
+	known := s.others.Get(name)
 	info, err := s.FS.Lstat(name)
-	if err == nil && (known.unchanged(name, info, s.Now()) || known.stoodFor(name, info)) {
+	if err == nil && (known.Unchanged(name, info, s.Now()) || known.StoodFor(name, info)) {
 		return nil
 	}
 	f, err := s.FS.OpenRead(name)
 	if err != nil {
-		s.others.unreadable(name)
+		s.others.SetUnreadable(name)
 		return nil
 	}
 	defer f.Close()
 	if info, err = f.Stat(); err != nil {
-		s.others.unreadable(name)
+		s.others.SetUnreadable(name)
 		return nil
 	}
-	now := known.next(f, info.Size(), s.Now())
-	if now.hasLost() {
-		s.others.lose(s.Now())
+	now := known.Next(f, info.Size(), s.Now())
+	if now.HasLost() {
+		s.others.Lose(s.Now())
 	}
-	now.look = snapshot.MarkOf(name, info)
-	in, read := record.NewLineReader(f, now.end, now.sum), s.newPickup(name, got)
+	now.Look = snapshot.MarkOf(name, info)
+	in, read := record.NewLineReader(f, now.End, now.Sum), s.newPickup(name, got)
 	if err := read.all(ctx, in); err != nil {
 		if !errors.Is(err, errUnreadable) {
 			return err
 		}
-		s.others.unreadable(name)
+		s.others.SetUnreadable(name)
 		return nil
 	}
-	now.end, now.sum, now.due = in.End, in.Sum, read.file.due
-	now.count = now.count.Plus(read.count)
-	now.note(&read.file)
-	s.others.set(name, now)
+	now.End, now.Sum, now.Due = in.End, in.Sum, read.file.due
+	now.Count = now.Count.Plus(read.count)
+	read.file.tell(&now)
+	s.others.Set(name, now)
 	return read.finish(ctx, &now)
 }
 
@@ -257,12 +232,12 @@ func (p *pickup) handOver(ctx context.Context) error {
 }
 
 // finish marks the file as read, for the snapshot.
-func (p *pickup) finish(ctx context.Context, f *otherFile) error {
+func (p *pickup) finish(ctx context.Context, f *otherfiles.File) error {
 	a := &arrival{file: p.name}
-	if f.hasLost() {
+	if f.HasLost() {
 		a.file = ""
 	}
-	if m, ok := f.mark(p.name); ok && !slices.Contains(p.s.Review.files(), p.s.FileOf(p.name)) {
+	if m, ok := f.Mark(p.name); ok && !slices.Contains(p.s.Review.files(), p.s.FileOf(p.name)) {
 		a.mark = &m
 	}
 	p.covered(p.name, f)

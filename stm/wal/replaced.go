@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"emberd/compaction"
+	"emberd/stm/otherfiles"
 	"emberd/stm/snapshot"
 )
 
@@ -58,14 +59,14 @@ func (s *Log) standIn(ctx context.Context, dir string, files []string) error {
 		for _, base := range compaction.StandsFor(ctx, s.FS, dir, filepath.Base(made), open) {
 			name := filepath.Join(dir, base)
 			if info, err := s.FS.Lstat(name); err == nil {
-				s.others.set(name, otherFile{look: snapshot.MarkOf(name, info), problem: replacedBy})
+				s.others.Set(name, otherfiles.File{Look: snapshot.MarkOf(name, info), Problem: otherfiles.Replaced})
 				old = append(old, name)
 			}
 		}
 		if len(old) == 0 {
 			continue
 		}
-		s.others.set(made, otherFile{})
+		s.others.Set(made, otherfiles.File{})
 		gone := s.Retire(old)
 		s.Journal.Swap(gone, nil)
 		s.Table.Moved(gone, nil)
@@ -83,13 +84,13 @@ func (s *Log) standIn(ctx context.Context, dir string, files []string) error {
 // was found to stand for. One that has changed since gets a new number.
 func (s *Log) notStoodFor(files []string) (names []string) {
 	for _, name := range files {
-		known := s.others.get(name)
+		known := s.others.Get(name)
 		info, err := s.FS.Lstat(name)
-		if err == nil && known.stoodFor(name, info) {
+		if err == nil && known.StoodFor(name, info) {
 			continue
 		}
-		if known.problem == replacedBy {
-			s.others.set(name, otherFile{})
+		if known.Problem == otherfiles.Replaced {
+			s.others.Set(name, otherfiles.File{})
 			s.Forget(name)
 		}
 		names = append(names, filepath.Base(name))

@@ -10,7 +10,6 @@ import (
 	"emberd/compaction"
 	"emberd/memory"
 	"emberd/stm/device"
-	"emberd/stm/extent"
 	"emberd/stm/journal"
 	"emberd/stm/record"
 	"emberd/stm/snapshot"
@@ -80,7 +79,7 @@ func (s *Log) adopt(ctx context.Context, out *compaction.Output) error {
 	if out.Seen != nil {
 		s.Review.raise(&record.Header{Dev: s.Device.String(), Floor: out.Floor.String(), Seen: out.Seen})
 	}
-	healer{s}.rememberMade(out)
+	s.noteMade(out.Output, out.History)
 	gone := s.Retire(old)
 	s.Journal.Swap(gone, journal.InOrder(out.Lines))
 	s.Table.Moved(gone, deletes)
@@ -98,21 +97,14 @@ func (s *Log) adopt(ctx context.Context, out *compaction.Output) error {
 	})
 }
 
-// rememberMade remembers the files that a compaction made.
-func (h healer) rememberMade(out *compaction.Output) {
-	for _, base := range []string{out.Output, out.History} {
+// noteMade remembers the files that a compaction made.
+func (s *Log) noteMade(names ...string) {
+	for _, base := range names {
 		if base == "" {
 			continue
 		}
-		name := filepath.Join(h.OwnDir(), base)
-		info, err := h.FS.Lstat(name)
-		if err == nil {
-			made, _ := h.HeaderOf(name)
-			err = h.noteMade(base, extent.Extent{Bytes: info.Size(), Sum: extent.Sum(h.FS, name, info.Size()),
-				Last: made.Last})
-		}
-		if err != nil {
-			h.Logger.Debug("extent not kept", "file", base, "error", err)
+		if err := s.own.NoteMade(base); err != nil {
+			s.Logger.Debug("extent not kept", "file", base, "error", err)
 		}
 	}
 }
@@ -121,8 +113,9 @@ func (h healer) rememberMade(out *compaction.Output) {
 func (s *Log) compactionSource() compaction.Source {
 	now := s.Now()
 	return compaction.Source{FS: s.FS, Dir: s.OwnDir(), Device: s.Device, Log: s.Logger, Now: now,
-		TrashKeep: s.TrashKeep, Hide: s.foreignTombstones(now), Purged: s.Table.Purged(), Decided: s.Decided.hashes(),
-		IsActive: s.isActive, Seen: s.Snapshot.Seen.Contiguous, Missing: healer{s}.missing(), Foreign: s.foreignNames}
+		TrashKeep: s.TrashKeep, Hide: s.foreignTombstones(now), Purged: s.Table.Purged(),
+		Decided: s.Quarantine.Hashes(), IsActive: s.isActive, Seen: s.Snapshot.Seen.Contiguous,
+		Missing: healer{s}.missing(), Foreign: s.foreignNames}
 }
 
 // missing are own numbers that are missed, or would be without other devices. A damaged line is told by itself.

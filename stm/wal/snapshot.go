@@ -13,6 +13,7 @@ import (
 	"emberd/internal/contain"
 	"emberd/stm/device"
 	"emberd/stm/journal"
+	"emberd/stm/otherfiles"
 	"emberd/stm/record"
 	"emberd/stm/snapshot"
 	"emberd/stm/table"
@@ -181,11 +182,11 @@ func (r *recovery) noteAltered() {
 		if err != nil {
 			continue // vanished finds it
 		}
-		f := otherFile{problem: altered, had: had{m.Size, m.Sum}}
+		f := otherfiles.File{Problem: otherfiles.Altered, Had: otherfiles.Had{End: m.Size, Sum: m.Sum}}
 		if info.Size() < m.Size {
-			f.problem = shorter
+			f.Problem = otherfiles.Shorter
 		}
-		r.s.others.set(m.Name, f)
+		r.s.others.Set(m.Name, f)
 		r.s.Snapshot.marks[m.Name] = m
 	}
 }

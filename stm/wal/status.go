@@ -60,30 +60,27 @@ func (s *Log) StatusNow() Status {
 			st.Sealed++
 		}
 	}
-	if name := s.activeIn.Load(); name != nil {
-		st.Active = *name
+	if st.Active = s.activeName(); st.Active != "" {
 		st.Sealed--
 	}
 	if t := s.trouble.Load(); t != nil {
 		st.ReadOnly = t.reason
 	}
-	elsewhere, failed, flagged := s.othersNow()
+	elsewhere, failed, flagged := s.others.Report(s.Home, s.Peers)
 	st.BareTrash = len(healer{s}.bareNow())
 	st.Recovery, st.Unreadable = s.met().Plus(elsewhere), failed
 	s.found.mu.Lock()
 	defer s.found.mu.Unlock()
 	st.Recovered = s.found.healed
-	for _, f := range s.own.shortAtStart() {
+	for _, f := range s.own.Missed() {
 		// A damaged line is told by itself.
 		if met := s.met(); met.Gaps > met.Quarantined || record.ParseName(f.Name).Kind == record.History {
 			st.Short = append(st.Short, f.String())
 		}
 	}
-	for _, p := range s.found.before {
-		st.Short = append(st.Short, p.clauses()...)
-	}
+	st.Short = append(st.Short, s.before.Clauses()...)
 	st.Warnings = s.warnings(&st, flagged)
-	for _, f := range s.own.damaged() {
+	for _, f := range s.own.Damaged() {
 		st.Warnings = append(st.Warnings, fmt.Sprintf(
 			"log file %s; what only memory holds of it is about to be written again", f))
 	}

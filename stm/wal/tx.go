@@ -53,17 +53,21 @@ type Receipt struct {
 	Rows  []*table.Row // in the order of Changes, nil for deletes
 }
 
-// Send queues p unless the queue is full or the store is closing.
-func (s *Log) Send(p *Pending) error {
-	s.closing.RLock()
-	defer s.closing.RUnlock()
-	if s.closed {
-		return memory.Errorf(memory.Unavailable, "emberd is stopping; try again when it runs")
-	}
-	select {
-	case s.Writer.Queue <- p:
-		return nil
-	default:
-		return memory.Errorf(memory.Busy, "%d changes wait for the disk already; try again in a moment", MaxQueue)
-	}
+// Pending is one transaction on its way to the disk.
+type Pending struct {
+	Line    record.Line
+	By      memory.Actor       // as in line, decoded
+	Terms   []table.TermCounts // of each change's text after it, empty for deletes
+	Bytes   int
+	Rows    []*table.Row
+	Err     error
+	Done    chan struct{}
+	Release func() // unlocks what the transaction touches
+}
+
+// answer reports to the caller how it ended.
+func (p *Pending) answer(err error) {
+	p.Err = err
+	p.Release()
+	close(p.Done)
 }

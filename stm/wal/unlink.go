@@ -79,7 +79,7 @@ func (s *Log) unlink(ctx context.Context, made, past time.Time, out *Unlinked) e
 func (s *Log) unlinkOne(name string, out *Unlinked) error {
 	info, err := s.FS.Lstat(name)
 	if err == nil {
-		err = errors.Join(s.extents.Forget(filepath.Base(name)), s.FS.Remove(name))
+		err = errors.Join(s.own.Forget(filepath.Base(name)), s.FS.Remove(name))
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

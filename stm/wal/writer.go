@@ -12,7 +12,6 @@ import (
 	"emberd/memory"
 	"emberd/stm/device"
 	"emberd/stm/record"
-	"emberd/stm/table"
 )
 
 // Bounds of one group commit and of the queue before it.
@@ -26,25 +25,6 @@ const (
 	RetryAfter    = 60 * time.Second // after a sync failed twice, and between attempts to rotate
 	clockJump     = time.Hour
 )
-
-// Pending is one transaction on its way to the disk.
-type Pending struct {
-	Line    record.Line
-	By      memory.Actor       // as in line, decoded
-	Terms   []table.TermCounts // of each change's text after it, empty for deletes
-	Bytes   int
-	Rows    []*table.Row
-	Err     error
-	Done    chan struct{}
-	Release func() // unlocks what the transaction touches
-}
-
-// answer reports to the caller how it ended.
-func (p *Pending) answer(err error) {
-	p.Err = err
-	p.Release()
-	close(p.Done)
-}
 
 // Writer owns the end of the log: one goroutine takes what is queued, writes it as one
 // batch, syncs once, and only then changes the table and answers. Transactions that arrive
@@ -249,31 +229,48 @@ func (w *Writer) publish(p *Pending) {
 
 // store puts the batch on disk, or fails as a whole.
 func (w *Writer) store(batch []*Pending, use map[[16]byte]record.UseTotal) error {
+	if err := w.atEnd(len(batch) > 0, func() { w.encode(batch, use) }); err != nil {
+		return err
+	}
+	for _, p := range batch {
+		w.place(&p.Line)
+	}
+	w.written()
+	if w.useLine.Op == record.OpUse {
+		w.place(&w.useLine)
+		w.S.countDead(&w.useLine)
+	}
+	w.recovered()
+	return nil
+}
+
+// atEnd writes what encode puts into buf to the end of the segment, or fails as a whole. begins tells whether
+// that is more than uses.
+func (w *Writer) atEnd(begins bool, encode func()) error {
 	if err := w.checkBackoff(); err != nil {
 		return err
 	}
 	if err := w.rotate(); err != nil {
 		return w.refuse(err)
 	}
-	if len(batch) > 0 {
+	if begins {
 		w.begun()
 	}
 	before := w.seq
-	w.encode(batch, use)
-	if err := w.write(before); err != nil {
-		return err
-	}
-	for _, p := range batch {
-		p.Line.At.File, p.Line.At.Off = w.active.file, p.Line.At.Off+w.active.size
-	}
-	w.written()
-	if w.useLine.Op == record.OpUse {
-		w.useLine.At.File = w.active.file
-		w.S.countDead(&w.useLine)
-	}
-	w.recovered()
-	return nil
+	w.buf, w.useLine = w.buf[:0], record.Line{}
+	encode()
+	return w.write(before)
 }
+
+// put encodes a line into buf. Its place is relative to buf until it is known which file holds it.
+func (w *Writer) put(l *record.Line) {
+	start := len(w.buf)
+	w.buf = l.Append(w.buf)
+	l.At = record.Place{Off: int64(start), N: uint32(len(w.buf) - start)}
+}
+
+// place says that a line of buf comes at the end of the active segment.
+func (w *Writer) place(l *record.Line) { l.At.File, l.At.Off = w.active.file, l.At.Off+w.active.size }
 
 // begun tells once that something is about to be written.
 func (w *Writer) begun() {
@@ -294,10 +291,8 @@ func (w *Writer) written() {
 	w.S.counts.appended.Add(uint64(len(w.buf)))
 }
 
-// encode stamps, numbers and encodes the batch into buf. Places are relative to
-// buf until it is known which file holds it.
+// encode stamps, numbers and encodes the batch into buf.
 func (w *Writer) encode(batch []*Pending, use map[[16]byte]record.UseTotal) {
-	w.buf, w.useLine = w.buf[:0], record.Line{}
 	for _, p := range batch {
 		w.number(&p.Line)
 		w.changed = w.seq
@@ -307,16 +302,13 @@ func (w *Writer) encode(batch []*Pending, use map[[16]byte]record.UseTotal) {
 		if w.S.sign != nil {
 			p.Line.Audit = w.S.sign(new(p.Line.EntryBy(p.By)))
 		}
-		start := len(w.buf)
-		w.buf = p.Line.Append(w.buf)
-		p.Line.At = record.Place{Off: int64(start), N: uint32(len(w.buf) - start)}
+		w.put(&p.Line)
 	}
 	if len(use) > 0 {
 		l := record.Line{Op: record.OpUse, Data: record.EncodeUse(use)}
 		w.number(&l)
-		start := len(w.buf)
-		w.buf = l.Append(w.buf)
-		w.useLine = record.Line{Op: record.OpUse, At: record.Place{N: uint32(len(w.buf) - start)}}
+		w.put(&l)
+		w.useLine = record.Line{Op: record.OpUse, At: l.At}
 	}
 }
 
@@ -410,7 +402,7 @@ func (w *Writer) present() error {
 	if w.active != nil {
 		w.S.cloned.Store(w.S.cloned.Load() || errors.Is(damage, errOtherFile))
 		w.abandonSegment(w.seq, damage)
-		w.S.own.damagedNow()
+		w.S.own.AskForRepair()
 	}
 	return nil
 }

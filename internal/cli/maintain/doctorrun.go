@@ -29,13 +29,13 @@ const maxHashed = 1 << 30
 // copies tells of copies of log files that a sync tool made, which are read like all others.
 func (e *diagnostics) copies(r *stm.LogCheck) {
 	for _, f := range r.Files {
-		if !strings.Contains(f.File, ".sync-conflict-") && !strings.Contains(strings.ToLower(f.File),
+		if !strings.Contains(f.Path, ".sync-conflict-") && !strings.Contains(strings.ToLower(f.Path),
 			"conflicted copy") {
 			continue
 		}
 		e.add(doctor.Finding{Area: "log", Code: "log-copy", Severity: doctor.Note, Next: "emberd compact",
 			Text: fmt.Sprintf("%s is a copy of a log file that a sync tool made; it is read like the others and does "+
-				"no harm, and once its device has compacted its log it may be deleted", f.File)})
+				"no harm, and once its device has compacted its log it may be deleted", f.Path)})
 	}
 }
 

@@ -114,7 +114,7 @@ func checkLog(ctx context.Context, s *cli.App, path string) (*logReport, error) 
 	r.OK = r.Wrong == 0
 	for _, f := range c.Files {
 		r.Lines, r.Bytes = r.Lines+f.Lines, r.Bytes+f.Bytes
-		r.Files = append(r.Files, logFile{File: f.File, Lines: f.Lines, Bytes: f.Bytes, Sealed: f.Sealed,
+		r.Files = append(r.Files, logFile{File: f.Path, Lines: f.Lines, Bytes: f.Bytes, Sealed: f.Sealed,
 			Findings: asFindings(f.Findings)})
 	}
 	return r, nil

@@ -1,7 +1,9 @@
-package stm_test
+package logcheck_test
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,31 +12,86 @@ import (
 	"time"
 
 	"emberd/internal/durable"
+	"emberd/memory"
 	"emberd/stm"
+	"emberd/stm/logcheck"
 	"emberd/stm/record"
-	"emberd/stm/wal"
 )
+
+// log is a store over real files.
+type log struct {
+	*stm.Store
+	t           *testing.T
+	data, state string
+}
+
+func newLog(t *testing.T) *log {
+	t.Helper()
+	l := &log{t: t, data: filepath.Join(t.TempDir(), "data"), state: filepath.Join(t.TempDir(), "state")}
+	l.open()
+	return l
+}
+
+func (l *log) open() {
+	l.t.Helper()
+	var err error
+	if l.Store, err = stm.Open(l.data, l.state, &stm.Options{Durability: stm.None}); err != nil {
+		l.t.Fatal(err)
+	}
+	l.t.Cleanup(func() { _ = l.Close() }) // may be closed
+}
+
+func (l *log) close() {
+	l.t.Helper()
+	if err := l.Close(); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// set writes one field of the memory that a name stands for.
+func (l *log) set(name, key, value string) {
+	l.t.Helper()
+	l.commit(stm.Change{ID: memory.DeriveID([]byte(name)), Set: map[string]json.RawMessage{key: record.Encode(value)}})
+}
+
+func (l *log) commit(c stm.Change) {
+	l.t.Helper()
+	_, err := l.Update(context.Background(), []memory.ID{c.ID}, "", func([]*stm.Row) (*stm.Tx, error) {
+		return &stm.Tx{Verb: "save", Changes: []stm.Change{c}}, nil
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *log) segments() []string {
+	l.t.Helper()
+	names, err := stm.LogFiles(durable.OS{}, l.data)
+	if err != nil || len(names) == 0 {
+		l.t.Fatalf("the log has the files %q (%v)", names, err)
+	}
+	return names
+}
 
 // sealedLog writes a log of two segments, closes it, and returns the data folder
 // and the first segment.
 func sealedLog(t *testing.T) (data, first string) {
 	t.Helper()
-	ts := openStore(t, wal.Options{})
-	a := ts.save("first of all", "one")
-	ts.edit(a.ID(), "content", "first of all, mended")
-	ts.save("second")
-	ts.reopen()
-	b := ts.save("third")
-	ts.forget(b.ID())
-	if err := ts.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return filepath.Join(ts.root, "data"), ts.segments()[0]
+	l := newLog(t)
+	l.set("a", "content", "first of all")
+	l.set("a", "content", "first of all, mended")
+	l.set("b", "content", "second")
+	l.close()
+	l.open()
+	l.set("c", "content", "third")
+	l.commit(stm.Change{ID: memory.DeriveID([]byte("c")), Delete: true})
+	l.close()
+	return l.data, l.segments()[0]
 }
 
-func checked(t *testing.T, path string) *wal.LogCheck {
+func checked(t *testing.T, path string) *logcheck.Report {
 	t.Helper()
-	c, err := wal.CheckLog(t.Context(), durable.OS{}, path, time.Now())
+	c, err := logcheck.Check(t.Context(), durable.OS{}, path, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,21 +106,21 @@ func TestCheckOfAGoodLog(t *testing.T) {
 			t.Errorf("%s: %s", path, findings(c))
 		}
 		for _, f := range c.Files {
-			if info, err := os.Stat(f.File); err != nil || f.Bytes != info.Size() || !f.Sealed || f.Lines < 4 {
-				t.Errorf("%s: %d bytes, %d lines, sealed %t (%v)", f.File, f.Bytes, f.Lines, f.Sealed, err)
+			if info, err := os.Stat(f.Path); err != nil || f.Bytes != info.Size() || !f.Sealed || f.Lines < 4 {
+				t.Errorf("%s: %d bytes, %d lines, sealed %t (%v)", f.Path, f.Bytes, f.Lines, f.Sealed, err)
 			}
 		}
 	}
-	if _, err := wal.CheckLog(t.Context(), durable.OS{}, filepath.Join(data, "nowhere"), time.Now()); err == nil {
+	if _, err := logcheck.Check(t.Context(), durable.OS{}, filepath.Join(data, "nowhere"), time.Now()); err == nil {
 		t.Error("a path that is not there was checked")
 	}
 }
 
 // The log is checked while it is written, too.
 func TestCheckBesideTheWriter(t *testing.T) {
-	ts := openStore(t, wal.Options{})
-	ts.save("somebody writes")
-	if c := checked(t, filepath.Join(ts.root, "data")); findings(c) != "" || c.Files[0].Sealed {
+	l := newLog(t)
+	l.set("a", "content", "the daemon writes")
+	if c := checked(t, l.data); findings(c) != "" || c.Files[0].Sealed {
 		t.Errorf("found %q", findings(c))
 	}
 }
@@ -145,19 +202,17 @@ func TestCheckSaysWhatIsWrong(t *testing.T) {
 
 // What a crash left half written goes to the history as it was found.
 func TestCheckOfHistoryWithHalfALine(t *testing.T) {
-	ts := openStore(t, wal.Options{})
-	ts.save("whole")
-	if err := ts.Close(); err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(ts.segments()[0])
+	l := newLog(t)
+	l.set("a", "content", "whole")
+	l.close()
+	b, err := os.ReadFile(l.segments()[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := bytes.SplitAfter(b, []byte("\n"))
 	head := bytes.Replace(lines[0], []byte(`"seg":1`), []byte(`"seg":1,"from":1,"gen":1,"oldest":"x"`), 1)
 	head = record.SealLine(head[:len(head)-record.SuffixLen-1], 0)
-	history := filepath.Join(filepath.Dir(ts.segments()[0]), "h-00000001-00000001.g1.jsonl")
+	history := filepath.Join(filepath.Dir(l.segments()[0]), "h-00000001-00000001.g1.jsonl")
 	text := bytes.Join([][]byte{head, lines[1], []byte("{\"half\":\n"), lines[2]}, nil)
 	if err := os.WriteFile(history, text, 0o600); err != nil {
 		t.Fatal(err)
@@ -197,9 +252,9 @@ func TestCheckComparesNamesWithHeaders(t *testing.T) {
 	}
 }
 
-func findings(c *wal.LogCheck) string {
+func findings(c *logcheck.Report) string {
 	var out []string
-	say := func(f stm.LogFinding) {
+	say := func(f logcheck.Finding) {
 		star := map[bool]string{true: "*"}[f.Harmless]
 		out = append(out, fmt.Sprintf("%d%s %s", f.Line, star, f.Reason))
 	}

@@ -1,0 +1,240 @@
+// Package logcheck reads every line of a log and reports what is wrong: checksums, headers, seals, stamps,
+// numbers that no file holds, and files that hold less than was written to them. It changes nothing, and
+// the daemon may write the log in the meantime.
+//
+// [Check] judges a log by its files alone. [CheckDecided] also has the state folder of the device that the
+// log belongs to: it tells how far files were written, and which damaged lines a person has decided about.
+package logcheck
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"emberd/internal/durable"
+	"emberd/stm/device"
+	"emberd/stm/extent"
+	"emberd/stm/quarantine"
+	"emberd/stm/record"
+	"emberd/stm/repair"
+)
+
+// A Report is what reading every line of a log showed.
+type Report struct {
+	Files []File
+	// Bare are deletes of which no line has the text that they moved to the trash, by memory, unless that
+	// was given up.
+	Bare map[[16]byte]record.Stamp
+	// Missing are sequence numbers that no file of a device holds, unless a
+	// damaged line in their place explains them.
+	Missing []Finding
+}
+
+// A File is what reading one file showed.
+type File struct {
+	Path     string
+	Lines    int
+	Bytes    int64
+	Sealed   bool      // its last line says that it is whole, and it is
+	Newest   time.Time // stamp of a record, zero if there is none
+	Findings []Finding
+}
+
+// A Finding is one thing that is wrong, or, if Harmless, one that a crash or a later version explains and
+// that costs nothing that was acknowledged.
+type Finding struct {
+	File     string
+	Offset   int64
+	Line     int // 0 for the file as a whole
+	Reason   string
+	Harmless bool
+}
+
+// Newest is the latest stamp of a record, zero if there is none.
+func (r *Report) Newest() (newest time.Time) {
+	for _, f := range r.Files {
+		if f.Newest.After(newest) {
+			newest = f.Newest
+		}
+	}
+	return newest
+}
+
+// Wrong counts the findings that are not harmless.
+func (r *Report) Wrong() int {
+	n := len(r.Missing)
+	for _, f := range r.Files {
+		for _, g := range f.Findings {
+			if !g.Harmless {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// BareSince counts [Report.Bare] as far as memories were deleted after a time, and can be restored still.
+func (r *Report) BareSince(after time.Time) (n int) {
+	for _, at := range r.Bare {
+		if at.Time().After(after) {
+			n++
+		}
+	}
+	return n
+}
+
+// Check reads the log under path, see [record.LogFiles], and verifies every checksum, header, seal, stamp
+// and sequence number. A file that cannot be read is a finding; the error is for a path that is no log,
+// and for ctx.
+func Check(ctx context.Context, fsys durable.FS, path string, now time.Time) (*Report, error) {
+	c := newChecker(fsys, path, now, &quarantine.Lines{})
+	if err := c.all(ctx); err != nil {
+		return nil, err
+	}
+	return &c.Report, nil
+}
+
+// CheckDecided is Check for a log whose state folder is at hand: damaged lines that a person has decided
+// about are harmless.
+func CheckDecided(ctx context.Context, fsys durable.FS, path, state string, now time.Time) (*Report, error) {
+	decided, err := quarantine.Open(&device.Home{FS: fsys, State: state})
+	if err != nil {
+		return nil, err
+	}
+	c := newChecker(fsys, path, now, decided)
+	c.dir, c.upto = writtenUpto(fsys, path, state)
+	if err := c.all(ctx); err != nil {
+		return nil, err
+	}
+	c.short(fsys, path, state)
+	return &c.Report, nil
+}
+
+// writtenUpto returns the folder of this device, and the highest number that it gave to a caller's change.
+func writtenUpto(fsys durable.FS, data, state string) (dir string, last uint64) {
+	dev, ok := device.Named(fsys, state)
+	if !ok {
+		return "", 0
+	}
+	for _, e := range extent.Read(fsys, state, dev) {
+		last = max(last, cmp.Or(e.Change, e.Last)) // what is after a change is missed by no one
+	}
+	return filepath.Join(data, "stm", dev.String()), last
+}
+
+// short adds the files of this device that hold less than was written to them, if the path is
+// that of the data folder.
+func (r *Report) short(fsys durable.FS, data, state string) {
+	if dev, ok := device.Named(fsys, state); ok {
+		r.shortOf(fsys, data, state, dev)
+	}
+	for _, dev := range device.Predecessors(fsys, state) {
+		r.shortOf(fsys, data, state, dev)
+	}
+}
+
+func (r *Report) shortOf(fsys durable.FS, data, state string, dev record.Device) {
+	dir := filepath.Join(data, "stm", dev.String())
+	if _, err := fsys.Lstat(filepath.Dir(dir)); err != nil {
+		return
+	}
+	for _, f := range extent.ShortFiles(fsys, dir, extent.Read(fsys, state, dev)) {
+		name := filepath.Join(dir, f.Name)
+		i := slices.IndexFunc(r.Files, func(g File) bool { return g.Path == name })
+		if i < 0 {
+			r.Files = append(r.Files, File{Path: name})
+			i = len(r.Files) - 1
+		}
+		if f.Change && len(r.Files[i].Findings) > 0 { // which say what is changed
+			continue
+		}
+		r.Files[i].Findings = append(r.Files[i].Findings, Finding{File: name, Reason: f.String()})
+	}
+}
+
+// A checker makes a report.
+type checker struct {
+	Report
+	fs      durable.FS
+	path    string
+	now     time.Time
+	decided *quarantine.Lines
+	dir     string // of this device
+	upto    uint64 // highest number that is missed of it
+
+	numbers map[string]*sequence     // by folder
+	kept    map[string][]record.Kept // by file
+	bare    bool                     // a file has a delete that came back without its text
+}
+
+func newChecker(fsys durable.FS, path string, now time.Time, decided *quarantine.Lines) *checker {
+	return &checker{fs: fsys, path: path, now: now, decided: decided, numbers: map[string]*sequence{},
+		kept: map[string][]record.Kept{}}
+}
+
+func (c *checker) all(ctx context.Context) error {
+	names, err := record.LogFiles(c.fs, c.path)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		c.file(name)
+	}
+	if len(names) == 1 && names[0] == c.path {
+		return nil // one file says nothing about the numbers of the others
+	}
+	if s := c.numbers[c.dir]; s != nil {
+		s.upto = max(s.upto, c.upto)
+	}
+	c.believe(ctx)
+	if err := c.takeBare(ctx); err != nil {
+		return err
+	}
+	for _, dir := range slices.Sorted(maps.Keys(c.numbers)) {
+		c.Missing = append(c.Missing, c.numbers[dir].missing(dir)...)
+	}
+	return nil
+}
+
+func (c *checker) file(name string) {
+	dir := filepath.Dir(name)
+	if c.numbers[dir] == nil {
+		c.numbers[dir] = &sequence{}
+	}
+	f := &fileChecker{File: File{Path: name}, name: record.ParseName(filepath.Base(name)), now: c.now,
+		numbers: c.numbers[dir], decided: c.decided, inOrder: true}
+	f.all(c.fs)
+	c.kept[name], c.bare = f.kept, c.bare || f.bare
+	c.Files = append(c.Files, f.File)
+}
+
+// believe takes numbers as known that other devices have written again.
+func (c *checker) believe(ctx context.Context) {
+	for dev, written := range repair.Believed(ctx, c.fs, c.kept) {
+		for dir, s := range c.numbers {
+			if filepath.Base(dir) == dev.String() {
+				s.known.AddAll(written)
+			}
+		}
+	}
+}
+
+// takeBare finds out of which deletes no line has the text. It takes as much memory as the table.
+func (c *checker) takeBare(ctx context.Context) error {
+	if !c.bare {
+		return nil
+	}
+	have, err := repair.Fold(ctx, c.fs, c.path, slog.New(slog.DiscardHandler))
+	if err == nil {
+		c.Bare = have.Table.Bare
+		maps.DeleteFunc(c.Bare, c.decided.GaveUp)
+	}
+	return err
+}

@@ -1,0 +1,131 @@
+package repair
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"emberd/stm/device"
+	"emberd/stm/extent"
+	"emberd/stm/record"
+)
+
+// Predecessors are the devices that this one goes on for, of whose logs something is missed. Their files are
+// those of other devices: what they lose after the start, the devices that have read it write again. Any
+// goroutine may use it.
+type Predecessors struct {
+	missing atomic.Int64
+
+	mu   sync.Mutex // guards logs
+	logs []predecessor
+}
+
+// predecessor is a device that this one goes on for, whose log has lost something.
+type predecessor struct {
+	dev     record.Device
+	last    uint64             // number of the last record that it wrote here
+	short   []extent.ShortFile // its files that hold less than was written to them
+	known   record.Ranges      // numbers that a file or a copy has
+	missing int                // of its records, how many no file and no copy has
+}
+
+// Find finds at a start what is missed. seen has the numbers that are known by then, those of copies too.
+func (p *Predecessors) Find(h *device.Home, seen *device.Numbers) {
+	for _, dev := range device.Predecessors(h.FS, h.State) {
+		written := extent.Read(h.FS, h.State, dev)
+		dir := filepath.Join(h.Data, "stm", dev.String())
+		one := predecessor{dev: dev, short: extent.ShortFiles(h.FS, dir, written)}
+		for _, e := range written {
+			one.last = max(one.last, e.Last)
+		}
+		if len(one.short) > 0 {
+			one.find(h, seen)
+		}
+		p.logs = append(p.logs, one)
+	}
+	p.settle(h)
+}
+
+// find counts what is missed of a device.
+func (p *predecessor) find(h *device.Home, seen *device.Numbers) {
+	if have, err := Fold(context.Background(), h.FS, h.Data, h.Logger); err == nil { // headers, too
+		p.count(have.Seen.Of(p.dev))
+	}
+	if p.count(seen.Of(p.dev)); p.missing > 0 {
+		h.Logger.Warn("the log of the device that this one goes on for has lost records; run emberd log repair",
+			"device", p.dev, "missing", p.missing, "files", p.short)
+	}
+}
+
+// count takes some of its numbers as known.
+func (p *predecessor) count(more *record.Ranges) {
+	p.known.AddAll(more)
+	gone, _ := p.known.Lacking(p.last, &record.Ranges{})
+	p.missing = gone.Count()
+}
+
+// settle keeps the devices of which something is missed. Of the others it forgets how far their logs were
+// written. The lock is held, or not needed yet.
+func (p *Predecessors) settle(h *device.Home) {
+	var left []predecessor
+	missing := 0
+	for _, one := range p.logs {
+		if one.missing > 0 {
+			left = append(left, one)
+			missing += one.missing
+			continue
+		}
+		if err := extent.Drop(h.FS, h.State, one.dev); err != nil {
+			h.Logger.Warn("how far the log of an earlier device was written is still kept", "device", one.dev,
+				"error", err)
+		}
+	}
+	p.logs = left
+	p.missing.Store(int64(missing))
+}
+
+// Missing counts the records that are missed of all of them.
+func (p *Predecessors) Missing() int { return int(p.missing.Load()) }
+
+// Clauses says what is wrong with their files.
+func (p *Predecessors) Clauses() (out []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, one := range p.logs {
+		for _, f := range one.short {
+			f.Name = filepath.Join(one.dev.String(), f.Name)
+			out = append(out, f.String())
+		}
+	}
+	return out
+}
+
+// Return takes as no longer missed what a copy has given back, which may be nil. Its numbers are seen from
+// then on.
+func (p *Predecessors) Return(h *device.Home, held *Folded, seen *device.Numbers) {
+	if held == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.logs {
+		one := &p.logs[i]
+		of := held.Seen.Of(one.dev)
+		for _, s := range of.Spans {
+			seen.Add(one.dev, s[0], s[1])
+		}
+		one.count(of)
+	}
+	p.settle(h)
+}
+
+// Accept takes their logs as they are.
+func (p *Predecessors) Accept(h *device.Home) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.logs {
+		p.logs[i].missing = 0
+	}
+	p.settle(h)
+}
