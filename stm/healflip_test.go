@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"emberd/stm/wal"
@@ -64,5 +65,40 @@ func TestAnEditWithAWrongChecksumIsForAPerson(t *testing.T) {
 	ts.wantAll(want, "at once")
 	if q, err := ts.Quarantine(); err != nil || len(q) != 1 {
 		t.Errorf("%d lines wait for a decision (%v), want that of the person", len(q), err)
+	}
+}
+
+// TestAFlippedBitInACompactedFileIsMadeGoodByACopy flips a bit where no number goes missing by that, without a
+// snapshot.
+func TestAFlippedBitInACompactedFileIsMadeGoodByACopy(t *testing.T) {
+	ts := openStore(t, wal.Options{})
+	want := ts.livesOfThreeSegments()
+	ts.reopen()
+	ts.save("after the compaction")
+	ts.compact()
+	ts.unlink()
+	copied := t.TempDir()
+	if err := os.CopyFS(copied, os.DirFS(filepath.Join(ts.root, "data"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := ts.Close(); err != nil {
+		t.Fatal(err)
+	}
+	mangleFile(ts.segments()[0], func(b []byte) []byte { b[bytes.Index(b, []byte("note 4 of run 2"))] ^= 4; return b })
+	os.RemoveAll(filepath.Join(ts.root, "state", "index"))
+	ts.open()
+	if q, err := ts.Quarantine(); err != nil || len(q) != 1 {
+		t.Fatalf("%d lines wait for a decision (%v), want the damaged one", len(q), err)
+	}
+	if got := ts.healFrom(copied); got.Memories != 1 {
+		t.Errorf("the copy gives %+v back", got)
+	}
+	ts.wantSound("after the repair")
+	ts.withoutSnapshot()
+	ts.wantSound("after one more start")
+	for id, text := range want {
+		if row, ok := ts.Get(id); text != "" && (!ok || row.Content() != text) {
+			t.Errorf("%q is lost", text)
+		}
 	}
 }

@@ -187,7 +187,13 @@ func (h healer) heal(ctx context.Context, held *repair.Folded) (comparison, erro
 		return found, err
 	}
 	h.before.Return(h.Home, held, h.Snapshot.Seen)
-	return found, h.giveUp(ctx, &found.covered)
+	if err := h.giveUp(ctx, &found.covered); err != nil {
+		return found, err
+	}
+	if met := h.met(); met.Gaps == 0 && len(found.lines) >= met.Quarantined {
+		h.Quarantine.Settle() // what every damaged line said is back
+	}
+	return found, nil
 }
 
 // AcceptLoss takes the log as it is: the records that no file and no copy holds are given up, and
