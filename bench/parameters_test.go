@@ -17,6 +17,7 @@ import (
 // there left open. It is slow and short.
 type ranker struct {
 	b, bWhole       float64 // of passages, and of long texts as a whole
+	far             float64 // typical lengths beyond which the length of a long text counts by its cube
 	share           float64 // of the best passage of a long text
 	form, name      float64
 	average         bool // long texts are held against the average length, not the typical one
@@ -43,7 +44,8 @@ type rankedPart struct {
 }
 
 func newRanker() *ranker {
-	return &ranker{b: 0.3, bWhole: 0.9, share: 0.4, form: 0.1, name: 0.1, analyzer: analysis.New(), holders: map[string][]int{}}
+	return &ranker{b: 0.3, bWhole: 0.9, far: 3, share: 0.4, form: 0.1, name: 0.1, analyzer: analysis.New(),
+		holders: map[string][]int{}}
 }
 
 // add takes all documents of a set.
@@ -140,7 +142,9 @@ func (r *ranker) relevance(text rankedText, asked rankedPart) float64 {
 	if r.average {
 		length = r.length
 	}
-	return 0.9*((1-r.share)*r.sum(whole, asked, r.bWhole, length)+r.share*best) + r.written(whole, asked)
+	long := whole
+	long.words *= math.Pow(max(1, whole.words/length/r.far), 2)
+	return 0.9*((1-r.share)*r.sum(long, asked, r.bWhole, length)+r.share*best) + r.written(whole, asked)
 }
 
 func (r *ranker) idf(term string) float64 {
@@ -210,6 +214,9 @@ func rankerVariants() []rankerVariant {
 		{"passage's share 0.6", func(r *ranker) { r.share = 0.6 }},
 		{"best passage only", func(r *ranker) { r.share = 1 }},
 		{"against the average length", func(r *ranker) { r.average = true }},
+		{"length counts by its cube beyond 2", func(r *ranker) { r.far = 2 }},
+		{"beyond 4", func(r *ranker) { r.far = 4 }},
+		{"nowhere", func(r *ranker) { r.far = math.Inf(1) }},
 		{"b of the whole 0.6", func(r *ranker) { r.bWhole = 0.6 }},
 		{"b of the whole 1", func(r *ranker) { r.bWhole = 1 }},
 		{"b 0", func(r *ranker) { r.b = 0 }},

@@ -55,13 +55,14 @@ func (m model) relevance(terms []QueryTerm) map[Doc]float64 {
 			}
 			best = max(best, sum)
 		}
+		x := lengthOf(text) / typical
 		for _, q := range terms {
 			tf, forms := holds(text, q.Term)
 			if tf == 0 {
 				continue
 			}
 			found = true
-			whole += q.Weight * m.idf(q.Term) * tf / (tf + 1.2*(0.1+0.9*lengthOf(text)/typical))
+			whole += q.Weight * m.idf(q.Term) * tf / (tf + 1.2*(0.1+0.9*x*math.Pow(max(1, x/3), 2)))
 			if forms&q.Form != 0 {
 				bonus += 0.1 * q.Weight * m.idf(q.Term)
 				if forms&q.Name != 0 {

@@ -19,6 +19,8 @@ const (
 	b      = 0.3 // of a passage
 	bWhole = 0.9 // of a long document
 
+	farLength = 3 // in typical lengths; what is longer counts by its best passage more and more
+
 	textShare    = 0.9 // of how often a term is in a text; the rest is for its form
 	passageShare = 0.4 // of that, for the best passage of a long document
 	nameShare    = 0.1 // more for a name written as one
@@ -164,11 +166,17 @@ func (m *Matches) measure(t *totals) {
 func (m *Matches) norm(s size) float64 {
 	switch {
 	case s.isLong():
-		return k1 * (1 - bWhole + bWhole*float64(s.words())/m.typical)
+		return k1 * (1 - bWhole + bWhole*farther(float64(s.words())/m.typical))
 	case m.passage == 0:
 		return k1
 	}
 	return k1 * (1 - b + b*float64(s.words())/m.passage)
+}
+
+// farther returns the length of a long document, in multiples of the typical one, as the norm counts it.
+func farther(length float64) float64 {
+	more := max(1, length/farLength)
+	return length * more * more
 }
 
 // windowSize is how many documents are scored at a time: their scores fit in a

@@ -33,11 +33,13 @@
 //
 // where passage is the average length of a passage. A long document has
 //
-//	share(t, d) = 0.6 · tf / (tf + k1·(1 - c + c·len(d)/typical)) + 0.4 · share(t, best passage)
+//	share(t, d) = 0.6 · tf / (tf + k1·(1 - c + c·x·max(1, x/3)²)) + 0.4 · share(t, best passage)
+//	x           = len(d) / typical
 //
 // where the best passage is the one with the highest sum over all terms, and typical is the
 // harmonic mean of the lengths of documents. It is near the short ones if some are short,
-// so that ten thousand words do not bury one sentence, and near all if all are alike.
+// so that ten thousand words do not bury one sentence, and near all if all are alike. A document
+// many times as long as the typical one counts by its best passage alone.
 //
 // This is BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and
 // Beyond", 2009) in the form Lucene has used since version 8: the idf cannot be negative,
