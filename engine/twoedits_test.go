@@ -59,3 +59,23 @@ func TestAnEditOfTheNoteWinsAndTheMemorysTextIsAskedAbout(t *testing.T) {
 		t.Errorf("the text is %q", text)
 	}
 }
+
+// The write of a memory's fields to its note may wait for long. What the user changes there meanwhile does not.
+func TestAnEditOfANoteCountsWhileAWriteToItWaits(t *testing.T) {
+	t.Parallel()
+	d := shelf(t, nil)
+	id := d.kept("the kettle leaks", "Kettle.md", "kitchen")
+	done := busy(t, d.house)
+	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(id), Content: new("the pot leaks"), Tags: new([]string{"pots"}), Category: new("tea")})
+	d.edit("Kettle.md", noteFor(id, "the can leaks", "kitchen"))
+	if m := d.memory(id); m.Content != "the can leaks" || m.Tags[0] != "pots" || m.Category != "tea" {
+		t.Errorf("the memory is %+v", m.Memory)
+	}
+	if got := d.Promote.Pending.Fields(id); strings.Join(got, " ") != "category tags" {
+		t.Errorf("waiting %q", got)
+	}
+	done()
+	d.rest(t, d.Engine)
+	wantNote(t, d.house, "Kettle.md", "the can leaks", "- \"pots\"", "category: \"tea\"")
+	wantSettled(t, d.Engine, id)
+}

@@ -349,6 +349,9 @@ func (t *NoteSync) changedFields(ctx context.Context, row *stm.Row, m *memory.Me
 		if both, err = t.joinEdits(ctx, row, &prior, m, s.note); err != nil {
 			return nil, both, err
 		}
+		if err = t.leaveDecided(&prior, m); err != nil {
+			return nil, both, err
+		}
 	}
 	if s.hasMoved(w) {
 		t.assignNote(m, s, now)
