@@ -73,3 +73,23 @@ func TestARenameBackAndForth(t *testing.T) {
 		t.Errorf("the memory is at %s", m.PromotedTo)
 	}
 }
+
+// A note that a sync tool renamed and the user then edited is the memory's, also beside an old copy that says what the
+// memory says.
+func TestARenameInTwoStepsAndAnEdit(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Old.md")
+	d.edit("A copy.md", noteFor(id, "the kettle leaks"))
+	ok(t, os.Remove(d.at("Old.md")))
+	d.batch(nil, []string{"Old.md"})
+	d.write(t, "New.md", noteFor(id, "the kettle leaks"))
+	d.batch([]string{"New.md"}, nil)
+	d.edit("New.md", noteFor(id, "the kettle is mended"))
+	if m := d.memory(id); m.PromotedTo != "New.md" || m.Content != "the kettle is mended" {
+		t.Errorf("the memory is %q at %s", m.Content, m.PromotedTo)
+	}
+	if asked := d.claims(); len(asked) > 0 {
+		t.Errorf("asked about %+v", asked)
+	}
+}

@@ -96,6 +96,17 @@ func (w *NoteChange) move(from, to string) {
 	}
 }
 
+// moveByContent records that a note came with the bytes of notes that had gone: a sync tool renames so. Bytes that
+// came somewhere already are a copy here.
+func (w *NoteChange) moveByContent(to, digest string) {
+	for _, from := range w.Removed {
+		if w.Last[from] == digest && w.Moved[from] == "" && from != to && !isCopy(to, from) {
+			w.move(from, to)
+			w.Same = including(w.Same, to)
+		}
+	}
+}
+
 func (w *NoteChange) setLast(path, digest string) {
 	if w.Last == nil {
 		w.Last = make(map[string]string)

@@ -155,6 +155,9 @@ func (b *NoteChanges) add(c *notes.NoteIDs, read []notes.Reading, gone []string,
 func (b *NoteChanges) noteRead(w *NoteChange, r *notes.Reading, added bool) {
 	path := r.Doc.Path
 	w.Changed = including(w.Changed, path)
+	if added && r.Note != nil {
+		w.moveByContent(path, hex.EncodeToString(r.Note.Digest[:]))
+	}
 	if added {
 		w.noteAdded(path)
 	}
