@@ -81,15 +81,29 @@ func TestARenameInTwoStepsAndAnEdit(t *testing.T) {
 	d := newDesk(t, nil)
 	id := d.kept("the kettle leaks", "Old.md")
 	d.edit("A copy.md", noteFor(id, "the kettle leaks"))
-	ok(t, os.Remove(d.at("Old.md")))
-	d.batch(nil, []string{"Old.md"})
-	d.write(t, "New.md", noteFor(id, "the kettle leaks"))
-	d.batch([]string{"New.md"}, nil)
-	d.edit("New.md", noteFor(id, "the kettle is mended"))
-	if m := d.memory(id); m.PromotedTo != "New.md" || m.Content != "the kettle is mended" {
+	for _, step := range [][2]string{{"Old.md", "New.md"}, {"New.md", "Newer.md"}} {
+		ok(t, os.Remove(d.at(step[0])))
+		d.batch(nil, step[:1])
+		d.write(t, step[1], noteFor(id, "the kettle leaks"))
+		d.batch(step[1:], nil)
+	}
+	d.edit("Newer.md", noteFor(id, "the kettle is mended"))
+	if m := d.memory(id); m.PromotedTo != "Newer.md" || m.Content != "the kettle is mended" {
 		t.Errorf("the memory is %q at %s", m.Content, m.PromotedTo)
 	}
 	if asked := d.claims(); len(asked) > 0 {
 		t.Errorf("asked about %+v", asked)
+	}
+}
+
+// A note that is renamed and deleted within the minute is deleted.
+func TestARenameAndADeletion(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Old.md")
+	d.move("Old.md", "New.md")
+	d.remove("New.md")
+	if !d.Stm.Trashed(id) {
+		t.Error("the memory is not in the trash")
 	}
 }

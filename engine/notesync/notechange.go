@@ -41,7 +41,7 @@ func (w *NoteChange) add(later *NoteChange) {
 		w.noteAdded(path)
 	}
 	for _, path := range later.Removed {
-		w.noteRemoved(path)
+		w.noteRemoved(path, later.Last[path])
 	}
 	w.Restored = w.Restored || later.Restored
 	if later.Confirmed {
@@ -108,6 +108,9 @@ func (w *NoteChange) moveByContent(to, digest string) {
 }
 
 func (w *NoteChange) setLast(path, digest string) {
+	if digest == "" {
+		return
+	}
 	if w.Last == nil {
 		w.Last = make(map[string]string)
 	}
@@ -151,7 +154,17 @@ func (w *NoteChange) noteAdded(path string) {
 	w.Removed, w.Added = notes.Without(w.Removed, path), including(w.Added, path)
 }
 
-func (w *NoteChange) noteRemoved(path string) {
+// noteRemoved records that a note is gone, with the SHA-256 of what was read there last, in hex, "" if that is not
+// known. The note may have been renamed before: then it is gone from its earlier paths, too.
+func (w *NoteChange) noteRemoved(path, digest string) {
+	renamed := slices.Contains(w.Same, path)
 	w.Added, w.Same = notes.Without(w.Added, path), notes.Without(w.Same, path)
 	w.Removed = append(notes.Without(w.Removed, path), path)
+	w.setLast(path, digest)
+	for from, to := range w.Moved {
+		if renamed && to == path {
+			delete(w.Moved, from)
+			w.noteRemoved(from, digest)
+		}
+	}
 }
