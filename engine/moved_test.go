@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"emberd/memory"
 	"emberd/op"
 	"emberd/watcher"
 )
@@ -106,4 +107,20 @@ func TestARenameAndADeletion(t *testing.T) {
 	if !d.Stm.Trashed(id) {
 		t.Error("the memory is not in the trash")
 	}
+}
+
+// emberd writes a note to archive its memory anew, and the user renames and edits it at once.
+func TestARenameAfterAnArchivedTextWasRenewed(t *testing.T) {
+	t.Parallel()
+	d := shelf(t, nil)
+	path := archiveDir + "Kettle.md"
+	id := d.filed(longText(0), path)
+	d.rekindled(id)
+	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(id), Content: new(longText(1))})
+	d.archived(id)
+	wantNote(t, d.house, path, longText(1))
+	d.move(path, "Kettle.md")
+	d.edit("Kettle.md", withProperties(id, "stage: active\n", longText(2)))
+	d.wantWarm(id, memory.Active, longText(2))
+	d.wantHome(id, "Kettle.md", false)
 }

@@ -313,9 +313,11 @@ func TestStageAndTextGoTogether(t *testing.T) {
 			f.id = f.filed(f.body, f.path)
 		}
 		r.Repeat(f.actions())
-		f.advance(promote.LastTry) // until when what had to wait is tried again
-		f.follow()
-		f.settle()
+		for range 2 { // what had to wait is tried again, also if it waited until the note was found at its new path
+			f.advance(promote.LastTry)
+			f.follow()
+			f.settle()
+		}
 		f.stage, f.body = "active", f.newText()
 		f.write()
 		f.settle()

@@ -123,7 +123,7 @@ func (h *human) actions() map[string]func(*rapid.T) {
 		},
 		"a minute": func(*rapid.T) { h.minute() },
 		"kill": func(*rapid.T) {
-			if h.copying { // a torn index reads copies anew, as if they had just come
+			if h.copying || h.broken { // a torn index reads copies anew, as if they had just come, and still has the ID
 				h.restart()
 				return
 			}
