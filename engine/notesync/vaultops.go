@@ -82,7 +82,7 @@ func (c *vaultChecker) all(ctx context.Context) error {
 	for _, note := range c.read {
 		c.checkLinks(note)
 	}
-	c.checkMemories()
+	c.checkMemories(ctx)
 	c.found = append(c.found, c.e.Promote.PendingFindings()...)
 	return ctx.Err()
 }
@@ -123,8 +123,12 @@ func (c *vaultChecker) note(ctx context.Context, path string) error {
 		return nil
 	}
 	c.res.Notes++
-	for i := range note.Problems {
-		c.find(kindOf(note, i), note.Path, note.Problems[i].Line, "%s", note.Problems[i].Text)
+	for i, problem := range note.Problems {
+		if kind := kindOf(note, i); kind == "conflict" {
+			c.checkBeside(ctx, kind, note, problem.Line, problem.Text)
+		} else {
+			c.find(kind, note.Path, problem.Line, "%s", problem.Text)
+		}
 	}
 	c.checkCredentials(note)
 	c.checkCarrier(ctx, note)
