@@ -7,6 +7,9 @@ type VaultCheckRequest struct {
 	Limit int `json:"limit,omitempty" query:"limit" doc:"1 to 10,000 findings, default 1,000"`
 }
 
+// MostFindings is the highest limit of a vault check.
+const MostFindings = 10_000
+
 // VaultCheckResult is what reading every note of the vault showed.
 type VaultCheckResult struct {
 	Vault    string    `json:"vault"`

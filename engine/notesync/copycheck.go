@@ -29,8 +29,8 @@ func (c *vaultChecker) checkBeside(ctx context.Context, kind string, note *vault
 	case asked:
 		f.Text = second + ", and you are asked about it; run: emberd review show " + item.Short()
 	case f.Waits:
-		f.Text = second + "; emberd looks at it when the notes have been left alone for a minute or two, and settles it " +
-			"by itself or asks you; nothing is to be done until then"
+		f.Text = second + "; emberd looks at it when the notes have been left alone for a minute or two, and settles " +
+			"it by itself or asks you; nothing is to be done until then"
 	default:
 		if left := c.e.Sync.leftBecause(ctx, id, note.Path); left != "" {
 			f.Text += "; emberd does not settle it by itself: " + left

@@ -20,11 +20,8 @@ import (
 	"emberd/vault/markdown"
 )
 
-// Limits of a vault check.
-const (
-	defaultFindings = 1_000
-	maxFindings     = 10_000
-)
+// defaultFindings is how many findings a vault check lists unless the caller says how many.
+const defaultFindings = 1_000
 
 // VaultCheck reads every note again and lists the problems.
 func (e *Sync) VaultCheck(ctx context.Context, req *op.VaultCheckRequest) (*op.VaultCheckResult, error) {
@@ -32,7 +29,7 @@ func (e *Sync) VaultCheck(ctx context.Context, req *op.VaultCheckRequest) (*op.V
 		return nil, err
 	}
 	limit := cmp.Or(req.Limit, defaultFindings)
-	if err := memory.CheckRange("limit", float64(limit), 1, maxFindings); err != nil {
+	if err := memory.CheckRange("limit", float64(limit), 1, op.MostFindings); err != nil {
 		return nil, err
 	}
 	if !e.Notes.Vault.Root.Load().Current() {
