@@ -79,3 +79,23 @@ func TestAnEditOfANoteCountsWhileAWriteToItWaits(t *testing.T) {
 	wantNote(t, d.house, "Kettle.md", "the can leaks", "- \"pots\"", "category: \"tea\"")
 	wantSettled(t, d.Engine, id)
 }
+
+// A search that finds a memory by a text that waits for a decision says so, and so does the memory.
+func TestASearchForATextThatWaitsNamesTheQuestion(t *testing.T) {
+	t.Parallel()
+	d := shelf(t, nil)
+	id := d.kept(broker, "Broker.md")
+	d.logText(id, strings.Replace(broker, "RabbitMQ", "Kafka", 1))
+	d.edit("Broker.md", noteFor(id, strings.Replace(broker, "RabbitMQ", "Pulsar", 1)))
+	item := do(t, d.Engine, op.ReviewList, &op.ReviewListRequest{Agent: op.ReviewText}).Items[0]
+	for word, why := range map[string]string{"kafka": "in another text of it, which waits for your decision: emberd review show " + item.Short(), "pulsar": ""} {
+		hits := searchFor(t, d.Engine, word)
+		if len(hits) == 0 || hits[0].ID != id || hits[0].Why != why || hits[0].Undecided != item.ID {
+			t.Errorf("%s finds %+v, want the reason %q", word, hits, why)
+		}
+	}
+	do(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Decision: op.DecideKeep})
+	if m := d.memory(id); m.Undecided != "" {
+		t.Errorf("decided, the memory is %+v", m)
+	}
+}

@@ -44,3 +44,13 @@ func AskedAbout(row *stm.Row, path, body string) (item memory.ReviewItem, asked 
 	}
 	return items[i], true
 }
+
+// Undecided returns the review item with the texts that wait for a decision which of them a memory has, or one
+// without an ID.
+func Undecided(row *stm.Row) (item memory.ReviewItem) {
+	items := row.ReviewItems()
+	if i := slices.IndexFunc(items, func(item memory.ReviewItem) bool { return len(item.Texts) > 0 }); i >= 0 {
+		item = items[i]
+	}
+	return item
+}
