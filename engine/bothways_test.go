@@ -115,14 +115,57 @@ func TestAFieldThatAHumanChangedMeanwhileIsTakenOver(t *testing.T) {
 	done := busy(t, d.house)
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), AddTags: []string{"b"}})
 	d.edit(m.PromotedTo, strings.Replace(d.note(t, m.PromotedTo), "- \"a\"", "- \"human\"", 1))
-	if got := look(t, d.Engine, m.ID); strings.Join(got.Tags, " ") != "a b" {
-		t.Errorf("while it waits the tags are %q", got.Tags)
-	}
-	done()
-	d.rest(t, d.Engine)
-	d.settle()
-	if got := look(t, d.Engine, m.ID); strings.Join(got.Tags, " ") != "human" {
-		t.Errorf("the tags are %q, want the human's", got.Tags)
+	for range 2 { // while the write waits, and after
+		if got := look(t, d.Engine, m.ID); strings.Join(got.Tags, " ") != "human" {
+			t.Errorf("the tags are %q, want the human's", got.Tags)
+		}
+		done()
+		d.rest(t, d.Engine)
+		d.settle()
 	}
 	wantSettled(t, d.Engine, m.ID)
+}
+
+// The user changes a field of a note that a write was to change, and then changes it back. That is the last word.
+func TestAFieldThatAHumanChangedTwiceIsTakenOver(t *testing.T) {
+	t.Parallel()
+	d := shelf(t, nil)
+	id := d.kept("the kettle leaks", "Kettle.md", "kitchen")
+	said := func(tag string) {
+		d.write(t, "Kettle.md", noteFor(id, "the kettle leaks", tag))
+		d.batch([]string{"Kettle.md"}, nil)
+	}
+	done := busy(t, d.house)
+	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(id), Tags: new([]string{"pots"})})
+	done()
+	said("cans")
+	d.rest(t, d.Engine) // the write looks at the note and leaves it alone
+	said("kitchen")
+	d.settle()
+	d.rest(t, d.Engine)
+	if got := d.memory(id).Tags; strings.Join(got, " ") != "kitchen" {
+		t.Errorf("the tags are %q", got)
+	}
+	wantSettled(t, d.Engine, id)
+}
+
+// The same for the stage of a memory that faded meanwhile.
+func TestAStageThatAHumanChangedTwiceIsTakenOver(t *testing.T) {
+	t.Parallel()
+	d := shelf(t, nil)
+	text := longText(1)
+	id := d.kept(text, "Kettle.md")
+	said := func(stage string) {
+		d.write(t, "Kettle.md", withProperties(id, "stage: "+stage+"\n", text))
+		d.batch([]string{"Kettle.md"}, nil)
+	}
+	said("active")
+	d.settle()
+	_, err := d.Engine.Lifecycle.Archive(t.Context(), d.to(memory.Archived, id), "unused", keeper(), "")
+	ok(t, err)
+	said("demoted")
+	d.rest(t, d.Engine)
+	said("active")
+	d.settle()
+	d.wantWarm(id, memory.Active, text)
 }

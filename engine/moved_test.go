@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"emberd/memory"
 	"emberd/op"
 	"emberd/watcher"
 )
@@ -72,4 +73,54 @@ func TestARenameBackAndForth(t *testing.T) {
 	if m := d.memory(id); m.PromotedTo != "Kitchen/Kettle.md" {
 		t.Errorf("the memory is at %s", m.PromotedTo)
 	}
+}
+
+// A note that a sync tool renamed and the user then edited is the memory's, also beside an old copy that says what the
+// memory says.
+func TestARenameInTwoStepsAndAnEdit(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Old.md")
+	d.edit("A copy.md", noteFor(id, "the kettle leaks"))
+	for _, step := range [][2]string{{"Old.md", "New.md"}, {"New.md", "Newer.md"}} {
+		ok(t, os.Remove(d.at(step[0])))
+		d.batch(nil, step[:1])
+		d.write(t, step[1], noteFor(id, "the kettle leaks"))
+		d.batch(step[1:], nil)
+	}
+	d.edit("Newer.md", noteFor(id, "the kettle is mended"))
+	if m := d.memory(id); m.PromotedTo != "Newer.md" || m.Content != "the kettle is mended" {
+		t.Errorf("the memory is %q at %s", m.Content, m.PromotedTo)
+	}
+	if asked := d.claims(); len(asked) > 0 {
+		t.Errorf("asked about %+v", asked)
+	}
+}
+
+// A note that is renamed and deleted within the minute is deleted.
+func TestARenameAndADeletion(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	id := d.kept("the kettle leaks", "Old.md")
+	d.move("Old.md", "New.md")
+	d.remove("New.md")
+	if !d.Stm.Trashed(id) {
+		t.Error("the memory is not in the trash")
+	}
+}
+
+// emberd writes a note to archive its memory anew, and the user renames and edits it at once.
+func TestARenameAfterAnArchivedTextWasRenewed(t *testing.T) {
+	t.Parallel()
+	d := shelf(t, nil)
+	path := archiveDir + "Kettle.md"
+	id := d.filed(longText(0), path)
+	d.rekindled(id)
+	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(id), Content: new(longText(1))})
+	d.archived(id)
+	wantNote(t, d.house, path, longText(1))
+	d.move(path, "Kettle.md")
+	d.edit("Kettle.md", withProperties(id, "stage: active\n", longText(2)))
+	d.wantWarm(id, memory.Active, longText(2))
+	d.wantHome(id, "Kettle.md", false)
 }

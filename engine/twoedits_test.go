@@ -59,3 +59,43 @@ func TestAnEditOfTheNoteWinsAndTheMemorysTextIsAskedAbout(t *testing.T) {
 		t.Errorf("the text is %q", text)
 	}
 }
+
+// The write of a memory's fields to its note may wait for long. What the user changes there meanwhile does not.
+func TestAnEditOfANoteCountsWhileAWriteToItWaits(t *testing.T) {
+	t.Parallel()
+	d := shelf(t, nil)
+	id := d.kept("the kettle leaks", "Kettle.md", "kitchen")
+	done := busy(t, d.house)
+	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(id), Content: new("the pot leaks"), Tags: new([]string{"pots"}), Category: new("tea")})
+	d.edit("Kettle.md", noteFor(id, "the can leaks", "kitchen"))
+	if m := d.memory(id); m.Content != "the can leaks" || m.Tags[0] != "pots" || m.Category != "tea" {
+		t.Errorf("the memory is %+v", m.Memory)
+	}
+	if got := d.Promote.Pending.Fields(id); strings.Join(got, " ") != "category tags" {
+		t.Errorf("waiting %q", got)
+	}
+	done()
+	d.rest(t, d.Engine)
+	wantNote(t, d.house, "Kettle.md", "the can leaks", "- \"pots\"", "category: \"tea\"")
+	wantSettled(t, d.Engine, id)
+}
+
+// A search that finds a memory by a text that waits for a decision says so, and so does the memory.
+func TestASearchForATextThatWaitsNamesTheQuestion(t *testing.T) {
+	t.Parallel()
+	d := shelf(t, nil)
+	id := d.kept(broker, "Broker.md")
+	d.logText(id, strings.Replace(broker, "RabbitMQ", "Kafka", 1))
+	d.edit("Broker.md", noteFor(id, strings.Replace(broker, "RabbitMQ", "Pulsar", 1)))
+	item := do(t, d.Engine, op.ReviewList, &op.ReviewListRequest{Agent: op.ReviewText}).Items[0]
+	for word, why := range map[string]string{"kafka": "in another text of it, which waits for your decision: emberd review show " + item.Short(), "pulsar": ""} {
+		hits := searchFor(t, d.Engine, word)
+		if len(hits) == 0 || hits[0].ID != id || hits[0].Why != why || hits[0].Undecided != item.ID {
+			t.Errorf("%s finds %+v, want the reason %q", word, hits, why)
+		}
+	}
+	do(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Decision: op.DecideKeep})
+	if m := d.memory(id); m.Undecided != "" {
+		t.Errorf("decided, the memory is %+v", m)
+	}
+}

@@ -115,8 +115,9 @@ type Memory struct {
 	PromotedTo string    `json:"promoted_to,omitempty"`
 	VaultPath  string    `json:"vault_path,omitempty"`
 	// NoteSeen is what the memory's note held when it was last taken over: of each
-	// field that the note decides the first 16 hex digits of a SHA-256. NoteGone is
-	// when that note was found deleted.
+	// field that the note decides the first 16 hex digits of a SHA-256, or a word that
+	// is none: the user has edited the field since. NoteGone is when that note was
+	// found deleted.
 	NoteSeen map[string]string `json:"note_seen,omitempty"`
 	NoteGone time.Time         `json:"note_gone,omitzero"`
 	// Sources is the provenance chain, the first link first and then the latest, and

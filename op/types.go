@@ -19,6 +19,8 @@ type Memory struct {
 	// a reader cannot see, such as "tag characters".
 	Trust  string   `json:"trust,omitempty"`
 	Hidden []string `json:"hidden,omitempty"`
+	// Undecided is the ID of the open review item in which other texts of the memory wait for a decision.
+	Undecided string `json:"undecided,omitempty"`
 }
 
 // SaveRequest holds a new memory. A field left out gets its default; a pointer

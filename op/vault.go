@@ -7,6 +7,9 @@ type VaultCheckRequest struct {
 	Limit int `json:"limit,omitempty" query:"limit" doc:"1 to 10,000 findings, default 1,000"`
 }
 
+// MostFindings is the highest limit of a vault check.
+const MostFindings = 10_000
+
 // VaultCheckResult is what reading every note of the vault showed.
 type VaultCheckResult struct {
 	Vault    string    `json:"vault"`
@@ -31,11 +34,15 @@ type VaultCheckResult struct {
 //   - memory: it and the memory whose id it carries are not as they should be
 //   - credential: it holds what looks like one
 //   - pending: a change of it waits to be written
+//
+// Waits says that emberd will settle it by itself, or ask. Item is the open review item that asks about it.
 type Finding struct {
-	Kind string `json:"kind"`
-	Path string `json:"path"`
-	Line int    `json:"line,omitempty"`
-	Text string `json:"text"`
+	Kind  string `json:"kind"`
+	Path  string `json:"path"`
+	Line  int    `json:"line,omitempty"`
+	Text  string `json:"text"`
+	Waits bool   `json:"waits,omitempty"`
+	Item  string `json:"item,omitempty"`
 }
 
 // VaultConfirmRequest confirms a loss.

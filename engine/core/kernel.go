@@ -99,8 +99,9 @@ type Hooks struct {
 	Embedded     func(memory.ID) string // name of the model that embedded a memory, "" for none
 	Touched      func([]memory.ID)      // memories changed; nil: any may have changed
 	ForgetEchoes func()                 // drops the fingerprints of returned texts
-	// NoteClaims asks the user whether a note with the ID of a memory is that memory's note.
-	NoteClaims func(context.Context, memory.ID, *vault.Note) error
+	// NoteClaims asks the user whether a note with the ID of a memory is that memory's note. left says why it was not
+	// merged into the memory's note, "" if it is no copy of that.
+	NoteClaims func(ctx context.Context, id memory.ID, note *vault.Note, left string) error
 	// OtherTexts adds to the change of a locked memory the question which of several texts it is to have.
 	OtherTexts func(row *stm.Row, set map[string]json.RawMessage, others []memory.OtherText)
 	Status     func(*access.Grant) *op.StatusResult // status as a caller with that grant sees it

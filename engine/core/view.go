@@ -43,13 +43,14 @@ func (e *View) ViewIn(in *stm.MemorySet, r *stm.Row, now time.Time) (op.Memory, 
 		e.withoutUnseen(in, &m)
 	}
 	return op.Memory{
-		Memory:  m,
-		Rev:     r.Rev(),
-		Status:  m.Status(),
-		Score:   e.Score(r, now),
-		AgeDays: max(0, now.Sub(m.CreatedAt).Hours()/24),
-		Trust:   m.Trust(),
-		Hidden:  hiddenKinds(&m),
+		Memory:    m,
+		Rev:       r.Rev(),
+		Status:    m.Status(),
+		Score:     e.Score(r, now),
+		AgeDays:   max(0, now.Sub(m.CreatedAt).Hours()/24),
+		Trust:     m.Trust(),
+		Hidden:    hiddenKinds(&m),
+		Undecided: Undecided(r).ID,
 	}, nil
 }
 

@@ -343,6 +343,7 @@ func (a *Archiver) renewNote(ctx context.Context, m *memory.Memory, note *vault.
 		return nil, fmt.Sprintf("its note %q was not written: %s", note.Path, res.Reason),
 			promote.DiskError(note.Path, err)
 	}
+	a.E.Promote.IndexNote(ctx, note.Path) // the user may rename it at once
 	if note, err = a.E.Notes.Reading(ctx, note.Path); err == nil {
 		m.NoteSeen = promote.Renewed(m.NoteSeen, notes.Agreed(m, note.Carried), changed)
 	}

@@ -83,11 +83,11 @@ func (t *NoteSync) applyChange(ctx context.Context, w *NoteChange) (outcome, err
 			became, err = t.settleCopies(ctx, w)
 		}
 		if err == nil && s.claim != nil && slices.Contains(t.e.Notes.Vault.Carriers.Of(w.ID), s.claim.Path) {
-			err = t.fileClaim(ctx, w.ID, s.claim)
+			err = t.fileClaim(ctx, w.ID, s.claim, "")
 		}
 		return became, err
 	case s.claim != nil:
-		if err := t.fileClaim(ctx, w.ID, s.claim); err != nil {
+		if err := t.fileClaim(ctx, w.ID, s.claim, ""); err != nil {
 			return done, err
 		}
 		return t.settleCopies(ctx, w)
@@ -107,12 +107,13 @@ func (e *Sync) ApplyConfirmed(ctx context.Context, id memory.ID, by memory.Actor
 	return err
 }
 
-// fileClaim asks the user about a note that claims a live memory.
-func (t *NoteSync) fileClaim(ctx context.Context, id memory.ID, claim *vault.Note) error {
+// fileClaim asks the user about a note that claims a live memory. left says why it was not merged into the memory's
+// note, "" if it is no copy of that.
+func (t *NoteSync) fileClaim(ctx context.Context, id memory.ID, claim *vault.Note, left string) error {
 	if _, live := t.e.Stm.Get(id); !live || claim == nil {
 		return nil
 	}
-	return t.e.Hooks.NoteClaims(ctx, id, claim)
+	return t.e.Hooks.NoteClaims(ctx, id, claim, left)
 }
 
 // memoryOf returns the memory of a change: a live one, or one in the trash because its note was
@@ -350,6 +351,9 @@ func (t *NoteSync) changedFields(ctx context.Context, row *stm.Row, m *memory.Me
 	} else {
 		t.e.applyFields(ctx, m, s.note)
 		if both, err = t.joinEdits(ctx, row, &prior, m, s.note); err != nil {
+			return nil, both, err
+		}
+		if err = t.leaveDecided(&prior, m); err != nil {
 			return nil, both, err
 		}
 	}

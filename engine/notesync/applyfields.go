@@ -20,8 +20,8 @@ type refusal struct{ field, why string }
 
 // applyFields applies the fields of a note that changed since the last sync, and returns those
 // that it cannot apply. So a field that changed only in the memory stays. A memory that was
-// never synced keeps the fields that the note does not have. The text of a cold memory is in
-// the note already.
+// never synced keeps the fields that the note does not have, and those that wait to be written
+// to the note. The text of a cold memory is in the note already.
 func (e *Sync) applyFields(ctx context.Context, m *memory.Memory, note *vault.Note) []refusal {
 	var refused []refusal
 	taken := notes.TakenOf(m)
@@ -32,7 +32,7 @@ func (e *Sync) applyFields(ctx context.Context, m *memory.Memory, note *vault.No
 	}
 	for _, field := range taken {
 		before, settled := seen[field]
-		if before == says[field] || slices.Contains(waiting, field) {
+		if before == says[field] || !settled && slices.Contains(waiting, field) {
 			continue
 		}
 		if err := e.applyField(ctx, m, note, field, settled); err != nil {

@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"emberd/engine/core"
 	"emberd/engine/notes"
@@ -33,22 +35,12 @@ func isCopy(path, home string) bool {
 // a memory that is archived or in the trash, or beside a note that the user is asked about, is removed if it has no
 // human's change, and stays otherwise.
 func (t *NoteSync) settleCopies(ctx context.Context, w *NoteChange) (outcome, error) {
-	paths := t.e.Notes.Vault.Carriers.Of(w.ID)
-	m, err := t.withCopies(w.ID)
-	if len(paths) < 2 || m == nil || err != nil {
-		return done, err
-	}
-	versions, err := t.e.Stm.History(ctx, w.ID)
+	became := done
+	copies, err := t.copiesOf(ctx, w)
 	if err != nil {
 		return unclear, err
 	}
-	former, became := formerPaths(versions), done
-	home := t.homeOf(m, paths, former)
-	for _, path := range paths {
-		c := copyRun{t: t, id: w.ID, isKnown: m.NoteGone.IsZero(), home: home, path: path}
-		if !c.isBeside(w, former) {
-			continue
-		}
+	for _, c := range copies {
 		is, err := c.settle(ctx)
 		if err != nil {
 			return unclear, err
@@ -58,6 +50,28 @@ func (t *NoteSync) settleCopies(ctx context.Context, w *NoteChange) (outcome, er
 		}
 	}
 	return became, nil
+}
+
+// copiesOf returns the copies of the note of a memory.
+func (t *NoteSync) copiesOf(ctx context.Context, w *NoteChange) (copies []*copyRun, err error) {
+	paths := t.e.Notes.Vault.Carriers.Of(w.ID)
+	m, err := t.withCopies(w.ID)
+	if len(paths) < 2 || m == nil || err != nil {
+		return nil, err
+	}
+	versions, err := t.e.Stm.History(ctx, w.ID)
+	if err != nil {
+		return nil, err
+	}
+	former := formerPaths(versions)
+	home := t.homeOf(m, paths, former)
+	for _, path := range paths {
+		c := &copyRun{t: t, id: w.ID, isKnown: m.NoteGone.IsZero(), home: home, path: path}
+		if c.isBeside(w, former) {
+			copies = append(copies, c)
+		}
+	}
+	return copies, nil
 }
 
 // withCopies returns a memory whose note may have copies: a live one, or one in the trash. It returns nil if the
@@ -144,6 +158,7 @@ type copyRun struct {
 	note, copy *vault.Note
 	like       *vault.Note // what it is a copy of, else the memory's note
 	former     bool        // it is no copy: the memory's note was at its path
+	left       string      // why it stays
 }
 
 func (c *copyRun) settle(ctx context.Context) (outcome, error) {
@@ -154,17 +169,16 @@ func (c *copyRun) settle(ctx context.Context) (outcome, error) {
 	if err != nil || res.Outcome != vault.Written {
 		return waits(res), err
 	}
-	var apart bool
 	var became outcome
 	if row, live := c.t.e.Stm.Get(c.id); live && !row.Cold() && c.isKnown {
-		apart, became, err = c.join(ctx, copied, like)
+		became, err = c.join(ctx, copied, like)
 	} else {
-		apart, err = c.joinAtRest(ctx, copied, like)
+		err = c.joinAtRest(ctx, copied, like)
 	}
 	switch {
 	case err != nil || became == unclear:
 		return became, err
-	case !apart:
+	case c.left == "":
 		return c.remove(ctx)
 	case c.former:
 		return done, c.ask(ctx)
@@ -191,10 +205,12 @@ func (c *copyRun) find(ctx context.Context) (there bool, err error) {
 	return core.CarriesID(c.copy.Carried, c.id) && core.CarriesID(c.note.Carried, c.id), nil
 }
 
-// join gives the memory what the copy's text has beyond the memory's, and reports whether the copy has more that is
-// a human's.
-func (c *copyRun) join(ctx context.Context, copied, like []byte) (apart bool, became outcome, err error) {
-	apart = true
+// forgotten is why a copy stays whose memory went meanwhile: it is looked at again then.
+const forgotten = "its memory was forgotten meanwhile"
+
+// join gives the memory what the copy's text has beyond the memory's. The copy stays if it has more that is a human's.
+func (c *copyRun) join(ctx context.Context, copied, like []byte) (became outcome, err error) {
+	c.left = forgotten
 	_, err = c.t.e.Stm.Update(ctx, []memory.ID{c.id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		if rows[0] == nil {
 			return nil, nil
@@ -207,14 +223,12 @@ func (c *copyRun) join(ctx context.Context, copied, like []byte) (apart bool, be
 			became = unclear // the note comes first
 			return nil, err
 		}
-		if same, err := c.sameElse(ctx, &m, copied, like); err != nil || !same {
+		if c.left, err = c.differsIn(ctx, &m, copied, like); c.left != "" || err != nil {
 			return nil, err
 		}
-		var tx *stm.Tx
-		tx, apart, err = c.merged(ctx, rows[0], &m)
-		return tx, err
+		return c.merged(ctx, rows[0], &m)
 	})
-	return apart, became, err
+	return became, err
 }
 
 // isNoteSettled reports whether the memory has what the user changed in its note. A text of the note that no user
@@ -243,24 +257,27 @@ func (c *copyRun) ask(ctx context.Context) error {
 	}) {
 		return nil
 	}
-	return c.t.fileClaim(ctx, c.id, c.copy)
+	return c.t.fileClaim(ctx, c.id, c.copy, c.left)
 }
 
 // joinAtRest is join for a memory that is archived or in the trash, or whose note is not known: nothing can be merged
 // into it.
-func (c *copyRun) joinAtRest(ctx context.Context, copied, like []byte) (apart bool, err error) {
+func (c *copyRun) joinAtRest(ctx context.Context, copied, like []byte) error {
+	c.left = forgotten
 	m, err := c.t.withCopies(c.id)
 	if m == nil || err != nil {
-		return true, err
+		return err
 	}
-	same, err := c.sameElse(ctx, m, copied, like)
-	if err != nil || !same {
-		return true, err
+	if c.left, err = c.differsIn(ctx, m, copied, like); c.left != "" || err != nil {
+		return err
 	}
 	texts, err := c.t.e.Promote.TextVersions(ctx, m)
 	body := c.copy.Carried.Body
 	known := func(text string) bool { return isBody(body, text) }
-	return body != c.note.Carried.Body && !slices.ContainsFunc(texts, known), err
+	if body != c.note.Carried.Body && !slices.ContainsFunc(texts, known) {
+		c.left = "it has another text, which cannot be merged while its memory is archived or in the trash"
+	}
+	return err
 }
 
 // ignoreSkipped drops the error for a note that cannot be read, which a check of the vault reports.
@@ -287,23 +304,30 @@ func (c *copyRun) read(ctx context.Context) (copied, like []byte, res vault.Resu
 	return copied, like, res, err
 }
 
-// sameElse reports whether copy and note differ at most in their texts, in empty lines, and in the properties that
-// emberd writes. What a human did to another part of the copy, or to those properties, is for the human to merge.
-func (c *copyRun) sameElse(ctx context.Context, m *memory.Memory, copied, like []byte) (bool, error) {
+// differsIn returns in what copy and note differ other than their texts, empty lines, and the properties that emberd
+// writes, "" for nothing. What a human did to another part of the copy, or to those properties, is for the human to
+// merge.
+func (c *copyRun) differsIn(ctx context.Context, m *memory.Memory, copied, like []byte) (string, error) {
 	says := notes.Fingerprints(c.copy.Carried)
 	had, err := c.t.e.Promote.EarlierFields(ctx, m, c.copy.Carried)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	for _, field := range notes.Without(notes.NoteFields(), core.ContentField) {
 		if says[field] != m.NoteSeen[field] && had[field] == "" {
-			return false, nil
+			return fmt.Sprintf("its property %q is not as the memory has or had it", field), nil
 		}
 	}
 	texts, err := c.t.e.Promote.TextVersions(ctx, m)
+	if err != nil {
+		return "", err
+	}
 	one, ok := exceptText(m, copied, c.copy, texts)
 	other, also := exceptText(m, like, c.like, texts)
-	return ok && also && slices.EqualFunc(one, other, bytes.Equal), err
+	if !ok || !also {
+		return "its properties cannot be compared with those of the note", nil
+	}
+	return differentPart(one, other), nil
 }
 
 // exceptText returns the lines of a note after emberd wrote all that it writes, without the empty ones. Aliases that
@@ -320,56 +344,98 @@ func exceptText(m *memory.Memory, note []byte, of *vault.Note, texts []string) (
 		func(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }), err == nil
 }
 
-// merged returns the change that gives the memory what the copy's text has beyond the memory's, and whether the
+// differentPart says in which part the lines of two notes differ, "" for none.
+func differentPart(one, other [][]byte) string {
+	at := 0
+	for at < min(len(one), len(other)) && bytes.Equal(one[at], other[at]) {
+		at++
+	}
+	if at == len(one) && at == len(other) {
+		return ""
+	}
+	for _, lines := range [][][]byte{one, other} {
+		if key := propertyAt(lines, at); key != "" {
+			return fmt.Sprintf("the property %.60q is not the same in it and the note", key)
+		}
+	}
+	return "it differs from the note outside of the memory's text"
+}
+
+// propertyAt returns the key of the property that a line of a note is in, "" for none.
+func propertyAt(lines [][]byte, at int) string {
+	fence := func(line []byte) bool { return string(bytes.TrimSpace(line)) == "---" }
+	if at >= len(lines) || slices.ContainsFunc(lines[min(1, at):at+1], fence) {
+		return ""
+	}
+	for ; at > 0; at-- {
+		key, _, is := bytes.Cut(lines[at], []byte(":"))
+		if is && len(bytes.TrimLeft(key, " \t-")) == len(key) {
+			return strings.Trim(string(key), `"'`)
+		}
+	}
+	return ""
+}
+
+// merged returns the change that gives the memory what the copy's text has beyond the memory's. The copy stays if the
 // two cannot be merged.
-func (c *copyRun) merged(ctx context.Context, row *stm.Row, m *memory.Memory) (_ *stm.Tx, apart bool, err error) {
+func (c *copyRun) merged(ctx context.Context, row *stm.Row, m *memory.Memory) (*stm.Tx, error) {
 	body := c.copy.Carried.Body
 	if notes.HasText(c.copy, m) || c.decided(row) {
-		return nil, false, nil
+		return nil, nil
 	}
 	base, human, err := c.base(ctx, row, m)
 	if err != nil || !human {
-		return nil, false, err
+		return nil, err
 	}
-	if c.t.e.Notes.CheckContent(c.copy, m.Content) != nil {
-		return nil, true, nil
-	}
-	before, err := core.Fields(m)
-	if err != nil {
-		return nil, true, err
+	if unfit := c.t.e.Notes.CheckContent(c.copy, m.Content); unfit != nil {
+		c.left = unfit.Error()
+		return nil, nil
 	}
 	text, ok := merge.Texts(base, m.Content, body)
 	switch {
 	case ok && text == m.Content:
-		return nil, false, nil
+		return nil, nil
 	case ok && memory.CheckContent(text) == nil:
-		m.Content, m.UpdatedAt = text, core.StampTime(c.t.e.Opt.Now())
-		_, err = c.t.e.Promote.Requeue(m, c.home, []string{core.ContentField}, m.NoteSeen, core.VaultActor(), "")
-		if err != nil {
-			return nil, true, err
-		}
+		return c.withText(row, m, text)
 	case merge.Has(base, m.Content, body):
-		return nil, false, nil
-	default:
-		apart = true
+		return nil, nil
 	}
+	c.left = "its text and the memory's were changed in the same part"
+	if c.former { // the user is asked about the whole note
+		return nil, nil
+	}
+	set := make(map[string]json.RawMessage)
+	c.t.e.Hooks.OtherTexts(row, set, []memory.OtherText{{Text: body, Note: c.path, At: c.copy.Updated}})
+	return c.change(set), nil
+}
+
+// withText returns the change that gives the memory a text, and queues the write of that to the note.
+func (c *copyRun) withText(row *stm.Row, m *memory.Memory, text string) (*stm.Tx, error) {
+	before, err := core.Fields(m)
+	if err != nil {
+		return nil, err
+	}
+	m.Content, m.UpdatedAt = text, core.StampTime(c.t.e.Opt.Now())
 	after, err := core.Fields(m)
 	if err != nil {
-		return nil, true, err
+		return nil, err
+	}
+	_, err = c.t.e.Promote.Requeue(m, c.home, []string{core.ContentField}, m.NoteSeen, core.VaultActor(), "")
+	if err != nil {
+		return nil, err
 	}
 	set := core.Difference(before, after)
-	switch {
-	case apart && c.former: // the user is asked about the whole note
-	case apart:
-		c.t.e.Hooks.OtherTexts(row, set, []memory.OtherText{{Text: body, Note: c.path, At: c.copy.Updated}})
-	default:
-		c.t.e.AddSource(row, c.t.e.ByNote(c.path, m.Project), set)
-	}
+	c.t.e.AddSource(row, c.t.e.ByNote(c.path, m.Project), set)
+	return c.change(set), nil
+}
+
+// change returns the change of the memory, nil for none.
+func (c *copyRun) change(set map[string]json.RawMessage) *stm.Tx {
 	if len(set) == 0 {
-		return nil, apart, nil
+		return nil
 	}
 	return &stm.Tx{Verb: core.NoteVerb, By: core.VaultActor(),
-		Changes: []stm.Change{{ID: c.id, Set: set, Allowed: true}}}, apart, nil
+		Changes: []stm.Change{{ID: c.id, Set: set, Allowed: true}}}
 }
 
 // decided reports whether the user decided about the copy's text.

@@ -24,3 +24,10 @@ func (t *NoteSync) followLog(m *memory.Memory, s *memoryNotes) (behind bool, err
 	_, err = t.e.Promote.Requeue(m, s.note.Path, fields, m.NoteSeen, core.VaultActor(), "")
 	return len(fields) > 0, err
 }
+
+// leaveDecided removes from the queued write of a memory's note the fields that the note has just decided. was
+// is the memory before that.
+func (t *NoteSync) leaveDecided(was, m *memory.Memory) error {
+	return t.e.Promote.Pending.Leave(m.ID, slices.DeleteFunc(notes.NoteFields(),
+		func(field string) bool { return m.NoteSeen[field] == was.NoteSeen[field] }))
+}

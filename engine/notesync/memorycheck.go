@@ -3,6 +3,7 @@ package notesync
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -121,21 +122,8 @@ func (c *vaultChecker) unsyncedFields(m *memory.Memory, note *vault.Note) []stri
 	})
 }
 
-// question names the command that answers whether the note at path is that of a memory, if emberd asks that.
-func (c *vaultChecker) question(id memory.ID, path string) string {
-	row, _ := c.e.Stm.Get(id)
-	if row == nil {
-		return ""
-	}
-	item, asked := core.NoteItem(row, path)
-	if !asked || item.Status == memory.ItemClosed {
-		return ""
-	}
-	return "if it is the memory's note instead, run: emberd review show " + item.Short() + "; or "
-}
-
 // checkMemories reports IDs that several notes have, and memories whose note is missing.
-func (c *vaultChecker) checkMemories() {
+func (c *vaultChecker) checkMemories(ctx context.Context) {
 	for _, id := range slices.Sorted(maps.Keys(c.carried)) {
 		notes := c.carried[id]
 		if len(notes) < 2 {
@@ -149,9 +137,7 @@ func (c *vaultChecker) checkMemories() {
 					"it carries the id of memory %s, as other notes do; remove the property memory-id from all but "+
 						"one of them", id.Short())
 			case note.Path != its:
-				c.find("duplicate", note.Path, 0,
-					"it carries the id of memory %s, whose note is %q; %sremove the property memory-id from it",
-					id.Short(), its, c.question(id, note.Path))
+				c.checkSecond(ctx, id, its, note.Path)
 			}
 		}
 	}
@@ -164,6 +150,16 @@ func (c *vaultChecker) checkMemories() {
 			c.checkOrphan(row.Memory, there)
 		}
 	}
+}
+
+// checkSecond reports a note with the ID of a memory that has another note, its.
+func (c *vaultChecker) checkSecond(ctx context.Context, id memory.ID, its, path string) {
+	note, err := c.e.Notes.Vault.Root.Load().Read(ctx, path) // with its text, which was not kept
+	if err != nil || !core.CarriesID(note.Carried, id) {
+		return // it was changed meanwhile
+	}
+	c.checkBeside(ctx, "duplicate", note, 0, fmt.Sprintf(
+		"it carries the id of memory %s, whose note is %q; remove the property memory-id from it", id.Short(), its))
 }
 
 // noteAmong returns which of several notes is the memory's, or "" if that is not decided.

@@ -41,7 +41,7 @@ func (w *NoteChange) add(later *NoteChange) {
 		w.noteAdded(path)
 	}
 	for _, path := range later.Removed {
-		w.noteRemoved(path)
+		w.noteRemoved(path, later.Last[path])
 	}
 	w.Restored = w.Restored || later.Restored
 	if later.Confirmed {
@@ -96,7 +96,21 @@ func (w *NoteChange) move(from, to string) {
 	}
 }
 
+// moveByContent records that a note came with the bytes of notes that had gone: a sync tool renames so. Bytes that
+// came somewhere already are a copy here.
+func (w *NoteChange) moveByContent(to, digest string) {
+	for _, from := range w.Removed {
+		if w.Last[from] == digest && w.Moved[from] == "" && from != to && !isCopy(to, from) {
+			w.move(from, to)
+			w.Same = including(w.Same, to)
+		}
+	}
+}
+
 func (w *NoteChange) setLast(path, digest string) {
+	if digest == "" {
+		return
+	}
 	if w.Last == nil {
 		w.Last = make(map[string]string)
 	}
@@ -140,7 +154,17 @@ func (w *NoteChange) noteAdded(path string) {
 	w.Removed, w.Added = notes.Without(w.Removed, path), including(w.Added, path)
 }
 
-func (w *NoteChange) noteRemoved(path string) {
+// noteRemoved records that a note is gone, with the SHA-256 of what was read there last, in hex, "" if that is not
+// known. The note may have been renamed before: then it is gone from its earlier paths, too.
+func (w *NoteChange) noteRemoved(path, digest string) {
+	renamed := slices.Contains(w.Same, path)
 	w.Added, w.Same = notes.Without(w.Added, path), notes.Without(w.Same, path)
 	w.Removed = append(notes.Without(w.Removed, path), path)
+	w.setLast(path, digest)
+	for from, to := range w.Moved {
+		if renamed && to == path {
+			delete(w.Moved, from)
+			w.noteRemoved(from, digest)
+		}
+	}
 }

@@ -116,10 +116,11 @@ func (b *NoteChanges) add(c *notes.NoteIDs, read []notes.Reading, gone []string,
 	told := false
 	for _, path := range gone {
 		if id, ok := c.At(path); ok {
-			w := b.markDeleted(id, path)
+			hash := ""
 			if digest, known := last[path]; known {
-				w.setLast(path, hex.EncodeToString(digest[:]))
+				hash = hex.EncodeToString(digest[:])
 			}
+			b.markDeleted(id, path, hash)
 			told = true
 		} else if b.moves(path) {
 			told = true
@@ -155,6 +156,9 @@ func (b *NoteChanges) add(c *notes.NoteIDs, read []notes.Reading, gone []string,
 func (b *NoteChanges) noteRead(w *NoteChange, r *notes.Reading, added bool) {
 	path := r.Doc.Path
 	w.Changed = including(w.Changed, path)
+	if added && r.Note != nil {
+		w.moveByContent(path, hex.EncodeToString(r.Note.Digest[:]))
+	}
 	if added {
 		w.noteAdded(path)
 	}
@@ -189,17 +193,17 @@ func (b *NoteChanges) deletedByPath() map[string][]*NoteChange {
 	return out
 }
 
-func (b *NoteChanges) markDeleted(id memory.ID, path string) *NoteChange {
+func (b *NoteChanges) markDeleted(id memory.ID, path, digest string) {
 	w := b.getOrCreate(id)
 	if to, moved := b.moved[path]; moved {
 		w.move(path, to)
+		w.setLast(path, digest)
 	} else {
-		w.noteRemoved(path)
+		w.noteRemoved(path, digest)
 	}
 	if time.Since(b.confirmed) < confirmedFor {
 		w.confirm(b.confirmedBy)
 	}
-	return w
 }
 
 // getOrCreate returns the pending change of a memory and postpones it to the end of the batch.

@@ -20,11 +20,8 @@ import (
 	"emberd/vault/markdown"
 )
 
-// Limits of a vault check.
-const (
-	defaultFindings = 1_000
-	maxFindings     = 10_000
-)
+// defaultFindings is how many findings a vault check lists unless the caller says how many.
+const defaultFindings = 1_000
 
 // VaultCheck reads every note again and lists the problems.
 func (e *Sync) VaultCheck(ctx context.Context, req *op.VaultCheckRequest) (*op.VaultCheckResult, error) {
@@ -32,7 +29,7 @@ func (e *Sync) VaultCheck(ctx context.Context, req *op.VaultCheckRequest) (*op.V
 		return nil, err
 	}
 	limit := cmp.Or(req.Limit, defaultFindings)
-	if err := memory.CheckRange("limit", float64(limit), 1, maxFindings); err != nil {
+	if err := memory.CheckRange("limit", float64(limit), 1, op.MostFindings); err != nil {
 		return nil, err
 	}
 	if !e.Notes.Vault.Root.Load().Current() {
@@ -82,7 +79,7 @@ func (c *vaultChecker) all(ctx context.Context) error {
 	for _, note := range c.read {
 		c.checkLinks(note)
 	}
-	c.checkMemories()
+	c.checkMemories(ctx)
 	c.found = append(c.found, c.e.Promote.PendingFindings()...)
 	return ctx.Err()
 }
@@ -123,8 +120,12 @@ func (c *vaultChecker) note(ctx context.Context, path string) error {
 		return nil
 	}
 	c.res.Notes++
-	for i := range note.Problems {
-		c.find(kindOf(note, i), note.Path, note.Problems[i].Line, "%s", note.Problems[i].Text)
+	for i, problem := range note.Problems {
+		if kind := kindOf(note, i); kind == "conflict" {
+			c.checkBeside(ctx, kind, note, problem.Line, problem.Text)
+		} else {
+			c.find(kind, note.Path, problem.Line, "%s", problem.Text)
+		}
 	}
 	c.checkCredentials(note)
 	c.checkCarrier(ctx, note)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -95,19 +96,16 @@ func (e *Promote) WriteNote(ctx context.Context, note *vault.Note, edit noteedit
 	return res, err
 }
 
-// recordWritten indexes a written note and returns the fingerprints of its fields, nil if there is nothing to
-// record: note sync does that later.
+// recordWritten indexes a written note and returns the fingerprints of its fields, as far as they are known: note
+// sync records the others later.
 func (e *Promote) recordWritten(ctx context.Context, m *memory.Memory, path string,
 	changed []string) map[string]string {
 	e.IndexNote(ctx, path)
 	note, err := e.Notes.Vault.Root.Load().Read(ctx, path)
 	if err != nil || !Carries(note, m.ID) {
-		return nil
+		return m.NoteSeen
 	}
 	said := notes.Agreed(m, note.Carried) // the user may have saved it since
-	if SameSeen(said, m.NoteSeen, changed) {
-		return nil
-	}
 	return Renewed(m.NoteSeen, said, changed)
 }
 
@@ -214,27 +212,43 @@ func (u *noteUpdate) tx(ctx context.Context) (*stm.Tx, error) {
 // what the note has then. Fields that the user has changed in the note are left to note sync, which merges or
 // applies them.
 func (u *noteUpdate) write(ctx context.Context, m *memory.Memory, note *vault.Note, left []string) (*stm.Tx, error) {
-	var seen map[string]string
+	edited := slices.DeleteFunc(slices.Clone(u.e.Pending.Fields(m.ID)),
+		func(field string) bool { return slices.Contains(left, field) })
+	seen := m.NoteSeen
 	if len(left) > 0 {
 		got, err := u.e.WriteNote(ctx, note, NoteEdit(m, left, note.Carried.Body))
 		if err != nil {
 			return nil, DiskError(note.Path, err)
 		}
 		if *u.res = got; got.Outcome != vault.Written {
-			return nil, u.leaveEdited(ctx, m, note, left)
+			// A copy of the note may be what keeps it from being written, and that is looked after when the memory
+			// has what the user changed.
+			if err = u.e.Pending.Leave(m.ID, edited); err != nil {
+				return nil, err
+			}
+			return u.leave(ctx, m, note, edited, seen)
 		}
 		seen = u.e.recordWritten(ctx, m, note.Path, left)
 	}
-	waiting := u.e.Pending.Fields(m.ID)
 	if err := u.e.Pending.Drop(m.ID); err != nil {
 		return nil, err
 	}
-	if len(left) < len(waiting) {
+	if len(edited) > 0 {
 		u.e.Opt.Logger.Info("not all fields that waited are written to a note, for some were changed there", "memory",
 			m.ID, "written", strings.Join(left, " "))
+	}
+	return u.leave(ctx, m, note, edited, seen)
+}
+
+// leave leaves the fields that the user has changed in a note to note sync, and returns the change that records
+// what was read in the note.
+func (u *noteUpdate) leave(ctx context.Context, m *memory.Memory, note *vault.Note, edited []string,
+	seen map[string]string) (*stm.Tx, error) {
+	if len(edited) > 0 {
+		seen = withEdited(seen, edited)
 		u.e.IndexNote(ctx, note.Path)
 	}
-	if seen == nil {
+	if maps.Equal(seen, m.NoteSeen) {
 		return nil, nil
 	}
 	raw, err := core.Encode(seen)
@@ -242,15 +256,19 @@ func (u *noteUpdate) write(ctx context.Context, m *memory.Memory, note *vault.No
 		Changes: []stm.Change{{ID: m.ID, Set: map[string]json.RawMessage{"note_seen": raw}}}}, err
 }
 
-// leaveEdited leaves the fields that the user has changed in a note to note sync, while the others wait. A copy of
-// the note may be what keeps it from being written, and that is looked after when the memory has the note's fields.
-func (u *noteUpdate) leaveEdited(ctx context.Context, m *memory.Memory, note *vault.Note, left []string) error {
-	if len(left) == len(u.e.Pending.Fields(m.ID)) {
-		return nil
+// fieldEdited is in place of the fingerprint of a field that the user changed in the note while a write waited:
+// what the note says then is the user's, also if it is what it said before.
+const fieldEdited = "edited"
+
+// withEdited returns fingerprints in which the given fields are edited by the user, apart from the text, whose
+// fingerprint finds the text from which both sides were edited.
+func withEdited(seen map[string]string, edited []string) map[string]string {
+	edited = notes.Without(slices.Clone(edited), core.ContentField)
+	marks := make(map[string]string, len(edited))
+	for _, field := range edited {
+		marks[field] = fieldEdited
 	}
-	err := u.e.Pending.keep(m.ID, left)
-	u.e.IndexNote(ctx, note.Path)
-	return err
+	return Renewed(seen, marks, edited)
 }
 
 // writeAgain writes fields to a note again that a late save has reverted to the values before

@@ -163,14 +163,23 @@ func (p *PendingWrites) Drop(id memory.ID) error {
 	})
 }
 
-// keep leaves only some fields in a memory's write to its note.
-func (p *PendingWrites) keep(id memory.ID, fields []string) error {
+// Leave removes fields from a memory's write to its note, because the note decides them: the user has changed
+// them there.
+func (p *PendingWrites) Leave(id memory.ID, fields []string) error {
 	return p.change(func(all []PendingWrite) ([]PendingWrite, bool) {
 		i := At(all, id)
-		if i < 0 {
+		if i < 0 || all[i].What != UpdateNote {
 			return all, false
 		}
-		all[i].Fields = slices.Clone(fields)
+		stays := slices.DeleteFunc(slices.Clone(all[i].Fields),
+			func(field string) bool { return slices.Contains(fields, field) })
+		switch len(stays) {
+		case len(all[i].Fields):
+			return all, false
+		case 0:
+			return slices.Delete(all, i, i+1), true
+		}
+		all[i].Fields = stays
 		return all, true
 	})
 }

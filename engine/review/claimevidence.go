@@ -26,13 +26,17 @@ const (
 // claimEvidence describes what a note would change in a memory. All that is the note's is in quotes, or
 // behind a mark on each line, so that it cannot pass for emberd's words. If it does not show the whole
 // note, it says so.
-func claimEvidence(item *memory.ReviewItem, m *memory.Memory, note *vault.Note, detectSecrets bool) string {
+func claimEvidence(item *memory.ReviewItem, m *memory.Memory, note *vault.Note, left string,
+	detectSecrets bool) string {
 	c := note.Carried
 	closing := "emberd review close " + item.Short()
 	head := fmt.Sprintf("The note %s has the ID of this memory, and emberd does not know it as the memory's note. If "+
 		"it is, run: %s (emberd undo takes that back). If it is not, run: %s keep (the memory and the note "+
-		"stay as they are). With promote the memory changes so:\n", inQuotes(note.Path, shownPath),
-		closing+" "+adoptDecision(item), closing)
+		"stay as they are). ", inQuotes(note.Path, shownPath), closing+" "+adoptDecision(item), closing)
+	if left != "" {
+		head += "emberd does not merge it into the memory's note by itself: " + left + ". "
+	}
+	head += "With promote the memory changes so:\n"
 	says := append([]string{c.Body, c.Fields["category"], c.Fields["strength"], c.Fields["stage"]}, c.Tags...)
 	if core.SecretIn(detectSecrets, strings.Join(says, "\n"), "") {
 		return head + "(it contains a credential, so it is not shown here; read the note before you promote)"

@@ -17,8 +17,8 @@ import (
 // FileNoteClaim creates a review item for a note that carries the ID of a memory and is not the
 // memory's note. The item shows what the note would change in the memory. The decision
 // promote makes this note the memory's, unless its bytes have changed; keep leaves the memory as
-// it is.
-func (e *Review) FileNoteClaim(ctx context.Context, id memory.ID, note *vault.Note) error {
+// it is. left says why the note was not merged into the memory's, "" if it is no copy of that.
+func (e *Review) FileNoteClaim(ctx context.Context, id memory.ID, note *vault.Note, left string) error {
 	row, live := e.Stm.Get(id)
 	if !live {
 		return e.Missing(id)
@@ -30,7 +30,7 @@ func (e *Review) FileNoteClaim(ctx context.Context, id memory.ID, note *vault.No
 	item := memory.ReviewItem{Agent: op.ReviewNote, Action: op.AdoptNote, MemoryIDs: []memory.ID{id},
 		Labels: []string{op.NoteLabel + hex.EncodeToString(note.Digest[:]), core.NotePathLabel(note.Path)},
 		ID:     memory.ReviewItemID(op.ReviewNote, []memory.ID{id})}
-	item.Evidence = claimEvidence(&item, &m, note, e.Opt.DetectSecrets)
+	item.Evidence = claimEvidence(&item, &m, note, left, e.Opt.DetectSecrets)
 	there, err := e.FindItem(item.ID)
 	if err == nil && there.ClosedAt.IsZero() {
 		return e.showAgain(ctx, there, &item)

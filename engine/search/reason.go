@@ -1,10 +1,13 @@
 package search
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"emberd/engine/core"
+	"emberd/internal/text/analysis"
+	"emberd/memory"
 	"emberd/op"
 )
 
@@ -31,9 +34,30 @@ func (a *SearchRun) giveReasons() {
 		}
 		a.nameMeant(marked)
 		if len(asked) > 0 && !slices.ContainsFunc(marked, holds) {
-			h.Why = a.reason(h.Explain, marked)
+			h.Why = cmp.Or(a.waiting(h, holds), a.reason(h.Explain, marked))
 		}
 	}
+}
+
+// waiting says which review item has the text with a word of the query, if that waits for a decision whether it is
+// to be the memory's, and returns "" otherwise.
+func (a *SearchRun) waiting(h *op.Hit, holds func(word string) bool) string {
+	if h.Memory == nil || h.Undecided == "" {
+		return ""
+	}
+	row, live := a.E.Stm.Get(h.ID)
+	if !live {
+		return ""
+	}
+	item := core.Undecided(row)
+	has := func(other memory.OtherText) bool {
+		return slices.ContainsFunc(a.E.Text.Terms(other.Text),
+			func(t analysis.Term) bool { return holds(other.Text[t.Start:t.End]) })
+	}
+	if !slices.ContainsFunc(item.Texts, has) {
+		return ""
+	}
+	return "in another text of it, which waits for your decision: emberd review show " + item.Short()
 }
 
 // nameMeant adds words of a hit to the corrections that they are of.

@@ -325,6 +325,7 @@ func TestVaultSaysWhatIsInIt(t *testing.T) {
 		"a copy of Syncthing":    {map[string]string{"A.md": "a", "A.sync-conflict-20260101-000000-ABC.md": "b"}, "look sync-copy"},
 		"a copy of Dropbox":      {map[string]string{"A.md": "a", "A (ada's conflicted copy 2026-01-01).md": "a"}, "look sync-copy"},
 		"a copy without a note":  {map[string]string{"A (conflicted copy).md": "a"}, "look sync-copy"},
+		"of a memory's note":     {map[string]string{"A.md": "---\nmemory-id: 0192f3a1\n---\na\n", "A.sync-conflict-1.md": "---\nmemory-id: 0192f3a1\n---\nb\n"}, "note sync-settled"},
 		"two notes with one ID":  {map[string]string{"A.md": "---\nmemory-id: 0192f3a1\n---\na\n", "B.md": "---\nmemory-id: 0192f3a1\n---\nb\n"}, "look note-twice"},
 		"merge marks of ours":    {map[string]string{"A.md": merged}, "look note-merge"},
 		"merge marks of yours":   {map[string]string{"A.md": "\n<<<<<<< a\n>>>>>>> b\n"}, ""},
@@ -342,12 +343,33 @@ func TestVaultSaysWhatIsInIt(t *testing.T) {
 			if entries, err := os.ReadDir(h.dir); err == nil && len(entries) < len(test.files) && strings.Contains(test.want, "twins") {
 				t.Skip("this file system keeps one of both names alone")
 			}
-			s, err := Vault(t.Context(), h.dir, "", []string{"Templates/"})
+			s, err := Vault(t.Context(), h.dir, "", []string{"Templates/"}, nil)
 			h.ok(err)
 			if got := strings.Join(codes(s.Findings), ", "); got != test.want {
 				t.Errorf("found %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// Of the copies that the daemon settles by itself or asks about, nothing is asked here.
+func TestVaultAsksNothingOfCopiesThatAreSettled(t *testing.T) {
+	t.Parallel()
+	h := home{t: t, dir: t.TempDir()}
+	note := func(text string) string { return "---\nmemory-id: 0192f3a1\n---\n" + text + "\n" }
+	for name, text := range map[string]string{"A.md": "a", "A.sync-conflict-1.md": "b", "A.sync-conflict-2.md": "c", "A 2.md": "d", "A.sync-conflict-3.md": "e"} {
+		h.write(name, note(text), 0o600)
+	}
+	settled := map[string]Copy{"A.sync-conflict-1.md": {Text: "it is settled"}, "A.sync-conflict-2.md": {Text: "you are asked", Next: "emberd review show rev-1"}, "A 2.md": {Text: "it is settled"}}
+	s, err := Vault(t.Context(), h.dir, "", nil, func() map[string]Copy { return settled })
+	h.ok(err)
+	if got := strings.Join(codes(s.Findings), ", "); got != "note sync-settled, note sync-settled, note sync-settled, look sync-copy" {
+		t.Errorf("found %q", got)
+	}
+	for _, f := range s.Findings {
+		if asked := strings.Contains(f.Text, "you are asked"); f.Code == "sync-settled" && (f.Next != "") != asked {
+			t.Errorf("%q is followed by %q", f.Text, f.Next)
+		}
 	}
 }
 
@@ -358,7 +380,7 @@ func TestVaultSumsUpWhatIsMany(t *testing.T) {
 		h.write(fmt.Sprintf("%d/A.md", i), "a", 0o600)
 		h.write(fmt.Sprintf("%d/A.sync-conflict-1.md", i), "b", 0o600)
 	}
-	s, err := Vault(t.Context(), h.dir, "", nil)
+	s, err := Vault(t.Context(), h.dir, "", nil, nil)
 	h.ok(err)
 	if got := codes(s.Findings); len(got) != maxListed+1 || !slices.ContainsFunc(s.Findings, func(f Finding) bool { return strings.HasPrefix(f.Text, "7 more are like that") }) {
 		t.Errorf("found %q", got)
@@ -383,7 +405,7 @@ func TestVaultCountsNotes(t *testing.T) {
 	} {
 		h.write(name, text, 0o600)
 	}
-	s, err := Vault(t.Context(), h.dir, "Memories/Archive", nil)
+	s, err := Vault(t.Context(), h.dir, "Memories/Archive", nil, nil)
 	h.ok(err)
 	if last := s.Findings[len(s.Findings)-1].Text; s.Notes != 4 || s.Archived != 1 || !strings.Contains(last, ", 4 notes and 1 archived one on ") {
 		t.Errorf("counted %d notes and %d archived ones: %s", s.Notes, s.Archived, last)
@@ -394,7 +416,7 @@ func TestAVaultThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	h := home{t: t, dir: t.TempDir()}
 	for dir, want := range map[string]string{filepath.Join(h.dir, "gone"): "bad vault-missing", h.write("file", "", 0o600): "bad vault-missing"} {
-		s, err := Vault(t.Context(), dir, "", nil)
+		s, err := Vault(t.Context(), dir, "", nil, nil)
 		if got := strings.Join(codes(s.Findings), ", "); err != nil || got != want {
 			t.Errorf("%s: %q, %v, want %q", dir, got, err, want)
 		}
@@ -402,7 +424,7 @@ func TestAVaultThatIsNotThere(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	h.write("A.md", "a", 0o600)
-	if _, err := Vault(ctx, h.dir, "", nil); !errors.Is(err, context.Canceled) {
+	if _, err := Vault(ctx, h.dir, "", nil, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("with a context that ended: %v", err)
 	}
 }

@@ -66,7 +66,7 @@ func TestVaultsThatMayNotBeUsed(t *testing.T) {
 		{h.dir, 0o300, "bad vault-unreadable"},
 	} {
 		h.ok(os.Chmod(test.path, test.mode))
-		s, err := Vault(t.Context(), h.dir, "", nil)
+		s, err := Vault(t.Context(), h.dir, "", nil, nil)
 		h.ok(err)
 		if got := strings.Join(codes(s.Findings), ", "); got != test.want {
 			t.Errorf("mode %04o: %q, want %q", test.mode, got, test.want)
@@ -78,7 +78,7 @@ func TestVaultsThatMayNotBeUsed(t *testing.T) {
 				}
 			}
 		}
-		if s, err = Vault(t.Context(), h.dir, "", nil); err != nil || len(codes(s.Findings)) > 0 {
+		if s, err = Vault(t.Context(), h.dir, "", nil, nil); err != nil || len(codes(s.Findings)) > 0 {
 			t.Errorf("mended, there is %q, %v", codes(s.Findings), err)
 		}
 	}

@@ -35,10 +35,18 @@ const maxListed = 3
 // maxNote bounds what is read of a note, in bytes: larger ones get no memory.
 const maxNote = 4 << 20
 
+// A Copy is what the daemon says of a note with the ID of a memory that has another note.
+type Copy struct {
+	Text string // that it will settle the copy by itself, or asks about it
+	Next string // the command that shows the question, "" for none
+}
+
 // Vault looks at a folder of notes: whether it is there, can be read and written, and what sync
 // tools left in it. Notes are read, none is changed. Archive is the folder in it where
-// emberd archives, "" for none.
-func Vault(ctx context.Context, dir, archive string, ignore []string) (*Survey, error) {
+// emberd archives, "" for none. settles returns what the daemon says of the copies of which it leaves nothing to
+// the user, by path. It is called when a copy is found; without a daemon it is nil.
+func Vault(ctx context.Context, dir, archive string, ignore []string, settles func() map[string]Copy) (*Survey,
+	error) {
 	s := &Survey{}
 	if bad := vaultFolder(dir); len(bad) > 0 {
 		s.Findings = bad
@@ -55,7 +63,7 @@ func Vault(ctx context.Context, dir, archive string, ignore []string) (*Survey, 
 	}
 	defer root.Close()
 	l := &scanner{dir: dir, archive: archive, vault: v, root: root, survey: s, names: map[string]string{},
-		counts: map[string]int{}}
+		counts: map[string]int{}, settles: settles}
 	if err := l.all(ctx); err != nil {
 		return nil, err
 	}
@@ -129,6 +137,7 @@ type scanner struct {
 	names   map[string]string // of what is there, by how systems see it that know no capitals
 	counts  map[string]int    // findings by code
 	ids     map[string]string // of memories, with the first note that carries each
+	settles func() map[string]Copy
 }
 
 func (l *scanner) all(ctx context.Context) error {
@@ -203,6 +212,9 @@ func (l *scanner) carries(name, id string) {
 		l.ids[id] = name
 		return
 	}
+	if l.settled(other) || l.settled(name) {
+		return
+	}
 	l.find("note-twice", Warning, "emberd vault check",
 		"the notes %s and %s carry the ID of one memory, and only one of them is its note; the check says which, and "+
 			"what settles it", l.path(other), l.path(name))
@@ -227,8 +239,30 @@ func marked(text []byte) bool {
 	return bytes.Contains(text, []byte("\n<<<<<<< ")) && bytes.Contains(text, []byte("\n>>>>>>> "))
 }
 
+// settled tells of a second note of a memory that the daemon settles by itself or asks about, and reports whether
+// it does.
+func (l *scanner) settled(name string) bool {
+	if l.settles == nil {
+		return false
+	}
+	c, is := l.settles()[name]
+	if is {
+		l.find("sync-settled", Note, c.Next, "%s: %s", l.path(name), c.Text)
+	}
+	return is
+}
+
+// sameMemory reports whether two notes have the ID of one memory.
+func sameMemory(one, other []byte) bool {
+	id := frontmatter.Get(one, "memory-id")
+	return id != "" && id == frontmatter.Get(other, "memory-id")
+}
+
 // copied tells of the copy of a note.
 func (l *scanner) copied(name, of string) error {
+	if l.settled(name) {
+		return nil
+	}
 	if _, err := l.root.Lstat(of); of == "" || err != nil {
 		l.find("sync-copy", Warning, "${EDITOR:-vi} "+l.shell(name),
 			"%s is a copy that a sync tool made, and the note is not there; rename it to what it is to be called",
@@ -237,6 +271,12 @@ func (l *scanner) copied(name, of string) error {
 	}
 	one, errOne := l.read(name)
 	other, errOther := l.read(of)
+	if l.settles == nil && sameMemory(one, other) {
+		l.find("sync-settled", Note, "",
+			"%s is a copy that a sync tool made of the note of a memory; when emberd runs, it settles the copy by "+
+				"itself or asks you", l.path(name))
+		return nil
+	}
 	if errOne == nil && errOther == nil && bytes.Equal(one, other) {
 		l.find("sync-copy", Warning, "rm "+l.shell(name),
 			"%s is a copy that a sync tool made, and says the same as the note", l.path(name))

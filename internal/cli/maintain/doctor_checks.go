@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"emberd/api"
@@ -332,7 +333,7 @@ func (e *diagnostics) vaults(ctx context.Context) error {
 				Text: fmt.Sprintf("%s is released, so that its disk can be unmounted, and not looked at", dir)})
 			continue
 		}
-		survey, err := doctor.Vault(ctx, dir, e.c.Vault.ArchiveFolder, e.c.Vault.Ignore)
+		survey, err := doctor.Vault(ctx, dir, e.c.Vault.ArchiveFolder, e.c.Vault.Ignore, e.settles(ctx, dir))
 		if err != nil {
 			return err
 		}
@@ -342,6 +343,29 @@ func (e *diagnostics) vaults(ctx context.Context) error {
 			func(f doctor.Finding) bool { return f.Code == "vault-remote" })
 	}
 	return nil
+}
+
+// settles asks the daemon which second notes of memories in a vault it settles by itself or asks about.
+func (e *diagnostics) settles(ctx context.Context, dir string) func() map[string]doctor.Copy {
+	if e.status == nil {
+		return nil
+	}
+	return sync.OnceValue(func() map[string]doctor.Copy {
+		res, err := cli.Call(ctx, e.s, op.VaultCheck, &op.VaultCheckRequest{Limit: op.MostFindings})
+		if err != nil || !cli.SameVaults([]string{dir}, res.Path) {
+			return nil
+		}
+		all := make(map[string]doctor.Copy)
+		for _, f := range res.Findings {
+			switch {
+			case f.Item != "":
+				all[f.Path] = doctor.Copy{Text: f.Text, Next: "emberd review show " + f.Item}
+			case f.Waits:
+				all[f.Path] = doctor.Copy{Text: f.Text}
+			}
+		}
+		return all
+	})
 }
 
 // released reports whether the daemon was told to let go of a vault.

@@ -111,6 +111,9 @@ func printMemory(s *cli.App, m *op.Memory) {
 	case m.Summary != "":
 		s.Note("this is what is left of it; emberd rekindle %s brings the text back", m.ID.Short())
 	}
+	if m.Undecided != "" {
+		s.Note("another text of it waits for your decision; emberd review show %s", m.Undecided)
+	}
 }
 
 // textFields pairs the plain fields of a memory with their names.

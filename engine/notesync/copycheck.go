@@ -1,0 +1,77 @@
+package notesync
+
+import (
+	"context"
+	"slices"
+
+	"emberd/engine/core"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/vault"
+)
+
+// checkBeside reports a note beside that of a memory: what emberd does about it, or text and why it does nothing.
+func (c *vaultChecker) checkBeside(ctx context.Context, kind string, note *vault.Note, line int, text string) {
+	f := op.Finding{Kind: kind, Path: note.Path, Line: line, Text: text}
+	id, err := memory.ParseID(note.MemoryID)
+	row, live := c.e.Stm.Get(id)
+	if err != nil || !live && !c.e.Stm.Trashed(id) {
+		c.found = append(c.found, f)
+		return
+	}
+	second := "it is a second note of memory " + id.Short()
+	item, asked := memory.ReviewItem{}, false
+	if live {
+		item, asked = core.AskedAbout(row, note.Path, note.Carried.Body)
+	}
+	f.Item, f.Waits = item.ID, !asked && c.e.Sync.Contains(id)
+	switch {
+	case asked:
+		f.Text = second + ", and you are asked about it; run: emberd review show " + item.Short()
+	case f.Waits:
+		f.Text = second + "; emberd looks at it when the notes have been left alone for a minute or two, and settles " +
+			"it by itself or asks you; nothing is to be done until then"
+	default:
+		if left := c.e.Sync.leftBecause(ctx, id, note.Path); left != "" {
+			f.Text += "; emberd does not settle it by itself: " + left
+		}
+	}
+	c.found = append(c.found, f)
+}
+
+// leftBecause returns why the copy at path of the note of a memory is left to the user, "" if that is not known.
+func (t *NoteSync) leftBecause(ctx context.Context, id memory.ID, path string) string {
+	copies, err := t.copiesOf(ctx, &NoteChange{ID: id})
+	i := slices.IndexFunc(copies, func(c *copyRun) bool { return c.path == path })
+	if i < 0 || err != nil {
+		return ""
+	}
+	c := copies[i]
+	m, err := t.withCopies(id)
+	if there, unread := c.find(ctx); m == nil || err != nil || unread != nil || !there {
+		return ""
+	}
+	copied, like, _, err := c.read(ctx)
+	if err != nil || copied == nil {
+		return ""
+	}
+	return c.whyLeft(ctx, m, copied, like)
+}
+
+// whyLeft returns why a copy that note sync has looked at was not removed.
+func (c *copyRun) whyLeft(ctx context.Context, m *memory.Memory, copied, like []byte) string {
+	if row, live := c.t.e.Stm.Get(c.id); !live || row.Cold() {
+		if c.joinAtRest(ctx, copied, like) != nil {
+			return ""
+		}
+		return c.left
+	}
+	left, err := c.differsIn(ctx, m, copied, like)
+	if left != "" || err != nil {
+		return left
+	}
+	if unfit := c.t.e.Notes.CheckContent(c.copy, m.Content); unfit != nil {
+		return unfit.Error()
+	}
+	return ""
+}
