@@ -154,7 +154,7 @@ const (
 var ErrLogGone = device.ErrLogGone
 
 // Gone is the error of [Open] for a data folder that has lost the log of this device.
-func Gone(fsys durable.FS, data, state string) error { return device.Gone(fsys, data, state) }
+func Gone(fsys durable.FS, data, state string) error { return repair.Gone(fsys, data, state) }
 
 // ForgetDevice makes the next Open mint a new device, see [device.ForgetDevice].
 func ForgetDevice(fsys durable.FS, state, restored string) error {

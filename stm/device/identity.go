@@ -167,12 +167,28 @@ func Gone(fsys durable.FS, data, state string) error {
 	if known == nil || !known.logGone(fsys, data) {
 		return nil
 	}
+	return GoneFrom(filepath.Join(data, "stm", known.ID))
+}
+
+// GoneFrom is the error for a log that is not in its folder any more.
+func GoneFrom(folder string) error {
 	return memory.Errorf(memory.Unavailable,
 		"%w: %s held the memories of this device and is not there, or empty; mount the disk or put the folder "+
 			"back; if it is lost, emberd log repair begins a new log with what the snapshot and the backups hold, "+
 			"and emberd serve --accept-empty-data an empty one, after which log repair still finds the snapshot",
-		ErrLogGone,
-		filepath.Join(data, "stm", known.ID))
+		ErrLogGone, folder)
+}
+
+// HasLog reports whether a folder has a log file that emberd named, or cannot be looked into.
+func HasLog(fsys durable.FS, folder string) bool {
+	entries, err := fsys.ReadDir(folder)
+	return err != nil && !errors.Is(err, fs.ErrNotExist) || slices.ContainsFunc(entries, isWritten)
+}
+
+// IsForgotten reports whether the log of a state folder was replaced on purpose since.
+func IsForgotten(fsys durable.FS, state string) bool {
+	d, err := readDevice(fsys, filepath.Join(state, "device.json"))
+	return err == nil && d != nil && d.Forgotten
 }
 
 // logGone reports whether this device wrote a log of which nothing is left. One

@@ -22,7 +22,7 @@ import (
 type Folded struct {
 	Table *table.Table
 	Seen  *device.Numbers // of the records in them, and those that headers account for
-	// Upto is how far a snapshot had read the files, by path, if all of it is there.
+	// Upto is how far a snapshot had read the files, by device and name, if all of it is there.
 	Upto map[string]int64
 
 	fs    durable.FS

@@ -32,13 +32,21 @@ func OfSnapshot(fsys durable.FS, name string) (*Folded, error) {
 		if h.Damaged == 0 {
 			held.Upto = make(map[string]int64, len(h.Meta.Files))
 			for _, f := range h.Meta.Files {
-				held.Upto[f.Name] = f.Size
+				held.Upto[logName(f.Name)] = f.Size
 			}
 		}
 		held.Seen.Of(h.Meta.Device).AddAll(&h.Meta.Lost) // given up, so missed by nobody
 	}
 	return held, nil
 }
+
+// logName is the name of a log file below the folder of the logs, wherever that is.
+func logName(path string) string {
+	return filepath.Join(filepath.Base(filepath.Dir(path)), filepath.Base(path))
+}
+
+// Covers reports whether a snapshot of which all is there had read a file beyond a place.
+func (f *Folded) Covers(path string, at int64) bool { return at < f.Upto[logName(path)] }
 
 // Loss is what a log misses.
 type Loss struct {

@@ -33,7 +33,7 @@ func (r *recovery) heal(held *repair.Folded) {
 		}
 	}
 	r.damaged = slices.DeleteFunc(r.damaged, func(l damagedLine) bool {
-		return l.oneBit && l.at.Off < held.Upto[s.FileName(l.at.File)] // what it said is in the copy
+		return l.oneBit && held.Covers(s.FileName(l.at.File), l.at.Off) // what it said is in the copy
 	})
 }
 

@@ -138,7 +138,7 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 // accept refuses a data folder from which the log of this device is gone, unless it is to be begun
 // anew: then the snapshot of the earlier one is put aside, or what it holds is written again.
 func accept(data, state string, o *Options) error {
-	err := device.Gone(o.FS, data, state)
+	err := repair.Gone(o.FS, data, state)
 	switch {
 	case err == nil, o.Repair && errors.Is(err, device.ErrLogGone):
 		return nil
