@@ -149,23 +149,50 @@ func TestAFieldThatAHumanChangedTwiceIsTakenOver(t *testing.T) {
 	wantSettled(t, d.Engine, id)
 }
 
-// The same for the stage of a memory that faded meanwhile.
+// The same for the stage of a memory that faded meanwhile. Also a stage that the user takes out of the note before
+// that, and puts back in after, is the last word.
 func TestAStageThatAHumanChangedTwiceIsTakenOver(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct{ before, after string }{
+		"changed after": {"stage: active\n", "stage: demoted\n"}, "taken out before": {"", ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			d := shelf(t, nil)
+			text := longText(1)
+			id := d.kept(text, "Kettle.md")
+			said := func(stage string) {
+				d.write(t, "Kettle.md", withProperties(id, stage, text))
+				d.batch([]string{"Kettle.md"}, nil)
+			}
+			said("stage: active\n")
+			d.settle()
+			said(c.before)
+			d.archived(id)
+			said(c.after)
+			d.rest(t, d.Engine)
+			said("stage: active\n")
+			d.settle()
+			d.wantWarm(id, memory.Active, text)
+		})
+	}
+}
+
+// The same for a memory that was brought back.
+func TestAStageThatAHumanTookOutBeforeARekindlingAndPutBack(t *testing.T) {
 	t.Parallel()
 	d := shelf(t, nil)
 	text := longText(1)
 	id := d.kept(text, "Kettle.md")
 	said := func(stage string) {
-		d.write(t, "Kettle.md", withProperties(id, "stage: "+stage+"\n", text))
+		d.write(t, "Kettle.md", withProperties(id, stage, text))
 		d.batch([]string{"Kettle.md"}, nil)
 	}
-	said("active")
+	said("stage: archived\n")
 	d.settle()
-	_, err := d.Engine.Lifecycle.Archive(t.Context(), d.to(memory.Archived, id), "unused", keeper(), "")
-	ok(t, err)
-	said("demoted")
-	d.rest(t, d.Engine)
-	said("active")
+	said("")
+	d.rekindled(id)
+	said("stage: archived\n")
 	d.settle()
-	d.wantWarm(id, memory.Active, text)
+	d.wantCold(id, memory.Archived, text)
 }

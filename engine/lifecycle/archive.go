@@ -314,7 +314,7 @@ func (a *Archiver) acceptNote(m *memory.Memory, note *vault.Note) (kept archived
 	kept = archivedNote{path: note.Path, body: note.Carried.Body, seen: notes.Agreed(m, note.Carried),
 		stage: note.Carried.Fields["stage"]}
 	if m.NoteSeen != nil { // the user's edits of other fields are still to be applied
-		kept.seen = promote.Renewed(m.NoteSeen, notes.Fingerprints(note.Carried), []string{core.ContentField})
+		kept.seen = promote.SeenWithText(m, note.Carried)
 	}
 	return kept, "", nil
 }

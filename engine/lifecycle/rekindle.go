@@ -168,7 +168,7 @@ func (e *Lifecycle) recordNoteSeen(m *memory.Memory, note *vault.Note, by memory
 	if note == nil || !core.CarriesID(note.Carried, m.ID) {
 		return nil
 	}
-	m.NoteSeen = promote.Renewed(m.NoteSeen, notes.Fingerprints(note.Carried), []string{core.ContentField})
+	m.NoteSeen = promote.SeenWithText(m, note.Carried)
 	if stage := note.Carried.Fields["stage"]; stage != "" && stage != string(m.Stage) {
 		return e.Promote.StageToNote(m, note.Path, by)
 	}

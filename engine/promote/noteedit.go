@@ -271,6 +271,17 @@ func withEdited(seen map[string]string, edited []string) map[string]string {
 	return Renewed(seen, marks, edited)
 }
 
+// SeenWithText returns the fingerprints of a memory's note of which the text is known by now, and whose stage in
+// the log changes. If the user has changed the stage in the note, the next one there is the user's, too.
+func SeenWithText(m *memory.Memory, c *vault.Carried) map[string]string {
+	now := notes.Fingerprints(c)
+	seen := Renewed(m.NoteSeen, now, []string{core.ContentField})
+	if before := seen[stageKey]; before != "" && before != now[stageKey] {
+		seen = withEdited(seen, []string{stageKey})
+	}
+	return seen
+}
+
 // writeAgain writes fields to a note again that a late save has reverted to the values before
 // the write, which said has. A text that the user changed from that one is merged.
 func (e *Promote) writeAgain(ctx context.Context, path string, said map[string]string) error {
