@@ -2,18 +2,13 @@ package engine_test
 
 import (
 	"encoding/json"
-	"maps"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"emberd/engine/core"
-	"emberd/engine/notes"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
-	"emberd/vault"
 )
 
 // logText gives a memory a text in the log and not in its note, as an edit does whose note has to wait.
@@ -103,46 +98,4 @@ func TestASearchForATextThatWaitsNamesTheQuestion(t *testing.T) {
 	if m := d.memory(id); m.Undecided != "" {
 		t.Errorf("decided, the memory is %+v", m)
 	}
-}
-
-// A change of the text on another device comes with its log, before the vault does: the note here has the earlier
-// text still, and nobody touched it. That takes nothing back, and the note gets the text. The user's own return to
-// the earlier text counts.
-func TestANoteThatComesLaterThanTheLogTakesNothingBack(t *testing.T) {
-	t.Parallel()
-	d := watching(t, promotingHouse(t, garden()))
-	earlier, later := "The boiler is serviced in March.", "The boiler is serviced in April."
-	id := d.keep(earlier, "Boiler.md")
-	past := time.Now().Add(-time.Hour)
-	ok(t, os.Chtimes(d.at("Boiler.md"), past, past))
-	d.rest(t, d.Engine)
-	d.logBoth(id, later)
-	d.Sync.Sync.Schedule([]memory.ID{id}, time.Now(), false)
-	d.rest(t, d.Engine)
-	until(t, "the note has the later text", func() bool {
-		d.rest(t, d.Engine)
-		return strings.Contains(d.note(t, "Boiler.md"), later)
-	})
-	if text := d.memory(id).Content; text != later {
-		t.Errorf("the memory has %q", text)
-	}
-	d.write(t, "Boiler.md", strings.Replace(d.note(t, "Boiler.md"), later, earlier, 1))
-	until(t, "the user's text counts", func() bool { return d.memory(id).Content == earlier })
-}
-
-// logBoth gives a memory another text in the log, as a device does that has the note with that text.
-func (d *desk) logBoth(id memory.ID, text string) {
-	d.t.Helper()
-	seen := maps.Clone(d.memory(id).NoteSeen)
-	seen[core.ContentField] = notes.Fingerprints(&vault.Carried{Body: text})[core.ContentField]
-	set := map[string]json.RawMessage{}
-	for key, value := range map[string]any{core.ContentField: text, "note_seen": seen} {
-		raw, err := json.Marshal(value)
-		ok(d.t, err)
-		set[key] = raw
-	}
-	_, err := d.Stm.Update(d.t.Context(), []memory.ID{id}, "", func([]*stm.Row) (*stm.Tx, error) {
-		return &stm.Tx{Verb: "edit", Changes: []stm.Change{{ID: id, Set: set}}}, nil
-	})
-	ok(d.t, err)
 }

@@ -37,11 +37,7 @@ func (t *NoteSync) joinEdits(ctx context.Context, row *stm.Row, was, m *memory.M
 		}
 	}
 	if !changed {
-		late, err := t.isLate(ctx, row, was, note)
-		if late {
-			m.Content = was.Content
-		}
-		return edits{write: late}, err
+		return edits{}, nil
 	}
 	base, found, err := t.agreedText(ctx, was, agreed)
 	if err != nil || !found {
@@ -58,16 +54,6 @@ func (t *NoteSync) joinEdits(ctx context.Context, row *stm.Row, was, m *memory.M
 	}
 	at := row.StampOf(core.ContentField)
 	return edits{other: memory.OtherText{Text: was.Content, Rev: at.String(), At: at.Time()}}, nil
-}
-
-// isLate reports whether a note has an earlier text of its memory and was last changed before that got the present
-// one: the log of another device came here before its note did.
-func (t *NoteSync) isLate(ctx context.Context, row *stm.Row, was *memory.Memory, note *vault.Note) (bool, error) {
-	if !note.ModTime.Before(row.StampOf(core.ContentField).Time()) {
-		return false, nil
-	}
-	texts, err := t.e.Promote.TextVersions(ctx, was)
-	return slices.ContainsFunc(texts, func(text string) bool { return isBody(note.Carried.Body, text) }), err
 }
 
 // isText reports whether a text has the fingerprint of the body of a note.
