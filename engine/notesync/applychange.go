@@ -134,14 +134,6 @@ func (t *NoteSync) memoryOf(id memory.ID, row *stm.Row) (*memory.Memory, map[str
 	return &m, kept, ignoreMissing(err)
 }
 
-// ignoreMissing drops the error for an ID that is not in the trash.
-func ignoreMissing(err error) error {
-	if memory.CodeOf(err) == memory.NotFound {
-		return nil
-	}
-	return err
-}
-
 // findNote reads the notes that may be the memory's, in this order: the one in the log, its new
 // path, the notes that appeared, and the others with the ID. It returns false if one cannot be
 // read now.

@@ -107,24 +107,6 @@ func (t *NoteSync) homeOf(m *memory.Memory, paths, former []string) string {
 	return others[0]
 }
 
-// formerPaths returns the paths that a memory's note has or had by the log.
-func formerPaths(versions []stm.Version) (paths []string) {
-	for _, v := range versions {
-		for _, f := range v.Fields {
-			if f.Name != "promoted_to" && f.Name != "vault_path" {
-				continue
-			}
-			for _, value := range []json.RawMessage{f.From, f.To} {
-				var path string
-				if json.Unmarshal(value, &path) == nil && path != "" {
-					paths = including(paths, path)
-				}
-			}
-		}
-	}
-	return paths
-}
-
 // isBeside reports whether a note with the memory's ID is a copy of the memory's note, or was the note itself: the
 // log names its path, or this device saw it move from such a path.
 func (c *copyRun) isBeside(w *NoteChange, former []string) bool {

@@ -2,11 +2,13 @@ package notesync
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
+	"emberd/stm"
 	"emberd/vault"
 )
 
@@ -74,4 +76,22 @@ func (c *copyRun) whyLeft(ctx context.Context, m *memory.Memory, copied, like []
 		return unfit.Error()
 	}
 	return ""
+}
+
+// formerPaths returns the paths that a memory's note has or had by the log.
+func formerPaths(versions []stm.Version) (paths []string) {
+	for _, v := range versions {
+		for _, f := range v.Fields {
+			if f.Name != "promoted_to" && f.Name != "vault_path" {
+				continue
+			}
+			for _, value := range []json.RawMessage{f.From, f.To} {
+				var path string
+				if json.Unmarshal(value, &path) == nil && path != "" {
+					paths = including(paths, path)
+				}
+			}
+		}
+	}
+	return paths
 }

@@ -168,3 +168,11 @@ func (w *NoteChange) noteRemoved(path, digest string) {
 		}
 	}
 }
+
+// ignoreMissing drops the error for an ID that is not in the trash.
+func ignoreMissing(err error) error {
+	if memory.CodeOf(err) == memory.NotFound {
+		return nil
+	}
+	return err
+}

@@ -25,6 +25,8 @@ type Repaired struct {
 	BareTrash int `json:"bare_trash,omitempty"`
 	// Damaged are lines of this device's log that are passed over, and that no copy was found to make good.
 	Damaged int `json:"damaged,omitempty"`
+	// NotRead are backups that could not be read, each with the reason.
+	NotRead []string `json:"not_read,omitempty"`
 	// Anew is set if a new log was begun, which knows nothing of the numbers of the old one.
 	Anew bool `json:"anew,omitempty"`
 	// Given up are records that are not missed any more, since the caller accepted the loss.
@@ -84,7 +86,7 @@ func (e *Storage) Repair(ctx context.Context, opt RepairOptions) (*Repaired, err
 			break
 		}
 		if err := e.repairFromBackup(ctx, name, opt.Gone, out); err != nil {
-			e.Opt.Logger.Warn("backup not used", "file", name, "error", err)
+			out.NotRead = append(out.NotRead, err.Error())
 		}
 	}
 	return out, e.endRepair(ctx, opt, out)

@@ -125,10 +125,14 @@ func previewRepair(ctx context.Context, s *cli.App) error {
 		res.From = append(res.From, storage.RepairedFrom{Copy: "snapshot", Memories: got.Memories, Lines: got.Lines,
 			Records: got.Covered})
 	}
-	return s.Answer(res, func() {
+	err = s.Answer(res, func() {
 		printRepaired(s, res)
-		s.Note("backups and notes are looked into without --dry-run only")
+		s.Note("backups, snapshots of earlier logs and notes are looked into without --dry-run only")
 	})
+	if err == nil && (res.Missing > 0 || len(res.Short) > 0) {
+		err = &cli.Exit{Code: cli.ExitNothing}
+	}
+	return err
 }
 
 func printRepaired(s *cli.App, r *storage.Repaired) {
@@ -145,8 +149,8 @@ func printRepaired(s *cli.App, r *storage.Repaired) {
 				f.Made.In(s.Zone).Format("2006-01-02 15:04"))
 		}
 	}
-	for _, f := range r.Short {
-		s.Printf("%s\n", f)
+	for _, why := range append(r.Short, r.NotRead...) {
+		s.Printf("%s\n", why)
 	}
 	switch {
 	case r.GivenUp > 0:
