@@ -1,8 +1,12 @@
 package engine_test
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"emberd/engine/promote"
 	"emberd/memory"
@@ -124,4 +128,43 @@ func TestANoteFollowsADeviceWithoutTheVault(t *testing.T) {
 			t.Errorf("the memory became %+v", m)
 		}
 	}
+}
+
+// The text is edited on one device, and the other one gets the log of that before it gets the note: its note has the
+// earlier text, and nobody touched it. That takes nothing back on any device. The user's own return to the earlier
+// text counts.
+func TestANoteThatComesLaterThanTheLogTakesNothingBack(t *testing.T) {
+	t.Parallel()
+	earlier, later := "The boiler is serviced in March.", "The boiler is serviced in April."
+	first, second, id := sharing(t, earlier)
+	path := promoteByID(t, first.Engine, id).Path
+	first.carryTo(second)
+	second.write(t, path, first.note(t, path))
+	past := time.Now().Add(-time.Hour)
+	ok(t, os.Chtimes(second.at(path), past, past))
+	until(t, "the other device knows the note", func() bool {
+		second.rest(t, second.Engine)
+		waiting, _ := second.Sync.Sync.Count()
+		return second.memory(id).PromotedTo == path && waiting == 0
+	})
+	do(t, first.Engine, op.Edit, &op.EditRequest{ID: string(id), Content: &later})
+	until(t, "the note follows", func() bool { return strings.Contains(first.note(t, path), later) })
+	first.carryTo(second)
+	second.Sync.Sync.Schedule([]memory.ID{id}, time.Now(), false)
+	until(t, "the other note follows", func() bool {
+		second.rest(t, second.Engine)
+		return strings.Contains(second.note(t, path), later)
+	})
+	second.carryTo(first)
+	first.rest(t, first.Engine)
+	for name, d := range map[string]*desk{"the first": first, "the second": second} {
+		if text := d.memory(id).Content; text != later {
+			t.Errorf("%s device has %q", name, text)
+		}
+	}
+	back := filepath.Join(t.TempDir(), "back.md")
+	ok(t, os.WriteFile(back, []byte(strings.Replace(second.note(t, path), later, earlier, 1)), 0o600))
+	after := second.Opt.Now().Add(time.Minute) // the clock of the test is not that of the disk
+	ok(t, errors.Join(os.Chtimes(back, after, after), os.Rename(back, second.at(path))))
+	until(t, "the user's text counts", func() bool { return second.memory(id).Content == earlier })
 }

@@ -37,7 +37,11 @@ func (t *NoteSync) joinEdits(ctx context.Context, row *stm.Row, was, m *memory.M
 		}
 	}
 	if !changed {
-		return edits{}, nil
+		late, err := t.isLate(ctx, row, was, note)
+		if late {
+			m.Content = was.Content
+		}
+		return edits{write: late}, err
 	}
 	base, found, err := t.agreedText(ctx, was, agreed)
 	if err != nil || !found {
@@ -54,6 +58,17 @@ func (t *NoteSync) joinEdits(ctx context.Context, row *stm.Row, was, m *memory.M
 	}
 	at := row.StampOf(core.ContentField)
 	return edits{other: memory.OtherText{Text: was.Content, Rev: at.String(), At: at.Time()}}, nil
+}
+
+// isLate reports whether a note has an earlier text of its memory, and was last changed before another device gave that
+// the present one: the log of that device came here before the note did.
+func (t *NoteSync) isLate(ctx context.Context, row *stm.Row, was *memory.Memory, note *vault.Note) (bool, error) {
+	at := row.StampOf(core.ContentField)
+	if at.Dev.String() == t.e.Stm.Status().Device || !note.ModTime.Before(at.Time()) {
+		return false, nil
+	}
+	texts, err := t.e.Promote.TextVersions(ctx, was)
+	return slices.ContainsFunc(texts, func(text string) bool { return isBody(note.Carried.Body, text) }), err
 }
 
 // isText reports whether a text has the fingerprint of the body of a note.
