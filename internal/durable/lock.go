@@ -39,7 +39,10 @@ func AcquireLock(name string) (*Lock, error) {
 }
 
 // Close releases the lock. A second Close returns fs.ErrClosed.
-func (l *Lock) Close() error { return l.file.Close() }
+func (l *Lock) Close() error {
+	_ = flock(l.file, unix.LOCK_UN) // a child that is just being started has the file open until it runs its program
+	return l.file.Close()
+}
 
 // Holder reports whether a process holds the lock on the file name, and the process ID if the
 // file shows one. Nothing is changed; a file that is not there is [fs.ErrNotExist].
