@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,4 +102,31 @@ func TestADeviceThatAnotherTookThePlaceOf(t *testing.T) {
 		}
 		ok(t, there.Close())
 	}
+}
+
+// A purge says that a memory stays in the log of the name that the device had before a restore, and in the folder that
+// the restore moved aside.
+func TestAPurgeTellsOfTheNameBeforeARestore(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	e := h.open(t)
+	m := save(t, e, "the harbor wall")
+	former := status(t, e).Device
+	file := filepath.Join(t.TempDir(), "kept.tar.gz")
+	do(t, e, op.BackupCreate, &op.BackupCreateRequest{File: file})
+	ok(t, e.Close())
+	_, err := backup.Restore(t.Context(), durable.OS{}, file, h.Data, true,
+		func(fresh string, m *backup.Manifest) error { return h.settled(t.Context(), fresh, m) })
+	ok(t, err)
+	e = h.open(t)
+	res := do(t, e, op.Purge, &op.PurgeRequest{ID: string(m.ID)})
+	told := map[string]bool{}
+	for _, left := range res.Left {
+		told["log"] = told["log"] || strings.Contains(left.Place, former) && strings.Contains(left.Advice, "earlier name")
+		told["folder"] = told["folder"] || strings.Contains(left.Place, ".before-restore-")
+	}
+	if !told["log"] || !told["folder"] {
+		t.Errorf("left are %+v", res.Left)
+	}
+	ok(t, e.Close())
 }

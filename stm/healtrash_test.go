@@ -282,3 +282,37 @@ func TestAChangeOfSeveralComesBackAsOne(t *testing.T) {
 	ts.wantContent(gone, "forgotten")
 	ts.wantGone(fresh)
 }
+
+// TestTheTrashComesBackAfterDamageWhileRunning loses the file with a text of the trash while the store runs, which
+// writes the rest again from memory, and stops in order.
+func TestTheTrashComesBackAfterDamageWhileRunning(t *testing.T) {
+	ts := openStore(t, wal.Options{})
+	ts.save("live")
+	one := ts.save("forgotten").ID()
+	edited := ts.save("as it was").ID()
+	ts.edit(edited, "content", "as it is")
+	ts.forget(one)
+	ts.reopen()
+	ts.save("life goes on")
+	copied := t.TempDir()
+	if err := os.CopyFS(copied, os.DirFS(filepath.Join(ts.root, "data"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(ts.segments()[0]); err != nil {
+		t.Fatal(err)
+	}
+	ts.refresh()
+	ts.wantBare(1, "while it runs")
+	ts.reopen()
+	ts.wantBare(1, "after a stop in order")
+	if !ts.CameBackInPart() {
+		t.Error("nothing came back in part")
+	}
+	ts.healFrom(copied)
+	ts.wantTrashed(one)
+	if ts.CameBackInPart() {
+		t.Error("after the repair something is there in part")
+	}
+	ts.withoutSnapshot()
+	ts.wantTrashed(one)
+}

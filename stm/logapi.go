@@ -107,11 +107,20 @@ func (s *Store) Announce(now bool) (next time.Time, err error) { return s.wal.Pe
 // Watermarks lists the devices, this one included, and how far each is.
 func (s *Store) Watermarks() []device.Watermark { return s.wal.Peers.Watermarks() }
 
+// WroteAs reports whether this device wrote its log under a name before it got its present one.
+func (s *Store) WroteAs(device string) bool {
+	_, took := s.wal.TakenOver[device]
+	return took || s.wal.IsFormer(device)
+}
+
 // Primary returns the device that does background work that must run once.
 func (s *Store) Primary() device.Primary { return s.wal.Peers.Primary() }
 
 // ClaimPrimary makes this device the primary device.
 func (s *Store) ClaimPrimary() error { return s.wal.Peers.ClaimPrimary() }
+
+// CameBackInPart reports whether some changes came back without what they replaced, see [wal.Log.CameBackInPart].
+func (s *Store) CameBackInPart() bool { return s.wal.CameBackInPart() }
 
 // Quarantine lists the damaged lines of this device that no person has decided about, in
 // the order of the log.

@@ -229,6 +229,20 @@ func (e *Purge) mayBeOf(id memory.ID, line []byte) bool {
 	return true
 }
 
+// replacedLogs lists the folders that restores of backups moved aside.
+func (e *Purge) replacedLogs() (dirs []string) {
+	entries, err := e.Opt.FS.ReadDir(filepath.Dir(e.Opt.Data))
+	if err != nil {
+		return nil
+	}
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), filepath.Base(e.Opt.Data)+".before-restore-") {
+			dirs = append(dirs, filepath.Join(filepath.Dir(e.Opt.Data), entry.Name()))
+		}
+	}
+	return dirs
+}
+
 // addUnreached adds the copies that other devices, tools and people may have.
 func (e *Purge) addUnreached(ctx context.Context, id memory.ID, res *op.PurgeResult) error {
 	files, err := e.Stm.Mentions(ctx, id)
@@ -250,8 +264,17 @@ func (e *Purge) addUnreached(ctx context.Context, id memory.ID, res *op.PurgeRes
 		}
 	}
 	for _, f := range files {
-		add("device", filepath.Join(e.Opt.Data, "stm", f.Device, f.File),
+		place := filepath.Join(e.Opt.Data, "stm", f.Device, f.File)
+		if e.Stm.WroteAs(f.Device) {
+			add("device", place, "this device wrote it under an earlier name, and does not rewrite it: the memory stays in "+
+				"there; emberd export, and emberd import into a new home, leave it behind")
+			continue
+		}
+		add("device", place,
 			"written by device %s, which removes the memory when it runs the next time and sees the purge", f.Device)
+	}
+	for _, dir := range e.replacedLogs() {
+		add("elsewhere", dir, "the data folder from before a backup was restored, which is not looked into; delete it")
 	}
 	for _, m := range e.Stm.Watermarks() {
 		if dev := m.Device.String(); dev != e.Stm.Status().Device {

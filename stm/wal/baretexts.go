@@ -41,6 +41,9 @@ func (h healer) parts() map[record.Stamp]bool {
 	return parts
 }
 
+// CameBackInPart reports whether some changes came back without what they replaced, which a backup may have.
+func (s *Log) CameBackInPart() bool { return len(healer{s}.parts()) > 0 }
+
 // bareNow returns the memories that could be restored from the trash if their texts had come back, less
 // those that the user has given up.
 func (h healer) bareNow() map[[16]byte]record.Stamp {

@@ -311,7 +311,9 @@ func (h healer) makeGood(ctx context.Context, hurt []extent.ShortFile, others bo
 		return nil
 	}
 	defer h.Rewriting.Unlock()
-	back, err := h.heal(ctx, nil)
+	gone := h.goneFiles()
+	h.Journal.Swap(func(file uint32) bool { return slices.Contains(gone, h.FileName(file)) }, nil)
+	back, err := h.heal(ctx, nil) // the journal lists the lines where they are written again
 	if err != nil {
 		return fmt.Errorf("write again what files of the log have lost: %w", err)
 	}
@@ -365,17 +367,22 @@ func (h healer) missNoMore(numbers *record.Ranges) {
 	*missed = left
 }
 
-// letGo forgets the files of this device that are gone.
-func (h healer) letGo() {
-	var gone []string
+// goneFiles lists the files of the log that are not there any more.
+func (h healer) goneFiles() (gone []string) {
 	for _, name := range h.CurrentFiles() {
-		if name == "" || !h.Ours(name) {
+		if name == "" {
 			continue
 		}
 		if _, err := h.FS.Lstat(name); err != nil {
 			gone = append(gone, name)
 		}
 	}
+	return gone
+}
+
+// letGo forgets the files of this device that are gone.
+func (h healer) letGo() {
+	gone := slices.DeleteFunc(h.goneFiles(), func(name string) bool { return !h.Ours(name) })
 	h.retire(gone)
 	for _, name := range gone {
 		if err := h.own.Forget(filepath.Base(name)); err != nil {
