@@ -262,7 +262,7 @@ func (e *diagnostics) log(ctx context.Context) error {
 			cli.Size(bytes))}
 	bare := bareTrash(e.s, r)
 	if wrong := r.Wrong() + min(1, bare); wrong > 0 {
-		f.Code, f.Severity, f.Next = "log-damaged", doctor.Warning, "emberd log repair"
+		f.Code, f.Severity, f.Next = "log-damaged", doctor.Warning, "stop emberd, and run: emberd log repair"
 		f.Text += ": " + cli.Count(wrong, "thing is wrong", "things are wrong") + ", which emberd log check lists"
 		if bare > 0 {
 			f.Text += "; " + bareText(bare)

@@ -173,7 +173,7 @@ func printLogReport(s *cli.App, r *logReport) {
 	s.Note("%s: %s in %s, %s: %s", r.Path, cli.Count(r.Lines, "line", "lines"),
 		cli.Count(len(r.Files), "file", "files"), cli.Size(r.Bytes), verdict)
 	if !r.OK {
-		s.Note("a start of emberd mends what its snapshot holds; what it does not, look for with: %s",
+		s.Note("a start of emberd mends what its snapshot holds; for the rest stop emberd, and run: %s",
 			cli.Again(s, "log", "repair"))
 	}
 }
