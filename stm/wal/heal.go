@@ -373,7 +373,7 @@ func (h healer) goneFiles() (gone []string) {
 		if name == "" {
 			continue
 		}
-		if _, err := h.FS.Lstat(name); err != nil {
+		if _, err := h.FS.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 			gone = append(gone, name)
 		}
 	}
