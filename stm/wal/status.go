@@ -91,18 +91,18 @@ func (s *Log) StatusNow() Status {
 	return st
 }
 
-// look lets the writer look at the disk if it is not busy with it, which would
+// look lets the writer look at the disk once it is not busy with it, which would
 // be a look too.
 func (s *Log) look() {
-	done := make(chan struct{})
+	done, late := make(chan struct{}), time.After(lookTime)
 	select {
 	case s.Writer.looks <- done:
-	default:
+	case <-late:
 		return
 	}
 	select {
 	case <-done:
-	case <-time.After(lookTime):
+	case <-late:
 	}
 }
 
