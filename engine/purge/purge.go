@@ -266,8 +266,8 @@ func (e *Purge) addUnreached(ctx context.Context, id memory.ID, res *op.PurgeRes
 	for _, f := range files {
 		place := filepath.Join(e.Opt.Data, "stm", f.Device, f.File)
 		if e.Stm.WroteAs(f.Device) {
-			add("device", place, "this device wrote it under an earlier name, and does not rewrite it: the memory stays in "+
-				"there; emberd export, and emberd import into a new home, leave it behind")
+			add("device", place, "this device wrote it under an earlier name, and does not rewrite it: the memory "+
+				"stays in there; emberd export, and emberd import into a new home, leave it behind")
 			continue
 		}
 		add("device", place,

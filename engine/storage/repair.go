@@ -115,7 +115,8 @@ func (e *Storage) endRepair(ctx context.Context, opt RepairOptions, out *Repaire
 // Misses reports whether something that was written is in no file, or may be in a damaged line alone.
 func (e *Storage) Misses() bool {
 	st := e.Stm.Status()
-	return e.Stm.CameBackInPart() || st.Recovery.Gaps > 0 || len(st.Short) > 0 || st.BareTrash > 0 || st.Recovery.Quarantined > 0
+	return st.Recovery.Gaps > 0 || len(st.Short) > 0 || st.BareTrash > 0 || st.Recovery.Quarantined > 0 ||
+		e.Stm.CameBackInPart()
 }
 
 func (r *Repaired) add(name string, got stm.Healed) {
