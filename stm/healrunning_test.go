@@ -112,11 +112,11 @@ func TestDamageWhileRunningIsToldAndMadeGood(t *testing.T) {
 	}
 }
 
-// TestWhatIsMissingIsToldOverRestarts has a start meet files that no copy makes good. Every start says how much is
-// missing, and so does a check of the log, until the loss is accepted.
-func TestWhatIsMissingIsToldOverRestarts(t *testing.T) {
-	ts := openStore(t, wal.Options{})
-	for run := range 2 {
+// loseSecondOf saves three memories in each of some runs, closes the store, and removes the second segment and the
+// snapshot.
+func (ts *testStore) loseSecondOf(runs int) {
+	ts.t.Helper()
+	for run := range runs {
 		if run > 0 {
 			ts.reopen()
 		}
@@ -125,10 +125,17 @@ func TestWhatIsMissingIsToldOverRestarts(t *testing.T) {
 		}
 	}
 	if err := ts.Close(); err != nil {
-		t.Fatal(err)
+		ts.t.Fatal(err)
 	}
 	os.RemoveAll(filepath.Join(ts.root, "state", "index"))
 	os.Remove(ts.segments()[1])
+}
+
+// TestWhatIsMissingIsToldOverRestarts has a start meet files that no copy makes good. Every start says how much is
+// missing, and so does a check of the log, until the loss is accepted.
+func TestWhatIsMissingIsToldOverRestarts(t *testing.T) {
+	ts := openStore(t, wal.Options{})
+	ts.loseSecondOf(2)
 	for range 3 {
 		ts.open()
 		ts.refresh()
@@ -240,19 +247,7 @@ func TestARunningDeviceKeepsWhatAnotherKeptForIt(t *testing.T) {
 // TestACompactionForgetsNothingThatIsMissing compacts a log of which a file is gone.
 func TestACompactionForgetsNothingThatIsMissing(t *testing.T) {
 	ts := openStore(t, wal.Options{})
-	for run := range 3 {
-		if run > 0 {
-			ts.reopen()
-		}
-		for n := range 3 {
-			ts.save(fmt.Sprint("memory ", n, " of run ", run))
-		}
-	}
-	if err := ts.Close(); err != nil {
-		t.Fatal(err)
-	}
-	os.RemoveAll(filepath.Join(ts.root, "state", "index"))
-	os.Remove(ts.segments()[1])
+	ts.loseSecondOf(3)
 	ts.open()
 	ts.save("life goes on")
 	for range 2 {

@@ -217,8 +217,7 @@ func isWritten(e fs.DirEntry) bool {
 // cut came in between. Were it not used again, a second one would leave a device
 // that wrote two segments, it seems, and has none.
 func (d *Identity) Unbegun(fsys durable.FS, dir string) bool {
-	entries, err := fsys.ReadDir(dir)
-	return err == nil && d.Segment == 1 && !slices.ContainsFunc(entries, isWritten)
+	return d.Segment == 1 && !HasLog(fsys, dir)
 }
 
 // noLog reports whether no device has a folder, or the folder of them all is gone.

@@ -49,7 +49,7 @@ func (c *fileChecker) all(fsys durable.FS) {
 	end := record.LogLine{File: c.Path, Offset: c.Bytes}
 	switch {
 	case c.name.Kind == record.Odd:
-		c.say(&end, true, "emberd gives no such name; a sync tool may have copied it, and it is read all the same")
+		c.say(&end, true, "emberd gives no such name; a sync tool may have copied it, and it is read anyway")
 	case !c.Sealed && (c.name.Kind == record.Compacted || c.name.Kind == record.History):
 		c.say(&end, false, "it has no seal, so it is not whole")
 	}
