@@ -149,6 +149,13 @@ func TestAFieldThatAHumanChangedTwiceIsTakenOver(t *testing.T) {
 	wantSettled(t, d.Engine, id)
 }
 
+// carries writes a note with the ID of a memory, and lets note sync read it.
+func (d *desk) carries(path string, id memory.ID, properties, text string) {
+	d.t.Helper()
+	d.write(d.t, path, withProperties(id, properties, text))
+	d.batch([]string{path}, nil)
+}
+
 // The same for the stage of a memory that faded meanwhile. Also a stage that the user takes out of the note before
 // that, and puts back in after, is the last word.
 func TestAStageThatAHumanChangedTwiceIsTakenOver(t *testing.T) {
@@ -161,10 +168,7 @@ func TestAStageThatAHumanChangedTwiceIsTakenOver(t *testing.T) {
 			d := shelf(t, nil)
 			text := longText(1)
 			id := d.kept(text, "Kettle.md")
-			said := func(stage string) {
-				d.write(t, "Kettle.md", withProperties(id, stage, text))
-				d.batch([]string{"Kettle.md"}, nil)
-			}
+			said := func(properties string) { d.carries("Kettle.md", id, properties, text) }
 			said("stage: active\n")
 			d.settle()
 			said(c.before)
@@ -184,10 +188,7 @@ func TestAStageThatAHumanTookOutBeforeARekindlingAndPutBack(t *testing.T) {
 	d := shelf(t, nil)
 	text := longText(1)
 	id := d.kept(text, "Kettle.md")
-	said := func(stage string) {
-		d.write(t, "Kettle.md", withProperties(id, stage, text))
-		d.batch([]string{"Kettle.md"}, nil)
-	}
+	said := func(properties string) { d.carries("Kettle.md", id, properties, text) }
 	said("stage: archived\n")
 	d.settle()
 	said("")

@@ -311,12 +311,12 @@ func TestACopyBesideANoteThatIsAskedAbout(t *testing.T) {
 		return len(do(t, d.Engine, op.ReviewList, &op.ReviewListRequest{}).Items) == 1
 	})
 	kept := "Broker.sync-conflict-20261122-101113-ABCDEFG.md"
-	d.write(t, kept, noteFor(id, broker+" Nobody else says this."))
+	d.write(t, kept, noteFor(id, broker+" Only this copy says this."))
 	name := copyNames()["Syncthing"]
 	d.write(t, name, noteFor(id, broker))
 	d.gone(name)
 	if d.memory(id).Content != text || !strings.Contains(d.note(t, "Broker.md"), "A person adds this.") ||
-		!strings.Contains(d.note(t, kept), "Nobody else") {
+		!strings.Contains(d.note(t, kept), "Only this copy") {
 		t.Error("the memory, its note, or the copy with a change was touched")
 	}
 }

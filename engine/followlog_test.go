@@ -131,7 +131,7 @@ func TestANoteFollowsADeviceWithoutTheVault(t *testing.T) {
 }
 
 // The text is edited on one device, and the other one gets the log of that before it gets the note: its note has the
-// earlier text, and nobody touched it. That takes nothing back on any device. The user's own return to the earlier
+// earlier text, and was not changed. That takes nothing back on any device. The user's own return to the earlier
 // text counts.
 func TestANoteThatComesLaterThanTheLogTakesNothingBack(t *testing.T) {
 	t.Parallel()

@@ -152,7 +152,7 @@ func (c *copyRun) settle(ctx context.Context) (outcome, error) {
 		return waits(res), err
 	}
 	var became outcome
-	if row, live := c.t.e.Stm.Get(c.id); live && !row.Cold() && c.isKnown {
+	if c.canJoin() {
 		became, err = c.join(ctx, copied, like)
 	} else {
 		err = c.joinAtRest(ctx, copied, like)
@@ -205,10 +205,14 @@ func (c *copyRun) join(ctx context.Context, copied, like []byte) (became outcome
 			became = unclear // the note comes first
 			return nil, err
 		}
-		if c.left, err = c.differsIn(ctx, &m, copied, like); c.left != "" || err != nil {
+		texts, err := c.t.e.Promote.TextVersions(ctx, &m)
+		if err != nil {
 			return nil, err
 		}
-		return c.merged(ctx, rows[0], &m)
+		if c.left, err = c.differsIn(ctx, &m, texts, copied, like); c.left != "" || err != nil {
+			return nil, err
+		}
+		return c.merged(ctx, rows[0], &m, texts)
 	})
 	return became, err
 }
@@ -250,16 +254,22 @@ func (c *copyRun) joinAtRest(ctx context.Context, copied, like []byte) error {
 	if m == nil || err != nil {
 		return err
 	}
-	if c.left, err = c.differsIn(ctx, m, copied, like); c.left != "" || err != nil {
+	texts, err := c.t.e.Promote.TextVersions(ctx, m)
+	if err != nil {
 		return err
 	}
-	texts, err := c.t.e.Promote.TextVersions(ctx, m)
+	if c.left, err = c.differsIn(ctx, m, texts, copied, like); c.left != "" || err != nil {
+		return err
+	}
 	body := c.copy.Carried.Body
 	known := func(text string) bool { return isBody(body, text) }
 	if body != c.note.Carried.Body && !slices.ContainsFunc(texts, known) {
 		c.left = "it has another text, which cannot be merged while its memory is archived or in the trash"
+		if !c.isKnown {
+			c.left = "it has another text, which cannot be merged until you decide about the memory's note"
+		}
 	}
-	return err
+	return nil
 }
 
 // ignoreSkipped drops the error for a note that cannot be read, which a check of the vault reports.
@@ -288,8 +298,9 @@ func (c *copyRun) read(ctx context.Context) (copied, like []byte, res vault.Resu
 
 // differsIn returns in what copy and note differ other than their texts, empty lines, and the properties that emberd
 // writes, "" for nothing. What a human did to another part of the copy, or to those properties, is for the human to
-// merge.
-func (c *copyRun) differsIn(ctx context.Context, m *memory.Memory, copied, like []byte) (string, error) {
+// merge. texts are those that the memory has had.
+func (c *copyRun) differsIn(ctx context.Context, m *memory.Memory, texts []string, copied, like []byte) (string,
+	error) {
 	says := notes.Fingerprints(c.copy.Carried)
 	had, err := c.t.e.Promote.EarlierFields(ctx, m, c.copy.Carried)
 	if err != nil {
@@ -299,10 +310,6 @@ func (c *copyRun) differsIn(ctx context.Context, m *memory.Memory, copied, like 
 		if says[field] != m.NoteSeen[field] && had[field] == "" {
 			return fmt.Sprintf("its property %q is not as the memory has or had it", field), nil
 		}
-	}
-	texts, err := c.t.e.Promote.TextVersions(ctx, m)
-	if err != nil {
-		return "", err
 	}
 	one, ok := exceptText(m, copied, c.copy, texts)
 	other, also := exceptText(m, like, c.like, texts)
@@ -359,15 +366,15 @@ func propertyAt(lines [][]byte, at int) string {
 }
 
 // merged returns the change that gives the memory what the copy's text has beyond the memory's. The copy stays if the
-// two cannot be merged.
-func (c *copyRun) merged(ctx context.Context, row *stm.Row, m *memory.Memory) (*stm.Tx, error) {
+// two cannot be merged. versions are the texts that the memory has had, latest first.
+func (c *copyRun) merged(ctx context.Context, row *stm.Row, m *memory.Memory, versions []string) (*stm.Tx, error) {
 	body := c.copy.Carried.Body
 	if notes.HasText(c.copy, m) || c.decided(row) {
 		return nil, nil
 	}
-	base, human, err := c.base(ctx, row, m)
-	if err != nil || !human {
-		return nil, err
+	base, human := c.base(ctx, row, versions)
+	if !human {
+		return nil, nil
 	}
 	if unfit := c.t.e.Notes.CheckContent(c.copy, m.Content); unfit != nil {
 		c.left = unfit.Error()
@@ -431,29 +438,25 @@ func (c *copyRun) decided(row *stm.Row) bool {
 
 // base returns the text that copy and memory have in common, and whether the copy has a human's change: a text
 // that the log does not have, or one that the note replaced without knowing it.
-func (c *copyRun) base(ctx context.Context, row *stm.Row, m *memory.Memory) (base string, human bool, err error) {
-	versions, err := c.t.e.Promote.TextVersions(ctx, m)
-	if err != nil {
-		return "", false, err
-	}
+func (c *copyRun) base(ctx context.Context, row *stm.Row, versions []string) (base string, human bool) {
 	for i, text := range versions {
 		if !isBody(c.copy.Carried.Body, text) {
 			continue
 		}
 		if i == 1 && c.former && slices.Contains(versions[2:], versions[0]) {
-			return versions[0], true, nil // the note that stayed is one from before this text
+			return versions[0], true // the note that stayed is one from before this text
 		}
 		if i != 1 || len(versions) == 2 || row.TextRev() == "" || !c.byOthers(ctx, row, text) {
-			return "", false, nil
+			return "", false
 		}
-		return versions[2], true, nil
+		return versions[2], true
 	}
 	// Of texts that are as near, an earlier one: the copy was made apart from the memory's.
 	earlier := append(slices.Clone(versions[1:]), versions[0])
 	nearest := slices.MinFunc(earlier, func(a, b string) int {
 		return merge.Changed(a, c.copy.Carried.Body) - merge.Changed(b, c.copy.Carried.Body)
 	})
-	return nearest, true, nil
+	return nearest, true
 }
 
 // byOthers reports whether the memory's text is an edit of the note that directly replaced one of another

@@ -62,13 +62,17 @@ func (t *NoteSync) leftBecause(ctx context.Context, id memory.ID, path string) s
 
 // whyLeft returns why a copy that note sync has looked at was not removed.
 func (c *copyRun) whyLeft(ctx context.Context, m *memory.Memory, copied, like []byte) string {
-	if row, live := c.t.e.Stm.Get(c.id); !live || row.Cold() {
+	if !c.canJoin() {
 		if c.joinAtRest(ctx, copied, like) != nil {
 			return ""
 		}
 		return c.left
 	}
-	left, err := c.differsIn(ctx, m, copied, like)
+	texts, err := c.t.e.Promote.TextVersions(ctx, m)
+	if err != nil {
+		return ""
+	}
+	left, err := c.differsIn(ctx, m, texts, copied, like)
 	if left != "" || err != nil {
 		return left
 	}
@@ -76,6 +80,12 @@ func (c *copyRun) whyLeft(ctx context.Context, m *memory.Memory, copied, like []
 		return unfit.Error()
 	}
 	return ""
+}
+
+// canJoin reports whether the copy's text can be merged into the memory.
+func (c *copyRun) canJoin() bool {
+	row, live := c.t.e.Stm.Get(c.id)
+	return live && !row.Cold() && c.isKnown
 }
 
 // formerPaths returns the paths that a memory's note has or had by the log.

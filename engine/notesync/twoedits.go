@@ -64,7 +64,7 @@ func (t *NoteSync) joinEdits(ctx context.Context, row *stm.Row, was, m *memory.M
 // the present one: the log of that device came here before the note did.
 func (t *NoteSync) isLate(ctx context.Context, row *stm.Row, was *memory.Memory, note *vault.Note) (bool, error) {
 	at := row.StampOf(core.ContentField)
-	if at.Dev.String() == t.e.Stm.Status().Device || !note.ModTime.Before(at.Time()) {
+	if at.Dev.String() == t.self || !note.ModTime.Before(at.Time()) {
 		return false, nil
 	}
 	texts, err := t.e.Promote.TextVersions(ctx, was)
