@@ -189,7 +189,7 @@ func graph() map[string]edges {
 		"engine/purge": {
 			ours: []string{
 				"embedding", "engine/cleanup", "engine/core", "engine/health", "engine/listnotes",
-				"engine/notesync", "engine/promote", "engine/semantic", "internal/durable", "memory", "op",
+				"engine/notesync", "engine/promote", "engine/semantic", "internal/backup", "internal/durable", "memory", "op",
 				"vault", "vectors",
 			},
 		},

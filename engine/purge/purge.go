@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"emberd/engine/core"
+	"emberd/internal/backup"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/vault"
@@ -229,20 +230,6 @@ func (e *Purge) mayBeOf(id memory.ID, line []byte) bool {
 	return true
 }
 
-// replacedLogs lists the folders that restores of backups moved aside.
-func (e *Purge) replacedLogs() (dirs []string) {
-	entries, err := e.Opt.FS.ReadDir(filepath.Dir(e.Opt.Data))
-	if err != nil {
-		return nil
-	}
-	for _, entry := range entries {
-		if strings.HasPrefix(entry.Name(), filepath.Base(e.Opt.Data)+".before-restore-") {
-			dirs = append(dirs, filepath.Join(filepath.Dir(e.Opt.Data), entry.Name()))
-		}
-	}
-	return dirs
-}
-
 // addUnreached adds the copies that other devices, tools and people may have.
 func (e *Purge) addUnreached(ctx context.Context, id memory.ID, res *op.PurgeResult) error {
 	files, err := e.Stm.Mentions(ctx, id)
@@ -273,11 +260,12 @@ func (e *Purge) addUnreached(ctx context.Context, id memory.ID, res *op.PurgeRes
 		add("device", place,
 			"written by device %s, which removes the memory when it runs the next time and sees the purge", f.Device)
 	}
-	for _, dir := range e.replacedLogs() {
+	for _, dir := range backup.Replaced(e.Opt.FS, e.Opt.Data) {
 		add("elsewhere", dir, "the data folder from before a backup was restored, which is not looked into; delete it")
 	}
+	here := e.Stm.Status().Device
 	for _, m := range e.Stm.Watermarks() {
-		if dev := m.Device.String(); dev != e.Stm.Status().Device {
+		if dev := m.Device.String(); dev != here {
 			add("device", dev,
 				"last heard of at %s; its snapshot, quarantine and backups hold the memory until it sees the purge",
 				m.At.UTC().Format("2006-01-02 15:04"))

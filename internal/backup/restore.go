@@ -76,12 +76,29 @@ func occupied(fsys durable.FS, target string) (bool, error) {
 	return len(entries) > 0, nil
 }
 
+// replaced follows the name of a data folder in that of a folder which a restore moved aside.
+const replaced = ".before-restore-"
+
+// Replaced lists the folders that restores over a target moved aside. It is empty if they cannot be listed.
+func Replaced(fsys durable.FS, target string) (folders []string) {
+	entries, err := fsys.ReadDir(filepath.Dir(target))
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), filepath.Base(target)+replaced) {
+			folders = append(folders, filepath.Join(filepath.Dir(target), e.Name()))
+		}
+	}
+	return folders
+}
+
 // swap moves what is in the target aside and the fresh folder into its place.
 // The names are random or free; a folder that is not empty is replaced by no
 // rename.
 func swap(fsys durable.FS, fresh, target string, full bool) (aside string, err error) {
 	if full {
-		aside = target + ".before-restore-" + rand.Text()[:8]
+		aside = target + replaced + rand.Text()[:8]
 		err = moveAside(fsys, target, aside)
 	} else if err = fsys.Remove(target); errors.Is(err, fs.ErrNotExist) {
 		err = nil

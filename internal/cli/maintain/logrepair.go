@@ -35,10 +35,7 @@ func logRepairCommand(s *cli.App) *cobra.Command {
 			return err
 		}
 		err = s.Answer(res, func() { printRepaired(s, res) })
-		if err == nil && (res.Missing+res.BareTrash+res.Damaged > 0 || len(res.Short) > 0) {
-			err = &cli.Exit{Code: cli.ExitNothing}
-		}
-		return err
+		return unlessLacking(res, err)
 	})
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "")
 	cmd.Flags().StringArrayVar(&opt.Backups, "from", nil, "")
@@ -129,8 +126,13 @@ func previewRepair(ctx context.Context, s *cli.App) error {
 		printRepaired(s, res)
 		s.Note("backups, snapshots of earlier logs and notes are looked into without --dry-run only")
 	})
-	if err == nil && (res.Missing > 0 || len(res.Short) > 0) {
-		err = &cli.Exit{Code: cli.ExitNothing}
+	return unlessLacking(res, err)
+}
+
+// unlessLacking returns err, or the exit code for a log that still lacks something.
+func unlessLacking(r *storage.Repaired, err error) error {
+	if err == nil && (r.Missing+r.BareTrash+r.Damaged > 0 || len(r.Short) > 0) {
+		return &cli.Exit{Code: cli.ExitNothing}
 	}
 	return err
 }
@@ -149,7 +151,7 @@ func printRepaired(s *cli.App, r *storage.Repaired) {
 				f.Made.In(s.Zone).Format("2006-01-02 15:04"))
 		}
 	}
-	for _, why := range append(r.Short, r.NotRead...) {
+	for _, why := range slices.Concat(r.Short, r.NotRead) {
 		s.Printf("%s\n", why)
 	}
 	switch {
