@@ -253,8 +253,10 @@ func (e *Purge) addUnreached(ctx context.Context, id memory.ID, res *op.PurgeRes
 	for _, f := range files {
 		place := filepath.Join(e.Opt.Data, "stm", f.Device, f.File)
 		if e.Stm.WroteAs(f.Device) {
-			add("device", place, "this device wrote it under an earlier name, and does not rewrite it: the memory "+
-				"stays in there; emberd export, and emberd import into a new home, leave it behind")
+			add("device", place, "this device wrote it under an earlier name, or a copy of this home does still, so "+
+				"it is not rewritten: where that copy is, run emberd purge %s; if there is none, run emberd backup "+
+				"create, stop emberd, run emberd backup restore with that backup, delete the folder that it moves "+
+				"aside, start emberd, and run emberd purge --backups %s", id, id)
 			continue
 		}
 		add("device", place,

@@ -104,7 +104,7 @@ func (s *Timeline) sweepPurged(ctx context.Context, due map[[16]byte]table.Purge
 		return err
 	}
 	if len(dirty) > 0 {
-		if err := s.wal.RewriteAll(ctx); err != nil {
+		if err := s.rewrite(ctx, dirty); err != nil {
 			return err
 		}
 		if left, err := s.Telling(ctx, p); err != nil || len(left) > 0 {
@@ -132,20 +132,48 @@ func (s *Timeline) sweepPurged(ctx context.Context, due map[[16]byte]table.Purge
 	return nil
 }
 
+// rewrite folds this device's files and, of those that tell, the ones under former names.
+func (s *Timeline) rewrite(ctx context.Context, dirty []string) error {
+	former := map[record.Device]bool{}
+	for _, name := range dirty {
+		if dev, ok := record.ParseDevice(filepath.Dir(name)); ok {
+			former[dev] = true
+		}
+	}
+	if err := s.wal.RewriteAll(ctx); err != nil {
+		return err
+	}
+	for dev := range former {
+		if err := wal.RewriteFormer(ctx, s.wal, dev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayRewrite reports whether a device's files are this one's.
+func (s *Timeline) mayRewrite(g *record.Segment) bool {
+	dev, ok := record.ParseDevice(g.Device)
+	return ok && s.wal.Peers.MayRewrite(dev)
+}
+
 // Telling lists this device's files that still say something about purged
-// memories.
+// memories, those under former names with their folder.
 func (s *Timeline) Telling(ctx context.Context, p record.Redaction) (names []string, err error) {
 	files, err := s.wal.Segments()
 	if err != nil {
 		return nil, err
 	}
 	for _, g := range files {
-		if !g.Own {
+		if !s.mayRewrite(&g) {
 			continue
 		}
 		found, err := s.tells(ctx, filepath.Join(s.wal.Data, g.Path()), p)
 		if err != nil {
 			return nil, err
+		}
+		if found && !g.Own {
+			g.Name = filepath.Join(g.Device, g.Name)
 		}
 		if found {
 			names = append(names, g.Name)
@@ -155,7 +183,7 @@ func (s *Timeline) Telling(ctx context.Context, p record.Redaction) (names []str
 }
 
 // Mentions lists the files of other devices that say something about a memory,
-// history files too: no purge of this device reaches them.
+// history files too, and those under former names that others may write under: no purge of this device reaches them.
 func (s *Timeline) Mentions(ctx context.Context, id memory.ID) ([]Mention, error) {
 	files, err := s.wal.Segments()
 	if err != nil {
@@ -164,7 +192,7 @@ func (s *Timeline) Mentions(ctx context.Context, id memory.ID) ([]Mention, error
 	var out []Mention
 	p := record.Redaction{id.Bytes(): record.MaxStamp()}
 	for _, g := range files {
-		if g.Own {
+		if s.mayRewrite(&g) {
 			continue
 		}
 		found, err := s.tells(ctx, filepath.Join(s.wal.Data, g.Path()), p)

@@ -39,7 +39,7 @@ func (p *Predecessors) Find(h *device.Home, seen *device.Numbers) {
 		for _, e := range written {
 			one.last = max(one.last, e.Last)
 		}
-		if len(one.short) > 0 {
+		if len(written) > 0 { // a purge may have folded files with gaps between them
 			one.find(h, seen)
 		}
 		p.logs = append(p.logs, one)
@@ -87,6 +87,19 @@ func (p *Predecessors) settle(h *device.Home) {
 
 // Missing counts the records that are missed of all of them.
 func (p *Predecessors) Missing() int { return int(p.missing.Load()) }
+
+// Lacks returns the records that are missed of one of them.
+func (p *Predecessors) Lacks(dev record.Device) *record.Ranges {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.logs {
+		if one := &p.logs[i]; one.dev == dev {
+			gone, _ := one.known.Lacking(one.last, &record.Ranges{})
+			return &gone
+		}
+	}
+	return &record.Ranges{}
+}
 
 // Clauses says what is wrong with their files.
 func (p *Predecessors) Clauses() (out []string) {

@@ -81,6 +81,45 @@ func (s *Log) RewriteAll(ctx context.Context) error {
 	return s.unlinkInputs(ctx, begin, out.Inputs)
 }
 
+// RewriteFormer is [Log.RewriteAll] for the files of a device whose name this one had, see [device.Peers.MayRewrite].
+// To the rest of the log they are files of another device, which has compacted them.
+func RewriteFormer(ctx context.Context, s *Log, dev record.Device) error {
+	dir := filepath.Join(s.Data, "stm", dev.String())
+	entries, err := s.FS.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	job := compaction.Job{HistoryKeep: 1<<63 - 1, Histories: true}
+	for _, e := range entries {
+		if record.IsLogFile(e) {
+			job.Inputs = append(job.Inputs, e.Name())
+		}
+	}
+	from := s.compactionSource()
+	from.Dir, from.Device, from.Hide, from.Missing = dir, dev, nil, s.before.Lacks(dev)
+	from.IsActive = func(string) bool { return false }
+	out, err := compaction.Run(ctx, from, job)
+	if err == nil {
+		err = pickUpFrom(ctx, s, dir)
+	}
+	if err != nil {
+		return err
+	}
+	made, err := s.ReadHeader(filepath.Join(dir, out.Output))
+	for _, base := range out.Inputs {
+		if err == nil && compaction.IsListed(s.FS, dir, base, made.Replaces) {
+			err = s.FS.Remove(filepath.Join(dir, base))
+		}
+	}
+	if err == nil {
+		err = s.FS.SyncDir(dir)
+	}
+	if err != nil {
+		return err
+	}
+	return pickUpFrom(ctx, s, dir)
+}
+
 // unlinkInputs removes what was folded at once.
 func (s *Log) unlinkInputs(ctx context.Context, begin time.Time, inputs []string) error {
 	var out Unlinked
