@@ -376,6 +376,9 @@ func ForgetDevice(fsys durable.FS, state, restored string) error {
 		err = d.save(fsys)
 	}
 	if err == nil {
+		err = forgetSeen(fsys, state)
+	}
+	if err == nil {
 		err = putSnapshotAside(fsys, state)
 	}
 	if err != nil {

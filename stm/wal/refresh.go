@@ -71,6 +71,7 @@ func (s *Log) Refresh(ctx context.Context) (ForeignChange, error) {
 	}
 	s.others.Missing(present)
 	s.vanished()
+	s.before.Saw(s.Home, s.Snapshot.Seen)
 	got.Due = s.others.Due()
 	return got, healer{s}.afterRefresh(ctx, &got)
 }
