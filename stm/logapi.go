@@ -77,6 +77,9 @@ func (s *Store) Moment(ctx context.Context) (at wal.LogPosition, known *content.
 // Purges returns every purge that the log knows of. The caller owns the map.
 func (s *Store) Purges() Purges { return content.KnownPurges(s.Table) }
 
+// Kept lists the memories in the snapshots of earlier logs, see [KeptSnapshots]. The caller owns the map.
+func (s *Store) Kept() Purges { return wal.KeptIDs(s.wal) }
+
 // TextsApart returns the memories whose text devices may have changed apart, by lines that arrived
 // since it was called last. [Store.TextEdits] has what they wrote.
 func (s *Store) TextsApart() []memory.ID { return s.wal.Apart.Take() }

@@ -14,6 +14,7 @@ import (
 	"emberd/internal/backup"
 	"emberd/memory"
 	"emberd/op"
+	"emberd/stm"
 	"emberd/vault"
 )
 
@@ -68,13 +69,18 @@ func (e *Purge) Purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResul
 	return res, nil
 }
 
-// resolve finds a memory by what a caller names it by, also one that was purged before.
+// resolve finds a memory by what a caller names it by, also one that was purged before, or that only the snapshot of an
+// earlier log has.
 func (e *Purge) resolve(name string) (memory.ID, error) {
 	id, err := e.Stm.Resolve(strings.TrimSpace(name))
 	if memory.CodeOf(err) != memory.NotFound {
 		return id, err
 	}
-	return core.ResolvePurged(e.Opt.FS, e.Opt.State, e.Stm.Purges(), name)
+	id, err = core.ResolvePurged(e.Opt.FS, e.Opt.State, e.Stm.Purges(), name)
+	if memory.CodeOf(err) != memory.NotFound {
+		return id, err
+	}
+	return stm.ResolvePurged(name, e.Stm.Kept())
 }
 
 // remember has status tell which backups still hold a memory.

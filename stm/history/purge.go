@@ -32,7 +32,7 @@ type Mention struct{ Device, File string }
 func (s *Timeline) Purge(ctx context.Context, id memory.ID, by memory.Actor) (Purged, error) {
 	key := id.Bytes()
 	got, err := s.update(ctx, []memory.ID{id}, "", func(rows []*table.Row) (*wal.Tx, error) {
-		if rows[0] == nil && s.wal.Table.Cell(key) == nil {
+		if rows[0] == nil && !s.known(key) {
 			return nil, memory.Errorf(memory.NotFound, "there is no memory %s to purge", id).At("id")
 		}
 		if rows[0] == nil && !s.wal.Table.PurgedAt(key).IsZero() {
@@ -47,6 +47,15 @@ func (s *Timeline) Purge(ctx context.Context, id memory.ID, by memory.Actor) (Pu
 	out, err := s.CarryOutPurges(ctx)
 	out.Entry = got.Entry
 	return out, err
+}
+
+// known reports whether the log, or the snapshot of an earlier one, has a memory.
+func (s *Timeline) known(key [16]byte) bool {
+	if s.wal.Table.Cell(key) != nil {
+		return true
+	}
+	_, kept := wal.KeptIDs(s.wal)[key]
+	return kept
 }
 
 // Purged reports whether a memory was purged and has not been saved again since.
@@ -112,6 +121,11 @@ func (s *Timeline) sweepPurged(ctx context.Context, due map[[16]byte]table.Purge
 		}
 		out.Rewritten = dirty
 	}
+	kept, err := wal.PurgeKept(ctx, s.wal, p, false)
+	if err != nil {
+		return err
+	}
+	out.Rewritten = append(out.Rewritten, kept...)
 	if out.Quarantine, err = s.wal.Quarantine.Purge(p); err != nil {
 		return err
 	}
@@ -206,14 +220,19 @@ func (s *Timeline) Mentions(ctx context.Context, id memory.ID) ([]Mention, error
 	return slices.Clip(out), nil
 }
 
-// Purgeable lists this device's files that say something about a memory, which
+// Purgeable lists this device's files, and the snapshots of earlier logs, that say something about a memory, which
 // purging it would rewrite.
 func (s *Timeline) Purgeable(ctx context.Context, id memory.ID) ([]string, error) {
-	if s.wal.Table.Cell(id.Bytes()) == nil {
+	if !s.known(id.Bytes()) {
 		return nil, memory.Errorf(memory.NotFound, "there is no memory %s to purge", id).At("id")
 	}
-	names, err := s.Telling(ctx, record.Redaction{id.Bytes(): record.MaxStamp()})
-	return append([]string{}, names...), err
+	p := record.Redaction{id.Bytes(): record.MaxStamp()}
+	names, err := s.Telling(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := wal.PurgeKept(ctx, s.wal, p, true)
+	return slices.Concat([]string{}, names, kept), err
 }
 
 // tells reports whether a log file says anything about purged memories but that
