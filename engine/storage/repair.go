@@ -181,15 +181,16 @@ func (e *Storage) repairFromBackup(ctx context.Context, name string, gone *stm.L
 	return err
 }
 
-// isOfThisStore refuses a backup that has no device in common with this store. A store that has written nothing takes any.
+// isOfThisStore refuses a backup that has no device in common with this store. A store that has written nothing takes
+// any.
 func (e *Storage) isOfThisStore(name string, m *backup.Manifest) error {
 	here, there := e.Stm.Devices(), m.Devices()
 	shared := slices.ContainsFunc(there, func(dev string) bool { return slices.Contains(here, dev) })
 	if shared || len(there) == 0 || len(here) == 1 && e.Stm.Status().Bytes == 0 {
 		return nil
 	}
-	return memory.Errorf(memory.Invalid, "the backup %s is of another store: it was written by %s, and this one by %s; "+
-		"to take its memories in, restore it into a home of its own with emberd --home DIR backup restore, run emberd "+
+	return memory.Errorf(memory.Invalid, "the backup %s is of another store: it was written by %s, and this one by "+
+		"%s; to take its memories in, restore it into a home of its own with emberd --home DIR backup restore, run emberd "+
 		"--home DIR serve and emberd --home DIR export there, and emberd import export here",
 		name, strings.Join(there, ", "), strings.Join(here, ", "))
 }

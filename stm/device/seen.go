@@ -65,8 +65,8 @@ func forgetSeen(fsys durable.FS, state string) error {
 	return nil
 }
 
-// Told is the highest number of a record of a device that data/devices tells of: in what it last told the others, and in
-// what they had read of it by then. It is 0 if no file is left.
+// Told is the highest number of a record of a device that data/devices tells of: in what it last told the others, and
+// in what they had read of it by then. It is 0 if no file is left.
 func Told(fsys durable.FS, data string, dev record.Device) (last uint64) {
 	dir := (&Home{Data: data}).PeersDir()
 	entries, err := fsys.ReadDir(dir)

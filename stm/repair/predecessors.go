@@ -160,8 +160,8 @@ func (p *Predecessors) Clauses() (out []string) {
 	defer p.mu.Unlock()
 	for _, one := range p.logs {
 		if one.other {
-			out = append(out, fmt.Sprintf("of device %s is gone or shorter: %d records that were read here are in no file",
-				one.dev, one.missing))
+			out = append(out, fmt.Sprintf(
+				"of device %s is gone or shorter: %d records that were read here are in no file", one.dev, one.missing))
 		}
 		for _, f := range one.short {
 			f.Name = filepath.Join(one.dev.String(), f.Name)

@@ -38,8 +38,8 @@ func (s *Log) ReplaceSnapshotNow(ctx context.Context) error {
 	return err
 }
 
-// PurgeKept takes purged memories out of the snapshots of earlier logs, and returns the names of those that held one. One
-// that cannot be read is removed. With dry it changes nothing.
+// PurgeKept takes purged memories out of the snapshots of earlier logs, and returns the names of those that held one.
+// One that cannot be read is removed. With dry it changes nothing.
 func PurgeKept(ctx context.Context, s *Log, p record.Redaction, dry bool) (names []string, err error) {
 	for _, name := range device.KeptSnapshots(s.FS, s.State) {
 		held, err := snapshot.Witness(s.FS, name)
@@ -54,8 +54,8 @@ func PurgeKept(ctx context.Context, s *Log, p record.Redaction, dry bool) (names
 			err = errors.Join(s.FS.Remove(name), s.FS.SyncDir(filepath.Dir(name)))
 		default:
 			err = snapshot.Save(ctx, s.FS, name, &snapshot.Content{Meta: *held.Meta, Table: held.Table,
-				Journal: journal.NewJournal(s.Home, &journal.FileTable{}), Keys: journal.NewIdemKeys(), Words: words.New()},
-				snapshot.Manner{})
+				Journal: journal.NewJournal(s.Home, &journal.FileTable{}), Keys: journal.NewIdemKeys(),
+				Words: words.New()}, snapshot.Manner{})
 		}
 		if err != nil && !dry {
 			return names, err
