@@ -352,3 +352,21 @@ func (d *desk) wantJoined(t *testing.T, id memory.ID, path string) {
 		return d.memory(id).Content == joinedBroker && strings.Contains(d.note(t, path), joinedBroker)
 	})
 }
+
+// After texts were joined, undoing the edit of this device leaves the text, and says so.
+func TestAnUndoAfterTextsWereJoinedSaysThatItLeavesThem(t *testing.T) {
+	t.Parallel()
+	desk, lap, here, there, id := apart(t, broker)
+	retext(t, here, id, strings.Replace(broker, "RabbitMQ", "Kafka", 1))
+	retext(t, there, id, strings.Replace(broker, "5672", "9092", 1))
+	meet(t, desk, lap, here, there)
+	joinTexts(t, here)
+	meet(t, desk, lap, here, there)
+	joined := textOfBoth(t, id, here, there)
+	for _, e := range []*engine.Engine{here, there} {
+		res := do(t, e, op.Undo, &op.UndoRequest{})
+		if len(res.Items) != 1 || res.Items[0].Action != "left" || look(t, e, id).Content != joined {
+			t.Errorf("undone: %+v, the text is %q", res, look(t, e, id).Content)
+		}
+	}
+}

@@ -171,7 +171,7 @@ func TestWhatIsNoRelation(t *testing.T) {
 func TestUndoSaysThatARelationWasMadeSince(t *testing.T) {
 	ts := openStore(t, wal.Options{})
 	a := ts.save("apple pie").ID()
-	saved, _ := ts.Wal().Journal.NewestEntry()
+	saved, _ := ts.Wal().Journal.NewestEntry(false)
 	ts.commit(wal.Tx{Verb: "relate", Changes: []wal.Change{related(a, a, memory.Causes, ts.Wal().Now())}})
 	if got := ts.undo(saved.String()); got.Items[0].Action != history.Left || got.Items[0].Reason != "a relation was changed since" {
 		t.Errorf("undoing the save: %+v", got.Items)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"strings"
 	"sync"
 	"testing"
 
@@ -58,4 +60,35 @@ func TestAnUndoneEntryDoesNotGoOn(t *testing.T) {
 			t.Errorf("memory %d of %d keeps what an undone entry gave it; %d were refused", i, len(ids), refused)
 		}
 	}
+}
+
+// The last change came back after a loss without what it replaced. An undo that names no entry says so, with the entry
+// before it, and does not take an earlier change for the last one.
+func TestAnUndoAfterAHealNamesTheEntryBefore(t *testing.T) {
+	ts := openStore(t, wal.Options{})
+	id := ts.save("first text").ID()
+	before := ts.edit(id, "content", "second text")
+	ts.reopen()
+	ts.edit(id, "content", "third text")
+	last := ts.edit(id, "content", "fourth text")
+	if err := ts.Close(); err != nil {
+		t.Fatal(err)
+	}
+	names := ts.segments()
+	os.Remove(names[len(names)-1])
+	ts.open()
+	ts.wantContent(id, "fourth text")
+	for range 2 {
+		_, err := ts.Undo(t.Context(), history.Undo{})
+		if memory.CodeOf(err) != memory.NotFound || !strings.Contains(err.Error(), last.Entry) ||
+			!strings.Contains(err.Error(), "emberd undo "+before.Entry) {
+			t.Errorf("the answer is %v, want %s and %s in it", err, last.Entry, before.Entry)
+		}
+		ts.withoutSnapshot()
+	}
+	third := ts.edit(id, "content", "fifth text")
+	if got := ts.undo(""); got.Entry.Tx != third.Entry {
+		t.Errorf("undid %s, want %s", got.Entry.Tx, third.Entry)
+	}
+	ts.wantContent(id, "fourth text")
 }

@@ -127,7 +127,7 @@ func (s *Timeline) entryToUndo(name string) (record.Stamp, error) {
 // newestToUndo is the latest entry that stands, unless this device purged a memory since: a caller
 // that names no entry means the latest change, and a purge stays.
 func (s *Timeline) newestToUndo() (record.Stamp, error) {
-	tx, ok := s.wal.Journal.NewestEntry()
+	tx, ok := s.wal.Journal.NewestEntry(false)
 	switch {
 	case s.wal.Table.LatestPurge(s.wal.Device).After(tx) && ok:
 		return tx, memory.Errorf(memory.NotFound,
@@ -139,7 +139,24 @@ func (s *Timeline) newestToUndo() (record.Stamp, error) {
 		return tx, memory.Errorf(memory.NotFound,
 			"there is nothing to undo; an entry of another device is taken back by its name")
 	}
-	return tx, nil
+	return tx, s.wantWhole(tx)
+}
+
+// wantWhole is an error for the latest entry if it came back from a copy without what it replaced, which names the one
+// before it.
+func (s *Timeline) wantWhole(tx record.Stamp) error {
+	refs, _ := s.wal.Journal.EntryLines(tx)
+	if !slices.ContainsFunc(refs, func(r record.LineRef) bool { return r.Cut }) {
+		return nil
+	}
+	before, ok := s.wal.Journal.NewestEntry(true)
+	if !ok {
+		return notKept(tx)
+	}
+	return memory.Errorf(memory.NotFound,
+		"the last change, %s, came back from a copy without what it replaced, which is not known any more: emberd log "+
+			"repair --from looks into a backup for it; to undo the change before it, run: emberd undo %s",
+		tx, before).At("tx")
 }
 
 // undoStep takes one change back.
@@ -316,7 +333,7 @@ func (st *undoStep) against(row *table.Row, force bool) (*wal.Change, UndoneItem
 		return done(Removed, wal.Change{Delete: true})
 	}
 	set, changed := st.revert(row, force)
-	if len(set) == 0 {
+	if len(set) == 0 || changed == "content" && onlyTold(set) {
 		return left(spoken(changed) + " was changed since")
 	}
 	c, item := done(Reverted, wal.Change{Set: set})
@@ -324,6 +341,16 @@ func (st *undoStep) against(row *table.Row, force bool) (*wal.Change, UndoneItem
 		item.Reason = spoken(changed) + " was changed since and stays"
 	}
 	return c, item
+}
+
+// onlyTold reports whether no value is about more than when and by whom a memory was changed.
+func onlyTold(set map[string]json.RawMessage) bool {
+	for key := range set {
+		if key != WhenChanged && !record.IsSourceKey(key) {
+			return false
+		}
+	}
+	return true
 }
 
 // spoken is a key as people know it.

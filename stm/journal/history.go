@@ -156,12 +156,12 @@ func (j *Journal) readHistory(name string, fn func(*record.Line)) error {
 	return err
 }
 
-// NewestEntry is journal.newest with the histories read when they may matter.
-func (j *Journal) NewestEntry() (record.Stamp, bool) {
-	tx, ok := j.newest(j.Device)
+// NewestEntry is journal.newest of this device with the histories read when they may matter.
+func (j *Journal) NewestEntry(whole bool) (record.Stamp, bool) {
+	tx, ok := j.newest(j.Device, whole)
 	if !ok || j.Histories.mayHold(tx) {
 		j.LoadHistory()
-		tx, ok = j.newest(j.Device)
+		tx, ok = j.newest(j.Device, whole)
 	}
 	return tx, ok
 }

@@ -166,20 +166,20 @@ func (j *Journal) CutLines() []record.LineRef {
 }
 
 // newest returns the latest entry of a device that a caller asked for, that still
-// stands and is not itself an undo.
-func (j *Journal) newest(of record.Device) (record.Stamp, bool) {
+// stands and is not itself an undo; with whole, one of which no line is cut.
+func (j *Journal) newest(of record.Device, whole bool) (record.Stamp, bool) {
 	defer j.Read()()
 	for _, r := range slices.Backward(MergedRefs(j.Refs, j.Cold)) {
-		if r.Tx.Dev == of && !r.Undo && !j.takenBack(r.Tx) && !j.isUndo(r.Tx) {
+		if r.Tx.Dev == of && !r.Undo && !j.takenBack(r.Tx) && !j.isUndo(r.Tx, whole) {
 			return r.Tx, true
 		}
 	}
 	return record.Stamp{}, false
 }
 
-// isUndo reports whether any line of an entry says that it takes another back.
-func (j *Journal) isUndo(tx record.Stamp) bool {
-	return slices.ContainsFunc(j.linesOf(tx), func(r record.LineRef) bool { return r.Undo })
+// isUndo reports whether any line of an entry says that it takes another back, or with orCut is cut.
+func (j *Journal) isUndo(tx record.Stamp, orCut bool) bool {
+	return slices.ContainsFunc(j.linesOf(tx), func(r record.LineRef) bool { return r.Undo || orCut && r.Cut })
 }
 
 // Lines returns the lines of an entry, oldest first, and whether it was undone.

@@ -9,7 +9,8 @@ type LineRef struct {
 }
 
 func RefOf(l *Line) LineRef {
-	return LineRef{Stamp: l.Stamp, Tx: l.Tx, At: l.At, Undo: !l.Ref.IsZero() || l.Purges() || l.Unasked(), Cut: l.Cut}
+	unasked := l.Unasked() && l.Verb != Recovered // of what came back, nobody knows who asked for it
+	return LineRef{Stamp: l.Stamp, Tx: l.Tx, At: l.At, Undo: !l.Ref.IsZero() || l.Purges() || unasked, Cut: l.Cut}
 }
 
 // Place is where a line stands on disk.
