@@ -91,7 +91,7 @@ func TestForgottenWhileTheNoteStays(t *testing.T) {
 
 	do(t, d.Engine, op.Purge, &op.PurgeRequest{ID: string(id)})
 	d.edit("Moved.md", noteFor(id, "the kettle leaks for good"))
-	d.wantFinding("memory Moved.md", "there is no memory "+string(id))
+	d.wantFinding("memory Moved.md", "memory "+id.Short()+", whose id it carries, was purged")
 	wantNames(t, d.Engine, "kettle", "Moved.md")
 	ok(t, os.Remove(d.at("Moved.md")))
 	d.batch(nil, []string{"Moved.md"})

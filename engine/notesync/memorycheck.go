@@ -37,6 +37,10 @@ func (c *vaultChecker) checkCarrier(ctx context.Context, note *vault.Note) {
 		c.find("memory", note.Path, 0,
 			"memory %s, whose id it carries, is in the trash; emberd trash restore %s brings it back, or remove the "+
 				"property memory-id", id.Short(), id.Short())
+	case !live && c.e.Stm.Purged(id):
+		c.find("memory", note.Path, 0,
+			"memory %s, whose id it carries, was purged, and this note may hold its text; delete the note, or remove "+
+				"the property memory-id if it is to stay as a note of yours", id.Short())
 	case !live:
 		c.find("memory", note.Path, 0,
 			"there is no memory %s here, whose id it carries; if this emberd lost it, emberd log repair --from VAULT "+

@@ -32,6 +32,8 @@ type Repaired struct {
 	Anew bool `json:"anew,omitempty"`
 	// Given up are records that are not missed any more, since the caller accepted the loss.
 	GivenUp int `json:"given_up,omitempty"`
+	// GivenUpTexts are memories of the trash whose texts are not missed any more.
+	GivenUpTexts int `json:"given_up_texts,omitempty"`
 }
 
 // RepairedFrom is what came back from one copy.
@@ -95,11 +97,12 @@ func (e *Storage) Repair(ctx context.Context, opt RepairOptions) (*Repaired, err
 
 func (e *Storage) endRepair(ctx context.Context, opt RepairOptions, out *Repaired) error {
 	if opt.Accept {
+		bare := e.Stm.Status().BareTrash
 		lost, err := e.Stm.AcceptLoss(ctx)
 		if err != nil {
 			return err
 		}
-		out.GivenUp = lost.Records - lost.Covered
+		out.GivenUp, out.GivenUpTexts = lost.Records-lost.Covered, bare-e.Stm.Status().BareTrash
 	}
 	st := e.Stm.Status()
 	damaged, err := e.Stm.Quarantine()
@@ -190,8 +193,8 @@ func (e *Storage) isOfThisStore(name string, m *backup.Manifest) error {
 		return nil
 	}
 	return memory.Errorf(memory.Invalid, "the backup %s is of another store: it was written by %s, and this one by "+
-		"%s; to take its memories in, restore it into a home of its own with emberd --home DIR backup restore, run emberd "+
-		"--home DIR serve and emberd --home DIR export there, and emberd import export here",
+		"%s; to take its memories in, restore it into a home of its own with emberd --home DIR backup restore, run "+
+		"emberd --home DIR serve and emberd --home DIR export there, and emberd import export here",
 		name, strings.Join(there, ", "), strings.Join(here, ", "))
 }
 

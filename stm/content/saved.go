@@ -74,7 +74,7 @@ func (m lines) uses(row *table.Row) {
 // Other devices give such names themselves, so that theirs is named like a copy.
 func (m lines) files(f *Folder, now time.Time) (out []Saved) {
 	for dev, l := range m {
-		segment, base := uint32(0), "saved-"+now.UTC().Format("20060102T150405.000Z")+".jsonl"
+		segment, base := uint32(0), record.SavedPrefix+now.UTC().Format("20060102T150405.000Z")+".jsonl"
 		var lost [][2]uint64
 		if dev == f.Device {
 			segment, lost = f.nextSegment(), [][2]uint64{{1, f.Seq}}

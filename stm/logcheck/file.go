@@ -22,15 +22,16 @@ type fileChecker struct {
 	numbers *sequence
 	decided *quarantine.Lines
 
-	device  record.Device
-	lines   int // good ones, as a seal counts them
-	sums    uint32
-	last    record.Stamp
-	seq     uint64
-	kept    []record.Kept
-	bare    bool // it has a delete that came back without its text
-	damaged int  // lines since the last good one
-	inOrder bool // nothing was met that a seal would not count
+	device   record.Device
+	lines    int // good ones, as a seal counts them
+	sums     uint32
+	last     record.Stamp
+	seq      uint64
+	kept     []record.Kept
+	bare     bool   // it has a delete that came back without its text
+	misnamed uint32 // the segment of its header, if its name is of another one
+	damaged  int    // lines since the last good one
+	inOrder  bool   // nothing was met that a seal would not count
 }
 
 func (c *fileChecker) all(fsys durable.FS) {
@@ -48,6 +49,8 @@ func (c *fileChecker) all(fsys durable.FS) {
 	}
 	end := record.LogLine{File: c.Path, Offset: c.Bytes}
 	switch {
+	case record.IsSaved(c.Path):
+		c.say(&end, true, "a backup made it for what the other files of this device lacked, and it is read like them")
 	case c.name.Kind == record.Odd:
 		c.say(&end, true, "emberd gives no such name; a sync tool may have copied it, and it is read anyway")
 	case !c.Sealed && (c.name.Kind == record.Compacted || c.name.Kind == record.History):
@@ -120,6 +123,9 @@ func (c *fileChecker) header(l *record.LogLine) {
 	folder := filepath.Base(filepath.Dir(c.Path))
 	if _, ok := record.ParseDevice(folder); ok && h.Dev != folder {
 		c.say(l, false, "its header names device %q, and it lies in the folder of %s", h.Dev, folder)
+	}
+	if c.name.Kind == record.Raw && h.Dev == folder && h.Segment != c.name.To {
+		c.misnamed = h.Segment
 	}
 	if c.name.Kind != record.Odd && (h.Segment != c.name.To || !h.Fits(c.name)) {
 		c.say(l, false, "its header is of segment %d, and not of a file with this name", h.Segment)

@@ -176,14 +176,15 @@ type checker struct {
 	decided *quarantine.Lines
 	upto    map[string]uint64 // highest number that is missed, by folder
 
-	numbers map[string]*sequence     // by folder
-	kept    map[string][]record.Kept // by file
-	bare    bool                     // a file has a delete that came back without its text
+	numbers  map[string]*sequence     // by folder
+	kept     map[string][]record.Kept // by file
+	misnamed map[string][]misnamed    // by folder
+	bare     bool                     // a file has a delete that came back without its text
 }
 
 func newChecker(fsys durable.FS, path string, now time.Time, decided *quarantine.Lines) *checker {
 	return &checker{fs: fsys, path: path, now: now, decided: decided, numbers: map[string]*sequence{},
-		kept: map[string][]record.Kept{}}
+		kept: map[string][]record.Kept{}, misnamed: map[string][]misnamed{}}
 }
 
 func (c *checker) all(ctx context.Context) error {
@@ -206,6 +207,7 @@ func (c *checker) all(ctx context.Context) error {
 		}
 		c.numbers[dir].upto = max(c.numbers[dir].upto, upto)
 	}
+	c.forgiveNames()
 	c.believe(ctx)
 	if err := c.takeBare(ctx); err != nil {
 		return err
@@ -225,7 +227,38 @@ func (c *checker) file(name string) {
 		numbers: c.numbers[dir], decided: c.decided, inOrder: true}
 	f.all(c.fs)
 	c.kept[name], c.bare = f.kept, c.bare || f.bare
+	if f.misnamed > 0 {
+		c.misnamed[dir] = append(c.misnamed[dir], misnamed{len(c.Files), f.name.To, f.misnamed})
+	}
 	c.Files = append(c.Files, f.File)
+}
+
+// misnamed is a segment that has the name of another one.
+type misnamed struct {
+	file     int // its index
+	name, is uint32
+}
+
+// forgiveNames takes for harmless that segments of a device have the names of one another: all of them are there, and
+// are read whatever they are called.
+func (c *checker) forgiveNames() {
+	for _, files := range c.misnamed {
+		var names, are []uint32
+		for _, f := range files {
+			names, are = append(names, f.name), append(are, f.is)
+		}
+		slices.Sort(names)
+		slices.Sort(are)
+		if !slices.Equal(names, are) {
+			continue
+		}
+		for _, f := range files {
+			found := c.Files[f.file].Findings
+			i := slices.IndexFunc(found, func(g Finding) bool { return g.Line == 1 && !g.Harmless })
+			found[i].Harmless = true
+			found[i].Reason += "; the file with that name is there under another one"
+		}
+	}
 }
 
 // believe takes numbers as known that other devices have written again.

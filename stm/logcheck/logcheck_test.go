@@ -268,3 +268,30 @@ func findings(c *logcheck.Report) string {
 	}
 	return strings.Join(out, "; ")
 }
+
+// Segments that have the names of one another are all there, and nothing is wrong. One in the place of another is.
+func TestCheckOfExchangedNames(t *testing.T) {
+	data, first := sealedLog(t)
+	second := strings.Replace(first, "s-00000001", "s-00000002", 1)
+	one, err := os.ReadFile(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := os.ReadFile(second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		one, two []byte
+		wrong    bool
+	}{{two, one, false}, {two, two, true}, {one, one, true}} {
+		for name, b := range map[string][]byte{first: test.one, second: test.two} {
+			if err := os.WriteFile(name, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c := checked(t, data); (c.Wrong() > 0) != test.wrong || findings(c) == "" {
+			t.Errorf("%d things are wrong: %s", c.Wrong(), findings(c))
+		}
+	}
+}

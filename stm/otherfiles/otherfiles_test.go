@@ -137,6 +137,7 @@ func TestReportNamesWhatDeservesALook(t *testing.T) {
 	files.Set(at("s-00000002.jsonl"), otherfiles.File{Problem: otherfiles.Shorter})
 	files.Set(at("s-00000003.sync-conflict-1.jsonl"), readTo("one\n"))
 	files.Set(filepath.Join("/data/stm/zzzzzzzz", "s-00000001.jsonl"), damaged)
+	files.Set(at("saved-20260131T120000.000Z.jsonl"), readTo("one\n")) // by a backup
 	files.SetUnreadable(folder)
 	h := &device.Home{Former: []string{"zzzzzzzz"}}
 	sum, failed, warnings := files.Report(h, &device.Peers{Home: h})

@@ -105,6 +105,14 @@ func IsCopy(name string) bool {
 	return ParseName(filepath.Base(name)).Kind == Odd
 }
 
+// IsSaved reports whether a name is that of a file that a backup made for what the files of another device lacked.
+func IsSaved(name string) bool {
+	return IsCopy(name) && strings.HasPrefix(filepath.Base(name), SavedPrefix)
+}
+
+// SavedPrefix begins such names.
+const SavedPrefix = "saved-"
+
 // Transient are the counts of what a file holds now, in contrast to what
 // reading it did.
 func (r Recovery) Transient(before Recovery) Recovery {

@@ -154,6 +154,10 @@ func printRepaired(s *cli.App, r *storage.Repaired) {
 	for _, why := range slices.Concat(r.Short, r.NotRead) {
 		s.Printf("%s\n", why)
 	}
+	if r.GivenUpTexts > 0 {
+		s.Note("the texts of %s were given up",
+			cli.Count(r.GivenUpTexts, "memory of the trash", "memories of the trash"))
+	}
 	switch {
 	case r.GivenUp > 0:
 		s.Note("%s given up; nothing is missed any more", cli.Count(r.GivenUp, "record was", "records were"))
@@ -168,7 +172,7 @@ func printRepaired(s *cli.App, r *storage.Repaired) {
 	case r.Damaged > 0:
 		s.Note("%s passed over, and no copy is known to have what it said: name another backup with --from, or decide "+
 			"with: emberd doctor quarantine list", cli.Count(r.Damaged, "damaged line is", "damaged lines are"))
-	case len(r.From) == 0 && len(r.Short) == 0:
+	case len(r.From) == 0 && len(r.Short) == 0 && r.GivenUpTexts == 0:
 		s.Note("nothing is missing")
 	}
 }
