@@ -94,7 +94,7 @@ func (s *Store) BareTrash() int {
 	if s.Sees != nil {
 		return 0
 	}
-	return s.wal.BareTrash()
+	return wal.BareTrash(s.wal)
 }
 
 // Status reports the state of the log. It waits for a look at the disk, for a tenth of a

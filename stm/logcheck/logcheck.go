@@ -98,8 +98,8 @@ func Check(ctx context.Context, fsys durable.FS, path string, now time.Time) (*R
 	return &c.Report, nil
 }
 
-// CheckDecided is Check for a data folder whose state folder is at hand: what is gone of it is told, and damaged lines that a person has decided
-// about are harmless.
+// CheckDecided is Check for a data folder whose state folder is at hand: what is gone of it is told, and damaged
+// lines that a person has decided about are harmless.
 func CheckDecided(ctx context.Context, fsys durable.FS, path, state string, now time.Time) (*Report, error) {
 	decided, err := quarantine.Open(&device.Home{FS: fsys, State: state})
 	if err != nil {
