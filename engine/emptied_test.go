@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -46,5 +47,40 @@ func TestARepairFindsTheSnapshotsOfEmptiedLogs(t *testing.T) {
 		t.Error("a memory is not back")
 	}
 	do(t, e, op.Purge, &op.PurgeRequest{ID: string(ids[1]), Backups: true})
+	ok(t, e.Close())
+}
+
+// A memory that only the snapshots of earlier logs have can be purged, by a part of its ID too, and by what purges in the
+// log. The others stay in them.
+func TestAPurgeReachesTheSnapshotsOfEmptiedLogs(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.AcceptEmpty = true
+	e := h.open(t)
+	kept := save(t, e, "apple pie").ID
+	gone := save(t, e, "quixotic zeppelin").ID
+	ok(t, e.Close())
+	ok(t, os.RemoveAll(filepath.Join(h.Data, "stm")))
+	e = h.open(t)
+	dry := do(t, e, op.Purge, &op.PurgeRequest{ID: gone.Short(), DryRun: true})
+	if dry.ID != gone || len(dry.Rewritten) != 1 || dry.Rewritten[0] != "emptied-1.snap" {
+		t.Errorf("it would purge %+v", dry)
+	}
+	res := do(t, e, op.Purge, &op.PurgeRequest{ID: gone.Short()})
+	if len(res.Rewritten) != 1 || res.Rewritten[0] != "emptied-1.snap" {
+		t.Errorf("purged: %+v", res)
+	}
+	if found := filesWith(t, []string{"zeppelinxx"}, h.Data, h.State); len(found) > 0 {
+		t.Errorf("the word is in %v", found)
+	}
+	snap, err := os.ReadFile(stm.KeptSnapshots(durable.OS{}, h.State)[0])
+	if ok(t, err); !bytes.Contains(snap, []byte("apple pie")) {
+		t.Error("the other memory is not in the snapshot any more")
+	}
+	_, err = e.Storage.Repair(t.Context(), storage.RepairOptions{})
+	ok(t, err)
+	if status(t, e).Memories != 1 || look(t, e, kept).Content != "apple pie" {
+		t.Error("the other memory is not back")
+	}
 	ok(t, e.Close())
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,29 +105,81 @@ func TestADeviceThatAnotherTookThePlaceOf(t *testing.T) {
 	}
 }
 
-// A purge says that a memory stays in the log of the name that the device had before a restore, and in the folder that
-// the restore moved aside.
-func TestAPurgeTellsOfTheNameBeforeARestore(t *testing.T) {
+// A purge takes a memory out of the log of a name that the device had before a restore, or before its data folder was
+// moved, and tells of the folder that the restore moved aside. Another home may write under the name that a copied
+// one had: there the files stay as they are, and are told with what to do.
+func TestAPurgeAndTheFormerNames(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	e := h.open(t)
-	m := save(t, e, "the harbor wall")
-	former := status(t, e).Device
-	file := filepath.Join(t.TempDir(), "kept.tar.gz")
-	do(t, e, op.BackupCreate, &op.BackupCreateRequest{File: file})
-	ok(t, e.Close())
-	_, err := backup.Restore(t.Context(), durable.OS{}, file, h.Data, true,
-		func(fresh string, m *backup.Manifest) error { return h.settled(t.Context(), fresh, m) })
-	ok(t, err)
-	e = h.open(t)
-	res := do(t, e, op.Purge, &op.PurgeRequest{ID: string(m.ID)})
-	told := map[string]bool{}
-	for _, left := range res.Left {
-		told["log"] = told["log"] || strings.Contains(left.Place, former) && strings.Contains(left.Advice, "earlier name")
-		told["folder"] = told["folder"] || strings.Contains(left.Place, ".before-restore-")
+	for _, how := range []string{"restored", "data folder moved", "home copied"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			e := h.open(t)
+			m := save(t, e, "the vyxilothuk wall")
+			do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("the vyxilothuk harbor wall")})
+			kept := save(t, e, "apple pie")
+			former := status(t, e).Device
+			file := filepath.Join(t.TempDir(), "kept.tar.gz")
+			do(t, e, op.BackupCreate, &op.BackupCreateRequest{File: file})
+			ok(t, e.Close())
+			restore := func(file string) {
+				_, err := backup.Restore(t.Context(), durable.OS{}, file, h.Data, true,
+					func(fresh string, m *backup.Manifest) error { return h.settled(t.Context(), fresh, m) })
+				ok(t, err)
+			}
+			switch moved := t.TempDir(); how {
+			case "restored":
+				restore(file)
+			case "home copied":
+				ok(t, os.CopyFS(filepath.Join(moved, "state"), os.DirFS(h.State)))
+				h.State = filepath.Join(moved, "state")
+				fallthrough
+			default:
+				ok(t, os.CopyFS(filepath.Join(moved, "data"), os.DirFS(h.Data)))
+				h.Data = filepath.Join(moved, "data")
+			}
+			e = h.open(t)
+			save(t, e, "written since")
+			dry := do(t, e, op.Purge, &op.PurgeRequest{ID: string(m.ID), DryRun: true})
+			res := do(t, e, op.Purge, &op.PurgeRequest{ID: string(m.ID)})
+			told := map[string]bool{}
+			for _, left := range res.Left {
+				told["log"] = told["log"] || strings.Contains(left.Place, former) && strings.Contains(left.Advice, "earlier name")
+				told["folder"] = told["folder"] || strings.Contains(left.Place, ".before-restore-")
+			}
+			if told["log"] != (how == "home copied") || told["folder"] != (how == "restored") {
+				t.Errorf("left are %+v", res.Left)
+			}
+			if how != "home copied" && !slices.Contains(dry.Rewritten, filepath.Join(former, "s-00000001.jsonl")) {
+				t.Errorf("it would rewrite %v", dry.Rewritten)
+			}
+			if how == "home copied" { // which is to be told how
+				file = do(t, e, op.BackupCreate, &op.BackupCreateRequest{}).File
+				ok(t, e.Close())
+				restore(file)
+				ok(t, os.RemoveAll(backup.Replaced(durable.OS{}, h.Data)[0]))
+				e = h.open(t)
+				do(t, e, op.Purge, &op.PurgeRequest{ID: string(m.ID), Backups: true})
+			}
+			for range 3 {
+				if found := filesWith(t, []string{"vyxilothuk", "vyxilothuk"}, h.Data, h.State); len(found) > 0 {
+					t.Errorf("the word is in %v", found)
+				}
+				if got := look(t, e, kept.ID).Content; got != "apple pie" || status(t, e).Memories != 2 {
+					t.Errorf("the other memory is %q, of %d", got, status(t, e).Memories)
+				}
+				if w := status(t, e).Warnings; len(w) > 1 { // than that these tests sync nothing
+					t.Errorf("warnings: %q", w)
+				}
+				e.Admin.Refresh(t.Context())
+				if got := do(t, e, op.Audit, &op.AuditRequest{Check: true}).Check.Problems; how != "home copied" && len(got) > 0 {
+					t.Errorf("the audit finds %q", got)
+				}
+				ok(t, e.Close())
+				ok(t, os.RemoveAll(filepath.Join(h.State, "index")))
+				e = h.open(t)
+			}
+			ok(t, e.Close())
+		})
 	}
-	if !told["log"] || !told["folder"] {
-		t.Errorf("left are %+v", res.Left)
-	}
-	ok(t, e.Close())
 }

@@ -34,6 +34,7 @@
 //	                                     which a human accepted or dropped
 //	state/index/stm.snap                 snapshot, disposable
 //	state/written/<device>/              how far each file was written, see package extent
+//	state/seen.json                      how far other devices were read once
 //	state/ballast                        room for a full disk; in the device's
 //	                                     folder, as .ballast, if state is elsewhere
 //

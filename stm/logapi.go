@@ -2,6 +2,8 @@ package stm
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"emberd/internal/metrics"
@@ -77,6 +79,9 @@ func (s *Store) Moment(ctx context.Context) (at wal.LogPosition, known *content.
 // Purges returns every purge that the log knows of. The caller owns the map.
 func (s *Store) Purges() Purges { return content.KnownPurges(s.Table) }
 
+// Kept lists the memories in the snapshots of earlier logs, see [KeptSnapshots]. The caller owns the map.
+func (s *Store) Kept() Purges { return wal.KeptIDs(s.wal) }
+
 // TextsApart returns the memories whose text devices may have changed apart, by lines that arrived
 // since it was called last. [Store.TextEdits] has what they wrote.
 func (s *Store) TextsApart() []memory.ID { return s.wal.Apart.Take() }
@@ -120,6 +125,25 @@ func (s *Store) Watermarks() []device.Watermark { return s.wal.Peers.Watermarks(
 func (s *Store) WroteAs(device string) bool {
 	_, took := s.wal.TakenOver[device]
 	return took || s.wal.IsFormer(device)
+}
+
+// Devices names every device that this log is, or was, written by, as far as the log, the state folder and the other
+// devices tell; only this one if it has written nothing.
+func (s *Store) Devices() []string {
+	names := map[string]bool{s.wal.Device.String(): true}
+	for name := range s.wal.TakenOver {
+		names[name] = true
+	}
+	for _, name := range s.wal.Former {
+		names[name] = true
+	}
+	for dev := range s.wal.Snapshot.Seen.Clone() {
+		names[dev.String()] = true
+	}
+	for _, m := range s.wal.Peers.Watermarks() {
+		names[m.Device.String()] = true
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // Primary returns the device that does background work that must run once.

@@ -14,6 +14,7 @@ import (
 	"emberd/internal/backup"
 	"emberd/memory"
 	"emberd/op"
+	"emberd/stm"
 	"emberd/vault"
 )
 
@@ -68,13 +69,18 @@ func (e *Purge) Purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResul
 	return res, nil
 }
 
-// resolve finds a memory by what a caller names it by, also one that was purged before.
+// resolve finds a memory by what a caller names it by, also one that was purged before, or that only the snapshot of an
+// earlier log has.
 func (e *Purge) resolve(name string) (memory.ID, error) {
 	id, err := e.Stm.Resolve(strings.TrimSpace(name))
 	if memory.CodeOf(err) != memory.NotFound {
 		return id, err
 	}
-	return core.ResolvePurged(e.Opt.FS, e.Opt.State, e.Stm.Purges(), name)
+	id, err = core.ResolvePurged(e.Opt.FS, e.Opt.State, e.Stm.Purges(), name)
+	if memory.CodeOf(err) != memory.NotFound {
+		return id, err
+	}
+	return stm.ResolvePurged(name, e.Stm.Kept())
 }
 
 // remember has status tell which backups still hold a memory.
@@ -253,8 +259,10 @@ func (e *Purge) addUnreached(ctx context.Context, id memory.ID, res *op.PurgeRes
 	for _, f := range files {
 		place := filepath.Join(e.Opt.Data, "stm", f.Device, f.File)
 		if e.Stm.WroteAs(f.Device) {
-			add("device", place, "this device wrote it under an earlier name, and does not rewrite it: the memory "+
-				"stays in there; emberd export, and emberd import into a new home, leave it behind")
+			add("device", place, "this device wrote it under an earlier name, or a copy of this home does still, so "+
+				"it is not rewritten: where that copy is, run emberd purge %s; if there is none, run emberd backup "+
+				"create, stop emberd, run emberd backup restore with that backup, delete the folder that it moves "+
+				"aside, start emberd, and run emberd purge --backups %s", id, id)
 			continue
 		}
 		add("device", place,

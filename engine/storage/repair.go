@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"emberd/engine/core"
@@ -150,12 +151,15 @@ func (e *Storage) repairFromSnapshot(ctx context.Context, name string, out *Repa
 // repairFromBackup unpacks a backup beside the state of the daemon and compares.
 func (e *Storage) repairFromBackup(ctx context.Context, name string, gone *stm.Loss, out *Repaired) (err error) {
 	dir := filepath.Join(e.Opt.State, ".repair-"+rand.Text())
-	var made time.Time
-	asItIs := func(_ string, m *backup.Manifest) error { made = m.Created; return nil }
-	if _, err := backup.Restore(ctx, e.Opt.FS, name, dir, false, asItIs); err != nil {
+	asItIs := func(string, *backup.Manifest) error { return nil }
+	unpacked, err := backup.Restore(ctx, e.Opt.FS, name, dir, false, asItIs)
+	if err != nil {
 		return memory.Errorf(memory.Invalid, "the backup %s cannot be read: %w", name, err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := e.isOfThisStore(name, &unpacked.Manifest); err != nil {
+		return err
+	}
 	held, err := stm.Fold(ctx, e.Opt.FS, dir, e.Opt.Logger)
 	if err != nil {
 		return err
@@ -172,9 +176,23 @@ func (e *Storage) repairFromBackup(ctx context.Context, name string, gone *stm.L
 		out.From = append(out.From, RepairedFrom{Copy: "backup " + name, Histories: n})
 	}
 	for i := before; i < len(out.From); i++ {
-		out.From[i].Made = made
+		out.From[i].Made = unpacked.Created
 	}
 	return err
+}
+
+// isOfThisStore refuses a backup that has no device in common with this store. A store that has written nothing takes
+// any.
+func (e *Storage) isOfThisStore(name string, m *backup.Manifest) error {
+	here, there := e.Stm.Devices(), m.Devices()
+	shared := slices.ContainsFunc(there, func(dev string) bool { return slices.Contains(here, dev) })
+	if shared || len(there) == 0 || len(here) == 1 && e.Stm.Status().Bytes == 0 {
+		return nil
+	}
+	return memory.Errorf(memory.Invalid, "the backup %s is of another store: it was written by %s, and this one by "+
+		"%s; to take its memories in, restore it into a home of its own with emberd --home DIR backup restore, run emberd "+
+		"--home DIR serve and emberd --home DIR export there, and emberd import export here",
+		name, strings.Join(there, ", "), strings.Join(here, ", "))
 }
 
 // backupsNewestFirst lists the backups in their folder. Their names begin with the time.

@@ -60,6 +60,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,6 +101,17 @@ type Manifest struct {
 	LostTrash  int      `json:"lost_trash,omitempty"`
 	Damaged    []string `json:"damaged,omitempty"`
 	Files      []File   `json:"files"`
+}
+
+// Devices names the devices that wrote the log in a backup.
+func (m *Manifest) Devices() (names []string) {
+	for _, f := range m.Files {
+		if dir, base := path.Split(f.Name); strings.HasPrefix(dir, "stm/") && path.Ext(base) == ".jsonl" {
+			names = append(names, path.Base(dir))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // File is one file of a backup, by its slash-separated path in the folder.

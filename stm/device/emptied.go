@@ -14,18 +14,18 @@ import (
 const emptied = "emptied-"
 
 // KeepSnapshot keeps the snapshot of a log that is gone, beside those that were kept before, and returns its
-// name, "" if there is none. A repair of the log looks into it.
+// name, "" if there is none. A repair of the log looks into it. What had been read of other devices is missed no more.
 func KeepSnapshot(fsys durable.FS, state string) (string, error) {
 	for n := 1; ; n++ {
 		name := filepath.Join(state, "index", fmt.Sprintf("%s%d.snap", emptied, n))
 		switch err := fsys.RenameNoReplace(SnapshotIn(state), name); {
 		case errors.Is(err, fs.ErrNotExist):
-			return "", nil
+			return "", forgetSeen(fsys, state)
 		case errors.Is(err, fs.ErrExist):
 		case err != nil:
 			return "", fmt.Errorf("keep the snapshot of the log that is gone: %w", err)
 		default:
-			return name, fsys.SyncDir(filepath.Dir(name))
+			return name, errors.Join(forgetSeen(fsys, state), fsys.SyncDir(filepath.Dir(name)))
 		}
 	}
 }

@@ -25,6 +25,7 @@ type Home struct {
 	Host        string   // what this device is called
 	Former      []string // names of this device before backups were restored
 	TakenOver   map[string]time.Time
+	Sole        []string // former names that nobody else can write under
 }
 
 // IsFormer reports whether a folder of the log is one that this device wrote under a former name.

@@ -30,7 +30,8 @@ type Identity struct {
 	ID      string `json:"device"`
 	Machine string `json:"machine"`
 	Data    uint64 `json:"data_inode"`
-	Segment uint32 `json:"last_segment"` // highest number ever reserved
+	State   uint64 `json:"state_inode,omitempty"` // of the folder of this file; one that was copied has another
+	Segment uint32 `json:"last_segment"`          // highest number ever reserved
 	// Heads are the stamps of the headers of the latest segments, by number.
 	Heads map[uint32]string `json:"heads,omitempty"`
 	// Forgotten is set before another data folder replaces the one
@@ -42,6 +43,8 @@ type Identity struct {
 	// TakenOver are devices whose log this one goes on with, and since when: by a restore of their backup, or
 	// since their log, folder or machine is not there any more. Each may live on elsewhere, see [Peers].
 	TakenOver map[string]time.Time `json:"taken_over,omitempty"`
+	// Sole are the former names that nobody else can write under: they were given to the state folder that is here.
+	Sole []string `json:"sole,omitempty"`
 	// Restored is the device whose backup takes the place of the log, until the next start.
 	Restored string `json:"restored,omitempty"`
 }
@@ -79,7 +82,8 @@ func OpenIdentity(fsys durable.FS, data, state string, at time.Time) (*Identity,
 	if err != nil {
 		return nil, "", fmt.Errorf("look at the data folder: %w", err)
 	}
-	now := Identity{path: filepath.Join(state, "device.json"), Machine: MachineID(), Data: InodeOf(info)}
+	now := Identity{path: filepath.Join(state, "device.json"), Machine: MachineID(), Data: InodeOf(info),
+		State: Inode(fsys, state)}
 	known, err := readDevice(fsys, now.path)
 	if err == nil && known != nil && known.damaged {
 		err = known.settle(fsys, data, state, &now)
@@ -89,7 +93,7 @@ func OpenIdentity(fsys durable.FS, data, state string, at time.Time) (*Identity,
 	}
 	why := known.mismatch(fsys, data, &now)
 	if why == "" {
-		known.path = now.path
+		known.path, known.State = now.path, now.State // which the next segment writes down
 		return known, "", nil
 	}
 	dev, err := record.NewDevice()
@@ -98,6 +102,9 @@ func OpenIdentity(fsys durable.FS, data, state string, at time.Time) (*Identity,
 	}
 	now.ID = dev.String()
 	now.Former, now.TakenOver = known.retired(&now), known.takenOver(at)
+	if why != programWrote && why != machineWrote {
+		now.Sole = known.sole(&now)
+	}
 	return &now, why, now.save(fsys)
 }
 
@@ -125,6 +132,19 @@ func (d *Identity) retired(now *Identity) []string {
 		former = append(former, d.ID)
 	}
 	return former[max(0, len(former)-maxFormer):]
+}
+
+// sole are the former names under which nobody but the device that takes the place of d can write. A copy of the
+// state folder lies elsewhere, and a device that came with a copy cannot tell whether the other one lives on.
+func (d *Identity) sole(now *Identity) []string {
+	if d == nil || d.Machine != now.Machine || d.State == 0 || d.State != now.State {
+		return nil
+	}
+	names := slices.Clone(d.Sole)
+	if _, ok := record.ParseDevice(d.ID); ok {
+		names = append(names, d.ID)
+	}
+	return names[max(0, len(names)-maxFormer):]
 }
 
 // takenOver are the devices that the one that takes the place of d goes on for.
@@ -245,6 +265,12 @@ func readDevice(fsys durable.FS, path string) (*Identity, error) {
 	return &d, nil
 }
 
+// Reasons for a new name that say that the old one is in use.
+const (
+	programWrote = "another program wrote under this device's name"
+	machineWrote = "another machine wrote under this device's name"
+)
+
 // mismatch reports why a stored identity must not be used, "" when it may.
 func (d *Identity) mismatch(fsys durable.FS, data string, now *Identity) string {
 	if d == nil {
@@ -267,14 +293,14 @@ func (d *Identity) mismatch(fsys durable.FS, data string, now *Identity) string 
 	entries, _ := fsys.ReadDir(filepath.Join(data, "stm", d.ID))
 	for _, e := range entries {
 		if n := record.ParseName(e.Name()); n.To > d.Segment && !d.isAnothers(fsys, data, e.Name()) {
-			return "another program wrote under this device's name"
+			return programWrote
 		}
 	}
 	for number, head := range d.Heads {
 		name := record.SegmentName(number)
 		l, ok := record.HeadLine(fsys, filepath.Join(data, "stm", d.ID, name))
 		if ok && l.Stamp.String() != head && !d.isAnothers(fsys, data, name) {
-			return "another machine wrote under this device's name"
+			return machineWrote
 		}
 	}
 	return ""
@@ -348,6 +374,9 @@ func ForgetDevice(fsys durable.FS, state, restored string) error {
 		d.Restored = restored
 		d.path, d.Forgotten = path, true
 		err = d.save(fsys)
+	}
+	if err == nil {
+		err = forgetSeen(fsys, state)
 	}
 	if err == nil {
 		err = putSnapshotAside(fsys, state)

@@ -272,6 +272,17 @@ func (s *Peers) heardOf(dev record.Device) time.Time {
 	return at
 }
 
+// MayRewrite reports whether this device may replace the files of a device: its own, and those under a former name
+// that nobody else can write under and that was not heard of since.
+func (s *Peers) MayRewrite(dev record.Device) bool {
+	if dev == s.Device {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Contains(s.Sole, dev.String()) && !s.heardOf(dev).After(s.TakenOver[dev.String()])
+}
+
 // Primary is the device that does what only one of them may do: write notes in
 // the background.
 type Primary struct {

@@ -55,7 +55,7 @@ func (d *Identity) settle(fsys durable.FS, data, state string, now *Identity) er
 			break
 		}
 	}
-	d.path, d.Machine, d.Data = now.path, now.Machine, now.Data
+	d.path, d.Machine, d.Data, d.State = now.path, now.Machine, now.Data, now.State
 	return d.save(fsys)
 }
 

@@ -32,7 +32,7 @@ type Mention struct{ Device, File string }
 func (s *Timeline) Purge(ctx context.Context, id memory.ID, by memory.Actor) (Purged, error) {
 	key := id.Bytes()
 	got, err := s.update(ctx, []memory.ID{id}, "", func(rows []*table.Row) (*wal.Tx, error) {
-		if rows[0] == nil && s.wal.Table.Cell(key) == nil {
+		if rows[0] == nil && !s.known(key) {
 			return nil, memory.Errorf(memory.NotFound, "there is no memory %s to purge", id).At("id")
 		}
 		if rows[0] == nil && !s.wal.Table.PurgedAt(key).IsZero() {
@@ -47,6 +47,15 @@ func (s *Timeline) Purge(ctx context.Context, id memory.ID, by memory.Actor) (Pu
 	out, err := s.CarryOutPurges(ctx)
 	out.Entry = got.Entry
 	return out, err
+}
+
+// known reports whether the log, or the snapshot of an earlier one, has a memory.
+func (s *Timeline) known(key [16]byte) bool {
+	if s.wal.Table.Cell(key) != nil {
+		return true
+	}
+	_, kept := wal.KeptIDs(s.wal)[key]
+	return kept
 }
 
 // Purged reports whether a memory was purged and has not been saved again since.
@@ -104,7 +113,7 @@ func (s *Timeline) sweepPurged(ctx context.Context, due map[[16]byte]table.Purge
 		return err
 	}
 	if len(dirty) > 0 {
-		if err := s.wal.RewriteAll(ctx); err != nil {
+		if err := s.rewrite(ctx, dirty); err != nil {
 			return err
 		}
 		if left, err := s.Telling(ctx, p); err != nil || len(left) > 0 {
@@ -112,6 +121,11 @@ func (s *Timeline) sweepPurged(ctx context.Context, due map[[16]byte]table.Purge
 		}
 		out.Rewritten = dirty
 	}
+	kept, err := wal.PurgeKept(ctx, s.wal, p, false)
+	if err != nil {
+		return err
+	}
+	out.Rewritten = append(out.Rewritten, kept...)
 	if out.Quarantine, err = s.wal.Quarantine.Purge(p); err != nil {
 		return err
 	}
@@ -132,20 +146,48 @@ func (s *Timeline) sweepPurged(ctx context.Context, due map[[16]byte]table.Purge
 	return nil
 }
 
+// rewrite folds this device's files and, of those that tell, the ones under former names.
+func (s *Timeline) rewrite(ctx context.Context, dirty []string) error {
+	former := map[record.Device]bool{}
+	for _, name := range dirty {
+		if dev, ok := record.ParseDevice(filepath.Dir(name)); ok {
+			former[dev] = true
+		}
+	}
+	if err := s.wal.RewriteAll(ctx); err != nil {
+		return err
+	}
+	for dev := range former {
+		if err := wal.RewriteFormer(ctx, s.wal, dev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayRewrite reports whether a device's files are this one's.
+func (s *Timeline) mayRewrite(g *record.Segment) bool {
+	dev, ok := record.ParseDevice(g.Device)
+	return ok && s.wal.Peers.MayRewrite(dev)
+}
+
 // Telling lists this device's files that still say something about purged
-// memories.
+// memories, those under former names with their folder.
 func (s *Timeline) Telling(ctx context.Context, p record.Redaction) (names []string, err error) {
 	files, err := s.wal.Segments()
 	if err != nil {
 		return nil, err
 	}
 	for _, g := range files {
-		if !g.Own {
+		if !s.mayRewrite(&g) {
 			continue
 		}
 		found, err := s.tells(ctx, filepath.Join(s.wal.Data, g.Path()), p)
 		if err != nil {
 			return nil, err
+		}
+		if found && !g.Own {
+			g.Name = filepath.Join(g.Device, g.Name)
 		}
 		if found {
 			names = append(names, g.Name)
@@ -155,7 +197,7 @@ func (s *Timeline) Telling(ctx context.Context, p record.Redaction) (names []str
 }
 
 // Mentions lists the files of other devices that say something about a memory,
-// history files too: no purge of this device reaches them.
+// history files too, and those under former names that others may write under: no purge of this device reaches them.
 func (s *Timeline) Mentions(ctx context.Context, id memory.ID) ([]Mention, error) {
 	files, err := s.wal.Segments()
 	if err != nil {
@@ -164,7 +206,7 @@ func (s *Timeline) Mentions(ctx context.Context, id memory.ID) ([]Mention, error
 	var out []Mention
 	p := record.Redaction{id.Bytes(): record.MaxStamp()}
 	for _, g := range files {
-		if g.Own {
+		if s.mayRewrite(&g) {
 			continue
 		}
 		found, err := s.tells(ctx, filepath.Join(s.wal.Data, g.Path()), p)
@@ -178,14 +220,19 @@ func (s *Timeline) Mentions(ctx context.Context, id memory.ID) ([]Mention, error
 	return slices.Clip(out), nil
 }
 
-// Purgeable lists this device's files that say something about a memory, which
+// Purgeable lists this device's files, and the snapshots of earlier logs, that say something about a memory, which
 // purging it would rewrite.
 func (s *Timeline) Purgeable(ctx context.Context, id memory.ID) ([]string, error) {
-	if s.wal.Table.Cell(id.Bytes()) == nil {
+	if !s.known(id.Bytes()) {
 		return nil, memory.Errorf(memory.NotFound, "there is no memory %s to purge", id).At("id")
 	}
-	names, err := s.Telling(ctx, record.Redaction{id.Bytes(): record.MaxStamp()})
-	return append([]string{}, names...), err
+	p := record.Redaction{id.Bytes(): record.MaxStamp()}
+	names, err := s.Telling(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := wal.PurgeKept(ctx, s.wal, p, true)
+	return slices.Concat([]string{}, names, kept), err
 }
 
 // tells reports whether a log file says anything about purged memories but that

@@ -106,7 +106,7 @@ func CheckDecided(ctx context.Context, fsys durable.FS, path, state string, now 
 		return nil, err
 	}
 	c := newChecker(fsys, path, now, decided)
-	c.dir, c.upto = writtenUpto(fsys, path, state)
+	c.upto = writtenUpto(fsys, path, state)
 	if err := c.all(ctx); err != nil {
 		return nil, err
 	}
@@ -114,16 +114,27 @@ func CheckDecided(ctx context.Context, fsys durable.FS, path, state string, now 
 	return &c.Report, nil
 }
 
-// writtenUpto returns the folder of this device, and the highest number that it gave to a caller's change.
-func writtenUpto(fsys durable.FS, data, state string) (dir string, last uint64) {
+// writtenUpto returns the highest number that this device gave to a caller's change, and those up to which it had read
+// the logs of other devices, by their folders.
+func writtenUpto(fsys durable.FS, data, state string) map[string]uint64 {
 	dev, ok := device.Named(fsys, state)
 	if !ok {
-		return "", 0
+		return nil
 	}
-	for _, e := range extent.Read(fsys, state, dev) {
+	folder := func(of record.Device) string { return filepath.Join(data, "stm", of.String()) }
+	upto := map[string]uint64{}
+	for of, last := range device.HadSeen(fsys, data, state, dev) {
+		upto[folder(of)] = last
+	}
+	written, last := extent.Read(fsys, state, dev), uint64(0)
+	for _, e := range written {
 		last = max(last, cmp.Or(e.Change, e.Last)) // what is after a change is missed by no one
 	}
-	return filepath.Join(data, "stm", dev.String()), last
+	if len(written) == 0 {
+		last = device.Told(fsys, data, dev)
+	}
+	upto[folder(dev)] = last
+	return upto
 }
 
 // short adds the files of this device that hold less than was written to them.
@@ -159,8 +170,7 @@ type checker struct {
 	path    string
 	now     time.Time
 	decided *quarantine.Lines
-	dir     string // of this device
-	upto    uint64 // highest number that is missed of it
+	upto    map[string]uint64 // highest number that is missed, by folder
 
 	numbers map[string]*sequence     // by folder
 	kept    map[string][]record.Kept // by file
@@ -186,8 +196,11 @@ func (c *checker) all(ctx context.Context) error {
 	if len(names) == 1 && names[0] == c.path {
 		return nil // one file says nothing about the numbers of the others
 	}
-	if s := c.numbers[c.dir]; s != nil {
-		s.upto = max(s.upto, c.upto)
+	for dir, upto := range c.upto {
+		if c.numbers[dir] == nil {
+			c.numbers[dir] = &sequence{}
+		}
+		c.numbers[dir].upto = max(c.numbers[dir].upto, upto)
 	}
 	c.believe(ctx)
 	if err := c.takeBare(ctx); err != nil {

@@ -2,7 +2,9 @@ package repair
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -11,20 +13,22 @@ import (
 	"emberd/stm/record"
 )
 
-// Predecessors are the devices that this one goes on for, of whose logs something is missed. Their files are
-// those of other devices: what they lose after the start, the devices that have read it write again. Any
+// Predecessors are the devices that this one goes on for, and others, of whose logs something is missed. Their files
+// are those of other devices: what they lose after the start, the devices that have read it write again. Any
 // goroutine may use it.
 type Predecessors struct {
-	missing atomic.Int64
+	missing atomic.Int64 // of those that this device goes on for
 
-	mu   sync.Mutex // guards logs
+	mu   sync.Mutex // guards what follows
 	logs []predecessor
+	had  map[record.Device]uint64 // how far the logs of other devices were read once
 }
 
-// predecessor is a device that this one goes on for, whose log has lost something.
+// predecessor is a device whose log has lost something.
 type predecessor struct {
 	dev     record.Device
-	last    uint64             // number of the last record that it wrote here
+	other   bool               // that this one does not go on for
+	last    uint64             // number of the last record that it wrote here, or that was read
 	short   []extent.ShortFile // its files that hold less than was written to them
 	known   record.Ranges      // numbers that a file or a copy has
 	missing int                // of its records, how many no file and no copy has
@@ -39,12 +43,56 @@ func (p *Predecessors) Find(h *device.Home, seen *device.Numbers) {
 		for _, e := range written {
 			one.last = max(one.last, e.Last)
 		}
-		if len(one.short) > 0 {
+		if len(written) > 0 { // a purge may have folded files with gaps between them
 			one.find(h, seen)
 		}
 		p.logs = append(p.logs, one)
 	}
+	p.had = device.HadSeen(h.FS, h.Data, h.State, h.Device)
+	for dev, last := range p.had {
+		one := predecessor{dev: dev, other: true, last: last}
+		if one.count(seen.Of(dev)); one.missing > 0 && !p.has(dev) {
+			one.find(h, seen)
+			p.logs = append(p.logs, one)
+			p.keepHad(h) // what is told to the others now is less
+		}
+	}
 	p.settle(h)
+}
+
+func (p *Predecessors) has(dev record.Device) bool {
+	return slices.ContainsFunc(p.logs, func(one predecessor) bool { return one.dev == dev })
+}
+
+// Saw takes note of how far the logs of other devices were read by now.
+func (p *Predecessors) Saw(h *device.Home, seen *device.Numbers) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if slices.ContainsFunc(p.logs, func(one predecessor) bool { return one.other }) {
+		now := seen.Clone()
+		for i := range p.logs {
+			if of := now[p.logs[i].dev]; of != nil && p.logs[i].other {
+				p.logs[i].count(of)
+			}
+		}
+		p.settle(h)
+	}
+	news := false
+	for dev, n := range seen.Contiguous() {
+		if dev != h.Device && n > p.had[dev] {
+			p.had[dev], news = n, true
+		}
+	}
+	if news {
+		p.keepHad(h)
+	}
+}
+
+// keepHad writes down how far the logs of other devices were read. The lock is held.
+func (p *Predecessors) keepHad(h *device.Home) {
+	if err := device.NoteSeen(h.FS, h.State, p.had); err != nil {
+		h.Logger.Debug("what other devices lose from here on may go unnoticed", "error", err)
+	}
 }
 
 // find counts what is missed of a device.
@@ -53,8 +101,8 @@ func (p *predecessor) find(h *device.Home, seen *device.Numbers) {
 		p.count(have.Seen.Of(p.dev))
 	}
 	if p.count(seen.Of(p.dev)); p.missing > 0 {
-		h.Logger.Warn("the log of the device that this one goes on for has lost records; run emberd log repair",
-			"device", p.dev, "missing", p.missing, "files", p.short)
+		h.Logger.Warn("the log of another device, or of one that this one goes on for, has lost records; run emberd "+
+			"log repair", "device", p.dev, "missing", p.missing, "files", p.short)
 	}
 }
 
@@ -73,7 +121,12 @@ func (p *Predecessors) settle(h *device.Home) {
 	for _, one := range p.logs {
 		if one.missing > 0 {
 			left = append(left, one)
-			missing += one.missing
+			if !one.other {
+				missing += one.missing
+			}
+			continue
+		}
+		if one.other {
 			continue
 		}
 		if err := extent.Drop(h.FS, h.State, one.dev); err != nil {
@@ -85,14 +138,31 @@ func (p *Predecessors) settle(h *device.Home) {
 	p.missing.Store(int64(missing))
 }
 
-// Missing counts the records that are missed of all of them.
+// Missing counts the records that are missed of those that this device goes on for.
 func (p *Predecessors) Missing() int { return int(p.missing.Load()) }
+
+// Lacks returns the records that are missed of one of them.
+func (p *Predecessors) Lacks(dev record.Device) *record.Ranges {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.logs {
+		if one := &p.logs[i]; one.dev == dev {
+			gone, _ := one.known.Lacking(one.last, &record.Ranges{})
+			return &gone
+		}
+	}
+	return &record.Ranges{}
+}
 
 // Clauses says what is wrong with their files.
 func (p *Predecessors) Clauses() (out []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, one := range p.logs {
+		if one.other {
+			out = append(out, fmt.Sprintf(
+				"of device %s is gone or shorter: %d records that were read here are in no file", one.dev, one.missing))
+		}
 		for _, f := range one.short {
 			f.Name = filepath.Join(one.dev.String(), f.Name)
 			out = append(out, f.String())
@@ -120,12 +190,18 @@ func (p *Predecessors) Return(h *device.Home, held *Folded, seen *device.Numbers
 	p.settle(h)
 }
 
-// Accept takes their logs as they are.
-func (p *Predecessors) Accept(h *device.Home) {
+// Accept takes their logs as they are, and returns how many records are given up.
+func (p *Predecessors) Accept(h *device.Home) (gone int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range p.logs {
-		p.logs[i].missing = 0
+		one := &p.logs[i]
+		gone += one.missing
+		if one.missing = 0; one.other {
+			p.had[one.dev] = one.known.Unbroken()
+			p.keepHad(h)
+		}
 	}
 	p.settle(h)
+	return gone
 }

@@ -214,8 +214,7 @@ func (s *Log) AcceptLoss(ctx context.Context) (repair.Healed, error) {
 	if err := s.own.AcceptLoss(); err != nil {
 		return repair.Healed{}, err
 	}
-	found.Records += s.before.Missing()
-	s.before.Accept(s.Home)
+	found.Records += s.before.Accept(s.Home)
 	return found.Healed, s.Quarantine.GiveUp(h.bareNow())
 }
 

@@ -102,7 +102,7 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 	}
 	id, _ := record.ParseDevice(dev.ID)
 	h := &device.Home{Data: data, State: state, FS: o.FS, Logger: o.Logger, Now: o.Now, Device: id, Host: o.Host,
-		Former: dev.Former, TakenOver: dev.TakenOver}
+		Former: dev.Former, TakenOver: dev.TakenOver, Sole: dev.Sole}
 	s := &Log{Home: h, FileTable: &journal.FileTable{}, Durability: o.Durability, SegmentBytes: o.SegmentBytes,
 		SegmentAge: o.SegmentAge,
 		MemorySet:  table.MemorySet{Table: table.NewTable(), Words: table.NewIndex(o.Analyzer, o.Logger)},
@@ -180,7 +180,9 @@ func (s *Log) load(dev *device.Identity, o *Options) ([]ManualEdit, error) {
 			s.Logger.Warn("left-over temporary files not removed", "directory", dir, "error", err)
 		}
 	}
-	compaction.SweepTemps(s.FS, w.Dir, s.Logger)
+	for _, name := range append([]string{dev.ID}, s.Sole...) {
+		compaction.SweepTemps(s.FS, filepath.Join(s.Data, "stm", name), s.Logger)
+	}
 	info, err := s.FS.Lstat(w.Dir)
 	if err != nil {
 		return nil, err

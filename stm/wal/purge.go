@@ -8,18 +8,18 @@ import (
 	"time"
 
 	"emberd/compaction"
+	"emberd/internal/words"
 	"emberd/memory"
 	"emberd/stm/device"
+	"emberd/stm/journal"
 	"emberd/stm/record"
-	"emberd/stm/repair"
+	"emberd/stm/snapshot"
+	"emberd/stm/table"
 )
 
 // ReplaceSnapshotNow writes a snapshot even if little changed, or leaves none.
 func (s *Log) ReplaceSnapshotNow(ctx context.Context) error {
 	if err := s.FS.Remove(device.AsideIn(s.State)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := purgeKept(s); err != nil {
 		return err
 	}
 	s.Snapshot.fresh.Store(false)
@@ -38,23 +38,57 @@ func (s *Log) ReplaceSnapshotNow(ctx context.Context) error {
 	return err
 }
 
-// purgeKept removes the snapshots of earlier logs that hold a purged memory, or cannot be read.
-func purgeKept(s *Log) error {
+// PurgeKept takes purged memories out of the snapshots of earlier logs, and returns the names of those that held one.
+// One that cannot be read is removed. With dry it changes nothing.
+func PurgeKept(ctx context.Context, s *Log, p record.Redaction, dry bool) (names []string, err error) {
 	for _, name := range device.KeptSnapshots(s.FS, s.State) {
-		held, err := repair.OfSnapshot(s.FS, name)
-		holds := err != nil
-		for key := range s.Table.AllPurges() {
-			holds = holds || held.Table.Cell(key) != nil
-		}
-		if !holds {
+		held, err := snapshot.Witness(s.FS, name)
+		if err == nil && !drops(held.Table, p) {
 			continue
 		}
-		s.Logger.Warn("the snapshot of an earlier log is removed, since it holds a purged memory", "snapshot", name)
-		if err := errors.Join(s.FS.Remove(name), s.FS.SyncDir(filepath.Dir(name))); err != nil {
-			return err
+		names = append(names, filepath.Base(name))
+		switch {
+		case dry:
+		case err != nil || held.Meta == nil:
+			s.Logger.Warn("the snapshot of an earlier log cannot be read, and is removed for a purge", "snapshot", name)
+			err = errors.Join(s.FS.Remove(name), s.FS.SyncDir(filepath.Dir(name)))
+		default:
+			err = snapshot.Save(ctx, s.FS, name, &snapshot.Content{Meta: *held.Meta, Table: held.Table,
+				Journal: journal.NewJournal(s.Home, &journal.FileTable{}), Keys: journal.NewIdemKeys(),
+				Words: words.New()}, snapshot.Manner{})
+		}
+		if err != nil && !dry {
+			return names, err
 		}
 	}
-	return nil
+	return names, nil
+}
+
+// drops takes purged memories out of a table that no log owns, and reports whether it had one.
+func drops(t *table.Table, p record.Redaction) (had bool) {
+	for key := range p {
+		_, lies := t.Graves[key]
+		had = had || lies || t.Cells[key] != nil
+		delete(t.Cells, key)
+		delete(t.Graves, key)
+	}
+	t.UnrelateAll(p)
+	return had
+}
+
+// KeptIDs has the memories in the snapshots of earlier logs as its keys.
+func KeptIDs(s *Log) map[[16]byte]record.Stamp {
+	out := map[[16]byte]record.Stamp{}
+	for _, name := range device.KeptSnapshots(s.FS, s.State) {
+		held, err := snapshot.Witness(s.FS, name)
+		if err != nil {
+			continue // a purge removes it
+		}
+		for _, c := range held.Table.Every() {
+			out[c.Row.Load().Key] = record.Stamp{}
+		}
+	}
+	return out
 }
 
 // RewriteAll folds all files of this device, histories too, and removes them.
@@ -79,6 +113,45 @@ func (s *Log) RewriteAll(ctx context.Context) error {
 		return err
 	}
 	return s.unlinkInputs(ctx, begin, out.Inputs)
+}
+
+// RewriteFormer is [Log.RewriteAll] for the files of a device whose name this one had, see [device.Peers.MayRewrite].
+// To the rest of the log they are files of another device, which has compacted them.
+func RewriteFormer(ctx context.Context, s *Log, dev record.Device) error {
+	dir := filepath.Join(s.Data, "stm", dev.String())
+	entries, err := s.FS.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	job := compaction.Job{HistoryKeep: 1<<63 - 1, Histories: true}
+	for _, e := range entries {
+		if record.IsLogFile(e) {
+			job.Inputs = append(job.Inputs, e.Name())
+		}
+	}
+	from := s.compactionSource()
+	from.Dir, from.Device, from.Hide, from.Missing = dir, dev, nil, s.before.Lacks(dev)
+	from.IsActive = func(string) bool { return false }
+	out, err := compaction.Run(ctx, from, job)
+	if err == nil {
+		err = pickUpFrom(ctx, s, dir)
+	}
+	if err != nil {
+		return err
+	}
+	made, err := s.ReadHeader(filepath.Join(dir, out.Output))
+	for _, base := range out.Inputs {
+		if err == nil && compaction.IsListed(s.FS, dir, base, made.Replaces) {
+			err = s.FS.Remove(filepath.Join(dir, base))
+		}
+	}
+	if err == nil {
+		err = s.FS.SyncDir(dir)
+	}
+	if err != nil {
+		return err
+	}
+	return pickUpFrom(ctx, s, dir)
 }
 
 // unlinkInputs removes what was folded at once.

@@ -106,6 +106,9 @@ func (r *recovery) directory(dir string) error {
 		name := filepath.Join(dir, e.Name())
 		if record.ParseName(e.Name()).Kind == record.History {
 			r.s.Journal.NoteHistory(name)
+			if h, ok := r.s.HeaderOf(name); ok && r.s.Ours(name) {
+				r.upto = max(r.upto, h.Last)
+			}
 			continue
 		}
 		if replaced[e.Name()] {
@@ -385,6 +388,9 @@ func (r *recovery) numbers() (last uint64, gaps int) {
 		}
 	}
 	last = max(own.Last(), r.lost.Last(), r.upto, r.held.Last(), r.carried.Last())
+	if len(r.s.own.All()) == 0 { // of which each would tell more
+		last = max(last, device.Told(r.s.FS, r.s.Data, r.s.Device))
+	}
 	for _, f := range r.short {
 		last = max(last, f.Was.Last)
 		unfelt := f.Unfelt()

@@ -71,8 +71,35 @@ func (s *Log) Refresh(ctx context.Context) (ForeignChange, error) {
 	}
 	s.others.Missing(present)
 	s.vanished()
+	s.before.Saw(s.Home, s.Snapshot.Seen)
 	got.Due = s.others.Due()
 	return got, healer{s}.afterRefresh(ctx, &got)
+}
+
+// pickUpFrom reads what is new in the files of one folder.
+func pickUpFrom(ctx context.Context, s *Log, dir string) error {
+	s.refreshing.Lock()
+	defer s.refreshing.Unlock()
+	entries, err := s.FS.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("list log files: %w", err)
+	}
+	s.Journal.ListHistories(dir, entries)
+	var names []string
+	for _, e := range entries {
+		if record.IsReadAtStart(e) {
+			names = append(names, filepath.Join(dir, e.Name()))
+		}
+	}
+	if err := s.standIn(ctx, dir, names); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := s.pickUp(ctx, name, &ForeignChange{}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // otherFiles lists the log files that this device did not write, by folder.
