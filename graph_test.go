@@ -190,7 +190,7 @@ func graph() map[string]edges {
 			ours: []string{
 				"embedding", "engine/cleanup", "engine/core", "engine/health", "engine/listnotes",
 				"engine/notesync", "engine/promote", "engine/semantic", "internal/backup", "internal/durable", "memory", "op",
-				"vault", "vectors",
+				"stm", "vault", "vectors",
 			},
 		},
 		"engine/recall": {

@@ -105,6 +105,21 @@ func TestAPurgeReachesBackups(t *testing.T) {
 	}
 }
 
+// A backup made since the purge has the line that tells of it, and nothing of the memory.
+func TestABackupMadeSinceThePurgeIsNotTold(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	e := h.open(t)
+	m := save(t, e, "quixotic zeppelin")
+	before := do(t, e, op.BackupCreate, &op.BackupCreateRequest{}).File
+	do(t, e, op.Purge, &op.PurgeRequest{ID: m.ID.Short()})
+	do(t, e, op.BackupCreate, &op.BackupCreateRequest{File: filepath.Join(filepath.Dir(before), "since.tar.gz")})
+	res := do(t, e, op.Purge, &op.PurgeRequest{ID: string(m.ID)})
+	if got := left(res, "backup"); !slices.Equal(got, []string{before}) {
+		t.Errorf("told are %q, want %s alone", got, before)
+	}
+}
+
 // What is no file among the earlier versions of notes is neither waited for nor told.
 func TestAPurgePassesOverWhatIsNoFile(t *testing.T) {
 	t.Parallel()

@@ -473,6 +473,8 @@ type TrashListResult struct {
 	Items      []Trashed `json:"items"`
 	Total      int       `json:"total"`
 	NextCursor string    `json:"next_cursor,omitempty"`
+	// Textless counts forgotten memories whose text was lost with a log file: no page has them.
+	Textless int `json:"textless,omitempty" doc:"forgotten memories whose text was lost with a log file, and that no page has"`
 }
 
 // Trashed is a forgotten memory as it was.

@@ -147,3 +147,18 @@ func moveFolder(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 }
+
+// TestACheckTellsThatTheWholeLogIsGone removes every file of the log, with the folder they were in.
+func TestACheckTellsThatTheWholeLogIsGone(t *testing.T) {
+	ts := openStore(t, wal.Options{})
+	ts.livesOfThreeSegments()
+	if err := ts.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(ts.root, "data", "stm")); err != nil {
+		t.Fatal(err)
+	}
+	if found := ts.foundBy(logcheck.CheckDecided); len(found) != 3 {
+		t.Errorf("found is %q, want each of the three segments", found)
+	}
+}

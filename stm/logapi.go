@@ -93,6 +93,15 @@ func (s *Store) SnapshotDue() bool { return s.wal.SnapshotDue() }
 // searches continue; they have half of the time or more for themselves.
 func (s *Store) WriteSnapshot(ctx context.Context) error { return s.wal.WriteSnapshot(ctx, true) }
 
+// BareTrash counts the memories of the trash that came back without their texts, which no list of it has. A
+// view of a part of the memories is told of none.
+func (s *Store) BareTrash() int {
+	if s.Sees != nil {
+		return 0
+	}
+	return wal.BareTrash(s.wal)
+}
+
 // Status reports the state of the log. It waits for a look at the disk, for a tenth of a
 // second at most. Memories are counted as the view shows them.
 func (s *Store) Status() wal.Status {

@@ -22,7 +22,8 @@ func (e *History) TrashList(_ context.Context, req *op.TrashListRequest) (*op.Tr
 		p.Add(float64(it.Forgotten.UnixMilli()), it.ID, it)
 	}
 	items, next := p.Finish()
-	res := &op.TrashListResult{Items: make([]op.Trashed, 0, len(items)), Total: p.Total, NextCursor: next}
+	res := &op.TrashListResult{Items: make([]op.Trashed, 0, len(items)), Total: p.Total, NextCursor: next,
+		Textless: e.Stm.BareTrash()}
 	for left := items; len(left) > 0; {
 		ids := make([]memory.ID, len(left))
 		for i, it := range left {

@@ -1,12 +1,12 @@
 package purge
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -18,6 +18,7 @@ import (
 	"emberd/internal/durable"
 	"emberd/memory"
 	"emberd/op"
+	"emberd/stm"
 )
 
 // in the state folder
@@ -132,7 +133,7 @@ func (e *Purge) backups() (dir string, names []string, err error) {
 	return dir, names, nil
 }
 
-// backupHolds returns which of the memories a backup mentions.
+// backupHolds returns which of the memories a backup mentions elsewhere than in the line that purged it.
 func (e *Purge) backupHolds(name string, ids []memory.ID) (map[memory.ID]bool, error) {
 	f, err := e.Opt.FS.OpenRead(name)
 	if err != nil {
@@ -148,25 +149,16 @@ func (e *Purge) backupHolds(name string, ids []memory.ID) (map[memory.ID]bool, e
 	for _, id := range ids {
 		wanted[id] = true
 	}
-	for buf, have := make([]byte, 1<<16), 0; ; {
-		n, err := z.Read(buf[have:])
-		have += n
-		for id := range IDsIn(buf[:have]) {
-			if wanted[id] {
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, 2*stm.MaxLine) // a file's header in the archive stands before its first line
+	for len(holds) < len(wanted) && lines.Scan() {
+		for id := range IDsIn(lines.Bytes()) {
+			if wanted[id] && !bytes.Contains(lines.Bytes(), []byte(`"op":"purge","id":"`+string(id)+`"`)) {
 				holds[id] = true
 			}
 		}
-		if errors.Is(err, io.EOF) || len(holds) == len(wanted) {
-			return holds, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		// An ID may continue in the next part.
-		keep := min(have, idLength-1)
-		copy(buf, buf[have-keep:have])
-		have = keep
 	}
+	return holds, lines.Err()
 }
 
 // idLength is the length of an ID such as 01a201e6-1e19-7e1f-a8c6-d73eebcf8cd4, and firstDash

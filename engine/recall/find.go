@@ -128,7 +128,7 @@ func (g *Guard) CountUse(ctx context.Context, of *op.Echo, from *memory.Source, 
 		if err != nil {
 			return nil, err
 		}
-		return &stm.Tx{Verb: "echo", By: op.CallerFrom(ctx), Key: key, KeyHash: keyHash,
+		return &stm.Tx{Verb: "repeat", By: op.CallerFrom(ctx), Key: key, KeyHash: keyHash,
 			Changes: []stm.Change{{ID: of.Of, Set: set, Allowed: true}}}, nil
 	})
 	if err != nil || row == nil {

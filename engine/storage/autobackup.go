@@ -185,7 +185,7 @@ func lacking(m *backup.Manifest) error {
 		return nil
 	}
 	return fmt.Errorf("%d memories were not in the log on the disk as the daemon holds them, and were written to the "+
-		"backup from memory (%s); keep the daemon running and run: emberd log check", m.FromMemory,
+		"backup from memory (%s); emberd status tells what to do", m.FromMemory,
 		strings.Join(m.Damaged, "; "))
 }
 

@@ -98,8 +98,8 @@ func Check(ctx context.Context, fsys durable.FS, path string, now time.Time) (*R
 	return &c.Report, nil
 }
 
-// CheckDecided is Check for a log whose state folder is at hand: damaged lines that a person has decided
-// about are harmless.
+// CheckDecided is Check for a data folder whose state folder is at hand: what is gone of it is told, and damaged
+// lines that a person has decided about are harmless.
 func CheckDecided(ctx context.Context, fsys durable.FS, path, state string, now time.Time) (*Report, error) {
 	decided, err := quarantine.Open(&device.Home{FS: fsys, State: state})
 	if err != nil {
@@ -137,8 +137,7 @@ func writtenUpto(fsys durable.FS, data, state string) map[string]uint64 {
 	return upto
 }
 
-// short adds the files of this device that hold less than was written to them, if the path is
-// that of the data folder.
+// short adds the files of this device that hold less than was written to them.
 func (r *Report) short(fsys durable.FS, data, state string) {
 	if dev, ok := device.Named(fsys, state); ok {
 		r.shortOf(fsys, data, state, dev)
@@ -150,9 +149,6 @@ func (r *Report) short(fsys durable.FS, data, state string) {
 
 func (r *Report) shortOf(fsys durable.FS, data, state string, dev record.Device) {
 	dir := filepath.Join(data, "stm", dev.String())
-	if _, err := fsys.Lstat(filepath.Dir(dir)); err != nil {
-		return
-	}
 	for _, f := range extent.ShortFiles(fsys, dir, extent.Read(fsys, state, dev)) {
 		name := filepath.Join(dir, f.Name)
 		i := slices.IndexFunc(r.Files, func(g File) bool { return g.Path == name })

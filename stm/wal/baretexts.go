@@ -44,6 +44,9 @@ func (h healer) parts() map[record.Stamp]bool {
 // CameBackInPart reports whether some changes came back without what they replaced, which a backup may have.
 func (s *Log) CameBackInPart() bool { return len(healer{s}.parts()) > 0 }
 
+// BareTrash counts the memories of the trash that came back without their texts, which no list of it has.
+func BareTrash(s *Log) int { return len(healer{s}.bareNow()) }
+
 // bareNow returns the memories that could be restored from the trash if their texts had come back, less
 // those that the user has given up.
 func (h healer) bareNow() map[[16]byte]record.Stamp {

@@ -67,7 +67,7 @@ func (s *Log) StatusNow() Status {
 		st.ReadOnly = t.reason
 	}
 	elsewhere, failed, flagged := s.others.Report(s.Home, s.Peers)
-	st.BareTrash = len(healer{s}.bareNow())
+	st.BareTrash = BareTrash(s)
 	st.Recovery, st.Unreadable = s.met().Plus(elsewhere), failed
 	s.found.mu.Lock()
 	defer s.found.mu.Unlock()

@@ -52,7 +52,7 @@ func backupCreateCommand(s *cli.App) *cobra.Command {
 				return nil
 			}
 			return &cli.Exit{Code: cli.ExitNothing, Err: fmt.Errorf("the backup is whole, and the log on the disk is "+
-				"not: %s; keep the daemon running and run: emberd log check", strings.Join(res.Damaged, "; "))}
+				"not: %s; emberd status tells what to do", strings.Join(res.Damaged, "; "))}
 		})
 }
 

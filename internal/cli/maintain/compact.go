@@ -89,7 +89,7 @@ func printCompact(s *cli.App, r *op.CompactResult) {
 	if r.HistoryBytes > 0 {
 		s.Printf(", and %s of history", cli.Size(r.HistoryBytes))
 	}
-	s.Printf("\n%s: %s superseded, %s live, %s in mind as forgotten, %s of these dropped\n",
+	s.Printf("\n%s: %s superseded, %s live, %s forgotten, %s of these dropped\n",
 		cli.Count(r.Lines, "operation", "operations"),
 		cli.Grouped(r.Superseded), cli.Grouped(r.Live), cli.Grouped(r.Tombstones+r.Dropped), cli.Grouped(r.Dropped))
 	due := "it was not due"

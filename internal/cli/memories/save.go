@@ -148,5 +148,5 @@ func printEcho(s *cli.App, echo *op.Echo, content string) {
 		from = s.Short(echo.Of)
 	}
 	s.Printf("known %s  %s\n", from, s.Gist(content, len("known 12345678  ")))
-	s.Note("this was recalled just now, so nothing was stored; --again stores it")
+	s.Note("this was recalled just now, so no second memory was stored, and a use was counted; --again stores it")
 }

@@ -26,6 +26,10 @@ func trashListCommand(s *cli.App) *cobra.Command {
 }
 
 func printTrashed(s *cli.App, res *op.TrashListResult) {
+	if res.Textless > 0 {
+		defer s.Note("%s not listed: the text was lost with a log file; emberd log repair looks for it in backups",
+			cli.Count(res.Textless, "more memory is", "more memories are"))
+	}
 	if len(res.Items) == 0 {
 		s.Note("the trash is empty")
 		return

@@ -88,7 +88,8 @@ func vaultOpenCommand(s *cli.App) *cobra.Command {
 					s.Printf("%s is not there yet, and is opened when it appears\n", cli.Flat(r.Path))
 					return
 				}
-				s.Printf("open %s\n", cli.Flat(r.Path))
+				s.Printf("follows %s again\n", cli.Flat(r.Path))
+				s.Note("emberd status tells if another folder lies there, which is not taken for the vault")
 			})
 	})
 }
