@@ -137,7 +137,6 @@ func (c *fileChecker) header(l *record.LogLine) {
 	for _, lost := range h.Lost {
 		c.numbers.note(lost[0], lost[1])
 	}
-	// A history has its lines alone: the rest of its numbers is in the compacted file that it goes with.
 	if c.numbers.upto = max(c.numbers.upto, max(h.First, 1)-1, h.Last); c.name.Kind == record.Compacted {
 		c.numbers.known.AddAll(h.Accounted())
 	}

@@ -221,7 +221,11 @@ func (c *checker) file(name string) {
 	}
 	f := &fileChecker{File: File{Path: name}, name: record.ParseName(filepath.Base(name)), now: c.now,
 		numbers: c.numbers[dir], decided: c.decided, inOrder: true}
+	if f.name.Kind == record.History { // the compacted file that it goes with has all of its numbers
+		f.numbers = &sequence{}
+	}
 	f.all(c.fs)
+	c.numbers[dir].upto = max(c.numbers[dir].upto, f.numbers.upto)
 	c.kept[name], c.bare = f.kept, c.bare || f.bare
 	if f.misnamed > 0 {
 		c.misnamed[dir] = append(c.misnamed[dir], misnamed{len(c.Files), f.name.To, f.misnamed})
