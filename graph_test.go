@@ -439,6 +439,11 @@ func graph() map[string]edges {
 			ours:  []string{"internal/dot"},
 			tests: []string{"internal/tinybert"},
 		},
+		"internal/ggufwrite": {},
+		"internal/hfmodel": {
+			ours:  []string{"internal/dot", "internal/ggufwrite"},
+			tests: []string{"internal/bert", "internal/gguf", "internal/tinybert"},
+		},
 		"internal/ignore": {},
 		"internal/importer": {
 			ours: []string{
@@ -512,8 +517,8 @@ func graph() map[string]edges {
 		},
 		"internal/models": {
 			ours: []string{
-				"internal/durable", "internal/gguf", "internal/llamawire", "internal/text/spelling",
-				"internal/unpack",
+				"internal/durable", "internal/gguf", "internal/ggufwrite", "internal/hfmodel", "internal/llamawire",
+				"internal/text/spelling", "internal/unpack",
 			},
 			tests: []string{"internal/bert", "internal/tinybert"},
 		},
@@ -601,7 +606,7 @@ func graph() map[string]edges {
 			tests:  []string{"internal/testutil/racescale"},
 		},
 		"internal/text/spelling": {},
-		"internal/tinybert":      {},
+		"internal/tinybert":      {ours: []string{"internal/ggufwrite"}},
 		"internal/unpack":        {ours: []string{"internal/durable"}},
 		"internal/when": {
 			ours: []string{"internal/text"},

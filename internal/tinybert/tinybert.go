@@ -17,6 +17,8 @@ import (
 	"hash/fnv"
 	"math/bits"
 	"slices"
+
+	"emberd/internal/ggufwrite"
 )
 
 // The names that files have for what is not the default of a Spec.
@@ -25,23 +27,20 @@ const (
 	unigram = "t5"
 )
 
-// A Type is how weights are written, by ggml's number.
-type Type uint32
+// What a model is written as.
+type (
+	Model  = ggufwrite.File
+	Meta   = ggufwrite.Meta
+	Tensor = ggufwrite.Tensor
+	Type   = ggufwrite.Type
+)
 
 // The types that weights can be written in.
 const (
-	F32  Type = 0
-	F16  Type = 1
-	Q8_0 Type = 8
+	F32  = ggufwrite.F32
+	F16  = ggufwrite.F16
+	Q8_0 = ggufwrite.Q8_0
 )
-
-// fileType is what general.file_type calls a file of such weights.
-func (t Type) fileType() uint32 {
-	if t == Q8_0 {
-		return 7
-	}
-	return uint32(t)
-}
 
 // A Spec is the shape of a model and the seed of its weights.
 type Spec struct {
@@ -83,21 +82,21 @@ func New(s Spec) *Model {
 func (s Spec) meta(tokens []string) []Meta {
 	arch := cmp.Or(s.Architecture, "bert")
 	meta := []Meta{
-		{"general.architecture", arch},
-		{"general.name", "tinybert"},
-		{"general.file_type", s.Type.fileType()},
-		{"general.quantization_version", uint32(2)},
-		{arch + ".block_count", uint32(s.Layers)},
-		{arch + ".context_length", uint32(s.Context)},
-		{arch + ".embedding_length", uint32(s.Dim)},
-		{arch + ".feed_forward_length", uint32(s.FeedForward)},
-		{arch + ".attention.head_count", uint32(s.Heads)},
-		{arch + ".attention.layer_norm_epsilon", float32(1e-12)},
-		{arch + ".attention.causal", false},
-		{arch + ".pooling_type", s.Pooling},
+		{Key: "general.architecture", Value: arch},
+		{Key: "general.name", Value: "tinybert"},
+		{Key: "general.file_type", Value: s.Type.FileType()},
+		{Key: "general.quantization_version", Value: uint32(2)},
+		{Key: arch + ".block_count", Value: uint32(s.Layers)},
+		{Key: arch + ".context_length", Value: uint32(s.Context)},
+		{Key: arch + ".embedding_length", Value: uint32(s.Dim)},
+		{Key: arch + ".feed_forward_length", Value: uint32(s.FeedForward)},
+		{Key: arch + ".attention.head_count", Value: uint32(s.Heads)},
+		{Key: arch + ".attention.layer_norm_epsilon", Value: float32(1e-12)},
+		{Key: arch + ".attention.causal", Value: false},
+		{Key: arch + ".pooling_type", Value: s.Pooling},
 	}
 	if arch == nomic {
-		meta = append(meta, Meta{arch + ".rope.freq_base", float32(1000)})
+		meta = append(meta, Meta{Key: arch + ".rope.freq_base", Value: float32(1000)})
 	}
 	if s.Tokenizer == unigram {
 		return append(meta, unigramMeta(tokens)...)
@@ -114,17 +113,17 @@ func wordPieceMeta(tokens []string) []Meta {
 		}
 	}
 	return []Meta{
-		{"tokenizer.ggml.model", "bert"},
-		{"tokenizer.ggml.pre", "default"},
-		{"tokenizer.ggml.token_type_count", uint32(2)},
-		{"tokenizer.ggml.tokens", tokens},
-		{"tokenizer.ggml.token_type", types},
-		{"tokenizer.ggml.bos_token_id", uint32(cls)},
-		{"tokenizer.ggml.seperator_token_id", uint32(sep)}, // spelled as the format spells it
-		{"tokenizer.ggml.unknown_token_id", uint32(unk)},
-		{"tokenizer.ggml.cls_token_id", uint32(cls)},
-		{"tokenizer.ggml.padding_token_id", uint32(pad)},
-		{"tokenizer.ggml.mask_token_id", uint32(mask)},
+		{Key: "tokenizer.ggml.model", Value: "bert"},
+		{Key: "tokenizer.ggml.pre", Value: "default"},
+		{Key: "tokenizer.ggml.token_type_count", Value: uint32(2)},
+		{Key: "tokenizer.ggml.tokens", Value: tokens},
+		{Key: "tokenizer.ggml.token_type", Value: types},
+		{Key: "tokenizer.ggml.bos_token_id", Value: uint32(cls)},
+		{Key: "tokenizer.ggml.seperator_token_id", Value: uint32(sep)}, // spelled as the format spells it
+		{Key: "tokenizer.ggml.unknown_token_id", Value: uint32(unk)},
+		{Key: "tokenizer.ggml.cls_token_id", Value: uint32(cls)},
+		{Key: "tokenizer.ggml.padding_token_id", Value: uint32(pad)},
+		{Key: "tokenizer.ggml.mask_token_id", Value: uint32(mask)},
 	}
 }
 

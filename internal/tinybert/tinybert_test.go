@@ -77,13 +77,9 @@ func TestSizes(t *testing.T) {
 	}
 	for as, want := range map[Type]float64{F32: 90.9, F16: 46.2, Q8_0: 25.3} {
 		m := New(MiniLM(as))
-		head, err := m.header()
+		size, err := m.Size()
 		if err != nil {
 			t.Fatal(err)
-		}
-		size := len(head)
-		for _, tensor := range m.Tensors {
-			size += tensor.size()
 		}
 		if got := float64(size) / 1e6; math.Abs(got-want) > 0.15 {
 			t.Errorf("MiniLM of type %d: got %.1f MB, want %.1f", as, got, want)
@@ -130,58 +126,11 @@ func TestVocabularies(t *testing.T) {
 	}
 }
 
-// number is what the bits of a half stand for, by the definition of IEEE 754.
-func number(half uint16) float64 {
-	exponent, fraction := int(half>>10&31), float64(half&1023)
-	if exponent == 0 {
-		return math.Ldexp(fraction, -24)
-	}
-	return math.Ldexp(1024+fraction, exponent-25)
-}
-
-// Every number in half the bits, the middles between them, and what is just above those.
-func TestHalvesAreTheNearest(t *testing.T) {
-	for h := range uint16(0x7bff) {
-		low, high := number(h), number(h+1)
-		middle := float32((low + high) / 2)
-		even := h + h&1
-		for x, want := range map[float32]uint16{
-			float32(low): h, middle: even, math.Nextafter32(middle, 1e9): h + 1, math.Nextafter32(middle, 0): h,
-		} {
-			if got := half(x); got != want {
-				t.Errorf("%g: got %04x, want %04x", x, got, want)
-			}
-			if got := half(-x); x != 0 && got != want|0x8000 {
-				t.Errorf("%g: got %04x, want %04x", -x, got, want|0x8000)
-			}
-		}
-	}
-	for x, want := range map[float32]uint16{65504: 0x7bff, 65519: 0x7bff, 65520: 0x7c00, float32(math.Inf(-1)): 0xfc00} {
-		if got := half(x); got != want {
-			t.Errorf("%g: got %04x, want %04x", x, got, want)
-		}
-	}
-	if got := half(float32(math.NaN())); got&0x7c00 != 0x7c00 || got&0x3ff == 0 {
-		t.Errorf("NaN: got %04x, which is none", got)
-	}
-}
-
-func TestBlocks(t *testing.T) {
-	numbers := make([]float32, block)
-	if got := appendBlock(nil, numbers); !bytes.Equal(got, make([]byte, 2+block)) {
-		t.Errorf("zeros: got % x", got)
-	}
-	numbers[0], numbers[1], numbers[2], numbers[3] = 127, -127, 0.5, -63.4
-	if got, want := appendBlock(nil, numbers)[:6], []byte{0x00, 0x3c, 127, 0x81, 1, 0xc1}; !bytes.Equal(got, want) {
-		t.Errorf("got % x, want % x", got, want)
-	}
-}
-
 func TestModelsThatCannotBeWritten(t *testing.T) {
 	odd := Tiny()
 	odd.Type, odd.Dim = Q8_0, 24
 	unknown := New(Tiny())
-	unknown.Meta = append(unknown.Meta, Meta{"a", 1})
+	unknown.Meta = append(unknown.Meta, Meta{Key: "a", Value: 1})
 	for want, m := range map[string]*Model{
 		"rows of 24 numbers":             New(odd),
 		"key a: a value of the type int": unknown,

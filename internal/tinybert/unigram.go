@@ -53,21 +53,21 @@ func unigramMeta(pieces []string) []Meta {
 		}
 	}
 	return []Meta{
-		{"tokenizer.ggml.model", "t5"},
-		{"tokenizer.ggml.pre", "default"},
-		{"tokenizer.ggml.token_type_count", uint32(2)},
-		{"tokenizer.ggml.tokens", pieces},
-		{"tokenizer.ggml.scores", scores},
-		{"tokenizer.ggml.token_type", types},
-		{"tokenizer.ggml.add_space_prefix", true},
-		{"tokenizer.ggml.remove_extra_whitespaces", true},
-		{"tokenizer.ggml.precompiled_charsmap", Charsmap(map[string]string{"Ａ": "A", "Ｂ": "B", "ﬁ": "fi", "\t": " "})},
-		{"tokenizer.ggml.bos_token_id", uint32(beginPiece)},
-		{"tokenizer.ggml.eos_token_id", uint32(endPiece)},
-		{"tokenizer.ggml.unknown_token_id", uint32(unknownPiece)},
-		{"tokenizer.ggml.padding_token_id", uint32(padPiece)},
-		{"tokenizer.ggml.add_bos_token", true},
-		{"tokenizer.ggml.add_eos_token", true},
+		{Key: "tokenizer.ggml.model", Value: "t5"},
+		{Key: "tokenizer.ggml.pre", Value: "default"},
+		{Key: "tokenizer.ggml.token_type_count", Value: uint32(2)},
+		{Key: "tokenizer.ggml.tokens", Value: pieces},
+		{Key: "tokenizer.ggml.scores", Value: scores},
+		{Key: "tokenizer.ggml.token_type", Value: types},
+		{Key: "tokenizer.ggml.add_space_prefix", Value: true},
+		{Key: "tokenizer.ggml.remove_extra_whitespaces", Value: true},
+		{Key: "tokenizer.ggml.precompiled_charsmap", Value: Charsmap(map[string]string{"Ａ": "A", "Ｂ": "B", "ﬁ": "fi", "\t": " "})},
+		{Key: "tokenizer.ggml.bos_token_id", Value: uint32(beginPiece)},
+		{Key: "tokenizer.ggml.eos_token_id", Value: uint32(endPiece)},
+		{Key: "tokenizer.ggml.unknown_token_id", Value: uint32(unknownPiece)},
+		{Key: "tokenizer.ggml.padding_token_id", Value: uint32(padPiece)},
+		{Key: "tokenizer.ggml.add_bos_token", Value: true},
+		{Key: "tokenizer.ggml.add_eos_token", Value: true},
 	}
 }
 

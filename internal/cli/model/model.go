@@ -22,8 +22,8 @@ import (
 
 func ModelCommand(s *cli.App) *cobra.Command {
 	return cli.Group("model",
-		modelListCommand(s), modelInstallCommand(s), modelVerifyCommand(s), modelUseCommand(s),
-		modelRemoveCommand(s))
+		modelListCommand(s), modelInstallCommand(s), modelConvertCommand(s), modelVerifyCommand(s),
+		modelUseCommand(s), modelRemoveCommand(s))
 }
 
 // modelRow is a model as lists show it, installed or known.

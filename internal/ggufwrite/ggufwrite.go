@@ -1,4 +1,9 @@
-package tinybert
+// Package ggufwrite writes model files in GGUF, version 3, as llama.cpp reads it: keys with their values, and
+// tensors as F32, F16 or Q8_0. The format is that of docs/gguf.md of ggml.
+//
+// A [File] is what a file will hold, as a list that may be changed before it is written. It is for one
+// goroutine.
+package ggufwrite
 
 import (
 	"bufio"
@@ -10,8 +15,26 @@ import (
 	"os"
 )
 
-// A Model is what a GGUF file holds: keys with their values, and tensors.
-type Model struct {
+// A Type is how the numbers of a tensor are written, by ggml's number.
+type Type uint32
+
+// The types that numbers can be written in.
+const (
+	F32  Type = 0
+	F16  Type = 1
+	Q8_0 Type = 8 // blocks of 32 numbers with a scale
+)
+
+// FileType is what general.file_type calls a file whose matrices are written so.
+func (t Type) FileType() uint32 {
+	if t == Q8_0 {
+		return 7
+	}
+	return uint32(t)
+}
+
+// A File is what a GGUF file holds: keys with their values, and tensors.
+type File struct {
 	Meta    []Meta
 	Tensors []Tensor
 }
@@ -31,8 +54,18 @@ type Tensor struct {
 	Value func(i int) float32
 }
 
+// Size is how many bytes the file will have.
+func (m *File) Size() (int64, error) {
+	head, err := m.header()
+	size, align := len(head)+padding(len(head), m.alignment()), m.alignment()
+	for _, t := range m.Tensors {
+		size += t.size() + padding(t.size(), align)
+	}
+	return int64(size), err
+}
+
 // alignment is what tensors begin at multiples of, in bytes.
-func (m *Model) alignment() int {
+func (m *File) alignment() int {
 	for _, kv := range m.Meta {
 		if n, ok := kv.Value.(uint32); ok && kv.Key == "general.alignment" {
 			return int(n)
@@ -42,7 +75,7 @@ func (m *Model) alignment() int {
 }
 
 // WriteFile writes the model as a file that is readable by all, as models are.
-func (m *Model) WriteFile(path string) (err error) {
+func (m *File) WriteFile(path string) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -52,7 +85,7 @@ func (m *Model) WriteFile(path string) (err error) {
 }
 
 // Write writes the model in GGUF version 3.
-func (m *Model) Write(to io.Writer) error {
+func (m *File) Write(to io.Writer) error {
 	head, err := m.header()
 	if err != nil {
 		return err
@@ -70,7 +103,7 @@ func (m *Model) Write(to io.Writer) error {
 	return w.Flush()
 }
 
-func (m *Model) header() ([]byte, error) {
+func (m *File) header() ([]byte, error) {
 	b := binary.LittleEndian.AppendUint32([]byte("GGUF"), 3)
 	b = binary.LittleEndian.AppendUint64(b, uint64(len(m.Tensors)))
 	b = binary.LittleEndian.AppendUint64(b, uint64(len(m.Meta)))

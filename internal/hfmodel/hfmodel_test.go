@@ -1,0 +1,234 @@
+package hfmodel_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"emberd/internal/bert"
+	"emberd/internal/gguf"
+	"emberd/internal/ggufwrite"
+	"emberd/internal/hfmodel"
+	"emberd/internal/tinybert"
+)
+
+// spec is the model that the folders of these tests have.
+func spec(as ggufwrite.Type) tinybert.Spec {
+	s := tinybert.Tiny()
+	s.Type = as
+	return s
+}
+
+// folderName is what Hugging Face calls a tensor of llama.cpp.
+func folderName(name string) string {
+	for to, from := range map[string]string{
+		"token_embd_norm.": "embeddings.LayerNorm.", "token_embd.": "embeddings.word_embeddings.",
+		"position_embd.": "embeddings.position_embeddings.", "token_types.": "embeddings.token_type_embeddings.",
+		"blk.": "encoder.layer.", "attn_q.": "attention.self.query.", "attn_k.": "attention.self.key.",
+		"attn_v.": "attention.self.value.", "attn_output.": "attention.output.dense.",
+		"attn_output_norm.": "attention.output.LayerNorm.", "ffn_up.": "intermediate.dense.",
+		"ffn_down.": "output.dense.", "layer_output_norm.": "output.LayerNorm.",
+	} {
+		if name == to+"weight" || name == to+"bias" || to == "blk." {
+			name = strings.Replace(name, to, from, 1)
+			continue
+		}
+		if i := strings.LastIndex(name, "."+to); i >= 0 {
+			name = name[:i+1] + from + name[i+1+len(to):]
+		}
+	}
+	return name
+}
+
+// safetensors is the file of the tensors of a model, as F32.
+func safetensors(t *testing.T, tensors []tinybert.Tensor) []byte {
+	t.Helper()
+	header, data := map[string]any{"__metadata__": map[string]string{"format": "pt"}}, []byte(nil)
+	for _, tensor := range tensors {
+		begin, n := len(data), 1
+		for _, d := range tensor.Dims {
+			n *= d
+		}
+		for i := range n {
+			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(tensor.Value(i)))
+		}
+		shape := slices.Clone(tensor.Dims)
+		slices.Reverse(shape)
+		header[folderName(tensor.Name)] = map[string]any{"dtype": "F32", "shape": shape,
+			"data_offsets": []int{begin, len(data)}}
+	}
+	head, err := json.Marshal(header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Concat(binary.LittleEndian.AppendUint64(nil, uint64(len(head))), head, data)
+}
+
+// folder writes the model as Hugging Face lays it out.
+func folder(t *testing.T) string {
+	t.Helper()
+	s, dir := spec(ggufwrite.F32), t.TempDir()
+	var vocabulary []string
+	for _, token := range tinybert.Tokens() {
+		word, begins := strings.CutPrefix(token, "\u2581")
+		if !begins && !strings.HasPrefix(token, "[") {
+			word = "##" + token
+		}
+		vocabulary = append(vocabulary, word)
+	}
+	config, err := json.Marshal(map[string]any{"model_type": "bert", "hidden_act": "gelu", "hidden_size": s.Dim,
+		"intermediate_size": s.FeedForward, "layer_norm_eps": 1e-12, "max_position_embeddings": s.Context,
+		"num_attention_heads": s.Heads, "num_hidden_layers": s.Layers, "type_vocab_size": 2,
+		"vocab_size": len(vocabulary)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{
+		"config.json": string(config), "vocab.txt": strings.Join(vocabulary, "\n") + "\n",
+		"modules.json": `[{"path":"","type":"sentence_transformers.models.Transformer"},
+			{"path":"1_Pooling","type":"sentence_transformers.models.Pooling"},
+			{"path":"2_Normalize","type":"sentence_transformers.models.Normalize"}]`,
+		"1_Pooling/config.json": `{"word_embedding_dimension":32,"pooling_mode_cls_token":false,"pooling_mode_mean_tokens":true}`,
+		"tokenizer_config.json": `{"do_lower_case":true,"strip_accents":null,"tokenize_chinese_chars":true}`,
+		"README.md":             "---\nlanguage: en\nlicense: apache-2.0\n---\n\n# A tiny one\n\ntext\n",
+		"model.safetensors":     string(safetensors(t, tinybert.New(s).Tensors)),
+	} {
+		put(t, filepath.Join(dir, name), content)
+	}
+	return dir
+}
+
+func put(t *testing.T, name, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// converted writes the model of a folder as a file.
+func converted(t *testing.T, dir string, as ggufwrite.Type) string {
+	t.Helper()
+	m, err := hfmodel.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	var b bytes.Buffer
+	if err := m.Write(&b, as); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "converted.gguf")
+	put(t, name, b.String())
+	return name
+}
+
+// TestConvertedModelsMakeTheSameVectors compares with the file that the same weights were written to directly.
+func TestConvertedModelsMakeTheSameVectors(t *testing.T) {
+	dir := folder(t)
+	for _, as := range []ggufwrite.Type{ggufwrite.F32, ggufwrite.F16, ggufwrite.Q8_0} {
+		direct := filepath.Join(t.TempDir(), "direct.gguf")
+		if err := tinybert.New(spec(as)).WriteFile(direct); err != nil {
+			t.Fatal(err)
+		}
+		got, want := vectors(t, converted(t, dir, as)), vectors(t, direct)
+		if !slices.EqualFunc(got, want, slices.Equal[[]float32]) {
+			t.Errorf("as type %d: vectors differ from those of the weights themselves", as)
+		}
+	}
+}
+
+func vectors(t *testing.T, name string) (all [][]float32) {
+	t.Helper()
+	m, err := bert.Open(name, &bert.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	for _, text := range []string{"the memory of a note", "Café SEARCH, unknowable", "x"} {
+		v, _, err := m.Embed(t.Context(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// TestAConvertedModelSaysWhereItComesFrom reads the header of the file.
+func TestAConvertedModelSaysWhereItComesFrom(t *testing.T) {
+	dir := folder(t)
+	f, err := gguf.Open(converted(t, dir, ggufwrite.Q8_0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	facts, err := f.BERT()
+	if err != nil {
+		t.Fatal(err)
+	}
+	licence, _ := f.String("general.license")
+	digest, _ := f.String("general.source.sha256")
+	if facts.Name != "A tiny one" || licence != "apache-2.0" || len(digest) != 64 || facts.Pooling != gguf.Mean {
+		t.Errorf("it says %q, %q, %q, %v", facts.Name, licence, digest, facts.Pooling)
+	}
+}
+
+// TestFoldersThatCannotBeConverted changes one file of a folder at a time.
+func TestFoldersThatCannotBeConverted(t *testing.T) {
+	for name, test := range map[string]struct{ file, from, to, want string }{
+		"another architecture": {"config.json", `"bert"`, `"roberta"`, `model_type is "roberta"`},
+		"another activation":   {"config.json", `"gelu"`, `"relu"`, `hidden_act is "relu"`},
+		"no layers":            {"config.json", `"num_hidden_layers":2`, `"num_hidden_layers":0`, "num_hidden_layers is 0"},
+		"a layer too many":     {"config.json", `"num_hidden_layers":2`, `"num_hidden_layers":3`, "no tensor bert.encoder.layer.2."},
+		"another width":        {"config.json", `"hidden_size":32`, `"hidden_size":64`, "has the shape [197 32]"},
+		"a token too many":     {"vocab.txt", "[PAD]", "[PAD]\nmore", "198 tokens"},
+		"two poolings":         {"1_Pooling/config.json", "false", "true", "one of mean_tokens"},
+		"another pooling":      {"1_Pooling/config.json", "mean_tokens", "max_tokens", "one of mean_tokens"},
+		"a dense layer":        {"modules.json", "models.Normalize", "models.Dense", "models.Dense"},
+		"a folder elsewhere":   {"modules.json", "1_Pooling", "../1_Pooling", "no folder for pooling"},
+		"no JSON":              {"config.json", "{", "", "config.json cannot be read"},
+		"no weights":           {"model.safetensors", "", "", "neither from several files"},
+		"a header too long":    {"model.safetensors", "\x00{", "\x7f{", "its header is said to be"},
+		"other numbers":        {"model.safetensors", `"F32"`, `"I32"`, `is written as "I32"`},
+		"numbers elsewhere":    {"model.safetensors", `"data_offsets":[0,`, `"data_offsets":[4,`, "which is not the room"},
+		"Chinese as words":     {"tokenizer_config.json", `chars":true`, `chars":false`, "tokenize_chinese_chars"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := folder(t)
+			path := filepath.Join(dir, test.file)
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.from == "" {
+				err = os.Remove(path)
+			} else {
+				put(t, path, strings.Replace(string(b), test.from, test.to, 1))
+			}
+			if err == nil {
+				err = convert(dir)
+			}
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+func convert(dir string) error {
+	m, err := hfmodel.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	return m.Write(&bytes.Buffer{}, ggufwrite.F32)
+}
