@@ -441,7 +441,7 @@ func graph() map[string]edges {
 		},
 		"internal/ggufwrite": {},
 		"internal/hfmodel": {
-			ours:  []string{"internal/dot", "internal/ggufwrite"},
+			ours:  []string{"internal/dot", "internal/durable", "internal/ggufwrite"},
 			tests: []string{"internal/bert", "internal/gguf", "internal/tinybert"},
 		},
 		"internal/ignore": {},
@@ -712,7 +712,7 @@ func graph() map[string]edges {
 		"stm/wal": {
 			ours: []string{
 				"compaction", "internal/contain", "internal/durable", "internal/metrics",
-				"internal/text/analysis", "memory", "stm/device", "stm/extent", "stm/journal", "stm/otherfiles",
+				"internal/text/analysis", "internal/words", "memory", "stm/device", "stm/extent", "stm/journal", "stm/otherfiles",
 				"stm/ownfiles", "stm/quarantine", "stm/record", "stm/repair", "stm/snapshot", "stm/table",
 			},
 		},

@@ -7,10 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"emberd/internal/durable"
 )
 
 // maxText bounds the small files of a folder in bytes.
@@ -52,15 +53,7 @@ func readJSON(folder, name string, to any) error {
 }
 
 func readText(folder, name string) ([]byte, error) {
-	path := filepath.Join(folder, name)
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxText {
-		return nil, fmt.Errorf("%s is no file of at most %d MiB", path, maxText>>20)
-	}
-	return os.ReadFile(path)
+	return durable.ReadGiven(filepath.Join(folder, name), maxText)
 }
 
 func readShape(folder string) (*shape, error) {

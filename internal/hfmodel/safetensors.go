@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"emberd/internal/dot"
+	"emberd/internal/durable"
 )
 
 // maxHeader bounds the header of a safetensors file in bytes, as the format does.
@@ -48,7 +49,7 @@ func (t *tensorInfo) len() int {
 
 func openWeights(folder string) (*weightFile, error) {
 	name := filepath.Join(folder, "model.safetensors")
-	f, err := os.Open(name)
+	f, err := durable.OpenGiven(name)
 	if err != nil {
 		return nil, fmt.Errorf("no weights that can be read: %w (weights are taken from model.safetensors alone, "+
 			"neither from several files nor from .bin or .onnx)", err)
