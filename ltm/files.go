@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	zap "github.com/blevesearch/zapx/v17"
 	"golang.org/x/sys/unix"
 
 	"emberd/internal/durable"
@@ -42,7 +41,7 @@ var errNone = errors.New("no note index")
 // format returns the content of the format file. The number changes with counts, with the record
 // and with how notes are split into passages.
 func format(identity string) string {
-	return fmt.Sprintf("emberd note index 2\nsegments zap %d\nterms %s\n", zap.Version, identity)
+	return fmt.Sprintf("emberd note index 3\nsegments %d\nterms %s\n", segmentVersion, identity)
 }
 
 // begin makes the folder an empty index.

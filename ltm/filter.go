@@ -25,20 +25,17 @@ type filterMatcher struct {
 }
 
 // filter prepares the query's conditions. Without any, all notes pass.
-func (s *searcher) filter() error {
+func (s *searcher) filter() {
 	c := filterMatcher{must: folded(s.query.Must), not: folded(s.query.Not), accept: s.query.Accept}
 	c.after, c.before, c.modified = bound(s.query.After), bound(s.query.Before), bound(s.query.Modified)
-	if err := s.phrases(&c); err != nil {
-		return err
-	}
+	s.phrases(&c)
 	timeless := c.after == 0 && c.before == 0 && c.modified == 0
 	empty := c.must.empty() && c.not.empty() && timeless && c.holds == nil && c.lacks == nil && c.accept == nil
 	if empty {
-		s.allowed = func(uint32) bool { return true }
-		return nil
+		s.allowed = nil
+		return
 	}
 	s.allowed = func(number uint32) bool { return c.accepts(number, s.table.notes[number]) }
-	return nil
 }
 
 // bound is a moment as notes have it, 0 for none.
@@ -53,7 +50,7 @@ func bound(t time.Time) int64 {
 func (s *searcher) passes(number uint32) bool {
 	if s.verdict[number] == unjudged {
 		s.verdict[number] = refused
-		if s.table.note(number) != nil && s.allowed(number) {
+		if s.table.note(number) != nil && (s.allowed == nil || s.allowed(number)) {
 			s.verdict[number] = accepted
 		}
 	}

@@ -5,11 +5,13 @@ import "time"
 // hit returns the hit of a candidate.
 func (s *searcher) hit(c candidate) (Hit, error) {
 	n := s.table.notes[c.number]
-	stored, err := s.stored(c.number)
-	if err != nil {
-		return Hit{}, err
+	if c.segment < 0 {
+		var ok bool
+		if c.segment, c.first, ok = s.view.document(ref{note: c.number}); !ok {
+			return Hit{}, errMissing
+		}
 	}
-	r, err := decodeShown(stored, len(n.passages))
+	r, err := decodeShown(s.view.segments[c.segment].record(c.first), len(n.passages))
 	if err != nil {
 		return Hit{}, err
 	}
@@ -21,14 +23,12 @@ func (s *searcher) hit(c candidate) (Hit, error) {
 		Created:   time.Unix(0, n.created),
 		Modified:  time.Unix(0, n.modified),
 		Relevance: c.relevance,
+		Near:      s.near[c.number],
 	}
-	if s.notes[c.number].near {
-		h.Near = s.near[c.number]
-	}
-	if s.notes[c.number].touched {
+	if len(s.query.Terms)+len(s.query.Near) > 0 {
 		h.Bonus = s.bonus(c.number)
 	}
-	if h.Near.Line > 0 && !s.notes[c.number].held {
+	if h.Near.Line > 0 && !c.held {
 		h.HeadingPath, h.SectionLine, h.Line, h.Above = r.atLine(h.Near.Line)
 	} else {
 		h.HeadingPath, h.SectionLine, h.Line, h.Above = r.at(c.passage)
@@ -39,29 +39,16 @@ func (s *searcher) hit(c candidate) (Hit, error) {
 	return h, nil
 }
 
-// stored returns the record of a note. Where the first part of one that holds a word lies
-// is known already.
-func (s *searcher) stored(number uint32) ([]byte, error) {
-	if sum := &s.notes[number]; sum.touched {
-		segment, local := s.view.place(sum.doc)
-		return segment.stored(local)
-	}
-	segment, local, err := s.view.document(ref{note: number})
-	if err != nil {
-		return nil, err
-	}
-	return segment.stored(local)
-}
-
 // explain returns the parts of a note's relevance.
 func (s *searcher) explain(c candidate) []Score {
 	var scores []Score
+	s.readRuns(&c)
 	for i := range s.words {
-		if run := s.runOf(i, c.number); len(run) > 0 {
+		if run := s.runs[i]; len(run) > 0 {
 			scores = append(scores, s.parts(&s.words[i], c, run)...)
 		}
 	}
-	if s.notes[c.number].named {
+	if c.named && s.total > 0 {
 		share := nameShare * nameMatch(s.table.notes[c.number].names, s.words, s.total)
 		scores = append(scores, Score{Field: Name, Score: share})
 	}
@@ -72,7 +59,7 @@ func (s *searcher) explain(c candidate) []Score {
 // weighted counts.
 func (s *searcher) parts(w *queryTerm, c candidate, run []posting) []Score {
 	note, o := s.table.notes[c.number], inWhole(run)
-	head := s.norms.head(&s.table.sizes[c.number], o)
+	head := s.norms.head(&s.view.segments[c.segment].rows[c.first].size, o)
 	whole := s.norms.whole(head, uint32(note.bodyLen), o)
 	tf, above := 0.0, 0 // in the best passage
 	for _, p := range run {

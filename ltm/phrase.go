@@ -19,34 +19,27 @@ type phrase struct {
 
 // phrases turns the phrases of a query into conditions: a note must contain all the words of a
 // required one. holders checks what only a note's text shows.
-func (s *searcher) phrases(c *filterMatcher) error {
+func (s *searcher) phrases(c *filterMatcher) {
 	s.required, s.excluded = nil, nil
 	for _, p := range s.query.Must.Phrases {
-		ph, err := s.phrase(p)
-		if err != nil {
-			return err
-		}
+		ph := s.phrase(p)
 		c.holds = append(c.holds, ph.suspects)
 		if len(ph.terms) > 1 {
 			s.required = append(s.required, ph)
 		}
 	}
 	for _, p := range s.query.Not.Phrases {
-		ph, err := s.phrase(p)
-		if err != nil {
-			return err
-		}
+		ph := s.phrase(p)
 		if len(ph.terms) > 1 {
 			s.excluded = append(s.excluded, ph)
 			continue
 		}
 		c.lacks = append(c.lacks, ph.suspects)
 	}
-	return nil
 }
 
 // phrase finds the notes that hold all words of a text. A text without a term has none.
-func (s *searcher) phrase(t string) (phrase, error) {
+func (s *searcher) phrase(t string) phrase {
 	terms := s.index.analyzer.Terms(t)
 	ph := phrase{terms: texts(terms), rows: s.index.texts.rows(nil, terms), suspects: make([]bool, len(s.table.notes))}
 	words := texts(s.index.analyzer.Query(t))
@@ -54,20 +47,16 @@ func (s *searcher) phrase(t string) (phrase, error) {
 	words = slices.Compact(words)
 	held := make([]int, len(s.table.notes))
 	for i, w := range words {
-		list, err := s.view.postings(nil, w, &s.room)
-		if err != nil {
-			return ph, err
-		}
-		for _, p := range list {
-			if int(p.note) < len(held) && held[p.note] == i {
-				held[p.note]++
+		s.eachNote(w, func(number uint32) {
+			if held[number] == i {
+				held[number]++
 			}
-		}
+		})
 	}
 	for number, n := range held {
 		ph.suspects[number] = len(words) > 0 && n == len(words)
 	}
-	return ph, nil
+	return ph
 }
 
 func texts(terms []analysis.Term) []string {

@@ -11,7 +11,6 @@ import (
 type table struct {
 	generation uint64
 	notes      []*note // nil where a number is free
-	sizes      []size  // of the same notes, close together for scoring
 	count      int
 	passages   int
 	body       float64 // words of all notes
@@ -28,9 +27,6 @@ type size struct {
 }
 
 func (n *note) size() size {
-	if n == nil {
-		return size{}
-	}
 	return size{uint32(n.bodyLen), uint32(n.namesLen), uint32(n.tagsLen), uint32(n.otherLen), slices.Min(n.passages)}
 }
 
@@ -59,11 +55,9 @@ func (t *table) with(changed map[uint32]*note) *table {
 	for number := range changed {
 		numbers = max(numbers, int(number)+1)
 	}
-	next.notes, next.sizes = make([]*note, numbers), make([]size, numbers)
+	next.notes = make([]*note, numbers)
 	copy(next.notes, t.notes)
-	copy(next.sizes, t.sizes)
 	for number, n := range changed {
-		next.sizes[number] = n.size()
 		next.tally(next.notes[number], -1)
 		next.notes[number] = n
 		next.tally(n, 1)
@@ -130,26 +124,22 @@ func loadTable(s store) (*table, error) {
 
 // load adds the notes of a segment by number, and counts their parts.
 func (s *segmentView) load(notes map[uint32]*note, parts map[uint32]int) error {
-	for local, ref := range s.refs {
+	for local, row := range s.rows {
 		if !s.live(uint32(local)) {
 			continue
 		}
-		parts[ref.note]++
-		if ref.part != 0 {
+		parts[row.note]++
+		if row.part != 0 {
 			continue
 		}
-		b, err := s.stored(uint32(local))
+		n, err := decodeNote(s.record(uint32(local)))
 		if err != nil {
 			return err
 		}
-		n, err := decodeNote(b)
-		if err != nil {
-			return err
+		if notes[row.note] != nil {
+			return fmt.Errorf("two notes have the number %d", row.note)
 		}
-		if notes[ref.note] != nil {
-			return fmt.Errorf("two notes have the number %d", ref.note)
-		}
-		notes[ref.note] = n
+		notes[row.note] = n
 	}
 	return nil
 }

@@ -119,7 +119,7 @@ func prepare(a analyzedNote) prepared {
 	p := prepared{note: &kept}
 	stored := a.record.encode(nil)
 	for _, terms := range a.parts {
-		p.documents = append(p.documents, newDocument(terms, stored))
+		p.documents = append(p.documents, newDocument(terms, stored, kept.size()))
 		stored = nil // the first part has it
 	}
 	return p

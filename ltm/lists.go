@@ -1,0 +1,160 @@
+package ltm
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"emberd/internal/text"
+)
+
+// look finds the postings of a word in all segments, and completes its statistics unless the query
+// contains them.
+func (s *searcher) look(w *queryTerm) {
+	var lists []postingList
+	if n := len(s.lists); n < cap(s.lists) {
+		lists = s.lists[:n+1][n][:0] // room of an earlier search
+	}
+	if w.weak && s.documentsWith(w.text) > s.table.count/2 {
+		s.lists = append(s.lists, append(lists, make([]postingList, len(s.view.segments))...))
+		return
+	}
+	lists = s.listsOf(lists, w)
+	s.lists = append(s.lists, lists)
+	docs := s.query.Docs
+	if docs == 0 {
+		w.df = s.countNotes(lists)
+	}
+	w.idf = text.IDF(max(docs, s.table.count), w.df)
+	w.full = w.weight * w.idf
+}
+
+// listsOf appends the postings of a word by segment. Those of terms that count as one are added
+// up by part.
+func (s *searcher) listsOf(to []postingList, w *queryTerm) []postingList {
+	for i := range s.view.segments {
+		in := s.view.segments[i].segmentBase
+		var list postingList
+		if terms := w.terms(); len(terms) == 1 {
+			list, _ = in.find(terms[0])
+		} else {
+			list = in.merged(terms)
+		}
+		to = append(to, list)
+	}
+	return to
+}
+
+// merged returns the postings of terms that count as one.
+func (s *segmentBase) merged(terms []string) postingList {
+	var all plainPostings
+	for _, term := range terms {
+		if l, ok := s.find(term); ok {
+			all.all(&l)
+		}
+	}
+	order := make([]int, len(all.docs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all.docs[a], all.docs[b]) })
+	sum := &plainPostings{}
+	for _, i := range order {
+		doc, packed := all.docs[i], all.packed[i]
+		if n := len(sum.docs); n > 0 && sum.docs[n-1] == doc {
+			both := unpack(sum.packed[n-1]).plus(unpack(packed)).capped()
+			sum.packed[n-1] = uint64(both.pack())
+			continue
+		}
+		sum.docs, sum.packed = append(sum.docs, doc), append(sum.packed, packed)
+	}
+	n := len(sum.docs)
+	return postingList{count: n, notes: n - doubles(sum.docs, s.rows), plain: sum}
+}
+
+// each yields the documents of a list that are there and may be seen.
+func (s *searcher) each(segment int, l *postingList, yield func(doc uint32)) {
+	in := &s.view.segments[segment]
+	c := s.lane(0)
+	for c.reset(l); len(c.docs) > 0; c.load(c.block + 1) {
+		for _, doc := range c.docs {
+			if in.live(doc) && s.table.note(in.rows[doc].note) != nil {
+				yield(doc)
+			}
+		}
+	}
+}
+
+// eachNote yields the numbers of the notes that contain a term, one with several parts perhaps more
+// than once.
+func (s *searcher) eachNote(term string, yield func(number uint32)) {
+	for i, l := range s.listsOf(nil, &queryTerm{text: term}) {
+		rows := s.view.segments[i].rows
+		s.each(i, &l, func(doc uint32) { yield(rows[doc].note) })
+	}
+}
+
+// countNotes counts the notes that have postings in lists.
+func (s *searcher) countNotes(lists []postingList) (n int) {
+	for i := range lists {
+		if in := &s.view.segments[i]; in.deleted == nil && s.index.sees == nil {
+			n += lists[i].notes
+			continue
+		}
+		rows, before := s.view.segments[i].rows, -1
+		s.each(i, &lists[i], func(doc uint32) {
+			if number := int(rows[doc].note); number != before {
+				n, before = n+1, number
+			}
+		})
+	}
+	return n
+}
+
+// count counts the notes that hold a word which is not weak and may be hits.
+func (s *searcher) count() (n int) {
+	every := s.index.sees == nil && s.allowed == nil && !s.hasPhrases()
+	for i := range s.view.segments {
+		in := &s.view.segments[i]
+		if s.mark(i); every {
+			for _, some := range s.marked {
+				n += bits.OnesCount64(some)
+			}
+			continue
+		}
+		for at, some := range s.marked {
+			for ; some != 0; some &= some - 1 {
+				if s.fits(in.rows[64*at+bits.TrailingZeros64(some)].note) {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// mark marks the first documents of the notes in a segment that hold a word which is not weak.
+func (s *searcher) mark(segment int) {
+	in, c := &s.view.segments[segment], s.lane(0)
+	s.marked = append(s.marked[:0], make([]uint64, (len(in.rows)+63)/64)...)
+	for word := range s.words {
+		list := &s.lists[word][segment]
+		if s.words[word].weak || list.count == 0 {
+			continue
+		}
+		for c.reset(list); len(c.docs) > 0; c.load(c.block + 1) {
+			for _, doc := range c.docs {
+				if in.parts {
+					doc -= uint32(in.rows[doc].part)
+				}
+				s.marked[doc/64] |= 1 << (doc % 64)
+			}
+		}
+	}
+	if in.deleted != nil {
+		for it := in.deleted.Iterator(); it.HasNext(); {
+			doc := it.Next()
+			s.marked[doc/64] &^= 1 << (doc % 64)
+		}
+	}
+}

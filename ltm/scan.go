@@ -1,0 +1,279 @@
+package ltm
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A search goes over the postings of its words side by side, note by note, and keeps the best
+// notes. A note is passed over as soon as a bound of its relevance shows that it is not among
+// them, and so are words and whole blocks of postings (MaxScore: Turtle and Flood, "Query
+// Evaluation: Strategies and Optimizations", 1995, with maxima by block). The result is the same
+// as if every note were worked out.
+
+// slack is what rounding may make a bound too low by.
+const slack = 1e-9
+
+// lane is a word in the segment that is scanned.
+type lane struct {
+	cursor
+	word   int
+	full   float64 // of the word
+	weak   bool
+	most   float64 // bound of what it gives to a note
+	blocks []float32
+	drift  float64 // factor on blocks, full included
+}
+
+// set begins a lane.
+func (l *lane) set(s *searcher, in *segmentBase, word int, list *postingList) {
+	w := &s.words[word]
+	l.word, l.full, l.weak = word, w.full, w.weak
+	of, drift := s.limitsOf(in, list)
+	l.most, l.blocks = w.full*mostGain, nil
+	if of != nil {
+		l.drift, l.blocks = drift*w.full, of.blocks
+		l.most = of.top * l.drift
+	}
+	l.reset(list)
+}
+
+// limit bounds what the word gives to the note of the first posting at or after a document.
+func (l *lane) limit(doc uint32) float64 {
+	block := l.blockOf(doc)
+	switch {
+	case block == l.list.blockCount():
+		return 0
+	case l.blocks == nil:
+		return l.most
+	}
+	return float64(l.blocks[block]) * l.drift
+}
+
+// scan puts the best notes of all segments into best.
+func (s *searcher) scan(best *ranking) {
+	mostBonus := 0.0
+	if s.query.Bonus != nil {
+		mostBonus = math.Inf(1)
+	}
+	for i := range s.view.segments {
+		c := segmentScan{searcher: s, in: &s.view.segments[i], number: i, best: best, mostBonus: mostBonus}
+		c.begin()
+		for c.step() {
+		}
+	}
+}
+
+// segmentScan is a scan of one segment.
+type segmentScan struct {
+	*searcher
+	in     *segmentView
+	number int // of the segment
+	best   *ranking
+	lanes  []*lane   // weak ones first, then by what they can give
+	sums   []float64 // what the lanes before each one can give together
+	needed int       // a note with none of the lanes from here on is not among the best
+	looked uint32    // up to here the blocks were looked at
+	bar    float64   // what the relevance of a note has to reach
+	least  float64   // what its words have to reach
+	// mostBonus bounds what the query adds to a note beside its words.
+	mostBonus float64
+}
+
+// begin sets the lanes.
+func (c *segmentScan) begin() {
+	for word := range c.words {
+		if list := c.lists[word][c.number]; list.count > 0 {
+			l := c.lane(len(c.lanes))
+			l.set(c.searcher, c.in.segmentBase, word, &c.lists[word][c.number])
+			c.lanes = append(c.lanes, l)
+		}
+	}
+	slices.SortStableFunc(c.lanes, func(a, b *lane) int {
+		if a.weak != b.weak {
+			return weakLast(c.words[b.word]) - weakLast(c.words[a.word])
+		}
+		return cmp.Compare(a.most, b.most)
+	})
+	c.sums = append(c.sums, 0)
+	for _, l := range c.lanes {
+		if l.weak {
+			c.needed++
+		}
+		c.sums = append(c.sums, c.sums[len(c.sums)-1]+l.most)
+	}
+}
+
+// step goes on by a note or some blocks, and reports whether there is more.
+func (c *segmentScan) step() bool {
+	c.bar = c.best.least() - slack
+	c.least = c.bar - c.mostBonus
+	for c.needed < len(c.lanes) && c.sums[c.needed+1] < c.least {
+		c.needed++
+	}
+	doc := c.lowest()
+	if doc == pastEnd {
+		return false
+	}
+	if doc > c.looked || c.looked == 0 {
+		if next := c.passed(doc); next > doc {
+			c.seek(next)
+			return true
+		}
+	}
+	c.judge(doc - uint32(c.in.rows[doc].part))
+	return true
+}
+
+// lowest returns the first document of the needed lanes.
+func (c *segmentScan) lowest() uint32 {
+	doc := uint32(pastEnd)
+	for _, l := range c.lanes[c.needed:] {
+		doc = min(doc, l.doc())
+	}
+	return doc
+}
+
+// seek has the needed lanes go on to a document.
+func (c *segmentScan) seek(doc uint32) {
+	for _, l := range c.lanes[c.needed:] {
+		l.seek(doc)
+	}
+}
+
+// passed returns the first document that may be of a good enough note, as far as the blocks show
+// that the lanes are in.
+func (c *segmentScan) passed(doc uint32) uint32 {
+	most, until := c.sums[c.needed], uint32(len(c.in.rows)-1)
+	for _, l := range c.lanes[c.needed:] {
+		if l.doc() == pastEnd {
+			continue
+		}
+		until = min(until, l.list.last(l.block))
+		if l.blocks == nil {
+			most += l.most
+		} else {
+			most += float64(l.blocks[l.block]) * l.drift
+		}
+	}
+	if c.looked = until; most >= c.least {
+		return doc
+	}
+	for until++; int(until) < len(c.in.rows) && c.in.rows[until].part > 0; {
+		until++
+	}
+	return until
+}
+
+// judge works the note out that begins at first, unless it cannot be among the best.
+func (c *segmentScan) judge(first uint32) {
+	end, number := c.in.end(first), c.in.rows[first].note
+	if _, near := c.near[number]; near || !c.in.live(first) || !c.fits(number) {
+		c.seek(end)
+		return
+	}
+	c.clearRuns()
+	most := c.sums[c.needed]
+	for _, l := range c.lanes[c.needed:] {
+		most += c.take(l, first, end)
+	}
+	for i := c.needed - 1; i >= 0 && most >= c.least; i-- {
+		l := c.lanes[i]
+		if most -= l.most; most+l.limit(first) < c.least {
+			return
+		}
+		l.seek(first)
+		most += c.take(l, first, end)
+	}
+	if bonus := c.bonus(number); most+bonus >= c.bar {
+		found := candidate{number: number, segment: c.number, first: first}
+		c.work(&found)
+		c.best.add(found)
+	}
+}
+
+// take reads the postings that a word has in a note, and returns a bound of what it gives.
+func (c *segmentScan) take(l *lane, first, end uint32) float64 {
+	if l.doc() >= end {
+		return 0
+	}
+	run := l.run(c.runs[l.word], c.in.segmentBase, end)
+	c.runs[l.word] = run
+	g := c.norms.gain(&c.in.rows[first].size, run)
+	return l.full * g.limit()
+}
+
+// posting is a word in a part of a note.
+type posting struct {
+	packed uint64 // occurrence
+	part   uint16
+}
+
+// run appends the postings of a note, which ends before a document, and goes on behind it.
+func (c *cursor) run(to []posting, in *segmentBase, end uint32) []posting {
+	for doc := c.doc(); doc < end; doc = c.doc() {
+		to = append(to, posting{c.occurrence(), in.rows[doc].part})
+		c.next()
+	}
+	return to
+}
+
+// ranking is the best candidates, as many as are wanted, the worst on top of a heap.
+type ranking struct {
+	best    []candidate
+	wanted  int
+	compare func(a, b *candidate) int
+}
+
+// least returns the relevance that a note has to have to be among the best.
+func (r *ranking) least() float64 {
+	switch {
+	case r.wanted == 0:
+		return math.Inf(1)
+	case len(r.best) < r.wanted:
+		return math.Inf(-1)
+	}
+	return r.best[0].relevance
+}
+
+// add adds a candidate if it is among the best.
+func (r *ranking) add(c candidate) {
+	if len(r.best) < r.wanted {
+		r.best = append(r.best, c)
+		if len(r.best) == r.wanted {
+			for i := len(r.best)/2 - 1; i >= 0; i-- {
+				r.sink(i)
+			}
+		}
+		return
+	}
+	if r.wanted > 0 && r.compare(&c, &r.best[0]) < 0 {
+		r.best[0] = c
+		r.sink(0)
+	}
+}
+
+// sink brings a candidate below those that are worse.
+func (r *ranking) sink(i int) {
+	for {
+		worse := 2*i + 1
+		if worse >= len(r.best) {
+			return
+		}
+		if right := worse + 1; right < len(r.best) && r.compare(&r.best[right], &r.best[worse]) > 0 {
+			worse = right
+		}
+		if r.compare(&r.best[i], &r.best[worse]) >= 0 {
+			return
+		}
+		r.best[i], r.best[worse] = r.best[worse], r.best[i]
+		i = worse
+	}
+}
+
+// sorted returns the candidates, the best first.
+func (r *ranking) sorted() []candidate {
+	slices.SortFunc(r.best, func(a, b candidate) int { return r.compare(&a, &b) })
+	return r.best
+}
