@@ -9,7 +9,7 @@ type scratch struct {
 	lanes   []*lane
 	runs    [][]posting // of each word in one note
 	extra   []float64   // by passage of one note
-	marked  []uint64    // bits of documents of a segment
+	marked  []bitset    // documents by segment
 }
 
 type verdict uint8

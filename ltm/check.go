@@ -72,7 +72,8 @@ func (s *searcher) verify(number uint32, d *Doc) error {
 	}
 	// The same bytes may lie in another file by now.
 	want.record.cursor, want.record.created, want.record.modified = got.cursor, got.created, got.modified
-	if !slices.Equal(want.record.encode(nil), stored) {
+	text, _ := segment.text(doc)
+	if !slices.Equal(want.record.encode(nil), stored) || !slices.Equal(want.row, text) {
 		return fmt.Errorf("record of note number %d differs from its note", number)
 	}
 	for i, terms := range want.parts {

@@ -9,18 +9,13 @@ import (
 	"emberd/internal/text"
 )
 
-// How many notes a search looks into for phrases that may have them: fewTexts, then twice
-// as many and so on until there are hits enough, and no more than maxTexts unless more hits
-// are wanted.
-const fewTexts, maxTexts = 32, 1000
-
 // filterMatcher is a query's filters, compiled for checking notes.
 type filterMatcher struct {
 	must, not     Filter // folded, without phrases
 	after, before int64  // of creation
 	modified      int64
-	holds         [][]bool // by number: has all words of a phrase that is required
-	lacks         [][]bool // by number: has the word that is excluded
+	holds         []bitset // by number: has all words of a phrase that is required
+	lacks         []bitset // by number: has the word that is excluded
 	accept        func(path string) bool
 }
 
@@ -63,12 +58,12 @@ func (c *filterMatcher) accepts(number uint32, n *note) bool {
 		return false
 	}
 	for _, set := range c.holds {
-		if !set[number] {
+		if !set.has(number) {
 			return false
 		}
 	}
 	for _, set := range c.lacks {
-		if set[number] {
+		if set.has(number) {
 			return false
 		}
 	}

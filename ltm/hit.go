@@ -5,11 +5,8 @@ import "time"
 // hit returns the hit of a candidate.
 func (s *searcher) hit(c candidate) (Hit, error) {
 	n := s.table.notes[c.number]
-	if c.segment < 0 {
-		var ok bool
-		if c.segment, c.first, ok = s.view.document(ref{note: c.number}); !ok {
-			return Hit{}, errMissing
-		}
+	if !s.place(&c) {
+		return Hit{}, errMissing
 	}
 	r, err := decodeShown(s.view.segments[c.segment].record(c.first), len(n.passages))
 	if err != nil {
@@ -37,6 +34,15 @@ func (s *searcher) hit(c candidate) (Hit, error) {
 		h.Scores = s.explain(c)
 	}
 	return h, nil
+}
+
+// place finds where the note of a candidate is, if that is not known yet.
+func (s *searcher) place(c *candidate) (ok bool) {
+	if c.segment >= 0 {
+		return true
+	}
+	c.segment, c.first, ok = s.view.document(ref{note: c.number})
+	return ok
 }
 
 // explain returns the parts of a note's relevance.

@@ -78,7 +78,7 @@ func (s *searcher) each(segment int, l *postingList, yield func(doc uint32)) {
 	c := s.lane(0)
 	for c.reset(l); len(c.docs) > 0; c.load(c.block + 1) {
 		for _, doc := range c.docs {
-			if in.live(doc) && s.table.note(in.rows[doc].note) != nil {
+			if in.live(doc) && (s.index.sees == nil || s.table.note(in.rows[doc].note) != nil) {
 				yield(doc)
 			}
 		}
@@ -111,32 +111,35 @@ func (s *searcher) countNotes(lists []postingList) (n int) {
 	return n
 }
 
-// count counts the notes that hold a word which is not weak and may be hits.
+// count counts the notes that hold a word which is not weak and may be hits. Unless every note may
+// be, it leaves those marked.
 func (s *searcher) count() (n int) {
-	every := s.index.sees == nil && s.allowed == nil && !s.hasPhrases()
+	for len(s.marked) < len(s.view.segments) {
+		s.marked = append(s.marked, nil)
+	}
 	for i := range s.view.segments {
-		in := &s.view.segments[i]
-		if s.mark(i); every {
-			for _, some := range s.marked {
-				n += bits.OnesCount64(some)
-			}
-			continue
-		}
-		for at, some := range s.marked {
-			for ; some != 0; some &= some - 1 {
-				if s.fits(in.rows[64*at+bits.TrailingZeros64(some)].note) {
-					n++
+		s.mark(i)
+		for at, some := range s.marked[i] {
+			for rest := some; s.choosy() && rest != 0; rest &= rest - 1 {
+				if first := uint32(64*at + bits.TrailingZeros64(rest)); !s.fits(i, first) {
+					some &^= rest & -rest
 				}
 			}
+			s.marked[i][at] = some
+			n += bits.OnesCount64(some)
 		}
 	}
 	return n
 }
 
+// choosy reports whether some notes that hold a word may be no hits.
+func (s *searcher) choosy() bool { return s.index.sees != nil || s.allowed != nil || s.hasPhrases() }
+
 // mark marks the first documents of the notes in a segment that hold a word which is not weak.
 func (s *searcher) mark(segment int) {
 	in, c := &s.view.segments[segment], s.lane(0)
-	s.marked = append(s.marked[:0], make([]uint64, (len(in.rows)+63)/64)...)
+	marked := append(s.marked[segment][:0], newBitset(len(in.rows))...)
+	s.marked[segment] = marked
 	for word := range s.words {
 		list := &s.lists[word][segment]
 		if s.words[word].weak || list.count == 0 {
@@ -147,14 +150,29 @@ func (s *searcher) mark(segment int) {
 				if in.parts {
 					doc -= uint32(in.rows[doc].part)
 				}
-				s.marked[doc/64] |= 1 << (doc % 64)
+				marked.add(doc)
 			}
 		}
 	}
 	if in.deleted != nil {
 		for it := in.deleted.Iterator(); it.HasNext(); {
-			doc := it.Next()
-			s.marked[doc/64] &^= 1 << (doc % 64)
+			marked.remove(it.Next())
 		}
 	}
+}
+
+// next returns the first number of the set from n on, pastEnd if there is none.
+func (b bitset) next(n uint32) uint32 {
+	at := int(n / 64)
+	if at >= len(b) {
+		return pastEnd
+	}
+	some := b[at] >> (n % 64) << (n % 64)
+	for some == 0 {
+		if at++; at == len(b) {
+			return pastEnd
+		}
+		some = b[at]
+	}
+	return uint32(64*at + bits.TrailingZeros64(some))
 }

@@ -121,7 +121,6 @@ type sharedIndex struct {
 	tables  atomic.Pointer[tables] // searches read it without a lock; a table never changes
 	pending chan struct{}          // one token for each batch that is not on the disk yet
 	scratch sync.Pool              // of *scratch
-	texts   *phraseFilters
 }
 
 // opening is what Open found, for Status.
@@ -159,7 +158,6 @@ func Open(dir string, opt *Options) (*Index, error) {
 		analyzer: opt.Analyzer,
 		pending:  make(chan struct{}, maxPending),
 		closing:  make(chan struct{}),
-		texts:    newPhraseFilters(),
 	}}
 	if x.analyzer == nil {
 		x.analyzer = analysis.New()

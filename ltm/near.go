@@ -8,11 +8,11 @@ func (s *searcher) nearby(best *ranking) int {
 	s.near, s.apart = make(map[uint32]Near, len(s.query.Near)), 0
 	for path, near := range s.query.Near {
 		number, ok := s.table.paths()[path]
-		if !ok || !s.fits(number) {
+		if !ok || s.table.note(number) == nil {
 			continue
 		}
 		segment, doc, ok := s.view.document(ref{note: number})
-		if !ok {
+		if !ok || !s.fits(segment, doc) {
 			continue
 		}
 		s.near[number] = near

@@ -1,6 +1,7 @@
 package ltm
 
 import (
+	"bytes"
 	"context"
 	"runtime"
 	"slices"
@@ -10,11 +11,27 @@ import (
 	"emberd/internal/text/analysis"
 )
 
+// How many texts a search looks into for phrases that their rows do not refute: as many as there are
+// hits wanted, fewTexts at least, then more until there are hits enough, and no more than
+// maxTexts unless more hits are wanted.
+const fewTexts, maxTexts = 10, 1000
+
 // phrase is a text whose terms have to follow one another.
 type phrase struct {
 	terms    []string // all of them, stop words too
-	rows     []uint64 // of the terms, for phrase filters
-	suspects []bool   // by number: has all of its words
+	row      []byte   // of the terms
+	suspects bitset   // by number: has all of its words
+}
+
+// rowOf appends a byte for each term, so that terms that follow one another in a text have their
+// bytes follow one another in its row. The bytes are on disk: change them only together with
+// format.
+func rowOf(b []byte, terms []analysis.Term) []byte {
+	for _, t := range terms {
+		h := hashOf(t.Text)
+		b = append(b, byte(h^h>>8^h>>16^h>>24))
+	}
+	return b
 }
 
 // phrases turns the phrases of a query into conditions: a note must contain all the words of a
@@ -41,22 +58,37 @@ func (s *searcher) phrases(c *filterMatcher) {
 // phrase finds the notes that hold all words of a text. A text without a term has none.
 func (s *searcher) phrase(t string) phrase {
 	terms := s.index.analyzer.Terms(t)
-	ph := phrase{terms: texts(terms), rows: s.index.texts.rows(nil, terms), suspects: make([]bool, len(s.table.notes))}
+	ph := phrase{terms: texts(terms), row: rowOf(nil, terms), suspects: newBitset(len(s.table.notes))}
 	words := texts(s.index.analyzer.Query(t))
 	slices.Sort(words)
-	words = slices.Compact(words)
-	held := make([]int, len(s.table.notes))
-	for i, w := range words {
-		s.eachNote(w, func(number uint32) {
-			if held[number] == i {
-				held[number]++
-			}
-		})
-	}
-	for number, n := range held {
-		ph.suspects[number] = len(words) > 0 && n == len(words)
+	for i, w := range slices.Compact(words) {
+		in := ph.suspects
+		if i > 0 {
+			in = newBitset(len(s.table.notes))
+		}
+		s.eachNote(w, in.add)
+		if i > 0 {
+			ph.suspects.and(in)
+		}
 	}
 	return ph
+}
+
+// bitset is a set of numbers.
+type bitset []uint64
+
+func newBitset(size int) bitset { return make(bitset, (size+63)/64) }
+
+func (b bitset) add(n uint32) { b[n/64] |= 1 << (n % 64) }
+
+func (b bitset) remove(n uint32) { b[n/64] &^= 1 << (n % 64) }
+
+func (b bitset) has(n uint32) bool { return b[n/64]>>(n%64)&1 == 1 }
+
+func (b bitset) and(o bitset) {
+	for i := range b {
+		b[i] &= o[i]
+	}
 }
 
 func texts(terms []analysis.Term) []string {
@@ -73,23 +105,27 @@ func (s *searcher) hasPhrases() bool { return len(s.required)+len(s.excluded) > 
 // ones, the best first; partial means that it left some out.
 func (s *searcher) holders(ctx context.Context) (kept []candidate, partial bool) {
 	limit := max(s.query.Limit, 0)
-	found, total := s.candidates(max(maxTexts, limit))
-	looked := 0
-	for n := fewTexts; looked < len(found) && (limit == 0 || len(kept) < limit); n *= 2 {
-		next := found[looked:min(looked+n, len(found))]
-		kept = append(kept, s.keep(ctx, next)...)
-		looked += len(next)
+	looked, most := 0, max(maxTexts, limit)
+	for n := max(limit, fewTexts); ; n *= 4 {
+		found, total := s.candidates(min(n, most))
+		kept = append(kept, s.keep(ctx, found[looked:])...)
+		looked = len(found)
+		if looked == total || looked == most || limit > 0 && len(kept) >= limit || ctx.Err() != nil {
+			return kept, looked < total
+		}
 	}
-	return kept, looked < total
 }
 
 // keep returns those candidates that have the right phrases.
 func (s *searcher) keep(ctx context.Context, found []candidate) []candidate {
 	fits := make([]bool, len(found))
 	var unsure []int
-	for i, c := range found {
-		sure := false
-		if fits[i], sure = s.judge(c.number); !sure {
+	for i := range found {
+		c, sure := &found[i], false
+		if !s.place(c) {
+			continue
+		}
+		if fits[i], sure = s.hasRows(c.segment, c.first); !sure {
 			unsure = append(unsure, i)
 		}
 	}
@@ -103,20 +139,21 @@ func (s *searcher) keep(ctx context.Context, found []candidate) []candidate {
 	return kept
 }
 
-// judge decides whether a note fits, as far as that is known without its text.
-func (s *searcher) judge(number uint32) (fits, sure bool) {
-	suspected := slices.ContainsFunc(s.excluded, func(p phrase) bool { return p.suspects[number] })
+// hasRows decides whether a note has the right phrases, as far as the row of its text tells.
+func (s *searcher) hasRows(segment int, first uint32) (fits, sure bool) {
+	in := &s.view.segments[segment]
+	suspected := slices.ContainsFunc(s.excluded, func(p phrase) bool { return p.suspects.has(in.rows[first].note) })
 	if len(s.required) == 0 && !suspected {
 		return true, true
 	}
 	if s.query.Text == nil {
 		return len(s.required) == 0, true
 	}
-	known := s.index.texts.find(number, s.table.notes[number])
-	if known == nil {
+	text, known := in.text(first)
+	if !known {
 		return false, false
 	}
-	may := func(p phrase) bool { return known.may(p.rows) }
+	may := func(p phrase) bool { return bytes.Contains(text, p.row) }
 	if !every(s.required, may) {
 		return false, true
 	}
@@ -152,24 +189,15 @@ type lookup struct {
 	*searcher
 	wanted []string // terms of all phrases
 	terms  []analysis.Term
-	rows   []uint64
 }
 
-// fits reports whether a note's text has the phrases it should and lacks the others, and remembers
-// a filter of the text.
+// fits reports whether a note's text has the phrases it should and lacks the others.
 func (l *lookup) fits(number uint32) bool {
-	note := l.table.notes[number]
-	body, ok := l.query.Text(note.path)
+	body, ok := l.query.Text(l.table.notes[number].path)
 	if !ok {
 		return false
 	}
-	if texts := l.index.texts; texts.find(number, note) != nil {
-		l.terms = l.index.analyzer.AppendOnly(l.terms[:0], body, l.wanted)
-	} else {
-		l.terms = l.index.analyzer.AppendTerms(l.terms[:0], body)
-		l.rows = texts.rows(l.rows[:0], l.terms)
-		texts.add(number, knownFilter{note, newPhraseFilter(len(l.terms), l.rows)})
-	}
+	l.terms = l.index.analyzer.AppendOnly(l.terms[:0], body, l.wanted)
 	in := func(p phrase) bool { return follows(l.terms, p.terms) }
 	return every(l.required, in) && !slices.ContainsFunc(l.excluded, in)
 }

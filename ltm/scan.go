@@ -116,6 +116,12 @@ func (c *segmentScan) step() bool {
 	if doc == pastEnd {
 		return false
 	}
+	if c.choosy() {
+		if first := c.marked[c.number].next(doc - uint32(c.in.rows[doc].part)); first > doc {
+			c.seek(first)
+			return true
+		}
+	}
 	if doc > c.looked || c.looked == 0 {
 		if next := c.passed(doc); next > doc {
 			c.seek(next)
@@ -169,7 +175,7 @@ func (c *segmentScan) passed(doc uint32) uint32 {
 // judge works the note out that begins at first, unless it cannot be among the best.
 func (c *segmentScan) judge(first uint32) {
 	end, number := c.in.end(first), c.in.rows[first].note
-	if _, near := c.near[number]; near || !c.in.live(first) || !c.fits(number) {
+	if _, near := c.near[number]; near || !c.in.live(first) {
 		c.seek(end)
 		return
 	}

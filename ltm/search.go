@@ -59,6 +59,7 @@ type searcher struct {
 	total    float64                  // what all words could give
 	near     map[uint32]Near          // Query.Near by number, of what passes
 	apart    int                      // of them, those that hold none of the terms
+	counted  int                      // notes that hold one; -1 until they are counted
 	allowed  func(number uint32) bool // nil for every note
 	required []phrase                 // to be looked up in texts
 	excluded []phrase
@@ -96,7 +97,7 @@ func (x *Index) searcher(q *Query) (*searcher, error) {
 		if x.sees != nil {
 			t = t.only(x.shows)
 		}
-		return &searcher{index: x, query: q, view: v, table: t, norms: t.norms(), scratch: sc}, nil
+		return &searcher{index: x, query: q, view: v, table: t, norms: t.norms(), scratch: sc, counted: -1}, nil
 	}
 }
 
@@ -182,7 +183,7 @@ type candidate struct {
 	number    uint32
 	relevance float64
 	passage   int // the best one
-	segment   int // that the note is in
+	segment   int // that the note is in, -1 until place finds it
 	first     uint32
 	held      bool // a word that is not weak is in it
 	named     bool // a word is in the names
@@ -201,22 +202,24 @@ func (s *searcher) candidates(n int) (best []candidate, total int) {
 		}
 	}
 	kept := ranking{wanted: n, compare: s.compare}
-	total = s.nearby(&kept) + s.count()
+	apart := s.nearby(&kept)
+	if s.counted < 0 {
+		s.counted = s.count()
+	}
 	if n > 0 {
 		s.scan(&kept)
 	}
-	return kept.sorted(), total
+	return kept.sorted(), apart + s.counted
 }
 
-// fits reports whether a note may be a hit, as far as that is known without its text.
-func (s *searcher) fits(number uint32) bool {
-	return s.passes(number) && !(s.hasPhrases() && s.refuted(number))
-}
-
-// refuted reports whether it is known without the text of a note that it lacks a phrase.
-func (s *searcher) refuted(number uint32) bool {
-	fits, sure := s.judge(number)
-	return sure && !fits
+// fits reports whether the note that begins with a document may be a hit, as far as that is known
+// without its text.
+func (s *searcher) fits(segment int, first uint32) bool {
+	if !s.passes(s.view.segments[segment].rows[first].note) {
+		return false
+	}
+	fits, sure := s.hasRows(segment, first)
+	return fits || !sure
 }
 
 // compare orders by falling relevance, then path.

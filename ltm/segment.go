@@ -196,13 +196,38 @@ func appendRow(b []byte, r row) []byte {
 
 func (s *segmentBase) base() *segmentBase { return s }
 
-// record returns the record stored with a document. It is not to be kept.
-func (s *segmentBase) record(doc uint32) []byte {
+// stored returns what is stored with a document: the row of the text and the record of a note with
+// its first one.
+func (s *segmentBase) stored(doc uint32) []byte {
 	begin := uint32(0)
 	if doc > 0 {
 		begin = binary.LittleEndian.Uint32(s.ends[4*(doc-1):])
 	}
 	return s.records[begin:binary.LittleEndian.Uint32(s.ends[4*doc:])]
+}
+
+// text returns the row of the text of a note that begins with a document; false if there is none.
+// It is not to be kept.
+func (s *segmentBase) text(first uint32) ([]byte, bool) {
+	row, _ := cutText(s.stored(first))
+	return row, len(row) > 0
+}
+
+// record returns the record stored with the first document of a note. It is not to be kept.
+func (s *segmentBase) record(first uint32) []byte {
+	_, record := cutText(s.stored(first))
+	return record
+}
+
+// appendText appends the row of a text, which comes before the record.
+func appendText(b, row []byte) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(row))), row...)
+}
+
+func cutText(b []byte) (row, record []byte) {
+	length, n := binary.Uvarint(b)
+	end := n + int(length)
+	return b[n:end], b[end:]
 }
 
 // find looks a term up.

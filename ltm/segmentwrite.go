@@ -205,7 +205,7 @@ func (m *merging) add(s *segmentBase, drop *roaring.Bitmap) {
 			continue
 		}
 		numbers[doc] = uint64(len(m.rows))
-		m.rows, m.records = append(m.rows, s.rows[doc]), append(m.records, s.record(uint32(doc)))
+		m.rows, m.records = append(m.rows, s.rows[doc]), append(m.records, s.stored(uint32(doc)))
 	}
 	m.from, m.numbers = append(m.from, s), append(m.numbers, numbers)
 }

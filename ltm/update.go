@@ -117,7 +117,7 @@ type prepared struct {
 func prepare(a analyzedNote) prepared {
 	kept := a.record.note
 	p := prepared{note: &kept}
-	stored := a.record.encode(nil)
+	stored := a.record.encode(appendText(nil, a.row))
 	for _, terms := range a.parts {
 		p.documents = append(p.documents, newDocument(terms, stored, kept.size()))
 		stored = nil // the first part has it

@@ -23,8 +23,10 @@ func (v *Vault) Text(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return strings.ToValidUTF8(string(c.data), "?"), nil
+	return c.text(), nil
 }
+
+func (c *content) text() string { return strings.ToValidUTF8(string(c.data), "?") }
 
 // Skim reads a note as it is at this moment like [Vault.Read], but for its digest, and
 // line by line.

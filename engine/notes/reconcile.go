@@ -317,7 +317,7 @@ func Targets(note *vault.Note) []string {
 
 // docOf converts a note to a document of the index.
 func docOf(note *vault.Note) ltm.Doc {
-	doc := ltm.Doc{Path: note.Path, Title: note.Title, Aliases: note.Aliases, MemoryID: note.MemoryID,
+	doc := ltm.Doc{Path: note.Path, Title: note.Title, Aliases: note.Aliases, MemoryID: note.MemoryID, Text: note.Text,
 		Created: note.Created, Modified: note.Updated,
 		Cursor: ltm.Cursor{Digest: note.Digest, Size: note.Size, ModTime: note.ModTime, ChangeTime: note.ChangeTime,
 			Inode: note.Inode}}
