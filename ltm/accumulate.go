@@ -10,6 +10,7 @@ type scratch struct {
 	runs    [][]posting // of each word in one note
 	extra   []float64   // by passage of one note
 	marked  []bitset    // documents by segment
+	sums    []uint64    // occurrences by document
 }
 
 type verdict uint8

@@ -1,7 +1,6 @@
 package ltm
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
 
@@ -38,7 +37,7 @@ func (s *searcher) listsOf(to []postingList, w *queryTerm) []postingList {
 		if terms := w.terms(); len(terms) == 1 {
 			list, _ = in.find(terms[0])
 		} else {
-			list = in.merged(terms)
+			list = s.merged(in, terms)
 		}
 		to = append(to, list)
 	}
@@ -46,30 +45,28 @@ func (s *searcher) listsOf(to []postingList, w *queryTerm) []postingList {
 }
 
 // merged returns the postings of terms that count as one.
-func (s *segmentBase) merged(terms []string) postingList {
-	var all plainPostings
+func (s *searcher) merged(in *segmentBase, terms []string) postingList {
+	held, c, count := newBitset(len(in.rows)), s.lane(0), 0
+	s.sums = slices.Grow(s.sums[:0], len(in.rows))[:len(in.rows)]
 	for _, term := range terms {
-		if l, ok := s.find(term); ok {
-			all.all(&l)
+		l, _ := in.find(term)
+		for c.reset(&l); c.doc() < pastEnd; c.next() {
+			doc, packed := c.doc(), c.occurrence()
+			if held.has(doc) {
+				both := unpack(s.sums[doc]).plus(unpack(packed)).capped()
+				packed = uint64(both.pack())
+			} else {
+				count++
+			}
+			held.add(doc)
+			s.sums[doc] = packed
 		}
 	}
-	order := make([]int, len(all.docs))
-	for i := range order {
-		order[i] = i
+	all := &plainPostings{make([]uint32, 0, count), make([]uint64, 0, count)}
+	for doc := held.next(0); doc < pastEnd; doc = held.next(doc + 1) {
+		all.docs, all.packed = append(all.docs, doc), append(all.packed, s.sums[doc])
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all.docs[a], all.docs[b]) })
-	sum := &plainPostings{}
-	for _, i := range order {
-		doc, packed := all.docs[i], all.packed[i]
-		if n := len(sum.docs); n > 0 && sum.docs[n-1] == doc {
-			both := unpack(sum.packed[n-1]).plus(unpack(packed)).capped()
-			sum.packed[n-1] = uint64(both.pack())
-			continue
-		}
-		sum.docs, sum.packed = append(sum.docs, doc), append(sum.packed, packed)
-	}
-	n := len(sum.docs)
-	return postingList{count: n, notes: n - doubles(sum.docs, s.rows), plain: sum}
+	return postingList{count: count, notes: count - doubles(all.docs, in.rows), plain: all}
 }
 
 // each yields the documents of a list that are there and may be seen.

@@ -279,8 +279,9 @@ func (n *VaultNotes) scrubPurged(ctx context.Context, read []Reading, gone []str
 }
 
 // Scrub removes the texts of notes that are gone or were changed from the files of the index
-// ([ltm.Index.Scrub]).
+// ([ltm.Index.Scrub]) and from memory.
 func (n *VaultNotes) Scrub(ctx context.Context) error {
+	n.excerpts.clear()
 	index, _ := n.Current()
 	return index.Scrub(ctx)
 }
