@@ -2,8 +2,12 @@ package ltm
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
+
+	"emberd/internal/contain"
 )
 
 // table is the notes of one state of the store, by number. It never changes: an update
@@ -105,41 +109,77 @@ func loadTable(s store) (*table, error) {
 		return nil, err
 	}
 	defer view.close()
-	notes := make(map[uint32]*note)
-	parts := make(map[uint32]int)
+	var live []location
+	parts := make(map[uint32]int) // of notes with more than one
+	t, count := &table{generation: view.generation}, uint32(0)
 	for i := range view.segments {
-		if err := view.segments[i].load(notes, parts); err != nil {
-			return nil, err
+		in := &view.segments[i]
+		for doc := range in.rows {
+			switch r := in.rows[doc]; {
+			case !in.live(uint32(doc)):
+			case r.part > 0:
+				parts[r.note]++
+			default:
+				live = append(live, location{i, uint32(doc)})
+				count = max(count, r.note+1)
+			}
 		}
 	}
-	for number, found := range parts {
-		if n := notes[number]; n == nil || n.parts() != found {
-			return nil, fmt.Errorf("note number %d has %d parts and not what its record says", number, found)
-		}
+	t.notes = make([]*note, count)
+	if err := t.load(view, live); err != nil {
+		return nil, err
 	}
-	t := (&table{}).with(notes)
-	t.generation = view.generation
-	return t, nil
+	return t.checked(parts, len(live))
 }
 
-// load adds the notes of a segment by number, and counts their parts.
-func (s *segmentView) load(notes map[uint32]*note, parts map[uint32]int) error {
-	for local, row := range s.rows {
-		if !s.live(uint32(local)) {
-			continue
-		}
-		parts[row.note]++
-		if row.part != 0 {
-			continue
-		}
-		n, err := decodeNote(s.record(uint32(local)))
-		if err != nil {
-			return err
-		}
-		if notes[row.note] != nil {
-			return fmt.Errorf("two notes have the number %d", row.note)
-		}
-		notes[row.note] = n
+// location is where a document is in a view.
+type location struct {
+	segment int
+	doc     uint32
+}
+
+// load reads the notes whose first documents are at places of a view, on all processors.
+func (t *table) load(v *view, at []location) error {
+	var failed atomic.Pointer[error]
+	var readers contain.Group
+	each := max(1, (len(at)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	for some := range slices.Chunk(at, each) {
+		readers.Go(func() {
+			fold := newFolder()
+			for _, p := range some {
+				in := &v.segments[p.segment]
+				n, err := decodeNote(in.record(p.doc), fold)
+				if err != nil {
+					failed.Store(&err)
+					return
+				}
+				t.notes[in.rows[p.doc].note] = n
+			}
+		})
+	}
+	readers.Wait()
+	if err := failed.Load(); err != nil {
+		return *err
 	}
 	return nil
+}
+
+// checked completes a table that was read: as many notes as there were records, with their parts.
+func (t *table) checked(parts map[uint32]int, records int) (*table, error) {
+	for number, n := range t.notes {
+		if n == nil {
+			continue
+		}
+		if found := 1 + parts[uint32(number)]; n.parts() != found {
+			return nil, fmt.Errorf("note number %d has %d parts and not what its record says", number, found)
+		}
+		delete(parts, uint32(number))
+		t.tally(n, 1)
+	}
+	if len(parts) > 0 || t.count != records {
+		return nil, fmt.Errorf("%d records of %d notes, and parts of %d more", records, t.count, len(parts))
+	}
+	notes := t.notes
+	t.paths = sync.OnceValue(func() map[string]uint32 { return numbersOf(notes) })
+	return t, nil
 }
