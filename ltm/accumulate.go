@@ -7,6 +7,8 @@ type scratch struct {
 	verdict []verdict       // by number: what the filters said
 	lists   [][]postingList // by word and segment
 	lanes   []*lane
+	order   []*lane     // of a segment's scan
+	limits  []float64   // of the same
 	runs    [][]posting // of each word in one note
 	extra   []float64   // by passage of one note
 	marked  []bitset    // documents by segment

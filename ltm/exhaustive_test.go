@@ -25,7 +25,7 @@ func exhaustive(t *rapid.T, x *Index, q Query) Result {
 	var r Result
 	var found []candidate
 	for number, n := range s.table.notes {
-		if n == nil || !s.passes(uint32(number)) {
+		if n == nil || !s.passesWith(uint32(number)) {
 			continue
 		}
 		c := candidate{number: uint32(number)}

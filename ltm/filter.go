@@ -14,8 +14,6 @@ type filterMatcher struct {
 	must, not     Filter // folded, without phrases
 	after, before int64  // of creation
 	modified      int64
-	holds         []bitset // by number: has all words of a phrase that is required
-	lacks         []bitset // by number: has the word that is excluded
 	accept        func(path string) bool
 }
 
@@ -23,14 +21,14 @@ type filterMatcher struct {
 func (s *searcher) filter() {
 	c := filterMatcher{must: folded(s.query.Must), not: folded(s.query.Not), accept: s.query.Accept}
 	c.after, c.before, c.modified = bound(s.query.After), bound(s.query.Before), bound(s.query.Modified)
-	s.phrases(&c)
+	s.phrases()
 	timeless := c.after == 0 && c.before == 0 && c.modified == 0
-	empty := c.must.empty() && c.not.empty() && timeless && c.holds == nil && c.lacks == nil && c.accept == nil
+	empty := c.must.empty() && c.not.empty() && timeless && c.accept == nil
 	if empty {
 		s.allowed = nil
 		return
 	}
-	s.allowed = func(number uint32) bool { return c.accepts(number, s.table.notes[number]) }
+	s.allowed = func(number uint32) bool { return c.accepts(s.table.notes[number]) }
 }
 
 // bound is a moment as notes have it, 0 for none.
@@ -41,7 +39,7 @@ func bound(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// passes checks a note once in a search.
+// passes checks once in a search what is known of a note without its words.
 func (s *searcher) passes(number uint32) bool {
 	if s.verdict[number] == unjudged {
 		s.verdict[number] = refused
@@ -52,20 +50,22 @@ func (s *searcher) passes(number uint32) bool {
 	return s.verdict[number] == accepted
 }
 
-func (c *filterMatcher) accepts(number uint32, n *note) bool {
+// passesWith is passes with the words of phrases.
+func (s *searcher) passesWith(number uint32) bool {
+	if !s.passes(number) {
+		return false
+	}
+	if len(s.holds)+len(s.lacks) == 0 {
+		return true
+	}
+	segment, first, ok := s.view.document(ref{note: number})
+	return ok && s.hasWords(segment, first)
+}
+
+func (c *filterMatcher) accepts(n *note) bool {
 	if c.after != 0 && n.created < c.after || c.before != 0 && n.created >= c.before || c.modified != 0 &&
 		n.modified < c.modified {
 		return false
-	}
-	for _, set := range c.holds {
-		if !set.has(number) {
-			return false
-		}
-	}
-	for _, set := range c.lacks {
-		if set.has(number) {
-			return false
-		}
 	}
 	return c.must.all(n) && !c.not.any(n) && (c.accept == nil || c.accept(n.path))
 }

@@ -3,6 +3,7 @@ package ltm
 import (
 	"math/bits"
 	"slices"
+	"sync/atomic"
 
 	"emberd/internal/text"
 )
@@ -31,10 +32,14 @@ func (s *searcher) look(w *queryTerm) {
 // listsOf appends the postings of a word by segment. Those of terms that count as one are added
 // up by part.
 func (s *searcher) listsOf(to []postingList, w *queryTerm) []postingList {
+	terms := w.terms()
+	if len(terms) > 1 {
+		terms = slices.Sorted(slices.Values(terms))
+	}
 	for i := range s.view.segments {
 		in := s.view.segments[i].segmentBase
 		var list postingList
-		if terms := w.terms(); len(terms) == 1 {
+		if len(terms) == 1 {
 			list, _ = in.find(terms[0])
 		} else {
 			list = s.merged(in, terms)
@@ -44,13 +49,29 @@ func (s *searcher) listsOf(to []postingList, w *queryTerm) []postingList {
 	return to
 }
 
-// merged returns the postings of terms that count as one.
+// eachOf yields the lists of terms, which are sorted. They mostly begin alike, so that it is faster to
+// go over the dictionary than to look each up in it.
+func (s *segmentBase) eachOf(terms []string, yield func(l *postingList)) {
+	all, err := s.terms.Iterator([]byte(terms[0]), nil)
+	for err == nil && len(terms) > 0 {
+		term, at := all.Current()
+		for len(terms) > 0 && terms[0] < string(term) {
+			terms = terms[1:]
+		}
+		if len(terms) > 0 && terms[0] == string(term) {
+			l := readList(s.data[at:])
+			yield(&l)
+		}
+		err = all.Next()
+	}
+}
+
+// merged returns the postings of terms that count as one, which are sorted.
 func (s *searcher) merged(in *segmentBase, terms []string) postingList {
 	held, c, count := newBitset(len(in.rows)), s.lane(0), 0
 	s.sums = slices.Grow(s.sums[:0], len(in.rows))[:len(in.rows)]
-	for _, term := range terms {
-		l, _ := in.find(term)
-		for c.reset(&l); c.doc() < pastEnd; c.next() {
+	in.eachOf(terms, func(l *postingList) {
+		for c.reset(l); c.doc() < pastEnd; c.next() {
 			doc, packed := c.doc(), c.occurrence()
 			if held.has(doc) {
 				both := unpack(s.sums[doc]).plus(unpack(packed)).capped()
@@ -61,12 +82,16 @@ func (s *searcher) merged(in *segmentBase, terms []string) postingList {
 			held.add(doc)
 			s.sums[doc] = packed
 		}
-	}
+	})
 	all := &plainPostings{make([]uint32, 0, count), make([]uint64, 0, count)}
 	for doc := held.next(0); doc < pastEnd; doc = held.next(doc + 1) {
 		all.docs, all.packed = append(all.docs, doc), append(all.packed, s.sums[doc])
 	}
-	return postingList{count: count, notes: count - doubles(all.docs, in.rows), plain: all}
+	list := postingList{count: count, notes: count - doubles(all.docs, in.rows), plain: all}
+	if count > blockPostings {
+		list.limits = new(atomic.Pointer[limits])
+	}
+	return list
 }
 
 // each yields the documents of a list that are there and may be seen.
@@ -130,30 +155,39 @@ func (s *searcher) count() (n int) {
 }
 
 // choosy reports whether some notes that hold a word may be no hits.
-func (s *searcher) choosy() bool { return s.index.sees != nil || s.allowed != nil || s.hasPhrases() }
+func (s *searcher) choosy() bool {
+	return s.index.sees != nil || s.allowed != nil || s.hasPhrases() || len(s.holds)+len(s.lacks) > 0
+}
 
 // mark marks the first documents of the notes in a segment that hold a word which is not weak.
 func (s *searcher) mark(segment int) {
-	in, c := &s.view.segments[segment], s.lane(0)
+	in := &s.view.segments[segment]
 	marked := append(s.marked[segment][:0], newBitset(len(in.rows))...)
 	s.marked[segment] = marked
 	for word := range s.words {
-		list := &s.lists[word][segment]
-		if s.words[word].weak || list.count == 0 {
-			continue
+		if !s.words[word].weak {
+			s.addFirsts(marked, in.segmentBase, &s.lists[word][segment])
 		}
-		for c.reset(list); len(c.docs) > 0; c.load(c.block + 1) {
-			for _, doc := range c.docs {
-				if in.parts {
-					doc -= uint32(in.rows[doc].part)
-				}
-				marked.add(doc)
-			}
-		}
+	}
+	for _, suspects := range s.holds {
+		marked.and(suspects[segment])
+	}
+	for _, suspects := range s.lacks {
+		marked.andNot(suspects[segment])
 	}
 	if in.deleted != nil {
 		for it := in.deleted.Iterator(); it.HasNext(); {
 			marked.remove(it.Next())
+		}
+	}
+}
+
+// addFirsts adds the first documents of the notes that a list has postings of.
+func (s *searcher) addFirsts(to bitset, in *segmentBase, l *postingList) {
+	c := s.lane(0)
+	for c.reset(l); len(c.docs) > 0; c.load(c.block + 1) {
+		for _, doc := range c.docs {
+			to.add(in.first(doc))
 		}
 	}
 }

@@ -82,7 +82,7 @@ func (x *Index) Accepting(q Query, do func(accept func(path string) bool)) error
 	s.filter()
 	do(func(path string) bool {
 		number, ok := s.table.paths()[path]
-		return ok && s.passes(number)
+		return ok && s.passesWith(number)
 	})
 	return nil
 }

@@ -20,7 +20,7 @@ const fewTexts, maxTexts = 10, 1000
 type phrase struct {
 	terms    []string // all of them, stop words too
 	row      []byte   // of the terms
-	suspects bitset   // by number: has all of its words
+	suspects []bitset // by segment: first documents of the notes that have all of its words
 }
 
 // rowOf appends a byte for each term, so that terms that follow one another in a text have their
@@ -36,11 +36,11 @@ func rowOf(b []byte, terms []analysis.Term) []byte {
 
 // phrases turns the phrases of a query into conditions: a note must contain all the words of a
 // required one. holders checks what only a note's text shows.
-func (s *searcher) phrases(c *filterMatcher) {
-	s.required, s.excluded = nil, nil
+func (s *searcher) phrases() {
+	s.required, s.excluded, s.holds, s.lacks = nil, nil, nil, nil
 	for _, p := range s.query.Must.Phrases {
 		ph := s.phrase(p)
-		c.holds = append(c.holds, ph.suspects)
+		s.holds = append(s.holds, ph.suspects)
 		if len(ph.terms) > 1 {
 			s.required = append(s.required, ph)
 		}
@@ -51,27 +51,39 @@ func (s *searcher) phrases(c *filterMatcher) {
 			s.excluded = append(s.excluded, ph)
 			continue
 		}
-		c.lacks = append(c.lacks, ph.suspects)
+		s.lacks = append(s.lacks, ph.suspects)
 	}
 }
 
 // phrase finds the notes that hold all words of a text. A text without a term has none.
 func (s *searcher) phrase(t string) phrase {
 	terms := s.index.analyzer.Terms(t)
-	ph := phrase{terms: texts(terms), row: rowOf(nil, terms), suspects: newBitset(len(s.table.notes))}
+	ph := phrase{terms: texts(terms), row: rowOf(nil, terms), suspects: make([]bitset, len(s.view.segments))}
 	words := texts(s.index.analyzer.Query(t))
 	slices.Sort(words)
-	for i, w := range slices.Compact(words) {
-		in := ph.suspects
-		if i > 0 {
-			in = newBitset(len(s.table.notes))
+	words = slices.Compact(words)
+	for i := range ph.suspects {
+		in := s.view.segments[i].segmentBase
+		for _, w := range words {
+			list, _ := in.find(w)
+			one := newBitset(len(in.rows))
+			if s.addFirsts(one, in, &list); ph.suspects[i] == nil {
+				ph.suspects[i] = one
+			} else {
+				ph.suspects[i].and(one)
+			}
 		}
-		s.eachNote(w, in.add)
-		if i > 0 {
-			ph.suspects.and(in)
+		if len(words) == 0 {
+			ph.suspects[i] = newBitset(len(in.rows))
 		}
 	}
 	return ph
+}
+
+// hasWords reports whether a note has the words of the required phrases and no excluded word.
+func (s *searcher) hasWords(segment int, first uint32) bool {
+	in := func(suspects []bitset) bool { return suspects[segment].has(first) }
+	return every(s.holds, in) && !slices.ContainsFunc(s.lacks, in)
 }
 
 // bitset is a set of numbers.
@@ -88,6 +100,12 @@ func (b bitset) has(n uint32) bool { return b[n/64]>>(n%64)&1 == 1 }
 func (b bitset) and(o bitset) {
 	for i := range b {
 		b[i] &= o[i]
+	}
+}
+
+func (b bitset) andNot(o bitset) {
+	for i := range b {
+		b[i] &^= o[i]
 	}
 }
 
@@ -142,7 +160,7 @@ func (s *searcher) keep(ctx context.Context, found []candidate) []candidate {
 // hasRows decides whether a note has the right phrases, as far as the row of its text tells.
 func (s *searcher) hasRows(segment int, first uint32) (fits, sure bool) {
 	in := &s.view.segments[segment]
-	suspected := slices.ContainsFunc(s.excluded, func(p phrase) bool { return p.suspects.has(in.rows[first].note) })
+	suspected := slices.ContainsFunc(s.excluded, func(p phrase) bool { return p.suspects[segment].has(first) })
 	if len(s.required) == 0 && !suspected {
 		return true, true
 	}

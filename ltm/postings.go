@@ -205,13 +205,8 @@ func (c *cursor) blockOf(doc uint32) int {
 	return block
 }
 
-// all appends all postings of a list.
-func (p *plainPostings) all(l *postingList) {
-	if l.plain != nil {
-		p.docs, p.packed = append(p.docs, l.plain.docs...), append(p.packed, l.plain.packed...)
-		return
-	}
-	var c cursor
+// all appends all postings of a list. c is room for it.
+func (p *plainPostings) all(l *postingList, c *cursor) {
 	for c.reset(l); len(c.docs) > 0; c.load(c.block + 1) {
 		c.occurrence()
 		p.docs, p.packed = append(p.docs, c.docs...), append(p.packed, c.packed...)

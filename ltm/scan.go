@@ -58,10 +58,12 @@ func (s *searcher) scan(best *ranking) {
 		mostBonus = math.Inf(1)
 	}
 	for i := range s.view.segments {
-		c := segmentScan{searcher: s, in: &s.view.segments[i], number: i, best: best, mostBonus: mostBonus}
+		c := segmentScan{searcher: s, in: &s.view.segments[i], number: i, best: best, mostBonus: mostBonus,
+			lanes: s.order[:0], sums: s.limits[:0]}
 		c.begin()
 		for c.step() {
 		}
+		s.order, s.limits = c.lanes, c.sums
 	}
 }
 
@@ -117,7 +119,7 @@ func (c *segmentScan) step() bool {
 		return false
 	}
 	if c.choosy() {
-		if first := c.marked[c.number].next(doc - uint32(c.in.rows[doc].part)); first > doc {
+		if first := c.marked[c.number].next(c.in.first(doc)); first > doc {
 			c.seek(first)
 			return true
 		}
@@ -128,7 +130,7 @@ func (c *segmentScan) step() bool {
 			return true
 		}
 	}
-	c.judge(doc - uint32(c.in.rows[doc].part))
+	c.judge(c.in.first(doc))
 	return true
 }
 
@@ -166,16 +168,13 @@ func (c *segmentScan) passed(doc uint32) uint32 {
 	if c.looked = until; most >= c.least {
 		return doc
 	}
-	for until++; int(until) < len(c.in.rows) && c.in.rows[until].part > 0; {
-		until++
-	}
-	return until
+	return c.in.end(until)
 }
 
 // judge works the note out that begins at first, unless it cannot be among the best.
 func (c *segmentScan) judge(first uint32) {
 	end, number := c.in.end(first), c.in.rows[first].note
-	if _, near := c.near[number]; near || !c.in.live(first) {
+	if !c.in.live(first) || len(c.near) > 0 && c.isNear(number) {
 		c.seek(end)
 		return
 	}
@@ -197,6 +196,11 @@ func (c *segmentScan) judge(first uint32) {
 		c.work(&found)
 		c.best.add(found)
 	}
+}
+
+func (c *segmentScan) isNear(number uint32) bool {
+	_, near := c.near[number]
+	return near
 }
 
 // take reads the postings that a word has in a note, and returns a bound of what it gives.

@@ -61,6 +61,8 @@ type searcher struct {
 	apart    int                      // of them, those that hold none of the terms
 	counted  int                      // notes that hold one; -1 until they are counted
 	allowed  func(number uint32) bool // nil for every note
+	holds    [][]bitset               // of phrases, as suspects are: all words of each that is required
+	lacks    [][]bitset               // the word of one that is excluded
 	required []phrase                 // to be looked up in texts
 	excluded []phrase
 }
@@ -219,7 +221,7 @@ func (s *searcher) fits(segment int, first uint32) bool {
 		return false
 	}
 	fits, sure := s.hasRows(segment, first)
-	return fits || !sure
+	return (fits || !sure) && s.hasWords(segment, first)
 }
 
 // compare orders by falling relevance, then path.
@@ -232,7 +234,7 @@ func (s *searcher) compare(a, b *candidate) int {
 // how many pass.
 func (s *searcher) latest(n int) (best []candidate, total int) {
 	for number, n := range s.table.notes {
-		if n != nil && (s.allowed == nil || s.allowed(uint32(number))) {
+		if n != nil && s.passesWith(uint32(number)) {
 			best = append(best, candidate{number: uint32(number), relevance: 1, segment: -1})
 		}
 	}

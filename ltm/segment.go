@@ -129,7 +129,7 @@ type segmentBase struct {
 	records []byte // of all documents, one behind the other
 	ends    []byte // where the record of each document ends, 4 bytes each
 	terms   *vellum.FST
-	parts   bool // a note has several documents
+	further bitset // documents that are not the first of their note
 
 	ordered func() []uint32 // documents by ref
 	limits  *limitTable
@@ -168,7 +168,12 @@ func parseSegment(b []byte) (s *segmentBase, err error) {
 	if len(s.ends) != 4*len(s.rows) {
 		return nil, errors.New("has not a record for each document")
 	}
-	s.parts = slices.ContainsFunc(s.rows, func(r row) bool { return r.part > 0 })
+	s.further = newBitset(len(s.rows) + 1)
+	for doc := range s.rows {
+		if s.rows[doc].part > 0 {
+			s.further.add(uint32(doc))
+		}
+	}
 	s.ordered = sync.OnceValue(s.order)
 	return s, nil
 }
@@ -267,10 +272,18 @@ func (s *segmentBase) documents(r ref) []uint32 {
 // end returns the document behind the note of which one begins at first.
 func (s *segmentBase) end(first uint32) uint32 {
 	end := first + 1
-	for int(end) < len(s.rows) && s.rows[end].part > 0 {
+	for s.further.has(end) {
 		end++
 	}
 	return end
+}
+
+// first returns the first document of the note that one is of.
+func (s *segmentBase) first(doc uint32) uint32 {
+	if s.further.has(doc) {
+		return doc - uint32(s.rows[doc].part)
+	}
+	return doc
 }
 
 // fresh is a segment that is not on the disk yet.

@@ -194,6 +194,7 @@ type merging struct {
 	records [][]byte
 	size    int64
 	closing chan struct{}
+	cursor  cursor
 }
 
 // add adds the documents of a segment that are not in drop, which may be nil.
@@ -274,7 +275,7 @@ func (m *merging) take(from int, terms **vellum.FSTIterator, term []byte, p *pla
 	}
 	l := readList(m.from[from].data[offset:])
 	begin := len(p.docs)
-	p.all(&l)
+	p.all(&l, &m.cursor)
 	kept := begin
 	for i := begin; i < len(p.docs); i++ {
 		if number := m.numbers[from][p.docs[i]]; number != dropped {

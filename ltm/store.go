@@ -22,6 +22,10 @@ const maxPending = 8
 // which take a tenth more on the disk and in every search.
 const mergeFloor = 3000
 
+// mergeCeiling is how many documents a merge makes a segment of at most: merging holds it in memory
+// beside those that it is made of.
+const mergeCeiling = 20_000
+
 // abandonBound is how long an index that does not work may take to close. Its merges
 // stop within milliseconds.
 const abandonBound = 3 * time.Second
@@ -94,7 +98,7 @@ func configuration(dir, name string, h *health) map[string]any {
 		"eventCallbackName":      name,
 		"forceSegmentType":       plugin{}.Type(),
 		"forceSegmentVersion":    int(plugin{}.Version()),
-		"scorchMergePlanOptions": map[string]any{"FloorSegmentSize": mergeFloor},
+		"scorchMergePlanOptions": map[string]any{"FloorSegmentSize": mergeFloor, "MaxSegmentSize": mergeCeiling},
 		// With 0 Bleve's persister asks before it first touches the snapshots; see health.event.
 		"scorchPersisterOptions": map[string]any{"PersisterNapUnderNumFiles": 0},
 		"segmentConfig":          map[string]any{healthKey: h},
