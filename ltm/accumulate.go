@@ -1,6 +1,9 @@
 package ltm
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // scratch is memory of a search, kept for the next.
 type scratch struct {
@@ -56,7 +59,7 @@ func (s *scratch) clearRuns() {
 // gain is what a word of weight · idf = 1 gives to a note.
 type gain struct {
 	whole float64 // to the note as a whole
-	most  float64 // bound of what a passage gets
+	most  float64 // the most that a passage gets
 	named bool    // it is in the names
 }
 
@@ -69,32 +72,43 @@ func (g *gain) limit() float64 {
 	return most
 }
 
-// gain works out what a word gives to a note of that size, whose postings are run.
-func (n *norms) gain(of *size, run []posting) gain {
+// gain works out what a word gives to the note that begins at first, whose postings are run.
+func (n *norms) gain(in *segmentBase, first uint32, run []posting) gain {
+	of := &in.rows[first].size
 	if body, passages, ok := inBodies(run[0].packed); ok && len(run) == 1 {
 		// Nearly all postings: the sums below, without what is zero in them.
+		shortest, words := uint16(math.MaxUint16), in.passages(first+uint32(run[0].part))
+		for rest := passages; rest != 0; rest &= rest - 1 {
+			shortest = min(shortest, words[bits.TrailingZeros16(rest)])
+		}
 		return gain{whole: n.wholeBody(of.body, float64(body)),
-			most: n.partBody(of.shortest, float64(body)/float64(passages))}
+			most: n.partBody(shortest, float64(body)/float64(max(bits.OnesCount16(passages), 1)))}
 	}
 	o := inWhole(run)
 	head := n.head(of, o)
-	return gain{whole: n.whole(head, of.body, o).value(noteK1),
-		most: n.part(head, of.shortest, o.most, o.headings).value(passageK1), named: o.names > 0}
+	g := gain{whole: n.whole(head, of.body, o).value(noteK1), most: head.value(passageK1), named: o.names > 0}
+	for _, p := range run {
+		o, words := unpack(p.packed), in.passages(first+uint32(p.part))
+		tf := o.perPassage()
+		for rest := o.bodyIn | o.headingsIn; rest != 0; rest &= rest - 1 {
+			bit := bits.TrailingZeros16(rest)
+			body, headings := o.at(bit, tf)
+			g.most = max(g.most, n.part(head, words[bit], body, headings).value(passageK1))
+		}
+	}
+	return g
 }
 
 // inNote is a word in a whole note.
 type inNote struct {
-	occurrence         // body and what is in the first part are those of the note
-	most       float64 // in the body of a passage
+	occurrence // body and what is in the first part are those of the note
 }
 
 // inWhole sums up the postings of one note.
 func inWhole(run []posting) inNote {
 	o := inNote{occurrence: unpack(run[0].packed)}
-	o.most = o.perPassage()
 	for _, p := range run[1:] {
 		q := unpack(p.packed)
-		o.most = max(o.most, q.perPassage())
 		o.body += q.body
 		o.headings = max(o.headings, q.headings)
 		o.names, o.tags, o.other = o.names+q.names, o.tags+q.tags, o.other+q.other
@@ -104,7 +118,8 @@ func inWhole(run []posting) inNote {
 
 // work computes the relevance of a note from its runs, and its best passage.
 func (s *searcher) work(c *candidate) {
-	note, size := s.table.notes[c.number], &s.view.segments[c.segment].rows[c.first].size
+	in, note := s.view.segments[c.segment].segmentBase, s.table.notes[c.number]
+	size := &in.rows[c.first].size
 	s.extra = append(s.extra[:0], make([]float64, len(note.passages))...)
 	whole, base, named := 0.0, 0.0, false // base: of a passage that holds none of the words
 	for i, run := range s.runs[:len(s.words)] {
@@ -112,7 +127,7 @@ func (s *searcher) work(c *candidate) {
 			continue
 		}
 		w := &s.words[i]
-		g := s.norms.gain(size, run)
+		g := s.norms.gain(in, c.first, run)
 		whole += w.full * g.whole
 		named = named || g.named
 		c.held = c.held || !w.weak

@@ -10,6 +10,7 @@ const termField = "t"
 type document struct {
 	ref
 	note   size
+	words  []uint16 // of its passages
 	terms  []documentTerm
 	record []byte // nil in parts but the first
 	bytes  int
@@ -26,8 +27,8 @@ type documentTerm struct {
 const termSize = 32
 
 // newDocument makes the document of one part, all but its ref.
-func newDocument(terms map[string]occurrence, record []byte, note size) *document {
-	d := &document{note: note, terms: make([]documentTerm, 0, len(terms)), record: record, bytes: len(record)}
+func newDocument(terms map[string]occurrence, record []byte, note size, words []uint16) *document {
+	d := &document{note: note, words: words, terms: make([]documentTerm, 0, len(terms)), record: record, bytes: len(record)}
 	for term, o := range terms {
 		d.terms = append(d.terms, documentTerm{text: term, packed: uint64(o.pack())})
 		d.bytes += len(term) + termSize

@@ -73,7 +73,7 @@ func (n *norms) limits(in *segmentBase, l *postingList) *limits {
 		doc := c.doc()
 		begin := c.block
 		run = c.run(run[:0], in, in.end(doc))
-		g := n.gain(&in.rows[doc].size, run)
+		g := n.gain(in, in.first(doc), run)
 		end := c.block
 		if c.at == 0 {
 			end-- // the run ended with the block before

@@ -84,13 +84,13 @@ func unpack(v uint64) occurrence {
 }
 
 // inBodies decodes what pack made of a term that stands in bodies alone: how often, and in
-// how many passages, one at least. ok is false for any other.
-func inBodies(v uint64) (body, passages int, ok bool) {
+// which passages. ok is false for any other.
+func inBodies(v uint64) (body int, passages uint16, ok bool) {
 	switch {
 	case v&1 == 0:
-		return int(v >> 5), 1, true
+		return int(v >> 5), 1 << (v >> 1 & 15), true
 	case v&2 == 0:
-		return int(v >> 18), max(bits.OnesCount16(uint16(v>>2)), 1), true
+		return int(v >> 18), uint16(v >> 2), true
 	}
 	return 0, 0, false
 }

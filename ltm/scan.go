@@ -210,7 +210,7 @@ func (c *segmentScan) take(l *lane, first, end uint32) float64 {
 	}
 	run := l.run(c.runs[l.word], c.in.segmentBase, end)
 	c.runs[l.word] = run
-	g := c.norms.gain(&c.in.rows[first].size, run)
+	g := c.norms.gain(c.in.segmentBase, first, run)
 	return l.full * g.limit()
 }
 

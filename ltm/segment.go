@@ -119,13 +119,15 @@ func (r ref) compare(o ref) int {
 // row is what a segment knows of a document beside its words.
 type row struct {
 	ref
-	size // of the note
+	size         // of the note
+	words uint32 // where the lengths of its passages begin in segmentBase.words
 }
 
 // segmentBase is the content of a segment. It never changes.
 type segmentBase struct {
 	data    []byte // the whole file
 	rows    []row  // by document
+	words   []uint16
 	records []byte // of all documents, one behind the other
 	ends    []byte // where the record of each document ends, 4 bytes each
 	terms   *vellum.FST
@@ -140,9 +142,9 @@ type segmentBase struct {
 // version, and the CRC-32C of everything before it, 4 bytes each.
 const footerSize = 7 * 4
 
-// rowSize is the length of a row: note (4), part (2), and of the note's size body, names, tags,
-// other (4 each) and shortest (2).
-const rowSize = 4 + 2 + 4*4 + 2
+// rowSize is the length of a row: note (4), part (2), body, names, tags and other of the note's size
+// (4 each), and of how many passages the words (2 each) are in the section behind the rows (1).
+const rowSize = 4 + 2 + 4*4 + 1
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -163,7 +165,7 @@ func parseSegment(b []byte) (s *segmentBase, err error) {
 	if s.terms, err = vellum.Load(b[number(0):number(1)]); err != nil {
 		return nil, err
 	}
-	s.rows = readRows(b[number(1):number(2)], number(4))
+	s.readRows(b[number(1):number(2)], number(4))
 	s.ends, s.records = b[number(2):number(3)], b[number(3):len(b)-footerSize]
 	if len(s.ends) != 4*len(s.rows) {
 		return nil, errors.New("has not a record for each document")
@@ -178,25 +180,39 @@ func parseSegment(b []byte) (s *segmentBase, err error) {
 	return s, nil
 }
 
-func readRows(b []byte, count int) []row {
-	rows := make([]row, count)
-	for i := range rows {
-		r, at := &rows[i], b[rowSize*i:]
+func (s *segmentBase) readRows(b []byte, count int) {
+	s.rows = make([]row, count)
+	words := b[rowSize*count:]
+	s.words = make([]uint16, len(words)/2)
+	for i := range s.words {
+		s.words[i] = binary.LittleEndian.Uint16(words[2*i:])
+	}
+	passages := uint32(0)
+	for i := range s.rows {
+		r, at := &s.rows[i], b[rowSize*i:]
 		r.note, r.part = binary.LittleEndian.Uint32(at), binary.LittleEndian.Uint16(at[4:])
 		r.body, r.names = binary.LittleEndian.Uint32(at[6:]), binary.LittleEndian.Uint32(at[10:])
 		r.tags, r.other = binary.LittleEndian.Uint32(at[14:]), binary.LittleEndian.Uint32(at[18:])
-		r.shortest = binary.LittleEndian.Uint16(at[22:])
+		r.words = passages
+		passages += uint32(at[22])
 	}
-	return rows
 }
 
-func appendRow(b []byte, r row) []byte {
+// passages returns how many words each passage of a document has.
+func (s *segmentBase) passages(doc uint32) []uint16 {
+	if begin := s.rows[doc].words; int(doc)+1 < len(s.rows) {
+		return s.words[begin:s.rows[doc+1].words]
+	}
+	return s.words[s.rows[doc].words:]
+}
+
+func appendRow(b []byte, r row, passages int) []byte {
 	b = binary.LittleEndian.AppendUint32(b, r.note)
 	b = binary.LittleEndian.AppendUint16(b, r.part)
 	for _, words := range []uint32{r.body, r.names, r.tags, r.other} {
 		b = binary.LittleEndian.AppendUint32(b, words)
 	}
-	return binary.LittleEndian.AppendUint16(b, r.shortest)
+	return append(b, byte(passages))
 }
 
 func (s *segmentBase) base() *segmentBase { return s }

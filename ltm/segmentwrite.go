@@ -62,26 +62,38 @@ func doubles(docs []uint32, rows []row) (n int) {
 	return n
 }
 
-// finish writes the dictionary, the documents and the footer. record returns the record of a
-// document.
-func (w *segmentWriter) finish(rows []row, record func(doc int) []byte) error {
+// storedDocument is what a segment stores of a document beside its words.
+type storedDocument struct {
+	words  []uint16 // of its passages
+	record []byte
+}
+
+// finish writes the dictionary, the documents and the footer.
+func (w *segmentWriter) finish(rows []row, stored []storedDocument) error {
 	err := w.terms.Close()
 	ends := [4]int64{w.size}
 	err = errors.Join(err, w.write(w.dictionary.Bytes()))
 	ends[1] = w.size
-	for _, r := range rows {
-		w.room = appendRow(w.room[:0], r)
+	for i, r := range rows {
+		w.room = appendRow(w.room[:0], r, len(stored[i].words))
+		err = errors.Join(err, w.write(w.room))
+	}
+	for _, d := range stored {
+		w.room = w.room[:0]
+		for _, words := range d.words {
+			w.room = binary.LittleEndian.AppendUint16(w.room, words)
+		}
 		err = errors.Join(err, w.write(w.room))
 	}
 	ends[2] = w.size
 	end := uint32(0)
 	for i := range rows {
-		end += uint32(len(record(i)))
+		end += uint32(len(stored[i].record))
 		err = errors.Join(err, w.write(binary.LittleEndian.AppendUint32(w.room[:0], end)))
 	}
 	ends[3] = w.size
 	for i := range rows {
-		err = errors.Join(err, w.write(record(i)))
+		err = errors.Join(err, w.write(stored[i].record))
 	}
 	w.room = w.room[:0]
 	for _, end := range ends {
@@ -125,9 +137,9 @@ func buildSegment(in []index.Document) ([]byte, error) {
 		docs[i] = d.(*document) // this package makes all of them
 	}
 	slices.SortFunc(docs, func(a, b *document) int { return a.compare(b.ref) })
-	rows := make([]row, len(docs))
+	rows, stored := make([]row, len(docs)), make([]storedDocument, len(docs))
 	for i, d := range docs {
-		rows[i] = row{d.ref, d.note}
+		rows[i], stored[i] = row{ref: d.ref, size: d.note}, storedDocument{d.words, d.record}
 	}
 	var b bytes.Buffer
 	w, err := newSegmentWriter(&b)
@@ -137,7 +149,7 @@ func buildSegment(in []index.Document) ([]byte, error) {
 	if err := writeTerms(w, docs, rows); err != nil {
 		return nil, err
 	}
-	err = w.finish(rows, func(doc int) []byte { return docs[doc].record })
+	err = w.finish(rows, stored)
 	return b.Bytes(), err
 }
 
@@ -191,7 +203,7 @@ type merging struct {
 	from    []*segmentBase
 	numbers [][]uint64 // of the documents in the merged segment, or dropped
 	rows    []row
-	records [][]byte
+	stored  []storedDocument
 	size    int64
 	closing chan struct{}
 	cursor  cursor
@@ -206,7 +218,8 @@ func (m *merging) add(s *segmentBase, drop *roaring.Bitmap) {
 			continue
 		}
 		numbers[doc] = uint64(len(m.rows))
-		m.rows, m.records = append(m.rows, s.rows[doc]), append(m.records, s.stored(uint32(doc)))
+		m.rows = append(m.rows, s.rows[doc])
+		m.stored = append(m.stored, storedDocument{s.passages(uint32(doc)), s.stored(uint32(doc))})
 	}
 	m.from, m.numbers = append(m.from, s), append(m.numbers, numbers)
 }
@@ -243,7 +256,7 @@ func (m *merging) write(w *segmentWriter) error {
 			}
 		}
 	}
-	err := w.finish(m.rows, func(doc int) []byte { return m.records[doc] })
+	err := w.finish(m.rows, m.stored)
 	m.size = w.size
 	return err
 }

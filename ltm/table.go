@@ -27,11 +27,10 @@ type table struct {
 // size is what scoring needs of every note.
 type size struct {
 	body, names, tags, other uint32 // words
-	shortest                 uint16 // words of the shortest passage
 }
 
 func (n *note) size() size {
-	return size{uint32(n.bodyLen), uint32(n.namesLen), uint32(n.tagsLen), uint32(n.otherLen), slices.Min(n.passages)}
+	return size{uint32(n.bodyLen), uint32(n.namesLen), uint32(n.tagsLen), uint32(n.otherLen)}
 }
 
 // tables are the states that a search may meet: a batch becomes visible in the store at some

@@ -118,8 +118,9 @@ func prepare(a analyzedNote) prepared {
 	kept := a.record.note
 	p := prepared{note: &kept}
 	stored := a.record.encode(appendText(nil, a.row))
-	for _, terms := range a.parts {
-		p.documents = append(p.documents, newDocument(terms, stored, kept.size()))
+	for i, terms := range a.parts {
+		words := kept.passages[i*partPassages : min((i+1)*partPassages, len(kept.passages))]
+		p.documents = append(p.documents, newDocument(terms, stored, kept.size(), words))
 		stored = nil // the first part has it
 	}
 	return p
