@@ -1,8 +1,8 @@
 package ltm
 
 import (
-	"math"
 	"math/bits"
+	"slices"
 )
 
 // scratch is memory of a search, kept for the next.
@@ -54,66 +54,6 @@ func (s *scratch) clearRuns() {
 	for i := range s.runs {
 		s.runs[i] = s.runs[i][:0]
 	}
-}
-
-// gain is what a word of weight · idf = 1 gives to a note.
-type gain struct {
-	whole float64 // to the note as a whole
-	most  float64 // the most that a passage gets
-	named bool    // it is in the names
-}
-
-// limit bounds the part of a note's relevance.
-func (g *gain) limit() float64 {
-	most := (1-passageShare)*g.whole + passageShare*g.most
-	if g.named {
-		most += nameShare
-	}
-	return most
-}
-
-// gain works out what a word gives to the note that begins at first, whose postings are run.
-func (n *norms) gain(in *segmentBase, first uint32, run []posting) gain {
-	of := &in.rows[first].size
-	if body, passages, ok := inBodies(run[0].packed); ok && len(run) == 1 {
-		// Nearly all postings: the sums below, without what is zero in them.
-		shortest, words := uint16(math.MaxUint16), in.passages(first+uint32(run[0].part))
-		for rest := passages; rest != 0; rest &= rest - 1 {
-			shortest = min(shortest, words[bits.TrailingZeros16(rest)])
-		}
-		return gain{whole: n.wholeBody(of.body, float64(body)),
-			most: n.partBody(shortest, float64(body)/float64(max(bits.OnesCount16(passages), 1)))}
-	}
-	o := inWhole(run)
-	head := n.head(of, o)
-	g := gain{whole: n.whole(head, of.body, o).value(noteK1), most: head.value(passageK1), named: o.names > 0}
-	for _, p := range run {
-		o, words := unpack(p.packed), in.passages(first+uint32(p.part))
-		tf := o.perPassage()
-		for rest := o.bodyIn | o.headingsIn; rest != 0; rest &= rest - 1 {
-			bit := bits.TrailingZeros16(rest)
-			body, headings := o.at(bit, tf)
-			g.most = max(g.most, n.part(head, words[bit], body, headings).value(passageK1))
-		}
-	}
-	return g
-}
-
-// inNote is a word in a whole note.
-type inNote struct {
-	occurrence // body and what is in the first part are those of the note
-}
-
-// inWhole sums up the postings of one note.
-func inWhole(run []posting) inNote {
-	o := inNote{occurrence: unpack(run[0].packed)}
-	for _, p := range run[1:] {
-		q := unpack(p.packed)
-		o.body += q.body
-		o.headings = max(o.headings, q.headings)
-		o.names, o.tags, o.other = o.names+q.names, o.tags+q.tags, o.other+q.other
-	}
-	return o
 }
 
 // work computes the relevance of a note from its runs, and its best passage.
@@ -178,4 +118,21 @@ func (s *searcher) readRuns(c *candidate) {
 			s.runs[i] = l.run(s.runs[i], in.segmentBase, end)
 		}
 	}
+}
+
+// nameMatch returns m²/M times the share of the name's terms that the query has, for the name of
+// the note for which it is the largest.
+func nameMatch(names [][]uint32, query []queryTerm, total float64) float64 {
+	best := 0.0
+	for _, name := range names {
+		matched, terms := 0.0, 0
+		for _, q := range query {
+			if !q.weak && slices.Contains(name, q.hash) {
+				matched += q.full
+				terms++
+			}
+		}
+		best = max(best, matched*matched/total*float64(terms)/float64(len(name)))
+	}
+	return best
 }

@@ -85,7 +85,8 @@ type Query struct {
 	Accept func(path string) bool
 
 	// Text returns the text of a note, whose words phrases are looked up in. Several
-	// goroutines call it at once, and not for a note whose Doc.Text lacked the phrase. Without it no note has a phrase of more than one word.
+	// goroutines call it at once, and not for a note whose Doc.Text lacked the phrase.
+	// Without it no note has a phrase of more than one word.
 	Text func(path string) (string, bool)
 
 	Limit   int // hits to return; 0 returns none and counts only

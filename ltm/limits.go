@@ -47,22 +47,6 @@ func (n *norms) drift(old *norms) float64 {
 	return max(1, n.body/old.body, n.passage/old.passage, n.names/old.names, n.tags/old.tags, n.other/old.other)
 }
 
-// limitsOf returns the limits of a list and the factor to take them times, nil for a short list.
-func (s *searcher) limitsOf(in *segmentBase, l *postingList) (of *limits, drift float64) {
-	if l.limits == nil {
-		return nil, 1
-	}
-	of = l.limits.Load()
-	if of != nil {
-		if drift = s.norms.drift(&of.norms); drift <= driftBound {
-			return of, drift
-		}
-	}
-	of = s.norms.limits(in, l)
-	l.limits.Store(of)
-	return of, 1
-}
-
 // limits works the limits of a list out. What a note gives counts for each block that has one
 // of its postings.
 func (n *norms) limits(in *segmentBase, l *postingList) *limits {
@@ -85,4 +69,13 @@ func (n *norms) limits(in *segmentBase, l *postingList) *limits {
 		}
 	}
 	return of
+}
+
+// run appends the postings of a note, which ends before a document, and goes on behind it.
+func (c *cursor) run(to []posting, in *segmentBase, end uint32) []posting {
+	for doc := c.doc(); doc < end; doc = c.doc() {
+		to = append(to, posting{c.occurrence(), in.rows[doc].part})
+		c.next()
+	}
+	return to
 }

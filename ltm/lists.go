@@ -191,19 +191,3 @@ func (s *searcher) addFirsts(to bitset, in *segmentBase, l *postingList) {
 		}
 	}
 }
-
-// next returns the first number of the set from n on, pastEnd if there is none.
-func (b bitset) next(n uint32) uint32 {
-	at := int(n / 64)
-	if at >= len(b) {
-		return pastEnd
-	}
-	some := b[at] >> (n % 64) << (n % 64)
-	for some == 0 {
-		if at++; at == len(b) {
-			return pastEnd
-		}
-		some = b[at]
-	}
-	return uint32(64*at + bits.TrailingZeros64(some))
-}

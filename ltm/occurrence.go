@@ -120,3 +120,26 @@ func (o occurrence) at(bit int, tf float64) (body float64, headings int) {
 	}
 	return body, headings
 }
+
+// posting is a word in a part of a note.
+type posting struct {
+	packed uint64 // occurrence
+	part   uint16
+}
+
+// inNote is a word in a whole note.
+type inNote struct {
+	occurrence // body and what is in the first part are those of the note
+}
+
+// inWhole sums up the postings of one note.
+func inWhole(run []posting) inNote {
+	o := inNote{occurrence: unpack(run[0].packed)}
+	for _, p := range run[1:] {
+		q := unpack(p.packed)
+		o.body += q.body
+		o.headings = max(o.headings, q.headings)
+		o.names, o.tags, o.other = o.names+q.names, o.tags+q.tags, o.other+q.other
+	}
+	return o
+}

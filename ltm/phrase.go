@@ -86,29 +86,6 @@ func (s *searcher) hasWords(segment int, first uint32) bool {
 	return every(s.holds, in) && !slices.ContainsFunc(s.lacks, in)
 }
 
-// bitset is a set of numbers.
-type bitset []uint64
-
-func newBitset(size int) bitset { return make(bitset, (size+63)/64) }
-
-func (b bitset) add(n uint32) { b[n/64] |= 1 << (n % 64) }
-
-func (b bitset) remove(n uint32) { b[n/64] &^= 1 << (n % 64) }
-
-func (b bitset) has(n uint32) bool { return b[n/64]>>(n%64)&1 == 1 }
-
-func (b bitset) and(o bitset) {
-	for i := range b {
-		b[i] &= o[i]
-	}
-}
-
-func (b bitset) andNot(o bitset) {
-	for i := range b {
-		b[i] &^= o[i]
-	}
-}
-
 func texts(terms []analysis.Term) []string {
 	list := make([]string, len(terms))
 	for i, t := range terms {

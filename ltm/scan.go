@@ -39,6 +39,22 @@ func (l *lane) set(s *searcher, in *segmentBase, word int, list *postingList) {
 	l.reset(list)
 }
 
+// limitsOf returns the limits of a list and the factor to take them times, nil for a short list.
+func (s *searcher) limitsOf(in *segmentBase, l *postingList) (of *limits, drift float64) {
+	if l.limits == nil {
+		return nil, 1
+	}
+	of = l.limits.Load()
+	if of != nil {
+		if drift = s.norms.drift(&of.norms); drift <= driftBound {
+			return of, drift
+		}
+	}
+	of = s.norms.limits(in, l)
+	l.limits.Store(of)
+	return of, 1
+}
+
 // limit bounds what the word gives to the note of the first posting at or after a document.
 func (l *lane) limit(doc uint32) float64 {
 	block := l.blockOf(doc)
@@ -212,21 +228,6 @@ func (c *segmentScan) take(l *lane, first, end uint32) float64 {
 	c.runs[l.word] = run
 	g := c.norms.gain(c.in.segmentBase, first, run)
 	return l.full * g.limit()
-}
-
-// posting is a word in a part of a note.
-type posting struct {
-	packed uint64 // occurrence
-	part   uint16
-}
-
-// run appends the postings of a note, which ends before a document, and goes on behind it.
-func (c *cursor) run(to []posting, in *segmentBase, end uint32) []posting {
-	for doc := c.doc(); doc < end; doc = c.doc() {
-		to = append(to, posting{c.occurrence(), in.rows[doc].part})
-		c.next()
-	}
-	return to
 }
 
 // ranking is the best candidates, as many as are wanted, the worst on top of a heap.

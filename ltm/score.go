@@ -1,6 +1,9 @@
 package ltm
 
-import "slices"
+import (
+	"math"
+	"math/bits"
+)
 
 // The constants of relevance. They were chosen over all judged sets at once (chat
 // sessions as notes, abstracts, link texts and titles of two vaults in English and
@@ -23,14 +26,6 @@ const (
 
 // norms are the averages that lengths are compared with.
 type norms struct{ body, passage, names, tags, other float64 }
-
-func (t *table) norms() norms {
-	per := func(sum float64, n int) float64 { return max(sum/float64(max(n, 1)), 1) }
-	return norms{
-		body: per(t.body, t.count), passage: per(t.body, t.passages),
-		names: per(t.names, t.count), tags: per(t.tags, t.count), other: per(t.other, t.count),
-	}
-}
 
 // saturation is how much one term contributes to a text: the weighted counts of its fields, which
 // are parts of sum, bounded by k1.
@@ -88,19 +83,50 @@ func (n *norms) partBody(words uint16, tf float64) float64 {
 	return s / (passageK1 + s)
 }
 
-// nameMatch returns m²/M times the share of the name's terms that the query has, for the name of
-// the note for which it is the largest.
-func nameMatch(names [][]uint32, query []queryTerm, total float64) float64 {
-	best := 0.0
-	for _, name := range names {
-		matched, terms := 0.0, 0
-		for _, q := range query {
-			if !q.weak && slices.Contains(name, q.hash) {
-				matched += q.full
-				terms++
-			}
-		}
-		best = max(best, matched*matched/total*float64(terms)/float64(len(name)))
+// size is what scoring needs of every note.
+type size struct {
+	body, names, tags, other uint32 // words
+}
+
+// gain is what a word of weight · idf = 1 gives to a note.
+type gain struct {
+	whole float64 // to the note as a whole
+	most  float64 // the most that a passage gets
+	named bool    // it is in the names
+}
+
+// limit bounds the part of a note's relevance.
+func (g *gain) limit() float64 {
+	most := (1-passageShare)*g.whole + passageShare*g.most
+	if g.named {
+		most += nameShare
 	}
-	return best
+	return most
+}
+
+// gain works out what a word gives to the note that begins at first, whose postings are run.
+func (n *norms) gain(in *segmentBase, first uint32, run []posting) gain {
+	of := &in.rows[first].size
+	if body, passages, ok := inBodies(run[0].packed); ok && len(run) == 1 {
+		// Nearly all postings: the sums below, without what is zero in them.
+		shortest, words := uint16(math.MaxUint16), in.passages(first+uint32(run[0].part))
+		for rest := passages; rest != 0; rest &= rest - 1 {
+			shortest = min(shortest, words[bits.TrailingZeros16(rest)])
+		}
+		return gain{whole: n.wholeBody(of.body, float64(body)),
+			most: n.partBody(shortest, float64(body)/float64(max(bits.OnesCount16(passages), 1)))}
+	}
+	o := inWhole(run)
+	head := n.head(of, o)
+	g := gain{whole: n.whole(head, of.body, o).value(noteK1), most: head.value(passageK1), named: o.names > 0}
+	for _, p := range run {
+		o, words := unpack(p.packed), in.passages(first+uint32(p.part))
+		tf := o.perPassage()
+		for rest := o.bodyIn | o.headingsIn; rest != 0; rest &= rest - 1 {
+			bit := bits.TrailingZeros16(rest)
+			body, headings := o.at(bit, tf)
+			g.most = max(g.most, n.part(head, words[bit], body, headings).value(passageK1))
+		}
+	}
+	return g
 }

@@ -24,11 +24,6 @@ type table struct {
 	paths      func() map[string]uint32 // number by path, made when it is asked for
 }
 
-// size is what scoring needs of every note.
-type size struct {
-	body, names, tags, other uint32 // words
-}
-
 func (n *note) size() size {
 	return size{uint32(n.bodyLen), uint32(n.namesLen), uint32(n.tagsLen), uint32(n.otherLen)}
 }
@@ -78,6 +73,14 @@ func numbersOf(notes []*note) map[string]uint32 {
 		}
 	}
 	return numbers
+}
+
+func (t *table) norms() norms {
+	per := func(sum float64, n int) float64 { return max(sum/float64(max(n, 1)), 1) }
+	return norms{
+		body: per(t.body, t.count), passage: per(t.body, t.passages),
+		names: per(t.names, t.count), tags: per(t.tags, t.count), other: per(t.other, t.count),
+	}
 }
 
 // tally adds a note to the statistics, or with sign -1 subtracts it.
