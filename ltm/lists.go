@@ -133,8 +133,8 @@ func (s *searcher) countNotes(lists []postingList) (n int) {
 	return n
 }
 
-// count counts the notes that hold a word which is not weak and may be hits. Unless every note may
-// be, it leaves those marked.
+// count counts the notes that hold a word which is not weak and may be hits, but for the rows of
+// phrases. Unless every note may be, it leaves those marked.
 func (s *searcher) count() (n int) {
 	for len(s.marked) < len(s.view.segments) {
 		s.marked = append(s.marked, nil)
@@ -143,7 +143,8 @@ func (s *searcher) count() (n int) {
 		s.mark(i)
 		for at, some := range s.marked[i] {
 			for rest := some; s.choosy() && rest != 0; rest &= rest - 1 {
-				if first := uint32(64*at + bits.TrailingZeros64(rest)); !s.fits(i, first) {
+				first := uint32(64*at + bits.TrailingZeros64(rest))
+				if !s.passes(s.view.segments[i].rows[first].note) {
 					some &^= rest & -rest
 				}
 			}

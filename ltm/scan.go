@@ -207,7 +207,7 @@ func (c *segmentScan) judge(first uint32) {
 		l.seek(first)
 		most += c.take(l, first, end)
 	}
-	if bonus := c.bonus(number); most+bonus >= c.bar {
+	if bonus := c.bonus(number); most+bonus >= c.bar && c.fits(c.number, first) {
 		found := candidate{number: number, segment: c.number, first: first}
 		c.work(&found)
 		c.best.add(found)

@@ -192,7 +192,7 @@ type candidate struct {
 }
 
 // candidates returns the n best of the notes that hold a word or are near, or of all notes if the
-// query has neither, and how many there are.
+// query has neither, and how many there are: with phrases, whether there are more than n.
 func (s *searcher) candidates(n int) (best []candidate, total int) {
 	if len(s.query.Terms)+len(s.query.Near) == 0 {
 		return s.latest(n)
@@ -211,7 +211,13 @@ func (s *searcher) candidates(n int) (best []candidate, total int) {
 	if n > 0 {
 		s.scan(&kept)
 	}
-	return kept.sorted(), apart + s.counted
+	if total = apart + s.counted; s.hasPhrases() {
+		total = len(kept.best)
+		if total == n {
+			total++ // more than are wanted were not looked for
+		}
+	}
+	return kept.sorted(), total
 }
 
 // fits reports whether the note that begins with a document may be a hit, as far as that is known
