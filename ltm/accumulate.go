@@ -3,6 +3,8 @@ package ltm
 import (
 	"math/bits"
 	"slices"
+
+	"emberd/internal/relevance"
 )
 
 // scratch is memory of a search, kept for the next.
@@ -78,9 +80,9 @@ func (s *searcher) work(c *candidate) {
 			c.passage = i
 		}
 	}
-	c.relevance = (1-passageShare)*whole + passageShare*(base+s.extra[c.passage])
+	c.relevance = (1-relevance.NotePassageShare)*whole + relevance.NotePassageShare*(base+s.extra[c.passage])
 	if named && s.total > 0 {
-		c.relevance += nameShare * nameMatch(note.names, s.words, s.total)
+		c.relevance += relevance.NoteNameShare * nameMatch(note.names, s.words, s.total)
 	}
 	c.relevance += s.near[c.number].Score + s.bonus(c.number)
 	c.named = named
@@ -90,7 +92,7 @@ func (s *searcher) work(c *candidate) {
 // head of the note, which it returns.
 func (s *searcher) addPassages(full float64, note *note, size *size, run []posting) (base float64) {
 	head := s.norms.head(size, inWhole(run))
-	lone := head.value(passageK1)
+	lone := head.value(relevance.NotePassageK1)
 	for _, p := range run {
 		o := unpack(p.packed)
 		tf := o.perPassage()
@@ -99,7 +101,7 @@ func (s *searcher) addPassages(full float64, note *note, size *size, run []posti
 			passage := int(p.part)*partPassages + bit
 			body, headings := o.at(bit, tf)
 			part := s.norms.part(head, note.passages[passage], body, headings)
-			s.extra[passage] += full * (part.value(passageK1) - lone)
+			s.extra[passage] += full * (part.value(relevance.NotePassageK1) - lone)
 		}
 	}
 	return full * lone

@@ -1,6 +1,10 @@
 package ltm
 
-import "time"
+import (
+	"time"
+
+	"emberd/internal/relevance"
+)
 
 // hit returns the hit of a candidate.
 func (s *searcher) hit(c candidate) (Hit, error) {
@@ -55,7 +59,7 @@ func (s *searcher) explain(c candidate) []Score {
 		}
 	}
 	if c.named && s.total > 0 {
-		share := nameShare * nameMatch(s.table.notes[c.number].names, s.words, s.total)
+		share := relevance.NoteNameShare * nameMatch(s.table.notes[c.number].names, s.words, s.total)
 		scores = append(scores, Score{Field: Name, Score: share})
 	}
 	return scores
@@ -75,8 +79,8 @@ func (s *searcher) parts(w *queryTerm, c candidate, run []posting) []Score {
 		}
 	}
 	part := s.norms.part(head, note.passages[c.passage], tf, above)
-	wholeUnit := w.full * (1 - passageShare) / (noteK1 + whole.sum())
-	partUnit := w.full * passageShare / (passageK1 + part.sum())
+	wholeUnit := w.full * (1 - relevance.NotePassageShare) / (relevance.NoteK1 + whole.sum())
+	partUnit := w.full * relevance.NotePassageShare / (relevance.NotePassageK1 + part.sum())
 	return nonZero(w, []Score{
 		{Field: Names, TF: o.names, Score: wholeUnit*whole.names + partUnit*part.names},
 		{Field: Tags, TF: o.tags, Score: wholeUnit*whole.tags + partUnit*part.tags},

@@ -3,6 +3,8 @@ package ltm
 import (
 	"sync"
 	"sync/atomic"
+
+	"emberd/internal/relevance"
 )
 
 // limits bound what a word of weight · idf = 1 gives to any note of a list and of each of its blocks, with
@@ -36,7 +38,7 @@ func (t *limitTable) of(at uint64) *atomic.Pointer[limits] {
 }
 
 // mostGain is more than any word of weight · idf = 1 gives.
-const mostGain = 1 + nameShare
+const mostGain = 1 + relevance.NoteNameShare
 
 // driftBound is how far the averages may move before limits are worked out anew.
 const driftBound = 1.1

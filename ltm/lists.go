@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"emberd/internal/text"
+	"emberd/internal/relevance"
 )
 
 // look finds the postings of a word in all segments, and completes its statistics unless the query
@@ -25,7 +25,7 @@ func (s *searcher) look(w *queryTerm) {
 	if docs == 0 {
 		w.df = s.countNotes(lists)
 	}
-	w.idf = text.IDF(max(docs, s.table.count), w.df)
+	w.idf = relevance.IDF(max(docs, s.table.count), w.df)
 	w.full = w.weight * w.idf
 }
 
