@@ -9,15 +9,15 @@ import (
 
 // scratch is memory of a search, kept for the next.
 type scratch struct {
-	verdict []verdict       // by number: what the filters said
-	lists   [][]postingList // by word and segment
-	lanes   []*lane
-	order   []*lane     // of a segment's scan
-	limits  []float64   // of the same
-	runs    [][]posting // of each word in one note
-	extra   []float64   // by passage of one note
-	marked  []bitset    // documents by segment
-	sums    []uint64    // occurrences by document
+	verdict   []verdict       // by number: what the filters said
+	lists     [][]postingList // by word and segment
+	termScans []*termScan
+	order     []*termScan // of a segment's scan
+	limits    []float64   // of the same
+	runs      [][]posting // of each word in one note
+	extra     []float64   // by passage of one note
+	marked    []bitset    // documents by segment
+	sums      []uint64    // occurrences by document
 }
 
 type verdict uint8
@@ -44,12 +44,12 @@ func (s *searcher) clear() {
 	s.lists = s.lists[:0]
 }
 
-// lane returns the i-th lane of the scratch.
-func (s *scratch) lane(i int) *lane {
-	if i == len(s.lanes) {
-		s.lanes = append(s.lanes, new(lane))
+// termScan returns the i-th cursor of the scratch.
+func (s *scratch) termScan(i int) *termScan {
+	if i == len(s.termScans) {
+		s.termScans = append(s.termScans, new(termScan))
 	}
-	return s.lanes[i]
+	return s.termScans[i]
 }
 
 func (s *scratch) clearRuns() {
@@ -114,7 +114,7 @@ func (s *searcher) readRuns(c *candidate) {
 	end := in.end(c.first)
 	for i := range s.words {
 		if list := &s.lists[i][c.segment]; list.count > 0 {
-			l := s.lane(0)
+			l := s.termScan(0)
 			l.reset(list)
 			l.seek(c.first)
 			s.runs[i] = l.run(s.runs[i], in.segmentBase, end)

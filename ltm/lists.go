@@ -68,7 +68,7 @@ func (s *segmentBase) eachOf(terms []string, yield func(l *postingList)) {
 
 // merged returns the postings of terms that count as one, which are sorted.
 func (s *searcher) merged(in *segmentBase, terms []string) postingList {
-	held, c, count := newBitset(len(in.rows)), s.lane(0), 0
+	held, c, count := newBitset(len(in.rows)), s.termScan(0), 0
 	s.sums = slices.Grow(s.sums[:0], len(in.rows))[:len(in.rows)]
 	in.eachOf(terms, func(l *postingList) {
 		for c.reset(l); c.doc() < pastEnd; c.next() {
@@ -97,7 +97,7 @@ func (s *searcher) merged(in *segmentBase, terms []string) postingList {
 // each yields the documents of a list that are there and may be seen.
 func (s *searcher) each(segment int, l *postingList, yield func(doc uint32)) {
 	in := &s.view.segments[segment]
-	c := s.lane(0)
+	c := s.termScan(0)
 	for c.reset(l); len(c.docs) > 0; c.load(c.block + 1) {
 		for _, doc := range c.docs {
 			if in.live(doc) && (s.index.sees == nil || s.table.note(in.rows[doc].note) != nil) {
@@ -142,7 +142,7 @@ func (s *searcher) count() (n int) {
 	for i := range s.view.segments {
 		s.mark(i)
 		for at, some := range s.marked[i] {
-			for rest := some; s.choosy() && rest != 0; rest &= rest - 1 {
+			for rest := some; s.filtered() && rest != 0; rest &= rest - 1 {
 				first := uint32(64*at + bits.TrailingZeros64(rest))
 				if !s.passes(s.view.segments[i].rows[first].note) {
 					some &^= rest & -rest
@@ -155,8 +155,8 @@ func (s *searcher) count() (n int) {
 	return n
 }
 
-// choosy reports whether some notes that hold a word may be no hits.
-func (s *searcher) choosy() bool {
+// filtered reports whether some notes that hold a word may be no hits.
+func (s *searcher) filtered() bool {
 	return s.index.sees != nil || s.allowed != nil || s.hasPhrases() || len(s.holds)+len(s.lacks) > 0
 }
 
@@ -185,7 +185,7 @@ func (s *searcher) mark(segment int) {
 
 // addFirsts adds the first documents of the notes that a list has postings of.
 func (s *searcher) addFirsts(to bitset, in *segmentBase, l *postingList) {
-	c := s.lane(0)
+	c := s.termScan(0)
 	for c.reset(l); len(c.docs) > 0; c.load(c.block + 1) {
 		for _, doc := range c.docs {
 			to.add(in.first(doc))

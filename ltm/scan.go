@@ -15,8 +15,8 @@ import (
 // slack is what rounding may make a bound too low by.
 const slack = 1e-9
 
-// lane is a word in the segment that is scanned.
-type lane struct {
+// termScan is a word in the segment that is scanned.
+type termScan struct {
 	cursor
 	word   int
 	full   float64 // of the word
@@ -26,8 +26,8 @@ type lane struct {
 	drift  float64 // factor on blocks, full included
 }
 
-// set begins a lane.
-func (l *lane) set(s *searcher, in *segmentBase, word int, list *postingList) {
+// set begins the scan of a word.
+func (l *termScan) set(s *searcher, in *segmentBase, word int, list *postingList) {
 	w := &s.words[word]
 	l.word, l.full, l.weak = word, w.full, w.weak
 	of, drift := s.limitsOf(in, list)
@@ -56,7 +56,7 @@ func (s *searcher) limitsOf(in *segmentBase, l *postingList) (of *limits, drift 
 }
 
 // limit bounds what the word gives to the note of the first posting at or after a document.
-func (l *lane) limit(doc uint32) float64 {
+func (l *termScan) limit(doc uint32) float64 {
 	block := l.blockOf(doc)
 	switch {
 	case block == l.list.blockCount():
@@ -75,47 +75,47 @@ func (s *searcher) scan(best *ranking) {
 	}
 	for i := range s.view.segments {
 		c := segmentScan{searcher: s, in: &s.view.segments[i], number: i, best: best, mostBonus: mostBonus,
-			lanes: s.order[:0], sums: s.limits[:0]}
+			termScans: s.order[:0], sums: s.limits[:0]}
 		c.begin()
 		for c.step() {
 		}
-		s.order, s.limits = c.lanes, c.sums
+		s.order, s.limits = c.termScans, c.sums
 	}
 }
 
 // segmentScan is a scan of one segment.
 type segmentScan struct {
 	*searcher
-	in     *segmentView
-	number int // of the segment
-	best   *ranking
-	lanes  []*lane   // weak ones first, then by what they can give
-	sums   []float64 // what the lanes before each one can give together
-	needed int       // a note with none of the lanes from here on is not among the best
-	looked uint32    // up to here the blocks were looked at
-	bar    float64   // what the relevance of a note has to reach
-	least  float64   // what its words have to reach
+	in        *segmentView
+	number    int // of the segment
+	best      *ranking
+	termScans []*termScan // weak ones first, then by what they can give
+	sums      []float64   // what the terms before each one can give together
+	needed    int         // a note with none of the terms from here on is not among the best
+	looked    uint32      // up to here the blocks were looked at
+	bar       float64     // what the relevance of a note has to reach
+	least     float64     // what its words have to reach
 	// mostBonus bounds what the query adds to a note beside its words.
 	mostBonus float64
 }
 
-// begin sets the lanes.
+// begin sets the terms.
 func (c *segmentScan) begin() {
 	for word := range c.words {
 		if list := c.lists[word][c.number]; list.count > 0 {
-			l := c.lane(len(c.lanes))
+			l := c.termScan(len(c.termScans))
 			l.set(c.searcher, c.in.segmentBase, word, &c.lists[word][c.number])
-			c.lanes = append(c.lanes, l)
+			c.termScans = append(c.termScans, l)
 		}
 	}
-	slices.SortStableFunc(c.lanes, func(a, b *lane) int {
+	slices.SortStableFunc(c.termScans, func(a, b *termScan) int {
 		if a.weak != b.weak {
 			return weakLast(c.words[b.word]) - weakLast(c.words[a.word])
 		}
 		return cmp.Compare(a.most, b.most)
 	})
 	c.sums = append(c.sums, 0)
-	for _, l := range c.lanes {
+	for _, l := range c.termScans {
 		if l.weak {
 			c.needed++
 		}
@@ -127,14 +127,14 @@ func (c *segmentScan) begin() {
 func (c *segmentScan) step() bool {
 	c.bar = c.best.least() - slack
 	c.least = c.bar - c.mostBonus
-	for c.needed < len(c.lanes) && c.sums[c.needed+1] < c.least {
+	for c.needed < len(c.termScans) && c.sums[c.needed+1] < c.least {
 		c.needed++
 	}
 	doc := c.lowest()
 	if doc == pastEnd {
 		return false
 	}
-	if c.choosy() {
+	if c.filtered() {
 		if first := c.marked[c.number].next(c.in.first(doc)); first > doc {
 			c.seek(first)
 			return true
@@ -150,27 +150,27 @@ func (c *segmentScan) step() bool {
 	return true
 }
 
-// lowest returns the first document of the needed lanes.
+// lowest returns the first document of the needed terms.
 func (c *segmentScan) lowest() uint32 {
 	doc := uint32(pastEnd)
-	for _, l := range c.lanes[c.needed:] {
+	for _, l := range c.termScans[c.needed:] {
 		doc = min(doc, l.doc())
 	}
 	return doc
 }
 
-// seek has the needed lanes go on to a document.
+// seek has the needed terms go on to a document.
 func (c *segmentScan) seek(doc uint32) {
-	for _, l := range c.lanes[c.needed:] {
+	for _, l := range c.termScans[c.needed:] {
 		l.seek(doc)
 	}
 }
 
 // passed returns the first document that may be of a good enough note, as far as the blocks show
-// that the lanes are in.
+// that the terms are in.
 func (c *segmentScan) passed(doc uint32) uint32 {
 	most, until := c.sums[c.needed], uint32(len(c.in.rows)-1)
-	for _, l := range c.lanes[c.needed:] {
+	for _, l := range c.termScans[c.needed:] {
 		if l.doc() == pastEnd {
 			continue
 		}
@@ -196,11 +196,11 @@ func (c *segmentScan) judge(first uint32) {
 	}
 	c.clearRuns()
 	most := c.sums[c.needed]
-	for _, l := range c.lanes[c.needed:] {
+	for _, l := range c.termScans[c.needed:] {
 		most += c.take(l, first, end)
 	}
 	for i := c.needed - 1; i >= 0 && most >= c.least; i-- {
-		l := c.lanes[i]
+		l := c.termScans[i]
 		if most -= l.most; most+l.limit(first) < c.least {
 			return
 		}
@@ -220,7 +220,7 @@ func (c *segmentScan) isNear(number uint32) bool {
 }
 
 // take reads the postings that a word has in a note, and returns a bound of what it gives.
-func (c *segmentScan) take(l *lane, first, end uint32) float64 {
+func (c *segmentScan) take(l *termScan, first, end uint32) float64 {
 	if l.doc() >= end {
 		return 0
 	}
