@@ -33,7 +33,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/lifecycle/
 COVERED   = 80
 
-.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench hostile soak damage syncthing rclone proof torture torture-real network agents contest mutants eval secrets scopes purge oracle engine llama mcp-conformance lint check compiler install dist dist-check source formula deb deb-check clean docs-check
+.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench speed hostile soak damage syncthing rclone proof torture torture-real network agents contest mutants eval secrets scopes purge oracle engine llama mcp-conformance lint check compiler install dist dist-check source formula deb deb-check clean docs-check
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -90,6 +90,10 @@ fuzz-ci:
 bench:
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m ./...
 	cd vectors/vek && go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+# Searching, starting and indexing 10,000 and 100,000 notes beside SQLite's full-text search, in half an hour.
+speed:
+	go test -run '^$$' -bench 'Notes/notes=(10000|100000)$$/^(FirstIndex|Restart|Search)$$' -benchtime 1x -timeout 90m ./bench
 
 # What eight programs notice of a hostile ninth, one attack after the other, as one table:
 # some five minutes. Some of them: make hostile BENCH_ATTACKS='a-control search'

@@ -211,10 +211,10 @@ func graph() map[string]edges {
 		},
 		"engine/search": {
 			ours: []string{
-				"decay", "engine/core", "engine/graph", "engine/notes", "engine/semantic",
-				"internal/contain", "internal/entity/knowledge", "internal/query", "internal/text",
-				"internal/text/analysis", "internal/text/spelling", "internal/when", "internal/words",
-				"ltm", "memory", "op", "rekindle", "stm", "vault",
+				"decay", "engine/core", "engine/graph", "engine/notes", "engine/semantic", "internal/contain",
+				"internal/entity/knowledge", "internal/query", "internal/relevance", "internal/text",
+				"internal/text/analysis", "internal/text/spelling", "internal/when", "internal/words", "ltm",
+				"memory", "op", "rekindle", "stm", "vault",
 			},
 		},
 		"engine/semantic": {
@@ -546,6 +546,7 @@ func graph() map[string]edges {
 		"internal/refgraph": {
 			ours: []string{"memory", "op"},
 		},
+		"internal/relevance": {},
 		"internal/sandbox": {
 			others: []string{
 				"github.com/landlock-lsm/go-landlock/landlock",
@@ -617,12 +618,12 @@ func graph() map[string]edges {
 			tests:  []string{"op"},
 		},
 		"internal/words": {
-			ours: []string{"internal/text", "internal/text/spelling"},
+			ours: []string{"internal/relevance", "internal/text", "internal/text/spelling"},
 		},
 		"ltm": {
 			ours: []string{
-				"internal/contain", "internal/durable", "internal/text", "internal/text/analysis",
-				"internal/text/spelling",
+				"internal/contain", "internal/durable", "internal/relevance", "internal/text",
+				"internal/text/analysis", "internal/text/spelling",
 			},
 			others: []string{
 				"github.com/RoaringBitmap/roaring/v2", "github.com/blevesearch", "golang.org/x/sys/unix",
@@ -704,8 +705,8 @@ func graph() map[string]edges {
 		},
 		"stm/table": {
 			ours: []string{
-				"internal/contain", "internal/text", "internal/text/analysis", "internal/text/chunk",
-				"internal/text/spelling", "internal/words", "memory", "stm/record",
+				"internal/contain", "internal/relevance", "internal/text", "internal/text/analysis",
+				"internal/text/chunk", "internal/text/spelling", "internal/words", "memory", "stm/record",
 			},
 			others: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"},
 		},

@@ -14,21 +14,21 @@ import (
 )
 
 // ablations are the choices in how notes rank, each taken back on its own: what
-// the source says in ltm, and what stands there instead.
+// the source says, and what stands there instead.
 var ablations = []struct{ name, file, is, instead string }{
-	{"as shipped", "score.go", "noteK1    = 1.6", "noteK1    = 1.6"},
-	{"whole note only", "score.go", "passageShare = 0.6", "passageShare = 0.0"},
-	{"best passage only", "score.go", "passageShare = 0.6", "passageShare = 1.0"},
-	{"λ = 0.4", "score.go", "passageShare = 0.6", "passageShare = 0.4"},
-	{"λ = 0.8", "score.go", "passageShare = 0.6", "passageShare = 0.8"},
-	{"no share for names", "score.go", "nameShare    = 0.25", "nameShare    = 0"},
-	{"names as body", "score.go", "weightNames    = 2.0", "weightNames    = 1.0"},
-	{"headings as body", "score.go", "weightHeadings = 3.0", "weightHeadings = 1.0"},
-	{"k1 = 1.2 for notes", "score.go", "noteK1    = 1.6", "noteK1    = 1.2"},
-	{"b = 0.3", "score.go", "bodyB     = 0.7", "bodyB     = 0.3"},
-	{"b = 0.9", "score.go", "bodyB     = 0.7", "bodyB     = 0.9"},
-	{"stop words weigh nothing", "doc.go", "WeakWeight = 0.3", "WeakWeight = 0.0"},
-	{"stop words weigh as others", "doc.go", "WeakWeight = 0.3", "WeakWeight = 1.0"},
+	{"as shipped", "internal/relevance/relevance.go", "NoteK1           = 1.6", "NoteK1           = 1.6"},
+	{"whole note only", "internal/relevance/relevance.go", "NotePassageShare = 0.6", "NotePassageShare = 0.0"},
+	{"best passage only", "internal/relevance/relevance.go", "NotePassageShare = 0.6", "NotePassageShare = 1.0"},
+	{"λ = 0.4", "internal/relevance/relevance.go", "NotePassageShare = 0.6", "NotePassageShare = 0.4"},
+	{"λ = 0.8", "internal/relevance/relevance.go", "NotePassageShare = 0.6", "NotePassageShare = 0.8"},
+	{"no share for names", "internal/relevance/relevance.go", "NoteNameShare = 0.25", "NoteNameShare = 0"},
+	{"names as body", "internal/relevance/relevance.go", "NoteNames    = 2.0", "NoteNames    = 1.0"},
+	{"headings as body", "internal/relevance/relevance.go", "NoteHeadings = 3.0", "NoteHeadings = 1.0"},
+	{"k1 = 1.2 for notes", "internal/relevance/relevance.go", "NoteK1           = 1.6", "NoteK1           = 1.2"},
+	{"b = 0.3", "internal/relevance/relevance.go", "NoteBodyB        = 0.7", "NoteBodyB        = 0.3"},
+	{"b = 0.9", "internal/relevance/relevance.go", "NoteBodyB        = 0.7", "NoteBodyB        = 0.9"},
+	{"stop words weigh nothing", "ltm/doc.go", "WeakWeight = 0.3", "WeakWeight = 0.0"},
+	{"stop words weigh as others", "ltm/doc.go", "WeakWeight = 0.3", "WeakWeight = 1.0"},
 }
 
 // BenchmarkNoteAblations prints what each choice is worth, on every set of notes:
@@ -56,10 +56,10 @@ func BenchmarkNoteAblations(b *testing.B) {
 	fmt.Print("\n", table.String()) // a log of more than ten lines would be cut
 }
 
-// variant is the program with one text of ltm replaced by another.
+// variant is the program with one text of its source replaced by another.
 func variant(b *testing.B, file, is, instead string) *program {
 	b.Helper()
-	source := filepath.Join("..", "ltm", file)
+	source := filepath.Join("..", file)
 	text, err := os.ReadFile(source)
 	if err != nil {
 		b.Fatal(err)
@@ -68,7 +68,7 @@ func variant(b *testing.B, file, is, instead string) *program {
 		b.Fatalf("%s has %q %d times, not once", source, is, n)
 	}
 	dir := b.TempDir()
-	changed, overlay := filepath.Join(dir, file), filepath.Join(dir, "overlay.json")
+	changed, overlay := filepath.Join(dir, filepath.Base(file)), filepath.Join(dir, "overlay.json")
 	whole, err := filepath.Abs(source)
 	if err != nil {
 		b.Fatal(err)

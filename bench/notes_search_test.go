@@ -31,8 +31,10 @@ var kinds = []struct {
 	draw func(*asking) question
 }{
 	{"words", func(a *asking) question { return question{words: a.some(2 + a.IntN(5))} }},
+	{"words-and-function-words", func(a *asking) question { return question{words: a.row(1, 2)} }},
 	{"common", func(a *asking) question { return question{words: []string{syllables(a.Uint64N(100))}} }},
 	{"phrase", func(a *asking) question { return question{words: a.row(1, 3), phrase: true} }},
+	{"phrase-of-content-words", func(a *asking) question { return question{words: a.row(3, 3), phrase: true} }},
 	{"phrase-of-function-words", func(a *asking) question { return question{words: a.row(0, 0), phrase: true} }},
 	{"folder", func(a *asking) question {
 		return question{words: a.some(3), folder: a.samples[a.IntN(len(a.samples))].folder}

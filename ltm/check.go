@@ -60,25 +60,24 @@ func (s *searcher) sample(n int) []uint32 {
 // verify finds the first difference between a document and what is indexed of it.
 func (s *searcher) verify(number uint32, d *Doc) error {
 	want := analyze(s.index.analyzer, d)
-	segment, local, err := s.view.document(ref{note: number})
-	if err != nil {
-		return err
+	i, doc, ok := s.view.document(ref{note: number})
+	if !ok {
+		return errMissing
 	}
-	stored, err := segment.stored(local)
-	if err != nil {
-		return err
-	}
+	segment := &s.view.segments[i]
+	stored := segment.record(doc)
 	got, err := decodeRecord(stored)
 	if err != nil {
 		return err
 	}
 	// The same bytes may lie in another file by now.
 	want.record.cursor, want.record.created, want.record.modified = got.cursor, got.created, got.modified
-	if !slices.Equal(want.record.encode(nil), stored) {
+	text, _ := segment.text(doc)
+	if !slices.Equal(want.record.encode(nil), stored) || !slices.Equal(want.row, text) {
 		return fmt.Errorf("record of note number %d differs from its note", number)
 	}
 	for i, terms := range want.parts {
-		if err := compareTerms(segment, local+uint32(i), ref{number, uint16(i)}, terms); err != nil {
+		if err := compareTerms(segment, doc+uint32(i), ref{number, uint16(i)}, terms); err != nil {
 			return err
 		}
 	}
@@ -86,24 +85,15 @@ func (s *searcher) verify(number uint32, d *Doc) error {
 }
 
 // compareTerms looks every term of a part up in its document.
-func compareTerms(s *segmentView, local uint32, r ref, want map[string]occurrence) error {
-	if int(local) >= len(s.refs) || s.refs[local] != r {
+func compareTerms(s *segmentView, doc uint32, r ref, want map[string]occurrence) error {
+	if int(doc) >= len(s.rows) || s.rows[doc].ref != r {
 		return fmt.Errorf("part %d of note number %d is not behind the one before", r.part, r.note)
 	}
-	dictionary, err := s.Dictionary(termField)
-	if err != nil {
-		return err
-	}
+	var c cursor
 	for term, o := range want {
-		list, err := dictionary.PostingsList([]byte(term), s.deleted, nil)
-		if err != nil {
-			return err
-		}
-		p, err := list.Iterator(true, false, false, nil).Advance(uint64(local))
-		if err != nil {
-			return err
-		}
-		if p == nil || p.Number() != uint64(local) || unpack(p.Frequency()) != o {
+		list, _ := s.find(term)
+		c.reset(&list)
+		if c.seek(doc); c.doc() != doc || unpack(c.occurrence()) != o {
 			return fmt.Errorf("a term of note number %d, part %d, is not indexed as it stands there", r.note, r.part)
 		}
 	}

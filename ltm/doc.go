@@ -11,6 +11,9 @@ type Doc struct {
 	Tags     []string // without #, parts separated by "/"
 	LinkText []string // what the links say that the sections' text does not
 	Sections []Section
+	// Text is the whole note as Query.Text returns it, for phrases. Without it a note whose words a
+	// phrase has is read at each search.
+	Text string
 	// Properties are the other values of the frontmatter; a list is one each.
 	Properties        []Property
 	MemoryID          string // of the memory whose note this is, or ""
@@ -82,8 +85,8 @@ type Query struct {
 	Accept func(path string) bool
 
 	// Text returns the text of a note, whose words phrases are looked up in. Several
-	// goroutines call it at once, and not again for a note that is known to lack the
-	// phrase since it was indexed. Without it no note has a phrase of more than one word.
+	// goroutines call it at once, and not for a note whose Doc.Text lacked the phrase.
+	// Without it no note has a phrase of more than one word.
 	Text func(path string) (string, bool)
 
 	Limit   int // hits to return; 0 returns none and counts only
@@ -117,7 +120,7 @@ type Result struct {
 	// prefix, for marking them in a snippet.
 	Terms []string
 	// Partial says that phrases were looked up in the best candidates only, at least
-	// thirty, so that Total is a lower bound. With fewer hits than Limit there may be
+	// ten, so that Total is a lower bound. With fewer hits than Limit there may be
 	// more of them.
 	Partial bool
 }

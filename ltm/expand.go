@@ -35,9 +35,7 @@ func (x *Index) Expand(prefix string) ([]spelling.Near, error) {
 	if err != nil {
 		return nil, err
 	}
-	if entries, err = s.seen(entries); err != nil {
-		return nil, err
-	}
+	entries = s.seen(entries)
 	found := make([]spelling.Near, len(entries))
 	for i, e := range entries {
 		found[i] = spelling.Near{Word: e.Term, Docs: int(e.Count)}
@@ -66,9 +64,7 @@ func (x *Index) Similar(term string, edits int) ([]spelling.Near, error) {
 	if err != nil {
 		return nil, err
 	}
-	if entries, err = s.seen(entries); err != nil {
-		return nil, err
-	}
+	entries = s.seen(entries)
 	near := make([]spelling.Near, 0, len(entries))
 	distance := spelling.From(term, edits)
 	for _, e := range entries {
@@ -80,9 +76,7 @@ func (x *Index) Similar(term string, edits int) ([]spelling.Near, error) {
 		func(a, b spelling.Near) int { return cmp.Or(a.Edits-b.Edits, strings.Compare(a.Word, b.Word)) })
 	near = near[:min(len(near), maxSimilar)]
 	for i := range near {
-		if near[i].Docs, err = s.notesWith(near[i].Word); err != nil {
-			return nil, err
-		}
+		near[i].Docs = s.notesWith(near[i].Word)
 	}
 	return near, nil
 }

@@ -2,6 +2,7 @@ package ltm
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -12,7 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	zap "github.com/blevesearch/zapx/v17"
 	"golang.org/x/sys/unix"
 
 	"emberd/internal/durable"
@@ -42,7 +42,7 @@ var errNone = errors.New("no note index")
 // format returns the content of the format file. The number changes with counts, with the record
 // and with how notes are split into passages.
 func format(identity string) string {
-	return fmt.Sprintf("emberd note index 2\nsegments zap %d\nterms %s\n", zap.Version, identity)
+	return fmt.Sprintf("emberd note index 3\nsegments %d\nterms %s\n", segmentVersion, identity)
 }
 
 // begin makes the folder an empty index.
@@ -204,7 +204,8 @@ func bleveFiles(dir string) (names []string, err error) {
 	return names, err
 }
 
-// checksums lists Bleve's files by name, each with the CRC-32C of its bytes and its length.
+// checksums lists Bleve's files by name, each with a CRC-32C and its length: that of its bytes, or
+// that at the end of a segment, with which its bytes are compared when it is opened.
 func checksums(dir string) (string, error) {
 	var list strings.Builder
 	names, err := bleveFiles(dir)
@@ -227,8 +228,16 @@ func checksum(name string) (sum uint32, size int64, err error) {
 		return 0, 0, err
 	}
 	defer f.Close()
-	h := crc32.New(crc32.MakeTable(crc32.Castagnoli))
-	size, err = io.Copy(h, f)
+	info, err := f.Stat()
+	if err == nil && filepath.Ext(name) == ".zap" && info.Size() >= footerSize {
+		var end [4]byte
+		_, err = f.ReadAt(end[:], info.Size()-int64(len(end)))
+		return binary.LittleEndian.Uint32(end[:]), info.Size(), err
+	}
+	h := crc32.New(castagnoli)
+	if err == nil {
+		size, err = io.Copy(h, f)
+	}
 	return h.Sum32(), size, err
 }
 

@@ -9,36 +9,26 @@ import (
 	"emberd/internal/text"
 )
 
-// How many notes a search looks into for phrases that may have them: fewTexts, then twice
-// as many and so on until there are hits enough, and no more than maxTexts unless more hits
-// are wanted.
-const fewTexts, maxTexts = 32, 1000
-
 // filterMatcher is a query's filters, compiled for checking notes.
 type filterMatcher struct {
 	must, not     Filter // folded, without phrases
 	after, before int64  // of creation
 	modified      int64
-	holds         [][]bool // by number: has all words of a phrase that is required
-	lacks         [][]bool // by number: has the word that is excluded
 	accept        func(path string) bool
 }
 
 // filter prepares the query's conditions. Without any, all notes pass.
-func (s *searcher) filter() error {
+func (s *searcher) filter() {
 	c := filterMatcher{must: folded(s.query.Must), not: folded(s.query.Not), accept: s.query.Accept}
 	c.after, c.before, c.modified = bound(s.query.After), bound(s.query.Before), bound(s.query.Modified)
-	if err := s.phrases(&c); err != nil {
-		return err
-	}
+	s.phrases()
 	timeless := c.after == 0 && c.before == 0 && c.modified == 0
-	empty := c.must.empty() && c.not.empty() && timeless && c.holds == nil && c.lacks == nil && c.accept == nil
+	empty := c.must.empty() && c.not.empty() && timeless && c.accept == nil
 	if empty {
-		s.allowed = func(uint32) bool { return true }
-		return nil
+		s.allowed = nil
+		return
 	}
-	s.allowed = func(number uint32) bool { return c.accepts(number, s.table.notes[number]) }
-	return nil
+	s.allowed = func(number uint32) bool { return c.accepts(s.table.notes[number]) }
 }
 
 // bound is a moment as notes have it, 0 for none.
@@ -49,31 +39,33 @@ func bound(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// passes checks a note once in a search.
+// passes checks once in a search what is known of a note without its words.
 func (s *searcher) passes(number uint32) bool {
 	if s.verdict[number] == unjudged {
 		s.verdict[number] = refused
-		if s.table.note(number) != nil && s.allowed(number) {
+		if s.table.note(number) != nil && (s.allowed == nil || s.allowed(number)) {
 			s.verdict[number] = accepted
 		}
 	}
 	return s.verdict[number] == accepted
 }
 
-func (c *filterMatcher) accepts(number uint32, n *note) bool {
+// passesWith is passes with the words of phrases.
+func (s *searcher) passesWith(number uint32) bool {
+	if !s.passes(number) {
+		return false
+	}
+	if len(s.holds)+len(s.lacks) == 0 {
+		return true
+	}
+	segment, first, ok := s.view.document(ref{note: number})
+	return ok && s.hasWords(segment, first)
+}
+
+func (c *filterMatcher) accepts(n *note) bool {
 	if c.after != 0 && n.created < c.after || c.before != 0 && n.created >= c.before || c.modified != 0 &&
 		n.modified < c.modified {
 		return false
-	}
-	for _, set := range c.holds {
-		if !set[number] {
-			return false
-		}
-	}
-	for _, set := range c.lacks {
-		if set[number] {
-			return false
-		}
 	}
 	return c.must.all(n) && !c.not.any(n) && (c.accept == nil || c.accept(n.path))
 }

@@ -1,15 +1,18 @@
 package ltm
 
-import "time"
+import (
+	"time"
+
+	"emberd/internal/relevance"
+)
 
 // hit returns the hit of a candidate.
 func (s *searcher) hit(c candidate) (Hit, error) {
 	n := s.table.notes[c.number]
-	stored, err := s.stored(c.number)
-	if err != nil {
-		return Hit{}, err
+	if !s.place(&c) {
+		return Hit{}, errMissing
 	}
-	r, err := decodeShown(stored, len(n.passages))
+	r, err := decodeShown(s.view.segments[c.segment].record(c.first), len(n.passages))
 	if err != nil {
 		return Hit{}, err
 	}
@@ -21,14 +24,12 @@ func (s *searcher) hit(c candidate) (Hit, error) {
 		Created:   time.Unix(0, n.created),
 		Modified:  time.Unix(0, n.modified),
 		Relevance: c.relevance,
+		Near:      s.near[c.number],
 	}
-	if s.notes[c.number].near {
-		h.Near = s.near[c.number]
-	}
-	if s.notes[c.number].touched {
+	if len(s.query.Terms)+len(s.query.Near) > 0 {
 		h.Bonus = s.bonus(c.number)
 	}
-	if h.Near.Line > 0 && !s.notes[c.number].held {
+	if h.Near.Line > 0 && !c.held {
 		h.HeadingPath, h.SectionLine, h.Line, h.Above = r.atLine(h.Near.Line)
 	} else {
 		h.HeadingPath, h.SectionLine, h.Line, h.Above = r.at(c.passage)
@@ -39,30 +40,26 @@ func (s *searcher) hit(c candidate) (Hit, error) {
 	return h, nil
 }
 
-// stored returns the record of a note. Where the first part of one that holds a word lies
-// is known already.
-func (s *searcher) stored(number uint32) ([]byte, error) {
-	if sum := &s.notes[number]; sum.touched {
-		segment, local := s.view.place(sum.doc)
-		return segment.stored(local)
+// place finds where the note of a candidate is, if that is not known yet.
+func (s *searcher) place(c *candidate) (ok bool) {
+	if c.segment >= 0 {
+		return true
 	}
-	segment, local, err := s.view.document(ref{note: number})
-	if err != nil {
-		return nil, err
-	}
-	return segment.stored(local)
+	c.segment, c.first, ok = s.view.document(ref{note: c.number})
+	return ok
 }
 
 // explain returns the parts of a note's relevance.
 func (s *searcher) explain(c candidate) []Score {
 	var scores []Score
+	s.readRuns(&c)
 	for i := range s.words {
-		if run := s.runOf(i, c.number); len(run) > 0 {
+		if run := s.runs[i]; len(run) > 0 {
 			scores = append(scores, s.parts(&s.words[i], c, run)...)
 		}
 	}
-	if s.notes[c.number].named {
-		share := nameShare * nameMatch(s.table.notes[c.number].names, s.words, s.total)
+	if c.named && s.total > 0 {
+		share := relevance.NoteNameShare * nameMatch(s.table.notes[c.number].names, s.words, s.total)
 		scores = append(scores, Score{Field: Name, Score: share})
 	}
 	return scores
@@ -72,7 +69,7 @@ func (s *searcher) explain(c candidate) []Score {
 // weighted counts.
 func (s *searcher) parts(w *queryTerm, c candidate, run []posting) []Score {
 	note, o := s.table.notes[c.number], inWhole(run)
-	head := s.norms.head(&s.table.sizes[c.number], o)
+	head := s.norms.head(&s.view.segments[c.segment].rows[c.first].size, o)
 	whole := s.norms.whole(head, uint32(note.bodyLen), o)
 	tf, above := 0.0, 0 // in the best passage
 	for _, p := range run {
@@ -82,8 +79,8 @@ func (s *searcher) parts(w *queryTerm, c candidate, run []posting) []Score {
 		}
 	}
 	part := s.norms.part(head, note.passages[c.passage], tf, above)
-	wholeUnit := w.full * (1 - passageShare) / (noteK1 + whole.sum())
-	partUnit := w.full * passageShare / (passageK1 + part.sum())
+	wholeUnit := w.full * (1 - relevance.NotePassageShare) / (relevance.NoteK1 + whole.sum())
+	partUnit := w.full * relevance.NotePassageShare / (relevance.NotePassageK1 + part.sum())
 	return nonZero(w, []Score{
 		{Field: Names, TF: o.names, Score: wholeUnit*whole.names + partUnit*part.names},
 		{Field: Tags, TF: o.tags, Score: wholeUnit*whole.tags + partUnit*part.tags},

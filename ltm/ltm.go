@@ -5,16 +5,18 @@
 // # What it contains
 //
 // A note is split into passages of about a hundred words that never cross a heading. Its
-// terms are the documents of a Bleve scorch index, up to sixteen passages in one, which
-// serves as a store of postings and no more: one indexed field, no stored text, no doc
-// values, no positions, and no scoring of Bleve's. A posting says how often a term
+// terms are the documents of a Bleve scorch index, up to sixteen passages in one. Scorch
+// keeps the segments, their snapshots and merges; what a segment contains is this package's:
+// a dictionary (a transducer of vellum), blocks of postings, and of each document a row with the
+// lengths of its note. A posting says how often a term
 // stands in the bodies of the passages and in which, in the headings above them, and in
 // the note's names (title, file name, aliases), tags and other text (property values,
-// what links point at). All of that is packed into the posting's frequency, mostly in
+// what links point at). All of that is packed into one number, mostly in
 // one byte; see occurrence.
 //
 // The first document of a note also stores its record: path, cursor, lengths, what
-// filters need, headings and lines. Postings and record are written in one batch and lie
+// filters need, headings and lines; and before it a byte for each term of the note's text, by
+// which a phrase is looked up. Postings and record are written in one batch and lie
 // in one file, so a cursor is never ahead of the content it stands for, whatever is lost
 // in a crash. The records are read into memory at Open.
 //
@@ -36,6 +38,9 @@
 // not count. A term that stands in several passages of a document counts the same in each
 // of them: their sum is what is stored.
 //
+// A search works out only notes that may be among the best, as bounds by word and by block of
+// postings tell (scan.go); the hits are the same as if it worked all of them out.
+//
 // A term gives at most w·idf here and in package words, with the same idf, so with the
 // same N and df the relevances of notes and of memories can be compared. The constants
 // and what they were chosen on are in score.go.
@@ -44,7 +49,7 @@
 //
 // Bleve maps its files into memory, where a flipped bit is a wrong answer and a
 // truncated file kills the process. Here every segment file is checked against the
-// checksum in its footer when it is opened and then read into memory that no file
+// checksum in its footer when it is opened and read into memory that no file
 // backs: about half the size of the notes' text. Close writes a seal with the checksums
 // of all files, which the next Open checks. What cannot be opened, is of another version
 // or was written by another analyzer is moved aside as a whole (Status.Aside) and Open
@@ -121,7 +126,6 @@ type sharedIndex struct {
 	tables  atomic.Pointer[tables] // searches read it without a lock; a table never changes
 	pending chan struct{}          // one token for each batch that is not on the disk yet
 	scratch sync.Pool              // of *scratch
-	texts   *phraseFilters
 }
 
 // opening is what Open found, for Status.
@@ -159,7 +163,6 @@ func Open(dir string, opt *Options) (*Index, error) {
 		analyzer: opt.Analyzer,
 		pending:  make(chan struct{}, maxPending),
 		closing:  make(chan struct{}),
-		texts:    newPhraseFilters(),
 	}}
 	if x.analyzer == nil {
 		x.analyzer = analysis.New()

@@ -2,24 +2,28 @@ package ltm
 
 import "time"
 
-// touchNear matches the notes of the query's Near that pass the filters. It comes before the
-// words, so that weak ones rank these notes like others.
-func (s *searcher) touchNear() error {
-	s.near = make(map[uint32]Near, len(s.query.Near))
+// nearby works out the notes of the query's Near that pass the filters, and counts those that hold
+// none of the terms.
+func (s *searcher) nearby(best *ranking) int {
+	s.near, s.apart = make(map[uint32]Near, len(s.query.Near)), 0
 	for path, near := range s.query.Near {
 		number, ok := s.table.paths()[path]
-		if !ok || !s.passes(number) {
+		if !ok || s.table.note(number) == nil {
 			continue
 		}
-		segment, local, err := s.view.document(ref{note: number})
-		if err != nil {
-			return err
+		segment, doc, ok := s.view.document(ref{note: number})
+		if !ok || !s.fits(segment, doc) {
+			continue
 		}
 		s.near[number] = near
-		s.notes[number] = noteSum{touched: true, near: true, doc: segment.base + local}
-		s.touched = append(s.touched, number)
+		c := candidate{number: number, segment: segment, first: doc}
+		s.readRuns(&c)
+		s.work(&c)
+		if best.add(c); !c.held {
+			s.apart++
+		}
 	}
-	return nil
+	return s.apart
 }
 
 // byNearness counts the matches that hold none of the terms: of those found when phrases
@@ -27,18 +31,13 @@ func (s *searcher) touchNear() error {
 func (s *searcher) byNearness(found []candidate) (n int) {
 	if s.hasPhrases() {
 		for _, c := range found {
-			if !s.notes[c.number].held {
+			if _, near := s.near[c.number]; near && !c.held {
 				n++
 			}
 		}
 		return n
 	}
-	for number := range s.near {
-		if !s.notes[number].held {
-			n++
-		}
-	}
-	return n
+	return s.apart
 }
 
 // bonus returns what the query adds to the relevance of a note that matches.
@@ -80,12 +79,10 @@ func (x *Index) Accepting(q Query, do func(accept func(path string) bool)) error
 		return err
 	}
 	defer s.close()
-	if err := s.filter(); err != nil {
-		return err
-	}
+	s.filter()
 	do(func(path string) bool {
 		number, ok := s.table.paths()[path]
-		return ok && s.passes(number)
+		return ok && s.passesWith(number)
 	})
 	return nil
 }

@@ -84,13 +84,13 @@ func unpack(v uint64) occurrence {
 }
 
 // inBodies decodes what pack made of a term that stands in bodies alone: how often, and in
-// how many passages, one at least. ok is false for any other.
-func inBodies(v uint64) (body, passages int, ok bool) {
+// which passages. ok is false for any other.
+func inBodies(v uint64) (body int, passages uint16, ok bool) {
 	switch {
 	case v&1 == 0:
-		return int(v >> 5), 1, true
+		return int(v >> 5), 1 << (v >> 1 & 15), true
 	case v&2 == 0:
-		return int(v >> 18), max(bits.OnesCount16(uint16(v>>2)), 1), true
+		return int(v >> 18), uint16(v >> 2), true
 	}
 	return 0, 0, false
 }
@@ -119,4 +119,27 @@ func (o occurrence) at(bit int, tf float64) (body float64, headings int) {
 		headings = o.headings
 	}
 	return body, headings
+}
+
+// posting is a word in a part of a note.
+type posting struct {
+	packed uint64 // occurrence
+	part   uint16
+}
+
+// inNote is a word in a whole note.
+type inNote struct {
+	occurrence // body and what is in the first part are those of the note
+}
+
+// inWhole sums up the postings of one note.
+func inWhole(run []posting) inNote {
+	o := inNote{occurrence: unpack(run[0].packed)}
+	for _, p := range run[1:] {
+		q := unpack(p.packed)
+		o.body += q.body
+		o.headings = max(o.headings, q.headings)
+		o.names, o.tags, o.other = o.names+q.names, o.tags+q.tags, o.other+q.other
+	}
+	return o
 }

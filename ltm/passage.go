@@ -1,7 +1,6 @@
 package ltm
 
 import (
-	"hash/fnv"
 	"path"
 	"slices"
 	"strings"
@@ -25,6 +24,7 @@ type passage struct {
 // analyzedNote is a note ready to be indexed.
 type analyzedNote struct {
 	record record
+	row    []byte                  // of the text
 	parts  []map[string]occurrence // capped
 }
 
@@ -35,6 +35,7 @@ type passageSplitter struct {
 	passages []passage
 	parts    []map[string]occurrence
 	terms    []analysis.Term // of a section
+	row      []byte          // of the text
 	headings []analysis.Term
 }
 
@@ -81,6 +82,9 @@ func (c *passageSplitter) analyze(d *Doc) analyzedNote {
 		n.record.passages = append(n.record.passages, uint16(min(p.words, 1<<16-1)))
 		n.record.places = append(n.record.places, p.place)
 	}
+	c.terms = a.AppendTerms(c.terms[:0], d.Text)
+	c.row = rowOf(c.row[:0], c.terms)
+	n.row = c.row
 	for _, terms := range n.parts {
 		for term, o := range terms {
 			terms[term] = o.capped()
@@ -144,9 +148,11 @@ func hashes(terms []analysis.Term) []uint32 {
 
 // hashOf returns a hash of a term, for places where a rare collision does no harm.
 func hashOf(term string) uint32 {
-	h := fnv.New32a()
-	h.Write([]byte(term))
-	return h.Sum32()
+	h := uint32(2166136261) // FNV-1a
+	for i := range len(term) {
+		h = (h ^ uint32(term[i])) * 16777619
+	}
+	return h
 }
 
 // begin begins a passage.

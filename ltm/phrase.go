@@ -1,6 +1,7 @@
 package ltm
 
 import (
+	"bytes"
 	"context"
 	"runtime"
 	"slices"
@@ -10,64 +11,79 @@ import (
 	"emberd/internal/text/analysis"
 )
 
+// How many texts a search looks into for phrases that their rows do not refute: as many as there are
+// hits wanted, fewTexts at least, then more until there are hits enough, and no more than
+// maxTexts unless more hits are wanted.
+const fewTexts, maxTexts = 10, 1000
+
 // phrase is a text whose terms have to follow one another.
 type phrase struct {
 	terms    []string // all of them, stop words too
-	rows     []uint64 // of the terms, for phrase filters
-	suspects []bool   // by number: has all of its words
+	row      []byte   // of the terms
+	suspects []bitset // by segment: first documents of the notes that have all of its words
+}
+
+// rowOf appends a byte for each term, so that terms that follow one another in a text have their
+// bytes follow one another in its row. The bytes are on disk: change them only together with
+// format.
+func rowOf(b []byte, terms []analysis.Term) []byte {
+	for _, t := range terms {
+		h := hashOf(t.Text)
+		b = append(b, byte(h^h>>8^h>>16^h>>24))
+	}
+	return b
 }
 
 // phrases turns the phrases of a query into conditions: a note must contain all the words of a
 // required one. holders checks what only a note's text shows.
-func (s *searcher) phrases(c *filterMatcher) error {
-	s.required, s.excluded = nil, nil
+func (s *searcher) phrases() {
+	s.required, s.excluded, s.holds, s.lacks = nil, nil, nil, nil
 	for _, p := range s.query.Must.Phrases {
-		ph, err := s.phrase(p)
-		if err != nil {
-			return err
-		}
-		c.holds = append(c.holds, ph.suspects)
+		ph := s.phrase(p)
+		s.holds = append(s.holds, ph.suspects)
 		if len(ph.terms) > 1 {
 			s.required = append(s.required, ph)
 		}
 	}
 	for _, p := range s.query.Not.Phrases {
-		ph, err := s.phrase(p)
-		if err != nil {
-			return err
-		}
+		ph := s.phrase(p)
 		if len(ph.terms) > 1 {
 			s.excluded = append(s.excluded, ph)
 			continue
 		}
-		c.lacks = append(c.lacks, ph.suspects)
+		s.lacks = append(s.lacks, ph.suspects)
 	}
-	return nil
 }
 
 // phrase finds the notes that hold all words of a text. A text without a term has none.
-func (s *searcher) phrase(t string) (phrase, error) {
+func (s *searcher) phrase(t string) phrase {
 	terms := s.index.analyzer.Terms(t)
-	ph := phrase{terms: texts(terms), rows: s.index.texts.rows(nil, terms), suspects: make([]bool, len(s.table.notes))}
+	ph := phrase{terms: texts(terms), row: rowOf(nil, terms), suspects: make([]bitset, len(s.view.segments))}
 	words := texts(s.index.analyzer.Query(t))
 	slices.Sort(words)
 	words = slices.Compact(words)
-	held := make([]int, len(s.table.notes))
-	for i, w := range words {
-		list, err := s.view.postings(nil, w, &s.room)
-		if err != nil {
-			return ph, err
-		}
-		for _, p := range list {
-			if int(p.note) < len(held) && held[p.note] == i {
-				held[p.note]++
+	for i := range ph.suspects {
+		in := s.view.segments[i].segmentBase
+		for _, w := range words {
+			list, _ := in.find(w)
+			one := newBitset(len(in.rows))
+			if s.addFirsts(one, in, &list); ph.suspects[i] == nil {
+				ph.suspects[i] = one
+			} else {
+				ph.suspects[i].and(one)
 			}
 		}
+		if len(words) == 0 {
+			ph.suspects[i] = newBitset(len(in.rows))
+		}
 	}
-	for number, n := range held {
-		ph.suspects[number] = len(words) > 0 && n == len(words)
-	}
-	return ph, nil
+	return ph
+}
+
+// hasWords reports whether a note has the words of the required phrases and no excluded word.
+func (s *searcher) hasWords(segment int, first uint32) bool {
+	in := func(suspects []bitset) bool { return suspects[segment].has(first) }
+	return every(s.holds, in) && !slices.ContainsFunc(s.lacks, in)
 }
 
 func texts(terms []analysis.Term) []string {
@@ -84,23 +100,27 @@ func (s *searcher) hasPhrases() bool { return len(s.required)+len(s.excluded) > 
 // ones, the best first; partial means that it left some out.
 func (s *searcher) holders(ctx context.Context) (kept []candidate, partial bool) {
 	limit := max(s.query.Limit, 0)
-	found, total := s.candidates(max(maxTexts, limit))
-	looked := 0
-	for n := fewTexts; looked < len(found) && (limit == 0 || len(kept) < limit); n *= 2 {
-		next := found[looked:min(looked+n, len(found))]
-		kept = append(kept, s.keep(ctx, next)...)
-		looked += len(next)
+	looked, most := 0, max(maxTexts, limit)
+	for n := max(limit, fewTexts); ; n *= 4 {
+		found, total := s.candidates(min(n, most))
+		kept = append(kept, s.keep(ctx, found[looked:])...)
+		looked = len(found)
+		if looked == total || looked == most || limit > 0 && len(kept) >= limit || ctx.Err() != nil {
+			return kept, looked < total
+		}
 	}
-	return kept, looked < total
 }
 
 // keep returns those candidates that have the right phrases.
 func (s *searcher) keep(ctx context.Context, found []candidate) []candidate {
 	fits := make([]bool, len(found))
 	var unsure []int
-	for i, c := range found {
-		sure := false
-		if fits[i], sure = s.judge(c.number); !sure {
+	for i := range found {
+		c, sure := &found[i], false
+		if !s.place(c) {
+			continue
+		}
+		if fits[i], sure = s.hasRows(c.segment, c.first); !sure {
 			unsure = append(unsure, i)
 		}
 	}
@@ -114,20 +134,21 @@ func (s *searcher) keep(ctx context.Context, found []candidate) []candidate {
 	return kept
 }
 
-// judge decides whether a note fits, as far as that is known without its text.
-func (s *searcher) judge(number uint32) (fits, sure bool) {
-	suspected := slices.ContainsFunc(s.excluded, func(p phrase) bool { return p.suspects[number] })
+// hasRows decides whether a note has the right phrases, as far as the row of its text tells.
+func (s *searcher) hasRows(segment int, first uint32) (fits, sure bool) {
+	in := &s.view.segments[segment]
+	suspected := slices.ContainsFunc(s.excluded, func(p phrase) bool { return p.suspects[segment].has(first) })
 	if len(s.required) == 0 && !suspected {
 		return true, true
 	}
 	if s.query.Text == nil {
 		return len(s.required) == 0, true
 	}
-	known := s.index.texts.find(number, s.table.notes[number])
-	if known == nil {
+	text, known := in.text(first)
+	if !known {
 		return false, false
 	}
-	may := func(p phrase) bool { return known.may(p.rows) }
+	may := func(p phrase) bool { return bytes.Contains(text, p.row) }
 	if !every(s.required, may) {
 		return false, true
 	}
@@ -163,24 +184,15 @@ type lookup struct {
 	*searcher
 	wanted []string // terms of all phrases
 	terms  []analysis.Term
-	rows   []uint64
 }
 
-// fits reports whether a note's text has the phrases it should and lacks the others, and remembers
-// a filter of the text.
+// fits reports whether a note's text has the phrases it should and lacks the others.
 func (l *lookup) fits(number uint32) bool {
-	note := l.table.notes[number]
-	body, ok := l.query.Text(note.path)
+	body, ok := l.query.Text(l.table.notes[number].path)
 	if !ok {
 		return false
 	}
-	if texts := l.index.texts; texts.find(number, note) != nil {
-		l.terms = l.index.analyzer.AppendOnly(l.terms[:0], body, l.wanted)
-	} else {
-		l.terms = l.index.analyzer.AppendTerms(l.terms[:0], body)
-		l.rows = texts.rows(l.rows[:0], l.terms)
-		texts.add(number, knownFilter{note, newPhraseFilter(len(l.terms), l.rows)})
-	}
+	l.terms = l.index.analyzer.AppendOnly(l.terms[:0], body, l.wanted)
 	in := func(p phrase) bool { return follows(l.terms, p.terms) }
 	return every(l.required, in) && !slices.ContainsFunc(l.excluded, in)
 }

@@ -206,10 +206,10 @@ func appendStrings(b []byte, list []string) []byte {
 var errRecord = errors.New("damaged record of a note")
 
 // decodeNote reads the part of a record that is kept in memory. It keeps nothing of b.
-func decodeNote(b []byte) (*note, error) {
+func decodeNote(b []byte, fold folder) (*note, error) {
 	r := reader{rest: b}
 	kept := reader{rest: r.bytes(r.count(1)), err: r.err}
-	n := kept.note()
+	n := kept.note(fold)
 	return n, kept.err
 }
 
@@ -239,7 +239,7 @@ func decodeShown(b []byte, passages int) (*shown, error) {
 
 // decodeRecord reads a whole record.
 func decodeRecord(b []byte) (*record, error) {
-	n, err := decodeNote(b)
+	n, err := decodeNote(b, newFolder())
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +255,7 @@ type reader struct {
 
 func (r *reader) fail() { r.rest, r.err = nil, errRecord }
 
-func (r *reader) note() *note {
+func (r *reader) note(fold folder) *note {
 	n := &note{path: r.string()}
 	copy(n.cursor.Digest[:], r.bytes(len(n.cursor.Digest)))
 	n.cursor.Size, n.cursor.Inode = int64(r.uvarint()), r.uvarint()
@@ -278,7 +278,7 @@ func (r *reader) note() *note {
 		}
 		n.names = append(n.names, set)
 	}
-	n.folded = newFolder().text(n.path)
+	n.folded = fold.text(n.path)
 	if len(n.passages) == 0 || len(n.passages) > maxPassages {
 		r.fail()
 	}

@@ -79,7 +79,7 @@ func TestRecordsComeBack(t *testing.T) {
 		if got.folded != want.folded || len(got.headings) != len(want.headings) || len(got.places) != len(want.places) {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
-		n, err := decodeNote(b)
+		n, err := decodeNote(b, newFolder())
 		if err != nil || !reflect.DeepEqual(*n, got.note) {
 			t.Errorf("the part in memory is %+v, %v; want %+v", n, err, got.note)
 		}
@@ -96,7 +96,7 @@ func FuzzRecord(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := decodeNote(b); err != nil {
+		if _, err := decodeNote(b, newFolder()); err != nil {
 			t.Errorf("the whole record is good, its first part is not: %v", err)
 		}
 		if len(got.places) != len(got.passages) {

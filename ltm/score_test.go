@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
+	"emberd/internal/relevance"
 
-	"emberd/internal/text"
+	"pgregory.net/rapid"
 )
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) }
@@ -24,8 +24,8 @@ func TestRelevanceByHand(t *testing.T) {
 		Doc{Path: "y.md", Sections: []Section{{Line: 1, Text: "blue"}}})
 	// Both notes have one passage; lengths 3 and 1 make an average of 2.
 	idf := math.Log1p((2 - 1 + 0.5) / (1 + 0.5))
-	s := 2 / (1 - bodyB + bodyB*3.0/2)
-	want := idf * ((1-passageShare)*s/(noteK1+s) + passageShare*s/(passageK1+s))
+	s := 2 / (1 - relevance.NoteBodyB + relevance.NoteBodyB*3.0/2)
+	want := idf * ((1-relevance.NotePassageShare)*s/(relevance.NoteK1+s) + relevance.NotePassageShare*s/(relevance.NotePassageK1+s))
 	r := search(t, x, words("red"))
 	if len(r.Hits) != 1 || !near(r.Hits[0].Relevance, want) {
 		t.Errorf("hits %+v, want one of relevance %v", r.Hits, want)
@@ -44,7 +44,7 @@ func TestStatisticsFromOutside(t *testing.T) {
 	}
 	for _, h := range r.Hits {
 		for _, s := range h.Scores {
-			if want := text.IDF(1000, s.DF); s.Field != Name && s.IDF != want {
+			if want := relevance.IDF(1000, s.DF); s.Field != Name && s.IDF != want {
 				t.Errorf("%s counts with idf %v, want %v", s.Term, s.IDF, want)
 			}
 		}
@@ -170,7 +170,7 @@ func byFormula(x *Index, live map[string]Doc, query Query) map[string]float64 {
 				df++
 			}
 		}
-		full[term] = weights[term] * text.IDF(len(live), df)
+		full[term] = weights[term] * relevance.IDF(len(live), df)
 		total += full[term]
 	}
 	relevance := map[string]float64{}
@@ -184,7 +184,7 @@ func byFormula(x *Index, live map[string]Doc, query Query) map[string]float64 {
 
 func relevanceOf(n *analyzedNote, norms norms, full map[string]float64, total float64) float64 {
 	note := &n.record.note
-	relevance, holds := 0.0, false
+	score, holds := 0.0, false
 	passages := make([]float64, len(note.passages))
 	for term, full := range full {
 		sum := inNote{occurrence: n.parts[0][term]}
@@ -197,10 +197,10 @@ func relevanceOf(n *analyzedNote, norms norms, full map[string]float64, total fl
 			sum.body, sum.headings = sum.body+o.body, max(sum.headings, o.headings)
 			for bit := range min(partPassages, len(passages)-i*partPassages) {
 				tf, above := o.at(bit, o.perPassage())
-				passages[i*partPassages+bit] += full * norms.part(head, note.passages[i*partPassages+bit], tf, above).value(passageK1)
+				passages[i*partPassages+bit] += full * norms.part(head, note.passages[i*partPassages+bit], tf, above).value(relevance.NotePassageK1)
 			}
 		}
-		relevance += (1 - passageShare) * full * norms.whole(head, uint32(note.bodyLen), sum).value(noteK1)
+		score += (1 - relevance.NotePassageShare) * full * norms.whole(head, uint32(note.bodyLen), sum).value(relevance.NoteK1)
 	}
 	if !holds {
 		return 0
@@ -215,5 +215,5 @@ func relevanceOf(n *analyzedNote, norms norms, full map[string]float64, total fl
 		}
 		likest = max(likest, matched*matched/total*terms/float64(len(name)))
 	}
-	return relevance + passageShare*slices.Max(passages) + nameShare*likest
+	return score + relevance.NotePassageShare*slices.Max(passages) + relevance.NoteNameShare*likest
 }

@@ -41,9 +41,7 @@ func (x *Index) Frequencies(ctx context.Context, terms []string) (docs int, df m
 		if err := ctx.Err(); err != nil {
 			return 0, nil, err
 		}
-		if df[t], err = s.notesWith(t); err != nil {
-			return 0, nil, err
-		}
+		df[t] = s.notesWith(t)
 	}
 	return s.table.count, df, nil
 }
@@ -58,10 +56,14 @@ type searcher struct {
 	*scratch
 
 	words    []queryTerm
-	total    float64         // what all words could give
-	near     map[uint32]Near // Query.Near by number, of what passes
-	allowed  func(number uint32) bool
-	required []phrase // to be looked up in texts
+	total    float64                  // what all words could give
+	near     map[uint32]Near          // Query.Near by number, of what passes
+	apart    int                      // of them, those that hold none of the terms
+	counted  int                      // notes that hold one; -1 until they are counted
+	allowed  func(number uint32) bool // nil for every note
+	holds    [][]bitset               // of phrases, as suspects are: all words of each that is required
+	lacks    [][]bitset               // the word of one that is excluded
+	required []phrase                 // to be looked up in texts
 	excluded []phrase
 }
 
@@ -97,7 +99,7 @@ func (x *Index) searcher(q *Query) (*searcher, error) {
 		if x.sees != nil {
 			t = t.only(x.shows)
 		}
-		return &searcher{index: x, query: q, view: v, table: t, norms: t.norms(), scratch: sc}, nil
+		return &searcher{index: x, query: q, view: v, table: t, norms: t.norms(), scratch: sc, counted: -1}, nil
 	}
 }
 
@@ -109,9 +111,7 @@ func (s *searcher) close() {
 
 // run answers the query.
 func (s *searcher) run(ctx context.Context) (Result, error) {
-	if err := s.filter(); err != nil {
-		return Result{}, err
-	}
+	s.filter()
 	found, result, err := s.match(ctx, s.queryTerms())
 	if err != nil {
 		return Result{}, err
@@ -120,20 +120,18 @@ func (s *searcher) run(ctx context.Context) (Result, error) {
 	return result, err
 }
 
-// match scores the terms and returns the best candidates that pass all conditions.
+// match returns the best candidates that pass all conditions.
 func (s *searcher) match(ctx context.Context, words []queryTerm) ([]candidate, Result, error) {
 	s.words = words
-	var result Result
-	if err := s.touchNear(); err != nil {
-		return nil, result, err
+	for len(s.runs) < len(words) {
+		s.runs = append(s.runs, nil)
 	}
+	var result Result
 	for i := range s.words {
 		if err := ctx.Err(); err != nil {
 			return nil, result, err
 		}
-		if err := s.score(&s.words[i]); err != nil {
-			return nil, result, err
-		}
+		s.look(&s.words[i])
 		if !s.words[i].weak {
 			result.Terms = append(result.Terms, s.words[i].terms()...)
 		}
@@ -187,10 +185,14 @@ type candidate struct {
 	number    uint32
 	relevance float64
 	passage   int // the best one
+	segment   int // that the note is in, -1 until place finds it
+	first     uint32
+	held      bool // a word that is not weak is in it
+	named     bool // a word is in the names
 }
 
-// candidates returns the n best of the notes that hold a word, or of all notes if the query
-// has none, and how many there are.
+// candidates returns the n best of the notes that hold a word or are near, or of all notes if the
+// query has neither, and how many there are: with phrases, whether there are more than n.
 func (s *searcher) candidates(n int) (best []candidate, total int) {
 	if len(s.query.Terms)+len(s.query.Near) == 0 {
 		return s.latest(n)
@@ -201,51 +203,35 @@ func (s *searcher) candidates(n int) (best []candidate, total int) {
 			s.total += w.full
 		}
 	}
-	s.open = s.open[:0]
-	for _, number := range s.touched {
-		if s.hasPhrases() && s.refuted(number) {
-			continue
+	kept := ranking{wanted: n, compare: s.compare}
+	apart := s.nearby(&kept)
+	if s.counted < 0 {
+		s.counted = s.count()
+	}
+	if n > 0 {
+		s.scan(&kept)
+	}
+	if total = apart + s.counted; s.hasPhrases() {
+		total = len(kept.best)
+		if total == n {
+			total++ // more than are wanted were not looked for
 		}
-		s.open = append(s.open, prospect{s.bound(number), number})
 	}
-	if n < len(s.open) {
-		return s.settle(s.open, n), len(s.open)
-	}
-	for _, p := range s.open {
-		c := candidate{number: p.number}
-		c.relevance, c.passage = s.relevance(p.number)
-		best = append(best, c)
-	}
-	slices.SortFunc(best, s.compare)
-	return best, len(best)
+	return kept.sorted(), total
 }
 
-// refuted reports whether it is known without the text of a note that it lacks a phrase.
-func (s *searcher) refuted(number uint32) bool {
-	fits, sure := s.judge(number)
-	return sure && !fits
-}
-
-// slack is what rounding may make a bound too low by.
-const slack = 1e-9
-
-// settle computes the n best of the candidates, in order.
-func (s *searcher) settle(open candidateHeap, n int) []candidate {
-	open.order()
-	var best []candidate
-	for len(open) > 0 && n > 0 && (len(best) < n || open[0].most+slack >= best[n-1].relevance) {
-		c := candidate{number: open[0].number}
-		open = open.rest()
-		c.relevance, c.passage = s.relevance(c.number)
-		at, _ := slices.BinarySearchFunc(best, c, s.compare)
-		best = slices.Insert(best, at, c)
-		best = best[:min(len(best), n)]
+// fits reports whether the note that begins with a document may be a hit, as far as that is known
+// without its text.
+func (s *searcher) fits(segment int, first uint32) bool {
+	if !s.passes(s.view.segments[segment].rows[first].note) {
+		return false
 	}
-	return best
+	fits, sure := s.hasRows(segment, first)
+	return (fits || !sure) && s.hasWords(segment, first)
 }
 
 // compare orders by falling relevance, then path.
-func (s *searcher) compare(a, b candidate) int {
+func (s *searcher) compare(a, b *candidate) int {
 	return cmp.Or(cmp.Compare(b.relevance, a.relevance),
 		strings.Compare(s.table.notes[a.number].path, s.table.notes[b.number].path))
 }
@@ -254,8 +240,8 @@ func (s *searcher) compare(a, b candidate) int {
 // how many pass.
 func (s *searcher) latest(n int) (best []candidate, total int) {
 	for number, n := range s.table.notes {
-		if n != nil && s.allowed(uint32(number)) {
-			best = append(best, candidate{number: uint32(number), relevance: 1})
+		if n != nil && s.passesWith(uint32(number)) {
+			best = append(best, candidate{number: uint32(number), relevance: 1, segment: -1})
 		}
 	}
 	slices.SortFunc(best, func(a, b candidate) int {
@@ -263,49 +249,6 @@ func (s *searcher) latest(n int) (best []candidate, total int) {
 		return cmp.Or(cmp.Compare(n.created, m.created), strings.Compare(m.path, n.path))
 	})
 	return best[:min(len(best), n)], len(best)
-}
-
-// prospect is a matching note with an upper bound of its relevance.
-type prospect struct {
-	most   float64
-	number uint32
-}
-
-// candidateHeap is a heap, the note that may be best on top. It is written out because a search
-// puts up to all notes into it, and the library's calls each of them through an interface.
-type candidateHeap []prospect
-
-// order makes a heap.
-func (b candidateHeap) order() {
-	for i := len(b)/2 - 1; i >= 0; i-- {
-		b.sink(i)
-	}
-}
-
-// rest returns the heap without its top.
-func (b candidateHeap) rest() candidateHeap {
-	last := len(b) - 1
-	b[0] = b[last]
-	b[:last].sink(0)
-	return b[:last]
-}
-
-// sink brings the note at i, if there is one, below those that may be better.
-func (b candidateHeap) sink(i int) {
-	for {
-		better := 2*i + 1
-		if better >= len(b) {
-			return
-		}
-		if right := better + 1; right < len(b) && b[right].most > b[better].most {
-			better = right
-		}
-		if b[i].most >= b[better].most {
-			return
-		}
-		b[i], b[better] = b[better], b[i]
-		i = better
-	}
 }
 
 // hits returns the hits of the candidates, as many as the query wants.

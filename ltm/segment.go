@@ -1,6 +1,7 @@
 package ltm
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -8,27 +9,31 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	index "github.com/blevesearch/bleve_index_api"
 	segment "github.com/blevesearch/scorch_segment_api/v2"
-	zap "github.com/blevesearch/zapx/v17"
+	"github.com/blevesearch/vellum"
 
 	"emberd/internal/durable"
 )
 
-// plugin is Bleve's own segment format, zap 17, with two differences: the documents of a
-// segment lie in the order of their notes and parts, and a segment file is checked
-// and read into memory instead of being mapped. The files are the same.
-type plugin struct{ zap.ZapPlugin }
+// plugin is the format of the segments of the scorch index: documents in the order of their notes
+// and parts, postings in blocks. A segment file is checked and read into memory instead of being
+// mapped.
+type plugin struct{}
 
 // Type implements scorch.SegmentPlugin.
 func (plugin) Type() string { return "emberd" }
 
+// segmentVersion changes with the files of segments.
+const segmentVersion = 1
+
 // Version implements scorch.SegmentPlugin.
-func (plugin) Version() uint32 { return zap.Version }
+func (plugin) Version() uint32 { return segmentVersion }
 
 // New implements scorch.SegmentPlugin.
 func (p plugin) New(docs []index.Document) (segment.Segment, uint64, error) {
@@ -36,18 +41,16 @@ func (p plugin) New(docs []index.Document) (segment.Segment, uint64, error) {
 }
 
 // NewUsing implements scorch.SegmentPlugin.
-func (p plugin) NewUsing(docs []index.Document, config map[string]any) (segment.Segment, uint64, error) {
-	slices.SortFunc(docs, func(a, b index.Document) int { return compareIDs(a.ID(), b.ID()) })
-	seg, size, err := p.ZapPlugin.NewUsing(docs, config)
+func (p plugin) NewUsing(docs []index.Document, _ map[string]any) (segment.Segment, uint64, error) {
+	b, err := buildSegment(docs)
 	if err != nil {
 		return nil, 0, err
 	}
-	base, ok := seg.(*zap.SegmentBase)
-	if !ok {
-		return nil, 0, fmt.Errorf("new segment is a %T", seg)
+	s, err := parseSegment(b)
+	if err != nil {
+		return nil, 0, fmt.Errorf("new segment: %w", err)
 	}
-	in, err := documentsOf(base)
-	return &fresh{base, in}, size, err
+	return &fresh{s}, uint64(len(b)), nil
 }
 
 // Open implements scorch.SegmentPlugin.
@@ -60,7 +63,7 @@ func (p plugin) OpenUsing(path string, config map[string]any) (segment.Segment, 
 	if h == nil {
 		return nil, errors.New("segment is not opened by this package")
 	}
-	s, err := openHeld(path, config, h)
+	s, err := openHeld(path, h)
 	if err != nil {
 		err = fmt.Errorf("segment %s: %w", filepath.Base(path), err)
 		h.unreadable(err)
@@ -77,19 +80,17 @@ func (p plugin) Merge(segments []segment.Segment, drops []*roaring.Bitmap, path 
 
 // MergeUsing implements scorch.SegmentPlugin. Merged documents stay in order.
 func (p plugin) MergeUsing(segments []segment.Segment, drops []*roaring.Bitmap, path string, closing chan struct{},
-	r segment.StatsReporter, config map[string]any) ([][]uint64, uint64, error) {
-	bases := make([]segment.Segment, len(segments))
+	_ segment.StatsReporter, _ map[string]any) ([][]uint64, uint64, error) {
+	m := merging{closing: closing}
 	for i, s := range segments {
-		switch s := s.(type) {
-		case *fresh:
-			bases[i] = s.SegmentBase
-		case *held:
-			bases[i] = s.SegmentBase
-		default:
+		of, ok := s.(interface{ base() *segmentBase })
+		if !ok {
 			return nil, 0, fmt.Errorf("merge a segment of unknown kind %T", s)
 		}
+		m.add(of.base(), drops[i])
 	}
-	return p.ZapPlugin.MergeUsing(bases, drops, path, closing, r, config)
+	err := writeSegment(path, m.write)
+	return m.numbers, uint64(m.size), err
 }
 
 // ref is the part of the note that a document contains.
@@ -106,53 +107,212 @@ func (r ref) id() string {
 	return string(binary.BigEndian.AppendUint16(b, r.part))
 }
 
-func compareIDs(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+// refOf reads an id.
+func refOf(id string) ref {
+	return ref{binary.BigEndian.Uint32([]byte(id)), binary.BigEndian.Uint16([]byte(id[4:]))}
 }
 
-// documents are the documents of a segment, by number there.
-type documents struct {
-	refs    []ref
-	further *roaring.Bitmap // those that are not the first part of their note
+func (r ref) compare(o ref) int {
+	return cmp.Or(cmp.Compare(r.note, o.note), cmp.Compare(r.part, o.part))
 }
 
-// documentsOf reads the ids of all documents of a segment.
-func documentsOf(s *zap.SegmentBase) (documents, error) {
-	d := documents{make([]ref, s.Count()), roaring.New()}
-	for i := range d.refs {
-		id, err := s.DocID(uint64(i))
-		if err != nil {
-			return d, err
+// row is what a segment knows of a document beside its words.
+type row struct {
+	ref
+	size         // of the note
+	words uint32 // where the lengths of its passages begin in segmentBase.words
+}
+
+// segmentBase is the content of a segment. It never changes.
+type segmentBase struct {
+	data    []byte // the whole file
+	rows    []row  // by document
+	words   []uint16
+	records []byte // of all documents, one behind the other
+	ends    []byte // where the record of each document ends, 4 bytes each
+	terms   *vellum.FST
+	further bitset // documents that are not the first of their note
+
+	ordered func() []uint32 // documents by ref
+	limits  *limitTable
+}
+
+// A segment file is postings, dictionary, rows of documents, ends of records, records and a footer
+// of little-endian numbers: where each of the first four ends, how many documents there are, the
+// version, and the CRC-32C of everything before it, 4 bytes each.
+const footerSize = 7 * 4
+
+// rowSize is the length of a row: note (4), part (2), body, names, tags and other of the note's size
+// (4 each), and of how many passages the words (2 each) are in the section behind the rows (1).
+const rowSize = 4 + 2 + 4*4 + 1
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// parseSegment reads what a file contains. Its checksum is right.
+func parseSegment(b []byte) (s *segmentBase, err error) {
+	// The checksum holds, but it may have been made over nonsense.
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("cannot be read: %v", r)
 		}
-		if len(id) != refSize {
-			return d, fmt.Errorf("document id of %d bytes", len(id))
-		}
-		d.refs[i] = ref{binary.BigEndian.Uint32(id), binary.BigEndian.Uint16(id[4:])}
-		if d.refs[i].part > 0 {
-			d.further.Add(uint32(i))
+	}()
+	footer := b[len(b)-footerSize:]
+	number := func(i int) int { return int(binary.LittleEndian.Uint32(footer[4*i:])) }
+	if version := number(5); version != segmentVersion {
+		return nil, fmt.Errorf("has version %d", version)
+	}
+	s = &segmentBase{data: b, limits: newLimitTable()}
+	if s.terms, err = vellum.Load(b[number(0):number(1)]); err != nil {
+		return nil, err
+	}
+	s.readRows(b[number(1):number(2)], number(4))
+	s.ends, s.records = b[number(2):number(3)], b[number(3):len(b)-footerSize]
+	if len(s.ends) != 4*len(s.rows) {
+		return nil, errors.New("has not a record for each document")
+	}
+	s.further = newBitset(len(s.rows) + 1)
+	for doc := range s.rows {
+		if s.rows[doc].part > 0 {
+			s.further.add(uint32(doc))
 		}
 	}
-	return d, nil
+	s.ordered = sync.OnceValue(s.order)
+	return s, nil
+}
+
+func (s *segmentBase) readRows(b []byte, count int) {
+	s.rows = make([]row, count)
+	words := b[rowSize*count:]
+	s.words = make([]uint16, len(words)/2)
+	for i := range s.words {
+		s.words[i] = binary.LittleEndian.Uint16(words[2*i:])
+	}
+	passages := uint32(0)
+	for i := range s.rows {
+		r, at := &s.rows[i], b[rowSize*i:]
+		r.note, r.part = binary.LittleEndian.Uint32(at), binary.LittleEndian.Uint16(at[4:])
+		r.body, r.names = binary.LittleEndian.Uint32(at[6:]), binary.LittleEndian.Uint32(at[10:])
+		r.tags, r.other = binary.LittleEndian.Uint32(at[14:]), binary.LittleEndian.Uint32(at[18:])
+		r.words = passages
+		passages += uint32(at[22])
+	}
+}
+
+// passages returns how many words each passage of a document has.
+func (s *segmentBase) passages(doc uint32) []uint16 {
+	if begin := s.rows[doc].words; int(doc)+1 < len(s.rows) {
+		return s.words[begin:s.rows[doc+1].words]
+	}
+	return s.words[s.rows[doc].words:]
+}
+
+func appendRow(b []byte, r row, passages int) []byte {
+	b = binary.LittleEndian.AppendUint32(b, r.note)
+	b = binary.LittleEndian.AppendUint16(b, r.part)
+	for _, words := range []uint32{r.body, r.names, r.tags, r.other} {
+		b = binary.LittleEndian.AppendUint32(b, words)
+	}
+	return append(b, byte(passages))
+}
+
+func (s *segmentBase) base() *segmentBase { return s }
+
+// stored returns what is stored with a document: the row of the text and the record of a note with
+// its first one.
+func (s *segmentBase) stored(doc uint32) []byte {
+	begin := uint32(0)
+	if doc > 0 {
+		begin = binary.LittleEndian.Uint32(s.ends[4*(doc-1):])
+	}
+	return s.records[begin:binary.LittleEndian.Uint32(s.ends[4*doc:])]
+}
+
+// text returns the row of the text of a note that begins with a document; false if there is none.
+// It is not to be kept.
+func (s *segmentBase) text(first uint32) ([]byte, bool) {
+	row, _ := cutText(s.stored(first))
+	return row, len(row) > 0
+}
+
+// record returns the record stored with the first document of a note. It is not to be kept.
+func (s *segmentBase) record(first uint32) []byte {
+	_, record := cutText(s.stored(first))
+	return record
+}
+
+// appendText appends the row of a text, which comes before the record.
+func appendText(b, row []byte) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(row))), row...)
+}
+
+func cutText(b []byte) (row, record []byte) {
+	length, n := binary.Uvarint(b)
+	end := n + int(length)
+	return b[n:end], b[end:]
+}
+
+// find looks a term up.
+func (s *segmentBase) find(term string) (postingList, bool) {
+	at, ok, err := s.terms.Get([]byte(term))
+	if err != nil || !ok {
+		return postingList{}, false // the dictionary is in memory and was read before
+	}
+	l := readList(s.data[at:])
+	if l.table != nil {
+		l.limits = s.limits.of(at)
+	}
+	return l, true
+}
+
+// order returns the documents by ref. They are in that order already unless segments were merged.
+func (s *segmentBase) order() []uint32 {
+	docs := make([]uint32, len(s.rows))
+	for i := range docs {
+		docs[i] = uint32(i)
+	}
+	slices.SortFunc(docs, func(a, b uint32) int { return s.rows[a].compare(s.rows[b].ref) })
+	return docs
+}
+
+// document returns the documents of a part: one, and more that have been deleted.
+func (s *segmentBase) documents(r ref) []uint32 {
+	docs := s.ordered()
+	begin, _ := slices.BinarySearchFunc(docs, r, func(doc uint32, r ref) int { return s.rows[doc].compare(r) })
+	end := begin
+	for end < len(docs) && s.rows[docs[end]].ref == r {
+		end++
+	}
+	return docs[begin:end]
+}
+
+// end returns the document behind the note of which one begins at first.
+func (s *segmentBase) end(first uint32) uint32 {
+	end := first + 1
+	for s.further.has(end) {
+		end++
+	}
+	return end
+}
+
+// first returns the first document of the note that one is of.
+func (s *segmentBase) first(doc uint32) uint32 {
+	if s.further.has(doc) {
+		return doc - uint32(s.rows[doc].part)
+	}
+	return doc
 }
 
 // fresh is a segment that is not on the disk yet.
-type fresh struct {
-	*zap.SegmentBase
-	in documents
-}
+type fresh struct{ *segmentBase }
 
-func (f *fresh) documents() documents { return f.in }
+// Persist implements segment.UnpersistedSegment.
+func (f *fresh) Persist(path string) error {
+	return writeSegment(path, func(w *segmentWriter) error { return w.copy(f.data) })
+}
 
 // held is a segment file in memory.
 type held struct {
-	*zap.SegmentBase
-	in     documents
+	*segmentBase
 	path   string
 	memory []byte
 	users  atomic.Int64
@@ -160,7 +320,7 @@ type held struct {
 }
 
 // openHeld reads a segment file into memory and checks it.
-func openHeld(path string, config map[string]any, h *health) (*held, error) {
+func openHeld(path string, h *health) (*held, error) {
 	memory, err := readApart(path)
 	if err != nil {
 		return nil, err
@@ -168,53 +328,25 @@ func openHeld(path string, config map[string]any, h *health) (*held, error) {
 	s := &held{path: path, memory: memory, health: h}
 	s.users.Store(1)
 	h.held.Add(int64(len(memory)))
-	if err := s.parse(config); err != nil {
+	if err = checkSegment(memory); err == nil {
+		s.segmentBase, err = parseSegment(memory)
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.DecRef())
 	}
 	return s, nil
 }
 
-// A zap file ends with a footer, all numbers big-endian (zapx, v17/write.go):
-// an id of a writer callback, none here, its length (4), documents (8), offset of the
-// stored fields (8), offset of the sections (8), chunk mode (4), version (4), and the
-// CRC-32 of everything before it (4).
-const footerSize = 4 + 8 + 8 + 8 + 4 + 4 + 4
-
-func (s *held) parse(config map[string]any) (err error) {
-	if len(s.memory) < footerSize {
-		return fmt.Errorf("is cut off at %d bytes", len(s.memory))
+// checkSegment compares a file with its checksum.
+func checkSegment(b []byte) error {
+	if len(b) < footerSize {
+		return fmt.Errorf("is cut off at %d bytes", len(b))
 	}
-	body, footer := s.memory[:len(s.memory)-footerSize], s.memory[len(s.memory)-footerSize:]
-	if crc32.ChecksumIEEE(s.memory[:len(s.memory)-4]) != binary.BigEndian.Uint32(footer[40-4:]) {
+	if crc32.Checksum(b[:len(b)-4], castagnoli) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
 		return errors.New("does not match its checksum")
 	}
-	if version := binary.BigEndian.Uint32(footer[32:]); version != zap.Version {
-		return fmt.Errorf("has version %d", version)
-	}
-	if binary.BigEndian.Uint32(footer) != 0 {
-		return errors.New("was written through a callback")
-	}
-	// The checksum holds, but it may have been made over nonsense.
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("cannot be read: %v", r)
-		}
-	}()
-	stats, _ := config[segment.StatsKey].(*segment.Stats)
-	if stats == nil {
-		stats = new(segment.Stats)
-	}
-	s.SegmentBase, err = zap.InitSegmentBase(body, binary.BigEndian.Uint32(footer[36:]),
-		binary.BigEndian.Uint32(footer[28:]),
-		binary.BigEndian.Uint64(footer[4:]), binary.BigEndian.Uint64(footer[12:]), binary.BigEndian.Uint64(footer[20:]),
-		config, stats)
-	if err == nil {
-		s.in, err = documentsOf(s.SegmentBase)
-	}
-	return err
+	return nil
 }
-
-func (s *held) documents() documents { return s.in }
 
 // Path implements segment.PersistedSegment.
 func (s *held) Path() string { return s.path }
@@ -226,9 +358,6 @@ func (s *held) AddRef() { s.users.Add(1) }
 func (s *held) DecRef() error {
 	if s.users.Add(-1) > 0 {
 		return nil
-	}
-	if s.SegmentBase != nil {
-		_ = s.SegmentBase.Close() // drops caches
 	}
 	s.health.held.Add(-int64(len(s.memory)))
 	memory := s.memory

@@ -2,9 +2,9 @@ package ltm
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,7 +12,6 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	index "github.com/blevesearch/bleve_index_api"
-	segment "github.com/blevesearch/scorch_segment_api/v2"
 )
 
 // maxPending is how many batches may wait for the disk before Update waits too.
@@ -22,6 +21,10 @@ const maxPending = 8
 // smaller ones. Bleve's 2,000 leaves a vault of 10,000 notes in twice as many segments,
 // which take a tenth more on the disk and in every search.
 const mergeFloor = 3000
+
+// mergeCeiling is how many documents a merge makes a segment of at most: merging holds it in memory
+// beside those that it is made of.
+const mergeCeiling = 20_000
 
 // abandonBound is how long an index that does not work may take to close. Its merges
 // stop within milliseconds.
@@ -95,7 +98,7 @@ func configuration(dir, name string, h *health) map[string]any {
 		"eventCallbackName":      name,
 		"forceSegmentType":       plugin{}.Type(),
 		"forceSegmentVersion":    int(plugin{}.Version()),
-		"scorchMergePlanOptions": map[string]any{"FloorSegmentSize": mergeFloor},
+		"scorchMergePlanOptions": map[string]any{"FloorSegmentSize": mergeFloor, "MaxSegmentSize": mergeCeiling},
 		// With 0 Bleve's persister asks before it first touches the snapshots; see health.event.
 		"scorchPersisterOptions": map[string]any{"PersisterNapUnderNumFiles": 0},
 		"segmentConfig":          map[string]any{healthKey: h},
@@ -133,17 +136,12 @@ type view struct {
 	snapshot   *scorch.IndexSnapshot
 	generation uint64
 	segments   []segmentView
-	docs       uint32 // numbers of documents, deleted ones included
 }
 
 // segmentView is a segment as it is seen in a view.
 type segmentView struct {
-	segment.Segment
-	refs    []ref
-	further *roaring.Bitmap // documents that are not the first part of their note
-	deleted *roaring.Bitmap
-	base    uint32                 // of its documents in the view
-	terms   segment.TermDictionary // nil until a term is looked up
+	*segmentBase
+	deleted *roaring.Bitmap // documents; nil for none
 }
 
 // view returns the state that the last batch left. Close it.
@@ -161,16 +159,12 @@ func (s store) view() (*view, error) {
 		v.generation = binary.BigEndian.Uint64(b)
 	}
 	for _, ss := range snapshot.Segments() {
-		held, ok := ss.Segment().(interface{ documents() documents })
+		of, ok := ss.Segment().(interface{ base() *segmentBase })
 		if !ok {
 			v.close()
 			return nil, fmt.Errorf("segment of unknown kind %T", ss.Segment())
 		}
-		in := held.documents()
-		sv := segmentView{Segment: ss.Segment(), refs: in.refs, further: in.further, deleted: ss.Deleted(),
-			base: v.docs}
-		v.segments = append(v.segments, sv)
-		v.docs += uint32(len(sv.refs))
+		v.segments = append(v.segments, segmentView{segmentBase: of.base(), deleted: ss.Deleted()})
 	}
 	return v, nil
 }
@@ -182,137 +176,16 @@ func (s *segmentView) live(local uint32) bool {
 	return s.deleted == nil || !s.deleted.Contains(local)
 }
 
-// stored returns a copy of the record stored with a document.
-func (s *segmentView) stored(local uint32) ([]byte, error) {
-	var b []byte
-	err := s.VisitStoredFields(uint64(local), func(field string, _ byte, value []byte, _ []uint64) bool {
-		if field == recordField {
-			b = slices.Clone(value)
-		}
-		return b == nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read a note's record: %w", err)
-	}
-	return b, nil
-}
+var errMissing = errors.New("a note is missing in its segment")
 
-// document returns the document of a part.
-func (v *view) document(r ref) (*segmentView, uint32, error) {
+// document returns where the document of a part is.
+func (v *view) document(r ref) (segment int, doc uint32, ok bool) {
 	for i := range v.segments {
-		s := &v.segments[i]
-		docs, err := s.DocNumbers([]string{r.id()})
-		if err != nil {
-			return nil, 0, err
-		}
-		for _, local := range docs.ToArray() {
-			if s.live(local) {
-				return s, local, nil
+		for _, doc := range v.segments[i].documents(r) {
+			if v.segments[i].live(doc) {
+				return i, doc, true
 			}
 		}
 	}
-	return nil, 0, fmt.Errorf("part %d of note number %d is missing", r.part, r.note)
-}
-
-// place returns the segment that holds a document of the view, and its number there.
-func (v *view) place(doc uint32) (*segmentView, uint32) {
-	i := len(v.segments) - 1
-	for i > 0 && v.segments[i].base > doc {
-		i--
-	}
-	return &v.segments[i], doc - v.segments[i].base
-}
-
-// posting is a term in a part of a note.
-type posting struct {
-	packed uint64 // occurrence
-	note   uint32
-	doc    uint32 // in the view
-	part   uint16
-}
-
-// room is the memory for reading postings, kept for the next term.
-type room struct {
-	list     segment.PostingsList
-	iterator segment.PostingsIterator
-}
-
-// find looks a term up.
-func (s *segmentView) find(term string, r *room) (err error) {
-	if s.terms == nil {
-		if s.terms, err = s.Dictionary(termField); err != nil {
-			return err
-		}
-	}
-	r.list, err = s.terms.PostingsList([]byte(term), s.deleted, r.list)
-	return err
-}
-
-// postings appends the postings of a term, ascending by document.
-func (v *view) postings(to []posting, term string, r *room) ([]posting, error) {
-	for i := range v.segments {
-		s := &v.segments[i]
-		if err := s.find(term, r); err != nil {
-			return to, err
-		}
-		to = slices.Grow(to, int(r.list.Count()))
-		r.iterator = r.list.Iterator(true, false, false, r.iterator)
-		p, err := r.iterator.Next()
-		for ; err == nil && p != nil; p, err = r.iterator.Next() {
-			local := uint32(p.Number())
-			ref := s.refs[local]
-			to = append(to, posting{packed: p.Frequency(), note: ref.note, doc: s.base + local, part: ref.part})
-		}
-		if err != nil {
-			return to, err
-		}
-	}
-	return to, nil
-}
-
-// documentsWith returns how many documents contain a term, without reading its postings.
-func (v *view) documentsWith(term string, r *room) (int, error) {
-	count := 0
-	for i := range v.segments {
-		if err := v.segments[i].find(term, r); err != nil {
-			return 0, err
-		}
-		count += int(r.list.Count())
-	}
-	return count, nil
-}
-
-// notesWith returns how many notes contain a term. It looks at single documents only where notes
-// have several.
-func (v *view) notesWith(term string, r *room) (int, error) {
-	count := 0
-	for i := range v.segments {
-		s := &v.segments[i]
-		if err := s.find(term, r); err != nil {
-			return 0, err
-		}
-		n := int(r.list.Count())
-		if n > 1 && !s.further.IsEmpty() {
-			n -= s.doubles(r)
-		}
-		count += n
-	}
-	return count, nil
-}
-
-// doubles returns how many documents of the postings in r come after another of their note.
-func (s *segmentView) doubles(r *room) int {
-	r.iterator = r.list.Iterator(false, false, false, r.iterator)
-	in := r.iterator.(segment.OptimizablePostingsIterator).ActualBitmap() // zap's has two at least
-	n := 0
-	for it := roaring.And(in, s.further).Iterator(); it.HasNext(); {
-		doc := it.Next()
-		for part := uint32(s.refs[doc].part); part > 0; part-- {
-			if in.Contains(doc - part) {
-				n++
-				break
-			}
-		}
-	}
-	return n
+	return 0, 0, false
 }

@@ -2,8 +2,12 @@ package ltm
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
+
+	"emberd/internal/contain"
 )
 
 // table is the notes of one state of the store, by number. It never changes: an update
@@ -11,7 +15,6 @@ import (
 type table struct {
 	generation uint64
 	notes      []*note // nil where a number is free
-	sizes      []size  // of the same notes, close together for scoring
 	count      int
 	passages   int
 	body       float64 // words of all notes
@@ -21,17 +24,8 @@ type table struct {
 	paths      func() map[string]uint32 // number by path, made when it is asked for
 }
 
-// size is what scoring needs of every note.
-type size struct {
-	body, names, tags, other uint32 // words
-	shortest                 uint16 // words of the shortest passage
-}
-
 func (n *note) size() size {
-	if n == nil {
-		return size{}
-	}
-	return size{uint32(n.bodyLen), uint32(n.namesLen), uint32(n.tagsLen), uint32(n.otherLen), slices.Min(n.passages)}
+	return size{uint32(n.bodyLen), uint32(n.namesLen), uint32(n.tagsLen), uint32(n.otherLen)}
 }
 
 // tables are the states that a search may meet: a batch becomes visible in the store at some
@@ -59,11 +53,9 @@ func (t *table) with(changed map[uint32]*note) *table {
 	for number := range changed {
 		numbers = max(numbers, int(number)+1)
 	}
-	next.notes, next.sizes = make([]*note, numbers), make([]size, numbers)
+	next.notes = make([]*note, numbers)
 	copy(next.notes, t.notes)
-	copy(next.sizes, t.sizes)
 	for number, n := range changed {
-		next.sizes[number] = n.size()
 		next.tally(next.notes[number], -1)
 		next.notes[number] = n
 		next.tally(n, 1)
@@ -81,6 +73,14 @@ func numbersOf(notes []*note) map[string]uint32 {
 		}
 	}
 	return numbers
+}
+
+func (t *table) norms() norms {
+	per := func(sum float64, n int) float64 { return max(sum/float64(max(n, 1)), 1) }
+	return norms{
+		body: per(t.body, t.count), passage: per(t.body, t.passages),
+		names: per(t.names, t.count), tags: per(t.tags, t.count), other: per(t.other, t.count),
+	}
 }
 
 // tally adds a note to the statistics, or with sign -1 subtracts it.
@@ -111,45 +111,77 @@ func loadTable(s store) (*table, error) {
 		return nil, err
 	}
 	defer view.close()
-	notes := make(map[uint32]*note)
-	parts := make(map[uint32]int)
+	var live []location
+	parts := make(map[uint32]int) // of notes with more than one
+	t, count := &table{generation: view.generation}, uint32(0)
 	for i := range view.segments {
-		if err := view.segments[i].load(notes, parts); err != nil {
-			return nil, err
+		in := &view.segments[i]
+		for doc := range in.rows {
+			switch r := in.rows[doc]; {
+			case !in.live(uint32(doc)):
+			case r.part > 0:
+				parts[r.note]++
+			default:
+				live = append(live, location{i, uint32(doc)})
+				count = max(count, r.note+1)
+			}
 		}
 	}
-	for number, found := range parts {
-		if n := notes[number]; n == nil || n.parts() != found {
-			return nil, fmt.Errorf("note number %d has %d parts and not what its record says", number, found)
-		}
+	t.notes = make([]*note, count)
+	if err := t.load(view, live); err != nil {
+		return nil, err
 	}
-	t := (&table{}).with(notes)
-	t.generation = view.generation
-	return t, nil
+	return t.checked(parts, len(live))
 }
 
-// load adds the notes of a segment by number, and counts their parts.
-func (s *segmentView) load(notes map[uint32]*note, parts map[uint32]int) error {
-	for local, ref := range s.refs {
-		if !s.live(uint32(local)) {
-			continue
-		}
-		parts[ref.note]++
-		if ref.part != 0 {
-			continue
-		}
-		b, err := s.stored(uint32(local))
-		if err != nil {
-			return err
-		}
-		n, err := decodeNote(b)
-		if err != nil {
-			return err
-		}
-		if notes[ref.note] != nil {
-			return fmt.Errorf("two notes have the number %d", ref.note)
-		}
-		notes[ref.note] = n
+// location is where a document is in a view.
+type location struct {
+	segment int
+	doc     uint32
+}
+
+// load reads the notes whose first documents are at places of a view, on all processors.
+func (t *table) load(v *view, at []location) error {
+	var failed atomic.Pointer[error]
+	var readers contain.Group
+	each := max(1, (len(at)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	for some := range slices.Chunk(at, each) {
+		readers.Go(func() {
+			fold := newFolder()
+			for _, p := range some {
+				in := &v.segments[p.segment]
+				n, err := decodeNote(in.record(p.doc), fold)
+				if err != nil {
+					failed.Store(&err)
+					return
+				}
+				t.notes[in.rows[p.doc].note] = n
+			}
+		})
+	}
+	readers.Wait()
+	if err := failed.Load(); err != nil {
+		return *err
 	}
 	return nil
+}
+
+// checked completes a table that was read: as many notes as there were records, with their parts.
+func (t *table) checked(parts map[uint32]int, records int) (*table, error) {
+	for number, n := range t.notes {
+		if n == nil {
+			continue
+		}
+		if found := 1 + parts[uint32(number)]; n.parts() != found {
+			return nil, fmt.Errorf("note number %d has %d parts and not what its record says", number, found)
+		}
+		delete(parts, uint32(number))
+		t.tally(n, 1)
+	}
+	if len(parts) > 0 || t.count != records {
+		return nil, fmt.Errorf("%d records of %d notes, and parts of %d more", records, t.count, len(parts))
+	}
+	notes := t.notes
+	t.paths = sync.OnceValue(func() map[string]uint32 { return numbersOf(notes) })
+	return t, nil
 }

@@ -14,26 +14,19 @@ func (x *Index) Together(ctx context.Context, term string, others []string) (int
 		return 0, err
 	}
 	defer s.close()
-	list, err := s.postingsOf(nil, &queryTerm{text: term})
 	beside := make(map[uint32]bool)
-	for _, p := range list {
-		beside[p.note] = true
-	}
+	s.eachNote(term, func(number uint32) { beside[number] = true })
 	n := 0
 	for _, other := range others {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil || len(beside) == 0 {
+		if err := ctx.Err(); err != nil || len(beside) == 0 {
 			return n, err
 		}
-		list, err = s.postingsOf(list[:0], &queryTerm{text: other})
-		for _, p := range list {
-			if beside[p.note] {
-				delete(beside, p.note)
+		s.eachNote(other, func(number uint32) {
+			if beside[number] {
+				delete(beside, number)
 				n++
 			}
-		}
+		})
 	}
-	return n, err
+	return n, nil
 }

@@ -117,9 +117,10 @@ type prepared struct {
 func prepare(a analyzedNote) prepared {
 	kept := a.record.note
 	p := prepared{note: &kept}
-	stored := a.record.encode(nil)
-	for _, terms := range a.parts {
-		p.documents = append(p.documents, newDocument(terms, stored))
+	stored := a.record.encode(appendText(nil, a.row))
+	for i, terms := range a.parts {
+		words := kept.passages[i*partPassages : min((i+1)*partPassages, len(kept.passages))]
+		p.documents = append(p.documents, newDocument(terms, stored, kept.size(), words))
 		stored = nil // the first part has it
 	}
 	return p

@@ -34,7 +34,7 @@ func (x *Index) Cursor(path string) (Cursor, bool) {
 
 // only returns the table as if it had only the notes that shows accepts.
 func (t *table) only(shows func(*note) bool) *table {
-	some := &table{generation: t.generation, notes: make([]*note, len(t.notes)), sizes: t.sizes, paths: t.paths}
+	some := &table{generation: t.generation, notes: make([]*note, len(t.notes)), paths: t.paths}
 	for number, n := range t.notes {
 		if shows(n) {
 			some.notes[number] = n
@@ -45,35 +45,30 @@ func (t *table) only(shows func(*note) bool) *table {
 }
 
 // notesWith counts the notes that contain a term.
-func (s *searcher) notesWith(term string) (int, error) {
-	if s.index.sees == nil {
-		return s.view.notesWith(term, &s.room)
-	}
-	list, err := s.postingsOf(nil, &queryTerm{text: term})
-	return notesIn(list), err
+func (s *searcher) notesWith(term string) int {
+	return s.countNotes(s.listsOf(nil, &queryTerm{text: term}))
 }
 
 // documentsWith counts the documents that contain a term.
-func (s *searcher) documentsWith(term string) (int, error) {
-	if s.index.sees == nil {
-		return s.view.documentsWith(term, &s.room)
+func (s *searcher) documentsWith(term string) (n int) {
+	for i, l := range s.listsOf(nil, &queryTerm{text: term}) {
+		if in := &s.view.segments[i]; in.deleted == nil && s.index.sees == nil {
+			n += l.count
+		} else {
+			s.each(i, &l, func(uint32) { n++ })
+		}
 	}
-	list, err := s.postingsOf(nil, &queryTerm{text: term})
-	return len(list), err
+	return n
 }
 
 // seen returns those terms of the dictionary that a visible note contains, and counts the visible
 // documents of each.
-func (s *searcher) seen(entries []index.DictEntry) ([]index.DictEntry, error) {
+func (s *searcher) seen(entries []index.DictEntry) []index.DictEntry {
 	if s.index.sees == nil {
-		return entries, nil
+		return entries
 	}
 	for i := range entries {
-		n, err := s.documentsWith(entries[i].Term)
-		if err != nil {
-			return nil, err
-		}
-		entries[i].Count = uint64(n)
+		entries[i].Count = uint64(s.documentsWith(entries[i].Term))
 	}
-	return slices.DeleteFunc(entries, func(e index.DictEntry) bool { return e.Count == 0 }), nil
+	return slices.DeleteFunc(entries, func(e index.DictEntry) bool { return e.Count == 0 })
 }

@@ -59,6 +59,9 @@ type Note struct {
 	// Outline is of frontmatter and text: what is in properties comes first.
 	markdown.Outline
 
+	// Text is the beginning of the file, as [Vault.Text] returns it; only [Vault.Read] sets it.
+	Text string
+
 	// Copy says that a sync tool made this note of one that was changed on two
 	// devices, as its name tells.
 	Copy bool
@@ -70,7 +73,7 @@ func (v *Vault) note(c *content) (*Note, error) {
 		return nil, &Skipped{Path: c.file.Path, Reason: NotText}
 	}
 	n := parse(v.markdown.Read, c.file, c.data)
-	n.Digest = c.digest
+	n.Digest, n.Text = c.digest, c.text()
 	return n, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -23,8 +24,10 @@ func (v *Vault) Text(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return strings.ToValidUTF8(string(c.data), "?"), nil
+	return c.text(), nil
 }
+
+func (c *content) text() string { return strings.ToValidUTF8(string(c.data), "?") }
 
 // Skim reads a note as it is at this moment like [Vault.Read], but for its digest, and
 // line by line.
@@ -63,6 +66,12 @@ func (v *Vault) Excerpt(file File, line, above, most int) (string, error) {
 	return strings.ToValidUTF8(rest[:min(len(rest), most)], ""), nil
 }
 
+// Unchanged reports whether a note is the same file in the same state, without opening it.
+func (v *Vault) Unchanged(file File) bool {
+	info, err := v.root.Lstat(file.Path)
+	return err == nil && file.same(info)
+}
+
 // readSame reads the beginning of a note that is still the same file in the same state. A
 // symbolic link need not be looked for on the way, since no other file is read.
 func (v *Vault) readSame(file File) ([]byte, error) {
@@ -84,15 +93,17 @@ func (v *Vault) readSame(file File) ([]byte, error) {
 // check returns an error unless opened is the file in the same state.
 func (f File) check(opened *os.File) error {
 	info, err := opened.Stat()
-	if err != nil {
-		return err
-	}
-	now := fileOf(f.Path, info)
-	if !info.Mode().IsRegular() || now.Size > MaxSize || now.Size != f.Size || now.Inode != f.Inode ||
-		!now.ModTime.Equal(f.ModTime) || !now.ChangeTime.Equal(f.ChangeTime) {
+	if err == nil && !f.same(info) {
 		return ErrChanged
 	}
-	return nil
+	return err
+}
+
+// same reports whether info is of the file in the same state.
+func (f File) same(info fs.FileInfo) bool {
+	now := fileOf(f.Path, info)
+	return info.Mode().IsRegular() && now.Size <= MaxSize && now.Size == f.Size && now.Inode == f.Inode &&
+		now.ModTime.Equal(f.ModTime) && now.ChangeTime.Equal(f.ChangeTime)
 }
 
 // glance reads the beginning of a note once, without a digest.

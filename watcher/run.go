@@ -215,16 +215,21 @@ func (w *Watcher) cannotOpen(err error) error {
 	return fmt.Errorf("%s cannot be opened: %w", w.root, cause(err))
 }
 
-// recognize reports whether a folder has more than half of the known notes.
+// recognizedBy is how many notes are enough to recognize a folder by: of so many, taken at random, a
+// share of 55 % is more than half in all but one case of a thousand.
+const recognizedBy = 1000
+
+// recognize reports whether a folder has more than half of the known notes, or of recognizedBy that a
+// map yields, whose order has nothing to do with theirs.
 func (w *Watcher) recognize(root *os.Root) bool {
-	found, lost := 0, 0
+	found, lost, of := 0, 0, min(len(w.known), recognizedBy)
 	for p := range w.known {
 		if _, err := root.Lstat(p); err == nil {
 			found++
 		} else {
 			lost++
 		}
-		if 2*found > len(w.known) || 2*lost >= len(w.known) {
+		if 2*found > of || 2*lost >= of {
 			break
 		}
 	}

@@ -76,6 +76,7 @@ type Followed struct {
 
 	linking  sync.Mutex // held while all links are read, before Mu
 	Rereads  rereads
+	excerpts excerpts
 	waiting  atomic.Int64 // notes that were found and are not indexed yet
 	expected atomic.Int64 // notes that the index will have after the first batch
 	Complete atomic.Bool  // the first batch is indexed

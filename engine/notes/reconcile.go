@@ -279,8 +279,9 @@ func (n *VaultNotes) scrubPurged(ctx context.Context, read []Reading, gone []str
 }
 
 // Scrub removes the texts of notes that are gone or were changed from the files of the index
-// ([ltm.Index.Scrub]).
+// ([ltm.Index.Scrub]) and from memory.
 func (n *VaultNotes) Scrub(ctx context.Context) error {
+	n.excerpts.clear()
 	index, _ := n.Current()
 	return index.Scrub(ctx)
 }
@@ -317,7 +318,7 @@ func Targets(note *vault.Note) []string {
 
 // docOf converts a note to a document of the index.
 func docOf(note *vault.Note) ltm.Doc {
-	doc := ltm.Doc{Path: note.Path, Title: note.Title, Aliases: note.Aliases, MemoryID: note.MemoryID,
+	doc := ltm.Doc{Path: note.Path, Title: note.Title, Aliases: note.Aliases, MemoryID: note.MemoryID, Text: note.Text,
 		Created: note.Created, Modified: note.Updated,
 		Cursor: ltm.Cursor{Digest: note.Digest, Size: note.Size, ModTime: note.ModTime, ChangeTime: note.ChangeTime,
 			Inode: note.Inode}}

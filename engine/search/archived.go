@@ -7,7 +7,7 @@ import (
 	"emberd/decay"
 	"emberd/engine/core"
 	"emberd/engine/notes"
-	"emberd/internal/text"
+	"emberd/internal/relevance"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
@@ -151,7 +151,7 @@ func (a *SearchRun) WeightOf(c docFrequencies) float64 {
 
 // idf returns the weight of one word that the query says once.
 func (c *docFrequencies) idf(q *parsedQuery, term int) float64 {
-	return text.IDF(c.memories+c.notes, c.inMemories[term]+c.inNotes[q.Terms[term]])
+	return relevance.IDF(c.memories+c.notes, c.inMemories[term]+c.inNotes[q.Terms[term]])
 }
 
 // rekindleHits requests the texts of the cold memories that the query means and the answer

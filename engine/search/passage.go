@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"emberd/engine/notes"
 	"emberd/internal/contain"
 	"emberd/op"
 )
@@ -41,7 +40,7 @@ func (a *SearchRun) cutSnippet(ctx context.Context, h *op.Hit, terms []string) {
 		return
 	}
 	hit := a.found[h.Note.Path]
-	text, err := a.E.Notes.Vault.Root.Load().Excerpt(notes.FileOf(hit), hit.SectionLine, hit.Above, notes.PassageBytes)
+	text, err := a.E.Notes.Vault.Excerpt(&hit)
 	if err != nil {
 		a.cutStale(ctx, h, terms)
 		return

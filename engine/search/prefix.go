@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"emberd/engine/core"
-	"emberd/internal/text"
+	"emberd/internal/relevance"
 	"emberd/internal/text/spelling"
 	"emberd/ltm"
 	"emberd/memory"
@@ -95,7 +95,7 @@ func (e *Search) expandPrefix(ctx context.Context, q *parsedQuery, c docFrequenc
 // weight returns the weight of the group, so that it never adds more than half of what the word does.
 func (g *prefixGroup) weight(c *docFrequencies) float64 {
 	docs := c.memories + c.notes
-	own := text.IDF(docs, min(docs, g.inMemories+g.notes))
+	own := relevance.IDF(docs, min(docs, g.inMemories+g.notes))
 	if g.idf == 0 || own <= g.idf {
 		return prefixWeight
 	}

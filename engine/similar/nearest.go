@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"emberd/engine/core"
-	"emberd/engine/notes"
 	"emberd/internal/words"
 	"emberd/ltm"
 	"emberd/memory"
@@ -198,7 +197,7 @@ func (e *Similar) nearNote(h *ltm.Hit, like *lexicalSimilarity, parts map[string
 			compared{alike, part, op.ComparedByWords}.orWhole(p.text, like.Sense.Similarity(p.cosine))
 		return one, true
 	}
-	text, err := e.Notes.Vault.Root.Load().Excerpt(notes.FileOf(*h), h.SectionLine, h.Above, notes.PassageBytes)
+	text, err := e.Notes.Vault.Excerpt(h)
 	if err != nil {
 		return Near{}, false // the note has changed, and is found by its new text
 	}

@@ -6,24 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"emberd/internal/text"
+	"emberd/internal/relevance"
 	"emberd/internal/text/spelling"
-)
-
-// The parameters of relevance, see the package. How soon repetition stops to count is
-// customary. How much length counts against a text is usually 0.75, which suits pages;
-// short memories that say more are rarely just wordier. All were chosen over judged sets as a
-// whole, whose halves agree (docs/evaluation.md).
-const (
-	k1     = 1.2
-	b      = 0.3 // of a passage
-	bWhole = 0.9 // of a long document
-
-	farLength = 3 // in typical lengths; what is longer counts by its best passage more and more
-
-	textShare    = 0.9 // of how often a term is in a text; the rest is for its form
-	passageShare = 0.4 // of that, for the best passage of a long document
-	nameShare    = 0.1 // more for a name written as one
 )
 
 // QueryTerm is a term to search for and what it counts. A weight of zero or less
@@ -84,7 +68,7 @@ func (m *Matches) among(others int) {
 			t.df = liveCount(t.postings, m.dead, m.sizes)
 		}
 		t.df += t.Elsewhere
-		t.idf = text.IDF(m.docs, t.df)
+		t.idf = relevance.IDF(m.docs, t.df)
 	}
 }
 
@@ -160,23 +144,16 @@ func (m *Matches) measure(t *totals) {
 	m.typical = inverseUnit * float64(t.docs) / float64(max(t.inverse, 1))
 }
 
-// norm returns the denominator's share that does not depend on the count,
-// k1·(1 - b + b·len/passage), or that of a long document. Without any words in the index
-// all lengths count as average.
+// norm returns the count at which a term has half of what it can give to a text of a size. Without any
+// words in the index all lengths count as average.
 func (m *Matches) norm(s size) float64 {
 	switch {
 	case s.isLong():
-		return k1 * (1 - bWhole + bWhole*farther(float64(s.words())/m.typical))
+		return relevance.MemoryK1 * relevance.Length(relevance.MemoryLongB, relevance.Far(float64(s.words())/m.typical))
 	case m.passage == 0:
-		return k1
+		return relevance.MemoryK1
 	}
-	return k1 * (1 - b + b*float64(s.words())/m.passage)
-}
-
-// farther returns the length of a long document, in multiples of the typical one, as the norm counts it.
-func farther(length float64) float64 {
-	more := max(1, length/farLength)
-	return length * more * more
+	return relevance.MemoryK1 * relevance.Length(relevance.MemoryB, float64(s.words())/m.passage)
 }
 
 // windowSize is how many documents are scored at a time: their scores fit in a
@@ -253,16 +230,16 @@ func (m *Matches) score(w *window, base Doc, t *scoredTerm, postings []posting) 
 func shareOf(s size) float64 {
 	switch {
 	case s < longBit:
-		return textShare
+		return relevance.MemoryTextShare
 	case s.isPassage():
-		return textShare * passageShare
+		return relevance.MemoryTextShare * relevance.MemoryPassageShare
 	}
-	return textShare * (1 - passageShare)
+	return relevance.MemoryTextShare * (1 - relevance.MemoryPassageShare)
 }
 
 // contribution is the part of one term in a text's relevance.
 func contribution(full float64, tf int, norm float64) float64 {
-	return full * float64(tf) / (float64(tf) + norm)
+	return full * relevance.Share(float64(tf), norm)
 }
 
 // formShare is what counts for a document's having the term in forms.
@@ -271,9 +248,9 @@ func (t *scoredTerm) formShare(forms Forms) float64 {
 	case forms&t.Form == 0:
 		return 0
 	case forms&t.Name == 0:
-		return 1 - textShare
+		return 1 - relevance.MemoryTextShare
 	}
-	return 1 - textShare + nameShare
+	return 1 - relevance.MemoryTextShare + relevance.MemoryNameShare
 }
 
 // emit yields the live documents of the window and clears it. It returns false when

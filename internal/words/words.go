@@ -41,9 +41,7 @@
 // so that ten thousand words do not bury one sentence, and near all if all are alike. A document
 // many times as long as the typical one counts by its best passage alone.
 //
-// This is BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and
-// Beyond", 2009) in the form Lucene has used since version 8: the idf cannot be negative,
-// and the constant factor k1+1, which changes no order, is left out. form is 0.1 if the
+// Package relevance has the formulas and the parameters, which notes share. form is 0.1 if the
 // document has the term in the form of the query (QueryTerm.Form), and 0.2 if it is also
 // written as a name in both. So a term adds at most its weight times its idf, a name a tenth
 // more.

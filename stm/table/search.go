@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"emberd/internal/text"
+	"emberd/internal/relevance"
 	"emberd/internal/text/analysis"
 	"emberd/internal/words"
 	"emberd/memory"
@@ -249,7 +249,7 @@ func (m *MemorySet) rarity(q *Query) []float64 {
 	_, df := m.Frequencies(terms)
 	out := make([]float64, len(terms))
 	for i, t := range q.Terms {
-		out[i] = t.Weight * text.IDF(m.Len()+q.Others, df[i]+t.Elsewhere) * typicalShare
+		out[i] = t.Weight * relevance.IDF(m.Len()+q.Others, df[i]+t.Elsewhere) * typicalShare
 	}
 	return out
 }

@@ -1,0 +1,66 @@
+// Package relevance is the model by which memories and notes are ranked. Both are ranked together, with one inverse
+// document frequency over all of them, and each has
+//
+//	relevance(d) = Σ weight(t) · idf(t) · ((1 - λ) · share(t, d) + λ · share(t, best passage of d)) + names
+//	share(t, x)  = n / (n + k1),  n = Σ over fields of w · tf(t) / (1 - b + b · length / average length)
+//
+// where the best passage is the one with the highest sum over all terms. This is BM25F (Robertson and Zaragoza, "The
+// Probabilistic Relevance Framework: BM25 and Beyond", 2009) for a text and for its best passage. Lucene's form of
+// the idf cannot be negative, and the factor k1 + 1, which changes no order, is left out.
+//
+// A memory has one field and one passage, if it is short: then there is no best passage. What names add for notes is
+// the share of a name that the query has, and for memories the form in which a word is written.
+//
+// What is here are the formulas and every parameter. Packages words and ltm keep the counts, each as fits what they
+// hold. The parameters were chosen on one half of each judged set, and docs/evaluation.md has the other.
+package relevance
+
+import "math"
+
+// Parameters of memories.
+const (
+	MemoryK1           = 1.2
+	MemoryB            = 0.3 // of a text of one passage, and of passages
+	MemoryLongB        = 0.9 // of a long text as a whole
+	MemoryFar          = 3   // typical lengths, beyond which the length of a long text counts by its cube
+	MemoryPassageShare = 0.4 // λ
+
+	MemoryTextShare = 0.9 // of how often a term is in a text; the rest is for its form
+	MemoryNameShare = 0.1 // more for a name written as one
+)
+
+// Parameters of notes. None changes a result by more than a point when it is moved by a third.
+const (
+	NoteK1           = 1.6 // in a whole note words repeat more before they say less than in a memory
+	NotePassageK1    = 1.2
+	NoteBodyB        = 0.7 // of notes and passages
+	NoteHeadB        = 0.3 // of names, tags and other properties
+	NotePassageShare = 0.6 // λ
+
+	NoteNames    = 2.0 // weights of fields; that of the body is 1
+	NoteHeadings = 3.0
+	NoteTags     = 1.0
+	NoteOther    = 1.0
+
+	NoteNameShare = 0.25 // of a query that is a name of the note
+)
+
+// IDF returns the inverse document frequency of a term that df of docs documents contain:
+// ln(1 + (docs - df + 0.5) / (df + 0.5)), which is never negative.
+func IDF(docs, df int) float64 {
+	return math.Log1p((float64(max(docs-df, 0)) + 0.5) / (float64(df) + 0.5))
+}
+
+// Share returns how much of its weight · idf a term gives to a text that has it count times: from 0 to below 1, and
+// a half at half times.
+func Share(count, half float64) float64 { return count / (count + half) }
+
+// Length returns what counts are divided by in a text so many average lengths long. With b = 0 all texts count alike,
+// and with b = 1 a text of twice the length needs twice the count.
+func Length(b, lengths float64) float64 { return 1 - b + b*lengths }
+
+// Far returns the length of a long memory, in multiples of the typical one, as [Length] is to take it.
+func Far(lengths float64) float64 {
+	more := max(1, lengths/MemoryFar)
+	return lengths * more * more
+}
