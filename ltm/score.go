@@ -98,7 +98,8 @@ func (n *norms) gain(in *segmentBase, first uint32, run []posting) gain {
 	}
 	o := inWhole(run)
 	head := n.head(of, o)
-	g := gain{whole: n.whole(head, of.body, o).value(relevance.NoteK1), most: head.value(relevance.NotePassageK1), named: o.names > 0}
+	g := gain{whole: n.whole(head, of.body, o).value(relevance.NoteK1),
+		most: head.value(relevance.NotePassageK1), named: o.names > 0}
 	for _, p := range run {
 		o, words := unpack(p.packed), in.passages(first+uint32(p.part))
 		tf := o.perPassage()
