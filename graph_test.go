@@ -590,6 +590,7 @@ func graph() map[string]edges {
 		"internal/testutil/secrettest": {},
 		"internal/testutil/snapfile":   {},
 		"internal/stamp":               {},
+		"internal/testutil/trainedtest": {},
 		"internal/text": {
 			others: []string{"github.com/rivo/uniseg"},
 		},
