@@ -11,8 +11,9 @@ import (
 // than by chance, and is not trusted with the ranking of notes. What knows
 // synonyms finds most.
 //
-// all-MiniLM-L6-v2 in Q8_0, which was trained with English, has a Score of 0.655, a Low of 0.072 and a High of 0.556, and
-// full Trust; a test holds it to that. Of the English pairs alone the mean cosine is 0.60.
+// all-MiniLM-L6-v2 in Q8_0, which was trained with English, has a Score of 0.655, a Low of 0.072
+// and a High of 0.556, and full Trust; a test holds it to that. The mean cosine of the English
+// pairs alone is 0.60.
 type Calibration struct {
 	// Exam is the version of the exam.
 	Exam int `json:"exam"`

@@ -1,5 +1,5 @@
-// Package trainedtest is for tests: it finds the model that make model makes, all-MiniLM-L6-v2 with the weights that its
-// makers trained.
+// Package trainedtest is for tests: it finds the model that make model makes, all-MiniLM-L6-v2 with the
+// weights that its makers trained.
 //
 // The environment variable EMBERD_TEST_TRAINED names the folder with its files. Tests skip without it, and fail where
 // it names a folder that does not have them.
