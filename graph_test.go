@@ -35,7 +35,7 @@ func graph() map[string]edges {
 		"cmd/emberd-llama": {
 			ours:   []string{"internal/llama", "internal/llamawire", "internal/sandbox/native"},
 			others: []string{"github.com/elastic/go-seccomp-bpf", "golang.org/x/sys/unix"},
-			tests:  []string{"internal/bert", "internal/tinybert"},
+			tests:  []string{"internal/bert", "internal/gguf", "internal/tinybert", "internal/wordpiece"},
 		},
 		// Never stm: it is handed a Source.
 		"compaction": {
@@ -587,9 +587,9 @@ func graph() map[string]edges {
 		"internal/testutil/racescale": {
 			others: []string{"pgregory.net/rapid"},
 		},
-		"internal/testutil/secrettest": {},
-		"internal/testutil/snapfile":   {},
-		"internal/stamp":               {},
+		"internal/testutil/secrettest":  {},
+		"internal/testutil/snapfile":    {},
+		"internal/stamp":                {},
 		"internal/testutil/trainedtest": {},
 		"internal/text": {
 			others: []string{"github.com/rivo/uniseg"},

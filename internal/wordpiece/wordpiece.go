@@ -4,8 +4,8 @@
 // model file can be compared whoever makes them. llama.cpp's own tokenizer differs: of a Hangul syllable it takes one
 // letter, it leaves out marks that the models know, and it cuts words of any length.
 //
-// The library has older tables of Unicode than this package: 568 of all characters differ, nearly all of them accents and
-// punctuation that it takes for parts of words.
+// The library has older tables of Unicode than this package: 568 of all characters differ, nearly all of them accents
+// and punctuation that it takes for parts of words.
 package wordpiece
 
 import (
