@@ -4,7 +4,7 @@
 
 MODEL is the folder of the model as it was published. Each line of OUT is an object of a text: kind, text, tokens (up to
 max_seq_length, with those of the ends) and vector. The texts are the same each time. What a text spells never becomes
-a special token here, as in emberd: encode_special_tokens, which sentence-transformers leaves off.
+a special token here, as in emberd: split_special_tokens, which sentence-transformers leaves off.
 """
 
 import json
@@ -68,7 +68,7 @@ def main(model, out, count):
 
     torch.set_num_threads(1)
     runtime = sentence_transformers.SentenceTransformer(model, device="cpu")
-    runtime.tokenizer.backend_tokenizer.encode_special_tokens = True
+    runtime.tokenizer.split_special_tokens = True
     kinds, given = zip(*texts(count))
     vectors = runtime.encode(list(given), batch_size=8, normalize_embeddings=True)
     with open(out, "w", encoding="utf-8") as to:
