@@ -36,7 +36,7 @@ func (a *SearchRun) cutSnippets(ctx context.Context, terms []string) error {
 
 func (a *SearchRun) cutSnippet(ctx context.Context, h *op.Hit, terms []string) {
 	if h.Tier == op.TierMemory {
-		h.Snippet = a.E.Snippet(h.Content, terms)
+		h.Snippet = a.memorySnippet(h, terms)
 		return
 	}
 	hit := a.found[h.Note.Path]
@@ -46,6 +46,20 @@ func (a *SearchRun) cutSnippet(ctx context.Context, h *op.Hit, terms []string) {
 		return
 	}
 	h.Snippet = a.E.Snippet(text, terms)
+}
+
+// memorySnippet returns the part of a memory with the most terms. Without any it is from the
+// passage on that is nearest by embedding.
+func (a *SearchRun) memorySnippet(h *op.Hit, terms []string) op.Snippet {
+	snippet := a.E.Snippet(h.Content, terms)
+	near, ok := a.Q.Near.passages[h.ID]
+	if !ok || len(snippet.Marks) > 0 || a.E.Opt.PreviewLength == 0 {
+		return snippet
+	}
+	if text := a.Q.embedding().FromPassage(h.Content, near); text != "" {
+		return a.E.Snippet(text, terms)
+	}
+	return snippet
 }
 
 // cutStale sets the snippet of a note that changed since it was indexed to the section with

@@ -36,6 +36,7 @@ type NearHit struct {
 	ID     memory.ID // of a memory
 	Path   string    // of a note
 	Line   int       // of the note, where the nearest part begins
+	Chunk  int       // of a memory: 0 if its whole text is nearest, else the number of the passage
 	Cosine float64
 }
 
@@ -201,36 +202,25 @@ func nearHitsOf(found []vectors.Match) []NearHit {
 		if f.Cosine <= 0 { // a zero embedding is near nothing
 			continue
 		}
-		hit := NearHit{Line: f.Line, Cosine: f.Cosine}
+		hit := NearHit{Cosine: f.Cosine}
 		if id, is := strings.CutPrefix(f.Doc, memoryPrefix); is {
-			hit.ID = memory.ID(id)
+			hit.ID, hit.Chunk = memory.ID(id), f.Chunk
 		} else {
-			hit.Path = strings.TrimPrefix(f.Doc, notePathMark)
+			hit.Path, hit.Line = strings.TrimPrefix(f.Doc, notePathMark), f.Line
 		}
 		out = append(out, hit)
 	}
 	return out
 }
 
-// Cosine returns the cosine to a memory's current text, false if that has no embedding.
+// Cosine returns the cosine to the whole of a memory's current text, false if that has no
+// embedding.
 func (s *QueryEmbedding) Cosine(id memory.ID) (float64, bool) {
 	vector, ok := s.Rack.Vector(id, s.digest)
 	if !ok || len(vector) != len(s.vector) {
 		return 0, false
 	}
 	return s.To(vector), true
-}
-
-// CosineOfNote returns the cosine to the nearest part of a note, false if no part has an
-// embedding.
-func (s *QueryEmbedding) CosineOfNote(path string) (cosine float64, known bool) {
-	doc, _ := s.Rack.Store.Doc(NoteDoc(path))
-	for _, c := range doc.Chunks {
-		if vector, ok := s.Rack.Store.Vector(c.Key); ok {
-			cosine, known = max(cosine, s.To(vector)), true
-		}
-	}
-	return cosine, known
 }
 
 // To returns the cosine to a vector of the same model.
