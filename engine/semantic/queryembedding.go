@@ -19,8 +19,11 @@ import (
 const (
 	queryEmbedders = 4   // queries that are embedded at once
 	KeptQueries    = 256 // size of the query cache
-	memoryPrefix   = "m/"
-	notePathMark   = "n/"
+	// sparePassages is how many times as many memories are looked at as are wanted, since some that
+	// are found by passages count less.
+	sparePassages = 2
+	memoryPrefix  = "m/"
+	notePathMark  = "n/"
 )
 
 // QueryEmbedding is the embedding of one text.
@@ -184,7 +187,7 @@ func (s *QueryEmbedding) Nearest(ctx context.Context, w NearQuery) (memories, no
 		least = max(s.Rack.Grade.Cosine(w.Least), 0)
 	}
 	found, err := s.Rack.Store.Nearest(ctx, s.vector,
-		vectors.Query{Prefix: memoryPrefix, N: w.Memories, Least: least, Accept: func(doc string) bool {
+		vectors.Query{Prefix: memoryPrefix, N: sparePassages * w.Memories, Least: least, Accept: func(doc string) bool {
 			return w.AcceptMemory == nil || w.AcceptMemory(memory.ID(doc[len(memoryPrefix):]))
 		}},
 		vectors.Query{Prefix: notePathMark, N: w.Notes, Least: least, Accept: func(doc string) bool {
@@ -193,7 +196,7 @@ func (s *QueryEmbedding) Nearest(ctx context.Context, w NearQuery) (memories, no
 	if err != nil { // canceled, or the model was replaced
 		return nil, nil
 	}
-	return nearHitsOf(found[0]), nearHitsOf(found[1])
+	return s.weighPassages(nearHitsOf(found[0]), w.Memories, least), nearHitsOf(found[1])
 }
 
 func nearHitsOf(found []vectors.Match) []NearHit {
