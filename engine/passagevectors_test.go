@@ -240,3 +240,21 @@ func TestPassagesFollowEdits(t *testing.T) {
 		}
 	})
 }
+
+// A memory tells of the model of its text's vector, and of none when the text has changed.
+func TestEmbeddingVersion(t *testing.T) {
+	t.Parallel()
+	e := meant(t, newHouse(t), embedding.Options{}).running(t)
+	id := save(t, e, "the kettle leaks").ID
+	covered(t, e)
+	if m := look(t, e, id); !m.HasEmbedding || m.EmbeddingVersion != "tinybert" {
+		t.Errorf("it has an embedding %v of %q, want one of tinybert", m.HasEmbedding, m.EmbeddingVersion)
+	}
+	do(t, e, op.EnginePause, &op.EnginePauseRequest{})
+	do(t, e, op.Edit, &op.EditRequest{ID: string(id), Content: new("the kettle is mended")})
+	if m := look(t, e, id); m.HasEmbedding || m.EmbeddingVersion != "" {
+		t.Errorf("its new text has an embedding %v of %q, want none", m.HasEmbedding, m.EmbeddingVersion)
+	}
+	do(t, e, op.EngineResume, &op.EngineResumeRequest{})
+	until(t, "the new text has one", func() bool { return look(t, e, id).HasEmbedding })
+}

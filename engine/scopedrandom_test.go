@@ -363,7 +363,7 @@ var (
 	scopedTime  = regexp.MustCompile(`"(modified|created|started)":"[^"]*"`)
 	scopedPID   = regexp.MustCompile(`"(pid|cursor|next_cursor)":("[^"]*"|[0-9]+)`)
 	scopedSum   = regexp.MustCompile(`([0-9]\.[0-9]{9})[0-9]+`)      // sums come in any order
-	scopedModel = regexp.MustCompile(`"embedding_version":"[^"]*",`) // goes some time after its memory
+	scopedModel = regexp.MustCompile(`"embedding_version":"[^"]*",|,"has_embedding":true`) // goes some time after its memory
 	scopedKey   = regexp.MustCompile(`"(relation|source)\.[^"]*"`)
 )
 

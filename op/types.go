@@ -21,6 +21,9 @@ type Memory struct {
 	Hidden []string `json:"hidden,omitempty"`
 	// Undecided is the ID of the open review item in which other texts of the memory wait for a decision.
 	Undecided string `json:"undecided,omitempty"`
+	// HasEmbedding reports whether the text has a vector now, of the model in EmbeddingVersion. Without
+	// one EmbeddingVersion is what was imported.
+	HasEmbedding bool `json:"has_embedding,omitempty"`
 }
 
 // SaveRequest holds a new memory. A field left out gets its default; a pointer
@@ -302,12 +305,15 @@ type Explain struct {
 	// Meaning and Date are the other parts of relevance, where there are any.
 	Meaning *MeaningExplain `json:"meaning,omitempty"`
 	Date    *SignalExplain  `json:"date,omitempty"`
-	Decay   float64         `json:"decay"`   // decay score
-	Bounded float64         `json:"bounded"` // decay score mapped into 0–1
-	Floor   float64         `json:"floor"`
-	Stage   float64         `json:"stage"`            // multiplier of the stage
-	Tier    float64         `json:"tier"`             // weight of short-term memory
-	Coarse  bool            `json:"coarse,omitempty"` // found by scanning, while the index was loading
+	// Similarity is that of the query and the nearest vector of the hit, on the scale of the thresholds
+	// for similar texts, 0 to 1; nil if vectors do not count or one of them is lacking.
+	Similarity *float64 `json:"similarity,omitempty"`
+	Decay      float64  `json:"decay"`   // decay score
+	Bounded    float64  `json:"bounded"` // decay score mapped into 0–1
+	Floor      float64  `json:"floor"`
+	Stage      float64  `json:"stage"`            // multiplier of the stage
+	Tier       float64  `json:"tier"`             // weight of short-term memory
+	Coarse     bool     `json:"coarse,omitempty"` // found by scanning, while the index was loading
 	// Above is a memory that this one replaced and that ranked higher: the rank
 	// is that one's.
 	Above memory.ID `json:"above,omitempty"`

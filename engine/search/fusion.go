@@ -186,6 +186,24 @@ func (a *SearchRun) searchVectors(ctx context.Context, s *semantic.QueryEmbeddin
 	return &out, err
 }
 
+// similarity returns the similarity of the query and the nearest vector of a hit, nil without one.
+func (a *SearchRun) similarity(h *op.Hit) *float64 {
+	s := a.Q.embedding()
+	if s.QueryEmbedding == nil {
+		return nil
+	}
+	cosine, known := 0.0, false
+	if h.Memory != nil {
+		cosine, known = s.CosineOfMemory(h.ID)
+	} else {
+		cosine, known = s.CosineOfNote(h.Note.Path)
+	}
+	if !known {
+		return nil
+	}
+	return new(s.Similarity(cosine))
+}
+
 // reportMeaning sets in the answer how embeddings took part.
 func (a *SearchRun) reportMeaning(s queryEmbeddingWait) {
 	told := a.E.Semantic.ToldOf(s.QueryEmbedding, s.without)

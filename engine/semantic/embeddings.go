@@ -386,18 +386,6 @@ func (s *VectorIndex) provider() string {
 	return cmp.Or(s.embedder.Status().Provider, s.Identity.Provider)
 }
 
-// EmbeddedBy returns the name of the model that embedded a memory, "" if none did.
-func (e *Semantic) EmbeddedBy(id memory.ID) string {
-	s := e.Meaning.ServingRack()
-	if s == nil {
-		return ""
-	}
-	if _, ok := s.Store.Doc(MemoryDoc(id)); !ok {
-		return ""
-	}
-	return s.Identity.Model
-}
-
 // Drop removes a document and its embeddings from the index and from its files.
 func (s *VectorIndex) Drop(ctx context.Context, doc string) error {
 	if err := s.Store.Place(nil, []string{doc}); err != nil {

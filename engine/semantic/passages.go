@@ -9,6 +9,7 @@ import (
 
 	"emberd/internal/text/chunk"
 	"emberd/memory"
+	"emberd/stm"
 	"emberd/vectors"
 )
 
@@ -127,6 +128,19 @@ func (s *VectorIndex) current(id memory.ID, now func(memory.ID) (vectors.Key, bo
 	}
 	digest, ok := now(id)
 	return doc, ok && digest == doc.Chunks[0].Key
+}
+
+// EmbeddedBy returns the name of the model of which searches have the embedding of a memory's text
+// as it is in r, "" for none.
+func (e *Semantic) EmbeddedBy(r *stm.Row) string {
+	s := e.Meaning.ServingRack()
+	if s == nil {
+		return ""
+	}
+	if _, ok := s.some(DigestOfMemory(r)); !ok {
+		return ""
+	}
+	return s.Identity.Model
 }
 
 // Vector returns the embedding of a memory's whole text, as far as the model reads it, false
