@@ -362,7 +362,7 @@ var (
 	scopedRel   = regexp.MustCompile(`rel-[0-9a-f]+`)
 	scopedTime  = regexp.MustCompile(`"(modified|created|started)":"[^"]*"`)
 	scopedPID   = regexp.MustCompile(`"(pid|cursor|next_cursor)":("[^"]*"|[0-9]+)`)
-	scopedSum   = regexp.MustCompile(`([0-9]\.[0-9]{9})[0-9]+`)      // sums come in any order
+	scopedSum   = regexp.MustCompile(`([0-9]\.[0-9]{9})[0-9]+`)                            // sums come in any order
 	scopedModel = regexp.MustCompile(`"embedding_version":"[^"]*",|,"has_embedding":true`) // goes some time after its memory
 	scopedKey   = regexp.MustCompile(`"(relation|source)\.[^"]*"`)
 )

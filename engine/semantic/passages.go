@@ -108,16 +108,19 @@ func (s *QueryEmbedding) nearestOf(chunks []vectors.Chunk) (cosine float64, know
 	return cosine, known
 }
 
-// FromPassage returns a memory's text from the passage on by which it was found, "" if it was
-// found by its whole text, or if content is not the text that was embedded.
-func (s *QueryEmbedding) FromPassage(content string, hit NearHit) string {
+// Passage returns the passage of a memory's text by which it was found, up to where the next
+// begins, "" if it was found by its whole text, or if content is not the text that was embedded.
+func (s *QueryEmbedding) Passage(content string, hit NearHit) string {
 	content = strings.TrimSpace(content)
 	doc, ok := s.Rack.Store.Doc(MemoryDoc(hit.ID))
-	if !ok || hit.Chunk < 1 || hit.Chunk >= len(doc.Chunks) ||
-		doc.Chunks[0].Key != DigestOfText(content) {
+	if !ok || hit.Chunk < 1 || hit.Chunk >= len(doc.Chunks) || doc.Chunks[0].Key != DigestOfText(content) {
 		return ""
 	}
-	return content[min(doc.Chunks[hit.Chunk].Line, len(content)):]
+	end := len(content)
+	if hit.Chunk+1 < len(doc.Chunks) {
+		end = min(end, doc.Chunks[hit.Chunk+1].Line)
+	}
+	return strings.TrimSpace(content[min(doc.Chunks[hit.Chunk].Line, end):end])
 }
 
 // current returns the document of a memory, false unless its embeddings are those of the current
