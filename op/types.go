@@ -20,10 +20,8 @@ type Memory struct {
 	Trust  string   `json:"trust,omitempty"`
 	Hidden []string `json:"hidden,omitempty"`
 	// Undecided is the ID of the open review item in which other texts of the memory wait for a decision.
-	Undecided string `json:"undecided,omitempty"`
-	// HasEmbedding reports whether the text has a vector now, of the model in EmbeddingVersion. Without
-	// one EmbeddingVersion is what was imported.
-	HasEmbedding bool `json:"has_embedding,omitempty"`
+	Undecided    string `json:"undecided,omitempty"`
+	HasEmbedding bool   `json:"has_embedding,omitempty"` // the text has a vector, of the model in EmbeddingVersion
 }
 
 // SaveRequest holds a new memory. A field left out gets its default; a pointer
@@ -305,8 +303,7 @@ type Explain struct {
 	// Meaning and Date are the other parts of relevance, where there are any.
 	Meaning *MeaningExplain `json:"meaning,omitempty"`
 	Date    *SignalExplain  `json:"date,omitempty"`
-	// Similarity is that of the query and the nearest vector of the hit, on the scale of the thresholds
-	// for similar texts, 0 to 1; nil if vectors do not count or one of them is lacking.
+	// Similarity of the query and the hit by vectors is on the scale of the thresholds; nil without one.
 	Similarity *float64 `json:"similarity,omitempty"`
 	Decay      float64  `json:"decay"`   // decay score
 	Bounded    float64  `json:"bounded"` // decay score mapped into 0–1

@@ -96,6 +96,8 @@ func (a *SearchRun) reason(x *op.Explain, marked []string) string {
 		return "same meaning"
 	case other:
 		return "elsewhere in it, or in its tags, context or properties"
+	case x.Meaning != nil:
+		return "same meaning"
 	}
 	return ""
 }
