@@ -112,7 +112,7 @@ func recovering() []mutant {
 			"\t\treturn nil\n", crashes},
 		{"error in the middle of a file", "stm/wal/recover.go",
 			"\t\t\treturn in, fmt.Errorf(\"read segment %s at %d: %w\", name, in.Off, err)\n", "\t\t\treturn in, nil\n",
-			crashes},
+			reading},
 		{"last line without its line feed", "stm/wal/recover.go", "\tgood, err := record.Trim(b)\n",
 			"\tgood, err := record.Trim(b)\n\tif !whole {\n\t\terr = record.ErrChecksum\n\t}\n", damage},
 		{"counting a damaged line", "stm/wal/recover.go", "\tr.count.Quarantined++\n", "", damage},
