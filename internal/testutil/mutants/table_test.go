@@ -133,7 +133,7 @@ func snapshots() []mutant {
 		{"comparison of covered files", "stm/wal/snapshot.go",
 			"\t\t\tif s.Ours(f.Name) {\n\t\t\t\treturn err\n\t\t\t}\n", "", damage},
 		{"checksum of the file being written", "stm/snapshot/mark.go", "m.Growing && extent.Sum(fsys, m.Name, m.Size) == m.Sum",
-			"m.Growing", damage},
+			"m.Growing && extent.Sum(fsys, m.Name, m.Size) >= 0", damage},
 		{"inode and time of covered files", "stm/snapshot/mark.go", "!m.Growing && MarkOf(m.Name, info) == *m",
 			"!m.Growing && info.Size() == m.Size", damage},
 		{"places after the cursor left out of the journal", "stm/snapshot/write.go",
