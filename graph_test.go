@@ -35,7 +35,7 @@ func graph() map[string]edges {
 		"cmd/emberd-llama": {
 			ours:   []string{"internal/llama", "internal/llamawire", "internal/sandbox/native"},
 			others: []string{"github.com/elastic/go-seccomp-bpf", "golang.org/x/sys/unix"},
-			tests:  []string{"internal/bert", "internal/tinybert"},
+			tests:  []string{"internal/bert", "internal/gguf", "internal/tinybert", "internal/wordpiece"},
 		},
 		// Never stm: it is handed a Source.
 		"compaction": {
@@ -259,9 +259,8 @@ func graph() map[string]edges {
 		},
 		"internal/beads": {},
 		"internal/bert": {
-			ours:   []string{"internal/dot", "internal/gguf"},
-			others: []string{"golang.org/x/text/unicode/norm"},
-			tests:  []string{"internal/tinybert"},
+			ours:  []string{"internal/dot", "internal/gguf", "internal/wordpiece"},
+			tests: []string{"internal/tinybert"},
 		},
 		"internal/cleanup": {
 			ours: []string{
@@ -466,7 +465,7 @@ func graph() map[string]edges {
 		},
 		// Native code is called here alone.
 		"internal/llama": {
-			ours:   []string{"internal/gguf", "internal/llamawire"},
+			ours:   []string{"internal/gguf", "internal/llamawire", "internal/wordpiece"},
 			others: []string{"github.com/ebitengine/purego"},
 			tests:  []string{"internal/bert", "internal/tinybert"},
 		},
@@ -588,9 +587,10 @@ func graph() map[string]edges {
 		"internal/testutil/racescale": {
 			others: []string{"pgregory.net/rapid"},
 		},
-		"internal/testutil/secrettest": {},
-		"internal/testutil/snapfile":   {},
-		"internal/stamp":               {},
+		"internal/testutil/secrettest":  {},
+		"internal/testutil/snapfile":    {},
+		"internal/stamp":                {},
+		"internal/testutil/trainedtest": {},
 		"internal/text": {
 			others: []string{"github.com/rivo/uniseg"},
 		},
@@ -616,6 +616,11 @@ func graph() map[string]edges {
 			ours:   []string{"internal/text/spelling", "memory"},
 			others: []string{"github.com/google/jsonschema-go/jsonschema"},
 			tests:  []string{"op"},
+		},
+		"internal/wordpiece": {
+			ours:   []string{"internal/gguf"},
+			others: []string{"golang.org/x/text/unicode/norm"},
+			tests:  []string{"internal/tinybert"},
 		},
 		"internal/words": {
 			ours: []string{"internal/relevance", "internal/text", "internal/text/spelling"},

@@ -11,9 +11,9 @@ import (
 // than by chance, and is not trusted with the ranking of notes. What knows
 // synonyms finds most.
 //
-// Two things could not be measured where this was written, for want of a trained model:
-// the score of one, and the cosine of a pair in the model whose scale the thresholds of
-// [Grade.Similarity] come from.
+// all-MiniLM-L6-v2 in Q8_0, which was trained with English, has a Score of 0.655, a Low of 0.072
+// and a High of 0.556, and full Trust; a test holds it to that. The mean cosine of the English
+// pairs alone is 0.60.
 type Calibration struct {
 	// Exam is the version of the exam.
 	Exam int `json:"exam"`
@@ -75,8 +75,8 @@ func (g Calibration) Cosine(meaning float64) float64 {
 }
 
 // What unrelated sentences and partners of the exam have on the scale of the thresholds,
-// which is that of cosines of all-MiniLM-L6-v2: assumed from what is published of it. The
-// second is low rather than high, since what is above a threshold is taken for known.
+// which is that of cosines of all-MiniLM-L6-v2. They were assumed from what is published of
+// it; measured were 0.07 and 0.56, of English alone 0.60.
 const (
 	unrelated = 0.1
 	partners  = 0.7

@@ -44,8 +44,12 @@ func (id Identity) Key() string {
 	if id.Server != "" {
 		model = "server " + strconv.Quote(id.Server) + strconv.Quote(id.Model) + id.SHA256
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "vectors 1\n%s\n%s\n%d\n%d\n%q\n", model, id.Pooling, id.MaxTokens, id.Dim,
-		id.Prefix))
+	version := 1
+	if id.Pooling != "" { // a model file, whose texts are cut into tokens otherwise since the second version
+		version = 2
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "vectors %d\n%s\n%s\n%d\n%d\n%q\n", version, model, id.Pooling, id.MaxTokens,
+		id.Dim, id.Prefix))
 	return hex.EncodeToString(sum[:8])
 }
 

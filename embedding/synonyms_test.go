@@ -119,7 +119,7 @@ func point(v []float32, meaning string, far float64) {
 }
 
 // Who knows the words of the exam passes it, by as much as he knows of them: what stands
-// in for a trained model, of which there is none to test with.
+// in for trained models of other languages and sizes.
 func TestScholarsAreTrustedByWhatTheyKnow(t *testing.T) {
 	for _, c := range []struct {
 		pairs           int

@@ -20,9 +20,9 @@ func (m *Model) Embed(ctx context.Context, text string) (vector []float32, unkno
 	if c == nil {
 		return nil, 0, ErrClosed
 	}
-	tokens := c.tokenizer.tokens(text[:min(len(text), m.limit*bytesPerToken)], m.limit)
+	tokens := c.tokenizer.Tokens(text[:min(len(text), m.limit*bytesPerToken)], m.limit)
 	if within := len(tokens) - 2; within > 0 {
-		unknown = float64(c.tokenizer.unknowns(tokens)) / float64(within)
+		unknown = float64(c.tokenizer.Unknown(tokens)) / float64(within)
 	}
 	s, err := c.take(ctx)
 	if err != nil {

@@ -29,6 +29,7 @@ import (
 	"sync/atomic"
 
 	"emberd/internal/gguf"
+	"emberd/internal/wordpiece"
 )
 
 // ErrClosed is what Embed returns after Close.
@@ -54,7 +55,7 @@ type Model struct {
 // content is what takes memory.
 type content struct {
 	*weights
-	tokenizer *wordPiece
+	tokenizer *wordpiece.Tokenizer
 	free      chan *scratch // one for each text that may be embedded at once, nil before its first
 }
 
@@ -131,7 +132,7 @@ func usable(f *gguf.File, facts *gguf.Facts) error {
 	return f.Readable()
 }
 
-// modelOfWordPiece is what a file calls the tokenizer that wordPiece is.
+// modelOfWordPiece is what a file calls the tokenizer that package wordpiece is.
 const modelOfWordPiece = "bert"
 
 // kindred reports which models have a tokenizer.
@@ -147,7 +148,7 @@ func kindred(tokenizer string) string {
 }
 
 func load(f *gguf.File, facts *gguf.Facts) (*content, error) {
-	tokenizer := newTokenizer(f, facts)
+	tokenizer := wordpiece.New(f, facts)
 	weights, err := readWeights(f, facts)
 	if err != nil {
 		return nil, err
@@ -189,5 +190,5 @@ func (m *Model) Tokens(text string) int {
 	if c == nil {
 		return 0
 	}
-	return len(c.tokenizer.tokens(text, 0))
+	return len(c.tokenizer.Tokens(text, 0))
 }

@@ -86,11 +86,11 @@ func TestTheFirstTokenOfOlderFiles(t *testing.T) {
 	} {
 		model := tinybert.New(tinybert.Tiny())
 		published(model)
-		tok, err := tokenizer(t, model)
+		m, err := Open(written(t, model), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := tok.tokens("", 0); !slices.Equal(got, []int32{4, 3}) {
+		if got := m.content.Load().tokenizer.Tokens("", 0); !slices.Equal(got, []int32{4, 3}) {
 			t.Errorf("%s: tokens are %v, want 4 and 3", name, got)
 		}
 	}

@@ -39,6 +39,7 @@ func (p Pooling) String() string {
 type Facts struct {
 	Architecture string // "bert", or another that [File.Native] takes
 	Name         string // as its maker calls it, printable, of 100 characters at most, maybe empty
+	Licence      string // as the file names it, in the same way
 	Tokenizer    string // "bert" for WordPiece, which llama.cpp calls WPM, "t5" for SentencePiece
 	Weights      Type   // of the matrices
 	Pooling      Pooling
@@ -183,6 +184,8 @@ func (f *File) facts(kin family) (*Facts, error) {
 	facts := &Facts{Architecture: kin.arch, Size: f.size}
 	name, _ := f.String("general.name")
 	facts.Name = label(name)
+	licence, _ := f.String("general.license")
+	facts.Licence = label(licence)
 	for _, n := range []struct {
 		key   string
 		to    *int

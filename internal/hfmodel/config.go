@@ -3,6 +3,7 @@ package hfmodel
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -154,6 +155,13 @@ func readLetters(folder string) (lower, strip bool, err error) {
 	}
 	lower = l.Lower == nil || *l.Lower
 	return lower, l.Strip != nil && *l.Strip || l.Strip == nil && lower, nil
+}
+
+// Card returns the name and the licence that README.md tells: its first heading, or else the
+// folder's name, and what the front matter says, "" if it does not.
+func Card(folder string) (name, licence string) {
+	name, licence = readCard(folder)
+	return cmp.Or(name, filepath.Base(filepath.Clean(folder))), licence
 }
 
 // readCard returns the name and the licence that README.md tells: its first heading, and what the front matter

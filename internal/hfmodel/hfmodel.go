@@ -7,12 +7,10 @@
 package hfmodel
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"emberd/internal/ggufwrite"
@@ -38,8 +36,7 @@ type Model struct {
 // Open reads what the folder says about the model, and the digest of the weights. Close lets go of them.
 func Open(folder string) (*Model, error) {
 	m := &Model{}
-	m.Name, m.Licence = readCard(folder)
-	m.Name = cmp.Or(m.Name, filepath.Base(filepath.Clean(folder)))
+	m.Name, m.Licence = Card(folder)
 	var err error
 	if m.shape, err = readShape(folder); err != nil {
 		return nil, err

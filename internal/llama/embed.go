@@ -4,6 +4,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"emberd/internal/llamawire"
@@ -117,9 +118,12 @@ func errClosed() error {
 // tokenize returns the tokens of a text between those of its ends. What it spells never
 // becomes one of those, and bytes that are not UTF-8 are passed over.
 func (m *Model) tokenize(text string) ([]int32, error) {
+	if m.words != nil {
+		return m.words.Tokens(text, 0), nil
+	}
 	const special, parse = true, false
 	const ends = 16 // more than any model has
-	clean := append([]byte(m.spelling.normal(text)), 0)
+	clean := append([]byte(strings.ToValidUTF8(text, "")), 0)
 	if len(clean)+ends > math.MaxInt32 {
 		return nil, failed(llamawire.OfText, "the text has %d bytes, %d are the most", len(clean), math.MaxInt32-ends)
 	}
@@ -128,11 +132,7 @@ func (m *Model) tokenize(text string) ([]int32, error) {
 	if n < 1 || n > len(ids) {
 		return nil, failed(llamawire.OfText, "%s has cut the text into %d tokens", m.engine.name(), n)
 	}
-	ids = ids[:n]
-	if m.facts.Tokenizer == wordPiece { // older files name the ends otherwise than llama.cpp knows
-		ids[0], ids[n-1] = m.facts.Begin, m.facts.End
-	}
-	return ids, nil
+	return ids[:n], nil
 }
 
 // unknown is the share of a text's tokens that the model does not know.

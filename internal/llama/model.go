@@ -9,6 +9,7 @@ import (
 
 	"emberd/internal/gguf"
 	"emberd/internal/llamawire"
+	"emberd/internal/wordpiece"
 )
 
 // defaultMaxTokens is how much of a text is embedded where Options do not say.
@@ -24,10 +25,10 @@ type Options struct {
 
 // A Model is a model that llama.cpp has loaded.
 type Model struct {
-	engine   *Engine
-	facts    gguf.Facts
-	limit    int
-	spelling spelling
+	engine *Engine
+	facts  gguf.Facts
+	limit  int
+	words  *wordpiece.Tokenizer // nil for a model of SentencePiece, whose texts llama.cpp cuts
 
 	mu      sync.Mutex // held while llama.cpp works
 	model   pointer    // 0 after Close
@@ -53,7 +54,10 @@ func (e *Engine) Load(path string, opt Options) (*Model, error) {
 	if err != nil {
 		return nil, unfit(err)
 	}
-	m := &Model{engine: e, facts: *facts, limit: min(limit, facts.Context), spelling: spellingOf(facts)}
+	m := &Model{engine: e, facts: *facts, limit: min(limit, facts.Context)}
+	if m.words, err = readWords(path, facts); err != nil {
+		return nil, unfit(err)
+	}
 	if err := m.load(path); err != nil {
 		m.Close()
 		return nil, err
@@ -65,6 +69,19 @@ func (e *Engine) Load(path string, opt Options) (*Model, error) {
 		return nil, failed(llamawire.OfFile, "model file %s changed while it was loaded; load it again", path)
 	}
 	return m, nil
+}
+
+// readWords returns the tokenizer of a file that was checked, or nil if it is not WordPiece.
+func readWords(path string, facts *gguf.Facts) (*wordpiece.Tokenizer, error) {
+	if facts.Tokenizer != "bert" {
+		return nil, nil
+	}
+	f, err := gguf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read from
+	return wordpiece.New(f, facts), nil
 }
 
 // unfit distinguishes a file that is refused from one that could not be read.
@@ -93,10 +110,6 @@ func (m *Model) load(path string) error {
 	}
 	if err := m.newContext(); err != nil {
 		return err
-	}
-	if !m.spelling.honoured(m.tokenize) {
-		return m.refused("cannot read texts for model file "+path,
-			"it makes capitals small and takes accents away, and the model was trained with them")
 	}
 	if _, _, _, err := m.Embed("a", 1); err != nil {
 		return m.refused("cannot embed with model file "+path, err.Error())

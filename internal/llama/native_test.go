@@ -220,49 +220,6 @@ func TestNativeTakesTextsWithoutEnds(t *testing.T) {
 	}
 }
 
-// All releases cut texts at the same places, wherever a character stands, or they refuse a
-// model that they would read otherwise than it was trained.
-func TestNativeReadsEveryCharacter(t *testing.T) {
-	small, strip := "tokenizer.ggml.normalizer.lowercase", "tokenizer.ggml.normalizer.strip_accents"
-	for name, edits := range map[string][]edit{
-		"small letters":            nil,
-		"all letters":              {with(small, false)},
-		"capitals without accents": {with(small, false), with(strip, true)},
-		"small letters, accents":   {with(strip, false)},
-	} {
-		t.Run(name, func(t *testing.T) {
-			path := file(t, seeded(), edits...)
-			native, err := engine(t).Load(path, Options{})
-			if err != nil {
-				if len(edits) == 0 || engine(t).release.build == 0 || !strings.Contains(err.Error(), "capitals") {
-					t.Error(err)
-				}
-				return
-			}
-			t.Cleanup(native.Close)
-			goes := twin(t, path, nil)
-			var page strings.Builder
-			for r := rune(1); r <= lastLetter; r++ {
-				fmt.Fprintf(&page, "a%cb ", r)
-				if r%64 == 0 {
-					agreeOnTokens(t, native, goes, page.String())
-					page.Reset()
-				}
-			}
-		})
-	}
-}
-
-// lastLetter is well behind the last character that is not of private use or a tag.
-const lastLetter = 0x33fff
-
-func agreeOnTokens(t *testing.T, native *Model, goes *bert.Model, page string) {
-	t.Helper()
-	if got, err := native.Tokens(page); err != nil || got != goes.Tokens(page) {
-		t.Fatalf("%d tokens (%v), want %d: %q", got, err, goes.Tokens(page), page)
-	}
-}
-
 // A vector does not depend on what was embedded before, nor on threads or goroutines.
 func TestNativeRepeatsToTheBit(t *testing.T) {
 	m := model(t, file(t, typed(tinybert.Q8_0)), Options{})

@@ -25,11 +25,14 @@ const maxModel = 16 << 30
 
 // A Source says what to install.
 type Source struct {
-	// Place is a path, an http or https address or, for a model, a name of the pinned list.
+	// Place is a path, an http or https address or, for a model, a name of the pinned list. A
+	// folder with a model as Hugging Face lays it out is converted.
 	Place string
-	// SHA256 is the expected digest of the file or archive in hex. A download needs it, unless
-	// the file is pinned.
+	// SHA256 is the expected digest of the file or archive in hex, of a folder that of its
+	// weights. A download needs it, unless the file is pinned.
 	SHA256 string
+	// Type is what the weights of a folder are written as: q8_0, which is the default, f16 or f32.
+	Type string
 	// Name is the name to install under. By default a model is called like its file or its entry
 	// in the pinned list, a runtime like its release.
 	Name string
@@ -101,11 +104,13 @@ type Plan struct {
 	Path   string      // of the installed file
 	From   string      // the source without secrets
 	Remote bool        // whether it is downloaded
+	Folder bool        // whether it is converted
 	Size   int64       // bytes; 0 if unknown
 	SHA256 string      // expected digest; empty for a local file without one
 	Known  *KnownModel // nil if it is not pinned
 
-	source string // the address or the path
+	source  string // the address or the path
+	weights string // the digest of what was converted
 }
 
 // Plan returns what Install would do, without using the network.
@@ -122,9 +127,14 @@ func (m *Models) Plan(s Source) (*Plan, error) {
 	}
 	p.source, p.From, p.Remote = s.Place, shownSource(s.Place), isURL(s.Place)
 	p.SHA256, p.Name = s.SHA256, baseName(cmp.Or(s.Name, path.Base(shownSource(s.Place))))
-	if p.Remote {
+	switch {
+	case p.Remote:
 		err = p.pin()
-	} else {
+	case isFolder(s.Place):
+		p.planFolder(s)
+	case s.Type != "":
+		err = problemf(ErrInput, "--type is for a folder, which is converted; %s is a file", p.From)
+	default:
 		p.Size, err = sizeOf(s.Place)
 	}
 	if err != nil {
@@ -202,6 +212,9 @@ func (m *Models) Install(ctx context.Context, s Source, progress Progress) (*Mod
 		return nil, err
 	}
 	defer st.close()
+	if p.Folder {
+		return m.installFolder(ctx, st, p, s)
+	}
 	if _, err := os.Lstat(p.Path); err == nil && (!s.Replace || same(p.Path, p.source)) {
 		return m.adopt(ctx, p)
 	}
@@ -215,8 +228,13 @@ func (m *Models) Install(ctx context.Context, s Source, progress Progress) (*Mod
 	if err := judge(file, p.From); err != nil {
 		return nil, err
 	}
+	return m.place(p, file, digest, size)
+}
+
+// place moves a file that was checked to the plan's path, and writes the note about it.
+func (m *Models) place(p *Plan, file, digest string, size int64) (*Model, error) {
 	// The note goes before the file that it describes.
-	err = removeFile(m.notePath(p.Name))
+	err := removeFile(m.notePath(p.Name))
 	if err == nil {
 		err = os.Rename(file, p.Path)
 	}
@@ -249,8 +267,7 @@ func (m *Models) adopt(ctx context.Context, p *Plan) (*Model, error) {
 		}
 	}
 	if want != "" && digest != want {
-		return nil, problemf(ErrTaken, "%s is another file, with the SHA-256 %s; --replace takes its place, "+
-			"--name calls this one something else", p.Path, digest)
+		return nil, errOther(p, digest)
 	}
 	if err := judge(p.Path, p.Path); err != nil {
 		return nil, err
@@ -263,8 +280,9 @@ func (m *Models) adopt(ctx context.Context, p *Plan) (*Model, error) {
 
 // written writes the note about an installed model.
 func (m *Models) written(p *Plan, digest string, size int64) (*Model, error) {
-	n := note{Source: p.From, SHA256: digest, Size: size, Installed: time.Now().UTC().Truncate(time.Second)}
-	if k := cmp.Or(knownModel("", digest), p.Known); k != nil {
+	n := note{Source: p.From, SHA256: digest, Size: size, Weights: p.weights,
+		Installed: time.Now().UTC().Truncate(time.Second)}
+	if k := cmp.Or(knownModel("", digest), knownWeights(p.weights), p.Known); k != nil {
 		n.Known = k.Name
 	}
 	data, err := json.MarshalIndent(n, "", "  ")

@@ -80,6 +80,7 @@ type Model struct {
 
 	// What the file states, if it can be read.
 	Title     string // its maker's name for it
+	Licence   string
 	Dim       int
 	MaxTokens int
 	Pooling   string // mean, cls or last
@@ -94,7 +95,8 @@ type note struct {
 	Source    string    `json:"source"`
 	SHA256    string    `json:"sha256"`
 	Size      int64     `json:"size"`
-	Known     string    `json:"known,omitempty"` // name in the pinned list
+	Known     string    `json:"known,omitempty"`          // name in the pinned list
+	Weights   string    `json:"weights_sha256,omitempty"` // of the folder that it was converted from
 	Installed time.Time `json:"installed"`
 }
 
@@ -190,6 +192,7 @@ func (model *Model) judge(path string) error {
 	if facts == nil {
 		return err
 	}
+	model.Licence = facts.Licence
 	model.Title, model.Dim, model.MaxTokens = facts.Name, facts.Dim, facts.Context
 	model.Pooling, model.Weights = facts.Pooling.String(), facts.Weights.String()
 	return nil
@@ -220,7 +223,8 @@ func (m *Models) Verify(ctx context.Context, name string, progress Progress) (*M
 	}
 	const again = "when it was installed: install it again with emberd model install --replace"
 	want := model.SHA256
-	if n, err := m.note(name); err == nil && n.Size != model.Size && model.Size > 0 {
+	n, err := m.note(name)
+	if err == nil && n.Size != model.Size && model.Size > 0 {
 		return model, fmt.Errorf("model %s has %d bytes and had %d %s", name, model.Size, n.Size, again)
 	}
 	if model.Problem != "" {
@@ -233,6 +237,9 @@ func (m *Models) Verify(ctx context.Context, name string, progress Progress) (*M
 		return model, fmt.Errorf("model %s has the SHA-256 %s and had %s %s", name, model.SHA256, want, again)
 	}
 	model.Known = knownModel("", model.SHA256)
+	if model.Known == nil && n != nil && n.SHA256 == model.SHA256 {
+		model.Known = knownWeights(n.Weights)
+	}
 	return model, nil
 }
 

@@ -245,7 +245,7 @@ func TestInstallRefuses(t *testing.T) {
 		{"no file", models.Source{Place: "/nonexistent"}, models.ErrInput, []string{"there is no file /nonexistent"}},
 		{"no model file", models.Source{Place: "nowhere.gguf"}, models.ErrInput, []string{"there is no file ",
 			"/nowhere.gguf"}},
-		{"a directory", models.Source{Place: t.TempDir()}, nil, []string{"is not a file"}},
+		{"a directory", models.Source{Place: t.TempDir()}, nil, []string{"it has no config.json"}},
 		{"a bad name", models.Source{Place: file(t, "x y.gguf", data)}, models.ErrInput,
 			[]string{`"x y" is no name`, "--name"}},
 		{"the word for no model", models.Source{Place: file(t, "x.gguf", data), Name: "none"}, models.ErrInput,

@@ -9,8 +9,9 @@ import (
 
 // Pins is the list of model files and archives of llama.cpp whose size and digest are known.
 // That a model is listed says nothing about its quality: package embedding calibrates each model
-// on each machine. None of the model files was available when the list was written. Its facts are
-// from public pages, seen on 2026-11-21:
+// on each machine. None of the model files was available when the list was written. Of
+// all-MiniLM-L6-v2 the weights were: tests convert them and hold the vectors to those of the
+// makers' runtime. All other facts are from public pages, seen on 2026-11-21:
 //
 //   - sizes and digests: public source files that pin these very files by address, mostly with
 //     the revision, and check a download against the digest. Two independent projects agree on
@@ -54,6 +55,10 @@ type KnownModel struct {
 	Engines       []string `json:"engines"`        // that run the file: [Llama], [Go]
 	SHA256        string   `json:"sha256"`         // empty if no page states it; the user must
 	URL           string   `json:"url"`
+	// Weights is the digest of model.safetensors in the makers' folder, from which emberd can
+	// make a file of this model; empty if no page states it. Six independent public projects
+	// pin that of all-MiniLM-L6-v2.
+	Weights string `json:"weights_sha256"`
 }
 
 // A KnownRuntime is an archive of llama.cpp's libraries. Its digest identifies it, wherever a
@@ -81,6 +86,16 @@ var Pinned = sync.OnceValue(func() (p Pins) {
 func knownModel(name, sha256 string) *KnownModel {
 	for _, k := range Pinned().Models {
 		if k.Name == name || sha256 != "" && k.SHA256 == sha256 {
+			return &k
+		}
+	}
+	return nil
+}
+
+// knownWeights returns the pinned model of a digest of weights, and nil if there is none.
+func knownWeights(sha256 string) *KnownModel {
+	for _, k := range Pinned().Models {
+		if sha256 != "" && k.Weights == sha256 {
 			return &k
 		}
 	}

@@ -122,8 +122,8 @@ const ModelSuffix = ".gguf"
 
 func modelRowOf(m *models.Model) modelRow {
 	row := modelRow{Name: m.Name, Installed: true, Path: m.Path, Title: m.Title, Bytes: m.Size, Dim: m.Dim,
-		MaxTokens: m.MaxTokens,
-		Weights:   m.Weights, Engines: m.Engines, SHA256: m.SHA256, Source: m.Source, Since: m.Installed,
+		MaxTokens: m.MaxTokens, Licence: m.Licence,
+		Weights: m.Weights, Engines: m.Engines, SHA256: m.SHA256, Source: m.Source, Since: m.Installed,
 		Problem: m.Problem}
 	if k := m.Known; k != nil {
 		row.Languages, row.Licence = k.Languages, k.Licence

@@ -17,7 +17,8 @@ import (
 func modelInstallCommand(s *cli.App) *cobra.Command {
 	var what models.Source
 	var yes bool
-	cmd := cli.Command("install NAME|FILE|URL", cli.ArgCount(1, 1, "the name of a model, a file or a URL"),
+	cmd := cli.Command("install NAME|FILE|FOLDER|URL",
+		cli.ArgCount(1, 1, "the name of a model, a file, a folder or a URL"),
 		completeModelsOrFiles(s, func(m *modelRow) bool { return !m.Installed && m.URL != "" }),
 		s.Configured(func(cmd *cobra.Command, args []string, c *config.Config) error {
 			what.Place = args[0]
@@ -26,6 +27,7 @@ func modelInstallCommand(s *cli.App) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&what.SHA256, "sha256", "", "")
 	f.StringVar(&what.Name, "name", "", "")
+	f.StringVar(&what.Type, "type", "", "")
 	f.BoolVar(&what.Replace, "replace", false, "")
 	f.BoolVarP(&yes, "yes", "y", false, "")
 	return cmd

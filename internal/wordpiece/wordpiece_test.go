@@ -1,4 +1,4 @@
-package bert
+package wordpiece
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -16,7 +17,7 @@ import (
 )
 
 // tokenizer is that of a model, or the error there is instead.
-func tokenizer(t testing.TB, m *tinybert.Model) (*wordPiece, error) {
+func tokenizer(t testing.TB, m *tinybert.Model) (*Tokenizer, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "model.gguf")
 	if err := m.WriteFile(path); err != nil {
@@ -31,11 +32,11 @@ func tokenizer(t testing.TB, m *tinybert.Model) (*wordPiece, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newTokenizer(f, facts), nil
+	return New(f, facts), nil
 }
 
 // tiny is the tokenizer of the tiny model, with more keys.
-func tiny(t testing.TB, more ...tinybert.Meta) *wordPiece {
+func tiny(t testing.TB, more ...tinybert.Meta) *Tokenizer {
 	t.Helper()
 	m := tinybert.New(tinybert.Tiny())
 	m.Meta = append(m.Meta, more...)
@@ -63,7 +64,7 @@ func TestGoldenTokens(t *testing.T) {
 		"note memory search": {2, 133, 135, 140, 3},
 		"":                   {2, 3},
 	} {
-		if got := tokenizer.tokens(text, 0); !slices.Equal(got, want) {
+		if got := tokenizer.Tokens(text, 0); !slices.Equal(got, want) {
 			t.Errorf("%q: got %v, want %v", text, got, want)
 		}
 	}
@@ -84,7 +85,7 @@ func TestTokens(t *testing.T) {
 		{"accents", "Nóte MÉMORY ñ", "▁note ▁memory ▁n"},
 		{"accents of their own", "No\u0301te \u0301 a\u0308", "▁note ▁a"},
 		{"special tokens are text", "[CLS] [MASK]", "▁[ ▁c l s ▁] ▁[ ▁m a s k ▁]"},
-		{"nor with the boundary", "▁note", "[UNK]"},
+		{"nor with the boundary", "▁note a▁note a▁", "[UNK] [UNK] [UNK]"},
 		{"emoji", "note 🙂 memory", "▁note [UNK] ▁memory"},
 		{"emoji in a word", "note🙂", "[UNK]"},
 		{"a family of emoji", "👨‍👩‍👧", "[UNK]"},
@@ -97,6 +98,7 @@ func TestTokens(t *testing.T) {
 		{"Turkish", "İ", "▁i"},
 		{"NUL", "no\x00te", "▁note"},
 		{"controls", "no\x1bte\x7f", "▁note"},
+		{"controls that are spaces elsewhere", "no\vt\fe me\u0085mo\x1cry", "▁note ▁memory"},
 		{"soft hyphens and joiners", "no\u00adte\u200b \ufeffmemory", "▁note ▁memory"},
 		{"private use", "no\ue000te", "▁note"},
 		{"replacement characters", "no\ufffdte", "▁note"},
@@ -107,11 +109,11 @@ func TestTokens(t *testing.T) {
 		{"nothing but spaces", " \n\t", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			tokens := tokenizer.tokens(test.text, 0)
+			tokens := tokenizer.Tokens(test.text, 0)
 			if got := spelled(tokens); got != test.want {
 				t.Errorf("%q:\n got %s\nwant %s", test.text, got, test.want)
 			}
-			if got, want := tokenizer.unknowns(tokens), strings.Count(test.want, "[UNK]"); got != want {
+			if got, want := tokenizer.Unknown(tokens), strings.Count(test.want, "[UNK]"); got != want {
 				t.Errorf("%q: got %d unknown, want %d", test.text, got, want)
 			}
 		})
@@ -131,12 +133,18 @@ func TestIdeographs(t *testing.T) {
 	}
 }
 
-// The first character of what Unicode decomposes to, of all characters there are.
-func TestBaseOfEveryCharacter(t *testing.T) {
+// What Unicode decomposes each character to, of all characters there are, but for accents.
+func TestDecompositionOfEveryCharacter(t *testing.T) {
 	for r := range rune(utf8.MaxRune + 1) {
-		want, _ := utf8.DecodeRuneInString(norm.NFD.String(string(r)))
-		if got := base(r, string(r)+"\u0301"); got != want && utf8.ValidRune(r) {
-			t.Errorf("%x: got %x, want %x", r, got, want)
+		want := strings.Map(func(r rune) rune {
+			if unicode.Is(unicode.Mn, r) || unicode.IsSpace(r) || isPunctuation(r) {
+				return -1
+			}
+			return r
+		}, norm.NFD.String(string(r)))
+		c := &cut{Tokenizer: &Tokenizer{cased: true}, word: []byte(boundary)}
+		if c.addDecomposed(r, string(r)+"\u0301"); string(c.word) != boundary+want && utf8.ValidRune(r) && r > 0x7f && len(c.list) == 0 {
+			t.Errorf("%x: got %q, want %q", r, c.word, want)
 		}
 	}
 }
@@ -159,7 +167,7 @@ func TestNormalizersThatAFileAsksFor(t *testing.T) {
 		{"capitals without accents", []tinybert.Meta{lower(false), strip(true)}, "▁note [UNK] ▁note ▁note"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := spelled(tiny(t, test.meta...).tokens("note NOTE nóte no\u0301te", 0)); got != test.want {
+			if got := spelled(tiny(t, test.meta...).Tokens("note NOTE nóte no\u0301te", 0)); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
@@ -171,7 +179,7 @@ func TestTokensUpToALimit(t *testing.T) {
 	for limit, want := range map[int]string{
 		2: "", 3: "▁note", 4: "▁note ▁search", 5: "▁note ▁search ing", 6: "▁note ▁search ing ▁,", 100: "▁note ▁search ing ▁,",
 	} {
-		tokens := tokenizer.tokens("note searching,", limit)
+		tokens := tokenizer.Tokens("note searching,", limit)
 		if got := spelled(tokens); got != want || tokens[0] != 2 || tokens[len(tokens)-1] != 3 {
 			t.Errorf("limit %d: got %v, %s, want %s between 2 and 3", limit, tokens, got, want)
 		}
@@ -187,17 +195,18 @@ func TestLongTexts(t *testing.T) {
 		want int
 	}{
 		"words":                  {strings.Repeat("note memory ", M), 2*M + 2},
-		"one word":               {strings.Repeat("x", 12*M), 12*M + 2},
-		"an unknown word":        {strings.Repeat("x", M) + "€", 3},
+		"letters":                {strings.Repeat("x ", M), M + 2},
+		"one word":               {strings.Repeat("x", 12*M), 3},
+		"words of 100":           {strings.Repeat(strings.Repeat("x", 100)+" ", M/100), M/100*100 + 2},
 		"Chinese":                {strings.Repeat("語", M), M + 2},
-		"accents":                {strings.Repeat("e\u0301", M), M + 2},
+		"accents":                {strings.Repeat("e\u0301 ", M), M + 2},
 		"bytes that are no text": {strings.Repeat("\xff", M), 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := len(tokenizer.tokens(test.text, 0)); got != test.want {
+			if got := len(tokenizer.Tokens(test.text, 0)); got != test.want {
 				t.Errorf("got %d tokens, want %d", got, test.want)
 			}
-			if got, want := len(tokenizer.tokens(test.text, 256)), min(test.want, 256); got != want {
+			if got, want := len(tokenizer.Tokens(test.text, 256)), min(test.want, 256); got != want {
 				t.Errorf("up to 256: got %d tokens, want %d", got, want)
 			}
 		})
@@ -237,15 +246,15 @@ func TestWordsAreCutAsByALookThroughTheVocabulary(t *testing.T) {
 		for i := range plain {
 			plain[i] = strings.ReplaceAll(plain[i], "é", "e")
 		}
-		if got, want := tokenizer.tokens(strings.Join(words, " "), 0), plainTokens(plain); !slices.Equal(got, want) {
+		if got, want := tokenizer.Tokens(strings.Join(words, " "), 0), plainTokens(plain); !slices.Equal(got, want) {
 			t.Fatalf("%q: got %v, want %v", words, got, want)
 		}
 	})
 }
 
 // sensible checks what holds for the tokens of any text.
-func sensible(t interface{ Fatalf(string, ...any) }, tokenizer *wordPiece, text string, limit int) {
-	whole := tokenizer.tokens(text, 0)
+func sensible(t interface{ Fatalf(string, ...any) }, tokenizer *Tokenizer, text string, limit int) {
+	whole := tokenizer.Tokens(text, 0)
 	if whole[0] != 2 || whole[len(whole)-1] != 3 {
 		t.Fatalf("%q: got %v, want them between 2 and 3", text, whole)
 	}
@@ -254,17 +263,17 @@ func sensible(t interface{ Fatalf(string, ...any) }, tokenizer *wordPiece, text 
 			t.Fatalf("%q: token %d is special, or none", text, id)
 		}
 	}
-	if again := tokenizer.tokens(text, 0); !slices.Equal(whole, again) {
+	if again := tokenizer.Tokens(text, 0); !slices.Equal(whole, again) {
 		t.Fatalf("%q: got %v and %v", text, whole, again)
 	}
-	if valid := tokenizer.tokens(strings.ToValidUTF8(text, ""), 0); !slices.Equal(whole, valid) {
+	if valid := tokenizer.Tokens(strings.ToValidUTF8(text, ""), 0); !slices.Equal(whole, valid) {
 		t.Fatalf("%q: got %v, and %v of what is UTF-8", text, whole, valid)
 	}
 	if len(whole) > 2+utf8.RuneCountInString(text) {
 		t.Fatalf("%q: got %d tokens, more than it has characters", text, len(whole))
 	}
 	want := append(slices.Clone(whole[:min(len(whole), limit)-1]), 3)
-	if got := tokenizer.tokens(text, limit); !slices.Equal(got, want) {
+	if got := tokenizer.Tokens(text, limit); !slices.Equal(got, want) {
 		t.Fatalf("%q, up to %d: got %v, want %v", text, limit, got, want)
 	}
 }
@@ -274,8 +283,8 @@ func TestTokensOfAnyText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.String().Draw(t, "a"), rapid.String().Draw(t, "b")
 		sensible(t, tokenizer, a, rapid.IntRange(2, 20).Draw(t, "limit"))
-		both := tokenizer.tokens(a+" "+b, 0)
-		first, second := tokenizer.tokens(a, 0), tokenizer.tokens(b, 0)
+		both := tokenizer.Tokens(a+" "+b, 0)
+		first, second := tokenizer.Tokens(a, 0), tokenizer.Tokens(b, 0)
 		if want := append(first[:len(first)-1], second[1:]...); !slices.Equal(both, want) {
 			t.Fatalf("%q and %q: got %v together, want %v", a, b, both, want)
 		}
@@ -305,8 +314,39 @@ func BenchmarkTokens(b *testing.B) {
 		b.Run(fmt.Sprintf("%s, %d bytes", name, len(text)), func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				tokenizer.tokens(text, 0)
+				tokenizer.Tokens(text, 0)
 			}
 		})
+	}
+}
+
+// What vocabularies have of other scripts: letters of Hangul, and marks that are no accents.
+func TestMarksAndLettersOfOtherScripts(t *testing.T) {
+	tokens := []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "▁a", "▁ᄀ", "▁ᄒ", "ᅡ", "ᆨ", "ः", "▁क", "ा", "\u20dd", "▁i", "\u0307", "b"}
+	tokenizer := &Tokenizer{ids: map[string]int32{}, begin: 2, end: 3, unknown: 1}
+	for id, token := range tokens {
+		tokenizer.ids[token] = int32(id)
+		tokenizer.longest[token[0]] = max(tokenizer.longest[token[0]], len(token))
+	}
+	accented := *tokenizer
+	accented.accented = true
+	for _, test := range []struct {
+		tokenizer  *Tokenizer
+		text, want string
+	}{
+		{tokenizer, "각하", "[UNK]"}, // a word as a whole: no token goes on with its second syllable
+		{tokenizer, "하 하", "▁ᄒ ᅡ ▁ᄒ ᅡ"},
+		{tokenizer, "का a\u0903 a\u20dd", "▁क ा ▁a ः ▁a \u20dd"},
+		{tokenizer, "İ a\u0308b", "▁i ▁a b"},
+		{&accented, "İ ab", "▁i \u0307 ▁a b"},
+	} {
+		var got []string
+		ids := test.tokenizer.Tokens(test.text, 0)
+		for _, id := range ids[1 : len(ids)-1] {
+			got = append(got, tokens[id])
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%q: got %q, want %q", test.text, strings.Join(got, " "), test.want)
+		}
 	}
 }
