@@ -150,7 +150,7 @@ func TestVectorsThatAreNotTrustedChangeNothing(t *testing.T) {
 		all = append(all, verify(t, e, "kettle leaks seam"), do(t, e, op.Clusters, &op.ClustersRequest{Threshold: 0.3}),
 			do(t, e, op.Clusters, &op.ClustersRequest{FindDuplicates: true, DuplicateThreshold: 0.3}))
 		// Revisions name the device, and which model a vector is of is told whatever it is worth.
-		return regexp.MustCompile(`"rev":"[^"]*",|"embedding_version":"[^"]*",`).ReplaceAllString(inJSON(t, all), "")
+		return regexp.MustCompile(`"rev":"[^"]*",|"embedding_version":"[^"]*",|,"has_embedding":true`).ReplaceAllString(inJSON(t, all), "")
 	}
 	notes := map[string]string{"Kitchen.md": "# Kettle\n\nThe boiler drips at the joint.\n"}
 	want := answers(vaultHouse(t, notes))

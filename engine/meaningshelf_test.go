@@ -13,7 +13,7 @@ func wantWholeRack(t testing.TB, e *engine.Engine) {
 	want := make(map[string]bool)
 	for r := range e.Stm.Rows() {
 		want[semantic.MemoryDoc(r.ID())] = true
-		if doc, _ := e.Semantic.Meaning.Building.Store.Doc(semantic.MemoryDoc(r.ID())); doc.Digest != semantic.DigestOfMemory(r) {
+		if doc, _ := e.Semantic.Meaning.Building.Store.Doc(semantic.MemoryDoc(r.ID())); doc.Digest != e.Semantic.Meaning.Building.DigestOfParts(r) {
 			t.Errorf("the vector of memory %s is of another text", r.ID())
 		}
 	}

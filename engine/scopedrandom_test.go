@@ -362,8 +362,8 @@ var (
 	scopedRel   = regexp.MustCompile(`rel-[0-9a-f]+`)
 	scopedTime  = regexp.MustCompile(`"(modified|created|started)":"[^"]*"`)
 	scopedPID   = regexp.MustCompile(`"(pid|cursor|next_cursor)":("[^"]*"|[0-9]+)`)
-	scopedSum   = regexp.MustCompile(`([0-9]\.[0-9]{9})[0-9]+`)      // sums come in any order
-	scopedModel = regexp.MustCompile(`"embedding_version":"[^"]*",`) // goes some time after its memory
+	scopedSum   = regexp.MustCompile(`([0-9]\.[0-9]{9})[0-9]+`)                            // sums come in any order
+	scopedModel = regexp.MustCompile(`"embedding_version":"[^"]*",|,"has_embedding":true`) // goes some time after its memory
 	scopedKey   = regexp.MustCompile(`"(relation|source)\.[^"]*"`)
 )
 

@@ -17,6 +17,8 @@ type Meaning struct {
 
 // MeaningExplain is what the nearest vector of a hit added to its relevance.
 type MeaningExplain struct {
+	// Cosine is less than that of the vector if it is one of many passages of a memory, of which one
+	// is near by chance.
 	Cosine float64 `json:"cosine"`
 	Near   float64 `json:"near"` // 0, as texts that have nothing to do with each other, to 1, the same meaning
 	Line   int     `json:"line,omitempty"`

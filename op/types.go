@@ -20,7 +20,8 @@ type Memory struct {
 	Trust  string   `json:"trust,omitempty"`
 	Hidden []string `json:"hidden,omitempty"`
 	// Undecided is the ID of the open review item in which other texts of the memory wait for a decision.
-	Undecided string `json:"undecided,omitempty"`
+	Undecided    string `json:"undecided,omitempty"`
+	HasEmbedding bool   `json:"has_embedding,omitempty"` // the text has a vector, of the model in EmbeddingVersion
 }
 
 // SaveRequest holds a new memory. A field left out gets its default; a pointer
@@ -302,12 +303,14 @@ type Explain struct {
 	// Meaning and Date are the other parts of relevance, where there are any.
 	Meaning *MeaningExplain `json:"meaning,omitempty"`
 	Date    *SignalExplain  `json:"date,omitempty"`
-	Decay   float64         `json:"decay"`   // decay score
-	Bounded float64         `json:"bounded"` // decay score mapped into 0–1
-	Floor   float64         `json:"floor"`
-	Stage   float64         `json:"stage"`            // multiplier of the stage
-	Tier    float64         `json:"tier"`             // weight of short-term memory
-	Coarse  bool            `json:"coarse,omitempty"` // found by scanning, while the index was loading
+	// Similarity of the query and the hit by vectors is on the scale of the thresholds; nil without one.
+	Similarity *float64 `json:"similarity,omitempty"`
+	Decay      float64  `json:"decay"`   // decay score
+	Bounded    float64  `json:"bounded"` // decay score mapped into 0–1
+	Floor      float64  `json:"floor"`
+	Stage      float64  `json:"stage"`            // multiplier of the stage
+	Tier       float64  `json:"tier"`             // weight of short-term memory
+	Coarse     bool     `json:"coarse,omitempty"` // found by scanning, while the index was loading
 	// Above is a memory that this one replaced and that ranked higher: the rank
 	// is that one's.
 	Above memory.ID `json:"above,omitempty"`

@@ -139,8 +139,8 @@ type Entry struct {
 	Vector []float32
 }
 
-// Chunk is a part of a document that has a vector of its own. Line is the line of the file that
-// it begins at, from 1; 0 where there is no file.
+// Chunk is a part of a document that has a vector of its own. Line is where it begins: the line of
+// a file, from 1, or what else the caller counts by.
 type Chunk struct {
 	Key  Key
 	Line int

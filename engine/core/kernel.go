@@ -96,9 +96,9 @@ type Kernel struct {
 // Hooks are the functions of features that the kernel calls. engine.Open sets all of them. Any
 // goroutine may call them, without a lock of the kernel.
 type Hooks struct {
-	Embedded     func(memory.ID) string // name of the model that embedded a memory, "" for none
-	Touched      func([]memory.ID)      // memories changed; nil: any may have changed
-	ForgetEchoes func()                 // drops the fingerprints of returned texts
+	Embedded     func(*stm.Row) string // name of the model that embedded the text of a memory, "" for none
+	Touched      func([]memory.ID)     // memories changed; nil: any may have changed
+	ForgetEchoes func()                // drops the fingerprints of returned texts
 	// NoteClaims asks the user whether a note with the ID of a memory is that memory's note. left says why it was not
 	// merged into the memory's note, "" if it is no copy of that.
 	NoteClaims func(ctx context.Context, id memory.ID, note *vault.Note, left string) error

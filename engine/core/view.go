@@ -35,7 +35,8 @@ func (e *View) ViewIn(in *stm.MemorySet, r *stm.Row, now time.Time) (op.Memory, 
 	if m.Stage.Cold() {
 		m.Summary = m.Content
 	}
-	m.EmbeddingVersion = cmp.Or(e.Hooks.Embedded(m.ID), m.EmbeddingVersion)
+	model := e.Hooks.Embedded(r)
+	m.EmbeddingVersion = cmp.Or(model, m.EmbeddingVersion)
 	if (m.SupersededBy != "" || !m.SupersededAt.IsZero()) && Successor(in.Get, r) == nil {
 		m.SupersededBy, m.SupersededAt = "", time.Time{}
 	}
@@ -43,14 +44,15 @@ func (e *View) ViewIn(in *stm.MemorySet, r *stm.Row, now time.Time) (op.Memory, 
 		e.withoutUnseen(in, &m)
 	}
 	return op.Memory{
-		Memory:    m,
-		Rev:       r.Rev(),
-		Status:    m.Status(),
-		Score:     e.Score(r, now),
-		AgeDays:   max(0, now.Sub(m.CreatedAt).Hours()/24),
-		Trust:     m.Trust(),
-		Hidden:    hiddenKinds(&m),
-		Undecided: Undecided(r).ID,
+		Memory:       m,
+		HasEmbedding: model != "",
+		Rev:          r.Rev(),
+		Status:       m.Status(),
+		Score:        e.Score(r, now),
+		AgeDays:      max(0, now.Sub(m.CreatedAt).Hours()/24),
+		Trust:        m.Trust(),
+		Hidden:       hiddenKinds(&m),
+		Undecided:    Undecided(r).ID,
 	}, nil
 }
 

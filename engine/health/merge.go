@@ -29,7 +29,7 @@ func (e *Health) HealthMerge(ctx context.Context, req *op.HealthMergeRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	if why := k.lossReason(); why != "" && req.Keep != op.KeepFirst && req.Keep != op.KeepSecond {
+	if why := k.lossReason(ctx); why != "" && req.Keep != op.KeepFirst && req.Keep != op.KeepSecond {
 		return nil, k.fileForReview(ctx, why)
 	}
 	m := merge.MergeRun{Merge: e.Merge, Archiver: lifecycle.Archiver{E: e.Lifecycle, By: op.CallerFrom(ctx)},
@@ -142,7 +142,7 @@ func (k *twoMemories) refuse() error {
 }
 
 // lossReason returns why the text of the other memory may not be dropped, "" if it may.
-func (k *twoMemories) lossReason() string {
+func (k *twoMemories) lossReason(ctx context.Context) string {
 	if k.decoded[0].DataOnly() && !k.decoded[1].DataOnly() {
 		return "what a tool or the web said would take the place of what somebody said"
 	}
@@ -153,21 +153,22 @@ func (k *twoMemories) lossReason() string {
 	if why := cmp.Or(kept.Differ(other), other.Adds(kept)); why != "" {
 		return why
 	}
-	if alike := k.covered(); alike < merge.MinLinked {
+	if alike := k.covered(ctx); alike < merge.MinLinked {
 		return fmt.Sprintf("they are about different things: similarity %.2f", alike)
 	}
 	return ""
 }
 
 // covered returns the higher of two values: the share of the other text in the kept one or a
-// part of it, by words, and the similarity of both by embedding.
-func (k *twoMemories) covered() float64 {
+// part of it, by words, and the similarity of both by embedding, if the model reads both to their
+// end.
+func (k *twoMemories) covered(ctx context.Context) float64 {
 	if shared := similarity.TextSimilarity(k.decoded[0].Content, k.decoded[1].Content); shared >= 2*merge.MinLinked {
 		return shared // rare words cannot lower it much
 	}
 	alike, _ := k.e.Similar.NewSimilarity(k.decoded[1].Content).To(k.decoded[0].Content)
 	on := k.e.Semantic.Meaning.ServingRack()
-	if !on.TrustedForMerge() {
+	if !on.TrustedForMerge() || !on.FitsModel(ctx, k.decoded[0].Content) || !on.FitsModel(ctx, k.decoded[1].Content) {
 		return alike
 	}
 	v, one := on.Vector(k.kept.ID(), k.e.Semantic.Meaning.Digest)

@@ -28,6 +28,8 @@ const (
 type vectorScores struct {
 	Memories map[memory.ID]*op.MeaningExplain
 	notes    map[string]*op.MeaningExplain // by path
+	// passages are the hits of memories whose nearest embedding is that of a passage.
+	passages map[memory.ID]semantic.NearHit
 }
 
 // ofMemories returns the scores of memories, nil without any.
@@ -87,10 +89,13 @@ func (f *fusion) of(s semantic.NearHit) *op.MeaningExplain {
 // all returns what all near texts add.
 func (f *fusion) all(found *nearbyHits) vectorScores {
 	out := vectorScores{make(map[memory.ID]*op.MeaningExplain, len(found.memories)),
-		make(map[string]*op.MeaningExplain, len(found.notes))}
+		make(map[string]*op.MeaningExplain, len(found.notes)), make(map[memory.ID]semantic.NearHit)}
 	for _, s := range found.memories {
 		if x := f.of(s); x != nil {
 			out.Memories[s.ID] = x
+			if s.Chunk > 0 {
+				out.passages[s.ID] = s
+			}
 		}
 	}
 	for _, s := range found.notes {
@@ -179,6 +184,24 @@ func (a *SearchRun) searchVectors(ctx context.Context, s *semantic.QueryEmbeddin
 		})
 	})
 	return &out, err
+}
+
+// similarity returns the similarity of the query and the nearest vector of a hit, nil without one.
+func (a *SearchRun) similarity(h *op.Hit) *float64 {
+	s := a.Q.embedding()
+	if s.QueryEmbedding == nil {
+		return nil
+	}
+	cosine, known := 0.0, false
+	if h.Memory != nil {
+		cosine, known = s.CosineOfMemory(h.ID)
+	} else {
+		cosine, known = s.CosineOfNote(h.Note.Path)
+	}
+	if !known {
+		return nil
+	}
+	return new(s.Similarity(cosine))
 }
 
 // reportMeaning sets in the answer how embeddings took part.

@@ -36,7 +36,7 @@ func (a *SearchRun) cutSnippets(ctx context.Context, terms []string) error {
 
 func (a *SearchRun) cutSnippet(ctx context.Context, h *op.Hit, terms []string) {
 	if h.Tier == op.TierMemory {
-		h.Snippet = a.E.Snippet(h.Content, terms)
+		h.Snippet = a.memorySnippet(h, terms)
 		return
 	}
 	hit := a.found[h.Note.Path]
@@ -46,6 +46,30 @@ func (a *SearchRun) cutSnippet(ctx context.Context, h *op.Hit, terms []string) {
 		return
 	}
 	h.Snippet = a.E.Snippet(text, terms)
+}
+
+// memorySnippet returns the part of a memory with the most terms, or of its nearest passage by
+// embedding if that adds more to its relevance than all terms.
+func (a *SearchRun) memorySnippet(h *op.Hit, terms []string) op.Snippet {
+	near, ok := a.Q.Near.passages[h.ID]
+	if ok && a.E.Opt.PreviewLength > 0 && byMeaning(h.Explain) {
+		if text := a.Q.embedding().Passage(h.Content, near); text != "" {
+			return a.E.Snippet(text, terms)
+		}
+	}
+	return a.E.Snippet(h.Content, terms)
+}
+
+// byMeaning reports whether an embedding adds more to a relevance than all terms.
+func byMeaning(x *op.Explain) bool {
+	if x == nil || x.Meaning == nil {
+		return false
+	}
+	words := 0.0
+	for _, t := range x.Terms {
+		words += t.Score
+	}
+	return x.Meaning.Score > words
 }
 
 // cutStale sets the snippet of a note that changed since it was indexed to the section with

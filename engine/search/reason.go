@@ -92,6 +92,8 @@ func (a *SearchRun) reason(x *op.Explain, marked []string) string {
 		return "other form: " + strings.ToLower(marked[0])
 	case named:
 		return "named so"
+	case byMeaning(x):
+		return "same meaning"
 	case other:
 		return "elsewhere in it, or in its tags, context or properties"
 	case x.Meaning != nil:

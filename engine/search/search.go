@@ -155,11 +155,13 @@ func (a *SearchRun) noteCorrections(c docFrequencies) {
 	}
 }
 
-// explain removes the factors of each rank, unless they were asked for.
+// explain completes the factors of each rank, or removes them unless they were asked for.
 func (a *SearchRun) explain() {
 	for i := range a.Res.Hits {
-		if !a.Req.Explain {
-			a.Res.Hits[i].Explain = nil
+		if h := &a.Res.Hits[i]; a.Req.Explain {
+			h.Explain.Similarity = a.similarity(h)
+		} else {
+			h.Explain = nil
 		}
 	}
 }

@@ -27,7 +27,7 @@ func (d *exclusion) similarityText(q *parsedQuery) string {
 
 func (d *exclusion) cosine(s *semantic.QueryEmbedding) (float64, bool) {
 	if d.row != nil {
-		return s.Cosine(d.row.ID())
+		return s.CosineOfMemory(d.row.ID())
 	}
 	return s.CosineOfNote(d.path)
 }

@@ -37,8 +37,23 @@ func textToEmbed(r *stm.Row) string {
 	return strings.TrimSpace(r.Content())
 }
 
-// DigestOfMemory returns the digest of the text to embed.
-func DigestOfMemory(r *stm.Row) vectors.Key { return vectors.KeyOf(chunk.Memory(textToEmbed(r))...) }
+// DigestOfText returns the key of the embedding of a text of a memory.
+func DigestOfText(text string) vectors.Key { return vectors.KeyOf(chunk.Memory(text)...) }
+
+// DigestOfMemory returns the digest of the text to embed, which is the key of its embedding as a
+// whole.
+func DigestOfMemory(r *stm.Row) vectors.Key { return DigestOfText(textToEmbed(r)) }
+
+// DigestOfParts returns the digest of a memory's document in the index: that of its text, with the
+// version of the rules for passages if it may have some. So an index of an earlier version gets
+// the passages of long memories, and its documents of short ones stay.
+func (s *VectorIndex) DigestOfParts(r *stm.Row) vectors.Key {
+	whole := DigestOfMemory(r)
+	if s.isShort(textToEmbed(r)) {
+		return whole
+	}
+	return vectors.KeyOf(chunk.TextVersion, string(whole[:]))
+}
 
 // MemoryDigest returns the digest of a memory's current text, false if there is no such
 // memory.
@@ -92,7 +107,7 @@ func (f *indexer) compare(ctx context.Context) error {
 		t.Add(name, at, false)
 	}
 	for r := range f.e.Stm.Rows() {
-		look(MemoryDoc(r.ID()), DigestOfMemory(r), r.UpdatedAt())
+		look(MemoryDoc(r.ID()), f.on.DigestOfParts(r), r.UpdatedAt())
 	}
 	whole := true
 	if f.e.Notes.Vault != nil {
@@ -174,7 +189,7 @@ func (f *indexer) catchUp(ctx context.Context) (bool, error) {
 	for id := range news.memories {
 		name := MemoryDoc(id)
 		if r, ok := f.e.Stm.Get(id); ok {
-			f.scheduleChanged(name, DigestOfMemory(r), r.UpdatedAt())
+			f.scheduleChanged(name, f.on.DigestOfParts(r), r.UpdatedAt())
 		} else {
 			gone = append(gone, name)
 		}
@@ -244,38 +259,48 @@ func (f *indexer) readContained(ctx context.Context, name string) (out *pieces, 
 // read reads the texts of a document and records them in the vector store. It returns nil if
 // the document does not exist or cannot be read now.
 func (f *indexer) read(ctx context.Context, name string) (*pieces, error) {
-	var all []chunk.Chunk
-	var digest vectors.Key
-	if id, is := strings.CutPrefix(name, memoryPrefix); is {
-		r, ok := f.e.Stm.Get(memory.ID(id))
-		if !ok {
-			return nil, nil
-		}
-		digest = DigestOfMemory(r)
-		if text := textToEmbed(r); text != "" {
-			all = []chunk.Chunk{{Text: text, Identity: chunk.Memory(text)}}
-		}
-	} else {
-		note, err := f.e.Notes.Vault.Root.Load().Read(ctx, strings.TrimPrefix(name, notePathMark))
-		if err != nil {
-			return nil, ctx.Err() // the watcher reports when it can be read again
-		}
-		digest = NoteDigest(note.Digest)
-		all = chunk.Cut(f.e.NoteToCut(ctx, note), f.on.Room(ctx))
-		if ctx.Err() != nil { // the sizes are estimates
-			return nil, ctx.Err()
-		}
-	}
-	doc, out := vectors.Doc{Name: name, Digest: digest}, &pieces{name: name}
-	for _, c := range all {
-		key := vectors.KeyOf(c.Identity...)
-		doc.Chunks = append(doc.Chunks, vectors.Chunk{Key: key, Line: c.Line})
-		out.rest = append(out.rest, piece{key, c.Text})
+	doc, out, err := f.cut(ctx, name)
+	if err != nil || out == nil {
+		return nil, err
 	}
 	if had, ok := f.on.Store.Doc(name); ok && had.Digest == doc.Digest && slices.Equal(had.Chunks, doc.Chunks) {
 		return out, nil
 	}
-	return out, f.on.Store.Place([]vectors.Doc{doc}, nil)
+	return out, f.on.Store.Place([]vectors.Doc{*doc}, nil)
+}
+
+// cut returns a document and its texts, nil if it does not exist or cannot be read now.
+func (f *indexer) cut(ctx context.Context, name string) (*vectors.Doc, *pieces, error) {
+	doc, out := &vectors.Doc{Name: name}, &pieces{name: name}
+	if id, is := strings.CutPrefix(name, memoryPrefix); is {
+		r, ok := f.e.Stm.Get(memory.ID(id))
+		if !ok {
+			return nil, nil, nil
+		}
+		doc.Digest = f.on.DigestOfParts(r)
+		for _, p := range f.on.PartsOfMemory(ctx, textToEmbed(r)) {
+			out.add(doc, p.Text, DigestOfText(p.Text), p.Start)
+		}
+	} else {
+		note, err := f.e.Notes.Vault.Root.Load().Read(ctx, strings.TrimPrefix(name, notePathMark))
+		if err != nil {
+			return nil, nil, ctx.Err() // the watcher reports when it can be read again
+		}
+		doc.Digest = NoteDigest(note.Digest)
+		for _, c := range chunk.Cut(f.e.NoteToCut(ctx, note), f.on.Room(ctx)) {
+			out.add(doc, c.Text, vectors.KeyOf(c.Identity...), c.Line)
+		}
+	}
+	if ctx.Err() != nil { // the sizes are estimates
+		return nil, nil, ctx.Err()
+	}
+	return doc, out, nil
+}
+
+// add adds a text to a document and its texts.
+func (p *pieces) add(doc *vectors.Doc, text string, key vectors.Key, line int) {
+	doc.Chunks = append(doc.Chunks, vectors.Chunk{Key: key, Line: line})
+	p.rest = append(p.rest, piece{key, text})
 }
 
 // Room returns the size of a part that the model reads. Tokens that the model adds to every

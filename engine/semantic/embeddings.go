@@ -386,32 +386,6 @@ func (s *VectorIndex) provider() string {
 	return cmp.Or(s.embedder.Status().Provider, s.Identity.Provider)
 }
 
-// Vector returns the embedding of a memory, false unless it is that of the current text.
-func (s *VectorIndex) Vector(id memory.ID, now func(memory.ID) (vectors.Key, bool)) ([]float32, bool) {
-	doc, ok := s.Store.Doc(MemoryDoc(id))
-	if !ok || len(doc.Chunks) == 0 {
-		return nil, false
-	}
-	if digest, ok := now(id); !ok || digest != doc.Digest {
-		return nil, false
-	}
-	vector, ok := s.Store.Vector(doc.Chunks[0].Key)
-	some := slices.ContainsFunc(vector, func(x float32) bool { return x != 0 })
-	return vector, ok && some
-}
-
-// EmbeddedBy returns the name of the model that embedded a memory, "" if none did.
-func (e *Semantic) EmbeddedBy(id memory.ID) string {
-	s := e.Meaning.ServingRack()
-	if s == nil {
-		return ""
-	}
-	if _, ok := s.Store.Doc(MemoryDoc(id)); !ok {
-		return ""
-	}
-	return s.Identity.Model
-}
-
 // Drop removes a document and its embeddings from the index and from its files.
 func (s *VectorIndex) Drop(ctx context.Context, doc string) error {
 	if err := s.Store.Place(nil, []string{doc}); err != nil {

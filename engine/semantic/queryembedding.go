@@ -19,8 +19,11 @@ import (
 const (
 	queryEmbedders = 4   // queries that are embedded at once
 	KeptQueries    = 256 // size of the query cache
-	memoryPrefix   = "m/"
-	notePathMark   = "n/"
+	// sparePassages is how many times as many memories are looked at as are wanted, since some that
+	// are found by passages count less.
+	sparePassages = 2
+	memoryPrefix  = "m/"
+	notePathMark  = "n/"
 )
 
 // QueryEmbedding is the embedding of one text.
@@ -36,6 +39,7 @@ type NearHit struct {
 	ID     memory.ID // of a memory
 	Path   string    // of a note
 	Line   int       // of the note, where the nearest part begins
+	Chunk  int       // of a memory: 0 if its whole text is nearest, else the number of the passage
 	Cosine float64
 }
 
@@ -183,7 +187,7 @@ func (s *QueryEmbedding) Nearest(ctx context.Context, w NearQuery) (memories, no
 		least = max(s.Rack.Grade.Cosine(w.Least), 0)
 	}
 	found, err := s.Rack.Store.Nearest(ctx, s.vector,
-		vectors.Query{Prefix: memoryPrefix, N: w.Memories, Least: least, Accept: func(doc string) bool {
+		vectors.Query{Prefix: memoryPrefix, N: sparePassages * w.Memories, Least: least, Accept: func(doc string) bool {
 			return w.AcceptMemory == nil || w.AcceptMemory(memory.ID(doc[len(memoryPrefix):]))
 		}},
 		vectors.Query{Prefix: notePathMark, N: w.Notes, Least: least, Accept: func(doc string) bool {
@@ -192,7 +196,7 @@ func (s *QueryEmbedding) Nearest(ctx context.Context, w NearQuery) (memories, no
 	if err != nil { // canceled, or the model was replaced
 		return nil, nil
 	}
-	return nearHitsOf(found[0]), nearHitsOf(found[1])
+	return s.weighPassages(nearHitsOf(found[0]), w.Memories, least), nearHitsOf(found[1])
 }
 
 func nearHitsOf(found []vectors.Match) []NearHit {
@@ -201,36 +205,25 @@ func nearHitsOf(found []vectors.Match) []NearHit {
 		if f.Cosine <= 0 { // a zero embedding is near nothing
 			continue
 		}
-		hit := NearHit{Line: f.Line, Cosine: f.Cosine}
+		hit := NearHit{Cosine: f.Cosine}
 		if id, is := strings.CutPrefix(f.Doc, memoryPrefix); is {
-			hit.ID = memory.ID(id)
+			hit.ID, hit.Chunk = memory.ID(id), f.Chunk
 		} else {
-			hit.Path = strings.TrimPrefix(f.Doc, notePathMark)
+			hit.Path, hit.Line = strings.TrimPrefix(f.Doc, notePathMark), f.Line
 		}
 		out = append(out, hit)
 	}
 	return out
 }
 
-// Cosine returns the cosine to a memory's current text, false if that has no embedding.
+// Cosine returns the cosine to the whole of a memory's current text, false if that has no
+// embedding.
 func (s *QueryEmbedding) Cosine(id memory.ID) (float64, bool) {
 	vector, ok := s.Rack.Vector(id, s.digest)
 	if !ok || len(vector) != len(s.vector) {
 		return 0, false
 	}
 	return s.To(vector), true
-}
-
-// CosineOfNote returns the cosine to the nearest part of a note, false if no part has an
-// embedding.
-func (s *QueryEmbedding) CosineOfNote(path string) (cosine float64, known bool) {
-	doc, _ := s.Rack.Store.Doc(NoteDoc(path))
-	for _, c := range doc.Chunks {
-		if vector, ok := s.Rack.Store.Vector(c.Key); ok {
-			cosine, known = max(cosine, s.To(vector)), true
-		}
-	}
-	return cosine, known
 }
 
 // To returns the cosine to a vector of the same model.

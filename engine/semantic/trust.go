@@ -37,7 +37,5 @@ func (s *VectorIndex) TrustedForMerge() bool { return s != nil && s.Grade.Trust(
 
 // FitsModel reports whether the model reads all of a text.
 func (s *VectorIndex) FitsModel(ctx context.Context, text string) bool {
-	most := s.MostTokens()
-	const shortest = 2 // bytes of a token, in ordinary text
-	return len(text) <= shortest*most || s.embedder.Tokens(ctx, text) <= most
+	return s.isShort(text) || s.embedder.Tokens(ctx, text) <= s.MostTokens()
 }

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"strings"
@@ -58,7 +57,8 @@ type vectorSearchOut struct {
 type vectorFact struct {
 	ID         memory.ID  `json:"id"`
 	Text       string     `json:"text"`
-	Similarity float64    `json:"similarity" doc:"share of the query that it holds, 0 to 1"`
+	Similarity float64    `json:"similarity" doc:"with the query, 0 to 1: by vectors, on the scale of thresholds, or else the share of the query's words that it has"`
+	ComparedBy string     `json:"compared_by" enum:"vectors|words" doc:"what similarity is by"`
 	Metadata   vectorMeta `json:"metadata"`
 }
 
@@ -74,7 +74,7 @@ type vectorMeta struct {
 	LastAccessed     float64     `json:"last_accessed_ts" doc:"seconds since 1970"`
 	RelatedMemories  []memory.ID `json:"related_memories"`
 	SessionID        string      `json:"session_id"`
-	EmbeddingVersion string      `json:"embedding_version" doc:"words without a model"`
+	EmbeddingVersion string      `json:"embedding_version" doc:"model of its vector, words if it has none"`
 	Collection       string      `json:"collection"`
 }
 
@@ -104,15 +104,20 @@ func vectorSearchKnowledge(ctx context.Context, c *tool.Call, in *vectorSearchIn
 		if accessed.IsZero() {
 			accessed = m.CreatedAt
 		}
+		alike, by := tool.Similarity(&h)
+		version := wordsVersion
+		if m.HasEmbedding {
+			version = m.EmbeddingVersion
+		}
 		out.Results = append(out.Results,
-			vectorFact{ID: m.ID, Text: m.Content, Similarity: math.Round(h.Explain.Share*1e4) / 1e4,
+			vectorFact{ID: m.ID, Text: m.Content, Similarity: math.Round(alike*1e4) / 1e4, ComparedBy: by,
 				Metadata: vectorMeta{
 					Category: m.Category, Confidence: m.Confidence, Source: m.Source, AddedAt: m.CreatedAt,
 					Type:         m.Type,
 					AccessCount:  m.AccessCount,
 					LastAccessed: float64(accessed.UnixMilli()) / 1e3, RelatedMemories: related[m.ID],
 					SessionID:        m.SessionID,
-					EmbeddingVersion: cmp.Or(m.EmbeddingVersion, wordsVersion), Collection: m.Collection}})
+					EmbeddingVersion: version, Collection: m.Collection}})
 	}
 	return out, nil
 }

@@ -1,6 +1,7 @@
 package cortexgraph
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -41,6 +42,7 @@ type similar struct {
 	SuggestedAction string      `json:"suggested_action" doc:"auto-merge, llm-review or keep-separate"`
 	MemoryIDs       []memory.ID `json:"memory_ids"`
 	ContentPreviews []string    `json:"content_previews" doc:"of the first three"`
+	ComparedBy      string      `json:"compared_by" enum:"vectors|words" doc:"vectors if any two were compared so"`
 }
 
 type similarPair struct {
@@ -49,6 +51,7 @@ type similarPair struct {
 	Content1Preview string    `json:"content1_preview"`
 	Content2Preview string    `json:"content2_preview"`
 	Similarity      float64   `json:"similarity"`
+	ComparedBy      string    `json:"compared_by" enum:"vectors|words"`
 }
 
 func clusterMemories(ctx context.Context, c *tool.Call, in *clusterMemoriesIn) (*clusterMemoriesOut, error) {
@@ -64,14 +67,16 @@ func clusterMemories(ctx context.Context, c *tool.Call, in *clusterMemoriesIn) (
 		for _, p := range res.Pairs {
 			out.Duplicates = append(out.Duplicates,
 				similarPair{ID1: p.ID1, ID2: p.ID2, Content1Preview: p.Content1Preview,
-					Content2Preview: p.Content2Preview, Similarity: round(p.Similarity, 4)})
+					Content2Preview: p.Content2Preview, Similarity: round(p.Similarity, 4),
+					ComparedBy: cmp.Or(p.Compared, op.ComparedByWords)})
 		}
 	} else {
 		out.ClustersFound, out.Strategy, out.Threshold, out.Clusters = &res.Found, res.Strategy, &res.Threshold,
 			[]similar{}
 		for _, g := range res.Clusters {
 			out.Clusters = append(out.Clusters, similar{ID: g.ID, Size: g.Size, Cohesion: round(g.Cohesion, 4),
-				SuggestedAction: g.SuggestedAction, MemoryIDs: g.MemoryIDs, ContentPreviews: g.ContentPreviews})
+				SuggestedAction: g.SuggestedAction, MemoryIDs: g.MemoryIDs, ContentPreviews: g.ContentPreviews,
+				ComparedBy: cmp.Or(g.Compared, op.ComparedByWords)})
 		}
 	}
 	if shown := len(out.Clusters) + len(out.Duplicates); shown < res.Found {

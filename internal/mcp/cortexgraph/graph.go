@@ -147,6 +147,7 @@ type openedMemory struct {
 	Status     string           `json:"status"`
 	PromotedAt *int64           `json:"promoted_at" doc:"seconds since 1970, or null"`
 	PromotedTo *string          `json:"promoted_to" doc:"path of its note, or null"`
+	HasVector  bool             `json:"has_embedding" doc:"its text has a vector"`
 	Score      *float64         `json:"score,omitempty" doc:"decay score"`
 	AgeDays    *float64         `json:"age_days,omitempty"`
 	Relations  *openedRelations `json:"relations,omitempty"`
@@ -203,7 +204,8 @@ func opened(m *op.OpenedMemory, scores bool, space *room) openedMemory {
 		Source:  unlessEmpty(m.Source),
 		Context: unlessEmpty(m.Context), CreatedAt: epoch(m.CreatedAt), LastUsed: epoch(m.LastUsed),
 		UseCount: m.UseCount,
-		Strength: round(m.Strength, 4), Status: m.Status, PromotedTo: unlessEmpty(m.PromotedTo)}
+		Strength: round(m.Strength, 4), Status: m.Status, PromotedTo: unlessEmpty(m.PromotedTo),
+		HasVector: m.HasEmbedding}
 	if !m.PromotedAt.IsZero() {
 		out.PromotedAt = new(epoch(m.PromotedAt))
 	}

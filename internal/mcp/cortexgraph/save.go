@@ -81,7 +81,7 @@ type saveMemoryOut struct {
 	Success           bool      `json:"success"`
 	MemoryID          memory.ID `json:"memory_id"`
 	Message           string    `json:"message"`
-	HasEmbedding      bool      `json:"has_embedding"`
+	HasEmbedding      bool      `json:"has_embedding" doc:"its text has a vector already; else it gets one in the background, if there is a model"`
 	EnrichmentApplied bool      `json:"enrichment_applied"`
 }
 
@@ -94,5 +94,6 @@ func saveMemory(ctx context.Context, c *tool.Call, in *saveMemoryIn) (*saveMemor
 	}
 	return &saveMemoryOut{Success: true, MemoryID: res.Memory.ID,
 		Message:           "Memory saved with ID: " + string(res.Memory.ID),
+		HasEmbedding:      res.Memory.HasEmbedding,
 		EnrichmentApplied: res.EnrichmentApplied}, nil
 }

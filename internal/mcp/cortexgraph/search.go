@@ -21,7 +21,7 @@ type searchMemoryIn struct {
 	TopK          int            `json:"top_k,omitempty" min:"1" max:"100" default:"10" doc:"Maximum number of results; of pages, page_size is"`
 	WindowDays    int            `json:"window_days,omitempty" min:"1" max:"3650" doc:"Only search what was used in the last N days"`
 	MinScore      float64        `json:"min_score,omitempty" min:"0" max:"1" doc:"Minimum decay score threshold"`
-	UseEmbeddings bool           `json:"use_embeddings,omitempty" default:"false" doc:"Use semantic search; without a model words are searched, and the answer says so"`
+	UseEmbeddings bool           `json:"use_embeddings,omitempty" default:"false" doc:"Use semantic search beside that of words; where there is no vector, compared_by is words"`
 	Review        *bool          `json:"include_review_candidates,omitempty" default:"true" doc:"Mix in matches that are about to fade, but not into pages"`
 	Page          int            `json:"page,omitempty" min:"1" max:"1000000" doc:"Page number, from 1; paging begins when page or page_size is given"`
 	PageSize      int            `json:"page_size,omitempty" min:"1" max:"100" doc:"Results per page, 10 if left out"`
@@ -41,7 +41,8 @@ type foundMemory struct {
 	Content    string    `json:"content"`
 	Tags       []string  `json:"tags"`
 	Score      float64   `json:"score" doc:"decay score"`
-	Similarity *float64  `json:"similarity" doc:"share of the query that it holds, 0 to 1, or null without a query"`
+	Similarity *float64  `json:"similarity" doc:"with the query, 0 to 1: by vectors, on the scale of thresholds, or else the share of the query's words that it has; null without a query"`
+	ComparedBy string    `json:"compared_by,omitempty" enum:"vectors|words" doc:"what similarity is by"`
 	UseCount   int64     `json:"use_count"`
 	LastUsed   int64     `json:"last_used" doc:"seconds since 1970"`
 	AgeDays    float64   `json:"age_days"`
@@ -79,6 +80,9 @@ func searchMemory(ctx context.Context, c *tool.Call, in *searchMemoryIn) (*Found
 				"page %d of %d begins after the first %d results; narrow the search", page.Page, page.PageSize,
 				op.MaxOffset).At("page")
 		}
+	}
+	if !in.UseEmbeddings {
+		req.MeaningWeight = new(0.0)
 	}
 	res, err := op.Search.Call(ctx, c, req)
 	if err != nil {
@@ -125,7 +129,8 @@ func found(h *op.Hit, query string, preview int) foundMemory {
 		Score:    round(h.Score, 4),
 		UseCount: h.UseCount, LastUsed: epoch(h.LastUsed), AgeDays: round(h.AgeDays, 1)}
 	if strings.TrimSpace(query) != "" {
-		out.Similarity = new(round(h.Explain.Share, 4))
+		alike, by := tool.Similarity(h)
+		out.Similarity, out.ComparedBy = new(round(alike, 4)), by
 	}
 	return out
 }
