@@ -10,6 +10,7 @@ import (
 
 	"emberd/compaction"
 	"emberd/internal/durable"
+	"emberd/memory"
 	"emberd/stm/record"
 	"emberd/stm/wal"
 )
@@ -63,23 +64,32 @@ func TestAnInputChangedInPlaceIsNotDeleted(t *testing.T) {
 }
 
 // A compacted file that is not whole stands for nothing, as long as there is something
-// else to read.
+// else to read. Without a snapshot nothing else has what is damaged.
 func TestADamagedReplacementStandsForNothing(t *testing.T) {
+	ts, id := damagedReplacement(t)
+	ts.withoutSnapshot()
+	ts.wantContent(id, "apple pie")
+}
+
+// Nor are the files removed that it was made of.
+func TestADamagedReplacementKeepsItsInputs(t *testing.T) {
+	ts, id := damagedReplacement(t)
+	if got := ts.unlink(); len(got) != 0 {
+		t.Errorf("unlinked %v", got)
+	}
+	ts.withoutSnapshot()
+	ts.wantContent(id, "apple pie")
+}
+
+// damagedReplacement is a log of one memory whose file was compacted, with a byte of that
+// memory changed in the compacted file.
+func damagedReplacement(t *testing.T) (*testStore, memory.ID) {
+	t.Helper()
 	ts := openStore(t, wal.Options{})
 	id := ts.save("apple pie").ID()
 	ts.reopen()
-	ts.compact()
-	if err := ts.Close(); err != nil {
-		t.Fatal(err)
-	}
-	made, err := filepath.Glob(filepath.Join(ts.Wal().OwnDir(), "c-*"))
-	if err != nil || len(made) != 1 {
-		t.Fatalf("made %v (%v)", made, err)
-	}
-	flipIn(t, made[0], "apple")
-	ts.open()
-	ts.withoutSnapshot()
-	ts.wantContent(id, "apple pie")
+	flipIn(t, filepath.Join(ts.Wal().OwnDir(), ts.compact().Output), "apple")
+	return ts, id
 }
 
 // flipIn changes the first letter of a word in a file.

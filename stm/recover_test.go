@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"emberd/internal/durable"
 	"emberd/memory"
+	"emberd/stm"
 	"emberd/stm/journal"
 	"emberd/stm/record"
 	"emberd/stm/table"
@@ -238,6 +240,106 @@ func (d brokenFS) OpenRead(name string) (durable.ReadFile, error) {
 type brokenFile struct{ durable.ReadFile }
 
 func (f brokenFile) ReadAt([]byte, int64) (int, error) { return 0, os.ErrPermission }
+
+// A file of this device that cannot be read on from somewhere in it does not end there: the start fails, and
+// the next one finds all that was saved.
+func TestAReadErrorInAFileIsNotItsEnd(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		after int // bytes of the second line
+	}{{"between two lines", 0}, {"in a line", 40}} {
+		t.Run(c.name, func(t *testing.T) {
+			ts := openStore(t, wal.Options{})
+			first, second := ts.save("apple pie").ID(), ts.save("banana bread").ID()
+			if err := ts.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.RemoveAll(filepath.Join(ts.root, "state", "index")); err != nil {
+				t.Fatal(err)
+			}
+			ts.wantNoStart(badSector{name: ts.segments()[0], at: ts.offsetOf("banana") + int64(c.after)})
+			ts.open()
+			ts.wantContent(first, "apple pie")
+			ts.wantContent(second, "banana bread")
+		})
+	}
+}
+
+// Such a file of another device is told, and read whole by the next start.
+func TestAReadErrorInAFileOfAnotherDeviceIsTold(t *testing.T) {
+	ts := openStore(t, wal.Options{})
+	now := time.Now()
+	one := lineOf(1, now, record.OpPut, idOf(1), `{"content":"one"}`)
+	name := ts.other(one, lineOf(2, now, record.OpPut, idOf(2), `{"content":"two"}`))
+	if err := ts.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ts.opt.FS = badSector{name: name, at: int64(len(one))}
+	ts.open()
+	if got := ts.Status(); got.Unreadable != 1 || len(got.Warnings) != 1 {
+		t.Errorf("%d files unreadable, warnings %q; want one of each", got.Unreadable, got.Warnings)
+	}
+	if err := ts.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ts.opt.FS = nil
+	ts.open()
+	ts.wantContent(idOf(1), "one")
+	ts.wantContent(idOf(2), "two")
+}
+
+// offsetOf is where the line that holds text begins in the first file of the log.
+func (ts *testStore) offsetOf(text string) int64 {
+	ts.t.Helper()
+	b, err := os.ReadFile(ts.segments()[0])
+	if err != nil {
+		ts.t.Fatal(err)
+	}
+	start, _ := lineWith(b, text)
+	return int64(start)
+}
+
+// wantNoStart wants a start on the disk to fail with an error of the disk.
+func (ts *testStore) wantNoStart(disk durable.FS) {
+	ts.t.Helper()
+	opt := ts.opt
+	opt.FS = disk
+	s, err := stm.Open(filepath.Join(ts.root, "data"), filepath.Join(ts.root, "state"), &opt)
+	if err == nil {
+		s.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), syscall.EIO.Error()) {
+		ts.t.Errorf("the start ended with %v, want the error of the disk", err)
+	}
+}
+
+// badSector is a real disk on which a file cannot be read from an offset on.
+type badSector struct {
+	durable.OS
+	name string
+	at   int64
+}
+
+func (d badSector) OpenRead(name string) (durable.ReadFile, error) {
+	f, err := d.OS.OpenRead(name)
+	if err != nil || name != d.name {
+		return f, err
+	}
+	return badFile{f, d.at}, nil
+}
+
+type badFile struct {
+	durable.ReadFile
+	at int64
+}
+
+func (f badFile) ReadAt(b []byte, off int64) (int, error) {
+	n, err := f.ReadFile.ReadAt(b[:max(0, min(int64(len(b)), f.at-off))], off)
+	if err == nil && n < len(b) {
+		err = &os.PathError{Op: "read", Path: "a file of the log", Err: syscall.EIO}
+	}
+	return n, err
+}
 
 func TestNamesThatAreNoSegmentsArePassedOver(t *testing.T) {
 	ts := openStore(t, wal.Options{})

@@ -36,6 +36,7 @@ type suite struct{ pkg, tests string }
 var (
 	crashes   = suite{"./stm", "^(TestPowerCutAt|TestEveryDiskError|TestWhatAStartShows|TestAnIdentity)/^all$/^(save|use)$"}
 	starts    = suite{"./stm", "^(TestTheNextProcess|TestWhatAStart|TestAnIdentity)"}
+	reading   = suite{"./stm", "^TestAReadErrorInAFile"}
 	doubts    = suite{"./stm", "^(TestAnUnknownAnswer|TestWhatIsInDoubt|TestNumbersInDoubt|TestADiskThatNever)"}
 	firsts    = suite{"./stm", "^TestAFirstSave"}
 	damage    = suite{"./stm", "^(TestDamage|TestEveryByte|TestSnapshotIsOnly|TestASnapshot|TestPlaces|TestALost|TestAFolder|TestADeleted|TestSnapshotsWhile|TestADamaged|TestDamageUnder)"}
