@@ -62,10 +62,12 @@ func (g Calibration) bounds() (low, high float64) {
 }
 
 // Meaning brings a cosine to 0, as of texts that have nothing to do with each other, to
-// 1, as of texts that say the same. It never falls where the cosine rises.
+// 1, as of short texts that say the same in other words. Texts that share words as well may
+// have more. It never falls where the cosine rises, and is not cut at 1: of long texts many
+// are above it, and it has to tell these apart.
 func (g Calibration) Meaning(cosine float64) float64 {
 	low, high := g.bounds()
-	return clamp((cosine - low) / (high - low))
+	return max(0, (cosine-low)/(high-low))
 }
 
 // Cosine is from what cosine on Meaning is at least that, which is above 0.
