@@ -58,11 +58,11 @@ func (n *vectorScores) ofNotes() map[string]ltm.Near {
 
 // fusion is the one place where embeddings and words meet. The relevance of a hit is
 //
-//	relevance = words + A · w · t · near        near = (cos − low) / (high − low), 0 to 1
+//	relevance = words + A · w · t · near        near = (cos − low) / (high − low), at least 0
 //
 // words is the BM25 sum over the terms, which is at most about A, the sum of their IDF. near
-// is the cosine scaled to 0 for unrelated texts and 1 for the same meaning, by the bounds that
-// the calibration of the model measured (low, high). t is the trust from the calibration, or
+// is the cosine scaled to 0 for unrelated texts and 1 for short texts with the same meaning, by
+// the bounds that the calibration of the model measured (low, high). t is the trust from the calibration, or
 // the setting. w is meaningWeight. So both have the same scale by bounds known beforehand, and
 // are added. This is the weighted sum of scores after a theoretical normalization of Bruch,
 // Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", ACM TOIS 42(1),
@@ -220,7 +220,7 @@ func (a *SearchRun) reportMeaning(s queryEmbeddingWait) {
 func (a *SearchRun) Held(x *op.Explain, asked float64) float64 {
 	held := min(asked, a.matched(x.Terms))
 	if x.Meaning != nil {
-		held = max(held, a.Q.trust*x.Meaning.Near*asked)
+		held = max(held, a.Q.trust*min(1, x.Meaning.Near)*asked)
 	}
 	return held
 }

@@ -91,7 +91,7 @@ func (m *Embeddings) meanings(of [][]float64) [][]float64 {
 	out := make([][]float64, len(of))
 	for i, row := range of {
 		for _, cosine := range row {
-			out[i] = append(out[i], grade.Meaning(cosine))
+			out[i] = append(out[i], min(1, grade.Meaning(cosine)))
 		}
 	}
 	return out

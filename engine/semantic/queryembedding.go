@@ -232,7 +232,8 @@ func (s *QueryEmbedding) To(vector []float32) float64 {
 	return cosine
 }
 
-// NormalizedCosine scales a cosine to 0 (unrelated texts) to 1 (the same meaning).
+// NormalizedCosine scales a cosine to 0 (unrelated texts) to 1 (short texts of the same meaning)
+// and beyond.
 func (s *QueryEmbedding) NormalizedCosine(cosine float64) float64 {
 	return s.Rack.Grade.Meaning(cosine)
 }
