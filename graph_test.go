@@ -45,7 +45,7 @@ func graph() map[string]edges {
 		"embedding": {
 			ours: []string{
 				"internal/bert", "internal/dedupe/similarity", "internal/durable", "internal/gguf",
-				"internal/llamawire", "internal/text",
+				"internal/llamawire", "internal/staticmodel", "internal/text",
 			},
 			others: []string{"golang.org/x/sys/unix", "golang.org/x/text/unicode/norm"},
 			tests:  []string{"internal/tinybert"},
@@ -587,9 +587,13 @@ func graph() map[string]edges {
 		"internal/testutil/racescale": {
 			others: []string{"pgregory.net/rapid"},
 		},
-		"internal/testutil/secrettest":  {},
-		"internal/testutil/snapfile":    {},
-		"internal/stamp":                {},
+		"internal/testutil/secrettest": {},
+		"internal/testutil/snapfile":   {},
+		"internal/stamp":               {},
+		"internal/staticmodel": {
+			ours:  []string{"internal/wordpiece"},
+			tests: []string{"internal/dedupe/similarity"},
+		},
 		"internal/testutil/trainedtest": {},
 		"internal/text": {
 			others: []string{"github.com/rivo/uniseg"},

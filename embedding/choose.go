@@ -51,12 +51,15 @@ func newLink(name string, opt *Options) (link, error) {
 		}
 		l.provider = newLocal(opt)
 		return l, nil
+	case Static:
+		l.provider = static{maxTokens: opt.MaxTokens, prefix: opt.PassagePrefix}
+		return l, nil
 	case Words:
 		l.provider = words{}
 		return l, nil
 	}
-	return l, fmt.Errorf("there is no provider of vectors called %q; use %s, %s, %s or %s", name, Llama, HTTP, Go,
-		Words)
+	return l, fmt.Errorf("there is no provider of vectors called %q; use %s, %s, %s, %s or %s", name, Llama, HTTP, Go,
+		Static, Words)
 }
 
 // choose returns the first provider that works. If its vectors are not those that were

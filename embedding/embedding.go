@@ -12,6 +12,7 @@
 //     other machine is ever asked: other hosts are refused by name, names that lead
 //     elsewhere when they are dialled, and redirects and proxies are not followed.
 //   - go: a BERT model in a GGUF file, run by package bert in this process.
+//   - static: a table of this program with a vector for each word, of package staticmodel.
 //   - words: hashed words and letters without any model. It is lexical: texts are near
 //     that are spelt alike, whatever they mean.
 //
@@ -59,10 +60,11 @@ const (
 
 // The names of providers, in the order in which they are best tried.
 const (
-	Llama = "llama"
-	HTTP  = "http"
-	Go    = "go"
-	Words = "words"
+	Llama  = "llama"
+	HTTP   = "http"
+	Go     = "go"
+	Static = "static"
+	Words  = "words"
 )
 
 // Options are the settings of an Embedder.

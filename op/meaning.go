@@ -20,7 +20,7 @@ type MeaningExplain struct {
 	// Cosine is less than that of the vector if it is one of many passages of a memory, of which one
 	// is near by chance.
 	Cosine float64 `json:"cosine"`
-	Near   float64 `json:"near"` // 0, as texts that have nothing to do with each other, to 1, the same meaning
+	Near   float64 `json:"near"` // 0, as unrelated texts, to 1, as short ones of the same meaning, or more
 	Line   int     `json:"line,omitempty"`
 	Score  float64 `json:"score"`
 }

@@ -60,15 +60,15 @@ func (n *vectorScores) ofNotes() map[string]ltm.Near {
 //
 //	relevance = words + A · w · t · near        near = (cos − low) / (high − low), at least 0
 //
-// words is the BM25 sum over the terms, which is at most about A, the sum of their IDF. near
-// is the cosine scaled to 0 for unrelated texts and 1 for short texts with the same meaning, by
-// the bounds that the calibration of the model measured (low, high). t is the trust from the calibration, or
-// the setting. w is meaningWeight. So both have the same scale by bounds known beforehand, and
-// are added. This is the weighted sum of scores after a theoretical normalization of Bruch,
-// Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", ACM TOIS 42(1),
-// 2023. They find it better than reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR
-// 2009) within a domain and outside of it. RRF would also lose the distances that decay, stage
-// and rekindling use, and a rank of 1/(60+r) could not be explained term by term.
+// words is the BM25 sum over the terms, which is at most about A, the sum of their IDF. near is
+// the cosine scaled to 0 for unrelated texts and 1 for short texts with the same meaning, by the
+// bounds that the calibration of the model measured (low, high). t is the trust from the
+// calibration, or the setting. w is meaningWeight. So both have the same scale by bounds known
+// beforehand, and are added. This is the weighted sum of scores after a theoretical normalization
+// of Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", ACM TOIS
+// 42(1), 2023. They find it better than reciprocal rank fusion (Cormack, Clarke and Büttcher,
+// SIGIR 2009) within a domain and outside of it. RRF would also lose the distances that decay,
+// stage and rekindling use, and a rank of 1/(60+r) could not be explained term by term.
 //
 // The factor A scales the sum to the unit of words. With t = 0, or for a text that is not
 // near, the relevance equals that of words bit by bit.

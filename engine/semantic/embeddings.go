@@ -271,6 +271,10 @@ func (m *Embeddings) openIndexes() []*VectorIndex {
 // every judged set, and other queries lose almost nothing (docs/evaluation.md).
 const LexicalWeight = 0.25
 
+// StaticWeight is the share of its trust that static embeddings have in ranking: the best of 0.2
+// to 1 on half of the questions of four judged sets (docs/evaluation.md).
+const StaticWeight = 0.4
+
 // weightOf returns the weight of an index in ranking.
 func (m *Embeddings) weightOf(s *VectorIndex) float64 {
 	switch {
@@ -278,6 +282,8 @@ func (m *Embeddings) weightOf(s *VectorIndex) float64 {
 		return min(m.Weight, 1)
 	case s.Grade.Lexical:
 		return LexicalWeight
+	case s.Identity.Provider == embedding.Static:
+		return StaticWeight * s.Grade.Trust()
 	}
 	return s.Grade.Trust()
 }

@@ -2,6 +2,8 @@ package semantic
 
 import (
 	"context"
+
+	"emberd/embedding"
 )
 
 // If the embeddings can be trusted to decide, memories are compared by embeddings. A memory
@@ -32,8 +34,11 @@ func (m *Embeddings) Soon(ctx context.Context) (context.Context, context.CancelF
 const decisiveTrust = 0.5
 
 // TrustedForMerge reports whether the embeddings can be trusted to decide, whatever their
-// weight in ranking. It is false for a nil index.
-func (s *VectorIndex) TrustedForMerge() bool { return s != nil && s.Grade.Trust() >= decisiveTrust }
+// weight in ranking. It is false for a nil index, and for static embeddings, which do not know
+// the order of words.
+func (s *VectorIndex) TrustedForMerge() bool {
+	return s != nil && s.Identity.Provider != embedding.Static && s.Grade.Trust() >= decisiveTrust
+}
 
 // FitsModel reports whether the model reads all of a text.
 func (s *VectorIndex) FitsModel(ctx context.Context, text string) bool {

@@ -2,7 +2,9 @@ package bert
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"slices"
 
 	"emberd/internal/gguf"
 )
@@ -88,4 +90,27 @@ func unit(v []float64) []float32 {
 		u[i] = float32(x / length)
 	}
 	return u
+}
+
+// TokenVector returns what the model makes of one token of its vocabulary that stands alone
+// between the marks of the ends: the row of the token, not scaled. Of it static embeddings are
+// made. At the end of ctx it returns within the time of a layer.
+func (m *Model) TokenVector(ctx context.Context, token int32) ([]float32, error) {
+	c := m.content.Load()
+	if c == nil {
+		return nil, ErrClosed
+	}
+	if token < 0 || int(token) >= c.weights.token.rows {
+		return nil, fmt.Errorf("the vocabulary has no token %d, it has %d", token, c.weights.token.rows)
+	}
+	s, err := c.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { c.free <- s }()
+	ends := c.tokenizer.Tokens("", 0)
+	if err := s.forward(ctx, c.weights, slices.Insert(ends, 1, token)); err != nil {
+		return nil, err
+	}
+	return slices.Clone(s.x.Row(1)), nil
 }

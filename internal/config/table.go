@@ -139,7 +139,7 @@ func searchKeys(c *Config) []key {
 				word[float64]{auto, -1}, word[float64]{off, 0}),
 			also: []alias{{name: "CORTEXGRAPH_ENABLE_EMBEDDINGS", read: onOff(auto, off)}}},
 		{name: "embedding.providers", def: "llama,http,go",
-			value: names(&e.Providers, "provider", "llama", "http", "go", "words")},
+			value: names(&e.Providers, "provider", "llama", "http", "go", "static", "words")},
 		{name: "embedding.model", def: none, value: model(&e.Model)},
 		{name: "embedding.engine", def: auto, value: native(&e.Engine)},
 		{name: "embedding.folder", def: auto, value: place(&e.Folder), underHome: true},

@@ -20,11 +20,12 @@ import (
 
 // unitRun is one unit of a set under way through a daemon.
 type unitRun struct {
-	s      *session
-	set    *eval.Set
-	folder string // of the set
-	daemon *tempdaemon.Daemon
-	report eval.SetReport
+	s       *session
+	set     *eval.Set
+	folder  string    // of the set
+	meaning []float64 // weights of meaning that questions are asked with besides
+	daemon  *tempdaemon.Daemon
+	report  eval.SetReport
 
 	ids   map[memory.ID]string // names of what was saved
 	paths map[string]string    // names of notes
@@ -226,25 +227,48 @@ func (r *unitRun) ask(ctx context.Context) error {
 		scopes = append(scopes, eval.ScopeGroup)
 	}
 	for _, scope := range scopes {
-		answers, took, err := r.askIn(ctx, scope)
+		answers, took, err := r.askIn(ctx, scope, nil)
 		if err != nil {
 			return err
 		}
 		if scope == eval.ScopeAll {
 			r.report.Latency = eval.LatencyOf(took)
 		}
-		r.judge(scope, answers)
+		swept, err := r.sweep(ctx, scope)
+		if err != nil {
+			return err
+		}
+		r.judge(scope, answers, swept)
 	}
 	return nil
 }
 
-// askIn asks every question in one scope.
-func (r *unitRun) askIn(ctx context.Context, scope string) ([]eval.Answer, []time.Duration, error) {
+// sweep asks every question in one scope with each weight of meaning.
+func (r *unitRun) sweep(ctx context.Context, scope string) ([]system, error) {
+	var swept []system
+	for _, weight := range r.meaning {
+		answers, _, err := r.askIn(ctx, scope, &weight)
+		if err != nil {
+			return nil, err
+		}
+		run := eval.Run{}
+		for _, a := range answers {
+			run[a.ID] = a.Top
+		}
+		swept = append(swept, system{fmt.Sprintf("emberd, meaning %g", weight), run})
+	}
+	return swept, nil
+}
+
+// askIn asks every question in one scope, with a weight of meaning or the daemon's own.
+func (r *unitRun) askIn(ctx context.Context, scope string, meaning *float64) ([]eval.Answer, []time.Duration, error) {
 	var answers []eval.Answer
 	var took []time.Duration
 	for _, q := range r.set.Questions {
 		start := time.Now()
-		res, err := op.Search.Call(ctx, r.daemon, r.request(q, scope))
+		req := r.request(q, scope)
+		req.MeaningWeight = meaning
+		res, err := op.Search.Call(ctx, r.daemon, req)
 		a := eval.Answer{Unit: r.set.Unit, Scope: scope, ID: q.ID, Category: q.Category, Top: []string{},
 			Millis: eval.Millis(time.Since(start))}
 		switch memory.CodeOf(err) {
@@ -289,7 +313,7 @@ func (r *unitRun) names(res *op.SearchResult) []string {
 
 // judge adds the lines of one scope: all questions, then each category, with
 // emberd and then plain BM25.
-func (r *unitRun) judge(scope string, answers []eval.Answer) {
+func (r *unitRun) judge(scope string, answers []eval.Answer, swept []system) {
 	raw, folded := eval.Run{}, eval.Run{}
 	for _, a := range answers {
 		raw[a.ID], folded[a.ID] = a.Top, eval.Distinct(a.Top)
@@ -299,6 +323,7 @@ func (r *unitRun) judge(scope string, answers []eval.Answer) {
 	if r.report.Repeated > 0 {
 		systems = append(systems, system{"emberd, each note once", folded})
 	}
+	systems = append(systems, swept...)
 	for _, b := range r.set.Baselines {
 		systems = append(systems, system{b.Name, r.set.Plain(b, scope == eval.ScopeGroup)})
 	}

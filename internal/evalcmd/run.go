@@ -32,6 +32,7 @@ type setOptions struct {
 	keep        bool
 	report      string
 	perQuestion string
+	meaning     []float64
 }
 
 // everyUnit is the unit that stands for all that a folder has.
@@ -52,6 +53,7 @@ func (s *session) runCommand() *cobra.Command {
 	f.StringVar(&o.half, "half", "", "")
 	f.IntVar(&o.sample, "sample", 0, "")
 	f.BoolVar(&o.misspelled, "misspelled", false, "")
+	f.Float64SliceVar(&o.meaning, "meaning", nil, "")
 	f.StringVar(&o.report, "report", "", "")
 	f.StringVar(&o.perQuestion, "per-question", "", "")
 	f.BoolVar(&o.keep, "keep", false, "")
@@ -79,6 +81,9 @@ func (s *session) eval(ctx context.Context, o *setOptions, dir string) (err erro
 	if err := checkHalf(o.half); err != nil {
 		return err
 	}
+	if slices.ContainsFunc(o.meaning, func(w float64) bool { return !(0 <= w && w <= 1) }) {
+		return memory.Errorf(memory.Invalid, "a weight of meaning is from 0 to 1")
+	}
 	sets, err := s.readSets(ctx, o, dir)
 	if err != nil {
 		return err
@@ -92,7 +97,7 @@ func (s *session) eval(ctx context.Context, o *setOptions, dir string) (err erro
 	}
 	defer func() { err = errors.Join(err, files.report.Close(), files.perQuestion.Close()) }()
 	report := &eval.Report{}
-	err = s.inHome(o.keep, func(home string) error { return s.measureAll(ctx, report, dir, home, sets) })
+	err = s.inHome(o.keep, func(home string) error { return s.measureAll(ctx, o, report, dir, home, sets) })
 	if err != nil {
 		return err
 	}
@@ -155,13 +160,14 @@ func (s *session) readSets(ctx context.Context, o *setOptions, dir string) ([]*e
 }
 
 // measureAll measures set after set, each with a daemon of its own.
-func (s *session) measureAll(ctx context.Context, report *eval.Report, dir, home string, sets []*eval.Set) error {
+func (s *session) measureAll(ctx context.Context, o *setOptions, report *eval.Report, dir, home string,
+	sets []*eval.Set) error {
 	var err error
 	if report.Manifest, err = s.manifest(dir, home); err != nil {
 		return err
 	}
 	for _, set := range sets {
-		run := &unitRun{s: s, set: set, folder: dir}
+		run := &unitRun{s: s, set: set, folder: dir, meaning: o.meaning}
 		if err := run.measure(ctx, filepath.Join(home, string(set.Unit))); err != nil {
 			return fmt.Errorf("%s: %w", set.Unit, err)
 		}

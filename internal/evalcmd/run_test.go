@@ -48,12 +48,14 @@ func TestEvalTellsRepeatedHits(t *testing.T) {
 		Baselines:  []eval.Baseline{{Name: "plain BM25", Texts: []string{"", "kite"}}},
 	}
 	r := &unitRun{set: set}
-	r.judge(eval.ScopeAll, []eval.Answer{{ID: "q", Top: []string{"a", "a", "a", "b"}}})
+	r.judge(eval.ScopeAll, []eval.Answer{{ID: "q", Top: []string{"a", "a", "a", "b"}}},
+		[]system{{"emberd, meaning 0.5", eval.Run{"q": {"b"}}}})
 	got := map[string]float64{}
 	for _, line := range r.report.Results {
 		got[line.System] = line.MRR10
 	}
-	if got["emberd"] != 0.25 || got["emberd, each note once"] != 0.5 || got["plain BM25"] != 1 {
+	if got["emberd"] != 0.25 || got["emberd, each note once"] != 0.5 || got["plain BM25"] != 1 ||
+		got["emberd, meaning 0.5"] != 1 {
 		t.Errorf("MRR@10 %v, want 0.25, 0.5 with each note once, and 1 for plain BM25", got)
 	}
 	if want := []eval.Place{{Judgements: "qrels.tsv", Name: "b", Rank: 4,

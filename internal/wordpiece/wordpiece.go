@@ -41,12 +41,28 @@ func New(f *gguf.File, facts *gguf.Facts) *Tokenizer {
 		begin: facts.Begin, end: facts.End, unknown: facts.Unknown,
 		cased: facts.Cased, accented: facts.Accented,
 	}
+	t.learn(tokens)
+	return t
+}
+
+// None is what [Of] has at the ends of a text and for a word that the vocabulary has no tokens for.
+const None = -1
+
+// Of makes a tokenizer of a vocabulary alone, for texts in lower case and without accents. A
+// token's number is its place in the vocabulary, none is empty, and one that begins a word
+// begins with U+2581.
+func Of(vocabulary []string) *Tokenizer {
+	t := &Tokenizer{ids: make(map[string]int32, len(vocabulary)), begin: None, end: None, unknown: None}
+	t.learn(vocabulary)
+	return t
+}
+
+func (t *Tokenizer) learn(tokens []string) {
 	for id, token := range tokens {
 		token = strings.Clone(token)
 		t.ids[token] = int32(id)
 		t.longest[token[0]] = max(t.longest[token[0]], len(token))
 	}
-	return t
 }
 
 // Tokens are those of a text between those of its beginning and its end, limit at most in

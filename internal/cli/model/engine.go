@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"emberd/embedding"
 	"emberd/internal/cli"
 	"emberd/memory"
 	"emberd/op"
@@ -185,6 +186,9 @@ func trustText(s *cli.App, r *op.EngineStatusResult) string {
 	text := fmt.Sprintf("%.2f by the model's exam", r.Model.Trust)
 	if r.Meaning.Weight != r.Model.Trust && r.State != op.EngineUnused && r.Earlier == nil {
 		text += fmt.Sprintf("; searches weigh it with %.2f", r.Meaning.Weight)
+	}
+	if r.Model.Provider == embedding.Static {
+		text += "; whether texts say the same is decided by words, since it does not know the order of words"
 	}
 	return text
 }

@@ -25,9 +25,9 @@ func TestEngineStatusIsForPeople(t *testing.T) {
 		status op.EngineStatusResult
 		want   string
 	}{
-		"nothing set": {op.EngineStatusResult{State: op.EngineOff, Problem: "choose a model (emberd model use), or name a server in embedding.url"}, `
-vectors    none: choose a model (emberd model use), or name a server in
-           embedding.url
+		"nothing set": {op.EngineStatusResult{State: op.EngineOff, Problem: "choose a model (emberd model use), such as static, which needs no file, or name a server in embedding.url"}, `
+vectors    none: choose a model (emberd model use), such as static, which needs
+           no file, or name a server in embedding.url
 `},
 		"a file that is none": {op.EngineStatusResult{State: op.EngineWaiting, Meaning: &op.Meaning{Without: page},
 			Problem: page,

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"emberd/embedding"
 	"emberd/internal/cli"
 	"emberd/internal/config"
 	"emberd/internal/models"
@@ -67,8 +68,13 @@ func modelListCommand(s *cli.App) *cobra.Command {
 				for i := range list.Models {
 					printModelRow(s, &list.Models[i])
 				}
-				if list.Used == "" {
-					s.Note("none is used; emberd model install NAME brings one in, emberd model use NAME has it used")
+				switch {
+				case list.Used != "":
+				case slices.Contains(c.Embedding.Providers, embedding.Static):
+					s.Note("%s is used, which is part of emberd", embedding.Static)
+				default:
+					s.Note("none is used; emberd model install NAME brings one in, emberd model use NAME has it used; "+
+						"%s is part of emberd, small and needs no file", embedding.Static)
 				}
 			})
 		}))

@@ -30,6 +30,13 @@ func modelUseCommand(s *cli.App) *cobra.Command {
 }
 
 func useModel(s *cli.App, c *config.Config, which string, dry bool) error {
+	if which == embedding.Static {
+		changes, err := settingChanges(c, staticSettings(c), "")
+		if err != nil {
+			return err
+		}
+		return writeChanges(s, c, &models.Model{Name: which}, changes, dry)
+	}
 	m, value, err := installedOrFile(c, which)
 	if err != nil {
 		return err
@@ -42,6 +49,21 @@ func useModel(s *cli.App, c *config.Config, which string, dry bool) error {
 	if err != nil {
 		return err
 	}
+	return writeChanges(s, c, m, changes, dry)
+}
+
+// staticSettings are those for the table of static embeddings in this program, which comes after
+// every other provider that is listed.
+func staticSettings(c *config.Config) []config.Change {
+	providers := c.Embedding.Providers
+	if !slices.Contains(providers, embedding.Static) {
+		providers = append(slices.Clone(providers), embedding.Static)
+	}
+	return []config.Change{{Key: "embedding.providers", Value: strings.Join(providers, ",")}}
+}
+
+// writeChanges writes what a model needs, unless that is only to be shown, and tells it.
+func writeChanges(s *cli.App, c *config.Config, m *models.Model, changes []cli.SettingChange, dry bool) error {
 	if len(changes) > 0 && !dry {
 		if err := cli.WriteSettings(s, c, changes); err != nil {
 			return err
@@ -99,13 +121,18 @@ func modelChanges(c *config.Config, m *models.Model, value string) ([]cli.Settin
 	if !makesWith(c) {
 		want = append(want, config.Change{Key: "embedding.providers", Value: "llama,http,go"})
 	}
+	return settingChanges(c, want, m.Path)
+}
+
+// settingChanges are those that are not as they are wanted. The path of a model is as good as its name.
+func settingChanges(c *config.Config, want []config.Change, path string) ([]cli.SettingChange, error) {
 	changes := []cli.SettingChange{}
 	for _, w := range want {
 		st, err := c.Explain(w.Key)
 		if err != nil {
 			return nil, err
 		}
-		if st.Value == w.Value || w.Key == "embedding.model" && st.Value == m.Path {
+		if st.Value == w.Value || w.Key == "embedding.model" && st.Value == path {
 			continue
 		}
 		changes = append(changes, cli.SettingChange{Setting: w.Key, Was: st.Value, Value: w.Value})
