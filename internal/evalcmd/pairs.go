@@ -112,7 +112,8 @@ type thresholds struct {
 }
 
 func newThresholds() (t thresholds) {
-	for _, at := range []float64{0.40, 0.60, 0.65, op.CohesionThreshold, op.ClusterThreshold, 0.85, op.DuplicateThreshold, 0.90, 0.95} {
+	for _, at := range []float64{0.40, 0.60, 0.65, op.CohesionThreshold, op.ClusterThreshold, 0.85,
+		op.DuplicateThreshold, 0.90, 0.95} {
 		t.Thresholds = append(t.Thresholds, atThreshold{Threshold: at})
 	}
 	for i := range steps + 1 {
@@ -236,8 +237,8 @@ func (s *session) printPairs(r *pairsReport) {
 	v := r.Vectors
 	s.printf("%s\n", "           by words                                by vectors ("+cli.Flat(v.Model)+")")
 	s.printf("%s\n", "threshold  pairs wrong precision recall opposites  pairs wrong precision recall opposites")
-	for i, what := range []string{"that reach it", "and that nothing keeps apart", "and the first of which adds nothing",
-		"and that do not both have words of their own"} {
+	for i, what := range []string{"that reach it", "and that nothing keeps apart",
+		"and the first of which adds nothing", "and that do not both have words of their own"} {
 		s.printAt(what, r, func(at *atThreshold) *tally { return at.tallies()[i] })
 	}
 	if v.Trust < decisive {
