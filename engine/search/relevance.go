@@ -11,6 +11,9 @@ const (
 	// evenShare is the share of the question's weight from which a hit more probably answers it than
 	// not. It was chosen on half of the questions of emberd-eval absent.
 	evenShare = 0.41
+	// evenNear is the nearness from which one of the three nearest hits more probably answers the
+	// question than not.
+	evenNear = 1.5
 	// Below leastRelevance nothing answers. Neither does anything if words that no text holds are half
 	// of what was asked.
 	leastRelevance = 0.25
