@@ -68,7 +68,7 @@ func TestWhatMeansTheSameIsFound(t *testing.T) {
 	}
 	for _, h := range res.Hits {
 		if x := h.Explain; len(x.Terms) > 0 || x.Meaning == nil || x.Meaning.Score != x.Relevance ||
-			math.Abs(x.Share-0.41*x.Meaning.Near) > 1e-9 {
+			math.Abs(x.Share-0.41/1.3*x.Meaning.Near) > 1e-9 {
 			t.Errorf("%s is explained by %+v", namesOf([]op.Hit{h}), x)
 		}
 	}
