@@ -176,7 +176,7 @@ func (h healer) heal(ctx context.Context, held *repair.Folded) (comparison, erro
 	}
 	h.Table.Strip(found.have, found.until)
 	h.Uses.giveBack(found.uses) // which are written with the next ones
-	if len(found.lines)+found.covered.Count()+len(found.kept) == 0 {
+	if len(found.lines)+found.covered.Count()+found.told.Count()+len(found.kept) == 0 {
 		h.before.Return(h.Home, held, h.Snapshot.Seen)
 		return found, nil
 	}
@@ -187,7 +187,9 @@ func (h healer) heal(ctx context.Context, held *repair.Folded) (comparison, erro
 		return found, err
 	}
 	h.before.Return(h.Home, held, h.Snapshot.Seen)
-	if err := h.giveUp(ctx, &found.covered); err != nil {
+	giveUp := record.Ranges{Spans: slices.Clone(found.covered.Spans)}
+	giveUp.AddAll(&found.told)
+	if err := h.giveUp(ctx, &giveUp); err != nil {
 		return found, err
 	}
 	if met := h.met(); met.Gaps == 0 && len(found.lines) >= met.Quarantined {
@@ -224,6 +226,7 @@ type comparison struct {
 	lines         []record.Line
 	uses          map[[16]byte]record.UseTotal // of this device
 	gone, covered record.Ranges                // own numbers that no file holds, and those whose effect is known
+	told          record.Ranges                // own numbers that were given up in a header that no file has any more
 	kept          map[string][][2]uint64       // those of other devices whose effect is known, by device
 	have          *table.Table                 // what the files hold
 	until         uint64                       // of the clock, as far as they were sure to be read
@@ -247,6 +250,7 @@ func (h healer) compare(ctx context.Context, held *repair.Folded) (found compari
 	found.uses = repair.Uses(h.Table, have.Table, h.Device)
 	known := have.Seen.Of(h.Device)
 	h.Snapshot.mu.Lock()
+	_, found.told = known.Lacking(h.Snapshot.lost.Last(), &h.Snapshot.lost)
 	known.AddAll(&h.Snapshot.lost)
 	carried := record.Ranges{Spans: slices.Clone(h.Snapshot.carried.Spans)}
 	h.Snapshot.mu.Unlock()
