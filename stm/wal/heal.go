@@ -82,12 +82,24 @@ func (h healer) recover(ctx context.Context) error {
 		h.Logger.Warn("memories that the log had lost came back from the snapshot", "memories", r.healed.Memories,
 			"from", r.healed.Oldest, "until", r.healed.Newest, "files", h.own.Missed())
 		r.lines = nil
-		h.others.Lose(h.Now()) // Refresh says in time of which devices the lines are kept
+		h.others.Lose(h.Now()) // Refresh writes again what these files lose from here on
+		if err := h.keepReturned(ctx); err != nil {
+			return fmt.Errorf("whose records came back is not written down yet: %w", err)
+		}
 	}
 	if r.sound {
 		h.Quarantine.Settle()
 	}
 	return h.settleShort(ctx)
+}
+
+// keepReturned says in a header of which other devices' records the lines that came back are.
+func (h healer) keepReturned(ctx context.Context) error {
+	have, err := repair.Fold(ctx, h.FS, h.Data, h.Logger)
+	if err != nil {
+		return err
+	}
+	return h.keep(ctx, h.keepable(h.Snapshot.Seen.Clone(), have.Seen))
 }
 
 // settleShort takes the files that the start found short as they are, if nothing of them is missed any more. The
@@ -259,6 +271,7 @@ func (h healer) compare(ctx context.Context, held *repair.Folded) (found compari
 	if c.seq > h.Snapshot.began { // what this run wrote
 		effect.Add(h.Snapshot.began+1, c.seq)
 	}
+	h.regain(seen, held)
 	found.kept = h.keepable(seen, have.Seen)
 	if held != nil {
 		if found.lines, err = h.completed(ctx, found.lines, held); err != nil {
@@ -270,6 +283,24 @@ func (h healer) compare(ctx context.Context, held *repair.Folded) (found compari
 	found.Note(found.lines)
 	found.Records, found.Covered = found.gone.Count(), found.covered.Count()
 	return found, nil
+}
+
+// regain adds to seen the missed records of other devices that a copy has, which may be nil.
+func (h healer) regain(seen map[record.Device]*record.Ranges, held *repair.Folded) {
+	if held == nil {
+		return
+	}
+	for dev, of := range held.Seen.By {
+		missed := h.before.Lacks(dev)
+		for _, gap := range missed.Spans {
+			if seen[dev] == nil {
+				seen[dev] = &record.Ranges{}
+			}
+			for _, part := range of.Within(gap[0], gap[1]) {
+				seen[dev].Add(part[0], part[1])
+			}
+		}
+	}
 }
 
 // undeleted takes out of lines what is older than a tombstone that compaction dropped, and of memories of
