@@ -271,9 +271,9 @@ func (m *Embeddings) openIndexes() []*VectorIndex {
 // every judged set, and other queries lose almost nothing (docs/evaluation.md).
 const LexicalWeight = 0.5
 
-// StaticWeight is the share of its trust that static embeddings have in ranking: the best of 0.4
-// to 1 on half of the questions of four judged sets (docs/evaluation.md).
-const StaticWeight = 0.8
+// StaticWeight is the share of its trust that static embeddings have in ranking: the best of
+// 0.3 to 1 on half of the questions of four judged sets (docs/evaluation.md).
+const StaticWeight = 0.65
 
 // weightOf returns the weight of an index in ranking.
 func (m *Embeddings) weightOf(s *VectorIndex) float64 {
