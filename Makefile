@@ -168,8 +168,9 @@ mutants:
 	EMBERD_TEST_MUTANTS=1 go test -v -count=1 -timeout 60m -run Mutants ./internal/testutil/mutants
 
 # Search quality on judged sets, by emberd-eval, which nothing installs: make eval SETS=/folder/with/locomo/dev/and/ir/scifact
+# With the model of make model too, which takes longer: make eval SETS=… EMBERD_TEST_TRAINED=~/.cache/emberd-model
 eval:
-	EMBERD_SETS="$(SETS)" go test -v -count=1 -run Eval -timeout 60m ./bench
+	EMBERD_SETS="$(SETS)" go test -v -count=1 -run Eval -timeout 4h ./bench
 
 # Credentials and what only looks like them, every way in of the real daemon: what was refused
 # is printed as a table, and looked for in every file afterwards.

@@ -30,7 +30,8 @@ func newProgram(tb testing.TB) *program {
 		}
 	})
 	p := &program{binary: filepath.Join(dir, "emberd"), home: filepath.Join(dir, "h")}
-	build := exec.CommandContext(tb.Context(), "go", "build", "-buildvcs=false", "-o", dir, "emberd/cmd/emberd", "emberd/cmd/emberd-eval")
+	build := exec.CommandContext(tb.Context(), "go", "build", "-buildvcs=false", "-o", dir,
+		"emberd/cmd/emberd", "emberd/cmd/emberd-llama", "emberd/cmd/emberd-eval")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		tb.Fatalf("build: %v\n%s", err, out)

@@ -1,19 +1,10 @@
 package bench
 
 import (
-	"encoding/binary"
-	"encoding/json"
 	"fmt"
-	"hash/fnv"
-	"math"
-	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -21,75 +12,11 @@ import (
 	"emberd/op"
 )
 
-// hybridDim is the dimension of all-MiniLM-L6-v2's vectors.
-const hybridDim = 384
-
-// wordVectors makes the vector of a text of a random one for each of its words, so that
-// texts are as near as they share words, and making one takes next to no time.
-type wordVectors struct{ known sync.Map }
-
-func (w *wordVectors) word(s string) []float32 {
-	if v, ok := w.known.Load(s); ok {
-		return v.([]float32)
-	}
-	h := fnv.New64a()
-	h.Write([]byte(s))
-	rng := rand.New(rand.NewPCG(h.Sum64(), 1))
-	v := make([]float32, hybridDim)
-	for i := range v {
-		v[i] = float32(rng.NormFloat64())
-	}
-	w.known.Store(s, v)
-	return v
-}
-
-func (w *wordVectors) text(s string) []float32 {
-	sum := make([]float32, hybridDim)
-	for word := range strings.FieldsSeq(s) {
-		for i, x := range w.word(word) {
-			sum[i] += x
-		}
-	}
-	return sum
-}
-
-// ServeHTTP embeds as servers of models do, and packs vectors as they do when asked for
-// base64: numbers in decimals would be most of what filling costs.
-func (w *wordVectors) ServeHTTP(out http.ResponseWriter, r *http.Request) {
-	var req struct {
-		Input []string `json:"input"`
-	}
-	if r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&req) != nil {
-		http.NotFound(out, r)
-		return
-	}
-	type item struct {
-		Index     int    `json:"index"`
-		Embedding []byte `json:"embedding"`
-	}
-	data := make([]item, len(req.Input))
-	for i, text := range req.Input {
-		data[i] = item{i, packed(w.text(text))}
-	}
-	_ = json.NewEncoder(out).Encode(map[string]any{"model": "words", "data": data}) // a client may have gone
-}
-
-func packed(vector []float32) []byte {
-	var out []byte
-	for _, x := range vector {
-		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(x))
-	}
-	return out
-}
-
-// BenchmarkHybrid asks a daemon whose memories all have vectors of 384 dimensions, by
-// turns with vectors and by words alone. The query's vector comes from a server of this
-// process, over HTTP; it is part of what is measured.
+// BenchmarkHybrid asks a daemon whose memories all have vectors of the static table, by turns
+// with vectors and by words alone.
 func BenchmarkHybrid(b *testing.B) {
-	server := httptest.NewServer(&wordVectors{})
-	defer server.Close()
 	p := newProgram(b)
-	config := "embedding:\n  url: " + server.URL + "\n  cpu_share: 1\nsearch:\n  meaning: 1\n  meaning_wait: 10s\n"
+	config := "embedding:\n  providers: static\n  cpu_share: 1\nsearch:\n  meaning: 1\n  meaning_wait: 10s\n"
 	if err := os.MkdirAll(p.home, 0o700); err != nil {
 		b.Fatal(err)
 	}

@@ -7,85 +7,108 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
+	"emberd/embedding"
 	"emberd/internal/bert"
 	"emberd/internal/eval"
+	"emberd/internal/testutil/llamatest"
+	"emberd/internal/testutil/trainedtest"
 	"emberd/internal/tinybert"
 )
 
-// provider is a way of making vectors, by the settings that it takes.
+// provider is a way of making vectors.
 type provider struct {
 	name     string
-	settings []string
-	// forced are vectors that rankings trust by a setting, not by the exam of the model:
-	// what they cost is shown, and nothing holds them to anything.
-	forced bool
+	by       string                      // what a report calls it
+	settings func(t *testing.T) []string // skips the test if what it needs is missing
+	trusted  bool                        // whether its weight in rankings has to be more than 0
 }
 
-// hybridSets are what words alone and every provider are measured on.
-func hybridSets() map[string][]string {
-	return map[string][]string{
-		"LoCoMo":          {"locomo/dev"},
-		"SciFact":         {"ir/scifact"},
-		"qmd":             {"small/qmd"},
-		"tasks, links":    {"vaults/tasks-docs"},
-		"nolebase, known": {"vaults/nolebase", "--known-items", "--sample", "600"},
+func providers() []provider {
+	only := func(name string) []string { return []string{"embedding.providers=" + name} }
+	return []provider{
+		{"words", embedding.Words, func(*testing.T) []string { return only(embedding.Words) }, true},
+		{"static", embedding.Static, func(*testing.T) []string { return only(embedding.Static) }, true},
+		{"go, generated weights", embedding.Go, func(t *testing.T) []string {
+			return append(only(embedding.Go), "embedding.model="+generatedModel(t))
+		}, false},
+		{"go, trained", embedding.Go, func(t *testing.T) []string {
+			return append(only(embedding.Go), "embedding.model="+trainedModel(t))
+		}, true},
+		{"llama, trained", embedding.Llama, func(t *testing.T) []string {
+			return append(only(embedding.Llama), "embedding.model="+trainedModel(t),
+				"embedding.engine="+llamatest.Libraries(t)[0])
+		}, true},
+		{"http, trained", embedding.HTTP, func(t *testing.T) []string {
+			return append(only(embedding.HTTP), "embedding.url=unix://"+serveModel(t, trainedModel(t)))
+		}, true},
 	}
 }
 
-// Words alone beside every provider of vectors. With the weight that a model's exam gives
-// it no set may lose more than 0.01 of nDCG@10, and generated weights must change nothing
-// at all.
-func TestEvalProviders(t *testing.T) {
-	folder := setsFolder(t)
-	p := newProgram(t)
-	generated := filepath.Join(t.TempDir(), "generated.gguf")
-	if err := tinybert.New(tinybert.Tiny()).WriteFile(generated); err != nil {
+func trainedModel(t *testing.T) string { return trainedtest.File(t, "Q8_0") }
+
+// generatedModel writes a model whose weights know nothing of language.
+func generatedModel(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "generated.gguf")
+	if err := tinybert.New(tinybert.Tiny()).WriteFile(file); err != nil {
 		t.Fatal(err)
 	}
-	learned := learnedModel(t)
-	server := "embedding.url=unix://" + serveModel(t, learned)
-	providers := []provider{
-		{name: "go, generated weights", settings: []string{"embedding.model=" + generated}},
-		{name: "go, learned", settings: []string{"embedding.model=" + learned}},
-		{name: "http, learned", settings: []string{server}},
-		{name: "words", settings: []string{"embedding.providers=words"}},
-		{name: "go, learned, trusted 0.25", settings: []string{"embedding.model=" + learned, "search.meaning=0.25"}, forced: true},
-		{name: "http, learned, trusted 0.25", settings: []string{server, "search.meaning=0.25"}, forced: true},
+	return file
+}
+
+// providerSets are what words alone and every provider are measured on, by what they are called.
+func providerSets() [][]string {
+	return [][]string{
+		{"qmd", "small/qmd"},
+		{"tasks, links", "vaults/tasks-docs"},
+		{"LoCoMo", "locomo/dev"},
+		{"SciFact", "ir/scifact"},
+		{"nolebase, known", "vaults/nolebase", "--known-items", "--sample", "600"},
 	}
-	for name, args := range hybridSets() {
-		t.Run(name, func(t *testing.T) {
-			args := append([]string{filepath.Join(folder, args[0])}, args[1:]...)
+}
+
+// TestEvalProviders compares the answers by words alone with those of every provider, in
+// rankings with the weight that it has by default.
+func TestEvalProviders(t *testing.T) {
+	folder, p := setsFolder(t), newProgram(t)
+	for _, set := range providerSets() {
+		t.Run(set[0], func(t *testing.T) {
+			args := append([]string{filepath.Join(folder, set[1])}, set[2:]...)
 			if _, err := os.Stat(args[0]); err != nil {
 				t.Skipf("a folder of EMBERD_SETS is missing: %v", err)
 			}
-			words := pooled(t, evalReport(t, p, args...))
+			words := pooled(t, evalReport(t, p, append(args, "--set", "search.meaning=off")...))
 			for _, line := range words {
-				t.Logf("%-16s %-27s %v", line.name, "words alone", line.figures)
+				t.Logf("%-16s %-21s %v", line.name, "words alone", line.figures)
 			}
-			for _, by := range providers {
-				hybrid := pooled(t, evalReport(t, p, append(args, flags(by.settings)...)...))
-				for i, line := range hybrid {
-					t.Logf("%-16s %-27s %v  %s", line.name, by.name, line.figures, line.vectors)
-					by.hold(t, line, words[i])
-				}
+			for _, by := range providers() {
+				t.Run(by.name, func(t *testing.T) { by.compare(t, p, args, words) })
 			}
 		})
 	}
 }
 
-// hold fails where a provider does more harm than it may.
-func (p provider) hold(t *testing.T, got, words pooledLine) {
-	t.Helper()
-	loss := words.figures.NDCG10 - got.figures.NDCG10
-	switch {
-	case p.forced:
-	case loss > 0.01:
-		t.Errorf("%s, %s: nDCG@10 is %.3f, %.3f by words alone", got.name, p.name, got.figures.NDCG10, words.figures.NDCG10)
-	case p.name == "go, generated weights" && got.figures != words.figures:
-		t.Errorf("%s: generated weights make %v of %v", got.name, got.figures, words.figures)
+// compare fails if any unit of a set loses more than 0.005 of nDCG@10 against words alone, or if
+// vectors that are not to be trusted change a figure.
+func (by provider) compare(t *testing.T, p *program, args []string, words []pooledLine) {
+	args = slices.Concat(args, []string{"--set", "embedding.cpu_share=1"}, flags(by.settings(t)))
+	for i, line := range pooled(t, evalReport(t, p, args...)) {
+		v, alone := line.vectors, words[i].figures
+		t.Logf("%-16s %-21s %v  %d of %d, weight %.2f, %.1f s", line.name, by.name, line.figures, v.Covered, v.Total,
+			v.Weight, v.Millis/1000)
+		if v.Provider != by.by || (v.Weight > 0) != by.trusted {
+			t.Errorf("%s: vectors of %q have the weight %.2f: %s", line.name, v.Provider, v.Weight, v.Without)
+		}
+		if line.figures.NDCG10 < alone.NDCG10-0.005 {
+			t.Errorf("%s: nDCG@10 is %.3f, %.3f by words alone", line.name, line.figures.NDCG10, alone.NDCG10)
+		}
+		if !by.trusted && line.figures != alone {
+			t.Errorf("%s: vectors without weight change %v to %v", line.name, alone, line.figures)
+		}
 	}
 }
 
@@ -97,28 +120,29 @@ func flags(settings []string) []string {
 	return all
 }
 
-// pooledLine are the figures of all questions of a unit, everything together.
+// pooledLine has the figures of all questions of a unit, everything together.
 type pooledLine struct {
 	name    string
 	figures eval.Figures
-	vectors string
+	vectors eval.Vectors // zero without any
 }
 
-// pooled are the figures by the first judgements of each unit.
+// pooled returns the figures by the first judgements of each unit.
 func pooled(t *testing.T, r *eval.Report) []pooledLine {
 	t.Helper()
 	var lines []pooledLine
 	for _, set := range r.Sets {
-		for _, res := range set.Results {
-			if res.Category == "" && res.Scope == eval.ScopeAll && res.System == "emberd" {
-				line := pooledLine{name: fmt.Sprintf("%s, %d", set.Unit, res.Questions), figures: res.Figures}
-				if v := set.Vectors; v != nil {
-					line.vectors = fmt.Sprintf("%s %d of %d, weight %.2f, %.1f s", v.Provider, v.Covered, v.Total, v.Weight, v.Millis/1000)
-				}
-				lines = append(lines, line)
-				break
-			}
+		i := slices.IndexFunc(set.Results, func(res eval.Result) bool {
+			return res.Category == "" && res.Scope == eval.ScopeAll && res.System == "emberd"
+		})
+		if i < 0 {
+			t.Fatalf("%s: nothing was measured", set.Unit)
 		}
+		line := pooledLine{name: fmt.Sprintf("%s, %d", set.Unit, set.Results[i].Questions), figures: set.Results[i].Figures}
+		if set.Vectors != nil {
+			line.vectors = *set.Vectors
+		}
+		lines = append(lines, line)
 	}
 	if len(lines) == 0 {
 		t.Fatal("nothing was measured")

@@ -64,6 +64,42 @@ func TestNoSentenceComesTwice(t *testing.T) {
 	}
 }
 
+// functional are words that say nothing of a subject, which a question may share with its passage.
+func functional() []string {
+	return strings.Fields("a an as at by can do in is of the to d la les pour un une de el se que")
+}
+
+func TestQuestionsShareNoContentWordWithTheirPassage(t *testing.T) {
+	for _, p := range examPassages() {
+		others := stems(p[1])
+		for _, s := range stems(p[0]) {
+			if slices.Contains(others, s) && !slices.Contains(functional(), s) {
+				t.Errorf("%q and its passage share %q", p[0], s)
+			}
+		}
+	}
+}
+
+func TestPassagesAreAsLongAsNotes(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, p := range examPassages() {
+		question, passage := len(strings.Fields(p[0])), len(strings.Fields(p[1]))
+		if unicode.Is(unicode.Han, []rune(p[0])[0]) { // half as many words as characters
+			question, passage = utf8.RuneCountInString(p[0])/2, utf8.RuneCountInString(p[1])*3/5
+		}
+		if question < 4 || question > 10 || passage < 40 || passage > 80 {
+			t.Errorf("%q has %d words and its passage %d; want 4 to 10, and 40 to 80", p[0], question, passage)
+		}
+		if seen[p[0]] || seen[p[1]] {
+			t.Errorf("%q comes twice", p[0])
+		}
+		seen[p[0]], seen[p[1]] = true, true
+	}
+	if want := 36; len(examPassages()) != want {
+		t.Errorf("the exam has %d questions, want %d", len(examPassages()), want)
+	}
+}
+
 // What goes by spelling finds hardly a partner, so it says nothing about meaning that a
 // vector made of spelling fails.
 func TestSpellingDoesNotPass(t *testing.T) {

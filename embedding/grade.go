@@ -9,11 +9,13 @@ import (
 // other words, so that none of them shares a stem with its partner. What goes by
 // spelling alone, as generated weights and hashed words do, finds partners no more often
 // than by chance, and is not trusted with the ranking of notes. What knows
-// synonyms finds most.
+// synonyms finds most. Questions and passages that answer them are only measured: both
+// searches and comparisons need to know which cosines of a model are high, but not for the same
+// kinds of texts.
 //
 // all-MiniLM-L6-v2 in Q8_0, which was trained with English, has a Score of 0.655, a Low of 0.072
-// and a High of 0.556, and full Trust; a test holds it to that. The mean cosine of the English
-// pairs alone is 0.60.
+// and a High of 0.556, a PassageLow of 0.057 and a PassageHigh of 0.471, and full Trust; a test
+// holds it to that. The mean cosine of the English pairs alone is 0.60.
 type Calibration struct {
 	// Exam is the version of the exam.
 	Exam int `json:"exam"`
@@ -24,13 +26,17 @@ type Calibration struct {
 	// other and of partners.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
+	// PassageLow and PassageHigh are the mean cosines of questions and passages that have
+	// nothing to do with each other and of questions and the passages that answer them.
+	PassageLow  float64 `json:"passage_low"`
+	PassageHigh float64 `json:"passage_high"`
 	// Lexical vectors sit no exam, since they are not about meaning: their Low is 0,
 	// their High 1, and they are never trusted.
 	Lexical bool `json:"lexical,omitempty"`
 }
 
 // examVersion changes whenever the exam or its rules do.
-const examVersion = 1
+const examVersion = 2
 
 // Current reports whether a stored Grade is one of the exam as it is today.
 func (g Calibration) Current() bool { return g.Exam == examVersion }
@@ -52,50 +58,91 @@ func (g Calibration) Trust() float64 {
 	return clamp((g.Score - trustFrom) / (trustFully - trustFrom))
 }
 
-// bounds are Low and High, or for a model that could not tell partners from others what
-// they are for all-MiniLM-L6-v2: a user who forces its weight gets a ranking.
-func (g Calibration) bounds() (low, high float64) {
+// reference is what all-MiniLM-L6-v2 has in Q8_0. A model that could not tell partners from others
+// has its bounds: a user who forces its weight gets a ranking.
+var reference = Calibration{Low: 0.072, High: 0.556, PassageLow: 0.057, PassageHigh: 0.471}
+
+// sentences are the bounds of sentences.
+func (g Calibration) sentences() (low, high float64) {
 	if !g.Lexical && g.Trust() == 0 {
-		return unrelated, partners
+		return reference.Low, reference.High
 	}
 	return g.Low, g.High
 }
 
-// Meaning brings a cosine to 0, as of texts that have nothing to do with each other, to
-// 1, as of short texts that say the same in other words. Texts that share words as well may
-// have more. It never falls where the cosine rises, and is not cut at 1: of long texts many
-// are above it, and it has to tell these apart.
+// passages are the bounds of questions and passages, or those of sentences for a model that
+// tells right passages from others far less than it does sentences: it may read only the
+// beginning of a text.
+func (g Calibration) passages() (low, high float64) {
+	if !g.Lexical && g.Trust() == 0 {
+		return reference.PassageLow, reference.PassageHigh
+	}
+	if g.PassageHigh-g.PassageLow < (g.High-g.Low)/2 {
+		return g.Low, g.High
+	}
+	return g.PassageLow, g.PassageHigh
+}
+
+// Meaning brings the cosine of a question and a text to 0, as of texts that have nothing to do
+// with it, to 1, as of a passage that answers it in other words. Texts that share words as well
+// may have more. It never falls where the cosine rises, and is not cut at 1: it has to tell these
+// texts apart.
 func (g Calibration) Meaning(cosine float64) float64 {
-	low, high := g.bounds()
+	low, high := g.passages()
 	return max(0, (cosine-low)/(high-low))
 }
 
 // Cosine is from what cosine on Meaning is at least that, which is above 0.
 func (g Calibration) Cosine(meaning float64) float64 {
-	low, high := g.bounds()
+	low, high := g.passages()
 	return low + meaning*(high-low)
 }
 
-// What unrelated sentences and partners of the exam have on the scale of the thresholds,
-// which is that of cosines of all-MiniLM-L6-v2. They were assumed from what is published of
-// it; measured were 0.07 and 0.56, of English alone 0.60.
-const (
-	unrelated = 0.1
-	partners  = 0.7
-)
+// equated are the points of the scale of the thresholds, straight lines between them: of a cosine,
+// from 0 of unrelated sentences of the exam over 1 of partners to 2 of the same text, and
+// of the similarity on the scale.
+//
+// They were found by equating with words, as those of words with what people judge: of the pairs of
+// SICK, STS and LoCoMo in one half, all-MiniLM-L6-v2 merges no more at such a
+// similarity that do not say the same than words do, after all that keeps texts apart.
+// docs/contradictions.md has what this gives for the other half.
+var equated = [][2]float64{
+	{0, 0}, {1, 0.40}, {1.21, 0.60}, {1.36, 0.65}, {1.51, 0.75}, {1.64, 0.83}, {1.73, 0.90}, {1.78, 0.95}, {2, 1},
+}
 
 // Similarity brings a cosine to the scale on which the thresholds for duplicates and the
-// like are set: 1 is 1, and partners and unrelated sentences of the exam lie where they
-// lie there. Like Meaning it never falls. Of a model without Trust it says nothing.
+// like are set: 1 is 1, and unrelated sentences of the exam are at 0. Like Meaning it never
+// falls. Of a model without Trust it says nothing.
 func (g Calibration) Similarity(cosine float64) float64 {
-	low, high := g.bounds()
-	switch {
-	case g.Lexical || cosine >= 1:
+	if g.Lexical || cosine >= 1 {
 		return clamp(cosine)
-	case cosine <= high:
-		return clamp(unrelated + (partners-unrelated)*(cosine-low)/(high-low))
 	}
-	return clamp(partners + (1-partners)*(cosine-high)/(1-high))
+	low, high := g.sentences()
+	at := (cosine - low) / (high - low)
+	if cosine > high {
+		at = 1 + (cosine-high)/(1-high)
+	}
+	return between(equated, at, 0, 1)
+}
+
+// CosineFor is the cosine that Similarity brings to a similarity of 0 to 1.
+func (g Calibration) CosineFor(similarity float64) float64 {
+	if g.Lexical {
+		return similarity
+	}
+	low, high := g.sentences()
+	at := between(equated, similarity, 1, 0)
+	return low + min(at, 1)*(high-low) + max(at-1, 0)*(1-high)
+}
+
+// between goes from one coordinate of points to the other, in straight lines.
+func between(points [][2]float64, x float64, from, to int) float64 {
+	for i, p := range points[1:] {
+		if before := points[i]; x <= p[from] {
+			return before[to] + (p[to]-before[to])*max(0, x-before[from])/(p[from]-before[from])
+		}
+	}
+	return points[len(points)-1][to]
 }
 
 func clamp(x float64) float64 { return min(max(x, 0), 1) }
@@ -129,21 +176,35 @@ func (e *Embedder) Grade(ctx context.Context) (g Calibration, err error) {
 
 func (e *Embedder) examine(ctx context.Context, c *choice) (Calibration, error) {
 	if c.identity.Lexical {
-		return Calibration{Exam: examVersion, Lexical: true, High: 1}, nil
+		return Calibration{Exam: examVersion, Lexical: true, High: 1, PassageHigh: 1}, nil
 	}
-	var texts []string
-	for _, p := range exam() {
-		texts = append(texts, p[0], p[1])
+	sentences, err := e.examVectors(ctx, c, Passage, exam())
+	if err != nil {
+		return Calibration{}, err
 	}
+	g := mark(sentences)
+	questions, err := e.examVectors(ctx, c, Query, examPassages())
+	if err != nil {
+		return Calibration{}, err
+	}
+	g.PassageLow, g.PassageHigh = markPassages(questions)
+	return g, nil
+}
+
+// examVectors returns the vectors of pairs side by side, of the first texts as those of a kind.
+// They are made one by one, so that bulk gets its turns.
+func (e *Embedder) examVectors(ctx context.Context, c *choice, first Purpose, pairs [][2]string) ([][]float32, error) {
 	var vectors [][]float32
-	for i := range texts { // one by one, so that bulk gets its turns
-		v, err := e.embedWith(ctx, c, Passage, texts[i:i+1])
-		if err != nil {
-			return Calibration{}, err
+	for _, p := range pairs {
+		for i, kind := range []Purpose{first, Passage} {
+			v, err := e.embedWith(ctx, c, kind, p[i:i+1])
+			if err != nil {
+				return nil, err
+			}
+			vectors = append(vectors, v...)
 		}
-		vectors = append(vectors, v...)
 	}
-	return mark(vectors), nil
+	return vectors, nil
 }
 
 // mark grades the vectors of the exam: partners stand side by side, and one without a
@@ -174,6 +235,24 @@ func mark(vectors [][]float32) Calibration {
 	share := float64(found) / float64(len(vectors))
 	return Calibration{Exam: examVersion, Score: clamp((share - chance) / (1 - chance)), Low: low.value(),
 		High: high.value()}
+}
+
+// markPassages returns the mean cosines of questions and the passages of others, and of
+// questions and their own. They stand side by side.
+func markPassages(vectors [][]float32) (others, own float64) {
+	var low, high mean
+	for i := 0; i < len(vectors); i += 2 {
+		for j := 1; j < len(vectors); j += 2 {
+			switch question, passage := vectors[i], vectors[j]; {
+			case question == nil || passage == nil:
+			case j == i+1:
+				high.add(cosine(question, passage))
+			default:
+				low.add(cosine(question, passage))
+			}
+		}
+	}
+	return low.value(), high.value()
 }
 
 func cosineOr(a, b []float32, otherwise float64) float64 {

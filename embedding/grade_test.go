@@ -106,13 +106,46 @@ func TestTrustGrowsWithTheScore(t *testing.T) {
 
 func TestCosinesAreBroughtToTheirScales(t *testing.T) {
 	// a model whose vectors are all near each other
-	g := Calibration{Exam: examVersion, Score: 0.8, Low: 0.6, High: 0.85}
+	g := Calibration{Exam: examVersion, Score: 0.8, Low: 0.6, High: 0.85, PassageLow: 0.5, PassageHigh: 0.75}
 	for _, c := range []struct{ cosine, meaning, similarity float64 }{
-		{-1, 0, 0}, {0.5, 0, 0}, {0.6, 0, 0.1}, {0.725, 0.5, 0.4}, {0.85, 1, 0.7}, {0.925, 1.3, 0.85}, {1, 1.6, 1},
+		{-1, 0, 0}, {0.5, 0, 0}, {0.6, 0.4, 0}, {0.725, 0.9, 0.2}, {0.85, 1.4, 0.4}, {0.946, 1.784, 0.83}, {1, 2, 1},
 	} {
 		if m, s := g.Meaning(c.cosine), g.Similarity(c.cosine); abs(m-c.meaning) > 1e-9 || abs(s-c.similarity) > 1e-9 {
 			t.Errorf("the cosine %g means %g and is as similar as %g; want %g and %g", c.cosine, m, s, c.meaning,
 				c.similarity)
+		}
+	}
+}
+
+// Bounds of questions are those of passages only where a model tells right passages from others.
+func TestQuestionsHaveBoundsOfTheirOwn(t *testing.T) {
+	g := Calibration{Exam: examVersion, Score: 0.8, Low: 0.1, High: 0.6, PassageLow: 0.1, PassageHigh: 0.5}
+	if got := g.Meaning(0.5); abs(got-1) > 1e-9 {
+		t.Errorf("the cosine of a question and its passage means %g, want 1", got)
+	}
+	if got := g.Cosine(0.5); abs(got-0.3) > 1e-9 {
+		t.Errorf("a meaning of 0.5 is from the cosine %g on, want 0.3", got)
+	}
+	g.PassageHigh = 0.3
+	if got := g.Meaning(0.6); abs(got-1) > 1e-9 {
+		t.Errorf("with questions hardly told apart, the cosine of partners means %g, want 1", got)
+	}
+	vectors := [][]float32{{1, 0}, {1, 0}, {0, 1}, {0.6, 0.8}, nil, {1, 0}}
+	if others, own := markPassages(vectors); abs(others-0.4) > 1e-6 || abs(own-0.9) > 1e-6 {
+		t.Errorf("mean cosines of %g with others and %g with its own; want 0.4 and 0.9", others, own)
+	}
+}
+
+// Similarity of all-MiniLM-L6-v2 at the thresholds of the product, which are from calibration.
+func TestThresholdsStandForCosines(t *testing.T) {
+	g := reference
+	g.Score = 0.655
+	for similarity, want := range map[float64]float64{
+		0.40: 0.556, 0.60: 0.649, 0.65: 0.716, 0.75: 0.782, 0.83: 0.840, 0.85: 0.852, 0.88: 0.869, 0.90: 0.880,
+		0.95: 0.902, 1: 1,
+	} {
+		if got := g.CosineFor(similarity); abs(got-want) > 0.001 {
+			t.Errorf("the similarity %g is from the cosine %.4f on, want %.3f", similarity, got, want)
 		}
 	}
 }
@@ -124,24 +157,29 @@ func TestScalesNeverFall(t *testing.T) {
 		cosines := rapid.Float64Range(-1, 1)
 		g := Calibration{
 			Score: rapid.Float64Range(0, 1).Draw(t, "score"), Low: cosines.Draw(t, "low"),
-			High:    cosines.Draw(t, "high"),
+			High:       cosines.Draw(t, "high"),
+			PassageLow: cosines.Draw(t, "low of passages"), PassageHigh: cosines.Draw(t, "high of passages"),
 			Lexical: rapid.Bool().Draw(t, "lexical"),
 		}
 		if g.Lexical {
-			g.Low, g.High = 0, 1
+			g.Low, g.High, g.PassageLow, g.PassageHigh = 0, 1, 0, 1
 		}
 		a, b := cosines.Draw(t, "a"), cosines.Draw(t, "b")
 		if a > b {
 			a, b = b, a
 		}
+		if x, y := g.Meaning(a), g.Meaning(b); !(0 <= x && x <= y) {
+			t.Errorf("%+v.Meaning(%g) = %g and of %g = %g; want at least 0, rising", g, a, x, b, y)
+		}
+		if x, y := g.Similarity(a), g.Similarity(b); !(0 <= x && x <= y && y <= 1) {
+			t.Errorf("%+v.Similarity(%g) = %g and of %g = %g; want 0 to 1, rising", g, a, x, b, y)
+		}
 		if one := g.Similarity(1); one != 1 {
 			t.Errorf("%+v.Similarity(1) = %g", g, one)
 		}
-		for name, scale := range map[string]func(float64) float64{"Meaning": g.Meaning, "Similarity": g.Similarity} {
-			x, y := scale(a), scale(b)
-			if !(0 <= x && x <= y && y <= scale(1)) {
-				t.Errorf("%+v.%s(%g) = %g and of %g = %g; want at least 0, rising", g, name, a, x, b, y)
-			}
+		x := rapid.Float64Range(0, 1).Draw(t, "similarity")
+		if back := g.Similarity(g.CosineFor(x)); g.High < 0.99 && abs(back-x) > 1e-6 {
+			t.Errorf("%+v.Similarity(CosineFor(%g)) = %g", g, x, back)
 		}
 	})
 }

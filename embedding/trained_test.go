@@ -44,6 +44,7 @@ func TestTrainedModelPassesTheExam(t *testing.T) {
 		got, want, off float64
 	}{
 		{"score", g.Score, 0.6554, 0.02}, {"low", g.Low, 0.0718, 0.005}, {"high", g.High, 0.5564, 0.005},
+		{"low of passages", g.PassageLow, 0.0573, 0.005}, {"high of passages", g.PassageHigh, 0.4710, 0.005},
 		{"trust", g.Trust(), 1, 0},
 	} {
 		if math.Abs(test.got-test.want) > test.off {

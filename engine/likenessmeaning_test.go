@@ -155,7 +155,7 @@ func TestVectorsThatAreNotTrustedChangeNothing(t *testing.T) {
 	notes := map[string]string{"Kitchen.md": "# Kettle\n\nThe boiler drips at the joint.\n"}
 	want := answers(vaultHouse(t, notes))
 	if got := answers(sensible(t, vaultHouse(t, notes),
-		embedding.Calibration{Exam: 1, Score: 0.05, Low: 0.1, High: 0.8})); got != want {
+		embedding.Calibration{Exam: 2, Score: 0.05, Low: 0.1, High: 0.8})); got != want {
 		t.Errorf("with vectors of no worth the answers are\n%s\nwant\n%s", got, want)
 	}
 }
@@ -197,7 +197,7 @@ func TestWithoutAVectorWordsCompare(t *testing.T) {
 // Of a longer memory its sentences count by their words, and all of it by its vector.
 func TestVectorsOfLongerMemories(t *testing.T) {
 	t.Parallel()
-	e := sensible(t, vaultHouse(t, nil), trusted()).following(t)
+	e := sensible(t, vaultHouse(t, nil), embedding.Calibration{Exam: 2, Score: 0.9, Low: 0.1, High: 0.6}).following(t)
 	save(t, e, "Ann likes green tea. The tide is in the harbour. The boiler drips at the joint. The roof of the "+
 		"shed needs paint.")
 	save(t, e, "The seam of the kettle is old. It is the joint of the boiler. The kettle leaks. The boiler drips.")
@@ -256,7 +256,7 @@ func TestVectorsOfLittleTrustDecideNothing(t *testing.T) {
 		decides bool
 	}{{0.3, false}, {0.4, true}} {
 		e := sensible(t, vaultHouse(t, nil),
-			embedding.Calibration{Exam: 1, Score: c.score, Low: 0.1, High: 0.8}).following(t)
+			embedding.Calibration{Exam: 2, Score: c.score, Low: 0.1, High: 0.8}).following(t)
 		save(t, e, "The boiler drips at the joint")
 		save(t, e, "The kettle leaks at the seam")
 		covered(t, e)

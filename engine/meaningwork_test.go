@@ -1,11 +1,14 @@
 package engine_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +18,7 @@ import (
 
 	"emberd/embedding"
 	"emberd/engine"
+	"emberd/engine/semantic"
 	"emberd/op"
 )
 
@@ -241,6 +245,45 @@ func TestStatusSaysThatAModelIsExamined(t *testing.T) {
 	}
 	server.answer()
 	until(t, "the exam is taken", func() bool { return engineStatus(t, e).State == op.EngineUnused })
+}
+
+// A grade of an earlier version of the exam is stored by its number alone, and the model sits the present one.
+func TestAStoredGradeOfAnEarlierExamIsExaminedAgain(t *testing.T) {
+	t.Parallel()
+	h := meant(t, newHouse(t), embedding.Options{})
+	e := h.running(t)
+	save(t, e, "the kettle leaks")
+	covered(t, e)
+	rack := e.Semantic.Meaning.ServingRack()
+	stored := filepath.Join(rack.Dir, "*.json")
+	files, err := filepath.Glob(stored)
+	ok(t, err)
+	if len(files) != 1 {
+		t.Fatalf("%s are %v", stored, files)
+	}
+	now := gradeIn(t, files[0])
+	ok(t, e.Close())
+	data, err := os.ReadFile(files[0])
+	ok(t, err)
+	earlier := bytes.Replace(data, fmt.Appendf(nil, `"exam":%d`, now.Exam), []byte(`"exam":1`), 1)
+	ok(t, os.WriteFile(files[0], earlier, 0o600))
+	if got := gradeIn(t, files[0]); got.Current() || !now.Current() {
+		t.Fatalf("the stored grade is %+v, before it was %+v", got, now)
+	}
+	covered(t, h.running(t))
+	if got := gradeIn(t, files[0]); got != now {
+		t.Errorf("the stored grade is %+v, want %+v", got, now)
+	}
+}
+
+// gradeIn is the grade in the file of an index.
+func gradeIn(t *testing.T, name string) embedding.Calibration {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	ok(t, err)
+	var file semantic.VectorIndexFile
+	ok(t, json.Unmarshal(data, &file))
+	return file.Grade
 }
 
 // What was saved counts from when save returns, also while it is looked at.

@@ -67,8 +67,9 @@ func TestWhatMeansTheSameIsFound(t *testing.T) {
 		t.Errorf("the note is shown at line %d with %q; want its nearest part, unmarked", note.Note.Line, note.Snippet.Text)
 	}
 	for _, h := range res.Hits {
-		if x := h.Explain; len(x.Terms) > 0 || x.Meaning == nil || x.Meaning.Score != x.Relevance || x.Share != x.Meaning.Near {
-			t.Errorf("%s is explained by %+v", h.Content, x)
+		if x := h.Explain; len(x.Terms) > 0 || x.Meaning == nil || x.Meaning.Score != x.Relevance ||
+			math.Abs(x.Share-0.41/1.3*x.Meaning.Near) > 1e-9 {
+			t.Errorf("%s is explained by %+v", namesOf([]op.Hit{h}), x)
 		}
 	}
 }

@@ -63,6 +63,6 @@ func withThesaurus(t testing.TB, h *house) *house {
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	meant(t, h, embedding.Options{Providers: []string{embedding.HTTP}, URL: server.URL})
-	h.Options.Meaning.Grade = embedding.Calibration{Exam: 1, Score: 1, Low: 0.1, High: 0.9}
+	h.Options.Meaning.Grade = embedding.Calibration{Exam: 2, Score: 1, Low: 0.1, High: 0.9}
 	return h
 }

@@ -1,6 +1,6 @@
 package op
 
-// Respelling is a word of the query that nothing or hardly anything holds, and the terms that were
+// Respelling is a word of the query that few or no texts hold, and the terms that were
 // probably meant, which were searched for beside it. Terms are stemmed.
 type Respelling struct {
 	Word  string   `json:"word"`

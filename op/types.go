@@ -185,7 +185,8 @@ type SearchResult struct {
 	Hits  []Hit  `json:"hits"`
 	Total int    `json:"total"` // how many matched before the limit
 	// AtLeast says that Total is a lower bound: phrases were looked up in the best
-	// candidates only, or only the nearest of what means something alike was looked at.
+	// candidates only, more words begin with the last one than are searched for, or only the
+	// nearest of what means something alike was looked at.
 	AtLeast bool     `json:"at_least,omitempty"`
 	Loading *Loading `json:"loading,omitempty"`
 	// Indexing says that notes are still being read for the first time.

@@ -17,11 +17,11 @@ const (
 	// same for every page, so that paging is stable.
 	MaxNear = 200
 	// minNear is the minimum similarity, from 0 for unrelated texts to 1 for the same meaning.
-	minNear = 0.25
+	minNear = 0.33
 	// meaningWeight is the weight of the same meaning relative to all words of the query, for
-	// a fully trusted model. Models that score two thirds to five sixths of words alone do
-	// best at a third to two thirds of it (docs/evaluation.md).
-	meaningWeight = 0.3
+	// a fully trusted model. With all-MiniLM-L6-v2, half as much does best on long conversations,
+	// and half as much again on facts and chats with an assistant (docs/evaluation.md).
+	meaningWeight = 0.13
 )
 
 // vectorScores are the scores that memories and notes get for their similarity to the query.
@@ -155,6 +155,7 @@ func (a *SearchRun) FindNear(ctx context.Context, c docFrequencies) error {
 		}
 		a.nearest = found
 	}
+	a.Q.belief = s.Rack.Grade.Trust()
 	f := fusion{query: s.QueryEmbedding, unit: a.WeightOf(c) * meaningWeight * a.Q.trust}
 	a.Q.Near = f.all(a.nearest)
 	a.Res.AtLeast = a.Res.AtLeast || len(a.Q.Near.Memories) == MaxNear || len(a.Q.Near.notes) == MaxNear
@@ -215,12 +216,13 @@ func (a *SearchRun) reportMeaning(s queryEmbeddingWait) {
 	}
 }
 
-// Held returns how much of the query's weight asked a text matches, by words or by embedding.
-// The result is at most asked.
+// Held returns how much of the query's weight asked a text matches, by words or by embedding: a
+// text that is as near as evenNear counts as one with the words of evenShare. The result is at
+// most asked.
 func (a *SearchRun) Held(x *op.Explain, asked float64) float64 {
-	held := min(asked, a.matched(x.Terms))
+	held := a.matched(x.Terms)
 	if x.Meaning != nil {
-		held = max(held, a.Q.trust*min(1, x.Meaning.Near)*asked)
+		held = max(held, a.Q.belief*x.Meaning.Near*evenShare/evenNear*asked)
 	}
-	return held
+	return min(asked, held)
 }

@@ -41,11 +41,12 @@ func (a *SearchRun) cutSnippet(ctx context.Context, h *op.Hit, terms []string) {
 	}
 	hit := a.found[h.Note.Path]
 	text, err := a.E.Notes.Vault.Excerpt(&hit)
-	if err != nil {
-		a.cutStale(ctx, h, terms)
-		return
+	if err == nil {
+		h.Snippet = a.E.Snippet(text, terms)
 	}
-	h.Snippet = a.E.Snippet(text, terms)
+	if err != nil || h.Snippet.Text == "" && a.E.Opt.PreviewLength > 0 {
+		a.cutSection(ctx, h, terms)
+	}
 }
 
 // memorySnippet returns the part of a memory with the most terms, or of its nearest passage by
@@ -72,9 +73,9 @@ func byMeaning(x *op.Explain) bool {
 	return x.Meaning.Score > words
 }
 
-// cutStale sets the snippet of a note that changed since it was indexed to the section with
-// the most terms.
-func (a *SearchRun) cutStale(ctx context.Context, h *op.Hit, terms []string) {
+// cutSection sets the snippet of a note to the section with the most terms, the first with a text if none
+// has any: of one that changed since it was indexed, or that matches by its name alone.
+func (a *SearchRun) cutSection(ctx context.Context, h *op.Hit, terms []string) {
 	note, err := a.E.Notes.Vault.Root.Load().Skim(ctx, h.Note.Path)
 	if err != nil {
 		return
@@ -82,7 +83,7 @@ func (a *SearchRun) cutStale(ctx context.Context, h *op.Hit, terms []string) {
 	seen := 0
 	for i, s := range note.Sections {
 		snippet := a.E.Snippet(s.Text, terms)
-		if i == 0 || len(snippet.Marks) > len(h.Snippet.Marks) {
+		if i == 0 || h.Snippet.Text == "" || len(snippet.Marks) > len(h.Snippet.Marks) {
 			h.Snippet, h.Note.Heading, h.Note.Line = snippet, s.Path, s.Line
 		}
 		if seen += len(s.Text); seen > staleBytes {

@@ -30,6 +30,7 @@ type prefixGroup struct {
 	inMemories, notes int      // about how many hold one of the words
 	term              string   // the last word's own term, and its IDF
 	idf               float64
+	partial           bool // some words that begin so are left out
 }
 
 // prepare looks the query's terms up in both tiers, and finds what its last word begins and which
@@ -56,8 +57,8 @@ func (e *Search) prepare(ctx context.Context, q *parsedQuery) (docFrequencies, e
 }
 
 // expandPrefix returns the words that begin with the last word as typed, so that while a user types,
-// every hit of more letters is among those of fewer. A whole question is expanded only if no text
-// contains its last word.
+// every hit of more letters is among those of fewer, if no words are left out by maxPrefixTerms and
+// maxPrefixDocs. A whole question is expanded only if no text contains its last word.
 func (e *Search) expandPrefix(ctx context.Context, q *parsedQuery, c docFrequencies) (g prefixGroup, err error) {
 	typed := lastWord(q.Query.Words)
 	prefix := e.Text.Prefix(typed)
@@ -89,6 +90,7 @@ func (e *Search) expandPrefix(ctx context.Context, q *parsedQuery, c docFrequenc
 		g.inMemories += inMemories[near[i].Word]
 		g.notes += near[i].Docs - inMemories[near[i].Word]
 	}
+	g.partial = len(g.words) < len(near)
 	return g, nil
 }
 

@@ -169,6 +169,7 @@ func (a *SearchRun) explain() {
 // ranked merges the hits of the tiers, best first, and returns the expanded terms.
 func (a *SearchRun) ranked(ctx context.Context, c docFrequencies) (hits []op.Hit, terms []string, err error) {
 	a.Q.dates = a.newDateBoost(a.WeightOf(c))
+	a.Res.AtLeast = a.Res.AtLeast || a.Q.begun.partial
 	if err := a.FindNear(ctx, c); err != nil {
 		return nil, nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
 	}

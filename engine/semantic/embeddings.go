@@ -268,13 +268,13 @@ func (m *Embeddings) openIndexes() []*VectorIndex {
 }
 
 // LexicalWeight is the weight in ranking of embeddings of spelling, which have no calibration
-// and which only users have who chose them. At a quarter, misspelled queries find more on
+// and which only users have who chose them. At a half, misspelled queries find more on
 // every judged set, and other queries lose almost nothing (docs/evaluation.md).
-const LexicalWeight = 0.25
+const LexicalWeight = 0.5
 
-// StaticWeight is the share of its trust that static embeddings have in ranking: the best of 0.2
-// to 1 on half of the questions of four judged sets (docs/evaluation.md).
-const StaticWeight = 0.4
+// StaticWeight is the share of its trust that static embeddings have in ranking: the best of
+// 0.3 to 1 on half of the questions of four judged sets (docs/evaluation.md).
+const StaticWeight = 0.65
 
 // weightOf returns the weight of an index in ranking.
 func (m *Embeddings) weightOf(s *VectorIndex) float64 {

@@ -26,7 +26,7 @@ const (
 	// between unrelated texts and texts of the same meaning. With less, long messages of an assistant
 	// crowd out the short ones that answer a question; with more, a sentence in a long one is found
 	// less often. Both were chosen with all-MiniLM-L6-v2 on half of the conversations of BEAM.
-	passageNoise = 0.125
+	passageNoise = 0.146
 )
 
 // shortestToken is the bytes of a token in ordinary text, at least.

@@ -14,7 +14,7 @@ import (
 //
 // An embedding is that of a whole text. A text as long as the other one is compared by
 // embedding only: of judged pairs, the higher of both similarities at 0.85 is wrong more often
-// than either. For a longer text, the higher of two counts: the sentences nearest by words, or
+// than the embedding. For a longer text, the higher of two counts: the sentences nearest by words, or
 // the whole text by embedding. Words find the sentence with the same wording, and the
 // embedding a sentence with other words. Cosines are no better than words at texts with
 // different numbers, names or negations, so all checks for distinct texts apply with

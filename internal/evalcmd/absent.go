@@ -57,6 +57,9 @@ func (s *session) absent(ctx context.Context, o *setOptions, dir string, sample 
 			if err := d.WaitIndexed(ctx); err != nil {
 				return err
 			}
+			if _, err := d.WaitEmbedded(ctx); err != nil {
+				return err
+			}
 			if err := best(ctx, d, present, &report.Present); err != nil {
 				return err
 			}

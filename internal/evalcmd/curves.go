@@ -14,6 +14,8 @@ type weighed struct {
 	*judgedPair
 	alike  float64
 	differ bool                    // something keeps the texts apart
+	adds   bool                    // a says what b does not
+	swap   bool                    // each has a word that the other lacks
 	shares bool                    // they speak of one thing
 	found  []contradiction.Finding // what they disagree in, whatever the gate
 }
@@ -24,7 +26,8 @@ func weigh(a *analysis.Analyzer, pairs []judgedPair) []weighed {
 	for i := range pairs {
 		p := &pairs[i]
 		f, g := contradiction.Of(a, p.A), contradiction.Of(a, p.B)
-		out[i] = weighed{p, alike[i], f.Differ(g) != "", f.Shares(g), f.Find(g)}
+		out[i] = weighed{p, alike[i], f.Differ(g) != "", f.Adds(g) != "",
+			contradiction.Exchange(contradiction.Terms(a, p.A), contradiction.Terms(a, p.B)), f.Shares(g), f.Find(g)}
 	}
 	return out
 }
@@ -99,6 +102,11 @@ func (p *judgedPair) half() int {
 	}
 	sum := sha256.Sum256([]byte(key))
 	return int(sum[0] % 2)
+}
+
+// inHalf are the pairs of a half, odd or even, or all of them.
+func inHalf(pairs []weighed, half string) []weighed {
+	return slices.DeleteFunc(pairs, func(w weighed) bool { return half != "" && (half == "odd") != (w.half() == 1) })
 }
 
 // paraphrase reports a pair that says the same in other words: called so or implied by
@@ -189,9 +197,9 @@ func merged(pairs []weighed, threshold float64, guarded bool) merging {
 	return m
 }
 
-func (s *session) printTold(r *toldReport, contradictions int) {
+func (s *session) printTold(r *toldReport, contradictions int, by string) {
 	g := &r.Gate
-	s.printf("conflicts told where similarity is %.2f or more, or the subject is shared\n", r.Related)
+	s.printf("conflicts told where similarity %s is %.2f or more, or the subject is shared\n", by, r.Related)
 	if contradictions == 0 {
 		s.printf("  %d told, where there are none to tell of\n", g.Told)
 		return

@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,5 +108,40 @@ func TestPassages(t *testing.T) {
 	want := []string{"One line goes on", "Then two.", "item", "recall, Budget 40ms", "quoted"}
 	if strings.Join(got, "|") != strings.Join(want, "|") {
 		t.Errorf("passages %q, want %q", got, want)
+	}
+}
+
+// Each decision passes more than the one before, and what is counted for it passed all of that.
+func TestWhatEachDecisionTakesForTheSame(t *testing.T) {
+	t.Parallel()
+	all := []weighed{
+		found("paraphrase", 0.9, false, false), found("neutral", 0.9, false, false),
+		found("paraphrase", 0.9, false, false), found("contradiction", 0.9, false, true),
+		found("paraphrase", 0.2, false, false),
+	}
+	all[1].adds, all[2].swap = true, true
+	at := atThreshold{Threshold: 0.85}
+	at.count(all, 3)
+	for i, want := range [][2]int{{2, 2}, {2, 1}, {2, 0}, {1, 0}} {
+		if got := at.tallies()[i]; got.Same != want[0] || got.Wrong != want[1] {
+			t.Errorf("tally %d counts %d the same and %d wrong, want %v", i, got.Same, got.Wrong, want)
+		}
+	}
+}
+
+func TestHalvesOfPairs(t *testing.T) {
+	t.Parallel()
+	var all []weighed
+	for i := range 50 {
+		all = append(all, weighed{judgedPair: &judgedPair{ID: strings.Repeat("x", i+1)}})
+	}
+	odd, even := inHalf(slices.Clone(all), "odd"), inHalf(slices.Clone(all), "even")
+	if len(odd) == 0 || len(even) == 0 || len(odd)+len(even) != len(inHalf(all, "")) {
+		t.Errorf("%d odd and %d even pairs of %d", len(odd), len(even), len(all))
+	}
+	for _, w := range odd {
+		if w.half() != 1 {
+			t.Errorf("%s is of the half %d, want 1", w.ID, w.half())
+		}
 	}
 }

@@ -15,12 +15,12 @@ import (
 )
 
 func (s *session) pairsCommand() *cobra.Command {
-	var svg, model string
+	var svg, model, half string
 	cmd := &cobra.Command{
 		Use:  "pairs FILE…",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			reports, err := s.judgedFiles(cmd.Context(), model, args)
+			reports, err := s.judgedFiles(cmd.Context(), model, half, args)
 			if err != nil {
 				return err
 			}
@@ -40,10 +40,15 @@ func (s *session) pairsCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&svg, "svg", "", "")
 	cmd.Flags().StringVar(&model, "model", "", "")
+	cmd.Flags().StringVar(&half, "half", "", "")
 	return cmd
 }
 
-func (s *session) judgedFiles(ctx context.Context, model string, names []string) (reports []pairsReport, err error) {
+func (s *session) judgedFiles(ctx context.Context, model, half string, names []string) (reports []pairsReport,
+	err error) {
+	if err := checkHalf(half); err != nil {
+		return nil, err
+	}
 	sets := make([][]judgedPair, len(names))
 	for i, name := range names {
 		if sets[i], err = readPairs(name); err != nil {
@@ -56,7 +61,7 @@ func (s *session) judgedFiles(ctx context.Context, model string, names []string)
 	}
 	defer func() { err = errors.Join(err, v.embedder.Close()) }()
 	for i, pairs := range sets {
-		all := weigh(analysis.New(), pairs)
+		all := inHalf(weigh(analysis.New(), pairs), half)
 		r := judged(names[i], all)
 		if err := v.judge(ctx, s, &r, all); err != nil {
 			return nil, err
@@ -107,7 +112,8 @@ type thresholds struct {
 }
 
 func newThresholds() (t thresholds) {
-	for _, at := range []float64{0.40, op.CohesionThreshold, op.ClusterThreshold, op.DuplicateThreshold, 0.90, 0.95} {
+	for _, at := range []float64{0.40, 0.60, 0.65, op.CohesionThreshold, op.ClusterThreshold, 0.85,
+		op.DuplicateThreshold, 0.90, 0.95} {
 		t.Thresholds = append(t.Thresholds, atThreshold{Threshold: at})
 	}
 	for i := range steps + 1 {
@@ -116,18 +122,22 @@ func newThresholds() (t thresholds) {
 	return t
 }
 
-// atThreshold counts pairs that are at least so similar, and those of them that nothing
-// keeps apart.
+// atThreshold counts pairs that are at least so similar, those of them that nothing keeps
+// apart, those of these whose first text says no more than the second, and those of these
+// where not each has a word that the other lacks.
 type atThreshold struct {
 	Threshold float64 `json:"threshold"`
-	Cosine    float64 `json:"cosine,omitempty"` // of words, that stands for it
+	Cosine    float64 `json:"cosine,omitempty"` // of words or vectors, that stands for it
 	Similar   tally   `json:"similar"`
 	Mergeable tally   `json:"mergeable"`
+	Repeated  tally   `json:"repeated"`
+	Known     tally   `json:"known"`
 }
 
 type tally struct {
 	Pairs     int     `json:"pairs"`
 	Same      int     `json:"same"`
+	Wrong     int     `json:"wrong"` // pairs that are not the same
 	Opposites int     `json:"contradictions"`
 	Precision float64 `json:"precision"`
 	Recall    float64 `json:"recall"`
@@ -137,6 +147,8 @@ func (t *tally) add(p *judgedPair) {
 	t.Pairs++
 	if p.same() {
 		t.Same++
+	} else {
+		t.Wrong++
 	}
 	if p.opposite() {
 		t.Opposites++
@@ -183,12 +195,21 @@ func (t *atThreshold) count(pairs []weighed, same int) {
 		if p.alike < t.Threshold {
 			continue
 		}
-		if t.Similar.add(p.judgedPair); !p.differ {
-			t.Mergeable.add(p.judgedPair)
+		reached := []bool{true, !p.differ, !p.differ && !p.adds, !p.differ && !p.adds && !p.swap}
+		for i, count := range t.tallies() {
+			if reached[i] {
+				count.add(p.judgedPair)
+			}
 		}
 	}
-	t.Similar.finish(same)
-	t.Mergeable.finish(same)
+	for _, count := range t.tallies() {
+		count.finish(same)
+	}
+}
+
+// tallies are those of a threshold, each of a part of the one before.
+func (t *atThreshold) tallies() []*tally {
+	return []*tally{&t.Similar, &t.Mergeable, &t.Repeated, &t.Known}
 }
 
 func similarities(a *analysis.Analyzer, pairs []judgedPair) []float64 {
@@ -214,10 +235,12 @@ func (s *session) printPairs(r *pairsReport) {
 	s.printf("%s  %s, %s the same, %s\n", cli.Flat(r.File), cli.Count(r.Pairs, "pair", "pairs"), cli.Grouped(r.Same),
 		cli.Count(r.Opposites, "contradiction", "contradictions"))
 	v := r.Vectors
-	s.printf("%s\n", "           by words                          by vectors ("+cli.Flat(v.Model)+")")
-	s.printf("%s\n", "threshold  pairs precision recall opposites  pairs precision recall opposites")
-	s.printAt("that reach it", r, func(at *atThreshold) *tally { return &at.Similar })
-	s.printAt("and that nothing keeps apart", r, func(at *atThreshold) *tally { return &at.Mergeable })
+	s.printf("%s\n", "           by words                                by vectors ("+cli.Flat(v.Model)+")")
+	s.printf("%s\n", "threshold  pairs wrong precision recall opposites  pairs wrong precision recall opposites")
+	for i, what := range []string{"that reach it", "and that nothing keeps apart",
+		"and the first of which adds nothing", "and that do not both have words of their own"} {
+		s.printAt(what, r, func(at *atThreshold) *tally { return at.tallies()[i] })
+	}
 	if v.Trust < decisive {
 		s.printf("the exam trusts these vectors with %.2f; below %.2f a daemon goes by words\n", v.Trust, decisive)
 	}
@@ -225,7 +248,8 @@ func (s *session) printPairs(r *pairsReport) {
 		s.printf("%s by words in both columns, for the model does not read all of a text\n",
 			cli.Count(n, "pair", "pairs"))
 	}
-	s.printTold(r.Conflicts, r.Opposites)
+	s.printTold(r.Conflicts, r.Opposites, "by words")
+	s.printTold(v.Conflicts, r.Opposites, "by vectors")
 	if r.Merging != nil {
 		s.printf("merged at the threshold that merges %.0f %% of %s\n", 100*r.Merging.Share,
 			cli.Count(r.Merging.Paraphrases, "paraphrase", "paraphrases"))
@@ -240,7 +264,7 @@ func (s *session) printAt(what string, r *pairsReport, of func(*atThreshold) *ta
 		s.printf("     %.2f", r.Thresholds[i].Threshold)
 		for _, at := range []*atThreshold{&r.Thresholds[i], &r.Vectors.Thresholds[i]} {
 			t := of(at)
-			s.printf("  %5d %9.3f %6.3f %9d", t.Pairs, t.Precision, t.Recall, t.Opposites)
+			s.printf("  %5d %5d %9.3f %6.3f %9d", t.Pairs, t.Wrong, t.Precision, t.Recall, t.Opposites)
 		}
 		s.printf("\n")
 	}

@@ -84,7 +84,9 @@ type byVectors struct {
 	Trust    float64 `json:"trust"`    // of the exam; a daemon goes by vectors from 0.5 on
 	Compared int     `json:"compared"` // pairs of which both texts have a vector; others go by words
 	thresholds
-	Merging *mergeReport `json:"merging,omitempty"`
+	Higher    []atThreshold `json:"higher"` // by words or vectors, whichever is more similar
+	Conflicts *toldReport   `json:"conflicts"`
+	Merging   *mergeReport  `json:"merging,omitempty"`
 }
 
 // judge compares the pairs once more, by vectors where both texts have one.
@@ -112,10 +114,28 @@ func (v *pairVectors) judge(ctx context.Context, s *session, r *pairsReport, byW
 		all[i].alike = sixDigits(v.grade.Similarity(cosine))
 		out.Compared++
 	}
+	for _, set := range [][]atThreshold{out.Thresholds, out.Curve} {
+		for i := range set {
+			set[i].Cosine = sixDigits(v.grade.CosineFor(set[i].Threshold))
+		}
+	}
 	out.count(all)
+	out.Higher = higher(byWords, all)
+	out.Conflicts = conflictsOf(all)
 	if m := mergesOf(all); m.Paraphrases > 0 {
 		out.Merging = m
 	}
 	r.Vectors = out
 	return nil
+}
+
+// higher counts pairs by the higher of two similarities.
+func higher(a, b []weighed) []atThreshold {
+	both := slices.Clone(a)
+	for i := range both {
+		both[i].alike = max(a[i].alike, b[i].alike)
+	}
+	t := newThresholds()
+	t.count(both)
+	return t.Thresholds
 }

@@ -78,8 +78,8 @@ func (s *session) eval(ctx context.Context, o *setOptions, dir string) (err erro
 		return memory.Errorf(memory.Invalid, "unit %s is unknown; use %s", strconv.Quote(o.unit),
 			strings.Join(unitNames(), ", "))
 	}
-	if !slices.Contains([]string{"", "odd", "even"}, o.half) {
-		return memory.Errorf(memory.Invalid, "half %s is unknown; use odd or even", strconv.Quote(o.half))
+	if err := checkHalf(o.half); err != nil {
+		return err
 	}
 	if slices.ContainsFunc(o.meaning, func(w float64) bool { return !(0 <= w && w <= 1) }) {
 		return memory.Errorf(memory.Invalid, "a weight of meaning is from 0 to 1")
@@ -258,4 +258,11 @@ func (s *session) writeReport(files outputs, r *eval.Report) error {
 		s.printSet(&r.Sets[i])
 	}
 	return nil
+}
+
+func checkHalf(half string) error {
+	if slices.Contains([]string{"", "odd", "even"}, half) {
+		return nil
+	}
+	return memory.Errorf(memory.Invalid, "half %s is unknown; use odd or even", strconv.Quote(half))
 }

@@ -243,7 +243,7 @@ func asFound(res *op.QueryResult) string {
 	var notes []string
 	for _, r := range res.Respelled {
 		notes = append(notes,
-			fmt.Sprintf("hardly anything has %.40q, so this is for %.80s too", answer.OneLine(r.Word),
+			fmt.Sprintf("few or no texts have %.40q, so this is for %.80s too", answer.OneLine(r.Word),
 				answer.OneLine(strings.Join(r.Words(), ", "))))
 	}
 	if res.Similar && len(res.Respelled) == 0 {

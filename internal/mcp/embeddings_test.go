@@ -15,7 +15,7 @@ import (
 )
 
 // spellings is a calibration that trusts the vectors of hashed words.
-var spellings = embedding.Calibration{Exam: 1, Score: 1, Low: 0.05, High: 0.6}
+var spellings = embedding.Calibration{Exam: 2, Score: 1, Low: 0.05, High: 0.6}
 
 // embeddingStore is a store of tides, and waits until all of it has vectors, if there are any.
 func embeddingStore(t *testing.T, model bool) (*engine.Engine, memory.ID) {

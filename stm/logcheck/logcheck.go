@@ -156,10 +156,22 @@ func (r *Report) shortOf(fsys durable.FS, data, state string, dev record.Device)
 			r.Files = append(r.Files, File{Path: name})
 			i = len(r.Files) - 1
 		}
+		if !f.Change {
+			r.Files[i].cutShort()
+		}
 		if f.Change && len(r.Files[i].Findings) > 0 { // which say what is changed
 			continue
 		}
 		r.Files[i].Findings = append(r.Files[i].Findings, Finding{File: name, Reason: f.String()})
+	}
+}
+
+// cutShort takes a last line that is not whole for damage: more was written to the file than a crash left.
+func (f *File) cutShort() {
+	for i := range f.Findings {
+		if g := &f.Findings[i]; g.Reason == record.TornReason {
+			g.Harmless, g.Reason = false, "it ends in the middle: the file was cut there"
+		}
 	}
 }
 

@@ -157,6 +157,9 @@ func ReadLogContaining(fsys durable.FS, name string, part []byte) iter.Seq2[LogL
 	}
 }
 
+// TornReason is why the last line of a file is not read: a write that was not synced.
+const TornReason = "it ends in the middle, as a crash leaves it"
+
 // ReadLine decodes what stands at the place that at says. whole reports whether
 // the line's LF is there.
 func ReadLine(at LogLine, raw []byte, n int, whole bool) LogLine {
@@ -170,7 +173,7 @@ func ReadLine(at LogLine, raw []byte, n int, whole bool) LogLine {
 	case errors.Is(err, ErrNoSum) && whole && at.Decode(good) == nil && IsHandEdit(good):
 		return at.judged(LineEdited, "it has no checksum, so it counts as edited by hand")
 	case err != nil && !whole:
-		return at.judged(LineTorn, "it ends in the middle, as a crash leaves it")
+		return at.judged(LineTorn, TornReason)
 	case err != nil:
 		_ = at.Decode(good) // as far as that goes
 		return at.judged(LineDamaged, err.Error())

@@ -3,8 +3,8 @@ package repair
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -36,42 +36,53 @@ type predecessor struct {
 
 // Find finds at a start what is missed. seen has the numbers that are known by then, those of copies too.
 func (p *Predecessors) Find(h *device.Home, seen *device.Numbers) {
-	for _, dev := range device.Predecessors(h.FS, h.State) {
-		written := extent.Read(h.FS, h.State, dev)
-		dir := filepath.Join(h.Data, "stm", dev.String())
-		one := predecessor{dev: dev, short: extent.ShortFiles(h.FS, dir, written)}
-		for _, e := range written {
-			one.last = max(one.last, e.Last)
-		}
-		if len(written) > 0 { // a purge may have folded files with gaps between them
-			one.find(h, seen)
-		}
-		p.logs = append(p.logs, one)
-	}
 	p.had = device.HadSeen(h.FS, h.Data, h.State, h.Device)
-	for dev, last := range p.had {
+	before := maps.Clone(p.had)
+	for _, dev := range device.Predecessors(h.FS, h.State) {
+		p.logs = append(p.logs, p.predecessor(h, dev, seen))
+		delete(before, dev)
+	}
+	news := len(p.logs) > 0
+	for dev, last := range before {
 		one := predecessor{dev: dev, other: true, last: last}
-		if one.count(seen.Of(dev)); one.missing > 0 && !p.has(dev) {
+		if one.count(seen.Of(dev)); one.missing > 0 {
 			one.find(h, seen)
 			p.logs = append(p.logs, one)
-			p.keepHad(h) // what is told to the others now is less
+			news = true
 		}
+	}
+	if news {
+		p.keepHad(h) // what is told to the others now is less, and what settle drops told more
 	}
 	p.settle(h)
 }
 
-func (p *Predecessors) has(dev record.Device) bool {
-	return slices.ContainsFunc(p.logs, func(one predecessor) bool { return one.dev == dev })
+// predecessor finds what is missed of a device that this one goes on for.
+func (p *Predecessors) predecessor(h *device.Home, dev record.Device, seen *device.Numbers) predecessor {
+	written := extent.Read(h.FS, h.State, dev)
+	dir := filepath.Join(h.Data, "stm", dev.String())
+	one := predecessor{dev: dev, short: extent.ShortFiles(h.FS, dir, written), last: p.had[dev]}
+	for _, e := range written {
+		one.last = max(one.last, e.Last)
+	}
+	one.count(seen.Of(dev))
+	if len(written) > 0 || one.missing > 0 { // a purge may have folded files with gaps between them
+		one.find(h, seen)
+	}
+	if n := one.known.Unbroken(); n > p.had[dev] {
+		p.had[dev] = n // the extents go as soon as nothing is missed
+	}
+	return one
 }
 
 // Saw takes note of how far the logs of other devices were read by now.
 func (p *Predecessors) Saw(h *device.Home, seen *device.Numbers) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if slices.ContainsFunc(p.logs, func(one predecessor) bool { return one.other }) {
+	if len(p.logs) > 0 {
 		now := seen.Clone()
 		for i := range p.logs {
-			if of := now[p.logs[i].dev]; of != nil && p.logs[i].other {
+			if of := now[p.logs[i].dev]; of != nil {
 				p.logs[i].count(of)
 			}
 		}
@@ -159,7 +170,7 @@ func (p *Predecessors) Clauses() (out []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, one := range p.logs {
-		if one.other {
+		if one.other || len(one.short) == 0 {
 			out = append(out, fmt.Sprintf(
 				"of device %s is gone or shorter: %d records that were read here are in no file", one.dev, one.missing))
 		}
@@ -197,10 +208,10 @@ func (p *Predecessors) Accept(h *device.Home) (gone int) {
 	for i := range p.logs {
 		one := &p.logs[i]
 		gone += one.missing
-		if one.missing = 0; one.other {
-			p.had[one.dev] = one.known.Unbroken()
-			p.keepHad(h)
-		}
+		one.missing, p.had[one.dev] = 0, one.known.Unbroken()
+	}
+	if len(p.logs) > 0 {
+		p.keepHad(h)
 	}
 	p.settle(h)
 	return gone

@@ -82,12 +82,24 @@ func (h healer) recover(ctx context.Context) error {
 		h.Logger.Warn("memories that the log had lost came back from the snapshot", "memories", r.healed.Memories,
 			"from", r.healed.Oldest, "until", r.healed.Newest, "files", h.own.Missed())
 		r.lines = nil
-		h.others.Lose(h.Now()) // Refresh says in time of which devices the lines are kept
+		h.others.Lose(h.Now()) // Refresh writes again what these files lose from here on
+		if err := h.keepReturned(ctx); err != nil {
+			return fmt.Errorf("whose records came back is not written down yet: %w", err)
+		}
 	}
 	if r.sound {
 		h.Quarantine.Settle()
 	}
 	return h.settleShort(ctx)
+}
+
+// keepReturned says in a header of which other devices' records the lines that came back are.
+func (h healer) keepReturned(ctx context.Context) error {
+	have, err := repair.Fold(ctx, h.FS, h.Data, h.Logger)
+	if err != nil {
+		return err
+	}
+	return h.keep(ctx, h.keepable(h.Snapshot.Seen.Clone(), have.Seen))
 }
 
 // settleShort takes the files that the start found short as they are, if nothing of them is missed any more. The
@@ -176,7 +188,7 @@ func (h healer) heal(ctx context.Context, held *repair.Folded) (comparison, erro
 	}
 	h.Table.Strip(found.have, found.until)
 	h.Uses.giveBack(found.uses) // which are written with the next ones
-	if len(found.lines)+found.covered.Count()+len(found.kept) == 0 {
+	if len(found.lines)+found.covered.Count()+found.told.Count()+len(found.kept) == 0 {
 		h.before.Return(h.Home, held, h.Snapshot.Seen)
 		return found, nil
 	}
@@ -187,7 +199,9 @@ func (h healer) heal(ctx context.Context, held *repair.Folded) (comparison, erro
 		return found, err
 	}
 	h.before.Return(h.Home, held, h.Snapshot.Seen)
-	if err := h.giveUp(ctx, &found.covered); err != nil {
+	giveUp := record.Ranges{Spans: slices.Clone(found.covered.Spans)}
+	giveUp.AddAll(&found.told)
+	if err := h.giveUp(ctx, &giveUp); err != nil {
 		return found, err
 	}
 	if met := h.met(); met.Gaps == 0 && len(found.lines) >= met.Quarantined {
@@ -224,6 +238,7 @@ type comparison struct {
 	lines         []record.Line
 	uses          map[[16]byte]record.UseTotal // of this device
 	gone, covered record.Ranges                // own numbers that no file holds, and those whose effect is known
+	told          record.Ranges                // own numbers that were given up in a header that no file has any more
 	kept          map[string][][2]uint64       // those of other devices whose effect is known, by device
 	have          *table.Table                 // what the files hold
 	until         uint64                       // of the clock, as far as they were sure to be read
@@ -247,6 +262,7 @@ func (h healer) compare(ctx context.Context, held *repair.Folded) (found compari
 	found.uses = repair.Uses(h.Table, have.Table, h.Device)
 	known := have.Seen.Of(h.Device)
 	h.Snapshot.mu.Lock()
+	_, found.told = known.Lacking(h.Snapshot.lost.Last(), &h.Snapshot.lost)
 	known.AddAll(&h.Snapshot.lost)
 	carried := record.Ranges{Spans: slices.Clone(h.Snapshot.carried.Spans)}
 	h.Snapshot.mu.Unlock()
@@ -255,6 +271,7 @@ func (h healer) compare(ctx context.Context, held *repair.Folded) (found compari
 	if c.seq > h.Snapshot.began { // what this run wrote
 		effect.Add(h.Snapshot.began+1, c.seq)
 	}
+	h.regain(seen, held)
 	found.kept = h.keepable(seen, have.Seen)
 	if held != nil {
 		if found.lines, err = h.completed(ctx, found.lines, held); err != nil {
@@ -266,6 +283,24 @@ func (h healer) compare(ctx context.Context, held *repair.Folded) (found compari
 	found.Note(found.lines)
 	found.Records, found.Covered = found.gone.Count(), found.covered.Count()
 	return found, nil
+}
+
+// regain adds to seen the missed records of other devices that a copy has, which may be nil.
+func (h healer) regain(seen map[record.Device]*record.Ranges, held *repair.Folded) {
+	if held == nil {
+		return
+	}
+	for dev, of := range held.Seen.By {
+		missed := h.before.Lacks(dev)
+		for _, gap := range missed.Spans {
+			if seen[dev] == nil {
+				seen[dev] = &record.Ranges{}
+			}
+			for _, part := range of.Within(gap[0], gap[1]) {
+				seen[dev].Add(part[0], part[1])
+			}
+		}
+	}
 }
 
 // undeleted takes out of lines what is older than a tombstone that compaction dropped, and of memories of

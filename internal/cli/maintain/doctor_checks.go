@@ -163,10 +163,18 @@ func (e *diagnostics) warnings(context.Context) error {
 	for _, w := range e.status.Warnings {
 		if !e.isDuplicateWarning(w) {
 			e.add(doctor.Finding{Area: "warning", Code: "daemon-warning", Severity: doctor.Warning, Text: w,
-				Next: "emberd status"})
+				Next: nextOf(w)})
 		}
 	}
 	return nil
+}
+
+// nextOf is the command that a warning of the daemon's names, or the one that shows it.
+func nextOf(warning string) string {
+	if strings.Contains(warning, "run emberd log repair") {
+		return "emberd log repair"
+	}
+	return "emberd status"
 }
 
 // isDuplicateWarning reports whether a warning of the daemon's is about something that was found.

@@ -111,7 +111,7 @@ func printEngine(s *cli.App, r *op.EngineStatusResult, verbose bool) {
 		if strings.Contains(r.Problem, p.Reason) {
 			continue // which tells it
 		}
-		s.Rows("passed", cli.Clean(p.Provider)+": "+cli.Clean(p.Reason), "")
+		s.Rows("not used", cli.Clean(p.Provider)+": "+cli.Clean(p.Reason), "")
 	}
 	if r.Model != nil {
 		s.Row("kept", fmt.Sprintf("%s, %s in %s", cli.Count(r.Vectors, "vector", "vectors"), cli.Size(r.Bytes),

@@ -62,7 +62,7 @@ state      working, 2.94 a second, about 55m left; takes at most 50 % of one
            processor
 model      minilm, by go, 384 numbers a text; in memory
 trust      1.00 by the model's exam
-passed     http: the server at http://127.0.0.1:1 cannot be reached
+not used   http: the server at http://127.0.0.1:1 cannot be reached
 kept       121 vectors, 188.4 KiB in /s/vectors
 `},
 	} {

@@ -140,7 +140,7 @@ func aboutAnswer(res *op.SearchResult) string {
 	case res.Indexing != nil:
 		return "the vault is still being read"
 	case len(res.Respelled) > 0:
-		return "hardly anything holds " + cli.Flat(res.Respelled[0].Word) + "; searched for " +
+		return "few or no texts hold " + cli.Flat(res.Respelled[0].Word) + "; searched for " +
 			cli.Flat(strings.Join(res.Respelled[0].Words(), ", ")) + " as well"
 	case res.Nearest:
 		return "nothing fits; did you mean one of these?"

@@ -127,7 +127,7 @@ func (d *finder) list(p cli.Screen, rows int) []string {
 		out = append(out, d.row(p, &d.shown.hits[i], i == d.at))
 	}
 	if len(out) == 0 && !d.busy && d.shown.err == nil {
-		text := "nothing found; try other words, or fewer filters"
+		text := "nothing found; try other words"
 		if strings.TrimSpace(d.typed.text) == "" {
 			text = "nothing here yet; type words to search for"
 		}

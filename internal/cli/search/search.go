@@ -5,6 +5,7 @@ package search
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,9 @@ import (
 	"emberd/memory"
 	"emberd/op"
 )
+
+// operatorSigns are what a query with operators has one of.
+const operatorSigns = ":#[-\""
 
 type searchOptions struct {
 	req      op.SearchRequest
@@ -88,10 +92,21 @@ func search(s *cli.App, cmd *cobra.Command, o *searchOptions, args []string) err
 	}
 	o.req.Query = strings.Join(args, " ")
 	return cli.List(cmd.Context(), s, op.Search, &o.req,
-		func(res *op.SearchResult) int { return len(res.Hits) }, printHits)
+		func(res *op.SearchResult) int { return len(res.Hits) },
+		func(s *cli.App, res *op.SearchResult) { printHits(s, res, o.tip()) })
 }
 
-func printHits(s *cli.App, res *op.SearchResult) {
+// tip says what to try when nothing was found.
+func (o *searchOptions) tip() string {
+	all := o.req.Scope == "" && reflect.DeepEqual(o.req.Filter, op.Filter{})
+	if all && !strings.ContainsAny(o.req.Query, operatorSigns) {
+		return "try other words"
+	}
+	return "try fewer filters or other words"
+}
+
+// printHits prints an answer; tip says what to try if it is empty.
+func printHits(s *cli.App, res *op.SearchResult, tip string) {
 	for i, h := range res.Hits {
 		if i > 0 {
 			s.Printf("\n")
@@ -109,7 +124,7 @@ func printHits(s *cli.App, res *op.SearchResult) {
 	}
 	switch more := res.Total - len(res.Hits); {
 	case res.Total == 0:
-		s.Note("nothing found for %s; try fewer filters or other words", cli.JsonText(cli.Clean(res.Query)))
+		s.Note("nothing found for %s; %s", cli.JsonText(cli.Clean(res.Query)), tip)
 	case more > 0:
 		s.Note("%s of %s%s shown; --limit shows more", cli.Grouped(len(res.Hits)), atLeast(res.AtLeast),
 			cli.Count(res.Total, "hit", "hits"))
@@ -141,7 +156,7 @@ func printHit(s *cli.App, h *op.Hit, best float64) {
 // noteRespelled says that other words were searched for than those given.
 func noteRespelled(s *cli.App, respelled []op.Respelling, similar bool) {
 	for _, r := range respelled {
-		s.Note("hardly anything holds %s; searched for %s as well", cli.JsonText(cli.Clean(r.Word)),
+		s.Note("few or no texts hold %s; searched for %s as well", cli.JsonText(cli.Clean(r.Word)),
 			cli.Clean(strings.Join(r.Words(), ", ")))
 	}
 	if similar && len(respelled) == 0 {

@@ -281,7 +281,7 @@ func TestIdentity(t *testing.T) {
 	hash := fnv.New64a()
 	fmt.Fprint(hash, texts(a.Terms(sample+strings.Repeat("x", 70))), texts(a.Query(sample)))
 	got := fmt.Sprintf("%s %016x", a.Identity(), hash.Sum64())
-	const want = "emberd-text/2 bleve/2.6.1 en-porter cjk-2 d2331ab947ee8965"
+	const want = "emberd-text/3 bleve/2.6.1 en-porter cjk-2 d2331ab947ee8965"
 	if got != want {
 		t.Errorf("identity and digest of the terms are\n%s, want\n%s", got, want)
 	}
@@ -338,5 +338,19 @@ func TestTheTermOfAWordFitsEveryBeginning(t *testing.T) {
 	}
 	if got := a.Stems("author"); slices.Contains(got, "auth") {
 		t.Errorf("author may be the beginning of a word with the term auth: %q", got)
+	}
+}
+
+func TestEnglishWordsOfOneTerm(t *testing.T) {
+	a := New()
+	for term, words := range map[string]string{
+		"deploy": "deploy deploys deployed deploying deployment deployments Deployments", "employ": "employ employer employment",
+		"pay": "pay pays paying", "citi": "city cities",
+	} {
+		for _, got := range strings.Fields(texts(a.Terms(words))) {
+			if got != term {
+				t.Errorf("a term of %q is %s, want %s", words, got, term)
+			}
+		}
 	}
 }

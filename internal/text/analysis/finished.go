@@ -62,8 +62,18 @@ func (a *Analyzer) stemmed(word []byte) string {
 	token := analysis.Token{Term: bytes.ReplaceAll(word, []byte("'"), nil)}
 	if bytes.IndexFunc(token.Term, isNotLetter) < 0 {
 		a.stem.Filter(analysis.TokenStream{&token})
+		keepY(token.Term, word)
 	}
 	return bounded(token.Term)
+}
+
+// keepY writes the y again that the stemmer made an i of after a vowel, so that deploy and deployed have
+// the term of deployment. Snowball's English stemmer does the same.
+func keepY(term, word []byte) {
+	last := len(term) - 1
+	if last > 0 && term[last] == 'i' && word[last] == 'y' && bytes.IndexByte([]byte("aeiou"), term[last-1]) >= 0 {
+		term[last] = 'y'
+	}
 }
 
 // isNotLetter reports whether r is anything but a folded Latin letter.

@@ -103,17 +103,15 @@ func Edits(word string) int {
 	return 2
 }
 
-// tail is how many letters an ending has that a stemmer takes off.
-const tail = 5
-
-// Slips returns the words from which one slip in the last letters of a word makes it: a letter too
+// Slips returns the words from which one slip after the first letter of a word makes it: a letter too
 // much, too few, or two swapped; and those where a letter is another one. They are of the letters
-// a to z.
+// a to z, and none for words of fewer than 5 letters or more than maxBytes.
 func Slips(word string) (slips, replaced []string) {
-	if len(word) < 5 || strings.ContainsFunc(word, func(r rune) bool { return r < 'a' || r > 'z' }) {
+	other := func(r rune) bool { return r < 'a' || r > 'z' }
+	if len(word) < 5 || len(word) > maxBytes || strings.ContainsFunc(word, other) {
 		return nil, nil
 	}
-	for i := max(1, len(word)-tail); i <= len(word); i++ {
+	for i := 1; i <= len(word); i++ {
 		head, rest := word[:i], word[i:]
 		for c := 'a'; c <= 'z'; c++ {
 			if slips = append(slips, head+string(c)+rest); rest != "" {

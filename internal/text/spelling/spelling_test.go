@@ -89,7 +89,7 @@ func TestNearest(t *testing.T) {
 
 func TestSlips(t *testing.T) {
 	slips, replaced := Slips("runnign")
-	for word, list := range map[string][]string{"running": slips, "runnig": slips, "runningn": slips, "runnian": replaced} {
+	for word, list := range map[string][]string{"running": slips, "runnig": slips, "runningn": slips, "runnnign": slips, "rnunnign": slips, "rannign": replaced, "runnian": replaced} {
 		if !slices.Contains(list, word) {
 			t.Errorf("no slip makes runnign of %s", word)
 		}
