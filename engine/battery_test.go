@@ -82,6 +82,7 @@ func TestVectorsWaitOnBattery(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		wantWaiting(t, e)
 		l.becomes("Charging")
+		time.Sleep(2 * time.Minute)
 		if got := covered(t, e); got.Waits != "" || got.Made != 2 {
 			t.Errorf("plugged in it waits %q, %d vectors made", got.Waits, got.Made)
 		}

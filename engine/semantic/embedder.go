@@ -299,9 +299,10 @@ func (f *indexer) skip(name string) {
 	f.e.Meaning.Todo.Postpone(name)
 }
 
-// embed embeds a text and rests after it.
+// embed embeds a text and rests after it, for what was done since begun and not only for the vector.
 func (f *indexer) embed(ctx context.Context, p piece, begun time.Time) error {
 	m := f.e.Meaning
+	read := time.Since(begun)
 	for m.asking.Load() > 0 { // queries come first
 		select {
 		case <-m.quiet:
@@ -316,7 +317,6 @@ func (f *indexer) embed(ctx context.Context, p piece, begun time.Time) error {
 		f.failing = by
 		return f.textError(err)
 	}
-	took := time.Since(start)
 	vector := made[0]
 	if vector == nil { // the model has no embedding for it; a retry would not help
 		vector = make([]float32, f.on.Identity.Dim)
@@ -332,7 +332,7 @@ func (f *indexer) embed(ctx context.Context, p piece, begun time.Time) error {
 			return err
 		}
 	}
-	if pause := RestFor(took, m.Share); pause > 0 {
+	if pause := RestFor(read+time.Since(start), m.Share); pause > 0 {
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
