@@ -368,8 +368,8 @@ func graph() map[string]edges {
 		},
 		"internal/cli/setup": {
 			ours: []string{
-				"internal/cli", "internal/cli/agent", "internal/cli/daemon", "internal/clients",
-				"internal/config", "internal/intent", "internal/manual", "internal/obsidian",
+				"embedding", "internal/cli", "internal/cli/agent", "internal/cli/daemon", "internal/cli/model",
+				"internal/clients", "internal/config", "internal/intent", "internal/manual", "internal/obsidian",
 				"internal/service", "internal/tempdaemon", "memory", "op",
 			},
 			others: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys/unix"},

@@ -111,7 +111,7 @@ func listModels(c *config.Config) (*modelList, error) {
 
 // elsewhere is the row of the used model that is not in the folder.
 func elsewhere(path string) modelRow {
-	m, err := models.Open(filepath.Dir(path)).Find(strings.TrimSuffix(filepath.Base(path), ModelSuffix))
+	m, err := models.Open(filepath.Dir(path)).Find(nameOf(path))
 	if errors.Is(err, models.ErrUnknown) {
 		err = errors.New("there is no such file; emberd model use says which takes its place")
 	}

@@ -56,6 +56,14 @@ func agreeToDownload(ctx context.Context, s *cli.App, p *models.Plan) error {
 	return err
 }
 
+// fetch installs a model, and shows how far it is.
+func fetch(ctx context.Context, s *cli.App, c *config.Config, what models.Source, name string) (*models.Model, error) {
+	shown := cli.NewTransfer(s, "fetching "+name)
+	m, err := modelsOf(c).Install(ctx, what, shown.Reached)
+	shown.Done()
+	return m, engineError(err)
+}
+
 // installModel installs, shows the result, and says how to go on.
 func installModel(ctx context.Context, s *cli.App, c *config.Config, what models.Source, yes bool) error {
 	plan, err := modelsOf(c).Plan(what)
@@ -67,11 +75,9 @@ func installModel(ctx context.Context, s *cli.App, c *config.Config, what models
 			return err
 		}
 	}
-	shown := cli.NewTransfer(s, "fetching "+plan.Name)
-	m, err := modelsOf(c).Install(ctx, what, shown.Reached)
-	shown.Done()
+	m, err := fetch(ctx, s, c, what, plan.Name)
 	if err != nil {
-		return engineError(err)
+		return err
 	}
 	row := modelRowOf(m)
 	row.Used = row.Path == c.Embedding.Model

@@ -109,6 +109,11 @@ func installedOrFile(c *config.Config, which string) (*models.Model, string, err
 
 // modelChanges are the settings that a model needs, and that are not as it needs them.
 func modelChanges(c *config.Config, m *models.Model, value string) ([]cli.SettingChange, error) {
+	return settingChanges(c, modelSettings(c, m, value), m.Path)
+}
+
+// modelSettings are the settings that a model needs.
+func modelSettings(c *config.Config, m *models.Model, value string) []config.Change {
 	want := []config.Change{{Key: "embedding.model", Value: value}}
 	if k := m.Known; k != nil {
 		want = append(want,
@@ -121,7 +126,7 @@ func modelChanges(c *config.Config, m *models.Model, value string) ([]cli.Settin
 	if !makesWith(c) {
 		want = append(want, config.Change{Key: "embedding.providers", Value: "llama,http,go"})
 	}
-	return settingChanges(c, want, m.Path)
+	return want
 }
 
 // settingChanges are those that are not as they are wanted. The path of a model is as good as its name.

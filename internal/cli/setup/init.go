@@ -13,6 +13,7 @@ import (
 	"emberd/internal/cli"
 	"emberd/internal/cli/agent"
 	"emberd/internal/cli/daemon"
+	"emberd/internal/cli/model"
 	"emberd/internal/clients"
 	"emberd/internal/config"
 	"emberd/internal/service"
@@ -23,6 +24,7 @@ import (
 // setup is init's flags.
 type setup struct {
 	vault   string
+	meaning string
 	clients []string
 	service bool
 	yes     bool
@@ -34,20 +36,26 @@ func InitCommand(s *cli.App) *cobra.Command {
 		if cmd.Flags().Changed("vault") && o.vault == "" {
 			return memory.Errorf(memory.Invalid, "--vault is empty; name a folder, or none")
 		}
+		if cmd.Flags().Changed("meaning") && o.meaning == "" {
+			return memory.Errorf(memory.Invalid, "--meaning is empty; say words, static or the name of a model")
+		}
 		return setUp(cmd.Context(), s, o)
 	})
 	f := cmd.Flags()
 	f.StringVar(&o.vault, "vault", "", "")
+	f.StringVar(&o.meaning, "meaning", "", "")
 	f.BoolVar(&o.service, "service", false, "")
 	f.StringArrayVar(&o.clients, "client", nil, "")
 	f.BoolVarP(&o.yes, "yes", "y", false, "")
-	_ = cmd.RegisterFlagCompletionFunc("client", cli.CompleteClients) // the flag is there
+	_ = cmd.RegisterFlagCompletionFunc("client", cli.CompleteClients) // the flags are there
+	_ = cmd.RegisterFlagCompletionFunc("meaning", model.CompleteChoices(s))
 	return cmd
 }
 
 // plan is what init is to do.
 type plan struct {
 	changes []cli.SettingChange
+	meaning *model.Choice // nil leaves it as it is
 	service bool
 	clients []*clients.Client
 }
@@ -121,6 +129,9 @@ func planSetup(ctx context.Context, s *cli.App, c *config.Config, o setup, asks 
 	if err := cli.Changeable(s, c, p.changes); err != nil {
 		return nil, err
 	}
+	if p.meaning, err = q.meaning(c, o.meaning, dir); err != nil {
+		return nil, err
+	}
 	if !asks {
 		return p, nil
 	}
@@ -168,6 +179,9 @@ func addClient(s *cli.App, p *plan, name string) error {
 // carryOut writes the settings in one go, then installs the service, which needs them, and
 // then the clients. What fails says what was done before.
 func carryOut(ctx context.Context, s *cli.App, c *config.Config, p *plan) (*setupDone, error) {
+	if err := settleMeaning(ctx, s, c, p); err != nil {
+		return nil, err
+	}
 	done := &setupDone{Config: c.File, Settings: append([]cli.SettingChange{}, p.changes...),
 		Clients: []agent.ClientChange{}}
 	if err := writeSetup(s, c, p.changes); err != nil {
@@ -296,6 +310,9 @@ func nextSteps(ctx context.Context, s *cli.App, p *plan) []string {
 		next = append(next, cli.Again(s, "serve")+"   # in another terminal")
 	case len(p.changes) > 0:
 		next = append(next, cli.Again(s, "serve")+"   # once the daemon that runs was ended; it has other settings")
+	}
+	if p.meaning != nil && len(p.meaning.Changes) > 0 && p.meaning.Name != model.ByWords {
+		next = append(next, cli.Again(s, "engine", "status")+"   # how much has its vectors by then")
 	}
 	return append(next, cli.Again(s, "save", `"Use JWT tokens for authentication in all new APIs"`),
 		cli.Again(s, "search", "authentication"), cli.Again(s, "doctor"))
