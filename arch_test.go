@@ -253,6 +253,7 @@ var unbounded = map[string]string{
 	"internal/cli/daemon/rss.go":        "/proc, of the kernel",
 	"internal/doctor/others_linux.go":   "/proc, of the kernel",
 	"internal/doctor/watches.go":        "/proc, of the kernel",
+	"internal/power/power.go":           "/sys, of the kernel",
 	"internal/cli/memories/editor.go":   "what the user wrote in an editor a moment ago",
 	"internal/cli/root/tree.go":         "a file in the program itself",
 	"internal/cli/setup/demo.go":        "a note that the demo has just written",

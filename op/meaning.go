@@ -37,18 +37,22 @@ type EngineStatusRequest struct{}
 // EnginePauseRequest stops the making of vectors.
 type EnginePauseRequest struct{}
 
-// EngineResumeRequest lets it continue, with the providers tried again from the first on.
+// EngineResumeRequest lets it continue, on battery too if it waits for that, with the providers
+// tried again from the first on.
 type EngineResumeRequest struct{}
 
 // What the making of vectors is at.
 const (
 	EngineOff      = "off"      // there are to be no vectors
 	EngineUnused   = "unused"   // nothing would ask for those of this model
-	EngineWaiting  = "waiting"  // for a model, or after a failure
+	EngineWaiting  = "waiting"  // for a model, after a failure, or on battery
 	EngineWorking  = "working"  // vectors are being made
 	EnginePaused   = "paused"   // the user paused it
 	EngineComplete = "complete" // everything has its vectors
 )
+
+// WaitsOnBattery says that no vectors are made while the machine is on battery, but those of queries.
+const WaitsOnBattery = "on battery"
 
 // EngineStatusResult reports how vectors are made.
 type EngineStatusResult struct {
@@ -64,6 +68,10 @@ type EngineStatusResult struct {
 	// are to be no vectors. Again is when it is tried again.
 	Problem string    `json:"problem,omitempty"`
 	Again   time.Time `json:"again,omitzero"`
+
+	// Waits is why vectors are not made although they could be, such as [WaitsOnBattery], until that
+	// changes or the user resumes.
+	Waits string `json:"waits,omitempty"`
 
 	Made      int64   `json:"made"`                 // vectors, since the daemon started
 	PerSecond float64 `json:"per_second,omitempty"` // vectors made lately, rests included

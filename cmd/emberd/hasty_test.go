@@ -11,6 +11,7 @@ import (
 	"emberd/engine/core"
 	"emberd/internal/cli"
 	"emberd/internal/cli/root"
+	"emberd/internal/power"
 	"emberd/stm"
 )
 
@@ -28,7 +29,13 @@ func program() {
 	if ms, err := strconv.ParseInt(os.Getenv(hastyVar), 10, 64); err == nil {
 		s.Now = hasty(time.UnixMilli(ms))
 	}
-	s.Adjust = adjustments()[os.Getenv(adjustVar)]
+	adjust := adjustments()[os.Getenv(adjustVar)]
+	s.Adjust = func(o *engine.Options) {
+		o.Power = power.Machine{} // tests run on battery, too
+		if adjust != nil {
+			adjust(o)
+		}
+	}
 	os.Exit(root.Execute(s))
 }
 

@@ -10,6 +10,7 @@ import (
 	"emberd/internal/beads"
 	"emberd/internal/durable"
 	"emberd/internal/intent"
+	"emberd/internal/power"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
@@ -26,6 +27,9 @@ type Options struct {
 	// Sandbox describes what the process may still do, for status and for errors; nil without
 	// a sandbox. The caller may fill it in until Run or the first Invoke.
 	Sandbox *Sandbox
+
+	// Power is where to look whether the machine is on battery; the zero value never is.
+	Power power.Machine
 
 	Version string           // for status only
 	Logger  *slog.Logger     // nil discards
@@ -152,7 +156,8 @@ type Meaning struct {
 	Weight float64
 	// Wait is how long a search waits for the embedding of its query.
 	Wait time.Duration
-	// Share is the part of one processor for embedding texts, more than 0 to 1.
+	// Share is the part of one processor for embedding texts, more than 0 to 1. With 1 they
+	// do not wait on battery either.
 	Share float64
 
 	Grade embedding.Calibration // set by tests to replace the calibration

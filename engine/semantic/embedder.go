@@ -40,11 +40,13 @@ func RestFor(took time.Duration, share float64) time.Duration {
 	return time.Duration(float64(took) * (1 - share) / share)
 }
 
+// embedderName is what status calls the timer of RunEmbedder.
+const embedderName = "making of vectors"
+
 // RunEmbedder embeds all texts until ctx is done. Without work it has no timer.
 func (e *Semantic) RunEmbedder(ctx context.Context) {
-	const name = "making of vectors"
 	m := e.Meaning
-	defer e.Chores.Disarm(name)
+	defer e.Chores.Disarm(embedderName)
 	defer e.closeIndexes()
 	wait, changed := minEmbedRetry, false
 	for ctx.Err() == nil {
@@ -69,7 +71,7 @@ func (e *Semantic) RunEmbedder(ctx context.Context) {
 			level = slog.LevelDebug
 		}
 		e.Opt.Logger.Log(ctx, level, "vectors are not made for now", "err", err, "again", wait)
-		e.Chores.Arm(name, wait)
+		e.Chores.Arm(embedderName, wait)
 		select {
 		case <-ctx.Done():
 		case <-m.retry:
@@ -77,7 +79,7 @@ func (e *Semantic) RunEmbedder(ctx context.Context) {
 		case <-time.After(wait):
 			wait = min(2*wait, maxEmbedRetry)
 		}
-		e.Chores.Disarm(name)
+		e.Chores.Disarm(embedderName)
 	}
 }
 
@@ -233,7 +235,7 @@ func (f *indexer) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		name, more := f.next()
+		name, more := f.next(ctx)
 		if more {
 			err = f.step(ctx, name)
 		} else {
@@ -248,12 +250,14 @@ func (f *indexer) run(ctx context.Context) error {
 	}
 }
 
-// next returns the document to embed, false if there is none or embedding is paused.
-func (f *indexer) next() (name string, more bool) {
+// next returns the document to embed, false if there is none, embedding is paused or the machine is
+// on battery.
+func (f *indexer) next(ctx context.Context) (name string, more bool) {
+	f.e.lookAtBattery(ctx)
 	m := f.e.Meaning
 	m.Mu.Lock()
 	defer m.Mu.Unlock()
-	if m.paused {
+	if m.paused || m.waitsOnBattery() {
 		return "", false
 	}
 	return m.Todo.First()
@@ -373,7 +377,6 @@ func (f *indexer) sync() error {
 
 // waitForWork syncs the index and waits for work.
 func (f *indexer) waitForWork(ctx context.Context) error {
-	m := f.e.Meaning
 	if f.unsynced > 0 {
 		if err := f.sync(); err != nil {
 			return err
@@ -382,11 +385,27 @@ func (f *indexer) waitForWork(ctx context.Context) error {
 	if err := f.finish(ctx); err != nil {
 		return err
 	}
+	f.sleep(ctx)
+	return nil
+}
+
+// sleep waits until something changed. It has a timer only on battery.
+func (f *indexer) sleep(ctx context.Context) {
+	m := f.e.Meaning
+	m.Mu.Lock()
+	waits := m.waitsOnBattery()
+	m.Mu.Unlock()
+	var look <-chan time.Time
+	if waits {
+		f.e.Chores.Arm(embedderName, batteryLook)
+		defer f.e.Chores.Disarm(embedderName)
+		look = time.After(batteryLook)
+	}
 	select {
 	case <-ctx.Done():
 	case <-m.wake:
+	case <-look:
 	}
-	return nil
 }
 
 // finish makes a complete index the serving one.

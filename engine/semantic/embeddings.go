@@ -69,6 +69,7 @@ type Embeddings struct {
 	again    time.Time // when it is tried again
 	pace     embedPace
 	idle     string // why no embeddings are needed, if nothing is wrong
+	battery  battery
 }
 
 // embeddingChanges are changes that RunEmbedder has not handled yet.

@@ -23,6 +23,9 @@ func (e *Semantic) EngineStatus(context.Context, *op.EngineStatusRequest) (*op.E
 	m.Mu.Lock()
 	filling, earlier := m.Building, m.earlier
 	res.State, res.Problem, res.Again, res.Skipped = m.state(), m.problem, m.again, m.Todo.Aside
+	if res.State == op.EngineWaiting && m.ready() && m.waitsOnBattery() {
+		res.Waits = op.WaitsOnBattery
+	}
 	left, pace := m.Todo.Left(), m.pace.text
 	if filling != nil {
 		res.Model = filling.model()
@@ -71,6 +74,11 @@ func nativeEngine(n *embedding.NativeStatus) *op.NativeEngine {
 	return out
 }
 
+// ready reports whether there is a model and it is known what to embed. Mu must be held.
+func (m *Embeddings) ready() bool {
+	return m.problem == "" && m.Building != nil && m.changes.begun && !m.counting
+}
+
 // state returns the state for EngineStatus. Mu must be held.
 func (m *Embeddings) state() string {
 	switch {
@@ -78,7 +86,7 @@ func (m *Embeddings) state() string {
 		return op.EngineUnused
 	case m.paused:
 		return op.EnginePaused
-	case m.problem != "" || m.Building == nil || !m.changes.begun || m.counting:
+	case !m.ready() || m.waitsOnBattery():
 		return op.EngineWaiting
 	case m.Todo.Left() > 0 || m.looking || m.changes.all || len(m.changes.memories)+len(m.changes.notes) > 0:
 		return op.EngineWorking
@@ -104,8 +112,8 @@ func (e *Semantic) EnginePause(ctx context.Context, _ *op.EnginePauseRequest) (*
 	return e.setPaused(ctx, true)
 }
 
-// EngineResume resumes embedding and tries again what failed: a runtime that was given up, and
-// texts that were skipped.
+// EngineResume resumes embedding, also on battery if it waits for that, and tries again what failed:
+// a runtime that was given up, and texts that were skipped.
 func (e *Semantic) EngineResume(ctx context.Context, _ *op.EngineResumeRequest) (*op.EngineStatusResult, error) {
 	if m := e.Meaning; m != nil {
 		err := m.Embedder.Retry(ctx)
@@ -114,6 +122,7 @@ func (e *Semantic) EngineResume(ctx context.Context, _ *op.EngineResumeRequest) 
 		} else if err != nil {
 			e.Opt.Logger.Info("tried again, vectors cannot be made yet", "err", err)
 		}
+		m.ignoreBattery()
 		m.ChangedAll()
 		core.Nudge(m.wake)
 		core.Nudge(m.retry)

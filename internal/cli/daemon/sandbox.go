@@ -17,6 +17,7 @@ import (
 	"emberd/internal/beads"
 	"emberd/internal/cli"
 	"emberd/internal/config"
+	"emberd/internal/power"
 	"emberd/internal/sandbox"
 	"emberd/internal/service"
 	"emberd/memory"
@@ -107,6 +108,9 @@ func sandboxRules(c *config.Config) (*sandbox.Policy, error) {
 	r.Read = AppendSet(r.Read, c.Cleanup.Queries, c.Embedding.Model, os.Getenv("ZONEINFO"),
 		strings.TrimPrefix(os.Getenv("TZ"), ":"))
 	r.Read = slices.DeleteFunc(r.Read, func(path string) bool { return !filepath.IsAbs(path) })
+	if makesVectors(&c.Embedding) {
+		r.Read = append(r.Read, power.This().Files()...)
+	}
 	allowServers(r, c)
 	if err := allowEngine(r, c); err != nil {
 		return nil, err

@@ -30,6 +30,7 @@ import (
 	"emberd/internal/llm"
 	"emberd/internal/metrics"
 	"emberd/internal/notify"
+	"emberd/internal/power"
 	"emberd/memory"
 	"emberd/rekindle"
 )
@@ -315,7 +316,7 @@ func OpenOffline(c *config.Config) (cli.Offline, error) {
 func EngineOptions(c *config.Config, log *slog.Logger) engine.Options {
 	o := engine.DefaultOptions()
 	o.Data, o.State, o.Socket = c.Data, c.State, c.Socket
-	o.Version, o.Logger = cli.BuildVersion(), log
+	o.Version, o.Logger, o.Power = cli.BuildVersion(), log, power.This()
 	o.TrashKeep, o.HistoryKeep = c.TrashKeep, c.HistoryKeep
 	o.Backup = core.Backup{Daily: c.Backup.Daily, Weekly: c.Backup.Weekly, MaxBytes: int64(c.Backup.MaxMiB) << 20}
 	o.Decay.Model, o.Decay.HalfLife = decay.Model(c.Decay.Model), c.Decay.HalfLife

@@ -56,6 +56,9 @@ func waitForVectors(ctx context.Context, s *cli.App, res *op.EngineStatusResult)
 	var shown *cli.Progress
 	done := 0
 	for res.State == op.EngineWorking || res.State == op.EngineWaiting {
+		if res.Waits != "" {
+			return nil, memory.Errorf(memory.Conflict, "the making of vectors %s", waitsText(res))
+		}
 		if res.State == op.EngineWaiting && res.Problem != "" {
 			return nil, memory.Errorf(memory.Conflict, "vectors are not made at present: %s", res.Problem)
 		}
@@ -148,6 +151,9 @@ func engineState(s *cli.App, r *op.EngineStatusResult) string {
 		}
 		return text + fmt.Sprintf("; takes at most %s of one processor", cli.Percent(r.Share))
 	case op.EngineWaiting:
+		if r.Waits != "" {
+			return waitsText(r)
+		}
 		if r.Again.IsZero() {
 			return "waiting: " + cmp.Or(cli.Clean(r.Meaning.Without), "looking at what there is")
 		}
@@ -158,6 +164,11 @@ func engineState(s *cli.App, r *op.EngineStatusResult) string {
 		return "unused: " + cli.Clean(r.Meaning.Without)
 	}
 	return cli.Clean(r.State)
+}
+
+// waitsText says why vectors wait, and the command that has them made.
+func waitsText(r *op.EngineStatusResult) string {
+	return "waits: " + cli.Clean(r.Waits) + "; emberd engine resume goes on all the same"
 }
 
 // leftText tells how long it takes until everything has its vectors, if that is known.

@@ -45,6 +45,14 @@ state      waiting: the model is examined first
 model      without a name, by http, 64 numbers a text
 kept       0 vectors, 0 B in /s/vectors
 `},
+		"a battery": {op.EngineStatusResult{State: op.EngineWaiting, Waits: op.WaitsOnBattery,
+			Meaning: &op.Meaning{Provider: "go", Covered: 149, Total: 298, Weight: 1}, Model: minilm, Folder: "/s/vectors",
+			Vectors: 121, Bytes: 192_921}, `
+vectors    ████████████             50 %, 149 of 298 memories and notes
+state      waits: on battery; emberd engine resume goes on all the same
+model      minilm, by go, 384 numbers a text; in memory
+kept       121 vectors, 188.4 KiB in /s/vectors
+`},
 		"work": {op.EngineStatusResult{State: op.EngineWorking, Meaning: &op.Meaning{Provider: "go", Covered: 149,
 			Total: 298, Weight: 1}, Model: minilm,
 			PerSecond: 2.94, Left: 3300, Share: 0.5, Folder: "/s/vectors", Vectors: 121, Bytes: 192_921,
