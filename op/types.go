@@ -184,9 +184,8 @@ type SearchResult struct {
 	Query string `json:"query"`
 	Hits  []Hit  `json:"hits"`
 	Total int    `json:"total"` // how many matched before the limit
-	// AtLeast says that Total is a lower bound: phrases were looked up in the best
-	// candidates only, more words begin with the last one than are searched for, or only the
-	// nearest of what means something alike was looked at.
+	// AtLeast says that Total is a lower bound: of phrases, of words that begin with the last one, or
+	// of what means something alike, only the best were looked at.
 	AtLeast bool     `json:"at_least,omitempty"`
 	Loading *Loading `json:"loading,omitempty"`
 	// Indexing says that notes are still being read for the first time.
