@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"emberd/internal/testutil/trainedtest"
 	"emberd/internal/tinybert"
 )
 
@@ -61,4 +62,28 @@ func TestMemoryComesBack(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A loaded model takes its file and a few MiB of memory; emberd init tells its file and 8.
+func TestMemoryOfATrainedModel(t *testing.T) {
+	for _, weights := range []string{"Q8_0", "F32"} {
+		path := trainedtest.File(t, weights)
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := openModel(t, path)
+		debug.FreeOSMemory()
+		before := resident(t)
+		embedOne(t, e, strings.Repeat("The policy for the van covers hail and theft, but not what was left inside. ", 5))
+		debug.FreeOSMemory()
+		took := resident(t) - before
+		t.Logf("%s: %.1f MiB for a file of %.1f MiB", weights, float64(took)/(1<<20), float64(info.Size())/(1<<20))
+		if took < info.Size()*3/4 || took > info.Size()+12<<20 {
+			t.Errorf("a model file of %d bytes takes %d bytes of memory", info.Size(), took)
+		}
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

@@ -42,8 +42,8 @@ func AtHand(c *config.Config) (*Trained, error) {
 	return nil, nil
 }
 
-// beside is about what a model takes of memory besides the size of its file: the same for
-// all-MiniLM-L6-v2 in Q8_0 and in F32.
+// beside is at most what a model takes of memory besides the size of its file: with all-MiniLM-L6-v2
+// 4 MiB, in Q8_0 as in F32 (TestMemoryOfATrainedModel of package embedding).
 const beside = 8 << 20
 
 // About says what the model is and costs.
