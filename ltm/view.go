@@ -14,7 +14,9 @@ func (x *Index) Through(sees func(path string, tags []string) bool) *Index {
 }
 
 // shows reports whether the index has the note, which may be nil.
-func (x *Index) shows(n *note) bool { return n != nil && (x.sees == nil || x.sees(n.path, n.tags)) }
+func (x *Index) shows(n *note) bool {
+	return n != nil && n.path != scrubMark && (x.sees == nil || x.sees(n.path, n.tags))
+}
 
 // Shows reports whether the index has a note of that path.
 func (x *Index) Shows(path string) bool {

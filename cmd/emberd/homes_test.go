@@ -43,6 +43,7 @@ func TestHomes(t *testing.T) {
 				out, err := h.command("status", "--full").Output()
 				return err == nil && bytes.Contains(out, []byte("45 of 45"))
 			})
+			h.checkVectors(t)
 			h.checkAnswers(t)
 			h.checkFiles(t)
 			h.checkTokens(t)
@@ -171,11 +172,23 @@ func (h *home) checkConfig(t *testing.T) {
 }
 
 // volatile are the members of answers that say how things are at the moment, or how they are
-// drawn, the terms of a sum that a later version may weigh otherwise, and the revision of a memory
-// with a note, in which what was read of the note counts no more.
-var volatile = []string{"age_days", "score", "rank", "snippet", "terms", "relevance", "share", "near", "decay",
+// drawn, the terms of a sum that a later version may weigh otherwise, with how many texts are near
+// enough to be found, and the revision of a memory with a note, in which what was read of the note
+// counts no more.
+var volatile = []string{"age_days", "total", "score", "rank", "snippet", "terms", "relevance", "share", "near", "decay",
 	"bounded",
 	"floor", "rev", "next_cursor", "created", "modified"}
+
+// checkVectors wants vectors of this version alone once all are made, and purges that know where they are.
+func (h *home) checkVectors(t *testing.T) {
+	t.Helper()
+	if folders, err := filepath.Glob(h.path("state", "vectors", "*")); err != nil || len(folders) != 1 {
+		t.Errorf("vectors are in %q (%v), want one folder", folders, err)
+	}
+	if out := output(t, h.command("status", "--full")); strings.Contains(out, "could not be completed") {
+		t.Errorf("status says:\n%s", out)
+	}
+}
 
 // checkAnswers asks what the version that made the home was asked, and wants of each answer
 // what that version said. More than that may be in it.

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"emberd/embedding"
 	"emberd/engine/core"
 	"emberd/engine/semantic"
 	"emberd/internal/durable"
@@ -79,7 +78,7 @@ func (e *Purge) purgeIndex(ctx context.Context, dir string, id memory.ID) error 
 			err = json.Unmarshal(data, &f)
 		}
 		if err == nil {
-			err = e.purgeVectors(ctx, dir, writer, f.Identity, id)
+			err = e.purgeVectors(ctx, dir, writer, f.Identity.Dim, id)
 		}
 		if err != nil {
 			return memory.Errorf(memory.Unavailable,
@@ -90,9 +89,10 @@ func (e *Purge) purgeIndex(ctx context.Context, dir string, id memory.ID) error 
 	return nil
 }
 
-func (e *Purge) purgeVectors(ctx context.Context, dir, writer string, made embedding.Identity, id memory.ID) error {
-	store, err := vectors.Open(dir, &vectors.Options{FS: e.Opt.FS, Logger: e.Opt.Logger, Identity: made.Key(),
-		Dim: made.Dim, Device: writer, Now: e.Opt.Now})
+// purgeVectors takes the vectors of a memory out of a folder, which is named by the key of its vectors.
+func (e *Purge) purgeVectors(ctx context.Context, dir, writer string, dim int, id memory.ID) error {
+	store, err := vectors.Open(dir, &vectors.Options{FS: e.Opt.FS, Logger: e.Opt.Logger, Identity: filepath.Base(dir),
+		Dim: dim, Device: writer, Now: e.Opt.Now})
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ const (
 	// same for every page, so that paging is stable.
 	MaxNear = 200
 	// minNear is the minimum similarity, from 0 for unrelated texts to 1 for the same meaning.
-	minNear = 0.33
+	minNear = 0.25
 	// meaningWeight is the weight of the same meaning relative to all words of the query, for
 	// a fully trusted model. With all-MiniLM-L6-v2, half as much does best on long conversations,
 	// and half as much again on facts and chats with an assistant (docs/evaluation.md).

@@ -39,17 +39,30 @@ func (e *Semantic) writer() string {
 // indexFileName returns the path of the VectorIndexFile.
 func (e *Semantic) indexFileName(dir string) string { return filepath.Join(dir, e.writer()+".json") }
 
-// storedIndexes returns the indexes of this device, newest first.
-func (e *Semantic) storedIndexes() []VectorIndexFile {
+// describedFolders returns what this device says of the indexes in each folder, by its name: the key
+// that the identity had for the version that made it.
+func (e *Semantic) describedFolders() map[string]VectorIndexFile {
 	dirs, err := e.Opt.FS.ReadDir(e.Meaning.Dir)
 	if err != nil {
 		return nil // there are none yet, or opening one returns the error
 	}
-	var out []VectorIndexFile
+	out := make(map[string]VectorIndexFile)
 	for _, d := range dirs {
 		var f VectorIndexFile
 		data, err := durable.ReadAll(e.Opt.FS, e.indexFileName(filepath.Join(e.Meaning.Dir, d.Name())))
-		if err == nil && json.Unmarshal(data, &f) == nil && f.Identity.Key() == d.Name() {
+		if err == nil && json.Unmarshal(data, &f) == nil {
+			out[d.Name()] = f
+		}
+	}
+	return out
+}
+
+// storedIndexes returns the indexes of this device whose vectors this version would make alike,
+// newest first.
+func (e *Semantic) storedIndexes() []VectorIndexFile {
+	var out []VectorIndexFile
+	for name, f := range e.describedFolders() {
+		if f.Identity.Key() == name {
 			out = append(out, f)
 		}
 	}
@@ -199,9 +212,9 @@ func (e *Semantic) keepOnly(keep *VectorIndex) error {
 	if earlier != nil {
 		err = earlier.close()
 	}
-	for _, f := range e.storedIndexes() {
-		if f.Identity.Key() != keep.Identity.Key() {
-			err = errors.Join(err, e.removeIndex(filepath.Join(m.Dir, f.Identity.Key())))
+	for name := range e.describedFolders() {
+		if name != keep.Identity.Key() {
+			err = errors.Join(err, e.removeIndex(filepath.Join(m.Dir, name)))
 		}
 	}
 	return err
