@@ -97,9 +97,9 @@ func TestNothingWorks(t *testing.T) {
 func TestSettingsThatCannotBe(t *testing.T) {
 	for want, opt := range map[string]Options{
 		`there is no provider of vectors called "lama"; use llama, http, go, static or words`: {Providers: []string{"lama"}},
-		"a vector cannot be made of at most 9 tokens; choose 16 to 8192":              {MaxTokens: 9},
-		"a vector cannot be made of at most 9000 tokens; choose 16 to 8192":           {MaxTokens: 9000},
-		"a model cannot be unloaded before it is used: the time until then is -1s":    {UnloadAfter: -time.Second},
+		"a vector cannot be made of at most 9 tokens; choose 16 to 8192":                      {MaxTokens: 9},
+		"a vector cannot be made of at most 9000 tokens; choose 16 to 8192":                   {MaxTokens: 9000},
+		"a model cannot be unloaded before it is used: the time until then is -1s":            {UnloadAfter: -time.Second},
 	} {
 		if _, err := Open(opt); err == nil || err.Error() != want {
 			t.Errorf("Open(%+v): %v, want %s", opt, err, want)
