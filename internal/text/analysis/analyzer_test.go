@@ -347,7 +347,7 @@ func TestEnglishWordsOfOneTerm(t *testing.T) {
 		"deploy": "deploy deploys deployed deploying deployment deployments Deployments", "employ": "employ employer employment",
 		"pay": "pay pays paying", "citi": "city cities",
 	} {
-		for _, got := range strings.Fields(texts(a.Terms(words))) {
+		for got := range strings.FieldsSeq(texts(a.Terms(words))) {
 			if got != term {
 				t.Errorf("a term of %q is %s, want %s", words, got, term)
 			}
