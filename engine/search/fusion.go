@@ -155,7 +155,6 @@ func (a *SearchRun) FindNear(ctx context.Context, c docFrequencies) error {
 		}
 		a.nearest = found
 	}
-	a.Q.belief = s.Rack.Grade.Trust()
 	f := fusion{query: s.QueryEmbedding, unit: a.WeightOf(c) * meaningWeight * a.Q.trust}
 	a.Q.Near = f.all(a.nearest)
 	a.Res.AtLeast = a.Res.AtLeast || len(a.Q.Near.Memories) == MaxNear || len(a.Q.Near.notes) == MaxNear
@@ -216,13 +215,17 @@ func (a *SearchRun) reportMeaning(s queryEmbeddingWait) {
 	}
 }
 
-// Held returns how much of the query's weight asked a text matches, by words or by embedding: a
-// text that is as near as evenNear counts as one with the words of evenShare. The result is at
-// most asked.
+// Held returns how much of the query's weight asked a text matches, by words or by embedding. The
+// result is at most asked.
 func (a *SearchRun) Held(x *op.Explain, asked float64) float64 {
-	held := a.matched(x.Terms)
-	if x.Meaning != nil {
-		held = max(held, a.Q.belief*x.Meaning.Near*evenShare/evenNear*asked)
+	return min(asked, max(a.matched(x.Terms), a.meant(x)*asked))
+}
+
+// meant returns the share of a query that a text matches by embedding, 0 if it has none that is near:
+// evenShare if it is as near as evenNear, whatever the weight of embeddings in ranking.
+func (a *SearchRun) meant(x *op.Explain) float64 {
+	if x.Meaning == nil {
+		return 0
 	}
-	return min(asked, held)
+	return a.Q.embedding().Rack.Grade.Trust() * x.Meaning.Near * evenShare / evenNear
 }

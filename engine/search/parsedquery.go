@@ -58,7 +58,6 @@ type parsedQuery struct {
 	stm, ltm, floor float64
 	// trust is the weight of embeddings in ranking, 0 for none.
 	trust     float64
-	belief    float64                   // trust of the model's exam, whatever the weight
 	embedding func() queryEmbeddingWait // waits for the embedding of the query; nil until it is requested
 	Near      vectorScores
 	dates     dateBoost

@@ -73,7 +73,7 @@ func (a *SearchRun) judge(c docFrequencies) {
 		}
 		h.Explain = &x
 		best = max(best, h.Relevance)
-		meant = meant || x.Meaning != nil && a.Q.belief*x.Meaning.Near >= evenNear
+		meant = meant || a.meant(&x) >= evenShare
 	}
 	a.Res.Nearest = len(a.Res.Hits) > 0 && a.Req.Offset == 0 && asked > 0 && !meant &&
 		(a.Res.Similar || best < leastRelevance || a.Q.unknown(c) >= asked/2)

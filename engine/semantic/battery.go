@@ -14,7 +14,7 @@ const batteryLook = time.Minute
 type battery struct {
 	looked  time.Time
 	on      bool
-	ignored bool // the user wants texts embedded all the same, until the next start
+	ignored bool // the user wants texts embedded anyway, until the next start
 }
 
 // lookAtBattery finds out whether the machine is on battery, unless it did lately or does not

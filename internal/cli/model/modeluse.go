@@ -31,11 +31,11 @@ func modelUseCommand(s *cli.App) *cobra.Command {
 
 func useModel(s *cli.App, c *config.Config, which string, dry bool) error {
 	if which == embedding.Static {
-		changes, err := settingChanges(c, staticSettings(c), "")
+		choice, err := Choose(c, which)
 		if err != nil {
 			return err
 		}
-		return writeChanges(s, c, &models.Model{Name: which}, changes, dry)
+		return writeChanges(s, c, &models.Model{Name: which}, choice.Changes, dry)
 	}
 	m, value, err := installedOrFile(c, which)
 	if err != nil {
@@ -50,16 +50,6 @@ func useModel(s *cli.App, c *config.Config, which string, dry bool) error {
 		return err
 	}
 	return writeChanges(s, c, m, changes, dry)
-}
-
-// staticSettings are those for the table of static embeddings in this program, which comes after
-// every other provider that is listed.
-func staticSettings(c *config.Config) []config.Change {
-	providers := c.Embedding.Providers
-	if !slices.Contains(providers, embedding.Static) {
-		providers = append(slices.Clone(providers), embedding.Static)
-	}
-	return []config.Change{{Key: "embedding.providers", Value: strings.Join(providers, ",")}}
 }
 
 // writeChanges writes what a model needs, unless that is only to be shown, and tells it.
