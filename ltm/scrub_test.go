@@ -34,6 +34,9 @@ func TestScrubRemovesTheBytes(t *testing.T) {
 		if err := x.written(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		if !holds(t, x, "xylovanth") {
+			t.Error("the word is in no file before it is removed, so that this proves nothing")
+		}
 		if err := x.Update(t.Context(), nil, []string{"Xylovanth only.md"}); err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +51,8 @@ func TestScrubRemovesTheBytes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if !holds(t, x, "xylovanth") {
+		// A segment whose notes are all removed may have left by itself.
+		if batches > 0 && !holds(t, x, "xylovanth") {
 			t.Error("the word is nowhere before, so that this proves nothing")
 		}
 		var side sync.WaitGroup
