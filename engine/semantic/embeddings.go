@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -177,6 +178,16 @@ func (m *Embeddings) Committed(entry *stm.Entry) {
 	})
 }
 
+// PurgeNext has the files rewritten with the next changes, since a note of a purged memory is among these.
+func (m *Embeddings) PurgeNext() {
+	if m == nil {
+		return
+	}
+	m.Mu.Lock()
+	defer m.Mu.Unlock()
+	m.purged = true
+}
+
 // ChangedAll records that any memory or note may have changed.
 func (m *Embeddings) ChangedAll() {
 	m.recordChange(func(n *embeddingChanges) { n.all = true })
@@ -341,6 +352,10 @@ func (m *Embeddings) Warnings() []string {
 		out = append(out, "vectors are not made at present: "+problem)
 	}
 	status := m.Embedder.Status()
+	if n := len(status.Passed); status.Provider == embedding.Static && n > 0 {
+		out = append(out, fmt.Sprintf("static embeddings take the place of what settings name: %s: %s; start the "+
+			"daemon again once that is mended", status.Passed[n-1].Provider, status.Passed[n-1].Reason))
+	}
 	if status.Native == nil {
 		return out
 	}
