@@ -294,7 +294,14 @@ func (m *Embeddings) weightOf(s *VectorIndex) float64 {
 		return min(m.Weight, 1)
 	case s.Grade.Lexical:
 		return LexicalWeight
-	case s.Identity.Provider == embedding.Static:
+	}
+	return s.Trust()
+}
+
+// Trust returns how much the nearness of a text counts by itself, 0 to 1: by the calibration, and for static
+// embeddings StaticWeight of that.
+func (s *VectorIndex) Trust() float64 {
+	if s.Identity.Provider == embedding.Static {
 		return StaticWeight * s.Grade.Trust()
 	}
 	return s.Grade.Trust()
