@@ -17,9 +17,8 @@ type GCResult struct {
 	DryRun        bool        `json:"dry_run"`
 	RemovedCount  int         `json:"removed_count"`
 	ArchivedCount int         `json:"archived_count"`
-	AlreadyCold   int         `json:"already_archived_count"` // with archive_instead: nothing to do
 	FreedScoreSum float64     `json:"freed_score_sum"`
-	MemoryIDs     []memory.ID `json:"memory_ids"` // lowest score first, the first 100
+	MemoryIDs     []memory.ID `json:"memory_ids"` // all of them, lowest score first
 	TotalAffected int         `json:"total_affected"`
 	Threshold     float64     `json:"threshold"`
 	Skipped       []Skipped   `json:"skipped,omitempty"`

@@ -21,7 +21,8 @@ const (
 	maxCollected = 10_000 // maximum limit of a request
 )
 
-// Gc collects the memories with the lowest decay scores, of any stage.
+// Gc collects the active and demoted memories with the lowest decay scores. Those in the archive stay
+// there: they cost a search nothing, and their texts are notes.
 func (e *Lifecycle) Gc(ctx context.Context, req *op.GCRequest) (*op.GCResult, error) {
 	if err := memory.CheckRange("limit", float64(req.Limit), 0, maxCollected); err != nil {
 		return nil, err
@@ -33,7 +34,7 @@ func (e *Lifecycle) Gc(ctx context.Context, req *op.GCRequest) (*op.GCResult, er
 	}
 	c := gcRun{e: e, rows: make(map[memory.ID]*stm.Row), by: op.CallerFrom(ctx)}
 	c.res = op.GCResult{DryRun: search.ValueOrTrue(req.DryRun), Threshold: e.Opt.ForgetBelow, MemoryIDs: []memory.ID{}}
-	due := c.due(req.Limit, req.ArchiveInstead)
+	due := c.due(req.Limit)
 	var err error
 	switch {
 	case c.res.DryRun:
@@ -61,39 +62,27 @@ type gcRun struct {
 	res  op.GCResult
 }
 
-// due returns the memories to collect, lowest score first. If warm is set, it leaves out
-// archived ones.
-func (c *gcRun) due(limit int, warm bool) []decay.Candidate {
+// due returns the memories to collect, lowest score first.
+func (c *gcRun) due(limit int) []decay.Candidate {
 	now := c.e.Opt.Now()
 	var all []decay.Candidate
 	for r := range c.e.Stm.Rows() {
+		if r.Stage().Cold() {
+			continue
+		}
 		if score := c.e.Score(r, now); score < c.res.Threshold {
 			all = append(all, decay.Candidate{ID: string(r.ID()), Score: score, Core: r.Core(), Promoted: r.Promoted()})
 			c.rows[r.ID()] = r
 		}
 	}
-	due := decay.Collect(all, c.res.Threshold, limit)
-	if !warm {
-		return due
-	}
-	out := due[:0:0]
-	for _, d := range due {
-		if c.rows[memory.ID(d.ID)].Stage().Cold() {
-			c.res.AlreadyCold++
-		} else {
-			out = append(out, d)
-		}
-	}
-	return out
+	return decay.Collect(all, c.res.Threshold, limit)
 }
 
 // collected counts a memory.
 func (c *gcRun) collected(id string, score float64) {
 	c.n++
 	c.res.FreedScoreSum += score
-	if len(c.res.MemoryIDs) < op.MostShown {
-		c.res.MemoryIDs = append(c.res.MemoryIDs, memory.ID(id))
-	}
+	c.res.MemoryIDs = append(c.res.MemoryIDs, memory.ID(id))
 }
 
 func (c *gcRun) skip(id memory.ID, why string) { c.res.Skipped = Skipped(c.res.Skipped, id, why) }

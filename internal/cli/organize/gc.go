@@ -38,9 +38,6 @@ func printCollected(ctx context.Context, s *cli.App, r *op.GCResult) {
 	}
 	printSkipped(s, r.Skipped)
 	s.Printf("%s\n", cli.Clean(r.Message))
-	if r.AlreadyCold > 0 {
-		s.Note("%s archived already", cli.Count(r.AlreadyCold, "more is", "more are"))
-	}
 	if r.DryRun && r.TotalAffected > 0 {
 		s.Note("nothing was changed; --yes does it")
 	}
