@@ -155,38 +155,28 @@ func eventsSince(t testing.TB, e *engine.Engine) func() []op.Event {
 	}
 }
 
-func TestAJumpOfTheClockIsReportedFirst(t *testing.T) {
+// What is due at once, by a clock that jumped or an import, fades in portions, and the status says so.
+func TestWhatIsDueAtOnceFadesInPortions(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
-	for i := range 40 {
+	for i := range 50 {
 		save(t, e, fmt.Sprint("pebble ", i))
 	}
 	h.advance(365 * day)
-	events := eventsSince(t, e)
-	for range 2 {
-		res := runs(t, e)
-		wantMoves(t, res, map[string]int{})
-		if !res.Report || res.Tx != "" || !strings.HasSuffix(res.Why, "if that is right: emberd lifecycle run") || res.Waiting != 40 {
-			t.Errorf("the run is %+v", res)
-		}
-	}
-	if got := events(); len(got) != 1 || got[0].Type != "status" || !strings.Contains(got[0].Text, "40 of 40 memories would fade at once") {
-		t.Errorf("events %+v, want one that says so", got)
-	}
 	st := do(t, e, op.LifecycleStatus, &op.LifecycleStatusRequest{})
-	if !st.Report || !strings.Contains(st.Why, "emberd lifecycle run") || st.Due[op.MoveDemote] != 40 {
+	if !strings.HasPrefix(st.Why, "50 memories are due at once, and a run moves 20 of them") || st.Due[op.MoveDemote] != 50 {
 		t.Errorf("status %+v", st)
 	}
-
 	would := do(t, e, op.LifecycleRun, &op.LifecycleRunRequest{DryRun: true})
 	wantMoves(t, would, map[string]int{op.MoveDemote: 20})
-	asked := do(t, e, op.LifecycleRun, &op.LifecycleRunRequest{})
-	wantMoves(t, asked, map[string]int{op.MoveDemote: 20})
-	if asked.Waiting != 20 || asked.Tx == "" {
-		t.Errorf("asked for, the run is %+v", asked)
+	first := runs(t, e)
+	wantMoves(t, first, map[string]int{op.MoveDemote: 20})
+	if first.Waiting != 30 || first.Tx == "" {
+		t.Errorf("the run is %+v", first)
 	}
-	wantMoves(t, runs(t, e), map[string]int{op.MoveDemote: 20}) // the rest was agreed to
+	wantMoves(t, do(t, e, op.LifecycleRun, &op.LifecycleRunRequest{}), map[string]int{op.MoveDemote: 20})
+	wantMoves(t, runs(t, e), map[string]int{op.MoveDemote: 10})
 	wantMoves(t, runs(t, e), map[string]int{})
 }
 
@@ -483,4 +473,31 @@ func TestStatsAreCountedAnewAfterAChange(t *testing.T) {
 	if got := ask(); got.Total != 0 || got.Trash != 1 {
 		t.Errorf("after it was forgotten: %+v", got)
 	}
+}
+
+// What other systems dated long ago fades from its import on, and has its dates.
+func TestWhatIsImportedFadesFromItsImport(t *testing.T) {
+	t.Parallel()
+	h := promotingHouse(t, nil)
+	e := h.following(t)
+	var records []op.Record
+	for i := range 30 {
+		fields := map[string]json.RawMessage{"content": json.RawMessage(fmt.Sprintf(`"pebble %d"`, i))}
+		fields["created_at"], _ = json.Marshal(h.daysAgo(300))
+		id, err := memory.NewID()
+		if err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, op.Record{ID: id, Fields: fields})
+	}
+	do(t, e, op.Import, &op.ImportRequest{Foreign: true, Records: records})
+	wantMoves(t, runs(t, e), map[string]int{})
+	if m := look(t, e, records[0].ID); !m.CreatedAt.Equal(h.daysAgo(300)) || m.UseCount != 0 {
+		t.Errorf("it is of %s and was used %d times", m.CreatedAt, m.UseCount)
+	}
+	if would := do(t, e, op.GC, &op.GCRequest{}); would.TotalAffected != 0 {
+		t.Errorf("gc would take %d", would.TotalAffected)
+	}
+	h.advance(8 * day)
+	wantMoves(t, runs(t, e), map[string]int{op.MoveDemote: 20})
 }

@@ -17,7 +17,7 @@ func stock(b *testing.B, n int, days float64) (*house, *engine.Engine) {
 	b.Helper()
 	h := newHouse(b)
 	h.Logger, h.Durability, h.DetectSecrets = nil, stm.Full, false
-	h.Lifecycle.Most, h.Lifecycle.Share, h.Lifecycle.ReportShare = n, 1, 1
+	h.Lifecycle.Most, h.Lifecycle.Share = n, 1
 	h.ms.Store(time.Now().UnixMilli())
 	e := h.open(b)
 	s := newSynthetic()

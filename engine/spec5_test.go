@@ -109,7 +109,7 @@ func specDemoteRecent(t *testing.T, h *house) {
 
 // Of a thousand, all are demoted by one line of the log; the time is a benchmark's.
 func specDemoteBatch(t *testing.T, h *house) {
-	h.Lifecycle.Share, h.Lifecycle.ReportShare = 1, 1
+	h.Lifecycle.Share = 1
 	e := h.following(t)
 	for range 2 {
 		req := new(op.SaveBatchRequest)

@@ -19,12 +19,9 @@ type LifecycleRunResult struct {
 	Moves    []LifecycleMoves `json:"moves"`    // by kind, those that there are
 	Waiting  int              `json:"waiting"`  // that are due and left to later runs
 	Skipped  []Skipped        `json:"skipped,omitempty"`
-	// Report says that so many memories are to fade at once that a clock may have
-	// jumped: no run does so by itself.
-	Report bool   `json:"report,omitempty"`
-	Why    string `json:"why,omitempty"` // nothing, or not everything, was done
-	Tx     string `json:"tx,omitempty"`
-	Millis int64  `json:"ms"`
+	Why      string           `json:"why,omitempty"` // nothing, or not everything, was done
+	Tx       string           `json:"tx,omitempty"`
+	Millis   int64            `json:"ms"`
 }
 
 // LifecycleMoves are the memories that met the same fate. IDs are the first 100.
@@ -53,12 +50,11 @@ type LifecycleStatusRequest struct{}
 type LifecycleStatusResult struct {
 	Keeper string `json:"keeper"` // the device that does it
 	Here   bool   `json:"here"`   // which is this one
-	// Why reports why nothing moves by itself, "" when it does.
+	// Why reports why nothing, or not all that is due, moves by itself, "" when it does.
 	Why      string         `json:"why,omitempty"`
 	Memories int            `json:"memories"`
 	Stages   []StageStatus  `json:"stages"` // warmest first
 	Due      map[string]int `json:"due"`    // by kind of move, all that is due now
-	Report   bool           `json:"report,omitempty"`
 	Next     *NextMove      `json:"next,omitempty"`
 	// Kept are texts that no note can keep to the byte: they are demoted and not
 	// archived.

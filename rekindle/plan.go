@@ -23,11 +23,6 @@ type Plan struct {
 	Moves    []Move // of this run, in order
 	Waiting  int    // moves that are due and left to later runs
 	Memories int    // that were looked at
-	Colder   int    // of all moves that are due, those to a colder stage
-
-	// Report says that so many are about to fade at once that a clock may have
-	// jumped: the run shows the plan and moves nothing, until the user agrees.
-	Report bool
 }
 
 // Plan returns what a run at now should do with these memories, the same in
@@ -38,18 +33,13 @@ func (p Policy) Plan(memories iter.Seq[StageInputs], now time.Time) Plan {
 	for f := range memories {
 		plan.Memories++
 		if to := p.Stage(f, now); stageRank(to) != stageRank(f.Stage) {
-			m := Move{ID: f.ID, From: f.Stage, To: to, Used: f.used()}
-			plan.Moves = append(plan.Moves, m)
-			if m.colder() {
-				plan.Colder++
-			}
+			plan.Moves = append(plan.Moves, Move{ID: f.ID, From: f.Stage, To: to, Used: f.used()})
 		}
 	}
 	slices.SortFunc(plan.Moves, func(a, b Move) int {
 		return cmp.Or(falseLast(!a.colder(), !b.colder()), a.Used.Compare(b.Used), cmp.Compare(a.ID, b.ID))
 	})
-	plan.Report = plan.Colder > p.few(p.ReportShare, plan.Memories)
-	limit := min(len(plan.Moves), p.Most, p.few(p.Share, plan.Memories))
+	limit := min(len(plan.Moves), p.AtOnce(plan.Memories))
 	plan.Waiting = len(plan.Moves) - limit
 	plan.Moves = plan.Moves[:limit]
 	return plan
@@ -57,7 +47,7 @@ func (p Policy) Plan(memories iter.Seq[StageInputs], now time.Time) Plan {
 
 func (m Move) colder() bool { return stageRank(m.To) > stageRank(m.From) }
 
-// few is a share of all memories, or p.Few when that is more.
-func (p Policy) few(share float64, all int) int {
-	return max(p.Few, int(share*float64(all)))
+// AtOnce returns how many of so many memories one run moves at most.
+func (p Policy) AtOnce(all int) int {
+	return min(p.Most, max(p.Few, int(p.Share*float64(all))))
 }

@@ -24,20 +24,19 @@ type Policy struct {
 	// rehydratable. Without a vault to keep the text in it is demoted.
 	Coldest memory.Stage
 
-	Most        int     // memories that one run moves at most
-	Share       float64 // and at most this share of all memories, 0 to 1
-	ReportShare float64 // share of all memories above which a run reports before it moves any, 0 to 1
-	Few         int     // neither share holds up so many: in a small store each memory is a large share
+	Most  int     // memories that one run moves at most
+	Share float64 // and at most this share of all memories, 0 to 1
+	Few   int     // the share never holds up so many: in a small store each memory is a large share
 }
 
-// DefaultPolicy returns 7, 30 and 90 days for all categories; at most 1,000
-// memories and a fifth of all in one run; and a report first when more than a
-// fifth would move, but for twenty or fewer.
+// DefaultPolicy returns 7, 30 and 90 days for all categories, and at most 1,000
+// memories and a twentieth of all in one run, but twenty always. So what comes due
+// at once, by an import or a clock that jumped, fades in portions.
 func DefaultPolicy() Policy {
 	const day = 24 * time.Hour
 	return Policy{
 		Ages: Ages{Demote: 7 * day, Archive: 30 * day, Rehydrate: 90 * day},
-		Most: 1000, Share: 0.2, ReportShare: 0.2, Few: 20,
+		Most: 1000, Share: 0.05, Few: 20,
 	}
 }
 
@@ -61,8 +60,6 @@ func (p Policy) Validate() error {
 		return fmt.Errorf("few memories are %d, must be 1 or more", p.Few)
 	case !(p.Share >= 0 && p.Share <= 1):
 		return fmt.Errorf("the share that a run moves is %v, must be from 0 to 1", p.Share)
-	case !(p.ReportShare >= 0 && p.ReportShare <= 1):
-		return fmt.Errorf("the share that is reported first is %v, must be from 0 to 1", p.ReportShare)
 	}
 	return nil
 }

@@ -141,8 +141,6 @@ func TestPolicyValidate(t *testing.T) {
 		{func(p *rekindle.Policy) { p.Most = 0 }, "a run moves at most 0 memories, must be 1 or more"},
 		{func(p *rekindle.Policy) { p.Few = 0 }, "few memories are 0, must be 1 or more"},
 		{func(p *rekindle.Policy) { p.Share = 2 }, "the share that a run moves is 2, must be from 0 to 1"},
-		{func(p *rekindle.Policy) { p.ReportShare = -1 },
-			"the share that is reported first is -1, must be from 0 to 1"},
 	} {
 		p := rekindle.DefaultPolicy()
 		c.change(&p)
@@ -171,24 +169,20 @@ func TestPlan(t *testing.T) {
 		name           string
 		fresh, due     int
 		moves, waiting int
-		report         bool
 	}{
-		{"nothing due", 100, 0, 0, 0, false},
-		{"a few", 100, 5, 5, 0, false},
-		{"all of a small store", 0, 20, 20, 0, false},
-		{"one more than few", 0, 21, 20, 1, true},
-		{"a fifth", 400, 100, 100, 0, false},
-		{"more than a fifth", 399, 101, 100, 1, true},
-		{"a jump of the clock", 0, 10_000, 1000, 9000, true},
-		{"a busy day of a large store", 20_000, 1500, 1000, 500, false},
+		{"nothing due", 100, 0, 0, 0},
+		{"a few", 100, 5, 5, 0},
+		{"all of a small store", 0, 20, 20, 0},
+		{"one more than few", 0, 21, 20, 1},
+		{"a twentieth", 950, 50, 50, 0},
+		{"more than a twentieth", 949, 51, 50, 1},
+		{"a jump of the clock", 0, 10_000, 500, 9500},
+		{"a busy day of a large store", 20_000, 1500, 1000, 500},
 	} {
 		plan := rekindle.DefaultPolicy().Plan(slices.Values(store(c.fresh, c.due)), now)
-		if len(plan.Moves) != c.moves || plan.Waiting != c.waiting || plan.Report != c.report {
-			t.Errorf("%s: %d moves, %d waiting, report %t; want %d, %d, %t",
-				c.name, len(plan.Moves), plan.Waiting, plan.Report, c.moves, c.waiting, c.report)
-		}
-		if plan.Memories != c.fresh+c.due || plan.Colder != c.due {
-			t.Errorf("%s: %d of %d get colder, want %d of %d", c.name, plan.Colder, plan.Memories, c.due, c.fresh+c.due)
+		if len(plan.Moves) != c.moves || plan.Waiting != c.waiting || plan.Memories != c.fresh+c.due {
+			t.Errorf("%s: %d moves, %d waiting of %d; want %d, %d of %d", c.name, len(plan.Moves), plan.Waiting,
+				plan.Memories, c.moves, c.waiting, c.fresh+c.due)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func adjustments() map[string]func(*engine.Options) {
 		"panics": func(*engine.Options) { go panicWhenAsked() },
 		"soak": func(o *engine.Options) {
 			o.SegmentBytes, o.EchoWindow = 64<<10, time.Minute
-			o.Lifecycle.Share, o.Lifecycle.ReportShare = 1, 1
+			o.Lifecycle.Share = 1
 		},
 	}
 }

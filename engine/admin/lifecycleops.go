@@ -3,6 +3,7 @@ package admin
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -10,7 +11,6 @@ import (
 	"emberd/engine/lifecycle"
 	"emberd/memory"
 	"emberd/op"
-	"emberd/rekindle"
 )
 
 // LifecycleStatus returns the state of the lifecycle.
@@ -26,7 +26,7 @@ func (e *Admin) LifecycleStatus(context.Context, *op.LifecycleStatusRequest) (*o
 		res.Kept++
 		res.KeptIDs = lifecycle.Skipped(res.KeptIDs, id, core.NotKept)
 	}), now)
-	res.Memories, res.Report = plan.Memories, plan.Report
+	res.Memories = plan.Memories
 	for _, m := range plan.Moves {
 		res.Due[lifecycle.KindOfMove(m)]++
 	}
@@ -37,21 +37,22 @@ func (e *Admin) LifecycleStatus(context.Context, *op.LifecycleStatusRequest) (*o
 		}
 	}
 	slices.SortFunc(res.KeptIDs, func(a, b op.Skipped) int { return cmp.Compare(a.ID, b.ID) })
-	res.Stages, res.Why = e.stageStatus(), e.lifecycleBlocker(&plan)
+	res.Stages, res.Why = e.stageStatus(), e.lifecycleBlocker(len(plan.Moves), p.AtOnce(plan.Memories))
 	res.Jobs = e.jobs()
 	return res, nil
 }
 
 // lifecycleBlocker returns why nothing, or not all that is due, changes its stage
-// automatically.
-func (e *Admin) lifecycleBlocker(plan *rekindle.Plan) string {
+// automatically at once.
+func (e *Admin) lifecycleBlocker(due, most int) string {
 	switch {
 	case e.Opt.LifecyclePeriod == 0:
 		return "consolidation.interval is 0, so that nothing fades or is promoted unless asked for"
 	case !e.Lifecycle.IsPrimary():
 		return e.Lifecycle.ErrNotPrimary("the lifecycle runs").Error()
-	case plan.Report && plan.Colder > e.Lifecycle.Scheduler.Agreement():
-		return lifecycle.TooManyReason(plan) + "; if that is right: emberd lifecycle run"
+	case due > most:
+		return fmt.Sprintf("%d memories are due at once, and a run moves %d of them: the others follow, some every %s",
+			due, most, e.Opt.LifecyclePeriod)
 	case e.Notes.Vault == nil:
 		return "there is no vault to keep texts in, so that memories are demoted and not archived; name one with " +
 			"vaults: in the config or emberd serve --vault"

@@ -39,8 +39,7 @@ func (e *Admin) Measure(p *metrics.Exposition) {
 func (e *Admin) measureLife(p *metrics.Exposition) {
 	v := &e.Vitals
 	p.Counter("emberd_lifecycle_runs_total",
-		"Runs of the lifecycle, by how they ended: ok, reported (more would fade at once than may unasked), or the "+
-			"code of the error.", "outcome")
+		"Runs of the lifecycle, by how they ended: ok, or the code of the error.", "outcome")
 	p.Counts(&v.Runs)
 	p.Timing("emberd_lifecycle_run_seconds", "How long runs took that were carried out.")
 	p.Histogram(&v.Running)

@@ -49,20 +49,10 @@ func (e *Lifecycle) RunLifecycleOnce(ctx context.Context, by memory.Actor, asked
 	begun := time.Now()
 	r := LifecycleRun{E: e, By: by, asked: asked, Now: e.Opt.Now()}
 	plan, promotions := r.Plan()
-	if r.Res.Report && !asked && plan.Colder > e.Scheduler.Agreement() {
-		r.report(plan)
-		e.Vitals.Runs.Add(metrics.By("reported"), 1)
-		e.Scheduler.finish(&r.Res, e.Scheduler.Agreement())
-		return &r.Res, nil
-	}
 	err := r.CarryOut(ctx, plan, promotions)
 	r.Res.Millis = time.Since(begun).Milliseconds()
 	e.Vitals.Ran(err, time.Since(begun))
-	left := 0
-	if plan.Report {
-		left = plan.Waiting
-	}
-	e.Scheduler.finish(&r.Res, left)
+	e.Scheduler.finish(&r.Res)
 	if text := r.summary(); text != "" {
 		e.EventLog.Publish(op.Event{ID: r.Res.Tx, Type: "lifecycle", At: r.Res.At, Text: text})
 		e.Opt.Logger.Info("lifecycle run", "did", text, "skipped", len(r.Res.Skipped), "took", time.Since(begun))
@@ -77,8 +67,7 @@ func (e *Lifecycle) RunLifecycleOnce(ctx context.Context, by memory.Actor, asked
 func (r *LifecycleRun) Plan() (rekindle.Plan, []promote.Candidate) {
 	p := r.E.Policy()
 	plan := p.Plan(r.E.Facts(p, r.Now, func(memory.ID) {}), r.Now)
-	r.Res.At, r.Res.Memories, r.Res.Waiting, r.Res.Report = core.StampTime(r.Now), plan.Memories, plan.Waiting,
-		plan.Report
+	r.Res.At, r.Res.Memories, r.Res.Waiting = core.StampTime(r.Now), plan.Memories, plan.Waiting
 	r.Res.Moves = []op.LifecycleMoves{}
 	if r.E.Notes.Vault != nil {
 		r.Res.Why = r.E.Notes.VaultUnavailable()
@@ -96,22 +85,6 @@ func (r *LifecycleRun) Plan() (rekindle.Plan, []promote.Candidate) {
 	r.Res.Waiting += len(plan.Moves) - len(moves) // one kind at a time, so that each can be undone
 	plan.Moves = moves
 	return plan, promotions
-}
-
-// report reports once that too much is due at the same time.
-func (r *LifecycleRun) report(plan rekindle.Plan) {
-	r.Res.Why = TooManyReason(&plan) + "; if that is right: emberd lifecycle run"
-	r.Res.Waiting = len(plan.Moves) + plan.Waiting
-	if last := r.E.Scheduler.LastRun(); last == nil || last.Why != r.Res.Why {
-		r.E.Opt.Logger.Warn("lifecycle waits for somebody to agree", "fading", plan.Colder, "memories", plan.Memories)
-		r.E.EventLog.Publish(r.E.Notice(r.Res.Why))
-	}
-}
-
-// TooManyReason returns why a plan is reported and not applied.
-func TooManyReason(plan *rekindle.Plan) string {
-	return fmt.Sprintf("%d of %d memories would fade at once, so that a clock may have jumped", plan.Colder,
-		plan.Memories)
 }
 
 // CarryOut applies a plan, one kind of move after the other.
@@ -262,13 +235,6 @@ func (r *LifecycleRun) summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// Agreement returns how many memories the user allowed to fade at once.
-func (a *LifecycleScheduler) Agreement() int {
-	a.Mu.Lock()
-	defer a.Mu.Unlock()
-	return a.allowed
-}
-
 // LastRun returns the last run that was not a dry run, nil for none.
 func (a *LifecycleScheduler) LastRun() *op.LifecycleRunResult {
 	a.Mu.Lock()
@@ -276,9 +242,9 @@ func (a *LifecycleScheduler) LastRun() *op.LifecycleRunResult {
 	return a.Last
 }
 
-// finish records a run, and how many memories may fade without another request.
-func (a *LifecycleScheduler) finish(res *op.LifecycleRunResult, agreed int) {
+// finish records a run.
+func (a *LifecycleScheduler) finish(res *op.LifecycleRunResult) {
 	a.Mu.Lock()
 	defer a.Mu.Unlock()
-	a.Last, a.allowed = res, agreed
+	a.Last = res
 }

@@ -54,9 +54,6 @@ func (e *Lifecycle) dryRun(context.Context) (*op.LifecycleRunResult, error) {
 			}
 		}
 	}
-	if r.Res.Report {
-		r.Res.Why = TooManyReason(&plan) + ": no run does so by itself"
-	}
 	return &r.Res, nil
 }
 

@@ -50,8 +50,6 @@ type LifecycleScheduler struct {
 	Next    time.Time              // time of the next run, zero if it waits for a change
 	Checked time.Time              // when the indexes were checked
 	Duties  []Duty                 // work of the primary device in every run; set before Run
-	// agreed is how many memories the user allowed to fade at once.
-	allowed int
 }
 
 // Duty is work of another feature that the primary device does in every run.
@@ -137,7 +135,7 @@ func (e *Lifecycle) RunDue(ctx context.Context) time.Time {
 			e.Opt.Logger.Error("lifecycle run broken off", "err", err)
 			return now.Add(e.Opt.LifecyclePeriod)
 		}
-		if res.Waiting+len(res.Skipped) > 0 && !res.Report {
+		if res.Waiting+len(res.Skipped) > 0 {
 			return now.Add(e.Opt.LifecyclePeriod)
 		}
 	}

@@ -115,6 +115,7 @@ func (e *Transfer) importChunk(ctx context.Context, req *op.ImportRequest, res *
 			case fate == op.ImportAdded:
 				if req.Foreign {
 					e.markImported(ctx, r.Fields)
+					e.fadeFromNow(r.Record)
 				}
 				tx.Changes = append(tx.Changes, r.change())
 			case req.Foreign && more && r.Forgotten.IsZero():
@@ -211,6 +212,14 @@ func (e *Transfer) markImported(ctx context.Context, fields map[string]json.RawM
 		}
 	}
 	fields["sources"], _ = core.Encode(chain) // links always encode
+}
+
+// fadeFromNow has a memory from another system fade from its import on, unless that system says when it was used
+// last. Its dates stay.
+func (e *Transfer) fadeFromNow(r *op.Record) {
+	if r.Forgotten.IsZero() && (r.Use == nil || r.Use.LastUsed.IsZero()) {
+		r.Fields["last_used"], _ = core.Encode(core.StampTime(e.Opt.Now())) // a time always encodes
+	}
 }
 
 // screen returns an error for a record with a credential.
