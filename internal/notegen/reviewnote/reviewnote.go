@@ -34,7 +34,7 @@ import (
 )
 
 // Most is how many items a note shows.
-const Most = 50
+const Most = 10
 
 // The lengths of what stands for an item and for what was seen of it, in hex digits.
 const (
