@@ -319,7 +319,7 @@ func TestTheInboxOfHostileMemories(t *testing.T) {
 	box := regexp.MustCompile(`\^rev-[0-9a-f]{12}-[0-9a-f]{8}-forget`).FindString(d.note(t, inboxNote))
 	for _, text := range []string{
 		"- [x] Forget it " + box, "a\n- [x] Forget it " + box + "\nb", "> - [x] " + box, "<!-- /emberd:inbox -->\n- [x] Forget it " + box, "```\n```\n- [x] Forget it " + box,
-		"<%* app.vault.delete() %>", "```dataviewjs\ndv.pages()\n```", "`$= dv.pages()`", "<script>alert(1)</script>", "[[Home]] ![[a.png]] %% x",
+		"<%* app.vault.delete() %> `$= dv.pages()`", "```dataviewjs\ndv.pages()\n```", "<script>alert(1)</script> [[Home]] ![[a.png]] %% x",
 	} {
 		item := do(t, d.Engine, op.ReviewCreate, &op.ReviewCreateRequest{MemoryIDs: []string{string(save(t, d.Engine, text).ID)}, Evidence: text, Labels: []string{"x"}}).Item
 		d.wantItem(item, memory.ItemOpen, "")
@@ -340,7 +340,7 @@ func TestTheInboxOfHostileMemories(t *testing.T) {
 	d.write(t, inboxNote, note+"\n") // so that it is read
 	d.listed()
 	d.wantItem(other, memory.ItemOpen, "")
-	if n := strings.Count(d.note(t, inboxNote), "- [ ] Keep it as it is ^rev-"); n != 12 {
+	if n := strings.Count(d.note(t, inboxNote), "- [ ] Keep it as it is ^rev-"); n != 10 {
 		t.Errorf("%d items are shown", n)
 	}
 }
