@@ -79,7 +79,7 @@ func conflictsOf(pairs []weighed) *toldReport {
 	}
 	for i := range pairs {
 		w := &pairs[i]
-		tells := len(w.found) > 0 && (w.alike >= contradiction.Related || w.shares)
+		tells := w.tells()
 		r.Gate.add(w, tells)
 		r.Halves[w.half()].add(w, tells)
 		if tells {
@@ -94,8 +94,14 @@ func conflictsOf(pairs []weighed) *toldReport {
 	return r
 }
 
-// half is 0 or 1, by the pair alone.
+// half is 0 or 1, by the pair alone: as it says, or by a hash.
 func (p *judgedPair) half() int {
+	switch p.Half {
+	case "odd":
+		return 1
+	case "even":
+		return 0
+	}
 	key := p.ID
 	if key == "" {
 		key = p.A + "\n" + p.B

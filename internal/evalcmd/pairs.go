@@ -78,6 +78,8 @@ type judgedPair struct {
 	B     string   `json:"b"`
 	Label string   `json:"label"`
 	Score *float64 `json:"score"`
+	Kind  string   `json:"kind"` // finer than the label; "" if there is none
+	Half  string   `json:"half"` // odd or even; "" to choose by a hash
 }
 
 func (p *judgedPair) same() bool {
@@ -100,6 +102,7 @@ type pairsReport struct {
 	Same      int    `json:"same"`
 	Opposites int    `json:"contradictions"`
 	thresholds
+	Answers   []answered   `json:"answers"`
 	Conflicts *toldReport  `json:"conflicts"`
 	Merging   *mergeReport `json:"merging,omitempty"` // where there are paraphrases
 	Vectors   *byVectors   `json:"vectors,omitempty"`
@@ -169,7 +172,7 @@ func judged(name string, all []weighed) pairsReport {
 	}
 	counted := r.count(all)
 	r.Same, r.Opposites = counted.Same, counted.Opposites
-	r.Conflicts = conflictsOf(all)
+	r.Answers, r.Conflicts = answersOf(all), conflictsOf(all)
 	if m := mergesOf(all); m.Paraphrases > 0 {
 		r.Merging = m
 	}
@@ -248,6 +251,8 @@ func (s *session) printPairs(r *pairsReport) {
 		s.printf("%s by words in both columns, for the model does not read all of a text\n",
 			cli.Count(n, "pair", "pairs"))
 	}
+	s.printAnswers(r.Answers, "by words")
+	s.printAnswers(v.Answers, "by vectors")
 	s.printTold(r.Conflicts, r.Opposites, "by words")
 	s.printTold(v.Conflicts, r.Opposites, "by vectors")
 	if r.Merging != nil {
