@@ -24,20 +24,14 @@ const (
 type Claim struct {
 	e     *Similar
 	facts *contradiction.Facts
-	words map[string]bool // terms without stop words
-	dated time.Time       // date in the text, zero for now
+	dated time.Time // date in the text, zero for now
 	by    memory.Actor
 	ID    string // of the memory with the text, "" for none
 }
 
 // Statement returns a text by an actor for comparison.
 func (e *Similar) Statement(text string, by memory.Actor) *Claim {
-	return &Claim{e: e, facts: contradiction.Of(e.Text, text), words: e.WordsIn(text), dated: LatestDate(text), by: by}
-}
-
-// WordsIn returns the terms of a text without stop words.
-func (e *Similar) WordsIn(text string) map[string]bool {
-	return contradiction.Terms(e.Text, text)
+	return &Claim{e: e, facts: contradiction.Of(e.Text, text), dated: LatestDate(text), by: by}
 }
 
 // Differs returns why the text does not say the same as the nearest part of a memory or note,
@@ -57,18 +51,13 @@ func (s *Claim) Differs(one *Near) string {
 }
 
 // DistinctReason returns why the text is not a duplicate of the nearest part of a memory or
-// note, or "". Besides what Differs finds, the reason can be that each has a word that the
-// other lacks. Such a pair may be two names of one thing, or two things: of the judged pairs
-// of SICK and STS with a similarity of 0.85, a third of those with exchanged words do not say
-// the same by words, and a fifth by embeddings of all-MiniLM-L6-v2.
+// note, or "". Besides what Differs finds, the reason can be that the other one does not say
+// every part of it, in the same roles.
 func (s *Claim) DistinctReason(one *Near) string {
 	if why := s.Differs(one); why != "" || one.Same {
 		return why
 	}
-	if contradiction.Exchange(s.words, s.e.WordsIn(one.Text)) {
-		return "each has a word that the other lacks"
-	}
-	return ""
+	return s.facts.Unsaid(contradiction.Of(s.e.Text, one.Text))
 }
 
 // FindContradictions returns the near texts that contradict the text. It ignores superseded memories,

@@ -1,12 +1,14 @@
 package evalcmd
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 
 	"emberd/internal/cli"
-	"emberd/internal/dedupe/contradiction"
 )
 
 // knownFrom is the least similarity at which add and verify take a text for known.
@@ -70,12 +72,76 @@ func (p *judgedPair) kind() string {
 }
 
 // tells reports whether emberd says that the texts contradict each other.
-func (w *weighed) tells() bool {
-	return len(w.found) > 0 && (w.alike >= contradiction.Related || w.shares)
-}
+func (w *weighed) tells() bool { return w.alike >= w.least }
 
 // known reports whether add answers that the first text is known by the second.
 func (w *weighed) known() bool { return w.alike >= knownFrom && !w.differ && !w.adds && !w.swap }
+
+// why is what is told of the texts, or what keeps them apart.
+func (w *weighed) why() string {
+	switch {
+	case len(w.found) > 0:
+		return w.found[0].Kind + ": " + w.found[0].Why
+	case w.apart != "":
+		return w.apart
+	case w.adds:
+		return "the first adds something"
+	case w.swap:
+		if w.moved {
+			return "what both have stands in another order"
+		}
+		return "the second does not say all of the first"
+	}
+	return ""
+}
+
+// pairAnswer is what emberd answers about one pair.
+type pairAnswer struct {
+	ID      string  `json:"id"`
+	A       string  `json:"a"`
+	B       string  `json:"b"`
+	Kind    string  `json:"kind"`
+	Half    int     `json:"half"` // 1 is odd
+	Score   float64 `json:"score,omitempty"`
+	Words   float64 `json:"words"`   // similarity
+	Vectors float64 `json:"vectors"` // similarity, that of words where a text has none
+	Told    bool    `json:"told"`
+	Known   bool    `json:"known"`
+	Why     string  `json:"why,omitempty"` // what is told, or keeps the texts apart
+}
+
+// eachAnswer returns the answers about pairs that were weighed by words and by vectors.
+func eachAnswer(byWords, byVectors []weighed) []pairAnswer {
+	out := make([]pairAnswer, len(byWords))
+	for i := range byWords {
+		w, v := &byWords[i], &byVectors[i]
+		out[i] = pairAnswer{ID: w.ID, A: w.A, B: w.B, Kind: w.kind(), Half: w.half(), Words: w.alike,
+			Vectors: v.alike, Told: v.tells(), Known: v.known(), Why: w.why()}
+		if w.Score != nil {
+			out[i].Score = *w.Score
+		}
+	}
+	return out
+}
+
+// writeEach writes the answers about every pair to a file, one JSON object a line.
+func writeEach(name string, reports []pairsReport) (err error) {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	to := json.NewEncoder(f)
+	to.SetEscapeHTML(false)
+	for _, r := range reports {
+		for i := range r.each {
+			if err := to.Encode(&r.each[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
 
 func (s *session) printAnswers(all []answered, how string) {
 	s.printf("answers %s\n  half  kind            pairs  told  precision  known\n", how)

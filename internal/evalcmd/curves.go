@@ -14,9 +14,11 @@ type weighed struct {
 	*judgedPair
 	alike  float64
 	differ bool                    // something keeps the texts apart
+	apart  string                  // what that is
 	adds   bool                    // a says what b does not
 	swap   bool                    // each has a word that the other lacks
-	shares bool                    // they speak of one thing
+	moved  bool                    // what both have stands in another order
+	least  float64                 // similarity from which a conflict is told, above 1 for never
 	found  []contradiction.Finding // what they disagree in, whatever the gate
 }
 
@@ -26,11 +28,25 @@ func weigh(a *analysis.Analyzer, pairs []judgedPair) []weighed {
 	for i := range pairs {
 		p := &pairs[i]
 		f, g := contradiction.Of(a, p.A), contradiction.Of(a, p.B)
-		out[i] = weighed{p, alike[i], f.Differ(g) != "", f.Adds(g) != "",
-			contradiction.Exchange(contradiction.Terms(a, p.A), contradiction.Terms(a, p.B)), f.Shares(g), f.Find(g)}
+		apart := f.Differ(g)
+		out[i] = weighed{p, alike[i], apart != "", apart, f.Adds(g) != "", f.Unsaid(g) != "",
+			f.Rearranged(g) || g.Rearranged(f), leastTold(f, g), f.Find(g)}
 	}
 	return out
 }
+
+// leastTold is the similarity from which texts are told to contradict each other.
+func leastTold(f, g *contradiction.Facts) float64 {
+	for _, alike := range []float64{0, contradiction.Related} {
+		if len(f.Against(g, alike, contradiction.Related)) > 0 {
+			return alike
+		}
+	}
+	return never
+}
+
+// never is above every similarity.
+const never = 2
 
 // telling counts the pairs that emberd would call a conflict.
 type telling struct {

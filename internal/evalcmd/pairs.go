@@ -15,7 +15,7 @@ import (
 )
 
 func (s *session) pairsCommand() *cobra.Command {
-	var svg, model, half string
+	var svg, model, half, each string
 	cmd := &cobra.Command{
 		Use:  "pairs FILE…",
 		Args: cobra.MinimumNArgs(1),
@@ -23,6 +23,11 @@ func (s *session) pairsCommand() *cobra.Command {
 			reports, err := s.judgedFiles(cmd.Context(), model, half, args)
 			if err != nil {
 				return err
+			}
+			if each != "" {
+				if err := writeEach(each, reports); err != nil {
+					return err
+				}
 			}
 			if svg != "" {
 				if err := drawPairs(svg, reports); err != nil {
@@ -41,6 +46,7 @@ func (s *session) pairsCommand() *cobra.Command {
 	cmd.Flags().StringVar(&svg, "svg", "", "")
 	cmd.Flags().StringVar(&model, "model", "", "")
 	cmd.Flags().StringVar(&half, "half", "", "")
+	cmd.Flags().StringVar(&each, "each", "", "")
 	return cmd
 }
 
@@ -106,6 +112,7 @@ type pairsReport struct {
 	Conflicts *toldReport  `json:"conflicts"`
 	Merging   *mergeReport `json:"merging,omitempty"` // where there are paraphrases
 	Vectors   *byVectors   `json:"vectors,omitempty"`
+	each      []pairAnswer
 }
 
 // thresholds are what reaches those that emberd uses, and what reaches each step of a curve.

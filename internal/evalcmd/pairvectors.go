@@ -126,7 +126,7 @@ func (v *pairVectors) judge(ctx context.Context, s *session, r *pairsReport, byW
 	if m := mergesOf(all); m.Paraphrases > 0 {
 		out.Merging = m
 	}
-	r.Vectors = out
+	r.Vectors, r.each = out, eachAnswer(byWords, all)
 	return nil
 }
 

@@ -32,14 +32,18 @@ func (f *Facts) Differ(g *Facts) string {
 	if a, b := f.OtherThing(g); a != "" {
 		return "different names: " + a + " and " + b
 	}
-	if a, b := f.chosen(g); a != "" {
+	if a, b := f.filled(g); a != "" {
 		return "different names: " + a + " and " + b
 	}
 	if a, b := f.opposite(g); a != "" {
 		return "opposites: " + a + " and " + b
 	}
-	if f.turned(g) {
-		return "the same names or words in another order"
+	x, y := f.turned(g)
+	if x == "" {
+		x, y = g.turned(f)
+	}
+	if x != "" {
+		return x + " and " + y + " have each other's place"
 	}
 	return ""
 }
@@ -148,7 +152,7 @@ func (f *Facts) negators() (n int) {
 
 func (s *sentence) negators() (n int) {
 	for i := range s.words {
-		if s.words[i].negates {
+		if s.words[i].negates || s.words[i].replaces {
 			n++
 		}
 	}
@@ -179,7 +183,7 @@ func (f *Facts) deniesOf(g *Facts) bool {
 func (s *sentence) refused(t *sentence) bool {
 	for i := range s.words {
 		if w := &s.words[i]; w.content && w.denied &&
-			slices.ContainsFunc(t.words, func(v word) bool { return v.stem == w.stem && !v.denied }) {
+			slices.ContainsFunc(t.words, func(v word) bool { return v.stem == w.stem && !v.denied && !v.former }) {
 			return true
 		}
 	}
@@ -204,13 +208,14 @@ func (f *Facts) opposite(g *Facts) (mine, other string) {
 	return "", ""
 }
 
-// chosen are what two single sentences say is preferred, or what something is called.
-func (f *Facts) chosen(g *Facts) (mine, other string) {
+// filled are what stands in the one slot in which two single sentences differ, if only one thing
+// can stand there.
+func (f *Facts) filled(g *Facts) (mine, other string) {
 	if len(f.sentences) != 1 || len(g.sentences) != 1 {
 		return "", ""
 	}
 	p := pair{f: f, g: g, s: &f.sentences[0], t: &g.sentences[0]}
-	for _, found := range p.choices() {
+	for _, found := range p.slots() {
 		return found.A, found.B
 	}
 	return "", ""
@@ -235,61 +240,48 @@ func (f *Facts) excluded(g *Facts, w *word) string {
 	return ""
 }
 
-// turned reports whether two texts have the same names or numbers in another order, or
-// the same words with the first and the last exchanged: "the dog bites the man".
-func (f *Facts) turned(g *Facts) bool {
-	stems := func(h *Facts, list []wordPosition) (out []string) {
-		for _, at := range list {
-			out = append(out, h.word(at).stem)
+// turned are two stretches of a sentence that have each other's place in its counterpart: "the dog
+// bites the man". They are empty if there are none.
+func (f *Facts) turned(g *Facts) (x, y string) {
+	for i := range f.sentences {
+		s := &f.sentences[i]
+		for _, j := range g.closest(s)[:min(1, len(g.closest(s)))] {
+			t := &g.sentences[j]
+			a, b := common(s.parts, t.parts), common(t.parts, s.parts)
+			if how, swap := arrange(a, b); how == exchanged {
+				return f.stretch(swap.x), f.stretch(swap.y)
+			}
 		}
-		return out
 	}
-	if !sameOrder(stems(f, f.values), stems(g, g.values)) || !sameOrder(stems(f, f.names), stems(g, g.names)) {
-		return true
-	}
-	if len(f.sentences) != 1 || len(g.sentences) != 1 || f.words["by"] != g.words["by"] {
-		return false
-	}
-	a, b := &f.sentences[0], &g.sentences[0]
-	return a.covered(b) && b.covered(a) && (exchanged(a.stems, b.stems) || exchanged(b.stems, a.stems))
+	return "", ""
 }
 
-// exchanged reports whether what comes first in a is last in b, and what is first in b
-// comes after it in a, with a word between that both have between them.
-func exchanged(a, b []string) bool {
-	if len(b) < 3 || a[0] != b[len(b)-1] || a[0] == b[0] {
-		return false
+// stretch is what parts that follow each other say, as it stands.
+func (f *Facts) stretch(parts []part) string {
+	from, to := len(f.text), 0
+	for _, p := range parts {
+		from, to = min(from, p.start), max(to, p.end)
 	}
-	end := slices.Index(a, b[0])
-	return slices.ContainsFunc(a[1:max(1, end)], func(w string) bool { return slices.Contains(b[1:len(b)-1], w) })
+	return f.text[min(from, to):to]
+}
+
+// common are the parts that another statement has too, as often as both have them.
+func common(parts, others []part) (out []part) {
+	left := make(map[string]int, len(others))
+	for _, p := range others {
+		left[p.key]++
+	}
+	for _, p := range parts {
+		if left[p.key]--; left[p.key] >= 0 {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // covered reports whether t has all words of s that mean something.
 func (s *sentence) covered(t *sentence) bool {
 	return !slices.ContainsFunc(s.stems, func(stem string) bool { return !t.has(stem) })
-}
-
-// sameOrder reports whether what both lists have comes in one order.
-func sameOrder(a, b []string) bool {
-	return slices.Equal(shared(a, b), shared(b, a))
-}
-
-// shared are the words of a list that another has too, each once.
-func shared(list, other []string) (out []string) {
-	if len(list) == 0 || len(other) == 0 {
-		return nil
-	}
-	there := make(map[string]bool, len(other))
-	for _, w := range other {
-		there[w] = true
-	}
-	for _, w := range list {
-		if there[w] {
-			there[w] = false
-			out = append(out, w)
-		}
-	}
-	return out
 }
 
 // repeats reports whether two texts have the same words in the same order, whatever stands

@@ -25,6 +25,7 @@ import (
 type Facts struct {
 	text      string
 	sentences []sentence
+	foreign   bool             // it is not English
 	index     map[string][]int // by stem, the sentences that have it; nil if there is one only
 	words     map[string]bool  // stems of all words
 	values    []wordPosition   // numbers, versions, dates and times, in order
@@ -49,7 +50,9 @@ func Differ(a *analysis.Analyzer, s, t string) string { return Of(a, s).Differ(O
 func Of(a *analysis.Analyzer, s string) *Facts {
 	f := &Facts{text: s, sentences: sentencesOf(a, s), words: make(map[string]bool)}
 	f.index = indexOf(f.sentences)
+	f.foreign = isForeign(f.sentences)
 	for i := range f.sentences {
+		f.sentences[i].parts = f.partsOf(&f.sentences[i])
 		for j := range f.sentences[i].words {
 			w := &f.sentences[i].words[j]
 			f.words[w.stem] = true

@@ -8,10 +8,12 @@ import (
 
 // Finding is one thing in which two texts cannot both hold.
 type Finding struct {
-	Kind string `json:"kind"` // number, unit, date, version, name, negation, opposite or change
+	Kind string `json:"kind"` // number, unit, date, version, name, order, negation, opposite or change
 	A    string `json:"a"`    // the value or words of either text, as they stand there
 	B    string `json:"b"`
 	Why  string `json:"why"` // one clause, such as "5432 against 5433"
+	// framed is set if all but this is the same, or known to exclude it: the texts need share nothing else
+	framed bool
 }
 
 // maxFindings bounds the findings about two texts.
@@ -87,10 +89,11 @@ const Related = 0.6
 // other in. It is the one gate for telling so: the texts are at least as similar as
 // related asks, or speak of one thing, and then it is what [Facts.Find] finds.
 func (f *Facts) Against(g *Facts, similarity, related float64) []Finding {
-	if similarity < related && !f.Shares(g) {
-		return nil
+	found := f.Find(g)
+	if similarity < related && len(found) > 0 && !f.Shares(g) {
+		found = slices.DeleteFunc(found, func(one Finding) bool { return !one.framed })
 	}
-	return f.Find(g)
+	return found
 }
 
 // pair is two sentences that are held against each other.
@@ -112,8 +115,8 @@ func (p *pair) findings() []Finding {
 	if p.shared == 0 || p.elsewhere() || p.ofOthers() {
 		return nil
 	}
-	for _, find := range [...]func(*pair) []Finding{(*pair).values, (*pair).names, (*pair).choices, (*pair).denials,
-		(*pair).opposites, (*pair).directions, (*pair).changes} {
+	for _, find := range [...]func(*pair) []Finding{(*pair).roles, (*pair).values, (*pair).names,
+		(*pair).denials, (*pair).opposites, (*pair).habits, (*pair).slots, (*pair).directions, (*pair).changes} {
 		if found := find(p); found != nil {
 			return found
 		}
@@ -194,7 +197,7 @@ func (p *pair) aligned(i, j int) bool {
 
 // values finds numbers, dates, versions and times of one thing that are not the same.
 func (p *pair) values() (out []Finding) {
-	if p.s.scene || p.t.scene || p.s.where != p.t.where || p.s.names(p.t) && p.t.names(p.s) {
+	if p.s.scene || p.t.scene || p.s.where != p.t.where || p.s.names(p.t) && p.t.names(p.s) || p.crossed() {
 		return nil
 	}
 	for i := range p.s.words {
@@ -304,11 +307,8 @@ func (s *sentence) leads(i int) string {
 
 // names finds names that stand in one place of two sentences which are else alike.
 func (p *pair) names() []Finding {
-	if p.s.scene || p.t.scene || p.s.where != p.t.where {
+	if p.s.scene || p.t.scene || p.s.where != p.t.where || p.crossed() {
 		return nil
-	}
-	if p.owners() {
-		return []Finding{p.finding("name", p.s.words[0], p.t.words[0])}
 	}
 	for i := range p.s.words {
 		if !p.s.filled(i) || p.t.has(p.s.words[i].stem) {
@@ -375,13 +375,17 @@ func denied(s, t *sentence) (i, j int) {
 		if !w.content {
 			continue
 		}
-		all++
 		at := slices.IndexFunc(t.words, func(v word) bool { return v.content && v.stem == w.stem })
+		if !w.known.modal {
+			all++
+		}
 		if at < 0 {
 			continue
 		}
-		there++
-		if i < 0 && w.denied && !t.words[at].denied {
+		if !w.known.modal {
+			there++
+		}
+		if i < 0 && w.denied && !t.words[at].denied && !t.words[at].former {
 			i, j = k, at
 		}
 	}

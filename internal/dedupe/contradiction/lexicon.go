@@ -21,11 +21,16 @@ type entry struct {
 	neutral    bool      // it says nothing of what a value is about
 	functional bool      // it is a verb with one object only
 	coloured   bool      // it is a colour
+	abstains   []string  // classes of what somebody who is so does not take
+	class      string    // the class that it is of, or that it names
+	taking     bool      // it is a verb of eating, drinking or liking
+	modal      bool      // it says that something may, must or should be
 }
 
 var known = sync.OnceValue(func() map[string]*entry {
 	lexicon, lists := make(map[string]*entry), text.Lists(lexiconFile)
 	of := func(stem string) *entry {
+		stem = canonical(stem)
 		if lexicon[stem] == nil {
 			lexicon[stem] = new(entry)
 		}
@@ -36,8 +41,17 @@ var known = sync.OnceValue(func() map[string]*entry {
 			note(of(w))
 		}
 	}
-	exclusive(lists["opposites"], func(a, b string) { of(a).opposites = append(of(a).opposites, b) })
-	exclusive(lists["kinds"], func(a, b string) { of(a).kinds = append(of(a).kinds, b) })
+	exclusive(lists["opposites"], func(a, b string) { of(a).opposites = append(of(a).opposites, canonical(b)) })
+	exclusive(lists["kinds"], func(a, b string) { of(a).kinds = append(of(a).kinds, canonical(b)) })
+	exclusive(lists["abstains"], func(a, b string) { of(a).abstains = append(of(a).abstains, b) })
+	for group := range strings.FieldsSeq(lists["class"]) {
+		class, members, _ := strings.Cut(group, ":")
+		for w := range strings.SplitSeq(class+"/"+members, "/") {
+			of(w).class = class
+		}
+	}
+	each(lists["taking"], func(e *entry) { e.taking = true })
+	each(lists["modal"], func(e *entry) { e.modal = true })
 	for i, words := range [...]string{lists["up"], lists["down"], lists["link"], lists["none"]} {
 		each(words, func(e *entry) { e.direction = direction(i + 1) })
 	}

@@ -1,0 +1,57 @@
+package contradiction
+
+import "slices"
+
+// habits finds that somebody takes what the other statement says they do not: a vegetarian eats
+// meat, and one who drinks no alcohol drinks wine.
+func (p *pair) habits() []Finding {
+	if len(p.s.parts) == 0 || len(p.t.parts) == 0 || p.s.parts[0].key != p.t.parts[0].key {
+		return nil
+	}
+	if i, j := abstaining(p.s, p.t); i >= 0 {
+		return []Finding{p.habit(i, j)}
+	}
+	if j, i := abstaining(p.t, p.s); i >= 0 {
+		return []Finding{p.habit(i, j)}
+	}
+	return nil
+}
+
+func (p *pair) habit(i, j int) Finding {
+	f := p.finding("opposite", p.s.words[i], p.t.words[j])
+	f.framed = true
+	return f
+}
+
+// abstaining returns the word of s that excludes a class of things, and the word of t that is
+// of the class and is taken; -1 if there is none.
+func abstaining(s, t *sentence) (i, j int) {
+	for i := range s.words {
+		for _, class := range s.words[i].excludes() {
+			if j := t.takes(class); j >= 0 {
+				return i, j
+			}
+		}
+	}
+	return -1, -1
+}
+
+// excludes are the classes that a word says are not taken.
+func (w *word) excludes() []string {
+	switch {
+	case w.denied && w.known.class == w.stem && w.stem != "":
+		return []string{w.stem}
+	case w.denied || w.former:
+		return nil
+	}
+	return w.known.abstains
+}
+
+// takes is where a sentence names something of a class behind a verb of taking it, -1 if it
+// does not.
+func (s *sentence) takes(class string) int {
+	verb := func(w word) bool { return w.known.taking && !w.denied }
+	return slices.IndexFunc(s.words, func(w word) bool {
+		return w.known.class == class && !w.denied && !w.former && slices.ContainsFunc(s.words, verb)
+	})
+}
