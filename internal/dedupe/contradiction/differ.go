@@ -247,7 +247,7 @@ func (f *Facts) turned(g *Facts) (x, y string) {
 		s := &f.sentences[i]
 		for _, j := range g.closest(s)[:min(1, len(g.closest(s)))] {
 			t := &g.sentences[j]
-			a, b := common(s.parts, t.parts), common(t.parts, s.parts)
+			a, b := common(s.active, t.active), common(t.active, s.active)
 			if how, swap := arrange(a, b); how == exchanged {
 				return f.stretch(swap.x), f.stretch(swap.y)
 			}

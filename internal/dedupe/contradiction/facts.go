@@ -52,7 +52,9 @@ func Of(a *analysis.Analyzer, s string) *Facts {
 	f.index = indexOf(f.sentences)
 	f.foreign = isForeign(f.sentences)
 	for i := range f.sentences {
-		f.sentences[i].parts = f.partsOf(&f.sentences[i])
+		s := &f.sentences[i]
+		s.parts = f.partsOf(s)
+		s.active = active(s.parts)
 		for j := range f.sentences[i].words {
 			w := &f.sentences[i].words[j]
 			f.words[w.stem] = true

@@ -218,7 +218,7 @@ func exchangeIn(a, b []part) (swapped, bool) {
 			if slices.Equal(k[y:to], l[from:from+n]) && slices.Equal(k[x:y], l[from+n:to-(x-from)]) &&
 				slices.Equal(k[from:x], l[to-(x-from):to]) {
 				e := exchange{a[from:x], a[y:to]}
-				return swapped{e, isMutual(a[x:y], a[to:])}, true
+				return swapped{e, isMutual(a, x, y, to)}, true
 			}
 		}
 	}
@@ -227,18 +227,18 @@ func exchangeIn(a, b []part) (swapped, bool) {
 
 func isBe(p part) bool { return p.key == keyBe }
 
-// isMutual reports whether what stands between two parts, and behind them, says the same of
-// both: "Ann and Bob", "Ann is married to Bob", "the lead is Ann".
-func isMutual(between, behind []part) bool {
-	if slices.ContainsFunc(between, func(p part) bool { return vocabularyOf().mutual[p.key] }) {
+// isMutual reports whether what stands between two parts, from x to y, and behind the second
+// says the same of both: "Ann and Bob", "Ann is married to Bob", "the lead is Ann".
+func isMutual(parts []part, x, y, behind int) bool {
+	if slices.ContainsFunc(parts, func(p part) bool { return vocabularyOf().mutual[p.key] }) {
 		return true
 	}
-	for _, p := range between {
+	for _, p := range parts[x:y] {
 		if p.key != keyAnd && p.key != keyBe {
 			return false
 		}
 	}
-	return len(behind) == 0 || behind[0].link || between[0].key == keyAnd
+	return behind == len(parts) || parts[behind].link || parts[x].key == keyAnd
 }
 
 // roles finds that two parts of a statement have each other's place in another one: Ann
@@ -250,9 +250,9 @@ func (p *pair) roles() []Finding {
 	if p.apart(2) {
 		return nil
 	}
-	a, b := common(p.s.parts, p.t.parts), common(p.t.parts, p.s.parts)
-	if more := len(p.s.parts) - len(a) + len(p.t.parts) - len(b); more > 0 &&
-		(more > 2 || len(a) < len(p.s.parts) && len(b) < len(p.t.parts)) {
+	a, b := common(p.s.active, p.t.active), common(p.t.active, p.s.active)
+	if more := len(p.s.active) - len(a) + len(p.t.active) - len(b); more > 0 &&
+		(more > 2 || len(a) < len(p.s.active) && len(b) < len(p.t.active)) {
 		return nil
 	}
 	how, swap := arrange(a, b)

@@ -37,7 +37,8 @@ type word struct {
 // sentence is a stretch of text that says one thing.
 type sentence struct {
 	words   []word
-	parts   []part
+	parts   []part   // in the order of the text
+	active  []part   // in that of the active voice
 	stems   []string // of its content, distinct
 	denies  bool     // an odd number of its words negate what it says
 	changes bool     // it announces a change: "now", "no longer", "from 5 to 6"

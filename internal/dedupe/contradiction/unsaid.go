@@ -42,6 +42,9 @@ func (f *Facts) unsaidWord(g *Facts, s *sentence) string {
 
 // contains reports whether a statement says all that another one says.
 func contains(whole, some []part) bool {
+	if how, _ := arrange(whole, some); how == alike {
+		return true
+	}
 	whole = active(whole)
 	says := func(form []part) bool { return covers(whole, active(form)) }
 	return anyForm(forms(some), says) || anyForm(inverted(some), says)
@@ -105,7 +108,7 @@ func (f *Facts) Rearranged(g *Facts) bool {
 		s := &f.sentences[i]
 		for _, j := range g.closest(s)[:min(1, len(g.closest(s)))] {
 			t := &g.sentences[j]
-			if how, _ := arrange(common(s.parts, t.parts), common(t.parts, s.parts)); how != alike {
+			if how, _ := arrange(common(s.active, t.active), common(t.active, s.active)); how != alike {
 				return true
 			}
 		}
