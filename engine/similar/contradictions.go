@@ -52,12 +52,16 @@ func (s *Claim) Differs(one *Near) string {
 
 // DistinctReason returns why the text is not a duplicate of the nearest part of a memory or
 // note, or "". Besides what Differs finds, the reason can be that the other one does not say
-// every part of it, in the same roles.
+// every part of it, in the same roles or, by embedding, in other words.
 func (s *Claim) DistinctReason(one *Near) string {
 	if why := s.Differs(one); why != "" || one.Same {
 		return why
 	}
-	return s.facts.Unsaid(contradiction.Of(s.e.Text, one.Text))
+	byVectors := 0.0
+	if one.By == op.ComparedByVectors {
+		byVectors = one.Similarity
+	}
+	return s.facts.Unknown(contradiction.Of(s.e.Text, one.Text), byVectors)
 }
 
 // FindContradictions returns the near texts that contradict the text. It ignores superseded memories,

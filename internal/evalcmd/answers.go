@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"emberd/internal/cli"
+	"emberd/internal/dedupe/contradiction"
 )
 
 // knownFrom is the least similarity at which add and verify take a text for known.
@@ -75,7 +76,12 @@ func (p *judgedPair) kind() string {
 func (w *weighed) tells() bool { return w.alike >= w.least }
 
 // known reports whether add answers that the first text is known by the second.
-func (w *weighed) known() bool { return w.alike >= knownFrom && !w.differ && !w.adds && !w.swap }
+func (w *weighed) known() bool { return w.alike >= knownFrom && !w.differ && !w.adds && !w.unknown() }
+
+// unknown reports whether b does not say all of a, in its words or by vectors.
+func (w *weighed) unknown() bool {
+	return w.unsaid && !(w.byVectors && w.reworded && w.alike >= contradiction.Reworded)
+}
 
 // why is what is told of the texts, or what keeps them apart.
 func (w *weighed) why() string {
@@ -86,10 +92,9 @@ func (w *weighed) why() string {
 		return w.apart
 	case w.adds:
 		return "the first adds something"
-	case w.swap:
-		if w.moved {
-			return "what both have stands in another order"
-		}
+	case w.unsaid && !w.reworded:
+		return "what both have stands in another order"
+	case w.unsaid:
 		return "the second does not say all of the first"
 	}
 	return ""

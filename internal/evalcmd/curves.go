@@ -12,14 +12,15 @@ import (
 // weighed is a judged pair with what emberd makes of it.
 type weighed struct {
 	*judgedPair
-	alike  float64
-	differ bool                    // something keeps the texts apart
-	apart  string                  // what that is
-	adds   bool                    // a says what b does not
-	swap   bool                    // each has a word that the other lacks
-	moved  bool                    // what both have stands in another order
-	least  float64                 // similarity from which a conflict is told, above 1 for never
-	found  []contradiction.Finding // what they disagree in, whatever the gate
+	alike     float64
+	differ    bool                    // something keeps the texts apart
+	apart     string                  // what that is
+	adds      bool                    // a says what b does not
+	unsaid    bool                    // b does not say all of a in its words
+	reworded  bool                    // b can say it in other words
+	byVectors bool                    // alike is a similarity of vectors
+	least     float64                 // similarity from which a conflict is told, above 1 for never
+	found     []contradiction.Finding // what they disagree in, whatever the gate
 }
 
 func weigh(a *analysis.Analyzer, pairs []judgedPair) []weighed {
@@ -30,7 +31,7 @@ func weigh(a *analysis.Analyzer, pairs []judgedPair) []weighed {
 		f, g := contradiction.Of(a, p.A), contradiction.Of(a, p.B)
 		apart := f.Differ(g)
 		out[i] = weighed{p, alike[i], apart != "", apart, f.Adds(g) != "", f.Unsaid(g) != "",
-			f.Rearranged(g) || g.Rearranged(f), leastTold(f, g), f.Find(g)}
+			f.Unknown(g, 1) == "", false, leastTold(f, g), f.Find(g)}
 	}
 	return out
 }

@@ -120,7 +120,7 @@ func TestWhatEachDecisionTakesForTheSame(t *testing.T) {
 		found("paraphrase", 0.9, false, false), found("contradiction", 0.9, false, true),
 		found("paraphrase", 0.2, false, false),
 	}
-	all[1].adds, all[2].swap = true, true
+	all[1].adds, all[2].unsaid = true, true
 	at := atThreshold{Threshold: 0.85}
 	at.count(all, 3)
 	for i, want := range [][2]int{{2, 2}, {2, 1}, {2, 0}, {1, 0}} {

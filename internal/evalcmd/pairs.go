@@ -134,7 +134,7 @@ func newThresholds() (t thresholds) {
 
 // atThreshold counts pairs that are at least so similar, those of them that nothing keeps
 // apart, those of these whose first text says no more than the second, and those of these
-// where not each has a word that the other lacks.
+// of which the second says all of the first.
 type atThreshold struct {
 	Threshold float64 `json:"threshold"`
 	Cosine    float64 `json:"cosine,omitempty"` // of words or vectors, that stands for it
@@ -205,7 +205,7 @@ func (t *atThreshold) count(pairs []weighed, same int) {
 		if p.alike < t.Threshold {
 			continue
 		}
-		reached := []bool{true, !p.differ, !p.differ && !p.adds, !p.differ && !p.adds && !p.swap}
+		reached := []bool{true, !p.differ, !p.differ && !p.adds, !p.differ && !p.adds && !p.unknown()}
 		for i, count := range t.tallies() {
 			if reached[i] {
 				count.add(p.judgedPair)
@@ -248,7 +248,7 @@ func (s *session) printPairs(r *pairsReport) {
 	s.printf("%s\n", "           by words                                by vectors ("+cli.Flat(v.Model)+")")
 	s.printf("%s\n", "threshold  pairs wrong precision recall opposites  pairs wrong precision recall opposites")
 	for i, what := range []string{"that reach it", "and that nothing keeps apart",
-		"and the first of which adds nothing", "and that do not both have words of their own"} {
+		"and the first of which adds nothing", "and the second of which says all of the first"} {
 		s.printAt(what, r, func(at *atThreshold) *tally { return at.tallies()[i] })
 	}
 	if v.Trust < decisive {

@@ -112,7 +112,7 @@ func (v *pairVectors) judge(ctx context.Context, s *session, r *pairsReport, byW
 		if err != nil {
 			return err
 		}
-		all[i].alike = sixDigits(v.grade.Similarity(cosine))
+		all[i].alike, all[i].byVectors = sixDigits(v.grade.Similarity(cosine)), !v.identity.Lexical
 		out.Compared++
 	}
 	for _, set := range [][]atThreshold{out.Thresholds, out.Curve} {

@@ -169,11 +169,8 @@ func (f *Facts) denies(g *Facts) bool {
 func (f *Facts) deniesOf(g *Facts) bool {
 	for i := range f.sentences {
 		s := &f.sentences[i]
-		if near := g.closest(s); len(near) > 0 {
-			t := &g.sentences[near[0]]
-			if s.negators() != t.negators() || s.refused(t) || t.refused(s) {
-				return true
-			}
+		if t := g.counterpart(s); t != nil && (s.negators() != t.negators() || s.refused(t) || t.refused(s)) {
+			return true
 		}
 	}
 	return false
@@ -245,12 +242,12 @@ func (f *Facts) excluded(g *Facts, w *word) string {
 func (f *Facts) turned(g *Facts) (x, y string) {
 	for i := range f.sentences {
 		s := &f.sentences[i]
-		for _, j := range g.closest(s)[:min(1, len(g.closest(s)))] {
-			t := &g.sentences[j]
-			a, b := common(s.active, t.active), common(t.active, s.active)
-			if how, swap := arrange(a, b); how == exchanged {
-				return f.stretch(swap.x), f.stretch(swap.y)
-			}
+		t := g.counterpart(s)
+		if t == nil {
+			continue
+		}
+		if how, swap := arrange(common(s.active, t.active), common(t.active, s.active)); how == exchanged {
+			return f.stretch(swap.x), f.stretch(swap.y)
 		}
 	}
 	return "", ""
