@@ -16,8 +16,10 @@ import (
 const (
 	// disagreeing is how many near texts are checked for contradictions, and disagreeBytes the
 	// length up to which a text is checked as a whole.
-	disagreeing   = 30
+	disagreeing   = 80
 	disagreeBytes = 8 << 10
+	// maxDoubts is for how many near texts the store is asked whether a relation has one value.
+	maxDoubts = 3
 )
 
 // Claim is a text that is compared with memories and notes.
@@ -27,6 +29,8 @@ type Claim struct {
 	dated time.Time // date in the text, zero for now
 	by    memory.Actor
 	ID    string // of the memory with the text, "" for none
+	// doubts is how often the store was asked about a relation
+	doubts int
 }
 
 // Statement returns a text by an actor for comparison.
@@ -87,7 +91,7 @@ func (s *Claim) conflict(one *Near) (c op.Conflict, ok bool) {
 			known = whole
 		}
 	}
-	findings := s.facts.Against(contradiction.Of(s.e.Text, known), one.Similarity, s.e.Opt.Known.Related)
+	findings := s.findings(contradiction.Of(s.e.Text, known), one.Similarity)
 	if len(findings) == 0 {
 		return c, false
 	}
@@ -103,6 +107,30 @@ func (s *Claim) conflict(one *Near) (c op.Conflict, ok bool) {
 	c.Match = s.match(one, op.VerdictConflict)
 	c.Supersede = s.Supersede(one, &c)
 	return c, true
+}
+
+// findings returns what the text and a known one contradict each other in: by themselves, or
+// because the store has one value only for each subject of the relation.
+func (s *Claim) findings(known *contradiction.Facts, similarity float64) []contradiction.Finding {
+	if found := s.facts.Against(known, similarity, s.e.Opt.Known.Related); len(found) > 0 {
+		return found
+	}
+	doubt := s.facts.Doubt(known)
+	if doubt == nil || s.doubts == maxDoubts {
+		return nil
+	}
+	s.doubts++
+	rows, _ := s.e.Ask(new(Candidates), []string{doubt.Term()}, MaxCandidates, nil)
+	others := make([]*contradiction.Facts, 0, len(rows))
+	for _, r := range rows {
+		if content := r.Content(); len(content) <= disagreeBytes {
+			others = append(others, contradiction.Of(s.e.Text, content))
+		}
+	}
+	if found, ok := doubt.Settle(others); ok {
+		return []contradiction.Finding{found}
+	}
+	return nil
 }
 
 // Which of two contradicting texts is more likely true.

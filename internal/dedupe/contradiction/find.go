@@ -124,6 +124,12 @@ func (p *pair) findings() []Finding {
 	return nil
 }
 
+// comparable reports whether values of two sentences can be compared: each is about something that
+// it names, in the same environment, and no word stands behind opposite prepositions.
+func (p *pair) comparable() bool {
+	return !p.s.scene && !p.t.scene && p.s.where == p.t.where && !p.elsewhere() && !p.crossed()
+}
+
 // ofOthers reports whether each sentence is about something with a hyphen in its name that
 // the other text does not know.
 func (p *pair) ofOthers() bool {
@@ -197,7 +203,7 @@ func (p *pair) aligned(i, j int) bool {
 
 // values finds numbers, dates, versions and times of one thing that are not the same.
 func (p *pair) values() (out []Finding) {
-	if p.s.scene || p.t.scene || p.s.where != p.t.where || p.s.names(p.t) && p.t.names(p.s) || p.crossed() {
+	if !p.comparable() || p.s.names(p.t) && p.t.names(p.s) {
 		return nil
 	}
 	for i := range p.s.words {
@@ -307,7 +313,7 @@ func (s *sentence) leads(i int) string {
 
 // names finds names that stand in one place of two sentences which are else alike.
 func (p *pair) names() []Finding {
-	if p.s.scene || p.t.scene || p.s.where != p.t.where || p.crossed() {
+	if !p.comparable() {
 		return nil
 	}
 	for i := range p.s.words {

@@ -1,6 +1,30 @@
 package contradiction
 
-import "slices"
+import (
+	"maps"
+	"slices"
+
+	"emberd/internal/text/analysis"
+)
+
+// Habits are the stems by which to look for texts that a habit in a text excludes: meat and beef
+// where it has vegetarian, and vegetarian where it has beef. Few texts have any.
+func Habits(a *analysis.Analyzer, text string) []string {
+	found := make(map[string]bool)
+	for _, t := range a.Terms(text) {
+		e := lookup(canonical(t.Text))
+		for _, class := range e.abstains {
+			for _, stem := range excludedBy()[class] {
+				found[stem] = true
+			}
+		}
+		for _, stem := range excludedBy()[e.class] {
+			found[stem] = found[stem] || lookup(stem).class != e.class || stem == e.class
+		}
+	}
+	maps.DeleteFunc(found, func(_ string, is bool) bool { return !is })
+	return slices.Sorted(maps.Keys(found))
+}
 
 // habits finds that somebody takes what the other statement says they do not: a vegetarian eats
 // meat, and one who drinks no alcohol drinks wine.

@@ -24,6 +24,7 @@ type entry struct {
 	abstains   []string  // classes of what somebody who is so does not take
 	class      string    // the class that it is of, or that it names
 	taking     bool      // it is a verb of eating, drinking or liking
+	many       bool      // it is a verb of what there can be several of
 	modal      bool      // it says that something may, must or should be
 }
 
@@ -51,6 +52,7 @@ var known = sync.OnceValue(func() map[string]*entry {
 		}
 	}
 	each(lists["taking"], func(e *entry) { e.taking = true })
+	each(lists["many"], func(e *entry) { e.many = true })
 	each(lists["modal"], func(e *entry) { e.modal = true })
 	for i, words := range [...]string{lists["up"], lists["down"], lists["link"], lists["none"]} {
 		each(words, func(e *entry) { e.direction = direction(i + 1) })
@@ -61,6 +63,19 @@ var known = sync.OnceValue(func() map[string]*entry {
 	each(strings.ReplaceAll(lists["colors"], "/", " "), func(e *entry) { e.coloured = true })
 	exclusive(lists["colors"], func(a, b string) { of(a).opposites = append(of(a).opposites, b) })
 	return lexicon
+})
+
+// excludedBy returns, by class, the stems that are of it and those of who takes nothing of it.
+var excludedBy = sync.OnceValue(func() map[string][]string {
+	out := make(map[string][]string)
+	for stem, e := range known() {
+		for _, class := range slices.Concat(e.abstains, []string{e.class}) {
+			if class != "" {
+				out[class] = append(out[class], stem)
+			}
+		}
+	}
+	return out
 })
 
 // lookup is what is known of a stem, all zero if that is nothing.

@@ -64,8 +64,7 @@ func (s *slot) isValue() bool {
 // slots finds that the same is said of two different things, or two different things of the
 // same, where only one can be: of who leads or owns it, what it is called, or where it lives.
 func (p *pair) slots() []Finding {
-	if p.s.scene || p.t.scene || p.s.where != p.t.where ||
-		p.apart(maxSlot) || p.crossed() {
+	if p.apart(maxSlot) || !p.comparable() {
 		return nil
 	}
 	s, ok := slotOf(p.s.parts, p.t.parts)
