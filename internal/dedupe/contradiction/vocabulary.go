@@ -26,9 +26,9 @@ type vocabulary struct {
 	// participles do not end in -ed
 	participles map[string]bool
 
-	choice, holding, definite, once, states map[string]bool
-	opposed                                 map[string]bool // "from/to"
-	unspacedRelations                       []string
+	places, choice, holding, definite, once, states map[string]bool
+	opposed                                         map[string]bool // "from/to"
+	unspacedRelations                               []string
 }
 
 var vocabularyOf = sync.OnceValue(func() *vocabulary {
@@ -36,7 +36,7 @@ var vocabularyOf = sync.OnceValue(func() *vocabulary {
 	v := &vocabulary{links: groups(lists["links"]), synonyms: groups(lists["synonyms"]), kept: set(lists["kept"]),
 		empty: set(lists["empty"]), foreign: set(lists["foreign"]), greetings: set(lists["greetings"]),
 		mutual:      set(strings.ReplaceAll(lists["mutual"], "/", " ")),
-		participles: set(lists["participles"]), choice: set(lists["choice"]), holding: set(lists["holding"]),
+		participles: set(lists["participles"]), places: set(lists["places"]), choice: set(lists["choice"]), holding: set(lists["holding"]),
 		definite: set(lists["definite"]), once: set(lists["once"]), states: set(lists["states"]),
 		unspacedRelations: strings.Fields(lists["unspaced"])}
 	v.opposed = make(map[string]bool)
