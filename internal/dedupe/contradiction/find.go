@@ -115,7 +115,7 @@ func (p *pair) findings() []Finding {
 	if p.shared == 0 || p.elsewhere() || p.ofOthers() {
 		return nil
 	}
-	for _, find := range [...]func(*pair) []Finding{(*pair).roles, (*pair).values, (*pair).names,
+	for _, find := range [...]func(*pair) []Finding{(*pair).roles, (*pair).values,
 		(*pair).denials, (*pair).opposites, (*pair).habits, (*pair).slots, (*pair).directions, (*pair).changes} {
 		if found := find(p); found != nil {
 			return found
@@ -306,49 +306,6 @@ func (s *sentence) leads(i int) string {
 	for i--; i >= 0; i-- {
 		if w := &s.words[i]; w.content && !w.known.neutral {
 			return w.stem
-		}
-	}
-	return ""
-}
-
-// names finds names that stand in one place of two sentences which are else alike.
-func (p *pair) names() []Finding {
-	if !p.comparable() {
-		return nil
-	}
-	for i := range p.s.words {
-		if !p.s.filled(i) || p.t.has(p.s.words[i].stem) {
-			continue
-		}
-		for j := range p.t.words {
-			if p.t.filled(j) && !p.s.has(p.t.words[j].stem) && p.s.verb(i) == p.t.verb(j) &&
-				(p.aligned(i, j) || p.s.label(i) != "" && p.s.label(i) == p.t.label(j)) {
-				return []Finding{p.finding("name", p.s.words[i], p.t.words[j])}
-			}
-		}
-	}
-	return nil
-}
-
-// filled reports whether the word at i is a name that stands behind a verb of which there
-// is one object only.
-func (s *sentence) filled(i int) bool {
-	w := &s.words[i]
-	return w.name && !w.former && !w.denied && s.verb(i) != ""
-}
-
-// verb is the verb before i that has one object only, "" if there is none.
-func (s *sentence) verb(i int) string {
-	if s.label(i) != "" {
-		return ":"
-	}
-	for back := 1; back <= 3 && i-back >= 0; back++ {
-		v := &s.words[i-back]
-		if v.known.functional {
-			return v.stem
-		}
-		if v.content && !v.name {
-			return ""
 		}
 	}
 	return ""

@@ -56,6 +56,9 @@ func (f *Facts) partsOf(s *sentence) []part {
 // appendWord adds the part of one word, and of the preposition that an apostrophe joins to it.
 func (f *Facts) appendWord(to []part, w *word, i int) []part {
 	p := part{lower: w.lower, start: w.start, end: w.end, word: i, named: w.name || w.first}
+	if w.labelled && len(to) > 0 {
+		to = append(to, part{key: keyBe, lower: ":", start: w.start, end: w.start, word: i, link: true})
+	}
 	if before, after, ok := elided(w.lower); ok && w.value == nil && !w.negates {
 		to = append(to, part{lower: strings.TrimSuffix(before, "'") + "e", key: linkOf(before), start: w.start,
 			end: w.start, word: i, link: true})

@@ -85,6 +85,8 @@ func (p *pair) exclusive(s *slot) bool {
 		switch {
 		case isChoice(rel.lower):
 			return len(s.before)+len(s.behind) > 1
+		case rel.lower == ":":
+			return isLabel(s.before) && allNamed(s.a) && allNamed(s.b)
 		case rel.key == keyBe:
 			return named || isHeldOnce(s.before) && !isState(s.a) && !isState(s.b)
 		}
@@ -100,6 +102,19 @@ func (p *pair) exclusive(s *slot) bool {
 		return p.s.beginsNamed(s.a) && p.t.beginsNamed(s.b)
 	}
 	return false
+}
+
+// isLabel reports whether what stands before a colon names one thing, and not several.
+func isLabel(before []part) bool {
+	if len(before) < 2 {
+		return false
+	}
+	head := before[len(before)-2].lower
+	return !strings.HasSuffix(head, "s") || strings.HasSuffix(head, "ss") || strings.HasSuffix(head, "us")
+}
+
+func allNamed(parts []part) bool {
+	return !slices.ContainsFunc(parts, func(p part) bool { return !p.named })
 }
 
 // relation is the last word before the slot that is no preposition, nil if there is none. The
