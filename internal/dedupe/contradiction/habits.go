@@ -3,6 +3,7 @@ package contradiction
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"emberd/internal/text/analysis"
 )
@@ -29,7 +30,7 @@ func Habits(a *analysis.Analyzer, text string) []string {
 // habits finds that somebody takes what the other statement says they do not: a vegetarian eats
 // meat, and one who drinks no alcohol drinks wine.
 func (p *pair) habits() []Finding {
-	if len(p.s.parts) == 0 || len(p.t.parts) == 0 || p.s.parts[0].key != p.t.parts[0].key {
+	if who := p.s.subject(); who == "" || who != p.t.subject() {
 		return nil
 	}
 	if i, j := abstaining(p.s, p.t); i >= 0 {
@@ -39,6 +40,16 @@ func (p *pair) habits() []Finding {
 		return []Finding{p.habit(i, j)}
 	}
 	return nil
+}
+
+// subject is who or what a sentence begins with, up to a form of be or a word about a habit.
+func (s *sentence) subject() string {
+	for i, p := range s.parts {
+		if e := s.words[p.word].known; p.link || e.taking || e.class != "" || e.abstains != nil {
+			return strings.Join(keysOf(s.parts[:i]), " ")
+		}
+	}
+	return ""
 }
 
 func (p *pair) habit(i, j int) Finding {

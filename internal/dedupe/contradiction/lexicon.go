@@ -24,6 +24,7 @@ type entry struct {
 	abstains   []string  // classes of what somebody who is so does not take
 	class      string    // the class that it is of, or that it names
 	taking     bool      // it is a verb of eating, drinking or liking
+	limited    bool      // it is functional, unless a phrase says for what
 	many       bool      // it is a verb of what there can be several of
 	modal      bool      // it says that something may, must or should be
 }
@@ -52,6 +53,7 @@ var known = sync.OnceValue(func() map[string]*entry {
 		}
 	}
 	each(lists["taking"], func(e *entry) { e.taking = true })
+	each(lists["limited"], func(e *entry) { e.limited = true })
 	each(lists["many"], func(e *entry) { e.many = true })
 	each(lists["modal"], func(e *entry) { e.modal = true })
 	for i, words := range [...]string{lists["up"], lists["down"], lists["link"], lists["none"]} {

@@ -10,6 +10,7 @@ import (
 type slot struct {
 	before, behind []part // of the first statement
 	a, b           []part // what stands there
+	more           bool   // a phrase is behind one of the statements that the other lacks
 }
 
 // maxSlot is how many parts a value has at most.
@@ -18,6 +19,26 @@ const maxSlot = 5
 // slotOf finds the one stretch in which two statements differ, whatever phrase they begin
 // with and in whichever voice they are.
 func slotOf(a, b []part) (best slot, ok bool) {
+	if best, ok = wholeSlot(a, b); ok {
+		return best, true
+	}
+	for k := len(a) - 1; k > 1; k-- {
+		if s := difference(a[:k], b); a[k].link && s.isValue() && adds(a[k:]) {
+			s.more = true
+			return s, true
+		}
+	}
+	for k := len(b) - 1; k > 1; k-- {
+		if s := difference(a, b[:k]); b[k].link && s.isValue() && adds(b[k:]) {
+			s.more = true
+			return s, true
+		}
+	}
+	return slot{}, false
+}
+
+// wholeSlot is slotOf for statements without a phrase that only one of them has.
+func wholeSlot(a, b []part) (best slot, ok bool) {
 	if len(a) == 0 || len(b) == 0 {
 		return slot{}, false
 	}
@@ -90,7 +111,8 @@ func (p *pair) exclusive(s *slot) bool {
 		case rel.key == keyBe:
 			return named || isHeldOnce(s.before) && !isState(s.a) && !isState(s.b)
 		}
-		return named && lookup(p.s.words[rel.word].stem).functional
+		e := lookup(p.s.words[rel.word].stem)
+		return named && e.functional && !(s.more && e.limited)
 	}
 	if len(s.before) > 0 || len(s.behind) < 2 {
 		return false
