@@ -319,7 +319,32 @@ func (p *pair) denials() []Finding {
 	if i, j := denied(p.t, p.s); i >= 0 {
 		return []Finding{p.finding("negation", p.s.words[j], p.t.denial(i))}
 	}
-	return nil
+	return p.negated()
+}
+
+// negated finds that two statements are the same but for one word that denies.
+func (p *pair) negated() []Finding {
+	x, plainX := withoutDenial(p.s.active)
+	y, plainY := withoutDenial(p.t.active)
+	if x == y || len(plainX) < 2 || !slices.Equal(plainX, plainY) {
+		return nil
+	}
+	a, b := p.f.whole(p.s), p.g.whole(p.t)
+	return []Finding{{Kind: "negation", A: a, B: b, Why: "one denies what the other says", framed: true}}
+}
+
+// withoutDenial reports whether a statement has an odd number of words that deny, and its
+// other words.
+func withoutDenial(parts []part) (denies bool, rest []string) {
+	for _, p := range parts {
+		switch {
+		case p.key == keyNot, p.single && strings.Contains("不没沒無无未别", p.key):
+			denies = !denies
+		case p.key != keyBe:
+			rest = append(rest, p.key)
+		}
+	}
+	return denies, rest
 }
 
 // denied finds a word that s denies and t does not. All that s says in denying has to be

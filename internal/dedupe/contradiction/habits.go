@@ -74,7 +74,7 @@ func abstaining(s, t *sentence) (i, j int) {
 // excludes are the classes that a word says are not taken.
 func (w *word) excludes() []string {
 	switch {
-	case w.denied && w.known.class == w.stem && w.stem != "":
+	case w.denied && w.known.class != "":
 		return []string{w.stem}
 	case w.denied || w.former:
 		return nil
@@ -82,11 +82,11 @@ func (w *word) excludes() []string {
 	return w.known.abstains
 }
 
-// takes is where a sentence names something of a class behind a verb of taking it, -1 if it
+// takes is where a sentence names a thing, or something of a class, behind a verb of taking it, -1 if it
 // does not.
 func (s *sentence) takes(class string) int {
 	verb := func(w word) bool { return w.known.taking && !w.denied }
 	return slices.IndexFunc(s.words, func(w word) bool {
-		return w.known.class == class && !w.denied && !w.former && slices.ContainsFunc(s.words, verb)
+		return (w.known.class == class || w.stem == class) && !w.denied && !w.former && slices.ContainsFunc(s.words, verb)
 	})
 }

@@ -73,7 +73,7 @@ func (f *Facts) appendWord(to []part, w *word, i int) []part {
 	case w.negates:
 		p.key, p.link = keyNot, true
 	case !f.foreign && (w.lower == "a" || w.lower == "an"):
-	case linkOf(w.lower) != "":
+	case linkOf(w.lower) != "" && !w.name: // "mit" is a preposition, and MIT a license
 		p.key, p.link = linkOf(w.lower), true
 	case isSynonym(w.lower):
 		p.key = canonical(w.lower)
@@ -135,7 +135,7 @@ func (f *Facts) appendCharacters(to []part, start, end, word int) []part {
 			key = f.text[at : at+size]
 		}
 		if link || !isEmptyWord(key) {
-			to = append(to, part{key: key, lower: key, start: at, end: at + size, word: word, link: link, single: !link})
+			to = append(to, part{key: key, lower: f.text[at : at+size], start: at, end: at + size, word: word, link: link, single: !link})
 		}
 		at += size
 	}

@@ -118,6 +118,8 @@ func (p *pair) exclusive(s *slot) bool {
 		return false
 	}
 	switch first := s.behind[0]; {
+	case first.key == keyBe && isHolding(s.behind[1].lower):
+		return p.s.beginsNamed(s.a) && p.t.beginsNamed(s.b)
 	case first.key == keyBe:
 		return (named || p.s.beginsNamed(s.a) && p.t.beginsNamed(s.b)) && p.definite(first)
 	case isHolding(first.lower):
@@ -182,7 +184,12 @@ func isState(parts []part) bool {
 // unspaced reports whether a relation with one value is named before or behind the slot in a
 // script without spaces.
 func (s *slot) unspaced() bool {
-	text := func(parts []part) string { return strings.Join(keysOf(parts), "") }
+	text := func(parts []part) (s string) {
+		for _, p := range parts {
+			s += p.lower
+		}
+		return s
+	}
 	before, behind := text(s.before), text(s.behind)
 	for _, r := range vocabularyOf().unspacedRelations {
 		if strings.HasSuffix(before, r) || strings.HasPrefix(behind, r) {

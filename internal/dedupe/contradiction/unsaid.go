@@ -46,8 +46,8 @@ func contains(whole, some []part) bool {
 		return true
 	}
 	whole = active(whole)
-	says := func(form []part) bool { return covers(whole, active(form)) }
-	return anyForm(forms(some), says) || anyForm(inverted(some), says)
+	said := func(form []part) bool { return covers(whole, active(form)) }
+	return anyForm(forms(some), said) || anyForm(inverted(some), said)
 }
 
 // covers reports whether the parts of a statement stand in another one in their order, and
@@ -108,7 +108,7 @@ const Reworded = 0.955
 
 // Unknown is why another text does not say what a text says, "" if it does: by its words, or by
 // vectors of a similarity of [Reworded] or more, 0 without vectors. Vectors do not see who does
-// what to whom, so that what both texts have has to stand in one order.
+// what to whom, so that both texts have to have half of their words in common, in one order.
 func (f *Facts) Unknown(g *Facts, byVectors float64) string {
 	why := f.Unsaid(g)
 	if why != "" && byVectors >= Reworded && !f.rearranged(g) && !g.rearranged(f) {
@@ -117,19 +117,31 @@ func (f *Facts) Unknown(g *Facts, byVectors float64) string {
 	return why
 }
 
-// rearranged reports whether what two texts have in common stands in another order.
+// rearranged reports whether what two texts have in common stands in another order, or is less than
+// half of what a sentence says.
 func (f *Facts) rearranged(g *Facts) bool {
 	for i := range f.sentences {
 		s := &f.sentences[i]
 		t := g.counterpart(s)
 		if t == nil {
-			continue
+			return true
 		}
-		if how, _ := arrange(common(s.active, t.active), common(t.active, s.active)); how != alike {
+		both := common(s.active, t.active)
+		if how, _ := arrange(both, common(t.active, s.active)); how != alike || 2*says(both) < says(s.active) {
 			return true
 		}
 	}
 	return false
+}
+
+// says counts the parts that are no links.
+func says(parts []part) (n int) {
+	for _, p := range parts {
+		if !p.link {
+			n++
+		}
+	}
+	return n
 }
 
 // counterpart is the sentence that shares most with one of another text, nil if none shares a word.
