@@ -8,8 +8,8 @@ import (
 
 // Differ is why two texts do not say the same although they share most words, "" if
 // nothing shows that they do not: they have other numbers, dates, names or words with a
-// hyphen, one denies what the other does not, they use opposites, or the same words in
-// another order.
+// hyphen, one denies what the other does not, they use opposites, or they say the same of
+// somebody or something else.
 //
 // What only one of them has is an addition and keeps nothing apart: a caller that drops one of
 // the texts asks [Facts.Adds] too. The answer is the same whichever comes first, but for
@@ -33,13 +33,20 @@ func (f *Facts) Differ(g *Facts) string {
 	if a, b := f.OtherThing(g); a != "" {
 		return "different names: " + a + " and " + b
 	}
-	if a, b := f.filled(g); a != "" {
-		return "different names: " + a + " and " + b
-	}
 	if a, b := f.opposite(g); a != "" {
 		return "opposites: " + a + " and " + b
 	}
-	return cmp.Or(f.roleReason(g), g.roleReason(f))
+	return cmp.Or(f.roleReason(g), g.roleReason(f), f.conflict(g))
+}
+
+// conflict is what two single sentences contradict each other in, "" if nothing shows it.
+func (f *Facts) conflict(g *Facts) string {
+	if len(f.sentences) == 1 && len(g.sentences) == 1 {
+		for _, found := range f.Find(g) {
+			return found.Why
+		}
+	}
+	return ""
 }
 
 // roleReason is why what a text says of somebody or something is said of another in g, "" if
@@ -207,19 +214,6 @@ func (f *Facts) opposite(g *Facts) (mine, other string) {
 				return f.says(wordPosition{i, j}), o
 			}
 		}
-	}
-	return "", ""
-}
-
-// filled are what stands in the one slot in which two single sentences differ, if only one thing
-// can stand there.
-func (f *Facts) filled(g *Facts) (mine, other string) {
-	if len(f.sentences) != 1 || len(g.sentences) != 1 {
-		return "", ""
-	}
-	p := pair{f: f, g: g, s: &f.sentences[0], t: &g.sentences[0]}
-	for _, found := range p.slots() {
-		return found.A, found.B
 	}
 	return "", ""
 }
