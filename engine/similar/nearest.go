@@ -110,8 +110,8 @@ func ahead(a, b bool) int {
 
 // candidates returns memories that may be similar: the most relevant ones with any of the
 // text's rarest words, those with the same text, and the most relevant ones that name the same
-// entities, or what somebody of a diet in the text does not eat. If no equal text is among the first, all memories with the rarest word are checked
-// for it.
+// entities, or what somebody of a diet in the text does not eat. If no equal text is among the
+// first, all memories with the rarest word are checked for it.
 func (e *Similar) candidates(n *Candidates, like *lexicalSimilarity, p *Probe, wording stm.NormalizedText) []*stm.Row {
 	terms := like.Terms()
 	has := func(r *stm.Row) bool { return wording.Of(r.Content()) }

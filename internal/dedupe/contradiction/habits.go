@@ -87,6 +87,7 @@ func (w *word) excludes() []string {
 func (s *sentence) takes(class string) int {
 	verb := func(w word) bool { return w.known.taking && !w.denied }
 	return slices.IndexFunc(s.words, func(w word) bool {
-		return (w.known.class == class || w.stem == class) && !w.denied && !w.former && slices.ContainsFunc(s.words, verb)
+		return (w.known.class == class || w.stem == class) && !w.denied && !w.former &&
+			slices.ContainsFunc(s.words, verb)
 	})
 }

@@ -36,7 +36,8 @@ var vocabularyOf = sync.OnceValue(func() *vocabulary {
 	v := &vocabulary{links: groups(lists["links"]), synonyms: groups(lists["synonyms"]), kept: set(lists["kept"]),
 		empty: set(lists["empty"]), foreign: set(lists["foreign"]), greetings: set(lists["greetings"]),
 		mutual:      set(strings.ReplaceAll(lists["mutual"], "/", " ")),
-		participles: set(lists["participles"]), places: set(lists["places"]), choice: set(lists["choice"]), holding: set(lists["holding"]),
+		participles: set(lists["participles"]), places: set(lists["places"]),
+		choice: set(lists["choice"]), holding: set(lists["holding"]),
 		definite: set(lists["definite"]), once: set(lists["once"]), states: set(lists["states"]),
 		unspacedRelations: strings.Fields(lists["unspaced"])}
 	v.opposed = make(map[string]bool)
