@@ -135,8 +135,8 @@ func (f *Facts) appendCharacters(to []part, start, end, word int) []part {
 			key = f.text[at : at+size]
 		}
 		if link || !isEmptyWord(key) {
-			to = append(to, part{key: key, lower: f.text[at : at+size], start: at, end: at + size, word: word, link: link,
-				single: !link})
+			to = append(to, part{key: key, lower: f.text[at : at+size], start: at, end: at + size, word: word,
+				link: link, single: !link})
 		}
 		at += size
 	}
