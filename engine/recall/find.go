@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"maps"
 	"strings"
 
 	"emberd/engine/core"
@@ -96,8 +95,7 @@ func SameScope(r *stm.Row, collection, project string) bool {
 func (g *Guard) stillSays(r *stm.Row, text string, similarity float64) bool {
 	content := r.Content()
 	return g.Returned.Similarity(text, content) > 0 &&
-		(similarity == 1 || contradiction.Differ(g.Text, text, content) == "" &&
-			maps.Equal(g.Similar.WordsIn(text), g.Similar.WordsIn(content)))
+		(similarity == 1 || contradiction.Equal(g.Text, text, content))
 }
 
 // unchanged reports whether a note is as it was when the daemon returned its text.

@@ -16,28 +16,26 @@ import (
 const (
 	// disagreeing is how many near texts are checked for contradictions, and disagreeBytes the
 	// length up to which a text is checked as a whole.
-	disagreeing   = 30
+	disagreeing   = 80
 	disagreeBytes = 8 << 10
+	// maxDoubts is for how many near texts the store is asked whether a relation has one value.
+	maxDoubts = 3
 )
 
 // Claim is a text that is compared with memories and notes.
 type Claim struct {
 	e     *Similar
 	facts *contradiction.Facts
-	words map[string]bool // terms without stop words
-	dated time.Time       // date in the text, zero for now
+	dated time.Time // date in the text, zero for now
 	by    memory.Actor
 	ID    string // of the memory with the text, "" for none
+	// doubts is how often the store was asked about a relation
+	doubts int
 }
 
 // Statement returns a text by an actor for comparison.
 func (e *Similar) Statement(text string, by memory.Actor) *Claim {
-	return &Claim{e: e, facts: contradiction.Of(e.Text, text), words: e.WordsIn(text), dated: LatestDate(text), by: by}
-}
-
-// WordsIn returns the terms of a text without stop words.
-func (e *Similar) WordsIn(text string) map[string]bool {
-	return contradiction.Terms(e.Text, text)
+	return &Claim{e: e, facts: contradiction.Of(e.Text, text), dated: LatestDate(text), by: by}
 }
 
 // Differs returns why the text does not say the same as the nearest part of a memory or note,
@@ -57,18 +55,17 @@ func (s *Claim) Differs(one *Near) string {
 }
 
 // DistinctReason returns why the text is not a duplicate of the nearest part of a memory or
-// note, or "". Besides what Differs finds, the reason can be that each has a word that the
-// other lacks. Such a pair may be two names of one thing, or two things: of the judged pairs
-// of SICK and STS with a similarity of 0.85, a third of those with exchanged words do not say
-// the same by words, and a fifth by embeddings of all-MiniLM-L6-v2.
+// note, or "". Besides what Differs finds, the reason can be that the other one does not say
+// every part of it, in the same roles or, by embedding, in other words.
 func (s *Claim) DistinctReason(one *Near) string {
 	if why := s.Differs(one); why != "" || one.Same {
 		return why
 	}
-	if contradiction.Exchange(s.words, s.e.WordsIn(one.Text)) {
-		return "each has a word that the other lacks"
+	byVectors := 0.0
+	if one.By == op.ComparedByVectors {
+		byVectors = one.Similarity
 	}
-	return ""
+	return s.facts.Unknown(contradiction.Of(s.e.Text, one.Text), byVectors)
 }
 
 // FindContradictions returns the near texts that contradict the text. It ignores superseded memories,
@@ -94,7 +91,7 @@ func (s *Claim) conflict(one *Near) (c op.Conflict, ok bool) {
 			known = whole
 		}
 	}
-	findings := s.facts.Against(contradiction.Of(s.e.Text, known), one.Similarity, s.e.Opt.Known.Related)
+	findings := s.findings(contradiction.Of(s.e.Text, known), one.Similarity)
 	if len(findings) == 0 {
 		return c, false
 	}
@@ -110,6 +107,30 @@ func (s *Claim) conflict(one *Near) (c op.Conflict, ok bool) {
 	c.Match = s.match(one, op.VerdictConflict)
 	c.Supersede = s.Supersede(one, &c)
 	return c, true
+}
+
+// findings returns what the text and a known one contradict each other in: by themselves, or
+// because the store has one value only for each subject of the relation.
+func (s *Claim) findings(known *contradiction.Facts, similarity float64) []contradiction.Finding {
+	if found := s.facts.Against(known, similarity, s.e.Opt.Known.Related); len(found) > 0 {
+		return found
+	}
+	doubt := s.facts.Doubt(known)
+	if doubt == nil || s.doubts == maxDoubts {
+		return nil
+	}
+	s.doubts++
+	rows, _ := s.e.Ask(new(Candidates), []string{doubt.Term()}, MaxCandidates, nil)
+	others := make([]*contradiction.Facts, 0, len(rows))
+	for _, r := range rows {
+		if content := r.Content(); len(content) <= disagreeBytes {
+			others = append(others, contradiction.Of(s.e.Text, content))
+		}
+	}
+	if found, ok := doubt.Settle(others); ok {
+		return []contradiction.Finding{found}
+	}
+	return nil
 }
 
 // Which of two contradicting texts is more likely true.

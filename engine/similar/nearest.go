@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"emberd/engine/core"
+	"emberd/internal/dedupe/contradiction"
 	"emberd/internal/words"
 	"emberd/ltm"
 	"emberd/memory"
@@ -109,8 +110,8 @@ func ahead(a, b bool) int {
 
 // candidates returns memories that may be similar: the most relevant ones with any of the
 // text's rarest words, those with the same text, and the most relevant ones that name the same
-// entities. If no equal text is among the first, all memories with the rarest word are checked
-// for it.
+// entities, or what somebody of a diet in the text does not eat. If no equal text is among the
+// first, all memories with the rarest word are checked for it.
 func (e *Similar) candidates(n *Candidates, like *lexicalSimilarity, p *Probe, wording stm.NormalizedText) []*stm.Row {
 	terms := like.Terms()
 	has := func(r *stm.Row) bool { return wording.Of(r.Content()) }
@@ -127,6 +128,10 @@ func (e *Similar) candidates(n *Candidates, like *lexicalSimilarity, p *Probe, w
 	if names := core.Distinct(e.Text.Query(strings.Join(e.Graph.EntitiesIn(beginning), "\n"))); len(names) > 0 {
 		naming, _ := e.Ask(n, names, namingCandidates, p.Accept)
 		rows = append(rows, naming...)
+	}
+	if habits := contradiction.Habits(e.Text, beginning); len(habits) > 0 {
+		taking, _ := e.Ask(n, habits, namingCandidates, p.Accept)
+		rows = append(rows, taking...)
 	}
 	return rows
 }

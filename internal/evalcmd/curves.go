@@ -12,12 +12,15 @@ import (
 // weighed is a judged pair with what emberd makes of it.
 type weighed struct {
 	*judgedPair
-	alike  float64
-	differ bool                    // something keeps the texts apart
-	adds   bool                    // a says what b does not
-	swap   bool                    // each has a word that the other lacks
-	shares bool                    // they speak of one thing
-	found  []contradiction.Finding // what they disagree in, whatever the gate
+	alike     float64
+	differ    bool                    // something keeps the texts apart
+	apart     string                  // what that is
+	adds      bool                    // a says what b does not
+	unsaid    bool                    // b does not say all of a in its words
+	reworded  bool                    // b can say it in other words
+	byVectors bool                    // alike is a similarity of vectors
+	least     float64                 // similarity from which a conflict is told, above 1 for never
+	found     []contradiction.Finding // what they disagree in, whatever the gate
 }
 
 func weigh(a *analysis.Analyzer, pairs []judgedPair) []weighed {
@@ -26,11 +29,25 @@ func weigh(a *analysis.Analyzer, pairs []judgedPair) []weighed {
 	for i := range pairs {
 		p := &pairs[i]
 		f, g := contradiction.Of(a, p.A), contradiction.Of(a, p.B)
-		out[i] = weighed{p, alike[i], f.Differ(g) != "", f.Adds(g) != "",
-			contradiction.Exchange(contradiction.Terms(a, p.A), contradiction.Terms(a, p.B)), f.Shares(g), f.Find(g)}
+		apart := f.Differ(g)
+		out[i] = weighed{p, alike[i], apart != "", apart, f.Adds(g) != "", f.Unsaid(g) != "",
+			f.Unknown(g, 1) == "", false, leastTold(f, g), f.Find(g)}
 	}
 	return out
 }
+
+// leastTold is the similarity from which texts are told to contradict each other.
+func leastTold(f, g *contradiction.Facts) float64 {
+	for _, alike := range []float64{0, contradiction.Related} {
+		if len(f.Against(g, alike, contradiction.Related)) > 0 {
+			return alike
+		}
+	}
+	return never
+}
+
+// never is above every similarity.
+const never = 2
 
 // telling counts the pairs that emberd would call a conflict.
 type telling struct {
@@ -79,7 +96,7 @@ func conflictsOf(pairs []weighed) *toldReport {
 	}
 	for i := range pairs {
 		w := &pairs[i]
-		tells := len(w.found) > 0 && (w.alike >= contradiction.Related || w.shares)
+		tells := w.tells()
 		r.Gate.add(w, tells)
 		r.Halves[w.half()].add(w, tells)
 		if tells {
@@ -94,8 +111,14 @@ func conflictsOf(pairs []weighed) *toldReport {
 	return r
 }
 
-// half is 0 or 1, by the pair alone.
+// half is 0 or 1, by the pair alone: as it says, or by a hash.
 func (p *judgedPair) half() int {
+	switch p.Half {
+	case "odd":
+		return 1
+	case "even":
+		return 0
+	}
 	key := p.ID
 	if key == "" {
 		key = p.A + "\n" + p.B

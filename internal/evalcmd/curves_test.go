@@ -13,8 +13,9 @@ import (
 
 // found is a pair of some judgement and similarity, of which a conflict is told or not.
 func found(label string, alike float64, tells, differ bool) weighed {
-	w := weighed{judgedPair: &judgedPair{A: "a", B: "b", Label: label}, alike: alike, differ: differ}
+	w := weighed{judgedPair: &judgedPair{A: "a", B: "b", Label: label}, alike: alike, differ: differ, least: never}
 	if tells {
+		w.least = contradiction.Related
 		w.found = []contradiction.Finding{{Kind: "number"}}
 	}
 	return w
@@ -24,7 +25,7 @@ func TestWhatIsTold(t *testing.T) {
 	t.Parallel()
 	far := found("contradiction", 0.5, true, true)
 	shared := far
-	shared.shares = true
+	shared.least = 0
 	r := conflictsOf([]weighed{
 		found("contradiction", 0.9, true, true),
 		found("contradiction", 0.9, false, true),
@@ -119,7 +120,7 @@ func TestWhatEachDecisionTakesForTheSame(t *testing.T) {
 		found("paraphrase", 0.9, false, false), found("contradiction", 0.9, false, true),
 		found("paraphrase", 0.2, false, false),
 	}
-	all[1].adds, all[2].swap = true, true
+	all[1].adds, all[2].unsaid = true, true
 	at := atThreshold{Threshold: 0.85}
 	at.count(all, 3)
 	for i, want := range [][2]int{{2, 2}, {2, 1}, {2, 0}, {1, 0}} {

@@ -15,7 +15,7 @@ import (
 )
 
 func (s *session) pairsCommand() *cobra.Command {
-	var svg, model, half string
+	var svg, model, half, each string
 	cmd := &cobra.Command{
 		Use:  "pairs FILE…",
 		Args: cobra.MinimumNArgs(1),
@@ -23,6 +23,11 @@ func (s *session) pairsCommand() *cobra.Command {
 			reports, err := s.judgedFiles(cmd.Context(), model, half, args)
 			if err != nil {
 				return err
+			}
+			if each != "" {
+				if err := writeEach(each, reports); err != nil {
+					return err
+				}
 			}
 			if svg != "" {
 				if err := drawPairs(svg, reports); err != nil {
@@ -41,6 +46,7 @@ func (s *session) pairsCommand() *cobra.Command {
 	cmd.Flags().StringVar(&svg, "svg", "", "")
 	cmd.Flags().StringVar(&model, "model", "", "")
 	cmd.Flags().StringVar(&half, "half", "", "")
+	cmd.Flags().StringVar(&each, "each", "", "")
 	return cmd
 }
 
@@ -78,6 +84,8 @@ type judgedPair struct {
 	B     string   `json:"b"`
 	Label string   `json:"label"`
 	Score *float64 `json:"score"`
+	Kind  string   `json:"kind"` // finer than the label; "" if there is none
+	Half  string   `json:"half"` // odd or even; "" to choose by a hash
 }
 
 func (p *judgedPair) same() bool {
@@ -100,9 +108,11 @@ type pairsReport struct {
 	Same      int    `json:"same"`
 	Opposites int    `json:"contradictions"`
 	thresholds
+	Answers   []answered   `json:"answers"`
 	Conflicts *toldReport  `json:"conflicts"`
 	Merging   *mergeReport `json:"merging,omitempty"` // where there are paraphrases
 	Vectors   *byVectors   `json:"vectors,omitempty"`
+	each      []pairAnswer
 }
 
 // thresholds are what reaches those that emberd uses, and what reaches each step of a curve.
@@ -124,7 +134,7 @@ func newThresholds() (t thresholds) {
 
 // atThreshold counts pairs that are at least so similar, those of them that nothing keeps
 // apart, those of these whose first text says no more than the second, and those of these
-// where not each has a word that the other lacks.
+// of which the second says all of the first.
 type atThreshold struct {
 	Threshold float64 `json:"threshold"`
 	Cosine    float64 `json:"cosine,omitempty"` // of words or vectors, that stands for it
@@ -169,7 +179,7 @@ func judged(name string, all []weighed) pairsReport {
 	}
 	counted := r.count(all)
 	r.Same, r.Opposites = counted.Same, counted.Opposites
-	r.Conflicts = conflictsOf(all)
+	r.Answers, r.Conflicts = answersOf(all), conflictsOf(all)
 	if m := mergesOf(all); m.Paraphrases > 0 {
 		r.Merging = m
 	}
@@ -195,7 +205,7 @@ func (t *atThreshold) count(pairs []weighed, same int) {
 		if p.alike < t.Threshold {
 			continue
 		}
-		reached := []bool{true, !p.differ, !p.differ && !p.adds, !p.differ && !p.adds && !p.swap}
+		reached := []bool{true, !p.differ, !p.differ && !p.adds, !p.differ && !p.adds && !p.unknown()}
 		for i, count := range t.tallies() {
 			if reached[i] {
 				count.add(p.judgedPair)
@@ -238,7 +248,7 @@ func (s *session) printPairs(r *pairsReport) {
 	s.printf("%s\n", "           by words                                by vectors ("+cli.Flat(v.Model)+")")
 	s.printf("%s\n", "threshold  pairs wrong precision recall opposites  pairs wrong precision recall opposites")
 	for i, what := range []string{"that reach it", "and that nothing keeps apart",
-		"and the first of which adds nothing", "and that do not both have words of their own"} {
+		"and the first of which adds nothing", "and the second of which says all of the first"} {
 		s.printAt(what, r, func(at *atThreshold) *tally { return at.tallies()[i] })
 	}
 	if v.Trust < decisive {
@@ -248,6 +258,8 @@ func (s *session) printPairs(r *pairsReport) {
 		s.printf("%s by words in both columns, for the model does not read all of a text\n",
 			cli.Count(n, "pair", "pairs"))
 	}
+	s.printAnswers(r.Answers, "by words")
+	s.printAnswers(v.Answers, "by vectors")
 	s.printTold(r.Conflicts, r.Opposites, "by words")
 	s.printTold(v.Conflicts, r.Opposites, "by vectors")
 	if r.Merging != nil {

@@ -85,6 +85,7 @@ type byVectors struct {
 	Compared int     `json:"compared"` // pairs of which both texts have a vector; others go by words
 	thresholds
 	Higher    []atThreshold `json:"higher"` // by words or vectors, whichever is more similar
+	Answers   []answered    `json:"answers"`
 	Conflicts *toldReport   `json:"conflicts"`
 	Merging   *mergeReport  `json:"merging,omitempty"`
 }
@@ -111,7 +112,7 @@ func (v *pairVectors) judge(ctx context.Context, s *session, r *pairsReport, byW
 		if err != nil {
 			return err
 		}
-		all[i].alike = sixDigits(v.grade.Similarity(cosine))
+		all[i].alike, all[i].byVectors = sixDigits(v.grade.Similarity(cosine)), !v.identity.Lexical
 		out.Compared++
 	}
 	for _, set := range [][]atThreshold{out.Thresholds, out.Curve} {
@@ -121,11 +122,11 @@ func (v *pairVectors) judge(ctx context.Context, s *session, r *pairsReport, byW
 	}
 	out.count(all)
 	out.Higher = higher(byWords, all)
-	out.Conflicts = conflictsOf(all)
+	out.Answers, out.Conflicts = answersOf(all), conflictsOf(all)
 	if m := mergesOf(all); m.Paraphrases > 0 {
 		out.Merging = m
 	}
-	r.Vectors = out
+	r.Vectors, r.each = out, eachAnswer(byWords, all)
 	return nil
 }
 

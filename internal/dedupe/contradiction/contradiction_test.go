@@ -28,8 +28,10 @@ func TestWhatDiffers(t *testing.T) {
 		{"ask Ann about the kettle", "about the kettle ask ann", ""},
 		{"Ann ordered a gasket", "Bob ordered a gasket", "names"},
 		{"Kettle leaks", "The kettle leaks", ""},
-		{"Ask. Ann leads Bob", "Ask. Bob leads Ann", ""}, // the first words of sentences say little
-		{"move from MySQL to PostgreSQL", "move from PostgreSQL to MySQL", "order"},
+		{"Ask. Ann leads Bob", "Ask. Bob leads Ann", "each other's place"},
+		{"move from MySQL to PostgreSQL", "move from PostgreSQL to MySQL", "place"},
+		{"he looks away from the screen", "he looks at the screen", "places"},
+		{"he puts it in the box", "he puts it into the box", ""},
 		{"dark mode is enabled", "dark mode is disabled", "opposites"},
 		{"I like tea", "I dislike tea", "opposites"},
 		{"turn it on", "turn it off", "opposites"},

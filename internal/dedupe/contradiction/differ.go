@@ -1,14 +1,15 @@
 package contradiction
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
 
 // Differ is why two texts do not say the same although they share most words, "" if
 // nothing shows that they do not: they have other numbers, dates, names or words with a
-// hyphen, one denies what the other does not, they use opposites, or the same words in
-// another order.
+// hyphen, one denies what the other does not, they use opposites, or they say the same of
+// somebody or something else.
 //
 // What only one of them has is an addition and keeps nothing apart: a caller that drops one of
 // the texts asks [Facts.Adds] too. The answer is the same whichever comes first, but for
@@ -32,14 +33,30 @@ func (f *Facts) Differ(g *Facts) string {
 	if a, b := f.OtherThing(g); a != "" {
 		return "different names: " + a + " and " + b
 	}
-	if a, b := f.chosen(g); a != "" {
-		return "different names: " + a + " and " + b
-	}
 	if a, b := f.opposite(g); a != "" {
 		return "opposites: " + a + " and " + b
 	}
-	if f.turned(g) {
-		return "the same names or words in another order"
+	return cmp.Or(f.roleReason(g), g.roleReason(f), f.conflict(g))
+}
+
+// conflict is what two single sentences contradict each other in, "" if nothing shows it.
+func (f *Facts) conflict(g *Facts) string {
+	if len(f.sentences) == 1 && len(g.sentences) == 1 {
+		for _, found := range f.Find(g) {
+			return found.Why
+		}
+	}
+	return ""
+}
+
+// roleReason is why what a text says of somebody or something is said of another in g, "" if
+// nothing shows it.
+func (f *Facts) roleReason(g *Facts) string {
+	if a, b := f.placed(g); a != "" {
+		return "different places: " + a + " and " + b
+	}
+	if x, y := f.turned(g); x != "" {
+		return x + " and " + y + " have each other's place"
 	}
 	return ""
 }
@@ -148,7 +165,7 @@ func (f *Facts) negators() (n int) {
 
 func (s *sentence) negators() (n int) {
 	for i := range s.words {
-		if s.words[i].negates {
+		if s.words[i].negates || s.words[i].replaces {
 			n++
 		}
 	}
@@ -165,11 +182,8 @@ func (f *Facts) denies(g *Facts) bool {
 func (f *Facts) deniesOf(g *Facts) bool {
 	for i := range f.sentences {
 		s := &f.sentences[i]
-		if near := g.closest(s); len(near) > 0 {
-			t := &g.sentences[near[0]]
-			if s.negators() != t.negators() || s.refused(t) || t.refused(s) {
-				return true
-			}
+		if t := g.counterpart(s); t != nil && (s.negators() != t.negators() || s.refused(t) || t.refused(s)) {
+			return true
 		}
 	}
 	return false
@@ -179,7 +193,7 @@ func (f *Facts) deniesOf(g *Facts) bool {
 func (s *sentence) refused(t *sentence) bool {
 	for i := range s.words {
 		if w := &s.words[i]; w.content && w.denied &&
-			slices.ContainsFunc(t.words, func(v word) bool { return v.stem == w.stem && !v.denied }) {
+			slices.ContainsFunc(t.words, func(v word) bool { return v.stem == w.stem && !v.denied && !v.former }) {
 			return true
 		}
 	}
@@ -204,18 +218,6 @@ func (f *Facts) opposite(g *Facts) (mine, other string) {
 	return "", ""
 }
 
-// chosen are what two single sentences say is preferred, or what something is called.
-func (f *Facts) chosen(g *Facts) (mine, other string) {
-	if len(f.sentences) != 1 || len(g.sentences) != 1 {
-		return "", ""
-	}
-	p := pair{f: f, g: g, s: &f.sentences[0], t: &g.sentences[0]}
-	for _, found := range p.choices() {
-		return found.A, found.B
-	}
-	return "", ""
-}
-
 // excluded is a word of g that is the opposite of w, a word of f, and not in f.
 func (f *Facts) excluded(g *Facts, w *word) string {
 	only := func(o string) bool { return g.words[o] && !f.words[o] }
@@ -235,61 +237,72 @@ func (f *Facts) excluded(g *Facts, w *word) string {
 	return ""
 }
 
-// turned reports whether two texts have the same names or numbers in another order, or
-// the same words with the first and the last exchanged: "the dog bites the man".
-func (f *Facts) turned(g *Facts) bool {
-	stems := func(h *Facts, list []wordPosition) (out []string) {
-		for _, at := range list {
-			out = append(out, h.word(at).stem)
+// turned are two stretches of a sentence that have each other's place in its counterpart: "the dog
+// bites the man". They are empty if there are none.
+func (f *Facts) turned(g *Facts) (x, y string) {
+	for i := range f.sentences {
+		s := &f.sentences[i]
+		t := g.counterpart(s)
+		if t == nil {
+			continue
 		}
-		return out
+		if how, swap := arrange(common(s.active, t.active), common(t.active, s.active)); how == exchanged {
+			return f.stretch(swap.x), f.stretch(swap.y)
+		}
 	}
-	if !sameOrder(stems(f, f.values), stems(g, g.values)) || !sameOrder(stems(f, f.names), stems(g, g.names)) {
-		return true
-	}
-	if len(f.sentences) != 1 || len(g.sentences) != 1 || f.words["by"] != g.words["by"] {
-		return false
-	}
-	a, b := &f.sentences[0], &g.sentences[0]
-	return a.covered(b) && b.covered(a) && (exchanged(a.stems, b.stems) || exchanged(b.stems, a.stems))
+	return "", ""
 }
 
-// exchanged reports whether what comes first in a is last in b, and what is first in b
-// comes after it in a, with a word between that both have between them.
-func exchanged(a, b []string) bool {
-	if len(b) < 3 || a[0] != b[len(b)-1] || a[0] == b[0] {
-		return false
+// placed are two prepositions before one word that say different things of it: at the screen, away
+// from the screen. They are empty if there are none.
+func (f *Facts) placed(g *Facts) (mine, other string) {
+	for i := range f.sentences {
+		s := &f.sentences[i]
+		t := g.counterpart(s)
+		if t == nil {
+			continue
+		}
+		for k := 1; k < len(s.parts); k++ {
+			at := slices.IndexFunc(t.parts, func(p part) bool { return p.key == s.parts[k].key && !p.link })
+			if at > 0 && placesApart(s.parts[k-1], t.parts[at-1]) {
+				return f.stretch(s.parts[k-1 : k+1]), g.stretch(t.parts[at-1 : at+1])
+			}
+		}
 	}
-	end := slices.Index(a, b[0])
-	return slices.ContainsFunc(a[1:max(1, end)], func(w string) bool { return slices.Contains(b[1:len(b)-1], w) })
+	return "", ""
+}
+
+// placesApart reports two prepositions that do not say the same.
+func placesApart(a, b part) bool {
+	return a.link && b.link && a.key != b.key && vocabularyOf().places[a.key] && vocabularyOf().places[b.key]
+}
+
+// stretch is what parts that follow each other say, as it stands.
+func (f *Facts) stretch(parts []part) string {
+	from, to := len(f.text), 0
+	for _, p := range parts {
+		from, to = min(from, p.start), max(to, p.end)
+	}
+	return f.text[min(from, to):to]
+}
+
+// common are the parts that another statement has too, as often as both have them.
+func common(parts, others []part) (out []part) {
+	left := make(map[string]int, len(others))
+	for _, p := range others {
+		left[p.key]++
+	}
+	for _, p := range parts {
+		if left[p.key]--; left[p.key] >= 0 {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // covered reports whether t has all words of s that mean something.
 func (s *sentence) covered(t *sentence) bool {
 	return !slices.ContainsFunc(s.stems, func(stem string) bool { return !t.has(stem) })
-}
-
-// sameOrder reports whether what both lists have comes in one order.
-func sameOrder(a, b []string) bool {
-	return slices.Equal(shared(a, b), shared(b, a))
-}
-
-// shared are the words of a list that another has too, each once.
-func shared(list, other []string) (out []string) {
-	if len(list) == 0 || len(other) == 0 {
-		return nil
-	}
-	there := make(map[string]bool, len(other))
-	for _, w := range other {
-		there[w] = true
-	}
-	for _, w := range list {
-		if there[w] {
-			there[w] = false
-			out = append(out, w)
-		}
-	}
-	return out
 }
 
 // repeats reports whether two texts have the same words in the same order, whatever stands

@@ -129,7 +129,7 @@ func (p *pair) directions() (out []Finding) {
 			if of == nil {
 				of = p.s.around(i)
 			}
-			both := common(of, p.t.around(j))
+			both := inBoth(of, p.t.around(j))
 			switch {
 			case c == d && both > 0:
 				return nil
@@ -141,8 +141,8 @@ func (p *pair) directions() (out []Finding) {
 	return out
 }
 
-// common counts the words that both lists have, each once.
-func common(a, b []string) (n int) {
+// inBoth counts the words that both lists have, each once.
+func inBoth(a, b []string) (n int) {
 	for i, w := range a {
 		if slices.Contains(b, w) && !slices.Contains(a[:i], w) {
 			n++

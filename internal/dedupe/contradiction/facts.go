@@ -1,14 +1,18 @@
 // Package contradiction reports whether two texts that are about one thing disagree, and in
 // what.
 //
-// It has two answers, for two questions. [Facts.Differ] is for merging: it finds any sign
-// that two texts do not say the same, so that hardly any pair that contradicts each other
-// passes. [Facts.Find] is for telling people: it finds where one text says something that
-// cannot hold if the other does, and is hardly ever wrong.
+// A statement is a sequence of parts: who or what, the relation, the value, and how they belong
+// together. Two statements are compared part by part, for three questions. [Facts.Unknown] is for
+// leaving out what is known: it requires that every part of a text stands in the other, in the
+// same role. [Facts.Find] is for telling people: it finds where one text says something that
+// cannot hold if the other does, and is hardly ever wrong. [Facts.Differ] is for merging: it finds
+// any sign that two texts do not say the same, so that hardly any pair that contradicts each other
+// passes.
 //
-// Both go by words alone: numbers with their units, versions, dates and times; names;
-// negation; words of opposite meaning, from a kept list; and what goes up here and down
-// there. They know no synonyms and draw no conclusions.
+// All go by words alone: the order of parts; numbers with their units, versions, dates and times;
+// names; negation; words of opposite meaning, and relations with one value, from kept lists; and
+// what goes up here and down there. They know few synonyms and draw no conclusions.
+// [Facts.Doubt] is what only other texts can decide.
 //
 // Everything is a pure function. Facts may be shared once made. All work is linear in the
 // texts but for the logarithm of sorting.
@@ -25,6 +29,7 @@ import (
 type Facts struct {
 	text      string
 	sentences []sentence
+	foreign   bool             // it is not English
 	index     map[string][]int // by stem, the sentences that have it; nil if there is one only
 	words     map[string]bool  // stems of all words
 	values    []wordPosition   // numbers, versions, dates and times, in order
@@ -49,7 +54,11 @@ func Differ(a *analysis.Analyzer, s, t string) string { return Of(a, s).Differ(O
 func Of(a *analysis.Analyzer, s string) *Facts {
 	f := &Facts{text: s, sentences: sentencesOf(a, s), words: make(map[string]bool)}
 	f.index = indexOf(f.sentences)
+	f.foreign = isForeign(f.sentences)
 	for i := range f.sentences {
+		s := &f.sentences[i]
+		s.parts = f.partsOf(s)
+		s.active = active(s.parts)
 		for j := range f.sentences[i].words {
 			w := &f.sentences[i].words[j]
 			f.words[w.stem] = true

@@ -8,10 +8,12 @@ import (
 
 // Finding is one thing in which two texts cannot both hold.
 type Finding struct {
-	Kind string `json:"kind"` // number, unit, date, version, name, negation, opposite or change
+	Kind string `json:"kind"` // number, unit, date, version, name, order, negation, opposite or change
 	A    string `json:"a"`    // the value or words of either text, as they stand there
 	B    string `json:"b"`
 	Why  string `json:"why"` // one clause, such as "5432 against 5433"
+	// framed is set if all but this is the same, or known to exclude it: the texts need share nothing else
+	framed bool
 }
 
 // maxFindings bounds the findings about two texts.
@@ -87,10 +89,11 @@ const Related = 0.6
 // other in. It is the one gate for telling so: the texts are at least as similar as
 // related asks, or speak of one thing, and then it is what [Facts.Find] finds.
 func (f *Facts) Against(g *Facts, similarity, related float64) []Finding {
-	if similarity < related && !f.Shares(g) {
-		return nil
+	found := f.Find(g)
+	if similarity < related && len(found) > 0 && !f.Shares(g) {
+		found = slices.DeleteFunc(found, func(one Finding) bool { return !one.framed })
 	}
-	return f.Find(g)
+	return found
 }
 
 // pair is two sentences that are held against each other.
@@ -112,13 +115,19 @@ func (p *pair) findings() []Finding {
 	if p.shared == 0 || p.elsewhere() || p.ofOthers() {
 		return nil
 	}
-	for _, find := range [...]func(*pair) []Finding{(*pair).values, (*pair).names, (*pair).choices, (*pair).denials,
-		(*pair).opposites, (*pair).directions, (*pair).changes} {
+	for _, find := range [...]func(*pair) []Finding{(*pair).roles, (*pair).values,
+		(*pair).denials, (*pair).opposites, (*pair).habits, (*pair).slots, (*pair).directions, (*pair).changes} {
 		if found := find(p); found != nil {
 			return found
 		}
 	}
 	return nil
+}
+
+// comparable reports whether values of two sentences can be compared: each is about something that
+// it names, in the same environment, and no word stands behind opposite prepositions.
+func (p *pair) comparable() bool {
+	return !p.s.scene && !p.t.scene && p.s.where == p.t.where && !p.elsewhere() && !p.crossed()
 }
 
 // ofOthers reports whether each sentence is about something with a hyphen in its name that
@@ -194,7 +203,7 @@ func (p *pair) aligned(i, j int) bool {
 
 // values finds numbers, dates, versions and times of one thing that are not the same.
 func (p *pair) values() (out []Finding) {
-	if p.s.scene || p.t.scene || p.s.where != p.t.where || p.s.names(p.t) && p.t.names(p.s) {
+	if !p.comparable() || p.s.names(p.t) && p.t.names(p.s) {
 		return nil
 	}
 	for i := range p.s.words {
@@ -302,52 +311,6 @@ func (s *sentence) leads(i int) string {
 	return ""
 }
 
-// names finds names that stand in one place of two sentences which are else alike.
-func (p *pair) names() []Finding {
-	if p.s.scene || p.t.scene || p.s.where != p.t.where {
-		return nil
-	}
-	if p.owners() {
-		return []Finding{p.finding("name", p.s.words[0], p.t.words[0])}
-	}
-	for i := range p.s.words {
-		if !p.s.filled(i) || p.t.has(p.s.words[i].stem) {
-			continue
-		}
-		for j := range p.t.words {
-			if p.t.filled(j) && !p.s.has(p.t.words[j].stem) && p.s.verb(i) == p.t.verb(j) &&
-				(p.aligned(i, j) || p.s.label(i) != "" && p.s.label(i) == p.t.label(j)) {
-				return []Finding{p.finding("name", p.s.words[i], p.t.words[j])}
-			}
-		}
-	}
-	return nil
-}
-
-// filled reports whether the word at i is a name that stands behind a verb of which there
-// is one object only.
-func (s *sentence) filled(i int) bool {
-	w := &s.words[i]
-	return w.name && !w.former && !w.denied && s.verb(i) != ""
-}
-
-// verb is the verb before i that has one object only, "" if there is none.
-func (s *sentence) verb(i int) string {
-	if s.label(i) != "" {
-		return ":"
-	}
-	for back := 1; back <= 3 && i-back >= 0; back++ {
-		v := &s.words[i-back]
-		if v.known.functional {
-			return v.stem
-		}
-		if v.content && !v.name {
-			return ""
-		}
-	}
-	return ""
-}
-
 // denials finds what one sentence denies and the other says.
 func (p *pair) denials() []Finding {
 	if i, j := denied(p.s, p.t); i >= 0 {
@@ -356,7 +319,32 @@ func (p *pair) denials() []Finding {
 	if i, j := denied(p.t, p.s); i >= 0 {
 		return []Finding{p.finding("negation", p.s.words[j], p.t.denial(i))}
 	}
-	return nil
+	return p.negated()
+}
+
+// negated finds that two statements are the same but for one word that denies.
+func (p *pair) negated() []Finding {
+	x, plainX := withoutDenial(p.s.active)
+	y, plainY := withoutDenial(p.t.active)
+	if x == y || len(plainX) < 2 || !slices.Equal(plainX, plainY) {
+		return nil
+	}
+	a, b := p.f.whole(p.s), p.g.whole(p.t)
+	return []Finding{{Kind: "negation", A: a, B: b, Why: "one denies what the other says", framed: true}}
+}
+
+// withoutDenial reports whether a statement has an odd number of words that deny, and its
+// other words.
+func withoutDenial(parts []part) (denies bool, rest []string) {
+	for _, p := range parts {
+		switch {
+		case p.key == keyNot, p.single && strings.Contains("不没沒無无未别", p.key):
+			denies = !denies
+		case p.key != keyBe:
+			rest = append(rest, p.key)
+		}
+	}
+	return denies, rest
 }
 
 // denied finds a word that s denies and t does not. All that s says in denying has to be
@@ -375,13 +363,17 @@ func denied(s, t *sentence) (i, j int) {
 		if !w.content {
 			continue
 		}
-		all++
 		at := slices.IndexFunc(t.words, func(v word) bool { return v.content && v.stem == w.stem })
+		if !w.known.modal {
+			all++
+		}
 		if at < 0 {
 			continue
 		}
-		there++
-		if i < 0 && w.denied && !t.words[at].denied {
+		if !w.known.modal {
+			there++
+		}
+		if i < 0 && w.denied && !t.words[at].denied && !t.words[at].former {
 			i, j = k, at
 		}
 	}

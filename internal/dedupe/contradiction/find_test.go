@@ -73,7 +73,7 @@ func TestWhichWordsConflict(t *testing.T) {
 		{"The job never runs without a lock", "The job runs with a lock", ""},
 		{"We don't use Redis for sessions", "We use Redis for queues", ""},
 		{"It is not only fast but small", "It is fast and small", ""},
-		{"We use Kafka, not Redis", "We use Redis, not Kafka", "negation"},
+		{"We use Kafka, not Redis", "We use Redis, not Kafka", "order"},
 		{"The service lacks TLS", "The service has TLS", "negation: lacks TLS against TLS"},
 		// opposites and states
 		{"Dark mode is enabled", "Dark mode is disabled", "opposite: enabled against disabled"},

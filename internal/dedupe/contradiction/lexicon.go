@@ -21,11 +21,18 @@ type entry struct {
 	neutral    bool      // it says nothing of what a value is about
 	functional bool      // it is a verb with one object only
 	coloured   bool      // it is a colour
+	abstains   []string  // classes of what somebody who is so does not take
+	class      string    // the class that it is of, or that it names
+	taking     bool      // it is a verb of eating, drinking or liking
+	limited    bool      // it is functional, unless a phrase says for what
+	many       bool      // it is a verb of what there can be several of
+	modal      bool      // it says that something may, must or should be
 }
 
 var known = sync.OnceValue(func() map[string]*entry {
 	lexicon, lists := make(map[string]*entry), text.Lists(lexiconFile)
 	of := func(stem string) *entry {
+		stem = canonical(stem)
 		if lexicon[stem] == nil {
 			lexicon[stem] = new(entry)
 		}
@@ -36,8 +43,19 @@ var known = sync.OnceValue(func() map[string]*entry {
 			note(of(w))
 		}
 	}
-	exclusive(lists["opposites"], func(a, b string) { of(a).opposites = append(of(a).opposites, b) })
-	exclusive(lists["kinds"], func(a, b string) { of(a).kinds = append(of(a).kinds, b) })
+	exclusive(lists["opposites"], func(a, b string) { of(a).opposites = append(of(a).opposites, canonical(b)) })
+	exclusive(lists["kinds"], func(a, b string) { of(a).kinds = append(of(a).kinds, canonical(b)) })
+	exclusive(lists["abstains"], func(a, b string) { of(a).abstains = append(of(a).abstains, b) })
+	for group := range strings.FieldsSeq(lists["class"]) {
+		class, members, _ := strings.Cut(group, ":")
+		for w := range strings.SplitSeq(class+"/"+members, "/") {
+			of(w).class = class
+		}
+	}
+	each(lists["taking"], func(e *entry) { e.taking = true })
+	each(lists["limited"], func(e *entry) { e.limited = true })
+	each(lists["many"], func(e *entry) { e.many = true })
+	each(lists["modal"], func(e *entry) { e.modal = true })
 	for i, words := range [...]string{lists["up"], lists["down"], lists["link"], lists["none"]} {
 		each(words, func(e *entry) { e.direction = direction(i + 1) })
 	}
@@ -47,6 +65,19 @@ var known = sync.OnceValue(func() map[string]*entry {
 	each(strings.ReplaceAll(lists["colors"], "/", " "), func(e *entry) { e.coloured = true })
 	exclusive(lists["colors"], func(a, b string) { of(a).opposites = append(of(a).opposites, b) })
 	return lexicon
+})
+
+// excludedBy returns, by class, the stems that are of it and those of who takes nothing of it.
+var excludedBy = sync.OnceValue(func() map[string][]string {
+	out := make(map[string][]string)
+	for stem, e := range known() {
+		for _, class := range slices.Concat(e.abstains, []string{e.class}) {
+			if class != "" {
+				out[class] = append(out[class], stem)
+			}
+		}
+	}
+	return out
 })
 
 // lookup is what is known of a stem, all zero if that is nothing.

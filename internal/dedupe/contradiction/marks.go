@@ -133,6 +133,9 @@ func (s *sentence) mark() {
 	left, since, fresh := 0, 0, false
 	for i := range s.words {
 		w := &s.words[i]
+		if i+1 < len(s.words) && w.lower == "zero" && s.words[i+1].content && !s.words[i+1].boundary {
+			w.value, w.negates, w.stem = nil, true, "not" // "zero children"
+		}
 		lower := w.lower
 		switch {
 		case w.boundary && !w.negates, lower == "but":
@@ -177,6 +180,7 @@ func (s *sentence) cue(i int, lower string) {
 		s.moves = true
 	case "instead", "rather":
 		if !last && isOne(s.words[i+1], "of", "than") {
+			s.words[i].replaces = true
 			s.past(i+2, min(len(s.words), i+8))
 		}
 	case "from":

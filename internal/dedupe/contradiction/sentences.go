@@ -27,6 +27,7 @@ type word struct {
 	name     bool   // capitalised within a sentence, or an identifier
 	first    bool   // capitalised where a sentence begins
 	negates  bool   // not, never, without
+	replaces bool   // instead of, rather than
 	denied   bool   // it stands behind a word that negates
 	former   bool   // it is what something was before: "from X to", "instead of X"
 	boundary bool   // a comma, colon or bracket stands before it
@@ -36,6 +37,8 @@ type word struct {
 // sentence is a stretch of text that says one thing.
 type sentence struct {
 	words   []word
+	parts   []part   // in the order of the text
+	active  []part   // in that of the active voice
 	stems   []string // of its content, distinct
 	denies  bool     // an odd number of its words negate what it says
 	changes bool     // it announces a change: "now", "no longer", "from 5 to 6"
@@ -188,9 +191,17 @@ func (p *parser) add(start, end int, begins, boundary bool) {
 			continue // a part of what stands already
 		}
 		covered = t.End
-		w := word{stem: t.Text, lower: strings.ToLower(p.text[t.Start:t.End]), known: lookup(t.Text), start: t.Start,
+		stem := canonical(t.Text)
+		w := word{stem: stem, lower: strings.ToLower(p.text[t.Start:t.End]), known: lookup(stem), start: t.Start,
 			end: t.End, content: !t.Stop(), boundary: boundary}
-		w.name, w.first = w.content && (inside || upper && !begins), w.content && upper && begins && !inside
+		named := w.content && !isGreeting(w.lower)
+		if token[0] >= utf8.RuneSelf || len(p.terms) > 1 && strings.ContainsFunc(token, isUnspaced) {
+			if v, ok := read(w.lower); ok {
+				w.value, w.content, named = &v, false, false
+			}
+			named = named && w.lower[0] < utf8.RuneSelf
+		}
+		w.name, w.first = named && (inside || upper && !begins), named && upper && begins && !inside
 		p.current, boundary = append(p.current, w), false
 	}
 }

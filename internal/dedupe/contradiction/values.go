@@ -303,24 +303,24 @@ func spelt(word string) (float64, bool) {
 	return 0, false
 }
 
-// weekdayOf is the number of a day of the week in English, German or French, 0 for what is
+// weekdayOf is the number of a day of the week in English, German, French or Spanish, 0 for what is
 // none. More than one such day is the same one each week.
 func weekdayOf(word string) int {
 	for _, w := range [...]string{word, strings.TrimSuffix(word, "s")} {
 		switch w {
-		case "monday", "montag", "lundi":
+		case "monday", "montag", "lundi", "lunes", "lune":
 			return 1
-		case "tuesday", "dienstag", "mardi":
+		case "tuesday", "dienstag", "mardi", "martes":
 			return 2
-		case "wednesday", "mittwoch", "mercredi":
+		case "wednesday", "mittwoch", "mercredi", "miércoles":
 			return 3
-		case "thursday", "donnerstag", "jeudi":
+		case "thursday", "donnerstag", "jeudi", "jueves":
 			return 4
-		case "friday", "freitag", "vendredi":
+		case "friday", "freitag", "vendredi", "viernes":
 			return 5
-		case "saturday", "samstag", "sonnabend", "samedi":
+		case "saturday", "samstag", "sonnabend", "samedi", "sábado":
 			return 6
-		case "sunday", "sonntag", "dimanche":
+		case "sunday", "sonntag", "dimanche", "domingo":
 			return 7
 		}
 	}

@@ -278,9 +278,9 @@ func notes() []mutant {
 func remembering() []mutant {
 	return []mutant{
 		{"look at what tells an addition from what is known", "engine/learn/add.go", "sayer(n.All, a.e.Opt.Known.Add, s.DistinctReason)", "sayer(n.All, a.e.Opt.Known.Add, func(*similar.Near) string { return \"\" })", adding},
-		{"look at the words that two texts exchange", "engine/similar/contradictions.go", "\tif contradiction.Exchange(s.words, s.e.WordsIn(one.Text)) {\n", "\tif false {\n", adding},
+		{"look at the parts that a known text lacks", "engine/similar/contradictions.go", "\treturn s.facts.Unknown(contradiction.Of(s.e.Text, one.Text), byVectors)\n", "\treturn \"\"\n", adding},
 		{"how alike a text has to be", "engine/learn/reinforce.go", " || one.Similarity < threshold && !one.Same:", ":", adding},
-		{"look at what tells an echo from what was recalled", "engine/recall/find.go", "(similarity == 1 || contradiction.Differ(", "(similarity > 0 || contradiction.Differ(", echoing},
+		{"look at what tells an echo from what was recalled", "engine/recall/find.go", "(similarity == 1 || contradiction.Equal(", "(similarity > 0 || contradiction.Equal(", echoing},
 		{"refusal of a circle of successors", "engine/similar/supersede.go", "if err := e.circle(row, rows[i]); err != nil {", "if err := error(nil); err != nil {", superseding},
 		{"end of a circle that two devices made", "engine/core/rows.go", "return path[1:max(1, i+1+oldestWord(path[i:]))]", "return path[1:]", superseding},
 		{"refusal of a model's confirmation", "engine/memories/confirm.go", "\tif by.Via == core.ViaMCP {\n", "\tif false {\n", confirming},

@@ -1,0 +1,123 @@
+package contradiction
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+
+	"emberd/internal/text"
+)
+
+//go:embed parts.txt
+var partsFile string
+
+// vocabulary are the lists of parts.txt.
+type vocabulary struct {
+	links     map[string]string // by word or phrase, the first of its group
+	unspaced  []string          // links in scripts without spaces, the longest first
+	synonyms  map[string]string // by stem, the first of its group
+	ends      map[string]bool   // words that phrases end with
+	kept      map[string]bool
+	empty     map[string]bool
+	foreign   map[string]bool
+	greetings map[string]bool
+	mutual    map[string]bool
+	// participles do not end in -ed
+	participles map[string]bool
+
+	places, choice, holding, definite, once, states map[string]bool
+	opposed                                         map[string]bool // "from/to"
+	unspacedRelations                               []string
+}
+
+var vocabularyOf = sync.OnceValue(func() *vocabulary {
+	lists := text.Lists(partsFile)
+	v := &vocabulary{links: groups(lists["links"]), synonyms: groups(lists["synonyms"]), kept: set(lists["kept"]),
+		empty: set(lists["empty"]), foreign: set(lists["foreign"]), greetings: set(lists["greetings"]),
+		mutual:      set(strings.ReplaceAll(lists["mutual"], "/", " ")),
+		participles: set(lists["participles"]), places: set(lists["places"]),
+		choice: set(lists["choice"]), holding: set(lists["holding"]),
+		definite: set(lists["definite"]), once: set(lists["once"]), states: set(lists["states"]),
+		unspacedRelations: strings.Fields(lists["unspaced"])}
+	v.opposed = make(map[string]bool)
+	exclusive(lists["opposed"], func(a, b string) { v.opposed[a+"/"+b] = true })
+	v.ends = make(map[string]bool)
+	for word := range v.links {
+		if i := strings.LastIndexByte(word, '_'); i > 0 {
+			v.ends[word[i+1:]] = true
+		}
+		if first := []rune(word)[0]; isUnspaced(first) {
+			v.unspaced = append(v.unspaced, word)
+		}
+	}
+	slices.SortFunc(v.unspaced, func(a, b string) int { return len(b) - len(a) })
+	return v
+})
+
+// groups returns, for each word of groups of words between strokes, the first of its group.
+func groups(list string) map[string]string {
+	out := make(map[string]string)
+	for group := range strings.FieldsSeq(list) {
+		words := strings.Split(group, "/")
+		for _, w := range words {
+			if out[w] == "" {
+				out[w] = words[0]
+			}
+		}
+	}
+	return out
+}
+
+func set(list string) map[string]bool {
+	out := make(map[string]bool)
+	for w := range strings.FieldsSeq(list) {
+		out[w] = true
+	}
+	return out
+}
+
+// linkOf is the link that a word or a phrase stands for, "" if it is none.
+func linkOf(lower string) string { return vocabularyOf().links[lower] }
+
+// linkAt is the link that a text without spaces begins with, and its length in bytes.
+func linkAt(s string) (key string, size int) {
+	for _, word := range vocabularyOf().unspaced {
+		if strings.HasPrefix(s, word) {
+			return linkOf(word), len(word)
+		}
+	}
+	return "", 0
+}
+
+func isEmptyWord(lower string) bool { return vocabularyOf().empty[lower] }
+
+func isKept(lower string) bool { return vocabularyOf().kept[lower] }
+
+func isGreeting(lower string) bool { return vocabularyOf().greetings[lower] }
+
+func isSynonym(stem string) bool { return vocabularyOf().synonyms[stem] != "" }
+
+// canonical is the word that stands for all of the same meaning, by stem.
+func canonical(stem string) string {
+	if c := vocabularyOf().synonyms[stem]; c != "" {
+		return c
+	}
+	return stem
+}
+
+// isForeign reports a text in another language than English, as far as its small words show it.
+func isForeign(sentences []sentence) bool {
+	foreign, english := 0, 0
+	for i := range sentences {
+		for _, w := range sentences[i].words {
+			switch {
+			case vocabularyOf().foreign[w.lower]:
+				foreign++
+			case !w.content && w.value == nil && !w.negates && w.lower != "a" && w.lower != "an" && w.lower != "in":
+				english++
+			}
+		}
+	}
+	return foreign > english
+}
