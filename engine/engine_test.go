@@ -195,8 +195,7 @@ func TestOptionsOutOfBounds(t *testing.T) {
 	t.Parallel()
 	for says, change := range map[string]func(*core.Options){
 		"data or the state folder":          func(o *core.Options) { o.Data = "" },
-		"decay floor is 1.5":                func(o *core.Options) { o.DecayFloor = 1.5 },
-		"demoted stage factor is -1":        func(o *core.Options) { o.StageFactor.Demoted = -1 },
+		"age exponent is 1.5":               func(o *core.Options) { o.AgeExponent = 1.5 },
 		"short-term weight is 3":            func(o *core.Options) { o.STMWeight = 3 },
 		"search limit is 0":                 func(o *core.Options) { o.SearchLimit = 0 },
 		"preview length is 5001":            func(o *core.Options) { o.PreviewLength = 5001 },

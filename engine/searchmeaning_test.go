@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"emberd/decay"
 	"emberd/engine"
 	"emberd/engine/core"
 	"emberd/engine/search"
@@ -92,7 +91,7 @@ func TestThePartsOfARelevanceAddUp(t *testing.T) {
 			if x.Date != nil {
 				kinds["date"]++
 			}
-			if math.Abs(sum-x.Relevance) > 1e-9 || math.Abs(x.Relevance*decay.RankFactor(x.Bounded, x.Floor)*x.Stage*x.Tier-h.Rank) > 1e-9 {
+			if math.Abs(sum-x.Relevance) > 1e-9 || math.Abs(x.Relevance*x.Age*x.Tier-h.Rank) > 1e-9 {
 				t.Errorf("%q: the parts come to %v, relevance is %v and rank %v: %+v", query, sum, x.Relevance, h.Rank, x)
 			}
 		}

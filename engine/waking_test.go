@@ -194,9 +194,6 @@ func TestAskAndOff(t *testing.T) {
 		if h.ID != id || h.Rekindle != want || h.Rekindled != nil || h.Rekindling || h.Stage != memory.Archived {
 			t.Errorf("%s: %+v", mode, h)
 		}
-		if asActive := h.Rank > 1.5; asActive != (mode == core.RekindleAsk) {
-			t.Errorf("%s: it ranks %v", mode, h.Rank)
-		}
 		d.wantAsleep(id, rev)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"emberd/decay"
 	"emberd/engine/core"
 	"emberd/engine/notes"
 	"emberd/internal/relevance"
@@ -18,8 +17,7 @@ import (
 // than a search may rekindle, so that a vague query that matches many is recognized.
 const MaxCold = 50
 
-// searchesCold reports whether the search may find cold memories. A search that filters by
-// stage ranks them as they are.
+// searchesCold reports whether the search may find cold memories besides those that were asked for.
 func (a *SearchRun) searchesCold() bool {
 	return a.Q.stm > 0 && a.Q.memories && !a.Q.Archive && len(a.Q.Terms) > 0 &&
 		len(a.Q.Filter.Stages)+len(a.Q.Filter.Statuses) == 0 &&
@@ -33,63 +31,28 @@ func (a *SearchRun) canRekindle() bool {
 		a.tracks() && !a.relaxed && len(a.Q.corrected) == 0 && a.Res.Loading == nil && a.Present
 }
 
-// rankArchived ranks the cold memories that the query means as if they had not faded, and
-// those that come close as if they were demoted. Only relevance decides, because stage and
-// decay would rank all of them too low.
-func (a *SearchRun) rankArchived(c docFrequencies, hits []op.Hit) ([]op.Hit, error) {
-	if a.rekindled = nil; !a.searchesCold() {
-		return hits, nil
+// findStrong sets which of the cold memories the query means, by their relevance alone. It changes no rank.
+func (a *SearchRun) findStrong(c docFrequencies, hits []op.Hit) error {
+	if a.rekindled = nil; !a.canRekindle() {
+		return nil
 	}
 	candidates, err := a.candidates(hits)
-	if err != nil || len(candidates) == 0 {
-		return hits, err
-	}
-	near := rekindle.DefaultThreshold().Near * a.best
-	for _, h := range candidates {
-		if h.Tier == op.TierMemory && h.Explain.Relevance*h.Explain.Tier >= near {
-			hits = raise(hits, a.asDemoted(h))
-		}
-	}
 	// its successor is better
 	candidates = slices.DeleteFunc(candidates, func(h op.Hit) bool { return h.SupersededBy != "" })
-	if !a.canRekindle() || len(candidates) == 0 {
-		return hits, nil
+	if err != nil || len(candidates) == 0 {
+		return err
 	}
 	asked := a.WeightOf(c)
 	matches := []rekindle.Match{{Relevance: a.best}}
 	for _, h := range candidates {
-		matches = append(matches,
-			rekindle.Match{Cold: true, Relevance: h.Rank, Matched: a.Held(h.Explain, asked), Asked: asked})
+		matches = append(matches, rekindle.Match{Cold: true, Relevance: h.Explain.Relevance * h.Explain.Tier,
+			Matched: a.Held(h.Explain, asked), Asked: asked})
 	}
 	a.rekindled = map[memory.ID]bool{}
 	for _, i := range rekindle.DefaultThreshold().Strong(matches) {
-		h := candidates[i-1]
-		a.rekindled[h.ID] = true
-		hits = raise(hits, h)
+		a.rekindled[candidates[i-1].ID] = true
 	}
-	return hits, nil
-}
-
-// asDemoted ranks a cold memory as a demoted one.
-func (a *SearchRun) asDemoted(h op.Hit) op.Hit {
-	x := *h.Explain
-	x.Bounded = decay.Bounded(x.Decay)
-	x.Stage = max(a.E.Opt.StageFactor.Of(h.Stage), a.E.Opt.StageFactor.Demoted)
-	h.Explain, h.Rank = &x, Rank(x)
-	return h
-}
-
-// raise sets the rank of a hit, or adds the hit.
-func raise(hits []op.Hit, h op.Hit) []op.Hit {
-	i := slices.IndexFunc(hits, func(o op.Hit) bool { return MemoryOf(&o) == h.ID })
-	if i < 0 {
-		return append(hits, h)
-	}
-	if hits[i].Note != nil {
-		join(&h, hits[i])
-	}
-	hits[i] = h
-	return hits
+	return nil
 }
 
 // MemoryOf returns the memory of a hit, or of its note, or "".
@@ -105,16 +68,11 @@ func (a *SearchRun) coldMatches() stm.Beside {
 	return stm.Beside{Accept: core.Cold, Limit: MaxCold, OfBest: rekindle.DefaultThreshold().Near}
 }
 
-// candidates returns the matching cold memories, each once and unfaded: by their summary, or
-// by their note. Memories that were merged into another are never rekindled by a search.
+// candidates returns the matching cold memories, each once: by their summary, or by their note. Memories that were merged into another are never rekindled by a search.
 func (a *SearchRun) candidates(hits []op.Hit) ([]op.Hit, error) {
 	found, err := a.memoryHits(a.cold)
 	if err != nil {
 		return nil, err
-	}
-	for i := range found {
-		x := a.E.unfaded(*found[i].Explain)
-		found[i].Explain, found[i].Rank = &x, Rank(x)
 	}
 	for _, h := range hits {
 		if h.Tier != op.TierNote || h.Note.MemoryID == "" {
@@ -202,7 +160,4 @@ func (a *SearchRun) show(h *op.Hit, l notes.TextLookup, readable bool) {
 	m.Summary = ""
 	h.Status = m.Status()
 	h.Score = a.E.Opt.Decay.Score(int(m.UseCount), m.LastUsed, a.Now, m.Strength)
-	if x := h.Explain; h.Tier == op.TierMemory {
-		x.Decay = h.Score
-	}
 }

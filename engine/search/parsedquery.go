@@ -53,9 +53,8 @@ type parsedQuery struct {
 	scope     string
 	modified  time.Time    // earliest change time of notes
 	only      singleTarget // restricts the search to one item
-	// stm and ltm are the factors of the tiers, and floor the part of relevance that age does
-	// not reduce.
-	stm, ltm, floor float64
+	// stm and ltm are the factors of the tiers, and age the exponent of [decay.RankFactor].
+	stm, ltm, age float64
 	// trust is the weight of embeddings in ranking, 0 for none.
 	trust     float64
 	embedding func() queryEmbeddingWait // waits for the embedding of the query; nil until it is requested
@@ -92,7 +91,7 @@ func (e *Search) Question(req *op.SearchRequest, now time.Time) (*parsedQuery, e
 // questionOf analyzes a request whose query is parsed.
 func (e *Search) questionOf(parsed query.Query, scope string, f op.Filter, now time.Time) (*parsedQuery, error) {
 	q := &parsedQuery{Query: parsed, set: &e.Stm.MemorySet, stm: e.Opt.STMWeight, ltm: e.Opt.LTMWeight,
-		floor: e.Opt.DecayFloor, trust: e.Semantic.Meaning.RankWeight()}
+		age: e.Opt.AgeExponent, trust: e.Semantic.Meaning.RankWeight()}
 	var err error
 	if q.Filter, err = e.Filter(f, now); err != nil {
 		return nil, err
@@ -156,7 +155,7 @@ func (q *parsedQuery) setTierWeights(req *op.SearchRequest) error {
 		most float64
 	}{
 		{"stm_weight", req.STMWeight, &q.stm, 2}, {"ltm_weight", req.LTMWeight, &q.ltm, 2},
-		{"decay_floor", req.DecayFloor, &q.floor, 1}, {"meaning_weight", req.MeaningWeight, &q.trust, 1},
+		{"age_exponent", req.AgeExponent, &q.age, 1}, {"meaning_weight", req.MeaningWeight, &q.trust, 1},
 	} {
 		if w.from == nil {
 			continue
@@ -294,14 +293,16 @@ func (q *parsedQuery) asks(term string) bool {
 func (e *Search) StmQuery(q *parsedQuery, c docFrequencies, limit int, explain bool, now time.Time) stm.Query {
 	out := stm.Query{Others: c.notes, Near: q.Near.ofMemories(), Accept: q.acceptMemory(e), Limit: limit,
 		Explain: explain,
-		Most:    q.stm * e.Opt.StageFactor.Most(),
+		Most:    q.stm,
 		Rank:    func(relevance float64, r *stm.Row) float64 { return Rank(e.weigh(relevance, r, now, q)) }}
 	if id := q.only.id; id != "" {
 		out.Accept = core.Only(out.Accept, func(r *stm.Row) bool { return r.ID() == id })
 	}
 	if q.Archive {
 		out.Accept = core.Only(out.Accept, core.Cold)
-		out.Rank = func(relevance float64, r *stm.Row) float64 { return Rank(e.unfaded(e.weigh(relevance, r, now, q))) }
+		out.Rank = func(relevance float64, r *stm.Row) float64 {
+			return unaged(e.weigh(relevance, r, now, q)).Relevance * q.stm
+		}
 	}
 	q.dates.intoMemories(&out)
 	for _, t := range q.Terms {

@@ -187,7 +187,8 @@ func (a *SearchRun) ranked(ctx context.Context, c docFrequencies) (hits []op.Hit
 		a.Res.Indexing, a.Res.Away = a.E.Notes.Vault.Indexing(), a.E.Notes.Vault.Away()
 		a.Res.AtLeast = a.Res.AtLeast || a.Q.named != nil && a.Q.named.partial
 	}
-	if hits, err = a.rankArchived(c, a.mergeNoteHits(hits)); err != nil {
+	hits = a.mergeNoteHits(hits)
+	if err := a.findStrong(c, hits); err != nil {
 		return nil, nil, err
 	}
 	slices.SortStableFunc(hits, func(x, y op.Hit) int { return cmp.Compare(y.Rank, x.Rank) })
@@ -248,7 +249,7 @@ func (a *SearchRun) memoryHits(matches []stm.Match) ([]op.Hit, error) {
 		a.Q.markReplaced(x.Terms)
 		x.Meaning, x.Date = a.Q.Near.Memories[m.Row.ID()], a.Q.dates.ofMemory(m.Row)
 		if a.Q.Archive {
-			x = a.E.unfaded(x)
+			x = unaged(x)
 		}
 		hits = append(hits, op.Hit{Tier: op.TierMemory, Memory: &view, Rank: m.Rank, Explain: &x})
 	}
@@ -279,11 +280,11 @@ func (a *SearchRun) askNotes(ctx context.Context, c docFrequencies) ([]op.Hit, [
 	return hits, found.Terms, nil
 }
 
-// noteHit returns a note as a hit. Decay and stage of a note are 1.
+// noteHit returns a note as a hit. Notes do not age.
 func (a *SearchRun) noteHit(h ltm.Hit) op.Hit {
 	e := a.E
 	hit := op.Hit{Tier: op.TierNote, Rank: h.Relevance * a.Q.ltm, Note: e.Notes.NoteOfHit(h)}
-	hit.Explain = &op.Explain{Relevance: h.Relevance, Decay: 1, Bounded: 1, Floor: a.Q.floor, Stage: 1, Tier: a.Q.ltm}
+	hit.Explain = &op.Explain{Relevance: h.Relevance, Age: 1, Tier: a.Q.ltm}
 	hit.Explain.Meaning, hit.Explain.Date = a.Q.Near.notes[h.Path], a.Q.dates.ofNote(h.Path, h.Created)
 	for _, s := range h.Scores {
 		hit.Explain.Terms = append(hit.Explain.Terms,

@@ -280,14 +280,14 @@ func printExplain(s *cli.App, h *op.Hit) {
 		coarse = "  (coarse: found by scanning while the index loads)"
 	}
 	s.Printf("  relevance %.2f: it holds %.2f of what was asked\n", h.Relevance, e.Share)
-	product := fmt.Sprintf("rank %.3f = relevance %.3f × (%.2f + %.2f × decay %.3f) × stage %g × tier %g%s",
-		h.Rank, e.Relevance, e.Floor, 1-e.Floor, e.Bounded, e.Stage, e.Tier, coarse)
+	product := fmt.Sprintf("rank %.3f = relevance %.3f × age %.3f × tier %g%s",
+		h.Rank, e.Relevance, e.Age, e.Tier, coarse)
 	if e.Above != "" {
 		product = fmt.Sprintf("rank %.3f = that of %s, whose place it took and which matches better; its own = %s",
 			h.Rank, e.Above.Short(), strings.SplitN(product, "= ", 2)[1])
 	}
 	if s.Screen.Width > 0 { // where the line breaks, a factor stays with its name and sign
-		for _, name := range []string{"rank", "relevance", "decay", "stage", "tier", "×"} {
+		for _, name := range []string{"rank", "relevance", "age", "tier", "×"} {
 			product = strings.ReplaceAll(product, name+" ", name+"\u00a0")
 		}
 	}
