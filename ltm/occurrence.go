@@ -25,6 +25,7 @@ type occurrence struct {
 	other      int    //
 	bodyIn     uint16 // passages of the part, by bit
 	headingsIn uint16
+	forms      uint8 // in an index of memories; not part of pack
 }
 
 const (

@@ -156,8 +156,8 @@ func ChangedReason(row *stm.Row, m rekindle.Move) string {
 		return fmt.Sprintf("it is %s already", row.Stage())
 	case !m.From.Cold() && row.Has("text_digest"):
 		return "two devices changed it at once, and its text is in its note only; emberd rekindle brings it back"
-	case !row.LastUsed().Equal(m.Used):
-		return "it was used meanwhile"
+	case !row.LastTouched().Equal(m.Used):
+		return "it was used or opened meanwhile"
 	}
 	return ""
 }

@@ -31,7 +31,7 @@ func (e *Lifecycle) ArchiveAsked(ctx context.Context, req *op.ArchiveRequest) (*
 		if err := e.MayChange(row); err != nil {
 			return nil, err
 		}
-		moves = append(moves, rekindle.Move{ID: id, From: row.Stage(), To: memory.Archived, Used: row.LastUsed()})
+		moves = append(moves, rekindle.Move{ID: id, From: row.Stage(), To: memory.Archived, Used: row.LastTouched()})
 	}
 	a := Archiver{E: e, Reason: "asked for", By: op.CallerFrom(ctx), Dry: req.DryRun}
 	if err := a.all(ctx, moves); err != nil {

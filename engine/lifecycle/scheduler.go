@@ -84,6 +84,17 @@ func (e *Lifecycle) Used(row *stm.Row, at time.Time) {
 	e.Changed()
 }
 
+// Opened counts an access that showed the whole memory: that delays fading, and is not a use. If the caller may
+// not change the memory, Opened does nothing.
+func (e *Lifecycle) Opened(row *stm.Row, at time.Time) {
+	if !e.CanWrite(row) {
+		return
+	}
+	e.Stm.Use(stm.Use{ID: row.ID(), Accesses: 1, Opened: true, At: at})
+	e.Revision.Add(1)
+	e.Changed()
+}
+
 // Tasks returns the background work of the lifecycle. One task activates used memories; the
 // other fades and promotes what is due. Without changes, the second sleeps until the first
 // memory is due, at most a day; without memories and notes it has no timer.
@@ -195,7 +206,7 @@ func (e *Lifecycle) IsPrimary() bool {
 // FactsOf returns the facts that decide the stage of a memory.
 func FactsOf(r *stm.Row) rekindle.StageInputs {
 	return rekindle.StageInputs{ID: r.ID(), Stage: r.Stage(), Category: r.Category(), Core: r.Core(),
-		CreatedAt: r.CreatedAt(), LastUsed: r.LastUsed(), Since: r.Changed("stage")}
+		CreatedAt: r.CreatedAt(), LastUsed: r.LastUsed(), LastOpened: r.LastOpened(), Since: r.Changed("stage")}
 }
 
 // Policy returns the policy for the current vault: without one, no text can be archived.
@@ -314,8 +325,8 @@ func skipReason(row *stm.Row, m rekindle.Move) string {
 		return ""
 	case row.Core():
 		return "it is a core memory, and those never fade"
-	case !row.LastUsed().Equal(m.Used):
-		return "it was used meanwhile"
+	case !row.LastTouched().Equal(m.Used):
+		return "it was used or opened meanwhile"
 	}
 	return ""
 }

@@ -8,8 +8,8 @@ import (
 	"emberd/op"
 )
 
-// Show returns one whole memory and counts a use of it. The answer has its state before the
-// use.
+// Show returns one whole memory and counts that it was opened. The answer has its state
+// before that.
 func (e *Memories) Show(ctx context.Context, req *op.ShowRequest) (*op.ShowResult, error) {
 	if !req.AsOf.IsZero() {
 		return e.Search.ShowThen(ctx, req)
@@ -24,7 +24,7 @@ func (e *Memories) Show(ctx context.Context, req *op.ShowRequest) (*op.ShowResul
 		return nil, err
 	}
 	if search.ValueOrTrue(req.Track) {
-		e.Lifecycle.Used(row, now)
+		e.Lifecycle.Opened(row, now)
 	}
 	return &op.ShowResult{Memory: m, Relations: core.RelationsIn(&e.Stm.MemorySet, row)}, nil
 }

@@ -341,6 +341,9 @@ func (r *pastReader) use(key [16]byte, u record.UseTotal, at record.Stamp) {
 		if u.Accessed > moment {
 			u.Accesses, u.Accessed = 0, 0
 		}
+		if u.Opened > moment {
+			u.Opened = 0
+		}
 	}
 	if u.Uses > 0 || u.Accesses > 0 {
 		row := r.row(key)

@@ -3,6 +3,7 @@ package table
 import (
 	"iter"
 
+	"emberd/internal/relevance"
 	"emberd/internal/text/spelling"
 	"emberd/internal/words"
 	"emberd/memory"
@@ -110,7 +111,7 @@ func (m *MemorySet) Expand(prefix string) []spelling.Near {
 func (m *MemorySet) Together(term string, others []string) int {
 	query := []words.QueryTerm{{Term: term, Weight: 1}, {Term: "others", Of: others, Weight: 1}}
 	if m.Sees != nil {
-		return m.part().SearchAmong(query, 0).Together()
+		return m.part().SearchAmong(query, 0, relevance.Lengths{}).Together()
 	}
 	return m.Words.Words.Load().Search(query).Together()
 }

@@ -26,6 +26,8 @@ type Query struct {
 	Bonus func(*Row) float64
 	// Others is how many documents elsewhere are ranked together with these.
 	Others int
+	// OtherLengths are the lengths of those of them that are memories.
+	OtherLengths relevance.Lengths
 	// All and None are terms that a memory must hold, and must not.
 	All, None []string
 	// Accept reports which memories count; nil accepts all. It and Rank look at the row
@@ -111,9 +113,9 @@ func (m *MemorySet) searchOnce(q Query) Found {
 	}
 	index := m.Words.Words.Load()
 	if m.Sees == nil {
-		c.matches = index.SearchAmong(q.Terms, q.Others)
+		c.matches = index.SearchAmong(q.Terms, q.Others, q.OtherLengths)
 	} else {
-		c.matches = m.part().SearchAmong(q.Terms, q.Others)
+		c.matches = m.part().SearchAmong(q.Terms, q.Others, q.OtherLengths)
 	}
 	for _, b := range q.Beside {
 		c.beside = append(c.beside, c.side(b))
