@@ -159,7 +159,7 @@ func TestWhatIsNotArchived(t *testing.T) {
 	do(t, d.Engine, op.Show, &op.ShowRequest{ID: string(used.ID)})
 	got, err := d.Engine.Lifecycle.Archive(t.Context(), moves, "unused for 30 days", keeper(), "")
 	ok(t, err)
-	if len(got.Skipped) != 1 || got.Skipped[0].Reason != "it was used meanwhile" {
+	if len(got.Skipped) != 1 || got.Skipped[0].Reason != "it was used or opened meanwhile" {
 		t.Errorf("got %+v", got)
 	}
 	d.archived(used.ID)

@@ -127,9 +127,9 @@ func TestADemotedMemoryThatIsUsedWakes(t *testing.T) {
 	wantMoves(t, runs(t, e), map[string]int{op.MoveDemote: 3})
 	events := eventsSince(t, e)
 	for _, id := range ids[:2] {
-		do(t, e, op.Show, &op.ShowRequest{ID: string(id)})
+		do(t, e, op.Touch, &op.TouchRequest{ID: string(id)})
 	}
-	look(t, e, ids[2]) // is no use
+	do(t, e, op.Show, &op.ShowRequest{ID: string(ids[2])}) // opens it, which is no use
 	e.Lifecycle.ActivateUsed(t.Context())
 	wantStage(t, e, ids[0], memory.Active)
 	wantStage(t, e, ids[1], memory.Active)

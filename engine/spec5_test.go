@@ -162,13 +162,15 @@ func specLossyKey(t *testing.T, h *house) {
 }
 
 func specArchiveIndex(t *testing.T, h *house) {
-	h.Rekindle = core.RekindleOff
 	e, id := h.faded(t, 40, memory.Archived)
-	found := func(query string) bool {
-		return slices.ContainsFunc(do(t, e, op.Search, &op.SearchRequest{Query: query}).Hits, func(hit op.Hit) bool { return hit.ID == id || hit.Tier == op.TierNote })
+	terms := core.Distinct(e.Text.Query(tides))
+	if _, df := e.Stm.Frequencies(terms); slices.ContainsFunc(df, func(n int) bool { return n > 0 }) {
+		t.Errorf("of %q the index of memories has %v", terms, df)
 	}
-	if !found("boathouse") || found("rowing crews") {
-		t.Errorf("found by the key term: %v, by other words: %v", found("boathouse"), found("rowing crews"))
+	for _, query := range []string{"boathouse", "rowing crews"} {
+		if hits := do(t, e, op.Search, &op.SearchRequest{Query: query}).Hits; len(hits) != 1 || hits[0].Memory == nil || hits[0].ID != id || hits[0].Stage != memory.Archived {
+			t.Errorf("%s finds %+v, want the archived memory", query, hits)
+		}
 	}
 }
 

@@ -244,14 +244,9 @@ type Hit struct {
 	// Review says that the memory is here because it matches and is about to fade, and
 	// not for its rank.
 	Review bool `json:"review,omitempty"`
-	// Of a cold memory that the query means, one of these reports what becomes of it, and it
-	// is ranked as if it had not faded. Rekindled is set when its note was looked for, and
-	// the memory is shown as it is brought back unless that is gone; Rekindling when
-	// that was not done in time and continues; Rekindle is "offered" when only emberd
-	// rekindle may do it.
-	Rekindled  *Rekindled `json:"rekindled,omitempty"`
-	Rekindling bool       `json:"rekindling,omitempty"`
-	Rekindle   string     `json:"rekindle,omitempty"`
+	// Rekindle is "offered" for an archived memory that is relevant enough to be restored when it is opened or
+	// used, or by emberd rekindle. Its text is shown, and stays in its note until then.
+	Rekindle string `json:"rekindle,omitempty"`
 	// Why says in a few words why the hit is here although its snippet has no word of the query
 	// as it was typed.
 	Why string `json:"why,omitempty"`
@@ -267,14 +262,6 @@ type Successor struct {
 
 // RekindleOffered is what [Hit.Rekindle] says.
 const RekindleOffered = "offered"
-
-// Rekindled is what became of the note that holds the text of a cold memory: Verdict is
-// unchanged, edited, moved or gone.
-type Rekindled struct {
-	Verdict string `json:"verdict"`
-	Path    string `json:"path,omitempty"`   // in the vault
-	Edited  bool   `json:"edited,omitempty"` // it has another text than was archived, which counts now
-}
 
 // Note is a note of the vault, with the section that answers best.
 type Note struct {

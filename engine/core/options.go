@@ -51,13 +51,11 @@ type Options struct {
 	LTMWeight float64 // factor on the rank of every note, 0 to 2
 
 	// Vaults are folders of notes, at most one. VaultIgnore are patterns of notes and folders
-	// to skip, see vault.Options. VaultArchive is a folder whose notes can be linked to and
-	// opened, but are not searched.
+	// to skip, see vault.Options. VaultArchive is the folder for the texts of archived memories;
+	// its notes can be linked to and opened, and searches find their memories.
 	Vaults       []string
 	VaultIgnore  []string
 	VaultArchive string
-	// IndexArchive includes the notes of the archive folder in searches.
-	IndexArchive bool
 	// VaultPromoted is the folder of new notes in the vault; "" is the vault itself.
 	VaultPromoted string
 	// VaultIndex and VaultCore are the paths of the notes that list memories by section and

@@ -66,15 +66,18 @@ func NewScheduler() *LifecycleScheduler {
 		used: make(map[memory.ID]bool)}
 }
 
-// Used counts a use of a memory; a demoted memory becomes active soon after. If the caller may
-// not change the memory, Used does nothing.
+// Used counts a use of a memory. A demoted memory becomes active soon after, and so does an archived one that a search
+// found relevant lately. If the caller may not change the memory, Used does nothing.
 func (e *Lifecycle) Used(row *stm.Row, at time.Time) {
 	if !e.CanWrite(row) {
 		return
 	}
 	e.Stm.Use(stm.Use{ID: row.ID(), Uses: 1, At: at})
 	e.Revision.Add(1)
-	if row.Stage() == memory.Demoted {
+	switch {
+	case core.Cold(row) && e.rekindles(row):
+		e.Notes.RequestRekindle(row.ID())
+	case row.Stage() == memory.Demoted:
 		a := e.Scheduler
 		a.Mu.Lock()
 		a.used[row.ID()] = true

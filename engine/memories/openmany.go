@@ -30,7 +30,11 @@ func (e *Memories) OpenMany(ctx context.Context, req *op.OpenManyRequest) (*op.O
 	track := search.ValueOrTrue(req.Track)
 	if track {
 		for i, row := range rows {
-			rows[i] = e.rekindleMerged(ctx, row)
+			row = e.rekindleMerged(ctx, row)
+			if opened := e.Lifecycle.Open(ctx, row, op.CallerFrom(ctx)); opened.Stage() != row.Stage() {
+				row = opened
+			}
+			rows[i] = row
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
@@ -48,11 +52,6 @@ func (e *Memories) OpenMany(ctx context.Context, req *op.OpenManyRequest) (*op.O
 			opened.Relations = core.RelationsOf(&e.Stm.MemorySet, row)
 		}
 		res.Memories = append(res.Memories, opened)
-	}
-	if track {
-		for _, row := range rows {
-			e.Lifecycle.Opened(row, now)
-		}
 	}
 	return res, nil
 }

@@ -373,6 +373,9 @@ func (m *MergeRun) release(ctx context.Context, rows []*stm.Row) (map[memory.ID]
 			}
 		}
 	}
+	if err := m.IndexTexts(ctx); err != nil {
+		return nil, err
+	}
 	if item := m.Answers; item != nil {
 		if item.ClaimedBy == MergeClaim {
 			item.Reason = m.Plan.Why

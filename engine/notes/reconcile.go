@@ -236,6 +236,9 @@ func (n *VaultNotes) Apply(ctx context.Context, read []Reading, gone []string) e
 	if err := index.Update(ctx, put, removed); err != nil {
 		return err
 	}
+	if err := n.indexArchived(ctx, read, gone); err != nil {
+		return err
+	}
 	n.Archive.record(read, gone)
 	n.Follower.Indexed(read, gone)
 	if err := n.scrubPurged(ctx, read, gone); err != nil {
@@ -283,7 +286,7 @@ func (n *VaultNotes) scrubPurged(ctx context.Context, read []Reading, gone []str
 func (n *VaultNotes) Scrub(ctx context.Context) error {
 	n.excerpts.clear()
 	index, _ := n.Current()
-	return index.Scrub(ctx)
+	return errors.Join(index.Scrub(ctx), n.archived().Scrub(ctx))
 }
 
 // Remember records the result of a reading. Mu must be held.

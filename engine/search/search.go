@@ -45,12 +45,9 @@ type SearchRun struct {
 	Res   *op.SearchResult
 	// Present is false for an earlier moment, which nothing can change.
 	Present   bool
-	found     map[string]ltm.Hit // notes by path
-	best      float64            // best rank without fading
-	cold      []stm.Match        // cold memories that may match well enough
-	due       []stm.Match        // matching memories that are about to fade
-	rekindled map[memory.ID]bool // cold memories that the query means
-	relaxed   bool               // the query was relaxed
+	found   map[string]ltm.Hit // notes by path
+	due     []stm.Match        // matching memories that are about to fade
+	relaxed bool               // the query was relaxed
 	// loosened is true if phrases were turned into words.
 	phrasesRelaxed bool
 	dry            bool // only the order is needed
@@ -135,8 +132,9 @@ func (a *SearchRun) queryTiers(ctx context.Context) error {
 	if a.Res.Hits = append(a.Res.Hits, shown[min(a.Req.Offset, len(shown)):]...); a.dry {
 		return nil
 	}
-	a.rekindleHits(ctx)
 	a.judge(c)
+	a.showTexts(ctx)
+	a.offer()
 	err = a.cutSnippets(ctx, slices.Concat(a.Q.Terms, a.Q.corrections(), a.Q.begun.words, terms))
 	a.giveReasons()
 	a.explain()
@@ -173,8 +171,8 @@ func (a *SearchRun) ranked(ctx context.Context, c docFrequencies) (hits []op.Hit
 	if err := a.FindNear(ctx, c); err != nil {
 		return nil, nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
 	}
-	if a.best = 0; a.Q.memories {
-		if hits, err = a.askMemories(c); err != nil {
+	if a.Q.memories {
+		if hits, err = a.askMemories(ctx, c); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -188,7 +186,7 @@ func (a *SearchRun) ranked(ctx context.Context, c docFrequencies) (hits []op.Hit
 		a.Res.AtLeast = a.Res.AtLeast || a.Q.named != nil && a.Q.named.partial
 	}
 	hits = a.mergeNoteHits(hits)
-	if err := a.findStrong(c, hits); err != nil {
+	if err := a.showMemories(hits); err != nil {
 		return nil, nil, err
 	}
 	slices.SortStableFunc(hits, func(x, y op.Hit) int { return cmp.Compare(y.Rank, x.Rank) })
@@ -211,31 +209,29 @@ func (a *SearchRun) relax(ctx context.Context) error {
 	return a.queryTiers(ctx)
 }
 
-func (a *SearchRun) askMemories(c docFrequencies) ([]op.Hit, error) {
+func (a *SearchRun) askMemories(ctx context.Context, c docFrequencies) ([]op.Hit, error) {
 	q := a.E.StmQuery(a.Q, c, a.Limit, true, a.Now)
-	a.cold, a.due = nil, nil
-	var into []*[]stm.Match
-	if a.searchesCold() {
-		q.Beside, into = append(q.Beside, a.coldMatches()), append(into, &a.cold)
-	}
-	if a.canAddFading() {
-		q.Beside, into = append(q.Beside, a.fadingMatches()), append(into, &a.due)
+	if a.due = nil; a.canAddFading() {
+		q.Beside = append(q.Beside, a.fadingMatches())
 	}
 	found := a.Q.set.Search(q)
-	for i, list := range into {
-		*list = found.Beside[i]
+	if len(found.Beside) > 0 {
+		a.due = found.Beside[0]
 	}
 	if found.Loading {
 		a.Res.Loading = &op.Loading{Indexed: found.Indexed, Total: found.Of}
 	}
 	a.Res.Total += found.Total
 	a.withWords += found.Total - found.Near
-	a.best = found.Best * a.Q.stm
 	hits, err := a.memoryHits(found.Matches)
 	if err != nil {
 		return nil, err
 	}
-	return a.replaceMerged(hits)
+	archived, err := a.archivedHits(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return a.replaceMerged(append(hits, archived...))
 }
 
 func (a *SearchRun) memoryHits(matches []stm.Match) ([]op.Hit, error) {
@@ -274,7 +270,6 @@ func (a *SearchRun) askNotes(ctx context.Context, c docFrequencies) ([]op.Hit, [
 	a.found = make(map[string]ltm.Hit, len(found.Hits))
 	for _, h := range found.Hits {
 		a.found[h.Path] = h
-		a.best = max(a.best, h.Relevance*a.Q.ltm)
 		hits = append(hits, a.noteHit(h))
 	}
 	return hits, found.Terms, nil
@@ -286,11 +281,7 @@ func (a *SearchRun) noteHit(h ltm.Hit) op.Hit {
 	hit := op.Hit{Tier: op.TierNote, Rank: h.Relevance * a.Q.ltm, Note: e.Notes.NoteOfHit(h)}
 	hit.Explain = &op.Explain{Relevance: h.Relevance, Age: 1, Tier: a.Q.ltm}
 	hit.Explain.Meaning, hit.Explain.Date = a.Q.Near.notes[h.Path], a.Q.dates.ofNote(h.Path, h.Created)
-	for _, s := range h.Scores {
-		hit.Explain.Terms = append(hit.Explain.Terms,
-			op.TermExplain{Term: s.Term, Field: string(s.Field), TF: s.TF, DF: s.DF, IDF: s.IDF,
-				Weight: unlessOne(s.Weight), Score: s.Score})
-	}
+	hit.Explain.Terms = termsOf(h.Scores)
 	a.Q.markReplaced(hit.Explain.Terms)
 	return hit
 }

@@ -25,13 +25,14 @@ type life struct {
 	names map[memory.ID]string
 	texts map[memory.ID]string // as they were saved
 	row   eval.LifecycleRow
+	opens bool // each question opens what it offers
 }
 
 // live saves, fades and asks in a folder, which is made.
-func (s *session) live(ctx context.Context, l *lifetime, o *engine.Options, home, name string) (eval.LifecycleRow,
+func (s *session) live(ctx context.Context, l *lifetime, o *engine.Options, home string, f *fading) (eval.LifecycleRow,
 	error) {
 	life := &life{lifetime: l, names: map[memory.ID]string{}, texts: map[memory.ID]string{},
-		row: eval.LifecycleRow{Name: name}}
+		row: eval.LifecycleRow{Name: f.name}, opens: f.opens}
 	o.Data, o.State, o.Socket = filepath.Join(home, "data"), filepath.Join(home, "state"), ""
 	o.Vaults = []string{filepath.Join(home, "vault")}
 	o.Now = func() time.Time { return time.UnixMilli(life.now.Load()).UTC() }
@@ -200,7 +201,10 @@ func (l *life) ask(ctx context.Context, s *session) error {
 		for _, h := range res.Hits {
 			id := hitMemory(&h)
 			run[q.ID] = append(run[q.ID], l.names[id])
-			if h.Rekindled != nil || h.Rekindling {
+			if h.Rekindle != "" && l.opens {
+				if _, err := op.Show.Call(ctx, l.e, &op.ShowRequest{ID: string(id)}); err != nil {
+					return fmt.Errorf("question %s: %w", q.ID, err)
+				}
 				if err := l.back(ctx, id); err != nil {
 					return fmt.Errorf("question %s: %w", q.ID, err)
 				}

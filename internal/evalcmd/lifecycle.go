@@ -119,19 +119,20 @@ func (l *lifetime) end() time.Time {
 type fading struct {
 	name   string
 	change func(o *engine.Options)
+	opens  bool // each question opens what it offers to restore
 }
 
 func fadings() []fading {
-	off := func(o *engine.Options) { o.Rekindle = core.RekindleOff }
+	mode := func(m core.RekindleMode) func(*engine.Options) { return func(o *engine.Options) { o.Rekindle = m } }
+	coldest := func(s memory.Stage) func(*engine.Options) {
+		return func(o *engine.Options) { o.Lifecycle.Coldest = s }
+	}
 	return []fading{
-		{"nothing fades", func(o *engine.Options) { o.Lifecycle.Coldest = memory.Active }},
-		{"demoted and not archived", func(o *engine.Options) { o.Lifecycle.Coldest = memory.Demoted }},
-		{"as shipped, each question apart", func(o *engine.Options) { o.Rekindle = core.RekindleAsk }},
-		{"as shipped, one after another", func(*engine.Options) {}},
-		{"archive folder indexed", func(o *engine.Options) { o.IndexArchive = true }},
-		{"no rekindling", off},
-		{"summaries and key terms only", func(o *engine.Options) { off(o); o.Lifecycle.Coldest = memory.Archived }},
-		{"key terms only", func(o *engine.Options) { off(o); o.Lifecycle.Ages.Rehydrate = o.Lifecycle.Ages.Archive }},
+		{"nothing fades", coldest(memory.Active), false},
+		{"demoted and not archived", coldest(memory.Demoted), false},
+		{"archived, each question apart", mode(core.RekindleAsk), false},
+		{"archived, one after another", mode(core.RekindleAuto), true},
+		{"archived, no rekindling", mode(core.RekindleOff), false},
 	}
 }
 
@@ -155,7 +156,7 @@ func (s *session) fade(ctx context.Context, l *lifetime, dir, home string) (*eva
 		o.Lifecycle.Ages, o.LifecyclePeriod, o.AutoPromote = l.ages, 0, false
 		o.Lifecycle.Coldest = memory.Rehydratable // there is a vault, which the settings do not name
 		f.change(&o)
-		row, err := s.live(ctx, l, &o, filepath.Join(home, fmt.Sprint(i)), f.name)
+		row, err := s.live(ctx, l, &o, filepath.Join(home, fmt.Sprint(i)), &f)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}
@@ -169,7 +170,7 @@ func (s *session) printFading(r *eval.LifecycleReport) {
 	s.printf("%s  %s of %s, %s; archived after %.0f days\n", string(r.Unit),
 		cli.Count(r.Memories, "memory", "memories"),
 		cli.Count(r.Sessions, "day", "days"), cli.Count(r.Questions, "question", "questions"), r.Ages[1])
-	width := len("as shipped, each question apart")
+	width := len("archived, each question apart")
 	for k := range r.Results[0].Figures {
 		s.printf("\n%s %6s %9s %6s %6s %6s %7s %9s %9s\n", cli.Pad(r.Results[0].Figures[k].Judgements, width+2),
 			"cold", "hot bytes", "R@5", "R@10", "MRR@10", "nDCG@10", "rekindled", "identical")

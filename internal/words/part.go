@@ -51,6 +51,9 @@ func (p *Part) capture(query []QueryTerm) *Matches {
 	return m
 }
 
+// Lengths is [Index.Lengths] of the part.
+func (p *Part) Lengths() relevance.Lengths { return p.capture(nil).lengths }
+
 // Frequencies is [Index.Frequencies] of the part.
 func (p *Part) Frequencies(terms []string) (docs int, df []int) {
 	query := make([]QueryTerm, len(terms))

@@ -365,7 +365,7 @@ func (r *pastReader) presentUse() {
 // view returns a table of the rows that were live.
 func (r *pastReader) view(t time.Time) (*PastView, error) {
 	p := &PastView{MemorySet: table.MemorySet{Table: table.NewTable(), Words: table.NewIndex(r.s.Words.Analyzer,
-		r.s.Logger)}, At: t, Since: r.since}
+		r.s.Logger, nil)}, At: t, Since: r.since}
 	if !r.began.IsZero() {
 		p.Began = r.began.Time()
 	}

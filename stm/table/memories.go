@@ -82,12 +82,28 @@ func (m *MemorySet) part() *words.Part {
 // unindexed counts the memories that are seen and have no place in the word index.
 func (m *MemorySet) unindexed() (n int) {
 	m.Table.Each(func(c *Cell, r *Row) bool {
-		if c.Doc.Load() == 0 && m.Sees(r) {
+		if c.Doc.Load() == 0 && m.Shows(r) && m.Words.has(r) {
 			n++
 		}
 		return true
 	})
 	return n
+}
+
+// Indexable counts the memories that belong into the word index. Of memories that are cold it looks at each.
+func (m *MemorySet) Indexable() (n int) {
+	if n = m.Len(); m.Words.elsewhere == nil || m.Cold() == 0 {
+		return n
+	}
+	return m.count(m.Words.has)
+}
+
+// Lengths returns the lengths of the memories that are indexed.
+func (m *MemorySet) Lengths() relevance.Lengths {
+	if m.Sees != nil {
+		return m.part().Lengths()
+	}
+	return m.Words.Words.Load().Lengths()
 }
 
 // Frequencies returns how many memories are indexed, and how many of them hold

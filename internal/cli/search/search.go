@@ -196,26 +196,12 @@ func hitLine(s *cli.App, h *op.Hit, best float64) string {
 	return line
 }
 
-// fateLine says what became of a memory that had faded and was meant, "" for others.
+// fateLine says how an archived memory that is relevant is restored, "" for others.
 func fateLine(h *op.Hit) string {
-	switch r := h.Rekindled; {
-	case h.Rekindling:
-		return "its text is being read and comes back in a moment; shown is its summary"
-	case h.Rekindle != "":
-		return "its text is in the vault: emberd rekindle " + h.ID.Short()
-	case r == nil:
+	if h.Rekindle == "" {
 		return ""
-	case r.Verdict == "gone":
-		return "its note is gone; the summary is what is left: emberd rekindle " + h.ID.Short()
-	case r.Verdict == "moved" && r.Edited:
-		return "back from " + cli.Flat(r.Path) + ", where its note was moved, edited since"
-	case r.Verdict == "moved":
-		return "back from " + cli.Flat(r.Path) + ", where its note was moved"
-	case r.Verdict == "edited":
-		return "back from " + cli.Flat(r.Path) + ", edited since it was archived"
-	default:
-		return "back from " + cli.Flat(r.Path)
 	}
+	return "archived; to restore it, run: emberd rekindle " + h.ID.Short()
 }
 
 // noteLine names a note, the section that answers and its date, and where that is.

@@ -1,0 +1,136 @@
+package notes
+
+import (
+	"context"
+	"errors"
+
+	"emberd/engine/core"
+	"emberd/ltm"
+	"emberd/memory"
+	"emberd/stm"
+	"emberd/vault"
+)
+
+// The texts of archived memories are in an index of their own, which ranks them as the memories that they are
+// ([ltm.Options]). It has every note of the archive folder with the ID of a memory; searches pass over those whose
+// memory has its text in the log again.
+
+// AskArchive is [VaultNotes.Ask] for the index of archived texts.
+func (n *VaultNotes) AskArchive(question func(*ltm.Index) error) error {
+	for range 2 {
+		if err := question(n.archived()); !errors.Is(err, ltm.ErrClosed) {
+			return err
+		}
+	}
+	return nil
+}
+
+// AskAll asks the index of notes, and then that of archived texts.
+func (n *VaultNotes) AskAll(question func(*ltm.Index) error) error {
+	return errors.Join(n.Ask(question), n.AskArchive(question))
+}
+
+// archived returns the index of the archived texts that the caller can read.
+func (n *VaultNotes) archived() *ltm.Index {
+	n.Mu.RLock()
+	defer n.Mu.RUnlock()
+	if n.Sees != nil {
+		return n.texts.Through(n.Sees)
+	}
+	return n.texts
+}
+
+// HasArchived reports whether the index of archived texts has a note.
+func (n *VaultNotes) HasArchived(path string) bool { return n.archived().Shows(path) }
+
+// openArchived opens the index of archived texts, without those that are no longer in the archive folder. Mu must be
+// held once the notes are open.
+func (n *VaultNotes) openArchived() (*ltm.Index, error) {
+	index, err := ltm.Open(n.textsDir, &ltm.Options{Logger: n.Log, Analyzer: n.text, Memories: true})
+	if err != nil {
+		return nil, memory.Errorf(memory.Unavailable, "open the index of archived memories: %w", err)
+	}
+	var gone []string
+	for path := range index.Known() {
+		if !n.Archive.contains(path) {
+			gone = append(gone, path)
+		}
+	}
+	if len(gone) > 0 {
+		err = index.Update(context.Background(), nil, gone)
+	}
+	return index, err
+}
+
+// indexArchived updates the index of archived texts after notes were read.
+func (n *VaultNotes) indexArchived(ctx context.Context, read []Reading, gone []string) error {
+	var put []ltm.Doc
+	var removed []string
+	for _, path := range gone {
+		if n.Archive.contains(path) {
+			removed = append(removed, path)
+		}
+	}
+	for _, r := range read {
+		switch {
+		case r.Note == nil || !n.Archive.contains(r.Doc.Path):
+		case r.Note.Carried == nil || r.Note.Copy:
+			removed = append(removed, r.Doc.Path)
+		default:
+			put = append(put, n.archivedDoc(r.Note))
+		}
+	}
+	if len(put)+len(removed) == 0 {
+		return nil
+	}
+	return n.archived().Update(ctx, put, removed)
+}
+
+// IndexTexts indexes notes that were just written or read for memories that are about to be archived, so that a
+// search finds these as soon as the log has dropped their texts.
+func (n *VaultNotes) IndexTexts(ctx context.Context, notes ...*vault.Note) error {
+	read := make([]Reading, len(notes))
+	for i, note := range notes {
+		n.Carriers.record(note)
+		read[i] = Reading{Doc: ltm.Doc{Path: note.Path}, Note: note}
+	}
+	return n.indexArchived(ctx, read, nil)
+}
+
+// archivedDoc returns the document of a memory's text. What else is searched of the memory is in the log.
+func (n *VaultNotes) archivedDoc(note *vault.Note) ltm.Doc {
+	text := note.Carried.Body
+	doc := ltm.Doc{Path: note.Path, MemoryID: note.MemoryID, Text: text, Created: note.Created, Modified: note.Updated,
+		Cursor: ltm.Cursor{Digest: note.Digest, Size: note.Size, ModTime: note.ModTime, ChangeTime: note.ChangeTime,
+			Inode: note.Inode}}
+	if id, err := memory.ParseID(note.MemoryID); err == nil && n.Beside != nil {
+		text += "\n" + n.Beside(id)
+	}
+	doc.Sections = []ltm.Section{{Line: 1, Text: text}}
+	return doc
+}
+
+// ArchivedText returns the text in a note of the archive folder, for showing.
+func (n *VaultNotes) ArchivedText(ctx context.Context, path string) (string, error) {
+	note, err := n.Root.Load().Read(ctx, path)
+	switch {
+	case err != nil:
+		return "", err
+	case note.Carried == nil:
+		return "", errors.New("the note is of no memory")
+	}
+	return note.Carried.Body, nil
+}
+
+// ArchivedAt returns the archived memory whose text is in the note of a path, nil for none.
+func (e *Notes) ArchivedAt(path string) *stm.Row {
+	id, carries := e.Vault.Carriers.At(path)
+	if !carries {
+		return nil
+	}
+	row, live := e.Stm.Get(id)
+	if !live || !e.Archived(row) || core.NoteOfRow(row) != path {
+		return nil
+	}
+	return row
+}
