@@ -35,7 +35,7 @@ func (d *desk) to(stage memory.Stage, ids ...memory.ID) []rekindle.Move {
 		if !live {
 			d.t.Fatalf("no memory %s", id)
 		}
-		moves = append(moves, rekindle.Move{ID: id, From: row.Stage(), To: stage, Used: row.LastUsed()})
+		moves = append(moves, rekindle.Move{ID: id, From: row.Stage(), To: stage, Used: row.LastTouched()})
 	}
 	return moves
 }

@@ -217,7 +217,7 @@ func TestARestartKeepsEverything(t *testing.T) {
 	gone := save(t, first, "the tide turns at six")
 	do(t, first, op.Edit, &op.EditRequest{ID: string(kept.ID), Source: new("the pilot")})
 	do(t, first, op.Forget, &op.ForgetRequest{ID: string(gone.ID)})
-	do(t, first, op.Show, &op.ShowRequest{ID: string(kept.ID)})
+	do(t, first, op.Touch, &op.TouchRequest{ID: string(kept.ID)})
 	searchFor(t, first, "harbour")
 	before := look(t, first, kept.ID)
 	if err := first.Close(); err != nil {

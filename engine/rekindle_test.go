@@ -96,7 +96,6 @@ func TestRekindlingATextThatIsGone(t *testing.T) {
 	got := d.archived(id, other)
 	cold := look(t, d.Engine, id)
 	ok(t, os.Remove(d.at(cold.VaultPath)))
-	d.batch(nil, []string{cold.VaultPath})
 	res := d.rekindled(id)
 	if res.Verdict != "gone" || res.Memory.Content != cold.Content || res.Memory.Stage != memory.Archived || res.Path != cold.VaultPath ||
 		!res.Memory.NoteGone.Equal(core.StampTime(d.clock.Now())) || res.Memory.UseCount != 0 {

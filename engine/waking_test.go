@@ -207,8 +207,10 @@ func TestAnArchivedNoteThatWasEdited(t *testing.T) {
 func TestAnArchivedNoteThatIsGone(t *testing.T) {
 	t.Parallel()
 	d, id := sleeper(t)
-	d.remove(d.memory(id).VaultPath)
+	path := d.memory(id).VaultPath
+	d.batch([]string{path}, nil) // the watcher knows it
 	d.settle()
+	d.remove(path)
 	m := d.memory(id)
 	if m.NoteGone.IsZero() {
 		t.Fatalf("the memory is %+v", m.Memory)

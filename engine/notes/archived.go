@@ -52,7 +52,7 @@ func (n *VaultNotes) openArchived() (*ltm.Index, error) {
 	}
 	var gone []string
 	for path := range index.Known() {
-		if !n.Archive.contains(path) {
+		if !n.Archive.contains(path) || n.Archive.State(path).ID == "" { // that is read again, if it is there
 			gone = append(gone, path)
 		}
 	}
@@ -91,7 +91,9 @@ func (n *VaultNotes) indexArchived(ctx context.Context, read []Reading, gone []s
 func (n *VaultNotes) IndexTexts(ctx context.Context, notes ...*vault.Note) error {
 	read := make([]Reading, len(notes))
 	for i, note := range notes {
-		n.Carriers.record(note)
+		if id, err := memory.ParseID(note.MemoryID); err == nil {
+			n.unread.Store(note.Path, id)
+		}
 		read[i] = Reading{Doc: ltm.Doc{Path: note.Path}, Note: note}
 	}
 	return n.indexArchived(ctx, read, nil)
@@ -126,7 +128,11 @@ func (n *VaultNotes) ArchivedText(ctx context.Context, path string) (string, err
 func (e *Notes) ArchivedAt(path string) *stm.Row {
 	id, carries := e.Vault.Carriers.At(path)
 	if !carries {
-		return nil
+		written, ok := e.Vault.unread.Load(path)
+		if !ok {
+			return nil
+		}
+		id = written.(memory.ID)
 	}
 	row, live := e.Stm.Get(id)
 	if !live || !e.Archived(row) || core.NoteOfRow(row) != path {

@@ -65,6 +65,7 @@ type Followed struct {
 	Mu       sync.RWMutex
 	index    *ltm.Index
 	texts    *ltm.Index // of archived memories
+	unread   sync.Map   // memory.ID by path, of notes that emberd wrote for texts and the watcher has not reported
 	watcher  *watcher.Watcher
 	Skipped  map[string]Unread // notes that could not be read
 	Links    *linkindex.Index  // nil until the first request for links

@@ -247,6 +247,7 @@ func (n *VaultNotes) Apply(ctx context.Context, read []Reading, gone []string) e
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	for _, name := range gone {
+		n.unread.Delete(name)
 		delete(n.Skipped, name)
 		n.Carriers.lost(name)
 		n.Follower.Lost(name)
@@ -297,6 +298,7 @@ func (n *VaultNotes) Remember(r Reading) {
 	}
 	if r.Note != nil {
 		n.Carriers.record(r.Note)
+		n.unread.Delete(r.Note.Path)
 	}
 	if r.Note != nil && !core.HoldsList(r.Note) {
 		n.Follower.Remembered(r.Note)

@@ -211,6 +211,11 @@ func (a *SearchRun) relax(ctx context.Context) error {
 
 func (a *SearchRun) askMemories(ctx context.Context, c docFrequencies) ([]op.Hit, error) {
 	q := a.E.StmQuery(a.Q, c, a.Limit, true, a.Now)
+	// A memory that is restored meanwhile is met twice rather than never.
+	archived, err := a.archivedHits(ctx, c)
+	if err != nil {
+		return nil, err
+	}
 	if a.due = nil; a.canAddFading() {
 		q.Beside = append(q.Beside, a.fadingMatches())
 	}
@@ -227,11 +232,14 @@ func (a *SearchRun) askMemories(ctx context.Context, c docFrequencies) ([]op.Hit
 	if err != nil {
 		return nil, err
 	}
-	archived, err := a.archivedHits(ctx, c)
-	if err != nil {
-		return nil, err
+	for _, h := range archived {
+		if placeOf(hits, h.ID) >= 0 {
+			a.Res.Total--
+			continue
+		}
+		hits = append(hits, h)
 	}
-	return a.replaceMerged(append(hits, archived...))
+	return a.replaceMerged(hits)
 }
 
 func (a *SearchRun) memoryHits(matches []stm.Match) ([]op.Hit, error) {
