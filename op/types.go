@@ -254,6 +254,10 @@ type Hit struct {
 	Superseded *Successor `json:"superseded,omitempty"`
 }
 
+// Shortened reports whether Content is the summary of an archived memory. A search shows the text instead, if it can
+// read the note that has it.
+func (m *Memory) Shortened() bool { return m.Stage.Cold() && (m.Summary == "" || m.Content == m.Summary) }
+
 // Successor is the memory that counts in the place of another.
 type Successor struct {
 	By   memory.ID `json:"by"`

@@ -124,15 +124,23 @@ func (n *VaultNotes) ArchivedText(ctx context.Context, path string) (string, err
 	return note.Carried.Body, nil
 }
 
+// idAt returns the ID of a note, also of one that emberd wrote and the watcher has not reported.
+func (n *VaultNotes) idAt(path string) (memory.ID, bool) {
+	if id, carries := n.Carriers.At(path); carries {
+		return id, true
+	}
+	id, written := n.unread.Load(path)
+	if !written {
+		return "", false
+	}
+	return id.(memory.ID), true
+}
+
 // ArchivedAt returns the archived memory whose text is in the note of a path, nil for none.
 func (e *Notes) ArchivedAt(path string) *stm.Row {
-	id, carries := e.Vault.Carriers.At(path)
+	id, carries := e.Vault.idAt(path)
 	if !carries {
-		written, ok := e.Vault.unread.Load(path)
-		if !ok {
-			return nil
-		}
-		id = written.(memory.ID)
+		return nil
 	}
 	row, live := e.Stm.Get(id)
 	if !live || !e.Archived(row) || core.NoteOfRow(row) != path {

@@ -102,6 +102,7 @@ func newLifetime(set *eval.Set, share float64) (*lifetime, error) {
 	p := rekindle.DefaultPolicy().Ages
 	by := float64(l.end().Sub(oldest.Created)) / float64(p.Archive)
 	stretch := func(d time.Duration) time.Duration { return time.Duration(by * float64(d)) }
+	l.restate()
 	l.ages = rekindle.Ages{Demote: stretch(p.Demote), Archive: stretch(p.Archive), Rehydrate: stretch(p.Rehydrate)}
 	if l.ages.Demote <= 0 {
 		return nil, fmt.Errorf("all of its %s are of one day", set.Unit)
@@ -172,14 +173,21 @@ func (s *session) printFading(r *eval.LifecycleReport) {
 		cli.Count(r.Sessions, "day", "days"), cli.Count(r.Questions, "question", "questions"), r.Ages[1])
 	width := len("archived, each question apart")
 	for k := range r.Results[0].Figures {
-		s.printf("\n%s %6s %9s %6s %6s %6s %7s %9s %9s\n", cli.Pad(r.Results[0].Figures[k].Judgements, width+2),
-			"cold", "hot bytes", "R@5", "R@10", "MRR@10", "nDCG@10", "rekindled", "identical")
+		s.printf("\n%s %6s %9s %6s %6s %6s %6s %7s %9s %9s\n", cli.Pad(r.Results[0].Figures[k].Judgements, width+2),
+			"cold", "hot bytes", "R@5", "odd", "even", "R@10", "nDCG@10", "rekindled", "identical")
 		for _, row := range r.Results {
 			f := row.Figures[k]
-			s.printf("  %s %4.0f %% %7.0f %% %6.3f %6.3f %6.3f %7.3f %9s %9s\n", cli.Pad(row.Name, width), 100*row.Cold,
-				100*float64(row.Hot)/float64(max(1, r.Bytes)), f.Recall5, f.Recall10, f.MRR10, f.NDCG10,
+			s.printf("  %s %4.0f %% %7.0f %% %6.3f %6.3f %6.3f %6.3f %7.3f %9s %9s\n", cli.Pad(row.Name, width), 100*row.Cold,
+				100*float64(row.Hot)/float64(max(1, r.Bytes)), f.Recall5, row.Halves[k][1].Recall5,
+				row.Halves[k][0].Recall5, f.Recall10, f.NDCG10,
 				cli.Grouped(row.Rekindled), cmp.Or(identicalText(&row), "-"))
 		}
+	}
+	s.printf("\n%s %9s %9s %9s %8s %8s %15s %15s\n", cli.Pad("", width+2), "log kB", "snap kB", "heap kB", "p50 ms",
+		"p99 ms", "restated newer", "updates newer")
+	for _, row := range r.Results {
+		s.printf("  %s %9d %9d %9d %8.2f %8.2f %15s %15s\n", cli.Pad(row.Name, width), row.Log>>10, row.Snapshot>>10,
+			row.Heap>>10, row.Latency.P50, row.Latency.P99, row.Restated, row.Recency)
 	}
 	s.printf("\n")
 }
