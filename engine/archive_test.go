@@ -16,6 +16,7 @@ import (
 	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
+	"emberd/stm"
 )
 
 // shelf is a desk whose clock is an hour ahead, so that every note has been left alone.
@@ -35,7 +36,7 @@ func (d *desk) to(stage memory.Stage, ids ...memory.ID) []rekindle.Move {
 		if !live {
 			d.t.Fatalf("no memory %s", id)
 		}
-		moves = append(moves, rekindle.Move{ID: id, From: row.Stage(), To: stage, Used: row.LastTouched()})
+		moves = append(moves, rekindle.Move{ID: id, From: row.Stage(), To: stage, Used: stm.LastTouched(row)})
 	}
 	return moves
 }

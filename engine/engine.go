@@ -101,7 +101,7 @@ func Open(opt core.Options) (*Engine, error) {
 		long.Follower = &noteFollower{e}
 		long.Beside = func(id memory.ID) string {
 			if row, live := store.Get(id); live {
-				return row.Beside()
+				return stm.OtherText(row)
 			}
 			return ""
 		}

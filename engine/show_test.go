@@ -6,6 +6,7 @@ import (
 
 	"emberd/memory"
 	"emberd/op"
+	"emberd/stm"
 )
 
 func TestShowIsAnAccessAndNoUse(t *testing.T) {
@@ -24,8 +25,8 @@ func TestShowIsAnAccessAndNoUse(t *testing.T) {
 		t.Errorf("looking without tracking counted: %d accesses", again.AccessCount)
 	}
 	row, _ := e.Stm.Get(m.ID)
-	if !row.LastOpened().Equal(clock.Now().Truncate(time.Millisecond)) || !row.LastTouched().Equal(row.LastOpened()) {
-		t.Errorf("last opened at %v, touched at %v", row.LastOpened(), row.LastTouched())
+	if !stm.LastOpened(row).Equal(clock.Now().Truncate(time.Millisecond)) || !stm.LastTouched(row).Equal(stm.LastOpened(row)) {
+		t.Errorf("last opened at %v, touched at %v", stm.LastOpened(row), stm.LastTouched(row))
 	}
 }
 

@@ -60,7 +60,7 @@ func (s *scratch) clearRuns() {
 
 // work computes the relevance of a note from its runs, and its best passage.
 func (s *searcher) work(c *candidate) {
-	if s.index.memories {
+	if s.index.memories() {
 		s.workMemory(c)
 		return
 	}

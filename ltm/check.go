@@ -59,7 +59,7 @@ func (s *searcher) sample(n int) []uint32 {
 
 // verify finds the first difference between a document and what is indexed of it.
 func (s *searcher) verify(number uint32, d *Doc) error {
-	want := s.index.analyze(d)
+	want := analyze(s.index.analyzer, s.index.memories(), d)
 	i, doc, ok := s.view.document(ref{note: number})
 	if !ok {
 		return errMissing
@@ -93,7 +93,7 @@ func (s *searcher) compareTerms(in *segmentView, doc uint32, r ref, want map[str
 	for term, o := range want {
 		list, _ := in.find(term)
 		c.reset(&list)
-		if c.seek(doc); c.doc() != doc || s.index.unpacked(c.occurrence()) != o {
+		if c.seek(doc); c.doc() != doc || s.index.layout.unpack(c.occurrence()) != o {
 			return fmt.Errorf("a term of note number %d, part %d, is not indexed as it stands there", r.note, r.part)
 		}
 	}

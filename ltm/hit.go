@@ -68,7 +68,7 @@ func (s *searcher) explain(c candidate) []Score {
 // parts divides what a word gives to a note among the fields, in proportion to their
 // weighted counts.
 func (s *searcher) parts(w *queryTerm, c candidate, run []posting) []Score {
-	if s.index.memories {
+	if s.index.memories() {
 		return s.memoryParts(w, c, run)
 	}
 	note, o := s.table.notes[c.number], inWhole(run)

@@ -106,7 +106,7 @@ type sharedIndex struct {
 	dir      string
 	log      *slog.Logger
 	analyzer *analysis.Analyzer
-	memories bool // see Options
+	layout   layout
 	health   *health
 	opened   opening
 
@@ -165,7 +165,7 @@ func Open(dir string, opt *Options) (*Index, error) {
 		dir:      dir,
 		log:      cmp.Or(opt.Logger, slog.New(slog.DiscardHandler)),
 		analyzer: opt.Analyzer,
-		memories: opt.Memories,
+		layout:   layout{forms: opt.Memories},
 		pending:  make(chan struct{}, maxPending),
 		closing:  make(chan struct{}),
 	}}
@@ -182,9 +182,12 @@ func Open(dir string, opt *Options) (*Index, error) {
 	return x, nil
 }
 
+// memories reports whether the index is of memories, see [Options].
+func (x *sharedIndex) memories() bool { return x.layout.forms }
+
 // identity names what made the terms of the index.
 func (x *sharedIndex) identity() string {
-	if x.memories {
+	if x.memories() {
 		return x.analyzer.Identity() + "\nmemories 1"
 	}
 	return x.analyzer.Identity()

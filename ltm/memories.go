@@ -4,87 +4,10 @@ import (
 	"math/bits"
 
 	"emberd/internal/relevance"
-	"emberd/internal/text/analysis"
-	"emberd/internal/text/chunk"
 )
-
-// An index of memories (Options.Memories) has the same files as one of notes. It differs in three things: the text of
-// a document is cut like a memory's (package chunk), a posting also has the forms in which the text has the term,
-// and the relevance is that of package words. So a memory whose text is in a note and one whose text is in the log
-// have the same relevance, but for one thing: what a term adds to the passages of a part of a note is their average.
-
-// formBits is how many low bits of a posting are the forms of the term (analysis.Form).
-const formBits = 6
 
 // memoryMost bounds what a term of weight · idf = 1 gives to a memory.
 const memoryMost = 1 + relevance.MemoryNameShare
-
-// memory cuts the text of a memory into passages and counts its terms.
-func (c *passageSplitter) memory(d *Doc) analyzedNote {
-	n := analyzedNote{record: newRecord(d)}
-	c.begin(place{line: 1})
-	text := ""
-	if len(d.Sections) > 0 {
-		text = d.Sections[0].Text
-	}
-	c.terms = c.analyzer.AppendTerms(c.terms[:0], text)
-	terms := c.terms
-	starts := chunk.Passages(text, wordStarts(terms))
-	for i := range max(1, len(starts)) {
-		end := len(terms)
-		for j := 0; i+1 < len(starts) && j < end; j++ {
-			if terms[j].Start >= starts[i+1] {
-				end = j
-			}
-		}
-		if i > 0 && len(c.passages) < maxPassages {
-			c.begin(place{line: 1})
-		}
-		c.body(terms[:end], len(wordStarts(terms[:end])))
-		c.forms(text, terms[:end])
-		terms = terms[end:]
-	}
-	c.row = rowOf(c.row[:0], c.terms)
-	return c.finish(n)
-}
-
-// forms notes in which forms the last part has terms.
-func (c *passageSplitter) forms(text string, terms []analysis.Term) {
-	part, _ := c.last()
-	for _, t := range terms {
-		o := part[t.Text]
-		o.forms |= uint8(t.FormIn(text))
-		part[t.Text] = o
-	}
-}
-
-// wordStarts is where the words begin that terms lie in.
-func wordStarts(terms []analysis.Term) (starts []int) {
-	for _, t := range terms {
-		if !t.Inner() {
-			starts = append(starts, t.Start)
-		}
-	}
-	return starts
-}
-
-// packed encodes an occurrence as this index stores it.
-func (x *sharedIndex) packed(o occurrence) uint64 {
-	if x.memories {
-		return uint64(o.pack())<<formBits | uint64(o.forms)
-	}
-	return uint64(o.pack())
-}
-
-// unpacked decodes an occurrence as this index stores it.
-func (x *sharedIndex) unpacked(v uint64) occurrence {
-	if !x.memories {
-		return unpack(v)
-	}
-	o := unpack(v >> formBits)
-	o.forms = uint8(v & (1<<formBits - 1))
-	return o
-}
 
 // memoryGain is what a term of weight · idf = 1 gives to a memory: as a whole, form included, and to the passage that
 // gets the most.
@@ -105,7 +28,7 @@ func (s *searcher) ofMemory(in *segmentBase, first uint32, w *queryTerm, run []p
 	var g memoryGain
 	forms, long := uint8(0), len(in.passages(first)) > 1
 	for _, p := range run {
-		o := s.index.unpacked(p.packed)
+		o := s.index.layout.unpack(p.packed)
 		g.tf += o.body
 		forms |= o.forms
 		if long {
@@ -128,7 +51,7 @@ func (n *norms) memory(words float64) float64 { return relevance.MemoryNorm(word
 // eachPassage calls do for every passage of a long memory that a posting is of, with what it gives there.
 func (s *searcher) eachPassage(in *segmentBase, first uint32, p posting,
 	do func(passage int, share, norm float64, tf int)) {
-	o, words := s.index.unpacked(p.packed), in.passages(first+uint32(p.part))
+	o, words := s.index.layout.unpack(p.packed), in.passages(first+uint32(p.part))
 	tf := o.perPassage()
 	for rest := o.bodyIn; rest != 0; rest &= rest - 1 {
 		bit := bits.TrailingZeros16(rest)

@@ -41,8 +41,8 @@ type passageSplitter struct {
 }
 
 // analyze cuts a note into passages and makes its record.
-func (x *sharedIndex) analyze(d *Doc) analyzedNote {
-	c := passageSplitter{analyzer: x.analyzer, memories: x.memories}
+func analyze(a *analysis.Analyzer, memories bool, d *Doc) analyzedNote {
+	c := passageSplitter{analyzer: a, memories: memories}
 	return c.analyze(d)
 }
 

@@ -30,7 +30,7 @@ type termScan struct {
 func (l *termScan) set(s *searcher, in *segmentBase, word int, list *postingList) {
 	w := &s.words[word]
 	l.word, l.full, l.weak = word, w.full, w.weak
-	if s.index.memories { // there are too few postings for bounds by block to save anything
+	if s.index.memories() { // there are too few postings for bounds by block to save anything
 		l.most, l.blocks = w.full*memoryMost, nil
 		l.reset(list)
 		return
@@ -231,7 +231,7 @@ func (c *segmentScan) take(l *termScan, first, end uint32) float64 {
 	}
 	run := l.run(c.runs[l.word], c.in.segmentBase, end)
 	c.runs[l.word] = run
-	if c.index.memories {
+	if c.index.memories() {
 		g := c.ofMemory(c.in.segmentBase, first, &c.words[l.word], run)
 		return l.full * (g.whole + g.form + g.most)
 	}

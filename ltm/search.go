@@ -102,7 +102,7 @@ func (x *Index) searcher(q *Query) (*searcher, error) {
 			t = t.only(x.shows)
 		}
 		s := &searcher{index: x, query: q, view: v, table: t, norms: t.norms(), scratch: sc, counted: -1}
-		if x.memories {
+		if x.memories() {
 			all := t.lengths().Plus(q.Lengths)
 			s.norms.passage, s.norms.typical = max(all.Passage(), 1), all.Typical()
 		}

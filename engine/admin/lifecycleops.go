@@ -64,7 +64,8 @@ func (e *Admin) stageStatus() []op.StageStatus {
 	out := []op.StageStatus{{Stage: memory.Active, Multiplier: memory.Active.ScoreMultiplier()}}
 	for i, after := range []time.Duration{ages.Demote, ages.Archive, ages.Rehydrate} {
 		stage := memory.Stages()[i+1]
-		out = append(out, op.StageStatus{Stage: stage, After: int64(after.Seconds()), Multiplier: stage.ScoreMultiplier()})
+		out = append(out, op.StageStatus{Stage: stage, After: int64(after.Seconds()),
+			Multiplier: stage.ScoreMultiplier()})
 	}
 	counts := e.Stm.Counts()
 	for i := range out {

@@ -157,7 +157,7 @@ func ChangedReason(row *stm.Row, m rekindle.Move) string {
 		return fmt.Sprintf("it is %s already", row.Stage())
 	case !m.From.Cold() && row.Has("text_digest"):
 		return "two devices changed it at once, and its text is in its note only; emberd rekindle brings it back"
-	case !row.LastTouched().Equal(m.Used):
+	case !stm.LastTouched(row).Equal(m.Used):
 		return "it was used or opened meanwhile"
 	}
 	return ""
@@ -279,7 +279,7 @@ func (a *Archiver) ArchivedRow(ctx context.Context, row *stm.Row,
 // archivedNote is the note that contains a memory's text.
 type archivedNote struct {
 	path  string
-	body  string            // its text
+	body  string // its text
 	note  *vault.Note
 	seen  map[string]string // fingerprints of the fields in which it agrees with the memory
 	stage string            // the stage in the note, "" for none

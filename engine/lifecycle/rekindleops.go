@@ -32,7 +32,7 @@ func (e *Lifecycle) ArchiveAsked(ctx context.Context, req *op.ArchiveRequest) (*
 		if err := e.MayChange(row); err != nil {
 			return nil, err
 		}
-		moves = append(moves, rekindle.Move{ID: id, From: row.Stage(), To: memory.Archived, Used: row.LastTouched()})
+		moves = append(moves, rekindle.Move{ID: id, From: row.Stage(), To: memory.Archived, Used: stm.LastTouched(row)})
 	}
 	a := Archiver{E: e, Reason: "asked for", By: op.CallerFrom(ctx), Dry: req.DryRun}
 	if err := a.all(ctx, moves); err != nil {

@@ -209,7 +209,7 @@ func (e *Lifecycle) IsPrimary() bool {
 // FactsOf returns the facts that decide the stage of a memory.
 func FactsOf(r *stm.Row) rekindle.StageInputs {
 	return rekindle.StageInputs{ID: r.ID(), Stage: r.Stage(), Category: r.Category(), Core: r.Core(),
-		CreatedAt: r.CreatedAt(), LastUsed: r.LastUsed(), LastOpened: r.LastOpened(), Since: r.Changed("stage")}
+		CreatedAt: r.CreatedAt(), LastUsed: r.LastUsed(), LastOpened: stm.LastOpened(r), Since: r.Changed("stage")}
 }
 
 // Policy returns the policy for the current vault: without one, no text can be archived.
@@ -328,7 +328,7 @@ func skipReason(row *stm.Row, m rekindle.Move) string {
 		return ""
 	case row.Core():
 		return "it is a core memory, and those never fade"
-	case !row.LastTouched().Equal(m.Used):
+	case !stm.LastTouched(row).Equal(m.Used):
 		return "it was used or opened meanwhile"
 	}
 	return ""

@@ -142,7 +142,7 @@ func (m *MergeRun) summarize(ctx context.Context) error {
 
 // archivalOf returns the move of a memory to the archive.
 func archivalOf(row *stm.Row) rekindle.Move {
-	return rekindle.Move{ID: row.ID(), From: row.Stage(), To: memory.Archived, Used: row.LastTouched()}
+	return rekindle.Move{ID: row.ID(), From: row.Stage(), To: memory.Archived, Used: stm.LastTouched(row)}
 }
 
 // NotMerged returns the error of a merge that was refused because of one memory.

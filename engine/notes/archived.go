@@ -40,12 +40,9 @@ func (n *VaultNotes) archived() *ltm.Index {
 	return n.texts
 }
 
-// HasArchived reports whether the index of archived texts has a note.
-func (n *VaultNotes) HasArchived(path string) bool { return n.archived().Shows(path) }
-
 // openArchived opens the index of archived texts, without those that are no longer in the archive folder. Mu must be
 // held once the notes are open.
-func (n *VaultNotes) openArchived() (*ltm.Index, error) {
+func openArchived(n *Followed) (*ltm.Index, error) {
 	index, err := ltm.Open(n.textsDir, &ltm.Options{Logger: n.Log, Analyzer: n.text, Memories: true})
 	if err != nil {
 		return nil, memory.Errorf(memory.Unavailable, "open the index of archived memories: %w", err)
@@ -63,7 +60,7 @@ func (n *VaultNotes) openArchived() (*ltm.Index, error) {
 }
 
 // indexArchived updates the index of archived texts after notes were read.
-func (n *VaultNotes) indexArchived(ctx context.Context, read []Reading, gone []string) error {
+func indexArchived(ctx context.Context, n *VaultNotes, read []Reading, gone []string) error {
 	var put []ltm.Doc
 	var removed []string
 	for _, path := range gone {
@@ -77,7 +74,7 @@ func (n *VaultNotes) indexArchived(ctx context.Context, read []Reading, gone []s
 		case r.Note.Carried == nil || r.Note.Copy:
 			removed = append(removed, r.Doc.Path)
 		default:
-			put = append(put, n.archivedDoc(r.Note))
+			put = append(put, archivedDoc(n.Followed, r.Note))
 		}
 	}
 	if len(put)+len(removed) == 0 {
@@ -96,11 +93,11 @@ func (n *VaultNotes) IndexTexts(ctx context.Context, notes ...*vault.Note) error
 		}
 		read[i] = Reading{Doc: ltm.Doc{Path: note.Path}, Note: note}
 	}
-	return n.indexArchived(ctx, read, nil)
+	return indexArchived(ctx, n, read, nil)
 }
 
 // archivedDoc returns the document of a memory's text. What else is searched of the memory is in the log.
-func (n *VaultNotes) archivedDoc(note *vault.Note) ltm.Doc {
+func archivedDoc(n *Followed, note *vault.Note) ltm.Doc {
 	text := note.Carried.Body
 	doc := ltm.Doc{Path: note.Path, MemoryID: note.MemoryID, Text: text, Created: note.Created, Modified: note.Updated,
 		Cursor: ltm.Cursor{Digest: note.Digest, Size: note.Size, ModTime: note.ModTime, ChangeTime: note.ChangeTime,
@@ -113,8 +110,8 @@ func (n *VaultNotes) archivedDoc(note *vault.Note) ltm.Doc {
 }
 
 // ArchivedText returns the text in a note of the archive folder, for showing.
-func (n *VaultNotes) ArchivedText(ctx context.Context, path string) (string, error) {
-	note, err := n.Root.Load().Read(ctx, path)
+func (e *Notes) ArchivedText(ctx context.Context, path string) (string, error) {
+	note, err := e.Vault.Root.Load().Read(ctx, path)
 	switch {
 	case err != nil:
 		return "", err
@@ -125,7 +122,7 @@ func (n *VaultNotes) ArchivedText(ctx context.Context, path string) (string, err
 }
 
 // idAt returns the ID of a note, also of one that emberd wrote and the watcher has not reported.
-func (n *VaultNotes) idAt(path string) (memory.ID, bool) {
+func idAt(n *VaultNotes, path string) (memory.ID, bool) {
 	if id, carries := n.Carriers.At(path); carries {
 		return id, true
 	}
@@ -138,7 +135,7 @@ func (n *VaultNotes) idAt(path string) (memory.ID, bool) {
 
 // ArchivedAt returns the archived memory whose text is in the note of a path, nil for none.
 func (e *Notes) ArchivedAt(path string) *stm.Row {
-	id, carries := e.Vault.idAt(path)
+	id, carries := idAt(e.Vault, path)
 	if !carries {
 		return nil
 	}

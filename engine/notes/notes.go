@@ -74,10 +74,10 @@ type Followed struct {
 	Broken   *BrokenNotes
 	Follower Follower
 	// Beside returns what else is searched of a memory than its text; set before Run, nil for nothing.
-	Beside func(memory.ID) string
-	Vitals   *core.Counters
-	Moved    map[string]bool // notes that changed during the first reading of links
-	problem  string          // why Run had to start again
+	Beside  func(memory.ID) string
+	Vitals  *core.Counters
+	Moved   map[string]bool // notes that changed during the first reading of links
+	problem string          // why Run had to start again
 
 	linking  sync.Mutex // held while all links are read, before Mu
 	Rereads  rereads
@@ -146,7 +146,7 @@ func (n *VaultNotes) begin() error {
 		return memory.Errorf(memory.Unavailable, "part the archive folder from the note index: %w",
 			errors.Join(err, index.Close()))
 	}
-	texts, err := n.openArchived()
+	texts, err := openArchived(n.Followed)
 	if err != nil {
 		return errors.Join(err, index.Close())
 	}
@@ -315,6 +315,7 @@ func (n *VaultNotes) Status() op.VaultStatus {
 		Frozen: ws.Frozen, Missing: ws.Gone, Away: core.StampTime(away), Released: !released.IsZero(),
 		Notes: is.Notes, Archived: apart - lists, Absent: ws.Pending, Waiting: int(n.waiting.Load()), Skipped: skipped,
 		LastScan: ws.LastScan.UTC(),
-		Problem:  core.FirstNonEmpty(is.Problem, texts.Problem, n.problem), Bytes: is.Bytes + texts.Bytes, NotRead: notRead,
+		Problem:  core.FirstNonEmpty(is.Problem, texts.Problem, n.problem), Bytes: is.Bytes + texts.Bytes,
+		NotRead:  notRead,
 		Memories: n.Carriers.len(), Settling: settling, Held: PendingDeletionsText(held)}
 }

@@ -236,7 +236,7 @@ func (n *VaultNotes) Apply(ctx context.Context, read []Reading, gone []string) e
 	if err := index.Update(ctx, put, removed); err != nil {
 		return err
 	}
-	if err := n.indexArchived(ctx, read, gone); err != nil {
+	if err := indexArchived(ctx, n, read, gone); err != nil {
 		return err
 	}
 	n.Archive.record(read, gone)

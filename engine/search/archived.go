@@ -65,7 +65,7 @@ func (e *Search) archiveQuery(ctx context.Context, q *parsedQuery, c docFrequenc
 	out := ltm.Query{Docs: c.memories + c.notes, Lengths: c.lengths, Near: q.Near.archived, Limit: limit, Explain: true,
 		Must: ltm.Filter{Phrases: q.Query.Must.Phrases}, Not: ltm.Filter{Phrases: q.Query.Not.Phrases},
 		Text: func(path string) (string, bool) {
-			text, err := e.Notes.Vault.ArchivedText(ctx, path)
+			text, err := e.Notes.ArchivedText(ctx, path)
 			return text, err == nil
 		}}
 	q.dates.intoNotes(&out)
@@ -143,7 +143,7 @@ func (a *SearchRun) showTexts(ctx context.Context) {
 		if !live || !a.E.Archived(row) {
 			continue
 		}
-		if body, err := a.E.Notes.Vault.ArchivedText(ctx, core.NoteOfRow(row)); err == nil && body != "" {
+		if body, err := a.E.Notes.ArchivedText(ctx, core.NoteOfRow(row)); err == nil && body != "" {
 			h.Content = core.WholeText(&h.Memory.Memory, body)
 		}
 	}

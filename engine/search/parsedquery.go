@@ -307,7 +307,8 @@ func (q *parsedQuery) asks(term string) bool {
 
 // StmQuery returns the query for the tier of memories.
 func (e *Search) StmQuery(q *parsedQuery, c docFrequencies, limit int, explain bool, now time.Time) stm.Query {
-	out := stm.Query{Others: c.notes, OtherLengths: c.archived, Near: q.Near.ofMemories(), Accept: q.acceptMemory(e), Limit: limit,
+	out := stm.Query{Others: c.notes, OtherLengths: c.archived, Near: q.Near.ofMemories(),
+		Accept: q.acceptMemory(e), Limit: limit,
 		Explain: explain,
 		Most:    q.stm,
 		Rank:    func(relevance float64, r *stm.Row) float64 { return Rank(e.weigh(relevance, r, now, q)) }}

@@ -44,7 +44,7 @@ type SearchRun struct {
 	Now   time.Time
 	Res   *op.SearchResult
 	// Present is false for an earlier moment, which nothing can change.
-	Present   bool
+	Present bool
 	found   map[string]ltm.Hit // notes by path
 	due     []stm.Match        // matching memories that are about to fade
 	relaxed bool               // the query was relaxed

@@ -177,7 +177,8 @@ func (s *session) printFading(r *eval.LifecycleReport) {
 			"cold", "hot bytes", "R@5", "odd", "even", "R@10", "nDCG@10", "rekindled", "identical")
 		for _, row := range r.Results {
 			f := row.Figures[k]
-			s.printf("  %s %4.0f %% %7.0f %% %6.3f %6.3f %6.3f %6.3f %7.3f %9s %9s\n", cli.Pad(row.Name, width), 100*row.Cold,
+			s.printf("  %s %4.0f %% %7.0f %% %6.3f %6.3f %6.3f %6.3f %7.3f %9s %9s\n", cli.Pad(row.Name, width),
+				100*row.Cold,
 				100*float64(row.Hot)/float64(max(1, r.Bytes)), f.Recall5, row.Halves[k][1].Recall5,
 				row.Halves[k][0].Recall5, f.Recall10, f.NDCG10,
 				cli.Grouped(row.Rekindled), cmp.Or(identicalText(&row), "-"))

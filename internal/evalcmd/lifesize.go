@@ -67,7 +67,8 @@ func (l *life) recency(ctx context.Context) error {
 		if oldest == newest {
 			continue
 		}
-		res, err := op.Search.Call(ctx, l.e, &op.SearchRequest{Query: q.Text, Limit: memory.MaxResults, Track: new(bool)})
+		res, err := op.Search.Call(ctx, l.e,
+			&op.SearchRequest{Query: q.Text, Limit: memory.MaxResults, Track: new(bool)})
 		if err != nil {
 			return err
 		}
@@ -89,7 +90,8 @@ func (l *life) recency(ctx context.Context) error {
 // endsOf returns the oldest and the newest of the evidence of a question.
 func endsOf(evidence map[string]int, created map[string]time.Time) (oldest, newest string) {
 	for name := range evidence {
-		if oldest == "" || created[name].Before(created[oldest]) || created[name].Equal(created[oldest]) && name < oldest {
+		if oldest == "" || created[name].Before(created[oldest]) ||
+			created[name].Equal(created[oldest]) && name < oldest {
 			oldest = name
 		}
 		if newest == "" || created[name].After(created[newest]) {
@@ -129,8 +131,8 @@ func restatedName(i, version int) string { return fmt.Sprintf("restated/%d/%d", 
 
 // restatedWords are whom and what a fact is about.
 func restatedWords(i int) (who, what string) {
-	who = strings.Fields("Amara Bogdan Cressida Dmitri Eszter Fergus Greta Hamish Ilse Joaquin Kirsi Lorcan Mireille Nils " +
-		"Oriana Pavel Quirine Rasmus Solveig Tariq")[i%20]
+	who = strings.Fields("Amara Bogdan Cressida Dmitri Eszter Fergus Greta Hamish Ilse Joaquin Kirsi Lorcan " +
+		"Mireille Nils Oriana Pavel Quirine Rasmus Solveig Tariq")[i%20]
 	return who, []string{"dentist", "locker number", "piano teacher", "favourite tea", "spare key"}[i/20]
 }
 

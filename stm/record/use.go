@@ -20,7 +20,8 @@ type useOnDisk struct {
 func EncodeUse(dirty map[[16]byte]UseTotal) []byte {
 	out := make(map[memory.ID]useOnDisk, len(dirty))
 	for key, t := range dirty {
-		out[memory.IDFromBytes(key)] = useOnDisk{t.Uses, t.Accesses, rfc3339(t.Used), rfc3339(t.Accessed), rfc3339(t.Opened)}
+		out[memory.IDFromBytes(key)] = useOnDisk{t.Uses, t.Accesses, rfc3339(t.Used), rfc3339(t.Accessed),
+			rfc3339(t.Opened)}
 	}
 	return Encode(out)
 }

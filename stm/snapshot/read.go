@@ -193,7 +193,7 @@ func (in *filling) opened(d *record.Decoder, n int) {
 	for range n {
 		o := table.DecodeOpened(d)
 		if c := in.t.Cells[o.Key]; c != nil && d.Err == nil {
-			c.Row.Store(c.Row.Load().WithOpened(o))
+			c.Row.Store(table.WithOpened(c.Row.Load(), o))
 		}
 	}
 }

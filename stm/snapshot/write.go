@@ -211,7 +211,7 @@ func (w *writer) rows(ctx context.Context) {
 func (w *writer) opened(ctx context.Context) {
 	opened := func(yield func(table.Opened) bool) {
 		for _, c := range w.c.Table.Every() {
-			for _, o := range c.Row.Load().Opened() {
+			for _, o := range table.OpenedOf(c.Row.Load()) {
 				if !yield(o) {
 					return
 				}

@@ -28,14 +28,14 @@ func (r *Row) LastAccessed() time.Time {
 	return record.Millis(at)
 }
 
-// LastOpened is when the whole memory was last shown to a caller, or zero.
-func (r *Row) LastOpened() time.Time { return record.Millis(r.Total().Opened) }
-
 // LastTouched is the later of the last use and the last opening: fading counts from then.
-func (r *Row) LastTouched() time.Time {
+func LastTouched(r *Row) time.Time {
 	t := r.Total()
 	return record.Millis(max(t.Used, t.Opened))
 }
+
+// LastOpened is when the whole memory was last shown to a caller, or zero.
+func LastOpened(r *Row) time.Time { return record.Millis(r.Total().Opened) }
 
 // Confidence decodes the confidence that the memory was saved with, 0 to 1.
 func (r *Row) Confidence() float64 {

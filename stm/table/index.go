@@ -106,7 +106,8 @@ func (x *index) AnalyzeChange(before *Row, set map[string]json.RawMessage) TermC
 	}
 	keys := indexedAt(after)
 	touched := func(key string) bool { _, ok := set[key]; return ok }
-	if slices.Equal(indexedAt(before.Hot.Stage), keys) && !slices.ContainsFunc(placeKeys(), touched) && !slices.ContainsFunc(keys, touched) &&
+	if slices.Equal(indexedAt(before.Hot.Stage), keys) && !slices.ContainsFunc(placeKeys(), touched) &&
+		!slices.ContainsFunc(keys, touched) &&
 		!touched(entitiesFound) && !otherTexts(before, set) {
 		return TermCounts{same: true}
 	}

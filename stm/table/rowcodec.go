@@ -37,8 +37,8 @@ type Opened struct {
 	At  int64 // Unix milliseconds
 }
 
-// Opened returns the openings of a row, nil for none.
-func (r *Row) Opened() (out []Opened) {
+// OpenedOf returns the openings of a row, nil for none.
+func OpenedOf(r *Row) (out []Opened) {
 	for _, u := range r.Rest().Use {
 		if u.Opened > 0 {
 			out = append(out, Opened{r.Key, u.Dev, u.Opened})
@@ -48,7 +48,7 @@ func (r *Row) Opened() (out []Opened) {
 }
 
 // WithOpened returns the row with an opening.
-func (r *Row) WithOpened(o Opened) *Row { return WithUse(r, record.UseTotal{Dev: o.Dev, Opened: o.At}) }
+func WithOpened(r *Row, o Opened) *Row { return WithUse(r, record.UseTotal{Dev: o.Dev, Opened: o.At}) }
 
 // Encode appends the opening.
 func (o Opened) Encode(e *record.Encoder) {

@@ -48,8 +48,8 @@ func searchText(doc []byte) string {
 	return b.String()
 }
 
-// Beside returns what searches look into of a warm memory beside its content.
-func (r *Row) Beside() string {
+// OtherText returns what searches look into of a warm memory beside its content.
+func OtherText(r *Row) string {
 	var b strings.Builder
 	for _, key := range []string{"tags", "entities", "source", "context"} {
 		if key != "entities" || !found(r.Doc) {
