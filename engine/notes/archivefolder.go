@@ -23,7 +23,8 @@ import (
 
 // ArchiveFolder is the folder of the vault for the texts of archived memories. emberd follows
 // its notes like all others, but searches find them as the memories that they are of. It follows the
-// notes that list memories, in any folder, and these are not searched. A file keeps the state of these notes for the next start; without it emberd reads them again.
+// notes that list memories, in any folder, and these are not searched. A file keeps the state of these
+// notes for the next start; without it emberd reads them again.
 type ArchiveFolder struct {
 	fs   durable.FS
 	file string
