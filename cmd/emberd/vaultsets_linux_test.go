@@ -254,7 +254,7 @@ func TestKillNineWhileIndexing(t *testing.T) {
 	if got := s.status(t); got.Notes != notes || got.Problem != "" {
 		t.Errorf("%d of %d notes in the end, problem %q", got.Notes, notes, got.Problem)
 	}
-	res, err := op.Search.Call(t.Context(), s, &op.SearchRequest{Query: fmt.Sprintf("marker%d ", notes-1)})
+	res, err := op.Search.Call(t.Context(), s, &op.SearchRequest{Query: fmt.Sprintf("\"marker%d\"", notes-1)})
 	if err != nil || len(res.Hits) != 1 {
 		t.Errorf("the last note is found %d times: %v", len(res.Hits), err)
 	}

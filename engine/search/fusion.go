@@ -246,5 +246,5 @@ func (a *SearchRun) meant(x *op.Explain) float64 {
 	if x.Meaning == nil {
 		return 0
 	}
-	return a.Q.embedding().Rack.Grade.Trust() * x.Meaning.Near * evenShare / evenNear
+	return a.Q.embedding().Rack.Trust() * x.Meaning.Near * evenShare / evenNear
 }

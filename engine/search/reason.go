@@ -93,7 +93,7 @@ func (a *SearchRun) reason(x *op.Explain, marked []string) string {
 	case named:
 		return "named so"
 	case byMeaning(x):
-		return "same meaning"
+		return "similar meaning"
 	case other:
 		return "elsewhere in it, or in its tags, context or properties"
 	case x.Meaning != nil:

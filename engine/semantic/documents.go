@@ -136,11 +136,11 @@ func (f *indexer) compare(ctx context.Context) error {
 }
 
 // wasPurged reports whether a missing document was a memory that is not in the trash
-// either.
+// either. A missing note may have been the note of one.
 func (f *indexer) wasPurged(name string) bool {
 	id, is := strings.CutPrefix(name, memoryPrefix)
 	if !is {
-		return false
+		return true
 	}
 	_, err := f.e.Stm.ReadTrashed(memory.ID(id))
 	return err != nil

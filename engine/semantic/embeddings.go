@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -177,6 +178,16 @@ func (m *Embeddings) Committed(entry *stm.Entry) {
 	})
 }
 
+// PurgeNext has the files rewritten with the next changes, since a note of a purged memory is among these.
+func (m *Embeddings) PurgeNext() {
+	if m == nil {
+		return
+	}
+	m.Mu.Lock()
+	defer m.Mu.Unlock()
+	m.purged = true
+}
+
 // ChangedAll records that any memory or note may have changed.
 func (m *Embeddings) ChangedAll() {
 	m.recordChange(func(n *embeddingChanges) { n.all = true })
@@ -283,7 +294,14 @@ func (m *Embeddings) weightOf(s *VectorIndex) float64 {
 		return min(m.Weight, 1)
 	case s.Grade.Lexical:
 		return LexicalWeight
-	case s.Identity.Provider == embedding.Static:
+	}
+	return s.Trust()
+}
+
+// Trust returns how much the nearness of a text counts by itself, 0 to 1: by the calibration, and for static
+// embeddings StaticWeight of that.
+func (s *VectorIndex) Trust() float64 {
+	if s.Identity.Provider == embedding.Static {
 		return StaticWeight * s.Grade.Trust()
 	}
 	return s.Grade.Trust()
@@ -341,6 +359,10 @@ func (m *Embeddings) Warnings() []string {
 		out = append(out, "vectors are not made at present: "+problem)
 	}
 	status := m.Embedder.Status()
+	if n := len(status.Passed); status.Provider == embedding.Static && n > 0 {
+		out = append(out, fmt.Sprintf("static embeddings take the place of what settings name: %s: %s; start the "+
+			"daemon again once that is mended", status.Passed[n-1].Provider, status.Passed[n-1].Reason))
+	}
 	if status.Native == nil {
 		return out
 	}

@@ -96,8 +96,7 @@ func (m *Embeddings) state() string {
 
 // offReason returns why there are no embeddings.
 func (e *Semantic) offReason() string {
-	return cmp.Or(e.Opt.Meaning.Off,
-		"choose a model (emberd model use), such as static, which needs no file, or name a server in embedding.url")
+	return cmp.Or(e.Opt.Meaning.Off, "no provider is configured")
 }
 
 // model returns the model of the index. Embeddings.Mu must be held.

@@ -90,7 +90,7 @@ func TestDefaultsAreTyped(t *testing.T) {
 		Lifecycle: Lifecycle{7 * day, 30 * day, 90 * day, nil},
 		Search:    Search{0.7, 0.03, -1, 250 * time.Millisecond},
 		Review:    Review{0.3, 0.15, 0.35, "Memories/Inbox.md", false, ""},
-		Embedding: Embedding{Providers: []string{"llama", "http", "go"}, MaxTokens: 256, Store: "state", CPUShare: 0.5,
+		Embedding: Embedding{Providers: []string{"llama", "http", "go", "static"}, MaxTokens: 256, Store: "state", CPUShare: 0.5,
 			Engine: "auto", Folder: "/home/ada/.local/share/emberd-models"},
 		Known:           Known{Add: 0.85, Related: 0.6, Confirmed: 0.85, Reinforce: 0.75},
 		Cluster:         Cluster{0.83, 2},

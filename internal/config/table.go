@@ -139,7 +139,7 @@ func searchKeys(c *Config) []key {
 			value: or(number(&c.Search.Meaning, 0, 1), &c.Search.Meaning,
 				word[float64]{auto, -1}, word[float64]{off, 0}),
 			also: []alias{{name: "CORTEXGRAPH_ENABLE_EMBEDDINGS", read: onOff(auto, off)}}},
-		{name: "embedding.providers", def: "llama,http,go",
+		{name: "embedding.providers", def: "llama,http,go,static",
 			value: names(&e.Providers, "provider", "llama", "http", "go", "static", "words")},
 		{name: "embedding.model", def: none, value: model(&e.Model)},
 		{name: "embedding.engine", def: auto, value: native(&e.Engine)},

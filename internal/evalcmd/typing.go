@@ -103,7 +103,7 @@ func (r *typingReport) typed(ctx context.Context, d *tempdaemon.Daemon, note str
 		if err != nil {
 			return err
 		}
-		if n >= fewestTyped && n <= mostTyped && !hits[note] {
+		if _, found := hits[note]; n >= fewestTyped && n <= mostTyped && !found {
 			r.Absent[n] = append(r.Absent[n], note)
 		}
 		if n > 1 && within(letters[n-2]) && within(letters[n-1]) {
@@ -117,22 +117,23 @@ func (r *typingReport) typed(ctx context.Context, d *tempdaemon.Daemon, note str
 
 func within(r rune) bool { return unicode.In(r, unicode.L, unicode.N, unicode.M) }
 
-// grown records a beginning with a hit that was none before its last letter.
+// grown records a beginning with a hit by its words that was none before its last letter. What is near in meaning
+// may change with every letter.
 func (r *typingReport) grown(typed string, before, hits map[string]bool) {
-	for path := range hits {
-		if !before[path] {
+	for path, byWords := range hits {
+		if byWords && !before[path] {
 			r.Grown = append(r.Grown, typed)
 			return
 		}
 	}
 }
 
-// allHits returns the paths of all hits of a query.
+// allHits returns the paths of all hits of a query, and whether they hold any of its words.
 func allHits(ctx context.Context, d *tempdaemon.Daemon, query string) (map[string]bool, error) {
 	hits := map[string]bool{}
 	for offset := 0; ; offset += memory.MaxResults {
 		res, err := op.Search.Call(ctx, d, &op.SearchRequest{Query: query, Scope: "notes", Limit: memory.MaxResults,
-			Offset: offset, Trial: true})
+			Offset: offset, Trial: true, Explain: true})
 		if memory.CodeOf(err) == memory.Invalid {
 			return hits, nil // an operator half typed
 		}
@@ -140,7 +141,7 @@ func allHits(ctx context.Context, d *tempdaemon.Daemon, query string) (map[strin
 			return nil, err
 		}
 		for _, h := range res.Hits {
-			hits[h.Note.Path] = true
+			hits[h.Note.Path] = len(h.Explain.Terms) > 0
 		}
 		if len(hits) >= res.Total || len(res.Hits) == 0 || offset == op.MaxOffset {
 			return hits, nil

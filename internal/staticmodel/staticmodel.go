@@ -3,9 +3,9 @@
 // about the same are near each other, and a text takes microseconds. What a word means beside
 // others, and the order of words, is lost. The method is that of Model2Vec (Tulkens and van
 // Dongen, "Model2Vec: Fast State-of-the-Art Static Embeddings", 2024): each token through the
-// model alone, the principal components of all, and a lower weight for frequent tokens, by the
-// smooth inverse frequency of Arora, Liang and Ma ("A Simple but Tough-to-Beat Baseline for
-// Sentence Embeddings", ICLR 2017).
+// model alone, principal components, a lower weight for frequent tokens, by the smooth inverse
+// frequency of Arora, Liang and Ma ("A Simple but Tough-to-Beat Baseline for Sentence
+// Embeddings", ICLR 2017), and training with the model's vectors of texts.
 //
 // # The file
 //
@@ -140,7 +140,7 @@ func (t *Table) Count(text string) int { return len(t.tokenizer.Tokens(text, 0))
 const ends = 2
 
 // Embed returns the vector of a text's first limit tokens, of length 1. It is nil for a text of
-// which the vocabulary does not know more than half.
+// which the vocabulary does not know three quarters, such as one in Chinese with a few English words.
 func (t *Table) Embed(text string, limit int) []float32 {
 	tokens := t.tokenizer.Tokens(text[:min(len(text), limit*maxTokenBytes)], limit+ends)
 	tokens = tokens[1 : len(tokens)-1]
@@ -151,7 +151,7 @@ func (t *Table) Embed(text string, limit int) []float32 {
 			known++
 		}
 	}
-	if 2*known <= len(tokens) || !unit(sum) {
+	if 4*known < 3*len(tokens) || !unit(sum) {
 		return nil
 	}
 	return sum

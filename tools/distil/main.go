@@ -1,27 +1,22 @@
 // Distil computes the table of static embeddings of package staticmodel from a BERT model:
 //
-//	go run . MODEL.gguf TABLE
+//	go run . MODEL.gguf WORDNET TABLE
 //
-// MODEL is a file that "emberd model convert --type f32" made. The same file gives the same table,
-// byte by byte, on processors that round alike.
+// MODEL is a file that "emberd model convert --type f32" made, WORDNET the folder of WordNet's database, whose
+// definitions and examples the table is trained with. The same files give the same table, byte by byte, on
+// processors that round alike.
 package main
 
 import (
 	"bufio"
-	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"os"
-	"runtime"
 	"strings"
-	"sync"
 	"unicode"
-
-	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"emberd/internal/bert"
 	"emberd/internal/gguf"
@@ -30,7 +25,6 @@ import (
 
 const (
 	dim       = 256  // principal components that are kept
-	common    = 1    // principal components before these that are left out
 	smoothing = 3e-4 // the a of the smooth inverse frequency a / (a + p)
 )
 
@@ -42,10 +36,14 @@ func main() {
 }
 
 func run(args []string) error {
-	if len(args) != 2 {
-		return errors.New("name the model's file and the table's")
+	if len(args) != 3 {
+		return errors.New("name the model's file, WordNet's folder and the table's file")
 	}
 	source, err := readSource(args[0])
+	if err != nil {
+		return err
+	}
+	sentences, err := readWordNet(args[1])
 	if err != nil {
 		return err
 	}
@@ -54,16 +52,11 @@ func run(args []string) error {
 		return err
 	}
 	defer model.Close() // only read from
-	vectors, err := tokenVectors(model, source.ids)
+	table, err := source.table(model, sentences)
 	if err != nil {
 		return err
 	}
-	table, err := components(vectors)
-	if err != nil {
-		return err
-	}
-	source.weigh(table)
-	return source.write(args[1], table)
+	return source.write(args[2], table)
 }
 
 // source is what the table takes from the model's file besides numbers.
@@ -110,57 +103,30 @@ func latin(token string) bool {
 	return true
 }
 
-// tokenVectors has each token go through the model, on all processors.
-func tokenVectors(model *bert.Model, ids []int32) (*mat.Dense, error) {
-	out := mat.NewDense(len(ids), model.Dim(), nil)
-	workers := runtime.GOMAXPROCS(0)
-	errs := make([]error, workers)
-	var wait sync.WaitGroup
-	for w := range workers {
-		wait.Go(func() {
-			for i := w; i < len(ids) && errs[w] == nil; i += workers {
-				var v []float32
-				if v, errs[w] = model.TokenVector(context.Background(), ids[i]); errs[w] == nil {
-					setRow(out, i, v)
-				}
-			}
-		})
+// table returns the vector of each token, a row each. Training begins with those of the tokens alone.
+func (s *source) table(model *bert.Model, sentences []string) ([]float32, error) {
+	alone, err := tokenVectors(model, s.ids)
+	if err != nil {
+		return nil, err
 	}
-	wait.Wait()
-	return out, errors.Join(errs...)
-}
-
-func setRow(m *mat.Dense, i int, v []float32) {
-	for j, x := range v {
-		m.Set(i, j, float64(x))
+	vectors, err := textVectors(model, sentences)
+	if err != nil {
+		return nil, err
 	}
-}
-
-// components projects the centred rows on their principal components, without the first, which
-// nearly all tokens have in common.
-func components(rows *mat.Dense) (*mat.Dense, error) {
-	n, d := rows.Dims()
-	for j := range d {
-		mean := stat.Mean(mat.Col(nil, j, rows), nil)
-		for i := range n {
-			rows.Set(i, j, rows.At(i, j)-mean)
-		}
+	base, err := components(vectors)
+	if err != nil {
+		return nil, err
 	}
-	var covariance mat.SymDense
-	stat.CovarianceMatrix(&covariance, rows, nil)
-	var eigen mat.EigenSym
-	if !eigen.Factorize(&covariance, true) {
-		return nil, errors.New("the principal components could not be found")
-	}
-	var directions, table mat.Dense
-	eigen.VectorsTo(&directions) // in ascending order of variance
-	table.Mul(rows, directions.Slice(0, d, d-common-dim, d-common))
-	return &table, nil
+	wants, table := base.project(vectors), base.project(alone)
+	texts := append(s.texts(sentences, wants), tokensAlone(table)...)
+	s.weigh(table)
+	train(table, dim, texts)
+	return table, nil
 }
 
 // weigh scales the vector of each token by its smooth inverse frequency. The vocabulary is in the
 // order of frequency, which is taken to fall as Zipf and Mandelbrot have it: 1 / (rank + 2.7).
-func (s *source) weigh(table *mat.Dense) {
+func (s *source) weigh(table []float32) {
 	const shift = 2.7
 	total := 0.0
 	for i := range s.tokens {
@@ -168,14 +134,11 @@ func (s *source) weigh(table *mat.Dense) {
 	}
 	for i := range s.tokens {
 		p := 1 / (float64(i+1) + shift) / total
-		row := table.RawRowView(i)
-		for j := range row {
-			row[j] *= smoothing / (smoothing + p)
-		}
+		scaleBy(table[i*dim:][:dim], float32(smoothing/(smoothing+p)))
 	}
 }
 
-func (s *source) write(path string, table *mat.Dense) error {
+func (s *source) write(path string, table []float32) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -186,24 +149,23 @@ func (s *source) write(path string, table *mat.Dense) error {
 		return err
 	}
 	fmt.Fprintf(w, "emberd static embeddings 1\n%s\n%s\n", header, strings.Join(s.tokens, "\n"))
-	scales, rows := rounded(table)
-	err = errors.Join(binary.Write(w, binary.LittleEndian, scales), binary.Write(w, binary.LittleEndian, rows))
+	scales, bytes := rounded(table)
+	err = errors.Join(binary.Write(w, binary.LittleEndian, scales), binary.Write(w, binary.LittleEndian, bytes))
 	return errors.Join(err, w.Flush(), f.Close())
 }
 
 // rounded brings each row to bytes and a scale.
-func rounded(table *mat.Dense) (scales []float32, rows []int8) {
-	n, _ := table.Dims()
-	for i := range n {
-		row, most := table.RawRowView(i), 0.0
+func rounded(table []float32) (scales []float32, bytes []int8) {
+	for from := 0; from < len(table); from += dim {
+		row, most := table[from:][:dim], 0.0
 		for _, x := range row {
-			most = max(most, math.Abs(x))
+			most = max(most, math.Abs(float64(x)))
 		}
 		scale := float32(most / math.MaxInt8)
 		scales = append(scales, scale)
 		for _, x := range row {
-			rows = append(rows, int8(math.RoundToEven(x/float64(scale))))
+			bytes = append(bytes, int8(math.RoundToEven(float64(x)/float64(scale))))
 		}
 	}
-	return scales, rows
+	return scales, bytes
 }

@@ -37,7 +37,10 @@ func TestNoVectorsUnlessSomethingCanMakeThem(t *testing.T) {
 		want bool
 		off  string
 	}{
-		{"", false, ""},
+		{"", true, ""},
+		{"embedding.providers=llama,go", false,
+			"no provider in embedding.providers is configured; choose a model, such as static, which needs no file " +
+				"(emberd model use)"},
 		{"embedding.model=/models/minilm.gguf", true, ""},
 		{"embedding.url=http://127.0.0.1:11434", true, ""},
 		{"embedding.providers=words", true, ""},

@@ -63,9 +63,9 @@ func Choose(c *config.Config, name string) (*Choice, error) {
 func (choice *Choice) settings(c *config.Config) ([]config.Change, error) {
 	switch choice.Name {
 	case ByWords:
-		return without(c), nil
+		return []config.Change{{Key: "search.meaning", Value: "off"}}, nil
 	case embedding.Static:
-		return trusted(c, without(c, embedding.Static)), nil
+		return trusted(c, withoutModel()), nil
 	}
 	m, value, err := installedOrFile(c, choice.Name)
 	if memory.CodeOf(err) == memory.NotFound && models.IsPinned(choice.Name) {
@@ -102,17 +102,14 @@ func (choice *Choice) toDownload() (*models.Model, string, error) {
 	return nil, "", memory.Errorf(memory.NotFound, "no model is called %q", choice.Name)
 }
 
-// without are the settings under which no provider makes vectors, but those that are given.
-func without(c *config.Config, but ...string) []config.Change {
-	providers := slices.DeleteFunc(slices.Clone(c.Embedding.Providers), func(name string) bool {
-		return name == embedding.Words || name == embedding.Static
-	})
-	if providers = append(providers, but...); len(providers) == 0 {
-		providers = []string{embedding.Llama, embedding.HTTP, embedding.Go}
-	}
+// withoutModel are the settings under which nothing but static embeddings makes vectors.
+func withoutModel() []config.Change {
 	return []config.Change{{Key: "embedding.model", Value: none}, {Key: "embedding.url", Value: none},
-		{Key: "embedding.providers", Value: strings.Join(providers, ",")}}
+		{Key: "embedding.providers", Value: defaultProviders}}
 }
+
+// defaultProviders is the default of embedding.providers.
+const defaultProviders = "llama,http,go,static"
 
 // none is the value of a setting for none.
 const none = "none"

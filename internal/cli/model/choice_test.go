@@ -23,7 +23,8 @@ func TestChosen(t *testing.T) {
 		want  string
 		flags []string
 	}{
-		{"words", nil},
+		{"static", nil},
+		{"words", []string{"embedding.providers=go"}},
 		{"words", []string{"search.meaning=off", "embedding.providers=static"}},
 		{"words", []string{"embedding.url=http://127.0.0.1:1", "embedding.providers=go"}},
 		{"static", []string{"embedding.providers=go,static"}},

@@ -30,7 +30,7 @@ func modelUseCommand(s *cli.App) *cobra.Command {
 }
 
 func useModel(s *cli.App, c *config.Config, which string, dry bool) error {
-	if which == embedding.Static {
+	if which == embedding.Static || which == ByWords {
 		choice, err := Choose(c, which)
 		if err != nil {
 			return err
@@ -114,7 +114,7 @@ func modelSettings(c *config.Config, m *models.Model, value string) []config.Cha
 		want = append(want, config.Change{Key: "embedding.max_tokens", Value: strconv.Itoa(m.MaxTokens)})
 	}
 	if !makesWith(c) {
-		want = append(want, config.Change{Key: "embedding.providers", Value: "llama,http,go"})
+		want = append(want, config.Change{Key: "embedding.providers", Value: defaultProviders})
 	}
 	return want
 }

@@ -143,7 +143,7 @@ func aboutAnswer(res *op.SearchResult) string {
 		return "few or no texts hold " + cli.Flat(res.Respelled[0].Word) + "; searched for " +
 			cli.Flat(strings.Join(res.Respelled[0].Words(), ", ")) + " as well"
 	case res.Nearest:
-		return "nothing fits; did you mean one of these?"
+		return "no good match; these come nearest"
 	case res.Similar:
 		return "nothing holds the phrase; shown is what holds its words"
 	}

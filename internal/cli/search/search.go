@@ -120,7 +120,7 @@ func printHits(s *cli.App, res *op.SearchResult, tip string) {
 	cli.NoteWithout(s, res.Meaning)
 	noteRespelled(s, res.Respelled, res.Similar)
 	if res.Nearest {
-		s.Note("nothing fits; did you mean one of these?")
+		s.Note("no good match; these come nearest")
 	}
 	switch more := res.Total - len(res.Hits); {
 	case res.Total == 0:

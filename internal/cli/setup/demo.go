@@ -87,6 +87,10 @@ func (d *demo) walk(ctx context.Context) error {
 				d.save(ctx, "port", "Der Datenbankserver läuft auf Port 5433", "--tag", "безопасность"))
 		}},
 		{"search", d.expect("authentication", "search", "authentication")},
+		{"search for what is meant, in other words", func(ctx context.Context) error {
+			return errors.Join(d.expect("100 %", "engine", "status", "--wait")(ctx),
+				d.expect("green tea", "search", "hot beverage")(ctx))
+		}},
 		{"kill the daemon with SIGKILL", func(context.Context) error { return d.kill(syscall.SIGKILL) }},
 		{"start it again", d.start},
 		{"everything is still there", d.expect(jwt, "show", "@jwt")},

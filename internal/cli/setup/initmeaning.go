@@ -97,7 +97,7 @@ func (q *questions) listMeaning(c *config.Config, dir string) []string {
 	q.s.Printf("\nSearches can also go by meaning: \"car insurance\" finds the policy for the van.\n")
 	names := []string{model.ByWords, embedding.Static}
 	about := []string{"without any of it",
-		"a table of English words in emberd, no file; finds less than a trained model"}
+		"a table of English words in emberd, no file; finds more than words alone, and less than a trained model"}
 	t, err := model.AtHand(c)
 	if err != nil {
 		q.s.Note("%s", cli.Clean(err.Error()))
