@@ -111,14 +111,14 @@ func archivedDoc(n *Followed, note *vault.Note) ltm.Doc {
 
 // ArchivedText returns the text in a note of the archive folder, for showing.
 func (e *Notes) ArchivedText(ctx context.Context, path string) (string, error) {
-	note, err := e.Vault.Root.Load().Read(ctx, path)
-	switch {
-	case err != nil:
+	text, err := e.Vault.Root.Load().Text(ctx, path)
+	if err != nil {
 		return "", err
-	case note.Carried == nil:
-		return "", errors.New("the note is of no memory")
 	}
-	return note.Carried.Body, nil
+	if carried := vault.CarriedBy([]byte(text)); carried != nil {
+		return carried.Body, nil
+	}
+	return "", errors.New("the note is of no memory")
 }
 
 // idAt returns the ID of a note, also of one that emberd wrote and the watcher has not reported.
