@@ -148,7 +148,7 @@ func (s *session) fade(ctx context.Context, l *lifetime, dir, home string) (*eva
 	for i, age := range []time.Duration{l.ages.Demote, l.ages.Archive, l.ages.Rehydrate} {
 		report.Ages[i] = age.Hours() / 24
 	}
-	for _, d := range l.set.Docs {
+	for _, d := range slices.Concat(l.days...) {
 		report.Bytes += int64(len(d.Content))
 	}
 	for i, f := range fadings() {
