@@ -633,8 +633,9 @@ func graph() map[string]edges {
 		"ltm": {
 			ours: []string{
 				"internal/contain", "internal/durable", "internal/relevance", "internal/text",
-				"internal/text/analysis", "internal/text/spelling",
+				"internal/text/analysis", "internal/text/chunk", "internal/text/spelling",
 			},
+			tests: []string{"internal/words"},
 			others: []string{
 				"github.com/RoaringBitmap/roaring/v2", "github.com/blevesearch", "golang.org/x/sys/unix",
 				"golang.org/x/text/cases", "golang.org/x/text/unicode/norm",

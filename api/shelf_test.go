@@ -153,7 +153,7 @@ func (s *shelf) search(_ context.Context, req *op.SearchRequest) (*op.SearchResu
 		}
 		hit := op.Hit{Tier: op.TierMemory, Memory: s.rows[id], Rank: 1, Snippet: op.Snippet{Text: s.rows[id].Content, Marks: [][2]int{{at, at + len(req.Query)}}}}
 		if req.Explain {
-			hit.Explain = &op.Explain{Relevance: 1, Decay: 1, Bounded: 1, Stage: 1, Tier: 1}
+			hit.Explain = &op.Explain{Relevance: 1, Age: 1, Tier: 1}
 		}
 		out.Hits = append(out.Hits, hit)
 	}

@@ -96,26 +96,23 @@ func TestDefaultHalfLives(t *testing.T) {
 	}
 }
 
-func TestBounded(t *testing.T) {
-	for _, c := range []struct{ score, want float64 }{
-		{0, 0}, {0.05, 0.05}, {0.65, 0.65}, {1, 1}, {4.215369, 1},
-	} {
-		if got := decay.Bounded(c.score); got != c.want {
-			t.Errorf("Bounded(%v) = %v, want %v", c.score, got, c.want)
-		}
-	}
-}
-
 func TestRankFactor(t *testing.T) {
-	for _, c := range []struct{ score, floor, want float64 }{
-		{1, 0.3, 1},      // fresh: relevance as it is
-		{3, 0.3, 1},      // much used: no more than that
-		{0, 0.3, 0.3},    // forgotten: the floor stays
-		{0.5, 0.3, 0.65}, // half forgotten: half of the rest
-		{0.5, 0, 0.5},
+	const days = 24 * time.Hour
+	for _, c := range []struct {
+		age            time.Duration
+		exponent, want float64
+	}{
+		{0, 0.03, 1},
+		{-time.Hour, 0.03, 1}, // a clock was set back
+		{days, 0.03, 0.979420},
+		{7 * days, 0.03, 0.939523},
+		{30 * days, 0.03, 0.902109},
+		{365 * days, 0.03, 0.837714},
+		{3 * days, 0.5, 0.5},
+		{900 * days, 0, 1},
 	} {
-		if got := decay.RankFactor(c.score, c.floor); !near(got, c.want, 1e-12) {
-			t.Errorf("RankFactor(%v, %v) = %v, want %v", c.score, c.floor, got, c.want)
+		if got := decay.RankFactor(c.age, c.exponent); !near(got, c.want, 1e-6) {
+			t.Errorf("RankFactor(%v, %v) = %v, want %v", c.age, c.exponent, got, c.want)
 		}
 	}
 }

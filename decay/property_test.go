@@ -63,17 +63,13 @@ func TestFactorsAreBounded(t *testing.T) {
 		if f < 0 || f > 1 {
 			t.Errorf("factor = %v, want 0 to 1", f)
 		}
-		score := rapid.Float64Range(math.SmallestNonzeroFloat64, 1e6).Draw(t, "score")
-		if got := decay.Bounded(score); got <= 0 || got > 1 {
-			t.Errorf("Bounded(%v) = %v, want above 0 and at most 1", score, got)
+		exponent, age := rapid.Float64Range(0, 1).Draw(t, "exponent"), anyAge(t, "rank age")
+		got := decay.RankFactor(age, exponent)
+		if got <= 0 || got > 1 {
+			t.Errorf("RankFactor(%v, %v) = %v, want above 0 and at most 1", age, exponent, got)
 		}
-		floor := rapid.Float64Range(0, 0.99).Draw(t, "floor")
-		if got := decay.RankFactor(score, floor); got < floor || got > 1 {
-			t.Errorf("RankFactor(%v, %v) = %v, want from the floor to 1", score, floor, got)
-		}
-		more := score + rapid.Float64Range(0, 10).Draw(t, "more")
-		if decay.RankFactor(more, floor) < decay.RankFactor(score, floor) {
-			t.Errorf("score %v ranks below score %v", more, score)
+		if older := decay.RankFactor(age+anyAge(t, "more"), exponent); older > got {
+			t.Errorf("an older memory has the factor %v, a newer one %v", older, got)
 		}
 	})
 }

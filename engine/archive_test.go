@@ -16,6 +16,7 @@ import (
 	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
+	"emberd/stm"
 )
 
 // shelf is a desk whose clock is an hour ahead, so that every note has been left alone.
@@ -35,7 +36,7 @@ func (d *desk) to(stage memory.Stage, ids ...memory.ID) []rekindle.Move {
 		if !live {
 			d.t.Fatalf("no memory %s", id)
 		}
-		moves = append(moves, rekindle.Move{ID: id, From: row.Stage(), To: stage, Used: row.LastUsed()})
+		moves = append(moves, rekindle.Move{ID: id, From: row.Stage(), To: stage, Used: stm.LastTouched(row)})
 	}
 	return moves
 }
@@ -159,7 +160,7 @@ func TestWhatIsNotArchived(t *testing.T) {
 	do(t, d.Engine, op.Show, &op.ShowRequest{ID: string(used.ID)})
 	got, err := d.Engine.Lifecycle.Archive(t.Context(), moves, "unused for 30 days", keeper(), "")
 	ok(t, err)
-	if len(got.Skipped) != 1 || got.Skipped[0].Reason != "it was used meanwhile" {
+	if len(got.Skipped) != 1 || got.Skipped[0].Reason != "it was used or opened meanwhile" {
 		t.Errorf("got %+v", got)
 	}
 	d.archived(used.ID)

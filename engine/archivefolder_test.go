@@ -100,21 +100,18 @@ func TestNotesGoIntoTheIndexAndOutOfIt(t *testing.T) {
 	before := d.lines(id)
 	for _, step := range []struct {
 		folder   string
-		searched bool
 		archived int
 		reads    []string
 		found    []string
 	}{
-		{archiveDir, false, 1, nil, []string{"Garden/Soil.md"}},
-		{archiveDir, true, 0, []string{archiveDir + "Kettle.md"}, []string{"Garden/Soil.md", archiveDir + "Kettle.md"}},
-		{archiveDir, true, 0, nil, []string{"Garden/Soil.md", archiveDir + "Kettle.md"}},
-		{archiveDir, false, 1, nil, []string{"Garden/Soil.md"}},
-		{"Garden", false, 1, []string{archiveDir + "Kettle.md"}, []string{archiveDir + "Kettle.md"}},
-		{"", false, 0, []string{"Garden/Soil.md"}, []string{"Garden/Soil.md", archiveDir + "Kettle.md"}},
-		{"/Memories/Archive", false, 1, nil, []string{"Garden/Soil.md"}},
+		{archiveDir, 1, nil, []string{"Garden/Soil.md"}},
+		{"Garden", 1, []string{archiveDir + "Kettle.md"}, []string{archiveDir + "Kettle.md"}},
+		{"", 0, []string{"Garden/Soil.md"}, []string{"Garden/Soil.md", archiveDir + "Kettle.md"}},
+		{"/Memories/Archive", 1, []string{archiveDir + "Kettle.md"}, []string{"Garden/Soil.md"}},
+		{archiveDir, 1, nil, []string{"Garden/Soil.md"}},
 	} {
 		ok(t, d.Close())
-		d.VaultArchive, d.IndexArchive = step.folder, step.searched
+		d.VaultArchive = step.folder
 		d.Engine = d.house.open(t)
 		if got := d.all(); !slices.Equal(got, step.reads) {
 			t.Errorf("%+v: %q would be read", step, got)
@@ -142,28 +139,27 @@ func TestNotesGoIntoTheIndexAndOutOfIt(t *testing.T) {
 // A note that went while the settings changed is missed all the same.
 func TestANoteThatGoesWhileTheSettingsChange(t *testing.T) {
 	t.Parallel()
-	for _, searched := range []bool{true, false} {
+	for _, folder := range []string{archiveDir, ""} {
 		d := &desk{house: vaultHouse(t, nil), t: t}
-		d.IndexArchive = !searched
 		d.start()
 		id := d.filed("the kettle leaks", archiveDir+"Kettle.md")
 		ok(t, d.Close())
 		ok(t, os.Remove(d.at(archiveDir+"Kettle.md")))
-		d.IndexArchive = searched
+		d.VaultArchive = folder
 		d.Engine = d.house.open(t)
 		index, _ := d.Notes.Vault.Current()
 		known := slices.Collect(d.Notes.Vault.Known(index))
 		if len(known) != 1 || known[0].Path != archiveDir+"Kettle.md" {
-			t.Fatalf("searched %t: the watcher is told of %+v", searched, known)
+			t.Fatalf("folder %q: the watcher is told of %+v", folder, known)
 		}
 		d.batch(nil, []string{known[0].Path})
 		d.settle()
 		if m := d.memory(id); m.NoteGone.IsZero() {
-			t.Errorf("searched %t: the memory is %+v", searched, m.Memory)
+			t.Errorf("folder %q: the memory is %+v", folder, m.Memory)
 		}
 		d.reopen()
 		if got := len(slices.Collect(d.Notes.Vault.Known(index))); got != 0 {
-			t.Errorf("searched %t: %d notes are known after that", searched, got)
+			t.Errorf("folder %q: %d notes are known after that", folder, got)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func (d *desk) woken(id memory.ID) {
 	path := d.memory(id).VaultPath
 	note, err := d.Notes.Vault.Root.Load().Read(d.t.Context(), path)
 	ok(d.t, err)
-	d.rewrite(id, "rekindle", func(m *memory.Memory) { core.RestoreText(m, note.Carried.Body, path, d.clock.Now()) })
+	d.rewrite(id, "rekindle", func(m *memory.Memory) { core.RestoreText(m, note.Carried.Body, path, memory.Active) })
 }
 
 // rewrite changes a memory in the log alone.
@@ -86,12 +86,15 @@ func (d *desk) notesFound(word string) []string {
 	return names(do(d.t, d.Engine, op.Search, &op.SearchRequest{Query: word, Scope: "notes"}).Hits)
 }
 
-func TestAnArchiveNoteIsItsMemorysAndNotSearched(t *testing.T) {
+func TestAnArchiveNoteIsItsMemorys(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
 	id := d.filed("the kettle leaks at the seam", archiveDir+"Kettle.md", "kitchen")
-	wantNames(t, d.Engine, "seam")
-	wantNames(t, d.Engine, "keyterm", leftOver)
+	wantNames(t, d.Engine, "seam", "the kettle leaks at the seam")
+	wantNames(t, d.Engine, "keyterm") // it is for showing
+	if got := d.notesFound("seam"); len(got) != 0 {
+		t.Errorf("among the notes %q is found", got)
+	}
 	if got := d.Notes.Vault.Carriers.Of(id); !slices.Equal(got, []string{archiveDir + "Kettle.md"}) {
 		t.Errorf("the notes of the memory are %q", got)
 	}
@@ -107,7 +110,7 @@ func TestAnArchiveNoteIsItsMemorysAndNotSearched(t *testing.T) {
 	lines := d.lines(id)
 	d.restart()
 	d.settle()
-	wantNames(t, d.Engine, "seam")
+	wantNames(t, d.Engine, "seam", "the kettle leaks at the seam")
 	d.wantHome(id, archiveDir+"Kettle.md", false)
 	if got := d.lines(id); got != lines {
 		t.Errorf("%d lines more", got-lines)
@@ -177,7 +180,7 @@ func TestAnArchiveNoteThatIsEdited(t *testing.T) {
 	if m.Content != leftOver || m.Stage != memory.Archived || !slices.Equal(m.Tags, []string{"tea"}) || m.Category != "repairs" || m.Strength != 1.5 {
 		t.Errorf("cold, the memory is %+v", m.Memory)
 	}
-	wantNames(t, d.Engine, "seam")
+	wantNames(t, d.Engine, "seam", "The kettle leaks at the seam.")
 	d.wantFinding("memory "+archiveDir+"Kettle.md", "emberd rekindle "+id.Short()+" takes it as it is now")
 	lines := d.lines(id)
 	d.batch([]string{archiveDir + "Kettle.md"}, nil)

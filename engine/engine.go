@@ -99,6 +99,12 @@ func Open(opt core.Options) (*Engine, error) {
 		e.Sync.Sync = notesync.NewNoteSync(e.Sync)
 		e.Lists.Lists = listnotes.NewLists(&e.Opt, long.Dir)
 		long.Follower = &noteFollower{e}
+		long.Beside = func(id memory.ID) string {
+			if row, live := store.Get(id); live {
+				return stm.OtherText(row)
+			}
+			return ""
+		}
 		long.Vitals = &e.Vitals
 	}
 	e.Purge.LoadHeld()
@@ -138,7 +144,7 @@ func openLedger(opt *core.Options) *ledger.Ledger {
 // newState returns the parts of the features' state that do not need the store.
 func newState(opt *core.Options, analyzer *analysis.Analyzer) *state {
 	return &state{
-		notes:     notes.State{Wishes: make(chan notes.RekindleRequest, notes.MaxWishes)},
+		notes:     notes.State{Wishes: make(chan memory.ID, notes.MaxWishes)},
 		semantic:  semantic.State{Meaning: semantic.NewEmbeddings(opt)},
 		search:    search.State{LookedBack: make(chan struct{}, 1)},
 		lifecycle: lifecycle.State{Author: lifecycle.NewAuthor(opt, analyzer), Scheduler: lifecycle.NewScheduler()},

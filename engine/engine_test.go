@@ -195,8 +195,7 @@ func TestOptionsOutOfBounds(t *testing.T) {
 	t.Parallel()
 	for says, change := range map[string]func(*core.Options){
 		"data or the state folder":          func(o *core.Options) { o.Data = "" },
-		"decay floor is 1.5":                func(o *core.Options) { o.DecayFloor = 1.5 },
-		"demoted stage factor is -1":        func(o *core.Options) { o.StageFactor.Demoted = -1 },
+		"age exponent is 1.5":               func(o *core.Options) { o.AgeExponent = 1.5 },
 		"short-term weight is 3":            func(o *core.Options) { o.STMWeight = 3 },
 		"search limit is 0":                 func(o *core.Options) { o.SearchLimit = 0 },
 		"preview length is 5001":            func(o *core.Options) { o.PreviewLength = 5001 },
@@ -218,7 +217,7 @@ func TestARestartKeepsEverything(t *testing.T) {
 	gone := save(t, first, "the tide turns at six")
 	do(t, first, op.Edit, &op.EditRequest{ID: string(kept.ID), Source: new("the pilot")})
 	do(t, first, op.Forget, &op.ForgetRequest{ID: string(gone.ID)})
-	do(t, first, op.Show, &op.ShowRequest{ID: string(kept.ID)})
+	do(t, first, op.Touch, &op.TouchRequest{ID: string(kept.ID)})
 	searchFor(t, first, "harbour")
 	before := look(t, first, kept.ID)
 	if err := first.Close(); err != nil {

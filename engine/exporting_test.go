@@ -77,11 +77,11 @@ func TestExportHoldsEverything(t *testing.T) {
 	used := save(t, e, "used <b>bold</b> & \u2028 odd", "x/y")
 	strange(t, e, used.ID, `{"n":12345678901234567890,"a":[1.0,1e2]}`)
 	for range 3 {
-		do(t, e, op.Show, &op.ShowRequest{ID: string(used.ID)})
+		do(t, e, op.Touch, &op.TouchRequest{ID: string(used.ID)})
 	}
 	searchFor(t, e, "bold")
 	gone := save(t, e, "forgotten")
-	do(t, e, op.Show, &op.ShowRequest{ID: string(gone.ID)})
+	do(t, e, op.Touch, &op.TouchRequest{ID: string(gone.ID)})
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(gone.ID)})
 	before := exported(t, e)
 	if len(before) != 2 || before[1].Forgotten.IsZero() || before[0].Use.Uses != 3 || before[0].Use.Accesses != 1 || before[1].Use.Uses != 1 {

@@ -127,9 +127,9 @@ func TestADemotedMemoryThatIsUsedWakes(t *testing.T) {
 	wantMoves(t, runs(t, e), map[string]int{op.MoveDemote: 3})
 	events := eventsSince(t, e)
 	for _, id := range ids[:2] {
-		do(t, e, op.Show, &op.ShowRequest{ID: string(id)})
+		do(t, e, op.Touch, &op.TouchRequest{ID: string(id)})
 	}
-	look(t, e, ids[2]) // is no use
+	do(t, e, op.Show, &op.ShowRequest{ID: string(ids[2])}) // opens it, which is no use
 	e.Lifecycle.ActivateUsed(t.Context())
 	wantStage(t, e, ids[0], memory.Active)
 	wantStage(t, e, ids[1], memory.Active)
@@ -297,7 +297,7 @@ func TestOnlyTheKeeperRuns(t *testing.T) {
 	wantStage(t, o, id, memory.Demoted)
 
 	// What is used on the other device wakes there, whoever the keeper is.
-	do(t, o, op.Show, &op.ShowRequest{ID: string(id)})
+	do(t, o, op.Touch, &op.TouchRequest{ID: string(id)})
 	o.Lifecycle.ActivateUsed(t.Context())
 	wantStage(t, o, id, memory.Active)
 }
@@ -345,12 +345,12 @@ func TestWhatWasUsedSinceThePlanStays(t *testing.T) {
 	id := h.saved(t, e, 10, "a pebble")
 	r := lifecycle.LifecycleRun{E: e.Lifecycle, By: lifecycle.AgingActor(), Now: h.clock.Now()}
 	plan, _ := r.Plan()
-	do(t, e, op.Show, &op.ShowRequest{ID: string(id)})
+	do(t, e, op.Touch, &op.TouchRequest{ID: string(id)})
 	if err := r.CarryOut(t.Context(), plan, nil); err != nil {
 		t.Fatal(err)
 	}
 	wantStage(t, e, id, memory.Active)
-	if len(r.Res.Skipped) != 1 || r.Res.Skipped[0].Reason != "it was used meanwhile" {
+	if len(r.Res.Skipped) != 1 || r.Res.Skipped[0].Reason != "it was used or opened meanwhile" {
 		t.Errorf("skipped %v", r.Res.Skipped)
 	}
 }

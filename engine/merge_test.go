@@ -74,7 +74,7 @@ func TestAMergeOfWhatChangedIsRefused(t *testing.T) {
 		},
 			"it was changed meanwhile"},
 		"used": {func(e *engine.Engine, _, other memory.ID) { do(t, e, op.Touch, &op.TouchRequest{ID: string(other)}) },
-			"it was used meanwhile"},
+			"it was used or opened meanwhile"},
 		"deleted": {func(e *engine.Engine, one, _ memory.ID) { do(t, e, op.Forget, &op.ForgetRequest{ID: string(one)}) },
 			"it was forgotten meanwhile"},
 	} {

@@ -50,5 +50,6 @@ func (e *Engine) storeOptions() *stm.Options {
 		Sign:         e.Admin.SignChange,
 		Purging:      e.Ledger.Purged,
 		Purged:       e.Purge.Apply,
+		Elsewhere:    o.Elsewhere(),
 	}
 }

@@ -57,8 +57,8 @@ func TestReadingAloneIsNoUse(t *testing.T) {
 	if got := look(t, e, theirs.ID); got.UseCount != 0 || !got.LastUsed.Equal(theirs.LastUsed) || got.AccessCount != 0 {
 		t.Errorf("one that may be read counts %d uses and %d accesses", got.UseCount, got.AccessCount)
 	}
-	if got := look(t, e, own.ID); got.UseCount != 2 || got.AccessCount == 0 {
-		t.Errorf("one that may be changed counts %d uses, want 2, and %d accesses", got.UseCount, got.AccessCount)
+	if got := look(t, e, own.ID); got.UseCount != 0 || got.AccessCount < 3 {
+		t.Errorf("one that may be changed counts %d uses, want none, and %d accesses", got.UseCount, got.AccessCount)
 	}
 }
 

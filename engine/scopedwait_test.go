@@ -50,29 +50,14 @@ func (w *worlds) settle(in *world, res any) {
 	}
 }
 
-// broughtBack are the memories that an answer may bring back: those of which a search has
-// read the text, and a cold one that was learned once more.
+// broughtBack are the memories that an answer may bring back: a cold one that was learned once more.
 func broughtBack(res any) (ids []memory.ID) {
-	var hits []op.Hit
 	switch res := res.(type) {
-	case *op.SearchResult:
-		hits = res.Hits
-	case *op.QueryResult:
-		for _, r := range res.Results {
-			if r.Hit != nil {
-				hits = append(hits, *r.Hit)
-			}
-		}
 	case *op.AddResult:
 		ids = append(ids, res.Memory.ID)
 	case *op.ReinforceResult:
 		if res.Reinforced != nil {
 			ids = append(ids, res.Memory.ID)
-		}
-	}
-	for _, h := range hits {
-		if h.Memory != nil && h.Rekindled != nil && !h.Memory.Stage.Cold() {
-			ids = append(ids, h.ID)
 		}
 	}
 	return ids

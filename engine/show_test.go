@@ -6,22 +6,27 @@ import (
 
 	"emberd/memory"
 	"emberd/op"
+	"emberd/stm"
 )
 
-func TestShowCountsAUse(t *testing.T) {
+func TestShowIsAnAccessAndNoUse(t *testing.T) {
 	t.Parallel()
 	e, clock := newEngine(t)
 	m := save(t, e, "the log book is in the chart room")
 	clock.advance(time.Hour)
-	if first := do(t, e, op.Show, &op.ShowRequest{ID: string(m.ID)}).Memory; first.UseCount != 0 {
-		t.Errorf("the first look shows %d uses, want 0 as it was found", first.UseCount)
+	if first := do(t, e, op.Show, &op.ShowRequest{ID: string(m.ID)}).Memory; first.AccessCount != 0 {
+		t.Errorf("the first look shows %d accesses, want 0 as it was found", first.AccessCount)
 	}
 	got := look(t, e, m.ID)
-	if got.UseCount != 1 || !got.LastUsed.Equal(clock.Now()) || got.Rev != m.Rev {
-		t.Errorf("after one look: %d uses, last %v, revision %s; want 1, now and %s", got.UseCount, got.LastUsed, got.Rev, m.Rev)
+	if got.UseCount != 0 || !got.LastUsed.Equal(m.LastUsed) || got.AccessCount != 1 || got.Rev != m.Rev {
+		t.Errorf("after one look: %d uses, last %v, %d accesses, revision %s; want 0, %v, 1 and %s", got.UseCount, got.LastUsed, got.AccessCount, got.Rev, m.LastUsed, m.Rev)
 	}
-	if again := look(t, e, m.ID); again.UseCount != 1 {
-		t.Errorf("looking without tracking counted: %d uses", again.UseCount)
+	if again := look(t, e, m.ID); again.AccessCount != 1 {
+		t.Errorf("looking without tracking counted: %d accesses", again.AccessCount)
+	}
+	row, _ := e.Stm.Get(m.ID)
+	if !stm.LastOpened(row).Equal(clock.Now().Truncate(time.Millisecond)) || !stm.LastTouched(row).Equal(stm.LastOpened(row)) {
+		t.Errorf("last opened at %v, touched at %v", stm.LastOpened(row), stm.LastTouched(row))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"emberd/engine"
 	"emberd/engine/agents"
 	"emberd/engine/core"
+	"emberd/engine/search"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
@@ -77,14 +78,18 @@ func specInitialization(t *testing.T, h *house) {
 
 func specMultipliers(t *testing.T, h *house) {
 	for stage, want := range map[memory.Stage]float64{memory.Active: 1, memory.Demoted: 0.5, memory.Archived: 0.1, memory.Rehydratable: 0.01} {
-		if got := h.StageFactor.Of(stage); got != want {
+		if got := stage.ScoreMultiplier(); got != want {
 			t.Errorf("%s counts %v, want %v", stage, got, want)
 		}
 	}
 	e, id := h.faded(t, 10, memory.Demoted)
-	hit := do(t, e, op.Search, &op.SearchRequest{Query: "barometer", Explain: true}).Hits[0]
-	if hit.ID != id || hit.Explain == nil || hit.Explain.Stage != 0.5 {
-		t.Errorf("a demoted hit is explained by %+v", hit.Explain)
+	for _, s := range do(t, e, op.LifecycleStatus, &op.LifecycleStatusRequest{}).Stages {
+		if s.Multiplier != s.Stage.ScoreMultiplier() {
+			t.Errorf("the status says of %s: %+v", s.Stage, s)
+		}
+	}
+	if hit := do(t, e, op.Search, &op.SearchRequest{Query: "barometer", Explain: true}).Hits[0]; hit.ID != id || hit.Rank != search.Rank(*hit.Explain) || hit.Explain.Age < 0.9 {
+		t.Errorf("a demoted hit ranks %v, explained by %+v", hit.Rank, hit.Explain)
 	}
 }
 
@@ -157,13 +162,15 @@ func specLossyKey(t *testing.T, h *house) {
 }
 
 func specArchiveIndex(t *testing.T, h *house) {
-	h.Rekindle = core.RekindleOff
 	e, id := h.faded(t, 40, memory.Archived)
-	found := func(query string) bool {
-		return slices.ContainsFunc(do(t, e, op.Search, &op.SearchRequest{Query: query}).Hits, func(hit op.Hit) bool { return hit.ID == id || hit.Tier == op.TierNote })
+	terms := core.Distinct(e.Text.Query(tides))
+	if _, df := e.Stm.Frequencies(terms); slices.ContainsFunc(df, func(n int) bool { return n > 0 }) {
+		t.Errorf("of %q the index of memories has %v", terms, df)
 	}
-	if !found("boathouse") || found("rowing crews") {
-		t.Errorf("found by the key term: %v, by other words: %v", found("boathouse"), found("rowing crews"))
+	for _, query := range []string{"boathouse", "rowing crews"} {
+		if hits := do(t, e, op.Search, &op.SearchRequest{Query: query}).Hits; len(hits) != 1 || hits[0].Memory == nil || hits[0].ID != id || hits[0].Stage != memory.Archived {
+			t.Errorf("%s finds %+v, want the archived memory", query, hits)
+		}
 	}
 }
 

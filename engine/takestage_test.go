@@ -88,7 +88,7 @@ func TestAStageThatAHumanWrites(t *testing.T) {
 	d.wantCold(id, memory.Rehydratable, longText(3))
 	writes("demoted", longText(3))
 	d.wantWarm(id, memory.Demoted, longText(3))
-	wantNames(t, d.Engine, "number kettle", "Kettle.md")
+	wantNames(t, d.Engine, "number kettle", longText(3))
 	d.wantNoFindings()
 }
 

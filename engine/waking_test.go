@@ -3,22 +3,22 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"emberd/engine/core"
-	"emberd/engine/notes"
+	"emberd/engine/lifecycle"
 	"emberd/engine/search"
 	"emberd/memory"
 	"emberd/op"
-	"emberd/stm"
+	"emberd/rekindle"
 )
 
 // sleeper is a desk with one archived memory and some warm ones about other things.
-// Searches of it wait for texts as long as it takes.
+// Opening one waits for its text as long as it takes.
 func sleeper(t *testing.T) (*desk, memory.ID) {
 	t.Helper()
 	d := shelf(t, nil)
@@ -40,12 +40,13 @@ func (d *desk) awake() {
 	d.t.Cleanup(func() { cancel(); actor.Wait() })
 }
 
-func (d *desk) untilWarm(id memory.ID) op.Memory {
+// untilUsed waits until a memory is active.
+func (d *desk) untilUsed(id memory.ID) op.Memory {
 	d.t.Helper()
 	var m op.Memory
-	until(d.t, "the memory is warm, and that it was used is counted", func() bool {
+	until(d.t, "the memory is active", func() bool {
 		m = d.memory(id)
-		return m.Stage == memory.Active && m.UseCount > 0
+		return m.Stage == memory.Active
 	})
 	return m
 }
@@ -60,90 +61,82 @@ func (d *desk) wantAsleep(id memory.ID, rev string) {
 
 const meansIt = "kettle leaks seam"
 
-func TestASearchBringsAMemoryBack(t *testing.T) {
+// A search shows the text of an archived memory and changes nothing about it.
+func TestASearchRestoresNothing(t *testing.T) {
 	t.Parallel()
 	d, id := sleeper(t)
 	d.awake()
 	cold := d.memory(id)
-	res := do(t, d.Engine, op.Search, &op.SearchRequest{Query: meansIt, Explain: true})
-	h := res.Hits[0]
-	if h.Memory == nil || h.ID != id || h.Content != leaky || h.Stage != memory.Active || h.Rekindling || h.Rekindle != "" || h.Summary != "" || h.KeyTerms != nil {
-		t.Fatalf("the answer is %+v", h)
+	for range 3 {
+		h := do(t, d.Engine, op.Search, &op.SearchRequest{Query: meansIt, Explain: true}).Hits[0]
+		if h.Memory == nil || h.ID != id || h.Content != leaky || h.Stage != memory.Archived || h.Rekindle != op.RekindleOffered || h.Summary != cold.Summary {
+			t.Fatalf("the answer is %+v", h.Memory)
+		}
+		if h.Rank != search.Rank(*h.Explain) || !strings.Contains(h.Snippet.Text, "gasket") {
+			t.Errorf("it ranks %v with %+v, and shows %q", h.Rank, h.Explain, h.Snippet.Text)
+		}
 	}
-	if r := h.Rekindled; r == nil || *r != (op.Rekindled{Verdict: "unchanged", Path: cold.VaultPath}) {
-		t.Errorf("its note was %+v", r)
-	}
-	if x := h.Explain; h.Rank != x.Relevance || h.Rank != search.Rank(*x) || h.Score < 1 || h.Status != "active" || h.UseCount != 1 {
-		t.Errorf("it ranks %v with %+v, as %+v", h.Rank, x, h.Memory)
-	}
-	if !strings.Contains(h.Snippet.Text, "gasket") {
-		t.Errorf("the snippet is %q", h.Snippet.Text)
-	}
-	warm := d.untilWarm(id)
-	if warm.Content != leaky || warm.UseCount != 1 || warm.VaultPath != cold.VaultPath {
-		t.Errorf("the memory is %+v", warm.Memory)
-	}
-	if v := d.newest(id); v.Verb != "rekindle" || v.By.Via != stm.Itself || v.By.Client != "search" {
-		t.Errorf("the log says %+v", v)
-	}
-	if undone := do(t, d.Engine, op.Undo, &op.UndoRequest{DryRun: true}); undone.Entry.Verb != "save" {
-		t.Errorf("undo would take back %+v, for which nobody asked", undone.Entry)
-	}
-	if again := searchFor(t, d.Engine, meansIt)[0]; again.Rekindled != nil || again.Content != leaky {
-		t.Errorf("asked again: %+v", again)
+	d.wantAsleep(id, cold.Rev)
+	if m := d.memory(id); m.UseCount != 0 || !m.LastUsed.Equal(cold.LastUsed) || m.AccessCount != 3 {
+		t.Errorf("the memory is %+v", m.Memory)
 	}
 }
 
-func TestWhatBecameOfTheNote(t *testing.T) {
+// Opening what a search found relevant restores the text, and is not a use.
+func TestOpeningARelevantHitRestoresIt(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		change func(d *desk, path string)
-		want   op.Rekindled
-		text   string
-	}{
-		"edited": {func(d *desk, path string) {
-			d.write(d.t, path, strings.ReplaceAll(d.note(d.t, path), "Leith", "Portobello"))
-			d.batch([]string{path}, nil)
-		}, op.Rekindled{Verdict: "edited", Edited: true}, "Portobello"},
-		"moved": {func(d *desk, path string) { d.move(path, "Elsewhere.md") }, op.Rekindled{Verdict: "moved", Path: "Elsewhere.md"}, "Leith"},
-		"gone":  {func(d *desk, path string) { d.remove(path) }, op.Rekindled{Verdict: "gone"}, ""},
+	for name, open := range map[string]func(d *desk, id memory.ID) op.Memory{
+		"show": func(d *desk, id memory.ID) op.Memory {
+			return do(d.t, d.Engine, op.Show, &op.ShowRequest{ID: string(id)}).Memory
+		},
+		"open": func(d *desk, id memory.ID) op.Memory {
+			return do(d.t, d.Engine, op.OpenMany, &op.OpenManyRequest{IDs: []string{string(id)}}).Memories[0].Memory
+		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			d, id := sleeper(t)
-			path, summary := d.memory(id).VaultPath, d.memory(id).Content
-			c.change(d, path)
-			d.awake()
-			if c.want.Path == "" && c.text != "" {
-				c.want.Path = path
-			}
-			h := searchFor(t, d.Engine, meansIt)[0]
-			if h.Rekindled == nil || *h.Rekindled != c.want || h.Rekindling {
-				t.Fatalf("its note was %+v, want %+v", h.Rekindled, c.want)
-			}
-			if c.text == "" {
-				if h.Content != summary || h.Stage != memory.Archived || h.Rank < 1 {
-					t.Errorf("of a text that is gone the answer shows %+v", h)
-				}
-				return
-			}
-			if !strings.Contains(h.Content, c.text) || !strings.Contains(d.untilWarm(id).Content, c.text) {
-				t.Errorf("the answer is %q, the memory %q, want them to say %s", h.Content, d.memory(id).Content, c.text)
-			}
-		})
+		d, id := sleeper(t)
+		cold := d.memory(id)
+		if m := open(d, id); m.Stage != memory.Archived || m.Content != cold.Content {
+			t.Errorf("%s, before any search: %+v", name, m.Memory)
+		}
+		d.clock.advance(60 * day)
+		searchFor(t, d.Engine, meansIt)
+		if m := open(d, id); m.Stage != memory.Demoted || m.Content != leaky {
+			t.Errorf("%s: %+v", name, m.Memory)
+		}
+		m := d.memory(id)
+		if m.Stage != memory.Demoted || m.UseCount != 0 || !m.LastUsed.Equal(cold.LastUsed) {
+			t.Errorf("%s: the memory is %+v", name, m.Memory)
+		}
+		if v := d.newest(id); v.Verb != "rekindle" {
+			t.Errorf("%s: the log says %+v", name, v)
+		}
+		row, _ := d.Stm.Get(id)
+		if next := rekindle.DefaultPolicy().Stage(lifecycle.FactsOf(row), d.clock.Now()); next != memory.Demoted {
+			t.Errorf("%s: it is due to be %s", name, next)
+		}
 	}
 }
 
-func TestATextThatComesTooLate(t *testing.T) {
+// A use of what a search found relevant makes it active.
+func TestUsingARelevantHitMakesItActive(t *testing.T) {
 	t.Parallel()
-	d, id := sleeper(t)
-	d.Opt.Patience = time.Nanosecond
-	h := searchFor(t, d.Engine, meansIt)[0]
-	if !h.Rekindling || h.Rekindled != nil || h.Stage != memory.Archived || h.Content != d.memory(id).Content {
-		t.Fatalf("the answer is %+v", h)
-	}
-	d.awake()
-	if got := d.untilWarm(id); got.Content != leaky {
-		t.Errorf("the memory is %q", got.Content)
+	for name, use := range map[string]func(d *desk, id memory.ID){
+		"touch": func(d *desk, id memory.ID) { do(d.t, d.Engine, op.Touch, &op.TouchRequest{ID: string(id)}) },
+		"observe": func(d *desk, id memory.ID) {
+			do(d.t, d.Engine, op.Observe, &op.ObserveRequest{IDs: []string{string(id)}})
+		},
+	} {
+		d, id := sleeper(t)
+		d.awake()
+		use(d, id)
+		if m := d.memory(id); m.Stage != memory.Archived || m.UseCount != 1 {
+			t.Errorf("%s, before any search: %+v", name, m.Memory)
+		}
+		searchFor(t, d.Engine, meansIt)
+		use(d, id)
+		if m := d.untilUsed(id); m.Content != leaky || m.UseCount != 2 {
+			t.Errorf("%s: the memory is %+v", name, m.Memory)
+		}
 	}
 }
 
@@ -152,31 +145,28 @@ func TestANoteThatCannotBeReadNow(t *testing.T) {
 	d, id := sleeper(t)
 	before := d.memory(id)
 	d.write(t, before.VaultPath, "---\ntags: [\n---\nIt may carry the id.\n")
-	d.awake()
-	if h := searchFor(t, d.Engine, meansIt)[0]; h.Rekindle != "offered" || h.Rekindling || h.Rekindled != nil || h.Content != before.Content {
+	if h := searchFor(t, d.Engine, meansIt)[0]; h.Rekindle != op.RekindleOffered || h.Content != before.Content {
 		t.Errorf("the answer is %+v", h)
+	}
+	if m := do(t, d.Engine, op.Show, &op.ShowRequest{ID: string(id)}).Memory; m.Content != before.Content {
+		t.Errorf("opened, it is %+v", m)
 	}
 	d.wantAsleep(id, before.Rev)
 }
 
-func TestSearchesThatBringNothingBack(t *testing.T) {
+func TestSearchesThatOfferNothing(t *testing.T) {
 	t.Parallel()
 	d, id := sleeper(t)
 	rev := d.memory(id).Rev
 	for name, req := range map[string]op.SearchRequest{
-		"leaves no trace":      {Query: meansIt, Track: new(false)},
-		"picks the stage":      {Query: meansIt, Filter: op.Filter{Stages: []memory.Stage{memory.Archived}}},
-		"in the archive":       {Query: meansIt, Scope: "archive"},
-		"for notes":            {Query: meansIt, Scope: "notes"},
-		"another project":      {Query: meansIt, Filter: op.Filter{Project: "boat"}},
-		"without words":        {},
-		"one word of many":     {Query: "kettle on day 3 and day 4"},
-		"the rest is unknown":  {Query: "kettle zanzibar quagga"},
-		"misspelt":             {Query: "kettel laeks"},
-		"the beginning of one": {Query: "kett"},
+		"leaves no trace":     {Query: meansIt, Track: new(false)},
+		"for notes":           {Query: meansIt, Scope: "notes"},
+		"another project":     {Query: meansIt, Filter: op.Filter{Project: "boat"}},
+		"one word of many":    {Query: "kettle and the tide table of day 3 and day 4"},
+		"the rest is unknown": {Query: "kettle zanzibar quagga"},
 	} {
 		for _, h := range do(t, d.Engine, op.Search, &req).Hits {
-			if h.Rekindled != nil || h.Rekindling || h.Rekindle != "" {
+			if h.Rekindle != "" {
 				t.Errorf("%s: %+v", name, h)
 			}
 		}
@@ -188,96 +178,105 @@ func TestAskAndOff(t *testing.T) {
 	t.Parallel()
 	d, id := sleeper(t)
 	rev := d.memory(id).Rev
-	for mode, want := range map[core.RekindleMode]string{core.RekindleAsk: "offered", core.RekindleOff: ""} {
+	for mode, want := range map[core.RekindleMode]string{core.RekindleAsk: op.RekindleOffered, core.RekindleOff: ""} {
 		d.Opt.Rekindle = mode
 		h := searchFor(t, d.Engine, meansIt)[0]
-		if h.ID != id || h.Rekindle != want || h.Rekindled != nil || h.Rekindling || h.Stage != memory.Archived {
+		if h.ID != id || h.Rekindle != want || h.Stage != memory.Archived || h.Content != leaky {
 			t.Errorf("%s: %+v", mode, h)
 		}
-		if asActive := h.Rank > 1.5; asActive != (mode == core.RekindleAsk) {
-			t.Errorf("%s: it ranks %v", mode, h.Rank)
-		}
+		do(t, d.Engine, op.Show, &op.ShowRequest{ID: string(id)})
 		d.wantAsleep(id, rev)
 	}
 }
 
-func TestAVagueSearchMeansNone(t *testing.T) {
+func TestAnArchivedNoteThatWasEdited(t *testing.T) {
+	t.Parallel()
+	d, id := sleeper(t)
+	path := d.memory(id).VaultPath
+	d.write(t, path, strings.ReplaceAll(d.note(t, path), "Leith", "Portobello"))
+	d.batch([]string{path}, nil)
+	if h := searchFor(t, d.Engine, "Portobello")[0]; h.ID != id || !strings.Contains(h.Content, "Portobello") {
+		t.Errorf("the answer is %+v", h.Memory)
+	}
+	if hits := searchFor(t, d.Engine, "Leith"); len(hits) != 0 {
+		t.Errorf("by a word that is gone: %+v", hits)
+	}
+}
+
+// A note that is gone leaves the summary, by which the memory is found.
+func TestAnArchivedNoteThatIsGone(t *testing.T) {
+	t.Parallel()
+	d, id := sleeper(t)
+	path := d.memory(id).VaultPath
+	d.batch([]string{path}, nil) // the watcher knows it
+	d.settle()
+	d.remove(path)
+	m := d.memory(id)
+	if m.NoteGone.IsZero() {
+		t.Fatalf("the memory is %+v", m.Memory)
+	}
+	hits := searchFor(t, d.Engine, "kettle")
+	if len(hits) != 1 || hits[0].ID != id || hits[0].Content != m.Content {
+		t.Errorf("found %+v", hits)
+	}
+}
+
+// A note of a memory whose text is in the log again is no second hit.
+func TestANoteOfAWarmMemoryIsPassedOver(t *testing.T) {
+	t.Parallel()
+	d, id := sleeper(t)
+	do(t, d.Engine, op.Rekindle, &op.RekindleRequest{Query: string(id)})
+	res := do(t, d.Engine, op.Search, &op.SearchRequest{Query: meansIt})
+	if len(res.Hits) != 1 || res.Total != 1 || res.Hits[0].ID != id || res.Hits[0].Rekindle != "" {
+		t.Errorf("found %d: %+v", res.Total, res.Hits)
+	}
+}
+
+// Filters, phrases and excluded words select archived memories as they select others.
+func TestOperatorsSelectArchivedMemories(t *testing.T) {
 	t.Parallel()
 	d := shelf(t, nil)
-	var ids []memory.ID
-	for i := range 12 {
-		ids = append(ids, save(t, d.Engine, fmt.Sprintf("the tide turned at berth %d", i)).ID)
-	}
-	d.archived(ids...)
-	if got := hitsAsked(searchFor(t, d.Engine, "tide turned berth")); got != 0 {
-		t.Errorf("%d of twelve alike are asked for", got)
-	}
-	d.Opt.Patience = time.Nanosecond
-	if got := hitsAsked(searchFor(t, d.Engine, "tide turned berth 7")); got != 1 {
-		t.Errorf("%d are asked for, want the one that was named", got)
-	}
-}
-
-func hitsAsked(hits []op.Hit) (n int) {
-	for _, h := range hits {
-		if h.Rekindling || h.Rekindled != nil || h.Rekindle != "" {
-			n++
+	one := do(t, d.Engine, op.Save, &op.SaveRequest{Content: "the copper valve of the boiler leaks", Tags: []string{"boiler"}, Project: "boat"}).Memory.ID
+	other := save(t, d.Engine, "the boiler has a valve of copper").ID
+	d.archived(one, other)
+	for query, want := range map[string][]memory.ID{
+		`"copper valve"`:        {one},
+		`valve tag:boiler`:      {one},
+		`tag:boiler`:            {one},
+		`valve -leaks`:          {other},
+		`valve -"copper valve"`: {other},
+		`-leaks`:                {other},
+		`valve -tag:boiler`:     {other},
+	} {
+		var got []memory.ID
+		for _, h := range searchFor(t, d.Engine, query) {
+			got = append(got, h.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s finds %v, want %v", query, got, want)
 		}
 	}
-	return n
-}
-
-func TestManySearchesBringAMemoryBackOnce(t *testing.T) {
-	t.Parallel()
-	d, id := sleeper(t)
-	before := d.lines(id)
-	d.awake()
-	var searches sync.WaitGroup
-	var whole atomic.Int64
-	for range 16 {
-		searches.Go(func() {
-			// One that looks while the log is told may see the memory as it was, or miss it.
-			res, err := op.Search.Call(context.Background(), d.Engine, &op.SearchRequest{Query: meansIt})
-			if err != nil {
-				t.Error(err)
-			} else if len(res.Hits) == 1 && res.Hits[0].Content == leaky {
-				whole.Add(1)
-			}
-		})
+	if hits := do(t, d.Engine, op.Search, &op.SearchRequest{Query: "valve", Filter: op.Filter{Project: "boat"}}).Hits; len(hits) != 1 || hits[0].ID != one {
+		t.Errorf("of the project it finds %+v", hits)
 	}
-	searches.Wait()
-	if whole.Load() == 0 {
-		t.Error("no answer has the text")
-	}
-	d.untilWarm(id)
-	if m := d.memory(id); d.lines(id) != before+1 || m.UseCount != 1 {
-		t.Errorf("%d lines and %d uses, want one of each", d.lines(id)-before, m.UseCount)
-	}
-}
-
-func TestTooMuchIsAskedForAlready(t *testing.T) {
-	t.Parallel()
-	d, id := sleeper(t)
-	for range notes.MaxWishes {
-		d.Notes.Wishes <- notes.RekindleRequest{Memory: memory.Memory{ID: id}, Text: make(chan notes.TextLookup, 1)}
-	}
-	if h := searchFor(t, d.Engine, meansIt)[0]; h.Rekindle != "offered" || h.Rekindling {
-		t.Errorf("the answer is %+v", h)
+	if hits := do(t, d.Engine, op.Search, &op.SearchRequest{Query: "boat boiler", Scope: "archive"}).Hits; len(hits) != 2 || hits[0].ID != one {
+		t.Errorf("in the archive it finds %+v", hits)
 	}
 }
 
 func TestANoteStandsForItsMemory(t *testing.T) {
 	t.Parallel()
 	d := shelf(t, nil)
-	d.Opt.Patience = time.Minute
 	id := d.kept("# Boiler\n\nThe pressure valve of the boiler was set to nine bar in March.", "Boiler.md")
 	d.archived(id)
-	d.awake()
 	hits := searchFor(t, d.Engine, "pressure valve nine bar March")
-	if len(hits) != 1 || hits[0].Note == nil || hits[0].Memory == nil || hits[0].Rekindled == nil || !strings.Contains(hits[0].Content, "nine bar") {
+	if len(hits) != 1 || hits[0].Note == nil || hits[0].Memory == nil || hits[0].Rekindle == "" {
 		t.Fatalf("found %+v", hits)
 	}
-	d.untilWarm(id)
+	do(t, d.Engine, op.Show, &op.ShowRequest{ID: string(id)})
+	if m := d.memory(id); m.Stage != memory.Demoted || !strings.Contains(m.Content, "nine bar") {
+		t.Errorf("the memory is %+v", m.Memory)
+	}
 }
 
 func TestWhatWasMergedAwayStaysCold(t *testing.T) {
@@ -289,8 +288,8 @@ func TestWhatWasMergedAwayStaysCold(t *testing.T) {
 	}
 	into := d.merged(one.ID, other.ID)
 	hits := searchFor(t, d.Engine, meansIt)
-	if got := hitsAsked(hits); got != 0 || len(hits) != 1 || hits[0].ID != into.NewMemoryID {
-		t.Errorf("%d are asked for, found %+v", got, hits)
+	if len(hits) != 1 || hits[0].ID != into.NewMemoryID || hits[0].Rekindle != "" {
+		t.Errorf("found %+v", hits)
 	}
 	// The merged memory stands for its parts, whatever became of its own words.
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(into.NewMemoryID), Content: new("The boiler is fine")})

@@ -18,7 +18,7 @@ func TestWhyTellsPartsAndDates(t *testing.T) {
 	t.Parallel()
 	e, clock := newEngine(t)
 	m := do(t, e, op.Save, &op.SaveRequest{Content: "the tide turns at six", Strength: new(1.5)}).Memory
-	do(t, e, op.Show, &op.ShowRequest{ID: string(m.ID)})
+	do(t, e, op.Touch, &op.TouchRequest{ID: string(m.ID)})
 	used := clock.Now()
 	clock.advance(36 * time.Hour)
 	got := do(t, e, op.Why, &op.WhyRequest{ID: string(m.ID)})
@@ -124,7 +124,7 @@ func TestTheTimelineIsTheScoreAsItWasAndWillBe(t *testing.T) {
 	note := func() { seen = append(seen, moment{clock.Now(), look(t, e, m.ID).Score}) }
 	wait := func(d time.Duration) { clock.advance(d); note(); clock.advance(time.Second) }
 	use := func() {
-		do(t, e, op.Show, &op.ShowRequest{ID: string(m.ID)})
+		do(t, e, op.Touch, &op.TouchRequest{ID: string(m.ID)})
 		if err := e.Stm.WriteSnapshot(t.Context()); err != nil { // or the next use shares its line
 			t.Fatal(err)
 		}

@@ -60,6 +60,10 @@ func (s *scratch) clearRuns() {
 
 // work computes the relevance of a note from its runs, and its best passage.
 func (s *searcher) work(c *candidate) {
+	if s.index.memories() {
+		s.workMemory(c)
+		return
+	}
 	in, note := s.view.segments[c.segment].segmentBase, s.table.notes[c.number]
 	size := &in.rows[c.first].size
 	s.extra = append(s.extra[:0], make([]float64, len(note.passages))...)

@@ -27,11 +27,11 @@ type documentTerm struct {
 const termSize = 32
 
 // newDocument makes the document of one part, all but its ref.
-func newDocument(terms map[string]occurrence, record []byte, note size, words []uint16) *document {
+func newDocument(l layout, terms map[string]occurrence, record []byte, note size, words []uint16) *document {
 	d := &document{note: note, words: words, record: record, bytes: len(record)}
 	d.terms = make([]documentTerm, 0, len(terms))
 	for term, o := range terms {
-		d.terms = append(d.terms, documentTerm{text: term, packed: uint64(o.pack())})
+		d.terms = append(d.terms, documentTerm{text: term, packed: l.pack(o)})
 		d.bytes += len(term) + termSize
 	}
 	return d

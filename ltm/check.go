@@ -59,7 +59,7 @@ func (s *searcher) sample(n int) []uint32 {
 
 // verify finds the first difference between a document and what is indexed of it.
 func (s *searcher) verify(number uint32, d *Doc) error {
-	want := analyze(s.index.analyzer, d)
+	want := analyze(s.index.analyzer, s.index.memories(), d)
 	i, doc, ok := s.view.document(ref{note: number})
 	if !ok {
 		return errMissing
@@ -77,7 +77,7 @@ func (s *searcher) verify(number uint32, d *Doc) error {
 		return fmt.Errorf("record of note number %d differs from its note", number)
 	}
 	for i, terms := range want.parts {
-		if err := compareTerms(segment, doc+uint32(i), ref{number, uint16(i)}, terms); err != nil {
+		if err := s.compareTerms(segment, doc+uint32(i), ref{number, uint16(i)}, terms); err != nil {
 			return err
 		}
 	}
@@ -85,15 +85,15 @@ func (s *searcher) verify(number uint32, d *Doc) error {
 }
 
 // compareTerms looks every term of a part up in its document.
-func compareTerms(s *segmentView, doc uint32, r ref, want map[string]occurrence) error {
-	if int(doc) >= len(s.rows) || s.rows[doc].ref != r {
+func (s *searcher) compareTerms(in *segmentView, doc uint32, r ref, want map[string]occurrence) error {
+	if int(doc) >= len(in.rows) || in.rows[doc].ref != r {
 		return fmt.Errorf("part %d of note number %d is not behind the one before", r.part, r.note)
 	}
 	var c cursor
 	for term, o := range want {
-		list, _ := s.find(term)
+		list, _ := in.find(term)
 		c.reset(&list)
-		if c.seek(doc); c.doc() != doc || unpack(c.occurrence()) != o {
+		if c.seek(doc); c.doc() != doc || s.index.layout.unpack(c.occurrence()) != o {
 			return fmt.Errorf("a term of note number %d, part %d, is not indexed as it stands there", r.note, r.part)
 		}
 	}

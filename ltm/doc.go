@@ -1,6 +1,11 @@
 package ltm
 
-import "time"
+import (
+	"time"
+
+	"emberd/internal/relevance"
+	"emberd/internal/text/analysis"
+)
 
 // Doc is a note to index. All text is plain, without markup.
 type Doc struct {
@@ -59,6 +64,9 @@ type Term struct {
 	// the words of a question, with a weight of WeakWeight. One that more than half of
 	// the notes hold is left out: it would say little and take long.
 	Weak bool
+	// Form and Name are, for an index of memories, the form in which the query has the term, and the one that marks
+	// names if it has it as a name.
+	Form, Name analysis.Form
 }
 
 // WeakWeight is the weight of a weak term for which results were measured to be best.
@@ -76,6 +84,8 @@ type Query struct {
 	Bonus func(path string, created time.Time) float64
 
 	Docs int // documents in the whole collection; 0 takes number and DF from the index
+	// Lengths are, for an index of memories, those of the memories elsewhere.
+	Lengths relevance.Lengths
 
 	Must, Not     Filter    // what every hit has, all of it, and what none has any of
 	After, Before time.Time // a hit was created at or after After and before Before; zero is no bound
@@ -150,6 +160,7 @@ type Score struct {
 	DF     int
 	Weight float64
 	IDF    float64
+	Norm   float64 // of memories
 	Score  float64
 }
 
@@ -166,4 +177,5 @@ const (
 	Body     Field = "body"
 	Passage  Field = "passage"
 	Name     Field = "name match"
+	Form     Field = "form" // of memories
 )

@@ -68,6 +68,9 @@ func (s *searcher) explain(c candidate) []Score {
 // parts divides what a word gives to a note among the fields, in proportion to their
 // weighted counts.
 func (s *searcher) parts(w *queryTerm, c candidate, run []posting) []Score {
+	if s.index.memories() {
+		return s.memoryParts(w, c, run)
+	}
 	note, o := s.table.notes[c.number], inWhole(run)
 	head := s.norms.head(&s.view.segments[c.segment].rows[c.first].size, o)
 	whole := s.norms.whole(head, uint32(note.bodyLen), o)

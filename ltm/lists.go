@@ -74,8 +74,8 @@ func (s *searcher) merged(in *segmentBase, terms []string) postingList {
 		for c.reset(l); c.doc() < pastEnd; c.next() {
 			doc, packed := c.doc(), c.occurrence()
 			if held.has(doc) {
-				both := unpack(s.sums[doc]).plus(unpack(packed)).capped()
-				packed = uint64(both.pack())
+				both := s.index.layout.unpack(s.sums[doc]).plus(s.index.layout.unpack(packed)).capped()
+				packed = s.index.layout.pack(both)
 			} else {
 				count++
 			}

@@ -90,6 +90,9 @@ var ErrClosed = errors.New("note index is closed")
 type Options struct {
 	Logger   *slog.Logger       // nil discards
 	Analyzer *analysis.Analyzer // nil: analysis.New()
+	// Memories says that the index is of the texts of memories, each in one section, and ranks them as package words
+	// does. A folder is of either kind for good.
+	Memories bool
 }
 
 // Index is an open index. Use Open to make one.
@@ -103,6 +106,7 @@ type sharedIndex struct {
 	dir      string
 	log      *slog.Logger
 	analyzer *analysis.Analyzer
+	layout   layout
 	health   *health
 	opened   opening
 
@@ -161,6 +165,7 @@ func Open(dir string, opt *Options) (*Index, error) {
 		dir:      dir,
 		log:      cmp.Or(opt.Logger, slog.New(slog.DiscardHandler)),
 		analyzer: opt.Analyzer,
+		layout:   layout{forms: opt.Memories},
 		pending:  make(chan struct{}, maxPending),
 		closing:  make(chan struct{}),
 	}}
@@ -175,6 +180,17 @@ func Open(dir string, opt *Options) (*Index, error) {
 	}
 	x.opened.took = time.Since(start)
 	return x, nil
+}
+
+// memories reports whether the index is of memories, see [Options].
+func (x *sharedIndex) memories() bool { return x.layout.forms }
+
+// identity names what made the terms of the index.
+func (x *sharedIndex) identity() string {
+	if x.memories() {
+		return x.analyzer.Identity() + "\nmemories 1"
+	}
+	return x.analyzer.Identity()
 }
 
 // openOrRenew opens what is in the folder, or moves it aside and starts afresh.
@@ -195,7 +211,7 @@ func (x *Index) openOrRenew() error {
 		x.opened.damaged = !errors.Is(reason, errVersion)
 		x.log.Warn("note index begins anew", "reason", reason, "aside", aside)
 	}
-	if err := begin(x.dir, x.analyzer.Identity()); err != nil {
+	if err := begin(x.dir, x.identity()); err != nil {
 		return fmt.Errorf("begin a note index: %w", err)
 	}
 	if err := x.open(); err != nil {
@@ -207,7 +223,7 @@ func (x *Index) openOrRenew() error {
 // open opens the files and reads the records. Its error is the reason why they cannot
 // be used; errNone is an empty folder.
 func (x *Index) open() error {
-	if err := verify(x.dir, x.analyzer.Identity()); err != nil {
+	if err := verify(x.dir, x.identity()); err != nil {
 		return err
 	}
 	x.health = newHealth(x.dir)

@@ -25,6 +25,7 @@ type occurrence struct {
 	other      int    //
 	bodyIn     uint16 // passages of the part, by bit
 	headingsIn uint16
+	forms      uint8 // in an index of memories; not part of pack
 }
 
 const (
@@ -141,5 +142,29 @@ func inWhole(run []posting) inNote {
 		o.headings = max(o.headings, q.headings)
 		o.names, o.tags, o.other = o.names+q.names, o.tags+q.tags, o.other+q.other
 	}
+	return o
+}
+
+// formBits is how many low bits of a posting are the forms of the term (analysis.Form).
+const formBits = 6
+
+// layout says how an index stores occurrences.
+type layout struct{ forms bool } // with the forms of terms
+
+// pack encodes a capped occurrence.
+func (l layout) pack(o occurrence) uint64 {
+	if l.forms {
+		return uint64(o.pack())<<formBits | uint64(o.forms)
+	}
+	return uint64(o.pack())
+}
+
+// unpack decodes what pack made.
+func (l layout) unpack(v uint64) occurrence {
+	if !l.forms {
+		return unpack(v)
+	}
+	o := unpack(v >> formBits)
+	o.forms = uint8(v & (1<<formBits - 1))
 	return o
 }

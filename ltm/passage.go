@@ -32,6 +32,7 @@ type analyzedNote struct {
 // keeps its memory for the next note.
 type passageSplitter struct {
 	analyzer *analysis.Analyzer
+	memories bool // texts are cut like those of memories
 	passages []passage
 	parts    []map[string]occurrence
 	terms    []analysis.Term // of a section
@@ -40,8 +41,8 @@ type passageSplitter struct {
 }
 
 // analyze cuts a note into passages and makes its record.
-func analyze(a *analysis.Analyzer, d *Doc) analyzedNote {
-	c := passageSplitter{analyzer: a}
+func analyze(a *analysis.Analyzer, memories bool, d *Doc) analyzedNote {
+	c := passageSplitter{analyzer: a, memories: memories}
 	return c.analyze(d)
 }
 
@@ -61,13 +62,16 @@ func (c *passageSplitter) reset() {
 // analyze makes a note ready. What it returns is good until the next call.
 func (c *passageSplitter) analyze(d *Doc) analyzedNote {
 	c.reset()
+	if c.memories {
+		return c.memory(d)
+	}
 	for i, s := range d.Sections {
 		c.section(i, s)
 	}
 	if len(c.passages) == 0 {
 		c.begin(place{line: 1})
 	}
-	n := analyzedNote{record: newRecord(d), parts: c.parts}
+	n := analyzedNote{record: newRecord(d)}
 	a, names := c.analyzer, namesOf(d)
 	n.record.namesLen = c.head(strings.Join(names, "\n"), func(o *occurrence) { o.names++ })
 	n.record.tagsLen = c.head(strings.Join(d.Tags, "\n"), func(o *occurrence) { o.tags++ })
@@ -77,14 +81,19 @@ func (c *passageSplitter) analyze(d *Doc) analyzedNote {
 			n.record.names = append(n.record.names, set)
 		}
 	}
+	c.terms = a.AppendTerms(c.terms[:0], d.Text)
+	c.row = rowOf(c.row[:0], c.terms)
+	return c.finish(n)
+}
+
+// finish completes a note whose passages and row are made.
+func (c *passageSplitter) finish(n analyzedNote) analyzedNote {
 	for _, p := range c.passages {
 		n.record.bodyLen += p.words
 		n.record.passages = append(n.record.passages, uint16(min(p.words, 1<<16-1)))
 		n.record.places = append(n.record.places, p.place)
 	}
-	c.terms = a.AppendTerms(c.terms[:0], d.Text)
-	c.row = rowOf(c.row[:0], c.terms)
-	n.row = c.row
+	n.row, n.parts = c.row, c.parts
 	for _, terms := range n.parts {
 		for term, o := range terms {
 			terms[term] = o.capped()

@@ -19,7 +19,7 @@ func TestCutterForgets(t *testing.T) {
 		for w := range words {
 			d.Sections[0].Text += fmt.Sprintf("w%dx%d ", i, w%700)
 		}
-		got, want := reused.analyze(&d), analyze(a, &d)
+		got, want := reused.analyze(&d), analyze(a, false, &d)
 		if !reflect.DeepEqual(got.record, want.record) {
 			t.Errorf("record of note %d differs from that of a fresh cutter", i)
 		}

@@ -62,7 +62,7 @@ func someRecord(t *rapid.T) record {
 		path := rapid.SliceOfN(words, 0, 3).Draw(t, "headings")
 		d.Sections = append(d.Sections, Section{HeadingPath: path, Line: rapid.IntRange(1, 9999).Draw(t, "line"), Text: words.Draw(t, "body")})
 	}
-	return analyze(analysis.New(), &d).record
+	return analyze(analysis.New(), false, &d).record
 }
 
 func TestRecordsComeBack(t *testing.T) {

@@ -30,6 +30,11 @@ type termScan struct {
 func (l *termScan) set(s *searcher, in *segmentBase, word int, list *postingList) {
 	w := &s.words[word]
 	l.word, l.full, l.weak = word, w.full, w.weak
+	if s.index.memories() { // there are too few postings for bounds by block to save anything
+		l.most, l.blocks = w.full*memoryMost, nil
+		l.reset(list)
+		return
+	}
 	of, drift := s.limitsOf(in, list)
 	l.most, l.blocks = w.full*mostGain, nil
 	if of != nil {
@@ -226,6 +231,10 @@ func (c *segmentScan) take(l *termScan, first, end uint32) float64 {
 	}
 	run := l.run(c.runs[l.word], c.in.segmentBase, end)
 	c.runs[l.word] = run
+	if c.index.memories() {
+		g := c.ofMemory(c.in.segmentBase, first, &c.words[l.word], run)
+		return l.full * (g.whole + g.form + g.most)
+	}
 	g := c.norms.gain(c.in.segmentBase, first, run)
 	return l.full * g.limit()
 }

@@ -8,7 +8,10 @@ import (
 )
 
 // norms are the averages that lengths are compared with.
-type norms struct{ body, passage, names, tags, other float64 }
+type norms struct {
+	body, passage, names, tags, other float64
+	typical                           float64 // of memories
+}
 
 // saturation is how much one term contributes to a text: the weighted counts of its fields, which
 // are parts of sum, bounded by k1.

@@ -152,7 +152,7 @@ func byFormula(x *Index, live map[string]Doc, query Query) map[string]float64 {
 	var table table
 	notes := map[string]analyzedNote{}
 	for path, d := range live {
-		a := analyze(x.analyzer, &d)
+		a := analyze(x.analyzer, false, &d)
 		notes[path] = a
 		table.tally(&a.record.note, 1)
 	}

@@ -74,6 +74,8 @@ type queryTerm struct {
 	hash   uint32
 	weight float64
 	weak   bool
+	form   uint8 // see Term
+	name   uint8
 	df     int
 	idf    float64
 	full   float64 // weight · idf
@@ -99,7 +101,12 @@ func (x *Index) searcher(q *Query) (*searcher, error) {
 		if x.sees != nil {
 			t = t.only(x.shows)
 		}
-		return &searcher{index: x, query: q, view: v, table: t, norms: t.norms(), scratch: sc, counted: -1}, nil
+		s := &searcher{index: x, query: q, view: v, table: t, norms: t.norms(), scratch: sc, counted: -1}
+		if x.memories() {
+			all := t.lengths().Plus(q.Lengths)
+			s.norms.passage, s.norms.typical = max(all.Passage(), 1), all.Typical()
+		}
+		return s, nil
 	}
 }
 
@@ -167,7 +174,7 @@ func (s *searcher) queryTerms() []queryTerm {
 			continue
 		}
 		words = append(words, queryTerm{text: t.Text, hash: hashOf(t.Text), weight: t.Weight, df: t.DF, weak: t.Weak,
-			of: t.Of})
+			form: uint8(t.Form), name: uint8(t.Name), of: t.Of})
 	}
 	slices.SortStableFunc(words, func(a, b queryTerm) int { return weakLast(a) - weakLast(b) })
 	return words

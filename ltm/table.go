@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"emberd/internal/contain"
+	"emberd/internal/relevance"
 )
 
 // table is the notes of one state of the store, by number. It never changes: an update
@@ -21,6 +22,7 @@ type table struct {
 	names      float64
 	tags       float64
 	other      float64
+	inverse    uint64                   // of lengths, see relevance.Lengths
 	paths      func() map[string]uint32 // number by path, made when it is asked for
 }
 
@@ -88,6 +90,9 @@ func (t *table) tally(n *note, sign int) {
 	if n == nil {
 		return
 	}
+	var l relevance.Lengths
+	l.AddText(uint64(n.bodyLen), 1)
+	t.inverse += uint64(sign) * l.Inverse
 	t.count += sign
 	t.passages += sign * len(n.passages)
 	t.body += float64(sign * n.bodyLen)

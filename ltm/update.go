@@ -94,13 +94,13 @@ func (x *Index) analyzeAll(ctx context.Context, put []Doc) ([]prepared, error) {
 	var workers contain.Group
 	for range min(runtime.GOMAXPROCS(0), len(put)) {
 		workers.Go(func() {
-			c := passageSplitter{analyzer: x.analyzer}
+			c := passageSplitter{analyzer: x.analyzer, memories: x.memories()}
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(put) {
 					return
 				}
-				notes[i] = prepare(c.analyze(&put[i]))
+				notes[i] = prepare(x.layout, c.analyze(&put[i]))
 			}
 		})
 	}
@@ -114,13 +114,13 @@ type prepared struct {
 	documents []*document
 }
 
-func prepare(a analyzedNote) prepared {
+func prepare(l layout, a analyzedNote) prepared {
 	kept := a.record.note
 	p := prepared{note: &kept}
 	stored := a.record.encode(appendText(nil, a.row))
 	for i, terms := range a.parts {
 		words := kept.passages[i*partPassages : min((i+1)*partPassages, len(kept.passages))]
-		p.documents = append(p.documents, newDocument(terms, stored, kept.size(), words))
+		p.documents = append(p.documents, newDocument(l, terms, stored, kept.size(), words))
 		stored = nil // the first part has it
 	}
 	return p

@@ -31,6 +31,21 @@ func Stages() []Stage { return []Stage{Active, Demoted, Archived, Rehydratable} 
 // text: it was archived, and perhaps faded further.
 func (s Stage) Cold() bool { return s == Archived || s == Rehydratable }
 
+// ScoreMultiplier is the part of its score that a memory keeps in this stage, as the spec "lifecycle and
+// rekindling" has it. It is reported, and does not enter the rank of a search.
+func (s Stage) ScoreMultiplier() float64 {
+	switch s {
+	case Demoted:
+		return 0.5
+	case Archived:
+		return 0.1
+	case Rehydratable:
+		return 0.01
+	default:
+		return 1
+	}
+}
+
 // ParseStage accepts the four names in any case.
 func ParseStage(s string) (Stage, error) {
 	for _, st := range Stages() {

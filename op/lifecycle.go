@@ -67,9 +67,10 @@ type LifecycleStatusResult struct {
 // StageStatus counts the memories of a stage and says after how many seconds without
 // use a memory comes there, unless its category has ages of its own; 0 for active.
 type StageStatus struct {
-	Stage memory.Stage `json:"stage"`
-	Count int          `json:"count"`
-	After int64        `json:"after_seconds,omitempty"`
+	Stage      memory.Stage `json:"stage"`
+	Count      int          `json:"count"`
+	After      int64        `json:"after_seconds,omitempty"`
+	Multiplier float64      `json:"score_multiplier,omitempty"` // see [memory.Stage.ScoreMultiplier]
 }
 
 // NextMove is what will be due first.

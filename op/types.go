@@ -166,7 +166,7 @@ type SearchRequest struct {
 	Offset        int      `json:"offset,omitempty" query:"offset" doc:"pass over so many of the best hits, up to 1,000"`
 	STMWeight     *float64 `json:"stm_weight,omitempty" query:"stm_weight" doc:"factor on the rank of memories, 0 to 2, default from the config (1)"`
 	LTMWeight     *float64 `json:"ltm_weight,omitempty" query:"ltm_weight" doc:"factor on the rank of notes, 0 to 2, default from the config (0.7)"`
-	DecayFloor    *float64 `json:"decay_floor,omitempty" query:"decay_floor" doc:"part of the rank of a memory that no age takes away, 0 to 1, default from the config (0.7)"`
+	AgeExponent   *float64 `json:"age_exponent,omitempty" query:"age_exponent" doc:"how much the age of a memory lowers its rank: it is multiplied by (1 + days)^-age_exponent, 0 to 1, default from the config (0.03)"`
 	MeaningWeight *float64 `json:"meaning_weight,omitempty" query:"meaning_weight" doc:"what the order trusts vectors, 0 to 1, default from the config or by the exam of the model; 0 is by words alone"`
 	IncludeReview *bool    `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"mix in matches that are about to fade, default true"`
 	Track         *bool    `json:"track_access,omitempty" query:"track_access" doc:"count the access, and bring cold memories back; default true"`
@@ -244,19 +244,20 @@ type Hit struct {
 	// Review says that the memory is here because it matches and is about to fade, and
 	// not for its rank.
 	Review bool `json:"review,omitempty"`
-	// Of a cold memory that the query means, one of these reports what becomes of it, and it
-	// is ranked as if it had not faded. Rekindled is set when its note was looked for, and
-	// the memory is shown as it is brought back unless that is gone; Rekindling when
-	// that was not done in time and continues; Rekindle is "offered" when only emberd
-	// rekindle may do it.
-	Rekindled  *Rekindled `json:"rekindled,omitempty"`
-	Rekindling bool       `json:"rekindling,omitempty"`
-	Rekindle   string     `json:"rekindle,omitempty"`
+	// Rekindle is "offered" for an archived memory that is relevant enough to be restored when it is opened or
+	// used, or by emberd rekindle. Its text is shown, and stays in its note until then.
+	Rekindle string `json:"rekindle,omitempty"`
 	// Why says in a few words why the hit is here although its snippet has no word of the query
 	// as it was typed.
 	Why string `json:"why,omitempty"`
 	// Superseded is what replaced the memory, which ranks above it if it matches.
 	Superseded *Successor `json:"superseded,omitempty"`
+}
+
+// Shortened reports whether Content is the summary of an archived memory. A search shows the text instead, if it can
+// read the note that has it.
+func (m *Memory) Shortened() bool {
+	return m.Stage.Cold() && (m.Summary == "" || m.Content == m.Summary)
 }
 
 // Successor is the memory that counts in the place of another.
@@ -267,14 +268,6 @@ type Successor struct {
 
 // RekindleOffered is what [Hit.Rekindle] says.
 const RekindleOffered = "offered"
-
-// Rekindled is what became of the note that holds the text of a cold memory: Verdict is
-// unchanged, edited, moved or gone.
-type Rekindled struct {
-	Verdict string `json:"verdict"`
-	Path    string `json:"path,omitempty"`   // in the vault
-	Edited  bool   `json:"edited,omitempty"` // it has another text than was archived, which counts now
-}
 
 // Note is a note of the vault, with the section that answers best.
 type Note struct {
@@ -295,7 +288,7 @@ type Snippet struct {
 }
 
 // Explain takes a rank apart:
-// rank = relevance × (floor + (1 − floor) × bounded decay) × stage × tier.
+// rank = relevance × age × tier.
 type Explain struct {
 	Relevance float64       `json:"relevance"`
 	Share     float64       `json:"share"` // of what was asked that it holds, by the weight (IDF) of the words, or means; 0 to 1
@@ -305,10 +298,8 @@ type Explain struct {
 	Date    *SignalExplain  `json:"date,omitempty"`
 	// Similarity of the query and the hit by vectors is on the scale of the thresholds; nil without one.
 	Similarity *float64 `json:"similarity,omitempty"`
-	Decay      float64  `json:"decay"`   // decay score
-	Bounded    float64  `json:"bounded"` // decay score mapped into 0–1
-	Floor      float64  `json:"floor"`
-	Stage      float64  `json:"stage"`            // multiplier of the stage
+	AgeDays    float64  `json:"age_days"`         // since a memory was last used or saved; 0 for a note or a core memory
+	Age        float64  `json:"age"`              // factor: (1 + age_days)^-age_exponent
 	Tier       float64  `json:"tier"`             // weight of short-term memory
 	Coarse     bool     `json:"coarse,omitempty"` // found by scanning, while the index was loading
 	// Above is a memory that this one replaced and that ranked higher: the rank

@@ -15,7 +15,7 @@ import (
 type Move struct {
 	ID       memory.ID
 	From, To memory.Stage
-	Used     time.Time // the last use that the move is based on
+	Used     time.Time // the last use or opening that the move is based on
 }
 
 // A Plan is what one run does.
@@ -33,7 +33,7 @@ func (p Policy) Plan(memories iter.Seq[StageInputs], now time.Time) Plan {
 	for f := range memories {
 		plan.Memories++
 		if to := p.Stage(f, now); stageRank(to) != stageRank(f.Stage) {
-			plan.Moves = append(plan.Moves, Move{ID: f.ID, From: f.Stage, To: to, Used: f.used()})
+			plan.Moves = append(plan.Moves, Move{ID: f.ID, From: f.Stage, To: to, Used: f.touched()})
 		}
 	}
 	slices.SortFunc(plan.Moves, func(a, b Move) int {

@@ -86,6 +86,9 @@ type StageInputs struct {
 	Core      bool
 	CreatedAt time.Time
 	LastUsed  time.Time // zero: CreatedAt counts; when both are, the memory does not fade
+	// LastOpened is when the whole memory was last shown, zero for never. That delays the next stages like a
+	// use, but it makes no memory warmer.
+	LastOpened time.Time
 
 	// Since is when the memory came into its stage, zero if that is not known. To have
 	// come to active, by an undo say, counts as a use; and no memory is demoted and
@@ -103,9 +106,24 @@ func (f StageInputs) used() time.Time {
 	return f.LastUsed
 }
 
+// touched returns the later of the last use and the last opening.
+func (f StageInputs) touched() time.Time { return latest(f.used(), f.LastOpened) }
+
 // Stage returns the stage a memory should be in at now. A last use in the future
 // counts as now.
 func (p Policy) Stage(f StageInputs, now time.Time) memory.Stage {
+	due := p.due(f, now)
+	if !f.LastOpened.IsZero() && stageRank(due) < stageRank(f.Stage) {
+		f.LastOpened = time.Time{}
+		if stageRank(p.due(f, now)) >= stageRank(f.Stage) {
+			return f.Stage
+		}
+	}
+	return due
+}
+
+// due returns the stage by age alone, whatever made the memory older or younger.
+func (p Policy) due(f StageInputs, now time.Time) memory.Stage {
 	due := memory.Active
 	for _, step := range p.steps(f) {
 		if step.at.After(now) {
@@ -139,10 +157,10 @@ type step struct {
 // steps are the stages that lie before a memory, warmest first; none for one that
 // does not fade.
 func (p Policy) steps(f StageInputs) []step {
-	used := f.used()
-	if f.Core || used.IsZero() {
+	if f.Core || f.used().IsZero() {
 		return nil
 	}
+	used := f.touched()
 	ages, ok := p.Categories[f.Category]
 	if !ok {
 		ages = p.Ages

@@ -28,6 +28,12 @@ func TestStage(t *testing.T) {
 	core.Core = true
 	slow := unused(memory.Active, 100*day)
 	slow.Category = "recipes"
+	opened := unused(memory.Demoted, 80*day)
+	opened.LastOpened = now.Add(-2 * day)
+	openedBefore := unused(memory.Demoted, 80*day)
+	openedBefore.LastOpened = now.Add(-31 * day)
+	openedActive := unused(memory.Active, 80*day)
+	openedActive.LastOpened = now.Add(-8 * day)
 	created := unused(memory.Active, 0)
 	created.LastUsed = time.Time{}
 	policy := rekindle.DefaultPolicy()
@@ -52,6 +58,9 @@ func TestStage(t *testing.T) {
 		{"rehydratable under a slower policy", unused(memory.Rehydratable, 40*day), memory.Rehydratable},
 		{"used in the future", unused(memory.Active, -day), memory.Active},
 		{"core", core, memory.Active},
+		{"demoted, and opened lately", opened, memory.Demoted},
+		{"demoted, and opened a month ago", openedBefore, memory.Archived},
+		{"active, and opened a week ago", openedActive, memory.Demoted},
 		{"of a slow category", slow, memory.Demoted},
 		{"never used", created, memory.Rehydratable},
 		{"of unknown age", rekindle.StageInputs{Stage: memory.Active}, memory.Active},

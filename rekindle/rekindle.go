@@ -115,49 +115,31 @@ func falseLast(a, b bool) int {
 	return 1
 }
 
-// A Match is one hit of a search, as it is before decay and stage.
-type Match struct {
-	Cold      bool    // archived or rehydratable: something to rekindle
-	Relevance float64 // 0 or more, comparable within one search only
-	// Matched is the weight of the query's terms that the hit holds and Asked that
-	// of all its terms, each weighing its inverse document frequency.
-	Matched, Asked float64
-}
+// MinRelevance is the least relevance, 0 to 1, of an archived memory that a search found for the memory to be
+// rekindled when it is opened or used: from there on a hit more probably answers the query than not.
+const MinRelevance = 0.5
 
-// A Threshold is how well a query has to match a cold memory to bring it back by
-// itself. Judged after decay and stage none would pass: they take 99 % of the
-// relevance of a rehydratable memory.
+// A Threshold is how well words have to match archived memories for a request to rekindle them.
 type Threshold struct {
-	Coverage float64 // least share of the query's weight that is matched, 0 to 1
-	OfBest   float64 // least share of the best hit's relevance, warm ones included, 0 to 1
-	Near     float64 // share of it from which a cold memory is a hit like others, at most OfBest
-	Most     int     // memories that one search rekindles at most, the most relevant ones
-	Vague    int     // when more than so many pass, the query means none of them in particular
+	Relevance float64 // least relevance, 0 to 1
+	Most      int     // memories that one request rekindles at most, the most relevant ones
+	Vague     int     // when more than so many pass, the words mean none of them in particular
 }
 
-// DefaultThreshold returns the default: half of what was asked, nearly as relevant as
-// the best hit, three at a time, and none of more than ten. Over questions with known
-// answers, most of them cold, it brings more of the answers back than six tenths of
-// what was asked and seven of the best hit do, and less that is none.
-func DefaultThreshold() Threshold {
-	return Threshold{Coverage: 0.5, OfBest: 0.95, Near: 0.5, Most: 3, Vague: 10}
-}
+// DefaultThreshold returns the default: three at a time, and none of more than ten.
+func DefaultThreshold() Threshold { return Threshold{Relevance: MinRelevance, Most: 3, Vague: 10} }
 
-// Strong returns the places of the hits to rekindle, most relevant first.
-func (t Threshold) Strong(hits []Match) []int {
-	best := 0.0
-	for _, h := range hits {
-		best = max(best, h.Relevance)
-	}
+// Strong returns the places of the relevances of those to rekindle, most relevant first.
+func (t Threshold) Strong(relevances []float64) []int {
 	var strong []int
-	for i, h := range hits {
-		if h.Cold && h.Relevance > 0 && h.Relevance >= t.OfBest*best && h.Matched >= t.Coverage*h.Asked {
+	for i, r := range relevances {
+		if r >= t.Relevance {
 			strong = append(strong, i)
 		}
 	}
 	if len(strong) > t.Vague {
 		return nil
 	}
-	slices.SortStableFunc(strong, func(a, b int) int { return cmp.Compare(hits[b].Relevance, hits[a].Relevance) })
+	slices.SortStableFunc(strong, func(a, b int) int { return cmp.Compare(relevances[b], relevances[a]) })
 	return strong[:min(len(strong), t.Most)]
 }

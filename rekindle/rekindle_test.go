@@ -3,7 +3,6 @@ package rekindle_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -81,37 +80,19 @@ func TestJudgeIsStable(t *testing.T) {
 	})
 }
 
-// hits describes matches as words: cold or warm, relevance, and of ten how much matched.
-func hits(words string) (out []rekindle.Match) {
-	for hit := range strings.FieldsSeq(words) {
-		var m rekindle.Match
-		var temperature string
-		if _, err := fmt.Sscanf(strings.ReplaceAll(hit, "/", " "), "%s %g %g", &temperature, &m.Relevance, &m.Matched); err != nil {
-			panic(err)
-		}
-		m.Cold, m.Asked = temperature == "cold", 10
-		out = append(out, m)
-	}
-	return out
-}
-
 func TestStrong(t *testing.T) {
 	for _, c := range []struct {
-		name, hits string
-		want       []int
+		name string
+		hits []float64
+		want []int
 	}{
-		{"nothing found", "", nil},
-		{"the memory that was meant", "cold/8/9 warm/2/3", []int{0}},
-		{"a warm one is meant", "warm/9/9 cold/2/3", nil},
-		{"both are", "warm/9/9 cold/8.6/8", []int{1}},
-		{"less than half of the question", "cold/8/4", nil},
-		{"just enough of the question", "cold/8/5", []int{0}},
-		{"far from the best", "warm/10/10 cold/9/9", nil},
-		{"more than one search rekindles", "cold/6.8/9 cold/6.9/9 cold/6.7/9 cold/7/9", []int{3, 1, 0}},
-		{"a word that is everywhere", strings.Repeat("cold/5/9 ", 11), nil},
-		{"no relevance", "cold/0/9", nil},
+		{"nothing found", nil, nil},
+		{"the memory that was meant", []float64{0.8, 0.3}, []int{0}},
+		{"just as probably as not", []float64{0.5, 0.49}, []int{0}},
+		{"more than one request rekindles", []float64{0.68, 0.69, 0.67, 0.7}, []int{3, 1, 0}},
+		{"a word that is everywhere", slices.Repeat([]float64{0.6}, 11), nil},
 	} {
-		if got := rekindle.DefaultThreshold().Strong(hits(c.hits)); !slices.Equal(got, c.want) {
+		if got := rekindle.DefaultThreshold().Strong(c.hits); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}

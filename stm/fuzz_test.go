@@ -169,7 +169,7 @@ func memoryOnly() *stm.Store {
 	dev, _ := record.ParseDevice("k7q2mzxa")
 	h := &device.Home{Logger: log, Now: time.Now, Device: dev, FS: durable.OS{}, State: "/nonexistent"}
 	damaged, _ := quarantine.Open(h)
-	l := &wal.Log{MemorySet: table.MemorySet{Table: table.NewTable(), Words: table.NewIndex(analysis.New(), log)}, Home: h,
+	l := &wal.Log{MemorySet: table.MemorySet{Table: table.NewTable(), Words: table.NewIndex(analysis.New(), log, nil)}, Home: h,
 		FileTable: &journal.FileTable{Files: []string{"x"}}, Keys: journal.NewIdemKeys(), Quarantine: damaged, Prints: &device.TextKeys{Home: h}}
 	l.Journal = journal.NewJournal(h, l.FileTable)
 	l.Peers = &device.Peers{Home: h, Keys: l.Prints, Last: &l.LastSeq}

@@ -295,3 +295,12 @@ func ParseSource(key string, value []byte) (memory.Source, error) {
 
 // ParseFirstSource decodes the first source that a memory was saved with.
 func ParseFirstSource(value []byte) (memory.Source, error) { return record.ParseFirstSource(value) }
+
+// LastTouched is the later of the last use and the last opening of a memory: fading counts from then.
+func LastTouched(r *Row) time.Time { return table.LastTouched(r) }
+
+// LastOpened is when a whole memory was last shown to a caller, or zero.
+func LastOpened(r *Row) time.Time { return table.LastOpened(r) }
+
+// OtherText returns what searches look into of a warm memory beside its content.
+func OtherText(r *Row) string { return table.OtherText(r) }

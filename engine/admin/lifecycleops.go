@@ -62,9 +62,11 @@ func (e *Admin) lifecycleBlocker(due, most int) string {
 
 func (e *Admin) stageStatus() []op.StageStatus {
 	ages := e.Opt.Lifecycle.Ages
-	out := []op.StageStatus{{Stage: memory.Active}}
+	out := []op.StageStatus{{Stage: memory.Active, Multiplier: memory.Active.ScoreMultiplier()}}
 	for i, after := range []time.Duration{ages.Demote, ages.Archive, ages.Rehydrate} {
-		out = append(out, op.StageStatus{Stage: memory.Stages()[i+1], After: int64(after.Seconds())})
+		stage := memory.Stages()[i+1]
+		out = append(out, op.StageStatus{Stage: stage, After: int64(after.Seconds()),
+			Multiplier: stage.ScoreMultiplier()})
 	}
 	counts := e.Stm.Counts()
 	for i := range out {

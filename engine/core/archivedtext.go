@@ -95,12 +95,17 @@ func ArchiveText(m *memory.Memory, r ArchivedText, now time.Time) bool {
 	return true
 }
 
-// RestoreText gives a cold memory its text, which is the body of its note.
-func RestoreText(m *memory.Memory, body, path string, now time.Time) {
+// WholeText returns the text of a cold memory whose note has a body.
+func WholeText(m *memory.Memory, body string) string {
 	if rekindle.Digest(body) == m.TextDigest {
-		body = textWithin(body, m.TextEdges)
+		return textWithin(body, m.TextEdges)
 	}
-	m.Content, m.Stage, m.VaultPath, m.LastUsed = body, memory.Active, path, now
+	return body
+}
+
+// RestoreText gives a cold memory its text, which is the body of its note, and a stage.
+func RestoreText(m *memory.Memory, body, path string, stage memory.Stage) {
+	m.Content, m.Stage, m.VaultPath = WholeText(m, body), stage, path
 	m.TextDigest, m.TextEdges, m.KeyTerms = "", nil, nil
 	m.ArchivedAt, m.ArchiveReason, m.NoteGone = time.Time{}, "", time.Time{}
 	m.ConsolidatedInto = ""

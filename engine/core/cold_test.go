@@ -30,7 +30,7 @@ func TestWarmGivesBackWhatChillTook(t *testing.T) {
 		if m.Content != "s" || !m.Stage.Cold() || m.TextDigest == "" {
 			t.Fatalf("archived memory is %+v", m)
 		}
-		core.RestoreText(&m, neutralize.Body(before.Content), "Archive/a.md", now)
+		core.RestoreText(&m, neutralize.Body(before.Content), "Archive/a.md", memory.Active)
 		if m.Content != before.Content {
 			t.Fatalf("content = %q, want %q", m.Content, before.Content)
 		}

@@ -45,20 +45,17 @@ type Options struct {
 	HistoryKeep  time.Duration // how long superseded versions stay, TrashKeep or more
 
 	Decay       decay.Params
-	DecayFloor  float64 // see [DefaultDecayFloor]; 0 to 1
-	StageFactor StageFactors
+	AgeExponent float64 // how much age lowers the rank of a memory, see [decay.RankFactor]; 0 to 1
 	STMWeight   float64 // factor on the rank of every memory, 0 to 2
 
 	LTMWeight float64 // factor on the rank of every note, 0 to 2
 
 	// Vaults are folders of notes, at most one. VaultIgnore are patterns of notes and folders
-	// to skip, see vault.Options. VaultArchive is a folder whose notes can be linked to and
-	// opened, but are not searched.
+	// to skip, see vault.Options. VaultArchive is the folder for the texts of archived memories;
+	// its notes can be linked to and opened, and searches find their memories.
 	Vaults       []string
 	VaultIgnore  []string
 	VaultArchive string
-	// IndexArchive includes the notes of the archive folder in searches.
-	IndexArchive bool
 	// VaultPromoted is the folder of new notes in the vault; "" is the vault itself.
 	VaultPromoted string
 	// VaultIndex and VaultCore are the paths of the notes that list memories by section and
@@ -182,40 +179,6 @@ const (
 	RekindleOff  RekindleMode = "off"
 )
 
-// StageFactors are the factors of each stage in ranking, 0 to 1.
-type StageFactors struct{ Active, Demoted, Archived, Rehydratable float64 }
-
-// Of returns the factor of a stage.
-func (f StageFactors) Of(s memory.Stage) float64 {
-	switch s {
-	case memory.Demoted:
-		return f.Demoted
-	case memory.Archived:
-		return f.Archived
-	case memory.Rehydratable:
-		return f.Rehydratable
-	default:
-		return f.Active
-	}
-}
-
-// Most returns the highest factor.
-func (f StageFactors) Most() float64 {
-	return max(f.Active, f.Demoted, f.Archived, f.Rehydratable)
-}
-
-// DefaultDecayFloor is the part of a match's relevance that age does not reduce.
-//
-// Fading must never hide what the user searched for: an exact match of any age, active or
-// demoted, must rank above weak matches of today. A weak match has at most a third of the
-// relevance of the exact one, such as a memory with one of three equally rare words. The worst
-// case is a fully decayed exact match in the demoted stage against a weak match with decay 1
-// in the active stage: floor × 0.5 against 1/3. So the floor must be above 2/3. It should not
-// be much higher, because 1 − floor is the whole weight of recency between two equally good
-// matches. At 0.7, an active exact match of any age even ranks above new matches with half of
-// its relevance.
-const DefaultDecayFloor = 0.7
-
 // DefaultOptions returns the default of every setting but the folders.
 func DefaultOptions() Options {
 	return Options{
@@ -223,8 +186,7 @@ func DefaultOptions() Options {
 		TrashKeep:     30 * 24 * time.Hour,
 		HistoryKeep:   90 * 24 * time.Hour,
 		Decay:         decay.DefaultParams(),
-		DecayFloor:    DefaultDecayFloor,
-		StageFactor:   StageFactors{Active: 1, Demoted: 0.5, Archived: 0.1, Rehydratable: 0.01},
+		AgeExponent:   decay.RankExponent,
 		STMWeight:     1,
 		LTMWeight:     0.7,
 		VaultArchive:  "Memories/Archive",
@@ -308,11 +270,7 @@ func (o Options) Complete() (Options, error) {
 		memory.CheckRange("similarity of what is related", o.Known.Related, 0, 1),
 		memory.CheckRange("similarity of what confirms", o.Known.Confirmed, 0, 1),
 		memory.CheckRange("similarity to reinforce", o.Known.Reinforce, 0, 1),
-		memory.CheckRange("decay floor", o.DecayFloor, 0, 1),
-		memory.CheckRange("active stage factor", o.StageFactor.Active, 0, 1),
-		memory.CheckRange("demoted stage factor", o.StageFactor.Demoted, 0, 1),
-		memory.CheckRange("archived stage factor", o.StageFactor.Archived, 0, 1),
-		memory.CheckRange("rehydratable stage factor", o.StageFactor.Rehydratable, 0, 1),
+		memory.CheckRange("age exponent", o.AgeExponent, 0, 1),
 		memory.CheckRange("short-term weight", o.STMWeight, 0, 2),
 		memory.CheckRange("long-term weight", o.LTMWeight, 0, 2),
 		memory.CheckRange("search limit", float64(o.SearchLimit), 1, memory.MaxResults),

@@ -3,6 +3,7 @@ package core
 import (
 	"cmp"
 	"encoding/json"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -39,6 +40,26 @@ const rekindleBudget = 50 * time.Millisecond
 
 // Cold reports whether the text of a memory is in a note.
 func Cold(r *stm.Row) bool { return r.Stage().Cold() }
+
+// Archived reports whether the text of a memory is in the index of archived texts, and not in the word index: it is
+// in a note of the archive folder.
+func (v *View) Archived(r *stm.Row) bool { return len(v.Opt.Vaults) > 0 && v.Opt.archived(r) }
+
+// Elsewhere returns which memories the word index leaves out, nil for none.
+func (o *Options) Elsewhere() func(*stm.Row) bool {
+	if len(o.Vaults) == 0 {
+		return nil
+	}
+	return o.archived
+}
+
+func (o *Options) archived(r *stm.Row) bool {
+	if !r.Stage().Cold() || r.Promoted() || r.Has("note_gone") {
+		return false
+	}
+	dir := strings.Trim(path.Clean("/"+o.VaultArchive), "/")
+	return dir != "" && strings.HasPrefix(NoteOfRow(r), dir+"/")
+}
 
 // Only returns a filter that accepts what both accept; a nil accept accepts everything.
 func Only(accept, more func(*stm.Row) bool) func(*stm.Row) bool {

@@ -81,8 +81,11 @@ func UnconfirmedReason(m *memory.Memory) string {
 // or unconfirmed.
 func TrustWarning(m *op.Memory) string {
 	var said []string
-	if m.Stage.Cold() {
+	switch {
+	case m.Shortened():
 		said = append(said, Archived(m))
+	case m.Stage.Cold():
+		said = append(said, "archived")
 	}
 	if m.SupersededBy != "" {
 		said = append(said, "superseded by memory "+m.SupersededBy.Short())

@@ -19,8 +19,8 @@ const ObserveVerb = "observe"
 const reinforceOff = "auto_reinforce is disabled in config"
 
 // Observe counts a use and a review of the memories behind an answer. A memory whose tags are
-// far from those of the conversation gains strength. A cold memory stays cold: the agent used
-// its summary, and only a request or a matching search rekindles it.
+// far from those of the conversation gains strength. A cold memory stays cold, unless a search
+// found it relevant lately: then its text comes back.
 func (e *Learn) Observe(ctx context.Context, req *op.ObserveRequest) (*op.ObserveResult, error) {
 	if n := len(req.IDs); n > memory.MaxIDs {
 		return nil, memory.Errorf(memory.TooLarge, "%d ids given, more than %d; send them in parts", n,

@@ -271,7 +271,7 @@ func (r *Renewal) count(row *stm.Row) (*op.Memory, error) {
 	r.result.Entities = r.E.Graph.Mentions(view.Entities)
 	r.result.SuggestCore = view.Importance >= coreFrom && !view.Core
 	if view.Stage.Cold() && !r.noUse && r.E.Opt.Rekindle == core.RekindleAuto && r.E.Notes.Vault != nil {
-		_, r.restoring = r.E.Notes.RequestRekindle(view.Memory)
+		r.restoring = r.E.Notes.RequestRekindle(view.ID)
 	}
 	return &view, nil
 }

@@ -53,7 +53,8 @@ type Archiver struct {
 	noNoteReason   string               // why no note can be created in the archive folder
 	Made           map[memory.ID]string // notes that were created before, see [Lifecycle.KeepAhead]
 	Out            ArchiveRequest
-	made           int // notes created in this run
+	made           int           // notes created in this run
+	texts          []*vault.Note // notes that are not in the index of archived texts yet
 }
 
 // ArchiveCandidate is a memory to archive, as it was when it was summarized.
@@ -156,8 +157,8 @@ func ChangedReason(row *stm.Row, m rekindle.Move) string {
 		return fmt.Sprintf("it is %s already", row.Stage())
 	case !m.From.Cold() && row.Has("text_digest"):
 		return "two devices changed it at once, and its text is in its note only; emberd rekindle brings it back"
-	case !row.LastUsed().Equal(m.Used):
-		return "it was used meanwhile"
+	case !stm.LastTouched(row).Equal(m.Used):
+		return "it was used or opened meanwhile"
 	}
 	return ""
 }
@@ -181,8 +182,17 @@ func (a *Archiver) ArchiveGroup(ctx context.Context, group []ArchiveCandidate) e
 				changes = append(changes, stm.Change{ID: l.ID, Set: set})
 			}
 		}
-		return changes, nil
+		return changes, a.IndexTexts(ctx)
 	})
+}
+
+// IndexTexts indexes the texts of the rows that were archived, before the log drops them.
+func (a *Archiver) IndexTexts(ctx context.Context) error {
+	texts := a.texts
+	if a.texts = nil; len(texts) == 0 {
+		return nil
+	}
+	return a.E.Notes.Vault.IndexTexts(ctx, texts...)
 }
 
 // commit writes the changes that fn returns for locked memories, as one line.
@@ -240,6 +250,9 @@ func (a *Archiver) ArchivedRow(ctx context.Context, row *stm.Row,
 	if why != "" || err != nil {
 		return nil, why, err
 	}
+	if !a.Dry {
+		a.texts = append(a.texts, kept.note)
+	}
 	l.archived.Path, l.archived.Body = kept.path, kept.body
 	if !core.ArchiveText(&m, l.archived, core.StampTime(a.E.Opt.Now())) {
 		return nil, core.NotKept, nil
@@ -266,7 +279,8 @@ func (a *Archiver) ArchivedRow(ctx context.Context, row *stm.Row,
 // archivedNote is the note that contains a memory's text.
 type archivedNote struct {
 	path  string
-	body  string            // its text
+	body  string // its text
+	note  *vault.Note
 	seen  map[string]string // fingerprints of the fields in which it agrees with the memory
 	stage string            // the stage in the note, "" for none
 }
@@ -311,7 +325,7 @@ func (a *Archiver) acceptNote(m *memory.Memory, note *vault.Note) (kept archived
 	if !notes.HasText(note, m) {
 		return kept, editedReason(note.Path), nil
 	}
-	kept = archivedNote{path: note.Path, body: note.Carried.Body, seen: notes.Agreed(m, note.Carried),
+	kept = archivedNote{path: note.Path, note: note, body: note.Carried.Body, seen: notes.Agreed(m, note.Carried),
 		stage: note.Carried.Fields["stage"]}
 	if m.NoteSeen != nil { // the user's edits of other fields are still to be applied
 		kept.seen = promote.SeenWithText(m, note.Carried)

@@ -94,7 +94,7 @@ func (c *gcRun) archiveAll(ctx context.Context, due []decay.Candidate) error {
 	for _, d := range due {
 		r := c.rows[memory.ID(d.ID)]
 		scores[r.ID()] = d.Score
-		moves = append(moves, rekindle.Move{ID: r.ID(), From: r.Stage(), To: memory.Archived, Used: r.LastUsed()})
+		moves = append(moves, rekindle.Move{ID: r.ID(), From: r.Stage(), To: memory.Archived, Used: stm.LastTouched(r)})
 	}
 	got, err := c.e.Archive(ctx, moves, core.GcVerb, c.by, "")
 	c.res.Tx = got.Entry

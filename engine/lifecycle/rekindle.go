@@ -29,10 +29,22 @@ func (e *Lifecycle) RekindleMemory(ctx context.Context, id memory.ID, by memory.
 	return e.RekindleAs(ctx, id, by, false)
 }
 
-// RekindleAs does the same as RekindleMemory. named is true if the caller named the memory. It
-// tries again, a few times, if the memory changes in the meantime.
+// RekindleAs does the same as RekindleMemory. named is true if the caller named the memory.
 func (e *Lifecycle) RekindleAs(ctx context.Context, id memory.ID, by memory.Actor,
 	named bool) (*op.RekindleResult, error) {
+	return e.rekindle(ctx, id, by, waking{stage: memory.Active, named: named, use: true})
+}
+
+// A waking is what a rekindled memory becomes.
+type waking struct {
+	stage memory.Stage // active, or demoted
+	named bool         // the caller named the memory
+	use   bool         // it counts as a use
+}
+
+// rekindle restores the text of a cold memory. It tries again, a few times, if the memory changes in the meantime.
+func (e *Lifecycle) rekindle(ctx context.Context, id memory.ID, by memory.Actor,
+	w waking) (*op.RekindleResult, error) {
 	const tries = 3
 	for range tries {
 		row, live := e.Stm.Get(id)
@@ -49,11 +61,11 @@ func (e *Lifecycle) RekindleAs(ctx context.Context, id memory.ID, by memory.Acto
 		if err := e.MayChange(row); err != nil {
 			return nil, err
 		}
-		found, err := e.textFor(ctx, &m, named)
+		found, err := e.textFor(ctx, &m, w.named)
 		if err != nil {
 			return nil, err
 		}
-		res, err := e.writeRekindled(ctx, &m, row.Rev(), found, by)
+		res, err := e.writeRekindled(ctx, &m, row.Rev(), found, by, w)
 		if res != nil || err != nil {
 			return res, err
 		}
@@ -107,7 +119,7 @@ func (e *Lifecycle) textFor(ctx context.Context, m *memory.Memory, named bool) (
 // writeRekindled writes the text to the log. It returns no result if the memory changed since it
 // was read.
 func (e *Lifecycle) writeRekindled(ctx context.Context, was *memory.Memory, rev string, found notes.TextLookup,
-	by memory.Actor) (*op.RekindleResult, error) {
+	by memory.Actor, w waking) (*op.RekindleResult, error) {
 	now := core.StampTime(e.Opt.Now())
 	var row *stm.Row
 	receipt, err := e.Stm.Update(ctx, []memory.ID{was.ID}, "", func(rows []*stm.Row) (*stm.Tx, error) {
@@ -119,7 +131,7 @@ func (e *Lifecycle) writeRekindled(ctx context.Context, was *memory.Memory, rev 
 		if err != nil {
 			return nil, err
 		}
-		set, err := e.rekindleChange(&m, found, now, by)
+		set, err := e.rekindleChange(&m, found, now, by, w)
 		if err != nil || len(set) == 0 {
 			return nil, err
 		}
@@ -131,7 +143,7 @@ func (e *Lifecycle) writeRekindled(ctx context.Context, was *memory.Memory, rev 
 	if receipt.Entry != "" {
 		row = receipt.Rows[0]
 	}
-	if found.Verdict != rekindle.Gone {
+	if found.Verdict != rekindle.Gone && w.use {
 		e.Used(row, now)
 		row, _ = e.Stm.Get(was.ID)
 	}
@@ -139,8 +151,8 @@ func (e *Lifecycle) writeRekindled(ctx context.Context, was *memory.Memory, rev 
 }
 
 // rekindleChange returns the changes of a memory whose text was looked up.
-func (e *Lifecycle) rekindleChange(m *memory.Memory, found notes.TextLookup, now time.Time,
-	by memory.Actor) (map[string]json.RawMessage, error) {
+func (e *Lifecycle) rekindleChange(m *memory.Memory, found notes.TextLookup, now time.Time, by memory.Actor,
+	w waking) (map[string]json.RawMessage, error) {
 	before, err := core.Fields(m)
 	if err != nil {
 		return nil, err
@@ -153,7 +165,10 @@ func (e *Lifecycle) rekindleChange(m *memory.Memory, found notes.TextLookup, now
 		if found.Edited {
 			m.UpdatedAt = now
 		}
-		core.RestoreText(m, found.Body, found.Path, now)
+		core.RestoreText(m, found.Body, found.Path, w.stage)
+		if w.use {
+			m.LastUsed = now
+		}
 		if err := e.recordNoteSeen(m, found.Note, by); err != nil {
 			return nil, err
 		}

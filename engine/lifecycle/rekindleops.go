@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"emberd/engine/core"
@@ -31,7 +32,7 @@ func (e *Lifecycle) ArchiveAsked(ctx context.Context, req *op.ArchiveRequest) (*
 		if err := e.MayChange(row); err != nil {
 			return nil, err
 		}
-		moves = append(moves, rekindle.Move{ID: id, From: row.Stage(), To: memory.Archived, Used: row.LastUsed()})
+		moves = append(moves, rekindle.Move{ID: id, From: row.Stage(), To: memory.Archived, Used: stm.LastTouched(row)})
 	}
 	a := Archiver{E: e, Reason: "asked for", By: op.CallerFrom(ctx), Dry: req.DryRun}
 	if err := a.all(ctx, moves); err != nil {
@@ -145,15 +146,23 @@ func (e *Lifecycle) searchCold(ctx context.Context, text string) (strong, neares
 	}
 	query, asked := e.Search.StmQuery(q, c, search.MaxCold, true, now), a.WeightOf(c)
 	query.Rank, query.Most = nil, 0
-	var matches []rekindle.Match
-	for _, m := range e.Stm.Search(query).Matches {
-		x := search.Explain(op.Explain{}, m)
-		x.Meaning = q.Near.Memories[m.Row.ID()]
-		matches = append(matches,
-			rekindle.Match{Cold: true, Relevance: m.Relevance, Matched: a.Held(&x, asked), Asked: asked})
-		nearest = append(nearest, m.Row)
+	var relevances []float64
+	add := func(row *stm.Row, terms []op.TermExplain) {
+		x := op.Explain{Terms: terms, Meaning: q.Near.Memories[row.ID()]}
+		relevances = append(relevances, search.Relevance(a.Held(&x, asked)/max(asked, math.SmallestNonzeroFloat64)))
+		nearest = append(nearest, row)
 	}
-	for _, i := range rekindle.DefaultThreshold().Strong(matches) {
+	found, _, err := a.AskArchive(ctx, c, search.MaxCold)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range found {
+		add(found[i].Row, found[i].ArchivedTerms())
+	}
+	for _, m := range e.Stm.Search(query).Matches {
+		add(m.Row, search.Explain(op.Explain{}, m).Terms)
+	}
+	for _, i := range rekindle.DefaultThreshold().Strong(relevances) {
 		strong = append(strong, nearest[i])
 	}
 	return strong, nearest[:min(len(nearest), listed)], nil

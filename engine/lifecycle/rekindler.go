@@ -2,68 +2,26 @@ package lifecycle
 
 import (
 	"context"
-	"slices"
 
 	"emberd/engine/core"
-	"emberd/engine/notes"
-	"emberd/internal/contain"
 	"emberd/memory"
 	"emberd/stm"
 )
 
-// RunRekindler restores the texts of memories that searches matched. It reads all texts first,
-// because searches wait for them, and writes to the log when no request waits.
+// RunRekindler rekindles the memories that were requested by their use.
 func (e *Lifecycle) RunRekindler(ctx context.Context) {
-	var due []memory.ID
-	for ctx.Err() == nil {
-		w, ok := e.nextRequest(ctx, len(due) == 0)
-		switch {
-		case ok && e.processRekindle(ctx, &w) && !slices.Contains(due, w.ID):
-			due = append(due, w.ID)
-		case !ok && len(due) > 0:
-			e.rekindleNow(ctx, due[0])
-			due = due[1:]
-		}
-	}
-}
-
-// nextRequest returns the next request. It returns false if there is none now or, with wait, none
-// before ctx ended.
-func (e *Lifecycle) nextRequest(ctx context.Context, wait bool) (notes.RekindleRequest, bool) {
-	if wait {
+	for {
 		select {
-		case w := <-e.Notes.Wishes:
-			return w, true
+		case id := <-e.Notes.Wishes:
+			e.rekindleNow(ctx, id)
 		case <-ctx.Done():
-			return notes.RekindleRequest{}, false
+			return
 		}
 	}
-	select {
-	case w := <-e.Notes.Wishes:
-		return w, true
-	default:
-		return notes.RekindleRequest{}, false
-	}
 }
 
-// processRekindle answers a request and reports whether the memory's text can be restored.
-func (e *Lifecycle) processRekindle(ctx context.Context, w *notes.RekindleRequest) bool {
-	defer close(w.Text)
-	var l notes.TextLookup
-	err := contain.Do(e.Opt.Logger, contain.Note, string(w.ID), func() (err error) {
-		l, err = e.textFor(ctx, &w.Memory, false)
-		return err
-	})
-	if err != nil {
-		e.Opt.Logger.Debug("text of a cold memory not read", "memory", w.ID, "error", err)
-		return false
-	}
-	w.Text <- l
-	return l.Body != ""
-}
-
-// rekindleNow writes the restored memory, unless it is warm already: several searches may have
-// matched it at once.
+// rekindleNow writes the restored memory, unless it is warm already: several uses may have requested it. The use is
+// counted already.
 func (e *Lifecycle) rekindleNow(ctx context.Context, id memory.ID) {
 	row, ok := e.Stm.Get(id)
 	if !ok || !core.Cold(row) {
@@ -71,7 +29,31 @@ func (e *Lifecycle) rekindleNow(ctx context.Context, id memory.ID) {
 	}
 	// No caller named it, so an undo of the newest change skips it.
 	by := memory.Actor{Via: stm.Itself, Client: "search"}
-	if _, err := e.RekindleMemory(ctx, id, by); err != nil && ctx.Err() == nil {
+	if _, err := e.rekindle(ctx, id, by, waking{stage: memory.Active}); err != nil && ctx.Err() == nil {
 		e.Opt.Logger.Warn("memory not brought back", "memory", id, "error", err)
 	}
+}
+
+// Open counts that a whole memory is about to be shown, and returns it. One whose text is in a note is demoted, with
+// its text, if a search found it relevant lately; that is not a use.
+func (e *Lifecycle) Open(ctx context.Context, row *stm.Row, by memory.Actor) *stm.Row {
+	now := e.Opt.Now()
+	if core.Cold(row) && e.CanWrite(row) && e.rekindles(row) {
+		open, cancel := context.WithTimeout(ctx, e.Opt.Patience)
+		_, err := e.rekindle(open, row.ID(), by, waking{stage: memory.Demoted})
+		cancel()
+		if err != nil {
+			e.Opt.Logger.Debug("memory is opened as it is", "memory", row.ID(), "error", err)
+		}
+	}
+	if is, live := e.Stm.Get(row.ID()); live {
+		row = is
+	}
+	e.Opened(row, now)
+	return row
+}
+
+// rekindles reports whether opening or using a cold memory brings it back.
+func (e *Lifecycle) rekindles(row *stm.Row) bool {
+	return e.Opt.Rekindle == core.RekindleAuto && e.Notes.Vault != nil && e.Notes.Offered.Has(e.Opt.Now(), row.ID())
 }

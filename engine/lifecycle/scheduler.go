@@ -64,21 +64,35 @@ func NewScheduler() *LifecycleScheduler {
 		used: make(map[memory.ID]bool)}
 }
 
-// Used counts a use of a memory; a demoted memory becomes active soon after. If the caller may
-// not change the memory, Used does nothing.
+// Used counts a use of a memory. A demoted memory becomes active soon after, and so does an archived one that a search
+// found relevant lately. If the caller may not change the memory, Used does nothing.
 func (e *Lifecycle) Used(row *stm.Row, at time.Time) {
 	if !e.CanWrite(row) {
 		return
 	}
 	e.Stm.Use(stm.Use{ID: row.ID(), Uses: 1, At: at})
 	e.Revision.Add(1)
-	if row.Stage() == memory.Demoted {
+	switch {
+	case core.Cold(row) && e.rekindles(row):
+		e.Notes.RequestRekindle(row.ID())
+	case row.Stage() == memory.Demoted:
 		a := e.Scheduler
 		a.Mu.Lock()
 		a.used[row.ID()] = true
 		a.Mu.Unlock()
 		core.Nudge(a.usedSignal)
 	}
+	e.Changed()
+}
+
+// Opened counts an access that showed the whole memory: that delays fading, and is not a use. If the caller may
+// not change the memory, Opened does nothing.
+func (e *Lifecycle) Opened(row *stm.Row, at time.Time) {
+	if !e.CanWrite(row) {
+		return
+	}
+	e.Stm.Use(stm.Use{ID: row.ID(), Accesses: 1, Opened: true, At: at})
+	e.Revision.Add(1)
 	e.Changed()
 }
 
@@ -193,7 +207,7 @@ func (e *Lifecycle) IsPrimary() bool {
 // FactsOf returns the facts that decide the stage of a memory.
 func FactsOf(r *stm.Row) rekindle.StageInputs {
 	return rekindle.StageInputs{ID: r.ID(), Stage: r.Stage(), Category: r.Category(), Core: r.Core(),
-		CreatedAt: r.CreatedAt(), LastUsed: r.LastUsed(), Since: r.Changed("stage")}
+		CreatedAt: r.CreatedAt(), LastUsed: r.LastUsed(), LastOpened: stm.LastOpened(r), Since: r.Changed("stage")}
 }
 
 // Policy returns the policy for the current vault: without one, no text can be archived.
@@ -312,8 +326,8 @@ func skipReason(row *stm.Row, m rekindle.Move) string {
 		return ""
 	case row.Core():
 		return "it is a core memory, and those never fade"
-	case !row.LastUsed().Equal(m.Used):
-		return "it was used meanwhile"
+	case !stm.LastTouched(row).Equal(m.Used):
+		return "it was used or opened meanwhile"
 	}
 	return ""
 }

@@ -11,7 +11,7 @@ import (
 	"emberd/stm"
 )
 
-// OpenMany returns whole memories and counts a use of each. The answer has their state before
+// OpenMany returns whole memories and counts that each was opened. The answer has their state before
 // it. A merged memory is rekindled from its note first, or returned cold if that is not
 // possible now. The answer lists the names without a live memory; an ambiguous ID is an error.
 func (e *Memories) OpenMany(ctx context.Context, req *op.OpenManyRequest) (*op.OpenManyResult, error) {
@@ -28,10 +28,13 @@ func (e *Memories) OpenMany(ctx context.Context, req *op.OpenManyRequest) (*op.O
 		return nil, err
 	}
 	track := search.ValueOrTrue(req.Track)
-	back := make(map[memory.ID]bool)
 	if track {
 		for i, row := range rows {
-			rows[i], back[row.ID()] = e.rekindleMerged(ctx, row)
+			row = e.rekindleMerged(ctx, row)
+			if opened := e.Lifecycle.Open(ctx, row, op.CallerFrom(ctx)); opened.Stage() != row.Stage() {
+				row = opened
+			}
+			rows[i] = row
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
@@ -50,30 +53,22 @@ func (e *Memories) OpenMany(ctx context.Context, req *op.OpenManyRequest) (*op.O
 		}
 		res.Memories = append(res.Memories, opened)
 	}
-	if track {
-		for _, row := range rows {
-			if !back[row.ID()] { // rekindling counted it
-				e.Lifecycle.Used(row, now)
-			}
-		}
-	}
 	return res, nil
 }
 
-// rekindleMerged rekindles a memory that was merged into another, and reports whether it did.
-func (e *Memories) rekindleMerged(ctx context.Context, row *stm.Row) (*stm.Row, bool) {
+// rekindleMerged rekindles a memory that was merged into another, if its note can be read now.
+func (e *Memories) rekindleMerged(ctx context.Context, row *stm.Row) *stm.Row {
 	if !core.Cold(row) || !row.Has("consolidated_into") {
-		return row, false
+		return row
 	}
-	res, err := e.Lifecycle.RekindleAs(ctx, row.ID(), op.CallerFrom(ctx), true)
-	if err != nil {
+	if _, err := e.Lifecycle.RekindleAs(ctx, row.ID(), op.CallerFrom(ctx), true); err != nil {
 		e.Opt.Logger.Info("merged memory is opened as it is", "memory", row.ID(), "error", err)
-		return row, false
+		return row
 	}
 	if now, live := e.Stm.Get(row.ID()); live {
-		return now, !res.Memory.Stage.Cold()
+		return now
 	}
-	return row, false
+	return row
 }
 
 // named returns the live memories with these names, each once, and the names without one.

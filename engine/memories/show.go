@@ -8,8 +8,8 @@ import (
 	"emberd/op"
 )
 
-// Show returns one whole memory and counts a use of it. The answer has its state before the
-// use.
+// Show returns one whole memory and counts that it was opened. The answer has its state
+// before that.
 func (e *Memories) Show(ctx context.Context, req *op.ShowRequest) (*op.ShowResult, error) {
 	if !req.AsOf.IsZero() {
 		return e.Search.ShowThen(ctx, req)
@@ -18,13 +18,16 @@ func (e *Memories) Show(ctx context.Context, req *op.ShowRequest) (*op.ShowResul
 	if err != nil {
 		return nil, err
 	}
-	now := e.Opt.Now()
-	m, err := e.MemoryView(row, now)
+	shown := row
+	if search.ValueOrTrue(req.Track) {
+		if now := e.Lifecycle.Open(ctx, row, op.CallerFrom(ctx)); now.Stage() != row.Stage() {
+			shown = now
+		}
+	}
+	row = shown
+	m, err := e.MemoryView(row, e.Opt.Now())
 	if err != nil {
 		return nil, err
-	}
-	if search.ValueOrTrue(req.Track) {
-		e.Lifecycle.Used(row, now)
 	}
 	return &op.ShowResult{Memory: m, Relations: core.RelationsIn(&e.Stm.MemorySet, row)}, nil
 }

@@ -142,7 +142,7 @@ func (m *MergeRun) summarize(ctx context.Context) error {
 
 // archivalOf returns the move of a memory to the archive.
 func archivalOf(row *stm.Row) rekindle.Move {
-	return rekindle.Move{ID: row.ID(), From: row.Stage(), To: memory.Archived, Used: row.LastUsed()}
+	return rekindle.Move{ID: row.ID(), From: row.Stage(), To: memory.Archived, Used: stm.LastTouched(row)}
 }
 
 // NotMerged returns the error of a merge that was refused because of one memory.
@@ -372,6 +372,9 @@ func (m *MergeRun) release(ctx context.Context, rows []*stm.Row) (map[memory.ID]
 				return nil, err
 			}
 		}
+	}
+	if err := m.IndexTexts(ctx); err != nil {
+		return nil, err
 	}
 	if item := m.Answers; item != nil {
 		if item.ClaimedBy == MergeClaim {

@@ -22,14 +22,13 @@ import (
 )
 
 // ArchiveFolder is the folder of the vault for the texts of archived memories. emberd follows
-// its notes like all others but does not index them, unless the settings include them in
-// searches. It does the same with the notes that list memories, in any folder. A file keeps
-// the state of these notes for the next start; without it emberd reads them again.
+// its notes like all others, but searches find them as the memories that they are of. It follows the
+// notes that list memories, in any folder, and these are not searched. A file keeps the state of these
+// notes for the next start; without it emberd reads them again.
 type ArchiveFolder struct {
-	fs       durable.FS
-	file     string
-	dir      string // in the vault, "" for none
-	searched bool   // its notes are indexed
+	fs   durable.FS
+	file string
+	dir  string // in the vault, "" for none
 
 	mu      sync.Mutex // guards the fields below
 	notes   map[string]ArchiveNote
@@ -62,7 +61,7 @@ type archiveFile struct {
 // openArchiveFolder returns the folder with the state of the last run. After an error the
 // folder is empty and can be used.
 func openArchiveFolder(opt *core.Options, file string) (*ArchiveFolder, error) {
-	a := &ArchiveFolder{fs: opt.FS, file: file, searched: opt.IndexArchive, notes: make(map[string]ArchiveNote),
+	a := &ArchiveFolder{fs: opt.FS, file: file, notes: make(map[string]ArchiveNote),
 		dir: strings.Trim(path.Clean("/"+opt.VaultArchive), "/")}
 	data, err := core.LastState(a.fs, file)
 	if err != nil || data == nil {
@@ -91,12 +90,9 @@ func (a *ArchiveFolder) contains(path string) bool {
 	return a.dir != "" && strings.HasPrefix(path, a.dir+"/")
 }
 
-// keepsApart reports whether a note is in the folder and so is not indexed.
-func (a *ArchiveFolder) keepsApart(path string) bool { return !a.searched && a.contains(path) }
-
 // Apart reports whether a note that was read is not for the index.
 func (a *ArchiveFolder) Apart(r *Reading) bool {
-	return core.HoldsList(r.Note) || a.keepsApart(r.Doc.Path)
+	return core.HoldsList(r.Note) || a.contains(r.Doc.Path)
 }
 
 // removeApart removes from the index the notes that the settings no longer include. It calls no
@@ -106,7 +102,7 @@ func (a *ArchiveFolder) removeApart(index *ltm.Index) error {
 	defer a.mu.Unlock()
 	var own []string
 	for path, c := range index.Known() {
-		if !a.keepsApart(path) {
+		if !a.contains(path) {
 			a.drop(path)
 			continue
 		}
@@ -128,13 +124,14 @@ func (a *ArchiveFolder) removeApart(index *ltm.Index) error {
 	return errors.Join(a.store(), index.Update(context.Background(), nil, own))
 }
 
-// known yields the files that were read. It yields a file that is no longer apart with another
-// change time, so that the watcher reports it and emberd indexes it.
-func (a *ArchiveFolder) known(yield func(watcher.File) bool) {
+// known yields the files that were read. It yields one that is no longer apart, or whose text is not
+// indexed, with another change time, so that the watcher reports it and emberd indexes it.
+func (a *ArchiveFolder) known(indexed func(path string) bool, yield func(watcher.File) bool) {
 	for _, note := range a.List() {
 		f := watcher.File{Path: note.Path, Size: note.Size, ModTime: note.ModTime, ChangeTime: note.ChangeTime,
 			Inode: note.Inode}
-		if !a.keepsApart(note.Path) && note.List == "" {
+		here := a.contains(note.Path)
+		if !here && note.List == "" || here && note.ID != "" && !note.Copy && !indexed(note.Path) {
 			f.ChangeTime = 0
 		}
 		if !yield(f) {
@@ -158,11 +155,11 @@ func (a *ArchiveFolder) split(read []Reading, gone []string) (put []ltm.Doc, rem
 		case r.Note == nil:
 		case !a.Apart(&r):
 			put = append(put, r.Doc)
-		case !a.keepsApart(r.Doc.Path):
+		case !a.contains(r.Doc.Path):
 			removed = append(removed, r.Doc.Path) // it may be in the index under an earlier kind
 		}
 	}
-	return put, append(removed, slices.DeleteFunc(slices.Clone(gone), a.keepsApart)...)
+	return put, append(removed, slices.DeleteFunc(slices.Clone(gone), a.contains)...)
 }
 
 // record records a batch after the index applied its part.

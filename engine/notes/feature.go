@@ -7,6 +7,7 @@ package notes
 
 import (
 	"emberd/engine/core"
+	"emberd/memory"
 )
 
 // Notes has the operations of this package for callers with the same permissions.
@@ -19,5 +20,6 @@ type Notes struct {
 
 // State is what all views share.
 type State struct {
-	Wishes chan RekindleRequest // rekindle requests of searches; RunRekindler receives them
+	Wishes  chan memory.ID // memories to rekindle; RunRekindler receives them
+	Offered Offered
 }

@@ -49,6 +49,7 @@ type VaultNotes struct {
 type Followed struct {
 	Dir      string
 	IndexDir string
+	textsDir string   // of the index of archived texts
 	ignore   []string // patterns of notes to skip
 	Log      *slog.Logger
 	text     *analysis.Analyzer
@@ -63,6 +64,8 @@ type Followed struct {
 	// holds one of its own locks.
 	Mu       sync.RWMutex
 	index    *ltm.Index
+	texts    *ltm.Index // of archived memories
+	unread   sync.Map   // memory.ID by path, of notes that emberd wrote for texts and the watcher has not reported
 	watcher  *watcher.Watcher
 	Skipped  map[string]Unread // notes that could not be read
 	Links    *linkindex.Index  // nil until the first request for links
@@ -70,9 +73,11 @@ type Followed struct {
 	Archive  *ArchiveFolder
 	Broken   *BrokenNotes
 	Follower Follower
-	Vitals   *core.Counters
-	Moved    map[string]bool // notes that changed during the first reading of links
-	problem  string          // why Run had to start again
+	// Beside returns what else is searched of a memory than its text; set before Run, nil for nothing.
+	Beside  func(memory.ID) string
+	Vitals  *core.Counters
+	Moved   map[string]bool // notes that changed during the first reading of links
+	problem string          // why Run had to start again
 
 	linking  sync.Mutex // held while all links are read, before Mu
 	Rereads  rereads
@@ -107,7 +112,7 @@ func OpenNotes(opt *core.Options, analyzer *analysis.Analyzer) (*VaultNotes, err
 	}
 	n := &VaultNotes{Followed: &Followed{Dir: dir, ignore: opt.VaultIgnore, Log: opt.Logger, text: analyzer,
 		Skipped: map[string]Unread{}, now: opt.Now, released: release{changed: make(chan struct{})},
-		IndexDir: indexDir}}
+		IndexDir: indexDir, textsDir: filepath.Join(opt.State, "index", StateName("archived", dir))}}
 	n.Root.Store(v)
 	n.Broken = openBroken(opt, StateName("broken", dir))
 	n.Archive, err = openArchiveFolder(opt, filepath.Join(opt.State, "index", StateName("archive", dir)+".json"))
@@ -141,9 +146,15 @@ func (n *VaultNotes) begin() error {
 		return memory.Errorf(memory.Unavailable, "part the archive folder from the note index: %w",
 			errors.Join(err, index.Close()))
 	}
+	texts, err := openArchived(n.Followed)
+	if err != nil {
+		return errors.Join(err, index.Close())
+	}
+	n.texts = texts
 	w, err := watcher.New(n.Dir, &watcher.Options{Ignore: n.ignore, Known: n.Known(index), Logger: n.Log})
 	if err != nil {
-		return memory.Errorf(memory.Unavailable, "follow the vault %s: %w", n.Dir, errors.Join(err, index.Close()))
+		return memory.Errorf(memory.Unavailable, "follow the vault %s: %w", n.Dir,
+			errors.Join(err, index.Close(), texts.Close()))
 	}
 	n.index, n.watcher = index, w
 	if n.Carriers == nil { // a rebuilt index contains less
@@ -162,7 +173,7 @@ func (n *VaultNotes) Known(index *ltm.Index) iter.Seq[watcher.File] {
 				return
 			}
 		}
-		n.Archive.known(yield)
+		n.Archive.known(n.texts.Shows, yield)
 	}
 }
 
@@ -203,7 +214,7 @@ func (n *VaultNotes) Rebuild() {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	n.Complete.Store(false)
-	if err := n.index.Close(); err != nil {
+	if err := errors.Join(n.index.Close(), n.texts.Close()); err != nil {
 		n.Log.Warn("damaged note index not closed", "error", err)
 	}
 	if err := n.begin(); err != nil {
@@ -270,7 +281,7 @@ func (n *VaultNotes) Shows(path string) bool {
 // Close writes the archive folder's list and closes the index and the vault.
 func (n *VaultNotes) Close() error {
 	index, _ := n.Current()
-	return errors.Join(n.Archive.save(), index.Close(), n.Root.Load().Close())
+	return errors.Join(n.Archive.save(), index.Close(), n.archived().Close(), n.Root.Load().Close())
 }
 
 // Indexing returns the progress of the first reading, nil when it is done or the vault is away.
@@ -290,7 +301,7 @@ func (n *VaultNotes) Indexing() *op.Loading {
 // Status returns the state of the vault, its watcher and its index.
 func (n *VaultNotes) Status() op.VaultStatus {
 	index, w := n.Current()
-	ws, is := w.Status(), index.Status()
+	ws, is, texts := w.Status(), index.Status(), n.archived().Status()
 	settling, held := n.Follower.Settling()
 	apart, lists := n.Archive.len()
 	n.Mu.RLock()
@@ -304,6 +315,7 @@ func (n *VaultNotes) Status() op.VaultStatus {
 		Frozen: ws.Frozen, Missing: ws.Gone, Away: core.StampTime(away), Released: !released.IsZero(),
 		Notes: is.Notes, Archived: apart - lists, Absent: ws.Pending, Waiting: int(n.waiting.Load()), Skipped: skipped,
 		LastScan: ws.LastScan.UTC(),
-		Problem:  core.FirstNonEmpty(is.Problem, n.problem), Bytes: is.Bytes, NotRead: notRead,
+		Problem:  core.FirstNonEmpty(is.Problem, texts.Problem, n.problem), Bytes: is.Bytes + texts.Bytes,
+		NotRead:  notRead,
 		Memories: n.Carriers.len(), Settling: settling, Held: PendingDeletionsText(held)}
 }

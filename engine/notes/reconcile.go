@@ -236,6 +236,9 @@ func (n *VaultNotes) Apply(ctx context.Context, read []Reading, gone []string) e
 	if err := index.Update(ctx, put, removed); err != nil {
 		return err
 	}
+	if err := indexArchived(ctx, n, read, gone); err != nil {
+		return err
+	}
 	n.Archive.record(read, gone)
 	n.Follower.Indexed(read, gone)
 	if err := n.scrubPurged(ctx, read, gone); err != nil {
@@ -244,6 +247,7 @@ func (n *VaultNotes) Apply(ctx context.Context, read []Reading, gone []string) e
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	for _, name := range gone {
+		n.unread.Delete(name)
 		delete(n.Skipped, name)
 		n.Carriers.lost(name)
 		n.Follower.Lost(name)
@@ -283,7 +287,7 @@ func (n *VaultNotes) scrubPurged(ctx context.Context, read []Reading, gone []str
 func (n *VaultNotes) Scrub(ctx context.Context) error {
 	n.excerpts.clear()
 	index, _ := n.Current()
-	return index.Scrub(ctx)
+	return errors.Join(index.Scrub(ctx), n.archived().Scrub(ctx))
 }
 
 // Remember records the result of a reading. Mu must be held.
@@ -294,6 +298,7 @@ func (n *VaultNotes) Remember(r Reading) {
 	}
 	if r.Note != nil {
 		n.Carriers.record(r.Note)
+		n.unread.Delete(r.Note.Path)
 	}
 	if r.Note != nil && !core.HoldsList(r.Note) {
 		n.Follower.Remembered(r.Note)

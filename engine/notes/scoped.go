@@ -12,7 +12,7 @@ import (
 // whose note it is, and the tags in the note do not count: whoever may write a memory of one tag can put
 // another tag into its text.
 func (e *Notes) CanReadNote(path string, tags []string) bool {
-	id, carries := e.Vault.Carriers.At(path)
+	id, carries := idAt(e.Vault, path)
 	if !carries {
 		return e.Grant.Sees(access.Subject{Tags: tags, Note: path})
 	}

@@ -61,7 +61,8 @@ func (e *Sync) restoreFromNote(m *memory.Memory, note *vault.Note, stage memory.
 			return err
 		}
 	}
-	core.RestoreText(m, body, note.Path, core.StampTime(e.Opt.Now()))
+	core.RestoreText(m, body, note.Path, memory.Active)
+	m.LastUsed = core.StampTime(e.Opt.Now())
 	m.Stage = stage
 	return nil
 }

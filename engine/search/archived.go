@@ -4,92 +4,168 @@ import (
 	"context"
 	"slices"
 
-	"emberd/decay"
 	"emberd/engine/core"
-	"emberd/engine/notes"
 	"emberd/internal/relevance"
+	"emberd/internal/text/analysis"
+	"emberd/ltm"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
 	"emberd/stm"
 )
 
-// MaxCold is how many cold memories one search evaluates, the most relevant ones. It is more
-// than a search may rekindle, so that a vague query that matches many is recognized.
+// MaxCold is how many archived memories a request to rekindle by words evaluates, the most relevant ones. It is more
+// than it may rekindle, so that a vague query that matches many is recognized.
 const MaxCold = 50
 
-// searchesCold reports whether the search may find cold memories. A search that filters by
-// stage ranks them as they are.
-func (a *SearchRun) searchesCold() bool {
-	return a.Q.stm > 0 && a.Q.memories && !a.Q.Archive && len(a.Q.Terms) > 0 &&
-		len(a.Q.Filter.Stages)+len(a.Q.Filter.Statuses) == 0 &&
-		a.Q.set.Cold() > 0
+// hasArchive reports whether the texts of archived memories are in an index of their own: with a vault, and now.
+func (q *parsedQuery) hasArchive(e *Search) bool {
+	return e.Notes.Vault != nil && q.set == &e.Stm.MemorySet
 }
 
-// canRekindle reports whether the search may rekindle memories. An untracked search may not,
-// and a relaxed one may not either.
-func (a *SearchRun) canRekindle() bool {
-	return a.searchesCold() && a.E.Opt.Rekindle != core.RekindleOff && a.E.Notes.Vault != nil &&
-		a.tracks() && !a.relaxed && len(a.Q.corrected) == 0 && a.Res.Loading == nil && a.Present
+// searchesArchive reports whether the query looks into texts of archived memories. A query without words lists
+// memories by what the log has of them.
+func (q *parsedQuery) searchesArchive(e *Search) bool {
+	return q.memories && q.hasArchive(e) && len(q.Terms)+len(q.Near.archived)+len(q.excluded) > 0
 }
 
-// rankArchived ranks the cold memories that the query means as if they had not faded, and
-// those that come close as if they were demoted. Only relevance decides, because stage and
-// decay would rank all of them too low.
-func (a *SearchRun) rankArchived(c docFrequencies, hits []op.Hit) ([]op.Hit, error) {
-	if a.rekindled = nil; !a.searchesCold() {
-		return hits, nil
+// ArchivedHit is an archived memory whose text matches.
+type ArchivedHit struct {
+	ltm.Hit
+	Row *stm.Row
+}
+
+// AskArchive returns the archived memories whose text matches, the most relevant first, and how many match.
+func (a *SearchRun) AskArchive(ctx context.Context, c docFrequencies, limit int) ([]ArchivedHit, ltm.Result, error) {
+	var found ltm.Result
+	if !a.Q.searchesArchive(a.E) {
+		return nil, found, nil
 	}
-	candidates, err := a.candidates(hits)
-	if err != nil || len(candidates) == 0 {
-		return hits, err
+	rows := map[string]*stm.Row{}
+	q := a.E.archiveQuery(ctx, a.Q, c, limit, rows)
+	err := a.E.Notes.Vault.AskArchive(func(index *ltm.Index) (err error) {
+		found, err = index.Search(ctx, q)
+		return err
+	})
+	if err != nil {
+		return nil, found, memory.Errorf(memory.Internal, "search the archived memories: %w", err)
 	}
-	near := rekindle.DefaultThreshold().Near * a.best
-	for _, h := range candidates {
-		if h.Tier == op.TierMemory && h.Explain.Relevance*h.Explain.Tier >= near {
-			hits = raise(hits, a.asDemoted(h))
+	hits := make([]ArchivedHit, 0, len(found.Hits))
+	for _, h := range found.Hits {
+		if row := rows[h.Path]; row != nil {
+			hits = append(hits, ArchivedHit{h, row})
 		}
 	}
-	// its successor is better
-	candidates = slices.DeleteFunc(candidates, func(h op.Hit) bool { return h.SupersededBy != "" })
-	if !a.canRekindle() || len(candidates) == 0 {
-		return hits, nil
+	return hits, found, nil
+}
+
+// archiveQuery returns the query for the texts of archived memories. It adds to rows those that it accepts, by path.
+func (e *Search) archiveQuery(ctx context.Context, q *parsedQuery, c docFrequencies, limit int,
+	rows map[string]*stm.Row) ltm.Query {
+	out := ltm.Query{Docs: c.memories + c.notes, Lengths: c.lengths, Near: q.Near.archived, Limit: limit, Explain: true,
+		Must: ltm.Filter{Phrases: q.Query.Must.Phrases}, Not: ltm.Filter{Phrases: q.Query.Not.Phrases},
+		Text: func(path string) (string, bool) {
+			text, err := e.Notes.ArchivedText(ctx, path)
+			return text, err == nil
+		}}
+	q.dates.intoNotes(&out)
+	accept := q.acceptRow(e)
+	out.Accept = func(path string) bool {
+		row := e.Notes.ArchivedAt(path)
+		if row == nil || q.only.id != "" && q.only.id != row.ID() || accept != nil && !accept(row) {
+			return false
+		}
+		rows[path] = row
+		return true
 	}
-	asked := a.WeightOf(c)
-	matches := []rekindle.Match{{Relevance: a.best}}
-	for _, h := range candidates {
-		matches = append(matches,
-			rekindle.Match{Cold: true, Relevance: h.Rank, Matched: a.Held(h.Explain, asked), Asked: asked})
+	for i, t := range q.Terms {
+		asked := q.of(t)
+		out.Terms = append(out.Terms, ltm.Term{Text: t, Weight: asked.times, DF: c.inMemories[i] + c.inNotes[t],
+			Form: analysis.Form(asked.form), Name: analysis.Form(asked.name)})
 	}
-	a.rekindled = map[memory.ID]bool{}
-	for _, i := range rekindle.DefaultThreshold().Strong(matches) {
-		h := candidates[i-1]
-		a.rekindled[h.ID] = true
-		hits = raise(hits, h)
+	q.addCorrections(&out, c)
+	return out
+}
+
+// archivedHits returns the matching archived memories as hits.
+func (a *SearchRun) archivedHits(ctx context.Context, c docFrequencies) ([]op.Hit, error) {
+	// They come by relevance. Age takes little of it, so that twice as many have the best by rank.
+	found, res, err := a.AskArchive(ctx, c, 2*a.Limit)
+	if err != nil {
+		return nil, err
+	}
+	a.Res.Total += res.Total
+	a.withWords += res.Total - res.Near
+	a.Res.AtLeast = a.Res.AtLeast || res.Partial
+	hits := make([]op.Hit, 0, len(found))
+	for _, h := range found {
+		view, err := a.E.ListedIn(a.Q.set, h.Row, a.Now)
+		if err != nil {
+			return nil, err
+		}
+		x := a.E.weigh(h.Relevance, h.Row, a.Now, a.Q)
+		if a.Q.Archive {
+			x = unaged(x)
+		}
+		x.Terms = termsOf(h.Scores)
+		a.Q.markReplaced(x.Terms)
+		x.Meaning, x.Date = a.Q.Near.Memories[h.Row.ID()], a.Q.dates.ofMemory(h.Row)
+		hits = append(hits, op.Hit{Tier: op.TierMemory, Memory: &view, Rank: Rank(x), Explain: &x})
 	}
 	return hits, nil
 }
 
-// asDemoted ranks a cold memory as a demoted one.
-func (a *SearchRun) asDemoted(h op.Hit) op.Hit {
-	x := *h.Explain
-	x.Bounded = decay.Bounded(x.Decay)
-	x.Stage = max(a.E.Opt.StageFactor.Of(h.Stage), a.E.Opt.StageFactor.Demoted)
-	h.Explain, h.Rank = &x, Rank(x)
-	return h
+// ArchivedTerms returns the terms of a hit, for explaining it.
+func (h *ArchivedHit) ArchivedTerms() []op.TermExplain { return termsOf(h.Scores) }
+
+// termsOf converts the scores of a note, or of an archived memory.
+func termsOf(scores []ltm.Score) (out []op.TermExplain) {
+	for _, s := range scores {
+		field := string(s.Field)
+		if s.Norm != 0 && s.Field == ltm.Body {
+			field = "" // of a memory
+		}
+		out = append(out, op.TermExplain{Term: s.Term, Field: field, TF: s.TF, DF: s.DF, IDF: s.IDF, Norm: s.Norm,
+			Weight: unlessOne(s.Weight), Score: s.Score})
+	}
+	return out
 }
 
-// raise sets the rank of a hit, or adds the hit.
-func raise(hits []op.Hit, h op.Hit) []op.Hit {
-	i := slices.IndexFunc(hits, func(o op.Hit) bool { return MemoryOf(&o) == h.ID })
-	if i < 0 {
-		return append(hits, h)
+// showTexts gives the archived memories of the answer the text in their notes. One whose note cannot be read keeps
+// its summary.
+func (a *SearchRun) showTexts(ctx context.Context) {
+	for i := range a.Res.Hits {
+		h := &a.Res.Hits[i]
+		if h.Memory == nil || h.Tier != op.TierMemory || !h.Stage.Cold() || !a.Q.hasArchive(a.E) {
+			continue
+		}
+		row, live := a.Q.set.Get(h.ID)
+		if !live || !a.E.Archived(row) {
+			continue
+		}
+		if body, err := a.E.Notes.ArchivedText(ctx, core.NoteOfRow(row)); err == nil && body != "" {
+			h.Content = core.WholeText(&h.Memory.Memory, body)
+		}
 	}
-	if hits[i].Note != nil {
-		join(&h, hits[i])
+}
+
+// offer marks the archived memories of the answer that are relevant enough to be rekindled when the caller opens or
+// uses them. It judges them by their calibrated relevance alone, and changes no rank.
+func (a *SearchRun) offer() {
+	if a.E.Opt.Rekindle == core.RekindleOff || a.E.Notes.Vault == nil || !a.tracks() || !a.Present {
+		return
 	}
-	hits[i] = h
-	return hits
+	var strong []memory.ID
+	for i := range a.Res.Hits {
+		h := &a.Res.Hits[i]
+		if h.Memory == nil || !h.Stage.Cold() || h.SupersededBy != "" || h.Relevance < rekindle.MinRelevance ||
+			core.MergedInto(a.Q.set.Get, h.ConsolidatedInto) != nil {
+			continue
+		}
+		h.Rekindle = op.RekindleOffered
+		strong = append(strong, h.ID)
+	}
+	a.E.Notes.Offered.Add(a.Now, strong...)
 }
 
 // MemoryOf returns the memory of a hit, or of its note, or "".
@@ -100,43 +176,25 @@ func MemoryOf(h *op.Hit) memory.ID {
 	return h.Note.MemoryID
 }
 
-// coldMatches selects the cold memories that the query may mean.
-func (a *SearchRun) coldMatches() stm.Beside {
-	return stm.Beside{Accept: core.Cold, Limit: MaxCold, OfBest: rekindle.DefaultThreshold().Near}
-}
-
-// candidates returns the matching cold memories, each once and unfaded: by their summary, or
-// by their note. Memories that were merged into another are never rekindled by a search.
-func (a *SearchRun) candidates(hits []op.Hit) ([]op.Hit, error) {
-	found, err := a.memoryHits(a.cold)
-	if err != nil {
-		return nil, err
-	}
-	for i := range found {
-		x := a.E.unfaded(*found[i].Explain)
-		found[i].Explain, found[i].Rank = &x, Rank(x)
-	}
-	for _, h := range hits {
-		if h.Tier != op.TierNote || h.Note.MemoryID == "" {
+// showMemories adds to notes of archived memories the memory, unless the search found it apart.
+func (a *SearchRun) showMemories(hits []op.Hit) error {
+	for i := range hits {
+		h := &hits[i]
+		if h.Memory != nil || h.Note.MemoryID == "" || !a.Q.memories ||
+			slices.ContainsFunc(hits, func(o op.Hit) bool { return o.Memory != nil && o.ID == h.Note.MemoryID }) {
 			continue
 		}
 		row, ok := a.Q.set.Get(h.Note.MemoryID)
-		if !ok || !core.Cold(row) {
-			continue
-		}
-		if i := slices.IndexFunc(found, func(o op.Hit) bool { return o.ID == row.ID() }); i >= 0 {
-			join(&found[i], h)
+		if !ok || !core.Cold(row) || core.NoteOfRow(row) != h.Note.Path || !a.Q.Filter.Accepts(row) {
 			continue
 		}
 		view, err := a.E.ListedIn(a.Q.set, row, a.Now)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		h.Memory = &view
-		found = append(found, h)
 	}
-	return slices.DeleteFunc(found,
-		func(h op.Hit) bool { return core.MergedInto(a.Q.set.Get, h.ConsolidatedInto) != nil }), nil
+	return nil
 }
 
 // WeightOf returns the total weight of the query's words, including unknown words. A word
@@ -152,57 +210,4 @@ func (a *SearchRun) WeightOf(c docFrequencies) float64 {
 // idf returns the weight of one word that the query says once.
 func (c *docFrequencies) idf(q *parsedQuery, term int) float64 {
 	return relevance.IDF(c.memories+c.notes, c.inMemories[term]+c.inNotes[q.Terms[term]])
-}
-
-// rekindleHits requests the texts of the cold memories that the query means and the answer
-// shows. Those that arrive in time are shown with their text.
-func (a *SearchRun) rekindleHits(ctx context.Context) {
-	var asked []*op.Hit
-	var texts []<-chan notes.TextLookup
-	for i := range a.Res.Hits {
-		h := &a.Res.Hits[i]
-		if h.Memory == nil || !a.rekindled[h.ID] {
-			continue
-		}
-		h.Rekindle = op.RekindleOffered
-		if row, live := a.E.Stm.Get(h.ID); a.E.Opt.Rekindle != core.RekindleAuto || live && !a.E.CanWrite(row) {
-			continue
-		}
-		if text, ok := a.E.Notes.RequestRekindle(h.Memory.Memory); ok {
-			h.Rekindle, h.Rekindling = "", true
-			asked, texts = append(asked, h), append(texts, text)
-		}
-	}
-	ctx, cancel := context.WithTimeout(ctx, a.E.Opt.Patience)
-	defer cancel()
-	for i, text := range texts {
-		select {
-		case l, ok := <-text:
-			a.show(asked[i], l, ok)
-		case <-ctx.Done():
-		}
-	}
-}
-
-// show sets the result of rekindling in a hit. If the note could not be read, the hit stays as
-// it is.
-func (a *SearchRun) show(h *op.Hit, l notes.TextLookup, readable bool) {
-	h.Rekindling = false
-	if !readable {
-		h.Rekindle = op.RekindleOffered
-		return
-	}
-	h.Rekindled = &op.Rekindled{Verdict: string(l.Verdict), Path: l.Path, Edited: l.Edited}
-	if l.Body == "" {
-		return
-	}
-	m := &h.Memory.Memory
-	core.RestoreText(m, l.Body, l.Path, a.Now)
-	m.UseCount++
-	m.Summary = ""
-	h.Status = m.Status()
-	h.Score = a.E.Opt.Decay.Score(int(m.UseCount), m.LastUsed, a.Now, m.Strength)
-	if x := h.Explain; h.Tier == op.TierMemory {
-		x.Decay = h.Score
-	}
 }

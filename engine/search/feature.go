@@ -1,8 +1,7 @@
 // Package search finds memories and notes by words and embeddings, ranks them, and explains
 // why a search does or does not return an item.
 //
-// Guarantee: a search changes access counts only, except that it restores archived memories
-// that match. With explain, the answer shows every factor of a rank.
+// Guarantee: a search changes access counts only. With explain, the answer shows every factor of a rank.
 package search
 
 import (

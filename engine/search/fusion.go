@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"emberd/engine/core"
 	"emberd/engine/semantic"
 	"emberd/internal/contain"
 	"emberd/ltm"
@@ -28,6 +29,9 @@ const (
 type vectorScores struct {
 	Memories map[memory.ID]*op.MeaningExplain
 	notes    map[string]*op.MeaningExplain // by path
+	// archived are those of archived memories, by the paths of their notes.
+	archived  map[string]ltm.Near
+	elsewhere map[memory.ID]bool // those memories
 	// passages are the hits of memories whose nearest embedding is that of a passage.
 	passages map[memory.ID]semantic.NearHit
 }
@@ -39,9 +43,21 @@ func (n *vectorScores) ofMemories() map[memory.ID]float64 {
 	}
 	scores := make(map[memory.ID]float64, len(n.Memories))
 	for id, x := range n.Memories {
-		scores[id] = x.Score
+		if !n.elsewhere[id] {
+			scores[id] = x.Score
+		}
 	}
 	return scores
+}
+
+// setArchived sets which of the memories are archived.
+func (n *vectorScores) setArchived(e *Search) {
+	n.archived, n.elsewhere = make(map[string]ltm.Near), make(map[memory.ID]bool)
+	for id, x := range n.Memories {
+		if row, live := e.Stm.Get(id); live && e.Archived(row) {
+			n.archived[core.NoteOfRow(row)], n.elsewhere[id] = ltm.Near{Score: x.Score}, true
+		}
+	}
 }
 
 // ofNotes returns the scores of notes, nil without any.
@@ -88,8 +104,9 @@ func (f *fusion) of(s semantic.NearHit) *op.MeaningExplain {
 
 // all returns what all near texts add.
 func (f *fusion) all(found *nearbyHits) vectorScores {
-	out := vectorScores{make(map[memory.ID]*op.MeaningExplain, len(found.memories)),
-		make(map[string]*op.MeaningExplain, len(found.notes)), make(map[memory.ID]semantic.NearHit)}
+	out := vectorScores{Memories: make(map[memory.ID]*op.MeaningExplain, len(found.memories)),
+		notes:    make(map[string]*op.MeaningExplain, len(found.notes)),
+		passages: make(map[memory.ID]semantic.NearHit)}
 	for _, s := range found.memories {
 		if x := f.of(s); x != nil {
 			out.Memories[s.ID] = x
@@ -156,7 +173,9 @@ func (a *SearchRun) FindNear(ctx context.Context, c docFrequencies) error {
 		a.nearest = found
 	}
 	f := fusion{query: s.QueryEmbedding, unit: a.WeightOf(c) * meaningWeight * a.Q.trust}
-	a.Q.Near = f.all(a.nearest)
+	if a.Q.Near = f.all(a.nearest); a.Q.hasArchive(a.E) {
+		a.Q.Near.setArchived(a.E)
+	}
 	a.Res.AtLeast = a.Res.AtLeast || len(a.Q.Near.Memories) == MaxNear || len(a.Q.Near.notes) == MaxNear
 	return nil
 }

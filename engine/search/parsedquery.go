@@ -8,6 +8,7 @@ import (
 
 	"emberd/engine/core"
 	"emberd/internal/query"
+	"emberd/internal/relevance"
 	"emberd/internal/text/analysis"
 	"emberd/internal/words"
 	"emberd/ltm"
@@ -53,9 +54,8 @@ type parsedQuery struct {
 	scope     string
 	modified  time.Time    // earliest change time of notes
 	only      singleTarget // restricts the search to one item
-	// stm and ltm are the factors of the tiers, and floor the part of relevance that age does
-	// not reduce.
-	stm, ltm, floor float64
+	// stm and ltm are the factors of the tiers, and age the exponent of [decay.RankFactor].
+	stm, ltm, age float64
 	// trust is the weight of embeddings in ranking, 0 for none.
 	trust     float64
 	embedding func() queryEmbeddingWait // waits for the embedding of the query; nil until it is requested
@@ -92,7 +92,7 @@ func (e *Search) Question(req *op.SearchRequest, now time.Time) (*parsedQuery, e
 // questionOf analyzes a request whose query is parsed.
 func (e *Search) questionOf(parsed query.Query, scope string, f op.Filter, now time.Time) (*parsedQuery, error) {
 	q := &parsedQuery{Query: parsed, set: &e.Stm.MemorySet, stm: e.Opt.STMWeight, ltm: e.Opt.LTMWeight,
-		floor: e.Opt.DecayFloor, trust: e.Semantic.Meaning.RankWeight()}
+		age: e.Opt.AgeExponent, trust: e.Semantic.Meaning.RankWeight()}
 	var err error
 	if q.Filter, err = e.Filter(f, now); err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (q *parsedQuery) setTierWeights(req *op.SearchRequest) error {
 		most float64
 	}{
 		{"stm_weight", req.STMWeight, &q.stm, 2}, {"ltm_weight", req.LTMWeight, &q.ltm, 2},
-		{"decay_floor", req.DecayFloor, &q.floor, 1}, {"meaning_weight", req.MeaningWeight, &q.trust, 1},
+		{"age_exponent", req.AgeExponent, &q.age, 1}, {"meaning_weight", req.MeaningWeight, &q.trust, 1},
 	} {
 		if w.from == nil {
 			continue
@@ -258,22 +258,37 @@ func holds(a *analysis.Analyzer, content string, row []string) bool {
 // docFrequencies are the frequencies of the query's terms in both tiers together, so that
 // relevances can be compared.
 type docFrequencies struct {
-	memories, notes int
+	memories, notes int   // notes with those of archived memories
 	inMemories      []int // in the order of parsedQuery.Terms, followed by weak and corrections
 	inNotes         map[string]int
+	lengths         relevance.Lengths // of the memories that are indexed as such
+	archived        relevance.Lengths // of the others
 }
 
 // DocFrequencies returns the document frequencies of the query's terms in both tiers.
 func (e *Search) DocFrequencies(ctx context.Context, q *parsedQuery) (c docFrequencies, err error) {
 	terms := slices.Concat(q.Terms, q.weak, q.corrections())
 	c.memories, c.inMemories = q.set.Frequencies(terms)
-	if e.Notes.Vault != nil {
-		err = e.Notes.Vault.Ask(func(index *ltm.Index) (err error) {
-			c.notes, c.inNotes, err = index.Frequencies(ctx, terms)
-			return err
-		})
+	if e.Notes.Vault == nil {
+		return c, nil
 	}
-	return c, err
+	c.inNotes = make(map[string]int, len(terms))
+	add := func(index *ltm.Index) error {
+		docs, df, err := index.Frequencies(ctx, terms)
+		c.notes += docs
+		for t, n := range df {
+			c.inNotes[t] += n
+		}
+		return err
+	}
+	if err = e.Notes.Vault.Ask(add); err != nil || !q.hasArchive(e) {
+		return c, err
+	}
+	c.lengths = q.set.Lengths()
+	return c, e.Notes.Vault.AskArchive(func(index *ltm.Index) error {
+		c.archived = index.Lengths()
+		return add(index)
+	})
 }
 
 // known reports whether a text contains any of the terms, which are of the query.
@@ -292,16 +307,22 @@ func (q *parsedQuery) asks(term string) bool {
 
 // StmQuery returns the query for the tier of memories.
 func (e *Search) StmQuery(q *parsedQuery, c docFrequencies, limit int, explain bool, now time.Time) stm.Query {
-	out := stm.Query{Others: c.notes, Near: q.Near.ofMemories(), Accept: q.acceptMemory(e), Limit: limit,
+	out := stm.Query{Others: c.notes, OtherLengths: c.archived, Near: q.Near.ofMemories(),
+		Accept: q.acceptMemory(e), Limit: limit,
 		Explain: explain,
-		Most:    q.stm * e.Opt.StageFactor.Most(),
+		Most:    q.stm,
 		Rank:    func(relevance float64, r *stm.Row) float64 { return Rank(e.weigh(relevance, r, now, q)) }}
+	if len(q.Terms) == 0 && q.searchesArchive(e) {
+		out.Accept = core.Only(out.Accept, func(r *stm.Row) bool { return !e.Archived(r) })
+	}
 	if id := q.only.id; id != "" {
 		out.Accept = core.Only(out.Accept, func(r *stm.Row) bool { return r.ID() == id })
 	}
 	if q.Archive {
 		out.Accept = core.Only(out.Accept, core.Cold)
-		out.Rank = func(relevance float64, r *stm.Row) float64 { return Rank(e.unfaded(e.weigh(relevance, r, now, q))) }
+		out.Rank = func(relevance float64, r *stm.Row) float64 {
+			return unaged(e.weigh(relevance, r, now, q)).Relevance * q.stm
+		}
 	}
 	q.dates.intoMemories(&out)
 	for _, t := range q.Terms {
@@ -327,10 +348,25 @@ func (e *Search) StmQuery(q *parsedQuery, c docFrequencies, limit int, explain b
 
 // acceptMemory returns the conditions for a memory besides the terms, nil for none.
 func (q *parsedQuery) acceptMemory(e *Search) func(*stm.Row) bool {
-	base := q.Filter.Accept()
-	rows, excluded := longer(q.phrases), longer(q.excluded)
-	p := q.Query
-	if len(rows)+len(excluded)+len(p.Not.Tags) == 0 && p.After.IsZero() && p.Before.IsZero() && q.named == nil {
+	base, rows, excluded := q.acceptRow(e), longer(q.phrases), longer(q.excluded)
+	if len(rows)+len(excluded) == 0 {
+		return base
+	}
+	return func(r *stm.Row) bool {
+		if base != nil && !base(r) {
+			return false
+		}
+		content := r.Text()
+		in := func(row []string) bool { return holds(e.Text, content, row) }
+		return !slices.ContainsFunc(rows, func(row []string) bool { return !in(row) }) &&
+			!slices.ContainsFunc(excluded, in)
+	}
+}
+
+// acceptRow returns the conditions for a memory besides the terms and phrases, nil for none.
+func (q *parsedQuery) acceptRow(e *Search) func(*stm.Row) bool {
+	base, p := q.Filter.Accept(), q.Query
+	if len(p.Not.Tags) == 0 && p.After.IsZero() && p.Before.IsZero() && q.named == nil {
 		return base
 	}
 	notTags, _ := memory.NormalizeTags(p.Not.Tags)
@@ -343,13 +379,7 @@ func (q *parsedQuery) acceptMemory(e *Search) func(*stm.Row) bool {
 			q.named != nil && !q.named.acceptsMemory(r, q.set == &e.Stm.MemorySet):
 			return false
 		}
-		if len(rows)+len(excluded) == 0 {
-			return true
-		}
-		content := r.Text()
-		in := func(row []string) bool { return holds(e.Text, content, row) }
-		return !slices.ContainsFunc(rows, func(row []string) bool { return !in(row) }) &&
-			!slices.ContainsFunc(excluded, in)
+		return true
 	}
 }
 
@@ -384,6 +414,12 @@ func (e *Search) ltmQuery(ctx context.Context, q *parsedQuery, c docFrequencies,
 		}
 		out.Terms = append(out.Terms, term)
 	}
+	q.addCorrections(&out, c)
+	return out
+}
+
+// addCorrections adds the words that are searched for beside those of the query.
+func (q *parsedQuery) addCorrections(out *ltm.Query, c docFrequencies) {
 	for i, t := range q.corrections() {
 		df := c.inMemories[len(q.Terms)+len(q.weak)+i] + c.inNotes[t]
 		out.Terms = append(out.Terms, ltm.Term{Text: t, Weight: correctedWeight, DF: df})
@@ -392,7 +428,6 @@ func (e *Search) ltmQuery(ctx context.Context, q *parsedQuery, c docFrequencies,
 		out.Terms = append(out.Terms, ltm.Term{Text: g.name, Of: g.words, Weight: g.weight(&c),
 			DF: min(out.Docs, g.inMemories+g.notes)})
 	}
-	return out
 }
 
 func ltmFilter(f query.Filter) ltm.Filter {

@@ -120,7 +120,11 @@ func (e *Search) begins(ctx context.Context, q *parsedQuery, prefix string) ([]s
 	}
 	maps.Copy(docs, inMemories)
 	if e.Notes.Vault != nil {
-		err := e.Notes.Vault.Ask(func(index *ltm.Index) error {
+		ask := e.Notes.Vault.Ask
+		if q.hasArchive(e) {
+			ask = e.Notes.Vault.AskAll
+		}
+		err := ask(func(index *ltm.Index) error {
 			near, err := index.Expand(prefix)
 			if err != nil {
 				return err

@@ -44,13 +44,10 @@ type SearchRun struct {
 	Now   time.Time
 	Res   *op.SearchResult
 	// Present is false for an earlier moment, which nothing can change.
-	Present   bool
-	found     map[string]ltm.Hit // notes by path
-	best      float64            // best rank without fading
-	cold      []stm.Match        // cold memories that may match well enough
-	due       []stm.Match        // matching memories that are about to fade
-	rekindled map[memory.ID]bool // cold memories that the query means
-	relaxed   bool               // the query was relaxed
+	Present bool
+	found   map[string]ltm.Hit // notes by path
+	due     []stm.Match        // matching memories that are about to fade
+	relaxed bool               // the query was relaxed
 	// loosened is true if phrases were turned into words.
 	phrasesRelaxed bool
 	dry            bool // only the order is needed
@@ -135,8 +132,9 @@ func (a *SearchRun) queryTiers(ctx context.Context) error {
 	if a.Res.Hits = append(a.Res.Hits, shown[min(a.Req.Offset, len(shown)):]...); a.dry {
 		return nil
 	}
-	a.rekindleHits(ctx)
 	a.judge(c)
+	a.showTexts(ctx)
+	a.offer()
 	err = a.cutSnippets(ctx, slices.Concat(a.Q.Terms, a.Q.corrections(), a.Q.begun.words, terms))
 	a.giveReasons()
 	a.explain()
@@ -173,8 +171,8 @@ func (a *SearchRun) ranked(ctx context.Context, c docFrequencies) (hits []op.Hit
 	if err := a.FindNear(ctx, c); err != nil {
 		return nil, nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
 	}
-	if a.best = 0; a.Q.memories {
-		if hits, err = a.askMemories(c); err != nil {
+	if a.Q.memories {
+		if hits, err = a.askMemories(ctx, c); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -187,7 +185,8 @@ func (a *SearchRun) ranked(ctx context.Context, c docFrequencies) (hits []op.Hit
 		a.Res.Indexing, a.Res.Away = a.E.Notes.Vault.Indexing(), a.E.Notes.Vault.Away()
 		a.Res.AtLeast = a.Res.AtLeast || a.Q.named != nil && a.Q.named.partial
 	}
-	if hits, err = a.rankArchived(c, a.mergeNoteHits(hits)); err != nil {
+	hits = a.mergeNoteHits(hits)
+	if err := a.showMemories(hits); err != nil {
 		return nil, nil, err
 	}
 	slices.SortStableFunc(hits, func(x, y op.Hit) int { return cmp.Compare(y.Rank, x.Rank) })
@@ -210,29 +209,35 @@ func (a *SearchRun) relax(ctx context.Context) error {
 	return a.queryTiers(ctx)
 }
 
-func (a *SearchRun) askMemories(c docFrequencies) ([]op.Hit, error) {
+func (a *SearchRun) askMemories(ctx context.Context, c docFrequencies) ([]op.Hit, error) {
 	q := a.E.StmQuery(a.Q, c, a.Limit, true, a.Now)
-	a.cold, a.due = nil, nil
-	var into []*[]stm.Match
-	if a.searchesCold() {
-		q.Beside, into = append(q.Beside, a.coldMatches()), append(into, &a.cold)
+	// A memory that is restored meanwhile is met twice rather than never.
+	archived, err := a.archivedHits(ctx, c)
+	if err != nil {
+		return nil, err
 	}
-	if a.canAddFading() {
-		q.Beside, into = append(q.Beside, a.fadingMatches()), append(into, &a.due)
+	if a.due = nil; a.canAddFading() {
+		q.Beside = append(q.Beside, a.fadingMatches())
 	}
 	found := a.Q.set.Search(q)
-	for i, list := range into {
-		*list = found.Beside[i]
+	if len(found.Beside) > 0 {
+		a.due = found.Beside[0]
 	}
 	if found.Loading {
 		a.Res.Loading = &op.Loading{Indexed: found.Indexed, Total: found.Of}
 	}
 	a.Res.Total += found.Total
 	a.withWords += found.Total - found.Near
-	a.best = found.Best * a.Q.stm
 	hits, err := a.memoryHits(found.Matches)
 	if err != nil {
 		return nil, err
+	}
+	for _, h := range archived {
+		if placeOf(hits, h.ID) >= 0 {
+			a.Res.Total--
+			continue
+		}
+		hits = append(hits, h)
 	}
 	return a.replaceMerged(hits)
 }
@@ -248,7 +253,7 @@ func (a *SearchRun) memoryHits(matches []stm.Match) ([]op.Hit, error) {
 		a.Q.markReplaced(x.Terms)
 		x.Meaning, x.Date = a.Q.Near.Memories[m.Row.ID()], a.Q.dates.ofMemory(m.Row)
 		if a.Q.Archive {
-			x = a.E.unfaded(x)
+			x = unaged(x)
 		}
 		hits = append(hits, op.Hit{Tier: op.TierMemory, Memory: &view, Rank: m.Rank, Explain: &x})
 	}
@@ -273,23 +278,18 @@ func (a *SearchRun) askNotes(ctx context.Context, c docFrequencies) ([]op.Hit, [
 	a.found = make(map[string]ltm.Hit, len(found.Hits))
 	for _, h := range found.Hits {
 		a.found[h.Path] = h
-		a.best = max(a.best, h.Relevance*a.Q.ltm)
 		hits = append(hits, a.noteHit(h))
 	}
 	return hits, found.Terms, nil
 }
 
-// noteHit returns a note as a hit. Decay and stage of a note are 1.
+// noteHit returns a note as a hit. Notes do not age.
 func (a *SearchRun) noteHit(h ltm.Hit) op.Hit {
 	e := a.E
 	hit := op.Hit{Tier: op.TierNote, Rank: h.Relevance * a.Q.ltm, Note: e.Notes.NoteOfHit(h)}
-	hit.Explain = &op.Explain{Relevance: h.Relevance, Decay: 1, Bounded: 1, Floor: a.Q.floor, Stage: 1, Tier: a.Q.ltm}
+	hit.Explain = &op.Explain{Relevance: h.Relevance, Age: 1, Tier: a.Q.ltm}
 	hit.Explain.Meaning, hit.Explain.Date = a.Q.Near.notes[h.Path], a.Q.dates.ofNote(h.Path, h.Created)
-	for _, s := range h.Scores {
-		hit.Explain.Terms = append(hit.Explain.Terms,
-			op.TermExplain{Term: s.Term, Field: string(s.Field), TF: s.TF, DF: s.DF, IDF: s.IDF,
-				Weight: unlessOne(s.Weight), Score: s.Score})
-	}
+	hit.Explain.Terms = termsOf(h.Scores)
 	a.Q.markReplaced(hit.Explain.Terms)
 	return hit
 }

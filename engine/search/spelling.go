@@ -158,14 +158,28 @@ func (e *Search) together(ctx context.Context, q *parsedQuery, term string, othe
 	if q.memories {
 		n = q.set.Together(term, others)
 	}
-	if q.notes {
-		err = e.Notes.Vault.Ask(func(index *ltm.Index) error {
+	if ask := e.askNotes(q); ask != nil {
+		err = ask(func(index *ltm.Index) error {
 			more, err := index.Together(ctx, term, others)
 			n += more
 			return err
 		})
 	}
 	return n, err
+}
+
+// askNotes returns how the indexes of notes are asked that a query searches, nil for none.
+func (e *Search) askNotes(q *parsedQuery) func(func(*ltm.Index) error) error {
+	archive := q.memories && q.hasArchive(e)
+	switch {
+	case q.notes && archive:
+		return e.Notes.Vault.AskAll
+	case q.notes:
+		return e.Notes.Vault.Ask
+	case archive:
+		return e.Notes.Vault.AskArchive
+	}
+	return nil
 }
 
 // nearest returns the known words near a misspelled one, from the tiers that are searched.
@@ -195,8 +209,8 @@ func (e *Search) nearest(ctx context.Context, q *parsedQuery, w misspelt) ([]spe
 		_, df := q.set.Frequencies(slips)
 		add(q.set.Similar(w.term, edits), func(i int) int { return df[i] })
 	}
-	if q.notes {
-		err := e.Notes.Vault.Ask(func(index *ltm.Index) error {
+	if ask := e.askNotes(q); ask != nil {
+		err := ask(func(index *ltm.Index) error {
 			_, df, err := index.Frequencies(ctx, slips)
 			if err != nil {
 				return err

@@ -8,26 +8,22 @@ import (
 	"emberd/stm"
 )
 
-// weigh returns all factors of a rank except the terms.
+// weigh returns all factors of a rank except the terms. A core memory does not age.
 func (e *Search) weigh(relevance float64, r *stm.Row, now time.Time, q *parsedQuery) op.Explain {
-	score := e.Score(r, now)
-	return op.Explain{
-		Relevance: relevance,
-		Decay:     score,
-		Bounded:   decay.Bounded(score),
-		Floor:     q.floor,
-		Stage:     e.Opt.StageFactor.Of(r.Stage()),
-		Tier:      q.stm,
+	x := op.Explain{Relevance: relevance, Age: 1, Tier: q.stm}
+	if !r.Core() {
+		// The ages are of wall clocks: the monotonic reading stands still while a laptop sleeps.
+		age := max(0, now.Round(0).Sub(r.LastUsed()))
+		x.AgeDays, x.Age = age.Hours()/24, decay.RankFactor(age, q.age)
 	}
+	return x
 }
 
-// unfaded returns the factors of a memory that was just used.
-func (e *Search) unfaded(x op.Explain) op.Explain {
-	x.Bounded, x.Stage = 1, e.Opt.StageFactor.Active
+// unaged returns the factors of a memory of today.
+func unaged(x op.Explain) op.Explain {
+	x.AgeDays, x.Age = 0, 1
 	return x
 }
 
 // Rank returns the product of the factors.
-func Rank(x op.Explain) float64 {
-	return x.Relevance * decay.RankFactor(x.Bounded, x.Floor) * x.Stage * x.Tier
-}
+func Rank(x op.Explain) float64 { return x.Relevance * x.Age * x.Tier }

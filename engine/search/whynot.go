@@ -214,11 +214,9 @@ func (d *exclusion) rankPenalties(hits []op.Hit, at int) {
 		}
 		d.res.Drags = append(d.res.Drags, op.WhyDrag{What: what, Factor: factor, Place: better + 1})
 	}
-	fresh, active, other := x, x, x
-	fresh.Bounded, active.Stage = 1, d.e.Opt.StageFactor.Active
+	other := x
 	other.Tier = max(d.e.Opt.STMWeight, d.e.Opt.LTMWeight)
-	without("decay", x.Floor+(1-x.Floor)*x.Bounded, fresh)
-	without("stage", x.Stage, active)
+	without("age", x.Age, unaged(x))
 	without("tier", x.Tier/other.Tier, other)
 }
 

@@ -110,7 +110,7 @@ func (d *exclusion) unread(ctx context.Context, name string, err error) {
 		d.addCause(op.WhyAbsent, d.nearestNote(name), "there is no note %q in the vault", name)
 	case reason != "":
 		d.addCause(op.WhyUnread, unreadFix(reason), "it is not read: %s", reason)
-	case d.e.Notes.Vault.InArchive(name) && !d.e.Opt.IndexArchive:
+	case d.e.Notes.Vault.InArchive(name):
 		d.inFolder(ctx, name)
 	case d.e.Notes.Vault.Archive.State(name).List != "":
 		d.addCause(op.WhyFolder, "search for what it lists",

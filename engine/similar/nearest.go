@@ -151,7 +151,42 @@ func (e *Similar) Ask(n *Candidates, terms []string, most int, accept func(*stm.
 	for i, m := range found.Matches {
 		rows[i] = m.Row
 	}
-	return rows, found.Total <= len(rows)
+	archived, allArchived := e.askArchive(terms, most, accept)
+	return append(rows, archived...), found.Total <= len(rows) && allArchived
+}
+
+// askArchive returns the most relevant archived memories with any of the terms, and reports whether these are all.
+func (e *Similar) askArchive(terms []string, most int, accept func(*stm.Row) bool) (rows []*stm.Row, all bool) {
+	if e.Notes.Vault == nil {
+		return nil, true
+	}
+	found := map[string]*stm.Row{}
+	q := ltm.Query{Limit: most, Accept: func(path string) bool {
+		row := e.Notes.ArchivedAt(path)
+		if row == nil || accept != nil && !accept(row) {
+			return false
+		}
+		found[path] = row
+		return true
+	}}
+	for _, t := range terms {
+		q.Terms = append(q.Terms, ltm.Term{Text: t, Weight: 1})
+	}
+	var res ltm.Result
+	err := e.Notes.Vault.AskArchive(func(index *ltm.Index) (err error) {
+		res, err = index.Search(context.Background(), q)
+		return err
+	})
+	if err != nil {
+		e.Opt.Logger.Warn("archived memories not compared", "err", err)
+		return nil, false
+	}
+	for _, h := range res.Hits {
+		if row := found[h.Path]; row != nil {
+			rows = append(rows, row)
+		}
+	}
+	return rows, res.Total <= len(rows)
 }
 
 // nearNotes adds the best passage of each similar note. It leaves out the notes of memories,

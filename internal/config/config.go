@@ -134,6 +134,7 @@ type LLM struct{ URL, Model, KeyFile string }
 // Search contains the weights of a search.
 type Search struct {
 	LTMWeight   float64
+	AgeExponent float64 // how much the age of a memory lowers its rank
 	Meaning     float64 // weight of embeddings, 0 for none at all; negative is by calibration
 	MeaningWait time.Duration
 }

@@ -88,7 +88,7 @@ func TestDefaultsAreTyped(t *testing.T) {
 		Decay:     Decay{"power_law", 72 * time.Hour, math.Ln2 / (72 * time.Hour).Seconds(), 0.6},
 		Promote:   Promote{0.65, 5, 72 * time.Hour, 1, true},
 		Lifecycle: Lifecycle{7 * day, 30 * day, 90 * day, nil},
-		Search:    Search{0.7, -1, 250 * time.Millisecond},
+		Search:    Search{0.7, 0.03, -1, 250 * time.Millisecond},
 		Review:    Review{0.3, 0.15, 0.35, "Memories/Inbox.md", false, ""},
 		Embedding: Embedding{Providers: []string{"llama", "http", "go", "static"}, MaxTokens: 256, Store: "state", CPUShare: 0.5,
 			Engine: "auto", Folder: "/home/ada/.local/share/emberd-models"},

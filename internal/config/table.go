@@ -134,6 +134,7 @@ func searchKeys(c *Config) []key {
 	return []key{
 		{name: "search.ltm_weight", def: "0.7", value: number(&c.Search.LTMWeight, 0, 2),
 			also: foreign("SEARCH_LTM_WEIGHT")},
+		{name: "search.age_exponent", def: "0.03", value: number(&c.Search.AgeExponent, 0, 1)},
 		{name: "search.meaning", def: auto,
 			value: or(number(&c.Search.Meaning, 0, 1), &c.Search.Meaning,
 				word[float64]{auto, -1}, word[float64]{off, 0}),

@@ -1,5 +1,7 @@
 package eval
 
+import "fmt"
+
 // LifecycleReport is what became of a unit's questions after its memories had faded.
 type LifecycleReport struct {
 	Manifest  Manifest       `json:"manifest"`
@@ -28,4 +30,35 @@ type LifecycleRow struct {
 	Identical int      `json:"identical"`
 	Latency   Latency  `json:"latency"`
 	Figures   []Result `json:"figures"`
+	// Halves are the figures of the questions with an even and an odd place, for each of the judgements.
+	Halves [][2]Figures `json:"halves"`
+	// Log, Snapshot and Heap are bytes: of the log after a compaction, of the snapshot, and of live objects after a
+	// collection, all before the first question.
+	Log      int64 `json:"log_bytes"`
+	Snapshot int64 `json:"snapshot_bytes"`
+	Heap     int64 `json:"heap_bytes"`
+	// Restated are facts that were stated twice, and Recency questions about what was updated or contradicted: how
+	// often the newer statement is above the older.
+	Restated Pairs `json:"restated"`
+	Recency  Pairs `json:"recency"`
+}
+
+// Pairs counts pairs of an older and a newer statement, and in how many the newer ranks higher.
+type Pairs struct {
+	Newer int `json:"newer"`
+	All   int `json:"all"`
+}
+
+// Add counts a pair.
+func (p *Pairs) Add(newer bool) {
+	if p.All++; newer {
+		p.Newer++
+	}
+}
+
+func (p Pairs) String() string {
+	if p.All == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d of %d", p.Newer, p.All)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"emberd/engine"
+	"emberd/engine/core"
 	"emberd/internal/eval"
 	"emberd/memory"
 	"emberd/op"
@@ -25,13 +26,15 @@ type life struct {
 	names map[memory.ID]string
 	texts map[memory.ID]string // as they were saved
 	row   eval.LifecycleRow
+	opens bool  // each question opens what it offers
+	heap  int64 // of this program without the engine
 }
 
 // live saves, fades and asks in a folder, which is made.
-func (s *session) live(ctx context.Context, l *lifetime, o *engine.Options, home, name string) (eval.LifecycleRow,
+func (s *session) live(ctx context.Context, l *lifetime, o *engine.Options, home string, f *fading) (eval.LifecycleRow,
 	error) {
 	life := &life{lifetime: l, names: map[memory.ID]string{}, texts: map[memory.ID]string{},
-		row: eval.LifecycleRow{Name: name}}
+		row: eval.LifecycleRow{Name: f.name}, opens: f.opens}
 	o.Data, o.State, o.Socket = filepath.Join(home, "data"), filepath.Join(home, "state"), ""
 	o.Vaults = []string{filepath.Join(home, "vault")}
 	o.Now = func() time.Time { return time.UnixMilli(life.now.Load()).UTC() }
@@ -39,6 +42,7 @@ func (s *session) live(ctx context.Context, l *lifetime, o *engine.Options, home
 	if err := os.MkdirAll(o.Vaults[0], 0o700); err != nil {
 		return life.row, err
 	}
+	life.heap = heapInUse()
 	e, err := engine.Open(*o)
 	if err != nil {
 		return life.row, err
@@ -71,7 +75,7 @@ func (l *life) all(ctx context.Context, s *session) error {
 	if err := l.weigh(ctx); err != nil {
 		return err
 	}
-	if err := l.ask(ctx, s); err != nil {
+	if err := core.FirstError(l.measureSize(ctx), l.restated(ctx), l.recency(ctx), l.ask(ctx, s)); err != nil {
 		return err
 	}
 	return l.readBack(ctx)
@@ -200,7 +204,10 @@ func (l *life) ask(ctx context.Context, s *session) error {
 		for _, h := range res.Hits {
 			id := hitMemory(&h)
 			run[q.ID] = append(run[q.ID], l.names[id])
-			if h.Rekindled != nil || h.Rekindling {
+			if h.Rekindle != "" && l.opens {
+				if _, err := op.Show.Call(ctx, l.e, &op.ShowRequest{ID: string(id)}); err != nil {
+					return fmt.Errorf("question %s: %w", q.ID, err)
+				}
 				if err := l.back(ctx, id); err != nil {
 					return fmt.Errorf("question %s: %w", q.ID, err)
 				}
@@ -212,8 +219,21 @@ func (l *life) ask(ctx context.Context, s *session) error {
 	for _, j := range l.set.Judgements {
 		l.row.Figures = append(l.row.Figures, eval.Result{Judgements: j.File, Scope: eval.ScopeAll,
 			System: l.row.Name, Figures: j.Measure(l.set.Questions, run)})
+		var halves [2]eval.Figures
+		for i := range halves {
+			halves[i] = j.Measure(halfOf(l.set.Questions, i), run)
+		}
+		l.row.Halves = append(l.row.Halves, halves)
 	}
 	return nil
+}
+
+// halfOf returns every second question, from the first or the second on.
+func halfOf(questions []eval.Question, from int) (half []eval.Question) {
+	for i := from; i < len(questions); i += 2 {
+		half = append(half, questions[i])
+	}
+	return half
 }
 
 // hitMemory names the memory that a hit is, or whose note it is.

@@ -102,6 +102,7 @@ func newLifetime(set *eval.Set, share float64) (*lifetime, error) {
 	p := rekindle.DefaultPolicy().Ages
 	by := float64(l.end().Sub(oldest.Created)) / float64(p.Archive)
 	stretch := func(d time.Duration) time.Duration { return time.Duration(by * float64(d)) }
+	l.restate()
 	l.ages = rekindle.Ages{Demote: stretch(p.Demote), Archive: stretch(p.Archive), Rehydrate: stretch(p.Rehydrate)}
 	if l.ages.Demote <= 0 {
 		return nil, fmt.Errorf("all of its %s are of one day", set.Unit)
@@ -119,19 +120,20 @@ func (l *lifetime) end() time.Time {
 type fading struct {
 	name   string
 	change func(o *engine.Options)
+	opens  bool // each question opens what it offers to restore
 }
 
 func fadings() []fading {
-	off := func(o *engine.Options) { o.Rekindle = core.RekindleOff }
+	mode := func(m core.RekindleMode) func(*engine.Options) { return func(o *engine.Options) { o.Rekindle = m } }
+	coldest := func(s memory.Stage) func(*engine.Options) {
+		return func(o *engine.Options) { o.Lifecycle.Coldest = s }
+	}
 	return []fading{
-		{"nothing fades", func(o *engine.Options) { o.Lifecycle.Coldest = memory.Active }},
-		{"demoted and not archived", func(o *engine.Options) { o.Lifecycle.Coldest = memory.Demoted }},
-		{"as shipped, each question apart", func(o *engine.Options) { o.Rekindle = core.RekindleAsk }},
-		{"as shipped, one after another", func(*engine.Options) {}},
-		{"archive folder indexed", func(o *engine.Options) { o.IndexArchive = true }},
-		{"no rekindling", off},
-		{"summaries and key terms only", func(o *engine.Options) { off(o); o.Lifecycle.Coldest = memory.Archived }},
-		{"key terms only", func(o *engine.Options) { off(o); o.Lifecycle.Ages.Rehydrate = o.Lifecycle.Ages.Archive }},
+		{"nothing fades", coldest(memory.Active), false},
+		{"demoted and not archived", coldest(memory.Demoted), false},
+		{"archived, each question apart", mode(core.RekindleAsk), false},
+		{"archived, one after another", mode(core.RekindleAuto), true},
+		{"archived, no rekindling", mode(core.RekindleOff), false},
 	}
 }
 
@@ -146,7 +148,7 @@ func (s *session) fade(ctx context.Context, l *lifetime, dir, home string) (*eva
 	for i, age := range []time.Duration{l.ages.Demote, l.ages.Archive, l.ages.Rehydrate} {
 		report.Ages[i] = age.Hours() / 24
 	}
-	for _, d := range l.set.Docs {
+	for _, d := range slices.Concat(l.days...) {
 		report.Bytes += int64(len(d.Content))
 	}
 	for i, f := range fadings() {
@@ -155,7 +157,7 @@ func (s *session) fade(ctx context.Context, l *lifetime, dir, home string) (*eva
 		o.Lifecycle.Ages, o.LifecyclePeriod, o.AutoPromote = l.ages, 0, false
 		o.Lifecycle.Coldest = memory.Rehydratable // there is a vault, which the settings do not name
 		f.change(&o)
-		row, err := s.live(ctx, l, &o, filepath.Join(home, fmt.Sprint(i)), f.name)
+		row, err := s.live(ctx, l, &o, filepath.Join(home, fmt.Sprint(i)), &f)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}
@@ -169,16 +171,24 @@ func (s *session) printFading(r *eval.LifecycleReport) {
 	s.printf("%s  %s of %s, %s; archived after %.0f days\n", string(r.Unit),
 		cli.Count(r.Memories, "memory", "memories"),
 		cli.Count(r.Sessions, "day", "days"), cli.Count(r.Questions, "question", "questions"), r.Ages[1])
-	width := len("as shipped, each question apart")
+	width := len("archived, each question apart")
 	for k := range r.Results[0].Figures {
-		s.printf("\n%s %6s %9s %6s %6s %6s %7s %9s %9s\n", cli.Pad(r.Results[0].Figures[k].Judgements, width+2),
-			"cold", "hot bytes", "R@5", "R@10", "MRR@10", "nDCG@10", "rekindled", "identical")
+		s.printf("\n%s %6s %9s %6s %6s %6s %6s %7s %9s %9s\n", cli.Pad(r.Results[0].Figures[k].Judgements, width+2),
+			"cold", "hot bytes", "R@5", "odd", "even", "R@10", "nDCG@10", "rekindled", "identical")
 		for _, row := range r.Results {
 			f := row.Figures[k]
-			s.printf("  %s %4.0f %% %7.0f %% %6.3f %6.3f %6.3f %7.3f %9s %9s\n", cli.Pad(row.Name, width), 100*row.Cold,
-				100*float64(row.Hot)/float64(max(1, r.Bytes)), f.Recall5, f.Recall10, f.MRR10, f.NDCG10,
+			s.printf("  %s %4.0f %% %7.0f %% %6.3f %6.3f %6.3f %6.3f %7.3f %9s %9s\n", cli.Pad(row.Name, width),
+				100*row.Cold,
+				100*float64(row.Hot)/float64(max(1, r.Bytes)), f.Recall5, row.Halves[k][1].Recall5,
+				row.Halves[k][0].Recall5, f.Recall10, f.NDCG10,
 				cli.Grouped(row.Rekindled), cmp.Or(identicalText(&row), "-"))
 		}
+	}
+	s.printf("\n%s %9s %9s %9s %8s %8s %15s %15s\n", cli.Pad("", width+2), "log kB", "snap kB", "heap kB", "p50 ms",
+		"p99 ms", "restated newer", "updates newer")
+	for _, row := range r.Results {
+		s.printf("  %s %9d %9d %9d %8.2f %8.2f %15s %15s\n", cli.Pad(row.Name, width), row.Log>>10, row.Snapshot>>10,
+			row.Heap>>10, row.Latency.P50, row.Latency.P99, row.Restated, row.Recency)
 	}
 	s.printf("\n")
 }

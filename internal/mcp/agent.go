@@ -131,7 +131,9 @@ func showMemory(m *op.Memory, text string) resultItem {
 		Origin:  m.Origin, Trust: m.Trust}
 	if m.Stage.Cold() {
 		s.Path, s.State = m.VaultPath, "archived, this is a summary"
-		if !m.NoteGone.IsZero() {
+		if !m.Shortened() {
+			s.State = "archived"
+		} else if !m.NoteGone.IsZero() {
 			s.State = "archived, this summary is all that is left"
 		}
 	}

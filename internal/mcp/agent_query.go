@@ -222,12 +222,8 @@ func showHit(ctx context.Context, c *tool.Call, h *op.Hit, in *agentQueryIn) (re
 // stateOf returns what is out of the ordinary with a hit.
 func stateOf(h *op.Hit) string {
 	switch {
-	case h.Rekindled != nil && h.Rekindled.Verdict == "gone":
-		return "its note is gone"
-	case h.Rekindled != nil:
-		return "rekindled from the archive"
-	case h.Rekindling:
-		return "being rekindled"
+	case h.Rekindle != "":
+		return "open it to restore it"
 	case h.Review:
 		return "about to fade, use it if it still holds"
 	}

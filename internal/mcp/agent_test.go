@@ -275,8 +275,8 @@ func TestTextsThatWereCutCanBeReadToTheEnd(t *testing.T) {
 	if got := read[string(saved.Memory.ID)]; got != content {
 		t.Errorf("of the memory %d bytes were read, want %d", len(got), len(content))
 	}
-	if shown, err := op.Show.Call(t.Context(), e, &op.ShowRequest{ID: string(saved.Memory.ID), Track: new(false)}); err != nil || shown.Memory.UseCount != 1 {
-		t.Errorf("reading it in parts counted as %d uses, %v; want one", shown.Memory.UseCount, err)
+	if shown, err := op.Show.Call(t.Context(), e, &op.ShowRequest{ID: string(saved.Memory.ID), Track: new(false)}); err != nil || shown.Memory.AccessCount != 1 || shown.Memory.UseCount != 0 {
+		t.Errorf("reading it in parts counted as %d accesses, %v; want one", shown.Memory.AccessCount, err)
 	}
 }
 

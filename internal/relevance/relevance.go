@@ -64,3 +64,62 @@ func Far(lengths float64) float64 {
 	more := max(1, lengths/MemoryFar)
 	return lengths * more * more
 }
+
+// MemoryNorm returns the count at which a term has half of what it can give to a passage of a memory, or to a memory
+// of one passage, so many average lengths long.
+func MemoryNorm(lengths float64) float64 { return MemoryK1 * Length(MemoryB, lengths) }
+
+// MemoryLongNorm is MemoryNorm for a long memory as a whole, so many typical lengths long.
+func MemoryLongNorm(lengths float64) float64 { return MemoryK1 * Length(MemoryLongB, Far(lengths)) }
+
+// FormShare returns how much of its weight · idf a term adds to a memory that has it in the form of the query, and
+// more if both have it as a name.
+func FormShare(same, named bool) float64 {
+	switch {
+	case !same:
+		return 0
+	case !named:
+		return 1 - MemoryTextShare
+	}
+	return 1 - MemoryTextShare + MemoryNameShare
+}
+
+// Lengths are sums over the memories of one store, or of several that are ranked together.
+type Lengths struct {
+	Texts    int
+	Passages int    // with memories of one passage
+	Words    uint64 // in them
+	Inverse  uint64 // of inverse lengths
+}
+
+// inverseUnit is the inverse of a length of 1. What is shorter than shortest counts as
+// that: a few texts of one word do not say what is typical.
+const (
+	inverseUnit = 1 << 40
+	shortest    = 10
+)
+
+// AddText counts a text of so many words, or takes it out with sign -1.
+func (l *Lengths) AddText(words uint64, sign int) {
+	l.Texts += sign
+	l.Inverse += uint64(sign) * (inverseUnit / max(words, shortest))
+}
+
+// AddPassage counts a passage, or a text of one, or takes it out with sign -1.
+func (l *Lengths) AddPassage(words uint64, sign int) {
+	l.Passages += sign
+	l.Words += uint64(sign) * words
+}
+
+// Plus returns the sums over the memories of both.
+func (l Lengths) Plus(m Lengths) Lengths {
+	return Lengths{l.Texts + m.Texts, l.Passages + m.Passages, l.Words + m.Words, l.Inverse + m.Inverse}
+}
+
+// Passage returns the average length of a passage in words, 0 without any.
+func (l Lengths) Passage() float64 { return float64(l.Words) / float64(max(l.Passages, 1)) }
+
+// Typical returns the harmonic mean of the lengths of texts.
+func (l Lengths) Typical() float64 {
+	return inverseUnit * float64(l.Texts) / float64(max(l.Inverse, 1))
+}

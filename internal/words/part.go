@@ -3,6 +3,7 @@ package words
 import (
 	"sync/atomic"
 
+	"emberd/internal/relevance"
 	"emberd/internal/text/spelling"
 )
 
@@ -19,16 +20,16 @@ type Part struct {
 func (x *Index) Part(holds func(Doc) bool) *Part { return &Part{x, holds} }
 
 // SearchAmong is [Index.SearchAmong] of the part.
-func (p *Part) SearchAmong(query []QueryTerm, others int) *Matches {
+func (p *Part) SearchAmong(query []QueryTerm, others int, lengths relevance.Lengths) *Matches {
 	m := p.capture(query)
-	m.among(others)
+	m.among(others, lengths)
 	return m
 }
 
 // capture is that of the index with every other document removed.
 func (p *Part) capture(query []QueryTerm) *Matches {
 	m := p.index.capture(query)
-	dead, sum, alive := make([]atomic.Uint64, len(m.dead)), totals{}, false
+	dead, sum, alive := make([]atomic.Uint64, len(m.dead)), relevance.Lengths{}, false
 	for i, s := range m.sizes {
 		doc := Doc(i)
 		if isDead(m.dead, doc) {
@@ -40,15 +41,18 @@ func (p *Part) capture(query []QueryTerm) *Matches {
 			dead[doc/64].Or(1 << (doc % 64))
 			continue
 		}
-		sum.count(s, 1)
+		count(&sum, s, 1)
 	}
 	m.dead = dead
-	m.measure(&sum)
+	m.measure(sum)
 	for i := range m.terms {
 		m.terms[i].df = -1
 	}
 	return m
 }
+
+// Lengths is [Index.Lengths] of the part.
+func (p *Part) Lengths() relevance.Lengths { return p.capture(nil).lengths }
 
 // Frequencies is [Index.Frequencies] of the part.
 func (p *Part) Frequencies(terms []string) (docs int, df []int) {
@@ -56,7 +60,7 @@ func (p *Part) Frequencies(terms []string) (docs int, df []int) {
 	for i, t := range terms {
 		query[i] = QueryTerm{Term: t, Weight: 1}
 	}
-	return p.SearchAmong(query, 0).frequencies()
+	return p.SearchAmong(query, 0, relevance.Lengths{}).frequencies()
 }
 
 // Expand is [Index.Expand] of the part.

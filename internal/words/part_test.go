@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"emberd/internal/relevance"
 	"emberd/internal/text/spelling"
 )
 
@@ -52,11 +53,11 @@ func TestAPartAnswersAsAnIndexOfItsDocumentsAlone(t *testing.T) {
 		same(part.Similar("coal", 1), alone.Similar("coal", 1))
 		query := []QueryTerm{{Term: "ember", Weight: 1, Elsewhere: 1}, {Term: "ash", Weight: 2}}
 		var found []string
-		for doc, relevance := range part.SearchAmong(query, 3).All() {
+		for doc, relevance := range part.SearchAmong(query, 3, relevance.Lengths{}).All() {
 			found = append(found, fmt.Sprint(mine[doc], relevance))
 		}
 		var wanted []string
-		for doc, relevance := range alone.SearchAmong(query, 3).All() {
+		for doc, relevance := range alone.SearchAmong(query, 3, relevance.Lengths{}).All() {
 			wanted = append(wanted, fmt.Sprint(doc, relevance))
 		}
 		if !slices.Equal(found, wanted) {

@@ -35,6 +35,7 @@ type Matches struct {
 	docs    int     // live documents, with those elsewhere
 	passage float64 // average length of a passage
 	typical float64 // harmonic mean of the lengths of documents
+	lengths relevance.Lengths
 	scratch *sync.Pool
 }
 
@@ -48,19 +49,27 @@ type scoredTerm struct {
 }
 
 // Search looks the query terms up. Terms given twice count twice.
-func (x *Index) Search(query []QueryTerm) *Matches { return x.SearchAmong(query, 0) }
+func (x *Index) Search(query []QueryTerm) *Matches {
+	return x.SearchAmong(query, 0, relevance.Lengths{})
+}
 
 // SearchAmong is Search for documents that are ranked together with so many
 // others elsewhere: the rarity of a term is judged over all of them, with
-// QueryTerm.Elsewhere telling how many of the others hold it.
-func (x *Index) SearchAmong(query []QueryTerm, others int) *Matches {
+// QueryTerm.Elsewhere telling how many of the others hold it. Those of them that are memories
+// have lengths, which count in the averages.
+func (x *Index) SearchAmong(query []QueryTerm, others int, lengths relevance.Lengths) *Matches {
 	m := x.capture(query)
-	m.among(others)
+	m.among(others, lengths)
 	return m
 }
 
 // among completes the statistics of the terms.
-func (m *Matches) among(others int) {
+func (m *Matches) among(others int, lengths relevance.Lengths) {
+	if lengths.Texts > 0 {
+		docs := m.docs
+		m.measure(m.lengths.Plus(lengths))
+		m.docs = docs
+	}
 	m.docs += others
 	for i := range m.terms {
 		t := &m.terms[i]
@@ -123,7 +132,7 @@ func (x *Index) capture(query []QueryTerm) *Matches {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	m.sizes, m.dead = x.sizes, x.dead
-	m.measure(&x.live)
+	m.measure(x.live)
 	for _, q := range query {
 		t := scoredTerm{QueryTerm: q}
 		t.postings, t.forms, t.df = x.postingsOf(&q)
@@ -138,10 +147,8 @@ func (x *Index) capture(query []QueryTerm) *Matches {
 }
 
 // measure takes the averages from sums.
-func (m *Matches) measure(t *totals) {
-	m.docs = t.docs
-	m.passage = float64(t.words) / float64(max(t.passages, 1))
-	m.typical = inverseUnit * float64(t.docs) / float64(max(t.inverse, 1))
+func (m *Matches) measure(l relevance.Lengths) {
+	m.docs, m.lengths, m.passage, m.typical = l.Texts, l, l.Passage(), l.Typical()
 }
 
 // norm returns the count at which a term has half of what it can give to a text of a size. Without any
@@ -149,11 +156,11 @@ func (m *Matches) measure(t *totals) {
 func (m *Matches) norm(s size) float64 {
 	switch {
 	case s.isLong():
-		return relevance.MemoryK1 * relevance.Length(relevance.MemoryLongB, relevance.Far(float64(s.words())/m.typical))
+		return relevance.MemoryLongNorm(float64(s.words()) / m.typical)
 	case m.passage == 0:
 		return relevance.MemoryK1
 	}
-	return relevance.MemoryK1 * relevance.Length(relevance.MemoryB, float64(s.words())/m.passage)
+	return relevance.MemoryNorm(float64(s.words()) / m.passage)
 }
 
 // windowSize is how many documents are scored at a time: their scores fit in a
@@ -244,13 +251,7 @@ func contribution(full float64, tf int, norm float64) float64 {
 
 // formShare is what counts for a document's having the term in forms.
 func (t *scoredTerm) formShare(forms Forms) float64 {
-	switch {
-	case forms&t.Form == 0:
-		return 0
-	case forms&t.Name == 0:
-		return 1 - relevance.MemoryTextShare
-	}
-	return 1 - relevance.MemoryTextShare + relevance.MemoryNameShare
+	return relevance.FormShare(forms&t.Form != 0, forms&t.Name != 0)
 }
 
 // emit yields the live documents of the window and clears it. It returns false when

@@ -235,7 +235,7 @@ func (x *Index) readDocuments(d *decoder, docs int) bool {
 	}
 	for doc, s := range x.sizes {
 		if !isDead(x.dead, Doc(doc)) {
-			x.live.count(s, 1)
+			count(&x.live, s, 1)
 		}
 	}
 	return x.placed()

@@ -86,6 +86,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"emberd/internal/relevance"
 )
 
 // MaxDocs is how many documents one index can number in its life.
@@ -148,30 +150,13 @@ func (s size) isLong() bool    { return s&longBit != 0 }
 
 func sized(words int, kind size) size { return size(min(max(words, 0), int(longBit)-1)) | kind }
 
-// totals are sums over the live documents.
-type totals struct {
-	docs     int
-	passages int    // with documents of one passage
-	words    uint64 // in them
-	inverse  uint64 // of inverse lengths
-}
-
-// inverseUnit is the inverse of a length of 1. What is shorter than shortest counts as
-// that: a few texts of one word do not say what is typical.
-const (
-	inverseUnit = 1 << 40
-	shortest    = 10
-)
-
-// count adds a document or passage, or takes it out with sign -1.
-func (t *totals) count(s size, sign int) {
+// count adds a document or passage to the lengths, or takes it out with sign -1.
+func count(l *relevance.Lengths, s size, sign int) {
 	if !s.isPassage() {
-		t.docs += sign
-		t.inverse += uint64(sign) * (inverseUnit / uint64(max(s.words(), shortest)))
+		l.AddText(uint64(s.words()), sign)
 	}
 	if !s.isLong() {
-		t.passages += sign
-		t.words += uint64(sign) * uint64(s.words())
+		l.AddPassage(uint64(s.words()), sign)
 	}
 }
 
@@ -186,7 +171,7 @@ type Index struct {
 	lists   []list
 	sizes   []size
 	dead    []atomic.Uint64 // one bit a document, set when it is removed
-	live    totals
+	live    relevance.Lengths
 	stale   int    // removed documents that lists may still hold
 	removed uint64 // documents taken out, ever
 
@@ -235,7 +220,7 @@ func (x *Index) number(terms []TermCount, s size) Doc {
 	if len(x.dead)*64 < len(x.sizes) {
 		x.dead = grown(x.dead)
 	}
-	x.live.count(s, 1)
+	count(&x.live, s, 1)
 	for _, t := range terms {
 		if t.Count > 0 {
 			x.list(t.Term).add(doc, t, !s.isPassage())
@@ -247,7 +232,7 @@ func (x *Index) number(terms []TermCount, s size) Doc {
 // bury takes one number out. The caller holds mu.
 func (x *Index) bury(doc Doc) {
 	x.dead[doc/64].Or(1 << (doc % 64))
-	x.live.count(x.sizes[doc], -1)
+	count(&x.live, x.sizes[doc], -1)
 }
 
 // list returns the list of term, which it makes when there is none. The caller
@@ -344,7 +329,14 @@ func (x *Index) Removed() uint64 {
 func (x *Index) Len() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return x.live.docs
+	return x.live.Texts
+}
+
+// Lengths returns the lengths of the live documents.
+func (x *Index) Lengths() relevance.Lengths {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.live
 }
 
 // Docs returns how many numbers have been given out, removed documents, passages and
@@ -369,7 +361,7 @@ func (x *Index) Live(doc Doc) bool {
 func (x *Index) Compact() bool {
 	x.writer.Lock()
 	defer x.writer.Unlock()
-	if x.stale*4 <= x.stale+x.live.docs {
+	if x.stale*4 <= x.stale+x.live.Texts {
 		return false
 	}
 	// Only writers change these fields, so they may be read without mu.

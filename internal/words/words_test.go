@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"emberd/internal/relevance"
 	"emberd/internal/text/spelling"
 )
 
@@ -347,7 +348,7 @@ func TestTwoIndexesRankAsOne(t *testing.T) {
 		t.Fatalf("Frequencies = %d, %v; want 2, [1 0]", others, df)
 	}
 	q := []QueryTerm{{Term: "fox", Weight: 1, Elsewhere: df[0]}, {Term: "red", Weight: 1, Elsewhere: df[1]}}
-	got, _ := left.SearchAmong(q, others).Explain(0)
+	got, _ := left.SearchAmong(q, others, relevance.Lengths{}).Explain(0)
 	want, _ := whole.Search(query("fox red")).Explain(0)
 	if got.Relevance != want.Relevance || got.Docs != want.Docs || got.Terms[0].DF != want.Terms[0].DF {
 		t.Errorf("split: %+v\nwhole: %+v", got, want)

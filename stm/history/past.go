@@ -341,6 +341,9 @@ func (r *pastReader) use(key [16]byte, u record.UseTotal, at record.Stamp) {
 		if u.Accessed > moment {
 			u.Accesses, u.Accessed = 0, 0
 		}
+		if u.Opened > moment {
+			u.Opened = 0
+		}
 	}
 	if u.Uses > 0 || u.Accesses > 0 {
 		row := r.row(key)
@@ -362,7 +365,7 @@ func (r *pastReader) presentUse() {
 // view returns a table of the rows that were live.
 func (r *pastReader) view(t time.Time) (*PastView, error) {
 	p := &PastView{MemorySet: table.MemorySet{Table: table.NewTable(), Words: table.NewIndex(r.s.Words.Analyzer,
-		r.s.Logger)}, At: t, Since: r.since}
+		r.s.Logger, nil)}, At: t, Since: r.since}
 	if !r.began.IsZero() {
 		p.Began = r.began.Time()
 	}

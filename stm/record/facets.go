@@ -40,6 +40,7 @@ type UseTotal struct {
 	Dev            Device
 	Uses, Accesses int64
 	Used, Accessed int64 // Unix milliseconds of the latest
+	Opened         int64 // of the latest access that showed the whole memory
 }
 
 // DocDepth is how deep a document may nest. The line of its delete, one of

@@ -14,12 +14,14 @@ type useOnDisk struct {
 	Accesses int64  `json:"a,omitempty"`
 	Used     string `json:"lu,omitempty"`
 	Accessed string `json:"la,omitempty"`
+	Opened   string `json:"lo,omitempty"`
 }
 
 func EncodeUse(dirty map[[16]byte]UseTotal) []byte {
 	out := make(map[memory.ID]useOnDisk, len(dirty))
 	for key, t := range dirty {
-		out[memory.IDFromBytes(key)] = useOnDisk{t.Uses, t.Accesses, rfc3339(t.Used), rfc3339(t.Accessed)}
+		out[memory.IDFromBytes(key)] = useOnDisk{t.Uses, t.Accesses, rfc3339(t.Used), rfc3339(t.Accessed),
+			rfc3339(t.Opened)}
 	}
 	return Encode(out)
 }
@@ -51,6 +53,9 @@ func DecodeUse(d []byte, dev Device, fn func(key [16]byte, t UseTotal)) error {
 		if t.Accessed, err = parseMilli(u.Accessed); err != nil {
 			return fmt.Errorf("use totals: %w", err)
 		}
+		if t.Opened, err = parseMilli(u.Opened); err != nil {
+			return fmt.Errorf("use totals: %w", err)
+		}
 		keys, totals = append(keys, id.Bytes()), append(totals, t)
 	}
 	for i := range keys {
@@ -72,6 +77,6 @@ const MaxUses = 8192
 
 func MaxUse(a, b UseTotal) UseTotal {
 	a.Uses, a.Accesses = max(a.Uses, b.Uses), max(a.Accesses, b.Accesses)
-	a.Used, a.Accessed = max(a.Used, b.Used), max(a.Accessed, b.Accessed)
+	a.Used, a.Accessed, a.Opened = max(a.Used, b.Used), max(a.Accessed, b.Accessed), max(a.Opened, b.Opened)
 	return a
 }

@@ -33,6 +33,7 @@ const (
 	kindUndone kind = "undo"
 	kindKeys   kind = "keys"
 	kindRows   kind = "rows"
+	kindOpened kind = "open"
 	kindGraves kind = "dels"
 	kindBare   kind = "bare"
 	kindPurges kind = "purg"

@@ -31,6 +31,7 @@
 //	undo  which entries were taken back, and by which
 //	keys  idempotency keys
 //	rows  memories, deleted ones too
+//	open  when memories of rows before were last opened, by device; versions that do not know it pass it over
 //	dels  where the lines are that deleted memories
 //	bare  the deletes of which no line has what they superseded
 //	purg  which memories were purged

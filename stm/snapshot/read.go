@@ -85,7 +85,9 @@ const (
 	rowSize   = 16
 	graveSize = 48
 	purgeSize = 33
-	bareSize  = 32
+
+	openedSize = 16 + 8 + 1
+	bareSize   = 32
 )
 
 func getRefs(d *record.Decoder, n int, j *journal.Journal, files int) {
@@ -136,6 +138,9 @@ func (f *File) Table(t *table.Table, files int) ([]*table.Cell, error) {
 	if err := f.each(kindRows, rowSize, in.rows); err != nil {
 		return nil, err
 	}
+	if err := f.each(kindOpened, openedSize, in.opened); err != nil {
+		return nil, err
+	}
 	if err := f.each(kindGraves, graveSize, func(d *record.Decoder, n int) { getGraves(d, n, t, files) }); err != nil {
 		return nil, err
 	}
@@ -180,6 +185,16 @@ func (in *filling) take(c *table.Cell, r *table.Row, doc uint32) {
 		c.Doc.Store(doc)
 		in.byDoc = append(in.byDoc, make([]*table.Cell, max(0, int(doc)-len(in.byDoc)))...)
 		in.byDoc[doc-1] = c
+	}
+}
+
+// opened adds n openings to the rows that were taken in.
+func (in *filling) opened(d *record.Decoder, n int) {
+	for range n {
+		o := table.DecodeOpened(d)
+		if c := in.t.Cells[o.Key]; c != nil && d.Err == nil {
+			c.Row.Store(table.WithOpened(c.Row.Load(), o))
+		}
 	}
 }
 

@@ -131,7 +131,7 @@ func (f *File) witness(h *Held) {
 }
 
 // witnessed are the parts that tell of memories.
-var witnessed = []kind{kindMeta, kindRows, kindGraves, kindPurges}
+var witnessed = []kind{kindMeta, kindRows, kindOpened, kindGraves, kindPurges}
 
 func take(d *record.Decoder, e *entry, in *filling, h *Held) {
 	n := int(e.count)
@@ -142,6 +142,8 @@ func take(d *record.Decoder, e *entry, in *filling, h *Held) {
 		}
 	case kindRows:
 		in.rows(d, min(n, len(d.B)/rowSize))
+	case kindOpened:
+		in.opened(d, min(n, len(d.B)/openedSize))
 	case kindGraves:
 		getGraves(d, min(n, len(d.B)/graveSize), h.Table, math.MaxInt)
 	case kindPurges:

@@ -76,6 +76,7 @@ func Write(ctx context.Context, to io.Writer, c *Content, gently bool) error {
 	w.journal(ctx)
 	w.keys(ctx)
 	w.rows(ctx)
+	w.opened(ctx)
 	w.graves(ctx)
 	w.bare(ctx)
 	w.purges(ctx)
@@ -204,6 +205,20 @@ func (w *writer) rows(ctx context.Context) {
 		doc := c.Doc.Load()
 		c.Row.Load().Encode(e, doc)
 	})
+}
+
+// opened writes the openings, which the rows lack. A row that changed in between has more of them.
+func (w *writer) opened(ctx context.Context) {
+	opened := func(yield func(table.Opened) bool) {
+		for _, c := range w.c.Table.Every() {
+			for _, o := range table.OpenedOf(c.Row.Load()) {
+				if !yield(o) {
+					return
+				}
+			}
+		}
+	}
+	items(ctx, w, kindOpened, opened, func(e *record.Encoder, o table.Opened) { o.Encode(e) })
 }
 
 func (w *writer) graves(ctx context.Context) {

@@ -28,6 +28,15 @@ func (r *Row) LastAccessed() time.Time {
 	return record.Millis(at)
 }
 
+// LastTouched is the later of the last use and the last opening: fading counts from then.
+func LastTouched(r *Row) time.Time {
+	t := r.Total()
+	return record.Millis(max(t.Used, t.Opened))
+}
+
+// LastOpened is when the whole memory was last shown to a caller, or zero.
+func LastOpened(r *Row) time.Time { return record.Millis(r.Total().Opened) }
+
 // Confidence decodes the confidence that the memory was saved with, 0 to 1.
 func (r *Row) Confidence() float64 {
 	f, err := strconv.ParseFloat(string(r.Value("confidence")), 64)
@@ -42,6 +51,7 @@ func (r *Row) Confidence() float64 {
 type Use struct {
 	ID             memory.ID
 	Uses, Accesses int64
+	Opened         bool // the accesses showed the whole memory
 	At             time.Time
 }
 
@@ -60,6 +70,9 @@ func (t *Table) Count1(cell *Cell, dev record.Device, u Use, at int64) record.Us
 		}
 		if u.Accesses > 0 {
 			total.Accesses, total.Accessed = total.Accesses+u.Accesses, max(total.Accessed, at)
+		}
+		if u.Opened {
+			total.Opened = max(total.Opened, at)
 		}
 		if t.swap(cell, row, WithUse(row, total)) {
 			return total

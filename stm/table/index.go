@@ -28,6 +28,8 @@ type TermCounts struct {
 type index struct {
 	Analyzer *analysis.Analyzer
 	log      *slog.Logger
+	// elsewhere reports the live memories that are not indexed here; nil for none.
+	elsewhere func(*Row) bool
 
 	mu      sync.Mutex // held to change the index or a cell's doc
 	Words   atomic.Pointer[words.Index]
@@ -38,8 +40,9 @@ type index struct {
 	Complete atomic.Bool
 }
 
-func NewIndex(a *analysis.Analyzer, log *slog.Logger) *index {
-	x := &index{Analyzer: a, log: log}
+// NewIndex returns an index of no memory yet. Memories that elsewhere reports, nil for none, will not be in it.
+func NewIndex(a *analysis.Analyzer, log *slog.Logger, elsewhere func(*Row) bool) *index {
+	x := &index{Analyzer: a, log: log, elsewhere: elsewhere}
 	x.Reset()
 	return x
 }
@@ -103,13 +106,20 @@ func (x *index) AnalyzeChange(before *Row, set map[string]json.RawMessage) TermC
 	}
 	keys := indexedAt(after)
 	touched := func(key string) bool { _, ok := set[key]; return ok }
-	if slices.Equal(indexedAt(before.Hot.Stage), keys) && !slices.ContainsFunc(keys, touched) &&
+	if slices.Equal(indexedAt(before.Hot.Stage), keys) && !slices.ContainsFunc(placeKeys(), touched) &&
+		!slices.ContainsFunc(keys, touched) &&
 		!touched(entitiesFound) && !otherTexts(before, set) {
 		return TermCounts{same: true}
 	}
 	doc, _ := record.WithKeys(before.Doc, set) // some has walked it
 	return x.Analyze(doc)
 }
+
+// placeKeys are the keys by which a memory's text may come to be elsewhere, or no longer.
+func placeKeys() []string { return []string{"stage", "vault_path", "promoted_to", "note_gone"} }
+
+// has reports whether a memory belongs into the index.
+func (x *index) has(r *Row) bool { return r.Live() && (x.elsewhere == nil || !x.elsewhere(r)) }
 
 // Update indexes what row holds, or takes a memory that is not live out. Rows
 // that are no longer current are left to the goroutine that adds the newer one.
@@ -122,12 +132,12 @@ func (x *index) Update(c *Cell, row *Row, t TermCounts) {
 	}
 	before := c.Doc.Load()
 	if t.same {
-		if before != 0 {
+		if before != 0 || !x.has(now) {
 			return
 		}
 		t = x.AnalyzeContained(now.Doc) // it was not indexed yet
 	}
-	if now.Live() {
+	if x.has(now) {
 		x.add(c, t)
 	} else {
 		c.Doc.Store(0)
@@ -194,8 +204,8 @@ func (m *MemorySet) BuildIndex(ctx context.Context) error {
 }
 
 func (m *MemorySet) feed(ctx context.Context, work chan<- *Cell) (err error) {
-	m.Table.Each(func(c *Cell, _ *Row) bool {
-		if c.Doc.Load() != 0 {
+	m.Table.Each(func(c *Cell, r *Row) bool {
+		if c.Doc.Load() != 0 || !m.Words.has(r) {
 			return true
 		}
 		select {
@@ -211,7 +221,7 @@ func (m *MemorySet) feed(ctx context.Context, work chan<- *Cell) (err error) {
 
 func (m *MemorySet) indexCell(c *Cell) {
 	row := c.Row.Load()
-	if row.Live() && c.Doc.Load() == 0 {
+	if m.Words.has(row) && c.Doc.Load() == 0 {
 		m.Words.Update(c, row, m.Words.AnalyzeContained(row.Doc))
 	}
 }
@@ -227,7 +237,7 @@ func (x *index) Restore(w *words.Index, byDoc []*Cell) {
 		switch {
 		case c == nil && live:
 			w.Remove(words.Doc(doc))
-		case c != nil && (!live || !c.Row.Load().Live()):
+		case c != nil && (!live || !x.has(c.Row.Load())):
 			c.Doc.Store(0)
 			w.Remove(words.Doc(doc))
 		case c != nil:

@@ -3,6 +3,7 @@ package table
 import (
 	"iter"
 
+	"emberd/internal/relevance"
 	"emberd/internal/text/spelling"
 	"emberd/internal/words"
 	"emberd/memory"
@@ -81,12 +82,28 @@ func (m *MemorySet) part() *words.Part {
 // unindexed counts the memories that are seen and have no place in the word index.
 func (m *MemorySet) unindexed() (n int) {
 	m.Table.Each(func(c *Cell, r *Row) bool {
-		if c.Doc.Load() == 0 && m.Sees(r) {
+		if c.Doc.Load() == 0 && m.Shows(r) && m.Words.has(r) {
 			n++
 		}
 		return true
 	})
 	return n
+}
+
+// Indexable counts the memories that belong into the word index. Of memories that are cold it looks at each.
+func (m *MemorySet) Indexable() (n int) {
+	if n = m.Len(); m.Words.elsewhere == nil || m.Cold() == 0 {
+		return n
+	}
+	return m.count(m.Words.has)
+}
+
+// Lengths returns the lengths of the memories that are indexed.
+func (m *MemorySet) Lengths() relevance.Lengths {
+	if m.Sees != nil {
+		return m.part().Lengths()
+	}
+	return m.Words.Words.Load().Lengths()
 }
 
 // Frequencies returns how many memories are indexed, and how many of them hold
@@ -110,7 +127,7 @@ func (m *MemorySet) Expand(prefix string) []spelling.Near {
 func (m *MemorySet) Together(term string, others []string) int {
 	query := []words.QueryTerm{{Term: term, Weight: 1}, {Term: "others", Of: others, Weight: 1}}
 	if m.Sees != nil {
-		return m.part().SearchAmong(query, 0).Together()
+		return m.part().SearchAmong(query, 0, relevance.Lengths{}).Together()
 	}
 	return m.Words.Words.Load().Search(query).Together()
 }

@@ -10,7 +10,7 @@ import (
 // once does not make it more relevant than a memory that says it once.
 func TestAMergedMemoryCountsWordsOnce(t *testing.T) {
 	t.Parallel()
-	x := NewIndex(analysis.New(), nil)
+	x := NewIndex(analysis.New(), nil, nil)
 	const texts = `"content":"the lamp is lit at dusk\n\nat dusk the lamp, the lamp is lit"`
 	count := func(doc string) (lamp, dusk, length int) {
 		for _, c := range x.Analyze([]byte(doc)).terms {

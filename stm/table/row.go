@@ -337,6 +337,7 @@ func (r *Row) Total() record.UseTotal {
 		sum.Accesses += u.Accesses
 		sum.Used = max(sum.Used, u.Used)
 		sum.Accessed = max(sum.Accessed, u.Accessed)
+		sum.Opened = max(sum.Opened, u.Opened)
 	}
 	return sum
 }

@@ -30,6 +30,40 @@ func (r *Row) Encode(e *record.Encoder, doc uint32) {
 	}
 }
 
+// Opened is when a device last showed the whole of a memory. Snapshots have it in a part of its own.
+type Opened struct {
+	Key [16]byte
+	Dev record.Device
+	At  int64 // Unix milliseconds
+}
+
+// OpenedOf returns the openings of a row, nil for none.
+func OpenedOf(r *Row) (out []Opened) {
+	for _, u := range r.Rest().Use {
+		if u.Opened > 0 {
+			out = append(out, Opened{r.Key, u.Dev, u.Opened})
+		}
+	}
+	return out
+}
+
+// WithOpened returns the row with an opening.
+func WithOpened(r *Row, o Opened) *Row { return WithUse(r, record.UseTotal{Dev: o.Dev, Opened: o.At}) }
+
+// Encode appends the opening.
+func (o Opened) Encode(e *record.Encoder) {
+	e.B = append(append(e.B, o.Key[:]...), o.Dev[:]...)
+	e.Uint(uint64(o.At))
+}
+
+// DecodeOpened reads what Encode wrote.
+func DecodeOpened(d *record.Decoder) (o Opened) {
+	copy(o.Key[:], d.Take(len(o.Key)))
+	copy(o.Dev[:], d.Take(len(o.Dev)))
+	o.At = int64(d.Uint())
+	return o
+}
+
 func (f *deletedText) encode(e *record.Encoder) {
 	e.Bool(f != nil)
 	if f != nil {

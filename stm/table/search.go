@@ -26,6 +26,8 @@ type Query struct {
 	Bonus func(*Row) float64
 	// Others is how many documents elsewhere are ranked together with these.
 	Others int
+	// OtherLengths are the lengths of those of them that are memories.
+	OtherLengths relevance.Lengths
 	// All and None are terms that a memory must hold, and must not.
 	All, None []string
 	// Accept reports which memories count; nil accepts all. It and Rank look at the row
@@ -64,7 +66,7 @@ type Found struct {
 	Total   int     // how many matched
 	Near    int     // of them, those that hold none of the terms
 	Best    float64 // relevance of the most relevant one, wherever it ranks
-	// Loading is set while Indexed of Of memories are indexed; the others
+	// Loading is set while Indexed of Of memories are indexed, which are 0 else; the others
 	// were scanned, and their relevance is coarse.
 	Loading     bool
 	Indexed, Of int
@@ -111,9 +113,9 @@ func (m *MemorySet) searchOnce(q Query) Found {
 	}
 	index := m.Words.Words.Load()
 	if m.Sees == nil {
-		c.matches = index.SearchAmong(q.Terms, q.Others)
+		c.matches = index.SearchAmong(q.Terms, q.Others, q.OtherLengths)
 	} else {
-		c.matches = m.part().SearchAmong(q.Terms, q.Others)
+		c.matches = m.part().SearchAmong(q.Terms, q.Others, q.OtherLengths)
 	}
 	for _, b := range q.Beside {
 		c.beside = append(c.beside, c.side(b))
@@ -130,9 +132,8 @@ func (m *MemorySet) searchOnce(q Query) Found {
 		s.finish()
 		found.Beside = append(found.Beside, s.found.Matches)
 	}
-	if found.Loading = loading; m.Sees == nil {
-		found.Indexed, found.Of = int(m.Words.Indexed.Load()), m.Len()
-	} else if found.Of = m.Len(); loading {
+	if found.Loading = loading; loading {
+		found.Of = m.Indexable()
 		found.Indexed = found.Of - m.unindexed()
 	}
 	return found
@@ -260,7 +261,7 @@ const typicalShare = 1 / 2.2
 // scan matches memories that are not indexed yet by analysing their text.
 func (m *MemorySet) scan(c *collector, rarity []float64) {
 	m.Table.Each(func(cell *Cell, r *Row) bool {
-		if cell.Doc.Load() != 0 {
+		if cell.Doc.Load() != 0 || len(c.q.Terms) > 0 && !m.Words.has(r) {
 			return true
 		}
 		near, found := c.near[r.Key]

@@ -48,6 +48,17 @@ func searchText(doc []byte) string {
 	return b.String()
 }
 
+// OtherText returns what searches look into of a warm memory beside its content.
+func OtherText(r *Row) string {
+	var b strings.Builder
+	for _, key := range []string{"tags", "entities", "source", "context"} {
+		if key != "entities" || !found(r.Doc) {
+			addText(&b, r.Value(key))
+		}
+	}
+	return b.String()
+}
+
 // addOtherTexts adds the texts that wait for a decision which of them the memory has.
 func addOtherTexts(b *strings.Builder, doc []byte) {
 	if !bytes.Contains(doc, []byte(record.OtherTexts)) { // as in nearly all

@@ -105,7 +105,7 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 		Former: dev.Former, TakenOver: dev.TakenOver, Sole: dev.Sole}
 	s := &Log{Home: h, FileTable: &journal.FileTable{}, Durability: o.Durability, SegmentBytes: o.SegmentBytes,
 		SegmentAge: o.SegmentAge,
-		MemorySet:  table.MemorySet{Table: table.NewTable(), Words: table.NewIndex(o.Analyzer, o.Logger)},
+		MemorySet:  table.MemorySet{Table: table.NewTable(), Words: table.NewIndex(o.Analyzer, o.Logger, o.Elsewhere)},
 		TrashKeep:  o.TrashKeep, HistoryKeep: o.HistoryKeep, minFree: o.MinFree, committed: o.Committed,
 		beginning: o.Beginning, sign: o.Sign, purging: o.Purging,
 		Ballast: NewBallast(o.FS, filepath.Join(data, "stm", dev.ID), state, o.Ballast),
@@ -219,8 +219,8 @@ func (s *Log) load(dev *device.Identity, o *Options) ([]ManualEdit, error) {
 	s.Snapshot.Seen, s.Snapshot.taken, s.Snapshot.lost, s.Snapshot.began = r.seen, r.taken, r.lost, w.seq
 	s.Snapshot.carried, s.Snapshot.missed = r.carried, r.missed
 	// Reading that again can be saved. A line may be of many memories, each of which is not indexed then.
-	s.Snapshot.saved.Store(-max(int64(r.count.Applied), int64(s.Len())-s.Words.Indexed.Load()))
-	s.Words.Complete.Store(int(s.Words.Indexed.Load()) == s.Len())
+	s.Snapshot.saved.Store(-max(int64(r.count.Applied), int64(s.Indexable())-s.Words.Indexed.Load()))
+	s.Words.Complete.Store(int(s.Words.Indexed.Load()) == s.Indexable())
 	s.Writer = w
 	return r.Edited(), nil
 }

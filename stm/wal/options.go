@@ -52,6 +52,10 @@ type Options struct {
 	Analyzer     *analysis.Analyzer // nil is analysis.New()
 	Host         string             // what the other devices are to call this one; "" is the host's name
 
+	// Elsewhere, if not nil, reports the live memories whose text another index has: they are not in the word index.
+	// It looks at the row alone. Searches with terms find none of them; those without find them all.
+	Elsewhere func(*table.Row) bool
+
 	// MinFree is how many bytes must be free for anything but deletes to be
 	// written; 0 is 16 MiB, below 0 the disk is never asked. Ballast is the size of
 	// the file that is given up when the disk is full; 0 is 2 MiB, below 0 none.

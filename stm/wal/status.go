@@ -49,7 +49,7 @@ func (s *Log) StatusNow() Status {
 	st := Status{Device: s.Device.String(), Bytes: s.bytes.Load(), Durability: s.Durability,
 		LoadTime: s.LoadTime, Snapshot: s.Snapshot.used, Devices: s.Peers.PeerStatus(), Stale: len(s.Review.Stale()),
 		Live: s.Len(), Trash: s.Table.CountTombstones(s.Now().Add(-s.TrashKeep)),
-		Indexed: int(s.Words.Indexed.Load()), Of: s.Len()}
+		Indexed: int(s.Words.Indexed.Load()), Of: s.Indexable()}
 	st.Dead = s.foldable()
 	own := s.OwnDir()
 	for _, name := range s.CurrentFiles() {

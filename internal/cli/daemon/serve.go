@@ -321,7 +321,7 @@ func EngineOptions(c *config.Config, log *slog.Logger) engine.Options {
 	o.Backup = core.Backup{Daily: c.Backup.Daily, Weekly: c.Backup.Weekly, MaxBytes: int64(c.Backup.MaxMiB) << 20}
 	o.Decay.Model, o.Decay.HalfLife = decay.Model(c.Decay.Model), c.Decay.HalfLife
 	o.Decay.Lambda, o.Decay.Beta = c.Decay.Lambda, c.Decay.Beta
-	o.LTMWeight = c.Search.LTMWeight
+	o.LTMWeight, o.AgeExponent = c.Search.LTMWeight, c.Search.AgeExponent
 	o.Vaults, o.VaultIgnore, o.VaultArchive = c.Vaults, c.Vault.Ignore, c.Vault.ArchiveFolder
 	o.VaultPromoted = c.Vault.PromotedFolder
 	o.VaultIndex, o.VaultCore = c.Vault.IndexNote, c.Vault.CoreNote

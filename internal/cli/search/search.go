@@ -196,26 +196,12 @@ func hitLine(s *cli.App, h *op.Hit, best float64) string {
 	return line
 }
 
-// fateLine says what became of a memory that had faded and was meant, "" for others.
+// fateLine says how an archived memory that is relevant is restored, "" for others.
 func fateLine(h *op.Hit) string {
-	switch r := h.Rekindled; {
-	case h.Rekindling:
-		return "its text is being read and comes back in a moment; shown is its summary"
-	case h.Rekindle != "":
-		return "its text is in the vault: emberd rekindle " + h.ID.Short()
-	case r == nil:
+	if h.Rekindle == "" {
 		return ""
-	case r.Verdict == "gone":
-		return "its note is gone; the summary is what is left: emberd rekindle " + h.ID.Short()
-	case r.Verdict == "moved" && r.Edited:
-		return "back from " + cli.Flat(r.Path) + ", where its note was moved, edited since"
-	case r.Verdict == "moved":
-		return "back from " + cli.Flat(r.Path) + ", where its note was moved"
-	case r.Verdict == "edited":
-		return "back from " + cli.Flat(r.Path) + ", edited since it was archived"
-	default:
-		return "back from " + cli.Flat(r.Path)
 	}
+	return "archived; to restore it, run: emberd rekindle " + h.ID.Short()
 }
 
 // noteLine names a note, the section that answers and its date, and where that is.
@@ -280,14 +266,14 @@ func printExplain(s *cli.App, h *op.Hit) {
 		coarse = "  (coarse: found by scanning while the index loads)"
 	}
 	s.Printf("  relevance %.2f: it holds %.2f of what was asked\n", h.Relevance, e.Share)
-	product := fmt.Sprintf("rank %.3f = relevance %.3f × (%.2f + %.2f × decay %.3f) × stage %g × tier %g%s",
-		h.Rank, e.Relevance, e.Floor, 1-e.Floor, e.Bounded, e.Stage, e.Tier, coarse)
+	product := fmt.Sprintf("rank %.3f = relevance %.3f × age %.3f × tier %g%s",
+		h.Rank, e.Relevance, e.Age, e.Tier, coarse)
 	if e.Above != "" {
 		product = fmt.Sprintf("rank %.3f = that of %s, whose place it took and which matches better; its own = %s",
 			h.Rank, e.Above.Short(), strings.SplitN(product, "= ", 2)[1])
 	}
 	if s.Screen.Width > 0 { // where the line breaks, a factor stays with its name and sign
-		for _, name := range []string{"rank", "relevance", "decay", "stage", "tier", "×"} {
+		for _, name := range []string{"rank", "relevance", "age", "tier", "×"} {
 			product = strings.ReplaceAll(product, name+" ", name+"\u00a0")
 		}
 	}

@@ -191,7 +191,11 @@ func rankedEntities(ctx context.Context, c *tool.Call, query string) (out []node
 		if h.Memory == nil {
 			continue
 		}
-		if e, ok := refgraph.Of(&h.Memory.Memory); ok {
+		m := h.Memory.Memory
+		if !h.Memory.Shortened() {
+			m.Stage, m.TextDigest = memory.Active, "" // all of its text is here
+		}
+		if e, ok := refgraph.Of(&m); ok {
 			out = append(out, node{e, h.Memory})
 		}
 	}
