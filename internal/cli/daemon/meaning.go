@@ -147,7 +147,7 @@ func makesVectors(e *config.Embedding) bool {
 	})
 }
 
-// unmade says what is missing from settings that make no vectors.
+// unmade says what is missing from settings that make no vectors, "" if no model and no server is set.
 func unmade(e *config.Embedding) string {
 	switch {
 	case e.Model != "":
@@ -155,8 +155,7 @@ func unmade(e *config.Embedding) string {
 	case e.URL != "":
 		return "embedding.providers leaves out http, which embedding.url is for"
 	}
-	return "no provider in embedding.providers is configured; choose a model, such as static, which needs no file " +
-		"(emberd model use)"
+	return ""
 }
 
 // spaced sets a prefix off from the text; settings have no white space at their ends.

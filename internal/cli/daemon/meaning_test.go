@@ -38,9 +38,7 @@ func TestNoVectorsUnlessSomethingCanMakeThem(t *testing.T) {
 		off  string
 	}{
 		{"", true, ""},
-		{"embedding.providers=llama,go", false,
-			"no provider in embedding.providers is configured; choose a model, such as static, which needs no file " +
-				"(emberd model use)"},
+		{"embedding.providers=llama,go", false, ""},
 		{"embedding.model=/models/minilm.gguf", true, ""},
 		{"embedding.url=http://127.0.0.1:11434", true, ""},
 		{"embedding.providers=words", true, ""},
