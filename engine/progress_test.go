@@ -47,6 +47,7 @@ func TestLongOperationsTellHowFarTheyAre(t *testing.T) {
 	_, err = op.LifecycleRun.Call(ctx, e, &op.LifecycleRunRequest{})
 	check("lifecycle.run", err, got, [][2]int{{3, 3}})
 
+	h.faint(t, e, 3) // what was archived stays
 	ctx, got = heard(t)
 	_, err = op.GC.Call(ctx, e, &op.GCRequest{DryRun: new(false)})
 	check("gc", err, got, [][2]int{{3, 3}})

@@ -28,7 +28,7 @@ type TermCounts struct {
 type index struct {
 	Analyzer *analysis.Analyzer
 	log      *slog.Logger
-	// elsewhere reports the live memories that are not indexed here; nil for none.
+	// elsewhere reports the live memories, all of them cold, that are not indexed here; nil for none.
 	elsewhere func(*Row) bool
 
 	mu      sync.Mutex // held to change the index or a cell's doc
@@ -106,16 +106,16 @@ func (x *index) AnalyzeChange(before *Row, set map[string]json.RawMessage) TermC
 	}
 	keys := indexedAt(after)
 	touched := func(key string) bool { _, ok := set[key]; return ok }
-	if slices.Equal(indexedAt(before.Hot.Stage), keys) && !slices.ContainsFunc(placeKeys(), touched) &&
-		!slices.ContainsFunc(keys, touched) &&
-		!touched(entitiesFound) && !otherTexts(before, set) {
+	cold := record.Stages[before.Hot.Stage].Cold() || record.Stages[after].Cold()
+	if slices.Equal(indexedAt(before.Hot.Stage), keys) && !(cold && slices.ContainsFunc(placeKeys(), touched)) &&
+		!slices.ContainsFunc(keys, touched) && !touched(entitiesFound) && !otherTexts(before, set) {
 		return TermCounts{same: true}
 	}
 	doc, _ := record.WithKeys(before.Doc, set) // some has walked it
 	return x.Analyze(doc)
 }
 
-// placeKeys are the keys by which a memory's text may come to be elsewhere, or no longer.
+// placeKeys are the keys by which a cold memory's text may come to be elsewhere, or no longer.
 func placeKeys() []string { return []string{"stage", "vault_path", "promoted_to", "note_gone"} }
 
 // has reports whether a memory belongs into the index.
