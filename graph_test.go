@@ -429,11 +429,12 @@ func graph() map[string]edges {
 			ours: []string{
 				"embedding", "engine", "engine/core", "internal/cli", "internal/config",
 				"internal/dedupe/contradiction", "internal/dedupe/similarity", "internal/eval",
-				"internal/tempdaemon", "internal/text", "internal/text/analysis", "memory", "op", "rekindle",
+				"internal/evalcmd/chart", "internal/tempdaemon", "internal/text", "internal/text/analysis", "memory", "op", "rekindle",
 				"stm",
 			},
 			others: []string{"github.com/rivo/uniseg", "github.com/spf13/cobra"},
 		},
+		"internal/evalcmd/chart": {},
 		"internal/gguf": {
 			ours:  []string{"internal/dot"},
 			tests: []string{"internal/tinybert"},

@@ -96,8 +96,8 @@ func (m *Embeddings) state() string {
 
 // offReason returns why there are no embeddings.
 func (e *Semantic) offReason() string {
-	return cmp.Or(e.Opt.Meaning.Off, "no provider in embedding.providers is configured; choose a model, such as static, which "+
-		"needs no file (emberd model use)")
+	return cmp.Or(e.Opt.Meaning.Off, "no provider in embedding.providers is configured; choose a model, such as "+
+		"static, which needs no file (emberd model use)")
 }
 
 // model returns the model of the index. Embeddings.Mu must be held.

@@ -1,9 +1,6 @@
 package evalcmd
 
 import (
-	"encoding/xml"
-	"errors"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -77,28 +74,6 @@ func TestParaphrases(t *testing.T) {
 	} {
 		if got := c.pair.paraphrase(); got != c.want {
 			t.Errorf("%+v: %t, want %t", c.pair, got, c.want)
-		}
-	}
-}
-
-// A chart is XML, keeps its texts from being marks, and has a point for each of a curve.
-func TestChart(t *testing.T) {
-	t.Parallel()
-	c := &chart{title: "<set> & more", x: "x", note: "n", marks: []float64{0.5}, curves: []curve{{name: "one",
-		class: colourOne}}}
-	c.curves[0].add(0, 1)
-	c.curves[0].add(1, 0)
-	drawn := c.svg()
-	for d := xml.NewDecoder(strings.NewReader(drawn)); ; {
-		if _, err := d.Token(); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatalf("%v in %s", err, drawn)
-		}
-	}
-	for _, want := range []string{"<title>&lt;set&gt; &amp; more</title>", `d="M56.0 56.0L496.0 344.0"`, `class="mark" x1="276.0"`} {
-		if !strings.Contains(drawn, want) {
-			t.Errorf("%s is not in %s", want, drawn)
 		}
 	}
 }
