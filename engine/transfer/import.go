@@ -217,7 +217,8 @@ func (e *Transfer) markImported(ctx context.Context, fields map[string]json.RawM
 // fadeFromNow has a memory from another system fade from its import on, unless that system says when it was used
 // last. Its dates stay.
 func (e *Transfer) fadeFromNow(r *op.Record) {
-	if r.Forgotten.IsZero() && (r.Use == nil || r.Use.LastUsed.IsZero()) {
+	_, used := r.Fields["last_used"]
+	if !used && r.Forgotten.IsZero() && (r.Use == nil || r.Use.LastUsed.IsZero()) {
 		r.Fields["last_used"], _ = core.Encode(core.StampTime(e.Opt.Now())) // a time always encodes
 	}
 }

@@ -351,6 +351,9 @@ func (r *storeImport) recordOf(m *memory.Memory) (op.Record, error) {
 	for _, own := range []string{"id", "access_count"} {
 		delete(rec.Fields, own)
 	}
+	if m.LastUsed.IsZero() {
+		delete(rec.Fields, "last_used")
+	}
 	return rec, nil
 }
 
@@ -389,10 +392,13 @@ func (r *storeImport) checkForeign(m *memory.Memory) (err error) {
 	if m.CreatedAt.IsZero() {
 		return memory.Errorf(memory.Invalid, "created_at is missing").At("created_at")
 	}
-	if m.LastUsed.Before(m.CreatedAt) { // or missing
+	if !m.LastUsed.IsZero() && m.LastUsed.Before(m.CreatedAt) {
 		m.LastUsed = m.CreatedAt
 	}
 	for name, t := range map[string]time.Time{"created_at": m.CreatedAt, "last_used": m.LastUsed} {
+		if name == "last_used" && t.IsZero() { // the daemon has it begin with the import
+			continue
+		}
 		if t.After(r.now.Add(24*time.Hour)) || !t.After(time.UnixMilli(0)) {
 			return memory.Errorf(memory.Invalid, "%s is %s, which is in the future or before 1970", name,
 				t.Format(time.RFC3339)).At(name)

@@ -117,9 +117,7 @@ func (d *demo) walk(ctx context.Context) error {
 			return errors.Join(d.expect("archived", "list", "--stage", "archived")(ctx), d.readNote(archivedNotes))
 		}},
 		{"edit that note", d.editArchived},
-		{"a search brings the memory back, as its note says it now", func(ctx context.Context) error {
-			return errors.Join(d.comeBack(ctx), d.untilWarm(ctx, "kettle"))
-		}},
+		{"a search finds it, and opening it brings it back, as its note says it now", d.comeBack},
 		{"why it scores what it does, and what comes next", d.expect("demoted on", "why", "@kettle")},
 		{"how well the memories are, and one of two that say the same", d.beHealthy},
 		{"the agents ask, and a decision can be taken back", d.decide},
@@ -236,21 +234,13 @@ func (d *demo) editArchived(context.Context) error {
 	return os.WriteFile(name, []byte(strings.ReplaceAll(text, "Friday", "Monday")), 0o600)
 }
 
-// comeBack searches for what is archived, again when its note takes longer to read than
-// a search waits.
+// comeBack searches for what is archived, and opens it, which brings it back.
 func (d *demo) comeBack(ctx context.Context) error {
-	search := []string{"search", "kettle gasket"}
-	out, _, err := d.run(ctx, search...)
-	if err != nil || strings.Contains(out, "by Monday") {
-		return err
-	}
-	if err := d.Alive(ctx, time.Second); err != nil {
-		return err
-	}
-	return d.expect("by Monday", search...)(ctx)
+	return errors.Join(d.expect("by Monday", "search", "kettle gasket")(ctx), d.expect("by Monday", "show", "@kettle")(ctx),
+		d.untilWarm(ctx, "kettle"))
 }
 
-// untilWarm waits until the log says, too, that a memory is back: the search does not.
+// untilWarm waits until the log says, too, that a memory is back.
 func (d *demo) untilWarm(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, tempdaemon.StartTimeout)
 	defer cancel()
