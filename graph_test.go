@@ -212,9 +212,9 @@ func graph() map[string]edges {
 		"engine/search": {
 			ours: []string{
 				"decay", "engine/core", "engine/graph", "engine/notes", "engine/semantic", "internal/contain",
-				"internal/entity/knowledge", "internal/query", "internal/relevance", "internal/text",
-				"internal/text/analysis", "internal/text/spelling", "internal/when", "internal/words", "ltm",
-				"memory", "op", "rekindle", "stm", "vault",
+				"internal/entity/knowledge", "internal/query", "internal/relevance", "internal/staticmodel",
+				"internal/text", "internal/text/analysis", "internal/text/spelling", "internal/when",
+				"internal/words", "ltm", "memory", "op", "rekindle", "stm", "vault",
 			},
 		},
 		"engine/semantic": {

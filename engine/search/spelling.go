@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"emberd/internal/staticmodel"
 	"emberd/internal/text/spelling"
 	"emberd/ltm"
 	"emberd/op"
@@ -63,7 +64,8 @@ func (e *Search) correct(ctx context.Context, q *parsedQuery, c docFrequencies) 
 }
 
 // misspellable returns the word of the query from which a term was made, and whether it may be
-// misspelled: it is not quoted, no part of a name with signs or digits, and nobody is typing it.
+// misspelled: it is not quoted, no part of a name with signs or digits, no frequent English word, and nobody is
+// typing it.
 func (e *Search) misspellable(q *parsedQuery, term string) (typed string, ok bool) {
 	if slices.Contains(q.required, term) {
 		return "", false
@@ -76,7 +78,8 @@ func (e *Search) misspellable(q *parsedQuery, term string) (typed string, ok boo
 			whole := strings.Trim(field, ".,;:!?()\"'“”„‘’…")
 			typing := len(q.begun.words) > 0 && field == lastWord(q.Query.Words)
 			typed := field[t.Start:t.End]
-			return typed, typed == strings.TrimSuffix(whole, "'s") && isPlainWord(whole) && !typing
+			return typed, typed == strings.TrimSuffix(whole, "'s") && isPlainWord(whole) && !typing &&
+				!staticmodel.Default().Knows(typed)
 		}
 	}
 	return term, false

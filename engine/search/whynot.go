@@ -100,7 +100,7 @@ func (d *exclusion) matchesAlone(ctx context.Context, q *parsedQuery) (bool, err
 		q.memories = false
 	}
 	a := SearchRun{E: d.e, Q: q, Req: &op.SearchRequest{Explain: true, Track: new(false)}, Limit: memory.MaxResults,
-		Now: d.e.Opt.Now(), Res: &op.SearchResult{}}
+		Now: d.e.Opt.Now(), Present: true, Res: &op.SearchResult{}}
 	c, err := d.e.prepare(ctx, q)
 	if err != nil || q.Nothing {
 		return false, err
@@ -187,7 +187,8 @@ func (d *exclusion) hitsDownTo(ctx context.Context, left *remainingSearch) ([]op
 		if err != nil {
 			return nil, -1, err
 		}
-		a := SearchRun{E: d.e, Q: q, Req: d.req, Limit: limit, Now: d.e.Opt.Now(), Res: &op.SearchResult{}}
+		a := SearchRun{E: d.e, Q: q, Req: d.req, Limit: limit, Now: d.e.Opt.Now(), Present: true,
+			Res: &op.SearchResult{}}
 		c, err := d.e.prepare(ctx, q)
 		if err != nil {
 			return nil, -1, err

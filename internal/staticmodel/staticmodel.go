@@ -136,6 +136,13 @@ func (t *Table) SHA256() string { return t.digest }
 // Count returns how many tokens a text has.
 func (t *Table) Count(text string) int { return len(t.tokenizer.Tokens(text, 0)) - ends }
 
+// Knows reports whether the vocabulary has a word as one token, as it has some 23,000 frequent English words and
+// names.
+func (t *Table) Knows(word string) bool {
+	tokens := t.tokenizer.Tokens(word, 0)
+	return len(tokens) == 1+ends && tokens[1] != wordpiece.None
+}
+
 // ends are the marks that the tokenizer sets around a text.
 const ends = 2
 

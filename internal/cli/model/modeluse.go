@@ -99,7 +99,7 @@ func installedOrFile(c *config.Config, which string) (*models.Model, string, err
 
 // modelChanges are the settings that a model needs, and that are not as it needs them.
 func modelChanges(c *config.Config, m *models.Model, value string) ([]cli.SettingChange, error) {
-	return settingChanges(c, modelSettings(c, m, value), m.Path)
+	return settingChanges(c, trusted(c, modelSettings(c, m, value)), m.Path)
 }
 
 // modelSettings are the settings that a model needs.
