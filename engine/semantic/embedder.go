@@ -3,6 +3,7 @@ package semantic
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -122,7 +123,10 @@ func (e *Semantic) buildIndex(ctx context.Context) error {
 	} else if err := e.keepOnly(s); err != nil {
 		return err
 	}
-	if m.weightOf(s) == 0 {
+	if m.weightOf(s) == 0 { // then nothing of an earlier model counts either
+		if err := m.serveAlone(s); err != nil {
+			return err
+		}
 		return e.waitForModel(ctx, s)
 	}
 	f := &indexer{e: e, on: s}
@@ -151,8 +155,8 @@ func (e *Semantic) indexToBuild(id embedding.Identity) (*VectorIndex, error) {
 func (e *Semantic) waitForModel(ctx context.Context, s *VectorIndex) error {
 	why := "search.meaning is off"
 	if e.Meaning.Weight < 0 {
-		why = "the vectors of this model do not tell what texts mean, so none are made; search.meaning can be set " +
-			"to a number all the same"
+		why = fmt.Sprintf("the vectors of %s do not tell what texts mean, so none are made; use another model, such as "+
+			"static (emberd model use), or set search.meaning to a number", s.Identity.Model)
 	}
 	m := e.Meaning
 	m.Mu.Lock()

@@ -352,9 +352,12 @@ func (m *Embeddings) Status() *op.Meaning {
 // Warnings returns the warnings for status.
 func (m *Embeddings) Warnings() []string {
 	m.Mu.Lock()
-	problem := m.problem
+	problem, idle := m.problem, m.idle
 	m.Mu.Unlock()
 	var out []string
+	if idle != "" && m.Weight < 0 {
+		out = append(out, idle)
+	}
 	if problem != "" {
 		out = append(out, "vectors are not made at present: "+problem)
 	}

@@ -200,18 +200,23 @@ func (e *Semantic) reopenIndex(ctx context.Context, f VectorIndexFile) (*VectorI
 	return s, nil
 }
 
-// keepOnly closes the earlier index, and removes this device's embeddings of all models but one.
-func (e *Semantic) keepOnly(keep *VectorIndex) error {
-	m := e.Meaning
-	m.serving.Store(keep)
+// serveAlone has an index serve, and closes the earlier one.
+func (m *Embeddings) serveAlone(s *VectorIndex) error {
+	m.serving.Store(s)
 	m.Mu.Lock()
 	earlier := m.earlier
 	m.earlier = nil
 	m.Mu.Unlock()
-	var err error
-	if earlier != nil {
-		err = earlier.close()
+	if earlier == nil {
+		return nil
 	}
+	return earlier.close()
+}
+
+// keepOnly closes the earlier index, and removes this device's embeddings of all models but one.
+func (e *Semantic) keepOnly(keep *VectorIndex) error {
+	m := e.Meaning
+	err := m.serveAlone(keep)
 	for name := range e.describedFolders() {
 		if name != keep.Identity.Key() {
 			err = errors.Join(err, e.removeIndex(filepath.Join(m.Dir, name)))

@@ -158,6 +158,10 @@ func printChanges(s *cli.App, c *config.Config, m *models.Model, changes []cli.S
 		s.Note("nothing was written; without --dry-run it goes to %s", cli.Clean(c.File))
 		return
 	}
+	if m.Name == ByWords {
+		s.Note("written to %s; start the daemon again for it. Searches go by words alone then", cli.Clean(c.File))
+		return
+	}
 	s.Note("written to %s; start the daemon again for it. All vectors are then made anew, and emberd engine "+
 		"status --wait shows how far that is", cli.Clean(c.File))
 	if m.Known == nil && (c.Embedding.QueryPrefix != "" || c.Embedding.PassagePrefix != "") {
