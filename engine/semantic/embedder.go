@@ -155,8 +155,8 @@ func (e *Semantic) indexToBuild(id embedding.Identity) (*VectorIndex, error) {
 func (e *Semantic) waitForModel(ctx context.Context, s *VectorIndex) error {
 	why := "search.meaning is off"
 	if e.Meaning.Weight < 0 {
-		why = fmt.Sprintf("the vectors of %s do not tell what texts mean, so none are made; use another model, such as "+
-			"static (emberd model use), or set search.meaning to a number", s.Identity.Model)
+		why = fmt.Sprintf("the vectors of %s do not tell what texts mean, so none are made; use another model, such "+
+			"as static (emberd model use), or set search.meaning to a number", s.Identity.Model)
 	}
 	m := e.Meaning
 	m.Mu.Lock()

@@ -236,8 +236,8 @@ func (d *demo) editArchived(context.Context) error {
 
 // comeBack searches for what is archived, and opens it, which brings it back.
 func (d *demo) comeBack(ctx context.Context) error {
-	return errors.Join(d.expect("by Monday", "search", "kettle gasket")(ctx), d.expect("by Monday", "show", "@kettle")(ctx),
-		d.untilWarm(ctx, "kettle"))
+	return errors.Join(d.expect("by Monday", "search", "kettle gasket")(ctx),
+		d.expect("by Monday", "show", "@kettle")(ctx), d.untilWarm(ctx, "kettle"))
 }
 
 // untilWarm waits until the log says, too, that a memory is back.
