@@ -64,8 +64,7 @@ func (e *Search) correct(ctx context.Context, q *parsedQuery, c docFrequencies) 
 }
 
 // misspellable returns the word of the query from which a term was made, and whether it may be
-// misspelled: it is not quoted, no part of a name with signs or digits, no frequent English word, and nobody is
-// typing it.
+// misspelled: it is not quoted, no part of a name with signs or digits, and nobody is typing it.
 func (e *Search) misspellable(q *parsedQuery, term string) (typed string, ok bool) {
 	if slices.Contains(q.required, term) {
 		return "", false
@@ -78,8 +77,7 @@ func (e *Search) misspellable(q *parsedQuery, term string) (typed string, ok boo
 			whole := strings.Trim(field, ".,;:!?()\"'“”„‘’…")
 			typing := len(q.begun.words) > 0 && field == lastWord(q.Query.Words)
 			typed := field[t.Start:t.End]
-			return typed, typed == strings.TrimSuffix(whole, "'s") && isPlainWord(whole) && !typing &&
-				!staticmodel.Default().Knows(typed)
+			return typed, typed == strings.TrimSuffix(whole, "'s") && isPlainWord(whole) && !typing
 		}
 	}
 	return term, false
@@ -113,12 +111,24 @@ func (e *Search) meant(ctx context.Context, q *parsedQuery, c docFrequencies, w 
 	if err != nil {
 		return nil, err
 	}
+	if staticmodel.Default().Knows(w.typed) {
+		near = slices.DeleteFunc(near, func(n spelling.Near) bool { return !extends(n.Word, w.term) })
+	}
 	if len(others) > 0 && !q.lenient {
 		if near, err = e.fitting(ctx, q, near, others); err != nil {
 			return nil, err
 		}
 	}
 	return spelling.Nearest(near, maxReplacements), nil
+}
+
+// extends reports whether one of two words is the other with one more letter, as forms of a word are: a frequent English
+// word is no slip for anything else.
+func extends(a, b string) bool {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	return utf8.RuneCountInString(a) == utf8.RuneCountInString(b)+1 && strings.HasPrefix(a, b)
 }
 
 // others returns the rarest known words of the query besides one: common ones stand beside anything.
