@@ -122,8 +122,8 @@ func (e *Search) meant(ctx context.Context, q *parsedQuery, c docFrequencies, w 
 	return spelling.Nearest(near, maxReplacements), nil
 }
 
-// extends reports whether one of two words is the other with one more letter, as forms of a word are: a frequent English
-// word is no slip for anything else.
+// extends reports whether one of two words is the other with one more letter, as forms of a word are: a frequent
+// English word is no slip for anything else.
 func extends(a, b string) bool {
 	if len(a) < len(b) {
 		a, b = b, a
