@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"bytes"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -176,20 +175,4 @@ func read(t *testing.T, name string) []byte {
 	data, err := os.ReadFile(name)
 	ok(t, err)
 	return data
-}
-
-// wantNowhere looks for a word in all files of a folder.
-func (d *desk) wantNowhere(dir, word string) {
-	d.t.Helper()
-	err := filepath.WalkDir(dir, func(name string, f fs.DirEntry, err error) error {
-		if err != nil || f.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(name)
-		if bytes.Contains(data, []byte(word)) {
-			d.t.Errorf("%s has %q", name, word)
-		}
-		return err
-	})
-	ok(d.t, err)
 }

@@ -43,7 +43,7 @@ func Cold(r *stm.Row) bool { return r.Stage().Cold() }
 
 // Archived reports whether the text of a memory is in the index of archived texts, and not in the word index: it is
 // in a note of the archive folder.
-func (v *View) Archived(r *stm.Row) bool { return len(v.Opt.Vaults) > 0 && v.Opt.archived(r) }
+func (e *View) Archived(r *stm.Row) bool { return len(e.Opt.Vaults) > 0 && e.Opt.archived(r) }
 
 // Elsewhere returns which memories the word index leaves out, nil for none.
 func (o *Options) Elsewhere() func(*stm.Row) bool {
