@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"slices"
-
 	"emberd/engine/graph"
 	"emberd/engine/notes"
 	"emberd/vault"
@@ -22,17 +20,11 @@ func (f *noteFollower) Listed(read []notes.Reading, gone []string) {
 	f.e.Lists.Lists.Observe(f.e.Notes.Vault.Archive, read, gone)
 }
 
-func (f *noteFollower) Indexed(read []notes.Reading, gone []string) {
-	if f.anyPurged(read, gone) {
+func (f *noteFollower) Indexed(read []notes.Reading, gone []string, purged bool) {
+	if purged {
 		f.e.Semantic.Meaning.PurgeNext()
 	}
 	f.e.Semantic.Meaning.Observe(f.e.Notes.Vault.Archive, read, gone)
-}
-
-// anyPurged reports whether one of these notes is of a purged memory.
-func (f *noteFollower) anyPurged(read []notes.Reading, gone []string) bool {
-	return slices.ContainsFunc(gone, f.Purged) ||
-		slices.ContainsFunc(read, func(r notes.Reading) bool { return f.Purged(r.Doc.Path) })
 }
 
 func (f *noteFollower) Purged(path string) bool {

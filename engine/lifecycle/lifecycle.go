@@ -38,8 +38,8 @@ type LifecycleRun struct {
 	seen, due int // progress of moves and promotions
 }
 
-// RunLifecycleOnce runs the lifecycle. Only a requested run makes more changes at once than a
-// clock that jumped could cause. It returns an error of code Busy if a run is in progress.
+// RunLifecycleOnce runs the lifecycle. If asked is false, it rests between writes. It returns an error of
+// code Busy if a run is in progress.
 func (e *Lifecycle) RunLifecycleOnce(ctx context.Context, by memory.Actor, asked bool) (*op.LifecycleRunResult, error) {
 	if !e.Scheduler.Running.TryLock() {
 		return nil, memory.Errorf(memory.Busy,

@@ -9,10 +9,11 @@ import (
 // makes the calls of a batch. The calls about a single note may also come from a goroutine
 // that reads one note or all links.
 type Follower interface {
-	Begin(moved []watcher.Move)            // a batch starts
-	Read(read []Reading, gone []string)    // these notes will be indexed next
-	Listed(read []Reading, gone []string)  // the same; unreadable notes are among those gone
-	Indexed(read []Reading, gone []string) // these notes are in the index
+	Begin(moved []watcher.Move)           // a batch starts
+	Read(read []Reading, gone []string)   // these notes will be indexed next
+	Listed(read []Reading, gone []string) // the same; unreadable notes are among those gone
+	// Indexed says that these notes are in the index. If purged is true, one is of a purged memory.
+	Indexed(read []Reading, gone []string, purged bool)
 	// Purged reports whether a note had the ID of a purged memory before it changed or was deleted,
 	// so that its earlier text must leave the index's files.
 	Purged(path string) bool

@@ -240,9 +240,11 @@ func (n *VaultNotes) Apply(ctx context.Context, read []Reading, gone []string) e
 		return err
 	}
 	n.Archive.record(read, gone)
-	n.Follower.Indexed(read, gone)
-	if err := n.scrubPurged(ctx, read, gone); err != nil {
-		return err
+	purged := n.anyPurged(read, gone)
+	if n.Follower.Indexed(read, gone, purged); purged {
+		if err := n.Scrub(ctx); err != nil {
+			return err
+		}
 	}
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
@@ -272,14 +274,10 @@ func (n *VaultNotes) Apply(ctx context.Context, read []Reading, gone []string) e
 	return nil
 }
 
-// scrubPurged removes earlier texts of the notes of purged memories from the files of the index.
-func (n *VaultNotes) scrubPurged(ctx context.Context, read []Reading, gone []string) error {
-	purged := slices.ContainsFunc(gone, n.Follower.Purged) ||
+// anyPurged reports whether one of the notes is of a purged memory, so that its earlier texts have to leave the files.
+func (n *VaultNotes) anyPurged(read []Reading, gone []string) bool {
+	return slices.ContainsFunc(gone, n.Follower.Purged) ||
 		slices.ContainsFunc(read, func(r Reading) bool { return n.Follower.Purged(r.Doc.Path) })
-	if !purged {
-		return nil
-	}
-	return n.Scrub(ctx)
 }
 
 // Scrub removes the texts of notes that are gone or were changed from the files of the index

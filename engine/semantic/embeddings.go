@@ -166,10 +166,8 @@ func (m *Embeddings) recordChange(change func(*embeddingChanges)) {
 
 // Committed records changed memories. The store's writer goroutine calls it and waits.
 func (m *Embeddings) Committed(entry *stm.Entry) {
-	if m != nil && entry.Verb == core.PurgeVerb {
-		m.Mu.Lock()
-		m.purged = true
-		m.Mu.Unlock()
+	if entry.Verb == core.PurgeVerb {
+		m.PurgeNext()
 	}
 	m.recordChange(func(n *embeddingChanges) {
 		for _, id := range entry.IDs {
@@ -178,7 +176,7 @@ func (m *Embeddings) Committed(entry *stm.Entry) {
 	})
 }
 
-// PurgeNext has the files rewritten with the next changes, since a note of a purged memory is among these.
+// PurgeNext has the files rewritten with the next changes, since a purged memory or its note is among these.
 func (m *Embeddings) PurgeNext() {
 	if m == nil {
 		return
