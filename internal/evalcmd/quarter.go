@@ -73,6 +73,7 @@ type quarter struct {
 	others   []eval.Question
 	relevant map[string]map[string]bool // by question, the names of what answers it
 	stored   map[string]memory.ID       // by name
+	filed    map[string]int             // review items by agent
 	day, ask int
 }
 
@@ -83,7 +84,8 @@ func (s *session) liveQuarter(ctx context.Context, o *quarterOptions, set *eval.
 	q := newQuarter(s, o, set)
 	opt := engine.DefaultOptions()
 	opt.Logger = slog.New(slog.DiscardHandler)
-	opt.LifecyclePeriod, opt.Lifecycle.Coldest = 0, memory.Rehydratable // the runs are ours, and there is a vault
+	opt.LifecyclePeriod, opt.Agents.Interval = 0, 0 // the runs are ours
+	opt.Lifecycle.Coldest = memory.Rehydratable     // there is a vault, which the settings do not name
 	opt.Data, opt.State = filepath.Join(home, "data"), filepath.Join(home, "state")
 	opt.Vaults = []string{filepath.Join(home, "vault")}
 	opt.Now = func() time.Time { return time.UnixMilli(q.now.Load()).UTC() }
@@ -109,7 +111,7 @@ func (s *session) liveQuarter(ctx context.Context, o *quarterOptions, set *eval.
 func newQuarter(s *session, o *quarterOptions, set *eval.Set) *quarter {
 	q := &quarter{life: &life{names: map[memory.ID]string{}, texts: map[memory.ID]string{}}, s: s,
 		fresh: set.Docs[o.imported : o.imported+o.fresh], relevant: map[string]map[string]bool{},
-		stored: map[string]memory.ID{}}
+		stored: map[string]memory.ID{}, filed: map[string]int{}}
 	there := map[string]bool{}
 	for _, d := range set.Docs[:o.imported] {
 		there[d.Name] = true
@@ -170,6 +172,7 @@ func (q *quarter) run(ctx context.Context, imported []eval.Doc) error {
 	}
 	q.s.printf("\nanswer among the first five, of %d questions: before %d, after %d\n", len(q.asked), before, after)
 	q.s.printf("stages after it: %v\n", stats.Stages)
+	q.s.printf("review items by agent: %v\n", q.filed)
 	return nil
 }
 
@@ -297,6 +300,7 @@ func (q *quarter) tend(ctx context.Context, w *week) error {
 	}
 	for _, ran := range agents.Ran {
 		w.filed += ran.Filed
+		q.filed[ran.Agent] += ran.Filed
 	}
 	w.promoted += len(agents.Promote)
 	return nil
