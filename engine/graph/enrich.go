@@ -139,24 +139,15 @@ func (n *KnownNames) Learn(given bool, all ...string) {
 	}
 }
 
-// Refound returns the given names, with those that are found in memories now instead of those that
-// were found in them before. accept selects the memories.
-func (e *Graph) Refound(ctx context.Context, accept func(*stm.Row) bool) *KnownNames {
+// GivenNames returns the names that were given, and none that was only found.
+func (n *KnownNames) GivenNames() *KnownNames {
 	names := new(KnownNames)
-	e.Names.byKey.Range(func(key, value any) bool {
+	n.byKey.Range(func(key, value any) bool {
 		if known := value.(knownName); known.given {
 			names.put(key.(string), known)
 		}
 		return true
 	})
-	for r := range e.Stm.Rows() {
-		if ctx.Err() != nil {
-			break
-		}
-		if accept(r) {
-			names.Learn(false, e.entitiesIn(r.Content(), names)...)
-		}
-	}
 	return names
 }
 

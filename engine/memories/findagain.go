@@ -89,29 +89,63 @@ func (e *Memories) findWhenIndexed(ctx context.Context) time.Time {
 // leaves entities that were given alone. It returns the journal's entry, "" if nothing changed. If a portion fails,
 // those before it stay.
 func (e *Memories) FindAgain(ctx context.Context) (entry string, err error) {
-	names := e.Graph.Refound(ctx, e.findable)
-	var ids []memory.ID
+	var all, ids []memory.ID
 	for r := range e.Stm.Rows() {
-		if ctx.Err() != nil {
-			return "", context.Cause(ctx)
+		if e.findable(r) {
+			all = append(all, r.ID())
 		}
-		if e.findable(r) && !sameNames(r.Entities(), e.Graph.FindAgain(r.Content(), names)) {
+	}
+	names := e.Graph.Names.GivenNames()
+	err = e.inPortions(ctx, all, func(r *stm.Row) {
+		names.Learn(false, e.Graph.FindAgain(r.Content(), names)...)
+	})
+	if err != nil {
+		return "", err
+	}
+	err = e.inPortions(ctx, all, func(r *stm.Row) {
+		if !sameNames(r.Entities(), e.Graph.FindAgain(r.Content(), names)) {
 			ids = append(ids, r.ID())
 		}
+	})
+	if err != nil {
+		return "", err
 	}
 	e.Graph.Names.KeepFound(names)
 	for some := range slices.Chunk(ids, findAtOnce) {
-		if entry, err = e.findSome(ctx, some, names, entry); err != nil {
-			return entry, err
+		if entry, err = e.findSome(ctx, some, names, entry); err == nil {
+			err = rest(ctx)
 		}
-		select {
-		case <-ctx.Done():
-			return entry, context.Cause(ctx)
-		case <-time.After(findRest):
+		if err != nil {
+			return entry, err
 		}
 	}
 	e.found()
 	return entry, nil
+}
+
+// inPortions calls do for each memory that is still there and findable, and rests between portions.
+func (e *Memories) inPortions(ctx context.Context, ids []memory.ID, do func(*stm.Row)) error {
+	for some := range slices.Chunk(ids, findAtOnce) {
+		for _, id := range some {
+			if r, live := e.Stm.Get(id); live && e.findable(r) {
+				do(r)
+			}
+		}
+		if err := rest(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rest waits between two portions, and returns why the context ended if it did.
+func rest(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(findRest):
+		return nil
+	}
 }
 
 // findable reports whether emberd looked for entities in the text of a memory, which it has as a whole.
