@@ -26,7 +26,7 @@ func (f *finder) isPerson(i, end int) bool {
 	case i > 0 && f.words[i].gap == space && isArticle(f.key(i-1, i)):
 		return false
 	case f.words[i].gap >= colon || f.words[i].german || lists().function[f.key(i, i+1)] || f.isTime(i):
-		return f.does(i) || end > i+1 && !f.isCommon(i+1) && !lists().function[f.key(i, i+1)]
+		return f.does(i) || f.behindPerson(i) || end > i+1 && !f.isCommon(i+1) && !lists().function[f.key(i, i+1)]
 	}
 	return i == 0 || !leads(f.key(i-1, i))
 }
@@ -126,10 +126,13 @@ func (f *finder) smallName(i int) bool {
 	if f.does(i) || f.behindRole(i) {
 		return true
 	}
-	if i == 0 || f.words[i].gap != space {
-		return false
-	}
-	return among(f.key(i-1, i), "with told tell asked ask met meet called call remind invite thank mit avec con")
+	return f.behindPerson(i)
+}
+
+// behindPerson reports whether the word before mostly has a person behind it.
+func (f *finder) behindPerson(i int) bool {
+	return i > 0 && f.words[i].gap == space &&
+		among(f.key(i-1, i), "with told tell asked ask met meet called call remind invite thank mit avec con")
 }
 
 // isStreet reports a capitalised word such as Lindenstraße.
@@ -138,8 +141,8 @@ func (f *finder) isStreet(i int) bool {
 		return false
 	}
 	key := f.key(i, i+1)
-	for _, ending := range []string{"straße", "strasse", "gasse", "allee"} {
-		if stem, ok := strings.CutSuffix(key, ending); ok && len(stem) > 2 {
+	for _, ending := range []string{"straße", "strasse", "gasse", "allee", "str"} {
+		if stem, ok := strings.CutSuffix(key, ending); ok && len(stem) > 3 {
 			return true
 		}
 	}
