@@ -111,7 +111,7 @@ func graph() map[string]edges {
 		"engine/graph": {
 			ours: []string{
 				"engine/core", "engine/notes", "internal/entity", "internal/entity/knowledge",
-				"internal/secret", "ltm", "memory", "op", "stm", "vault", "vault/markdown",
+				"internal/secret", "internal/words", "ltm", "memory", "op", "stm", "vault", "vault/markdown",
 			},
 		},
 		"engine/health": {
@@ -138,8 +138,8 @@ func graph() map[string]edges {
 		"engine/lifecycle": {
 			ours: []string{
 				"compaction", "decay", "engine/core", "engine/notes", "engine/promote",
-				"engine/search", "internal/contain", "internal/metrics", "internal/text/analysis",
-				"ltm", "memory", "op", "rekindle", "stm", "vault", "vault/lex", "vault/neutralize",
+				"engine/search", "internal/contain", "internal/entity", "internal/metrics",
+				"internal/text/analysis", "ltm", "memory", "op", "rekindle", "stm", "vault", "vault/lex", "vault/neutralize",
 			},
 		},
 		"engine/listnotes": {
@@ -152,8 +152,8 @@ func graph() map[string]edges {
 		"engine/memories": {
 			ours: []string{
 				"decay", "engine/core", "engine/graph", "engine/lifecycle", "engine/notes", "engine/promote",
-				"engine/recall", "engine/search", "engine/similar", "internal/entity/knowledge", "ltm",
-				"memory", "op", "rekindle", "stm",
+				"engine/recall", "engine/search", "engine/similar", "internal/durable", "internal/entity",
+				"internal/entity/knowledge", "ltm", "memory", "op", "rekindle", "stm",
 			},
 		},
 		"engine/merge": {
@@ -336,7 +336,7 @@ func graph() map[string]edges {
 			},
 		},
 		"internal/cli/memories": {
-			ours:   []string{"internal/cli", "memory", "op", "rekindle", "stm"},
+			ours:   []string{"internal/cli", "internal/entity", "memory", "op", "rekindle", "stm"},
 			others: []string{"github.com/rivo/uniseg", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 		},
 		"internal/cli/model": {
@@ -428,7 +428,7 @@ func graph() map[string]edges {
 		"internal/evalcmd": {
 			ours: []string{
 				"embedding", "engine", "engine/core", "internal/cli", "internal/config",
-				"internal/dedupe/contradiction", "internal/dedupe/similarity", "internal/eval",
+				"internal/dedupe/contradiction", "internal/dedupe/similarity", "internal/entity", "internal/eval",
 				"internal/evalcmd/chart", "internal/tempdaemon", "internal/text", "internal/text/analysis", "memory", "op", "rekindle",
 				"stm",
 			},

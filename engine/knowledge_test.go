@@ -202,10 +202,10 @@ func TestAContradictionIsBetweenMemories(t *testing.T) {
 func TestWhatFoundEntitiesAreCalled(t *testing.T) {
 	t.Parallel()
 	e := newHouse(t).open(t)
-	for _, content := range []string{"We met Caroline and the database was down", "a database of Caroline", "Caroline reads E. M. Forster"} {
+	for _, content := range []string{"We met Caroline and postgresql was down", "the PostgreSQL of Caroline", "Caroline reads E. M. Forster"} {
 		do(t, e, op.Save, &op.SaveRequest{Content: content, Enrich: new(true)})
 	}
-	wantEntities(t, e, op.EntityListRequest{}, "Caroline 3", "database 2", "E. M. Forster 1")
+	wantEntities(t, e, op.EntityListRequest{}, "Caroline 3", "PostgreSQL 2", "E. M. Forster 1")
 }
 
 func TestTagsOfMemoriesMentionWhatIsNamed(t *testing.T) {

@@ -157,7 +157,7 @@ func oddMemory(i int, text string) *memory.Memory {
 // told is what the properties should say, as JSON has it.
 func told(m *memory.Memory) map[string]any {
 	const clock = "2006-01-02T15:04:05"
-	want := map[string]any{"memory-id": m.ID, "created": m.CreatedAt.Format(clock), "entities": graph.EntityLinks(m.Entities), "related": []string{graph.NoteLink("Memories/Tea.md")}}
+	want := map[string]any{"memory-id": m.ID, "created": m.CreatedAt.Format(clock), "entities": graph.EntityLinks(graph.Spelled(m)), "related": []string{graph.NoteLink("Memories/Tea.md")}}
 	if aliases := graph.AliasesOf(m); len(aliases) > 0 {
 		want["aliases"] = aliases
 	}

@@ -70,7 +70,7 @@ func (e *Engine) keepRunning(ctx context.Context, do func(context.Context)) {
 func (e *Engine) background() []func(context.Context) {
 	all := []func(context.Context){e.prepare, e.Admin.WatchDevices}
 	for _, t := range slices.Concat(e.Admin.Tasks(), []*core.Task{e.Search.Task(), e.Cleanup.Task()},
-		e.Lifecycle.Tasks(), e.Agents.Tasks(), []*core.Task{e.Texts.Task()}) {
+		e.Lifecycle.Tasks(), e.Agents.Tasks(), e.Memories.Tasks(), []*core.Task{e.Texts.Task()}) {
 		all = append(all, e.task(t))
 	}
 	if e.Review.Mirror != nil {

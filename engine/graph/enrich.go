@@ -11,6 +11,7 @@ import (
 	"emberd/engine/notes"
 	"emberd/internal/entity"
 	"emberd/internal/secret"
+	"emberd/internal/words"
 	"emberd/ltm"
 	"emberd/memory"
 	"emberd/op"
@@ -51,8 +52,49 @@ func (e *Graph) EntitiesOf(content string, clean bool) []string {
 }
 
 // EntitiesIn returns the entities in a text, with the spelling of known names.
-func (e *Graph) EntitiesIn(text string) []string {
-	return entity.Find(text, entity.Options{Known: e.Names.Spelling, Guessed: e.Names.isGuessed})
+func (e *Graph) EntitiesIn(text string) []string { return e.entitiesIn(text, e.Names) }
+
+func (e *Graph) entitiesIn(text string, names *KnownNames) []string {
+	return entity.Find(text,
+		entity.Options{Known: names.Spelling, Guessed: names.isGuessed, Small: e.mostlySmall})
+}
+
+// A word that at least frequentLeast memories have, and one in frequentShare, is looked up in
+// frequentSample of them.
+const (
+	frequentLeast  = 5
+	frequentShare  = 50
+	frequentSample = 20
+)
+
+// mostlySmall reports whether a word is frequent in the store and mostly written in small letters.
+// Before the words of the store are indexed, none is.
+func (e *Graph) mostlySmall(word string) bool {
+	terms := e.Text.Query(word)
+	if len(terms) != 1 {
+		return false
+	}
+	all, with := e.Stm.Frequencies([]string{terms[0].Text})
+	if with[0] < frequentLeast || with[0] < all/frequentShare {
+		return false
+	}
+	found := e.Stm.Search(stm.Query{Terms: []words.QueryTerm{{Term: terms[0].Text, Weight: 1}},
+		Uncounted: true, Limit: frequentSample})
+	small, capital := 0, 0
+	for _, m := range found.Matches {
+		s, c := entity.Capitals(m.Row.Content(), word)
+		small, capital = small+s, capital+c
+	}
+	return small > capital
+}
+
+// Spelled returns the entities of a memory as people write them. Those that were found are stored in small
+// letters.
+func Spelled(m *memory.Memory) []string {
+	if !m.EntitiesFound {
+		return m.Entities
+	}
+	return entity.Written(m.Content, m.Entities)
 }
 
 // MaxNames is how many names are known, at about 200 bytes each. Concurrent saves may exceed
@@ -95,6 +137,37 @@ func (n *KnownNames) Learn(given bool, all ...string) {
 			n.put(key, knownName{name, given})
 		}
 	}
+}
+
+// GivenNames returns the names that were given, and none that was only found.
+func (n *KnownNames) GivenNames() *KnownNames {
+	names := new(KnownNames)
+	n.byKey.Range(func(key, value any) bool {
+		if known := value.(knownName); known.given {
+			names.put(key.(string), known)
+		}
+		return true
+	})
+	return names
+}
+
+// FindAgain returns the entities of a stored text, as EntitiesOf does, by other known names.
+func (e *Graph) FindAgain(content string, names *KnownNames) []string {
+	if len(secret.Scan(content)) > 0 {
+		return nil
+	}
+	return e.entitiesIn(content, names)
+}
+
+// KeepFound forgets the names that were only found and that others lack.
+func (n *KnownNames) KeepFound(others *KnownNames) {
+	n.byKey.Range(func(key, value any) bool {
+		if _, ok := others.byKey.Load(key); !ok && !value.(knownName).given &&
+			n.byKey.CompareAndDelete(key, value) {
+			n.Count.Add(-1)
+		}
+		return true
+	})
 }
 
 func (n *KnownNames) put(key string, c knownName) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"emberd/engine/core"
+	"emberd/internal/entity"
 	"emberd/internal/text/analysis"
 	"emberd/op"
 	"emberd/rekindle"
@@ -49,7 +50,7 @@ func NewAuthor(o *core.Options, analyzer *analysis.Analyzer) *AuthorStats {
 // Summarize returns the summary of a text and its key terms. The author may need long, so the
 // caller must hold no lock.
 func (e *Lifecycle) Summarize(ctx context.Context, content string, entities []string) (summary string, terms []string) {
-	summary, terms = e.Author.extract.Remains(content, entities)
+	summary, terms = e.Author.extract.Remains(content, entity.Written(content, entities))
 	if rekindle.Whole(content) || !e.Author.due() {
 		return summary, terms
 	}

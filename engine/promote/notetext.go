@@ -77,7 +77,7 @@ func noteProperties() []noteProperty {
 		{stageKey, stageKey, func(m *memory.Memory) (frontmatter.Value, bool) {
 			return frontmatter.Text(string(m.Stage)), m.Stage != "" && m.Stage != memory.Active
 		}},
-		list("entities", func(m *memory.Memory) []string { return graph.EntityLinks(m.Entities) }),
+		list("entities", func(m *memory.Memory) []string { return graph.EntityLinks(graph.Spelled(m)) }),
 	}
 }
 

@@ -34,8 +34,8 @@ var compiled = sync.OnceValue(func() *patterns {
 // long, and a text without blanks stays cheap.
 const maxPieceLen = 512
 
-// addresses finds what shows by its signs: URLs, e-mail addresses, mentions, tags,
-// paths, and the identifiers of programs.
+// addresses finds what shows by its signs: mentions and tags. URLs, e-mail addresses, versions, paths
+// and the identifiers of programs keep their words, and are entities only if the store or a list has them.
 func (f *finder) addresses() {
 	for start := 0; start < len(f.text); {
 		n := strings.IndexFunc(f.text[start:], divides)
@@ -70,7 +70,7 @@ func (f *finder) piece(start, end int) {
 	p, whole := compiled(), f.text[start:end]
 	if strings.Contains(whole, "://") || strings.Contains(strings.ToLower(whole), "www.") {
 		if loc := p.url.FindStringSubmatchIndex(whole); loc != nil {
-			f.addURL(start+loc[0], start+loc[2], start+loc[3])
+			f.add(start+loc[0], start+loc[1], address, Other, "")
 			return
 		}
 	}
@@ -81,7 +81,11 @@ func (f *finder) piece(start, end int) {
 	}
 	if strings.HasPrefix(s, "#") {
 		if loc := p.tag.FindStringSubmatchIndex(s); loc != nil && !p.color.MatchString(s) {
-			f.add(start, start+loc[1], address, s[loc[2]:loc[3]])
+			tag := s[loc[2]:loc[3]]
+			if lists().common[folded(tag)] {
+				tag = ""
+			}
+			f.add(start, start+loc[1], address, Other, tag)
 			return
 		}
 	}
@@ -92,14 +96,14 @@ func (f *finder) piece(start, end int) {
 func (f *finder) mailOrMention(start int, s string) bool {
 	p := compiled()
 	if loc := p.mail.FindStringIndex(s); loc != nil {
-		f.add(start+loc[0], start+loc[1], address, s[loc[0]:loc[1]])
+		f.add(start+loc[0], start+loc[1], address, Other, "")
 		return true
 	}
 	loc := p.at.FindStringSubmatchIndex(s)
 	if loc == nil {
 		return false
 	}
-	f.add(start, start+loc[1], address, s[loc[2]:loc[3]])
+	f.add(start, start+loc[1], address, Person, s[loc[2]:loc[3]])
 	return true
 }
 
@@ -115,36 +119,20 @@ func (f *finder) bare(start, end int) (int, int) {
 	return start, start + len(kept)
 }
 
-// addURL adds an address without scheme, query and fragment, or only its host if
-// that is too long for an entity.
-func (f *finder) addURL(start, from, to int) {
-	rest := strings.TrimRight(f.text[from:to], ".,;:!?*_")
-	if cut := strings.IndexAny(rest, "?#"); cut >= 0 {
-		rest = rest[:cut]
-	}
-	host, _, _ := strings.Cut(rest, "/")
-	rest = rest[strings.LastIndexByte(host, '@')+1:] // never a user's name and password
-	rest = strings.TrimSuffix(strings.TrimPrefix(rest, "www."), "/")
-	if utf8.RuneCountInString(rest) > 100 {
-		rest, _, _ = strings.Cut(rest, "/")
-	}
-	f.add(start, to, address, rest)
-}
-
-// codeOf adds a piece that is a path or an identifier.
+// codeOf adds a piece that is a path, a version or an identifier.
 func (f *finder) codeOf(start int, s string) {
 	p, end := compiled(), start+len(s)
 	switch {
 	case strings.Contains(s, "/") && p.path.MatchString(s) && isPath(s),
 		strings.Contains(s, `:\`) && p.drive.MatchString(s):
-		f.add(start, end, address, strings.Trim(s, "~./"))
+		f.add(start, end, code, Other, strings.Trim(s, "~./"))
 	case s != "" && (s[0] == 'v' || s[0] >= '0' && s[0] <= '9') && p.version.MatchString(s):
-		f.add(start, end, code, s)
+		f.add(start, end, code, Other, "")
 	case strings.HasSuffix(s, "()") && p.call.MatchString(s):
-		f.add(start, end, code, strings.TrimSuffix(s, "()"))
+		f.add(start, end, code, Other, strings.TrimSuffix(s, "()"))
 	case strings.Contains(s, ".") && p.dotted.MatchString(s) && isDotted(s),
 		strings.Contains(s, "_") && p.snake.MatchString(s):
-		f.add(start, end, code, s)
+		f.add(start, end, code, Other, s)
 	}
 }
 

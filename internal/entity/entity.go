@@ -1,36 +1,3 @@
-// Package entity finds what a text is about by name: people, places, products,
-// code, files, addresses, tags. It knows no language model and reads nothing but
-// the text and the lists embedded here, so equal texts give equal entities.
-//
-// # What counts
-//
-// In this order, where an earlier kind keeps the words it stands on:
-//
-//  1. addresses and marks: URLs without their scheme, query and fragment, e-mail
-//     addresses, @mentions, #tags, paths
-//  2. names that the text itself sets off: [[wikilinks]], `code`, "quoted names"
-//     with a capital, 「names」 and 《titles》
-//  3. names that the store or the vault knows already, in their spelling; a word that was
-//     only found before needs its capital
-//  4. identifiers: camelCase, snake_case, dotted and file names, calls(), versions
-//  5. capitalised runs, acronyms, runs of three katakana or more
-//  6. technical nouns of lists/terms.txt and their plurals
-//
-// A capital at the beginning of a sentence, also of one after a colon, says nothing, so such a word counts
-// only if it stands capitalised within a sentence too, or begins a run and is not
-// one of the openers (lists/openers.txt). Function words, days and months
-// (lists/function.txt) are never part of a name. A line of German, told by its
-// function words, capitalises every noun: there only runs of two or more count.
-// Headings capitalise at will and give no names of kind 5 but acronyms.
-//
-// # Form
-//
-// Entities are in the form a memory stores (memory.NormalizeEntity changes nothing),
-// in lower case unless the store spells them otherwise, and at least two characters
-// long. The names of lists/terms.txt are as written: "databases" is not made singular.
-//
-// All work is linear in the text, but for sorting what was found. Everything here is safe for concurrent use, and
-// results belong to the caller.
 package entity
 
 import (
@@ -45,6 +12,10 @@ import (
 	"emberd/memory"
 )
 
+// Revision is that of what is found: it grows when equal texts get other entities, so that a store can find
+// those of its memories again.
+const Revision = 2
+
 // DefaultLimit is how many entities Find returns unless Options say otherwise.
 const DefaultLimit = 10
 
@@ -57,6 +28,9 @@ type Options struct {
 	// Guessed says of a known name whether it was only ever found in a text. If it is of
 	// one word, small letters do not mean it. Nil says no.
 	Guessed func(key string) bool
+	// Small reports of a word that nothing but its capital shows to be a name whether other texts
+	// have it mostly in small letters. Nil knows no other texts.
+	Small func(key string) bool
 	// Limit is the most entities to return, DefaultLimit if zero, at most
 	// memory.MaxEntities.
 	Limit int
@@ -67,16 +41,44 @@ type Options struct {
 // it keeps the known, then those mentioned most often, then names before nouns of
 // the dictionary, then the earlier.
 func Find(text string, opt Options) []string {
+	var names []string
+	for _, e := range Entities(text, opt) {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+// Kind is what an entity is, as far as the text and the lists tell.
+type Kind string
+
+const (
+	Person       Kind = "person"
+	Place        Kind = "place" // also a street
+	Organisation Kind = "org"
+	Product      Kind = "product" // also a technology or a company in the list of products
+	Topic        Kind = "topic"   // a noun of lists/terms.txt
+	Other        Kind = "other"
+)
+
+// Entity is a name in a text, in the form that a memory stores.
+type Entity struct {
+	Name string
+	Kind Kind
+}
+
+// Entities returns what [Find] does, with the kind of each.
+func Entities(text string, opt Options) []Entity {
 	if !norm.NFC.IsNormalString(text) {
 		text = norm.NFC.String(text)
 	}
-	f := finder{scanned: scan(text), known: opt.Known, guessed: opt.Guessed}
+	f := finder{scanned: scan(text), Options: opt}
 	f.markLines()
 	f.addresses()
 	f.markedNames()
 	f.knownNames()
+	f.people()
 	f.names()
-	f.terms()
+	f.listed()
 	limit := opt.Limit
 	if limit <= 0 {
 		limit = DefaultLimit
@@ -130,31 +132,32 @@ const (
 type mention struct {
 	start, end int // in the text
 	kind       kind
-	name       string // not yet normalised
+	name       string // not yet normalised; empty if the words are no entity
+	is         Kind
 }
 
 // finder is the state of one call of Find.
 type finder struct {
 	*scanned
-	known    func(key string) (string, bool)
-	guessed  func(key string) bool
+	Options
 	mentions []mention
 }
 
-func (f *finder) add(start, end int, k kind, name string) {
-	f.mentions = append(f.mentions, mention{start, end, k, name})
+func (f *finder) add(start, end int, k kind, is Kind, name string) {
+	f.mentions = append(f.mentions, mention{start, end, k, name, is})
 }
 
 // found is an entity with all its mentions.
 type found struct {
 	name  string
 	kind  kind
+	is    Kind
 	count int
 	first int
 }
 
 // choose resolves overlaps, joins mentions of the same thing and applies the limit.
-func (f *finder) choose(limit int) []string {
+func (f *finder) choose(limit int) []Entity {
 	all := f.merge()
 	slices.SortFunc(all, func(a, b found) int {
 		return cmp.Or(boolCompare(a.kind == stored, b.kind == stored), b.count-a.count,
@@ -164,11 +167,11 @@ func (f *finder) choose(limit int) []string {
 	slices.SortFunc(all, func(a, b found) int {
 		return cmp.Or(boolCompare(a.kind == stored, b.kind == stored), a.first-b.first)
 	})
-	var names []string
+	var out []Entity
 	for _, e := range all {
-		names = append(names, e.name)
+		out = append(out, Entity{e.name, e.is})
 	}
-	return names
+	return out
 }
 
 // boolCompare sorts true first.
@@ -210,15 +213,18 @@ func (f *finder) merge() []found {
 		all[i].count++
 		all[i].first = min(all[i].first, m.start)
 		all[i].kind = min(all[i].kind, e.kind)
+		if all[i].is == Other {
+			all[i].is = e.is
+		}
 	}
 	return all
 }
 
 // entity gives a mention the form that is stored; ok is false if it has none.
 func (f *finder) entity(m mention) (e found, ok bool) {
-	e = found{name: strings.ToLower(m.name), kind: m.kind, first: m.start}
-	if f.known != nil {
-		if spelling, ok := f.known(Key(m.name)); ok {
+	e = found{name: strings.ToLower(m.name), kind: m.kind, is: m.is, first: m.start}
+	if f.Known != nil && m.name != "" {
+		if spelling, ok := f.Known(Key(m.name)); ok {
 			e.name, e.kind = spelling, stored
 		}
 	}
@@ -227,5 +233,13 @@ func (f *finder) entity(m mention) (e found, ok bool) {
 	if err != nil || utf8.RuneCountInString(e.name) < 2 {
 		return e, false
 	}
-	return e, e.kind == stored || m.kind == code || strings.ContainsFunc(e.name, unicode.IsLetter)
+	if e.kind == stored {
+		return e, true
+	}
+	if listed, ok := lists().names[Key(m.name)]; ok && (m.kind == code || e.is == Other) {
+		e.is = listed.kind
+	} else if m.kind == code {
+		return e, false
+	}
+	return e, strings.ContainsFunc(e.name, unicode.IsLetter)
 }

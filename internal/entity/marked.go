@@ -19,10 +19,10 @@ type pair struct {
 func pairs() []pair {
 	return []pair{
 		{"[[", "]]", func(string) bool { return true }},
-		{"`", "`", isToken},
+		{"`", "`", func(string) bool { return true }},
 		{"「", "」", isTitle}, {"『", "』", isTitle}, {"《", "》", isTitle},
 		{"“", "”", isQuotedName}, {"„", "“", isQuotedName}, {"„", "”", isQuotedName},
-		{"«", "»", isQuotedName}, {"»", "«", isQuotedName}, {"\"", "\"", isQuotedName},
+		{"«", "»", isQuotedName}, {"»", "«", isQuotedName}, {"\"", "\"", isQuotedName}, {"'", "'", isQuotedName},
 	}
 }
 
@@ -30,7 +30,7 @@ func pairs() []pair {
 func (f *finder) markedNames() {
 	all := pairs()
 	for at := 0; at < len(f.text); {
-		n := strings.IndexAny(f.text[at:], "[`「『《“„«»\"")
+		n := strings.IndexAny(f.text[at:], "[`「『《“„«»\"'")
 		if n < 0 {
 			return
 		}
@@ -41,7 +41,7 @@ func (f *finder) markedNames() {
 			if name, ok := p.at(f.text, at); ok {
 				end := at + len(p.open) + len(name) + len(p.close)
 				if p.is(name) {
-					f.add(at, end, marked, linkTarget(p, name))
+					f.add(at, end, marked, p.kind(name), p.names(name))
 				}
 				next = end
 				break
@@ -58,29 +58,60 @@ func (p pair) at(text string, at int) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	inside, _, ok := strings.Cut(rest[:min(len(rest), 4*maxMarked)], p.close)
+	inside, after, ok := strings.Cut(rest[:min(len(rest), 4*maxMarked)], p.close)
+	if p.open == "'" && ok && (!parts(lastRune(text[:at])) || !parts(firstRune(after))) {
+		return "", false // an apostrophe
+	}
 	if !ok || inside == "" || strings.Contains(inside, "\n") || utf8.RuneCountInString(inside) > maxMarked {
 		return "", false
 	}
 	return inside, true
 }
 
-// linkTarget returns the note that a wikilink names, and other names as they are.
-func linkTarget(p pair, name string) string {
-	if p.open != "[[" {
-		return name
-	}
-	name, _, _ = strings.Cut(name, "|")
-	name, _, _ = strings.Cut(name, "#")
-	name = name[strings.LastIndexByte(name, '/')+1:]
-	return strings.TrimSuffix(name, ".md")
+// parts reports whether a character beside a quotation mark belongs to no word.
+func parts(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+
+func firstRune(s string) rune {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
 }
 
-// isToken tells one identifier or command from a piece of code.
-func isToken(s string) bool {
-	return !strings.ContainsFunc(s,
-		func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("(){}=<>;$\"'|", r) }) &&
-		strings.ContainsFunc(s, unicode.IsLetter)
+func lastRune(s string) rune {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return r
+}
+
+// names returns what the marks name: the note that a wikilink leads to, a product in code or
+// nothing, and other names as they are.
+func (p pair) names(name string) string {
+	switch p.open {
+	case "`":
+		if e, ok := lists().names[Key(name)]; ok && e.kind == Product || isUpperCamel(name) {
+			return name
+		}
+		return ""
+	case "[[":
+		name, _, _ = strings.Cut(name, "|")
+		name, _, _ = strings.Cut(name, "#")
+		name = name[strings.LastIndexByte(name, '/')+1:]
+		return strings.TrimSuffix(name, ".md")
+	}
+	return name
+}
+
+// kind returns what a name in these marks is.
+func (p pair) kind(string) Kind {
+	if p.open == "[[" {
+		return Other
+	}
+	return Product
+}
+
+// isUpperCamel reports a word such as ImageOptim.
+func isUpperCamel(s string) bool {
+	sh := shapeOf(s)
+	return sh&capital != 0 && sh&camel != 0 &&
+		!strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
 // isTitle is for brackets that quote speech as well.
@@ -103,7 +134,10 @@ func isQuotedName(s string) bool {
 		switch {
 		case lists().function[key]:
 			function++
-		case w.shape&(capital|camel|unspaced|digits) != 0 && (len(inner.words) > 1 || !lists().openers[key]):
+		case w.shape&unspaced != 0:
+			return false
+		case w.shape&(capital|camel|digits) != 0 &&
+			(len(inner.words) > 1 || !lists().openers[key] && !lists().common[key]):
 			capitals++
 		}
 	}

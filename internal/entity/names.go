@@ -16,27 +16,20 @@ const maxKnown = 10
 
 // knownNames finds what the store knows, the longest name first at each word.
 func (f *finder) knownNames() {
-	if f.known == nil {
+	if f.Known == nil {
 		return
 	}
 	for i := 0; i < len(f.words); {
 		i += max(1, f.longest(i, maxKnown, func(j int) bool {
-			_, ok := f.known(f.key(i, j))
-			return ok && !f.vague(i, j)
-		}, stored))
-	}
-}
-
-// terms finds the nouns of the dictionary.
-func (f *finder) terms() {
-	for i := 0; i < len(f.words); {
-		i += max(1, f.longest(i, 3, func(j int) bool { return lists().terms[f.key(i, j)] }, noun))
+			_, ok := f.Known(f.key(i, j))
+			return ok && !f.vague(i, j) && !f.partOfRun(i, j)
+		}, stored, Other))
 	}
 }
 
 // longest adds the longest run of words from i that is accepted and returns its
 // length. Letters of scripts without spaces count three for a word.
-func (f *finder) longest(i, most int, accept func(j int) bool, k kind) int {
+func (f *finder) longest(i, most int, accept func(j int) bool, k kind, is Kind) int {
 	if f.words[i].shape&unspaced != 0 {
 		most *= 3
 	}
@@ -46,11 +39,22 @@ func (f *finder) longest(i, most int, accept func(j int) bool, k kind) int {
 	}
 	for j := end; j > i; j-- {
 		if accept(j) {
-			f.add(f.words[i].start, f.words[j-1].end, k, f.text[f.words[i].start:f.words[j-1].end])
+			f.add(f.words[i].start, f.words[j-1].end, k, is, f.text[f.words[i].start:f.words[j-1].end])
 			return j - i
 		}
 	}
 	return 0
+}
+
+// partOfRun reports that a known name of one word which was only ever found stands beside another
+// capital, as Ada does in Ada Lovelace: the run is the name.
+func (f *finder) partOfRun(i, j int) bool {
+	if j-i > 1 || f.Guessed == nil || f.words[i].shape&capital == 0 || !f.Guessed(f.key(i, j)) {
+		return false
+	}
+	beside := func(k int) bool { return f.words[k].shape&capital != 0 && !f.everyday(k) }
+	return j < len(f.words) && f.words[j].gap == space && beside(j) ||
+		i > 0 && f.words[i].gap == space && beside(i-1)
 }
 
 // vague tells a stored name of one word that is an everyday word here: a note
@@ -61,8 +65,12 @@ func (f *finder) vague(i, j int) bool {
 	if j-i > 1 {
 		return false
 	}
-	if f.guessed != nil && w.shape&(capital|camel) == 0 && unicode.IsLower(firstLetter(f.text[w.start:])) &&
-		f.guessed(f.key(i, j)) {
+	if f.Guessed != nil && w.shape&(capital|camel) == 0 && unicode.IsLower(firstLetter(f.text[w.start:])) &&
+		f.Guessed(f.key(i, j)) {
+		return true
+	}
+	if f.Guessed != nil && f.Guessed(f.key(i, j)) &&
+		(f.isCommon(i) || f.Small != nil && !f.isPerson(i, j) && f.Small(f.key(i, j))) {
 		return true
 	}
 	return w.shape&digits != 0 || utf8.RuneCountInString(f.key(i, j)) < 2 || f.everyday(i) &&
@@ -86,6 +94,10 @@ func (f *finder) names() {
 			end := f.run(i)
 			f.addRun(i, end, seen)
 			i = end
+		case f.leadsStreet(i) > 0:
+			end := f.run(f.leadsStreet(i))
+			f.addName(i, end, Place)
+			i = end
 		default:
 			i++
 		}
@@ -96,7 +108,7 @@ func (f *finder) names() {
 func (f *finder) addKatakana(w word) {
 	name := strings.Trim(f.text[w.start:w.end], "・")
 	if utf8.RuneCountInString(name) >= 3 {
-		f.add(w.start, w.end, proper, name)
+		f.add(w.start, w.end, proper, Other, name)
 	}
 }
 
@@ -130,14 +142,14 @@ func (f *finder) spellings() map[string]spelling {
 
 // begins reports whether a name may begin with word i.
 func (f *finder) begins(i int) bool {
-	return f.strong(i) || f.words[i].shape&capital != 0 && !lists().function[f.key(i, i+1)]
+	return f.strong(i) || f.words[i].shape&capital != 0 && (!lists().function[f.key(i, i+1)] || f.isDoubted(i))
 }
 
 // strong tells words that are names whatever stands before them.
 func (f *finder) strong(i int) bool {
 	w := f.words[i]
 	if w.shape&camel != 0 {
-		return true
+		return w.shape&capital != 0 && !w.code
 	}
 	return w.shape&acronym != 0 && !f.everyday(i) && !f.shouted(i)
 }
@@ -168,6 +180,25 @@ func (f *finder) isLoud(i int) bool {
 func (f *finder) everyday(i int) bool {
 	key := f.key(i, i+1)
 	return len(key) > 1 && (lists().function[key] || lists().openers[key])
+}
+
+// leadsStreet returns where the capital is that follows a word for street in small letters, as in "rue
+// de la Paix", 0 if none does.
+func (f *finder) leadsStreet(i int) int {
+	switch f.key(i, i+1) {
+	case "rue", "calle", "avenida", "plaza", "piazza", "via", "viale":
+	default:
+		return 0
+	}
+	for j := i + 1; j < len(f.words) && j < i+4 && f.words[j].gap == space; j++ {
+		switch {
+		case f.begins(j):
+			return j
+		case !strings.Contains(" de del della du des la las los le ", " "+f.key(j, j+1)+" "):
+			return 0
+		}
+	}
+	return 0
 }
 
 // run returns where the name that begins with word i ends.
@@ -226,24 +257,48 @@ func (f *finder) addRun(i, end int, seen map[string]spelling) {
 	if f.opens(i, end, seen) {
 		i = f.afterOpening(i, end)
 	}
-	if i == end || end-i > maxRun || first.heading || f.loud(i, end) || end == i+1 && f.plain(i, seen) {
-		f.addStrong(i, end)
+	begin := i
+	for i+1 < end && (f.isTitle(i) || f.isRole(i) && f.isPerson(i+1, end)) {
+		i++
+	}
+	switch {
+	case i == end || end-i > maxRun:
+	case i > begin, end == i+1 && (f.speaks(i) || f.isCalled(i)):
+		f.addName(i, end, Person)
+		return
+	case f.isPerson(i, end):
+		f.addName(i, end, f.personOr(i, end))
+		return
+	case !first.heading && !first.code && !f.loud(i, end) && !f.plain(i, end, seen):
+		f.addName(i, end, f.kindOf(i, end))
 		return
 	}
+	f.addStrong(i, end)
+}
+
+// personOr returns what a run is that begins with a given name: a person but for Jordan River.
+func (f *finder) personOr(i, end int) Kind {
+	if is := f.kindOf(i, end); end > i+1 && (is == Place || is == Organisation) {
+		return is
+	}
+	return Person
+}
+
+func (f *finder) addName(i, end int, is Kind) {
 	start, stop := f.words[i].start, f.words[end-1].end
-	f.add(start, stop, proper, strings.ReplaceAll(f.text[start:stop], ". ", " "))
+	f.add(start, stop, proper, is, strings.ReplaceAll(f.text[start:stop], ". ", " "))
 }
 
 // opens reports whether the first word of a run may be a capital for beginning a
 // sentence only.
 func (f *finder) opens(i, end int, seen map[string]spelling) bool {
-	if f.words[i].gap < colon || f.strong(i) {
+	if f.words[i].gap < colon || f.strong(i) || f.isPerson(i, end) || f.isTitle(i) || f.speaks(i) {
 		return false
 	}
-	if f.everyday(i) {
+	if f.everyday(i) || end > i+1 && f.isCommon(i) && f.isPerson(i+1, end) {
 		return true
 	}
-	name := end > i+1 && !f.strong(i+1) && f.words[i+1].shape&capital != 0
+	name := end > i+1 && f.words[i+1].shape&capital != 0 && (!f.strong(i+1) || f.kindOf(i, end) == Organisation)
 	return (f.words[i].gap == begins || f.saying(i)) && !name && !seen[f.key(i, i+1)].within
 }
 
@@ -263,10 +318,66 @@ func (f *finder) afterOpening(i, end int) int {
 	return i
 }
 
-// plain reports a capitalized word that is nevertheless not a name.
-func (f *finder) plain(i int, seen map[string]spelling) bool {
-	w := f.words[i]
-	return !f.strong(i) && (w.german || seen[f.key(i, i+1)].small || utf8.RuneCountInString(f.text[w.start:w.end]) < 2)
+// plain reports capitalised words that are nevertheless not a name.
+func (f *finder) plain(i, end int, seen map[string]spelling) bool {
+	w, key := f.words[i], f.key(i, i+1)
+	switch {
+	case end > i+1:
+		return w.gap >= colon && f.allCommon(i, end)
+	case w.shape&camel != 0:
+		return false
+	case w.shape&acronym != 0:
+		return !f.hasDigits(i)
+	case w.german, seen[key].small, utf8.RuneCountInString(f.text[w.start:w.end]) < 2:
+		return true
+	}
+	if f.hasVersion(i) {
+		return false
+	}
+	return f.isCommon(i) || f.everyday(i) || f.Small != nil && f.Small(key)
+}
+
+func (f *finder) allCommon(i, end int) bool {
+	for ; i < end; i++ {
+		if !f.isCommon(i) && !f.everyday(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasVersion reports whether a version of three numbers stands behind word i.
+func (f *finder) hasVersion(i int) bool {
+	if i+3 >= len(f.words) || f.words[i+1].gap != space {
+		return false
+	}
+	for j := i + 1; j <= i+3; j++ {
+		if f.words[j].shape&digits == 0 || j > i+1 && f.words[j].gap != sign {
+			return false
+		}
+	}
+	return true
+}
+
+// hasDigits tells EC2 and GPT-4 from API: the digits make it a name. One letter does not, as in Q4.
+func (f *finder) hasDigits(i int) bool {
+	s := f.text[f.words[i].start:f.words[i].end]
+	return strings.ContainsFunc(s, unicode.IsDigit) && len(s) > 2 && unicode.IsLetter(rune(s[1]))
+}
+
+// isCommon reports an everyday word of English, or a form of one.
+func (f *finder) isCommon(i int) bool {
+	key, common := f.key(i, i+1), lists().common
+	if common[key] {
+		return true
+	}
+	for _, ending := range []string{"s", "es", "ed", "ing", "d", "ly"} {
+		if stem, ok := strings.CutSuffix(key, ending); ok && len(stem) > 2 && (common[stem] || common[stem+"e"]) {
+			return true
+		}
+	}
+	stem, ok := strings.CutSuffix(key, "ies")
+	return ok && common[stem+"y"]
 }
 
 // loud reports a run all in capitals: acronyms such as "REST API", which are two
@@ -283,8 +394,8 @@ func (f *finder) loud(i, end int) bool {
 // addStrong adds the words of a run that stand for themselves, one by one.
 func (f *finder) addStrong(i, end int) {
 	for ; i < end; i++ {
-		if w := f.words[i]; f.strong(i) {
-			f.add(w.start, w.end, proper, f.text[w.start:w.end])
+		if f.strong(i) && (f.words[i].shape&camel != 0 || f.hasDigits(i)) {
+			f.addName(i, i+1, f.kindOf(i, i+1))
 		}
 	}
 }

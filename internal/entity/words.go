@@ -42,6 +42,7 @@ type word struct {
 	shape      shape
 	german     bool // in a line of German
 	heading    bool // in a heading
+	code       bool // in a line of a program
 }
 
 // scanned is a text cut into words, which markLines has yet to look at by the line.
@@ -261,7 +262,7 @@ func partedBy(g string, ends bool) gap {
 // markLines tells the words of each line whether it is German or a heading. A line
 // that shows no language speaks that of the line before.
 func (s *scanned) markLines() {
-	german := false
+	german, fenced := false, false
 	for i := 0; i < len(s.words); {
 		from := s.words[i].start
 		end := len(s.text)
@@ -270,6 +271,14 @@ func (s *scanned) markLines() {
 		}
 		begin := 1 + strings.LastIndexByte(s.text[:from], '\n')
 		heading := strings.HasPrefix(s.text[begin:from], "#") && strings.Contains(s.text[begin:from], " ")
+		bold := s.bold(begin, from, end)
+		if i > 0 && strings.Count(s.text[s.words[i-1].end:begin], "```")%2 == 1 {
+			fenced = !fenced
+		}
+		if strings.Contains(s.text[begin:from], "```") {
+			fenced = !fenced
+		}
+		program := fenced || strings.HasSuffix(s.text[from:end], ";") || strings.HasSuffix(s.text[from:end], "{")
 		j, de, en := i, 0, 0
 		for ; j < len(s.words) && s.words[j].start < end; j++ {
 			switch lists().markers[s.key(j, j+1)] {
@@ -283,7 +292,24 @@ func (s *scanned) markLines() {
 			german = de > en
 		}
 		for ; i < j; i++ {
-			s.words[i].german, s.words[i].heading = german, heading
+			s.words[i].code = program
+			s.words[i].german, s.words[i].heading = german, heading || s.words[i].start < bold
 		}
 	}
+}
+
+// bold returns where the bold words end that begin a line and head it, as in "- **Next Steps:** …".
+func (s *scanned) bold(begin, from, end int) int {
+	if !strings.Contains(s.text[begin:from], "**") {
+		return 0
+	}
+	n := strings.Index(s.text[from:end], "**")
+	if n < 0 {
+		return 0
+	}
+	head, rest := strings.TrimRight(s.text[from:from+n], " "), strings.TrimLeft(s.text[from+n+2:end], " ")
+	if rest == "" || strings.HasSuffix(head, ":") || strings.HasPrefix(rest, ":") {
+		return from + n
+	}
+	return 0
 }

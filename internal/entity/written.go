@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Written returns names as a text writes them, such as "Node.js" for "node-js": the first
-// that stands within a sentence, else the first. A name that the text has not stays.
+// Written returns names as people write them, such as "Node.js" for "node-js": as the text does, where it
+// first stands within a sentence, else where it stands first. What is in small letters there, or nowhere,
+// keeps its capitals, or gets those of the lists, as "Emma" and "PostgreSQL" do.
 func Written(text string, names []string) []string {
 	if len(names) == 0 {
 		return nil
@@ -15,7 +16,16 @@ func Written(text string, names []string) []string {
 	s := scan(text)
 	out := make([]string, len(names))
 	for i, name := range names {
-		out[i] = cmp.Or(s.written(Key(name)), name)
+		key := Key(name)
+		out[i] = cmp.Or(s.written(key), name)
+		listed, ok := lists().names[key]
+		switch {
+		case out[i] != strings.ToLower(out[i]):
+		case name != strings.ToLower(name):
+			out[i] = name
+		case ok && listed.kind != Topic:
+			out[i] = listed.name
+		}
 	}
 	return out
 }
@@ -41,4 +51,23 @@ func (s *scanned) written(key string) (first string) {
 		first = cmp.Or(first, run)
 	}
 	return first
+}
+
+// Capitals counts how often a text has a word in small letters, and how often with a capital within a
+// sentence. It takes the word as [Key] returns it.
+func Capitals(text, word string) (small, capitals int) {
+	if !strings.Contains(strings.ToLower(text), word) {
+		return 0, 0
+	}
+	s := scan(text)
+	for i, w := range s.words {
+		switch {
+		case s.key(i, i+1) != word:
+		case w.shape&capital == 0:
+			small++
+		case w.gap < colon:
+			capitals++
+		}
+	}
+	return small, capitals
 }

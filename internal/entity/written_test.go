@@ -15,10 +15,16 @@ func TestNamesAsATextWritesThem(t *testing.T) {
 		{"I read Charlotte's Web", "charlotte_s web", "Charlotte's Web"},
 		{"E. M.\nForster's novels", "e- m- forster", "E. M. Forster"},
 		{"see github.com/ada/loom", "github-com_ada_loom", "github.com/ada/loom"},
-		{"carolinerina", "caroline", "caroline"},
+		{"carolinerina", "caroline", "Caroline"},
+		{"my sister emma runs postgresql", "emma", "Emma"},
+		{"my sister emma runs postgresql", "postgresql", "PostgreSQL"},
+		{"a postgres proxy in C, and node.js", "node-js", "Node.js"},
+		{"we met ada lovelace", "Ada Lovelace", "Ada Lovelace"},
+		{"PARIS is loud", "paris", "PARIS"},
+		{"no authentication", "authentication", "authentication"},
 		{"她在读《红楼梦》", "红楼梦", "红楼梦"},
 		{"nothing of it", "Ada", "Ada"},
-		{"", "ada", "ada"},
+		{"", "ada", "Ada"},
 		{"a", "", ""},
 	} {
 		if got := Written(c.text, []string{c.name}); !slices.Equal(got, []string{c.want}) {

@@ -9,7 +9,6 @@ import (
 	"context"
 	_ "embed" // for the help
 	"emberd/internal/cli"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +16,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -111,7 +109,7 @@ func (s *session) rootCommand() *cobra.Command {
 	root.AddCommand(s.runCommand(), s.summariesCommand(), s.lifecycleCommand(), s.quarterCommand(),
 		s.pairsCommand(), s.mergesCommand(),
 		s.cleanupCommand(), s.evolutionCommand(),
-		s.typingCommand(), s.spellingCommand(), s.absentCommand())
+		s.typingCommand(), s.spellingCommand(), s.absentCommand(), entitiesCommand(s.stdout, &s.json))
 	cli.Describe(root, help)
 	return root
 }
@@ -176,33 +174,3 @@ func (s *session) note(format string, args ...any) {
 
 // printJSON prints v without escaping <, > and &.
 func (s *session) printJSON(v any) error { return cli.WriteJSON(s.stdout, v) }
-
-// maxLine bounds a line of a file that is read.
-const maxLine = 4 << 20
-
-// readLines reads a file of JSON objects, one a line; check reports whether one is complete, and
-// what says what a line without the needed members lacks.
-func readLines[T any](name, what string, check func(*T) bool) ([]T, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, memory.Errorf(memory.Invalid, "%w", err)
-	}
-	defer f.Close()
-	var all []T
-	in := bufio.NewScanner(f)
-	in.Buffer(nil, maxLine)
-	for number := 1; in.Scan(); number++ {
-		if strings.TrimSpace(in.Text()) == "" {
-			continue
-		}
-		var one T
-		if err := json.Unmarshal(in.Bytes(), &one); err != nil || !check(&one) {
-			return nil, memory.Errorf(memory.Invalid, "%s: line %d holds no %s", name, number, what)
-		}
-		all = append(all, one)
-	}
-	if err := in.Err(); err != nil {
-		return nil, memory.Errorf(memory.Invalid, "%s: %w", name, err)
-	}
-	return all, nil
-}

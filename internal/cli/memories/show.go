@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
+	"emberd/internal/entity"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -174,7 +175,11 @@ func times(s *cli.App, n int64, last time.Time) string {
 
 // entitiesText lists what a memory is about, and says when nobody named it.
 func entitiesText(m *op.Memory) string {
-	text := cli.Clean(strings.Join(m.Entities, ", "))
+	names := m.Entities
+	if m.EntitiesFound {
+		names = entity.Written(m.Content, names)
+	}
+	text := cli.Clean(strings.Join(names, ", "))
 	if m.EntitiesFound {
 		text += " (found in the text)"
 	}

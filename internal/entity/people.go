@@ -1,0 +1,150 @@
+package entity
+
+import "strings"
+
+// given returns the entry of word i in the list of given names.
+func (f *finder) given(i int) (e listedName, ok bool) {
+	e, ok = lists().names[f.key(i, i+1)]
+	return e, ok && e.kind == Person
+}
+
+// isDoubted reports a capitalised given name that is an everyday word, where it is a name for
+// certain.
+func (f *finder) isDoubted(i int) bool {
+	e, ok := f.given(i)
+	return ok && e.doubtful && f.isPerson(i, i+1)
+}
+
+// isPerson reports whether the run of words from i begins with a given name.
+func (f *finder) isPerson(i, end int) bool {
+	e, ok := f.given(i)
+	switch {
+	case !ok || f.words[i].shape&capital == 0 || f.isLoud(i) && f.words[i].end-f.words[i].start < 5:
+		return false
+	case !e.doubtful, f.behindRole(i):
+		return true
+	case i > 0 && f.words[i].gap == space && isArticle(f.key(i-1, i)):
+		return false
+	case f.words[i].gap >= colon || f.words[i].german || lists().function[f.key(i, i+1)] || f.isTime(i):
+		return f.does(i) || f.behindPerson(i) || end > i+1 && !f.isCommon(i+1) && !lists().function[f.key(i, i+1)]
+	}
+	return i == 0 || !leads(f.key(i-1, i))
+}
+
+func isArticle(word string) bool {
+	return among(word, "the a an this that no der die das den dem des ein eine einen einer "+
+		"le la les un une el los las una")
+}
+
+// isTime reports a given name that is a month or season too.
+func (f *finder) isTime(i int) bool {
+	switch f.key(i, i+1) {
+	case "april", "may", "june", "august", "summer", "autumn", "winter":
+		return true
+	}
+	return false
+}
+
+// does reports whether what stands behind word i says that it is somebody: a verb, a possessive,
+// or another given name behind "and".
+func (f *finder) does(i int) bool {
+	if i+1 == len(f.words) {
+		return false
+	}
+	w, next := f.words[i], f.words[i+1]
+	if next.gap == loose && strings.ContainsAny(f.text[w.end:next.start], "'’") {
+		return true
+	}
+	if next.gap != space {
+		return false
+	}
+	switch key := f.key(i+1, i+2); key {
+	case "and", "und", "et", "y":
+		if i+2 == len(f.words) || f.words[i+2].gap != space || f.words[i+2].shape&capital == 0 {
+			return false
+		}
+		e, ok := f.given(i + 2)
+		return ok && !e.doubtful
+	default:
+		return lists().verbs[key]
+	}
+}
+
+// isTitle reports a title in front of a name, such as Mr.
+func (f *finder) isTitle(i int) bool {
+	role, ok := lists().roles[f.key(i, i+1)]
+	return ok && !role
+}
+
+// isRole reports a word for what somebody is to somebody.
+func (f *finder) isRole(i int) bool { return lists().roles[f.key(i, i+1)] }
+
+// isCalled reports a capitalised word behind what it is to somebody, as in "my dog Biscuit".
+func (f *finder) isCalled(i int) bool {
+	return f.behindRole(i) && !f.words[i].german && f.words[i].shape&(capital|acronym) == capital &&
+		!lists().function[f.key(i, i+1)]
+}
+
+// speaks reports a word that is no everyday one in front of what nobody does but a person.
+func (f *finder) speaks(i int) bool {
+	w := f.words[i]
+	return w.shape&(capital|acronym) == capital && !w.german && !w.code && !f.everyday(i) && !f.isCommon(i) &&
+		i+1 < len(f.words) && f.words[i+1].gap == space &&
+		among(f.key(i+1, i+2), "said says asked asks told tells called thinks thought wants wanted wrote writes "+
+			"mentioned suggested explained lives lived moved likes liked loves loved prefers")
+}
+
+// behindRole reports whether the word before says what somebody is to somebody.
+func (f *finder) behindRole(i int) bool {
+	return i > 0 && f.words[i].gap == space && lists().roles[f.key(i-1, i)]
+}
+
+// people finds people in small letters and in Chinese, and German streets, which are one word.
+func (f *finder) people() {
+	for i := 0; i < len(f.words); i++ {
+		w := f.words[i]
+		switch {
+		case w.shape&unspaced != 0:
+			if n := f.chinese(i); n > 0 {
+				f.addName(i, i+n, Person)
+				i += n - 1
+			}
+		case w.shape == 0 && f.smallName(i):
+			f.addName(i, i+1, Person)
+		case f.isStreet(i):
+			f.addName(i, i+1, Place)
+		}
+	}
+}
+
+// smallName reports a given name in small letters that can be nothing else.
+func (f *finder) smallName(i int) bool {
+	e, ok := f.given(i)
+	if !ok || e.doubtful {
+		return false
+	}
+	if f.does(i) || f.behindRole(i) {
+		return true
+	}
+	return f.behindPerson(i)
+}
+
+// behindPerson reports whether the word before mostly has a person behind it.
+func (f *finder) behindPerson(i int) bool {
+	return i > 0 && f.words[i].gap == space &&
+		among(f.key(i-1, i), "with told tell asked ask met meet called call remind invite thank mit avec con")
+}
+
+// isStreet reports a capitalised word such as Lindenstraße.
+func (f *finder) isStreet(i int) bool {
+	if f.words[i].shape&capital == 0 {
+		return false
+	}
+	key := f.key(i, i+1)
+	for _, ending := range []string{"straße", "strasse", "gasse", "allee", "str"} {
+		if stem, ok := strings.CutSuffix(key, ending); ok && len(stem) > 3 {
+			return true
+		}
+	}
+	return false
+}
