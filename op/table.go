@@ -163,8 +163,8 @@ var (
 	Graph = define[GraphRequest, GraphResult]("graph", "GET", "/v1/graph", Read,
 		"Give memories and the relations between them, a page at a time.")
 	OpenMany = define[OpenManyRequest, OpenManyResult]("open_many", "GET", "/v1/memories/open", Read,
-		"Open memories whole, with their relations; unless track is false they fade later for that, and it brings back "+
-			"what was merged into another.")
+		"Open memories whole, with their relations; unless track is false they fade later for that, and it brings "+
+			"back what was merged into another.")
 	ForgetBatch = define[ForgetBatchRequest, ForgetResult]("forget_batch", "POST", "/v1/memories/forget", Destructive,
 		"Move many memories to the trash as one journal entry.")
 	AnalyzeMessage = define[AnalyzeMessageRequest, AnalyzeMessageResult]("analyze.message", "POST",

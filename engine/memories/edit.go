@@ -13,8 +13,8 @@ import (
 	"emberd/stm"
 )
 
-// Edit changes the given fields of one memory. Another text is a use of it. It checks the revision with the memory locked,
-// so that of several edits of one revision only the first succeeds.
+// Edit changes the given fields of one memory. Another text is a use of it. It checks the revision with
+// the memory locked, so that of several edits of one revision only the first succeeds.
 func (e *Memories) Edit(ctx context.Context, req *op.EditRequest) (*op.EditResult, error) {
 	id, err := e.Stm.Resolve(req.ID)
 	if err != nil {

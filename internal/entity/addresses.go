@@ -82,6 +82,9 @@ func (f *finder) piece(start, end int) {
 	if strings.HasPrefix(s, "#") {
 		if loc := p.tag.FindStringSubmatchIndex(s); loc != nil && !p.color.MatchString(s) {
 			tag := s[loc[2]:loc[3]]
+			if isSmall(tag) {
+				return // a word as any other: the store may know it
+			}
 			if lists().common[folded(tag)] {
 				tag = ""
 			}
@@ -91,6 +94,9 @@ func (f *finder) piece(start, end int) {
 	}
 	f.codeOf(start, s)
 }
+
+// isSmall reports a word of small ASCII letters.
+func isSmall(s string) bool { return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz") == "" }
 
 // mailOrMention adds the e-mail address or else the mention that a piece has.
 func (f *finder) mailOrMention(start int, s string) bool {

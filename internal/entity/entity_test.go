@@ -107,7 +107,7 @@ func TestFindInOtherLanguages(t *testing.T) {
 		{"Russian", "Вчера мы встретили Ивана Петрова в Москве. Потом поехали", "ивана петрова, москве"},
 		{"Greek", "είδα τον Γιώργο στην Αθήνα", "γιώργο, αθήνα"},
 		{"French", "j'ai vu l'API d'Anna et Paris", "anna, paris"},
-		{"Japanese", "私は「風の谷」とトムハンクスをRedisで見た", "風の谷, トムハンクス, redis"},
+		{"Japanese", "私は《風の谷》とトムハンクスをRedisで見た", "風の谷, トムハンクス, redis"},
 		{"Japanese with a middle dot", "ジョン・スミス・です", "ジョン_スミス"},
 		{"two katakana are too few", "バスに乗る", ""},
 		{"Chinese", "我们用Redis做缓存，读了《三体》，用docker部署。", "redis, 三体, docker"},

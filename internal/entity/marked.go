@@ -12,17 +12,19 @@ const maxMarked = 60
 // pair is a way to set a name off.
 type pair struct {
 	open, close string
+	kind        Kind // of a name in these marks
 	is          func(s string) bool
 }
 
 // pairs returns the marks around names, in the order in which they are tried.
 func pairs() []pair {
 	return []pair{
-		{"[[", "]]", func(string) bool { return true }},
-		{"`", "`", func(string) bool { return true }},
-		{"「", "」", isTitle}, {"『", "』", isTitle}, {"《", "》", isTitle},
-		{"“", "”", isQuotedName}, {"„", "“", isQuotedName}, {"„", "”", isQuotedName},
-		{"«", "»", isQuotedName}, {"»", "«", isQuotedName}, {"\"", "\"", isQuotedName}, {"'", "'", isQuotedName},
+		{"[[", "]]", Other, func(string) bool { return true }},
+		{"`", "`", Product, func(string) bool { return true }},
+		{"《", "》", Product, isTitle},
+		{"“", "”", Product, isQuotedName}, {"„", "“", Product, isQuotedName}, {"„", "”", Product, isQuotedName},
+		{"«", "»", Product, isQuotedName}, {"»", "«", Product, isQuotedName},
+		{"\"", "\"", Product, isQuotedName}, {"'", "'", Product, isQuotedName},
 	}
 }
 
@@ -30,7 +32,7 @@ func pairs() []pair {
 func (f *finder) markedNames() {
 	all := pairs()
 	for at := 0; at < len(f.text); {
-		n := strings.IndexAny(f.text[at:], "[`「『《“„«»\"'")
+		n := strings.IndexAny(f.text[at:], "[`《“„«»\"'")
 		if n < 0 {
 			return
 		}
@@ -41,7 +43,7 @@ func (f *finder) markedNames() {
 			if name, ok := p.at(f.text, at); ok {
 				end := at + len(p.open) + len(name) + len(p.close)
 				if p.is(name) {
-					f.add(at, end, marked, p.kind(name), p.names(name))
+					f.add(at, end, marked, p.kind, p.names(name))
 				}
 				next = end
 				break
@@ -99,14 +101,6 @@ func (p pair) names(name string) string {
 	return name
 }
 
-// kind returns what a name in these marks is.
-func (p pair) kind(string) Kind {
-	if p.open == "[[" {
-		return Other
-	}
-	return Product
-}
-
 // isUpperCamel reports a word such as ImageOptim.
 func isUpperCamel(s string) bool {
 	sh := shapeOf(s)
@@ -114,7 +108,7 @@ func isUpperCamel(s string) bool {
 		!strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
-// isTitle is for brackets that quote speech as well.
+// isTitle is for brackets of titles, in which a whole sentence may stand.
 func isTitle(s string) bool {
 	return utf8.RuneCountInString(s) <= 20 && !strings.ContainsAny(s, "。！？、，.!?")
 }

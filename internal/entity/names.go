@@ -323,11 +323,11 @@ func (f *finder) plain(i, end int, seen map[string]spelling) bool {
 	w, key := f.words[i], f.key(i, i+1)
 	switch {
 	case end > i+1:
-		return w.gap >= colon && f.allCommon(i, end)
+		return f.allCommon(i, end) && f.kindOf(i, end) == Other
 	case w.shape&camel != 0:
 		return false
 	case w.shape&acronym != 0:
-		return !f.hasDigits(i)
+		return !hasDigits(f.text[w.start:w.end])
 	case w.german, seen[key].small, utf8.RuneCountInString(f.text[w.start:w.end]) < 2:
 		return true
 	}
@@ -360,8 +360,7 @@ func (f *finder) hasVersion(i int) bool {
 }
 
 // hasDigits tells EC2 and GPT-4 from API: the digits make it a name. One letter does not, as in Q4.
-func (f *finder) hasDigits(i int) bool {
-	s := f.text[f.words[i].start:f.words[i].end]
+func hasDigits(s string) bool {
 	return strings.ContainsFunc(s, unicode.IsDigit) && len(s) > 2 && unicode.IsLetter(rune(s[1]))
 }
 
@@ -394,7 +393,8 @@ func (f *finder) loud(i, end int) bool {
 // addStrong adds the words of a run that stand for themselves, one by one.
 func (f *finder) addStrong(i, end int) {
 	for ; i < end; i++ {
-		if f.strong(i) && (f.words[i].shape&camel != 0 || f.hasDigits(i)) {
+		w := f.words[i]
+		if f.strong(i) && (w.shape&camel != 0 || hasDigits(f.text[w.start:w.end])) {
 			f.addName(i, i+1, f.kindOf(i, i+1))
 		}
 	}
