@@ -27,12 +27,12 @@ const (
 	// saves, and UrgentPause the minimum time between two such searches.
 	UrgentDelay = time.Minute
 	UrgentPause = 5 * time.Minute
-	// similarEvery is how often near-duplicates are merged.
+	// similarEvery is how often near-duplicates are looked for, to be filed or merged.
 	similarEvery = 7 * 24 * time.Hour
 )
 
 // Names of runs in the file of the last runs: the whole pipeline, the search for urgent items,
-// and the merge of near-duplicates. Single agents have their own names in it.
+// and the look for near-duplicates. Single agents have their own names in it.
 const (
 	PipelineRun = "pipeline"
 	urgentRun   = "urgent"
