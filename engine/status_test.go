@@ -56,7 +56,7 @@ func TestStats(t *testing.T) {
 	for i := range 25 {
 		req := op.SaveRequest{Content: fmt.Sprint("fact ", i), Tags: []string{"every", fmt.Sprintf("tag%02d", i)}, UseCount: int64(i % 2 * 3)}
 		if i < 5 {
-			req.Project, req.Collection, req.CreatedAt = "boat", "attic", clock.daysAgo(10)
+			req.Project, req.Collection, req.CreatedAt, req.LastUsed = "boat", "attic", clock.daysAgo(10), clock.daysAgo(10)
 		}
 		m := do(t, e, op.Save, &req).Memory
 		if i == 7 {
