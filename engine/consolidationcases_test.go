@@ -10,6 +10,7 @@ import (
 
 	"emberd/internal/dedupe"
 	"emberd/internal/dedupe/similarity"
+	"emberd/internal/text/analysis"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -129,7 +130,7 @@ func relationCases(t *testing.T) []behaviour {
 			behaviour{c.name + " confidence", dedupe.RelationConfidence(shared(a, b), shared(s, u)), c.confidence})
 	}
 	few := []dedupe.Subject{{ID: "a", Entities: []string{"py"}}, {ID: "b", Entities: strings.Fields("py go rs ts")}}
-	links, _ := dedupe.DiscoverRelations(t.Context(), few, dedupe.RelationRules{MinShared: 1, MinConfidence: 0.3, Most: 10})
+	links, _ := dedupe.DiscoverRelations(t.Context(), analysis.New(), few, nil, dedupe.RelationRules{MinShared: 1, MinConfidence: 0.3, Most: 10})
 	return append(cases, behaviour{"C76 below 0.3 no relation", len(links), 0})
 }
 

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -261,5 +262,52 @@ func TestAStrengthThatWasFoundIsInNoNote(t *testing.T) {
 	wantProperty(t, h.note(t, path), "strength: 1.2")
 	if got := do(t, e, op.Show, &op.ShowRequest{ID: string(m.ID)}); got.Memory.StrengthFound {
 		t.Error("a strength that was given counts as found")
+	}
+}
+
+// What another system leaves out is worked out as for a save; what it gives stays, and no entities are none.
+func TestImportsAreEnriched(t *testing.T) {
+	t.Parallel()
+	e := rich(t)
+	for name, tt := range map[string]struct {
+		fields   map[string]string
+		entities []string
+		found    bool
+		strength float64
+	}{
+		"neither":          {nil, []string{"jwt", "authentication", "apis"}, true, 1.1996},
+		"entities given":   {map[string]string{"entities": `["Ada"]`}, []string{"Ada"}, false, 1.0796},
+		"no entities":      {map[string]string{"entities": `[]`}, nil, false, 1.0196},
+		"strength given":   {map[string]string{"strength": "0.7"}, []string{"jwt", "authentication", "apis"}, true, 0.7},
+		"both given":       {map[string]string{"entities": `["Ada"]`, "strength": "1"}, []string{"Ada"}, false, 1},
+		"what a tool said": {map[string]string{"origin": `"tool"`}, []string{"jwt", "authentication", "apis"}, true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec := foreign(t, "Use JWT tokens for authentication in all new APIs")
+			rec.ID = memory.DeriveID([]byte(name))
+			for key, value := range tt.fields {
+				rec.Fields[key] = json.RawMessage(value)
+			}
+			req := &op.ImportRequest{Foreign: true, Again: true, Records: []op.Record{rec}}
+			if fate := do(t, e, op.Import, req).Results[0].Fate; fate != op.ImportAdded {
+				t.Fatalf("it was %s", fate)
+			}
+			m := look(t, e, rec.ID).Memory
+			if !slices.Equal(m.Entities, tt.entities) || m.EntitiesFound != tt.found || m.Strength != tt.strength {
+				t.Errorf("it has entities %q, found %t, strength %v; want %q, %t, %v", m.Entities, m.EntitiesFound, m.Strength,
+					tt.entities, tt.found, tt.strength)
+			}
+		})
+	}
+}
+
+// An export of emberd comes back as it was, whatever a save would find in it.
+func TestExportsAreNotEnriched(t *testing.T) {
+	t.Parallel()
+	e := rich(t)
+	rec := foreign(t, "Use JWT tokens for authentication in all new APIs")
+	do(t, e, op.Import, &op.ImportRequest{Records: []op.Record{rec}})
+	if m := look(t, e, rec.ID).Memory; len(m.Entities) > 0 || m.StrengthFound {
+		t.Errorf("it came in as %+v", m)
 	}
 }

@@ -91,13 +91,14 @@ type PromotionResult struct {
 	CriteriaMet []string  `json:"criteria_met"`
 }
 
-// RelationResult is a relation that shared entities speak for.
+// RelationResult is a relation of two memories that share what few others have.
 type RelationResult struct {
 	FromID         memory.ID `json:"from_id"`
 	ToID           memory.ID `json:"to_id"`
 	RelationType   string    `json:"relation_type"` // always related
-	Strength       float64   `json:"strength"`
+	Strength       float64   `json:"strength"`      // by the rarity of what is shared and by similarity
 	Confidence     float64   `json:"confidence"`
+	Jaccard        float64   `json:"jaccard"` // CortexGraph's strength, by the share of entities and tags
 	SharedEntities []string  `json:"shared_entities"`
 	Reasoning      string    `json:"reasoning"`
 }

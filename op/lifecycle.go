@@ -83,8 +83,9 @@ type NextMove struct {
 // Job is work that is done by itself.
 type Job struct {
 	Name    string    `json:"name"`
-	Last    time.Time `json:"last,omitzero"` // since the start, of agents at all
-	Next    time.Time `json:"next,omitzero"` // not before something changes
+	Last    time.Time `json:"last,omitzero"`     // since the start, of agents at all
+	Next    time.Time `json:"next,omitzero"`     // not before something changes
+	Waiting int       `json:"waiting,omitempty"` // changes that the rate left for later
 	Problem string    `json:"problem,omitempty"`
 	Note    string    `json:"note,omitempty"`
 }

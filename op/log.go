@@ -195,9 +195,10 @@ type UseTotals struct {
 type ImportRequest struct {
 	Tx    string `json:"tx,omitempty" doc:"journal entry of an earlier batch of the same run"`
 	Again bool   `json:"again,omitempty" doc:"import also what was forgotten here"`
-	// Foreign records were not written by emberd. They are scanned for credentials, and
-	// a memory that is there is just so if its content is.
-	Foreign     bool `json:"foreign,omitempty" doc:"the records come from another system: scan them for credentials, and compare nothing but content"`
+	// Foreign records were not written by emberd. They are scanned for credentials, what they
+	// leave out of entities and strength is set as for a save, and a memory that is there is
+	// just so if its content is. An empty list of entities is none, and is not set.
+	Foreign     bool `json:"foreign,omitempty" doc:"the records come from another system: scan them for credentials, compare nothing but content, and work out entities and strength that are left out"`
 	AllowSecret bool `json:"allow_secret,omitempty" doc:"take in also foreign records that look like credentials"`
 	// DryRun answers as the import would and changes nothing. Each batch is answered as if
 	// it were the first, so a record that comes twice is added twice.

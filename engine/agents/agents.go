@@ -22,6 +22,8 @@ const (
 	// maxAtRisk is how many open items the decay agent may have, so that a store with many old
 	// memories does not fill the review note.
 	maxAtRisk = 100
+	// minTrust is the trust from the calibration from which on embeddings count for relations.
+	minTrust = 0.5
 	// MaxFound is how many results of an agent an answer has.
 	MaxFound = 100
 )
@@ -91,7 +93,10 @@ type agentsRun struct {
 	// urgent limits the decay agent to items of high urgency, and similar the cluster agent to
 	// groups of active memories; see [Agents.ConsolidateSimilar].
 	urgent, similar bool
-	more            bool // more work than the rate allows
+	// rest limits the run to agents of the backlog, and left has what the rate does not allow now, by agent.
+	rest     bool
+	left     map[string]int
+	revision uint64 // of the memories when the run began
 }
 
 // runAgents runs agents one after the other. If one fails, its result has the problem, and the
@@ -102,6 +107,7 @@ func (e *Agents) runAgents(ctx context.Context, r *agentsRun, names []string) (*
 	}
 	defer e.AgentScheduler.Running.Unlock()
 	begun := time.Now()
+	r.left, r.revision = make(map[string]int), e.Revision.Load()
 	r.res.At, r.res.DryRun = core.StampTime(r.now), r.dry
 	r.res.Ran = make([]op.AgentRan, len(names))
 	for i, name := range names {
@@ -184,7 +190,7 @@ func (r *agentsRun) allow(want int) int {
 		got = rate.Take(r.now, want)
 	}
 	r.ran.Waiting += want - got
-	r.more = r.more || got < want
+	r.left[r.ran.Agent] += want - got
 	return got
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// SimilarThreshold is the similarity above which memories are merged once a week (spec
+	// SimilarThreshold is the similarity above which memories are filed or merged once a week (spec
 	// "lifecycle and rekindling", consolidate_similar).
 	SimilarThreshold = 0.95
 	mergeAction      = "merge"

@@ -84,21 +84,24 @@ func (r *agentsRun) criteria(c promote.Candidate) []string {
 	return out
 }
 
-// relations relates memories that name the same entities.
+// relations relates memories that share what few others have.
 func (r *agentsRun) relations(ctx context.Context) error {
 	r.res.Relations = []op.RelationResult{}
 	subjects := r.e.subjects()
-	links, err := dedupe.DiscoverRelations(ctx, subjects, r.e.Opt.Agents.Relations)
+	links, err := dedupe.DiscoverRelations(ctx, r.e.Text, subjects, r.e.relationVectors(subjects),
+		r.e.Opt.Agents.Relations)
 	if err != nil {
 		return err
 	}
-	links = slices.DeleteFunc(links,
-		func(l dedupe.Link) bool {
-			return r.e.relationRemoved(subjects[l.A].ID, subjects[l.B].ID, memory.Related)
-		})
+	asked := r.pairsInReview()
+	links = slices.DeleteFunc(links, func(l dedupe.Link) bool {
+		a, b := subjects[l.A].ID, subjects[l.B].ID
+		return asked[[2]memory.ID{a, b}] || r.e.relationRemoved(a, b, memory.Related) ||
+			r.e.relationRemoved(a, b, memory.Contradicts)
+	})
 	r.ran.Found = len(links)
 	var reqs []op.RelateRequest
-	for i, l := range links {
+	for i, l := range links[:min(len(links), max(MaxFound, r.e.Opt.Agents.Rate))] {
 		told := relationResult(subjects, l)
 		if i < MaxFound {
 			r.res.Relations = append(r.res.Relations, told)
@@ -107,7 +110,44 @@ func (r *agentsRun) relations(ctx context.Context) error {
 			Strength: &told.Strength,
 			Metadata: map[string]json.RawMessage{"confidence": fmt.Appendf(nil, "%.2f", l.Confidence), "found_by": json.RawMessage(`"` + op.AgentRelations + `"`)}})
 	}
-	return r.relate(ctx, reqs[:r.allow(len(reqs))])
+	return r.relate(ctx, reqs[:r.allow(len(links))])
+}
+
+// relationVectors returns the embeddings that similarities of subjects are calculated with, nil to use words
+// only. Static embeddings count too: they are only a part of a relation's strength.
+func (e *Agents) relationVectors(subjects []dedupe.Subject) *dedupe.Vectors {
+	meaning := e.Merge.Semantic.Meaning
+	on := meaning.ServingRack()
+	if on == nil || on.Grade.Trust() < minTrust {
+		return nil
+	}
+	return &dedupe.Vectors{
+		Of:         func(i int) ([]float32, bool) { return on.Vector(subjects[i].ID, meaning.Digest) },
+		Similarity: on.Grade.Similarity,
+	}
+}
+
+// pairsInReview returns the pairs of memories that an undecided review item is about, ascending by ID. It includes
+// those of items that a dry run would have created.
+func (r *agentsRun) pairsInReview() map[[2]memory.ID]bool {
+	pairs := make(map[[2]memory.ID]bool)
+	add := func(item memory.ReviewItem) {
+		ids := slices.Sorted(slices.Values(item.MemoryIDs))
+		for i, a := range ids {
+			for _, b := range ids[i+1:] {
+				pairs[[2]memory.ID{a, b}] = true
+			}
+		}
+	}
+	for item := range r.e.Review.ReviewItems() {
+		if item.Status != memory.ItemClosed {
+			add(item)
+		}
+	}
+	for _, item := range r.would {
+		add(item)
+	}
+	return pairs
 }
 
 // relationRemoved reports whether a user removed a relation of that type between two memories, in
@@ -120,20 +160,18 @@ func (e *Agents) relationRemoved(a, b memory.ID, typ string) bool {
 	return taken(a, b) || taken(b, a)
 }
 
-// subjects returns the memories that may be related: those with entities that are current and
-// not archived. They include their existing relations of any kind, so that related memories
-// are not related again.
+// subjects returns the memories that may be related: those that are current and not archived.
+// They include their existing relations of any kind, so that related memories are not related again.
 func (e *Agents) subjects() []dedupe.Subject {
 	var out []dedupe.Subject
 	place := make(map[memory.ID]int)
 	for row := range e.Stm.Rows() {
-		names := row.Entities()
-		if len(names) == 0 || row.Stage().Cold() || e.Superseded(row) {
+		if row.Stage().Cold() || e.Superseded(row) {
 			continue
 		}
 		place[row.ID()] = len(out)
-		out = append(out, dedupe.Subject{ID: row.ID(), Group: row.Collection(), Entities: names, Tags: row.Tags(),
-			Related: make(map[memory.ID]bool)})
+		out = append(out, dedupe.Subject{ID: row.ID(), Group: row.Collection(), Text: row.Content(),
+			Entities: row.Entities(), Tags: row.Tags(), Related: make(map[memory.ID]bool)})
 	}
 	for row := range e.Stm.Rows() {
 		for _, rel := range e.Stm.Relations(row) {
@@ -148,12 +186,18 @@ func (e *Agents) subjects() []dedupe.Subject {
 }
 
 func relationResult(subjects []dedupe.Subject, l dedupe.Link) op.RelationResult {
-	why := fmt.Sprintf("both name %s", strings.Join(l.Entities, ", "))
-	if len(l.Tags) > 0 {
-		why += "; both are tagged " + strings.Join(l.Tags, ", ")
+	var why []string
+	for _, shared := range []struct {
+		what  string
+		names []string
+	}{{"both name ", l.Entities}, {"both are tagged ", l.Tags}, {"both say ", l.Words}} {
+		if len(shared.names) > 0 {
+			why = append(why, shared.what+strings.Join(shared.names, ", "))
+		}
 	}
 	return op.RelationResult{FromID: subjects[l.A].ID, ToID: subjects[l.B].ID, RelationType: memory.Related,
-		Strength: round(l.Strength), Confidence: round(l.Confidence), SharedEntities: l.Entities, Reasoning: why}
+		Strength: round(l.Strength), Confidence: round(l.Confidence), Jaccard: round(l.Jaccard),
+		SharedEntities: slices.Concat([]string{}, l.Entities), Reasoning: strings.Join(why, "; ")}
 }
 
 // round rounds to four digits.

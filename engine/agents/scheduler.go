@@ -27,12 +27,12 @@ const (
 	// saves, and UrgentPause the minimum time between two such searches.
 	UrgentDelay = time.Minute
 	UrgentPause = 5 * time.Minute
-	// similarEvery is how often near-duplicates are merged.
+	// similarEvery is how often near-duplicates are looked for, to be filed or merged.
 	similarEvery = 7 * 24 * time.Hour
 )
 
 // Names of runs in the file of the last runs: the whole pipeline, the search for urgent items,
-// and the merge of near-duplicates. Single agents have their own names in it.
+// and the look for near-duplicates. Single agents have their own names in it.
 const (
 	PipelineRun = "pipeline"
 	urgentRun   = "urgent"
@@ -42,7 +42,7 @@ const (
 // Jobs of the agents in status.
 const (
 	agentsJob  = "run of the agents"
-	similarJob = "merging of equal memories"
+	similarJob = "look for equal memories"
 )
 
 // AgentScheduler is the state of the agents' tasks.
@@ -61,10 +61,9 @@ type AgentScheduler struct {
 	mu   sync.Mutex
 	last map[string]time.Time // last runs that were not dry runs
 	next time.Time            // time of the next run, zero if it waits for a change
-	// revision is the revision of the memories after the last run of the pipeline, and more
-	// whether the rate left work.
+	// revision is the revision of the memories after the last run of the pipeline.
 	revision uint64
-	more     bool
+	backlog
 }
 
 // NewAgentScheduler continues from the file of the last run.
@@ -115,6 +114,7 @@ func (c *AgentScheduler) LastRun(name string) time.Time {
 func (c *AgentScheduler) finish(e *Agents, r *agentsRun) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.backlog.update(r, time.Duration(r.res.Millis)*time.Millisecond, e.Opt.Now())
 	switch {
 	case r.urgent:
 		c.last[urgentRun] = core.StampTime(r.now)
@@ -122,12 +122,19 @@ func (c *AgentScheduler) finish(e *Agents, r *agentsRun) error {
 		c.last[SimilarRun] = core.StampTime(r.now)
 	case r.asked != "":
 		c.last[r.asked] = core.StampTime(r.now)
+	case r.rest:
+		for _, ran := range r.res.Ran {
+			c.last[ran.Agent] = core.StampTime(r.now)
+		}
+		if c.revision == r.revision { // what changed since is from this run
+			c.revision = e.Revision.Load()
+		}
 	default:
 		c.last[PipelineRun] = core.StampTime(r.now)
 		for _, name := range op.Agents() {
 			c.last[name] = core.StampTime(r.now)
 		}
-		c.revision, c.more = e.Revision.Load(), r.more
+		c.revision = e.Revision.Load()
 	}
 	data, err := json.Marshal(c.last)
 	if err != nil {
@@ -191,7 +198,10 @@ func (e *Agents) AgentsDue(ctx context.Context) time.Time {
 	}
 	interval := e.Opt.Agents.Interval
 	if due := e.AgentScheduler.due("", interval); now.Before(due) {
-		return due
+		if agents := e.AgentScheduler.toResume(now); len(agents) > 0 {
+			e.runAutomatic(ctx, agentsJob, func() (*op.AgentsRunResult, error) { return e.runRest(ctx, agents) })
+		}
+		return e.AgentScheduler.sooner(now, due)
 	}
 	if e.AgentScheduler.wants(e) || !now.Before(e.AgentScheduler.due("", lifecycle.LooksAgain)) {
 		e.runAutomatic(ctx, agentsJob, func() (*op.AgentsRunResult, error) { return e.runPipeline(ctx) })
@@ -206,17 +216,17 @@ func (e *Agents) AgentsDue(ctx context.Context) time.Time {
 	default:
 	}
 	if e.AgentScheduler.wants(e) { // changed in the meantime, or interrupted
-		return now.Add(interval)
+		return e.AgentScheduler.sooner(now, now.Add(interval))
 	}
-	return now.Add(lifecycle.LooksAgain)
+	return e.AgentScheduler.sooner(now, now.Add(lifecycle.LooksAgain))
 }
 
 // wants reports whether the pipeline has work one interval after its last run: memories were
-// changed or used since, or the rate left work.
+// changed or used since.
 func (c *AgentScheduler) wants(e *Agents) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.more || c.revision != e.Revision.Load()
+	return c.revision != e.Revision.Load()
 }
 
 // runAutomatic records for status how an automatic run ended. It reports whether another run was
@@ -248,6 +258,17 @@ func (e *Agents) runPipeline(ctx context.Context) (*op.AgentsRunResult, error) {
 	return res, err
 }
 
+// runRest runs the agents that the rate stopped, automatically.
+func (e *Agents) runRest(ctx context.Context, agents []string) (*op.AgentsRunResult, error) {
+	r := agentsRun{e: e, by: AgentsActor(), now: e.Opt.Now(), set: e.Opt.Agents, merges: e.Opt.Agents.AutoMerge,
+		promotes: e.Opt.AutoPromote, rest: true}
+	res, err := e.runAgents(ctx, &r, agents)
+	if err == nil {
+		err = r.firstError()
+	}
+	return res, err
+}
+
 // firstError returns the first error of an agent in a finished run.
 func (r *agentsRun) firstError() error {
 	for _, a := range r.res.Ran {
@@ -271,6 +292,14 @@ func (e *Agents) ConsolidateSimilar(ctx context.Context, by memory.Actor,
 	return res, err
 }
 
+// similarFate returns what the weekly look for equal memories does with them.
+func similarFate(merges bool) string {
+	if merges {
+		return "merges"
+	}
+	return "files for review"
+}
+
 // LookForUrgent creates items of high urgency. If another run was in progress, it returns when
 // to try again, else zero.
 func (e *Agents) LookForUrgent(ctx context.Context) time.Time {
@@ -292,10 +321,10 @@ func (e *Agents) AgentJobs() []op.Job {
 	c := e.AgentScheduler
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	run := op.Job{Name: "agents", Last: c.last[PipelineRun], Problem: e.Chores.Problem(agentsJob),
+	run := op.Job{Name: "agents", Last: c.last[PipelineRun], Problem: e.Chores.Problem(agentsJob), Waiting: c.waiting(),
 		Note: "an interval after something changed, or a day later"}
 	similar := op.Job{Name: "similar", Last: c.last[SimilarRun], Problem: e.Chores.Problem(similarJob),
-		Note: "with a run of the agents, once a week"}
+		Note: "with a run of the agents, once a week; " + similarFate(e.Opt.Agents.AutoMerge)}
 	if e.Opt.Agents.Interval > 0 && e.Lifecycle.IsPrimary() {
 		run.Next = core.StampTime(c.next)
 		if !similar.Last.IsZero() {

@@ -59,7 +59,7 @@ type Agents struct {
 	Ladder    dedupe.Ladder
 	// Rate is how many changes an agent makes in any minute, 1 or more.
 	Rate int
-	// Relations are the rules for relations between memories that name the same entities.
+	// Relations are the rules for relations between memories.
 	Relations dedupe.RelationRules
 	// Threshold is the minimum similarity of memories in one cluster, which has MinSize to
 	// MaxSize memories.
@@ -71,7 +71,8 @@ type Agents struct {
 func DefaultAgents() Agents {
 	return Agents{Interval: time.Hour, Ladder: dedupe.DefaultLadder(), Rate: 60, Threshold: op.ClusterThreshold,
 		MinSize: 2, MaxSize: op.MaxClusterSize,
-		Relations: dedupe.RelationRules{MinShared: 2, MinConfidence: 0.5, Most: 10}}
+		Relations: dedupe.RelationRules{MinShared: 2, MinConfidence: 0.5, MinStrength: dedupe.MinRelationStrength,
+			Same: op.ClusterThreshold, Most: 10}}
 }
 
 // check returns an error for the first setting out of bounds.

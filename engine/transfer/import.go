@@ -116,6 +116,7 @@ func (e *Transfer) importChunk(ctx context.Context, req *op.ImportRequest, res *
 				if req.Foreign {
 					e.markImported(ctx, r.Fields)
 					e.fadeFromNow(r.Record)
+					e.enrich(r.Record, req.AllowSecret)
 				}
 				tx.Changes = append(tx.Changes, r.change())
 			case req.Foreign && more && r.Forgotten.IsZero():
@@ -220,6 +221,37 @@ func (e *Transfer) fadeFromNow(r *op.Record) {
 	_, used := r.Fields["last_used"]
 	if !used && r.Forgotten.IsZero() && (r.Use == nil || r.Use.LastUsed.IsZero()) {
 		r.Fields["last_used"], _ = core.Encode(core.StampTime(e.Opt.Now())) // a time always encodes
+	}
+}
+
+// enrich sets the entities and the strength of a record from another system that says nothing of them, as a
+// save does. A list without entities says that there are none.
+func (e *Transfer) enrich(r *op.Record, allowSecret bool) {
+	req := op.SaveRequest{AllowSecret: allowSecret}
+	m := memory.Memory{Strength: 1}
+	if text, err := core.Encode(r.Fields); err != nil || json.Unmarshal(text, &m) != nil || !r.Forgotten.IsZero() {
+		return
+	}
+	if _, given := r.Fields["entities"]; given {
+		req.Entities = append([]string{}, m.Entities...)
+	}
+	if _, given := r.Fields["strength"]; given {
+		req.Strength = &m.Strength
+	}
+	e.Graph.Enrich(&m, &req)
+	delete(r.Fields, "entities")
+	set := map[string]any{"strength": m.Strength}
+	if len(m.Entities) > 0 {
+		set["entities"] = m.Entities
+	}
+	if m.EntitiesFound {
+		set["entities_found"] = true
+	}
+	if m.StrengthFound {
+		set["strength_found"] = true
+	}
+	for key, value := range set {
+		r.Fields[key], _ = core.Encode(value) // names and numbers always encode
 	}
 }
 

@@ -115,6 +115,7 @@ func (s record) into(m *memory.Memory, o *Options) {
 		}
 		if value, ok := s.number(key, 0, hi); ok {
 			*to = value
+			m.StrengthFound = m.StrengthFound && key != "strength"
 		}
 	}
 	s.lists(m)
@@ -133,9 +134,12 @@ func (s record) lists(m *memory.Memory) {
 		m.Tags = tags
 		delete(s, "tags")
 	}
-	if entities, err := memory.NormalizeEntities(s.names("entities")); err == nil && len(entities) > 0 {
+	names := s.names("entities")
+	if entities, err := memory.NormalizeEntities(names); err == nil && len(entities) > 0 {
 		m.Entities = entities
 		delete(s, "entities")
+	} else if names != nil {
+		m.Entities = []string{} // none, and not left out
 	}
 }
 

@@ -110,13 +110,15 @@ func (h *builder) note(at Place, format string, args ...any) {
 	}
 }
 
-// blank returns a memory as a save without any options makes it.
+// blank returns a memory as a save without any options makes it. StrengthFound says that the source gives no strength,
+// until it does.
 func (h *builder) blank() memory.Memory {
 	collection := h.o.Collection
 	if collection == "" {
 		collection = memory.DefaultCollection
 	}
-	return memory.Memory{Confidence: 1, Importance: 0.5, Strength: 1, Collection: collection, Stage: memory.Active}
+	return memory.Memory{Confidence: 1, Importance: 0.5, Strength: 1, StrengthFound: true, Collection: collection,
+		Stage: memory.Active}
 }
 
 // add adds a memory, with the fields that all memories of the result share. It reports a text

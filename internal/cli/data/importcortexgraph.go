@@ -122,7 +122,7 @@ func cortexGraphID(id string) memory.ID {
 // review) is left out, and what nothing is known about goes into meta.
 func (r *storeImport) cortexGraphMemory(id string, object map[string]json.RawMessage) (op.Record, error) {
 	m := memory.Memory{ID: cortexGraphID(id), Aliases: foreignID(id, cortexGraphID(id)), Confidence: 1, Importance: 0.5,
-		Strength: 1, Collection: memory.DefaultCollection,
+		Strength: 1, StrengthFound: isAbsent(object["strength"]), Collection: memory.DefaultCollection,
 		Stage: memory.Active, Meta: map[string]json.RawMessage{}}
 	var status string
 	fields := map[string]any{
@@ -156,6 +156,9 @@ func (r *storeImport) cortexGraphMemory(id string, object map[string]json.RawMes
 	}
 	return r.recordOf(&m)
 }
+
+// isAbsent reports whether a source does not give a value.
+func isAbsent(value json.RawMessage) bool { return value == nil || string(value) == "null" }
 
 // cortexGraphMeta takes tags, source and context out of meta, and what is under extra as
 // meta of its own.

@@ -87,7 +87,7 @@ func (r *storeImport) entityRecord(e *refgraph.Entity) (op.Record, error) {
 	}
 	m := memory.Memory{ID: req.ID, Aliases: req.Aliases, Content: req.Content, Entities: req.Entities, Meta: req.Meta,
 		Type: req.Type, Confidence: 1, Importance: 0.5,
-		Strength: 1, Collection: req.Collection, Stage: memory.Active,
+		Strength: 1, StrengthFound: true, Collection: req.Collection, Stage: memory.Active,
 		CreatedAt: r.now.Add(time.Duration(len(r.memories.order)) * time.Millisecond)}
 	if err := r.checkForeign(&m); err != nil {
 		return op.Record{}, err

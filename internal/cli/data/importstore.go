@@ -354,6 +354,13 @@ func (r *storeImport) recordOf(m *memory.Memory) (op.Record, error) {
 	if m.LastUsed.IsZero() {
 		delete(rec.Fields, "last_used")
 	}
+	if m.Entities != nil && len(m.Entities) == 0 { // the source says that there are none
+		rec.Fields["entities"] = json.RawMessage("[]")
+	}
+	if m.StrengthFound { // the source says none; the daemon finds it
+		delete(rec.Fields, "strength")
+		delete(rec.Fields, "strength_found")
+	}
 	return rec, nil
 }
 
@@ -407,8 +414,12 @@ func (r *storeImport) checkForeign(m *memory.Memory) (err error) {
 	if m.Tags, err = memory.NormalizeTags(m.Tags); err != nil {
 		return err
 	}
+	given := m.Entities != nil
 	if m.Entities, err = memory.NormalizeEntities(m.Entities); err != nil {
 		return err
+	}
+	if given && m.Entities == nil {
+		m.Entities = []string{}
 	}
 	if m.Aliases, err = memory.NormalizeAliases(m.Aliases); err != nil {
 		return err

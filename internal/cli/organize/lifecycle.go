@@ -143,6 +143,9 @@ func jobTimes(s *cli.App, j *op.Job) string {
 	if !j.Next.IsZero() {
 		parts = append(parts, "next "+cli.In(j.Next.Sub(s.Now())))
 	}
+	if j.Waiting > 0 {
+		parts = append(parts, cli.Grouped(j.Waiting)+" waiting")
+	}
 	if j.Note != "" {
 		parts = append(parts, j.Note)
 	}

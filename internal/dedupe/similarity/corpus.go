@@ -137,6 +137,12 @@ func Join(parts ...TermVector) TermVector {
 // Terms is how many different terms there are. Their numbers are 0 to one less.
 func (c *Corpus) Terms() int { return len(c.df) }
 
+// ID returns the number of a term, false if no text has it.
+func (c *Corpus) ID(term string) (id int32, known bool) {
+	id, known = c.ids[term]
+	return id, known
+}
+
 // Rarer orders terms by how many texts hold them, fewest first, and is 0 for one term.
 func (c *Corpus) Rarer(a, b int32) int {
 	return cmp.Or(cmp.Compare(c.df[a], c.df[b]), cmp.Compare(a, b))
