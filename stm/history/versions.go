@@ -165,7 +165,7 @@ func versions(id memory.ID, lines map[record.Stamp]record.LogLine, told map[reco
 		}
 		switch {
 		case row.Live():
-			alive = row.Doc
+			alive = row.JSON()
 		case alive == nil:
 			alive = in.Forgotten(id)
 		}
@@ -180,7 +180,7 @@ func (v *Version) compare(before, after *table.Row, alive []byte, c *record.Chan
 	if err != nil {
 		prior = record.Superseded{}
 	}
-	was := before.Doc
+	was := before.JSON()
 	switch {
 	case c.IsDelete() && (before.Live() || before.Rest().Tomb.IsZero()):
 		v.Action = Forgot
@@ -194,7 +194,7 @@ func (v *Version) compare(before, after *table.Row, alive []byte, c *record.Chan
 	default:
 		v.Action = Changed
 	}
-	v.Fields = differences(was, after.Doc, prior.Keys)
+	v.Fields = differences(was, after.JSON(), prior.Keys)
 	if v.Action == Changed && len(v.Fields) == 0 {
 		v.Action = ""
 	}
