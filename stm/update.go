@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"slices"
 
 	"emberd/memory"
 	"emberd/stm/record"
@@ -105,6 +106,7 @@ func (s *Store) pending(tx *wal.Tx) (*wal.Pending, error) {
 	if len(p.Line.Changes) == 1 {
 		p.Line.Op = p.Line.Changes[0].Op
 	}
+	p.Line.Packed = !slices.ContainsFunc(p.Line.Changes, func(c record.Change) bool { return !c.Archives() })
 	if err := s.readBack(p); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package evalcmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -18,13 +19,26 @@ import (
 
 // measureSize compacts the log and measures what the store takes, before the first question.
 func (l *life) measureSize(ctx context.Context) error {
-	if _, err := op.Compact.Call(ctx, l.e, &op.CompactRequest{}); err != nil && memory.CodeOf(err) != memory.Busy {
+	err := until(ctx, func() (bool, error) { // one in the background may be under way
+		_, err := op.Compact.Call(ctx, l.e, &op.CompactRequest{})
+		if memory.CodeOf(err) == memory.Busy {
+			return false, nil
+		}
+		return true, err
+	})
+	if err == nil {
+		err = l.e.Stm.WriteSnapshot(ctx)
+	}
+	files, listed := l.e.Stm.Segments()
+	if err = errors.Join(err, listed); err != nil {
 		return err
 	}
-	if err := l.e.Stm.WriteSnapshot(ctx); err != nil {
-		return err
+	for _, f := range files {
+		if !f.Replaced { // those that are go minutes later
+			l.row.Log += f.Bytes
+		}
 	}
-	l.row.Log, l.row.Snapshot = sizeOf(l.e.Opt.Data, ""), sizeOf(l.e.Opt.State, "stm.snap")
+	l.row.Snapshot = sizeOf(l.e.Opt.State, "stm.snap")
 	l.row.Heap = heapInUse() - l.heap
 	return nil
 }
