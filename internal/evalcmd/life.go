@@ -26,7 +26,7 @@ type life struct {
 	names map[memory.ID]string
 	texts map[memory.ID]string // as they were saved
 	row   eval.LifecycleRow
-	opens bool  // each question opens what it offers
+	opens bool // each question opens what it offers
 	stop  func() error
 	heap  int64 // of this program without the engine
 }
