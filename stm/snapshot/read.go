@@ -155,18 +155,18 @@ type filling struct {
 	t     *table.Table
 	byDoc []*table.Cell
 	plain bool // rows are of the version withPlainRows
+	regs  table.SharedRegisters
 }
 
 // rows takes n rows in, which keep the bytes that they are decoded from.
 func (in *filling) rows(d *record.Decoder, n int) {
 	rows, cells := make([]table.Row, n), make([]table.Cell, n)
-	var last []table.Register
 	for i := range n {
 		var doc uint32
 		if in.plain {
 			doc = table.DecodeRow6(d, &rows[i])
 		} else {
-			doc = table.DecodeRow(d, &rows[i], &last)
+			doc = table.DecodeRow(d, &rows[i], &in.regs)
 		}
 		if d.Err != nil {
 			return

@@ -28,6 +28,16 @@ func (r *Row) JSON() []byte {
 	return doc
 }
 
+// Unpacked returns a row whose document is read without decompressing it each time, for who reads it more than once.
+func (r *Row) Unpacked() *Row {
+	if len(r.Doc) == 0 || r.Doc[0] != packedMark {
+		return r
+	}
+	out := *r
+	out.Doc = r.JSON()
+	return &out
+}
+
 // pack compresses the document of a cold memory and takes down where its note is. No other goroutine may have the row
 // yet.
 func (r *Row) pack() {

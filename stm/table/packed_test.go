@@ -57,10 +57,10 @@ func TestColdRowInASnapshot(t *testing.T) {
 		t.Errorf("%d bytes for two documents of %d", len(e.B), len(rows[0].JSON()))
 	}
 	d := &record.Decoder{B: e.B}
-	var last []table.Register
+	var shared table.SharedRegisters
 	for _, want := range rows {
 		var got table.Row
-		doc := table.DecodeRow(d, &got, &last)
+		doc := table.DecodeRow(d, &got, &shared)
 		if d.Err != nil || doc != 7 || got.Rev() != want.Rev() || !bytes.Equal(got.JSON(), want.JSON()) ||
 			!got.MayBeAt("Memories/Archive/The kettle.md") || got.KeyRev("stage") != want.KeyRev("stage") {
 			t.Errorf("read back as %s %s, %v", got.Rev(), got.JSON(), d.Err)
@@ -76,9 +76,9 @@ func TestDamagedRowInASnapshot(t *testing.T) {
 		for _, to := range []byte{0, 1, 0x7f, 0xff} {
 			b := bytes.Clone(e.B)
 			b[i] = to
-			var last []table.Register
+			var shared table.SharedRegisters
 			var got table.Row
-			table.DecodeRow(&record.Decoder{B: b}, &got, &last)
+			table.DecodeRow(&record.Decoder{B: b}, &got, &shared)
 			_ = got.Rev()
 			_ = got.Text()
 		}

@@ -85,24 +85,47 @@ func (f *deletedText) encode(e *record.Encoder) {
 	}
 }
 
-// DecodeRow reads what Encode wrote. last has the registers of the row before, which many rows share: those that were
-// archived together.
-func DecodeRow(d *record.Decoder, r *Row, last *[]Register) (doc uint32) {
+// SharedRegisters has the registers of rows that were read, for other rows that have the same: memories that were
+// archived together. The zero value is empty.
+type SharedRegisters struct {
+	by  map[string][]Register
+	key []byte // scratch
+}
+
+// share returns registers that are equal to those given.
+func (s *SharedRegisters) share(regs []Register) []Register {
+	if len(regs) == 0 {
+		return nil
+	}
+	s.key = s.key[:0]
+	for _, g := range regs {
+		s.key = g.Stamp.Append(append(append(s.key, g.Key...), 0))
+	}
+	if same, ok := s.by[string(s.key)]; ok {
+		return same
+	}
+	if s.by == nil {
+		s.by = map[string][]Register{}
+	}
+	regs = slices.Clone(regs)
+	s.by[string(s.key)] = regs
+	return regs
+}
+
+// DecodeRow reads what Encode wrote.
+func DecodeRow(d *record.Decoder, r *Row, shared *SharedRegisters) (doc uint32) {
 	copy(r.Key[:], d.Take(16))
 	doc = uint32(d.Uint())
 	r.Doc = d.Bytes()
 	stamps := decodeStamps(d)
 	var o Extra
 	r.Base, o.Tomb, o.Born, o.rev = stamps[0], stamps.at(d), stamps.at(d), stamps.at(d)
-	n := d.Count(2)
-	o.Regs = make([]Register, 0, n)
-	for range n {
-		o.Regs = append(o.Regs, Register{decodeKey(d), stamps.at(d)})
+	var buf [16]Register
+	regs := buf[:0]
+	for range d.Count(2) {
+		regs = append(regs, Register{decodeKey(d), stamps.at(d)})
 	}
-	if slices.Equal(o.Regs, *last) {
-		o.Regs = *last
-	}
-	*last = o.Regs
+	o.Regs = shared.share(regs)
 	o.Forgot = decodeForgot(d)
 	d.Hot(&r.Hot)
 	r.Hot.Home = d.Uint64()
