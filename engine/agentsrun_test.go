@@ -260,7 +260,7 @@ func TestTheRateOfTheAgents(t *testing.T) {
 	e := h.open(t)
 	var req op.SaveBatchRequest
 	for i := range 150 {
-		item := op.SaveRequest{Content: fmt.Sprint("pebble ", i), CreatedAt: h.daysAgo(40)}
+		item := op.SaveRequest{Content: fmt.Sprint("pebble ", i), CreatedAt: h.daysAgo(40), LastUsed: h.daysAgo(40)}
 		if i == 77 {
 			item.UseCount, item.Strength = 3, new(1.6)
 		}

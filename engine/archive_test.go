@@ -195,7 +195,8 @@ func TestArchivingWithoutItsVault(t *testing.T) {
 	}
 }
 
-// Many are one entry, which one undo takes back, whatever became of their notes.
+// Many are one entry, which one undo takes back, whatever became of their notes. The notes that the archiving made
+// go with it, but for one that somebody edited.
 func TestArchivingManyAndUndoing(t *testing.T) {
 	t.Parallel()
 	d := shelf(t, nil)
@@ -209,7 +210,7 @@ func TestArchivingManyAndUndoing(t *testing.T) {
 	got := d.archived(ids...)
 	d.write(t, look(t, d.Engine, ids[0]).VaultPath, noteFor(ids[0], "edited since"))
 	ok(t, os.Remove(filepath.Join(d.Vaults[0], look(t, d.Engine, ids[1]).VaultPath)))
-	files := d.files(t)
+	edited := look(t, d.Engine, ids[0]).VaultPath
 	undone := do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: got.Entry})
 	if len(undone.Items) != len(ids) {
 		t.Errorf("%d of %d undone", len(undone.Items), len(ids))
@@ -219,7 +220,43 @@ func TestArchivingManyAndUndoing(t *testing.T) {
 			t.Errorf("undone, the memory is %s with %d bytes", m.Stage, len(m.Content))
 		}
 	}
-	wantFiles(t, d.house, files...)
+	wantFiles(t, d.house, edited)
+}
+
+// An undo of the undo archives again, and has the text in a note before the log leaves it. Where it cannot be
+// written yet, nothing is undone.
+func TestUndoingTheUndoOfAnArchiving(t *testing.T) {
+	t.Parallel()
+	d := shelf(t, nil)
+	id := save(t, d.Engine, leaky).ID
+	first := do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: d.archived(id).Entry})
+	wantFiles(t, d.house)
+	again := &op.UndoRequest{Tx: first.Tx}
+	wantCode(t, refused(t, d.Engine, op.Undo, again), memory.Busy, "nothing was undone; try again in a minute")
+	d.advance(2 * time.Minute)
+	d.rest(t, d.Engine)
+	do(t, d.Engine, op.Undo, again)
+	cold := look(t, d.Engine, id)
+	if cold.Stage != memory.Archived || cold.Content == leaky {
+		t.Fatalf("the memory is %+v", cold.Memory)
+	}
+	d.settle()
+	if back := d.rekindled(id); back.Memory.Content != leaky {
+		t.Errorf("it came back as %q", back.Memory.Content)
+	}
+}
+
+// After an undo it can be archived again at once, in a note of another name.
+func TestArchivingAgainAfterAnUndo(t *testing.T) {
+	t.Parallel()
+	d := shelf(t, nil)
+	id := save(t, d.Engine, leaky).ID
+	do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: d.archived(id).Entry})
+	d.archived(id)
+	wantFiles(t, d.house, look(t, d.Engine, id).VaultPath)
+	if back := d.rekindled(id); back.Memory.Content != leaky {
+		t.Errorf("it came back as %q", back.Memory.Content)
+	}
 }
 
 func TestFading(t *testing.T) {

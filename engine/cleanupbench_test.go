@@ -36,7 +36,7 @@ func generated(n int) []op.SaveRequest {
 			r.Shuffle(len(words), func(a, b int) { words[a], words[b] = words[b], words[a] })
 			text = strings.Join(words, " ")
 		}
-		out = append(out, op.SaveRequest{Content: text, CreatedAt: time.Date(2025, 6, 1, 0, i, 0, 0, time.UTC)})
+		out = append(out, op.SaveRequest{Content: text, CreatedAt: time.Date(2025, 6, 1, 0, i, 0, 0, time.UTC), LastUsed: time.Date(2025, 6, 1, 0, i, 0, 0, time.UTC)})
 	}
 	return out
 }

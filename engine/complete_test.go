@@ -12,7 +12,7 @@ func TestWhatWasBegunGoesOn(t *testing.T) {
 	t.Parallel()
 	h := vaultHouse(t, map[string]string{"Projects/Garden.md": "g", "Projects/Gate.md": "g", "Home.md": "h"})
 	e := h.following(t)
-	first := do(t, e, op.Save, &op.SaveRequest{Content: "Water  the\nroses", Tags: []string{"garden", "water"}, Project: "house", CreatedAt: h.daysAgo(1)}).Memory
+	first := do(t, e, op.Save, &op.SaveRequest{Content: "Water  the\nroses", Tags: []string{"garden", "water"}, Project: "house", CreatedAt: h.daysAgo(1), LastUsed: h.daysAgo(1)}).Memory
 	second := save(t, e, "Mow", "garden", "gras")
 	tests := map[string]struct {
 		req   op.CompleteRequest

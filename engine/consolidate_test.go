@@ -184,7 +184,8 @@ func TestConsolidate(t *testing.T) {
 	if after := withoutLine(stateOf(t, d.Engine), m.NewMemoryID); after != before {
 		t.Errorf("undone, it is\n%s\nwant\n%s", after, before)
 	}
-	d.merged(one.ID, other.ID) // again: the notes are there already
+	wantFiles(t, d.house)
+	d.merged(one.ID, other.ID) // again
 }
 
 // withoutLine leaves out what is said of one memory.

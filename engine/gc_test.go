@@ -26,7 +26,7 @@ func TestGCTellsAndThenCollects(t *testing.T) {
 	h := newHouse(t)
 	e := h.open(t)
 	fresh := save(t, e, "fresh")
-	core := do(t, e, op.Save, &op.SaveRequest{Content: "core", Core: true, CreatedAt: h.daysAgo(400)}).Memory
+	core := do(t, e, op.Save, &op.SaveRequest{Content: "core", Core: true, CreatedAt: h.daysAgo(400), LastUsed: h.daysAgo(400)}).Memory
 	ids := h.faint(t, e, 5)
 	before := stored(t, e)
 

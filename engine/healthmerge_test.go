@@ -205,7 +205,7 @@ func TestTheReportIsKept(t *testing.T) {
 	h := newHouse(t)
 	e := h.open(t)
 	for i := range 12 {
-		do(t, e, op.Save, &op.SaveRequest{Content: fmt.Sprintf("pebble %d of the beach", i), CreatedAt: h.daysAgo(float64(5 * i))})
+		do(t, e, op.Save, &op.SaveRequest{Content: fmt.Sprintf("pebble %d of the beach", i), CreatedAt: h.daysAgo(float64(5 * i)), LastUsed: h.daysAgo(float64(5 * i))})
 	}
 	a, b := save(t, e, sameA), save(t, e, sameB)
 	oldRecords(t, e, "test test test")

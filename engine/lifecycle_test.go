@@ -27,7 +27,7 @@ const day = 24 * time.Hour
 // saved stores a memory that was made, and not used since, so many days ago.
 func (h *house) saved(t testing.TB, e *engine.Engine, days float64, content string) memory.ID {
 	t.Helper()
-	return do(t, e, op.Save, &op.SaveRequest{Content: content, CreatedAt: h.daysAgo(days)}).Memory.ID
+	return do(t, e, op.Save, &op.SaveRequest{Content: content, CreatedAt: h.daysAgo(days), LastUsed: h.daysAgo(days)}).Memory.ID
 }
 
 // runs has the keeper run once by itself.
@@ -105,7 +105,7 @@ func TestAgesByCategoryAndCore(t *testing.T) {
 	e := h.open(t)
 	ids := map[string]memory.ID{}
 	for name, req := range map[string]op.SaveRequest{"plain": {}, "work": {Category: "work"}, "core": {Category: "work", Core: true}} {
-		req.Content, req.CreatedAt = name, h.daysAgo(6)
+		req.Content, req.CreatedAt, req.LastUsed = name, h.daysAgo(6), h.daysAgo(6)
 		ids[name] = do(t, e, op.Save, &req).Memory.ID
 	}
 	wantMoves(t, runs(t, e), map[string]int{op.MoveDemote: 1})
@@ -239,7 +239,7 @@ func TestOneUndoTakesAWholeRunBack(t *testing.T) {
 	if got := stored(t, e); !maps.Equal(got, before) {
 		t.Errorf("after the undo:\n%v\nwant\n%v", got, before)
 	}
-	wantFiles(t, h, "Memories/Archive/"+path.Base(h.archiveNote(t)))
+	wantFiles(t, h)
 
 	// It does not begin again at once.
 	wantMoves(t, runs(t, e), map[string]int{})

@@ -24,7 +24,7 @@ func stock(b *testing.B, n int, days float64) (*house, *engine.Engine) {
 	for left := n; left > 0; left -= op.MaxBatch {
 		req := new(op.SaveBatchRequest)
 		for i := range min(left, op.MaxBatch) {
-			req.Items = append(req.Items, op.SaveRequest{Content: s.words(20 + s.IntN(20)), CreatedAt: h.daysAgo(days),
+			req.Items = append(req.Items, op.SaveRequest{Content: s.words(20 + s.IntN(20)), CreatedAt: h.daysAgo(days), LastUsed: h.daysAgo(days),
 				Project: fmt.Sprint("project", i%7), Tags: []string{fmt.Sprint("tag", s.zipf.Uint64()%500), fmt.Sprint("tag", s.zipf.Uint64()%500)}})
 		}
 		do(b, e, op.SaveBatch, req)

@@ -18,7 +18,7 @@ func TestSorts(t *testing.T) {
 	e, clock := newEngine(t)
 	old := do(t, e, op.Save, &op.SaveRequest{Content: "old", CreatedAt: clock.daysAgo(9), LastUsed: clock.daysAgo(1), UseCount: 2}).Memory
 	do(t, e, op.Save, &op.SaveRequest{Content: "used", CreatedAt: clock.daysAgo(5), LastUsed: clock.Now(), UseCount: 1})
-	do(t, e, op.Save, &op.SaveRequest{Content: "new", CreatedAt: clock.daysAgo(2), Strength: new(2.0)})
+	do(t, e, op.Save, &op.SaveRequest{Content: "new", CreatedAt: clock.daysAgo(2), LastUsed: clock.daysAgo(2), Strength: new(2.0)})
 	do(t, e, op.Search, &op.SearchRequest{Query: "old"})
 	for sort, want := range map[string][]string{
 		"":         {"new", "used", "old"},
@@ -76,7 +76,7 @@ func TestPagesTogetherAreTheList(t *testing.T) {
 		add := func(label string) memory.ID {
 			created := clock.daysAgo(rapid.Float64Range(0, 3).Draw(t, label))
 			res, err := op.Save.Call(t.Context(), e, &op.SaveRequest{
-				Content: label, Project: project, CreatedAt: created, UseCount: rapid.Int64Range(0, 2).Draw(t, "uses"),
+				Content: label, Project: project, CreatedAt: created, LastUsed: created, UseCount: rapid.Int64Range(0, 2).Draw(t, "uses"),
 			})
 			if err != nil {
 				t.Fatal(err)

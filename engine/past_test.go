@@ -38,8 +38,8 @@ func TestAsOfAnEarlierMoment(t *testing.T) {
 	if shown.Content != tart.Content || shown.Rev != tart.Rev {
 		t.Errorf("the forgotten memory as of then is %+v, want %+v", shown, tart)
 	}
-	if now := look(t, e, pie.ID); now.UseCount != 0 || now.AccessCount != 1 {
-		t.Errorf("looking back counted: %d uses, %d accesses", now.UseCount, now.AccessCount)
+	if now := look(t, e, pie.ID); now.UseCount != 1 || now.AccessCount != 1 {
+		t.Errorf("looking back counted, and not the edit alone: %d uses, %d accesses", now.UseCount, now.AccessCount)
 	}
 	do(t, e, op.List, &op.ListRequest{AsOf: then, Filter: op.Filter{Collection: "knowledge", Project: "baking"}})
 	for _, wrong := range []struct {

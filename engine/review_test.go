@@ -18,7 +18,7 @@ func harbour(t *testing.T) *engine.Engine {
 		save(t, e, fmt.Sprintf("harbour light number %d", i))
 	}
 	for _, text := range []string{"harbour light of old", "harbour of many other things and words, none of them asked for"} {
-		do(t, e, op.Save, &op.SaveRequest{Content: text, CreatedAt: clock.daysAgo(8)})
+		do(t, e, op.Save, &op.SaveRequest{Content: text, CreatedAt: clock.daysAgo(8), LastUsed: clock.daysAgo(8)})
 	}
 	return e
 }
@@ -76,7 +76,7 @@ func TestAHitIsNotShownAgainAsAReview(t *testing.T) {
 	h.Review.Min = 0.9
 	e := h.open(t)
 	for i := range 30 {
-		do(t, e, op.Save, &op.SaveRequest{Content: fmt.Sprintf("harbour light number %d", i), CreatedAt: h.daysAgo(0.2)})
+		do(t, e, op.Save, &op.SaveRequest{Content: fmt.Sprintf("harbour light number %d", i), CreatedAt: h.daysAgo(0.2), LastUsed: h.daysAgo(0.2)})
 	}
 	hits := searchFor(t, e, "harbour light")
 	texts := hitContents(hits)
@@ -91,7 +91,7 @@ func TestAMemoryWhoseNoteIsShownIsNoReview(t *testing.T) {
 	h := vaultHouse(t, nil)
 	h.LTMWeight = 2
 	e := h.open(t)
-	m := do(t, e, op.Save, &op.SaveRequest{Content: "harbour light of old", CreatedAt: h.daysAgo(8)}).Memory
+	m := do(t, e, op.Save, &op.SaveRequest{Content: "harbour light of old", CreatedAt: h.daysAgo(8), LastUsed: h.daysAgo(8)}).Memory
 	for i := range 12 {
 		save(t, e, fmt.Sprintf("harbour light number %d", i))
 	}

@@ -35,7 +35,7 @@ func TestSaveFillsInDefaults(t *testing.T) {
 func TestAnImportedMemoryIsAsOldAsItSays(t *testing.T) {
 	t.Parallel()
 	e, clock := newEngine(t)
-	m := do(t, e, op.Save, &op.SaveRequest{Content: "an old story", CreatedAt: clock.daysAgo(30), UseCount: 4}).Memory
+	m := do(t, e, op.Save, &op.SaveRequest{Content: "an old story", CreatedAt: clock.daysAgo(30), LastUsed: clock.daysAgo(30), UseCount: 4}).Memory
 	if !m.LastUsed.Equal(m.CreatedAt) || m.AgeDays != 30 || m.UseCount != 4 {
 		t.Errorf("got last use %v, age %v, %d uses, want the creation, 30 and 4", m.LastUsed, m.AgeDays, m.UseCount)
 	}

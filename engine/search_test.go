@@ -40,7 +40,7 @@ func move(t testing.TB, e *engine.Engine, id memory.ID, stage memory.Stage) {
 func TestAnExactMatchOfAnyAgeStaysAboveWeakFreshOnes(t *testing.T) {
 	t.Parallel()
 	e, clock := newEngine(t)
-	old := do(t, e, op.Save, &op.SaveRequest{Content: "copper valve torque", CreatedAt: clock.daysAgo(3650)}).Memory
+	old := do(t, e, op.Save, &op.SaveRequest{Content: "copper valve torque", CreatedAt: clock.daysAgo(3650), LastUsed: clock.daysAgo(3650)}).Memory
 	move(t, e, old.ID, memory.Demoted)
 	for _, word := range []string{"copper", "valve", "torque"} {
 		save(t, e, word+" paint today")
@@ -55,7 +55,7 @@ func TestOfEqualMatchesTheFresherComesFirst(t *testing.T) {
 	t.Parallel()
 	e, clock := newEngine(t)
 	for _, days := range []float64{40, 0, 400, 4} {
-		do(t, e, op.Save, &op.SaveRequest{Content: fmt.Sprintf("tide table %g", days), CreatedAt: clock.daysAgo(days)})
+		do(t, e, op.Save, &op.SaveRequest{Content: fmt.Sprintf("tide table %g", days), CreatedAt: clock.daysAgo(days), LastUsed: clock.daysAgo(days)})
 	}
 	want := []string{"tide table 0", "tide table 4", "tide table 40", "tide table 400"}
 	for _, query := range []string{"tide", ""} {
@@ -69,8 +69,8 @@ func TestCoreMemoriesNeverFade(t *testing.T) {
 	t.Parallel()
 	e, clock := newEngine(t)
 	year := clock.daysAgo(365)
-	do(t, e, op.Save, &op.SaveRequest{Content: "anchor chain", CreatedAt: year})
-	do(t, e, op.Save, &op.SaveRequest{Content: "anchor light", CreatedAt: year, Core: true, Strength: new(0.0)})
+	do(t, e, op.Save, &op.SaveRequest{Content: "anchor chain", CreatedAt: year, LastUsed: year})
+	do(t, e, op.Save, &op.SaveRequest{Content: "anchor light", CreatedAt: year, LastUsed: year, Core: true, Strength: new(0.0)})
 	hits := searchFor(t, e, "anchor")
 	if len(hits) != 2 || !hits[0].Core || hits[0].Score != 1 || hits[1].Score >= 0.1 {
 		t.Errorf("got %+v, want the core one first with score 1", hits)
@@ -103,7 +103,7 @@ func TestExplainMultipliesOutToTheRank(t *testing.T) {
 	for i, days := range []float64{0, 3, 30, 300} {
 		m := do(t, e, op.Save, &op.SaveRequest{
 			Content:   "rope and anchor " + strings.Repeat("rope ", i),
-			CreatedAt: h.daysAgo(days), UseCount: int64(i), Strength: new(0.5 * float64(i)), Core: i == 3,
+			CreatedAt: h.daysAgo(days), LastUsed: h.daysAgo(days), UseCount: int64(i), Strength: new(0.5 * float64(i)), Core: i == 3,
 		}).Memory
 		move(t, e, m.ID, memory.Stages()[i])
 	}
@@ -143,7 +143,7 @@ func TestFilters(t *testing.T) {
 	for _, r := range []op.SaveRequest{
 		{Content: "one", Tags: []string{"work/api", "go"}, Project: "boat"},
 		{Content: "two", Tags: []string{"work"}, Collection: "attic", Category: "note"},
-		{Content: "three", Tags: []string{"workshop"}, CreatedAt: clock.daysAgo(100)},
+		{Content: "three", Tags: []string{"workshop"}, CreatedAt: clock.daysAgo(100), LastUsed: clock.daysAgo(100)},
 		{Content: "four", CreatedAt: clock.daysAgo(100), LastUsed: clock.daysAgo(2), UseCount: 30},
 	} {
 		r.Content += " fish"

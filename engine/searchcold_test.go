@@ -38,8 +38,8 @@ func freeze(t testing.TB, e *engine.Engine, id memory.ID, stage memory.Stage, pa
 func TestTheArchiveIsSearchedByWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	e, clock := newEngine(t)
-	archived := do(t, e, op.Save, &op.SaveRequest{Content: "The copper valve on deck three leaked all winter", CreatedAt: clock.daysAgo(50)}).Memory.ID
-	faded := do(t, e, op.Save, &op.SaveRequest{Content: "A copper valve was ordered from the chandler", CreatedAt: clock.daysAgo(200)}).Memory.ID
+	archived := do(t, e, op.Save, &op.SaveRequest{Content: "The copper valve on deck three leaked all winter", CreatedAt: clock.daysAgo(50), LastUsed: clock.daysAgo(50)}).Memory.ID
+	faded := do(t, e, op.Save, &op.SaveRequest{Content: "A copper valve was ordered from the chandler", CreatedAt: clock.daysAgo(200), LastUsed: clock.daysAgo(200)}).Memory.ID
 	save(t, e, "copper valve, copper valve: fresh today")
 	freeze(t, e, archived, memory.Archived, "A.md", "A copper valve leaked", "deck")
 	freeze(t, e, faded, memory.Rehydratable, "B.md", "A valve was ordered", "copper", "chandler")
@@ -71,7 +71,7 @@ func TestTheArchiveIsSearchedByWhatIsLeft(t *testing.T) {
 func TestInTheArchiveRelevanceAloneRanks(t *testing.T) {
 	t.Parallel()
 	e, clock := newEngine(t)
-	long := do(t, e, op.Save, &op.SaveRequest{Content: "The copper valve of old", CreatedAt: clock.daysAgo(900)}).Memory.ID
+	long := do(t, e, op.Save, &op.SaveRequest{Content: "The copper valve of old", CreatedAt: clock.daysAgo(900), LastUsed: clock.daysAgo(900)}).Memory.ID
 	freeze(t, e, long, memory.Rehydratable, "A.md", "s", "copper", "valve")
 	late := save(t, e, "A copper pipe").ID
 	freeze(t, e, late, memory.Archived, "B.md", "copper pipe")

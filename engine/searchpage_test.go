@@ -60,7 +60,7 @@ func TestPagesJoinToTheWholeAnswer(t *testing.T) {
 	h := vaultHouse(t, map[string]string{"Oak.md": "# Oak\n\nan oak of 300 years\n", "Elm.md": "# Elm\n\nno oak\n"})
 	e := h.following(t)
 	for i := range 25 {
-		do(t, e, op.Save, &op.SaveRequest{Content: fmt.Sprintf("oak number %d", i), CreatedAt: h.daysAgo(float64(i))})
+		do(t, e, op.Save, &op.SaveRequest{Content: fmt.Sprintf("oak number %d", i), CreatedAt: h.daysAgo(float64(i)), LastUsed: h.daysAgo(float64(i))})
 	}
 	noReview := func(offset, limit int) *op.SearchResult {
 		return do(t, e, op.Search, &op.SearchRequest{Query: "oak", Offset: offset, Limit: limit, IncludeReview: new(false), Track: new(false)})
@@ -122,7 +122,7 @@ func TestNotesAreKeptWhateverMemoriesAreFilteredBy(t *testing.T) {
 	t.Parallel()
 	h := vaultHouse(t, map[string]string{"Oak.md": "# Oak\n\nan oak of 300 years\n"})
 	e := h.following(t)
-	do(t, e, op.Save, &op.SaveRequest{Content: "oak of long ago", CreatedAt: h.daysAgo(300)})
+	do(t, e, op.Save, &op.SaveRequest{Content: "oak of long ago", CreatedAt: h.daysAgo(300), LastUsed: h.daysAgo(300)})
 	for _, f := range []op.Filter{{MinScore: 0.9}, {Status: "archived"}, {Project: "forest"}, {WindowDays: 1}} {
 		for keep, want := range map[bool]int{true: 1, false: 0} {
 			res := do(t, e, op.Search, &op.SearchRequest{Query: "oak", Filter: f, KeepNotes: keep})

@@ -268,7 +268,7 @@ func spec1Stale(t *testing.T) {
 	h := newHouse(t)
 	e := h.open(t)
 	at := func(text string, days float64) memory.ID {
-		return do(t, e, op.Save, &op.SaveRequest{Content: text, CreatedAt: h.daysAgo(days)}).Memory.ID
+		return do(t, e, op.Save, &op.SaveRequest{Content: text, CreatedAt: h.daysAgo(days), LastUsed: h.daysAgo(days)}).Memory.ID
 	}
 	old, older, fresh := at("old kettle "+strings.Repeat("x", 300), 40), at("older", 90), at("fresh", 29)
 	found := at("found often", 100)
@@ -304,7 +304,7 @@ func spec1LowAccess(t *testing.T) {
 	h := newHouse(t)
 	e := h.open(t)
 	at := func(text string, days float64, accesses int64) memory.ID {
-		id := do(t, e, op.Save, &op.SaveRequest{Content: text, CreatedAt: h.daysAgo(days)}).Memory.ID
+		id := do(t, e, op.Save, &op.SaveRequest{Content: text, CreatedAt: h.daysAgo(days), LastUsed: h.daysAgo(days)}).Memory.ID
 		e.Stm.Use(stm.Use{ID: id, Accesses: accesses})
 		return id
 	}
@@ -446,7 +446,7 @@ func spec1OnlyTheAccessPair(t *testing.T) {
 	e := h.open(t)
 	var ids []memory.ID
 	for i, text := range []string{"the kettle leaks at the seam", "the kettle is blue", "the tide turns at six"} {
-		ids = append(ids, do(t, e, op.Save, &op.SaveRequest{Content: text, CreatedAt: h.daysAgo(float64(3 * i)), Tags: []string{"kitchen"}}).Memory.ID)
+		ids = append(ids, do(t, e, op.Save, &op.SaveRequest{Content: text, CreatedAt: h.daysAgo(float64(3 * i)), LastUsed: h.daysAgo(float64(3 * i)), Tags: []string{"kitchen"}}).Memory.ID)
 	}
 	type state struct {
 		fields string

@@ -119,7 +119,7 @@ func specDemoteBatch(t *testing.T, h *house) {
 	for range 2 {
 		req := new(op.SaveBatchRequest)
 		for i := range op.MaxBatch {
-			req.Items = append(req.Items, op.SaveRequest{Content: fmt.Sprint("pebble ", i), CreatedAt: h.daysAgo(10)})
+			req.Items = append(req.Items, op.SaveRequest{Content: fmt.Sprint("pebble ", i), CreatedAt: h.daysAgo(10), LastUsed: h.daysAgo(10)})
 		}
 		do(t, e, op.SaveBatch, req)
 	}
@@ -294,9 +294,9 @@ func specSimilar(t *testing.T, h *house) {
 
 func specSimilarMetadata(t *testing.T, h *house) {
 	e := h.following(t)
-	do(t, e, op.Save, &op.SaveRequest{Content: "The kettle leaks at the seam", CreatedAt: h.daysAgo(3), Tags: []string{"kitchen"}, Entities: []string{"Ann"},
+	do(t, e, op.Save, &op.SaveRequest{Content: "The kettle leaks at the seam", CreatedAt: h.daysAgo(3), LastUsed: h.daysAgo(3), Tags: []string{"kitchen"}, Entities: []string{"Ann"},
 		Strength: new(1.2), Confidence: new(0.6), Source: "phone"})
-	newer := do(t, e, op.Save, &op.SaveRequest{Content: "The kettle leaks at the seam.", CreatedAt: h.daysAgo(1), Tags: []string{"repairs"}, Entities: []string{"Bob"},
+	newer := do(t, e, op.Save, &op.SaveRequest{Content: "The kettle leaks at the seam.", CreatedAt: h.daysAgo(1), LastUsed: h.daysAgo(1), Tags: []string{"repairs"}, Entities: []string{"Bob"},
 		Strength: new(1.5), Confidence: new(0.9), UseCount: 2}).Memory
 	got := h.consolidated(t, e)
 	if len(got) != 1 || !got[0].Success {

@@ -396,7 +396,7 @@ func TestAColdMemoryThatWasReplacedStaysCold(t *testing.T) {
 	d := newDesk(t, nil)
 	ids := make(map[bool]memory.ID)
 	for _, taken := range []bool{false, true} {
-		id := do(t, d.Engine, op.Save, &op.SaveRequest{Content: fmt.Sprintf("The quixotic zeppelin number %t is moored at Rye", taken), CreatedAt: d.daysAgo(60)}).Memory.ID
+		id := do(t, d.Engine, op.Save, &op.SaveRequest{Content: fmt.Sprintf("The quixotic zeppelin number %t is moored at Rye", taken), CreatedAt: d.daysAgo(60), LastUsed: d.daysAgo(60)}).Memory.ID
 		do(t, d.Engine, op.Archive, &op.ArchiveRequest{ID: string(id)})
 		ids[taken] = id
 	}

@@ -29,7 +29,7 @@ func TestWhyAMemoryIsNotShown(t *testing.T) {
 	t.Parallel()
 	e, clock := newEngine(t)
 	m := do(t, e, op.Save, &op.SaveRequest{Content: "The authentication service rotates its tokens", Tags: []string{"security"}, Project: "gate", Category: "fact",
-		CreatedAt: clock.daysAgo(100)}).Memory
+		CreatedAt: clock.daysAgo(100), LastUsed: clock.daysAgo(100)}).Memory
 	save(t, e, "an authentication draft")
 	for _, c := range []struct {
 		req                op.WhyNotRequest
@@ -80,7 +80,7 @@ func TestWhyAMemoryRanksLow(t *testing.T) {
 	for i := range 150 {
 		save(t, e, fmt.Sprintf("the harbour light number %d", i))
 	}
-	old := do(t, e, op.Save, &op.SaveRequest{Content: "the harbour light on Mull", CreatedAt: clock.daysAgo(60)}).Memory.ID
+	old := do(t, e, op.Save, &op.SaveRequest{Content: "the harbour light on Mull", CreatedAt: clock.daysAgo(60), LastUsed: clock.daysAgo(60)}).Memory.ID
 	move(t, e, old, memory.Demoted)
 	got := why(t, e, string(old), op.WhyNotRequest{Query: "harbour light"})
 	wantCause(t, got, op.WhyLimit, "it is number 151 of what matches, and 10 are shown", `add "Mull"`)

@@ -11,7 +11,7 @@ var (
 	WhyNot = define[WhyNotRequest, WhyNotResult]("why_not", "GET", "/v1/why-not", Read,
 		"Tell which stage of a search keeps a memory or note out of its answer, and what would change that.")
 	Show = define[ShowRequest, ShowResult]("show", "GET", "/v1/memories/{id}", Read,
-		"Open one memory whole; counts as a use unless track is false.")
+		"Open one memory whole; it fades later for that unless track is false.")
 	List = define[ListRequest, ListResult]("list", "GET", "/v1/memories", Read,
 		"List memories by filter, a page at a time.")
 	Edit = define[EditRequest, EditResult]("edit", "PATCH", "/v1/memories/{id}", Write,
@@ -163,7 +163,7 @@ var (
 	Graph = define[GraphRequest, GraphResult]("graph", "GET", "/v1/graph", Read,
 		"Give memories and the relations between them, a page at a time.")
 	OpenMany = define[OpenManyRequest, OpenManyResult]("open_many", "GET", "/v1/memories/open", Read,
-		"Open memories whole, with their relations; unless track is false that is a use of each, and brings back "+
+		"Open memories whole, with their relations; unless track is false they fade later for that, and it brings back "+
 			"what was merged into another.")
 	ForgetBatch = define[ForgetBatchRequest, ForgetResult]("forget_batch", "POST", "/v1/memories/forget", Destructive,
 		"Move many memories to the trash as one journal entry.")

@@ -49,7 +49,7 @@ type SaveRequest struct {
 	// ProjectInferred is for clients that fill in the project of the folder that they run in.
 	ProjectInferred bool      `json:"project_inferred,omitempty" doc:"the project was not asked for: without permission to write it, it is left out"`
 	CreatedAt       time.Time `json:"created_at,omitzero" doc:"for imports; not in the future"`
-	LastUsed        time.Time `json:"last_used,omitzero" doc:"for imports; not before created_at"`
+	LastUsed        time.Time `json:"last_used,omitzero" doc:"for imports; not before created_at; left out, it is the time of the save, from which the memory fades"`
 	UseCount        int64     `json:"use_count,omitempty" doc:"for imports; 0 or more"`
 	AllowSecret     bool      `json:"allow_secret,omitempty" doc:"save although it looks like a credential"`
 	Again           bool      `json:"again,omitempty" doc:"save although this text, or a memory of this id, was forgotten before, or was recalled just now"`

@@ -234,6 +234,29 @@ func TestConfirmReportsWhatIsMissing(t *testing.T) {
 	})
 }
 
+// What the program removed is reported, however much it is, and holds back nothing; what vanishes beside it does.
+func TestWhatTheProgramRemovedIsNoLoss(t *testing.T) {
+	inBubble(t, 100, Options{}, func(t *testing.T, d disk, f *follower) {
+		for i := range 60 {
+			name := fmt.Sprintf("%d.md", i)
+			d.remove(name)
+			f.Removed(name)
+		}
+		d.write("0.md", "written anew")
+		f.pass(time.Minute)
+		f.thawed()
+		f.settled()
+		if got := len(f.gone()); got != 59 {
+			t.Errorf("%d reported gone, want the 59 that were removed", got)
+		}
+		for i := 60; i < 90; i++ {
+			d.remove(fmt.Sprintf("%d.md", i))
+		}
+		f.pass(time.Minute)
+		f.frozen()
+	})
+}
+
 func TestAnHourConfirmsWhatIsPlausible(t *testing.T) {
 	inBubble(t, 150, Options{}, func(t *testing.T, d disk, f *follower) {
 		for i := range 60 {

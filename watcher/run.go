@@ -255,6 +255,7 @@ func (w *Watcher) conclude(s *scan, todo work) {
 	if len(w.absent.byPath) > 0 && (s.vanished || len(s.changed) > 0) {
 		w.absent.pair(s.living())
 	}
+	s.dismissRemoved()
 	w.absent.judge(len(w.known), s.now)
 	if todo.confirm {
 		w.absent.confirm()
@@ -272,6 +273,24 @@ func (w *Watcher) conclude(s *scan, todo work) {
 	}
 	if poll := time.Now().Add(w.poll()); w.blind() && poll.Before(w.plan.scan) {
 		w.plan.scan = poll
+	}
+}
+
+// dismissRemoved takes the loss of files that the program removed for certain.
+func (s *scan) dismissRemoved() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for p := range s.removed {
+		_, known := s.known[p]
+		_, written := s.changed[p]
+		missing, absent := s.absent.byPath[p]
+		if absent {
+			missing.sure = true
+			s.absent.byPath[p] = missing
+		}
+		if absent || written || !known {
+			delete(s.removed, p)
+		}
 	}
 }
 

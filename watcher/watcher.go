@@ -134,11 +134,12 @@ type Watcher struct {
 	maxFolders int
 	maxFiles   int
 
-	// mu guards the fields below, between Run and the callers of Status and Confirm. It is
+	// mu guards the fields below, between Run and the callers of Status, Confirm and Removed. It is
 	// held for a copy only, never while the disk is read or a batch is delivered.
 	mu        sync.Mutex
-	status    Status // Run replaces it; its map does not change afterwards
-	confirmed bool   // Confirm was called; Run clears it
+	status    Status          // Run replaces it; its map does not change afterwards
+	confirmed bool            // Confirm was called; Run clears it
+	removed   map[string]bool // paths of Removed that Run has not found missing yet
 }
 
 // New prepares to follow the folder root. A root that is a symbolic link is resolved once, here. A root
@@ -167,6 +168,7 @@ func New(root string, opt *Options) (*Watcher, error) {
 		tree:       make(tree),
 		absent:     newMissingFiles(o.Grace),
 		held:       make(map[string]time.Time),
+		removed:    make(map[string]bool),
 		wall:       time.Now,
 		maxFolders: maxFolders,
 		maxFiles:   maxFiles,
@@ -238,6 +240,14 @@ func (w *Watcher) Confirm() {
 	w.confirmed = true
 	w.mu.Unlock()
 	w.buffer.poke()
+}
+
+// Removed says that the program itself removed a file, so that its loss is no reason to hold deletions back. It does
+// not wait. A file that is written anew at the path is followed as any other.
+func (w *Watcher) Removed(path string) {
+	w.mu.Lock()
+	w.removed[path] = true
+	w.mu.Unlock()
 }
 
 // Here reports whether the root is there with more than half of the known notes. With few known, a folder that

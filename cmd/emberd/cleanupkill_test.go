@@ -129,7 +129,7 @@ func (c *clutter) fill() (*daemonProcess, *api.Client) {
 	d, client := c.live()
 	var items []op.SaveRequest
 	for _, text := range clutterTexts() {
-		items = append(items, op.SaveRequest{Content: text, CreatedAt: time.Now().Add(-48 * time.Hour)})
+		items = append(items, op.SaveRequest{Content: text, CreatedAt: time.Now().Add(-48 * time.Hour), LastUsed: time.Now().Add(-48 * time.Hour)})
 	}
 	for some := range slices.Chunk(items, 100) {
 		if _, err := op.SaveBatch.Call(c.t.Context(), client, &op.SaveBatchRequest{Items: some}); err != nil {

@@ -24,14 +24,14 @@ func ValueOr(v *float64, otherwise float64) float64 {
 	return *v
 }
 
-// SetTimes sets when the memory was created and last used. Without a last use it is the time
-// of creation, so that an old imported memory does not look fresh.
+// SetTimes sets when the memory was created and last used. Without a last use that is now, so that what was written
+// down long ago fades from the moment that emberd learned it; its date stays.
 func SetTimes(m *memory.Memory, created, used, now time.Time) error {
 	if created.IsZero() {
 		created = now
 	}
 	if used.IsZero() {
-		used = created
+		used = latest(created, now)
 	}
 	if err := CheckTime("created_at", created, now); err != nil {
 		return err
@@ -45,6 +45,13 @@ func SetTimes(m *memory.Memory, created, used, now time.Time) error {
 	}
 	m.CreatedAt, m.LastUsed = StampTime(created), StampTime(used)
 	return nil
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // CheckTime returns an error if a time is before 1970 or more than a day in the future.

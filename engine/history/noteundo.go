@@ -69,7 +69,7 @@ func (e *History) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNo
 func stagedBy(would *stm.Undone) map[memory.ID]bool {
 	staged := make(map[memory.ID]bool)
 	for _, item := range would.Items {
-		if item.Stage {
+		if item.Stage != "" {
 			staged[item.ID] = true
 		}
 	}
@@ -147,6 +147,9 @@ func (e *History) checkCanRevert(ctx context.Context, u *undoneNote) error {
 
 // undoNotes reverts the notes after an undo in the log, and records failures in the items.
 func (e *History) undoNotes(ctx context.Context, all []undoneNote, res *op.UndoResult) {
+	if len(all) == 0 {
+		return
+	}
 	for i, u := range all {
 		op.Report(ctx, len(all)+i, 2*len(all))
 		follow := e.queueReverted
@@ -201,17 +204,13 @@ func (e *History) moveBack(ctx context.Context, u *undoneNote, _ string) error {
 // removeUndone removes the note that an undone promotion created. The log comes first: a crash
 // in between leaves a note with the ID, and not a memory with a deleted note.
 func (e *History) removeUndone(ctx context.Context, u *undoneNote, _ string) error {
-	res, err := e.Promote.Writing.Do(func(w *vault.Writer) (vault.Result,
-		error) {
-		return w.Remove(ctx, u.note.Path, u.note.Digest)
-	})
+	res, err := e.Promote.RemoveNote(ctx, u.note)
 	if err != nil {
 		return promote.DiskError(u.note.Path, err)
 	}
 	if res.Outcome != vault.Written {
 		return memory.Errorf(memory.Conflict, "its note %q is still there: %s", u.note.Path, res.Reason)
 	}
-	e.Promote.IndexNote(ctx, u.note.Path)
 	if err := e.Promote.Pending.Drop(u.before.ID); err != nil {
 		return err
 	}

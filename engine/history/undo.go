@@ -23,22 +23,9 @@ func (e *History) Undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult
 		return nil, err
 	}
 	u := stm.Undo{Entry: entry, Force: req.Force, DryRun: req.DryRun, By: op.CallerFrom(ctx)}
-	var notes []undoneNote
-	if e.Notes.Vault != nil {
-		would, err := e.Stm.Undo(ctx, stm.Undo{Entry: u.Entry, Force: u.Force, DryRun: true})
-		if err == nil && req.Tx == "" && e.Grant == nil {
-			err = e.checkPendingDeletions(would.Entry.At)
-		}
-		if err == nil {
-			u.Entry = would.Entry.Tx // the newest one at this time
-			err = e.checkNoteSource(ctx, would)
-		}
-		if err == nil {
-			notes, err = e.notesToUndo(ctx, would)
-		}
-		if err != nil {
-			return nil, err
-		}
+	notes, err := e.prepareUndo(ctx, &u, req.Tx == "")
+	if err != nil {
+		return nil, err
 	}
 	done, err := e.Stm.Undo(ctx, u)
 	if err != nil {
@@ -54,10 +41,41 @@ func (e *History) Undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult
 	for _, it := range finalStep(done.Items) {
 		res.Items = append(res.Items, op.UndoItem{ID: it.ID, Action: it.Action, Reason: it.Reason})
 	}
-	if !req.DryRun && len(notes) > 0 {
-		e.undoNotes(ctx, notes, res)
+	if !req.DryRun {
+		e.undoNotes(ctx, notes.changed, res)
+		e.removeArchived(ctx, notes.archived)
 	}
 	return res, nil
+}
+
+// notesOfUndo are the notes that follow an undo in the log.
+type notesOfUndo struct {
+	changed  []undoneNote
+	archived map[memory.ID]string // paths in the archive folder of texts that return from there
+}
+
+// prepareUndo names the entry to undo, checks that its notes can follow, and keeps the texts of memories that are
+// archived again. newest says that the caller named no entry.
+func (e *History) prepareUndo(ctx context.Context, u *stm.Undo, newest bool) (n notesOfUndo, err error) {
+	if e.Notes.Vault == nil {
+		return n, nil
+	}
+	would, err := e.Stm.Undo(ctx, stm.Undo{Entry: u.Entry, Force: u.Force, DryRun: true})
+	if err == nil && newest && e.Grant == nil {
+		err = e.checkPendingDeletions(would.Entry.At)
+	}
+	if err == nil {
+		u.Entry = would.Entry.Tx // the newest one at this time
+		err = e.checkNoteSource(ctx, would)
+	}
+	if err == nil {
+		n.archived = e.archivedBy(&would)
+		n.changed, err = e.notesToUndo(ctx, would)
+	}
+	if err == nil && !u.DryRun {
+		err = e.keepTexts(ctx, &would)
+	}
+	return n, err
 }
 
 // checkPendingDeletions returns an error if an undo of the newest change would miss confirmed

@@ -13,7 +13,7 @@ import (
 	"emberd/stm"
 )
 
-// Edit changes the given fields of one memory. It checks the revision with the memory locked,
+// Edit changes the given fields of one memory. Another text is a use of it. It checks the revision with the memory locked,
 // so that of several edits of one revision only the first succeeds.
 func (e *Memories) Edit(ctx context.Context, req *op.EditRequest) (*op.EditResult, error) {
 	id, err := e.Stm.Resolve(req.ID)
@@ -45,6 +45,9 @@ func (e *Memories) Edit(ctx context.Context, req *op.EditRequest) (*op.EditResul
 	}
 	if len(ed.set) > 0 {
 		row = receipt.Rows[0]
+		if ed.set[core.ContentField] != nil {
+			row = e.used(ctx, row)
+		}
 		e.Graph.Names.LearnFrom(row)
 	}
 	res := &op.EditResult{Tx: receipt.Entry, Changed: changed}
@@ -56,6 +59,18 @@ func (e *Memories) Edit(ctx context.Context, req *op.EditRequest) (*op.EditResul
 	}
 	res.Memory, err = e.MemoryView(row, e.Opt.Now())
 	return res, err
+}
+
+// used counts the use that another text is, and returns the row with it. What emberd changes by itself is none.
+func (e *Memories) used(ctx context.Context, row *stm.Row) *stm.Row {
+	if op.CallerFrom(ctx).Via == stm.Itself {
+		return row
+	}
+	e.Lifecycle.Used(row, e.Opt.Now())
+	if now, live := e.Stm.Get(row.ID()); live {
+		return now
+	}
+	return row
 }
 
 // editRun is one edit in progress.

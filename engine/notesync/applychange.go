@@ -240,7 +240,8 @@ func (t *NoteSync) applyNote(ctx context.Context, w *NoteChange, s *memoryNotes)
 	if w.entry != "" { // a part of what somebody asked for
 		by = w.by()
 	}
-	_, err := t.e.Stm.Update(ctx, []memory.ID{w.ID}, "", func(rows []*stm.Row) (*stm.Tx, error) {
+	edited := false
+	receipt, err := t.e.Stm.Update(ctx, []memory.ID{w.ID}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		m, kept, err := t.memoryOf(w.ID, rows[0])
 		if m == nil || err != nil {
 			return nil, err
@@ -266,12 +267,15 @@ func (t *NoteSync) applyNote(ctx context.Context, w *NoteChange, s *memoryNotes)
 			return nil, err
 		}
 		moved = moved || both.write
-		if set[core.ContentField] != nil {
+		if edited = set[core.ContentField] != nil; edited {
 			t.addSource(rows[0], kept, t.e.ByNote(s.note.Path, m.Project), set)
 		}
 		return &stm.Tx{Verb: core.NoteVerb, By: by, Entry: w.entry,
 			Changes: []stm.Change{{ID: w.ID, Set: mergedFields(kept, set), Allowed: true}}}, nil
 	})
+	if err == nil && edited {
+		t.e.Lifecycle.Used(receipt.Rows[0], t.e.Opt.Now())
+	}
 	if err == nil && moved {
 		err = t.e.Promote.RetryWrite(w.ID)
 	}

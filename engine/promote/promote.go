@@ -126,17 +126,28 @@ func (e *Promote) takeBack(ctx context.Context, path string, cause error) error 
 	note, err := e.Notes.Vault.Root.Load().Read(ctx, path)
 	res := vault.Result{}
 	if err == nil {
-		res, err = e.Writing.Do(func(w *vault.Writer) (vault.Result, error) {
-			return w.Remove(ctx, path, note.Digest)
-		})
+		res, err = e.RemoveNote(ctx, note)
 	}
 	if err == nil && res.Outcome == vault.Written {
-		e.IndexNote(ctx, path)
 		return cause
 	}
 	return memory.Errorf(memory.Unknown,
 		"the note %q was made, but the log did not take the promotion, and the note could not be removed; emberd "+
 			"adopts it when the log can be written: %w", path, errors.Join(cause, err))
+}
+
+// RemoveNote moves a note that emberd made into the writer's backups, unless its bytes are others by now, and
+// takes it out of the index. The watcher takes the loss for what it is.
+func (e *Promote) RemoveNote(ctx context.Context, note *vault.Note) (vault.Result, error) {
+	res, err := e.Writing.Do(func(w *vault.Writer) (vault.Result, error) {
+		return w.Remove(ctx, note.Path, note.Digest)
+	})
+	if err == nil && res.Outcome == vault.Written {
+		_, w := e.Notes.Vault.Current()
+		w.Removed(note.Path)
+		e.IndexNote(ctx, note.Path)
+	}
+	return res, err
 }
 
 // promotedFields returns the fields that a promotion writes to the log, with those that change sets.
@@ -312,11 +323,11 @@ type notePlacement struct {
 	Found *vault.Note // existing note with the memory's ID
 }
 
-// Place writes a note under the first free name.
+// Place writes a note under the first free name. A name from which emberd has just removed a note is not free.
 func (e *Promote) Place(ctx context.Context, m *memory.Memory, names []string, data []byte,
 	dry bool) (at notePlacement, err error) {
 	var taken []string
-	for _, name := range names {
+	for i, name := range names {
 		if err := e.CheckNotePath(m, name); err != nil {
 			return at, err
 		}
@@ -330,6 +341,8 @@ func (e *Promote) Place(ctx context.Context, m *memory.Memory, names []string, d
 		switch {
 		case err != nil:
 			return at, DiskError(name, err)
+		case at.Outcome == vault.Later && at.Reason == vault.RecentlyOurs && i+1 < len(names):
+			continue
 		case at.Outcome == vault.Written || at.Outcome == vault.Later:
 			return at, nil
 		case at.Reason != vault.NameTaken:

@@ -108,7 +108,8 @@ func (s *session) rootCommand() *cobra.Command {
 	f.StringArrayVar(&s.set, "set", nil, "")
 	f.BoolVar(&s.json, "json", false, "")
 	f.StringVar(&s.emberd, "emberd", "", "")
-	root.AddCommand(s.runCommand(), s.summariesCommand(), s.lifecycleCommand(), s.pairsCommand(), s.mergesCommand(),
+	root.AddCommand(s.runCommand(), s.summariesCommand(), s.lifecycleCommand(), s.quarterCommand(),
+		s.pairsCommand(), s.mergesCommand(),
 		s.cleanupCommand(), s.evolutionCommand(),
 		s.typingCommand(), s.spellingCommand(), s.absentCommand())
 	cli.Describe(root, help)

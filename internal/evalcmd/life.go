@@ -150,7 +150,7 @@ func (l *life) grow(ctx context.Context, day []eval.Doc) error {
 		var items []op.SaveRequest
 		for _, d := range some {
 			items = append(items, op.SaveRequest{Content: d.Content, Context: d.Context, Collection: d.Group,
-				CreatedAt: d.Created, AllowSecret: true})
+				CreatedAt: d.Created, LastUsed: d.Created, AllowSecret: true})
 		}
 		res, err := op.SaveBatch.Call(ctx, l.e, &op.SaveBatchRequest{Items: items})
 		if err != nil {

@@ -43,8 +43,8 @@ type UndoneItem struct {
 	ID     memory.ID
 	Action string
 	Reason string
-	Verb   string // of the change that was reverted
-	Stage  bool   // the stage is among what went back
+	Verb   string       // of the change that was reverted
+	Stage  memory.Stage // that it is in again, "" if its stage did not change
 }
 
 // Undo reverts every change of an entry that nothing has changed since, or,
@@ -303,6 +303,19 @@ func plan(steps []undoStep, force bool, rows []*table.Row) ([]wal.Change, []Undo
 	return changes, items
 }
 
+// stageIn returns the stage that fields set, "" if they set none.
+func stageIn(set map[string]json.RawMessage) memory.Stage {
+	raw, sets := set["stage"]
+	if !sets {
+		return ""
+	}
+	stage := memory.Active // the field of an active memory is left out
+	if json.Unmarshal(raw, &stage) != nil || stage == "" {
+		return memory.Active
+	}
+	return stage
+}
+
 // against takes the step back from a memory as it is now. What counts as changed
 // since is a value that is not the one the step wrote: undoing a later change
 // brings that one back, so that undoing continues step by step.
@@ -312,8 +325,7 @@ func (st *undoStep) against(row *table.Row, force bool) (*wal.Change, UndoneItem
 	}
 	done := func(action string, c wal.Change) (*wal.Change, UndoneItem) {
 		c.ID = st.ID
-		_, stage := c.Set["stage"]
-		return &c, UndoneItem{ID: st.ID, Action: action, Verb: st.verb, Stage: stage}
+		return &c, UndoneItem{ID: st.ID, Action: action, Verb: st.verb, Stage: stageIn(c.Set)}
 	}
 	switch {
 	case st.purged && row == nil:
