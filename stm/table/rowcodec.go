@@ -13,12 +13,12 @@ func (r *Row) Encode(e *record.Encoder, doc uint32) {
 	e.Bytes(r.Doc)
 	o := r.Rest()
 	stamps := stampList{r.Base}
-	at := [3]uint64{stamps.place(o.Tomb), stamps.place(o.Born), stamps.place(o.rev)}
+	at := [3]uint64{placeOf(&stamps, o.Tomb), placeOf(&stamps, o.Born), placeOf(&stamps, o.rev)}
 	places := make([]uint64, len(o.Regs))
 	for i, g := range o.Regs {
-		places[i] = stamps.place(g.Stamp)
+		places[i] = placeOf(&stamps, g.Stamp)
 	}
-	stamps.encode(e)
+	encodeStamps(e, stamps)
 	for _, n := range at {
 		e.Uint(n)
 	}
@@ -119,11 +119,11 @@ func DecodeRow(d *record.Decoder, r *Row, shared *SharedRegisters) (doc uint32) 
 	r.Doc = d.Bytes()
 	stamps := decodeStamps(d)
 	var o Extra
-	r.Base, o.Tomb, o.Born, o.rev = stamps[0], stamps.at(d), stamps.at(d), stamps.at(d)
+	r.Base, o.Tomb, o.Born, o.rev = stamps[0], stampAt(d, stamps), stampAt(d, stamps), stampAt(d, stamps)
 	var buf [16]Register
 	regs := buf[:0]
 	for range d.Count(2) {
-		regs = append(regs, Register{decodeKey(d), stamps.at(d)})
+		regs = append(regs, Register{decodeKey(d), stampAt(d, stamps)})
 	}
 	o.Regs = shared.share(regs)
 	o.Forgot = decodeForgot(d)
@@ -167,8 +167,8 @@ func decodeUse(d *record.Decoder, o *Extra) {
 // stampList is the distinct stamps of a row, the base first: most of its keys were written by one or two lines.
 type stampList []record.Stamp
 
-// place returns where a stamp is in the list, which it is added to if it is not.
-func (s *stampList) place(at record.Stamp) uint64 {
+// placeOf returns where a stamp is in the list, which it is added to if it is not.
+func placeOf(s *stampList, at record.Stamp) uint64 {
 	i := slices.Index(*s, at)
 	if i < 0 {
 		i = len(*s)
@@ -177,7 +177,7 @@ func (s *stampList) place(at record.Stamp) uint64 {
 	return uint64(i)
 }
 
-func (s stampList) encode(e *record.Encoder) {
+func encodeStamps(e *record.Encoder, s stampList) {
 	e.Uint(uint64(len(s)))
 	for _, at := range s {
 		e.Stamp(at)
@@ -196,8 +196,8 @@ func decodeStamps(d *record.Decoder) (s stampList) {
 	return s
 }
 
-// at reads the place of a stamp.
-func (s stampList) at(d *record.Decoder) record.Stamp {
+// stampAt reads the place of a stamp.
+func stampAt(d *record.Decoder, s stampList) record.Stamp {
 	i := d.Uint()
 	if i >= uint64(len(s)) {
 		d.Fail()

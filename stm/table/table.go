@@ -120,7 +120,7 @@ func (t *Table) Apply(c *record.Change, l *record.Line, where record.Place) (*Ce
 			}
 			return cell, nil
 		}
-		t.shareRegisters(next)
+		shareRegisters(t, next)
 		if t.swap(cell, old, next) {
 			break
 		}
@@ -133,7 +133,7 @@ func (t *Table) Apply(c *record.Change, l *record.Line, where record.Place) (*Ce
 
 // shareRegisters gives a row the registers of the row before, if they are equal: memories that are archived together
 // have the same. No other goroutine may have the row yet.
-func (t *Table) shareRegisters(r *Row) {
+func shareRegisters(t *Table, r *Row) {
 	if r.Odd == nil || len(r.Odd.Regs) < 2 {
 		return
 	}
