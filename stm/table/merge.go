@@ -17,7 +17,7 @@ import (
 func Merged(row *Row, c *record.Change, at record.Stamp) (*Row, error) {
 	next, err := merged(row, c, at)
 	if err == nil && next != row {
-		next.pack()
+		pack(next)
 	}
 	return next, err
 }
@@ -74,7 +74,7 @@ func (r *Row) assigned(data []byte, at record.Stamp, o *Extra) (*Row, error) {
 	set := map[string]json.RawMessage{}
 	regs := Extra{Regs: slices.Clone(o.Regs)}
 	err := record.EachField(data, func(name, value []byte) bool {
-		if key := string(name); r.yields(key, at) && at.After(o.Tomb) {
+		if key := string(name); yields(r, key, at) && at.After(o.Tomb) {
 			set[key] = value
 			regs.mark(key, at)
 		}
@@ -89,11 +89,11 @@ func (r *Row) assigned(data []byte, at record.Stamp, o *Extra) (*Row, error) {
 		return nil, err
 	}
 	next := &Row{Key: r.Key, Doc: doc, Base: r.Base, Hot: r.Hot}
-	return next, next.rewarm(r, set)
+	return next, rewarm(next, r, set)
 }
 
 // yields reports whether a value that was written at is newer than what r has of key.
-func (r *Row) yields(key string, at record.Stamp) bool {
+func yields(r *Row, key string, at record.Stamp) bool {
 	for _, reg := range r.Rest().Regs {
 		if reg.Key == key {
 			return at.After(reg.Stamp)

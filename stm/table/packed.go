@@ -40,7 +40,7 @@ func (r *Row) Unpacked() *Row {
 
 // pack compresses the document of a cold memory and takes down where its note is. No other goroutine may have the row
 // yet.
-func (r *Row) pack() {
+func pack(r *Row) {
 	r.Hot.Home = 0
 	if !r.Cold() || len(r.Doc) == 0 {
 		return

@@ -73,7 +73,7 @@ func (r *Row) CompareID(other *Row) int { return bytes.Compare(r.Key[:], other.K
 // and, while some keys are older than that, a sum over their stamps: another device's
 // change can arrive late and not be the latest.
 func (r *Row) Rev() string {
-	rev := r.edited()
+	rev := edited(r)
 	if r.Odd == nil || len(r.Odd.Regs) == 0 {
 		return rev.String()
 	}
@@ -119,7 +119,7 @@ func isAside(key string) bool {
 }
 
 // edited is the latest of all stamps, but for those of keys that edit nothing.
-func (r *Row) edited() record.Stamp {
+func edited(r *Row) record.Stamp {
 	rev := r.Latest()
 	aside := func(g Register) bool { return g.Stamp == rev && isAside(g.Key) }
 	if !slices.ContainsFunc(r.Rest().Regs, aside) {
@@ -310,7 +310,7 @@ func (r *Row) warm() (err error) {
 
 // rewarm is warm for a row that differs from before, whose hot fields it has, in
 // the keys of set.
-func (r *Row) rewarm(before *Row, set map[string]json.RawMessage) error {
+func rewarm(r, before *Row, set map[string]json.RawMessage) error {
 	if len(before.Doc) == 0 {
 		return r.warm()
 	}

@@ -150,7 +150,7 @@ func DecodeRow6(d *record.Decoder, r *Row) (doc uint32) {
 	decodeUse(d, &o)
 	r.keep(o)
 	if d.Err == nil {
-		r.pack()
+		pack(r)
 	}
 	return doc
 }
