@@ -24,6 +24,7 @@ type recordFilter struct {
 	hot, cold   *output
 	kept        lineSum // of the whole lines that went into either
 	count       emitted
+	isCold      func(key [16]byte) bool // reports an archived memory; nil is none
 }
 
 // emitted counts what became of the operations.
@@ -43,11 +44,11 @@ func (e *recordFilter) line(b, good []byte, l *record.Line, is record.Class) err
 	case e.keepsWholeLine(l):
 		return e.whole(good, l)
 	}
-	left, whole := e.reduce(l)
+	left, fate := e.reduce(l)
 	lift := e.lifts(l)
 	switch {
-	case whole && len(lift) == len(l.Lift):
-		return e.whole(good, l)
+	case fate.whole && len(lift) == len(l.Lift):
+		return e.keepWhole(good, l, left, fate.same)
 	case len(left)+len(lift) == 0:
 		e.count.gone++
 	default:
@@ -55,7 +56,38 @@ func (e *recordFilter) line(b, good []byte, l *record.Line, is record.Class) err
 			return err
 		}
 	}
+	if !fate.lost && len(lift) == len(l.Lift) {
+		return nil
+	}
 	return e.toHistory(good, l)
+}
+
+// keepWhole keeps a line of which an undo needs nothing else, as it is if it is the same.
+func (e *recordFilter) keepWhole(good []byte, l *record.Line, left []record.Change, same bool) error {
+	short := *l
+	short.Changes, short.Packed = left, e.packs(l, left)
+	if same && short.Packed == l.Packed {
+		return e.whole(good, l)
+	}
+	if short.Packed {
+		short.Op = record.OpAll
+	}
+	b := short.Append(nil)
+	return e.whole(b[:len(b)-1], l)
+}
+
+// packs reports whether most of what is left of a line is about archived memories, whose lines are packed.
+func (e *recordFilter) packs(l *record.Line, left []record.Change) bool {
+	if l.Packed || e.isCold == nil {
+		return l.Packed
+	}
+	n := 0
+	for _, c := range left {
+		if e.isCold(c.ID.Bytes()) {
+			n++
+		}
+	}
+	return 2*n > len(left)
 }
 
 // archived takes one line of a history.
@@ -69,8 +101,8 @@ func (e *recordFilter) archived(b, good []byte, l *record.Line, is record.Class)
 // cut keeps the changes of a line that still count.
 func (e *recordFilter) cut(l *record.Line, left []record.Change, lift []memory.ID) error {
 	short := *l
-	short.Changes, short.Lift, short.Cut = left, lift, true
-	if len(left) == 0 {
+	short.Changes, short.Lift, short.Cut, short.Packed = left, lift, true, e.packs(l, left)
+	if len(left) == 0 || short.Packed {
 		short.Op = record.OpAll
 	}
 	b := short.Append(nil)
@@ -125,17 +157,25 @@ func (e *recordFilter) keepsWholeLine(l *record.Line) bool {
 	return l.Extra || record.IsHandKey(l.Key) || l.Key != "" && !l.Cut && e.now.Sub(l.Stamp.Time()) < record.KeyLife
 }
 
-// reduce returns the changes of a line less what no longer counts, and whether
-// that is the whole line.
-func (e *recordFilter) reduce(l *record.Line) (left []record.Change, whole bool) {
-	whole = len(l.Changes) > 0
+// fate is what becomes of the changes of a line.
+type fate struct {
+	whole bool // an undo needs nothing else than what is left
+	same  bool // nothing is left out
+	lost  bool // something goes that belongs into the history
+}
+
+// reduce returns the changes of a line less what no longer counts.
+func (e *recordFilter) reduce(l *record.Line) (left []record.Change, f fate) {
+	f.whole, f.same = len(l.Changes) > 0, true
 	for i := range l.Changes {
-		c, all := e.winner(&l.Changes[i], l.Stamp)
-		if whole = whole && all; c != nil {
-			left = append(left, *c)
+		k := e.winner(&l.Changes[i], l.Stamp)
+		f.whole, f.lost = f.whole && k.whole, f.lost || k.lost
+		f.same = f.same && k.Change == &l.Changes[i]
+		if k.Change != nil {
+			left = append(left, *k.Change)
 		}
 	}
-	return left, whole
+	return left, f
 }
 
 // lifts returns of the ids whose fingerprints a line lifts those that none does later.
@@ -148,24 +188,35 @@ func (e *recordFilter) lifts(l *record.Line) (lift []memory.ID) {
 	return lift
 }
 
-func (e *recordFilter) winner(c *record.Change, at record.Stamp) (_ *record.Change, whole bool) {
+func (e *recordFilter) winner(c *record.Change, at record.Stamp) kept {
 	key := c.ID.Bytes()
 	row := e.rows[key]
 	switch {
 	case row == nil: // its tombstone is dropped
-		return nil, false
+		return keptOf(nil, false)
 	case c.Op == record.OpPurge:
-		return c, at == row.purged
+		return keptOf(c, at == row.purged)
 	case c.Op == record.OpDelete:
-		return e.tombstone(c, row, at)
+		return keptOf(e.tombstone(c, row, at))
 	case !at.After(e.hidden(key, row)):
-		return nil, false
+		return keptOf(nil, false)
 	}
-	left := append(make([]byte, 0, len(c.Data)), '{')
-	all := true
+	left, superseded := row.split(c, at)
+	if k, ok := e.aged(c, row, at, superseded); ok {
+		return k
+	}
+	if len(superseded) == 0 && c.Prev == nil {
+		return keptOf(c, true)
+	}
+	return keptOf(part(c, left, row, at), false)
+}
+
+// split returns the object of the keys of a change that count, and the others.
+func (r *folded) split(c *record.Change, at record.Stamp) (left []byte, superseded []string) {
+	left = append(make([]byte, 0, len(c.Data)), '{')
 	_ = record.EachField(c.Data, func(name, value []byte) bool {
-		if !row.wins(name, at) {
-			all = false
+		if !r.wins(name, at) {
+			superseded = append(superseded, string(name))
 			return true
 		}
 		if len(left) > 1 {
@@ -174,14 +225,7 @@ func (e *recordFilter) winner(c *record.Change, at record.Stamp) (_ *record.Chan
 		left = append(append(record.AppendName(left, name), ':'), value...)
 		return true
 	})
-	left = append(left, '}')
-	if len(left) == 2 && (c.Op != record.OpPut || at != row.born) {
-		return nil, false
-	}
-	if all && c.Prev == nil {
-		return c, true
-	}
-	return &record.Change{Op: c.Op, ID: c.ID, Data: left}, false
+	return append(left, '}'), superseded
 }
 
 // tombstone keeps what a delete superseded for as long as it can be restored, and

@@ -52,6 +52,7 @@ type folded struct {
 	printed    record.Stamp       // when it was made
 	lifted     record.Stamp       // when one was lifted last
 	tombSeq    uint64             // sequence number of the tombstone
+	archived   archivedText       // text that the latest archiving superseded, as its line has it
 }
 
 // foldedKey is a register with a hash of the value instead of the value.
@@ -129,6 +130,7 @@ func (f *Fold) change(c *record.Change, l *record.Line) {
 	if !at.After(row.tomb) {
 		return
 	}
+	row.noteArchived(c, at)
 	if c.Op == record.OpPut && row.base.IsZero() && len(row.regs) == 0 {
 		row.base, row.keys = at, f.shape(c.Data)
 		return

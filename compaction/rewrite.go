@@ -83,6 +83,8 @@ type Source struct {
 	Purged record.Redaction
 	// Decided has the hashes of the damaged lines that a person has decided about.
 	Decided map[string]bool
+	// Cold reports whether a memory is archived; nil is none.
+	Cold func(key [16]byte) bool
 	// IsActive reports whether the writer may still append to a file.
 	IsActive func(base string) bool
 	// Seen returns how far each device has been read without a gap.
@@ -400,7 +402,7 @@ func (r *compactionRun) measure() error {
 func (r *compactionRun) newEmitter(hot, cold io.Writer) *recordFilter {
 	file := func(w io.Writer) *output { return &output{w: w, seen: lineSet{seed: r.seed}} }
 	return &recordFilter{Fold: r.fold, now: r.Now, trashKeep: r.TrashKeep, historyKeep: r.job.HistoryKeep,
-		hot: file(hot), cold: file(cold), kept: lineSum{seed: r.seed}}
+		hot: file(hot), cold: file(cold), kept: lineSum{seed: r.seed}, isCold: r.Cold}
 }
 
 // emit runs the inputs through the emitter; value sees every change.

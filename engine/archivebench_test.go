@@ -1,6 +1,9 @@
 package engine_test
 
 import (
+	"fmt"
+	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -62,5 +65,27 @@ func BenchmarkRekindle(b *testing.B) {
 		d.archived(ids...)
 		b.StartTimer()
 		d.rekindled(ids[0])
+	}
+}
+
+// BenchmarkSearchColdTier searches 10,000 memories of which all are archived, or none.
+func BenchmarkSearchColdTier(b *testing.B) {
+	for _, cold := range []bool{false, true} {
+		b.Run(fmt.Sprintf("archived=%t", cold), func(b *testing.B) {
+			d := shelf(b, nil)
+			d.Logger = slog.New(slog.DiscardHandler)
+			ids := d.turns(10_000)
+			if cold {
+				for some := range slices.Chunk(ids, 500) {
+					got, err := d.Engine.Lifecycle.Archive(b.Context(), d.to(memory.Archived, some...), "", keeper(), "")
+					if ok(b, err); len(got.Done) != len(some) {
+						b.Fatalf("skipped %+v", got.Skipped)
+					}
+				}
+			}
+			for i := 0; b.Loop(); i++ {
+				do(b, d.Engine, op.Search, &op.SearchRequest{Query: turn(i * 37 % 10_000)[4:60], Limit: 10, Track: new(bool)})
+			}
+		})
 	}
 }

@@ -65,8 +65,8 @@ func TestWhatIsAcknowledgedCanBeReadBack(t *testing.T) {
 					t.Error(err)
 				}
 				ts.withoutSnapshot()
-				if now, ok := ts.Get(id); !ok || !bytes.Equal(now.Doc, was.Doc) {
-					t.Fatalf("acknowledged %s, after a start %v", was.Doc, now)
+				if now, ok := ts.Get(id); !ok || !bytes.Equal(now.JSON(), was.JSON()) {
+					t.Fatalf("acknowledged %s, after a start %v", was.JSON(), now)
 				}
 				ts.edit(id, "context", "the name stays as it is")
 				ts.forget(id)

@@ -329,7 +329,7 @@ func dump(s *stm.Store) string {
 		for _, r := range o.Regs {
 			members[r.Key] = fmt.Sprintf("%s at %s", row.Value(r.Key), r.Stamp)
 		}
-		_ = record.EachField(row.Doc, func(name, value []byte) bool {
+		_ = record.EachField(row.JSON(), func(name, value []byte) bool {
 			members[string(name)] = fmt.Sprintf("%s at %s", value, row.StampOf(string(name)))
 			return true
 		})

@@ -66,13 +66,17 @@
 //	prev  {"t","from","d"}: the revision before, the texts that a new text was made from, and
 //	      the values that are superseded
 //	d     what the operation says
+//	ids   of a packed all, in place of d: the memories
+//	z     and the operations on them, see package record
 //	c     CRC-32C (Castagnoli), eight hex digits, of all bytes before ,"c":
 //
 // put holds a whole memory and creates it or brings it back. set holds new
 // values of some keys, null removing one. del has no d; its prev holds the
 // whole memory, with a revision of time 0 if it came in forgotten. all is several
 // of these at once: d is an array of objects with
-// op, id, prev and d. use holds running totals of this device by memory:
+// op, id, prev and d. A line about archived memories is packed: its ids are in clear, so that a look
+// for one finds it, and the rest is DEFLATE with a dictionary. In a compacted file the line that archived a
+// memory has its text, in prev, and the one that saved the memory has it no more. use holds running totals of this device by memory:
 // {"u" uses, "a" accesses, "lu" last used, "la" last accessed}. seg reports which
 // segment this is, seal how many lines it has and the CRC-32C over their
 // checksums; a segment without seal ended in a crash, which is legal.

@@ -56,7 +56,7 @@ func TestRelationsToAPurgedMemoryGo(t *testing.T) {
 		}
 		row, _ := ts.Get(other)
 		if n := len(row.Fields()); n != 3 || !row.MayRelate() {
-			t.Errorf("%s the other memory has %s", when, row.Doc)
+			t.Errorf("%s the other memory has %s", when, row.JSON())
 		}
 	}
 	check("at once")
@@ -105,7 +105,7 @@ func TestARelationThatComesAfterThePurge(t *testing.T) {
 				t.Fatalf("carried out: %v", err)
 			}
 			if row, _ := ts.Get(idOf(2)); row.MayRelate() {
-				t.Errorf("there is %s", row.Doc)
+				t.Errorf("there is %s", row.JSON())
 			}
 		})
 	}

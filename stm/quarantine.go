@@ -54,7 +54,7 @@ func (s *Store) Acceptance(q Quarantined) []history.Field {
 	}
 	var doc []byte
 	if row := s.Table.Get(l.Changes[0].ID); row != nil {
-		doc = row.Doc
+		doc = row.JSON()
 	}
 	var out []history.Field
 	for _, key := range slices.Sorted(maps.Keys(set)) {

@@ -134,7 +134,7 @@ func TestAnIndexerThatIsLateDoesNotIndexWhatWas(t *testing.T) {
 	ts.put(idOf(1), "pear")
 	cell := ts.Table.Cell(idOf(1).Bytes())
 	row := cell.Row.Load()
-	terms := ts.Words.Analyze(row.Doc)
+	terms := ts.Words.Analyze(row.JSON())
 	ts.peerFile("s-00000001.jsonl", lineOf(1, time.Now().Add(-time.Minute), record.OpSet, idOf(1), `{"source":"market"}`))
 	ts.refresh()
 	ts.Words.Update(cell, row, terms)

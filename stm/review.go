@@ -26,7 +26,7 @@ func (s *Store) DecideStale(ctx context.Context, id memory.ID, keep bool, by mem
 		}
 		set := map[string]json.RawMessage{}
 		// The document was walked when it was merged.
-		_ = record.EachField(row.Doc, func(name, value []byte) bool {
+		_ = record.EachField(row.JSON(), func(name, value []byte) bool {
 			set[string(name)] = value
 			return true
 		})

@@ -183,7 +183,7 @@ func TestAWitnessNeedsNoLogThatFits(t *testing.T) {
 	used := d.Wal()
 	os.RemoveAll(filepath.Join(d.root, "data"))
 	held := d.witness()
-	if !maps.Equal(texts(held.Table), d.content) || held.Damaged != 0 || held.Version != 6 {
+	if !maps.Equal(texts(held.Table), d.content) || held.Damaged != 0 || held.Version != 7 {
 		t.Errorf("version %d: %d memories, %d damaged parts", held.Version, held.Table.Live.Load(), held.Damaged)
 	}
 	m := held.Meta

@@ -13,7 +13,7 @@ import (
 // more, and its value: [Change] writes them. The row has to be locked, or two that learn
 // at the same time are one.
 func (s *Store) Learned(r *table.Row, link memory.Source) (key string, value json.RawMessage) {
-	return s.learnedBy(r.Doc, link)
+	return s.learnedBy(r.JSON(), link)
 }
 
 // LearnedAnew is [Store.Learned] for a memory with these fields that comes back from the

@@ -399,6 +399,6 @@ func TestAValueThatCannotBeReadIsRefused(t *testing.T) {
 		}
 	}
 	if got, _ := ts.Get(row.ID()); got != row || ts.Len() != 1 {
-		t.Errorf("%d memories, %s", ts.Len(), got.Doc)
+		t.Errorf("%d memories, %s", ts.Len(), got.JSON())
 	}
 }

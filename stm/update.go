@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"slices"
 
 	"emberd/memory"
 	"emberd/stm/record"
@@ -105,6 +106,7 @@ func (s *Store) pending(tx *wal.Tx) (*wal.Pending, error) {
 	if len(p.Line.Changes) == 1 {
 		p.Line.Op = p.Line.Changes[0].Op
 	}
+	p.Line.Packed = !slices.ContainsFunc(p.Line.Changes, func(c record.Change) bool { return !c.Archives() })
 	if err := s.readBack(p); err != nil {
 		return nil, err
 	}
@@ -203,7 +205,7 @@ func (s *Store) encodeDelete(c *record.Change, row *table.Row, set map[string]js
 	var doc []byte
 	rev := record.Stamp{Dev: s.wal.Device}
 	if row != nil {
-		doc, rev, c.Print = row.Doc, row.Latest(), s.wal.Prints.PrintOf(text)
+		doc, rev, c.Print = row.JSON(), row.Latest(), s.wal.Prints.PrintOf(text)
 	}
 	doc, err := record.CheckedDoc(doc, set)
 	c.Op, c.Prev = record.OpDelete, record.EncodePrev(rev, nil, doc)
@@ -227,7 +229,7 @@ func compacted(set map[string]json.RawMessage) (map[string]json.RawMessage, erro
 // valuesOf returns the row's values of the keys in set.
 func valuesOf(r *table.Row, set map[string]json.RawMessage) (map[string]json.RawMessage, error) {
 	out := make(map[string]json.RawMessage, len(set))
-	err := record.EachField(r.Doc, func(name, value []byte) bool {
+	err := record.EachField(r.JSON(), func(name, value []byte) bool {
 		if _, ok := set[string(name)]; ok {
 			out[string(name)] = value
 		}

@@ -56,6 +56,7 @@ var homeKeys = [...]string{"promoted_to", "vault_path", "note_gone"}
 
 // NoteOfRow returns the path of a memory's note, or "".
 func NoteOfRow(r *stm.Row) string {
+	r = r.Unpacked()
 	var home [len(homeKeys)]string
 	for i, key := range homeKeys {
 		home[i] = stringValue(r.Value(key))

@@ -54,7 +54,7 @@ func (o *Options) Elsewhere() func(*stm.Row) bool {
 }
 
 func (o *Options) archived(r *stm.Row) bool {
-	if !r.Stage().Cold() || r.Promoted() || r.Has("note_gone") {
+	if !r.Stage().Cold() || r.Promoted() {
 		return false
 	}
 	dir := strings.Trim(path.Clean("/"+o.VaultArchive), "/")

@@ -28,6 +28,7 @@ func (e *View) MemoryView(r *stm.Row, now time.Time) (op.Memory, error) {
 // ViewIn returns the memory as callers see it within one state of the log. It includes the
 // memory that supersedes it, if that one is live.
 func (e *View) ViewIn(in *stm.MemorySet, r *stm.Row, now time.Time) (op.Memory, error) {
+	r = r.Unpacked()
 	m, err := r.Memory()
 	if err != nil {
 		return op.Memory{}, memory.Errorf(memory.Internal, "read the memory: %w", err)

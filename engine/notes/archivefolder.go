@@ -2,6 +2,7 @@ package notes
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -31,7 +32,7 @@ type ArchiveFolder struct {
 	dir  string // in the vault, "" for none
 
 	mu      sync.Mutex // guards the fields below
-	notes   map[string]ArchiveNote
+	notes   map[string]archiveEntry
 	changed bool // since the file was written
 }
 
@@ -52,6 +53,39 @@ type ArchiveNote struct {
 	Copy bool   `json:"copy,omitempty"`
 }
 
+// archiveEntry is an ArchiveNote in as few bytes as a store with many archived memories wants, without its path.
+type archiveEntry struct {
+	size, modTime, changeTime int64
+	inode                     uint64
+	digest                    [sha256.Size]byte
+	id                        [16]byte
+	list                      string
+	closed, copied, read, has bool // read: it has a digest; has: it has an ID
+}
+
+func entryOf(n *ArchiveNote) archiveEntry {
+	e := archiveEntry{size: n.Size, modTime: n.ModTime, changeTime: n.ChangeTime, inode: n.Inode, list: n.List,
+		closed: n.Closed, copied: n.Copy}
+	if id, err := memory.ParseID(string(n.ID)); err == nil {
+		e.id, e.has = id.Bytes(), true
+	}
+	k, err := hex.Decode(e.digest[:], []byte(n.Digest[:min(len(n.Digest), 2*sha256.Size)]))
+	e.read = err == nil && k == sha256.Size
+	return e
+}
+
+func (e *archiveEntry) note(path string) ArchiveNote {
+	n := ArchiveNote{Path: path, Size: e.size, ModTime: e.modTime, ChangeTime: e.changeTime, Inode: e.inode,
+		List: e.list, Closed: e.closed, Copy: e.copied}
+	if e.read {
+		n.Digest = hex.EncodeToString(e.digest[:])
+	}
+	if e.has {
+		n.ID = memory.IDFromBytes(e.id)
+	}
+	return n
+}
+
 // archiveFile is the file in the state folder.
 type archiveFile struct {
 	Sum   uint32          `json:"sum"` // CRC-32 of the field below
@@ -61,7 +95,7 @@ type archiveFile struct {
 // openArchiveFolder returns the folder with the state of the last run. After an error the
 // folder is empty and can be used.
 func openArchiveFolder(opt *core.Options, file string) (*ArchiveFolder, error) {
-	a := &ArchiveFolder{fs: opt.FS, file: file, notes: make(map[string]ArchiveNote),
+	a := &ArchiveFolder{fs: opt.FS, file: file, notes: make(map[string]archiveEntry),
 		dir: strings.Trim(path.Clean("/"+opt.VaultArchive), "/")}
 	data, err := core.LastState(a.fs, file)
 	if err != nil || data == nil {
@@ -80,7 +114,7 @@ func openArchiveFolder(opt *core.Options, file string) (*ArchiveFolder, error) {
 		return a, fmt.Errorf("%s cannot be understood: %w", file, err)
 	}
 	for _, note := range list {
-		a.notes[note.Path] = note
+		a.notes[note.Path] = entryOf(&note)
 	}
 	return a, nil
 }
@@ -107,8 +141,8 @@ func (a *ArchiveFolder) removeApart(index *ltm.Index) error {
 			continue
 		}
 		own = append(own, path)
-		a.notes[path] = ArchiveNote{Path: path, Size: c.Size, ModTime: c.ModTime.UnixNano(),
-			ChangeTime: c.ChangeTime.UnixNano(), Inode: c.Inode}
+		a.notes[path] = archiveEntry{size: c.Size, modTime: c.ModTime.UnixNano(),
+			changeTime: c.ChangeTime.UnixNano(), inode: c.Inode}
 	}
 	if len(own) == 0 {
 		return nil
@@ -116,7 +150,7 @@ func (a *ArchiveFolder) removeApart(index *ltm.Index) error {
 	for path, text := range index.Having(MemoryIDKey) {
 		note, here := a.notes[path]
 		if id, err := memory.ParseID(text); err == nil && here {
-			note.ID = id
+			note.id, note.has = id.Bytes(), true
 			a.notes[path] = note
 		}
 	}
@@ -144,8 +178,17 @@ func (a *ArchiveFolder) known(indexed func(path string) bool, yield func(watcher
 func (a *ArchiveFolder) List() []ArchiveNote {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return slices.SortedFunc(maps.Values(a.notes),
-		func(x, y ArchiveNote) int { return strings.Compare(x.Path, y.Path) })
+	return a.all()
+}
+
+// all returns the notes by path. mu must be held.
+func (a *ArchiveFolder) all() []ArchiveNote {
+	out := make([]ArchiveNote, 0, len(a.notes))
+	for _, path := range slices.Sorted(maps.Keys(a.notes)) {
+		e := a.notes[path]
+		out = append(out, e.note(path))
+	}
+	return out
 }
 
 // split returns the part of a batch that is for the index.
@@ -173,7 +216,8 @@ func (a *ArchiveFolder) record(read []Reading, gone []string) {
 		switch {
 		case r.Note == nil:
 		case a.Apart(&r):
-			a.notes[r.Doc.Path], a.changed = AsArchived(r.Note), true
+			note := AsArchived(r.Note)
+			a.notes[r.Doc.Path], a.changed = entryOf(&note), true
 		default:
 			a.drop(r.Doc.Path)
 		}
@@ -207,7 +251,7 @@ func (a *ArchiveFolder) len() (all, lists int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, note := range a.notes {
-		if note.List != "" {
+		if note.list != "" {
 			lists++
 		}
 	}
@@ -218,7 +262,11 @@ func (a *ArchiveFolder) len() (all, lists int) {
 func (a *ArchiveFolder) State(path string) ArchiveNote {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.notes[path]
+	e, known := a.notes[path]
+	if !known {
+		return ArchiveNote{}
+	}
+	return e.note(path)
 }
 
 // closed returns the file names of the notes whose frontmatter is not valid.
@@ -258,7 +306,7 @@ func (a *ArchiveFolder) store() error {
 	if !a.changed {
 		return nil
 	}
-	list, err := json.Marshal(slices.Collect(maps.Values(a.notes)))
+	list, err := json.Marshal(a.all())
 	if err != nil {
 		return err
 	}

@@ -140,7 +140,10 @@ func (a *SearchRun) showTexts(ctx context.Context) {
 			continue
 		}
 		row, live := a.Q.set.Get(h.ID)
-		if !live || !a.E.Archived(row) {
+		if !live {
+			continue
+		}
+		if row = row.Unpacked(); !a.E.Archived(row) {
 			continue
 		}
 		if body, err := a.E.Notes.ArchivedText(ctx, core.NoteOfRow(row)); err == nil && body != "" {

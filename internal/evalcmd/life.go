@@ -26,7 +26,8 @@ type life struct {
 	names map[memory.ID]string
 	texts map[memory.ID]string // as they were saved
 	row   eval.LifecycleRow
-	opens bool  // each question opens what it offers
+	opens bool // each question opens what it offers
+	stop  func() error
 	heap  int64 // of this program without the engine
 }
 
@@ -43,26 +44,48 @@ func (s *session) live(ctx context.Context, l *lifetime, o *engine.Options, home
 		return life.row, err
 	}
 	life.heap = heapInUse()
-	e, err := engine.Open(*o)
-	if err != nil {
+	if err := life.start(ctx, o); err != nil {
 		return life.row, err
 	}
-	life.e = e
-	chores, stop := context.WithCancel(ctx)
+	err := life.all(ctx, s, o)
+	return life.row, errors.Join(err, life.stop())
+}
+
+// start opens an engine and runs it until stop.
+func (l *life) start(ctx context.Context, o *engine.Options) error {
+	e, err := engine.Open(*o)
+	if err != nil {
+		return err
+	}
+	chores, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	wg.Go(func() { err = e.Run(chores) })
-	failed := life.all(ctx, s)
-	stop()
-	wg.Wait()
-	return life.row, errors.Join(failed, err, e.Close())
+	var failed error
+	wg.Go(func() { failed = e.Run(chores) })
+	l.e, l.stop = e, func() error {
+		cancel()
+		wg.Wait()
+		return errors.Join(failed, e.Close())
+	}
+	return l.ready(ctx)
+}
+
+// weekLater measures the size after a start a week later, when the log has let go of what its notes have.
+func (l *life) weekLater(ctx context.Context, o *engine.Options) error {
+	if err := l.stop(); err != nil {
+		return err
+	}
+	l.at(l.end().Add(8 * 24 * time.Hour))
+	if err := l.start(ctx, o); err != nil {
+		return err
+	}
+	err := l.measureSize(ctx)
+	l.at(l.end())
+	return err
 }
 
 func (l *life) at(t time.Time) { l.now.Store(t.UnixMilli()) }
 
-func (l *life) all(ctx context.Context, s *session) error {
-	if err := l.ready(ctx); err != nil {
-		return err
-	}
+func (l *life) all(ctx context.Context, s *session, o *engine.Options) error {
 	for _, day := range l.days {
 		if err := l.grow(ctx, day); err != nil {
 			return err
@@ -75,7 +98,10 @@ func (l *life) all(ctx context.Context, s *session) error {
 	if err := l.weigh(ctx); err != nil {
 		return err
 	}
-	if err := core.FirstError(l.measureSize(ctx), l.restated(ctx), l.recency(ctx), l.ask(ctx, s)); err != nil {
+	if err := l.weekLater(ctx, o); err != nil {
+		return err
+	}
+	if err := core.FirstError(l.restated(ctx), l.recency(ctx), l.ask(ctx, s)); err != nil {
 		return err
 	}
 	return l.readBack(ctx)

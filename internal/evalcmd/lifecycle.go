@@ -137,6 +137,23 @@ func fadings() []fading {
 	}
 }
 
+// firstDay is the part of a lifetime without questions that its first day is.
+func (l *lifetime) firstDay() *lifetime {
+	set := *l.set
+	set.Questions, set.Judgements = nil, set.Judgements[:0:0]
+	return &lifetime{set: &set, days: l.days[:1], ages: l.ages}
+}
+
+// options returns the settings of an engine that grows old in one way.
+func (l *lifetime) options(f *fading) *engine.Options {
+	o := engine.DefaultOptions()
+	o.Logger = slog.New(slog.DiscardHandler)
+	o.Lifecycle.Ages, o.LifecyclePeriod, o.AutoPromote, o.Agents.Interval = l.ages, 0, false, 0
+	o.Lifecycle.Coldest = memory.Rehydratable // there is a vault, which the settings do not name
+	f.change(&o)
+	return &o
+}
+
 // fade lives one lifetime after the other, each with a daemon's engine of its own.
 func (s *session) fade(ctx context.Context, l *lifetime, dir, home string) (*eval.LifecycleReport, error) {
 	manifest, err := s.manifest(dir, home)
@@ -151,13 +168,12 @@ func (s *session) fade(ctx context.Context, l *lifetime, dir, home string) (*eva
 	for _, d := range slices.Concat(l.days...) {
 		report.Bytes += int64(len(d.Content))
 	}
+	first := fading{name: "the first day, which makes tables that later ones use", change: func(*engine.Options) {}}
+	if _, err := s.live(ctx, l.firstDay(), l.options(&first), filepath.Join(home, "first"), &first); err != nil {
+		return nil, fmt.Errorf("%s: %w", first.name, err)
+	}
 	for i, f := range fadings() {
-		o := engine.DefaultOptions()
-		o.Logger = slog.New(slog.DiscardHandler)
-		o.Lifecycle.Ages, o.LifecyclePeriod, o.AutoPromote = l.ages, 0, false
-		o.Lifecycle.Coldest = memory.Rehydratable // there is a vault, which the settings do not name
-		f.change(&o)
-		row, err := s.live(ctx, l, &o, filepath.Join(home, fmt.Sprint(i)), &f)
+		row, err := s.live(ctx, l, l.options(&f), filepath.Join(home, fmt.Sprint(i)), &f)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}

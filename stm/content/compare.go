@@ -84,12 +84,12 @@ func lacks(have, want *table.Row) bool {
 	if w.Tomb.After(h.Tomb) || w.Born.After(h.Born) && w.Born.After(h.Tomb) {
 		return true
 	}
-	if have.Base == want.Base && have.Odd == nil && want.Odd == nil && bytes.Equal(have.Doc, want.Doc) {
+	if have.Base == want.Base && have.Odd == nil && want.Odd == nil && bytes.Equal(have.JSON(), want.JSON()) {
 		return false
 	}
 	older := false
 	// The document was walked when it was merged.
-	_ = record.EachField(want.Doc, func(name, value []byte) bool {
+	_ = record.EachField(want.JSON(), func(name, value []byte) bool {
 		at, got := stampOf(want, name), have.StampOf(string(name))
 		older = at.After(h.Tomb) && (at.After(got) || at == got && !record.Same(value, have.Value(string(name))))
 		return !older
@@ -121,7 +121,7 @@ func linesOf(want, have *table.Row, purged record.Stamp) (out []record.Line) {
 		set(g.Stamp, g.Key, record.Null)
 	}
 	// The document was walked when it was merged.
-	_ = record.EachField(want.Doc, func(name, value []byte) bool {
+	_ = record.EachField(want.JSON(), func(name, value []byte) bool {
 		set(stampOf(want, name), string(name), value)
 		return true
 	})
@@ -139,7 +139,7 @@ func linesOf(want, have *table.Row, purged record.Stamp) (out []record.Line) {
 	if purged == w.Tomb {
 		c.Op = record.OpPurge
 	} else if have.Live() && !want.Live() {
-		c.Prev = record.EncodePrev(have.Latest(), nil, have.Doc)
+		c.Prev = record.EncodePrev(have.Latest(), nil, have.JSON())
 	}
 	return append(out, lineOf(w.Tomb, c))
 }

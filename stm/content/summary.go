@@ -91,7 +91,7 @@ func (s sums) row(r *table.Row) {
 	to := s.of(string(r.Stage()))
 	to.memories++
 	// The document was walked when it was merged.
-	_ = record.EachField(r.Doc, func(name, value []byte) bool {
+	_ = record.EachField(r.JSON(), func(name, value []byte) bool {
 		to.add(r.Key[:], name, stampOf(r, name).Append(nil), value)
 		return true
 	})

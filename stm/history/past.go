@@ -250,8 +250,8 @@ func (r *pastReader) change(c *record.Change, at record.Stamp) (err error) {
 // what the live one has.
 func (r *pastReader) apply(row *table.Row, c *record.Change, at record.Stamp) (*table.Row, error) {
 	if c.Op == record.OpPut && row.Odd == nil && row.Base.IsZero() {
-		if now := r.s.Table.Get(c.ID); now != nil && now.Base == at && bytes.Equal(now.Doc, c.Data) {
-			return &table.Row{Key: row.Key, Doc: now.Doc, Base: at, Hot: now.Hot}, nil
+		if now := r.s.Table.Get(c.ID); now != nil && now.Base == at && bytes.Equal(now.JSON(), c.Data) {
+			return &table.Row{Key: row.Key, Doc: now.JSON(), Base: at, Hot: now.Hot}, nil
 		}
 	}
 	return table.Merged(row, c, at)

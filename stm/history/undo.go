@@ -219,7 +219,7 @@ func (s *Timeline) undoChunk(steps []undoStep) int {
 	for i, st := range steps {
 		size += 2*len(st.Data) + len(st.Prev) + 256
 		if row := s.wal.Table.Get(st.ID); row != nil {
-			size += len(row.Doc)
+			size += len(row.JSON())
 		}
 		if i > 0 && (size > record.MaxLine/2 || i >= memory.MaxIDs*10 || ids[st.ID]) {
 			return i
@@ -245,7 +245,7 @@ func (s *Timeline) preview(steps []undoStep, force bool) ([]UndoneItem, error) {
 		}
 		var doc []byte
 		if row != nil {
-			doc = row.Doc
+			doc = row.JSON()
 		}
 		doc, err := record.WithKeys(doc, c.Set)
 		if err != nil {

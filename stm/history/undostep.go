@@ -192,7 +192,7 @@ func differsFrom(r *table.Row, doc []byte) (key string) {
 			return true
 		})
 	}
-	find(r.Doc, doc)
-	find(doc, r.Doc)
+	find(r.JSON(), doc)
+	find(doc, r.JSON())
 	return key
 }

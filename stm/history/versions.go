@@ -121,10 +121,31 @@ func textsTold(id memory.ID, lines map[record.Stamp]record.LogLine) map[record.S
 		}
 	}
 	maps.DeleteFunc(told, func(at record.Stamp, _ json.RawMessage) bool {
-		_, known := lines[at]
-		return known || first.After(at)
+		l, known := lines[at]
+		return known && !lacksText(&l, id) || first.After(at)
 	})
 	return told
+}
+
+// lacksText reports whether a line made a memory and does not say its text, which compaction leaves to the line that
+// archived the memory.
+func lacksText(l *record.LogLine, id memory.ID) bool {
+	return slices.ContainsFunc(l.Changes, func(c record.LogChange) bool {
+		return c.ID == id && c.Op == record.OpPut && record.Member(c.Data, record.TextKey) == nil
+	})
+}
+
+// withText returns the line with the text of a memory that it made.
+func withText(l record.LogLine, id memory.ID, text json.RawMessage) record.LogLine {
+	l.Changes = slices.Clone(l.Changes)
+	for i, c := range l.Changes {
+		if c.ID != id || c.Op != record.OpPut {
+			continue
+		}
+		// The document was walked when it was decoded.
+		l.Changes[i].Data, _ = record.WithKeys(c.Data, map[string]json.RawMessage{record.TextKey: text})
+	}
+	return l
 }
 
 // lineTelling is a line that was lost, as far as a later one told its text.
@@ -138,7 +159,11 @@ func lineTelling(id memory.ID, text json.RawMessage, at record.Stamp) record.Log
 func versions(id memory.ID, lines map[record.Stamp]record.LogLine, told map[record.Stamp]json.RawMessage) ([]Version,
 	error) {
 	for at, text := range told {
-		lines[at] = lineTelling(id, text, at)
+		if l, known := lines[at]; known {
+			lines[at] = withText(l, id, text)
+		} else {
+			lines[at] = lineTelling(id, text, at)
+		}
 	}
 	row := &table.Row{Key: id.Bytes()}
 	var out []Version
@@ -165,7 +190,7 @@ func versions(id memory.ID, lines map[record.Stamp]record.LogLine, told map[reco
 		}
 		switch {
 		case row.Live():
-			alive = row.Doc
+			alive = row.JSON()
 		case alive == nil:
 			alive = in.Forgotten(id)
 		}
@@ -180,7 +205,7 @@ func (v *Version) compare(before, after *table.Row, alive []byte, c *record.Chan
 	if err != nil {
 		prior = record.Superseded{}
 	}
-	was := before.Doc
+	was := before.JSON()
 	switch {
 	case c.IsDelete() && (before.Live() || before.Rest().Tomb.IsZero()):
 		v.Action = Forgot
@@ -194,7 +219,7 @@ func (v *Version) compare(before, after *table.Row, alive []byte, c *record.Chan
 	default:
 		v.Action = Changed
 	}
-	v.Fields = differences(was, after.Doc, prior.Keys)
+	v.Fields = differences(was, after.JSON(), prior.Keys)
 	if v.Action == Changed && len(v.Fields) == 0 {
 		v.Action = ""
 	}

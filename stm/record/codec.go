@@ -13,6 +13,8 @@ type Encoder struct{ B []byte }
 
 func AppendUint32(b []byte, n uint32) []byte { return binary.LittleEndian.AppendUint32(b, n) }
 
+func AppendUint64(b []byte, n uint64) []byte { return binary.LittleEndian.AppendUint64(b, n) }
+
 func (e *Encoder) Uint(n uint64) { e.B = binary.AppendUvarint(e.B, n) }
 
 func (e *Encoder) Text(s string) {
@@ -69,7 +71,10 @@ func (e *Encoder) Hot(h *Facets) {
 	}
 }
 
-var errShort = errors.New("it ends too early")
+var (
+	errShort = errors.New("it ends too early")
+	errPlace = errors.New("it refers to something that is not there")
+)
 
 // Decoder reads what encoder wrote. After the first fault err is set and
 // everything reads as zero.
@@ -100,6 +105,11 @@ func (d *Decoder) Uint() uint64 {
 }
 
 func (d *Decoder) Uint32() uint32 { return binary.LittleEndian.Uint32(d.Take(4)) }
+
+func (d *Decoder) Uint64() uint64 { return binary.LittleEndian.Uint64(d.Take(8)) }
+
+// Fail notes that what was read cannot be so.
+func (d *Decoder) Fail() { d.Err = errors.Join(d.Err, errPlace) }
 
 // Count reads how many items of at least size bytes follow, bounded by the
 // bytes there are.

@@ -23,6 +23,7 @@ type Facets struct {
 	Strength                      float32
 	Stage                         Stage
 	Core, Promoted                bool
+	Home                          uint64 // of a cold memory: hash of the path of its note, 0 for none
 }
 
 // Stage is a memory.Stage in one byte.

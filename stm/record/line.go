@@ -61,6 +61,7 @@ type Line struct {
 	Audit   string      // seal of the audit chain of the device: who made the change, and when
 	Cut     bool        // compaction took out what no longer counts; the whole line is in the history
 	Extra   bool        // it has members that this version does not know
+	Packed  bool        // an OpAll whose changes are compressed, with their ids before them
 	Changes []Change
 	Data    []byte // d of seg, seal and use lines
 	At      Place
@@ -110,7 +111,9 @@ func SealLine(b []byte, start int) []byte {
 func Decode(b []byte) (Line, error) {
 	var l Line
 	var id memory.ID
-	var prev []byte
+	var prev, packed []byte
+	var ids []memory.ID
+	var from bool
 	var mark *Fingerprint
 	var bad error
 	err := EachField(b, func(name, value []byte) bool {
@@ -141,6 +144,12 @@ func Decode(b []byte) (Line, error) {
 			mark, bad = parsePrint(value)
 		case "lift":
 			l.Lift, bad = idsField(value)
+		case "ids":
+			ids, bad = idsField(value)
+		case "z":
+			packed = value
+		case "from": // of packed lines
+			from = true
 		case "au":
 			l.Audit, bad = Text(value)
 		case "cut":
@@ -161,6 +170,10 @@ func Decode(b []byte) (Line, error) {
 	if l.Tx.IsZero() {
 		l.Tx = l.Stamp
 	}
+	if packed != nil {
+		return l, l.unpack(ids, packed)
+	}
+	l.Extra = l.Extra || ids != nil || from // of a later version
 	return l, l.takeChanges(id, prev, mark)
 }
 
@@ -278,6 +291,8 @@ func (l *Line) Append(b []byte) []byte {
 	switch {
 	case l.Op == OpUse:
 		b = appendRaw(b, "d", l.Data)
+	case l.Packed && l.packs():
+		b = l.appendPacked(b)
 	case l.Op == OpAll:
 		b = l.appendAll(b)
 	default:

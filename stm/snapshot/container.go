@@ -13,8 +13,11 @@ import (
 
 // The format is on disk: these never change. A new layout takes a new version.
 const (
+	// withPlainRows is the version before, whose rows have all documents as JSON and a stamp for each key.
+	withPlainRows = 6
+
 	Magic      = "emberstm"
-	Version    = 6
+	Version    = 7
 	endMagic   = "emberend"
 	partMagic  = "part"
 	headerSize = 16 // of the file

@@ -7,10 +7,10 @@
 //
 // # Format
 //
-// Version 6 is a list of parts, a directory of them, and a trailer. Numbers are little-endian, sums are
+// Version 7 is a list of parts, a directory of them, and a trailer. Numbers are little-endian, sums are
 // CRC-32C, and everything begins at a multiple of 8 bytes, with zeros before it.
 //
-//	"emberstm" 06 00 00 00 00 00 00 00
+//	"emberstm" 07 00 00 00 00 00 00 00
 //	+-------+---------+--------+-----+--------+-----------+---------+
 //	| magic | version | part 1 |  …  | part n | directory | trailer |
 //	| 8     | 8       |        |     |        | 32 × n    | 32      |
@@ -48,8 +48,11 @@
 // until nothing maps it. This package keeps to that, and everything else must, because access to a mapped
 // file that was truncated ends the process. The reader here copies part by part.
 //
-// # Version 5
+// The document of a cold memory is compressed: a byte 1, and DEFLATE with the dictionary of [record.Deflate]. A row
+// has each distinct stamp once, and its keys with their places in that list.
 //
-// Earlier versions wrote one list of sections with one sum at its end. [Open] refuses it as [ErrStale];
-// [Witness] reads it.
+// # Versions 5 and 6
+//
+// Version 6 has all documents as JSON, and a stamp for each key that was written apart from the rest. It is read.
+// Version 5 was one list of sections with one sum at its end. [Open] refuses it as [ErrStale]; [Witness] reads it.
 package snapshot

@@ -21,6 +21,7 @@ type File struct {
 	in    io.ReaderAt
 	size  int64
 	parts []entry
+	plain bool // it is of the version withPlainRows
 }
 
 // Open opens the snapshot with a name and reads its directory, which a file that was cut does not
@@ -52,7 +53,7 @@ func Parse(in io.ReaderAt, size int64) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v != Version {
+	if v != Version && v != withPlainRows {
 		return nil, fmt.Errorf("%w: version %d", ErrStale, v)
 	}
 	return f, f.readDirectory()
@@ -71,8 +72,11 @@ func (f *File) version() (int, error) {
 		return 0, errNone
 	}
 	v := int(b[len(Magic)])
-	if v == Version && !bytes.Equal(b, fileHeader()) {
-		return 0, errNone
+	f.plain = v == withPlainRows
+	if want := fileHeader(); v == Version || f.plain {
+		if want[len(Magic)] = byte(v); !bytes.Equal(b, want) {
+			return 0, errNone
+		}
 	}
 	return v, nil
 }

@@ -134,7 +134,7 @@ func getKeys(d *record.Decoder, n int, keys *journal.Keys) {
 // index. Deletes have places in the first files of the log.
 func (f *File) Table(t *table.Table, files int) ([]*table.Cell, error) {
 	t.Cells = make(map[[16]byte]*table.Cell, f.count(kindRows, rowSize))
-	in := filling{t: t}
+	in := filling{t: t, plain: f.plain}
 	if err := f.each(kindRows, rowSize, in.rows); err != nil {
 		return nil, err
 	}
@@ -154,13 +154,20 @@ func (f *File) Table(t *table.Table, files int) ([]*table.Cell, error) {
 type filling struct {
 	t     *table.Table
 	byDoc []*table.Cell
+	plain bool // rows are of the version withPlainRows
+	regs  table.SharedRegisters
 }
 
 // rows takes n rows in, which keep the bytes that they are decoded from.
 func (in *filling) rows(d *record.Decoder, n int) {
 	rows, cells := make([]table.Row, n), make([]table.Cell, n)
 	for i := range n {
-		doc := table.DecodeRow(d, &rows[i])
+		var doc uint32
+		if in.plain {
+			doc = table.DecodeRow6(d, &rows[i])
+		} else {
+			doc = table.DecodeRow(d, &rows[i], &in.regs)
+		}
 		if d.Err != nil {
 			return
 		}

@@ -47,7 +47,7 @@ func Witness(fsys durable.FS, name string) (*Held, error) {
 	switch h.Version {
 	case versionWithOneSum:
 		return h, f.witnessOneSum(h)
-	case Version:
+	case Version, withPlainRows:
 		if f.readDirectory() != nil {
 			h.Damaged++
 			f.search()
@@ -111,7 +111,7 @@ func (f *File) nextPart(at int64) int64 {
 
 // witness takes all parts that are whole.
 func (f *File) witness(h *Held) {
-	in, d := filling{t: h.Table}, &record.Decoder{}
+	in, d := filling{t: h.Table, plain: f.plain}, &record.Decoder{}
 	for i := range f.parts {
 		e := &f.parts[i]
 		if !slices.Contains(witnessed, e.kind) {
@@ -170,7 +170,7 @@ func (f *File) witnessOneSum(h *Held) error {
 	getRefs(d, d.Count(refSize), passed, math.MaxInt)
 	getUndone(d, d.Count(32), passed)
 	getKeys(d, d.Count(5), journal.NewIdemKeys())
-	in := filling{t: h.Table}
+	in := filling{t: h.Table, plain: true}
 	in.rows(d, d.Count(rowSize))
 	getGraves(d, d.Count(graveSize), h.Table, math.MaxInt)
 	getPurges(d, d.Count(purgeSize), h.Table)

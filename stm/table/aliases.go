@@ -14,10 +14,10 @@ const aliasKey = "aliases"
 
 // Aliases decodes the ids that other systems have for the memory. The caller owns them.
 func (r *Row) Aliases() []string {
-	if !bytes.Contains(r.Doc, []byte(`"`+aliasKey+`"`)) { // as of nearly all, which is told faster than by their keys
+	if !bytes.Contains(r.JSON(), []byte(`"`+aliasKey+`"`)) { // as of nearly all, which is told faster than by their keys
 		return nil
 	}
-	return aliasesIn(r.Doc)
+	return aliasesIn(r.JSON())
 }
 
 func aliasesIn(doc []byte) (names []string) {

@@ -54,11 +54,11 @@ func (d *difference) values() {
 		}
 		d.add(g.Key, value, g.Stamp)
 	}
-	if len(d.row.Doc) == 0 {
+	if len(d.row.JSON()) == 0 {
 		return
 	}
 	// The document was walked when it was merged.
-	_ = record.EachField(d.row.Doc, func(name, value []byte) bool {
+	_ = record.EachField(d.row.JSON(), func(name, value []byte) bool {
 		if !apart[string(name)] {
 			d.add(string(name), value, d.row.Base)
 		}
@@ -115,8 +115,8 @@ func (d *difference) delete(at record.Stamp, printed bool, print record.Fingerpr
 	if printed {
 		c.Print = &print
 	}
-	if d.than.Live() && len(d.than.Doc) > 0 {
-		c.Prev = record.EncodePrev(d.than.Latest(), nil, d.than.Doc)
+	if d.than.Live() && len(d.than.JSON()) > 0 {
+		c.Prev = record.EncodePrev(d.than.Latest(), nil, d.than.JSON())
 	}
 	l := d.line(at, c)
 	l.Cut = c.Prev == nil

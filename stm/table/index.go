@@ -111,12 +111,12 @@ func (x *index) AnalyzeChange(before *Row, set map[string]json.RawMessage) TermC
 		!slices.ContainsFunc(keys, touched) && !touched(entitiesFound) && !otherTexts(before, set) {
 		return TermCounts{same: true}
 	}
-	doc, _ := record.WithKeys(before.Doc, set) // some has walked it
+	doc, _ := record.WithKeys(before.JSON(), set) // some has walked it
 	return x.Analyze(doc)
 }
 
 // placeKeys are the keys by which a cold memory's text may come to be elsewhere, or no longer.
-func placeKeys() []string { return []string{"stage", "vault_path", "promoted_to", "note_gone"} }
+func placeKeys() []string { return append(homeKeys(), "stage") }
 
 // has reports whether a memory belongs into the index.
 func (x *index) has(r *Row) bool { return r.Live() && (x.elsewhere == nil || !x.elsewhere(r)) }
@@ -135,7 +135,7 @@ func (x *index) Update(c *Cell, row *Row, t TermCounts) {
 		if before != 0 || !x.has(now) {
 			return
 		}
-		t = x.AnalyzeContained(now.Doc) // it was not indexed yet
+		t = x.AnalyzeContained(now.JSON()) // it was not indexed yet
 	}
 	if x.has(now) {
 		x.add(c, t)
@@ -222,7 +222,7 @@ func (m *MemorySet) feed(ctx context.Context, work chan<- *Cell) (err error) {
 func (m *MemorySet) indexCell(c *Cell) {
 	row := c.Row.Load()
 	if m.Words.has(row) && c.Doc.Load() == 0 {
-		m.Words.Update(c, row, m.Words.AnalyzeContained(row.Doc))
+		m.Words.Update(c, row, m.Words.AnalyzeContained(row.JSON()))
 	}
 }
 

@@ -15,6 +15,14 @@ import (
 // hides what is older, and only a put later than the tombstone brings a
 // memory back (Shapiro et al., "Conflict-free replicated data types", 2011).
 func Merged(row *Row, c *record.Change, at record.Stamp) (*Row, error) {
+	next, err := merged(row, c, at)
+	if err == nil && next != row {
+		pack(next)
+	}
+	return next, err
+}
+
+func merged(row *Row, c *record.Change, at record.Stamp) (*Row, error) {
 	o := row.Rest()
 	o.rev = record.Later(o.rev, at)
 	if c.IsDelete() {
@@ -64,29 +72,28 @@ func withExtra(r *Row, o Extra) *Row {
 // and marks them in o; nil when there are none.
 func (r *Row) assigned(data []byte, at record.Stamp, o *Extra) (*Row, error) {
 	set := map[string]json.RawMessage{}
+	regs := Extra{Regs: slices.Clone(o.Regs)}
 	err := record.EachField(data, func(name, value []byte) bool {
-		if key := string(name); r.yields(key, at) && at.After(o.Tomb) {
+		if key := string(name); yields(r, key, at) && at.After(o.Tomb) {
 			set[key] = value
+			regs.mark(key, at)
 		}
 		return true
 	})
 	if err != nil || len(set) == 0 {
 		return nil, err
 	}
-	o.Regs = slices.Clone(o.Regs)
-	for key := range set {
-		o.mark(key, at)
-	}
-	doc, err := record.WithKeys(r.Doc, set)
+	o.Regs = regs.Regs
+	doc, err := record.WithKeys(r.JSON(), set)
 	if err != nil {
 		return nil, err
 	}
 	next := &Row{Key: r.Key, Doc: doc, Base: r.Base, Hot: r.Hot}
-	return next, next.rewarm(r, set)
+	return next, rewarm(next, r, set)
 }
 
 // yields reports whether a value that was written at is newer than what r has of key.
-func (r *Row) yields(key string, at record.Stamp) bool {
+func yields(r *Row, key string, at record.Stamp) bool {
 	for _, reg := range r.Rest().Regs {
 		if reg.Key == key {
 			return at.After(reg.Stamp)
@@ -114,14 +121,14 @@ func (r *Row) without(o Extra) (*Row, error) {
 		for _, g := range r.Rest().Regs {
 			newer[g.Key] = g.Stamp.After(o.Tomb)
 		}
-		err := record.EachField(r.Doc, func(name, _ []byte) bool {
+		err := record.EachField(r.JSON(), func(name, _ []byte) bool {
 			if after, own := newer[string(name)]; own && !after || !own && !r.Base.After(o.Tomb) {
 				old[string(name)] = record.Null
 			}
 			return true
 		})
 		if err == nil {
-			next.Doc, err = record.WithKeys(r.Doc, old)
+			next.Doc, err = record.WithKeys(r.JSON(), old)
 		}
 		if err != nil {
 			return nil, err

@@ -35,8 +35,8 @@ func (r *Row) Holds(p Part) bool {
 	if p.text == "" {
 		return true
 	}
-	if p.word != "" && !disguised(r.Doc, p.word) {
-		if indexFold(r.Doc, p.word) < 0 {
+	if p.word != "" && !disguised(r.JSON(), p.word) {
+		if indexFold(r.JSON(), p.word) < 0 {
 			return false
 		}
 		value := r.Value("content")

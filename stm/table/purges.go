@@ -161,7 +161,7 @@ func (t *Table) UnrelateAll(p record.Redaction) {
 
 // unrelated is a row without relations to purged memories, the row itself if it has none.
 func unrelated(p record.Redaction, row *Row) *Row {
-	gone := p.Leading(row.Doc, record.Stamp{})
+	gone := p.Leading(row.JSON(), record.Stamp{})
 	for key := range gone {
 		name := key
 		if key == record.SuccessorSince {
@@ -176,6 +176,6 @@ func unrelated(p record.Redaction, row *Row) *Row {
 	}
 	next := *row
 	// The document was walked when it was merged.
-	next.Doc, _ = record.WithKeys(row.Doc, gone)
+	next.Doc, _ = record.WithKeys(row.JSON(), gone)
 	return &next
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // MayRelate is false for nearly every row that no relation starts at.
-func (r *Row) MayRelate() bool { return bytes.Contains(r.Doc, []byte(`"`+record.RelationPrefix)) }
+func (r *Row) MayRelate() bool { return bytes.Contains(r.JSON(), []byte(`"`+record.RelationPrefix)) }
 
 // RelationBytes is how much of a memory's JSON its relations are.
 func (r *Row) RelationBytes() int {
@@ -20,7 +20,7 @@ func (r *Row) RelationBytes() int {
 		return 0
 	}
 	n := 0
-	_ = record.EachField(r.Doc, func(name, value []byte) bool { // it was walked before
+	_ = record.EachField(r.JSON(), func(name, value []byte) bool { // it was walked before
 		if record.IsRelationKey(string(name)) {
 			n += len(name) + len(value)
 		}
@@ -35,7 +35,7 @@ func arrowsFrom(r *Row) map[[16]byte]record.Arrow {
 		return nil
 	}
 	out := map[[16]byte]record.Arrow{}
-	_ = record.EachField(r.Doc, func(name, value []byte) bool { // it was walked before
+	_ = record.EachField(r.JSON(), func(name, value []byte) bool { // it was walked before
 		if a, ok := record.ArrowOf(name, value); ok {
 			out[a.Rel] = a
 		}
@@ -114,7 +114,7 @@ func (m *MemorySet) Relations(from *Row) []memory.Relation {
 	}
 	var out []memory.Relation
 	id := from.ID()
-	_ = record.EachField(from.Doc, func(name, value []byte) bool { // it was walked before
+	_ = record.EachField(from.JSON(), func(name, value []byte) bool { // it was walked before
 		if !bytes.HasPrefix(name, []byte(record.RelationPrefix)) {
 			return true
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // mayReview is false for nearly every row that has no review item.
-func mayReview(r *Row) bool { return bytes.Contains(r.Doc, []byte(`"`+record.ReviewPrefix)) }
+func mayReview(r *Row) bool { return bytes.Contains(r.JSON(), []byte(`"`+record.ReviewPrefix)) }
 
 // ReviewItems are the items that a memory is the first of, in the order of their keys. The
 // caller owns them.
@@ -18,7 +18,7 @@ func (r *Row) ReviewItems() []memory.ReviewItem {
 		return nil
 	}
 	var out []memory.ReviewItem
-	_ = record.EachField(r.Doc, func(name, value []byte) bool { // it was walked before
+	_ = record.EachField(r.JSON(), func(name, value []byte) bool { // it was walked before
 		if !bytes.HasPrefix(name, []byte(record.ReviewPrefix)) {
 			return true
 		}

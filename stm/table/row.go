@@ -18,7 +18,7 @@ import (
 // Memory decode JSON.
 type Row struct {
 	Key  [16]byte
-	Doc  []byte       // JSON object of all present keys, unknown ones included
+	Doc  []byte       // what [Row.JSON] returns, of a cold memory compressed
 	Base record.Stamp // of every key of doc that has no register of its own
 	Odd  *Extra       // nil for a memory that was written once and never used
 	Hot  record.Facets
@@ -73,7 +73,7 @@ func (r *Row) CompareID(other *Row) int { return bytes.Compare(r.Key[:], other.K
 // and, while some keys are older than that, a sum over their stamps: another device's
 // change can arrive late and not be the latest.
 func (r *Row) Rev() string {
-	rev := r.edited()
+	rev := edited(r)
 	if r.Odd == nil || len(r.Odd.Regs) == 0 {
 		return rev.String()
 	}
@@ -89,7 +89,7 @@ func (r *Row) Rev() string {
 		note(g.Key, g.Stamp)
 	}
 	// The document was walked when it was merged.
-	_ = record.EachField(r.Doc, func(name, _ []byte) bool {
+	_ = record.EachField(r.JSON(), func(name, _ []byte) bool {
 		if !own[string(name)] {
 			note(string(name), r.Base)
 		}
@@ -119,7 +119,7 @@ func isAside(key string) bool {
 }
 
 // edited is the latest of all stamps, but for those of keys that edit nothing.
-func (r *Row) edited() record.Stamp {
+func edited(r *Row) record.Stamp {
 	rev := r.Latest()
 	aside := func(g Register) bool { return g.Stamp == rev && isAside(g.Key) }
 	if !slices.ContainsFunc(r.Rest().Regs, aside) {
@@ -196,14 +196,14 @@ func (r *Row) Entities() []string {
 // SupersededBy is the memory that replaced this one, "" for none. It may not be
 // live.
 func (r *Row) SupersededBy() memory.ID {
-	if !bytes.Contains(r.Doc, []byte(`"`+record.SuccessorKey+`"`)) { // as of nearly all, which is told faster than by their keys
+	if !bytes.Contains(r.JSON(), []byte(`"`+record.SuccessorKey+`"`)) { // as of nearly all, which is told faster than by their keys
 		return ""
 	}
 	return memory.ID(r.textOf(record.SuccessorKey))
 }
 
 // EntitiesFound reports whether emberd found the entities in the content.
-func (r *Row) EntitiesFound() bool { return found(r.Doc) }
+func (r *Row) EntitiesFound() bool { return found(r.JSON()) }
 
 func found(doc []byte) bool { return string(record.Member(doc, entitiesFound)) == "true" }
 
@@ -213,7 +213,7 @@ func (r *Row) Learning() (times int, last time.Time) {
 	chain := memory.Memory{CreatedAt: r.CreatedAt()}
 	_ = json.Unmarshal(r.Value("sources"), &chain.Sources) // what is of another shape says nothing
 	_ = json.Unmarshal(r.Value("sources_dropped"), &chain.SourcesDropped)
-	record.GatherSources(&chain, r.Doc)
+	record.GatherSources(&chain, r.JSON())
 	last = chain.CreatedAt
 	for _, s := range chain.Sources {
 		if s.At.After(last) {
@@ -227,7 +227,7 @@ func (r *Row) Learning() (times int, last time.Time) {
 func (r *Row) Content() string { return r.textOf("content") }
 
 // Text is everything that searches look into, the content first.
-func (r *Row) Text() string { return searchText(r.Doc) }
+func (r *Row) Text() string { return searchText(r.JSON()) }
 
 func (r *Row) textOf(key string) string {
 	s, _ := record.Text(r.Value(key))
@@ -235,15 +235,15 @@ func (r *Row) textOf(key string) string {
 }
 
 // Size is how many bytes of JSON the memory has, as it is stored.
-func (r *Row) Size() int { return len(r.Doc) }
+func (r *Row) Size() int { return len(r.JSON()) }
 
 // Fields returns every key of the memory as it is stored, JSON by name, unknown
 // ones included and its id not. The values are shared and must not be changed.
-func (r *Row) Fields() map[string]json.RawMessage { return record.Values(r.Doc) }
+func (r *Row) Fields() map[string]json.RawMessage { return record.Values(r.JSON()) }
 
 // Memory decodes the whole memory, counters included. The caller owns it.
 func (r *Row) Memory() (memory.Memory, error) {
-	m, err := record.DecodeDocument(r.Doc)
+	m, err := record.DecodeDocument(r.JSON())
 	if err != nil {
 		return m, fmt.Errorf("memory %s: %w", r.ID(), err)
 	}
@@ -279,7 +279,7 @@ func (r *Row) Later(key, than string) bool { return r.StampOf(key).After(r.Stamp
 func (r *Row) ChangedBy(key string) record.Device { return r.StampOf(key).Dev }
 
 // Value returns the JSON of a key, nil for none. It is shared and must not be changed.
-func (r *Row) Value(key string) json.RawMessage { return record.Member(r.Doc, key) }
+func (r *Row) Value(key string) json.RawMessage { return record.Member(r.JSON(), key) }
 
 // Has reports whether the memory has a key.
 func (r *Row) Has(key string) bool { return r.Value(key) != nil }
@@ -302,7 +302,7 @@ func (r *Row) StampOf(key string) record.Stamp {
 
 // warm decodes the hot fields from the document.
 func (r *Row) warm() (err error) {
-	if r.Hot, err = record.FacetsOf(r.Doc); err != nil {
+	if r.Hot, err = record.FacetsOf(r.JSON()); err != nil {
 		return fmt.Errorf("memory %s: %w", r.ID(), err)
 	}
 	return nil
@@ -310,7 +310,7 @@ func (r *Row) warm() (err error) {
 
 // rewarm is warm for a row that differs from before, whose hot fields it has, in
 // the keys of set.
-func (r *Row) rewarm(before *Row, set map[string]json.RawMessage) error {
+func rewarm(r, before *Row, set map[string]json.RawMessage) error {
 	if len(before.Doc) == 0 {
 		return r.warm()
 	}
@@ -347,7 +347,7 @@ func (r *Row) Total() record.UseTotal {
 func (r *Row) Imported() bool {
 	chain := r.Value("sources")
 	switch said := r.Value("origin"); {
-	case chain != nil && !bytes.Contains(r.Doc, []byte(`"`+memory.FromImport+`"`)):
+	case chain != nil && !bytes.Contains(r.JSON(), []byte(`"`+memory.FromImport+`"`)):
 		return false
 	case said == nil && bytes.HasPrefix(chain, []byte(`[{"kind":"`+memory.FromImport+`"`)):
 		return true

@@ -1,6 +1,8 @@
 package table
 
 import (
+	"slices"
+
 	"emberd/stm/record"
 )
 
@@ -9,18 +11,25 @@ func (r *Row) Encode(e *record.Encoder, doc uint32) {
 	e.B = append(e.B, r.Key[:]...)
 	e.Uint(uint64(doc))
 	e.Bytes(r.Doc)
-	e.Stamp(r.Base)
 	o := r.Rest()
-	e.Uint(uint64(len(o.Regs)))
-	for _, g := range o.Regs {
-		e.Text(g.Key)
-		e.Stamp(g.Stamp)
+	stamps := stampList{r.Base}
+	at := [3]uint64{placeOf(&stamps, o.Tomb), placeOf(&stamps, o.Born), placeOf(&stamps, o.rev)}
+	places := make([]uint64, len(o.Regs))
+	for i, g := range o.Regs {
+		places[i] = placeOf(&stamps, g.Stamp)
 	}
-	e.Stamp(o.Tomb)
-	e.Stamp(o.Born)
-	e.Stamp(o.rev)
+	encodeStamps(e, stamps)
+	for _, n := range at {
+		e.Uint(n)
+	}
+	e.Uint(uint64(len(o.Regs)))
+	for i, g := range o.Regs {
+		encodeKey(e, g.Key)
+		e.Uint(places[i])
+	}
 	o.Forgot.encode(e)
 	e.Hot(&r.Hot)
+	e.B = record.AppendUint64(e.B, r.Hot.Home)
 	e.Uint(uint64(len(o.Use)))
 	for _, u := range o.Use {
 		e.B = append(e.B, u.Dev[:]...)
@@ -76,8 +85,57 @@ func (f *deletedText) encode(e *record.Encoder) {
 	}
 }
 
-// DecodeRow reads what encode wrote.
-func DecodeRow(d *record.Decoder, r *Row) (doc uint32) {
+// SharedRegisters has the registers of rows that were read, for other rows that have the same: memories that were
+// archived together. The zero value is empty.
+type SharedRegisters struct {
+	by  map[string][]Register
+	key []byte // scratch
+}
+
+// share returns registers that are equal to those given.
+func (s *SharedRegisters) share(regs []Register) []Register {
+	if len(regs) == 0 {
+		return nil
+	}
+	s.key = s.key[:0]
+	for _, g := range regs {
+		s.key = g.Stamp.Append(append(append(s.key, g.Key...), 0))
+	}
+	if same, ok := s.by[string(s.key)]; ok {
+		return same
+	}
+	if s.by == nil {
+		s.by = map[string][]Register{}
+	}
+	regs = slices.Clone(regs)
+	s.by[string(s.key)] = regs
+	return regs
+}
+
+// DecodeRow reads what Encode wrote.
+func DecodeRow(d *record.Decoder, r *Row, shared *SharedRegisters) (doc uint32) {
+	copy(r.Key[:], d.Take(16))
+	doc = uint32(d.Uint())
+	r.Doc = d.Bytes()
+	stamps := decodeStamps(d)
+	var o Extra
+	r.Base, o.Tomb, o.Born, o.rev = stamps[0], stampAt(d, stamps), stampAt(d, stamps), stampAt(d, stamps)
+	var buf [16]Register
+	regs := buf[:0]
+	for range d.Count(2) {
+		regs = append(regs, Register{decodeKey(d), stampAt(d, stamps)})
+	}
+	o.Regs = shared.share(regs)
+	o.Forgot = decodeForgot(d)
+	d.Hot(&r.Hot)
+	r.Hot.Home = d.Uint64()
+	decodeUse(d, &o)
+	r.keep(o)
+	return doc
+}
+
+// DecodeRow6 reads what versions of emberd wrote whose snapshots have version 5 or 6.
+func DecodeRow6(d *record.Decoder, r *Row) (doc uint32) {
 	copy(r.Key[:], d.Take(16))
 	doc = uint32(d.Uint())
 	r.Doc = d.Bytes()
@@ -89,14 +147,88 @@ func DecodeRow(d *record.Decoder, r *Row) (doc uint32) {
 	o.Tomb, o.Born, o.rev = d.Stamp(), d.Stamp(), d.Stamp()
 	o.Forgot = decodeForgot(d)
 	d.Hot(&r.Hot)
+	decodeUse(d, &o)
+	r.keep(o)
+	if d.Err == nil {
+		pack(r)
+	}
+	return doc
+}
+
+func decodeUse(d *record.Decoder, o *Extra) {
 	for range d.Count(12) {
 		u := record.UseTotal{Dev: record.Device(d.Take(8))}
 		u.Uses, u.Accesses = int64(d.Uint()), int64(d.Uint())
 		u.Used, u.Accessed = int64(d.Uint()), int64(d.Uint())
 		o.Use = append(o.Use, u)
 	}
-	r.keep(o)
-	return doc
+}
+
+// stampList is the distinct stamps of a row, the base first: most of its keys were written by one or two lines.
+type stampList []record.Stamp
+
+// placeOf returns where a stamp is in the list, which it is added to if it is not.
+func placeOf(s *stampList, at record.Stamp) uint64 {
+	i := slices.Index(*s, at)
+	if i < 0 {
+		i = len(*s)
+		*s = append(*s, at)
+	}
+	return uint64(i)
+}
+
+func encodeStamps(e *record.Encoder, s stampList) {
+	e.Uint(uint64(len(s)))
+	for _, at := range s {
+		e.Stamp(at)
+	}
+}
+
+// decodeStamps returns at least one stamp.
+func decodeStamps(d *record.Decoder) (s stampList) {
+	for range d.Count(16) {
+		s = append(s, d.Stamp())
+	}
+	if len(s) == 0 {
+		d.Fail()
+		s = stampList{{}}
+	}
+	return s
+}
+
+// stampAt reads the place of a stamp.
+func stampAt(d *record.Decoder, s stampList) record.Stamp {
+	i := d.Uint()
+	if i >= uint64(len(s)) {
+		d.Fail()
+		return record.Stamp{}
+	}
+	return s[i]
+}
+
+// frequentKeys are keys that rows of the snapshot have by number, from 1. It is part of the format: keys may be added
+// at the end with a new version of it.
+var frequentKeys = []string{"stage", "content", "text_digest", "vault_path", "note_seen", "key_terms", "archived_at",
+	"archive_reason", "updated_at", "entities", "tags", "strength", "text_edges", "last_used", "promoted_to",
+	"promoted_at", "note_gone", "superseded_by", "superseded_at"}
+
+func encodeKey(e *record.Encoder, key string) {
+	i := slices.Index(frequentKeys, key) + 1
+	if e.Uint(uint64(i)); i == 0 {
+		e.Text(key)
+	}
+}
+
+func decodeKey(d *record.Decoder) string {
+	i := d.Uint()
+	switch {
+	case i == 0:
+		return d.Name()
+	case i > uint64(len(frequentKeys)):
+		d.Fail()
+		return ""
+	}
+	return frequentKeys[i-1]
 }
 
 func decodeForgot(d *record.Decoder) *deletedText {

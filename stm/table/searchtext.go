@@ -52,7 +52,7 @@ func searchText(doc []byte) string {
 func OtherText(r *Row) string {
 	var b strings.Builder
 	for _, key := range []string{"tags", "entities", "source", "context"} {
-		if key != "entities" || !found(r.Doc) {
+		if key != "entities" || !found(r.JSON()) {
 			addText(&b, r.Value(key))
 		}
 	}

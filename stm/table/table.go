@@ -35,6 +35,8 @@ type Table struct {
 	tally   counter
 	links   links
 	aliases aliases
+	// registers are those of the last row that has several.
+	registers atomic.Pointer[[]Register]
 	// graves reports where the line is that deleted a memory, to read back what
 	// it superseded. Guarded by mu.
 	Graves map[[16]byte]TombstoneRef
@@ -118,6 +120,7 @@ func (t *Table) Apply(c *record.Change, l *record.Line, where record.Place) (*Ce
 			}
 			return cell, nil
 		}
+		shareRegisters(t, next)
 		if t.swap(cell, old, next) {
 			break
 		}
@@ -126,6 +129,17 @@ func (t *Table) Apply(c *record.Change, l *record.Line, where record.Place) (*Ce
 		t.applyDelete(next, c, l, where)
 	}
 	return cell, nil
+}
+
+// shareRegisters gives a row the registers of the row before, if they are equal: memories that are archived together
+// have the same. No other goroutine may have the row yet.
+func shareRegisters(t *Table, r *Row) {
+	if r.Odd == nil || len(r.Odd.Regs) < 2 {
+		return
+	}
+	if last := t.registers.Swap(&r.Odd.Regs); last != nil && slices.Equal(*last, r.Odd.Regs) {
+		r.Odd.Regs = *last
+	}
 }
 
 // Preview merges a line into rows, which are the rows of memories after earlier lines, and changes

@@ -332,7 +332,7 @@ func (a *arrival) analyze(p *pickup) {
 	var texts []table.Analysed
 	for key, row := range rows {
 		if cell := p.s.Table.Cell(key); row.Live() && (cell == nil || !table.SameDoc(row, cell.Row.Load())) {
-			texts = append(texts, table.Analysed{Key: key, Doc: row.Doc})
+			texts = append(texts, table.Analysed{Key: key, Doc: row.JSON()})
 		}
 	}
 	p.s.Words.AnalyzeAll(texts)
@@ -377,8 +377,8 @@ func (w *Writer) receive(a *arrival) {
 			continue
 		}
 		text := a.texts[row.Key]
-		if !bytes.Equal(text.Doc, row.Doc) {
-			text.Terms = w.S.Words.AnalyzeContained(row.Doc)
+		if !bytes.Equal(text.Doc, row.JSON()) {
+			text.Terms = w.S.Words.AnalyzeContained(row.JSON())
 		}
 		w.S.Words.Update(cell, row, text.Terms)
 	}

@@ -114,6 +114,7 @@ func (s *Log) compactionSource() compaction.Source {
 	now := s.Now()
 	return compaction.Source{FS: s.FS, Dir: s.OwnDir(), Device: s.Device, Log: s.Logger, Now: now,
 		TrashKeep: s.TrashKeep, Hide: s.foreignTombstones(now), Purged: s.Table.Purged(),
+		Cold:    func(key [16]byte) bool { c := s.Table.Cell(key); return c != nil && c.Row.Load().Cold() },
 		Decided: s.Quarantine.Hashes(), IsActive: s.isActive, Seen: s.Snapshot.Seen.Contiguous,
 		Missing: healer{s}.missing(), Foreign: s.foreignNames}
 }
