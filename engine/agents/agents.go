@@ -327,7 +327,8 @@ func ofNoun(n int64, noun string) string {
 func (e *Agents) roomForRisks(now time.Time) int {
 	room := atRiskADay
 	for item := range e.Review.ReviewItems() {
-		if item.Agent == op.ReviewDecay && (item.Status != memory.ItemClosed || now.Sub(item.CreatedAt) < 24*time.Hour) {
+		today := now.Sub(item.CreatedAt) < 24*time.Hour
+		if item.Agent == op.ReviewDecay && (today || item.Status != memory.ItemClosed) {
 			room--
 		}
 	}
