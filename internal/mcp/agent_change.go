@@ -175,7 +175,7 @@ func agentForget(ctx context.Context, c *tool.Call, in *agentForgetIn) (*agentFo
 	if !res.Until.IsZero() {
 		out.Until = day(res.Until)
 	}
-	left := newBudget(2000)
+	left := newBudget(c, 2000)
 	for i := range res.Forgotten {
 		s := showMemory(&res.Forgotten[i], firstWords(res.Forgotten[i].Content))
 		if line := strings.TrimSpace(s.render(depthIndex)); left.take(line, line) {

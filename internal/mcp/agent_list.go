@@ -38,7 +38,7 @@ func agentList(ctx context.Context, c *tool.Call, in *agentListIn) (*agentListOu
 		return nil, err
 	}
 	out := &agentListOut{Memories: []resultItem{}, Total: res.Total}
-	left := newBudget(in.MaxTokens)
+	left := newBudget(c, in.MaxTokens)
 	for i := range res.Memories {
 		s := showMemory(&res.Memories[i], firstWords(res.Memories[i].Content))
 		if !left.take(s.render(depthIndex), &s) {

@@ -29,7 +29,7 @@ type agentOpenOut struct {
 // agentOpen reads what is named, in that order, as far as it fits.
 func agentOpen(ctx context.Context, c *tool.Call, in *agentOpenIn) (*agentOpenOut, error) {
 	out := &agentOpenOut{Items: []resultItem{}}
-	left := newBudget(in.MaxTokens - openRest(in.Refs, in.MaxTokens, in.From).cost())
+	left := newBudget(c, in.MaxTokens-openRest(in.Refs, in.MaxTokens, in.From).cost())
 	var last error
 	advise := agentAdvice()
 	for i, ref := range in.Refs {

@@ -94,7 +94,7 @@ func crowded(t *testing.T) op.Invoker {
 
 // TestAnswersKeepToMaxTokens holds both forms of every answer against the bound.
 func TestAnswersKeepToMaxTokens(t *testing.T) {
-	s := newSession(t, crowded(t), Agent)
+	s := newStructured(t, crowded(t), Agent)
 	var ids []string
 	for _, m := range called[agentListOut](s, "memory_list", `{"limit":20,"max_tokens":20000}`).Memories {
 		ids = append(ids, fmt.Sprintf("%q", m.ID))
@@ -123,7 +123,7 @@ func TestAnswersKeepToMaxTokens(t *testing.T) {
 
 // TestWhatIsLearnedIsToldInShort: these tools have no max_tokens and need none.
 func TestWhatIsLearnedIsToldInShort(t *testing.T) {
-	s := newSession(t, crowded(t), Agent)
+	s := newStructured(t, crowded(t), Agent)
 	long, _ := json.Marshal(strings.Repeat("tide and moon ", 3000) + " 0")
 	for _, c := range [][2]string{
 		{"memory_add", fmt.Sprintf(`{"content":%s,"again":true}`, long)},
@@ -176,7 +176,7 @@ func TestWholeIsWhole(t *testing.T) {
 	if _, err := op.Promote.Call(t.Context(), store, &op.PromoteRequest{ID: string(id), Force: true}); err != nil {
 		t.Fatal(err)
 	}
-	s := newSession(t, store, Agent)
+	s := newStructured(t, store, Agent)
 	for depth, want := range map[string]resultItem{depthWhole: {Text: text}, depthExcerpt: {Text: "Turn the brass valve.", Cut: true}} {
 		got := called[agentQueryOut](s, "memory_query", fmt.Sprintf(`{"query":"brass valve","scope":"notes","depth":%q}`, depth)).Results
 		if len(got) != 1 || got[0].ID != id || got[0].Text != want.Text || got[0].Cut != want.Cut {
@@ -189,7 +189,7 @@ func TestWholeIsWhole(t *testing.T) {
 func TestURIsNameMemories(t *testing.T) {
 	store := newStore(t, newClock(), nil)
 	one, other := saved(t, store, &op.SaveRequest{Content: "the boiler"}), saved(t, store, &op.SaveRequest{Content: "the new boiler"})
-	s := newSession(t, store, Agent)
+	s := newStructured(t, store, Agent)
 	for _, c := range [][2]string{
 		{"memory_open", `{"refs":[%[1]q]}`},
 		{"memory_used", `{"ids":[%[1]q]}`},
@@ -207,7 +207,7 @@ func TestURIsNameMemories(t *testing.T) {
 
 // TestWhoGoesOnReadsEverythingOnce follows what truncated answers say.
 func TestWhoGoesOnReadsEverythingOnce(t *testing.T) {
-	s := newSession(t, crowded(t), Agent)
+	s := newStructured(t, crowded(t), Agent)
 	seen := make(map[string]int)
 	next := `{"limit":7,"max_tokens":600`
 	for args := next + "}"; ; {
@@ -257,7 +257,7 @@ func TestTextsThatWereCutCanBeReadToTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSession(t, e, Agent)
+	s := newStructured(t, e, Agent)
 	read := make(map[string]string)
 	for args := fmt.Sprintf(`{"refs":["Long.md",%q]}`, saved.Memory.ID); ; {
 		out := called[agentOpenOut](s, "memory_open", args)

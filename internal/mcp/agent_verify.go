@@ -41,7 +41,7 @@ func agentVerify(ctx context.Context, c *tool.Call, in *agentVerifyIn) (*agentVe
 	if res.Loading != nil || res.Indexing != nil {
 		out.Note = stillLoading
 	}
-	left := newBudget(in.MaxTokens)
+	left := newBudget(c, in.MaxTokens)
 	for _, line := range conflictLines(res.Conflicts, "") {
 		if left.take(line+"\n", line) {
 			out.Conflicts = append(out.Conflicts, line)
