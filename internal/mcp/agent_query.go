@@ -22,15 +22,15 @@ const (
 )
 
 type agentQueryIn struct {
-	Query     string   `json:"query" min:"1" doc:"topic, question or keywords; also \"a phrase\", -without, after:2026-01, path:folder/"`
-	Scope     string   `json:"scope,omitempty" enum:"all|notes|memories|vault|knowledge|archive" default:"\"all\"" doc:"notes: memories and vault; knowledge: entities, and what relations lead to; archive: what has faded"`
+	Query     string   `json:"query" min:"1" doc:"question or words; also \"a phrase\", -without, after:2026-01, path:folder/"`
+	Scope     string   `json:"scope,omitempty" enum:"all|notes|memories|vault|knowledge|archive" default:"\"all\"" doc:"notes: memories and vault; knowledge: entities; archive: faded memories"`
 	Tags      []string `json:"tags,omitempty" max:"50" doc:"all of these"`
 	Project   string   `json:"project,omitempty" doc:"\".\" is the current one"`
-	Days      float64  `json:"days,omitempty" min:"0" max:"3650" doc:"used or changed in the last so many days"`
-	Depth     string   `json:"depth,omitempty" enum:"index|excerpt|whole" default:"\"excerpt\"" doc:"how much of each text: first words, what matches, all"`
-	Limit     int      `json:"limit,omitempty" min:"1" max:"100" default:"5"`
-	Skip      int      `json:"skip,omitempty" min:"0" max:"1000" doc:"pass over the best, as a truncated answer says"`
-	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000"`
+	Days      float64  `json:"days,omitempty" min:"0" max:"3650" doc:"used or changed in the last N days"`
+	Depth     string   `json:"depth,omitempty" enum:"index|excerpt|whole" default:"\"excerpt\"" doc:"how much text: first words, the match, all"`
+	Limit     int      `json:"limit,omitempty" min:"1" max:"100" default:"5" doc:"most results"`
+	Skip      int      `json:"skip,omitempty" min:"0" max:"1000" doc:"results to pass over, from a cut answer"`
+	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"bound of the answer"`
 }
 
 type agentQueryOut struct {

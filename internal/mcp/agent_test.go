@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"pgregory.net/rapid"
 
@@ -26,17 +27,45 @@ func TestAgentsAreShownLittle(t *testing.T) {
 	if err := json.Unmarshal(answer.Result, &list); err != nil {
 		t.Fatal(err)
 	}
-	const most = 12 << 10
-	if n := len(answer.Result); n > most {
-		t.Errorf("tools/list has %d bytes, more than %d", n, most)
+	const most = 2500 // tokens of four characters
+	chars := utf8.RuneCountInString(instructionsOf(Agent))
+	for _, tool := range list.Tools {
+		shown, err := wire.Marshal(sdk.Tool{Name: tool.Name, Description: tool.Description, InputSchema: tool.InputSchema})
+		if err != nil {
+			t.Fatal(err)
+		}
+		chars += utf8.RuneCount(shown)
 	}
-	t.Logf("tools/list has %d bytes for %d tools", len(answer.Result), len(list.Tools))
+	if chars > 4*most {
+		t.Errorf("a model reads %d characters before its first call, more than %d", chars, 4*most)
+	}
+	t.Logf("instructions, names, descriptions and input schemas of %d tools have %d characters, about %d tokens",
+		len(list.Tools), chars, (chars+3)/4)
 	if len(list.Tools) > 12 {
 		t.Errorf("agents are shown %d tools, more than 12", len(list.Tools))
 	}
 	for _, tool := range list.Tools {
 		if !strings.HasPrefix(tool.Name, "memory_") || len(tool.Description) > 250 {
 			t.Errorf("%s, %q is not short or named like the others", tool.Name, tool.Description)
+		}
+		if sentences := strings.Count(tool.Description, ". ") + 1; sentences != 3 {
+			t.Errorf("%s has %d sentences, want what it does, when to call it and what it returns", tool.Name, sentences)
+		}
+		for name, p := range s.tools[tool.Name].InputSchema.(*jsonschema.Schema).Properties {
+			if p.Description == "" {
+				t.Errorf("%s does not describe %s", tool.Name, name)
+			}
+		}
+	}
+}
+
+// TestEveryToolHasATitle of words.
+func TestEveryToolHasATitle(t *testing.T) {
+	for _, p := range Profiles() {
+		for name, tool := range checkedTools(t, p) {
+			if tool.Title == "" || strings.Contains(tool.Title, "_") {
+				t.Errorf("%s of %s has the title %q", name, p, tool.Title)
+			}
 		}
 	}
 }

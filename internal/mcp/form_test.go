@@ -73,7 +73,7 @@ func TestAModelReadsTheFenceAndTheAdvice(t *testing.T) {
 			`memory_edit {"id":"ID","supersedes":["ID"]}` + "\n" + end + "\nPotential conflict — review recommended"},
 		{"error", "memory_open", `{"refs":["ffffffff"]}`,
 			`{"success":false,"message":"no memory has an id that begins or ends with ID, or is known as that; ` +
-				`memory_query finds memories by their words, and memory_list shows the newest"}`},
+				`call memory_query to find memories by words, or memory_list for the newest"}`},
 	} {
 		got := receive(t, s, c.tool, c.args)
 		text := ""

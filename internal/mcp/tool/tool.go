@@ -22,6 +22,7 @@ import (
 	"log/slog"
 	"reflect"
 	"slices"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -108,9 +109,11 @@ func Define[In, Out any](name string, effect op.Effect, about string,
 	}
 }
 
-// Definition returns a tool as tools/list shows it, without the schemas.
+// Definition returns a tool as tools/list shows it, without the schemas. Its title is the words
+// of the name.
 func Definition(name string, effect op.Effect, about string) *sdk.Tool {
-	return &sdk.Tool{Name: name, Description: about, Annotations: &sdk.ToolAnnotations{
+	title := strings.ToUpper(name[:1]) + strings.ReplaceAll(name[1:], "_", " ")
+	return &sdk.Tool{Name: name, Title: title, Description: about, Annotations: &sdk.ToolAnnotations{
 		ReadOnlyHint: effect == op.Read, DestructiveHint: new(effect == op.Destructive), OpenWorldHint: new(false)}}
 }
 
