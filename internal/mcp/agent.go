@@ -35,25 +35,25 @@ func agentReaders() []*tool.Tool {
 			"Search memories, vault notes and known entities. Call it before you answer about the user or "+
 				"their past work. Returns excerpts with ID or path, best first.", agentQuery),
 		agentTool("memory_open", "Read memories and notes", op.Read,
-			"Read memories or notes in full. Call it after memory_query if an excerpt is not enough. Returns the texts "+
-				"with sources and relations; an opened memory does not fade.", agentOpen),
+			"Read memories or notes in full. Call it after memory_query if an excerpt is not enough. Returns the "+
+				"texts with sources and relations; an opened memory does not fade.", agentOpen),
 		agentTool("memory_list", "List memories", op.Read,
 			"List memories by date or use. Call it instead of memory_query if you have no search words. Returns one "+
 				"line per memory.", agentList),
 		agentTool("memory_verify", "Check a claim", op.Read,
-			"Compare one claim with memories and notes. Call it before you save or repeat a claim. Returns confirmed, "+
-				"related, new or conflict, and the matches.", agentVerify),
+			"Compare one claim with memories and notes. Call it before you save or repeat a claim. Returns "+
+				"confirmed, related, new or conflict, and the matches.", agentVerify),
 		agentTool("memory_status", "Show memory status", op.Read,
-			"Show counts, tags, projects, warnings and the last changes. Call it to choose tags or to find the tx of a "+
-				"change. Returns one line each.", agentStatus),
+			"Show counts, tags, projects, warnings and the last changes. Call it to choose tags or to find the tx of "+
+				"a change. Returns one line each.", agentStatus),
 	}
 }
 
 func agentWriters() []*tool.Tool {
 	return []*tool.Tool{
 		agentTool("memory_add", "Save a memory", op.Write,
-			"Save one fact, decision, preference or lesson. To correct a memory, call memory_edit instead. Returns the "+
-				"ID and conflicts; if the text is known, it reinforces that memory.", agentAdd),
+			"Save one fact, decision, preference or lesson. To correct a memory, call memory_edit instead. Returns "+
+				"the ID and conflicts; if the text is known, it reinforces that memory.", agentAdd),
 		agentTool("memory_reinforce", "Reinforce a memory", op.Write,
 			"Raise the importance of a memory and keep new evidence. Call it instead of memory_add if a known fact "+
 				"comes up again. Returns the new importance.", agentReinforce),
@@ -64,8 +64,8 @@ func agentWriters() []*tool.Tool {
 			"Record which memories your answer relied on, so that they do not fade. Call it after you answer. Returns "+
 				"their number.", agentUsed),
 		agentTool("memory_relate", "Relate two memories", op.Write,
-			"Create a relation between memories that belong together. If one replaces the other, call memory_edit with supersedes "+
-				"instead. Returns the relation.", agentRelate),
+			"Create a relation between memories that belong together. If one replaces the other, call memory_edit "+
+				"with supersedes instead. Returns the relation.", agentRelate),
 		agentTool("memory_forget", "Delete memories", op.Destructive,
 			"Move memories to the trash for 30 days. Call it only if the user asks or they are plainly wrong; else "+
 				"memory_edit. Returns the moved memories.", agentForget),
