@@ -2,10 +2,10 @@ package engine_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
-	"emberd/engine/lifecycle"
 	"emberd/engine/promote"
 	"emberd/memory"
 	"emberd/op"
@@ -77,7 +77,7 @@ func TestArchivingTakesTheNoteOfACrash(t *testing.T) {
 	t.Parallel()
 	d := shelf(t, nil)
 	m := save(t, d.Engine, leaky)
-	d.write(t, "Memories/Archive/"+strings.TrimPrefix(noteNameOf(t, d, m.ID), "Memories/"), string(lifecycle.ArchiveBytesOf(&m.Memory)))
+	d.write(t, "Memories/Archive/"+strings.TrimPrefix(noteNameOf(t, d, m.ID), "Memories/"), string(promote.ArchiveBytes(&m.Memory)))
 	files := d.files(t)
 	d.archived(m.ID)
 	wantFiles(t, d.house, files...)
@@ -184,4 +184,30 @@ func TestUndoingAnArchivingWhoseNoteWasEdited(t *testing.T) {
 		t.Errorf("undone, the memory is %+v", cold.Memory)
 	}
 	wantNote(t, d2.house, m2.PromotedTo, "says the human")
+}
+
+// The removal of the notes is queued before the undo, so that neither a restart nor a caller who is gone leaves them
+// behind.
+func TestNotesOfAnUndoneArchivingGoAfterARestart(t *testing.T) {
+	t.Parallel()
+	d := shelf(t, nil)
+	one, other := save(t, d.Engine, leaky).ID, save(t, d.Engine, "The tide tables hang in the boathouse by the door").ID
+	got := d.archived(one, other)
+	lock := filepath.Join(d.Vaults[0], ".git", "index.lock")
+	ok(t, os.Mkdir(filepath.Dir(lock), 0o700))
+	ok(t, os.WriteFile(lock, nil, 0o600)) // git is at work, and nothing is written meanwhile
+	do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: got.Entry})
+	if st := do(t, d.Engine, op.Status, &op.StatusRequest{}); st.Vaults[0].Pending != 2 {
+		t.Errorf("%d notes wait, want 2: %v", st.Vaults[0].Pending, d.files(t))
+	}
+	d.reopen()
+	ok(t, os.RemoveAll(filepath.Dir(lock)))
+	d.advance(promote.LastTry)
+	d.rest(t, d.Engine)
+	wantFiles(t, d.house)
+	for _, id := range []memory.ID{one, other} {
+		if m := look(t, d.Engine, id); m.Stage != memory.Active || m.VaultPath != "" {
+			t.Errorf("the memory is %+v", m.Memory)
+		}
+	}
 }

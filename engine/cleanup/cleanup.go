@@ -202,7 +202,8 @@ func (e *Cleanup) CleanupRollback(ctx context.Context,
 	if err != nil {
 		return nil, err
 	}
-	if err := e.endRun(ctx, run, op.CleanupRolledBack); err != nil {
+	// It is undone, and that is recorded and told in the vault even if the caller has gone.
+	if err := e.endRun(context.WithoutCancel(ctx), run, op.CleanupRolledBack); err != nil {
 		return nil, err
 	}
 	shown, err := e.shownRun(run)

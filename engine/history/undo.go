@@ -42,8 +42,8 @@ func (e *History) Undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult
 		res.Items = append(res.Items, op.UndoItem{ID: it.ID, Action: it.Action, Reason: it.Reason})
 	}
 	if !req.DryRun {
-		e.undoNotes(ctx, notes.changed, res)
-		e.removeArchived(ctx, notes.archived)
+		e.undoNotes(context.WithoutCancel(ctx), notes.changed, res)
+		e.Promote.RemoveQueued(ctx, notes.archived)
 	}
 	return res, nil
 }
@@ -72,8 +72,11 @@ func (e *History) prepareUndo(ctx context.Context, u *stm.Undo, newest bool) (n 
 		n.archived = e.archivedBy(&would)
 		n.changed, err = e.notesToUndo(ctx, would)
 	}
-	if err == nil && !u.DryRun {
-		err = e.keepTexts(ctx, &would)
+	if err != nil || u.DryRun {
+		return n, err
+	}
+	if err = e.keepTexts(ctx, &would); err == nil {
+		err = e.Promote.QueueRemovals(n.archived, u.By)
 	}
 	return n, err
 }

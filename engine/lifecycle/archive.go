@@ -366,15 +366,7 @@ func (a *Archiver) renewNote(ctx context.Context, m *memory.Memory, note *vault.
 
 // shown returns the note that a dry run would have created.
 func (a *Archiver) shown(m *memory.Memory, path string) *vault.Note {
-	return &vault.Note{File: vault.File{Path: path}, Carried: vault.CarriedBy(ArchiveBytesOf(m))}
-}
-
-// ArchiveBytesOf returns the note for the text of a memory. It has no stage, which emberd
-// would have to update: rekindling does not write the note.
-func ArchiveBytesOf(m *memory.Memory) []byte {
-	whole := *m
-	whole.Stage = memory.Active
-	return promote.NoteBytes(&whole)
+	return &vault.Note{File: vault.File{Path: path}, Carried: vault.CarriedBy(promote.ArchiveBytes(m))}
 }
 
 // NewKept writes the text of a memory to the archive folder.
@@ -391,7 +383,7 @@ func (a *Archiver) NewKept(ctx context.Context, m *memory.Memory) (kept archived
 			return a.acceptNote(m, note)
 		}
 	}
-	got, err := a.E.Promote.Place(ctx, m, a.E.Promote.NamesIn(a.E.Opt.VaultArchive, m), ArchiveBytesOf(m), a.Dry)
+	got, err := a.E.Promote.Place(ctx, m, a.E.Promote.NamesIn(a.E.Opt.VaultArchive, m), promote.ArchiveBytes(m), a.Dry)
 	note := got.Found
 	switch {
 	case err != nil && (memory.CodeOf(err) == memory.Conflict || ctx.Err() != nil):

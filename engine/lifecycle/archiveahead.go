@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"emberd/engine/core"
+	"emberd/engine/promote"
 	"emberd/memory"
 	"emberd/stm"
 	"emberd/vault"
@@ -27,7 +28,7 @@ func (e *Lifecycle) KeepAhead(ctx context.Context, rows []*stm.Row) map[memory.I
 		for _, name := range e.Promote.NamesIn(e.Opt.VaultArchive, &m) {
 			if of[name] == "" {
 				of[name] = m.ID
-				all = append(all, vault.New{Path: name, Data: ArchiveBytesOf(&m)})
+				all = append(all, vault.New{Path: name, Data: promote.ArchiveBytes(&m)})
 				break
 			}
 		}

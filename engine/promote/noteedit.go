@@ -119,13 +119,17 @@ func (e *Promote) RetryWrite(id memory.ID) error {
 // tryWrite tries one queued write and removes or postpones it.
 func (e *Promote) tryWrite(ctx context.Context, w PendingWrite) {
 	res, err := vault.Result{}, error(nil)
-	if w.What == CreateNote {
+	switch w.What {
+	case CreateNote:
 		var done *op.PromoteResult
 		if done, err = e.PromoteMemory(ctx, Promotion{ID: w.Memory, By: w.By, Force: true}); err == nil &&
 			done.Outcome == op.PromotionPending {
 			res = vault.Result{Reason: vault.Reason(done.Reason), Until: done.Until}
 		}
-	} else {
+	case RemoveNote:
+		e.RemoveQueued(ctx, map[memory.ID]string{w.Memory: w.Path})
+		return
+	default:
 		res, err = e.updateNote(ctx, w.Memory)
 	}
 	e.ended(ctx, w, res, err, e.Pending.postpone)

@@ -28,6 +28,7 @@ const (
 const (
 	CreateNote = "create" // create a note of the memory
 	UpdateNote = "update" // write some fields
+	RemoveNote = "remove" // remove the note of an archiving that was undone
 )
 
 // PendingWrite is a queued write to a note. It names fields and no text: the memory's values
@@ -317,8 +318,11 @@ func (e *Promote) PendingFindings() []op.Finding {
 	var out []op.Finding
 	for _, w := range e.Pending.List() {
 		what := "is to be made of memory " + w.Memory.Short()
-		if w.What == UpdateNote {
+		switch w.What {
+		case UpdateNote:
 			what = "is to get " + strings.Join(w.Fields, ", ") + " of memory " + w.Memory.Short()
+		case RemoveNote:
+			what = "is to go, for the archiving of memory " + w.Memory.Short() + " was undone,"
 		}
 		out = append(out,
 			op.Finding{Kind: "pending", Path: w.Path, Text: fmt.Sprintf("this note %s and waits: %s", what, w.why())})
