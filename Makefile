@@ -9,6 +9,7 @@ FUZZTIME ?= 2s
 FUZZ     ?= .
 FUZZPARALLEL ?= 1
 SOAK     ?= 10m
+RESTARTS ?= 20
 SYNC     ?= 10m
 BENCH    ?= .
 
@@ -33,7 +34,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/lifecycle/
 COVERED   = 80
 
-.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench speed hostile soak damage syncthing rclone proof torture torture-real network agents contest mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients lint check compiler install dist dist-check source formula deb deb-check clean docs-check
+.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients lint check compiler install dist dist-check source formula deb deb-check clean docs-check
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -105,6 +106,11 @@ hostile:
 # failed, and whether everything acknowledged is there in the end, as one table.
 soak:
 	EMBERD_TEST_SOAK=$(SOAK) go test -v -count=1 -timeout 24h -run '^TestSoak$$' ./cmd/emberd
+
+# Twelve clients at work while the daemon is stopped and started again as often as RESTARTS says: no call fails, nothing
+# is lost, and nothing is there or counted twice.
+restarts:
+	EMBERD_TEST_RESTARTS=$(RESTARTS) go test -v -count=1 -timeout 1h -run '^TestRestartsUnderWork$$' ./cmd/emberd
 
 # Two daemons whose data and vault two Syncthings keep alike, both on the loopback, for as long as SYNC
 # says: agents and people on both, a cut connection, a stopped Syncthing, kills, deleted and cut files of the

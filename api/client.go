@@ -30,6 +30,10 @@ type ClientOptions struct {
 	// Timeout is for one operation from beginning to end, or since it last told how
 	// far it is; default 60 s.
 	Timeout time.Duration
+	// Patience is how long a call waits for a daemon that is away, as one that is started again; default 0.
+	// What the daemon may have done is sent again only if doing it twice is as doing it once: reads, and saves and
+	// additions, which get an idempotency key for that.
+	Patience time.Duration
 }
 
 // Client carries out operations through the socket of a daemon. It is an
@@ -41,6 +45,7 @@ type Client struct {
 	session string
 	token   string
 	timeout time.Duration
+	away    patience
 	http    *http.Client
 	shapes  map[*op.Spec]*shape // never changed
 }
@@ -69,6 +74,7 @@ func NewClient(socket string, opt *ClientOptions) *Client {
 		session: opt.Session,
 		token:   opt.Token,
 		timeout: cmp.Or(opt.Timeout, 60*time.Second),
+		away:    patience{most: opt.Patience},
 		http:    &http.Client{Transport: transport, CheckRedirect: stay},
 		shapes:  make(map[*op.Spec]*shape),
 	}
@@ -111,27 +117,17 @@ func (c *Client) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	bounded, patience, cancel := newIdleWatchdog(ctx, c.timeout)
+	if c.away.most > 0 {
+		sh.giveKey(out)
+	}
+	bounded, idle, cancel := newIdleWatchdog(ctx, c.timeout)
 	defer cancel()
-	var sent atomic.Bool
-	trace := traceOf(out, &sent)
-	if tell := op.ProgressOf(ctx); tell != nil {
-		out.header.Set(headerProgress, "yes")
-		trace.Got1xxResponse = patience.listen(tell)
-	}
-	r, err := c.newRequest(httptrace.WithClientTrace(bounded, trace), s.Method, out)
-	if err != nil {
-		return nil, err
-	}
-	res, err := c.roundTrip(r, s)
-	if hungUp(err) && s.Effect == op.Read && out.body == nil { // a daemon that starts again may hang up once
-		res, err = c.roundTrip(r.Clone(r.Context()), s)
-	}
+	res, sent, err := c.attempts(bounded, s, out, idle)
 	lost, ok := errors.AsType[*lostError](err)
 	switch {
 	case !ok:
 		return res, err
-	case sent.Load() && s.Effect != op.Read:
+	case sent && s.Effect != op.Read:
 		return nil, memory.Errorf(memory.Unknown,
 			"whether %s was done is not known, since its answer got lost (%w); look before you repeat it", s.Name,
 			lost.cause)
@@ -141,11 +137,27 @@ func (c *Client) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	return nil, c.unreached(lost.cause)
 }
 
+// attempt sends a request, and reports whether the daemon may have got it if there is no answer.
+func (c *Client) attempt(ctx context.Context, s *op.Spec, out *sent, idle *idleWatchdog) (any, bool, error) {
+	var gone atomic.Bool
+	trace := traceOf(out, &gone)
+	if tell := op.ProgressOf(ctx); tell != nil {
+		out.header.Set(headerProgress, "yes")
+		trace.Got1xxResponse = idle.listen(tell)
+	}
+	r, err := c.newRequest(httptrace.WithClientTrace(ctx, trace), s.Method, out)
+	if err != nil {
+		return nil, false, err
+	}
+	res, err := c.roundTrip(r, s)
+	return res, gone.Load() && !unsent(err), err
+}
+
 // traceOf notes whether the daemon may have got the request.
 func traceOf(out *sent, gone *atomic.Bool) *httptrace.ClientTrace {
 	// A request without a key gets a second connection only when nothing of it was
 	// written to the first, which a daemon that is gone had left behind.
-	once := out.header.Get("Idempotency-Key") == ""
+	once := out.header.Get(headerKey) == ""
 	return &httptrace.ClientTrace{
 		GetConn: func(string) {
 			if once {
@@ -158,12 +170,6 @@ func traceOf(out *sent, gone *atomic.Bool) *httptrace.ClientTrace {
 
 // lostError is a failure to get an answer, of whatever kind.
 type lostError struct{ cause error }
-
-// hungUp reports whether the daemon closed the connection before it answered.
-func hungUp(err error) bool {
-	lost, ok := errors.AsType[*lostError](err)
-	return ok && (errors.Is(lost.cause, io.EOF) || errors.Is(lost.cause, syscall.ECONNRESET))
-}
 
 func (e *lostError) Error() string { return e.cause.Error() }
 
@@ -199,6 +205,9 @@ func (c *Client) do(r *http.Request) (*http.Response, error) {
 	resp, err := c.http.Do(r)
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return nil, e.Err
+	}
+	if err == nil && resp.StatusCode == http.StatusRequestTimeout {
+		return nil, errors.Join(errNotTaken, resp.Body.Close())
 	}
 	return resp, err
 }

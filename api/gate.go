@@ -29,6 +29,9 @@ type limitedListener struct {
 	limits    *Limits
 	most, own int // connections at once, and of one process
 	closed    chan struct{}
+	ending    atomic.Bool // no request is taken but the first of a connection
+	cut       atomic.Bool // requests are broken off
+	lastAt    time.Time   // when the last connection is accepted at most; written before ending
 	close     func() error
 
 	// Only the goroutine that calls Accept uses these three.
@@ -86,7 +89,7 @@ func connsOf(files uint64) int {
 // Accept implements [net.Listener].
 func (g *limitedListener) Accept() (net.Conn, error) {
 	for {
-		conn, err := g.Listener.Accept()
+		conn, err := g.accept()
 		if err != nil {
 			return nil, err
 		}
@@ -101,6 +104,17 @@ func (g *limitedListener) Accept() (net.Conn, error) {
 		}
 		g.refuse(conn, p)
 	}
+}
+
+func (g *limitedListener) accept() (net.Conn, error) {
+	if g.ending.Load() {
+		return g.acceptLast()
+	}
+	conn, err := g.Listener.Accept()
+	if err != nil && g.ending.Load() {
+		return g.acceptLast()
+	}
+	return conn, err
 }
 
 func (g *limitedListener) recognize(conn net.Conn) (peer, bool) {
@@ -133,7 +147,7 @@ func (g *limitedListener) admit(conn net.Conn, p peer) *clientConn {
 	g.mu.Unlock()
 	if loser != nil {
 		g.limits.counts.closed.Add(1)
-		_ = loser.Close() // its client sees that it is closed
+		_ = loser.close() // its client sees that it is closed
 	}
 	if !ok {
 		return nil
@@ -300,6 +314,11 @@ type clientConn struct {
 	running  atomic.Bool  // whether a request of it is running
 	read     atomic.Int64 // bytes that no request is charged with yet
 	close    func() error
+
+	mu    sync.Mutex // guards what follows
+	taken int        // requests that were carried out, or are
+	busy  bool       // one of them is
+	shut  bool       // Close was called
 }
 
 func (c *clientConn) key() admission.Key { return admission.Key{PID: c.peer.pid} }
@@ -365,5 +384,3 @@ func (c *clientConn) CloseWrite() error {
 	}
 	return nil
 }
-
-func (c *clientConn) Close() error { return c.close() }

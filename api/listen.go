@@ -153,7 +153,8 @@ func clearStale(path string) error {
 // socket is a listener that knows which file is its own.
 type socket struct {
 	*net.UnixListener
-	close func() error
+	remove func() error // its file; a second call does nothing
+	close  func() error
 }
 
 // own gives the socket mode 0600. Before that its mode comes from the umask of the process,
@@ -167,16 +168,17 @@ func own(ln *net.UnixListener, path string) (*socket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("check socket: %w", err)
 	}
-	return &socket{ln, sync.OnceValue(func() error {
-		var removed error
-		if now, err := os.Lstat(path); err == nil && os.SameFile(mine, now) {
-			removed = os.Remove(path)
+	remove := sync.OnceValue(func() error {
+		now, err := os.Lstat(path)
+		if err != nil || !os.SameFile(mine, now) {
+			return nil
 		}
-		if errors.Is(removed, fs.ErrPermission) {
-			removed = nil // of the sandbox, which keeps the folder of the configuration as it is
+		if err = os.Remove(path); errors.Is(err, fs.ErrPermission) {
+			return nil // of the sandbox, which keeps the folder of the configuration as it is
 		}
-		return errors.Join(removed, ln.Close())
-	})}, nil
+		return err
+	})
+	return &socket{ln, remove, sync.OnceValue(func() error { return errors.Join(remove(), ln.Close()) })}, nil
 }
 
 // Close removes the socket and stops listening. A second call does nothing.

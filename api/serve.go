@@ -22,7 +22,8 @@ type ServeOptions struct {
 // Serve answers requests on ln, a unix socket, until ctx ends; then it closes ln,
 // ends event streams, lets running requests finish for opt.Grace, and returns
 // nil, or an error when it had to cut some off. A request's own context lives on
-// through the grace.
+// through the grace. Connections that wait to be accepted get an answer to their first
+// request; what comes on others by then is refused with status 408, and nothing of it was done.
 //
 // Connections of other users are closed without an answer, root's too unless the
 // daemon is root's. A process can have 128 connections open, and receives an error on each
@@ -39,7 +40,7 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler, opt *ServeOptio
 	if opt.Limits != nil {
 		g.limits = opt.Limits
 	}
-	srv := newServer(h, ctx.Done(), log)
+	srv := newServer(once(h), ctx.Done(), log)
 	served := make(chan error, 1)
 	go func() {
 		served <- srv.Serve(g)
@@ -52,16 +53,16 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler, opt *ServeOptio
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
+	g.finish()
+	<-served // so that the server knows of every connection that was accepted
 	err := srv.Shutdown(end)
 	if err == nil {
-		// The first Shutdown does not know a connection that was being accepted; the second waits for it.
-		<-served
-		err = srv.Shutdown(end)
+		err = g.left(end)
 	}
 	if err != nil {
+		g.cut.Store(true)
 		err = errors.Join(fmt.Errorf("requests still ran %v after the end and were cut off: %w", grace, err),
 			srv.Close())
-		<-served
 	}
 	return err
 }

@@ -206,8 +206,9 @@ func TestShutdownLetsRequestsFinish(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if _, err := idle.Read(make([]byte, 1)); err != io.EOF { // so the shutdown has begun
-		t.Errorf("read = %v, want io.EOF", err)
+	// So the shutdown has begun. A request that crosses it learns that it was not taken.
+	if got, err := io.ReadAll(idle); err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 408 ") {
+		t.Errorf("read %q, %v, want status 408 and the end", got, err)
 	}
 	close(leave)
 	all.Wait()

@@ -261,3 +261,28 @@ func TestAddOfWhatIsPromoted(t *testing.T) {
 	}
 	wantSettled(t, e, m.ID)
 }
+
+// A repetition under the same key is answered with what the first did, and does nothing: after a new memory, and after a
+// reinforcement.
+func TestAddUnderAKey(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	ask := func(key, content string) *op.AddResult {
+		return do(t, e, op.Add, &op.AddRequest{IdempotencyKey: key, Content: content})
+	}
+	first, again := ask("k1", "Ann owns the kettle"), ask("k1", "Ann owns the kettle")
+	if again.Memory.ID != first.Memory.ID || !again.New || again.Tx != first.Tx || again.Memory.Learned() != 1 {
+		t.Errorf("repeated: memory %s, new %v, entry %s, learned %d times; want those of %s, once", again.Memory.ID,
+			again.New, again.Tx, again.Memory.Learned(), first.Memory.ID)
+	}
+	more := ask("k2", "Ann owns the kettle")
+	again = ask("k2", "Ann owns the kettle")
+	if more.New || again.New || again.Tx != more.Tx || again.Memory.Learned() != more.Memory.Learned() {
+		t.Errorf("repeated: new %v, entry %s, learned %d times; want false, %s, %d", again.New, again.Tx,
+			again.Memory.Learned(), more.Tx, more.Memory.Learned())
+	}
+	_, err := op.Add.Call(t.Context(), e, &op.AddRequest{IdempotencyKey: "k1", Content: "Ben owns the kettle"})
+	if memory.CodeOf(err) != memory.Conflict {
+		t.Errorf("another text under the key: %v, want a conflict", err)
+	}
+}

@@ -17,6 +17,8 @@ type Provenance struct {
 
 // AddRequest is knowledge that is worth keeping, to be stored unless it is known.
 type AddRequest struct {
+	IdempotencyKey string `json:"-" header:"Idempotency-Key" doc:"any text up to 200 characters; a repetition within 24 hours is answered with the first result"`
+
 	Content    string   `json:"content" doc:"what to remember, specific and understandable on its own"`
 	Section    string   `json:"section,omitempty" doc:"Key Topics, Important Facts (default), People & Entities, Ongoing Threads or File Knowledge"`
 	Importance string   `json:"importance,omitempty" doc:"low, normal (default), high, or core: what must never be forgotten; what is known already comes to matter as much, if it does not more"`

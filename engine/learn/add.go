@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"emberd/engine/core"
@@ -48,12 +49,18 @@ func (e *Learn) Add(ctx context.Context, req *op.AddRequest) (*op.AddResult, err
 	if err != nil {
 		return nil, err
 	}
-	a := addRun{e: e, req: req, m: m, link: link, added: added}
+	a := addRun{e: e, req: req, m: m, link: link, added: added, key: save.IdempotencyKey}
+	if a.hash, err = memories.KeyHash(a.key, req); err != nil {
+		return nil, err
+	}
 	done, err := e.adding.Begin(ctx, m.Content, e.Similar.Similarities(m.Content), e.Opt.Known.Related)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
+	if res, err := a.repeated(); err != nil || res != nil {
+		return res, err
+	}
 	if res, err := a.echo(ctx); err != nil || res != nil {
 		return res, err
 	}
@@ -66,8 +73,8 @@ func (e *Learn) Add(ctx context.Context, req *op.AddRequest) (*op.AddResult, err
 
 // saveRequestOf returns the save for an addition.
 func saveRequestOf(req *op.AddRequest) (*op.SaveRequest, error) {
-	save := &op.SaveRequest{Content: req.Content, Tags: req.Tags, Source: req.Source, Context: req.Context,
-		Project: req.Project, ProjectInferred: req.ProjectInferred,
+	save := &op.SaveRequest{IdempotencyKey: req.IdempotencyKey, Content: req.Content, Tags: req.Tags,
+		Source: req.Source, Context: req.Context, Project: req.Project, ProjectInferred: req.ProjectInferred,
 		Collection: req.Collection, SessionID: req.SessionID, AllowSecret: req.AllowSecret, Again: req.Again,
 		Provenance: req.Provenance}
 	var err error
@@ -114,6 +121,30 @@ type addRun struct {
 	link memory.Source
 	// added is the scope of the grant that the text got, because it had none.
 	added string
+	// key is the idempotency key, "" for none, and hash tells what it stands for.
+	key, hash string
+}
+
+// repeated returns the answer to a request whose key was used before, nil if it was not.
+func (a *addRun) repeated() (*op.AddResult, error) {
+	row, entry, err := memories.EarlierResult(a.e.Memories, a.key, a.hash)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	view, err := a.e.MemoryView(row, a.e.Opt.Now())
+	return &op.AddResult{Memory: view, New: a.stored(entry), Compared: op.ComparedByWords, Tx: entry, Added: a.added,
+		Message: fmt.Sprintf("This request was carried out before, for memory %s.", view.ID.Short())}, err
+}
+
+// stored reports whether a journal entry stored a new memory.
+func (a *addRun) stored(entry string) bool {
+	at, err := stm.ParseStamp(entry)
+	if err != nil {
+		return false
+	}
+	const atOnce = 16 // other devices may have changes with the same time
+	some, _ := a.e.Stm.Entries(stm.Stamp{T: at.T + 1}, atOnce)
+	return slices.ContainsFunc(some, func(j stm.Journaled) bool { return j.Tx == entry && j.Verb == AddVerb })
 }
 
 // echo returns the answer if the caller just recalled the text, nil if not. A repetition
@@ -133,7 +164,7 @@ func (a *addRun) echo(ctx context.Context) (*op.AddResult, error) {
 		res.Message = fmt.Sprintf("Nothing was stored: the note %q, which was just read, says this.", of.Path)
 		return res, nil
 	}
-	row, tx, err := a.e.Recall.CountUse(ctx, of, &a.link, "", "")
+	row, tx, err := a.e.Recall.CountUse(ctx, of, &a.link, a.key, a.hash)
 	if err != nil || row == nil {
 		return nil, err
 	}
@@ -226,7 +257,7 @@ func (a *addRun) store(ctx context.Context, against []memory.ID) (*op.AddResult,
 	if err != nil {
 		return nil, err
 	}
-	receipt, err := a.e.Stm.Update(ctx, append([]memory.ID{a.m.ID}, against...), "",
+	receipt, err := a.e.Stm.Update(ctx, append([]memory.ID{a.m.ID}, against...), a.key,
 		func(rows []*stm.Row) (*stm.Tx, error) {
 			for i, id := range against {
 				if rows[i+1] == nil {
@@ -238,7 +269,7 @@ func (a *addRun) store(ctx context.Context, against []memory.ID) (*op.AddResult,
 				}
 				set[stm.RelationKey(w.ID)] = w.Value
 			}
-			tx := &stm.Tx{Verb: AddVerb, By: *a.link.By,
+			tx := &stm.Tx{Verb: AddVerb, By: *a.link.By, Key: a.key, KeyHash: a.hash,
 				Changes: []stm.Change{{ID: a.m.ID, Set: set, Allowed: a.req.AllowSecret}}}
 			return tx, a.e.Lifecycle.AskedAgain(tx, a.m.Content, a.req.Again)
 		})
@@ -268,7 +299,7 @@ func (a *addRun) reinforceKnown(ctx context.Context, known *similar.Near, agains
 		r.minImportance = a.m.Importance
 	}
 	ids := append([]memory.ID{id}, against...)
-	receipt, err := a.e.Stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
+	receipt, err := a.e.Stm.Update(ctx, ids, a.key, func(rows []*stm.Row) (*stm.Tx, error) {
 		if rows[0] == nil {
 			return nil, ErrChanged
 		}
@@ -278,8 +309,8 @@ func (a *addRun) reinforceKnown(ctx context.Context, known *similar.Near, agains
 		}
 		relations, err := a.contradictions(rows)
 		maps.Copy(set, relations)
-		return &stm.Tx{Verb: reinforceVerb, By: *a.link.By, Changes: []stm.Change{{ID: id, Set: set, Allowed: true}}},
-			err
+		return &stm.Tx{Verb: reinforceVerb, By: *a.link.By, Key: a.key, KeyHash: a.hash,
+			Changes: []stm.Change{{ID: id, Set: set, Allowed: true}}}, err
 	})
 	if err != nil {
 		return nil, err

@@ -109,14 +109,15 @@ func newSaveTx(req *op.SaveRequest, m *memory.Memory) (*stm.Tx, error) {
 	}
 	tx := &stm.Tx{Verb: SaveVerb, Key: req.IdempotencyKey,
 		Changes: []stm.Change{{ID: m.ID, Set: set, Allowed: req.AllowSecret}}}
-	if tx.Key != "" {
-		tx.KeyHash, err = requestHash(req)
-	}
+	tx.KeyHash, err = KeyHash(tx.Key, req)
 	return tx, err
 }
 
-// requestHash distinguishes requests with the same key.
-func requestHash(req *op.SaveRequest) (string, error) {
+// KeyHash checks an idempotency key, and returns what distinguishes requests with the same key; "" without a key.
+func KeyHash(key string, req any) (string, error) {
+	if err := checkKey(key); err != nil || key == "" {
+		return "", err
+	}
 	raw, err := core.Encode(req)
 	if err != nil {
 		return "", err
@@ -151,6 +152,17 @@ func (e *Memories) earlierSave(tx *stm.Tx, m *memory.Memory, at *stm.Row, again 
 		return earlier{}, forgotten(m.ID)
 	}
 	return earlier{}, e.Lifecycle.AskedAgain(tx, m.Content, again)
+}
+
+// EarlierResult returns the memory that an idempotency key stood for, and the journal entry; nil without a key
+// or if it was not used. The key must be locked, or requests with it must wait for each other.
+func EarlierResult(e *Memories, key, hash string) (*stm.Row, string, error) {
+	was, ok := e.Stm.Replay(key)
+	if key == "" || !ok {
+		return nil, "", nil
+	}
+	before, err := e.replayed(was, hash)
+	return before.row, before.entry, err
 }
 
 func (e *Memories) replayed(was stm.Replayed, hash string) (earlier, error) {

@@ -24,6 +24,9 @@ import (
 // clients commonly wait, so that the model is told what happened.
 const agentTimeout = 50 * time.Second
 
+// agentPatience is how long a call waits for a daemon that is started again.
+const agentPatience = 3 * time.Second
+
 // agentOptions are the flags of mcp.
 type agentOptions struct {
 	tools, project string
@@ -62,7 +65,7 @@ func serveAgent(ctx context.Context, s *cli.App, o agentOptions) error {
 		return err
 	}
 	client := api.NewClient(c.Socket, &api.ClientOptions{Name: "mcp", Version: cli.BuildVersion(),
-		Timeout: agentTimeout, Token: token})
+		Timeout: agentTimeout, Patience: agentPatience, Token: token})
 	defer client.Close()
 	server, err := mcp.New(mcp.Options{Invoker: client, Profile: profile,
 		Form: mcp.Form(c.Form), Version: cli.BuildVersion(),
