@@ -161,3 +161,28 @@ func TestTheFormDependsOnTheClient(t *testing.T) {
 		}
 	}
 }
+
+// TestTextCostsLessThanStructuredContent measures the tokens of both forms of the same answers.
+// -v prints the table of docs/mcp.md.
+func TestTextCostsLessThanStructuredContent(t *testing.T) {
+	store := newStore(t, newClock(), nil)
+	for i := range 30 {
+		saved(t, store, &op.SaveRequest{Content: fmt.Sprintf("Decision %d on the staging database: it runs on host db%d and "+
+			"listens on port %d, because the tunnel holds the usual one.", i, i, 5000+i), Tags: []string{"staging", "decision"}, Project: "shop"})
+	}
+	asText, asJSON := newSession(t, store, Agent), newStructured(t, store, Agent)
+	for _, c := range []struct{ what, tool, args string }{
+		{"five results", "memory_query", `{"query":"staging database decision","scope":"memories"}`},
+		{"no result", "memory_query", `{"query":"quince","scope":"memories"}`},
+		{"list of 20", "memory_list", `{"max_tokens":5000}`},
+		{"check of a claim", "memory_verify", `{"claim":"The staging database listens on port 5432"}`},
+		{"status", "memory_status", `{}`},
+	} {
+		text, _ := asText.callTool(c.tool, json.RawMessage(c.args))
+		both, _ := asJSON.callTool(c.tool, json.RawMessage(c.args))
+		a, b := op.Tokens(text.whole), op.Tokens(asRead(t, both.Structured))
+		if t.Logf("| %s: `%s` | %d | %d |", c.what, c.tool, a, b); a >= b {
+			t.Errorf("%s: text has %d tokens, structured content %d", c.what, a, b)
+		}
+	}
+}
