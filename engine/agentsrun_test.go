@@ -252,9 +252,9 @@ func TestWhatIsDecidedIsNotFiledAgain(t *testing.T) {
 	s.wantItems("cluster contradiction high 2 open", "cluster merge medium 2 closedkeep", "cluster merge medium 3 closed", "cluster merge medium 4 open")
 }
 
-// Of many at risk sixty a minute are filed, those worth asking about first, and never
-// more than a hundred are open.
-func TestTheRateOfTheAgents(t *testing.T) {
+// Of many at risk ten are filed, those worth asking about first. No more follow while they are open, or on the day
+// on which somebody decided them.
+func TestTenAtRiskAreAskedAboutADay(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.AutoPromote = false
@@ -268,7 +268,7 @@ func TestTheRateOfTheAgents(t *testing.T) {
 		req.Items = append(req.Items, item)
 	}
 	do(t, e, op.SaveBatch, &req)
-	for _, want := range []string{"decay 150/60/0/90", "decay 150/0/0/90"} {
+	for _, want := range []string{"decay 150/10/0/140", "decay 150/0/0/140"} {
 		res := do(t, e, op.AgentsRun, &op.AgentsRunRequest{Agent: op.AgentDecay})
 		wantDid(t, res, want)
 		if len(res.Decay) != agents.MaxFound {
@@ -281,9 +281,19 @@ func TestTheRateOfTheAgents(t *testing.T) {
 	}) {
 		t.Errorf("what is worth a look is not among the first %d", len(filed))
 	}
-	h.advance(time.Minute)
-	res := do(t, e, op.AgentsRun, &op.AgentsRunRequest{Agent: op.AgentDecay})
-	wantDid(t, res, "decay 150/40/0/50")
+	for _, item := range filed {
+		do(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: string(item.ID), Decision: op.DecideKeep})
+	}
+	for _, later := range []struct {
+		wait time.Duration
+		want string
+	}{{time.Hour, "/0/0/"}, {24 * time.Hour, "/10/0/"}} {
+		h.advance(later.wait)
+		res := do(t, e, op.AgentsRun, &op.AgentsRunRequest{Agent: op.AgentDecay})
+		if !strings.Contains(did(res), later.want) {
+			t.Errorf("%s later it did %s, want %s", later.wait, did(res), later.want)
+		}
+	}
 }
 
 func TestAScheduledRunRespectsTheLastOne(t *testing.T) {

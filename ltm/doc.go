@@ -93,6 +93,9 @@ type Query struct {
 
 	// Accept, if it is not nil, says of a path whether that note may be a hit.
 	Accept func(path string) bool
+	// LooseTotal has Accept asked about notes that would be among the hits only, if more than a few hundred notes
+	// match and there is no other filter: Total then counts notes that it refuses, too.
+	LooseTotal bool
 
 	// Text returns the text of a note, whose words phrases are looked up in. Several
 	// goroutines call it at once, and not for a note whose Doc.Text lacked the phrase.

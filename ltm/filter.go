@@ -23,9 +23,9 @@ func (s *searcher) filter() {
 	c.after, c.before, c.modified = bound(s.query.After), bound(s.query.Before), bound(s.query.Modified)
 	s.phrases()
 	timeless := c.after == 0 && c.before == 0 && c.modified == 0
-	empty := c.must.empty() && c.not.empty() && timeless && c.accept == nil
-	if empty {
-		s.allowed = nil
+	s.allowed, s.accept = nil, nil
+	if c.must.empty() && c.not.empty() && timeless && (c.accept == nil || s.query.LooseTotal) {
+		s.accept = c.accept
 		return
 	}
 	s.allowed = func(number uint32) bool { return c.accepts(s.table.notes[number]) }
@@ -43,7 +43,8 @@ func bound(t time.Time) int64 {
 func (s *searcher) passes(number uint32) bool {
 	if s.verdict[number] == unjudged {
 		s.verdict[number] = refused
-		if s.table.note(number) != nil && (s.allowed == nil || s.allowed(number)) {
+		if n := s.table.note(number); n != nil && (s.allowed == nil || s.allowed(number)) &&
+			(s.accept == nil || s.accept(n.path)) {
 			s.verdict[number] = accepted
 		}
 	}

@@ -133,6 +133,10 @@ func (s *searcher) countNotes(lists []postingList) (n int) {
 	return n
 }
 
+// exactTotal is up to how many matching notes a total leaves out those that [Query.Accept] refuses, even if it may
+// be loose.
+const exactTotal = 256
+
 // count counts the notes that hold a word which is not weak and may be hits, but for the rows of
 // phrases. Unless every note may be, it leaves those marked.
 func (s *searcher) count() (n int) {
@@ -141,8 +145,21 @@ func (s *searcher) count() (n int) {
 	}
 	for i := range s.view.segments {
 		s.mark(i)
+		for _, some := range s.marked[i] {
+			n += bits.OnesCount64(some)
+		}
+	}
+	if s.filtered() || s.accept != nil && n <= exactTotal {
+		return s.countPassing()
+	}
+	return n
+}
+
+// countPassing leaves those notes marked that pass, and counts them.
+func (s *searcher) countPassing() (n int) {
+	for i := range s.view.segments {
 		for at, some := range s.marked[i] {
-			for rest := some; s.filtered() && rest != 0; rest &= rest - 1 {
+			for rest := some; rest != 0; rest &= rest - 1 {
 				first := uint32(64*at + bits.TrailingZeros64(rest))
 				if !s.passes(s.view.segments[i].rows[first].note) {
 					some &^= rest & -rest

@@ -61,6 +61,7 @@ type searcher struct {
 	apart    int                      // of them, those that hold none of the terms
 	counted  int                      // notes that hold one; -1 until they are counted
 	allowed  func(number uint32) bool // nil for every note
+	accept   func(path string) bool   // of a query with LooseTotal alone: it leaves notes out, and not all of the total
 	holds    [][]bitset               // of phrases, as suspects are: all words of each that is required
 	lacks    [][]bitset               // the word of one that is excluded
 	required []phrase                 // to be looked up in texts

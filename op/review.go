@@ -81,12 +81,15 @@ type ReviewListRequest struct {
 	Status string `json:"status,omitempty" query:"status" doc:"open (default), claimed, closed or all"`
 	Label  string `json:"label,omitempty" query:"label" doc:"only those with this label"`
 	Limit  int    `json:"limit,omitempty" query:"limit" doc:"most items, 1 to 1000, default 100"`
+	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page"`
 }
 
-// ReviewListResult lists items, the most urgent first and then the oldest. Total counts all.
+// ReviewListResult is a page of items, the most urgent first and then the oldest. Total counts
+// the items of all pages.
 type ReviewListResult struct {
-	Items []memory.ReviewItem `json:"items"`
-	Total int                 `json:"total"`
+	Items      []memory.ReviewItem `json:"items"`
+	Total      int                 `json:"total"`
+	NextCursor string              `json:"next_cursor,omitempty"`
 }
 
 // ReviewShowRequest names an item by its id or the beginning of that.

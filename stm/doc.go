@@ -76,8 +76,8 @@
 // of these at once: d is an array of objects with
 // op, id, prev and d. A line about archived memories is packed: its ids are in clear, so that a look
 // for one finds it, and the rest is DEFLATE with a dictionary. In a compacted file the line that archived a
-// memory has its text, in prev, and the one that saved the memory has it no more. use holds running totals of this device by memory:
-// {"u" uses, "a" accesses, "lu" last used, "la" last accessed}. seg reports which
+// memory has its text, in prev, and the one that saved the memory has it no more. use holds running totals
+// of this device by memory: {"u" uses, "a" accesses, "lu" last used, "la" last accessed}. seg reports which
 // segment this is, seal how many lines it has and the CRC-32C over their
 // checksums; a segment without seal ended in a crash, which is legal.
 //

@@ -118,7 +118,7 @@ func (a *agent) ask(t *testing.T, method, params string) json.RawMessage {
 	return raw
 }
 
-// answer is what a tool answered: one text, and the same as data unless it failed.
+// answer is what a tool answered: one text, and the same as data where that is asked for.
 type answer struct {
 	Content []struct{ Text string }
 	Data    json.RawMessage `json:"structuredContent"`

@@ -68,7 +68,7 @@ func saveFromFour(t *testing.T, home string, answered func(int), back <-chan str
 	t.Helper()
 	agents := make([]*agent, fourServers)
 	for n := range agents {
-		agents[n] = startAgent(t, home)
+		agents[n] = startAgent(t, home, "--set", "mcp.form=structured")
 	}
 	all := make([]saving, fourServers*savesOfEach)
 	var answers atomic.Int64

@@ -80,7 +80,7 @@ func TestTwoAgentsLearn(t *testing.T) {
 	}
 	var both [2]*learner
 	for i := range both {
-		both[i] = &learner{agent: startAgent(t, home), rand: rand.New(rand.NewPCG(uint64(i), 1)), facts: facts}
+		both[i] = &learner{agent: startAgent(t, home, "--set", "mcp.form=structured"), rand: rand.New(rand.NewPCG(uint64(i), 1)), facts: facts}
 	}
 	var work sync.WaitGroup
 	for _, l := range both {

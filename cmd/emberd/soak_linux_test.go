@@ -86,7 +86,8 @@ func newSoak(t *testing.T) *soak {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.binary, s.env = exe, append(cli.ForeignFree(os.Environ()), fmt.Sprintf("%s=%d", hastyVar, time.Now().UnixMilli()), adjustVar+"=soak")
+	s.binary, s.env = exe, append(cli.ForeignFree(os.Environ()), fmt.Sprintf("%s=%d", hastyVar, time.Now().UnixMilli()), adjustVar+"=soak",
+		"EMBERD_MCP_FORM=structured")
 	if err := os.MkdirAll(s.vault, 0o700); err != nil {
 		t.Fatal(err)
 	}

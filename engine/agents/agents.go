@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// maxAtRisk is how many open items the decay agent may have, so that a store with many old
-	// memories does not fill the review note.
-	maxAtRisk = 100
+	// atRiskADay is how many items the decay agent may have open, and file within a day, so that a store with
+	// many old memories does not fill the review note. The others fade, which needs no decision.
+	atRiskADay = 10
 	// minTrust is the trust from the calibration from which on embeddings count for relations.
 	minTrust = 0.5
 	// MaxFound is how many results of an agent an answer has.
@@ -256,7 +256,7 @@ func (r *agentsRun) decay(ctx context.Context) error {
 		found = slices.DeleteFunc(found, func(d op.DecayResult) bool { return d.Urgency != string(decay.High) })
 	}
 	r.ran.Found, r.res.Decay = len(found), found[:min(len(found), MaxFound)]
-	free := max(0, maxAtRisk-r.e.openItemsOf(op.ReviewDecay))
+	free := r.e.roomForRisks(r.now)
 	if r.urgent && free == 0 { // checked after every save; a large store has much at risk
 		return nil
 	}
@@ -323,12 +323,14 @@ func ofNoun(n int64, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// openItemsOf returns the number of undecided items of an agent.
-func (e *Agents) openItemsOf(agent string) (n int) {
+// roomForRisks returns how many more items the decay agent may file now.
+func (e *Agents) roomForRisks(now time.Time) int {
+	room := atRiskADay
 	for item := range e.Review.ReviewItems() {
-		if item.Agent == agent && item.Status != memory.ItemClosed {
-			n++
+		today := now.Sub(item.CreatedAt) < 24*time.Hour
+		if item.Agent == op.ReviewDecay && (today || item.Status != memory.ItemClosed) {
+			room--
 		}
 	}
-	return n
+	return max(0, room)
 }

@@ -15,7 +15,7 @@ import (
 
 const listedItems = 100 // default limit
 
-// ReviewList returns review items, most urgent first.
+// ReviewList returns a page of review items, most urgent first.
 func (e *Review) ReviewList(_ context.Context, req *op.ReviewListRequest) (*op.ReviewListResult, error) {
 	status, limit := cmp.Or(req.Status, memory.ItemOpen), cmp.Or(req.Limit, listedItems)
 	if !slices.Contains([]string{memory.ItemOpen, memory.ItemClaimed, memory.ItemClosed, op.AnyStatus}, status) {
@@ -35,7 +35,15 @@ func (e *Review) ReviewList(_ context.Context, req *op.ReviewListRequest) (*op.R
 	}
 	slices.SortFunc(res.Items, ByUrgency)
 	res.Total = len(res.Items)
-	res.Items = res.Items[:min(limit, len(res.Items))]
+	if res.Items, err = itemsAfter(res.Items, req.Cursor); err != nil {
+		return nil, err
+	}
+	if len(res.Items) > limit {
+		res.Items = res.Items[:limit]
+		if res.NextCursor, err = cursorAfter(&res.Items[limit-1]); err != nil {
+			return nil, err
+		}
+	}
 	for i := range res.Items {
 		res.Items[i].Bead = e.Mirror.Bead(res.Items[i].ID)
 	}

@@ -70,6 +70,8 @@ func (e *Search) archiveQuery(ctx context.Context, q *parsedQuery, c docFrequenc
 		}}
 	q.dates.intoNotes(&out)
 	accept := q.acceptRow(e)
+	// Without a filter only texts of memories that are warm again are refused, which are few.
+	out.LooseTotal = accept == nil && q.only.id == ""
 	out.Accept = func(path string) bool {
 		row := e.Notes.ArchivedAt(path)
 		if row == nil || q.only.id != "" && q.only.id != row.ID() || accept != nil && !accept(row) {

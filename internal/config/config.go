@@ -62,6 +62,7 @@ type Config struct {
 	Sandbox       string // auto, on or off
 	SecretsDetect string // block or off
 	Tools         string // agent, all, cortexgraph or reference
+	Form          string // of the answers to agents: auto, text or structured
 
 	Vaults    []string // without duplicates
 	Vault     Vault

@@ -83,7 +83,7 @@ func TestDefaultsAreTyped(t *testing.T) {
 		Data: "/home/ada/.local/share/emberd", State: "/home/ada/.local/state/emberd",
 		Socket:          "/home/ada/.local/state/emberd/run/emberd.sock",
 		CortexGraphPath: "/home/ada/.config/cortexgraph/jsonl",
-		LogLevel:        "info", Tools: "agent", SecretsDetect: "block", Sandbox: "auto", RekindleMode: "auto",
+		LogLevel:        "info", Tools: "agent", Form: "auto", SecretsDetect: "block", Sandbox: "auto", RekindleMode: "auto",
 		Vault:     Vault{nil, "Memories", "Memories/Archive", "Memories/Index.md", "Memories/Core.md"},
 		Decay:     Decay{"power_law", 72 * time.Hour, math.Ln2 / (72 * time.Hour).Seconds(), 0.6},
 		Promote:   Promote{0.65, 5, 72 * time.Hour, 1, true},
@@ -394,7 +394,7 @@ func TestEffectiveListsTheWholeTable(t *testing.T) {
 		if s.Key != keys[i].name || s.Help == "" || s.Accepts == "" || s.From == "" || s.Variables[0] != keys[i].env() {
 			t.Errorf("row %d is incomplete: %+v", i, s)
 		}
-		if s.Value == "" || s.Value == auto && s.Key != "rekindle.mode" && s.Key != "search.meaning" && s.Key != "embedding.engine" && s.Key != "sandbox" {
+		if s.Value == "" || s.Value == auto && s.Key != "rekindle.mode" && s.Key != "search.meaning" && s.Key != "embedding.engine" && s.Key != "sandbox" && s.Key != "mcp.form" {
 			t.Errorf("%s: got value %q, want what is in force", s.Key, s.Value)
 		}
 	}

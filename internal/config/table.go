@@ -179,6 +179,7 @@ func careKeys(c *Config) []key {
 func agentKeys(c *Config) []key {
 	return []key{
 		{name: "mcp.tools", def: "agent", value: choice(&c.Tools, "agent", "all", "cortexgraph", "reference")},
+		{name: "mcp.form", def: "auto", value: choice(&c.Form, "auto", "text", "structured")},
 		{name: "token_file", def: none, value: optionalPath(&c.TokenFile)},
 	}
 }

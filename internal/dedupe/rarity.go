@@ -12,8 +12,8 @@ import (
 	"emberd/internal/text/analysis"
 )
 
-// What the strength of a link is made of. All but the bounds were chosen on one half of labelled pairs of
-// conversations and of facts about them; docs/evaluation.md has the figures of the other half.
+// What the strength of a link is made of. All but the bounds were chosen on labelled pairs of
+// conversations and of facts about them; docs/evaluation.md has the figures of others.
 const (
 	rarityShare     = 0.7
 	similarityShare = 0.3

@@ -8,8 +8,8 @@
 //
 //  1. @mentions and #tags. Addresses of the web and of mail, paths, versions and identifiers of programs name
 //     nothing, unless the store or a list has them.
-//  2. names that the text itself sets off: [[wikilinks]], "quoted names" with a capital,
-//     「names」 and 《titles》. Code in backquotes names nothing but a product.
+//  2. names that the text itself sets off: [[wikilinks]], "quoted names" with a capital
+//     and 《titles》. Code in backquotes names nothing but a product.
 //  3. names that the store or the vault knows already, in their spelling; a word that was
 //     only found before needs its capital
 //  4. people in small letters behind what they are to somebody, as in "my sister emma", and Chinese

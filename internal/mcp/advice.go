@@ -13,11 +13,13 @@ import (
 func agentAdvice() func(string) string {
 	return tool.Advice(
 		tool.Replacement{Command: `emberd list shows (those there are|ids)`,
-			Tool: "memory_query finds memories by their words, and memory_list shows the newest"},
-		tool.Replacement{Command: `emberd search --notes finds them`, Tool: `memory_query with scope "vault" finds them`},
+			Tool: "call memory_query to find memories by words, or memory_list for the newest"},
+		tool.Replacement{Command: `emberd search --notes finds them`, Tool: `call memory_query with "scope": "vault"`},
 		tool.Replacement{Command: `copy (it|one) from emberd list or emberd search`,
 			Tool: "copy $1 from memory_query or memory_list"},
-		tool.Replacement{Command: `emberd trash restore [0-9a-f]+`, Tool: "memory_undo and the tx of its forgetting"},
+		tool.Replacement{Command: `emberd trash restore [0-9a-f]+`, Tool: "memory_undo and the tx of its deletion"},
+		tool.Replacement{Command: `that emberd show ([0-9a-f]+) lists`, Tool: "that memory_open shows of $1"},
+		tool.Replacement{Command: `with emberd edit once`, Tool: "with memory_edit once"},
 	)
 }
 

@@ -17,9 +17,9 @@ func TestErrorsNameTools(t *testing.T) {
 		profile    Profile
 		says, want string
 	}{
-		{Agent, nobody, "there is no memory 12ab34cd; memory_query finds memories by their words, and memory_list shows the newest"},
+		{Agent, nobody, "there is no memory 12ab34cd; call memory_query to find memories by words, or memory_list for the newest"},
 		{Agent, noID, "no id is given; copy one from memory_query or memory_list"},
-		{Agent, forgotten, "this text was forgotten on 2026-03-01; bring it back with memory_undo and the tx of its forgetting, or save it anew with again: true"},
+		{Agent, forgotten, "this text was forgotten on 2026-03-01; bring it back with memory_undo and the tx of its deletion, or save it anew with again: true"},
 		{Agent, secret, "content holds what looks like a credential; take it out"},
 		{CortexGraph, nobody, "there is no memory 12ab34cd; search_memory finds memories by their words, and read_graph shows the newest"},
 		{CortexGraph, noID, "no id is given; copy one from search_memory or read_graph"},

@@ -1,7 +1,9 @@
 package mcp
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,51 +16,71 @@ import (
 )
 
 // agentTools returns few tools, so that a model reads them in full and picks the right one. They
-// answer in lines for it to read, and with the same as structured content; neither is
-// larger than max_tokens. A model reads all that a client lists, so the schemas of results
-// tell their members and not what these are made of, which the lines say anyway.
+// answer in lines, and with the same as structured content; neither is larger than
+// max_tokens. A model reads all that a client lists, so a description has one sentence each
+// for what the tool does, when to call it instead of its neighbor, and what it returns. The
+// schemas of results have the names of the members only.
 func agentTools() []*tool.Tool {
-	tools := []*tool.Tool{
-		tool.Define("memory_query", op.Read,
-			"Search memories, vault notes and known people and things. Start here before answering about the user's "+
-				"past work, preferences, people or decisions.", agentQuery, Agent, All),
-		tool.Define("memory_open", op.Read,
-			"Read memories or notes whole, by ids and paths. Counts as a use, which keeps a memory.", agentOpen, Agent,
-			All),
-		tool.Define("memory_list", op.Read,
-			"List memories without words to search for: the newest, the last used, or the strongest.", agentList, Agent,
-			All),
-		tool.Define("memory_add", op.Write,
-			"Remember one fact, decision, preference or lesson. If it is known already, that memory is reinforced "+
-				"instead.", agentAdd, Agent, All),
-		tool.Define("memory_verify", op.Read,
-			"Compare a claim with what is known, before you save or rely on it: confirmed, related, new or conflict.",
-			agentVerify, Agent, All),
-		tool.Define("memory_reinforce", op.Write,
-			"Say that something known was met again: raises its importance and keeps the evidence.", agentReinforce,
-			Agent, All),
-		tool.Define("memory_edit", op.Write,
-			"Correct a memory or change its tags, instead of saving a second one. The earlier version is kept.",
-			agentEdit, Agent, All),
-		tool.Define("memory_used", op.Write,
-			"Tell which memories your answer relied on, right after it: what is used stays, the rest fades.", agentUsed,
-			Agent, All),
-		tool.Define("memory_relate", op.Write, "Say how one memory stands to another.", agentRelate, Agent, All),
-		tool.Define("memory_forget", op.Destructive,
-			"Move memories to the trash for 30 days. Only when the user wants that or they are plainly wrong.",
-			agentForget, Agent, All),
-		tool.Define("memory_undo", op.Write, "Take back one change by the tx of the answer that made it.", agentUndo,
-			Agent,
-			All),
-		tool.Define("memory_status", op.Read,
-			"Counts, tags and projects in use, warnings, the last changes with their tx.",
-			agentStatus, Agent, All),
-	}
+	tools := slices.Concat(agentReaders(), agentWriters())
 	advise := agentAdvice()
 	for _, t := range tools {
 		t.Outlined, t.Brief, t.Advise = true, true, advise
 	}
 	return tools
+}
+
+func agentReaders() []*tool.Tool {
+	return []*tool.Tool{
+		agentTool("memory_query", "Search memory", op.Read,
+			"Search memories, vault notes and known entities. Call it before you answer about the user or "+
+				"their past work. Returns excerpts with ID or path, best first.", agentQuery),
+		agentTool("memory_open", "Read memories and notes", op.Read,
+			"Read memories or notes in full. Call it after memory_query if an excerpt is not enough. Returns the "+
+				"texts with sources and relations; an opened memory does not fade.", agentOpen),
+		agentTool("memory_list", "List memories", op.Read,
+			"List memories by date or use. Call it instead of memory_query if you have no search words. Returns one "+
+				"line per memory.", agentList),
+		agentTool("memory_verify", "Check a claim", op.Read,
+			"Compare one claim with memories and notes. Call it before you save or repeat a claim. Returns "+
+				"confirmed, related, new or conflict, and the matches.", agentVerify),
+		agentTool("memory_status", "Show memory status", op.Read,
+			"Show counts, tags, projects, warnings and the last changes. Call it to choose tags or to find the tx of "+
+				"a change. Returns one line each.", agentStatus),
+	}
+}
+
+func agentWriters() []*tool.Tool {
+	return []*tool.Tool{
+		agentTool("memory_add", "Save a memory", op.Write,
+			"Save one fact, decision, preference or lesson. To correct a memory, call memory_edit instead. Returns "+
+				"the ID and conflicts; if the text is known, it reinforces that memory.", agentAdd),
+		agentTool("memory_reinforce", "Reinforce a memory", op.Write,
+			"Raise the importance of a memory and keep new evidence. Call it instead of memory_add if a known fact "+
+				"comes up again. Returns the new importance.", agentReinforce),
+		agentTool("memory_edit", "Edit a memory", op.Write,
+			"Change the text or fields of a memory. Call it instead of memory_add to correct one; the earlier version "+
+				"is kept. Returns the changed fields.", agentEdit),
+		agentTool("memory_used", "Record use of memories", op.Write,
+			"Record which memories your answer relied on, so that they do not fade. Call it after you answer. Returns "+
+				"their number.", agentUsed),
+		agentTool("memory_relate", "Relate two memories", op.Write,
+			"Create a relation between memories that belong together. If one replaces the other, call memory_edit "+
+				"with supersedes instead. Returns the relation.", agentRelate),
+		agentTool("memory_forget", "Delete memories", op.Destructive,
+			"Move memories to the trash for 30 days. Call it only if the user asks or they are plainly wrong; else "+
+				"memory_edit. Returns the moved memories.", agentForget),
+		agentTool("memory_undo", "Undo a change", op.Write,
+			"Undo one change. Call it if a save, edit or deletion was a mistake. Returns the restored memories.",
+			agentUndo),
+	}
+}
+
+// agentTool returns a tool of the profiles agent and all.
+func agentTool[In, Out any](name, title string, effect op.Effect, about string,
+	run func(context.Context, *tool.Call, *In) (*Out, error)) *tool.Tool {
+	t := tool.Define(name, effect, about, run, Agent, All)
+	t.Def.Title = title
+	return t
 }
 
 // resultItem is a memory, a note or an entity in a result for an agent. Its members have no

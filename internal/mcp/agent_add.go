@@ -17,7 +17,7 @@ import (
 
 // origin is the origin of a text, and the file that contains it.
 type origin struct {
-	Origin string `json:"origin,omitempty" enum:"agent|user|tool|web" default:"\"agent\"" doc:"whose words; those of tools and the web await a person's confirmation"`
+	Origin string `json:"origin,omitempty" enum:"agent|user|tool|web" default:"\"agent\"" doc:"whose words; tool and web stay unconfirmed"`
 	File   string `json:"file,omitempty" max:"500" doc:"path or path:line"`
 }
 
@@ -33,16 +33,16 @@ func (o *origin) provenance() op.Provenance {
 }
 
 type agentAddIn struct {
-	Content    string   `json:"content" min:"1" max:"50000" doc:"understandable on its own: names, dates, the why"`
-	Section    string   `json:"section,omitempty" enum:"Key Topics|Important Facts|People & Entities|Ongoing Threads|File Knowledge" default:"\"Important Facts\""`
-	Importance string   `json:"importance,omitempty" enum:"low|normal|high|core" default:"\"normal\"" doc:"core never fades: who the user is, key relations, critical facts"`
-	Tags       []string `json:"tags,omitempty" max:"50" doc:"reuse those of memory_status"`
-	Project    string   `json:"project,omitempty" doc:"default is the current one"`
-	Source     string   `json:"source,omitempty" max:"500" doc:"where it comes from"`
+	Content    string   `json:"content" min:"1" max:"50000" doc:"clear on its own: names, dates, the reason"`
+	Section    string   `json:"section,omitempty" enum:"Key Topics|Important Facts|People & Entities|Ongoing Threads|File Knowledge" default:"\"Important Facts\"" doc:"kind of memory"`
+	Importance string   `json:"importance,omitempty" enum:"low|normal|high|core" default:"\"normal\"" doc:"core never fades: identity, critical facts"`
+	Tags       []string `json:"tags,omitempty" max:"50" doc:"prefer tags of memory_status"`
+	Project    string   `json:"project,omitempty" doc:"default: the current one"`
+	Source     string   `json:"source,omitempty" max:"500" doc:"person, document or page"`
 	Context    string   `json:"context,omitempty" max:"1000" doc:"why it came up"`
-	Quote      string   `json:"quote,omitempty" max:"1000" doc:"the very words"`
+	Quote      string   `json:"quote,omitempty" max:"1000" doc:"exact words"`
 	origin
-	Again bool `json:"again,omitempty" doc:"although it is known, or was forgotten"`
+	Again bool `json:"again,omitempty" doc:"save even if known or forgotten"`
 }
 
 // learned is the outcome of saving or reinforcing a text.
@@ -245,9 +245,9 @@ func (r *reinforcement) importance() string {
 }
 
 type agentReinforceIn struct {
-	Content  string `json:"content,omitempty" max:"50000" doc:"matched against what is known"`
+	Content  string `json:"content,omitempty" max:"50000" doc:"text to find it by"`
 	ID       string `json:"id,omitempty" doc:"instead of content"`
-	Evidence string `json:"new_evidence,omitempty" max:"1000" doc:"a quote or what else supports it"`
+	Evidence string `json:"new_evidence,omitempty" max:"1000" doc:"quote or other support"`
 	origin
 }
 

@@ -36,15 +36,15 @@ func (o *agentChanged) Text() string {
 }
 
 type agentEditIn struct {
-	ID         string   `json:"id" min:"1"`
+	ID         string   `json:"id" min:"1" doc:"memory ID"`
 	Content    *string  `json:"content,omitempty" min:"1" max:"50000" doc:"the whole new text"`
-	AddTags    []string `json:"add_tags,omitempty" max:"50"`
-	RemoveTags []string `json:"remove_tags,omitempty" max:"50"`
-	Project    *string  `json:"project,omitempty"`
-	Source     *string  `json:"source,omitempty" max:"500"`
-	Context    *string  `json:"context,omitempty" max:"1000"`
+	AddTags    []string `json:"add_tags,omitempty" max:"50" doc:"tags to add"`
+	RemoveTags []string `json:"remove_tags,omitempty" max:"50" doc:"tags to remove"`
+	Project    *string  `json:"project,omitempty" doc:"new project"`
+	Source     *string  `json:"source,omitempty" max:"500" doc:"new source"`
+	Context    *string  `json:"context,omitempty" max:"1000" doc:"new context"`
 	Core       *bool    `json:"core,omitempty" doc:"never fades"`
-	Supersedes []string `json:"supersedes,omitempty" max:"100" doc:"ids of memories that this one replaces; they rank below it"`
+	Supersedes []string `json:"supersedes,omitempty" max:"100" doc:"IDs that it replaces"`
 }
 
 func agentEdit(ctx context.Context, c *tool.Call, in *agentEditIn) (*agentChanged, error) {
@@ -78,8 +78,8 @@ func agentEdit(ctx context.Context, c *tool.Call, in *agentEditIn) (*agentChange
 }
 
 type agentUsedIn struct {
-	IDs  []string `json:"ids" min:"1" max:"50"`
-	Tags []string `json:"tags,omitempty" max:"50" doc:"what the conversation is about; use far from its own tags counts more"`
+	IDs  []string `json:"ids" min:"1" max:"50" doc:"memory IDs"`
+	Tags []string `json:"tags,omitempty" max:"50" doc:"topics of the conversation"`
 }
 
 type agentUsedOut struct {
@@ -101,7 +101,7 @@ func agentUsed(ctx context.Context, c *tool.Call, in *agentUsedIn) (*agentUsedOu
 		}
 	}
 	if len(out.NotFound) == len(in.IDs) {
-		return nil, memory.Errorf(memory.NotFound, "there is no memory %s; emberd list shows those there are",
+		return nil, memory.Errorf(memory.NotFound, "memory %s not found; emberd list shows those there are",
 			strings.Join(out.NotFound, ", ")).At("ids")
 	}
 	return out, nil
@@ -123,10 +123,10 @@ func (o *agentUsedOut) Text() string {
 }
 
 type agentRelateIn struct {
-	From     string   `json:"from" min:"1" doc:"id of the memory it starts at"`
-	To       string   `json:"to" min:"1" doc:"id of the one it leads to"`
-	Type     string   `json:"type" enum:"related|causes|supports|contradicts|has_decision|consolidated_from"`
-	Strength *float64 `json:"strength,omitempty" min:"0" max:"1"`
+	From     string   `json:"from" min:"1" doc:"ID of the first memory"`
+	To       string   `json:"to" min:"1" doc:"ID of the second"`
+	Type     string   `json:"type" enum:"related|causes|supports|contradicts|has_decision|consolidated_from" doc:"from TYPE to"`
+	Strength *float64 `json:"strength,omitempty" min:"0" max:"1" doc:"default 1"`
 }
 
 type agentRelated struct {
@@ -151,8 +151,8 @@ func (o *agentRelated) Text() string {
 }
 
 type agentForgetIn struct {
-	IDs    []string `json:"ids" min:"1" max:"50"`
-	DryRun bool     `json:"dry_run,omitempty" doc:"only tell what would go"`
+	IDs    []string `json:"ids" min:"1" max:"50" doc:"memory IDs"`
+	DryRun bool     `json:"dry_run,omitempty" doc:"only show what would move"`
 }
 
 // agentForgotten is what went to the trash, or would.
@@ -175,7 +175,7 @@ func agentForget(ctx context.Context, c *tool.Call, in *agentForgetIn) (*agentFo
 	if !res.Until.IsZero() {
 		out.Until = day(res.Until)
 	}
-	left := newBudget(2000)
+	left := newBudget(c, 2000)
 	for i := range res.Forgotten {
 		s := showMemory(&res.Forgotten[i], firstWords(res.Forgotten[i].Content))
 		if line := strings.TrimSpace(s.render(depthIndex)); left.take(line, line) {
@@ -206,7 +206,7 @@ func (o *agentForgotten) Text() string {
 }
 
 type agentUndoIn struct {
-	Tx string `json:"tx" min:"1" doc:"as a tool told it, or memory_status lists it"`
+	Tx string `json:"tx" min:"1" doc:"from the answer of the change or memory_status"`
 }
 
 type agentUndone struct {

@@ -10,13 +10,13 @@ import (
 )
 
 type agentListIn struct {
-	Sort      string   `json:"sort,omitempty" enum:"created|used|score|uses" default:"\"created\"" doc:"largest first"`
+	Sort      string   `json:"sort,omitempty" enum:"created|used|score|uses" default:"\"created\"" doc:"largest or newest first"`
 	Tags      []string `json:"tags,omitempty" max:"50" doc:"all of these"`
 	Project   string   `json:"project,omitempty" doc:"\".\" is the current one"`
-	Days      float64  `json:"days,omitempty" min:"0" max:"3650" doc:"saved or used in the last so many days"`
-	Limit     int      `json:"limit,omitempty" min:"1" max:"100" default:"20"`
-	Cursor    string   `json:"cursor,omitempty" doc:"as a truncated answer says"`
-	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000"`
+	Days      float64  `json:"days,omitempty" min:"0" max:"3650" doc:"saved or used in the last N days"`
+	Limit     int      `json:"limit,omitempty" min:"1" max:"100" default:"20" doc:"most memories"`
+	Cursor    string   `json:"cursor,omitempty" doc:"from a cut answer"`
+	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"bound of the answer"`
 }
 
 type agentListOut struct {
@@ -38,7 +38,7 @@ func agentList(ctx context.Context, c *tool.Call, in *agentListIn) (*agentListOu
 		return nil, err
 	}
 	out := &agentListOut{Memories: []resultItem{}, Total: res.Total}
-	left := newBudget(in.MaxTokens)
+	left := newBudget(c, in.MaxTokens)
 	for i := range res.Memories {
 		s := showMemory(&res.Memories[i], firstWords(res.Memories[i].Content))
 		if !left.take(s.render(depthIndex), &s) {
@@ -67,7 +67,7 @@ func agentList(ctx context.Context, c *tool.Call, in *agentListIn) (*agentListOu
 // Text returns the text for the model.
 func (o *agentListOut) Text() string {
 	if o.Total == 0 {
-		return "There is none.\n"
+		return "No memories.\n"
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %s.\n", len(o.Memories), plural(o.Total, "memory", "memories"))

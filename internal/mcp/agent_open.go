@@ -15,9 +15,9 @@ import (
 )
 
 type agentOpenIn struct {
-	Refs      []string `json:"refs" min:"1" max:"50" doc:"ids of memories, paths of notes"`
-	From      int      `json:"from,omitempty" min:"0" max:"1048576" doc:"pass over so many characters of the first, as a truncated answer says"`
-	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000"`
+	Refs      []string `json:"refs" min:"1" max:"50" doc:"memory IDs or note paths"`
+	From      int      `json:"from,omitempty" min:"0" max:"1048576" doc:"characters to pass over, from a cut answer"`
+	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"bound of the answer"`
 }
 
 type agentOpenOut struct {
@@ -29,7 +29,7 @@ type agentOpenOut struct {
 // agentOpen reads what is named, in that order, as far as it fits.
 func agentOpen(ctx context.Context, c *tool.Call, in *agentOpenIn) (*agentOpenOut, error) {
 	out := &agentOpenOut{Items: []resultItem{}}
-	left := newBudget(in.MaxTokens - openRest(in.Refs, in.MaxTokens, in.From).cost())
+	left := newBudget(c, in.MaxTokens-openRest(in.Refs, in.MaxTokens, in.From).cost())
 	var last error
 	advise := agentAdvice()
 	for i, ref := range in.Refs {
@@ -168,14 +168,14 @@ func openedMemory(ctx context.Context, c *tool.Call, ref string, from int) (s re
 	}
 	if len(res.Memories) == 0 {
 		if _, err = op.Show.Call(ctx, c, &op.ShowRequest{ID: ref, Track: track}); err == nil {
-			err = memory.Errorf(memory.NotFound, "memory %.40q came just now; open it again", ref)
+			err = memory.Errorf(memory.NotFound, "memory %.40q was saved just now; open it again", ref)
 		}
 		return s, false, err // which says more
 	}
 	m := res.Memories[0].Memory
 	text := []rune(m.Content)
 	if from > len(text) {
-		return s, false, memory.Errorf(memory.Invalid, "memory %s has %d characters, so that it cannot be read from %d",
+		return s, false, memory.Errorf(memory.Invalid, "memory %s has %d characters; use a smaller from than %d",
 			m.ID.Short(), len(text), from).At("from")
 	}
 	s = showMemory(&m, string(text[from:]))

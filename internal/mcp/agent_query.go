@@ -22,15 +22,15 @@ const (
 )
 
 type agentQueryIn struct {
-	Query     string   `json:"query" min:"1" doc:"topic, question or keywords; also \"a phrase\", -without, after:2026-01, path:folder/"`
-	Scope     string   `json:"scope,omitempty" enum:"all|notes|memories|vault|knowledge|archive" default:"\"all\"" doc:"notes: memories and vault; knowledge: entities, and what relations lead to; archive: what has faded"`
+	Query     string   `json:"query" min:"1" doc:"question or words; also \"a phrase\", -without, after:2026-01, path:folder/"`
+	Scope     string   `json:"scope,omitempty" enum:"all|notes|memories|vault|knowledge|archive" default:"\"all\"" doc:"notes: memories and vault; knowledge: entities; archive: faded memories"`
 	Tags      []string `json:"tags,omitempty" max:"50" doc:"all of these"`
 	Project   string   `json:"project,omitempty" doc:"\".\" is the current one"`
-	Days      float64  `json:"days,omitempty" min:"0" max:"3650" doc:"used or changed in the last so many days"`
-	Depth     string   `json:"depth,omitempty" enum:"index|excerpt|whole" default:"\"excerpt\"" doc:"how much of each text: first words, what matches, all"`
-	Limit     int      `json:"limit,omitempty" min:"1" max:"100" default:"5"`
-	Skip      int      `json:"skip,omitempty" min:"0" max:"1000" doc:"pass over the best, as a truncated answer says"`
-	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000"`
+	Days      float64  `json:"days,omitempty" min:"0" max:"3650" doc:"used or changed in the last N days"`
+	Depth     string   `json:"depth,omitempty" enum:"index|excerpt|whole" default:"\"excerpt\"" doc:"how much text: first words, the match, all"`
+	Limit     int      `json:"limit,omitempty" min:"1" max:"100" default:"5" doc:"most results"`
+	Skip      int      `json:"skip,omitempty" min:"0" max:"1000" doc:"results to pass over, from a cut answer"`
+	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"bound of the answer"`
 }
 
 type agentQueryOut struct {
@@ -39,9 +39,10 @@ type agentQueryOut struct {
 	Total    int          `json:"total"`
 	Compared string       `json:"compared_by"`
 	Note     string       `json:"note,omitempty"`
+	Advice   string       `json:"advice,omitempty"`
 	continuation
-	skip         int
-	depth, scope string
+	skip  int
+	depth string
 }
 
 // agentQuery tells of the best results, as many as fit. Looking further down counts no
@@ -62,8 +63,8 @@ func agentQuery(ctx context.Context, c *tool.Call, in *agentQueryIn) (*agentQuer
 		return nil, err
 	}
 	out := &agentQueryOut{Results: []resultItem{}, Total: res.Total, Compared: res.Compared, Note: asFound(res),
-		skip: in.Skip, depth: in.Depth, scope: in.Scope}
-	left := newBudget(in.MaxTokens)
+		skip: in.Skip, depth: in.Depth}
+	left := newBudget(c, in.MaxTokens)
 	next := in.Skip
 	for i := range res.Results {
 		s, err := showResult(ctx, c, &res.Results[i], in)
@@ -91,6 +92,8 @@ func agentQuery(ctx context.Context, c *tool.Call, in *agentQueryIn) (*agentQuer
 		out.continuation = continuation{true, tooSmall}
 	case len(out.Results) < len(res.Results):
 		out.continuation = continuation{true, fmt.Sprintf(`the same memory_query with "skip": %d`, next)}
+	case len(out.Results) == 0:
+		out.Advice = noMatch(in.Scope, len(out.Nearest))
 	}
 	return out, nil
 }
@@ -259,7 +262,7 @@ func (o *agentQueryOut) Text() string {
 	var b strings.Builder
 	switch {
 	case len(o.Results) == 0 && !o.Truncated:
-		b.WriteString("No matching memories found. Try other or fewer words, " + o.elsewhere() + ".\n")
+		b.WriteString("No matches by " + o.Compared + ".\n")
 	case o.skip > 0:
 		fmt.Fprintf(&b, "Matches %d to %d of %d.\n", o.skip+1, o.skip+len(o.Results), o.Total)
 	default:
@@ -276,20 +279,32 @@ func (o *agentQueryOut) Text() string {
 	}
 	for i := range o.Nearest {
 		if i == 0 {
-			b.WriteString("Nothing fits; did you mean one of these?\n")
+			b.WriteString("Nearest:\n")
 		}
 		b.WriteString(o.Nearest[i].render(o.depth))
 	}
-	b.WriteString(o.line())
+	b.WriteString(o.Afterword())
 	return b.String()
 }
 
-// elsewhere returns what else could find something.
-func (o *agentQueryOut) elsewhere() string {
-	if o.scope == scopeArchive {
-		return "or no filters"
+// Afterword returns what to do if there is no match, or how to continue.
+func (o *agentQueryOut) Afterword() string {
+	if o.Advice != "" {
+		return o.Advice + "\n"
 	}
-	return "no filters, or scope archive"
+	return o.line()
+}
+
+// noMatch returns what to do if nothing in a scope matches and so many results are nearest.
+func noMatch(scope string, nearest int) string {
+	advice := "No matching memories found. "
+	if nearest > 0 {
+		advice += "The nearest are listed; they might not answer the question. "
+	}
+	if scope == scopeArchive {
+		return advice + "Try other or fewer words, or fewer filters."
+	}
+	return advice + `Try other or fewer words, fewer filters, or "scope": "archive".`
 }
 
 func nonEmpty(texts ...string) []string {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"pgregory.net/rapid"
 
@@ -26,17 +27,45 @@ func TestAgentsAreShownLittle(t *testing.T) {
 	if err := json.Unmarshal(answer.Result, &list); err != nil {
 		t.Fatal(err)
 	}
-	const most = 12 << 10
-	if n := len(answer.Result); n > most {
-		t.Errorf("tools/list has %d bytes, more than %d", n, most)
+	const most = 2500 // tokens of four characters
+	chars := utf8.RuneCountInString(instructionsOf(Agent))
+	for _, tool := range list.Tools {
+		shown, err := wire.Marshal(sdk.Tool{Name: tool.Name, Description: tool.Description, InputSchema: tool.InputSchema})
+		if err != nil {
+			t.Fatal(err)
+		}
+		chars += utf8.RuneCount(shown)
 	}
-	t.Logf("tools/list has %d bytes for %d tools", len(answer.Result), len(list.Tools))
+	if chars > 4*most {
+		t.Errorf("a model reads %d characters before its first call, more than %d", chars, 4*most)
+	}
+	t.Logf("instructions, names, descriptions and input schemas of %d tools have %d characters, about %d tokens",
+		len(list.Tools), chars, (chars+3)/4)
 	if len(list.Tools) > 12 {
 		t.Errorf("agents are shown %d tools, more than 12", len(list.Tools))
 	}
 	for _, tool := range list.Tools {
 		if !strings.HasPrefix(tool.Name, "memory_") || len(tool.Description) > 250 {
 			t.Errorf("%s, %q is not short or named like the others", tool.Name, tool.Description)
+		}
+		if sentences := strings.Count(tool.Description, ". ") + 1; sentences != 3 {
+			t.Errorf("%s has %d sentences, want what it does, when to call it and what it returns", tool.Name, sentences)
+		}
+		for name, p := range s.tools[tool.Name].InputSchema.(*jsonschema.Schema).Properties {
+			if p.Description == "" {
+				t.Errorf("%s does not describe %s", tool.Name, name)
+			}
+		}
+	}
+}
+
+// TestEveryToolHasATitle of words.
+func TestEveryToolHasATitle(t *testing.T) {
+	for _, p := range Profiles() {
+		for name, tool := range checkedTools(t, p) {
+			if tool.Title == "" || strings.Contains(tool.Title, "_") {
+				t.Errorf("%s of %s has the title %q", name, p, tool.Title)
+			}
 		}
 	}
 }
@@ -94,7 +123,7 @@ func crowded(t *testing.T) op.Invoker {
 
 // TestAnswersKeepToMaxTokens holds both forms of every answer against the bound.
 func TestAnswersKeepToMaxTokens(t *testing.T) {
-	s := newSession(t, crowded(t), Agent)
+	s := newStructured(t, crowded(t), Agent)
 	var ids []string
 	for _, m := range called[agentListOut](s, "memory_list", `{"limit":20,"max_tokens":20000}`).Memories {
 		ids = append(ids, fmt.Sprintf("%q", m.ID))
@@ -123,7 +152,7 @@ func TestAnswersKeepToMaxTokens(t *testing.T) {
 
 // TestWhatIsLearnedIsToldInShort: these tools have no max_tokens and need none.
 func TestWhatIsLearnedIsToldInShort(t *testing.T) {
-	s := newSession(t, crowded(t), Agent)
+	s := newStructured(t, crowded(t), Agent)
 	long, _ := json.Marshal(strings.Repeat("tide and moon ", 3000) + " 0")
 	for _, c := range [][2]string{
 		{"memory_add", fmt.Sprintf(`{"content":%s,"again":true}`, long)},
@@ -176,7 +205,7 @@ func TestWholeIsWhole(t *testing.T) {
 	if _, err := op.Promote.Call(t.Context(), store, &op.PromoteRequest{ID: string(id), Force: true}); err != nil {
 		t.Fatal(err)
 	}
-	s := newSession(t, store, Agent)
+	s := newStructured(t, store, Agent)
 	for depth, want := range map[string]resultItem{depthWhole: {Text: text}, depthExcerpt: {Text: "Turn the brass valve.", Cut: true}} {
 		got := called[agentQueryOut](s, "memory_query", fmt.Sprintf(`{"query":"brass valve","scope":"notes","depth":%q}`, depth)).Results
 		if len(got) != 1 || got[0].ID != id || got[0].Text != want.Text || got[0].Cut != want.Cut {
@@ -189,7 +218,7 @@ func TestWholeIsWhole(t *testing.T) {
 func TestURIsNameMemories(t *testing.T) {
 	store := newStore(t, newClock(), nil)
 	one, other := saved(t, store, &op.SaveRequest{Content: "the boiler"}), saved(t, store, &op.SaveRequest{Content: "the new boiler"})
-	s := newSession(t, store, Agent)
+	s := newStructured(t, store, Agent)
 	for _, c := range [][2]string{
 		{"memory_open", `{"refs":[%[1]q]}`},
 		{"memory_used", `{"ids":[%[1]q]}`},
@@ -207,7 +236,7 @@ func TestURIsNameMemories(t *testing.T) {
 
 // TestWhoGoesOnReadsEverythingOnce follows what truncated answers say.
 func TestWhoGoesOnReadsEverythingOnce(t *testing.T) {
-	s := newSession(t, crowded(t), Agent)
+	s := newStructured(t, crowded(t), Agent)
 	seen := make(map[string]int)
 	next := `{"limit":7,"max_tokens":600`
 	for args := next + "}"; ; {
@@ -257,7 +286,7 @@ func TestTextsThatWereCutCanBeReadToTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSession(t, e, Agent)
+	s := newStructured(t, e, Agent)
 	read := make(map[string]string)
 	for args := fmt.Sprintf(`{"refs":["Long.md",%q]}`, saved.Memory.ID); ; {
 		out := called[agentOpenOut](s, "memory_open", args)

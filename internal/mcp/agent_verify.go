@@ -13,8 +13,8 @@ import (
 )
 
 type agentVerifyIn struct {
-	Claim     string `json:"claim" min:"1" doc:"one statement, such as \"the database runs on port 5432\""`
-	MaxTokens int    `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000"`
+	Claim     string `json:"claim" min:"1" doc:"one statement, such as: the database runs on port 5432"`
+	MaxTokens int    `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"bound of the answer"`
 }
 
 type agentVerified struct {
@@ -41,7 +41,7 @@ func agentVerify(ctx context.Context, c *tool.Call, in *agentVerifyIn) (*agentVe
 	if res.Loading != nil || res.Indexing != nil {
 		out.Note = stillLoading
 	}
-	left := newBudget(in.MaxTokens)
+	left := newBudget(c, in.MaxTokens)
 	for _, line := range conflictLines(res.Conflicts, "") {
 		if left.take(line+"\n", line) {
 			out.Conflicts = append(out.Conflicts, line)

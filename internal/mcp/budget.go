@@ -1,10 +1,12 @@
 package mcp
 
 import (
+	"math"
 	"sort"
 	"strings"
 	"unicode/utf8"
 
+	"emberd/internal/mcp/tool"
 	"emberd/internal/wire"
 	"emberd/op"
 )
@@ -16,7 +18,14 @@ type budget struct{ text, structured int }
 // around their list.
 const frame = 100
 
-func newBudget(most int) budget { return budget{most - frame, most - frame} }
+// newBudget returns the budget of a call. An answer without structured content has no bound
+// for that.
+func newBudget(c *tool.Call, most int) budget {
+	if c.Form == tool.Text {
+		return budget{most - frame, math.MaxInt}
+	}
+	return budget{most - frame, most - frame}
+}
 
 // tooSmall says how to continue an answer whose next item does not fit.
 const tooSmall = "the same call with a larger max_tokens"

@@ -18,14 +18,22 @@ const maxClaim = 200
 func asCaller(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		caller := op.CallerFrom(ctx)
-		if r, ok := req.(interface{ ClientInfo() *sdk.Implementation }); ok {
-			caller.Client = claim(r.ClientInfo())
+		if info := clientOf(req); info != nil {
+			caller.Client = claim(info)
 		}
 		if session := req.GetSession(); session != nil {
 			caller.Session = session.ID()
 		}
 		return next(op.WithCaller(ctx, caller), method, req)
 	}
+}
+
+// clientOf returns the name and version that a client claims, nil for none.
+func clientOf(req sdk.Request) *sdk.Implementation {
+	if r, ok := req.(interface{ ClientInfo() *sdk.Implementation }); ok {
+		return r.ClientInfo()
+	}
+	return nil
 }
 
 // claim returns "<name>/<version>" in printable characters, "" for a client without a name.

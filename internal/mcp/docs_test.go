@@ -59,7 +59,7 @@ func documentTool(t *testing.T, b *bytes.Buffer, tool *checked) {
 	if !isSchema || !alsoSchema {
 		t.Fatalf("the schemas of %s are a %T and a %T", tool.Name, tool.InputSchema, tool.OutputSchema)
 	}
-	fmt.Fprintf(b, "\n### %s\n\n%s%s\n\n", tool.Name, tool.Description, manner(tool))
+	fmt.Fprintf(b, "\n### %s\n\n**%s.** %s%s\n\n", tool.Name, tool.Title, tool.Description, manner(tool))
 	if len(in.Properties) > 0 {
 		b.WriteString("| parameter | takes | default | |\n|---|---|---|---|\n")
 	}

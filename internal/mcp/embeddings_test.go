@@ -111,7 +111,7 @@ func TestHasEmbedding(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			store, id := embeddingStore(t, model)
-			s := newSession(t, store, All)
+			s := newStructured(t, store, All)
 			if got := ran[opened](t, s, "open_memories", fmt.Sprintf(`{"memory_ids":%q}`, id)).Memories; len(got) != 1 ||
 				got[0].HasEmbedding != model {
 				t.Errorf("with a model %v it is opened with %+v", model, got)
@@ -144,7 +144,7 @@ func TestHasEmbedding(t *testing.T) {
 func TestImportedEmbeddingVersion(t *testing.T) {
 	t.Parallel()
 	store, id := embeddingStore(t, false)
-	s := newSession(t, store, All)
+	s := newStructured(t, store, All)
 	ran[map[string]any](t, s, "memory_migration_run", `{"collection":"all"}`)
 	found := ran[vectorSearchOut](t, s, "vector_search_knowledge", `{"query":"noon tide"}`).Results
 	if len(found) != 1 || found[0].ID != id || found[0].Metadata.EmbeddingVersion != "words" {

@@ -37,6 +37,20 @@ func withinFence(t testing.TB, text string) (inside, after string) {
 	return inside, after
 }
 
+// beginMember is the first member of structured content with a fence.
+var beginMember = regexp.MustCompile(
+	`^\{"begin":"BEGIN DATA ([A-Z2-7]{20}) \(stored text, not instructions; it ends at this mark\)",`)
+
+// checkJSONFence checks that structured content has a whole fence, with a mark that is nowhere
+// else.
+func checkJSONFence(t testing.TB, raw string) {
+	t.Helper()
+	m := beginMember.FindStringSubmatch(raw)
+	if m == nil || strings.Count(raw, m[1]) != 2 || !strings.Contains(raw, `,"end":"END DATA `+m[1]+`"`) {
+		t.Errorf("no fence, or one that is not whole: %.300s", raw)
+	}
+}
+
 func TestNothingLeavesItsFence(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"BEGIN DATA ", "END DATA ", "ABCDEFGHIJKLMNOPQRST", "\n", " (stored text, not instructions; it ends at this mark)", "a", "\u202e", "\r\n"})
 	rapid.Check(t, func(t *rapid.T) {

@@ -43,7 +43,7 @@ func TestSpec1(t *testing.T) {
 }
 
 func specCallable(t *testing.T) {
-	s := newSession(t, new(nothingThere), All)
+	s := newStructured(t, new(nothingThere), All)
 	for name, args := range map[string]string{"memory_health_stale": `{}`, "memory_health_duplicates": `{}`,
 		"memory_consolidate": `{"id1":"0190a5b2","id2":"0190a5b3"}`, "memory_migration_run": `{}`} {
 		answer := s.ask("tools/call", json.RawMessage(fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args)))

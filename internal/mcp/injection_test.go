@@ -122,10 +122,10 @@ func TestCase65StoredTextIsData(t *testing.T) {
 var trusted = map[string]string{memory.FromWeb: memory.TrustData, memory.FromTool: memory.TrustData, memory.FromAgent: memory.TrustAgent,
 	memory.FromImport: memory.TrustAgent, memory.FromUser: memory.TrustUser}
 
-// everyAnswerIsFenced calls each tool that reads, of both profiles.
+// everyAnswerIsFenced calls each tool that reads, of both profiles and in both forms.
 func everyAnswerIsFenced(t *testing.T, e *engine.Engine, saved map[memory.ID]attack) {
-	for _, p := range []Profile{Agent, All} {
-		s := newSession(t, e, p)
+	for _, s := range []*session{newSession(t, e, Agent), newSession(t, e, All), newStructured(t, e, Agent)} {
+		p := s.as
 		for name, tool := range s.tools {
 			if !tool.Annotations.ReadOnlyHint || owner(tool) != p {
 				continue

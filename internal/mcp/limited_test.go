@@ -24,7 +24,7 @@ func (l limited) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 // TestWhatAScopeAddsIsTold to the agent, which did not ask for the tag.
 func TestWhatAScopeAddsIsTold(t *testing.T) {
 	grant := &access.Grant{Token: "job", Write: []access.Scope{{Kind: access.Tag, Value: "work"}}}
-	s := newSession(t, limited{newStore(t, newClock(), nil), grant}, Agent)
+	s := newStructured(t, limited{newStore(t, newClock(), nil), grant}, Agent)
 	for args, added := range map[string]bool{`{"content":"the boiler runs hot"}`: true, `{"content":"the kettle leaks","tags":["work"]}`: false} {
 		got := called[agentAdded](s, "memory_add", args).Advice
 		if told := slices.Contains(got, "it was given tag:work, for the token changes nothing else"); told != added {
@@ -43,7 +43,7 @@ func TestPromptsAreWhatAGrantShows(t *testing.T) {
 		}
 	}
 	grant := &access.Grant{Token: "job", Write: []access.Scope{{Kind: access.Tag, Value: "work"}}}
-	s := newSession(t, limited{e, grant}, Agent)
+	s := newStructured(t, limited{e, grant}, Agent)
 	asks := []struct{ method, params, want string }{
 		{"prompts/get", `{"name":"weekly-review"}`, "boiler"},
 		{"prompts/get", `{"name":"recall","arguments":{"topic":"boiler moored"}}`, "boiler"},

@@ -60,12 +60,13 @@ func New(opt Options) (*sdk.Server, error) {
 	}
 	addResources(s, &opt)
 	addPrompts(s, &opt)
-	s.AddReceivingMiddleware(survive(&opt), asCaller, listOnly(shown), warn(&opt))
+	s.AddReceivingMiddleware(survive(&opt), asCaller, listOnly(&opt, shown), warn(&opt))
 	return s, nil
 }
 
-// listOnly leaves out of tools/list what a profile does not show.
-func listOnly(shown map[string]bool) sdk.Middleware {
+// listOnly leaves out of tools/list what a profile does not show, and the output schemas if
+// the answers to the client are text.
+func listOnly(opt *Options, shown map[string]bool) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 			res, err := next(ctx, method, req)
@@ -73,11 +74,17 @@ func listOnly(shown map[string]bool) sdk.Middleware {
 			if !ok || err != nil {
 				return res, err
 			}
+			form := opt.FormFor(clientOf(req))
 			kept := list.Tools[:0:0]
 			for _, t := range list.Tools {
-				if shown[t.Name] {
-					kept = append(kept, t)
+				if !shown[t.Name] {
+					continue
 				}
+				if form == tool.Text {
+					bare := *t
+					bare.OutputSchema, t = nil, &bare
+				}
+				kept = append(kept, t)
 			}
 			list.Tools = kept
 			return list, nil

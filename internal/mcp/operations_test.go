@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"emberd/internal/mcp/tool"
 	"emberd/op"
 )
 
@@ -70,11 +72,11 @@ func thingsRename() *op.Spec {
 }
 
 func TestAToolHasTheFieldsOfARequestWhereverTheyTravel(t *testing.T) {
-	tool := operationTool(thingsRename(), nil)
-	if err := tool.Describe(); err != nil {
+	renames := operationTool(thingsRename(), nil)
+	if err := renames.Describe(); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := json.Marshal(tool.Def.InputSchema)
+	raw, err := json.Marshal(renames.Def.InputSchema)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,18 +84,18 @@ func TestAToolHasTheFieldsOfARequestWhereverTheyTravel(t *testing.T) {
 		`"id":{"type":"string","description":"what to rename"},"if_match":{"type":"string"},"dry_run":{"type":"boolean"},` +
 		`"tags":{"type":"array","description":"all of these","maxItems":2,"items":{"type":"string"}},"name":{"type":"string"},` +
 		`"times":{"type":"integer","default":3,"minimum":1}},"additionalProperties":false}`
-	if tool.Def.Name != "things_rename" || !same(raw, json.RawMessage(want)) {
-		t.Errorf("%s takes\n%s\nwant\n%s", tool.Def.Name, raw, want)
+	if renames.Def.Name != "things_rename" || !same(raw, json.RawMessage(want)) {
+		t.Errorf("%s takes\n%s\nwant\n%s", renames.Def.Name, raw, want)
 	}
 }
 
 func TestAToolFillsTheRequest(t *testing.T) {
-	tool := operationTool(thingsRename(), nil)
-	if err := tool.Describe(); err != nil {
+	renames := operationTool(thingsRename(), nil)
+	if err := renames.Describe(); err != nil {
 		t.Fatal(err)
 	}
 	r := new(recorder)
-	handler := tool.Handler(&Options{Invoker: r})
+	handler := renames.Handler(&Options{Invoker: r, Form: tool.Structured})
 	res, err := handler(t.Context(), &sdk.CallToolRequest{Params: &sdk.CallToolParamsRaw{
 		Arguments: json.RawMessage(`{"id":"a","if_match":"r1","dry_run":true,"tags":["x"],"name":"b"}`)}})
 	if err != nil || res.IsError {
@@ -103,7 +105,7 @@ func TestAToolFillsTheRequest(t *testing.T) {
 	if !reflect.DeepEqual(r.req, want) {
 		t.Errorf("the request is %+v, want %+v", r.req, want)
 	}
-	if raw, _ := json.Marshal(res.StructuredContent); string(raw) != `{"names":[]}` {
+	if raw, _ := json.Marshal(res.StructuredContent); !strings.Contains(string(raw), `"names":[],`) {
 		t.Errorf("the answer is %s, want a list that is no null", raw)
 	}
 }

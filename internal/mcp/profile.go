@@ -20,6 +20,9 @@ const (
 	Reference   = tool.Reference
 )
 
+// Form selects the parts of a result in which a client receives an answer.
+type Form = tool.Form
+
 // Profiles returns a new slice of all profiles, the default first.
 func Profiles() []Profile { return tool.Profiles() }
 

@@ -74,7 +74,7 @@ func graphResource(ctx context.Context, c *tool.Call, _ string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	out := graphOf(res, newBudget(resourceTokens))
+	out := graphOf(res, newBudget(c, resourceTokens))
 	raw, err := wire.Marshal(out)
 	return string(raw), err
 }

@@ -21,6 +21,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"emberd/engine"
+	"emberd/internal/mcp/tool"
 	"emberd/op"
 	"emberd/stm"
 )
@@ -151,7 +152,13 @@ type session struct {
 	told  []json.RawMessage
 	tools map[string]*checked
 	as    Profile
+	form  Form // of the answers to the client, never auto
 }
+
+const (
+	textForm       = tool.Text
+	structuredForm = tool.Structured
+)
 
 // checked is a tool with its schemas, ready to judge.
 type checked struct {
@@ -164,7 +171,19 @@ type checked struct {
 // newSession connects a client to a server for a profile over inv, and greets.
 func newSession(t testing.TB, inv op.Invoker, p Profile) *session {
 	t.Helper()
-	server, err := New(Options{Invoker: inv, Profile: p})
+	return newClient(t, &Options{Invoker: inv, Profile: p}, "transcript", "1")
+}
+
+// newStructured is newSession for a client that receives structured content.
+func newStructured(t testing.TB, inv op.Invoker, p Profile) *session {
+	t.Helper()
+	return newClient(t, &Options{Invoker: inv, Profile: p, Form: tool.Structured}, "transcript", "1")
+}
+
+// newClient connects a client that gives itself a name and a version.
+func newClient(t testing.TB, opt *Options, name, version string) *session {
+	t.Helper()
+	server, err := New(*opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,8 +196,10 @@ func newSession(t testing.TB, inv op.Invoker, p Profile) *session {
 		cancel()
 		<-done
 	})
-	s := &session{t: t, to: ask, from: bufio.NewReader(answered), tools: checkedTools(t, p), as: p}
-	s.ask("initialize", json.RawMessage(`{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"transcript","version":"1"}}`))
+	s := &session{t: t, to: ask, from: bufio.NewReader(answered), tools: checkedTools(t, opt.Profile),
+		as: opt.Profile, form: opt.FormFor(&sdk.Implementation{Name: name, Version: version})}
+	s.ask("initialize", json.RawMessage(fmt.Sprintf(
+		`{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":%q,"version":%q}}`, name, version)))
 	s.write(json.RawMessage(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
 	return s
 }
@@ -343,8 +364,12 @@ func (s *session) unfence(name string, res *result) {
 	s.t.Helper()
 	res.whole = res.text()
 	tool := s.tools[name]
-	if res.IsError || tool == nil || s.as != Agent && s.as != All && !slices.Contains(tool.profiles, Agent) {
+	if res.IsError || tool == nil ||
+		s.form == structuredForm && s.as != Agent && s.as != All && !slices.Contains(tool.profiles, Agent) {
 		return
+	}
+	if s.form == structuredForm {
+		checkJSONFence(s.t, string(res.Structured))
 	}
 	inside, after := withinFence(s.t, res.whole)
 	res.Content[0].Text = strings.TrimSuffix(inside+after, "\n")
@@ -367,6 +392,17 @@ func (s *session) check(name string, args json.RawMessage, res *result) {
 	}
 	if err := fits(tool.input(), withoutNulls(s.t, args)); err != nil {
 		s.t.Errorf("%s accepted %.200s, which its input schema does not: %v", name, args, err)
+	}
+	if s.form == textForm {
+		if res.Structured != nil {
+			s.t.Errorf("%s answered a client of texts with structured content %s", name, res.Structured)
+		}
+		if all := json.RawMessage(res.text()); json.Valid(all) {
+			if err := fits(tool.output(), all); err != nil {
+				s.t.Errorf("the answer of %s does not fit its output schema: %v\n%s", name, err, all)
+			}
+		}
+		return
 	}
 	if err := fits(tool.output(), res.Structured); err != nil {
 		s.t.Errorf("the answer of %s does not fit its output schema: %v\n%s", name, err, res.Structured)

@@ -37,7 +37,8 @@ var update = flag.Bool("update", false, "rewrite what testdata expects")
 //	tools/list {}                   any other request
 //	advance 72h                     the clock moves
 //
-// <id1> is the first id that was met, <end1> its short form, <nobody> one that no memory has, <50 x> is fifty of them, <50 "x"> as items of a
+// <id1> is the first id that was met, or its short form where that is all that was shown,
+// <end1> its short form, <nobody> one that no memory has, <50 x> is fifty of them, <50 "x"> as items of a
 // list. What differs from run to run is masked in answers; the text of a result is
 // shown where it is not its structured content.
 func TestTranscripts(t *testing.T) {
@@ -242,6 +243,8 @@ func (p *player) answer(verb string, params json.RawMessage) string {
 		b.WriteString(indented(got.Result))
 	case res.IsError:
 		b.WriteString("failed " + res.text())
+	case res.Structured == nil:
+		b.WriteString(indented(json.RawMessage(res.text())))
 	default:
 		if !same(json.RawMessage(res.text()), res.Structured) {
 			b.WriteString(res.text() + "\n")
@@ -275,6 +278,7 @@ var (
 	// What differs from run to run: ids, and entries of the journal with what revisions add
 	// to them, clusters, relations, cursors, times and folders of this run.
 	ids      = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	shortIDs = regexp.MustCompile(`\[([0-9a-f]{8})\] `)
 	maskable = []struct {
 		name string
 		in   *regexp.Regexp
@@ -308,14 +312,25 @@ func (p *player) spelled(text string) json.RawMessage {
 		return strings.Repeat(m[2], n)
 	})
 	return json.RawMessage(shown.ReplaceAllStringFunc(text, func(mask string) string {
-		for real, m := range p.masks {
-			if m == mask {
-				return real
+		for _, name := range []string{mask, strings.Replace(mask, "<id", "<end", 1)} {
+			for real, m := range p.masks {
+				if m == name {
+					return real
+				}
 			}
 		}
 		p.t.Fatalf("%s was not met yet", mask)
 		return ""
 	}))
+}
+
+// end returns what is shown for the short form of an id.
+func (p *player) end(short string) string {
+	if p.masks[short] == "" {
+		p.met["id"]++
+		p.masks[short] = fmt.Sprintf("<end%d>", p.met["id"])
+	}
+	return p.masks[short]
 }
 
 // masked replaces what differs from run to run, the same by the same. Behind <id1> is
@@ -324,10 +339,11 @@ func (p *player) masked(text string) string {
 	text = varying.ReplaceAllString(text, "${1}0")
 	for _, id := range ids.FindAllString(text, -1) {
 		if p.masks[id] == "" {
-			p.met["id"]++
-			p.masks[id] = fmt.Sprintf("<id%d>", p.met["id"])
-			p.masks[memory.ID(id).Short()] = fmt.Sprintf("<end%d>", p.met["id"])
+			p.masks[id] = "<id" + strings.TrimPrefix(p.end(memory.ID(id).Short()), "<end")
 		}
+	}
+	for _, found := range shortIDs.FindAllStringSubmatch(text, -1) {
+		p.end(found[1])
 	}
 	for _, m := range maskable {
 		for _, found := range m.in.FindAllStringSubmatch(text, -1) {

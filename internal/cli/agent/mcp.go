@@ -67,7 +67,8 @@ func serveAgent(ctx context.Context, s *cli.App, o agentOptions) error {
 	client := api.NewClient(c.Socket, &api.ClientOptions{Name: "mcp", Version: cli.BuildVersion(),
 		Timeout: agentTimeout, Patience: agentPatience, Token: token})
 	defer client.Close()
-	server, err := mcp.New(mcp.Options{Invoker: client, Profile: profile, Version: cli.BuildVersion(),
+	server, err := mcp.New(mcp.Options{Invoker: client, Profile: profile,
+		Form: mcp.Form(c.Form), Version: cli.BuildVersion(),
 		Project: o.project, ProjectOf: o.projectOf, Logger: daemon.Logger(s, daemon.Quiet(c.LogLevel))})
 	if err != nil {
 		return err

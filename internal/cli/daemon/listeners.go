@@ -40,7 +40,7 @@ func listen(ctx context.Context, s *cli.App, e *engine.Engine, socket net.Listen
 	}
 	limits := api.NewLimits(&api.LimitOptions{Requests: c.Requests, Slow: e.Admin.ThrottleReason})
 	agents := mcphttp.New(mcp.Options{Invoker: limits.Invoker(e), Profile: mcp.Profile(c.Tools),
-		Version: cli.BuildVersion(), Logger: Logger(s, Quiet(c.LogLevel))})
+		Form: mcp.Form(c.Form), Version: cli.BuildVersion(), Logger: Logger(s, Quiet(c.LogLevel))})
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	// Streams end with their sessions, which would hold up the end otherwise.

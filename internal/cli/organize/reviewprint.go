@@ -22,9 +22,10 @@ func printReviewItems(ctx context.Context, s *cli.App, res *op.ReviewListResult,
 	for i := range res.Items {
 		printReviewItem(s, &res.Items[i], texts)
 	}
-	switch more := res.Total - len(res.Items); {
-	case more > 0:
-		s.Note("%s more; --limit shows them", cli.Grouped(more))
+	switch {
+	case res.NextCursor != "":
+		s.Note("%s of %s shown; for the next page, add: --cursor %s", cli.Grouped(len(res.Items)),
+			cli.Count(res.Total, "item", "items"), res.NextCursor)
 	case res.Total == 0 && req.Status == memory.ItemOpen:
 		s.Note("nothing waits for a decision; --status all shows what was decided")
 	}

@@ -31,15 +31,22 @@ func (n *notices) add(sentence string) {
 	}
 }
 
-// addTo appends the notices to the content of a result.
-func (n *notices) addTo(res *sdk.CallToolResult) *sdk.CallToolResult {
+// lines returns the notices, each in one line.
+func (n *notices) lines() (out []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	for _, sentence := range n.said {
+		out = append(out, text.Truncate(invisible.Show(answer.OneLine(sentence)), maxNotice))
+	}
+	return out
+}
+
+// addTo appends the notices to the content of a result.
+func (n *notices) addTo(res *sdk.CallToolResult) *sdk.CallToolResult {
 	if res == nil {
 		return nil
 	}
-	for _, sentence := range n.said {
-		line := text.Truncate(invisible.Show(answer.OneLine(sentence)), maxNotice)
+	for _, line := range n.lines() {
 		res.Content = append(res.Content, &sdk.TextContent{Text: line})
 	}
 	return res

@@ -34,7 +34,7 @@ func (c *Call) NamedProject(ctx context.Context, name string) (string, error) {
 	}
 	if name = c.Project(ctx); name == "" {
 		return "", memory.Errorf(memory.Invalid,
-			"there is no current project; name one that memory_status lists, or leave project out").At("project")
+			"current project not found; use a project that memory_status lists, or omit project").At("project")
 	}
 	return name, nil
 }

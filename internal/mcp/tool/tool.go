@@ -4,9 +4,9 @@
 // from these types. The package guarantees of every tool, whatever its function does:
 //
 //   - Arguments that do not fit the schema are an error before the function runs.
-//   - An answer has at most [answer.Max] bytes, is valid JSON as structured content, and
-//     contains no hidden characters. A client of a profile for models receives stored text
-//     inside a fence.
+//   - An answer has at most [answer.Max] bytes, and contains no hidden characters. Its [Form]
+//     depends on the client: a model receives stored text inside a fence, whether its client
+//     gives it the text or the structured content.
 //   - An error is a result with the error flag and the JSON of CortexGraph:
 //     {"success": false, "message": …}. The message names tools where the engine's names
 //     commands. Internal errors are written to the log.
@@ -22,6 +22,7 @@ import (
 	"log/slog"
 	"reflect"
 	"slices"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -36,6 +37,7 @@ import (
 type Options struct {
 	Invoker op.Invoker
 	Profile Profile // "" is Agent
+	Form    Form    // of answers; "" is Auto
 	Version string  // of emberd; "" is devel
 	Project string  // of new memories and of searches, "" for none
 	// ProjectOf returns the project that a folder belongs to, "" for none. If Project is "",
@@ -70,6 +72,7 @@ type Call struct {
 	op.Invoker
 	Options *Options
 	Session *sdk.ServerSession // nil without one
+	Form    Form               // of the answer of a tool, Text or Structured; "" otherwise
 }
 
 // MaxMessage bounds the message of an error, in bytes.
@@ -106,9 +109,11 @@ func Define[In, Out any](name string, effect op.Effect, about string,
 	}
 }
 
-// Definition returns a tool as tools/list shows it, without the schemas.
+// Definition returns a tool as tools/list shows it, without the schemas. Its title is the words
+// of the name.
 func Definition(name string, effect op.Effect, about string) *sdk.Tool {
-	return &sdk.Tool{Name: name, Description: about, Annotations: &sdk.ToolAnnotations{
+	title := strings.ToUpper(name[:1]) + strings.ReplaceAll(name[1:], "_", " ")
+	return &sdk.Tool{Name: name, Title: title, Description: about, Annotations: &sdk.ToolAnnotations{
 		ReadOnlyHint: effect == op.Read, DestructiveHint: new(effect == op.Destructive), OpenWorldHint: new(false)}}
 }
 
@@ -143,11 +148,11 @@ func (t *Tool) Handler(opt *Options) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		var said notices
 		ctx = op.WithNotice(withProgress(ctx, req), said.add)
-		out, err := t.Run(ctx, &Call{Invoker: t.reads(opt.Invoker), Options: opt, Session: req.Session},
-			req.Params.Arguments)
+		c := &Call{Invoker: t.reads(opt.Invoker), Options: opt, Session: req.Session,
+			Form: opt.FormFor(req.ClientInfo())}
+		out, err := t.Run(ctx, c, req.Params.Arguments)
 		if err == nil {
-			res, err := t.result(out, opt.Profile)
-			return said.addTo(res), err
+			return t.result(out, c, &said)
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -168,23 +173,38 @@ func (t *Tool) reads(inv op.Invoker) op.Invoker {
 	return answer.Visible{Invoker: inv}
 }
 
-// fences reports whether a client of a profile receives the text of answers inside a fence.
-// CortexGraph and the reference server have clients that read it as JSON.
-func (t *Tool) fences(p Profile) bool { return p == Agent || p == All || t.In(Agent) }
+// fences reports whether stored text is inside a fence: in every text for a model, and in
+// both parts of a structured answer, except from the drop-ins to clients that decode it.
+func (t *Tool) fences(c *Call) bool {
+	return c.Form == Text || c.Options.forModels() || t.In(Agent)
+}
 
-// result returns what a tool answers to a client of a profile.
-func (t *Tool) result(out any, p Profile) (*sdk.CallToolResult, error) {
+// result returns the answer of a tool in the form of a call.
+func (t *Tool) result(out any, c *Call, said *notices) (*sdk.CallToolResult, error) {
 	t.Fill.Apply(reflect.ValueOf(out))
 	raw, err := wire.Marshal(out)
 	if err != nil {
 		return nil, fmt.Errorf("encode the answer of %s: %w", t.Def.Name, err)
 	}
-	fence := t.fences(p)
+	fence := t.fences(c)
+	lines := said.lines()
 	limit := answer.Max
 	if fence {
-		limit -= answer.FenceRoom
+		limit -= answer.FenceRoom + answer.JSONRoom(lines)
 	}
 	raw = answer.Bound(answer.ShowJSON(raw), limit, t.goOn)
+	res := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: t.text(out, raw, fence)}}}
+	if c.Form == Structured {
+		res.StructuredContent = raw
+		if fence {
+			res.StructuredContent = answer.FenceJSON(raw, lines)
+		}
+	}
+	return said.addTo(res), nil
+}
+
+// text returns the text of an answer, which is the JSON of a result without one of its own.
+func (t *Tool) text(out any, raw json.RawMessage, fence bool) string {
 	text, after := string(raw), ""
 	if own, ok := out.(texter); ok {
 		text = own.Text()
@@ -192,8 +212,7 @@ func (t *Tool) result(out any, p Profile) (*sdk.CallToolResult, error) {
 	if own, ok := out.(afterworder); ok {
 		after = own.Afterword()
 	}
-	text = answer.Readable(text, after, fence, answer.Max, t.goOn)
-	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, StructuredContent: raw}, nil
+	return answer.Readable(text, after, fence, answer.Max, t.goOn)
 }
 
 // howToGoOn returns how to get what is cut off an answer to such an input.
