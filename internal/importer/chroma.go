@@ -40,10 +40,11 @@ func Chroma(r io.Reader, o *Options) (*Result, error) {
 // sqliteMagic is how a database of SQLite begins (https://www.sqlite.org/fileformat.html#the_database_header).
 const sqliteMagic = "SQLite format 3\x00"
 
-var errDatabase = memory.Errorf(memory.Invalid, "this is the database of ChromaDB itself, which is not read; write each "+
-	"collection as JSON: python3 -c 'import chromadb,json;c=chromadb.PersistentClient(\"FOLDER\");"+
-	"print(json.dumps({x.name:x.get() for x in map(lambda n:c.get_collection(getattr(n,\"name\",n)),"+
-	"c.list_collections())}))' >chroma.json")
+var errDatabase = memory.Errorf(memory.Invalid,
+	"this is the database of ChromaDB itself, which is not read; write each "+
+		"collection as JSON: python3 -c 'import chromadb,json;c=chromadb.PersistentClient(\"FOLDER\");"+
+		"print(json.dumps({x.name:x.get() for x in map(lambda n:c.get_collection(getattr(n,\"name\",n)),"+
+		"c.list_collections())}))' >chroma.json")
 
 // isSQLite reports whether r begins as a database of SQLite does, and returns a reader of all of r.
 func isSQLite(r io.Reader) (io.Reader, bool) {
