@@ -245,7 +245,7 @@ func graph() map[string]edges {
 		},
 		"engine/transfer": {
 			ours: []string{
-				"engine/core", "engine/graph", "engine/lifecycle", "internal/cleanup", "memory", "op", "stm", "vault",
+				"engine/core", "engine/graph", "engine/lifecycle", "internal/cleanup", "memory", "op", "rekindle", "stm", "vault",
 			},
 		},
 		"internal/access": {

@@ -227,15 +227,37 @@ func (m *Memory) Learned() int {
 // Statuses lists the values of Status. It returns a fresh slice.
 func Statuses() []string { return []string{"active", "promoted", "archived"} }
 
-// Status is the three-valued state that callers of the CortexGraph tools know.
+// ForeignStatusKey is the key of Meta that holds the status of a memory in the CortexGraph store that it was
+// imported from: archived or promoted. Its note, if promoted, is at the path that Meta holds under promoted_to.
+const ForeignStatusKey = "cortexgraph_status"
+
+// Status is the three-valued state that callers of the CortexGraph tools know. An imported memory keeps the one that
+// it had: promoted, or archived until it is used.
 func (m *Memory) Status() string {
+	foreign := m.metaText(ForeignStatusKey)
 	switch {
-	case m.PromotedTo != "":
+	case m.PromotedTo != "" || foreign == "promoted":
 		return "promoted"
-	case m.Stage.Cold():
+	case m.Stage.Cold() || m.Stage == Demoted && foreign == "archived":
 		return "archived"
 	}
 	return "active"
+}
+
+// PromotedElsewhere returns the path of the note that CortexGraph made for an imported memory, "" for none, and
+// whether it made one.
+func (m *Memory) PromotedElsewhere() (path string, ok bool) {
+	if m.PromotedTo != "" || m.metaText(ForeignStatusKey) != "promoted" {
+		return "", false
+	}
+	return m.metaText("promoted_to"), true
+}
+
+func (m *Memory) metaText(key string) (text string) {
+	if raw := m.Meta[key]; raw == nil || json.Unmarshal(raw, &text) != nil {
+		return ""
+	}
+	return text
 }
 
 // Actor identifies the caller of an operation. UID and PID come from the kernel, Token was checked; the rest is

@@ -47,7 +47,7 @@ func TestRestartsUnderWork(t *testing.T) {
 	home, d := startHome(t)
 	workers := make([]*worker, restartClients)
 	for n := range workers {
-		workers[n] = &worker{agent: startAgent(t, home), name: fmt.Sprintf("w%d", n)}
+		workers[n] = &worker{agent: startAgent(t, home, "--set", "mcp.form=structured"), name: fmt.Sprintf("w%d", n)}
 	}
 	var over atomic.Bool
 	var all sync.WaitGroup

@@ -142,7 +142,7 @@ func (f *Filter) Accepts(r *stm.Row) bool {
 		f.Category != "" && r.Category() != f.Category,
 		f.Section != "" && notegen.SectionKey(r.Section()) != f.Section,
 		len(f.Stages) > 0 && !slices.Contains(f.Stages, r.Stage()),
-		len(f.Statuses) > 0 && !slices.Contains(f.Statuses, StatusOf(r.Stage(), r.Promoted())),
+		len(f.Statuses) > 0 && !slices.Contains(f.Statuses, RowStatus(r)),
 		r.LastUsed().Before(f.Since),
 		f.MinConfidence > 0 && r.Confidence() < f.MinConfidence:
 		return false

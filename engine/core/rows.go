@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"path"
@@ -33,6 +34,16 @@ func StatusOf(stage memory.Stage, promoted bool) string {
 		m.PromotedTo = "a note"
 	}
 	return m.Status()
+}
+
+// RowStatus returns the status of a memory. It decodes the memory only if another system said what it is.
+func RowStatus(r *stm.Row) string {
+	if bytes.Contains(r.Value("meta"), []byte(memory.ForeignStatusKey)) {
+		if m, err := r.Memory(); err == nil {
+			return m.Status()
+		}
+	}
+	return StatusOf(r.Stage(), r.Promoted())
 }
 
 // rekindleBudget is how long a search waits for the texts of all matching cold memories.

@@ -22,7 +22,8 @@ const (
 )
 
 // Gc collects the active and demoted memories with the lowest decay scores. Those in the archive stay
-// there: they cost a search nothing, and their texts are notes.
+// there: they cost a search nothing, and their texts are notes. So do imported ones that CortexGraph had archived
+// or promoted.
 func (e *Lifecycle) Gc(ctx context.Context, req *op.GCRequest) (*op.GCResult, error) {
 	if err := memory.CheckRange("limit", float64(req.Limit), 0, maxCollected); err != nil {
 		return nil, err
@@ -70,7 +71,7 @@ func (c *gcRun) due(limit int) []decay.Candidate {
 		if r.Stage().Cold() {
 			continue
 		}
-		if score := c.e.Score(r, now); score < c.res.Threshold {
+		if score := c.e.Score(r, now); score < c.res.Threshold && (r.Promoted() || core.RowStatus(r) == "active") {
 			all = append(all, decay.Candidate{ID: string(r.ID()), Score: score, Core: r.Core(), Promoted: r.Promoted()})
 			c.rows[r.ID()] = r
 		}

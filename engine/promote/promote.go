@@ -74,6 +74,10 @@ func (e *Promote) PromoteMemory(ctx context.Context, p Promotion) (*op.PromoteRe
 		if p.Note != ([sha256.Size]byte{}) {
 			return e.adoptConfirmed(ctx, &p, row, res)
 		}
+		if path, is := m.PromotedElsewhere(); is && !p.Force {
+			res.Outcome, res.Path = op.PromotionAlready, path
+			return nil, nil
+		}
 		now := e.Opt.Now()
 		res.Meets = reasonToPromote(e.Opt.Promotion.Bare(), row, e.Score(row, now), now)
 		if !p.Force {

@@ -236,7 +236,7 @@ func (d *exclusion) status() string {
 	if d.row == nil {
 		return ""
 	}
-	return "it is " + core.StatusOf(d.row.Stage(), d.row.Promoted())
+	return "it is " + core.RowStatus(d.row)
 }
 
 func (d *exclusion) decayed() string {

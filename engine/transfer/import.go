@@ -90,6 +90,9 @@ func (e *Transfer) importAll(ctx context.Context, req *op.ImportRequest, res *op
 				e.raiseUse(r.Record)
 			}
 		}
+		if err := e.archiveImported(ctx, req, res, records[:n]); err != nil {
+			return err
+		}
 		records = records[n:]
 		op.Report(ctx, all-len(records), all)
 	}

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,10 @@ import (
 // names of their collections, or one object for each record. The fields of the specification
 // "adaptive memory health" are those of its metadata.
 func Chroma(r io.Reader, o *Options) (*Result, error) {
+	r, sqlite := isSQLite(r)
+	if sqlite {
+		return nil, errDatabase
+	}
 	c := &chroma{builder: newBuilder("chroma", o), doc: newDocument(r), byName: map[string]memory.ID{}}
 	for {
 		t, err := c.doc.token()
@@ -30,6 +35,22 @@ func Chroma(r io.Reader, o *Options) (*Result, error) {
 	}
 	c.relate()
 	return &c.Result, nil
+}
+
+// sqliteMagic is how a database of SQLite begins (https://www.sqlite.org/fileformat.html#the_database_header).
+const sqliteMagic = "SQLite format 3\x00"
+
+var errDatabase = memory.Errorf(memory.Invalid,
+	"this is the database of ChromaDB itself, which is not read; write each "+
+		"collection as JSON: python3 -c 'import chromadb,json;c=chromadb.PersistentClient(\"FOLDER\");"+
+		"print(json.dumps({x.name:x.get() for x in map(lambda n:c.get_collection(getattr(n,\"name\",n)),"+
+		"c.list_collections())}))' >chroma.json")
+
+// isSQLite reports whether r begins as a database of SQLite does, and returns a reader of all of r.
+func isSQLite(r io.Reader) (io.Reader, bool) {
+	all := bufio.NewReader(r)
+	head, _ := all.Peek(len(sqliteMagic)) // the next read tells the error
+	return all, string(head) == sqliteMagic
 }
 
 type chroma struct {

@@ -147,9 +147,10 @@ func (q *qdrant) take(s record, at Place) {
 
 // entry makes a memory of a payload.
 func (q *qdrant) entry(id string, s record, at Place) {
+	s.node()
 	s.spread("metadata")
 	title := s.text(memory.MaxAlias, "name", "entity_name")
-	content := s.text(anyLength, "content", "document", "page_content", "text", "data")
+	content := s.text(anyLength, "content", "document", "page_content", "text", "memory", "data")
 	if content == "" {
 		content = observed(title, s)
 	}
@@ -172,6 +173,28 @@ func (q *qdrant) entry(id string, s record, at Place) {
 	}
 	m.Aliases = alsoKnown(m.ID, names...)
 	q.add(&m, at)
+}
+
+// node puts the text and the metadata of a node of LlamaIndex into the payload. LlamaIndex writes the node as JSON into
+// one text, with links and templates of its own, which are left out.
+func (s record) node() {
+	var text string
+	var node struct {
+		Text     json.RawMessage `json:"text"`
+		Metadata json.RawMessage `json:"metadata"`
+	}
+	if json.Unmarshal(s["_node_content"], &text) != nil || json.Unmarshal([]byte(text), &node) != nil {
+		return
+	}
+	for _, own := range []string{"_node_content", "_node_type", "doc_id", "ref_doc_id", "document_id"} {
+		delete(s, own)
+	}
+	if s["text"] == nil && node.Text != nil {
+		s["text"] = node.Text
+	}
+	if s["metadata"] == nil && node.Metadata != nil {
+		s["metadata"] = node.Metadata
+	}
 }
 
 // title keeps the name of an entry in meta, and as the entity that it is about.

@@ -188,16 +188,17 @@ func cortexGraphMeta(m *memory.Memory, value json.RawMessage) error {
 	return nil
 }
 
-// cortexGraphStatus maps the three states. The text of an archived memory is in the store,
-// so it is demoted here, and goes on fading as others do. A promoted one has its note in
-// a vault that need not be ours: where that is stays in meta.
+// cortexGraphStatus maps the three states. An archived one comes in demoted, with its text, and the daemon moves the
+// text to a note if there is a vault. A promoted one has its note in a vault that need not be ours. What it was and
+// where its note is stays in meta, by which the daemon tells its status.
 func cortexGraphStatus(m *memory.Memory, status string) error {
 	switch status {
 	case "", "active":
 	case "archived":
 		m.Stage = memory.Demoted
+		m.Meta[memory.ForeignStatusKey] = cli.JsonText(status)
 	case "promoted":
-		m.Meta["status"] = cli.JsonText(status)
+		m.Meta[memory.ForeignStatusKey] = cli.JsonText(status)
 	default:
 		return memory.Errorf(memory.Invalid, "status is %s; CortexGraph has active, promoted and archived",
 			cli.JsonText(cli.Cut(status, 40))).At("status")

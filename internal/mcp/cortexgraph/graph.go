@@ -206,6 +206,9 @@ func opened(m *op.OpenedMemory, scores bool, space *room) openedMemory {
 		UseCount: m.UseCount,
 		Strength: round(m.Strength, 4), Status: m.Status, PromotedTo: unlessEmpty(m.PromotedTo),
 		HasVector: m.HasEmbedding}
+	if path, is := m.PromotedElsewhere(); is {
+		out.PromotedTo = unlessEmpty(path)
+	}
 	if !m.PromotedAt.IsZero() {
 		out.PromotedAt = new(epoch(m.PromotedAt))
 	}

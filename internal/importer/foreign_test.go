@@ -1,0 +1,35 @@
+package importer
+
+import (
+	"strings"
+	"testing"
+
+	"emberd/memory"
+)
+
+// Payloads as mem0 and LlamaIndex write them.
+func TestQdrantOfOtherWriters(t *testing.T) {
+	const points = `{"result":{"points":[
+{"id":"1","payload":{"memory":"Ann drinks tea","user_id":"ann"}},
+{"id":"2","payload":{"_node_content":"{\"id_\":\"2\",\"metadata\":{\"file_name\":\"tea.md\"},\"text\":\"Ben drinks coffee\",\"relationships\":{}}","_node_type":"TextNode","doc_id":"d","file_name":"tea.md"}}
+],"next_page_offset":null}}`
+	res, err := Qdrant(strings.NewReader(points), &Options{})
+	if err != nil || len(res.Records) != 2 || len(res.Skips) != 0 {
+		t.Fatalf("read %+v, %v; want two memories and nothing left out", res, err)
+	}
+	one, two := res.Records[0], res.Records[1]
+	if one.Content != "Ann drinks tea" || string(one.Meta["user_id"]) != `"ann"` {
+		t.Errorf("mem0: %q with meta %s", one.Content, one.Meta)
+	}
+	if two.Content != "Ben drinks coffee" || string(two.Meta["file_name"]) != `"tea.md"` || two.Meta["_node_content"] != nil {
+		t.Errorf("LlamaIndex: %q with meta %s", two.Content, two.Meta)
+	}
+}
+
+// The database of ChromaDB itself is refused with what to do.
+func TestChromaDatabaseIsRefused(t *testing.T) {
+	_, err := Chroma(strings.NewReader(sqliteMagic+strings.Repeat("\x00", 100)), &Options{})
+	if memory.CodeOf(err) != memory.Invalid || !strings.Contains(err.Error(), "PersistentClient") {
+		t.Errorf("chroma.sqlite3: %v, want how to write it as JSON", err)
+	}
+}
