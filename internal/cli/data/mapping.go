@@ -145,7 +145,7 @@ func parseTemplate(text string) ([]piece, error) {
 
 // apply makes a request of a line.
 func (m *mapping) apply(line map[string]json.RawMessage) (*op.SaveRequest, error) {
-	req := &op.SaveRequest{Tags: slices.Clone(m.tags), AllowSecret: m.allowSecret, Again: m.again, Enrich: new(false)}
+	req := &op.SaveRequest{Tags: slices.Clone(m.tags), AllowSecret: m.allowSecret, Again: m.again}
 	used := map[string]bool{}
 	var sourceID string
 	for _, r := range m.from {
