@@ -16,7 +16,9 @@ func (f *Facts) Unsaid(g *Facts) string {
 		if len(s.parts) == 0 {
 			continue
 		}
-		said := func(j int) bool { return contains(g.sentences[j].parts, s.parts) }
+		said := func(j int) bool {
+			return contains(g.sentences[j].parts, s.parts) && !otherCase(s, &g.sentences[j])
+		}
 		if near := g.closest(s); !slices.ContainsFunc(near, said) {
 			return f.unsaidWord(g, s)
 		}
@@ -98,7 +100,29 @@ func restricts(p part) bool {
 	case keyNot, keyInstead, "but", "if", "unless", "until", "without", "than", keyBy:
 		return true
 	}
-	return p.lower == "only" || p.lower == "except" || p.lower == "less" || p.lower == "never"
+	switch p.lower {
+	case "only", "except", "less", "never", "or", "oder", "ou", "o", "或":
+		return true
+	}
+	return false
+}
+
+// otherCase reports whether two German sentences have a noun in different cases: the one who bites is not the one
+// who is bitten, wherever they stand.
+func otherCase(s, t *sentence) bool {
+	for i := 1; i < len(s.words); i++ {
+		article := s.words[i-1].lower
+		if article != "der" && article != "den" {
+			continue
+		}
+		for j := 1; j < len(t.words); j++ {
+			other := t.words[j-1].lower
+			if t.words[j].stem == s.words[i].stem && other != article && (other == "der" || other == "den") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Reworded is the similarity by vectors (calibrated, 0 to 1) from which a text says the same in
