@@ -36,6 +36,9 @@ const coreWord = "core"
 
 // Add saves a text unless a memory contains it already; then it reinforces that memory.
 func (e *Learn) Add(ctx context.Context, req *op.AddRequest) (*op.AddResult, error) {
+	if err := memories.CheckKey(req.IdempotencyKey); err != nil {
+		return nil, err
+	}
 	save, err := saveRequestOf(req)
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ const maxKey = 200
 // Save stores one memory. A used key or ID is checked with its lock held, so that of many
 // equal requests at once one saves and the others get its result.
 func (e *Memories) Save(ctx context.Context, req *op.SaveRequest) (*op.SaveResult, error) {
-	if err := checkKey(req.IdempotencyKey); err != nil {
+	if err := CheckKey(req.IdempotencyKey); err != nil {
 		return nil, err
 	}
 	req, added, err := e.GrantedSave(req)
@@ -87,8 +87,8 @@ func (e *Memories) saveWithin(ctx context.Context, req *op.SaveRequest) (*op.Sav
 	return &op.SaveResult{Memory: answer, Tx: receipt.Entry, EnrichmentApplied: e.Graph.Enriches(req)}, err
 }
 
-// checkKey returns an error if an idempotency key does not fit one header line.
-func checkKey(key string) error {
+// CheckKey returns an error if a caller's idempotency key does not fit one header line.
+func CheckKey(key string) error {
 	printable := func(r rune) bool { return unicode.IsPrint(r) && r != utf8.RuneError }
 	if n := utf8.RuneCountInString(key); n > maxKey {
 		return memory.Errorf(memory.TooLarge, "Idempotency-Key has %d characters, more than %d; use a UUID", n,
@@ -113,10 +113,10 @@ func newSaveTx(req *op.SaveRequest, m *memory.Memory) (*stm.Tx, error) {
 	return tx, err
 }
 
-// KeyHash checks an idempotency key, and returns what distinguishes requests with the same key; "" without a key.
+// KeyHash returns what distinguishes requests with the same idempotency key; "" without a key.
 func KeyHash(key string, req any) (string, error) {
-	if err := checkKey(key); err != nil || key == "" {
-		return "", err
+	if key == "" {
+		return "", nil
 	}
 	raw, err := core.Encode(req)
 	if err != nil {
