@@ -248,7 +248,7 @@ func parse(name string) (source, error) {
 var unbounded = map[string]string{
 	"internal/cli/daemon/supervise.go":  "/dev/tty",
 	"internal/cli/setup/initvault.go":   "a folder, asked before",
-	"internal/evalcmd/lines.go":       "a judged set of the person who measures",
+	"internal/evalcmd/lines.go":         "a judged set of the person who measures",
 	"internal/metrics/process_linux.go": "/proc, of the kernel",
 	"internal/cli/daemon/rss.go":        "/proc, of the kernel",
 	"internal/doctor/others_linux.go":   "/proc, of the kernel",

@@ -94,7 +94,7 @@ func TestTheNoteFollowsEntitiesThatAreFoundAgain(t *testing.T) {
 func TestANewStoreFindsNothingAgain(t *testing.T) {
 	t.Parallel()
 	e := rich(t)
-	if len(e.Memories.Tasks()) > 0 || len(e.Memories.Tasks()) > 0 {
+	if len(e.Memories.Tasks()) > 0 {
 		t.Error("an empty store has entities of an earlier version")
 	}
 	do(t, e, op.Save, &op.SaveRequest{Content: "We met Tom"})
@@ -112,7 +112,7 @@ func TestFrequentWordsOfTheStoreAreNoNames(t *testing.T) {
 	if got, want := find(), []string{"sprocket", "orion"}; !slices.Equal(got, want) {
 		t.Fatalf("found %q in an empty store, want %q", got, want)
 	}
-	for _, n := range strings.Fields("one two three four five six") {
+	for n := range strings.FieldsSeq("one two three four five six") {
 		do(t, e, op.Save, &op.SaveRequest{Content: "sprocket number " + n + " for the sprocket of Orion"})
 	}
 	if got, want := find(), []string{"orion"}; !slices.Equal(got, want) {

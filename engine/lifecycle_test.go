@@ -245,16 +245,6 @@ func TestOneUndoTakesAWholeRunBack(t *testing.T) {
 	wantMoves(t, runs(t, e), map[string]int{})
 }
 
-// archiveNote is the one note in the archive folder.
-func (h *house) archiveNote(t testing.TB) string {
-	t.Helper()
-	found := slices.DeleteFunc(h.files(t), func(name string) bool { return !strings.HasPrefix(name, "Memories/Archive/") })
-	if len(found) != 1 {
-		t.Fatalf("the archive folder has %q, want one note", found)
-	}
-	return found[0]
-}
-
 // pair are two devices that know of each other, the keeper first.
 func pair(t testing.TB) (keeper, other *house, k, o *engine.Engine) {
 	t.Helper()
