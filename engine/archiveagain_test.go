@@ -211,3 +211,20 @@ func TestNotesOfAnUndoneArchivingGoAfterARestart(t *testing.T) {
 		}
 	}
 }
+
+// A note that another device took for the memory's, and that was edited since, stays and stays the memory's.
+func TestAnEditedNoteOfAnUndoneArchivingStaysTheMemorys(t *testing.T) {
+	t.Parallel()
+	d := shelf(t, nil)
+	id := save(t, d.Engine, leaky).ID
+	got := d.archived(id)
+	path := look(t, d.Engine, id).VaultPath
+	d.write(t, path, noteFor(id, "edited since"))
+	do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: got.Entry})
+	d.rewrite(id, "note", func(m *memory.Memory) { m.VaultPath = path })
+	d.Promote.RemoveQueued(t.Context(), map[memory.ID]string{id: path})
+	if m := look(t, d.Engine, id); m.VaultPath != path {
+		t.Errorf("the memory's note is %q, want %q", m.VaultPath, path)
+	}
+	wantFiles(t, d.house, path)
+}

@@ -147,11 +147,16 @@ func (e *Promote) RemoveNote(ctx context.Context, note *vault.Note) (vault.Resul
 		return w.Remove(ctx, note.Path, note.Digest)
 	})
 	if err == nil && res.Outcome == vault.Written {
-		_, w := e.Notes.Vault.Current()
-		w.Removed(note.Path)
-		e.IndexNote(ctx, note.Path)
+		e.noteRemoved(ctx, note.Path)
 	}
 	return res, err
+}
+
+// noteRemoved takes a note that emberd removed out of the index, and tells the watcher whose doing that was.
+func (e *Promote) noteRemoved(ctx context.Context, path string) {
+	_, w := e.Notes.Vault.Current()
+	w.Removed(path)
+	e.IndexNote(ctx, path)
 }
 
 // promotedFields returns the fields that a promotion writes to the log, with those that change sets.

@@ -70,7 +70,7 @@ func (p *PendingWrites) dropRemovals(ids []memory.ID) error {
 }
 
 // removeArchived removes the note at path of a memory that has its text in the log again, unless the memory has
-// another note, was archived anew, or somebody edited it. A result with a reason says why that waits.
+// another note, was archived anew, or a user edited it. A result with a reason says why that waits.
 func (e *Promote) removeArchived(ctx context.Context, id memory.ID, path string) (res vault.Result, err error) {
 	_, err = e.Stm.Update(ctx, []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		if rows[0] == nil || rows[0].Stage().Cold() {
@@ -81,15 +81,13 @@ func (e *Promote) removeArchived(ctx context.Context, id memory.ID, path string)
 			return nil, err
 		}
 		res, err = e.removeAsMade(ctx, &m, path)
-		if err != nil || res.Reason != "" || m.VaultPath == "" {
+		if err != nil || res.Outcome != vault.Written || m.VaultPath == "" {
 			return nil, err
 		}
 		return e.withoutNote(&m)
 	})
 	if err == nil && res.Outcome == vault.Written {
-		_, w := e.Notes.Vault.Current()
-		w.Removed(path)
-		e.IndexNote(ctx, path)
+		e.noteRemoved(ctx, path)
 	}
 	if res.Outcome == vault.Conflict || res.Outcome == vault.Refused {
 		res.Reason = "" // it is not as emberd made it by now, and stays
