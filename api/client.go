@@ -158,13 +158,20 @@ func traceOf(out *sent, gone *atomic.Bool) *httptrace.ClientTrace {
 	// A request without a key gets a second connection only when nothing of it was
 	// written to the first, which a daemon that is gone had left behind.
 	once := out.header.Get(headerKey) == ""
+	var before atomic.Bool // of this connection
 	return &httptrace.ClientTrace{
 		GetConn: func(string) {
 			if once {
 				gone.Store(false)
 			}
+			before.Store(gone.Load())
 		},
-		WroteHeaders: func() { gone.Store(true) },
+		WroteHeaders: func() { gone.Store(true) }, // to a buffer
+		WroteRequest: func(info httptrace.WroteRequestInfo) {
+			if info.Err != nil { // so that the daemon did not get the whole of it
+				gone.Store(before.Load())
+			}
+		},
 	}
 }
 

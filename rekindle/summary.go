@@ -244,7 +244,8 @@ func (d *document) entityFor(one *sentence) string {
 		return ""
 	}
 	lower := strings.ToLower(one.text)
-	if slices.ContainsFunc(slices.Concat(d.lower, d.people), func(e string) bool { return strings.Contains(lower, e) }) {
+	named := func(e string) bool { return strings.Contains(lower, e) }
+	if slices.ContainsFunc(d.lower, named) || slices.ContainsFunc(d.people, named) {
 		return ""
 	}
 	for i := range d.sentences {
