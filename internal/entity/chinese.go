@@ -8,6 +8,9 @@ const surnames = "王李张刘陈杨赵黄周吴徐孙胡朱郭何罗郑梁谢�
 
 const chineseTitles = "先生 女士 老师 教授 医生 经理 博士 同学 小姐"
 
+// neverLast are verbs that a name does not end with.
+const neverLast = "在住搬叫问写做买负告打"
+
 // chinese returns how many characters the name of a person has that begins at i, 0 if none does.
 // A surname begins one, and what stands around it must say that it is somebody's.
 func (f *finder) chinese(i int) int {
@@ -23,7 +26,7 @@ func (f *finder) chinese(i int) int {
 	}
 	for n := 3; n > 1; n-- {
 		end := i + n
-		if end > len(f.words) || !f.unbroken(i, end) {
+		if end > len(f.words) || !f.unbroken(i, end) || n == 3 && strings.Contains(neverLast, f.key(end-1, end)) {
 			continue
 		}
 		if end < len(f.words) && f.words[end].gap == joined && f.mayFollow(end) {

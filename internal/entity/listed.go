@@ -1,12 +1,31 @@
 package entity
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // listed finds the products, places and fields of the lists.
 func (f *finder) listed() {
+	defer f.dropLoneTopic()
 	for i := 0; i < len(f.words); {
 		i += max(1, f.listedAt(i))
 	}
+}
+
+// dropLoneTopic takes the topic of a text away that has one only. Two of them say what it is about.
+func (f *finder) dropLoneTopic() {
+	lone := ""
+	for _, m := range f.mentions {
+		switch key := Key(m.name); {
+		case m.kind != noun || m.is != Topic:
+		case lone != "" && lone != key:
+			return
+		default:
+			lone = key
+		}
+	}
+	f.mentions = slices.DeleteFunc(f.mentions, func(m mention) bool { return m.kind == noun && m.is == Topic })
 }
 
 // listedAt adds the longest listed name at word i and returns how many words it has.
@@ -46,7 +65,7 @@ func (f *finder) accepts(i, end int, e *listedName) bool {
 		return !e.doubtful && i > 0 && w.gap == space && leads(f.key(i-1, i))
 	case e.kind == Place && w.shape&acronym == 0 && e.name == strings.ToUpper(e.name):
 		return w.shape&unspaced != 0
-	case e.doubtful && small, e.doubtful && w.german:
+	case e.doubtful && (small || w.german || f.isLoud(i) && f.shouted(i)):
 		return false
 	case e.doubtful && w.gap >= colon:
 		return f.does(i) || end < len(f.words) && f.words[end].gap == space && f.words[end].shape&digits != 0
@@ -64,6 +83,7 @@ func leads(word string) bool {
 // The words by which names of organisations and places end and begin.
 const (
 	organisationEnds = "inc ltd llc gmbh ag corp university universität institute council bank media foundation " +
+		"airlines airways orchestra federation ministry " +
 		"association verein society company labs group club school college"
 	placeEnds = "street road avenue lane square boulevard river lake bay island beach park valley airport station " +
 		"library museum bridge coast mountains hills county northwest"
@@ -82,7 +102,8 @@ func (f *finder) kindOf(i, end int) Kind {
 	case among(last, placeEnds), among(first, placeBegins):
 		return Place
 	}
-	if e, ok := lists().names[f.key(i, i+1)]; ok && e.kind == Product || f.words[i].shape&(camel|acronym) != 0 {
+	if e, ok := lists().names[f.key(i, i+1)]; ok && e.kind == Product ||
+		f.words[i].shape&camel != 0 || f.words[i].shape&acronym != 0 && !f.isCommon(i) {
 		return Product
 	}
 	return Other

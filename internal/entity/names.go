@@ -94,6 +94,9 @@ func (f *finder) names() {
 			end := f.run(i)
 			f.addRun(i, end, seen)
 			i = end
+		case f.isNumberedStreet(i):
+			f.addName(i, i+2, Place)
+			i += 2
 		case f.leadsStreet(i) > 0:
 			end := f.run(f.leadsStreet(i))
 			f.addName(i, end, Place)
@@ -142,14 +145,14 @@ func (f *finder) spellings() map[string]spelling {
 
 // begins reports whether a name may begin with word i.
 func (f *finder) begins(i int) bool {
-	return f.strong(i) || f.words[i].shape&capital != 0 && (!lists().function[f.key(i, i+1)] || f.isDoubted(i))
+	return f.strong(i) || f.words[i].shape&capital != 0 && !f.isIdentifier(i) && (!lists().function[f.key(i, i+1)] || f.isDoubted(i))
 }
 
 // strong tells words that are names whatever stands before them.
 func (f *finder) strong(i int) bool {
 	w := f.words[i]
 	if w.shape&camel != 0 {
-		return w.shape&capital != 0 && !w.code
+		return w.shape&capital != 0 && !w.code && !f.isIdentifier(i)
 	}
 	return w.shape&acronym != 0 && !f.everyday(i) && !f.shouted(i)
 }
@@ -212,6 +215,8 @@ func (f *finder) run(i int) int {
 			end++
 		case small > 0:
 			end += small + 1
+		case f.continues(i, end):
+			end++
 		default:
 			return end
 		}
@@ -257,19 +262,27 @@ func (f *finder) addRun(i, end int, seen map[string]spelling) {
 	if f.opens(i, end, seen) {
 		i = f.afterOpening(i, end)
 	}
+	if f.isWhat(i, end) {
+		i++
+	}
+	end = f.withoutAcronym(i, end)
 	begin := i
 	for i+1 < end && (f.isTitle(i) || f.isRole(i) && f.isPerson(i+1, end)) {
 		i++
 	}
 	switch {
 	case i == end || end-i > maxRun:
+	case f.isCalledSo(i) && !first.code:
+		f.addName(i, end, f.kindOf(i, end))
+		return
 	case i > begin, end == i+1 && (f.speaks(i) || f.isCalled(i)):
 		f.addName(i, end, Person)
 		return
 	case f.isPerson(i, end):
 		f.addName(i, end, f.personOr(i, end))
 		return
-	case !first.heading && !first.code && !f.loud(i, end) && !f.plain(i, end, seen):
+	case !first.heading && !first.code && !f.loud(i, end) && !f.plain(i, end, seen) &&
+		(f.isListed(i, end) || !f.isPartOfProgram(i, end)):
 		f.addName(i, end, f.kindOf(i, end))
 		return
 	}
@@ -327,27 +340,42 @@ func (f *finder) plain(i, end int, seen map[string]spelling) bool {
 	case w.shape&camel != 0:
 		return false
 	case w.shape&acronym != 0:
-		return !hasDigits(f.text[w.start:w.end])
-	case w.german, seen[key].small, utf8.RuneCountInString(f.text[w.start:w.end]) < 2:
+		return !f.isNumbered(i)
+	case w.german, seen[key].small, isSymbol(f.text[w.start:w.end]) && !f.isAddressed(i):
 		return true
 	}
 	if f.hasVersion(i) {
 		return false
 	}
-	return f.isCommon(i) || f.everyday(i) || f.Small != nil && f.Small(key)
+	_, role := lists().roles[key]
+	return role || f.isCommon(i) || f.everyday(i) || f.Small != nil && f.Small(key)
 }
 
+// isSymbol tells words of two letters, such as Au, and of some letters and a number, such as Kx3, which are
+// elements, genes and the like more often than names.
+func isSymbol(s string) bool {
+	const short, letters = 3, 4
+	stem := strings.TrimRight(s, "0123456789")
+	return utf8.RuneCountInString(s) < short || len(stem) < len(s) && utf8.RuneCountInString(stem) <= letters
+}
+
+// allCommon reports a run of everyday words, and single letters and digits as in Vitamin C.
 func (f *finder) allCommon(i, end int) bool {
 	for ; i < end; i++ {
-		if !f.isCommon(i) && !f.everyday(i) {
+		if f.words[i].to-f.words[i].from > 1 && !f.isCommon(i) && !f.everyday(i) {
 			return false
 		}
 	}
 	return true
 }
 
-// hasVersion reports whether a version of three numbers stands behind word i.
+// hasVersion reports whether a version of three numbers stands behind word i, or one such as v2.
 func (f *finder) hasVersion(i int) bool {
+	if i+1 < len(f.words) && f.words[i+1].gap == space {
+		if number, ok := strings.CutPrefix(f.key(i+1, i+2), "v"); ok && number != "" && isNumber(number) {
+			return true
+		}
+	}
 	if i+3 >= len(f.words) || f.words[i+1].gap != space {
 		return false
 	}
@@ -359,9 +387,14 @@ func (f *finder) hasVersion(i int) bool {
 	return true
 }
 
-// hasDigits tells EC2 and GPT-4 from API: the digits make it a name. One letter does not, as in Q4.
-func hasDigits(s string) bool {
-	return strings.ContainsFunc(s, unicode.IsDigit) && len(s) > 2 && unicode.IsLetter(rune(s[1]))
+func isNumber(s string) bool { return strings.Trim(s, "0123456789") == "" }
+
+// isNumbered tells EC2 from API: the digits make it a name. One letter does not, as in Q4, nor an everyday
+// acronym, as in HTML5.
+func (f *finder) isNumbered(i int) bool {
+	key := f.key(i, i+1)
+	return strings.ContainsFunc(key, unicode.IsDigit) && len(key) > 2 && unicode.IsLetter(rune(key[1])) &&
+		!lists().common[strings.TrimRight(key, "0123456789")]
 }
 
 // isCommon reports an everyday word of English, or a form of one.
@@ -370,13 +403,18 @@ func (f *finder) isCommon(i int) bool {
 	if common[key] {
 		return true
 	}
+	known := func(stem string) bool { return common[stem] || lists().openers[stem] }
 	for _, ending := range []string{"s", "es", "ed", "ing", "d", "ly"} {
-		if stem, ok := strings.CutSuffix(key, ending); ok && len(stem) > 2 && (common[stem] || common[stem+"e"]) {
+		if stem, ok := strings.CutSuffix(key, ending); ok && len(stem) > 2 && (known(stem) || known(stem+"e")) {
 			return true
 		}
 	}
-	stem, ok := strings.CutSuffix(key, "ies")
-	return ok && common[stem+"y"]
+	for _, ending := range []string{"ies", "ied"} {
+		if stem, ok := strings.CutSuffix(key, ending); ok && known(stem+"y") {
+			return true
+		}
+	}
+	return false
 }
 
 // loud reports a run all in capitals: acronyms such as "REST API", which are two
@@ -394,7 +432,7 @@ func (f *finder) loud(i, end int) bool {
 func (f *finder) addStrong(i, end int) {
 	for ; i < end; i++ {
 		w := f.words[i]
-		if f.strong(i) && (w.shape&camel != 0 || hasDigits(f.text[w.start:w.end])) {
+		if f.strong(i) && (w.shape&camel != 0 || f.isNumbered(i)) {
 			f.addName(i, i+1, f.kindOf(i, i+1))
 		}
 	}

@@ -81,8 +81,22 @@ func (f *finder) isRole(i int) bool { return lists().roles[f.key(i, i+1)] }
 
 // isCalled reports a capitalised word behind what it is to somebody, as in "my dog Biscuit".
 func (f *finder) isCalled(i int) bool {
-	return f.behindRole(i) && !f.words[i].german && f.words[i].shape&(capital|acronym) == capital &&
+	return (f.behindRole(i) || f.inApposition(i)) && !f.words[i].german && f.words[i].shape&(capital|acronym) == capital &&
 		!lists().function[f.key(i, i+1)]
+}
+
+// isAddressed reports a word between commas or the like behind an everyday one, as in "Thanks, Bo!".
+func (f *finder) isAddressed(i int) bool {
+	return i > 0 && f.text[f.words[i-1].end:f.words[i].start] == ", " && (f.everyday(i-1) || f.isCommon(i-1)) &&
+		strings.ContainsRune(",!?.", firstRune(f.text[f.words[i].end:]))
+}
+
+// inApposition reports a word between commas behind what it is to somebody, as in "my dog, Biscuit, barks".
+func (f *finder) inApposition(i int) bool {
+	if i == 0 || !lists().roles[f.key(i-1, i)] || f.text[f.words[i-1].end:f.words[i].start] != ", " {
+		return false
+	}
+	return i+1 == len(f.words) || strings.HasPrefix(f.text[f.words[i].end:], ",")
 }
 
 // speaks reports a word that is no everyday one in front of what nobody does but a person.
