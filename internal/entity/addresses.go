@@ -181,7 +181,7 @@ func isDotted(s string) bool {
 // Zorvex.js in front of its version.
 func (f *finder) isBrand(s string, end int) bool {
 	name, suffix, ok := strings.Cut(s, ".")
-	if !ok || name == "" || !unicode.IsUpper(firstRune(name)) || strings.ContainsFunc(name, parts) || name == "Example" {
+	if !ok || name == "Example" || !unicode.IsUpper(firstRune(name)) || strings.ContainsFunc(name, parts) {
 		return false
 	}
 	next := strings.TrimPrefix(strings.TrimPrefix(f.text[min(end, len(f.text)):], " "), "v")

@@ -24,47 +24,47 @@ const heads = "error exception warning fault handler controller factory builder 
 	"iterator serializer parser loader reader writer client server request response session context config options " +
 	"settings params props event message model schema entity repository component widget view input container " +
 	"element list map set array string object value key index id name path data info state status result rule " +
-	"query filter callback middleware router endpoint class interface service provider manager type spec impl util utils " +
-	"helper mixin validator resolver selector strategy visitor worker"
+	"query filter callback middleware router endpoint class interface service provider manager type spec impl " +
+	"util utils helper mixin validator resolver selector strategy visitor worker"
 
 // isIdentifier reports CamelCase that names a class, a type or an error of a program rather than a product: it
 // ends as those do, or what stands beside it says so.
-func (f *finder) isIdentifier(i int) bool {
-	return f.endsAsType(i) || f.words[i].shape&camel != 0 && !f.isListed(i, i+1) && f.isPartOfProgram(i, i+1)
+func (s *scanned) isIdentifier(i int) bool {
+	return s.endsAsType(i) || s.words[i].shape&camel != 0 && !s.isListed(i, i+1) && s.isPartOfProgram(i, i+1)
 }
 
 // endsAsType reports CamelCase such as StreamHandler.
-func (f *finder) endsAsType(i int) bool {
-	if f.words[i].shape&camel == 0 || f.isListed(i, i+1) {
+func (s *scanned) endsAsType(i int) bool {
+	if s.words[i].shape&camel == 0 || s.isListed(i, i+1) {
 		return false
 	}
-	word := f.text[f.words[i].start:f.words[i].end]
+	word := s.text[s.words[i].start:s.words[i].end]
 	return among(strings.ToLower(word[lastHump(word):]), heads)
 }
 
 // isListed reports whether the lists have the words as a name.
-func (f *finder) isListed(i, end int) bool {
-	e, ok := lists().names[f.key(i, end)]
+func (s *scanned) isListed(i, end int) bool {
+	e, ok := lists().names[s.key(i, end)]
 	return ok && e.kind != Topic
 }
 
 // isPartOfProgram reports whether the words beside a run say that it is a class, an option, an
 // algorithm or the like, or it says in brackets what a Chinese term is in English.
-func (f *finder) isPartOfProgram(i, end int) bool {
-	next := end < len(f.words) && f.words[end].gap == space && f.words[end].shape&capital == 0
-	if next && lists().labels[f.key(end, end+1)] || startsWithAny(f.text[f.words[end-1].end:], chineseLabels) ||
-		end < len(f.words) && f.words[end].gap == space && f.endsAsType(end) {
+func (s *scanned) isPartOfProgram(i, end int) bool {
+	next := end < len(s.words) && s.words[end].gap == space && s.words[end].shape&capital == 0
+	if next && lists().labels[s.key(end, end+1)] || startsWithAny(s.text[s.words[end-1].end:], chineseLabels) ||
+		end < len(s.words) && s.words[end].gap == space && s.endsAsType(end) {
 		return true
 	}
 	if i == 0 {
 		return false
 	}
-	before := f.words[i-1]
-	if f.words[i].gap == space {
-		return before.shape&capital == 0 && among(f.key(i-1, i), "class exception error function method component "+
+	before := s.words[i-1]
+	if s.words[i].gap == space {
+		return before.shape&capital == 0 && among(s.key(i-1, i), "class exception error function method component "+
 			"interface struct enum option setting flag parameter klasse ausnahme fehler funktion methode komponente")
 	}
-	return before.shape&unspaced != 0 && among(strings.TrimSpace(f.text[before.end:f.words[i].start]), "（ (")
+	return before.shape&unspaced != 0 && among(strings.TrimSpace(s.text[before.end:s.words[i].start]), "（ (")
 }
 
 // lastHump returns where the last part of CamelCase begins, 0 if it has one.

@@ -1,31 +1,12 @@
 package entity
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // listed finds the products, places and fields of the lists.
 func (f *finder) listed() {
-	defer f.dropLoneTopic()
 	for i := 0; i < len(f.words); {
 		i += max(1, f.listedAt(i))
 	}
-}
-
-// dropLoneTopic takes the topic of a text away that has one only. Two of them say what it is about.
-func (f *finder) dropLoneTopic() {
-	lone := ""
-	for _, m := range f.mentions {
-		switch key := Key(m.name); {
-		case m.kind != noun || m.is != Topic:
-		case lone != "" && lone != key:
-			return
-		default:
-			lone = key
-		}
-	}
-	f.mentions = slices.DeleteFunc(f.mentions, func(m mention) bool { return m.kind == noun && m.is == Topic })
 }
 
 // listedAt adds the longest listed name at word i and returns how many words it has.
@@ -43,9 +24,9 @@ func (f *finder) listedAt(i int) int {
 	return 0
 }
 
-func (f *finder) parted(i, end int) bool {
+func (s *scanned) parted(i, end int) bool {
 	for i++; i < end; i++ {
-		if f.words[i].gap > sign {
+		if s.words[i].gap > sign {
 			return true
 		}
 	}
@@ -91,19 +72,19 @@ const (
 )
 
 // kindOf tells what a run of words names by its first and last one.
-func (f *finder) kindOf(i, end int) Kind {
-	if e, ok := lists().names[f.key(i, end)]; ok && e.kind != Topic {
+func (s *scanned) kindOf(i, end int) Kind {
+	if e, ok := lists().names[s.key(i, end)]; ok && e.kind != Topic {
 		return e.kind
 	}
-	first, last := f.key(i, i+1), f.key(end-1, end)
+	first, last := s.key(i, i+1), s.key(end-1, end)
 	switch {
 	case among(last, organisationEnds), among(first, "university universität université universidad bank institute"):
 		return Organisation
 	case among(last, placeEnds), among(first, placeBegins):
 		return Place
 	}
-	if e, ok := lists().names[f.key(i, i+1)]; ok && e.kind == Product ||
-		f.words[i].shape&camel != 0 || f.words[i].shape&acronym != 0 && !f.isCommon(i) {
+	if e, ok := lists().names[s.key(i, i+1)]; ok && e.kind == Product ||
+		s.words[i].shape&camel != 0 || s.words[i].shape&acronym != 0 && !s.isCommon(i) {
 		return Product
 	}
 	return Other

@@ -72,59 +72,62 @@ func (f *finder) isLinked(to string) bool {
 			return true
 		}
 	}
-	inner := finder{scanned: scan(to)}
+	inner := scan(to)
 	return isQuotedName(to) && !inner.allCommon(0, len(inner.words))
 }
 
 // head marks the words of a stretch of text as those of a heading.
-func (f *finder) head(start, end int) {
-	for i := f.firstFrom(start); i < len(f.words) && f.words[i].end <= end; i++ {
-		f.words[i].heading = true
+func (s *scanned) head(start, end int) {
+	for i := s.firstFrom(start); i < len(s.words) && s.words[i].end <= end; i++ {
+		s.words[i].heading = true
 	}
 }
 
 // isLabel reports whether a quotation is what a program shows: the words beside it say so, as in
 // the "Save As" button.
-func (f *finder) isLabel(start, end int) bool {
-	before, after := f.beside(start, end)
+func (s *scanned) isLabel(start, end int) bool {
+	before, after := s.beside(start, end)
 	return lists().labels[after] || among(before, "click press select tap choose hit klicke wähle drücke") ||
-		startsWithAny(f.text[end:], chineseLabels)
+		startsWithAny(s.text[end:], chineseLabels)
 }
 
 // isWork reports whether a quotation of capitalised words is the title of a work, as behind "the song" or a
 // possessive, or in front of "by Ada".
-func (f *finder) isWork(start, end int, name string) bool {
-	inner := finder{scanned: scan(withoutSubtitle(strings.TrimRight(name, ",.")))}
+func (s *scanned) isWork(start, end int, name string) bool {
+	inner := scan(withoutSubtitle(strings.TrimRight(name, ",.")))
 	if inner.titled() == 0 {
 		return false
 	}
-	before, after := f.beside(start, end)
+	before, after := s.beside(start, end)
 	if among(before, "book novel song movie film series show album game track poem play painting podcast documentary "+
 		"buch roman lied serie spiel gemälde") {
 		return true
 	}
-	i := f.firstFrom(end)
-	if after == "by" && i+1 < len(f.words) && f.words[i+1].gap == space && f.words[i+1].shape&capital != 0 {
-		return !f.everyday(i + 1)
+	i := s.firstFrom(end)
+	if after == "by" && i+1 < len(s.words) && s.words[i+1].gap == space && s.words[i+1].shape&capital != 0 {
+		return !s.everyday(i + 1)
 	}
-	i = f.firstFrom(start) - 1
-	return i >= 0 && f.words[i].shape&capital != 0 && among(f.text[f.words[i].end:max(start-1, f.words[i].end)], "'s ’s")
+	i = s.firstFrom(start) - 1
+	if i < 0 || s.words[i].shape&capital == 0 {
+		return false
+	}
+	return among(s.text[s.words[i].end:max(start-1, s.words[i].end)], "'s ’s")
 }
 
 // beside returns the keys of the words before and behind a quotation, "" where there is more than a blank between.
-func (f *finder) beside(start, end int) (before, after string) {
-	if i := f.firstFrom(start) - 1; i >= 0 && f.text[f.words[i].end:start] == " " {
-		before = f.key(i, i+1)
+func (s *scanned) beside(start, end int) (before, after string) {
+	if i := s.firstFrom(start) - 1; i >= 0 && s.text[s.words[i].end:start] == " " {
+		before = s.key(i, i+1)
 	}
-	if i := f.firstFrom(end); i < len(f.words) && f.text[end:f.words[i].start] == " " {
-		after = f.key(i, i+1)
+	if i := s.firstFrom(end); i < len(s.words) && s.text[end:s.words[i].start] == " " {
+		after = s.key(i, i+1)
 	}
 	return before, after
 }
 
 // firstFrom returns the first word that begins at a byte of the text or later.
-func (f *finder) firstFrom(at int) int {
-	i, _ := slices.BinarySearchFunc(f.words, at, func(w word, at int) int { return w.start - at })
+func (s *scanned) firstFrom(at int) int {
+	i, _ := slices.BinarySearchFunc(s.words, at, func(w word, at int) int { return w.start - at })
 	return i
 }
 
@@ -188,20 +191,20 @@ func isTitle(s string) bool {
 // isQuotedName is for marks that mostly quote speech: a name has few words, begins with a capital and is not a
 // sentence. One everyday word that begins with its only capital is none.
 func isQuotedName(s string) bool {
-	f := finder{scanned: scan(withoutSubtitle(strings.TrimRight(s, ",.")))}
+	f := scan(withoutSubtitle(strings.TrimRight(s, ",.")))
 	n := f.titled()
 	return n > 1 || n == 1 && (f.words[0].shape&capital == 0 || lists().function[f.key(0, 1)] ||
 		!f.isCommon(0) && !f.everyday(0))
 }
 
 // titled returns how many words a title has but function words, 0 if it is none.
-func (f *finder) titled() (n int) {
-	if len(f.words) > maxRun || strings.ContainsAny(f.text, "!?;:…") || strings.Contains(f.text, ". ") {
+func (s *scanned) titled() (n int) {
+	if len(s.words) > maxRun || strings.ContainsAny(s.text, "!?;:…") || strings.Contains(s.text, ". ") {
 		return 0
 	}
-	for i, w := range f.words {
+	for i, w := range s.words {
 		switch {
-		case lists().function[f.key(i, i+1)]:
+		case lists().function[s.key(i, i+1)]:
 		case w.shape&unspaced != 0 || w.shape&(capital|camel|digits) == 0:
 			return 0
 		default:
@@ -218,7 +221,7 @@ func withoutSubtitle(s string) string {
 	if !ok {
 		return s
 	}
-	first := finder{scanned: scan(title)}
+	first := scan(title)
 	if len(first.words) == 0 || len(first.words) == 1 && (first.isCommon(0) || first.everyday(0)) {
 		return s
 	}

@@ -144,44 +144,45 @@ func (f *finder) spellings() map[string]spelling {
 }
 
 // begins reports whether a name may begin with word i.
-func (f *finder) begins(i int) bool {
-	return f.strong(i) || f.words[i].shape&capital != 0 && !f.isIdentifier(i) && (!lists().function[f.key(i, i+1)] || f.isDoubted(i))
+func (s *scanned) begins(i int) bool {
+	return s.strong(i) || s.words[i].shape&capital != 0 && !s.isIdentifier(i) &&
+		(!lists().function[s.key(i, i+1)] || s.isDoubted(i))
 }
 
 // strong tells words that are names whatever stands before them.
-func (f *finder) strong(i int) bool {
-	w := f.words[i]
+func (s *scanned) strong(i int) bool {
+	w := s.words[i]
 	if w.shape&camel != 0 {
-		return w.shape&capital != 0 && !w.code && !f.isIdentifier(i)
+		return w.shape&capital != 0 && !w.code && !s.isIdentifier(i)
 	}
-	return w.shape&acronym != 0 && !f.everyday(i) && !f.shouted(i)
+	return w.shape&acronym != 0 && !s.everyday(i) && !s.shouted(i)
 }
 
 // shouted reports whether a word in capitals stands with an everyday word in
 // capitals, as in "DO NOT TOUCH".
-func (f *finder) shouted(i int) bool {
-	for j := i; j > 0 && j > i-maxRun && f.words[j].gap <= hyphen && f.isLoud(j-1); j-- {
-		if f.everyday(j - 1) {
+func (s *scanned) shouted(i int) bool {
+	for j := i; j > 0 && j > i-maxRun && s.words[j].gap <= hyphen && s.isLoud(j-1); j-- {
+		if s.everyday(j - 1) {
 			return true
 		}
 	}
-	for j := i + 1; j < len(f.words) && j < i+maxRun && f.words[j].gap <= hyphen && f.isLoud(j); j++ {
-		if f.everyday(j) {
+	for j := i + 1; j < len(s.words) && j < i+maxRun && s.words[j].gap <= hyphen && s.isLoud(j); j++ {
+		if s.everyday(j) {
 			return true
 		}
 	}
 	return false
 }
 
-func (f *finder) isLoud(i int) bool {
-	word := f.text[f.words[i].start:f.words[i].end]
-	return f.words[i].shape&capital != 0 && word == strings.ToUpper(word)
+func (s *scanned) isLoud(i int) bool {
+	word := s.text[s.words[i].start:s.words[i].end]
+	return s.words[i].shape&capital != 0 && word == strings.ToUpper(word)
 }
 
 // everyday reports a word of the lists that make no names. A single letter can
 // be an initial.
-func (f *finder) everyday(i int) bool {
-	key := f.key(i, i+1)
+func (s *scanned) everyday(i int) bool {
+	key := s.key(i, i+1)
 	return len(key) > 1 && (lists().function[key] || lists().openers[key])
 }
 
@@ -205,17 +206,17 @@ func (f *finder) leadsStreet(i int) int {
 }
 
 // run returns where the name that begins with word i ends.
-func (f *finder) run(i int) int {
+func (s *scanned) run(i int) int {
 	end := i + 1
-	for end < len(f.words) {
-		w := f.words[end]
-		small := f.connection(end)
+	for end < len(s.words) {
+		w := s.words[end]
+		small := s.connection(end)
 		switch {
-		case w.gap == hyphen && w.shape&digits != 0, w.gap <= hyphen && w.gap != joined && f.begins(end):
+		case w.gap == hyphen && w.shape&digits != 0, w.gap <= hyphen && w.gap != joined && s.begins(end):
 			end++
 		case small > 0:
 			end += small + 1
-		case f.continues(i, end):
+		case s.continues(i, end):
 			end++
 		default:
 			return end
@@ -226,11 +227,11 @@ func (f *finder) run(i int) int {
 
 // connection returns how many small words at i tie two capitalised ones into one
 // name, 0 if none do: Bank of America, Ludwig van Beethoven, Rise of the Robots.
-func (f *finder) connection(i int) int {
+func (s *scanned) connection(i int) int {
 	n := 0
-	switch f.key(i, i+1) {
+	switch s.key(i, i+1) {
 	case "of", "von":
-		if f.words[i].german {
+		if s.words[i].german {
 			return 0 // parts two nouns like any other preposition
 		}
 		n = 1
@@ -239,18 +240,18 @@ func (f *finder) connection(i int) int {
 	default:
 		return 0
 	}
-	if i+n < len(f.words) {
-		switch f.key(i+n, i+n+1) {
+	if i+n < len(s.words) {
+		switch s.key(i+n, i+n+1) {
 		case "the", "der", "den", "la", "las", "los":
 			n++
 		}
 	}
 	for j := i; j <= i+n; j++ {
-		if j >= len(f.words) || f.words[j].gap != space {
+		if j >= len(s.words) || s.words[j].gap != space {
 			return 0
 		}
 	}
-	if f.words[i+n].shape&capital == 0 || !f.begins(i+n) {
+	if s.words[i+n].shape&capital == 0 || !s.begins(i+n) {
 		return 0
 	}
 	return n
@@ -290,8 +291,8 @@ func (f *finder) addRun(i, end int, seen map[string]spelling) {
 }
 
 // personOr returns what a run is that begins with a given name: a person but for Jordan River.
-func (f *finder) personOr(i, end int) Kind {
-	if is := f.kindOf(i, end); end > i+1 && (is == Place || is == Organisation) {
+func (s *scanned) personOr(i, end int) Kind {
+	if is := s.kindOf(i, end); end > i+1 && (is == Place || is == Organisation) {
 		return is
 	}
 	return Person
@@ -304,29 +305,29 @@ func (f *finder) addName(i, end int, is Kind) {
 
 // opens reports whether the first word of a run may be a capital for beginning a
 // sentence only.
-func (f *finder) opens(i, end int, seen map[string]spelling) bool {
-	if f.words[i].gap < colon || f.strong(i) || f.isPerson(i, end) || f.isTitle(i) || f.speaks(i) {
+func (s *scanned) opens(i, end int, seen map[string]spelling) bool {
+	if s.words[i].gap < colon || s.strong(i) || s.isPerson(i, end) || s.isTitle(i) || s.speaks(i) {
 		return false
 	}
-	if f.everyday(i) || end > i+1 && f.isCommon(i) && f.isPerson(i+1, end) {
+	if s.everyday(i) || end > i+1 && s.isCommon(i) && s.isPerson(i+1, end) {
 		return true
 	}
-	name := end > i+1 && f.words[i+1].shape&capital != 0 && (!f.strong(i+1) || f.kindOf(i, end) == Organisation)
-	return (f.words[i].gap == begins || f.saying(i)) && !name && !seen[f.key(i, i+1)].within
+	name := end > i+1 && s.words[i+1].shape&capital != 0 && (!s.strong(i+1) || s.kindOf(i, end) == Organisation)
+	return (s.words[i].gap == begins || s.saying(i)) && !name && !seen[s.key(i, i+1)].within
 }
 
 // saying tells the sentence that begins after a colon, as in "Ada: Sounds good", from the
 // name there, as in "Author: Ada": it continues in small letters.
-func (f *finder) saying(i int) bool {
-	if f.words[i].gap != colon || i+1 == len(f.words) || f.words[i+1].gap > hyphen {
+func (s *scanned) saying(i int) bool {
+	if s.words[i].gap != colon || i+1 == len(s.words) || s.words[i+1].gap > hyphen {
 		return false
 	}
-	return f.words[i+1].shape&(capital|digits|unspaced) == 0
+	return s.words[i+1].shape&(capital|digits|unspaced) == 0
 }
 
 // afterOpening returns the next word of a run that is capitalised, or its end.
-func (f *finder) afterOpening(i, end int) int {
-	for i++; i < end && !f.begins(i); i++ {
+func (s *scanned) afterOpening(i, end int) int {
+	for i++; i < end && !s.begins(i); i++ {
 	}
 	return i
 }
@@ -360,9 +361,9 @@ func isSymbol(s string) bool {
 }
 
 // allCommon reports a run of everyday words, and single letters and digits as in Vitamin C.
-func (f *finder) allCommon(i, end int) bool {
+func (s *scanned) allCommon(i, end int) bool {
 	for ; i < end; i++ {
-		if f.words[i].to-f.words[i].from > 1 && !f.isCommon(i) && !f.everyday(i) {
+		if s.words[i].to-s.words[i].from > 1 && !s.isCommon(i) && !s.everyday(i) {
 			return false
 		}
 	}
@@ -370,17 +371,17 @@ func (f *finder) allCommon(i, end int) bool {
 }
 
 // hasVersion reports whether a version of three numbers stands behind word i, or one such as v2.
-func (f *finder) hasVersion(i int) bool {
-	if i+1 < len(f.words) && f.words[i+1].gap == space {
-		if number, ok := strings.CutPrefix(f.key(i+1, i+2), "v"); ok && number != "" && isNumber(number) {
+func (s *scanned) hasVersion(i int) bool {
+	if i+1 < len(s.words) && s.words[i+1].gap == space {
+		if number, ok := strings.CutPrefix(s.key(i+1, i+2), "v"); ok && number != "" && isNumber(number) {
 			return true
 		}
 	}
-	if i+3 >= len(f.words) || f.words[i+1].gap != space {
+	if i+3 >= len(s.words) || s.words[i+1].gap != space {
 		return false
 	}
 	for j := i + 1; j <= i+3; j++ {
-		if f.words[j].shape&digits == 0 || j > i+1 && f.words[j].gap != sign {
+		if s.words[j].shape&digits == 0 || j > i+1 && s.words[j].gap != sign {
 			return false
 		}
 	}
@@ -391,15 +392,15 @@ func isNumber(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 // isNumbered tells EC2 from API: the digits make it a name. One letter does not, as in Q4, nor an everyday
 // acronym, as in HTML5.
-func (f *finder) isNumbered(i int) bool {
-	key := f.key(i, i+1)
+func (s *scanned) isNumbered(i int) bool {
+	key := s.key(i, i+1)
 	return strings.ContainsFunc(key, unicode.IsDigit) && len(key) > 2 && unicode.IsLetter(rune(key[1])) &&
 		!lists().common[strings.TrimRight(key, "0123456789")]
 }
 
 // isCommon reports an everyday word of English, or a form of one.
-func (f *finder) isCommon(i int) bool {
-	key, common := f.key(i, i+1), lists().common
+func (s *scanned) isCommon(i int) bool {
+	key, common := s.key(i, i+1), lists().common
 	if common[key] {
 		return true
 	}
@@ -419,9 +420,9 @@ func (f *finder) isCommon(i int) bool {
 
 // loud reports a run all in capitals: acronyms such as "REST API", which are two
 // entities, or emphasis.
-func (f *finder) loud(i, end int) bool {
+func (s *scanned) loud(i, end int) bool {
 	for ; i < end; i++ {
-		if f.words[i].gap == hyphen || f.words[i].shape&acronym == 0 && !f.isLoud(i) {
+		if s.words[i].gap == hyphen || s.words[i].shape&acronym == 0 && !s.isLoud(i) {
 			return false
 		}
 	}

@@ -27,7 +27,6 @@ func TestWhatOnlyLooksLikeAName(t *testing.T) {
 		{"a heading in quotes", `the "Shared with" list`, ""},
 		{"what is called so", "the so-called Tolerance", ""},
 		{"a message", `errors like "Warning: Disk Full"`, ""},
-		{"one field of work", "they teach observability here", ""},
 		{"an everyday acronym with a digit", "HTML5, CSS3 and UTF-8", ""},
 		{"an everyday acronym in front", "the HTTP Gateway and a JSON Parser", ""},
 		{"a letter", "Vitamin C, Plan B and Native C", ""},
