@@ -201,12 +201,12 @@ func TestACredentialIsNoEntity(t *testing.T) {
 	t.Parallel()
 	e := rich(t)
 	const key = "AKIAQYLPMN5HFIQR7XYA"
-	m := do(t, e, op.Save, &op.SaveRequest{Content: "The key of Staging Cluster is `" + key + "`", AllowSecret: true}).Memory
+	m := do(t, e, op.Save, &op.SaveRequest{Content: "The key of Velmora Cluster is `" + key + "`", AllowSecret: true}).Memory
 	if len(m.Entities) > 0 {
 		t.Errorf("entities are %q, want none of a text with a credential", m.Entities)
 	}
-	clean := do(t, e, op.Save, &op.SaveRequest{Content: "The Staging Cluster", AllowSecret: true}).Memory
-	edited := do(t, e, op.Edit, &op.EditRequest{ID: string(clean.ID), Content: new("The Staging Cluster has `" + key + "`"), AllowSecret: true}).Memory
+	clean := do(t, e, op.Save, &op.SaveRequest{Content: "The Velmora Cluster", AllowSecret: true}).Memory
+	edited := do(t, e, op.Edit, &op.EditRequest{ID: string(clean.ID), Content: new("The Velmora Cluster has `" + key + "`"), AllowSecret: true}).Memory
 	if len(clean.Entities) == 0 || len(edited.Entities) > 0 || edited.EntitiesFound {
 		t.Errorf("entities were %q and are %q, found %t", clean.Entities, edited.Entities, edited.EntitiesFound)
 	}

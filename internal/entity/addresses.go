@@ -21,7 +21,7 @@ var compiled = sync.OnceValue(func() *patterns {
 		at:      regexp.MustCompile(`^@([\p{L}\p{N}_](?:[\p{L}\p{N}_./-]*[\p{L}\p{N}_])?)`),
 		tag:     regexp.MustCompile(`^#([\p{L}\p{M}\p{N}_/-]*\p{L}[\p{L}\p{M}\p{N}_/-]*)`),
 		color:   regexp.MustCompile(`(?i)^#(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})$`),
-		path:    regexp.MustCompile(`^(?:~|\.{1,2})?(?:/[\p{L}\p{N}._@+-]+)+/?$|^[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*(?:/[\p{L}\p{N}._@+-]+)+/?$`),
+		path:    regexp.MustCompile(`^(?:~|\.{1,2})?(?:/[\p{L}\p{N}._@+-]+)+/?$|^[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*(?::\d+)?(?:/[\p{L}\p{N}._@+-]+)+/?$`),
 		drive:   regexp.MustCompile(`^[A-Za-z]:\\[\p{L}\p{N}._\\-]+$`),
 		version: regexp.MustCompile(`^(?:v\d+(?:\.\d+)*|\d{1,3}\.\d+\.\d+(?:\.\d+)?)(?:-?(?:alpha|beta|rc|pre|dev)[.\d]*)?$`),
 		dotted:  regexp.MustCompile(`^\.?[\p{L}_][\p{L}\p{N}_-]*(?:\.[\p{L}\p{N}_-]+)+$`),
@@ -128,7 +128,10 @@ func (f *finder) bare(start, end int) (int, int) {
 // codeOf adds a piece that is a path, a version or an identifier.
 func (f *finder) codeOf(start int, s string) {
 	p, end := compiled(), start+len(s)
+	s = withoutPort(s)
 	switch {
+	case f.isBrand(s, end):
+		f.add(start, end, marked, Product, s)
 	case strings.Contains(s, "/") && p.path.MatchString(s) && isPath(s),
 		strings.Contains(s, `:\`) && p.drive.MatchString(s):
 		f.add(start, end, code, Other, strings.Trim(s, "~./"))
@@ -172,4 +175,24 @@ func isDotted(s string) bool {
 	}
 	small := parts[0] == strings.ToLower(parts[0])
 	return small && (len(parts) > 2 || shapeOf(parts[1])&capital != 0 || strings.Contains(s, "_"))
+}
+
+// isBrand reports a name that is written like a host or a file, and that ends at a byte of the text: Acme.com, or
+// Zorvex.js in front of its version.
+func (f *finder) isBrand(s string, end int) bool {
+	name, suffix, ok := strings.Cut(s, ".")
+	if !ok || name == "Example" || !unicode.IsUpper(firstRune(name)) || strings.ContainsFunc(name, parts) {
+		return false
+	}
+	next := strings.TrimPrefix(strings.TrimPrefix(f.text[min(end, len(f.text)):], " "), "v")
+	return among(suffix, "com io ai net org app") || suffix == "js" && unicode.IsDigit(firstRune(next))
+}
+
+// withoutPort cuts the port off a host.
+func withoutPort(s string) string {
+	host, port, ok := strings.Cut(s, ":")
+	if ok && port != "" && isNumber(port) && strings.Contains(host, ".") {
+		return host
+	}
+	return s
 }

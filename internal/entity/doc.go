@@ -9,7 +9,9 @@
 //  1. @mentions and #tags. Addresses of the web and of mail, paths, versions and identifiers of programs name
 //     nothing, unless the store or a list has them.
 //  2. names that the text itself sets off: [[wikilinks]], "quoted names" with a capital
-//     and 《titles》. Code in backquotes names nothing but a product.
+//     and 《titles》. A link whose text is a sentence or everyday words, and the quoted label of a button, an error or
+//     a format (lists/labels.txt), are no names; one everyday word in quotes is one only as the title of a work. Code
+//     in backquotes names nothing but a product.
 //  3. names that the store or the vault knows already, in their spelling; a word that was
 //     only found before needs its capital
 //  4. people in small letters behind what they are to somebody, as in "my sister emma", and Chinese
@@ -17,14 +19,16 @@
 //  5. capitalised runs, CamelCase and runs of three katakana or more
 //  6. the products, places and fields of work in lists/
 //
-// A given name (lists/given.txt) is a person wherever it has its capital. One that is an everyday word as well,
-// such as Will, needs a verb behind it, a title or a place within the sentence. The capital of another word at the
+// A given name (lists/given.txt) is a person wherever it has its capital. One that is an everyday word as well, such
+// as Will, needs a verb behind it, a title or a place within the sentence. The capital of another word at the
 // beginning of a sentence, also of one after a colon, says nothing, so such a word counts only if it stands
-// capitalised within a sentence too, or begins a run. One capital within a sentence makes no name of an everyday
-// word (lists/common.txt) or an acronym; the acronyms that are names are listed. Function words, days and months
-// (lists/function.txt) are never part of a name. A line of German, told by its function words, capitalises every
-// noun: there only runs of two or more count, and what the lists have. Headings capitalise at will: they give no
-// names of kind 5 but given ones and CamelCase. Lines of programs give none.
+// capitalised within a sentence too, or begins a run. One capital within a sentence makes no name of an everyday word
+// (lists/common.txt) or an acronym; the acronyms that are names are listed. Function words, days and months
+// (lists/function.txt) are never part of a name. CamelCase that ends as classes do, or stands beside a word such as
+// class, option or algorithm, is an identifier. Titles keep their subtitle, numbers and Off at their end; an acronym
+// that says what a thing is, as in Docker CLI, is left off. A line of German, told by its function words, capitalises
+// every noun: there only runs of two or more count, and what the lists have. Headings capitalise at will: they give
+// no names of kind 5 but given ones and CamelCase. Lines of programs give none.
 //
 // # Form
 //

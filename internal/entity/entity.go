@@ -14,7 +14,7 @@ import (
 
 // Revision is that of what is found: it grows when equal texts get other entities, so that a store can find
 // those of its memories again.
-const Revision = 2
+const Revision = 3
 
 // DefaultLimit is how many entities Find returns unless Options say otherwise.
 const DefaultLimit = 10

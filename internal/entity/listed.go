@@ -24,9 +24,9 @@ func (f *finder) listedAt(i int) int {
 	return 0
 }
 
-func (f *finder) parted(i, end int) bool {
+func (s *scanned) parted(i, end int) bool {
 	for i++; i < end; i++ {
-		if f.words[i].gap > sign {
+		if s.words[i].gap > sign {
 			return true
 		}
 	}
@@ -46,7 +46,7 @@ func (f *finder) accepts(i, end int, e *listedName) bool {
 		return !e.doubtful && i > 0 && w.gap == space && leads(f.key(i-1, i))
 	case e.kind == Place && w.shape&acronym == 0 && e.name == strings.ToUpper(e.name):
 		return w.shape&unspaced != 0
-	case e.doubtful && small, e.doubtful && w.german:
+	case e.doubtful && (small || w.german || f.isLoud(i) && f.shouted(i)):
 		return false
 	case e.doubtful && w.gap >= colon:
 		return f.does(i) || end < len(f.words) && f.words[end].gap == space && f.words[end].shape&digits != 0
@@ -64,6 +64,7 @@ func leads(word string) bool {
 // The words by which names of organisations and places end and begin.
 const (
 	organisationEnds = "inc ltd llc gmbh ag corp university universität institute council bank media foundation " +
+		"airlines airways orchestra federation ministry " +
 		"association verein society company labs group club school college"
 	placeEnds = "street road avenue lane square boulevard river lake bay island beach park valley airport station " +
 		"library museum bridge coast mountains hills county northwest"
@@ -71,18 +72,19 @@ const (
 )
 
 // kindOf tells what a run of words names by its first and last one.
-func (f *finder) kindOf(i, end int) Kind {
-	if e, ok := lists().names[f.key(i, end)]; ok && e.kind != Topic {
+func (s *scanned) kindOf(i, end int) Kind {
+	if e, ok := lists().names[s.key(i, end)]; ok && e.kind != Topic {
 		return e.kind
 	}
-	first, last := f.key(i, i+1), f.key(end-1, end)
+	first, last := s.key(i, i+1), s.key(end-1, end)
 	switch {
 	case among(last, organisationEnds), among(first, "university universität université universidad bank institute"):
 		return Organisation
 	case among(last, placeEnds), among(first, placeBegins):
 		return Place
 	}
-	if e, ok := lists().names[f.key(i, i+1)]; ok && e.kind == Product || f.words[i].shape&(camel|acronym) != 0 {
+	if e, ok := lists().names[s.key(i, i+1)]; ok && e.kind == Product ||
+		s.words[i].shape&camel != 0 || s.words[i].shape&acronym != 0 && !s.isCommon(i) {
 		return Product
 	}
 	return Other

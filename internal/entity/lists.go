@@ -17,6 +17,8 @@ var (
 	germanFile string
 	//go:embed lists/given.txt
 	givenFile string
+	//go:embed lists/labels.txt
+	labelsFile string
 	//go:embed lists/openers.txt
 	openersFile string
 	//go:embed lists/organisations.txt
@@ -43,6 +45,7 @@ type wordLists struct {
 	openers  map[string]bool
 	common   map[string]bool
 	verbs    map[string]bool
+	labels   map[string]bool
 	roles    map[string]bool // and titles, for which it is false
 	suffixes map[string]bool
 	markers  map[string]string // "de" or "en"
@@ -72,7 +75,8 @@ var lists = sync.OnceValue(func() *wordLists {
 	l := &wordLists{
 		names: make(map[string]listedName, 8192), most: make(map[string]int, 8192),
 		function: set(functionFile), openers: set(openersFile), common: set(commonFile), verbs: set(verbsFile),
-		roles: map[string]bool{}, suffixes: set(suffixesFile), markers: map[string]string{},
+		labels: set(labelsFile),
+		roles:  map[string]bool{}, suffixes: set(suffixesFile), markers: map[string]string{},
 	}
 	for _, of := range nameLists() {
 		for entry := range entries(of.file) {

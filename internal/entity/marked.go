@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,17 +15,19 @@ type pair struct {
 	open, close string
 	kind        Kind // of a name in these marks
 	is          func(s string) bool
+	quotes      bool // speech too
 }
 
 // pairs returns the marks around names, in the order in which they are tried.
 func pairs() []pair {
 	return []pair{
-		{"[[", "]]", Other, func(string) bool { return true }},
-		{"`", "`", Product, func(string) bool { return true }},
-		{"《", "》", Product, isTitle},
-		{"“", "”", Product, isQuotedName}, {"„", "“", Product, isQuotedName}, {"„", "”", Product, isQuotedName},
-		{"«", "»", Product, isQuotedName}, {"»", "«", Product, isQuotedName},
-		{"\"", "\"", Product, isQuotedName}, {"'", "'", Product, isQuotedName},
+		{"[[", "]]", Other, func(string) bool { return true }, false},
+		{"`", "`", Product, func(string) bool { return true }, false},
+		{"《", "》", Product, isTitle, false},
+		{"“", "”", Product, isQuotedName, true}, {"„", "“", Product, isQuotedName, true},
+		{"„", "”", Product, isQuotedName, true},
+		{"«", "»", Product, isQuotedName, true}, {"»", "«", Product, isQuotedName, true},
+		{"\"", "\"", Product, isQuotedName, true}, {"'", "'", Product, isQuotedName, true},
 	}
 }
 
@@ -42,15 +45,90 @@ func (f *finder) markedNames() {
 		for _, p := range all {
 			if name, ok := p.at(f.text, at); ok {
 				end := at + len(p.open) + len(name) + len(p.close)
-				if p.is(name) {
-					f.add(at, end, marked, p.kind, p.names(name))
-				}
+				f.addMarked(at, end, &p, name)
 				next = end
 				break
 			}
 		}
 		at = next
 	}
+}
+
+// addMarked adds the name that stands between the marks of p, if it is one.
+func (f *finder) addMarked(start, end int, p *pair, name string) {
+	switch {
+	case p.open == "[[" && !f.isLinked(target(name)), p.quotes && f.isLabel(start, end):
+		f.head(start, end)
+	case p.is(name), p.quotes && f.isWork(start, end, name):
+		f.add(start, end, marked, p.kind, p.names(name))
+	}
+}
+
+// isLinked reports whether a link leads to a name: one that is known, or capitalised words
+// that are not all everyday ones. Other notes are named by what they say.
+func (f *finder) isLinked(to string) bool {
+	if f.Known != nil {
+		if _, ok := f.Known(Key(to)); ok {
+			return true
+		}
+	}
+	inner := scan(to)
+	return isQuotedName(to) && !inner.allCommon(0, len(inner.words))
+}
+
+// head marks the words of a stretch of text as those of a heading.
+func (s *scanned) head(start, end int) {
+	for i := s.firstFrom(start); i < len(s.words) && s.words[i].end <= end; i++ {
+		s.words[i].heading = true
+	}
+}
+
+// isLabel reports whether a quotation is what a program shows: the words beside it say so, as in
+// the "Save As" button.
+func (s *scanned) isLabel(start, end int) bool {
+	before, after := s.beside(start, end)
+	return lists().labels[after] || among(before, "click press select tap choose hit klicke wähle drücke") ||
+		startsWithAny(s.text[end:], chineseLabels)
+}
+
+// isWork reports whether a quotation of capitalised words is the title of a work, as behind "the song" or a
+// possessive, or in front of "by Ada".
+func (s *scanned) isWork(start, end int, name string) bool {
+	inner := scan(withoutSubtitle(strings.TrimRight(name, ",.")))
+	if inner.titled() == 0 {
+		return false
+	}
+	before, after := s.beside(start, end)
+	if among(before, "book novel song movie film series show album game track poem play painting podcast documentary "+
+		"buch roman lied serie spiel gemälde") {
+		return true
+	}
+	i := s.firstFrom(end)
+	if after == "by" && i+1 < len(s.words) && s.words[i+1].gap == space && s.words[i+1].shape&capital != 0 {
+		return !s.everyday(i + 1)
+	}
+	i = s.firstFrom(start) - 1
+	if i < 0 || s.words[i].shape&capital == 0 {
+		return false
+	}
+	return among(s.text[s.words[i].end:max(start-1, s.words[i].end)], "'s ’s")
+}
+
+// beside returns the keys of the words before and behind a quotation, "" where there is more than a blank between.
+func (s *scanned) beside(start, end int) (before, after string) {
+	if i := s.firstFrom(start) - 1; i >= 0 && s.text[s.words[i].end:start] == " " {
+		before = s.key(i, i+1)
+	}
+	if i := s.firstFrom(end); i < len(s.words) && s.text[end:s.words[i].start] == " " {
+		after = s.key(i, i+1)
+	}
+	return before, after
+}
+
+// firstFrom returns the first word that begins at a byte of the text or later.
+func (s *scanned) firstFrom(at int) int {
+	i, _ := slices.BinarySearchFunc(s.words, at, func(w word, at int) int { return w.start - at })
+	return i
 }
 
 // at returns what stands between the marks of p that open at a byte of text, if
@@ -88,24 +166,21 @@ func lastRune(s string) rune {
 func (p pair) names(name string) string {
 	switch p.open {
 	case "`":
-		if e, ok := lists().names[Key(name)]; ok && e.kind == Product || isUpperCamel(name) {
+		if e, ok := lists().names[Key(name)]; ok && e.kind == Product {
 			return name
 		}
 		return ""
 	case "[[":
-		name, _, _ = strings.Cut(name, "|")
-		name, _, _ = strings.Cut(name, "#")
-		name = name[strings.LastIndexByte(name, '/')+1:]
-		return strings.TrimSuffix(name, ".md")
+		return target(name)
 	}
 	return name
 }
 
-// isUpperCamel reports a word such as ImageOptim.
-func isUpperCamel(s string) bool {
-	sh := shapeOf(s)
-	return sh&capital != 0 && sh&camel != 0 &&
-		!strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) })
+// target returns the name of the note that a link leads to.
+func target(link string) string {
+	link, _, _ = strings.Cut(link, "|")
+	link, _, _ = strings.Cut(link, "#")
+	return strings.TrimSuffix(link[strings.LastIndexByte(link, '/')+1:], ".md")
 }
 
 // isTitle is for brackets of titles, in which a whole sentence may stand.
@@ -113,27 +188,42 @@ func isTitle(s string) bool {
 	return utf8.RuneCountInString(s) <= 20 && !strings.ContainsAny(s, "。！？、，.!?")
 }
 
-// isQuotedName is for marks that mostly quote speech: a name has few words, begins
-// with a capital and is not a sentence.
+// isQuotedName is for marks that mostly quote speech: a name has few words, begins with a capital and is not a
+// sentence. One everyday word that begins with its only capital is none.
 func isQuotedName(s string) bool {
-	s = strings.TrimRight(s, ",.")
-	inner := scan(s)
-	if len(inner.words) == 0 || len(inner.words) > maxRun || strings.ContainsAny(s, "!?;:…") ||
-		strings.Contains(s, ". ") {
-		return false
+	f := scan(withoutSubtitle(strings.TrimRight(s, ",.")))
+	n := f.titled()
+	return n > 1 || n == 1 && (f.words[0].shape&capital == 0 || lists().function[f.key(0, 1)] ||
+		!f.isCommon(0) && !f.everyday(0))
+}
+
+// titled returns how many words a title has but function words, 0 if it is none.
+func (s *scanned) titled() (n int) {
+	if len(s.words) > maxRun || strings.ContainsAny(s.text, "!?;:…") || strings.Contains(s.text, ". ") {
+		return 0
 	}
-	capitals, function := 0, 0
-	for i, w := range inner.words {
-		key := inner.key(i, i+1)
+	for i, w := range s.words {
 		switch {
-		case lists().function[key]:
-			function++
-		case w.shape&unspaced != 0:
-			return false
-		case w.shape&(capital|camel|digits) != 0 &&
-			(len(inner.words) > 1 || !lists().openers[key] && !lists().common[key]):
-			capitals++
+		case lists().function[s.key(i, i+1)]:
+		case w.shape&unspaced != 0 || w.shape&(capital|camel|digits) == 0:
+			return 0
+		default:
+			n++
 		}
 	}
-	return capitals > 0 && capitals+function == len(inner.words)
+	return n
+}
+
+// withoutSubtitle joins the two parts of a title such as "The Long Valley: Nightfall". A single everyday word in front
+// of a colon says what follows.
+func withoutSubtitle(s string) string {
+	title, sub, ok := strings.Cut(s, ": ")
+	if !ok {
+		return s
+	}
+	first := scan(title)
+	if len(first.words) == 0 || len(first.words) == 1 && (first.isCommon(0) || first.everyday(0)) {
+		return s
+	}
+	return title + " " + sub
 }

@@ -94,6 +94,9 @@ func (f *finder) names() {
 			end := f.run(i)
 			f.addRun(i, end, seen)
 			i = end
+		case f.isNumberedStreet(i):
+			f.addName(i, i+2, Place)
+			i += 2
 		case f.leadsStreet(i) > 0:
 			end := f.run(f.leadsStreet(i))
 			f.addName(i, end, Place)
@@ -141,44 +144,45 @@ func (f *finder) spellings() map[string]spelling {
 }
 
 // begins reports whether a name may begin with word i.
-func (f *finder) begins(i int) bool {
-	return f.strong(i) || f.words[i].shape&capital != 0 && (!lists().function[f.key(i, i+1)] || f.isDoubted(i))
+func (s *scanned) begins(i int) bool {
+	return s.strong(i) || s.words[i].shape&capital != 0 && !s.isIdentifier(i) &&
+		(!lists().function[s.key(i, i+1)] || s.isDoubted(i))
 }
 
 // strong tells words that are names whatever stands before them.
-func (f *finder) strong(i int) bool {
-	w := f.words[i]
+func (s *scanned) strong(i int) bool {
+	w := s.words[i]
 	if w.shape&camel != 0 {
-		return w.shape&capital != 0 && !w.code
+		return w.shape&capital != 0 && !w.code && !s.isIdentifier(i)
 	}
-	return w.shape&acronym != 0 && !f.everyday(i) && !f.shouted(i)
+	return w.shape&acronym != 0 && !s.everyday(i) && !s.shouted(i)
 }
 
 // shouted reports whether a word in capitals stands with an everyday word in
 // capitals, as in "DO NOT TOUCH".
-func (f *finder) shouted(i int) bool {
-	for j := i; j > 0 && j > i-maxRun && f.words[j].gap <= hyphen && f.isLoud(j-1); j-- {
-		if f.everyday(j - 1) {
+func (s *scanned) shouted(i int) bool {
+	for j := i; j > 0 && j > i-maxRun && s.words[j].gap <= hyphen && s.isLoud(j-1); j-- {
+		if s.everyday(j - 1) {
 			return true
 		}
 	}
-	for j := i + 1; j < len(f.words) && j < i+maxRun && f.words[j].gap <= hyphen && f.isLoud(j); j++ {
-		if f.everyday(j) {
+	for j := i + 1; j < len(s.words) && j < i+maxRun && s.words[j].gap <= hyphen && s.isLoud(j); j++ {
+		if s.everyday(j) {
 			return true
 		}
 	}
 	return false
 }
 
-func (f *finder) isLoud(i int) bool {
-	word := f.text[f.words[i].start:f.words[i].end]
-	return f.words[i].shape&capital != 0 && word == strings.ToUpper(word)
+func (s *scanned) isLoud(i int) bool {
+	word := s.text[s.words[i].start:s.words[i].end]
+	return s.words[i].shape&capital != 0 && word == strings.ToUpper(word)
 }
 
 // everyday reports a word of the lists that make no names. A single letter can
 // be an initial.
-func (f *finder) everyday(i int) bool {
-	key := f.key(i, i+1)
+func (s *scanned) everyday(i int) bool {
+	key := s.key(i, i+1)
 	return len(key) > 1 && (lists().function[key] || lists().openers[key])
 }
 
@@ -202,16 +206,18 @@ func (f *finder) leadsStreet(i int) int {
 }
 
 // run returns where the name that begins with word i ends.
-func (f *finder) run(i int) int {
+func (s *scanned) run(i int) int {
 	end := i + 1
-	for end < len(f.words) {
-		w := f.words[end]
-		small := f.connection(end)
+	for end < len(s.words) {
+		w := s.words[end]
+		small := s.connection(end)
 		switch {
-		case w.gap == hyphen && w.shape&digits != 0, w.gap <= hyphen && w.gap != joined && f.begins(end):
+		case w.gap == hyphen && w.shape&digits != 0, w.gap <= hyphen && w.gap != joined && s.begins(end):
 			end++
 		case small > 0:
 			end += small + 1
+		case s.continues(i, end):
+			end++
 		default:
 			return end
 		}
@@ -221,11 +227,11 @@ func (f *finder) run(i int) int {
 
 // connection returns how many small words at i tie two capitalised ones into one
 // name, 0 if none do: Bank of America, Ludwig van Beethoven, Rise of the Robots.
-func (f *finder) connection(i int) int {
+func (s *scanned) connection(i int) int {
 	n := 0
-	switch f.key(i, i+1) {
+	switch s.key(i, i+1) {
 	case "of", "von":
-		if f.words[i].german {
+		if s.words[i].german {
 			return 0 // parts two nouns like any other preposition
 		}
 		n = 1
@@ -234,18 +240,18 @@ func (f *finder) connection(i int) int {
 	default:
 		return 0
 	}
-	if i+n < len(f.words) {
-		switch f.key(i+n, i+n+1) {
+	if i+n < len(s.words) {
+		switch s.key(i+n, i+n+1) {
 		case "the", "der", "den", "la", "las", "los":
 			n++
 		}
 	}
 	for j := i; j <= i+n; j++ {
-		if j >= len(f.words) || f.words[j].gap != space {
+		if j >= len(s.words) || s.words[j].gap != space {
 			return 0
 		}
 	}
-	if f.words[i+n].shape&capital == 0 || !f.begins(i+n) {
+	if s.words[i+n].shape&capital == 0 || !s.begins(i+n) {
 		return 0
 	}
 	return n
@@ -257,19 +263,27 @@ func (f *finder) addRun(i, end int, seen map[string]spelling) {
 	if f.opens(i, end, seen) {
 		i = f.afterOpening(i, end)
 	}
+	if f.isWhat(i, end) {
+		i++
+	}
+	end = f.withoutAcronym(i, end)
 	begin := i
 	for i+1 < end && (f.isTitle(i) || f.isRole(i) && f.isPerson(i+1, end)) {
 		i++
 	}
 	switch {
 	case i == end || end-i > maxRun:
+	case f.isCalledSo(i) && !first.code:
+		f.addName(i, end, f.kindOf(i, end))
+		return
 	case i > begin, end == i+1 && (f.speaks(i) || f.isCalled(i)):
 		f.addName(i, end, Person)
 		return
 	case f.isPerson(i, end):
 		f.addName(i, end, f.personOr(i, end))
 		return
-	case !first.heading && !first.code && !f.loud(i, end) && !f.plain(i, end, seen):
+	case !first.heading && !first.code && !f.loud(i, end) && !f.plain(i, end, seen) &&
+		(f.isListed(i, end) || !f.isPartOfProgram(i, end)):
 		f.addName(i, end, f.kindOf(i, end))
 		return
 	}
@@ -277,8 +291,8 @@ func (f *finder) addRun(i, end int, seen map[string]spelling) {
 }
 
 // personOr returns what a run is that begins with a given name: a person but for Jordan River.
-func (f *finder) personOr(i, end int) Kind {
-	if is := f.kindOf(i, end); end > i+1 && (is == Place || is == Organisation) {
+func (s *scanned) personOr(i, end int) Kind {
+	if is := s.kindOf(i, end); end > i+1 && (is == Place || is == Organisation) {
 		return is
 	}
 	return Person
@@ -291,29 +305,29 @@ func (f *finder) addName(i, end int, is Kind) {
 
 // opens reports whether the first word of a run may be a capital for beginning a
 // sentence only.
-func (f *finder) opens(i, end int, seen map[string]spelling) bool {
-	if f.words[i].gap < colon || f.strong(i) || f.isPerson(i, end) || f.isTitle(i) || f.speaks(i) {
+func (s *scanned) opens(i, end int, seen map[string]spelling) bool {
+	if s.words[i].gap < colon || s.strong(i) || s.isPerson(i, end) || s.isTitle(i) || s.speaks(i) {
 		return false
 	}
-	if f.everyday(i) || end > i+1 && f.isCommon(i) && f.isPerson(i+1, end) {
+	if s.everyday(i) || end > i+1 && s.isCommon(i) && s.isPerson(i+1, end) {
 		return true
 	}
-	name := end > i+1 && f.words[i+1].shape&capital != 0 && (!f.strong(i+1) || f.kindOf(i, end) == Organisation)
-	return (f.words[i].gap == begins || f.saying(i)) && !name && !seen[f.key(i, i+1)].within
+	name := end > i+1 && s.words[i+1].shape&capital != 0 && (!s.strong(i+1) || s.kindOf(i, end) == Organisation)
+	return (s.words[i].gap == begins || s.saying(i)) && !name && !seen[s.key(i, i+1)].within
 }
 
 // saying tells the sentence that begins after a colon, as in "Ada: Sounds good", from the
 // name there, as in "Author: Ada": it continues in small letters.
-func (f *finder) saying(i int) bool {
-	if f.words[i].gap != colon || i+1 == len(f.words) || f.words[i+1].gap > hyphen {
+func (s *scanned) saying(i int) bool {
+	if s.words[i].gap != colon || i+1 == len(s.words) || s.words[i+1].gap > hyphen {
 		return false
 	}
-	return f.words[i+1].shape&(capital|digits|unspaced) == 0
+	return s.words[i+1].shape&(capital|digits|unspaced) == 0
 }
 
 // afterOpening returns the next word of a run that is capitalised, or its end.
-func (f *finder) afterOpening(i, end int) int {
-	for i++; i < end && !f.begins(i); i++ {
+func (s *scanned) afterOpening(i, end int) int {
+	for i++; i < end && !s.begins(i); i++ {
 	}
 	return i
 }
@@ -327,63 +341,88 @@ func (f *finder) plain(i, end int, seen map[string]spelling) bool {
 	case w.shape&camel != 0:
 		return false
 	case w.shape&acronym != 0:
-		return !hasDigits(f.text[w.start:w.end])
-	case w.german, seen[key].small, utf8.RuneCountInString(f.text[w.start:w.end]) < 2:
+		return !f.isNumbered(i)
+	case w.german, seen[key].small, isSymbol(f.text[w.start:w.end]) && !f.isAddressed(i):
 		return true
 	}
 	if f.hasVersion(i) {
 		return false
 	}
-	return f.isCommon(i) || f.everyday(i) || f.Small != nil && f.Small(key)
+	_, role := lists().roles[key]
+	return role || f.isCommon(i) || f.everyday(i) || f.Small != nil && f.Small(key)
 }
 
-func (f *finder) allCommon(i, end int) bool {
+// isSymbol tells words of two letters, such as Au, and of some letters and a number, such as Kx3, which are
+// elements, genes and the like more often than names.
+func isSymbol(s string) bool {
+	const short, letters = 3, 4
+	stem := strings.TrimRight(s, "0123456789")
+	return utf8.RuneCountInString(s) < short || len(stem) < len(s) && utf8.RuneCountInString(stem) <= letters
+}
+
+// allCommon reports a run of everyday words, and single letters and digits as in Vitamin C.
+func (s *scanned) allCommon(i, end int) bool {
 	for ; i < end; i++ {
-		if !f.isCommon(i) && !f.everyday(i) {
+		if s.words[i].to-s.words[i].from > 1 && !s.isCommon(i) && !s.everyday(i) {
 			return false
 		}
 	}
 	return true
 }
 
-// hasVersion reports whether a version of three numbers stands behind word i.
-func (f *finder) hasVersion(i int) bool {
-	if i+3 >= len(f.words) || f.words[i+1].gap != space {
-		return false
-	}
-	for j := i + 1; j <= i+3; j++ {
-		if f.words[j].shape&digits == 0 || j > i+1 && f.words[j].gap != sign {
-			return false
-		}
-	}
-	return true
-}
-
-// hasDigits tells EC2 and GPT-4 from API: the digits make it a name. One letter does not, as in Q4.
-func hasDigits(s string) bool {
-	return strings.ContainsFunc(s, unicode.IsDigit) && len(s) > 2 && unicode.IsLetter(rune(s[1]))
-}
-
-// isCommon reports an everyday word of English, or a form of one.
-func (f *finder) isCommon(i int) bool {
-	key, common := f.key(i, i+1), lists().common
-	if common[key] {
-		return true
-	}
-	for _, ending := range []string{"s", "es", "ed", "ing", "d", "ly"} {
-		if stem, ok := strings.CutSuffix(key, ending); ok && len(stem) > 2 && (common[stem] || common[stem+"e"]) {
+// hasVersion reports whether a version of three numbers stands behind word i, or one such as v2.
+func (s *scanned) hasVersion(i int) bool {
+	if i+1 < len(s.words) && s.words[i+1].gap == space {
+		if number, ok := strings.CutPrefix(s.key(i+1, i+2), "v"); ok && number != "" && isNumber(number) {
 			return true
 		}
 	}
-	stem, ok := strings.CutSuffix(key, "ies")
-	return ok && common[stem+"y"]
+	if i+3 >= len(s.words) || s.words[i+1].gap != space {
+		return false
+	}
+	for j := i + 1; j <= i+3; j++ {
+		if s.words[j].shape&digits == 0 || j > i+1 && s.words[j].gap != sign {
+			return false
+		}
+	}
+	return true
+}
+
+func isNumber(s string) bool { return strings.Trim(s, "0123456789") == "" }
+
+// isNumbered tells EC2 from API: the digits make it a name. One letter does not, as in Q4, nor an everyday
+// acronym, as in HTML5.
+func (s *scanned) isNumbered(i int) bool {
+	key := s.key(i, i+1)
+	return strings.ContainsFunc(key, unicode.IsDigit) && len(key) > 2 && unicode.IsLetter(rune(key[1])) &&
+		!lists().common[strings.TrimRight(key, "0123456789")]
+}
+
+// isCommon reports an everyday word of English, or a form of one.
+func (s *scanned) isCommon(i int) bool {
+	key, common := s.key(i, i+1), lists().common
+	if common[key] {
+		return true
+	}
+	known := func(stem string) bool { return common[stem] || lists().openers[stem] }
+	for _, ending := range []string{"s", "es", "ed", "ing", "d", "ly"} {
+		if stem, ok := strings.CutSuffix(key, ending); ok && len(stem) > 2 && (known(stem) || known(stem+"e")) {
+			return true
+		}
+	}
+	for _, ending := range []string{"ies", "ied"} {
+		if stem, ok := strings.CutSuffix(key, ending); ok && known(stem+"y") {
+			return true
+		}
+	}
+	return false
 }
 
 // loud reports a run all in capitals: acronyms such as "REST API", which are two
 // entities, or emphasis.
-func (f *finder) loud(i, end int) bool {
+func (s *scanned) loud(i, end int) bool {
 	for ; i < end; i++ {
-		if f.words[i].gap == hyphen || f.words[i].shape&acronym == 0 && !f.isLoud(i) {
+		if s.words[i].gap == hyphen || s.words[i].shape&acronym == 0 && !s.isLoud(i) {
 			return false
 		}
 	}
@@ -394,7 +433,7 @@ func (f *finder) loud(i, end int) bool {
 func (f *finder) addStrong(i, end int) {
 	for ; i < end; i++ {
 		w := f.words[i]
-		if f.strong(i) && (w.shape&camel != 0 || hasDigits(f.text[w.start:w.end])) {
+		if f.strong(i) && (w.shape&camel != 0 || f.isNumbered(i)) {
 			f.addName(i, i+1, f.kindOf(i, i+1))
 		}
 	}

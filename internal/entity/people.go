@@ -3,32 +3,32 @@ package entity
 import "strings"
 
 // given returns the entry of word i in the list of given names.
-func (f *finder) given(i int) (e listedName, ok bool) {
-	e, ok = lists().names[f.key(i, i+1)]
+func (s *scanned) given(i int) (e listedName, ok bool) {
+	e, ok = lists().names[s.key(i, i+1)]
 	return e, ok && e.kind == Person
 }
 
 // isDoubted reports a capitalised given name that is an everyday word, where it is a name for
 // certain.
-func (f *finder) isDoubted(i int) bool {
-	e, ok := f.given(i)
-	return ok && e.doubtful && f.isPerson(i, i+1)
+func (s *scanned) isDoubted(i int) bool {
+	e, ok := s.given(i)
+	return ok && e.doubtful && s.isPerson(i, i+1)
 }
 
 // isPerson reports whether the run of words from i begins with a given name.
-func (f *finder) isPerson(i, end int) bool {
-	e, ok := f.given(i)
+func (s *scanned) isPerson(i, end int) bool {
+	e, ok := s.given(i)
 	switch {
-	case !ok || f.words[i].shape&capital == 0 || f.isLoud(i) && f.words[i].end-f.words[i].start < 5:
+	case !ok || s.words[i].shape&capital == 0 || s.isLoud(i) && s.words[i].end-s.words[i].start < 5:
 		return false
-	case !e.doubtful, f.behindRole(i):
+	case !e.doubtful, s.behindRole(i):
 		return true
-	case i > 0 && f.words[i].gap == space && isArticle(f.key(i-1, i)):
+	case i > 0 && s.words[i].gap == space && isArticle(s.key(i-1, i)):
 		return false
-	case f.words[i].gap >= colon || f.words[i].german || lists().function[f.key(i, i+1)] || f.isTime(i):
-		return f.does(i) || f.behindPerson(i) || end > i+1 && !f.isCommon(i+1) && !lists().function[f.key(i, i+1)]
+	case s.words[i].gap >= colon || s.words[i].german || lists().function[s.key(i, i+1)] || s.isTime(i):
+		return s.does(i) || s.behindPerson(i) || end > i+1 && !s.isCommon(i+1) && !lists().function[s.key(i, i+1)]
 	}
-	return i == 0 || !leads(f.key(i-1, i))
+	return i == 0 || !leads(s.key(i-1, i))
 }
 
 func isArticle(word string) bool {
@@ -37,8 +37,8 @@ func isArticle(word string) bool {
 }
 
 // isTime reports a given name that is a month or season too.
-func (f *finder) isTime(i int) bool {
-	switch f.key(i, i+1) {
+func (s *scanned) isTime(i int) bool {
+	switch s.key(i, i+1) {
 	case "april", "may", "june", "august", "summer", "autumn", "winter":
 		return true
 	}
@@ -47,23 +47,23 @@ func (f *finder) isTime(i int) bool {
 
 // does reports whether what stands behind word i says that it is somebody: a verb, a possessive,
 // or another given name behind "and".
-func (f *finder) does(i int) bool {
-	if i+1 == len(f.words) {
+func (s *scanned) does(i int) bool {
+	if i+1 == len(s.words) {
 		return false
 	}
-	w, next := f.words[i], f.words[i+1]
-	if next.gap == loose && strings.ContainsAny(f.text[w.end:next.start], "'’") {
+	w, next := s.words[i], s.words[i+1]
+	if next.gap == loose && strings.ContainsAny(s.text[w.end:next.start], "'’") {
 		return true
 	}
 	if next.gap != space {
 		return false
 	}
-	switch key := f.key(i+1, i+2); key {
+	switch key := s.key(i+1, i+2); key {
 	case "and", "und", "et", "y":
-		if i+2 == len(f.words) || f.words[i+2].gap != space || f.words[i+2].shape&capital == 0 {
+		if i+2 == len(s.words) || s.words[i+2].gap != space || s.words[i+2].shape&capital == 0 {
 			return false
 		}
-		e, ok := f.given(i + 2)
+		e, ok := s.given(i + 2)
 		return ok && !e.doubtful
 	default:
 		return lists().verbs[key]
@@ -71,32 +71,47 @@ func (f *finder) does(i int) bool {
 }
 
 // isTitle reports a title in front of a name, such as Mr.
-func (f *finder) isTitle(i int) bool {
-	role, ok := lists().roles[f.key(i, i+1)]
+func (s *scanned) isTitle(i int) bool {
+	role, ok := lists().roles[s.key(i, i+1)]
 	return ok && !role
 }
 
 // isRole reports a word for what somebody is to somebody.
-func (f *finder) isRole(i int) bool { return lists().roles[f.key(i, i+1)] }
+func (s *scanned) isRole(i int) bool { return lists().roles[s.key(i, i+1)] }
 
 // isCalled reports a capitalised word behind what it is to somebody, as in "my dog Biscuit".
-func (f *finder) isCalled(i int) bool {
-	return f.behindRole(i) && !f.words[i].german && f.words[i].shape&(capital|acronym) == capital &&
-		!lists().function[f.key(i, i+1)]
+func (s *scanned) isCalled(i int) bool {
+	w := s.words[i]
+	return (s.behindRole(i) || s.inApposition(i)) && !w.german && w.shape&(capital|acronym) == capital &&
+		!lists().function[s.key(i, i+1)]
+}
+
+// isAddressed reports a word between commas or the like behind an everyday one, as in "Thanks, Bo!".
+func (s *scanned) isAddressed(i int) bool {
+	return i > 0 && s.text[s.words[i-1].end:s.words[i].start] == ", " && (s.everyday(i-1) || s.isCommon(i-1)) &&
+		strings.ContainsRune(",!?.", firstRune(s.text[s.words[i].end:]))
+}
+
+// inApposition reports a word between commas behind what it is to somebody, as in "my dog, Biscuit, barks".
+func (s *scanned) inApposition(i int) bool {
+	if i == 0 || !lists().roles[s.key(i-1, i)] || s.text[s.words[i-1].end:s.words[i].start] != ", " {
+		return false
+	}
+	return i+1 == len(s.words) || strings.HasPrefix(s.text[s.words[i].end:], ",")
 }
 
 // speaks reports a word that is no everyday one in front of what nobody does but a person.
-func (f *finder) speaks(i int) bool {
-	w := f.words[i]
-	return w.shape&(capital|acronym) == capital && !w.german && !w.code && !f.everyday(i) && !f.isCommon(i) &&
-		i+1 < len(f.words) && f.words[i+1].gap == space &&
-		among(f.key(i+1, i+2), "said says asked asks told tells called thinks thought wants wanted wrote writes "+
+func (s *scanned) speaks(i int) bool {
+	w := s.words[i]
+	return w.shape&(capital|acronym) == capital && !w.german && !w.code && !s.everyday(i) && !s.isCommon(i) &&
+		i+1 < len(s.words) && s.words[i+1].gap == space &&
+		among(s.key(i+1, i+2), "said says asked asks told tells called thinks thought wants wanted wrote writes "+
 			"mentioned suggested explained lives lived moved likes liked loves loved prefers")
 }
 
 // behindRole reports whether the word before says what somebody is to somebody.
-func (f *finder) behindRole(i int) bool {
-	return i > 0 && f.words[i].gap == space && lists().roles[f.key(i-1, i)]
+func (s *scanned) behindRole(i int) bool {
+	return i > 0 && s.words[i].gap == space && lists().roles[s.key(i-1, i)]
 }
 
 // people finds people in small letters and in Chinese, and German streets, which are one word.
@@ -130,9 +145,9 @@ func (f *finder) smallName(i int) bool {
 }
 
 // behindPerson reports whether the word before mostly has a person behind it.
-func (f *finder) behindPerson(i int) bool {
-	return i > 0 && f.words[i].gap == space &&
-		among(f.key(i-1, i), "with told tell asked ask met meet called call remind invite thank mit avec con")
+func (s *scanned) behindPerson(i int) bool {
+	return i > 0 && s.words[i].gap == space &&
+		among(s.key(i-1, i), "with told tell asked ask met meet called call remind invite thank mit avec con")
 }
 
 // isStreet reports a capitalised word such as Lindenstraße.

@@ -192,9 +192,10 @@ func shapeOf(s string) shape {
 	}
 	plural := lower == 1 && before == 's' && upper > 1
 	switch {
-	case humps > 0 || upper > 1 && lower > 1 && startsUpper(s, 2):
+	case upper+lower+number > shortest && (humps > 0 || upper > 1 && lower > 1 && startsUpper(s, 2)):
 		sh |= camel
-	case sh&capital != 0 && (lower == 0 || plural) && upper+number > 1 && upper <= maxAcronym:
+	case sh&capital != 0 && upper+number > 1 && upper <= maxAcronym &&
+		(lower == 0 || plural || upper > 1 && upper+lower+number <= shortest):
 		sh |= acronym
 	case number > 0 && upper+lower == 0:
 		sh |= digits
@@ -205,6 +206,9 @@ func shapeOf(s string) shape {
 // maxAcronym is how many letters an acronym has at most; longer words in capitals
 // are loud more often than they are names.
 const maxAcronym = 6
+
+// shortest is how many letters are too few for camel case: PhD and IoT are acronyms.
+const shortest = 3
 
 // startsUpper reports whether the first n letters are capitals, as in JSONLines.
 func startsUpper(s string, n int) bool {
