@@ -206,11 +206,12 @@ func opened(m *op.OpenedMemory, scores bool, space *room) openedMemory {
 		UseCount: m.UseCount,
 		Strength: round(m.Strength, 4), Status: m.Status, PromotedTo: unlessEmpty(m.PromotedTo),
 		HasVector: m.HasEmbedding}
-	if path, is := m.PromotedElsewhere(); is {
-		out.PromotedTo = unlessEmpty(path)
+	promoted := m.PromotedAt
+	if path, at, is := m.PromotedElsewhere(); is {
+		out.PromotedTo, promoted = unlessEmpty(path), at
 	}
-	if !m.PromotedAt.IsZero() {
-		out.PromotedAt = new(epoch(m.PromotedAt))
+	if !promoted.IsZero() {
+		out.PromotedAt = new(epoch(promoted))
 	}
 	if scores {
 		out.Score, out.AgeDays = new(round(m.Score, 4)), new(round(m.AgeDays, 1))
