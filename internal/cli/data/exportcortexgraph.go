@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -202,7 +201,7 @@ func textOrNull(s string) *string {
 // edge returns a relation, without a name for an end that is not in the export. A relation with a kind of its own has
 // that as its type.
 func (x *cortexGraphExport) edge(r *memory.Relation) *cortexGraphEdge {
-	e := &cortexGraphEdge{ID: strings.TrimPrefix(r.ID, "rel-"), From: x.ids[r.From], To: x.ids[r.To],
+	e := &cortexGraphEdge{ID: r.ID, From: x.ids[r.From], To: x.ids[r.To],
 		Type: cmp.Or(r.Kind, r.Type), Strength: r.Strength, Created: r.CreatedAt.Unix(), Metadata: r.Metadata}
 	if e.Metadata == nil {
 		e.Metadata = map[string]json.RawMessage{}
