@@ -11,6 +11,7 @@ FUZZPARALLEL ?= 1
 SOAK     ?= 10m
 RESTARTS ?= 20
 SYNC     ?= 10m
+PEERS    ?= 8
 BENCH    ?= .
 
 # Empty without git or outside a repository; the binary then names itself.
@@ -34,7 +35,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/lifecycle/
 COVERED   = 80
 
-.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients lint check compiler install dist dist-check source formula deb deb-check clean docs-check
+.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients peers peers-cortexgraph lint check compiler install dist dist-check source formula deb deb-check clean docs-check
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -244,6 +245,20 @@ clients: build
 	@command -v npm >/dev/null || { echo "make: npm is missing: install it to run the clients" >&2; exit 1; }
 	cd tools/clients && npm ci --ignore-scripts --loglevel=error
 	EMBERD_TEST_CLIENTS=1 go test -v -count=1 -timeout 10m -run '^(TestClients|TestPluginIsValid)$$' ./cmd/emberd
+
+# The same random calls to the reference memory server, from npm as the lock file says, and to emberd with its tools:
+# every answer is compared, and both graphs are moved to the other server. PEERS is the number of conversations, each
+# of 125 calls on a new graph. Node is that of the machine, 18 or later.
+peers:
+	@command -v node >/dev/null && command -v npm >/dev/null || { \
+		echo "make: node or npm is missing: install Node 18 or later to run the reference memory server" >&2; exit 1; }
+	cd tools/peers && npm ci --ignore-scripts --loglevel=error
+	EMBERD_TEST_PEERS=$(PEERS) go test -v -count=1 -timeout 20m -run '^TestPeers$$' ./cmd/emberd
+
+# The tests that CortexGraph has of its tools, from PyPI, against emberd with its tools. SHIM_WORDS=any compares no
+# messages of errors. Some fail, for the reasons in docs/coming-from.md.
+peers-cortexgraph: build
+	tools/peers/cortexgraph bin/emberd
 
 lint:
 	@files=$$(gofmt -l .) || exit 1; \

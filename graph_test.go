@@ -545,7 +545,8 @@ func graph() map[string]edges {
 			ours: []string{"internal/text", "internal/when"},
 		},
 		"internal/refgraph": {
-			ours: []string{"memory", "op"},
+			ours:   []string{"memory", "op"},
+			others: []string{"golang.org/x/text/cases", "golang.org/x/text/language"},
 		},
 		"internal/relevance": {},
 		"internal/sandbox": {

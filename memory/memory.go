@@ -244,13 +244,17 @@ func (m *Memory) Status() string {
 	return "active"
 }
 
-// PromotedElsewhere returns the path of the note that CortexGraph made for an imported memory, "" for none, and
-// whether it made one.
-func (m *Memory) PromotedElsewhere() (path string, ok bool) {
+// PromotedElsewhere returns the path and time of the note that CortexGraph made for an imported memory, if it made
+// one. Either can be unknown.
+func (m *Memory) PromotedElsewhere() (path string, at time.Time, ok bool) {
 	if m.PromotedTo != "" || m.metaText(ForeignStatusKey) != "promoted" {
-		return "", false
+		return "", at, false
 	}
-	return m.metaText("promoted_to"), true
+	var seconds float64
+	if json.Unmarshal(m.Meta["promoted_at"], &seconds) == nil && seconds > 0 {
+		at = time.Unix(int64(seconds), 0).UTC()
+	}
+	return m.metaText("promoted_to"), at, true
 }
 
 func (m *Memory) metaText(key string) (text string) {

@@ -74,7 +74,7 @@ func (e *Promote) PromoteMemory(ctx context.Context, p Promotion) (*op.PromoteRe
 		if p.Note != ([sha256.Size]byte{}) {
 			return e.adoptConfirmed(ctx, &p, row, res)
 		}
-		if path, is := m.PromotedElsewhere(); is && !p.Force {
+		if path, _, is := m.PromotedElsewhere(); is && !p.Force {
 			res.Outcome, res.Path = op.PromotionAlready, path
 			return nil, nil
 		}

@@ -21,7 +21,7 @@ func TestErrorsNameTools(t *testing.T) {
 		{Agent, noID, "no id is given; copy one from memory_query or memory_list"},
 		{Agent, forgotten, "this text was forgotten on 2026-03-01; bring it back with memory_undo and the tx of its deletion, or save it anew with again: true"},
 		{Agent, secret, "content holds what looks like a credential; take it out"},
-		{CortexGraph, nobody, "there is no memory 12ab34cd; search_memory finds memories by their words, and read_graph shows the newest"},
+		{CortexGraph, nobody, "memory 12ab34cd not found; search_memory finds memories by their words, and read_graph shows the newest"},
 		{CortexGraph, noID, "no id is given; copy one from search_memory or read_graph"},
 		{CortexGraph, forgotten, "this text was forgotten on 2026-03-01; the user can bring it back with: emberd trash restore 12ab34cd"},
 		{CortexGraph, gone, "this text was forgotten on 2026-03-01 and is not in the trash any more; say it in other words to save it"},

@@ -24,7 +24,7 @@ What a client of the Model Context Protocol is shown, by profile: "emberd mcp --
 every tool. This page is made from the tools themselves; schemas come with "tools/list".
 
 An error is a result with the error flag and {"success": false, "message": …}, which names the parameter, the value and
-the bound. An answer of more than 256 KiB is cut: "truncated" is true, and
+the bound. One of the profile reference is the message alone. An answer of more than 256 KiB is cut: "truncated" is true, and
 "how_to_go_on" says what was cut and how to get it.
 Times are RFC 3339, or seconds since 1970 where CortexGraph has them so. null stands for a parameter left out.
 `)

@@ -89,7 +89,7 @@ func TestUseEmbeddings(t *testing.T) {
 			if len(got.Results) == 0 || got.Results[0].ID != id {
 				t.Fatalf("found %+v, want %s first", got.Results, id)
 			}
-			if r := got.Results[0]; r.Similarity == nil || math.Abs(*r.Similarity-want) > 1e-3 || r.ComparedBy != c.by {
+			if r := got.Results[0]; r.Similarity == nil || math.Abs(float64(*r.Similarity)-want) > 1e-3 || r.ComparedBy != c.by {
 				t.Errorf("similarity %v by %s, want %v by %s", *r.Similarity, r.ComparedBy, want, c.by)
 			}
 		})

@@ -42,13 +42,7 @@ func New(opt Options) (*sdk.Server, error) {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := sdk.NewServer(&sdk.Implementation{Name: "emberd", Title: "emberd", Version: cmp.Or(opt.Version, "devel")},
-		&sdk.ServerOptions{Instructions: instructionsOf(opt.Profile), Logger: opt.Logger,
-			CompletionHandler: completer(&opt),
-			SetCacheable:      func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
-			// What is offered does not change while a server runs.
-			//lint:ignore SA1019 clients of the protocol's earlier versions have messages
-			Capabilities: &sdk.ServerCapabilities{Logging: &sdk.LoggingCapabilities{}, Tools: &sdk.ToolCapabilities{},
-				Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{}}})
+		serverOptions(&opt))
 	tools, err := toolsOf(opt.Profile)
 	if err != nil {
 		return nil, err
@@ -60,8 +54,25 @@ func New(opt Options) (*sdk.Server, error) {
 	}
 	addResources(s, &opt)
 	addPrompts(s, &opt)
+	if opt.Profile == Reference {
+		addKnowledgeGraph(s, &opt)
+	}
 	s.AddReceivingMiddleware(survive(&opt), asCaller, listOnly(&opt, shown), warn(&opt))
 	return s, nil
+}
+
+// serverOptions returns what a server offers. That does not change while it runs.
+func serverOptions(opt *Options) *sdk.ServerOptions {
+	out := &sdk.ServerOptions{Instructions: instructionsOf(opt.Profile), Logger: opt.Logger,
+		CompletionHandler: completer(opt),
+		SetCacheable:      func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
+		//lint:ignore SA1019 clients of the protocol's earlier versions have messages
+		Capabilities: &sdk.ServerCapabilities{Logging: &sdk.LoggingCapabilities{}, Tools: &sdk.ToolCapabilities{},
+			Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{}}}
+	if opt.Profile == Reference {
+		out.SubscribeHandler, out.UnsubscribeHandler = subscribe, unsubscribe
+	}
+	return out
 }
 
 // listOnly leaves out of tools/list what a profile does not show, and the output schemas if

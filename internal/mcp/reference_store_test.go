@@ -206,12 +206,15 @@ func TestNamesOfAllKinds(t *testing.T) {
 	}
 }
 
-// TestSearchNodesSaysNo asks for what is not there, beside what looks a little like it.
-func TestSearchNodesSaysNo(t *testing.T) {
+// TestSearchNodesFindsTexts searches for texts as they stand in an observation, name or type, in any case as JavaScript
+// has it.
+func TestSearchNodesFindsTexts(t *testing.T) {
 	s := newSession(t, newStore(t, newClock(), nil), Reference)
 	s.must("create_entities", object{"entities": []refgraph.Entity{
-		entity("Grade C", "the mark c in the list"), entity("Nothing", "an empty page"), entity("CI", "builds in C#")}})
-	for query, want := range map[string]int{"c++": 0, "zzqx nothing": 0, "C#": 1, "mark list": 1, "empty": 1} {
+		entity("Grade C", "the mark c in the list"), entity("Nothing", "an empty page"), entity("CI", "builds in C#"),
+		entity("ΟΔΟΣ", "İzmir")}})
+	for query, want := range map[string]int{"c++": 0, "zzqx nothing": 0, "C#": 1, "mark list": 0, "k c i": 1, "empty": 1,
+		"": 4, "THING": 4, "οδος": 1, "οδοσ": 0, "i̇z": 1, "iz": 0} {
 		if g := s.graph("search_nodes", object{"query": query}); len(g.Entities) != want {
 			t.Errorf("search_nodes %q finds %+v, want %d", query, g.Entities, want)
 		}

@@ -14,13 +14,25 @@
 // that the user writes below the name is an observation too. [Add] and [Remove] leave the text
 // around observations unchanged.
 //
+// A relation can name an entity that does not exist, as in the reference server. Then a memory of that name exists
+// ([Mention]) that is not an entity until it is created as one.
+//
+// The reference server keeps entities and relations in the order in which they were created. Here that order is the
+// time of creation in milliseconds, then [Place], then the name.
+//
 // Any number of goroutines can call the functions.
 package refgraph
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
 
 	"emberd/memory"
 	"emberd/op"
@@ -32,8 +44,13 @@ const Collection = memory.EntityCollection
 // MaxName bounds the name of an entity, in characters.
 const MaxName = 1_000
 
-// nameKey is the key in meta that holds an entity's name.
-const nameKey = "name"
+// The keys in meta of an entity, and in metadata of a relation.
+const (
+	nameKey      = "name"      // of the entity
+	mentionedKey = "mentioned" // true if relations name it and no entity of the name was created
+	createdKey   = "created"   // when it was created, in milliseconds since 1970, if that is not when it was saved
+	placeKey     = "place"     // among those of the same millisecond; 0 is left out
+)
 
 // Entity is what the reference server calls so, in its JSON.
 type Entity struct {
@@ -84,14 +101,86 @@ func (e *Entity) Save() (*op.SaveRequest, error) {
 	return req, memory.CheckContent(req.Content)
 }
 
+// Mention returns the request that saves the name of an entity that does not exist, for relations from and to it.
+func Mention(name string) (*op.SaveRequest, error) {
+	req, err := (&Entity{Name: name}).Save()
+	if err == nil {
+		req.Meta[mentionedKey] = json.RawMessage("true")
+	}
+	return req, err
+}
+
+// Created returns the request that makes an entity of a mentioned name. The caller fills in ID and IfMatch.
+func (e *Entity) Created(now time.Time, place int) *op.EditRequest {
+	content := Text(e.Name, e.Observations)
+	meta := map[string]json.RawMessage{mentionedKey: json.RawMessage("null")}
+	Stamp(meta, now, place)
+	return &op.EditRequest{Content: &content, Type: &e.EntityType, Meta: meta}
+}
+
+// Stamp records when an entity was created, and its place among those of the same millisecond. All entities of a
+// request have one time, although some are saved later than others.
+func Stamp(meta map[string]json.RawMessage, now time.Time, place int) {
+	meta[createdKey] = number(now.UnixMilli())
+	Place(meta, place)
+}
+
+func number[N int | int64](n N) json.RawMessage {
+	return json.RawMessage(strconv.FormatInt(int64(n), 10))
+}
+
+// Place records the place among the entities or relations of the same millisecond.
+func Place(meta map[string]json.RawMessage, place int) {
+	if place > 0 {
+		meta[placeKey] = number(place)
+	}
+}
+
+// Compare orders the memories of entities as the reference server does.
+func Compare(a, b *memory.Memory) int {
+	return cmp.Or(cmp.Compare(createdAt(a), createdAt(b)), cmp.Compare(placeIn(a.Meta), placeIn(b.Meta)),
+		cmp.Compare(a.Content, b.Content))
+}
+
+// CompareRelations orders relations as the reference server does.
+func CompareRelations(a, b *memory.Relation) int {
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(placeIn(a.Metadata), placeIn(b.Metadata)),
+		cmp.Compare(a.ID, b.ID))
+}
+
+func createdAt(m *memory.Memory) (ms int64) {
+	if json.Unmarshal(m.Meta[createdKey], &ms) == nil {
+		return ms
+	}
+	return m.CreatedAt.UnixMilli()
+}
+
+func placeIn(meta map[string]json.RawMessage) (place int) {
+	_ = json.Unmarshal(meta[placeKey], &place) // 0 without one
+	return place
+}
+
+// NameOf returns the name of an entity or of a mention, "" for another memory.
+func NameOf(m *memory.Memory) (name string) {
+	if json.Unmarshal(m.Meta[nameKey], &name) != nil || ID(name) != m.ID {
+		return ""
+	}
+	return name
+}
+
+// Mentioned reports whether a memory is only a name in relations.
+func Mentioned(m *memory.Memory) bool {
+	return NameOf(m) != "" && string(m.Meta[mentionedKey]) == "true"
+}
+
 // Shortened reports whether the observations of an entity are in a note, and its memory
 // has a sentence that is left of them.
 func Shortened(m *memory.Memory) bool { return m.Stage.Cold() || m.TextDigest != "" }
 
 // Of returns the entity that a memory is, false if it is none.
 func Of(m *memory.Memory) (Entity, bool) {
-	var name string
-	if json.Unmarshal(m.Meta[nameKey], &name) != nil || ID(name) != m.ID {
+	name := NameOf(m)
+	if name == "" || Mentioned(m) {
 		return Entity{}, false
 	}
 	e := Entity{Name: name, EntityType: m.Type}
@@ -116,8 +205,12 @@ func RelationOf(r *memory.Relation, from, to string) Relation {
 // Holds reports whether the entity has a text in its name, its type or one of its
 // observations, in any case. That is how the reference server searches.
 func (e *Entity) Holds(text string) bool {
-	text = strings.ToLower(text)
+	text = Lower(text)
 	return slices.ContainsFunc(slices.Concat([]string{e.Name, e.EntityType}, e.Observations), func(s string) bool {
-		return strings.Contains(strings.ToLower(s), text)
+		return strings.Contains(Lower(s), text)
 	})
 }
+
+// Lower returns a text in lower case as JavaScript has it: a sigma at the end of a word is ς, and İ is an i with
+// a dot above it.
+func Lower(text string) string { return cases.Lower(language.Und).String(text) }

@@ -51,7 +51,8 @@ func ExportCommand(s *cli.App) *cobra.Command {
 			}
 			return x.toFile(cmd.Context(), args[0])
 		})
-	cmd.AddCommand(exportVaultCommand(s), exportGraphMLCommand(s))
+	cmd.AddCommand(exportVaultCommand(s), exportGraphMLCommand(s), exportReferenceCommand(s),
+		exportCortexGraphCommand(s))
 	x.part.add(cmd)
 	cmd.Flags().BoolVar(&x.state, "state", false, "")
 	return cmd

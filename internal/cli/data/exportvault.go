@@ -27,13 +27,13 @@ func exportVaultCommand(s *cli.App) *cobra.Command {
 // vaultExport writes all memories as notes. It reads all twice, for a note links to others
 // by names that depend on all of them.
 type vaultExport struct {
-	s         *cli.App
-	part      part
-	folder    *notefolder.Folder
-	names     map[memory.ID]string
-	spared    map[memory.ID]string // names of notes that stay, of memories that are not in the part
-	summaries int                  // archived memories of which no text was found
-	left      int                  // memories for which no name is free
+	s      *cli.App
+	part   part
+	folder *notefolder.Folder
+	names  map[memory.ID]string
+	spared map[memory.ID]string // names of notes that stay, of memories that are not in the part
+	texts  archivedTexts
+	left   int // memories for which no name is free
 }
 
 func (x *vaultExport) run(ctx context.Context, dir string) error {
@@ -112,9 +112,7 @@ func (x *vaultExport) write(ctx context.Context, wanted []wantedName) error {
 		if !chosen {
 			return nil // of which there is no name, or that came since
 		}
-		if m.Stage.Cold() {
-			x.unfold(ctx, m)
-		}
+		x.texts.restore(ctx, x.s, m)
 		return x.folder.Write(name, promote.Note(m, x.links(from)))
 	})
 	if err != nil {
@@ -179,30 +177,12 @@ func (x *vaultExport) links(from []memory.Relation) (out []promote.NoteLink) {
 	return out
 }
 
-// unfold gives an archived memory the text of its note, if that is there.
-func (x *vaultExport) unfold(ctx context.Context, m *memory.Memory) {
-	note, err := cli.Reach(ctx, x.s, op.NoteRead, &op.NoteReadRequest{Path: string(m.ID), Limit: wholeNote})
-	if err != nil || note.Left > 0 || note.Beyond {
-		x.summaries++
-		return
-	}
-	carried := vault.CarriedBy([]byte(note.Text))
-	if carried == nil || carried.ID != string(m.ID) {
-		x.summaries++
-		return
-	}
-	m.Content = carried.Body
-}
-
-// wholeNote is as much of a note as one answer has, in characters.
-const wholeNote = 200_000
-
 func (x *vaultExport) print(dir, path string) error {
 	done := &x.folder.Done
 	if x.s.JSON {
 		return x.s.PrintJSON(map[string]any{"folder": path, "notes": len(x.names), "written": done.Written,
 			"unchanged": done.Unchanged,
-			"removed":   done.Removed, "kept": done.Kept, "summaries": x.summaries, "left_out": x.left})
+			"removed":   done.Removed, "kept": done.Kept, "summaries": x.texts.missing, "left_out": x.left})
 	}
 	x.s.Printf("exported %s to %s: %s written, %s unchanged, %s removed\n",
 		cli.Count(len(x.names), "memory", "memories"), dir,
@@ -210,10 +190,7 @@ func (x *vaultExport) print(dir, path string) error {
 	for _, name := range done.Kept {
 		x.s.Note("%s was edited since it was exported, and stays as it is", cli.Flat(name))
 	}
-	if x.summaries > 0 {
-		x.s.Note("of %s the note has only a summary, for the text could not be read from the vault",
-			cli.Count(x.summaries, "archived memory", "archived memories"))
-	}
+	x.texts.note(x.s)
 	if x.left > 0 {
 		return &cli.Exit{Code: cli.ExitNothing, Err: errors.New("for " + cli.Count(x.left, "memory", "memories") +
 			" no name is free in the folder; choose another one")}

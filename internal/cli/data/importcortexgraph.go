@@ -67,7 +67,7 @@ func cortexGraphFiles(args []string) ([]string, error) {
 			out = append(out, path) // opening it tells what is wrong
 			continue
 		}
-		for _, name := range []string{"memories.jsonl", "relations.jsonl"} {
+		for _, name := range []string{memoriesFile, relationsFile} {
 			file := filepath.Join(path, name)
 			if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 				out = append(out, file)

@@ -54,6 +54,9 @@ func (r *storeImport) foretell(ctx context.Context, memories []placed[op.Record]
 	if err := r.findOutside(ctx, relations); err != nil {
 		return err
 	}
+	if err := r.sendMentions(ctx, relations); err != nil {
+		return err
+	}
 	var known []placed[storeRelation]
 	for _, rel := range relations {
 		from, to := rel.what.From, rel.what.To

@@ -17,6 +17,7 @@ import (
 
 func importReferenceCommand(s *cli.App) *cobra.Command {
 	r := &storeImport{s: s, read: (*storeImport).referenceLine}
+	r.mention = r.mentionRecord
 	cmd := cli.Command("reference FILE|-", cli.ArgCount(1, 1, "one file, or - for stdin"), nil,
 		func(cmd *cobra.Command, args []string) error {
 			return r.run(cmd.Context(), args)
@@ -85,6 +86,19 @@ func (r *storeImport) entityRecord(e *refgraph.Entity) (op.Record, error) {
 	if err != nil {
 		return op.Record{}, err
 	}
+	return r.entityRecordOf(req)
+}
+
+// mentionRecord is the name of an entity that only relations have.
+func (r *storeImport) mentionRecord(name string) (op.Record, error) {
+	req, err := refgraph.Mention(name)
+	if err != nil {
+		return op.Record{}, err
+	}
+	return r.entityRecordOf(req)
+}
+
+func (r *storeImport) entityRecordOf(req *op.SaveRequest) (op.Record, error) {
 	m := memory.Memory{ID: req.ID, Aliases: req.Aliases, Content: req.Content, Entities: req.Entities, Meta: req.Meta,
 		Type: req.Type, Confidence: 1, Importance: 0.5,
 		Strength: 1, StrengthFound: true, Collection: req.Collection, Stage: memory.Active,
@@ -120,9 +134,11 @@ func (r *storeImport) referenceRelation(line sourceLine) error {
 	if err := memory.CheckText("relationType", rel.RelationType, memory.MaxKind); err != nil {
 		return err
 	}
+	place := map[string]json.RawMessage{}
+	refgraph.Place(place, len(r.relations.order))
 	made := storeRelation{from: rel.From, to: rel.To,
 		RelateRequest: op.RelateRequest{From: string(refgraph.ID(rel.From)), To: string(refgraph.ID(rel.To)),
-			Type: memory.Related, Kind: rel.RelationType}}
+			Type: memory.Related, Kind: rel.RelationType, Metadata: place}}
 	if r.relations.put(strings.Join([]string{rel.From, rel.To, rel.RelationType}, "\x00"),
 		placed[storeRelation]{r.at(line), made}) {
 		r.report.Superseded++

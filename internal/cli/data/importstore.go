@@ -34,6 +34,8 @@ type storeImport struct {
 	fates     importPreview // of a dry run
 	memories  latest[op.Record]
 	relations latest[storeRelation]
+	// mention returns the memory of a name that only relations have, if the system has such names.
+	mention func(name string) (op.Record, error)
 }
 
 type storeOptions struct{ allow, again, dryRun bool }
@@ -60,6 +62,8 @@ type relationReport struct {
 	Added    int `json:"added"`
 	Present  int `json:"present"`
 	Dangling int `json:"dangling"`
+	// Mentions are memories that were made of names that only relations have.
+	Mentions int `json:"mentions,omitempty"`
 }
 
 // latest holds what the last line of each id says, in the order in which the ids came.
@@ -208,6 +212,9 @@ func (r *storeImport) send(ctx context.Context) error {
 	if err := r.sendMemories(ctx, memories); err != nil {
 		return err
 	}
+	if err := r.sendMentions(ctx, relations); err != nil {
+		return err
+	}
 	for some := range slices.Chunk(relations, op.MaxBatch) {
 		if err := r.sendRelations(ctx, some); err != nil {
 			return err
@@ -259,13 +266,17 @@ func (r *storeImport) sendBatch(ctx context.Context, some []placed[op.Record]) e
 		return fmt.Errorf("the daemon answered %d of %d memories", len(res.Results), len(some))
 	}
 	r.report.Tx = cmp.Or(r.report.Tx, res.Tx)
+	var kept []keptRecord
 	for i, a := range res.Results {
 		if p := r.report.fate(a); p != nil {
 			r.fail(some[i].at, *p)
 		}
 		r.met(&some[i].what, a.Fate)
+		if a.Fate == op.ImportPresent || a.Fate == op.ImportChanged {
+			kept = append(kept, keptRecord{&some[i].what, a.Fate})
+		}
 	}
-	return nil
+	return r.createMentioned(ctx, kept)
 }
 
 // unfinished is the error of a batch after which nothing more is sent.
@@ -327,6 +338,7 @@ func (r *storeImport) print() error {
 		{r.report.Relations.Added, "relation", "relations", made},
 		{r.report.Relations.Present, "relation", "relations", "there already"},
 		{r.report.Relations.Dangling, "relation", "relations", "left out, one of whose ends is missing"},
+		{r.report.Relations.Mentions, "name", "names", made + ", which only relations have"},
 		{r.report.Superseded, "line", "lines", "replaced by later ones"},
 		{r.report.Deleted, "entry", "entries", "deleted by later lines"},
 	} {

@@ -26,7 +26,7 @@ type clusterMemoriesOut struct {
 	Mode            string        `json:"mode" doc:"clustering or duplicate_detection"`
 	ClustersFound   *int          `json:"clusters_found,omitempty"`
 	Strategy        string        `json:"strategy,omitempty"`
-	Threshold       *float64      `json:"threshold,omitempty"`
+	Threshold       *decimal      `json:"threshold,omitempty"`
 	Clusters        []similar     `json:"clusters,omitzero" doc:"most cohesive first, the first 20"`
 	DuplicatesFound *int          `json:"duplicates_found,omitempty"`
 	Duplicates      []similarPair `json:"duplicates,omitzero" doc:"most similar first, the first 20"`
@@ -38,7 +38,7 @@ type clusterMemoriesOut struct {
 type similar struct {
 	ID              string      `json:"id"`
 	Size            int         `json:"size"`
-	Cohesion        float64     `json:"cohesion"`
+	Cohesion        decimal     `json:"cohesion"`
 	SuggestedAction string      `json:"suggested_action" doc:"auto-merge, llm-review or keep-separate"`
 	MemoryIDs       []memory.ID `json:"memory_ids"`
 	ContentPreviews []string    `json:"content_previews" doc:"of the first three"`
@@ -50,7 +50,7 @@ type similarPair struct {
 	ID2             memory.ID `json:"id2"`
 	Content1Preview string    `json:"content1_preview"`
 	Content2Preview string    `json:"content2_preview"`
-	Similarity      float64   `json:"similarity"`
+	Similarity      decimal   `json:"similarity"`
 	ComparedBy      string    `json:"compared_by" enum:"vectors|words"`
 }
 
@@ -71,8 +71,8 @@ func clusterMemories(ctx context.Context, c *tool.Call, in *clusterMemoriesIn) (
 					ComparedBy: cmp.Or(p.Compared, op.ComparedByWords)})
 		}
 	} else {
-		out.ClustersFound, out.Strategy, out.Threshold, out.Clusters = &res.Found, res.Strategy, &res.Threshold,
-			[]similar{}
+		out.ClustersFound, out.Strategy, out.Clusters = &res.Found, res.Strategy, []similar{}
+		out.Threshold = (*decimal)(&res.Threshold)
 		for _, g := range res.Clusters {
 			out.Clusters = append(out.Clusters, similar{ID: g.ID, Size: g.Size, Cohesion: round(g.Cohesion, 4),
 				SuggestedAction: g.SuggestedAction, MemoryIDs: g.MemoryIDs, ContentPreviews: g.ContentPreviews,
@@ -114,12 +114,12 @@ type consolidateMemoriesOut struct {
 
 type mergePreview struct {
 	ClusterID            string   `json:"cluster_id"`
-	Cohesion             float64  `json:"cohesion"`
+	Cohesion             decimal  `json:"cohesion"`
 	MemoryCount          int      `json:"memory_count"`
 	MergedContentPreview string   `json:"merged_content_preview"`
 	MergedEntities       []string `json:"merged_entities"`
 	MergedTags           []string `json:"merged_tags"`
-	CalculatedStrength   float64  `json:"calculated_strength"`
+	CalculatedStrength   decimal  `json:"calculated_strength"`
 }
 
 func consolidateMemories(ctx context.Context, c *tool.Call,

@@ -69,10 +69,10 @@ type graphMemory struct {
 	CreatedAt int64     `json:"created_at" doc:"seconds since 1970"`
 	LastUsed  int64     `json:"last_used" doc:"seconds since 1970"`
 	UseCount  int64     `json:"use_count"`
-	Strength  float64   `json:"strength"`
+	Strength  decimal   `json:"strength"`
 	Status    string    `json:"status"`
-	Score     *float64  `json:"score,omitempty" doc:"decay score"`
-	AgeDays   *float64  `json:"age_days,omitempty"`
+	Score     *decimal  `json:"score,omitempty" doc:"decay score"`
+	AgeDays   *decimal  `json:"age_days,omitempty"`
 }
 
 type graphRelation struct {
@@ -80,7 +80,7 @@ type graphRelation struct {
 	From      memory.ID `json:"from"`
 	To        memory.ID `json:"to"`
 	Type      string    `json:"type"`
-	Strength  float64   `json:"strength"`
+	Strength  decimal   `json:"strength"`
 	CreatedAt int64     `json:"created_at" doc:"seconds since 1970"`
 }
 
@@ -95,7 +95,8 @@ func readGraph(ctx context.Context, c *tool.Call, in *readGraphIn) (*Graph, erro
 		return nil, err
 	}
 	out := &Graph{Success: true, Stats: res.Stats, Pagination: res.Pagination}
-	out.Stats.AvgScore, out.Stats.AvgUseCount = round(res.Stats.AvgScore, 4), round(res.Stats.AvgUseCount, 2)
+	out.Stats.AvgScore = float64(round(res.Stats.AvgScore, 4))
+	out.Stats.AvgUseCount = float64(round(res.Stats.AvgUseCount, 2))
 	space := room{left: maxText}
 	for _, m := range res.Memories {
 		g := graphMemory{ID: m.ID, Content: space.content(m.Content), Entities: m.Entities, Tags: m.Tags,
@@ -117,7 +118,7 @@ func readGraph(ctx context.Context, c *tool.Call, in *readGraphIn) (*Graph, erro
 }
 
 type openMemoriesIn struct {
-	MemoryIDs        wire.OneOrMore `json:"memory_ids" min:"1" max:"100" doc:"ID or IDs to retrieve"`
+	MemoryIDs        wire.OneOrMore `json:"memory_ids" max:"100" doc:"ID or IDs to retrieve"`
 	IncludeRelations bool           `json:"include_relations,omitempty" default:"true" doc:"Include relations from and to these memories"`
 	IncludeScores    bool           `json:"include_scores,omitempty" default:"true" doc:"Include decay scores and age"`
 	Page             int            `json:"page,omitempty" min:"1" max:"100" default:"1" doc:"Page number, from 1"`
@@ -143,13 +144,13 @@ type openedMemory struct {
 	CreatedAt  int64            `json:"created_at" doc:"seconds since 1970"`
 	LastUsed   int64            `json:"last_used" doc:"seconds since 1970"`
 	UseCount   int64            `json:"use_count"`
-	Strength   float64          `json:"strength"`
+	Strength   decimal          `json:"strength"`
 	Status     string           `json:"status"`
 	PromotedAt *int64           `json:"promoted_at" doc:"seconds since 1970, or null"`
 	PromotedTo *string          `json:"promoted_to" doc:"path of its note, or null"`
 	HasVector  bool             `json:"has_embedding" doc:"its text has a vector"`
-	Score      *float64         `json:"score,omitempty" doc:"decay score"`
-	AgeDays    *float64         `json:"age_days,omitempty"`
+	Score      *decimal         `json:"score,omitempty" doc:"decay score"`
+	AgeDays    *decimal         `json:"age_days,omitempty"`
 	Relations  *openedRelations `json:"relations,omitempty"`
 }
 
@@ -161,13 +162,13 @@ type openedRelations struct {
 type outgoing struct {
 	To       memory.ID `json:"to"`
 	Type     string    `json:"type"`
-	Strength float64   `json:"strength"`
+	Strength decimal   `json:"strength"`
 }
 
 type incoming struct {
 	From     memory.ID `json:"from"`
 	Type     string    `json:"type"`
-	Strength float64   `json:"strength"`
+	Strength decimal   `json:"strength"`
 }
 
 // openMemories opens the ids of one page, and counts no use of the others.
@@ -206,11 +207,12 @@ func opened(m *op.OpenedMemory, scores bool, space *room) openedMemory {
 		UseCount: m.UseCount,
 		Strength: round(m.Strength, 4), Status: m.Status, PromotedTo: unlessEmpty(m.PromotedTo),
 		HasVector: m.HasEmbedding}
-	if path, is := m.PromotedElsewhere(); is {
-		out.PromotedTo = unlessEmpty(path)
+	promoted := m.PromotedAt
+	if path, at, is := m.PromotedElsewhere(); is {
+		out.PromotedTo, promoted = unlessEmpty(path), at
 	}
-	if !m.PromotedAt.IsZero() {
-		out.PromotedAt = new(epoch(m.PromotedAt))
+	if !promoted.IsZero() {
+		out.PromotedAt = new(epoch(promoted))
 	}
 	if scores {
 		out.Score, out.AgeDays = new(round(m.Score, 4)), new(round(m.AgeDays, 1))
@@ -255,7 +257,7 @@ type CreatedRelation struct {
 	From       memory.ID `json:"from"`
 	To         memory.ID `json:"to"`
 	Type       string    `json:"type"`
-	Strength   float64   `json:"strength"`
+	Strength   decimal   `json:"strength"`
 	Message    string    `json:"message"`
 }
 

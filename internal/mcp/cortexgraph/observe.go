@@ -70,7 +70,7 @@ type observed struct {
 	CrossDomain *bool    `json:"cross_domain,omitempty"`
 	UseCount    int64    `json:"new_use_count,omitempty"`
 	ReviewCount int64    `json:"new_review_count,omitempty"`
-	Strength    *float64 `json:"strength,omitempty"`
+	Strength    *decimal `json:"strength,omitempty"`
 }
 
 func observeMemoryUsage(ctx context.Context, c *tool.Call, in *observeMemoryUsageIn) (*observeMemoryUsageOut, error) {

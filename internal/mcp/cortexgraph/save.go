@@ -56,6 +56,10 @@ func Tools() []*tool.Tool {
 				"back), or link them.", consolidateMemories, tool.CortexGraph, tool.All),
 	}
 	advise := tool.Advice(append([]tool.Replacement{
+		// As CortexGraph has it.
+		{Command: `there is no memory ([^ ;]+)`, Tool: "memory $1 not found"},
+		{Command: `memory (\S+) has this relation to (\S+) already, as (\S+);`,
+			Tool: "a relation from $1 to $2 already exists: $3;"},
 		{Command: `emberd list shows (those there are|ids)`,
 			Tool: "search_memory finds memories by their words, and read_graph shows the newest"},
 		{Command: `copy (it|one) from emberd list or emberd search`, Tool: "copy $1 from search_memory or read_graph"},

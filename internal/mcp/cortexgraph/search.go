@@ -1,7 +1,9 @@
 package cortexgraph
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -40,12 +42,12 @@ type foundMemory struct {
 	ID         memory.ID `json:"id"`
 	Content    string    `json:"content"`
 	Tags       []string  `json:"tags"`
-	Score      float64   `json:"score" doc:"decay score"`
-	Similarity *float64  `json:"similarity" doc:"with the query, 0 to 1: by vectors, on the scale of thresholds, or else the share of the query's words that it has; null without a query"`
+	Score      decimal   `json:"score" doc:"decay score"`
+	Similarity *decimal  `json:"similarity" doc:"with the query, 0 to 1: by vectors, on the scale of thresholds, or else the share of the query's words that it has; null without a query"`
 	ComparedBy string    `json:"compared_by,omitempty" enum:"vectors|words" doc:"what similarity is by"`
 	UseCount   int64     `json:"use_count"`
 	LastUsed   int64     `json:"last_used" doc:"seconds since 1970"`
-	AgeDays    float64   `json:"age_days"`
+	AgeDays    decimal   `json:"age_days"`
 }
 
 // wordsOnly returns the message for a search that requested embeddings and used none, "" otherwise.
@@ -135,9 +137,21 @@ func found(h *op.Hit, query string, preview int) foundMemory {
 	return out
 }
 
-func round(x float64, digits int) float64 {
+// decimal is a number that CortexGraph writes with a decimal point, also if it is whole.
+type decimal float64
+
+// MarshalJSON writes 1 as 1.0.
+func (d decimal) MarshalJSON() ([]byte, error) {
+	raw, err := json.Marshal(float64(d))
+	if err == nil && !bytes.ContainsAny(raw, ".e") {
+		raw = append(raw, ".0"...)
+	}
+	return raw, err
+}
+
+func round(x float64, digits int) decimal {
 	p := math.Pow(10, float64(digits))
-	return math.Round(x*p) / p
+	return decimal(math.Round(x*p) / p)
 }
 
 // epoch returns a time as CortexGraph shows it.
@@ -171,7 +185,7 @@ type foundUnified struct {
 	Source   string    `json:"source" enum:"stm|ltm"`
 	Title    string    `json:"title,omitempty"`
 	Content  string    `json:"content"`
-	Score    float64   `json:"score" doc:"what the order is by"`
+	Score    decimal   `json:"score" doc:"what the order is by"`
 	Tags     []string  `json:"tags"`
 	MemoryID memory.ID `json:"memory_id,omitempty"`
 	Path     string    `json:"path,omitempty" doc:"of the note, in the vault"`

@@ -19,10 +19,10 @@ type touchMemoryIn struct {
 type touchMemoryOut struct {
 	Success  bool      `json:"success"`
 	MemoryID memory.ID `json:"memory_id"`
-	OldScore float64   `json:"old_score"`
-	NewScore float64   `json:"new_score"`
+	OldScore decimal   `json:"old_score"`
+	NewScore decimal   `json:"new_score"`
 	UseCount int64     `json:"use_count"`
-	Strength float64   `json:"strength"`
+	Strength decimal   `json:"strength"`
 	Message  string    `json:"message"`
 }
 
@@ -47,8 +47,8 @@ type gcOut struct {
 	DryRun        bool        `json:"dry_run"`
 	RemovedCount  int         `json:"removed_count"`
 	ArchivedCount int         `json:"archived_count"`
-	FreedScoreSum float64     `json:"freed_score_sum"`
-	MemoryIDs     []memory.ID `json:"memory_ids" doc:"lowest score first, the first 100"`
+	FreedScoreSum decimal     `json:"freed_score_sum"`
+	MemoryIDs     []memory.ID `json:"memory_ids" doc:"lowest score first, the first 10"`
 	TotalAffected int         `json:"total_affected"`
 	Message       string      `json:"message"`
 }
@@ -59,9 +59,12 @@ func gc(ctx context.Context, c *tool.Call, in *gcIn) (*gcOut, error) {
 		return nil, err
 	}
 	return &gcOut{Success: true, DryRun: res.DryRun, RemovedCount: res.RemovedCount, ArchivedCount: res.ArchivedCount,
-		FreedScoreSum: round(res.FreedScoreSum, 4), MemoryIDs: res.MemoryIDs, TotalAffected: res.TotalAffected,
+		FreedScoreSum: round(res.FreedScoreSum, 4), MemoryIDs: firstOf(res.MemoryIDs), TotalAffected: res.TotalAffected,
 		Message: res.Message}, nil
 }
+
+// firstOf returns as many items as CortexGraph lists.
+func firstOf[T any](all []T) []T { return all[:min(len(all), 10)] }
 
 type promoteMemoryIn struct {
 	MemoryID   string `json:"memory_id,omitempty" max:"1000" doc:"Specific memory to promote; leave it out with auto_detect"`
@@ -77,17 +80,19 @@ type promoteMemoryOut struct {
 	CandidatesFound int          `json:"candidates_found"`
 	PromotedCount   int          `json:"promoted_count"`
 	PromotedIDs     []memory.ID  `json:"promoted_ids"`
-	Candidates      []promotable `json:"candidates" doc:"highest score first, the first 100"`
+	Candidates      []promotable `json:"candidates" doc:"highest score first, the first 10"`
 	Message         string       `json:"message"`
+	PromotedTo      *string      `json:"promoted_to,omitempty" doc:"path of the note of a memory that has one already"`
+	Score           *decimal     `json:"score,omitempty" doc:"of a memory that does not meet the criteria"`
 }
 
 type promotable struct {
 	ID       memory.ID `json:"id"`
 	Preview  string    `json:"content_preview"`
 	Reason   string    `json:"reason"`
-	Score    float64   `json:"score"`
+	Score    decimal   `json:"score"`
 	UseCount int64     `json:"use_count"`
-	AgeDays  float64   `json:"age_days"`
+	AgeDays  decimal   `json:"age_days"`
 }
 
 func promoteMemory(ctx context.Context, c *tool.Call, in *promoteMemoryIn) (*promoteMemoryOut, error) {
@@ -105,8 +110,9 @@ func promoteMemory(ctx context.Context, c *tool.Call, in *promoteMemoryIn) (*pro
 		return nil, err
 	}
 	if res.Outcome == op.PromotionUnmet {
-		return nil, memory.Errorf(memory.Conflict, "memory %s does not meet the criteria: %s", res.Memory.ID,
-			res.Reason)
+		return &promoteMemoryOut{DryRun: in.DryRun, Score: new(round(res.Memory.Score, 4)),
+			Message: fmt.Sprintf("Memory %s does not meet the criteria: %s", res.Memory.ID,
+				tool.Advice()(res.Reason))}, nil
 	}
 	m := &res.Memory
 	out := &promoteMemoryOut{Success: true, DryRun: in.DryRun, CandidatesFound: 1, Candidates: []promotable{{
@@ -117,7 +123,8 @@ func promoteMemory(ctx context.Context, c *tool.Call, in *promoteMemoryIn) (*pro
 	}
 	switch {
 	case res.Outcome == op.PromotionAlready:
-		out.Message = fmt.Sprintf("Memory %s has its note already: %s", m.ID, res.Path)
+		out = &promoteMemoryOut{DryRun: in.DryRun, PromotedTo: unlessEmpty(res.Path),
+			Message: fmt.Sprintf("Memory %s is already promoted: %s", m.ID, res.Path)}
 	case res.Outcome == op.PromotionPending:
 		out.Message = fmt.Sprintf("The note %s cannot be written now and is written later: %s", res.Path, res.Reason)
 	case in.DryRun:
@@ -137,7 +144,7 @@ func promoteDetected(ctx context.Context, c *tool.Call, in *promoteMemoryIn) (*p
 	}
 	out := &promoteMemoryOut{Success: true, DryRun: in.DryRun, CandidatesFound: res.CandidatesFound,
 		PromotedCount: res.PromotedCount, PromotedIDs: res.PromotedIDs, Message: res.Message}
-	for _, p := range res.Candidates {
+	for _, p := range firstOf(res.Candidates) {
 		out.Candidates = append(out.Candidates,
 			promotable{ID: p.ID, Preview: p.Preview, Reason: p.Reason, Score: round(p.Score, 4),
 				UseCount: p.UseCount, AgeDays: round(p.AgeDays, 1)})

@@ -22,6 +22,8 @@ import (
 const (
 	entityBytes   = 48 << 10
 	relationBytes = 16 << 10
+	// resourceBytes bounds the entities, and the relations, of the resource that has the whole graph.
+	resourceBytes = 4 << 20
 )
 
 const (
@@ -43,9 +45,12 @@ type node struct {
 
 // nodePage is a page of entities under way.
 type nodePage struct {
-	nodes []node
-	bytes int
-	seen  map[memory.ID]bool
+	room     int // for entities, in bytes; 0 is entityBytes
+	nodes    []node
+	mentions []*op.Memory // if they are wanted, names that are not entities
+	wanted   bool
+	bytes    int
+	seen     map[memory.ID]bool
 }
 
 // add takes an entity in, or reports that the page is full.
@@ -54,7 +59,7 @@ func (p *nodePage) add(n node) bool {
 	if err != nil || p.seen[n.memory.ID] {
 		return true
 	}
-	if p.bytes+len(raw) > entityBytes && len(p.nodes) > 0 {
+	if p.bytes+len(raw) > cmp.Or(p.room, entityBytes) && len(p.nodes) > 0 {
 		return false
 	}
 	if p.seen == nil {
@@ -79,7 +84,8 @@ func (p *nodePage) fill(ctx context.Context, c *tool.Call, contains, cursor stri
 		if err != nil {
 			return "", err
 		}
-		then := nodePage{nodes: slices.Clone(p.nodes), bytes: p.bytes, seen: maps.Clone(p.seen)}
+		then := *p
+		then.nodes, then.mentions, then.seen = slices.Clone(p.nodes), slices.Clone(p.mentions), maps.Clone(p.seen)
 		if n := then.addAll(res.Memories, fits); n < len(res.Memories) {
 			step = n
 			continue
@@ -97,8 +103,12 @@ func (p *nodePage) fill(ctx context.Context, c *tool.Call, contains, cursor stri
 // addAll takes in entities and returns how many of the memories it came through.
 func (p *nodePage) addAll(memories []op.Memory, fits func(*refgraph.Entity) bool) int {
 	for i := range memories {
-		e, ok := refgraph.Of(&memories[i].Memory)
-		if ok && fits(&e) && !p.add(node{e, &memories[i]}) {
+		m := &memories[i]
+		if p.wanted && refgraph.Mentioned(&m.Memory) {
+			p.mentions = append(p.mentions, m)
+		}
+		e, ok := refgraph.Of(&m.Memory)
+		if ok && fits(&e) && !p.add(node{e, m}) {
 			return i
 		}
 	}
@@ -106,12 +116,27 @@ func (p *nodePage) addAll(memories []op.Memory, fits func(*refgraph.Entity) bool
 }
 
 func readEntities(ctx context.Context, c *tool.Call, in *readEntitiesIn) (*Graph, error) {
-	var p nodePage
+	p := nodePage{wanted: true}
 	next, err := p.fill(ctx, c, "", listCursor(in.Cursor), func(*refgraph.Entity) bool { return true })
 	if err != nil {
 		return nil, err
 	}
 	return p.graph(ctx, c, next, func(r *op.RelationsOf) []memory.Relation { return r.Outgoing })
+}
+
+// Whole returns the graph with all entities and relations, or an error if it is larger than a resource may be.
+func Whole(ctx context.Context, c *tool.Call) (*Graph, error) {
+	p := nodePage{wanted: true, room: resourceBytes}
+	next, err := p.fill(ctx, c, "", "", func(*refgraph.Entity) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	g, err := p.graph(ctx, c, next, func(r *op.RelationsOf) []memory.Relation { return r.Outgoing })
+	if err == nil && g.Truncated {
+		err = memory.Errorf(memory.TooLarge, "the graph is too large for a resource (limit %d MiB); call read_graph, "+
+			"which has pages", resourceBytes>>20)
+	}
+	return g, err
 }
 
 func listCursor(cursor string) string {
@@ -121,18 +146,15 @@ func listCursor(cursor string) string {
 	return cursor
 }
 
-// searchNodes gives the entities that hold the query as it stands, as the reference
-// server does: first those that a search by words ranks highest, which finds texts in
-// notes too, then the others. When none holds it, those that the search by words finds, if they have
-// enough of it to be meant.
+// searchNodes returns the entities that hold the query as it stands, as the reference server does. A search by words
+// comes first, since it finds texts in notes too.
 func searchNodes(ctx context.Context, c *tool.Call, in *searchNodesIn) (*Graph, error) {
 	holds := func(e *refgraph.Entity) bool { return e.Holds(in.Query) }
 	var p nodePage
-	var ranked []node
-	var err error
-	full, fits := false, false
+	full := false
 	if in.Cursor == "" {
-		if ranked, fits, err = rankedEntities(ctx, c, in.Query); err != nil {
+		ranked, err := rankedEntities(ctx, c, in.Query)
+		if err != nil {
 			return nil, err
 		}
 		for _, n := range ranked {
@@ -141,23 +163,24 @@ func searchNodes(ctx context.Context, c *tool.Call, in *searchNodesIn) (*Graph, 
 	}
 	next := fromTheStart
 	if !full {
-		if next, err = p.fill(ctx, c, maxLineLen(in.Query), listCursor(in.Cursor), holds); err != nil {
+		var err error
+		if next, err = p.fill(ctx, c, listPart(in.Query), listCursor(in.Cursor), holds); err != nil {
 			return nil, err
-		}
-	}
-	if len(p.nodes) == 0 && next == "" && fits {
-		for _, n := range ranked {
-			p.add(n)
 		}
 	}
 	return p.graph(ctx, c, next,
 		func(r *op.RelationsOf) []memory.Relation { return slices.Concat(r.Outgoing, r.Incoming) })
 }
 
-// maxLineLen returns what a memory's content must hold to hold all of a text, whose further
-// lines are indented there.
-func maxLineLen(text string) string {
-	return slices.MaxFunc(strings.Split(text, "\n"), func(a, b string) int { return cmp.Compare(len(a), len(b)) })
+// listPart returns what the content or type of an entity must hold to hold all of a text. Further lines of an
+// observation are indented in a content, a name has no line breaks there, and lists compare letters one by one.
+func listPart(text string) string {
+	parts := strings.FieldsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || r < ' ' })
+	if len(parts) == 0 {
+		return ""
+	}
+	longest := slices.MaxFunc(parts, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
+	return longest[:min(len(longest), memory.MaxQueryBytes)]
 }
 
 // searchable returns the words of a text, none of which is an operator. The signs of C++ and C# stay.
@@ -172,20 +195,20 @@ func searchable(text string) string {
 	}), " ")
 }
 
-// rankedEntities searches by words, and reports whether what it finds has enough of them.
-func rankedEntities(ctx context.Context, c *tool.Call, query string) (out []node, fits bool, err error) {
+// rankedEntities searches by words.
+func rankedEntities(ctx context.Context, c *tool.Call, query string) (out []node, err error) {
 	words := searchable(query)
-	if words == "" {
-		return nil, false, nil
+	if words == "" || len(words) > memory.MaxQueryBytes {
+		return nil, nil
 	}
 	res, err := op.Search.Call(ctx, c,
 		&op.SearchRequest{Query: words, Scope: "memories", Filter: op.Filter{Collection: refgraph.Collection},
 			Limit: rankedNodes, IncludeReview: new(false)})
 	if memory.CodeOf(err) == memory.NotFound {
-		return nil, false, nil
+		return nil, nil
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	for _, h := range res.Hits {
 		if h.Memory == nil {
@@ -199,7 +222,7 @@ func rankedEntities(ctx context.Context, c *tool.Call, query string) (out []node
 			out = append(out, node{e, h.Memory})
 		}
 	}
-	return out, !res.Nearest, nil
+	return out, nil
 }
 
 func openNodes(ctx context.Context, c *tool.Call, in *openNodesIn) (*Graph, error) {
@@ -287,13 +310,14 @@ func (p *nodePage) graph(ctx context.Context, c *tool.Call, next string,
 // relations, oldest first.
 func (p *nodePage) related(ctx context.Context, c *tool.Call,
 	of func(*op.RelationsOf) []memory.Relation) (*Graph, []memory.Relation, error) {
-	slices.SortFunc(p.nodes, func(a, b node) int {
-		return cmp.Or(a.memory.CreatedAt.Compare(b.memory.CreatedAt), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(p.nodes, func(a, b node) int { return refgraph.Compare(&a.memory.Memory, &b.memory.Memory) })
 	out := new(Graph)
 	var ids []memory.ID
 	for _, n := range p.nodes {
 		out.Entities, ids = append(out.Entities, n.Entity), append(ids, n.memory.ID)
+	}
+	for _, m := range p.mentions {
+		ids = append(ids, m.ID)
 	}
 	there, err := openMany(ctx, c, ids, true, false)
 	if err != nil {
@@ -306,9 +330,8 @@ func (p *nodePage) related(ctx context.Context, c *tool.Call,
 			found[r.ID] = r
 		}
 	}
-	all := slices.SortedFunc(maps.Values(found), func(a, b memory.Relation) int {
-		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
-	})
+	all := slices.SortedFunc(maps.Values(found),
+		func(a, b memory.Relation) int { return refgraph.CompareRelations(&a, &b) })
 	return out, all, nil
 }
 
@@ -332,7 +355,7 @@ func (p *nodePage) relate(ctx context.Context, c *tool.Call, out *Graph, all []m
 		}
 		r := refgraph.RelationOf(&all[i], from, to)
 		raw, err := wire.Marshal(r)
-		if size += len(raw); err != nil || size > relationBytes {
+		if size += len(raw); err != nil || size > max(p.room, relationBytes) {
 			return len(all) - i, err
 		}
 		out.Relations = append(out.Relations, r)
@@ -352,8 +375,8 @@ func nameEnds(ctx context.Context, c *tool.Call, relations []memory.Relation, na
 	}
 	there, err := openMany(ctx, c, slices.Collect(maps.Keys(others)), false, false)
 	for id, m := range there {
-		if e, ok := refgraph.Of(&m.Memory.Memory); ok {
-			names[id] = e.Name
+		if name := refgraph.NameOf(&m.Memory.Memory); name != "" {
+			names[id] = name
 		}
 	}
 	return err

@@ -43,8 +43,8 @@ func Tools() []*tool.Tool {
 			"Read the entities, the newest part first, and the relations that start at them.", readEntities,
 			tool.Reference)),
 		idempotent(tool.Define("search_nodes", op.Read,
-			"Find the entities that hold a text in name, type or observations, or else its words, with the "+
-				"relations from and to them.", searchNodes, tool.Reference)),
+			"Find the entities that hold a text in name, type or observations, with the relations from and to "+
+				"them.", searchNodes, tool.Reference)),
 		idempotent(tool.Define("open_nodes", op.Read,
 			"Read entities by their names, with the relations from and to them.",
 			openNodes, tool.Reference)),
@@ -55,7 +55,8 @@ func Tools() []*tool.Tool {
 		{Command: `copy (it|one) from emberd list or emberd search`, Tool: "copy $1 from search_nodes or read_graph"},
 	}, tool.WithoutAgain()...)...)
 	for _, t := range tools {
-		t.Advise, t.Verbatim = advise, true
+		t.Advise, t.Verbatim, t.PlainErrors, t.OpenInput = advise, true, true, true
+		t.Run = conforming(t)
 	}
 	return tools
 }
@@ -66,8 +67,14 @@ func idempotent(t *tool.Tool) *tool.Tool {
 	return t
 }
 
+// Changes reports whether a tool of this package changes the graph.
+func Changes(name string) bool {
+	return slices.Contains([]string{"create_entities", "create_relations", "add_observations", "delete_entities",
+		"delete_observations", "delete_relations"}, name)
+}
+
 type createEntitiesIn struct {
-	Entities []refgraph.Entity `json:"entities" max:"500" doc:"the entities"`
+	Entities []refgraph.Entity `json:"entities" max:"5000" doc:"the entities"`
 }
 
 type entitiesOut struct {
@@ -77,7 +84,7 @@ type entitiesOut struct {
 func (o *entitiesOut) Text() string { return spread(o.Entities) }
 
 type relationsIn struct {
-	Relations []refgraph.Relation `json:"relations" max:"500" doc:"the relations"`
+	Relations []refgraph.Relation `json:"relations" max:"5000" doc:"the relations"`
 }
 
 type relationsOut struct {
@@ -87,7 +94,7 @@ type relationsOut struct {
 func (o *relationsOut) Text() string { return spread(o.Relations) }
 
 type addObservationsIn struct {
-	Observations []addition `json:"observations" max:"500" doc:"for each entity what to add"`
+	Observations []addition `json:"observations" max:"5000" doc:"for each entity what to add"`
 }
 
 type addition struct {
@@ -107,11 +114,11 @@ type added struct {
 func (o *addObservationsOut) Text() string { return spread(o.Results) }
 
 type deleteEntitiesIn struct {
-	EntityNames []string `json:"entityNames" max:"500" doc:"their names"`
+	EntityNames []string `json:"entityNames" max:"5000" doc:"their names"`
 }
 
 type deleteObservationsIn struct {
-	Deletions []deletion `json:"deletions" max:"500" doc:"for each entity what to remove"`
+	Deletions []deletion `json:"deletions" max:"5000" doc:"for each entity what to remove"`
 }
 
 type deletion struct {
@@ -131,12 +138,12 @@ type readEntitiesIn struct {
 }
 
 type searchNodesIn struct {
-	Query  string `json:"query" max:"1000" doc:"a text to find as it stands, in any case, or words"`
+	Query  string `json:"query" max:"4000" doc:"a text to find as it stands, in any case"`
 	Cursor string `json:"cursor,omitempty" max:"200" doc:"next_cursor of an answer that was cut, for what follows"`
 }
 
 type openNodesIn struct {
-	Names  []string `json:"names" max:"100" doc:"names of entities"`
+	Names  []string `json:"names" max:"5000" doc:"names of entities"`
 	Cursor string   `json:"cursor,omitempty" max:"200" doc:"next_cursor of an answer that was cut, for more relations"`
 }
 
@@ -205,10 +212,8 @@ func needEntities(ctx context.Context, c *tool.Call, names []string) (map[memory
 		return nil, err
 	}
 	for _, name := range names {
-		if there[refgraph.ID(name)] == nil {
-			return nil, memory.Errorf(memory.NotFound,
-				"Entity with name %s not found; make it with create_entities, or look for its name with search_nodes",
-				name)
+		if m := there[refgraph.ID(name)]; m == nil || refgraph.Mentioned(&m.Memory.Memory) {
+			return nil, memory.Errorf(memory.NotFound, "Entity with name %s not found", name)
 		}
 	}
 	return there, nil

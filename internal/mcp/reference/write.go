@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"sync/atomic"
+	"time"
 
 	"emberd/internal/mcp/tool"
 	"emberd/internal/refgraph"
@@ -14,24 +15,27 @@ import (
 )
 
 func createEntities(ctx context.Context, c *tool.Call, in *createEntitiesIn) (*entitiesOut, error) {
-	items := make([]op.SaveRequest, len(in.Entities))
+	items, now, first := make([]op.SaveRequest, len(in.Entities)), time.Now(), takePlaces(len(in.Entities))
 	for i := range in.Entities {
 		req, err := in.Entities[i].Save()
 		if err != nil {
 			return nil, inItem("entities", i, err)
 		}
+		refgraph.Stamp(req.Meta, now, first+i)
 		items[i] = *req
 	}
-	answers, err := saveAll(ctx, c, items)
+	answers, err := saveEntities(ctx, c, items)
 	if err != nil {
 		return nil, err
 	}
-	if err := saveAgain(ctx, c, items, answers); err != nil {
+	if err := createMentioned(ctx, c, in.Entities, func(i int, e *refgraph.Entity) *op.EditRequest {
+		return e.Created(now, first+i)
+	}, answers); err != nil {
 		return nil, err
 	}
 	out := new(entitiesOut)
 	for i, a := range answers {
-		if a.Error == nil && !a.Replayed {
+		if isNew(a) {
 			out.Entities = append(out.Entities, in.Entities[i])
 		}
 	}
@@ -41,6 +45,60 @@ func createEntities(ctx context.Context, c *tool.Call, in *createEntitiesIn) (*e
 		}
 	}
 	return out, nil
+}
+
+// places is the number of entities and relations that this process was asked to create.
+var places atomic.Int64
+
+// takePlaces returns the first of n places, which order what several calls create within a millisecond.
+func takePlaces(n int) int { return int(places.Add(int64(n))) - n }
+
+func isNew(a op.SaveBatchAnswer) bool { return a.Error == nil && !a.Replayed }
+
+// saveEntities saves entities and mentions, also those whose names belonged to entities that were deleted.
+func saveEntities(ctx context.Context, c *tool.Call, items []op.SaveRequest) ([]op.SaveBatchAnswer, error) {
+	answers, err := saveAll(ctx, c, items)
+	if err != nil {
+		return nil, err
+	}
+	return answers, saveAgain(ctx, c, items, answers)
+}
+
+// createMentioned makes entities of those whose names were in relations only, and answers that they are new.
+func createMentioned(ctx context.Context, c *tool.Call, list []refgraph.Entity,
+	created func(i int, e *refgraph.Entity) *op.EditRequest, answers []op.SaveBatchAnswer) error {
+	if !slices.ContainsFunc(answers, isTaken) {
+		return nil
+	}
+	var names []string
+	for _, e := range list {
+		names = append(names, e.Name)
+	}
+	there, err := openMany(ctx, c, entityIDs(names), false, false)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		m := there[refgraph.ID(names[i])]
+		if m == nil || !refgraph.Mentioned(&m.Memory.Memory) {
+			continue
+		}
+		req := created(i, &list[i])
+		req.ID, req.IfMatch = string(m.ID), m.Rev
+		_, err := op.Edit.Call(ctx, c, req)
+		if e, ok := errors.AsType[*memory.Error](err); ok && e.Code == memory.Conflict && e.Current != "" {
+			continue // another caller, or an earlier item, has just created it
+		}
+		if err != nil {
+			return inItem("entities", i, err)
+		}
+		answers[i] = op.SaveBatchAnswer{ID: m.ID}
+	}
+	return nil
+}
+
+func isTaken(a op.SaveBatchAnswer) bool {
+	return a.Replayed || a.Error != nil && a.Error.Code == memory.Conflict
 }
 
 // requestBytes keeps a request below what the daemon's socket takes, which is 4 MiB, also
@@ -53,7 +111,7 @@ func saveAll(ctx context.Context, c *tool.Call, items []op.SaveRequest) ([]op.Sa
 	tx := ""
 	for len(items) > 0 {
 		n, size := 0, 0
-		for n < len(items) && (n == 0 || size+len(items[n].Content) <= requestBytes) {
+		for n < len(items) && n < op.MaxBatch && (n == 0 || size+len(items[n].Content) <= requestBytes) {
 			size += len(items[n].Content)
 			n++
 		}
@@ -124,35 +182,6 @@ func partly(param string, i int, p *op.Problem, done int) error {
 	return memory.Errorf(p.Code, "%s[%d]: %s%s", param, i, p.Detail, rest).At(param)
 }
 
-func createRelations(ctx context.Context, c *tool.Call, in *relationsIn) (*relationsOut, error) {
-	var names []string
-	req := &op.RelateBatchRequest{}
-	for _, r := range in.Relations {
-		names = append(names, r.From, r.To)
-		req.Items = append(req.Items, op.RelateRequest{From: string(refgraph.ID(r.From)), To: string(refgraph.ID(r.To)),
-			Type: memory.Related, Kind: r.RelationType})
-	}
-	if _, err := needEntities(ctx, c, names); err != nil || len(names) == 0 {
-		return new(relationsOut), err
-	}
-	res, err := op.RelateBatch.Call(ctx, c, req)
-	if err != nil {
-		return nil, err
-	}
-	out := new(relationsOut)
-	for i, a := range res.Results {
-		if a.Error == nil {
-			out.Relations = append(out.Relations, in.Relations[i])
-		}
-	}
-	for i, a := range res.Results {
-		if a.Error != nil && a.Error.Code != memory.Conflict { // a conflict is a relation that there is
-			return nil, partly("relations", i, a.Error, len(out.Relations))
-		}
-	}
-	return out, nil
-}
-
 func addObservations(ctx context.Context, c *tool.Call, in *addObservationsIn) (*addObservationsOut, error) {
 	var names []string
 	for _, a := range in.Observations {
@@ -215,12 +244,20 @@ func partlyEdited(param string, i int, err error) error {
 }
 
 func deleteEntities(ctx context.Context, c *tool.Call, in *deleteEntitiesIn) (*deletedOut, error) {
-	out := &deletedOut{Success: true, Message: "Entities deleted successfully"}
+	for some := range slices.Chunk(entityIDs(in.EntityNames), op.MaxBatch) {
+		if err := forget(ctx, c, some); err != nil {
+			return nil, err
+		}
+	}
+	return &deletedOut{Success: true, Message: "Entities deleted successfully"}, nil
+}
+
+// forget moves those of the memories that exist to the trash.
+func forget(ctx context.Context, c *tool.Call, ids []memory.ID) error {
 	for {
-		ids := entityIDs(in.EntityNames)
 		there, err := openMany(ctx, c, ids, false, false)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		req := new(op.ForgetBatchRequest)
 		for _, id := range ids {
@@ -229,7 +266,7 @@ func deleteEntities(ctx context.Context, c *tool.Call, in *deleteEntitiesIn) (*d
 			}
 		}
 		if len(req.IDs) == 0 {
-			return out, nil
+			return nil
 		}
 		res, err := op.ForgetBatch.Call(ctx, c, req)
 		if memory.CodeOf(err) == memory.NotFound {
@@ -239,7 +276,7 @@ func deleteEntities(ctx context.Context, c *tool.Call, in *deleteEntitiesIn) (*d
 			err = memory.Errorf(res.Error.Code, "%d of %d entities were deleted: %s", len(res.Forgotten), len(req.IDs),
 				res.Error.Detail)
 		}
-		return out, err
+		return err
 	}
 }
 
@@ -253,45 +290,4 @@ func deleteObservations(ctx context.Context, c *tool.Call, in *deleteObservation
 		}
 	}
 	return &deletedOut{Success: true, Message: "Observations deleted successfully"}, nil
-}
-
-func deleteRelations(ctx context.Context, c *tool.Call, in *relationsIn) (*deletedOut, error) {
-	var ids []string
-	for _, r := range in.Relations {
-		from, to := refgraph.ID(r.From), refgraph.ID(r.To)
-		ids = append(ids, memory.RelationID(from, to, memory.Related, r.RelationType))
-		if memory.CheckRelationType(r.RelationType) == nil { // as other tools make them
-			ids = append(ids, memory.RelationID(from, to, r.RelationType, ""))
-		}
-	}
-	if err := unrelate(ctx, c, ids); err != nil {
-		return nil, err
-	}
-	return &deletedOut{Success: true, Message: "Relations deleted successfully"}, nil
-}
-
-// unrelate removes those of the relations that there are.
-func unrelate(ctx context.Context, c *tool.Call, ids []string) error {
-	for some := range slices.Chunk(ids, memory.MaxIDs) {
-		if err := unrelateSome(ctx, c, some); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// unrelateSome removes relations all at once, or by halves where some are not there.
-func unrelateSome(ctx context.Context, c *tool.Call, ids []string) error {
-	_, err := op.Unrelate.Call(ctx, c, &op.UnrelateRequest{ID: strings.Join(ids, ",")})
-	if code := memory.CodeOf(err); code != memory.NotFound && code != memory.Conflict {
-		return err
-	}
-	if len(ids) == 1 {
-		return nil
-	}
-	half := len(ids) / 2
-	if err := unrelateSome(ctx, c, ids[:half]); err != nil {
-		return err
-	}
-	return unrelateSome(ctx, c, ids[half:])
 }

@@ -8,8 +8,8 @@
 //     depends on the client: a model receives stored text inside a fence, whether its client
 //     gives it the text or the structured content.
 //   - An error is a result with the error flag and the JSON of CortexGraph:
-//     {"success": false, "message": …}. The message names tools where the engine's names
-//     commands. Internal errors are written to the log.
+//     {"success": false, "message": …}, or its message alone ([Tool.PlainErrors]). The message
+//     names tools where the engine's names commands. Internal errors are written to the log.
 //
 // A Tool can be called by any number of goroutines. It owns none.
 package tool
@@ -57,6 +57,10 @@ type Tool struct {
 	Fill     *wire.NilNormalizer // of results
 	// SpellsError repeats the message of an error as the member error.
 	SpellsError bool
+	// OpenInput tools ignore members of the arguments that they do not know.
+	OpenInput bool
+	// PlainErrors has errors as their message alone and not as JSON.
+	PlainErrors bool
 	// Verbatim tools read stored text with its hidden characters, because their callers edit
 	// a text by the lines that they have read.
 	Verbatim bool
@@ -120,10 +124,10 @@ func Definition(name string, effect op.Effect, about string) *sdk.Tool {
 // In reports whether a profile lists the tool.
 func (t *Tool) In(p Profile) bool { return slices.Contains(t.Profiles, p) }
 
-// Describe draws the schemas, the input closed and the output open. It must return before
+// Describe draws the schemas, the input closed unless it is OpenInput, and the output open. It must return before
 // Handler is called.
 func (t *Tool) Describe() error {
-	input, err := wire.Infer(t.Input, wire.Scalars(), true)
+	input, err := wire.Infer(t.Input, wire.Scalars(), !t.OpenInput)
 	if err != nil {
 		return fmt.Errorf("schema of the input of %s: %w", t.Def.Name, err)
 	}
@@ -243,6 +247,9 @@ func (t *Tool) failed(opt *Options, err error) (*sdk.CallToolResult, error) {
 	if t.Advise != nil {
 		message = t.Advise(message)
 	}
+	if t.PlainErrors {
+		return errorResult(Message(message)), nil
+	}
 	f := failure{Message: Message(message)}
 	if t.SpellsError {
 		f.Error = f.Message
@@ -280,5 +287,9 @@ func (f failure) result() (*sdk.CallToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(raw)}}, IsError: true}, nil
+	return errorResult(string(raw)), nil
+}
+
+func errorResult(text string) *sdk.CallToolResult {
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: true}
 }
