@@ -15,6 +15,7 @@ import (
 	"emberd/engine/merge"
 	"emberd/engine/notes"
 	"emberd/engine/notesync"
+	"emberd/engine/notewrite"
 	"emberd/engine/promote"
 	"emberd/engine/purge"
 	"emberd/engine/recall"
@@ -43,6 +44,7 @@ type Features struct {
 	Transfer  *transfer.Transfer
 	Lists     *listnotes.Lists
 	Sync      *notesync.Sync
+	NoteWrite *notewrite.NoteWrite
 	History   *history.History
 	Learn     *learn.Learn
 	Merge     *merge.Merge
@@ -65,6 +67,7 @@ type state struct {
 	lifecycle lifecycle.State
 	lists     listnotes.State
 	sync      notesync.State
+	noteWrite notewrite.State
 	learn     learn.State
 	merge     merge.State
 	review    review.State
@@ -103,8 +106,10 @@ func wire(v *core.View, s *state) *Features {
 func (f *Features) wireNotes(v *core.View, s *state) {
 	f.Lists = &listnotes.Lists{View: v, State: &s.lists, Lifecycle: f.Lifecycle, Notes: f.Notes, Promote: f.Promote}
 	f.Sync = &notesync.Sync{View: v, State: &s.sync, Lifecycle: f.Lifecycle, Notes: f.Notes, Promote: f.Promote}
+	f.NoteWrite = &notewrite.NoteWrite{View: v, State: &s.noteWrite, Notes: f.Notes, Promote: f.Promote,
+		Search: f.Search}
 	f.History = &history.History{View: v, Lifecycle: f.Lifecycle, Memories: f.Memories, Notes: f.Notes, Sync: f.Sync,
-		Promote: f.Promote, Similar: f.Similar}
+		NoteWrite: f.NoteWrite, Promote: f.Promote, Similar: f.Similar}
 	f.Learn = &learn.Learn{View: v, State: &s.learn, Graph: f.Graph, Lifecycle: f.Lifecycle, Memories: f.Memories,
 		Notes: f.Notes, Promote: f.Promote, Recall: f.Recall, Search: f.Search, Similar: f.Similar}
 }

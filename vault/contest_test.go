@@ -132,7 +132,7 @@ func writeOurs(t *testing.T, c *contest, n int) (vault.Outcome, error) {
 func reviseTwice(t *testing.T, c *contest, n int) (outcome vault.Outcome, err error) {
 	for i := range 2 {
 		var res vault.Result
-		res, err = c.writer.Revise(t.Context(), "a.md", func(note []byte) ([]byte, error) {
+		res, err = vault.Reviser{c.writer}.Revise(t.Context(), "a.md", func(note []byte) ([]byte, error) {
 			return noteedit.Splice(note, stamp(fmt.Sprint(n, i)))
 		})
 		if outcome = res.Outcome; err != nil || outcome != vault.Written {

@@ -47,7 +47,7 @@ func stories() []story {
 	move := func(t *testing.T, w *vault.Writer) (vault.Result, error) { return w.Move(t.Context(), "a.md", "c.md") }
 	revise := func(t *testing.T, w *vault.Writer) (res vault.Result, err error) {
 		for _, text := range []string{"1", "2"} {
-			res, err = w.Revise(t.Context(), "a.md", func(note []byte) ([]byte, error) {
+			res, err = vault.Reviser{w}.Revise(t.Context(), "a.md", func(note []byte) ([]byte, error) {
 				return noteedit.Splice(note, stamp(text))
 			})
 			if err != nil {

@@ -48,9 +48,14 @@ func (v *Vault) Relink(note []byte, change func(markdown.Link) (Target, bool)) (
 	return out, n, nil
 }
 
+// Parse reads the bytes of a note as [Vault.Read] does. It has no path, times or digest.
+func (v *Vault) Parse(note []byte) *Note {
+	return parse(v.markdown.Read, File{Size: int64(len(note))}, note)
+}
+
 // outline reads a note's bytes, and returns them as its readers have them, with the end of the frontmatter.
 func (v *Vault) outline(note []byte) (n *Note, src []byte, body int) {
-	n = parse(v.markdown.Read, File{Size: int64(len(note))}, note)
+	n = v.Parse(note)
 	src, _ = lex.Normalize(note[lex.TextStart(note):])
 	_, body, _ = frontmatter.Find(src)
 	lex.MaskComments(src[body:])

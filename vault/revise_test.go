@@ -24,7 +24,7 @@ func TestRevise(t *testing.T) {
 	res, err := d.writer.Create(t.Context(), "a.md", []byte("one\n"))
 	wantOutcome(t, res, err, vault.Written, "")
 	for _, line := range []string{"two\n", "three\n"} {
-		res, err = d.writer.Revise(t.Context(), "a.md", adding(line))
+		res, err = vault.Reviser{d.writer}.Revise(t.Context(), "a.md", adding(line))
 		wantOutcome(t, res, err, vault.Written, "")
 	}
 	want := "one\ntwo\nthree\n"
@@ -32,11 +32,12 @@ func TestRevise(t *testing.T) {
 		t.Errorf("the note is %q, the digest %x", got, res.Digest)
 	}
 	failed := errors.New("no")
-	if res, err := d.writer.Revise(t.Context(), "a.md", func([]byte) ([]byte, error) { return nil, failed }); err != failed || res.Outcome != "" {
+	res, err = vault.Reviser{d.writer}.Revise(t.Context(), "a.md", func([]byte) ([]byte, error) { return nil, failed })
+	if err != failed || res.Outcome != "" {
 		t.Errorf("a change that fails answered %+v, %v", res, err)
 	}
 	d.save(t, "a.md", "the user's\n")
-	res, err = d.writer.Revise(t.Context(), "a.md", adding("four\n"))
+	res, err = vault.Reviser{d.writer}.Revise(t.Context(), "a.md", adding("four\n"))
 	wantOutcome(t, res, err, vault.Later, vault.NotQuiet)
 	d.clock.Add(time.Hour)
 	res, err = d.writer.Update(t.Context(), "a.md", stamp("1"))
@@ -57,12 +58,12 @@ func TestALateSaveAfterSeveralWrites(t *testing.T) {
 			must(t, err)
 			var res vault.Result
 			for _, line := range []string{"one\n", "two\n"} {
-				res, err = d.writer.Revise(t.Context(), "a.md", adding(line))
+				res, err = vault.Reviser{d.writer}.Revise(t.Context(), "a.md", adding(line))
 				wantOutcome(t, res, err, vault.Written, "")
 			}
-			res, err = d.writer.Rename(t.Context(), "a.md", "B/b.md", res.Digest)
+			res, err = vault.Reviser{d.writer}.Rename(t.Context(), "a.md", "B/b.md", res.Digest)
 			wantOutcome(t, res, err, vault.Written, "")
-			res, err = d.writer.Revise(t.Context(), "B/b.md", adding("three\n"))
+			res, err = vault.Reviser{d.writer}.Revise(t.Context(), "B/b.md", adding("three\n"))
 			wantOutcome(t, res, err, vault.Written, "")
 			_, err = io.WriteString(f, "late\n")
 			must(t, errors.Join(err, f.Close()))
@@ -86,20 +87,20 @@ func TestALateSaveAfterSeveralWrites(t *testing.T) {
 func TestRenameAndWithdraw(t *testing.T) {
 	d := newDesk(t, files{"a.md": "a\n", "b.md": "b\n"})
 	sum := sha256.Sum256([]byte("a\n"))
-	res, err := d.writer.Rename(t.Context(), "a.md", "B.md", sum)
+	res, err := vault.Reviser{d.writer}.Rename(t.Context(), "a.md", "B.md", sum)
 	wantOutcome(t, res, err, vault.Refused, vault.NameTaken)
-	res, err = d.writer.Rename(t.Context(), "a.md", "c.md", sha256.Sum256(nil))
+	res, err = vault.Reviser{d.writer}.Rename(t.Context(), "a.md", "c.md", sha256.Sum256(nil))
 	wantOutcome(t, res, err, vault.Conflict, vault.HumanChanged)
-	res, err = d.writer.Withdraw(t.Context(), "a.md", sha256.Sum256(nil))
+	res, err = vault.Reviser{d.writer}.Withdraw(t.Context(), "a.md", sha256.Sum256(nil))
 	wantOutcome(t, res, err, vault.Conflict, vault.HumanChanged)
-	res, err = d.writer.Revise(t.Context(), "a.md", adding("1\n"))
+	res, err = vault.Reviser{d.writer}.Revise(t.Context(), "a.md", adding("1\n"))
 	wantOutcome(t, res, err, vault.Written, "")
-	data, res, err := d.writer.Current(t.Context(), "a.md")
+	data, res, err := vault.Reviser{d.writer}.Current(t.Context(), "a.md")
 	wantOutcome(t, res, err, vault.Written, "")
 	if string(data) != "a\n1\n" {
 		t.Errorf("read %q", data)
 	}
-	res, err = d.writer.Withdraw(t.Context(), "a.md", res.Digest)
+	res, err = vault.Reviser{d.writer}.Withdraw(t.Context(), "a.md", res.Digest)
 	wantOutcome(t, res, err, vault.Written, "")
 	if kept := d.kept(t); !slices.Contains(kept, "a\n1\n") || !slices.Contains(kept, "a\n") {
 		t.Errorf("the backups are %q", kept)

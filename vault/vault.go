@@ -34,7 +34,7 @@
 //   - A note that another program changed within 10 seconds, has a copy of a sync tool beside
 //     it, holds the marks of a merge, or lies where git is at work, waits. So does one that
 //     emberd wrote within a minute, because a program that had it open may still save; only
-//     [Writer.Revise] and its neighbors go on, and keep watching for such a save.
+//     a [Reviser] goes on, and such a save is still put back.
 //   - Mode, owner and extended attributes stay, or the note is refused, and so are
 //     symbolic links, hard links and read-only notes.
 //

@@ -379,11 +379,11 @@ func (w *Writer) Move(ctx context.Context, name, to string) (Result, error) {
 	if held != nil || err != nil {
 		return result(held), err
 	}
-	return w.move(&w.guard, s, name, to)
+	return move(w, &w.guard, s, name, to)
 }
 
 // move renames a note that was read.
-func (w *Writer) move(g *guard, s *snapshot, name, to string) (Result, error) {
+func move(w *Writer, g *guard, s *snapshot, name, to string) (Result, error) {
 	if held, err := g.free(to, odd); held != nil || err != nil {
 		return result(held), err
 	}

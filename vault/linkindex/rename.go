@@ -153,7 +153,8 @@ func (r *Renaming) forms(source, target, led string) (all []string) {
 	}
 	parts := strings.Split(led, "/")
 	count := 1 + strings.Count(strings.Trim(target, "/"), "/")
-	if strings.Contains(target, "/") && notename.Fold(notename.TrimExtension(target)) == notename.Fold(notename.TrimExtension(r.From)) {
+	folded := func(p string) string { return notename.Fold(notename.TrimExtension(p)) }
+	if strings.Contains(target, "/") && folded(target) == folded(r.From) {
 		count = len(parts)
 	}
 	for n := min(count, len(parts)); n <= len(parts); n++ {
