@@ -198,8 +198,8 @@ func graph() map[string]edges {
 		"engine/purge": {
 			ours: []string{
 				"embedding", "engine/cleanup", "engine/core", "engine/health", "engine/listnotes",
-				"engine/notesync", "engine/promote", "engine/semantic", "internal/backup", "internal/durable", "memory", "op",
-				"stm", "vault", "vectors",
+				"engine/notesync", "engine/notewrite", "engine/promote", "engine/semantic", "internal/backup",
+				"internal/durable", "memory", "op", "stm", "vault", "vectors",
 			},
 		},
 		"engine/recall": {

@@ -131,7 +131,7 @@ func (f *Features) wireMaintenance(v *core.View, s *state) {
 	f.Agents = &agents.Agents{View: v, State: &s.agents, Lifecycle: f.Lifecycle, Memories: f.Memories, Merge: f.Merge,
 		Notes: f.Notes, Promote: f.Promote, Review: f.Review}
 	f.Purge = &purge.Purge{View: v, State: &s.purge, Cleanup: f.Cleanup, Health: f.Health, Lists: f.Lists,
-		Promote: f.Promote, Semantic: f.Semantic, Sync: f.Sync}
+		NoteWrite: f.NoteWrite, Promote: f.Promote, Semantic: f.Semantic, Sync: f.Sync}
 	f.Admin = &admin.Admin{View: v, State: &s.admin, Agents: f.Agents, Cleanup: f.Cleanup, Lifecycle: f.Lifecycle,
 		Lists: f.Lists, Notes: f.Notes, Sync: f.Sync, Promote: f.Promote, Purge: f.Purge, Semantic: f.Semantic,
 		Storage: f.Storage, Texts: f.Texts}

@@ -141,6 +141,10 @@ func (e *NoteWrite) checkFree(from, to string) error {
 			"the note %q was not moved: %q differs from it by capitals alone, which some systems take for the same "+
 				"name; rename it in Obsidian", from, to).At("to")
 	}
+	if _, err := e.Notes.Vault.Root.Load().Stat(to); err == nil {
+		return memory.Errorf(memory.Conflict, "the note %q was not moved: %q already exists; choose another path", from,
+			to).At("to")
+	}
 	got, err := e.Promote.Writing.Do(func(w *vault.Writer) (vault.Result, error) { return w.CanCreate(to, nil) })
 	if err != nil {
 		return e.errWrite(to, err)

@@ -2,6 +2,7 @@ package notewrite
 
 import (
 	"context"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -72,6 +73,10 @@ func newPath(name string) (string, error) {
 	}
 	if !strings.EqualFold(path.Ext(name), ".md") {
 		name += ".md"
+	}
+	if !fs.ValidPath(name) {
+		return "", memory.Errorf(memory.Invalid,
+			"invalid path %.200q; use one from the root of the vault, such as Agents/Plan.md", name).At("path")
 	}
 	parts := strings.Split(name, "/")
 	for i, part := range parts {

@@ -248,5 +248,13 @@ func (e *NoteWrite) exactly(ctx context.Context, j *notejournal.Entry, m *move) 
 	return nil
 }
 
+// Erase removes the texts from before changes in which drop finds what was purged. Their entries cannot be undone.
+func (e *NoteWrite) Erase(drop func(note []byte) bool) error {
+	if e.Notes.Vault == nil {
+		return nil
+	}
+	return e.Journal.Erase(drop)
+}
+
 // hexDigest returns a digest as the journal has it.
 func hexDigest(sum [sha256.Size]byte) string { return hex.EncodeToString(sum[:]) }
