@@ -139,3 +139,11 @@ type Activity struct {
 	By   memory.Actor `json:"by,omitzero"`    // who changed it, if that is known
 	Tx   string       `json:"tx,omitempty"`
 }
+
+// Changed returns how many memories or notes the entry changed, and the words for one and for several.
+func (e *Entry) Changed() (n int, one, many string) {
+	if len(e.Notes) > 0 {
+		return len(e.Notes), "note", "notes"
+	}
+	return e.IDs, "memory", "memories"
+}

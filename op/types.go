@@ -459,14 +459,6 @@ type Entry struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Changed returns how many memories or notes the entry changed, and the words for one and for several.
-func (e *Entry) Changed() (n int, one, many string) {
-	if len(e.Notes) > 0 {
-		return len(e.Notes), "note", "notes"
-	}
-	return e.IDs, "memory", "memories"
-}
-
 // TrashListRequest pages through the trash.
 type TrashListRequest struct {
 	Limit  int    `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`

@@ -20,23 +20,24 @@ import (
 func noteTools() []*tool.Tool {
 	tools := []*tool.Tool{
 		noteTool("note_context", "Read a note in context", op.Read,
-			"Read a vault note with its digest, links, backlinks and related memories. Call it before you change a note; "+
-				"for a note alone or several, call memory_open. Returns the text and what is around it.", noteContext),
+			"Read a vault note with its digest, links, backlinks and related memories. Call it before you change a "+
+				"note; for a note alone or several, call memory_open. Returns the text and what is around it.", noteContext),
 		noteTool("note_write", "Write a note", op.Destructive,
-			"Create a note, or replace all of one. Call it for a new document; to add to a note or change a part, call "+
-				"note_append or note_edit, and for one fact memory_add. Returns the digest and the tx to undo it.", noteWrite),
+			"Create a note, or replace all of one. Call it for a new document; to add to a note or change a part, "+
+				"call note_append or note_edit, and for one fact memory_add. Returns the digest and the tx to undo it.",
+			noteWrite),
 		noteTool("note_append", "Append to a note", op.Write,
-			"Add Markdown at the end of a note, or of the text below a heading. Call it for logs and lists; it needs no "+
-				"digest. Returns the digest and the tx to undo it.", noteAppend),
+			"Add Markdown at the end of a note, or of the text below a heading. Call it for logs and lists; it "+
+				"needs no digest. Returns the digest and the tx to undo it.", noteAppend),
 		noteTool("note_edit", "Edit a note", op.Destructive,
-			"Replace a text or a section of a note, or set and remove properties. Call it instead of note_write to keep "+
-				"the rest as it is. Returns the digest and the tx to undo it.", noteEdit),
+			"Replace a text or a section of a note, or set and remove properties. Call it instead of note_write to "+
+				"keep the rest as it is. Returns the digest and the tx to undo it.", noteEdit),
 		noteTool("note_move", "Move a note", op.Destructive,
 			"Rename a note or move it to another folder, and change the links that lead to it. Call it instead of "+
 				"writing a copy. Returns the notes whose links changed and the tx to undo it.", noteMove),
 		noteTool("recent_activity", "Show recent activity", op.Read,
-			"List notes and memories by their last change, and who made it. Call it to see what happened since you last "+
-				"looked. Returns one line each.", recentActivity),
+			"List notes and memories by their last change, and who made it. Call it to see what happened since you "+
+				"last looked. Returns one line each.", recentActivity),
 	}
 	advise := noteAdvice()
 	for _, t := range tools {

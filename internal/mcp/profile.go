@@ -64,5 +64,6 @@ func toolsOf(p Profile) ([]*tool.Tool, error) {
 
 // allTools returns every tool.
 func allTools() []*tool.Tool {
-	return slices.Concat(agentTools(), noteTools(), cortexgraph.Tools(), reference.Tools(), healthTools(), operationTools())
+	return slices.Concat(agentTools(), noteTools(), cortexgraph.Tools(), reference.Tools(), healthTools(),
+		operationTools())
 }
