@@ -21,7 +21,8 @@ func noteTools() []*tool.Tool {
 	tools := []*tool.Tool{
 		noteTool("note_context", "Read a note in context", op.Read,
 			"Read a vault note with its digest, links, backlinks and related memories. Call it before you change a "+
-				"note; for a note alone or several, call memory_open. Returns the text and what is around it.", noteContext),
+				"note; for a note alone or several, call memory_open. Returns the text and what is around it.",
+			noteContext),
 		noteTool("note_write", "Write a note", op.Destructive,
 			"Create a note, or replace all of one. Call it for a new document; to add to a note or change a part, "+
 				"call note_append or note_edit, and for one fact memory_add. Returns the digest and the tx to undo it.",
