@@ -56,7 +56,7 @@ func graph() map[string]edges {
 				"engine/admin", "engine/agents", "engine/cleanup", "engine/core", "engine/graph",
 				"engine/health", "engine/history", "engine/learn", "engine/lifecycle",
 				"engine/listnotes", "engine/memories", "engine/merge", "engine/notes",
-				"engine/notesync", "engine/promote", "engine/purge", "engine/recall", "engine/review",
+				"engine/notesync", "engine/notewrite", "engine/promote", "engine/purge", "engine/recall", "engine/review",
 				"engine/search", "engine/semantic", "engine/similar", "engine/storage",
 				"engine/textmerge", "engine/transfer", "internal/access", "internal/contain", "internal/durable",
 				"internal/echo", "internal/ledger", "internal/text/analysis", "memory", "op", "stm",
@@ -125,7 +125,8 @@ func graph() map[string]edges {
 		"engine/history": {
 			ours: []string{
 				"engine/core", "engine/graph", "engine/lifecycle", "engine/memories", "engine/notes",
-				"engine/notesync", "engine/promote", "engine/similar", "memory", "op", "stm", "vault",
+				"engine/notesync", "engine/notewrite", "engine/promote", "engine/similar", "internal/notejournal", "memory",
+				"op", "stm", "vault",
 			},
 		},
 		"engine/learn": {
@@ -179,6 +180,14 @@ func graph() map[string]edges {
 				"vault/noteedit", "vault/notename", "watcher",
 			},
 		},
+		"engine/notewrite": {
+			ours: []string{
+				"engine/core", "engine/notes", "engine/promote", "engine/search", "internal/access",
+				"internal/notejournal", "memory", "op", "stm", "vault", "vault/frontmatter", "vault/lex",
+				"vault/linkindex", "vault/markdown", "vault/neutralize", "vault/noteedit", "vault/notename",
+			},
+			others: []string{"github.com/aymanbagabas/go-udiff"},
+		},
 		"engine/promote": {
 			ours: []string{
 				"decay", "engine/core", "engine/graph", "engine/notes", "internal/durable", "memory", "op",
@@ -189,8 +198,8 @@ func graph() map[string]edges {
 		"engine/purge": {
 			ours: []string{
 				"embedding", "engine/cleanup", "engine/core", "engine/health", "engine/listnotes",
-				"engine/notesync", "engine/promote", "engine/semantic", "internal/backup", "internal/durable", "memory", "op",
-				"stm", "vault", "vectors",
+				"engine/notesync", "engine/notewrite", "engine/promote", "engine/semantic", "internal/backup",
+				"internal/durable", "memory", "op", "stm", "vault", "vectors",
 			},
 		},
 		"engine/recall": {
@@ -533,6 +542,9 @@ func graph() map[string]edges {
 		"internal/notegen/reviewnote": {
 			ours:   []string{"internal/notegen", "memory", "op"},
 			others: []string{"github.com/yuin/goldmark"},
+		},
+		"internal/notejournal": {
+			ours: []string{"internal/durable", "internal/stamp", "memory"},
 		},
 		"internal/notify": {
 			ours: []string{"internal/text", "memory"},

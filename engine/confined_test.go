@@ -165,6 +165,15 @@ func breakouts() map[*op.Spec][]breakout {
 		op.Unrelate.Spec: {try("a relation to an unseen memory", op.Unrelate, memory.NotFound, func(w *confinedWorld) *op.UnrelateRequest {
 			return &op.UnrelateRequest{ID: w.hiddenRelation}
 		})},
+		op.NoteWrite.Spec: {try("a note in no folder of the token", op.NoteWrite, memory.Forbidden, func(*confinedWorld) *op.NoteWriteRequest {
+			return &op.NoteWriteRequest{Path: "Memories/Wages.md", Text: "#work the wages are paid on Monday"}
+		})},
+		op.NoteAppend.Spec: {try("the note of an unseen memory", op.NoteAppend, memory.NotFound, func(w *confinedWorld) *op.NoteAppendRequest {
+			return &op.NoteAppendRequest{Path: hidden(w), Text: "the wages are paid on Monday"}
+		})},
+		op.NoteEdit.Spec: {try("the note of an unseen memory", op.NoteEdit, memory.NotFound, func(w *confinedWorld) *op.NoteEditRequest {
+			return &op.NoteEditRequest{Path: hidden(w), Find: "a", Replace: "b"}
+		})},
 		op.Undo.Spec: {try("a change of the owner", op.Undo, memory.NotFound, func(w *confinedWorld) *op.UndoRequest {
 			return &op.UndoRequest{Tx: w.hiddenTx, Force: true}
 		})},

@@ -29,6 +29,7 @@ import (
 	"emberd/engine/merge"
 	"emberd/engine/notes"
 	"emberd/engine/notesync"
+	"emberd/engine/notewrite"
 	"emberd/engine/review"
 	"emberd/engine/search"
 	"emberd/engine/semantic"
@@ -146,6 +147,7 @@ func newState(opt *core.Options, analyzer *analysis.Analyzer) *state {
 	return &state{
 		notes:     notes.State{Wishes: make(chan memory.ID, notes.MaxWishes)},
 		semantic:  semantic.State{Meaning: semantic.NewEmbeddings(opt)},
+		noteWrite: notewrite.NewState(opt),
 		search:    search.State{LookedBack: make(chan struct{}, 1)},
 		lifecycle: lifecycle.State{Author: lifecycle.NewAuthor(opt, analyzer), Scheduler: lifecycle.NewScheduler()},
 		merge:     merge.State{Reported: merge.NewReportedClusters(opt)},
@@ -226,13 +228,7 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.StaleList.Handle(e.Admin.StaleList))
 	add(op.StaleDecide.Handle(e.Admin.StaleDecide))
 	add(op.BackupCreate.Handle(e.Storage.BackupCreate))
-	add(op.VaultCheck.Handle(e.Sync.VaultCheck))
-	add(op.VaultConfirm.Handle(e.Sync.VaultConfirm))
-	add(op.VaultRelease.Handle(e.Sync.VaultRelease))
-	add(op.VaultOpen.Handle(e.Sync.VaultOpen))
-	add(op.Links.Handle(e.Sync.NoteLinks))
-	add(op.Open.Handle(e.Sync.Open))
-	add(op.NoteRead.Handle(e.Notes.NoteRead))
+	e.addVaultOps(add)
 	add(op.Complete.Handle(e.Memories.Complete))
 	add(op.Keeper.Handle(e.Admin.PrimaryDevice))
 	add(op.KeeperHere.Handle(e.Admin.ClaimPrimary))
@@ -253,6 +249,23 @@ func (e *Engine) table() map[string]op.Handler {
 	e.Admin.AddTokens(add)
 	add(op.Version.Handle(e.Admin.Version))
 	return t
+}
+
+// addVaultOps adds the handlers of the vault and its notes.
+func (e *Engine) addVaultOps(add func(*op.Spec, op.Handler)) {
+	add(op.VaultCheck.Handle(e.Sync.VaultCheck))
+	add(op.VaultConfirm.Handle(e.Sync.VaultConfirm))
+	add(op.VaultRelease.Handle(e.Sync.VaultRelease))
+	add(op.VaultOpen.Handle(e.Sync.VaultOpen))
+	add(op.Links.Handle(e.Sync.NoteLinks))
+	add(op.Open.Handle(e.Sync.Open))
+	add(op.NoteRead.Handle(e.Notes.NoteRead))
+	add(op.NoteWrite.Handle(e.NoteWrite.Write))
+	add(op.NoteAppend.Handle(e.NoteWrite.Append))
+	add(op.NoteEdit.Handle(e.NoteWrite.Edit))
+	add(op.NoteMove.Handle(e.NoteWrite.Move))
+	add(op.NoteContext.Handle(e.NoteWrite.Context))
+	add(op.RecentActivity.Handle(e.NoteWrite.Recent))
 }
 
 // addMaintenanceOps adds the handlers of review, agents, health and cleanup.

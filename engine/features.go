@@ -15,6 +15,7 @@ import (
 	"emberd/engine/merge"
 	"emberd/engine/notes"
 	"emberd/engine/notesync"
+	"emberd/engine/notewrite"
 	"emberd/engine/promote"
 	"emberd/engine/purge"
 	"emberd/engine/recall"
@@ -43,6 +44,7 @@ type Features struct {
 	Transfer  *transfer.Transfer
 	Lists     *listnotes.Lists
 	Sync      *notesync.Sync
+	NoteWrite *notewrite.NoteWrite
 	History   *history.History
 	Learn     *learn.Learn
 	Merge     *merge.Merge
@@ -65,6 +67,7 @@ type state struct {
 	lifecycle lifecycle.State
 	lists     listnotes.State
 	sync      notesync.State
+	noteWrite notewrite.State
 	learn     learn.State
 	merge     merge.State
 	review    review.State
@@ -103,8 +106,10 @@ func wire(v *core.View, s *state) *Features {
 func (f *Features) wireNotes(v *core.View, s *state) {
 	f.Lists = &listnotes.Lists{View: v, State: &s.lists, Lifecycle: f.Lifecycle, Notes: f.Notes, Promote: f.Promote}
 	f.Sync = &notesync.Sync{View: v, State: &s.sync, Lifecycle: f.Lifecycle, Notes: f.Notes, Promote: f.Promote}
+	f.NoteWrite = &notewrite.NoteWrite{View: v, State: &s.noteWrite, Notes: f.Notes, Promote: f.Promote,
+		Search: f.Search}
 	f.History = &history.History{View: v, Lifecycle: f.Lifecycle, Memories: f.Memories, Notes: f.Notes, Sync: f.Sync,
-		Promote: f.Promote, Similar: f.Similar}
+		NoteWrite: f.NoteWrite, Promote: f.Promote, Similar: f.Similar}
 	f.Learn = &learn.Learn{View: v, State: &s.learn, Graph: f.Graph, Lifecycle: f.Lifecycle, Memories: f.Memories,
 		Notes: f.Notes, Promote: f.Promote, Recall: f.Recall, Search: f.Search, Similar: f.Similar}
 }
@@ -126,7 +131,7 @@ func (f *Features) wireMaintenance(v *core.View, s *state) {
 	f.Agents = &agents.Agents{View: v, State: &s.agents, Lifecycle: f.Lifecycle, Memories: f.Memories, Merge: f.Merge,
 		Notes: f.Notes, Promote: f.Promote, Review: f.Review}
 	f.Purge = &purge.Purge{View: v, State: &s.purge, Cleanup: f.Cleanup, Health: f.Health, Lists: f.Lists,
-		Promote: f.Promote, Semantic: f.Semantic, Sync: f.Sync}
+		NoteWrite: f.NoteWrite, Promote: f.Promote, Semantic: f.Semantic, Sync: f.Sync}
 	f.Admin = &admin.Admin{View: v, State: &s.admin, Agents: f.Agents, Cleanup: f.Cleanup, Lifecycle: f.Lifecycle,
 		Lists: f.Lists, Notes: f.Notes, Sync: f.Sync, Promote: f.Promote, Purge: f.Purge, Semantic: f.Semantic,
 		Storage: f.Storage, Texts: f.Texts}

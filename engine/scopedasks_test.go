@@ -166,6 +166,9 @@ func (w *worlds) onNotes() map[string]func() attempt {
 	}
 	return map[string]func() attempt{
 		"note.read":       draws(w, op.NoteRead, func() *op.NoteReadRequest { return &op.NoteReadRequest{Path: note()} }),
+		"note.context":    draws(w, op.NoteContext, func() *op.NoteContextRequest { return &op.NoteContextRequest{Path: note()} }),
+		"note.append":     draws(w, op.NoteAppend, func() *op.NoteAppendRequest { return &op.NoteAppendRequest{Path: note(), Text: "x", Preview: true} }),
+		"recent.activity": draws(w, op.RecentActivity, func() *op.RecentActivityRequest { return &op.RecentActivityRequest{Of: op.ActivityMemories} }), // the times of notes are those of the disk
 		"links":           draws(w, op.Links, func() *op.LinksRequest { return &op.LinksRequest{Note: note()} }),
 		"why_not of note": draws(w, op.WhyNot, func() *op.WhyNotRequest { return &op.WhyNotRequest{Query: w.query(), Of: note(), Limit: 1} }),
 		"promote":         byRef(w, op.Promote, func(id string) *op.PromoteRequest { return &op.PromoteRequest{ID: id, Force: true} }),

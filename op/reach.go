@@ -19,13 +19,14 @@ func (s *Spec) Reach() Reach {
 		return Free
 	case Save.Spec, SaveBatch.Spec, Add.Spec, Edit.Spec, Forget.Spec, ForgetBatch.Spec, Touch.Spec, Observe.Spec,
 		Reinforce.Spec, Confirm.Spec,
-		Promote.Spec, Archive.Spec, Rekindle.Spec, Relate.Spec, RelateBatch.Spec, Unrelate.Spec, Undo.Spec:
+		Promote.Spec, Archive.Spec, Rekindle.Spec, Relate.Spec, RelateBatch.Spec, Unrelate.Spec, Undo.Spec,
+		NoteWrite.Spec, NoteAppend.Spec, NoteEdit.Spec:
 		return Scoped
 	case Search.Spec, Query.Spec, Verify.Spec, List.Spec, Show.Spec, OpenMany.Spec, Graph.Spec, WhyNot.Spec, Why.Spec,
 		Timeline.Spec, History.Spec,
 		Journal.Spec, EntityList.Spec, Knowledge.Spec, Complete.Spec, Stats.Spec, Status.Spec, AnalyzeMessage.Spec,
 		AnalyzeRecall.Spec,
-		NoteRead.Spec, Links.Spec, Open.Spec:
+		NoteRead.Spec, Links.Spec, Open.Spec, NoteContext.Spec, RecentActivity.Spec:
 		return Scoped
 	}
 	return Whole

@@ -109,6 +109,18 @@ var (
 		"Give the obsidian:// link that opens a note, or the note of a memory.")
 	NoteRead = define[NoteReadRequest, NoteReadResult]("note.read", "GET", "/v1/note", Read,
 		"Read the text of a note, whole or from some place on.")
+	NoteWrite = define[NoteWriteRequest, NoteChangeResult]("note.write", "POST", "/v1/note", Destructive,
+		"Create a note, or replace one that is as the caller read it.")
+	NoteAppend = define[NoteAppendRequest, NoteChangeResult]("note.append", "POST", "/v1/note/append", Write,
+		"Add a text at the end of a note or of a section.")
+	NoteEdit = define[NoteEditRequest, NoteChangeResult]("note.edit", "POST", "/v1/note/edit", Destructive,
+		"Replace a text or a section of a note, and set or remove properties.")
+	NoteMove = define[NoteMoveRequest, NoteChangeResult]("note.move", "POST", "/v1/note/move", Destructive,
+		"Rename or move a note; links that lead to it follow.")
+	NoteContext = define[NoteContextRequest, NoteContextResult]("note.context", "GET", "/v1/note/context", Read,
+		"Read a note with its links in both directions and related memories, within a bound.")
+	RecentActivity = define[RecentActivityRequest, RecentActivityResult]("recent.activity", "GET", "/v1/recent", Read,
+		"List the notes and memories that changed last, and who changed them.")
 	Complete = define[CompleteRequest, CompleteResult]("complete", "GET", "/v1/complete", Read,
 		"Complete the beginning of a tag, an id, a project or the path of a note.")
 	Keeper = define[KeeperRequest, KeeperResult]("keeper", "GET", "/v1/keeper", Read,
@@ -227,7 +239,8 @@ func Table() []*Spec {
 		QuarantineList.Spec, QuarantineShow.Spec, QuarantineAccept.Spec, QuarantineDrop.Spec, StaleList.Spec,
 		StaleDecide.Spec, BackupCreate.Spec,
 		VaultCheck.Spec, VaultConfirm.Spec, VaultRelease.Spec, VaultOpen.Spec,
-		Links.Spec, Open.Spec, NoteRead.Spec, Complete.Spec, Keeper.Spec,
+		Links.Spec, Open.Spec, NoteRead.Spec, NoteWrite.Spec, NoteAppend.Spec, NoteEdit.Spec, NoteMove.Spec,
+		NoteContext.Spec, RecentActivity.Spec, Complete.Spec, Keeper.Spec,
 		KeeperHere.Spec, Status.Spec, Stats.Spec,
 		Add.Spec, Query.Spec, Verify.Spec, Reinforce.Spec, Confirm.Spec, EntityList.Spec, Knowledge.Spec,
 		EngineStatus.Spec, EnginePause.Spec, EngineResume.Spec, Embed.Spec, Compact.Spec,

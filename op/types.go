@@ -439,10 +439,11 @@ type UndoResult struct {
 	Items  []UndoItem `json:"items"`
 }
 
-// UndoItem is the fate of one memory: removed, restored, reverted, or left
+// UndoItem is the fate of one memory or note: removed, restored, reverted, or left
 // because it was changed since.
 type UndoItem struct {
-	ID     memory.ID `json:"id"`
+	ID     memory.ID `json:"id,omitempty"`   // of a memory
+	Path   string    `json:"path,omitempty"` // of a note
 	Action string    `json:"action"`
 	Reason string    `json:"reason,omitempty"`
 }
@@ -454,6 +455,8 @@ type Entry struct {
 	At   time.Time    `json:"at"`
 	By   memory.Actor `json:"by"`
 	IDs  int          `json:"ids"` // how many memories it changed
+	// Notes are the paths of notes that a caller changed; it changed no memory then.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // TrashListRequest pages through the trash.

@@ -135,6 +135,8 @@ const (
 	None        = wal.None
 	UndoVerb    = history.UndoVerb
 	Reverted    = history.Reverted
+	Removed     = history.Removed
+	Restored    = history.Restored
 	Left        = history.Left
 	Created     = history.Created
 	Forgot      = history.Forgot

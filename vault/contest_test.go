@@ -115,6 +115,7 @@ var strategies = []struct {
 	{"exchange", false, noExchange(), writeOurs},
 	{"fallback", false, noExchange("exchange"), writeOurs},
 	{"exchange, backups on another disk", false, noExchange("export"), writeOurs},
+	{"exchange, two writes at once", false, noExchange(), reviseTwice},
 	{"control: read, write over", true, nil, func(t *testing.T, c *contest, n int) (vault.Outcome, error) { return c.writePlainly(n, false) }},
 	{"control: read, look again, rename", true, nil, func(t *testing.T, c *contest, n int) (vault.Outcome, error) { return c.writePlainly(n, true) }},
 }
@@ -126,6 +127,23 @@ func writeOurs(t *testing.T, c *contest, n int) (vault.Outcome, error) {
 		_, err = c.writer.Check(t.Context()) // while the human may not be done
 	}
 	return res.Outcome, err
+}
+
+func reviseTwice(t *testing.T, c *contest, n int) (outcome vault.Outcome, err error) {
+	for i := range 2 {
+		var res vault.Result
+		res, err = vault.Reviser{c.writer}.Revise(t.Context(), "a.md", func(note []byte) ([]byte, error) {
+			return noteedit.Splice(note, stamp(fmt.Sprint(n, i)))
+		})
+		if outcome = res.Outcome; err != nil || outcome != vault.Written {
+			break
+		}
+	}
+	if err == nil {
+		c.clock.Add(time.Second)
+		_, err = c.writer.Check(t.Context())
+	}
+	return outcome, err
 }
 
 func (c *contest) writePlainly(n int, again bool) (vault.Outcome, error) {
@@ -193,7 +211,7 @@ func (c *contest) round(t *testing.T, n int, write func(*testing.T, *contest, in
 // nothing. With EMBERD_PROOF there are 20,000 saves to a strategy; without, the control,
 // which loses a quarter of its saves, still shows that 108 are enough to notice a loss.
 func TestCase51ContestedSaves(t *testing.T) {
-	rounds, played := 12, strategies[:4] // the second control is too good to lose surely
+	rounds, played := 12, strategies[:5] // the second control is too good to lose surely
 	if os.Getenv("EMBERD_PROOF") != "" {
 		rounds, played = 20_000/len(saving)+1, strategies
 	}

@@ -14,6 +14,7 @@ import (
 	"emberd/internal/durable"
 	"emberd/internal/testutil/crashdisk"
 	"emberd/vault"
+	"emberd/vault/noteedit"
 )
 
 // story is a write, what a user does at one of its steps, and the texts that
@@ -44,7 +45,19 @@ func stories() []story {
 		return w.Remove(t.Context(), "a.md", sha256.Sum256([]byte(before)))
 	}
 	move := func(t *testing.T, w *vault.Writer) (vault.Result, error) { return w.Move(t.Context(), "a.md", "c.md") }
+	revise := func(t *testing.T, w *vault.Writer) (res vault.Result, err error) {
+		for _, text := range []string{"1", "2"} {
+			res, err = vault.Reviser{w}.Revise(t.Context(), "a.md", func(note []byte) ([]byte, error) {
+				return noteedit.Splice(note, stamp(text))
+			})
+			if err != nil {
+				break
+			}
+		}
+		return res, err
+	}
 	both := []string{before, stamped("1", before)}
+	three := []string{before, stamped("2", before), stamped("1", before)}
 	return []story{
 		{name: "update", write: update, note: both},
 		{name: "update a fresh note", write: update, note: both, fresh: true},
@@ -54,6 +67,9 @@ func stories() []story {
 		{name: "update and late save", write: update, note: both, late: true},
 		{name: "update aside and late save", aside: true, write: update, note: both, late: true},
 		{name: "remove and late save", write: remove, note: []string{before, ""}, late: true},
+		{name: "revise twice", write: revise, note: three},
+		{name: "revise twice aside", aside: true, write: revise, note: three},
+		{name: "revise twice and late save", write: revise, note: three, late: true},
 		{name: "create", write: create, note: []string{before}},
 		{name: "remove", write: remove, note: []string{before, ""}},
 		{name: "remove and save", write: remove, save: newer, note: []string{before, ""}},

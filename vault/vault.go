@@ -33,7 +33,8 @@
 //     60 seconds later, and put back if it is not that.
 //   - A note that another program changed within 10 seconds, has a copy of a sync tool beside
 //     it, holds the marks of a merge, or lies where git is at work, waits. So does one that
-//     emberd wrote within a minute, because a program that had it open may still save.
+//     emberd wrote within a minute, because a program that had it open may still save; only
+//     a [Reviser] goes on, and such a save is still put back.
 //   - Mode, owner and extended attributes stay, or the note is refused, and so are
 //     symbolic links, hard links and read-only notes.
 //

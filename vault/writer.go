@@ -376,10 +376,15 @@ func (w *Writer) Move(ctx context.Context, name, to string) (Result, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s, held, err := w.ready(ctx, name)
-	if held == nil && err == nil {
-		held, err = w.free(to, odd)
-	}
 	if held != nil || err != nil {
+		return result(held), err
+	}
+	return move(w, &w.guard, s, name, to)
+}
+
+// move renames a note that was read.
+func move(w *Writer, g *guard, s *snapshot, name, to string) (Result, error) {
+	if held, err := g.free(to, odd); held != nil || err != nil {
 		return result(held), err
 	}
 	if made, err := makeFolder(w.notes, path.Dir(to)); err != nil {

@@ -102,6 +102,7 @@ func aliasCalls() []byAlias {
 		{spec: op.Open.Spec, before: promoteFirst, silent: true, http: func(a, _ string) any { return &op.OpenRequest{Ref: a} }, mcp: `{"ref":"A"}`,
 			cli: []string{"open", "A", "--print"}},
 		{spec: op.NoteRead.Spec, before: promoteFirst, http: func(a, _ string) any { return &op.NoteReadRequest{Path: a} }, mcp: `{"path":"A"}`},
+		{spec: op.NoteContext.Spec, before: promoteFirst, http: func(a, _ string) any { return &op.NoteContextRequest{Path: a} }, mcp: `{"path":"A"}`},
 		{spec: op.Complete.Spec, http: func(a, _ string) any { return &op.CompleteRequest{What: op.CompleteIDs, Prefix: a} }, mcp: `{"what":"ids","prefix":"A"}`},
 	}
 	return calls
@@ -109,14 +110,14 @@ func aliasCalls() []byAlias {
 
 // notByAlias are the operations that take no memory. Those that take the id of something
 // else (a relation, a review item, a line of the log, a journal entry) are among them, and
-// stale.decide, which takes a device that was silent for long.
+// those that write notes, for notes of memories are edited as memories, and stale.decide, which takes a device that was silent for long.
 func notByAlias() []*op.Spec {
 	return []*op.Spec{op.Search.Spec, op.List.Spec, op.Unrelate.Spec, op.Graph.Spec, op.PromoteAuto.Spec, op.AnalyzeMessage.Spec, op.AnalyzeRecall.Spec, op.GC.Spec,
 		op.Clusters.Spec, op.Consolidate.Spec, op.AgentsRun.Spec, op.ReviewList.Spec, op.ReviewShow.Spec, op.ReviewClaim.Spec, op.ReviewClose.Spec, op.Health.Spec,
 		op.HealthStale.Spec, op.HealthLowAccess.Spec, op.HealthDuplicates.Spec, op.Migrate.Spec, op.Cleanup.Spec, op.CleanupReport.Spec, op.CleanupRollback.Spec,
 		op.CleanupHistory.Spec, op.LifecycleRun.Spec, op.LifecycleStatus.Spec, op.Journal.Spec, op.AuditForgive.Spec, op.Undo.Spec, op.TrashList.Spec, op.Export.Spec,
 		op.Import.Spec, op.QuarantineList.Spec, op.QuarantineShow.Spec, op.QuarantineAccept.Spec, op.QuarantineDrop.Spec, op.StaleList.Spec, op.StaleDecide.Spec,
-		op.BackupCreate.Spec, op.VaultCheck.Spec, op.VaultConfirm.Spec, op.VaultRelease.Spec, op.VaultOpen.Spec, op.Links.Spec, op.Keeper.Spec, op.KeeperHere.Spec, op.Status.Spec, op.Stats.Spec, op.Add.Spec,
+		op.BackupCreate.Spec, op.VaultCheck.Spec, op.VaultConfirm.Spec, op.VaultRelease.Spec, op.VaultOpen.Spec, op.Links.Spec, op.NoteWrite.Spec, op.NoteAppend.Spec, op.NoteEdit.Spec, op.NoteMove.Spec, op.RecentActivity.Spec, op.Keeper.Spec, op.KeeperHere.Spec, op.Status.Spec, op.Stats.Spec, op.Add.Spec,
 		op.Query.Spec, op.Verify.Spec, op.EntityList.Spec, op.EngineStatus.Spec, op.EnginePause.Spec, op.EngineResume.Spec, op.Embed.Spec, op.Compact.Spec,
 		op.TokenCreate.Spec, op.TokenList.Spec, op.TokenRevoke.Spec, op.Version.Spec}
 }

@@ -215,8 +215,8 @@ func TestAgentTellsAbsenceOfTheDaemonByCode(t *testing.T) {
 func TestAgentRefusals(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ args, stdin, want string }{
-		{"--tools everything", "", `emberd: there are no tools "everything"; use agent, all, cortexgraph or reference`},
-		{"--set mcp.tools=everything", "", `emberd: --set mcp.tools: must be agent, all, cortexgraph or reference`},
+		{"--tools everything", "", `emberd: there are no tools "everything"; use agent, notes, all, cortexgraph or reference`},
+		{"--set mcp.tools=everything", "", `emberd: --set mcp.tools: must be agent, notes, all, cortexgraph or reference`},
 		{"", "hello\n", `emberd: what came on stdin is not the Model Context Protocol`},
 	} {
 		a := newAgent(t, t.TempDir(), strings.Fields(tt.args)...)

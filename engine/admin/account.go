@@ -118,6 +118,13 @@ func countReturned(c *ledger.Call, s *op.Spec, req, res any) {
 		}
 	case *op.NoteReadResult:
 		c.Tokens, c.Reads = op.Tokens(res.Text), true
+	case *op.NoteContextResult:
+		c.Tokens, c.Reads = op.Tokens(res.Text), true
+		for i := range res.Memories {
+			c.Given = append(c.Given, res.Memories[i].ID)
+		}
+	case *op.NoteChangeResult: // the difference has text of the note
+		c.Tokens, c.Reads = op.Tokens(res.Diff), true
 	case *op.AuditResult, *op.CompleteResult, *op.StatusResult, *op.VersionResult:
 	default:
 		if s.Effect == op.Read {

@@ -58,6 +58,8 @@ type Options struct {
 	VaultArchive string
 	// VaultPromoted is the folder of new notes in the vault; "" is the vault itself.
 	VaultPromoted string
+	// VaultAgents are the folders in which callers may write notes, beside VaultPromoted; "" is the vault itself.
+	VaultAgents []string
 	// VaultIndex and VaultCore are the paths of the notes that list memories by section and
 	// core memories; "" writes none.
 	VaultIndex, VaultCore string

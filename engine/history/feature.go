@@ -10,6 +10,7 @@ import (
 	"emberd/engine/memories"
 	"emberd/engine/notes"
 	"emberd/engine/notesync"
+	"emberd/engine/notewrite"
 	"emberd/engine/promote"
 	"emberd/engine/similar"
 )
@@ -22,6 +23,7 @@ type History struct {
 	Memories  *memories.Memories
 	Notes     *notes.Notes
 	Sync      *notesync.Sync
+	NoteWrite *notewrite.NoteWrite
 	Promote   *promote.Promote
 	Similar   *similar.Similar
 }

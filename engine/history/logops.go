@@ -69,15 +69,18 @@ func (e *History) Journal(ctx context.Context, req *op.JournalRequest) (*op.Jour
 			return nil, core.BadCursor()
 		}
 	}
-	entries, total := e.Entries(ctx, before, limit+1)
+	found, total := e.Entries(ctx, before, limit+1)
 	res := &op.JournalResult{Entries: []op.JournalEntry{}, Total: total}
-	for i, j := range entries {
-		if i == limit {
-			res.NextCursor = entries[i-1].Tx
-			break
-		}
+	for _, j := range found {
 		res.Entries = append(res.Entries, op.JournalEntry{Undone: j.Undone, Undoes: j.Undoes,
 			Entry: op.Entry{Tx: j.Tx, Verb: j.Verb, At: j.At, By: j.By, IDs: len(j.IDs)}})
+	}
+	if err := e.addNoteEntries(res, req.Cursor); err != nil {
+		return nil, err
+	}
+	if len(res.Entries) > limit {
+		res.Entries = res.Entries[:limit]
+		res.NextCursor = res.Entries[limit-1].Tx
 	}
 	return res, nil
 }

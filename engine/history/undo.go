@@ -18,6 +18,9 @@ func (e *History) Undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult
 			"a run of the cleanup is writing its journal entry; try again when emberd cleanup history says that it "+
 				"is done")
 	}
+	if tx := e.noteEntry(ctx, req.Tx); tx != "" {
+		return e.NoteWrite.Undo(ctx, tx, req.DryRun)
+	}
 	entry, err := e.OwnEntry(ctx, req.Tx)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"emberd/engine/health"
 	"emberd/engine/listnotes"
 	"emberd/engine/notesync"
+	"emberd/engine/notewrite"
 	"emberd/engine/promote"
 	"emberd/engine/semantic"
 )
@@ -20,12 +21,13 @@ type Purge struct {
 	*core.View
 	*State
 
-	Cleanup  *cleanup.Cleanup
-	Health   *health.Health
-	Lists    *listnotes.Lists
-	Promote  *promote.Promote
-	Semantic *semantic.Semantic
-	Sync     *notesync.Sync
+	Cleanup   *cleanup.Cleanup
+	Health    *health.Health
+	Lists     *listnotes.Lists
+	NoteWrite *notewrite.NoteWrite
+	Promote   *promote.Promote
+	Semantic  *semantic.Semantic
+	Sync      *notesync.Sync
 }
 
 // State is what all views share.

@@ -55,6 +55,7 @@ func (e *Purge) Purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResul
 		{"reports of cleanups", func() error { return e.Cleanup.PurgeReports(id, res) }},
 		{"backups", func() error { return e.purgeBackups(id, req, res) }},
 		{"earlier versions of notes", func() error { return e.purgeNotes(id, req.DryRun, res) }},
+		{"texts from before changes of notes", func() error { return e.eraseNoteTexts(id, req.DryRun) }},
 		{"list of backups that hold it", func() error { return e.remember(id, res) }},
 		{"files of other devices", func() error { return e.addUnreached(ctx, id, res) }},
 	} {
@@ -214,6 +215,16 @@ func (e *Purge) purgeNotes(id memory.ID, dryRun bool, res *op.PurgeResult) error
 		return e.Opt.FS.SyncDir(dir)
 	}
 	return nil
+}
+
+// eraseNoteTexts removes the texts from which changes of notes that have the memory can be undone.
+func (e *Purge) eraseNoteTexts(id memory.ID, dryRun bool) error {
+	if dryRun {
+		return nil
+	}
+	return e.NoteWrite.Erase(func(note []byte) bool {
+		return core.CarriesID(vault.CarriedBy(note), id) || vault.ListIn(note) != ""
+	})
 }
 
 // head returns the beginning of a file, longer than any frontmatter that emberd writes.

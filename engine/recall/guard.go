@@ -59,6 +59,8 @@ func (g *Guard) Remember(res any) {
 		}
 	case *op.VerifyResult:
 		g.addMatches(res)
+	case *op.NoteContextResult:
+		g.Returned.Add(echo.Source{Path: res.Path, Modified: res.Modified}, res.Text, g.Opt.Now())
 	case *op.NoteReadResult:
 		g.Returned.Add(echo.Source{Path: res.Path, Modified: res.Modified}, res.Text, g.Opt.Now())
 	}

@@ -51,7 +51,7 @@ func (s *App) namedFlags() map[string]completer {
 		"scope": words("all", "memories", "notes", "archive"), "section": words(sections...),
 		"sort":       words("created", "used", "score", "uses", "accesses"),
 		"importance": words("low", "normal", "high", "core"), "origin": words("user", "agent", "tool", "web"),
-		"tools": words("agent", "all", "cortexgraph", "reference"), "mode": words("analysis", "full"),
+		"tools": words("agent", "notes", "all", "cortexgraph", "reference"), "mode": words("analysis", "full"),
 		"keep": words("higher_confidence", "higher_access", "id1", "id2"), "unit": words("turns", "facts"),
 		"expires": words("12h", "30d", "8w", "never"), "resume": s.CompleteRuns,
 	}
@@ -150,7 +150,7 @@ func (s *App) CompleteEntries(cmd *cobra.Command, args []string, _ string) ([]co
 			if e.Undone {
 				return ""
 			}
-			return cobra.CompletionWithDesc(e.Tx, e.Verb+", "+Count(e.IDs, "memory", "memories"))
+			return cobra.CompletionWithDesc(e.Tx, e.Verb+", "+Count(e.Changed()))
 		})
 	return out, directive | cobra.ShellCompDirectiveKeepOrder
 }

@@ -61,7 +61,7 @@ type Config struct {
 	LogLevel      string // debug, info, warn or error
 	Sandbox       string // auto, on or off
 	SecretsDetect string // block or off
-	Tools         string // agent, all, cortexgraph or reference
+	Tools         string // agent, notes, all, cortexgraph or reference
 	Form          string // of the answers to agents: auto, text or structured
 
 	Vaults    []string // without duplicates
@@ -101,6 +101,7 @@ type Vault struct {
 	ArchiveFolder  string
 	// IndexNote and CoreNote are notes, none if they are "".
 	IndexNote, CoreNote string
+	AgentFolders        []string // in which agents write, beside PromotedFolder; / is the vault itself
 }
 
 // Decay parametrises the decay score. Lambda is always filled in: an explicit one as given, else

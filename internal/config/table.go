@@ -75,6 +75,7 @@ func placeKeys(c *Config) []key {
 		{name: "vault.ignore", value: patterns(&c.Vault.Ignore)},
 		{name: "vault.promoted_folder", def: "Memories", value: folder(&c.Vault.PromotedFolder),
 			also: foreign("LTM_PROMOTED_FOLDER")},
+		{name: "vault.agent_folders", value: folders(&c.Vault.AgentFolders, 100)},
 		{name: "vault.archive_folder", def: "Memories/Archive", value: folder(&c.Vault.ArchiveFolder)},
 		{name: "vault.index_note", def: auto, value: note(&c.Vault.IndexNote)},
 		{name: "vault.core_note", def: auto, value: note(&c.Vault.CoreNote)},
@@ -178,7 +179,7 @@ func careKeys(c *Config) []key {
 
 func agentKeys(c *Config) []key {
 	return []key{
-		{name: "mcp.tools", def: "agent", value: choice(&c.Tools, "agent", "all", "cortexgraph", "reference")},
+		{name: "mcp.tools", def: "agent", value: choice(&c.Tools, "agent", "notes", "all", "cortexgraph", "reference")},
 		{name: "mcp.form", def: "auto", value: choice(&c.Form, "auto", "text", "structured")},
 		{name: "token_file", def: none, value: optionalPath(&c.TokenFile)},
 	}

@@ -387,6 +387,20 @@ func folder(to *string) value {
 	})
 }
 
+// folders is a list of folders inside a vault, or / for all of it; as one text they are joined by commas.
+func folders(to *[]string, most int) value {
+	v := list(to, ",", "a list of folders "+inVault+", or / for all of it", func(s string, e expander) (string, error) {
+		if s == "/" {
+			return s, nil
+		}
+		var one string
+		err := folder(&one).set(s, e)
+		return one, err
+	})
+	v.whole = true
+	return unique(v, to, most)
+}
+
 // note is a note inside a vault, or "auto", which stays as it is until it is filled in, or "none".
 func note(to *string) value {
 	set := folder(to).set

@@ -75,10 +75,10 @@ func agentWriters() []*tool.Tool {
 	}
 }
 
-// agentTool returns a tool of the profiles agent and all.
+// agentTool returns a tool of the profiles agent, notes and all.
 func agentTool[In, Out any](name, title string, effect op.Effect, about string,
 	run func(context.Context, *tool.Call, *In) (*Out, error)) *tool.Tool {
-	t := tool.Define(name, effect, about, run, Agent, All)
+	t := tool.Define(name, effect, about, run, Agent, Notes, All)
 	t.Def.Title = title
 	return t
 }

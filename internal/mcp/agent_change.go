@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -220,13 +221,13 @@ func agentUndo(ctx context.Context, c *tool.Call, in *agentUndoIn) (*agentUndone
 	if err != nil {
 		return nil, err
 	}
-	out := &agentUndone{Undid: res.Entry.Verb + " of " + plural(res.Entry.IDs, "memory", "memories"), Items: []string{},
+	out := &agentUndone{Undid: res.Entry.Verb + " of " + plural(res.Entry.Changed()), Items: []string{},
 		Tx: res.Tx}
 	if res.Tx == "" {
 		out.Undid = "nothing of the " + out.Undid
 	}
 	for _, item := range res.Items[:min(len(res.Items), op.MostShown/2)] {
-		line := item.ID.Short() + " " + item.Action
+		line := cmp.Or(item.Path, item.ID.Short()) + " " + item.Action
 		if item.Reason != "" {
 			line += ": " + item.Reason
 		}

@@ -69,7 +69,7 @@ func agentStatus(ctx context.Context, c *tool.Call, _ *agentStatusIn) (*agentSta
 	})
 	out.Projects = append(out.Projects, projects[:min(len(projects), maxProjects)]...)
 	for _, e := range journal.Entries {
-		c := agentChange{Tx: e.Tx, What: e.Verb + " of " + plural(e.IDs, "memory", "memories"),
+		c := agentChange{Tx: e.Tx, What: e.Verb + " of " + plural(e.Changed()),
 			When: e.At.Format("2006-01-02 15:04"),
 			By:   answer.OneLine(e.By.Via + " " + e.By.Client)}
 		if e.Undone {

@@ -30,11 +30,12 @@ Times are RFC 3339, or seconds since 1970 where CortexGraph has them so. null st
 `)
 	heads := map[Profile]string{
 		Agent:       "Few tools, for an agent that remembers; the default.",
+		Notes:       "The tools of agents, and these, which read and write notes in the folders of vault.agent_folders.",
 		CortexGraph: "The tools of CortexGraph, as its API reference has them.",
 		Reference:   "The tools of the memory server in the protocol's own repository.",
 		All:         "Every operation. The tools of CortexGraph are among them.",
 	}
-	for _, p := range []Profile{Agent, CortexGraph, Reference, All} {
+	for _, p := range []Profile{Agent, Notes, CortexGraph, Reference, All} {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", p, heads[p])
 		tools := checkedTools(t, p)
 		for _, name := range slices.Sorted(maps.Keys(tools)) {

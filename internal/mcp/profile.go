@@ -15,6 +15,7 @@ type Profile = tool.Profile
 // The profiles.
 const (
 	Agent       = tool.Agent
+	Notes       = tool.Notes
 	All         = tool.All
 	CortexGraph = tool.CortexGraph
 	Reference   = tool.Reference
@@ -31,7 +32,7 @@ func ParseProfile(name string) (Profile, error) {
 	if p := Profile(name); slices.Contains(Profiles(), p) {
 		return p, nil
 	}
-	return "", memory.Errorf(memory.Invalid, "there are no tools %q; use agent, all, cortexgraph or reference",
+	return "", memory.Errorf(memory.Invalid, "there are no tools %q; use agent, notes, all, cortexgraph or reference",
 		name).At("tools")
 }
 
@@ -63,5 +64,6 @@ func toolsOf(p Profile) ([]*tool.Tool, error) {
 
 // allTools returns every tool.
 func allTools() []*tool.Tool {
-	return slices.Concat(agentTools(), cortexgraph.Tools(), reference.Tools(), healthTools(), operationTools())
+	return slices.Concat(agentTools(), noteTools(), cortexgraph.Tools(), reference.Tools(), healthTools(),
+		operationTools())
 }

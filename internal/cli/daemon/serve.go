@@ -323,7 +323,7 @@ func EngineOptions(c *config.Config, log *slog.Logger) engine.Options {
 	o.Decay.Lambda, o.Decay.Beta = c.Decay.Lambda, c.Decay.Beta
 	o.LTMWeight, o.AgeExponent = c.Search.LTMWeight, c.Search.AgeExponent
 	o.Vaults, o.VaultIgnore, o.VaultArchive = c.Vaults, c.Vault.Ignore, c.Vault.ArchiveFolder
-	o.VaultPromoted = c.Vault.PromotedFolder
+	o.VaultPromoted, o.VaultAgents = c.Vault.PromotedFolder, c.Vault.AgentFolders
 	o.VaultIndex, o.VaultCore = c.Vault.IndexNote, c.Vault.CoreNote
 	o.ReviewInbox = c.Review.Inbox
 	if c.Review.Beads {

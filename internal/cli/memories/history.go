@@ -216,7 +216,7 @@ func printJournal(s *cli.App, res *op.JournalResult) {
 	const head = "ENTRY                       WHEN         WHAT       MEMORIES  "
 	s.Printf("%s\n", s.Screen.Paint(cli.Faint, head+"WHO"))
 	for _, e := range res.Entries {
-		what := cli.Pad(cli.Clean(cmp.Or(e.Verb, "–")), 10)
+		what := cli.Pad(cli.Clean(cmp.Or(e.Verb, "–")), 11)
 		who := cli.By(e.By)
 		if s.Screen.Width > 0 {
 			who = cli.Cut(who, max(8, s.Screen.Width-len(head)-len("  undone")))
@@ -227,8 +227,12 @@ func printJournal(s *cli.App, res *op.JournalResult) {
 		case e.Undoes != "":
 			who += "  " + s.Screen.Paint(cli.Faint, "took back "+e.Undoes)
 		}
-		s.Printf("%s  %s %s %8s  %s\n", s.Screen.Paint(cli.Yellow, e.Tx), cli.Pad(cli.Ago(s.Now(), e.At), 12), what,
-			cli.Grouped(e.IDs), who)
+		count := cli.Grouped(e.IDs)
+		if len(e.Notes) > 0 {
+			count = cli.Count(e.Changed())
+		}
+		s.Printf("%s  %s %s %7s  %s\n", s.Screen.Paint(cli.Yellow, e.Tx), cli.Pad(cli.Ago(s.Now(), e.At), 12), what,
+			count, who)
 	}
 	if res.NextCursor != "" {
 		s.Note("%s of %s shown; --all shows the rest", cli.Grouped(len(res.Entries)),

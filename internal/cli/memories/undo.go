@@ -34,15 +34,19 @@ func printUndo(s *cli.App, res *op.UndoResult, forced bool) error {
 	return s.Answer(res, func() {
 		left := cli.LeftOf(res)
 		verb := undoVerb(res.DryRun, left > 0 && left == len(res.Items))
-		s.Printf("%s %s of %s, %s\n", verb, res.Entry.Verb, cli.Count(res.Entry.IDs, "memory", "memories"),
+		s.Printf("%s %s of %s, %s\n", verb, res.Entry.Verb, cli.Count(res.Entry.Changed()),
 			cli.Ago(s.Now(), res.Entry.At))
 		for _, item := range res.Items[:min(cli.MaxListLen, len(res.Items))] {
-			s.Printf("  %s %s%s\n", cli.Pad(item.Action, 8), s.Short(item.ID), cli.Because(item.Reason))
+			name := cli.Clean(item.Path)
+			if name == "" {
+				name = s.Short(item.ID)
+			}
+			s.Printf("  %s %s%s\n", cli.Pad(item.Action, 8), name, cli.Because(item.Reason))
 		}
 		if more := len(res.Items) - cli.MaxListLen; more > 0 {
 			s.Printf("  and %s more\n", cli.Grouped(more))
 		}
-		if left > 0 && !forced {
+		if left > 0 && !forced && len(res.Entry.Notes) == 0 {
 			s.Note("%s left as it is; --force takes that back too", cli.Count(left, "memory was", "memories were"))
 		}
 		s.UndoHint(res.Tx)

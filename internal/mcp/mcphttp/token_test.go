@@ -204,7 +204,7 @@ func TestATokenLooksAfterNoTokens(t *testing.T) {
 	if res, err := op.TokenList.Call(t.Context(), d.store, &op.TokenListRequest{}); err != nil || len(res.Tokens) != 1 {
 		t.Errorf("the tokens are %+v, %v; want the one", res, err)
 	}
-	for _, profile := range []string{"agent", "all", "cortexgraph", "reference"} {
+	for _, profile := range []string{"agent", "notes", "all", "cortexgraph", "reference"} {
 		res, err := d.bySocket(t).connect(t, "/mcp/"+profile, "c").ListTools(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)

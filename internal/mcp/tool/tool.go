@@ -180,7 +180,7 @@ func (t *Tool) reads(inv op.Invoker) op.Invoker {
 // fences reports whether stored text is inside a fence: in every text for a model, and in
 // both parts of a structured answer, except from the drop-ins to clients that decode it.
 func (t *Tool) fences(c *Call) bool {
-	return c.Form == Text || c.Options.forModels() || t.In(Agent)
+	return c.Form == Text || c.Options.forModels() || t.In(Agent) || t.In(Notes)
 }
 
 // result returns the answer of a tool in the form of a call.

@@ -1,0 +1,267 @@
+package notewrite
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"emberd/engine/core"
+	"emberd/engine/promote"
+	"emberd/internal/access"
+	"emberd/internal/notejournal"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/vault"
+	"emberd/vault/frontmatter"
+)
+
+// maxNote bounds the notes that callers write, in bytes: as much of a note as is searched.
+const maxNote = 1 << 20
+
+// change is one change of the bytes of a note.
+type change struct {
+	verb    string
+	path    string
+	digest  string // that the note must have, "" for any
+	preview bool
+	texts   []core.Passage // of the caller
+	secrets bool           // may be in them
+	edit    func(note []byte) ([]byte, error)
+}
+
+// revise carries out a change, or shows it.
+func (e *NoteWrite) revise(ctx context.Context, c *change) (*op.NoteChangeResult, error) {
+	if err := e.checkTexts(c); err != nil {
+		return nil, err
+	}
+	if err := e.CheckPlace(c.path); err != nil {
+		return nil, err
+	}
+	if c.preview {
+		return e.preview(ctx, c)
+	}
+	res := &op.NoteChangeResult{Path: c.path}
+	var entry notejournal.Entry
+	got, err := e.Promote.Writing.Do(func(w *vault.Writer) (vault.Result, error) {
+		return vault.Reviser{Writer: w}.Revise(ctx, c.path, func(now []byte) ([]byte, error) {
+			out, err := e.apply(c, now, res)
+			if err == nil && res.Changed {
+				note := notejournal.Note{Path: c.path, After: notejournal.Digest(out)}
+				entry, err = e.record(ctx, &entry, c.verb, note, now)
+			}
+			return out, err
+		})
+	})
+	return e.finished(ctx, res, entry, &got, err)
+}
+
+// preview shows what a change would do now.
+func (e *NoteWrite) preview(ctx context.Context, c *change) (*op.NoteChangeResult, error) {
+	res := &op.NoteChangeResult{Path: c.path, Preview: true}
+	now, err := e.current(ctx, c.path)
+	if err == nil {
+		_, err = e.apply(c, now, res)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+// current reads a note that could be written now.
+func (e *NoteWrite) current(ctx context.Context, name string) (now []byte, err error) {
+	got, err := e.Promote.Writing.Do(func(w *vault.Writer) (got vault.Result, err error) {
+		now, got, err = vault.Reviser{Writer: w}.Current(ctx, name)
+		return got, err
+	})
+	if err != nil {
+		return nil, promote.DiskError(name, err)
+	}
+	return now, e.errOutcome(name, &got)
+}
+
+// record writes an entry of the journal, in place of one for the same change that was not carried out.
+func (e *NoteWrite) record(ctx context.Context, earlier *notejournal.Entry, verb string, note notejournal.Note,
+	before []byte) (notejournal.Entry, error) {
+	if earlier.Tx != "" {
+		if err := e.Journal.Drop(earlier.Tx); err != nil {
+			return *earlier, err
+		}
+	}
+	return e.Journal.Begin(notejournal.Entry{Verb: verb, By: op.CallerFrom(ctx), Undoes: earlier.Undoes,
+		Notes: []notejournal.Note{note}}, [][]byte{before})
+}
+
+// finished returns the answer after a write.
+func (e *NoteWrite) finished(ctx context.Context, res *op.NoteChangeResult, entry notejournal.Entry, got *vault.Result,
+	err error) (*op.NoteChangeResult, error) {
+	ctx = context.WithoutCancel(ctx)
+	if err == nil && got.Outcome == vault.Written {
+		if res.Changed {
+			res.Tx = entry.Tx
+			e.Promote.IndexNote(ctx, res.Path)
+		}
+		return res, nil
+	}
+	if entry.Tx != "" && err == nil { // with an error it is not known what became of it
+		e.Chores.Settle("journal of notes", e.Journal.Drop(entry.Tx))
+	}
+	if err != nil {
+		return nil, e.errWrite(res.Path, err)
+	}
+	return nil, e.errOutcome(res.Path, got)
+}
+
+// errWrite returns the error for a write that failed.
+func (e *NoteWrite) errWrite(name string, err error) error {
+	if typed, ok := errors.AsType[*memory.Error](err); ok {
+		return typed
+	}
+	if bad, ok := errors.AsType[*frontmatter.EditError](err); ok {
+		return memory.Errorf(memory.Conflict, "the note %q was not changed: %s", name, bad.Reason).At("path")
+	}
+	return promote.DiskError(name, err)
+}
+
+// errOutcome returns the error for a note that was not written, nil if it was.
+func (e *NoteWrite) errOutcome(name string, got *vault.Result) error {
+	switch {
+	case got.Outcome == vault.Written:
+		return nil
+	case got.Reason == vault.VaultReplaced:
+		return e.Notes.Vault.ErrAway()
+	case got.Outcome == vault.Later:
+		return memory.Errorf(memory.Busy, "the note %q was not changed: %s", name,
+			promote.LaterText(got, e.Opt.Now())).At("path")
+	case got.Outcome == vault.Conflict:
+		return errChanged(name)
+	case got.Reason == vault.Gone:
+		return memory.Errorf(memory.NotFound, "note %q not found; it was deleted or moved a moment ago",
+			name).At("path")
+	case got.Reason == vault.NameTaken || got.Reason == vault.FolderTaken:
+		return memory.Errorf(memory.Conflict, "the note %q was not written: %s (%q); choose another path", name,
+			got.Reason, got.Taken).At("path")
+	}
+	return memory.Errorf(memory.ReadOnly, "the note %q was not changed: %s", name, got.Reason).At("path")
+}
+
+func errChanged(name string) error {
+	return memory.Errorf(memory.Conflict, "the note %q has changed since you read it; read it again", name).At("digest")
+}
+
+// checkTexts returns an error for what a caller may not write anywhere.
+func (e *NoteWrite) checkTexts(c *change) error {
+	for _, p := range c.texts {
+		if !utf8.ValidString(p.Text) || strings.ContainsRune(p.Text, 0) {
+			return memory.Errorf(memory.Invalid, "invalid %s: it is not UTF-8 text", p.Field).At(p.Field)
+		}
+	}
+	if !e.Opt.DetectSecrets || c.secrets {
+		return nil
+	}
+	return core.CheckSecrets(c.texts)
+}
+
+// apply returns the new bytes of a note, nil for one to create, and fills in the answer.
+func (e *NoteWrite) apply(c *change, now []byte, res *op.NoteChangeResult) ([]byte, error) {
+	if c.digest != "" && !sameDigest(c.digest, now) {
+		return nil, errChanged(c.path)
+	}
+	if err := e.checkOwner(c.path, now); err != nil {
+		return nil, err
+	}
+	out, err := c.edit(now)
+	if err == nil {
+		out, res.Neutralized, err = neutralized(c.path, now, out)
+	}
+	if err == nil {
+		err = e.checkResult(c, now, out)
+	}
+	if err != nil {
+		return nil, e.errWrite(c.path, err)
+	}
+	res.Changed, res.Digest = now == nil || !bytes.Equal(now, out), shortDigest(out)
+	res.Diff, err = diff(c.path, c.path, now, out)
+	return out, err
+}
+
+// checkOwner returns an error for a note that is a memory's, or that emberd writes itself.
+func (e *NoteWrite) checkOwner(name string, now []byte) error {
+	if carried := vault.CarriedBy(now); carried != nil {
+		id := carried.ID
+		if full, err := memory.ParseID(id); err == nil {
+			id = full.Short()
+		}
+		return memory.Errorf(memory.Conflict,
+			"the note %q is that of memory %s, whose text and properties it decides; to change it, run: emberd edit %s",
+			name, id, id).At("path")
+	}
+	if vault.ListIn(now) != "" {
+		return e.errOwn(name)
+	}
+	return nil
+}
+
+// checkResult returns an error for bytes that no caller may make of a note.
+func (e *NoteWrite) checkResult(c *change, now, out []byte) error {
+	v := e.Notes.Vault.Root.Load()
+	before, after := v.Parse(now), v.Parse(out)
+	switch {
+	case len(out) > maxNote:
+		return memory.Errorf(memory.TooLarge, "the note %q would have %d bytes (limit %d); split it", c.path, len(out),
+			maxNote).At("text")
+	case after.Carried != nil || after.List != "":
+		return memory.Errorf(memory.Invalid, "the properties %s and %s are emberd's own; leave them out", "memory-id",
+			vault.ListKey).At("text")
+	case after.Frontmatter == vault.InvalidFrontmatter && before.Frontmatter != vault.InvalidFrontmatter:
+		return memory.Errorf(memory.Invalid, "the properties of note %q would not be valid YAML; nothing was changed",
+			c.path).At("text")
+	}
+	return e.checkTags(before, after)
+}
+
+// checkTags returns an error if a limited token adds a tag, which is a scope, that it does not write.
+func (e *NoteWrite) checkTags(before, after *vault.Note) error {
+	if e.Grant == nil {
+		return nil
+	}
+	had := make(map[string]bool)
+	for _, tag := range before.Tags {
+		had[tag.Key] = true
+	}
+	for _, tag := range after.Tags {
+		if !had[tag.Key] && !e.Grant.May(access.Subject{Tags: []string{tag.Name}}) {
+			return memory.Errorf(memory.Forbidden,
+				"token %s cannot add the tag %q: it changes %s alone; leave the tag out", e.Grant.Token, tag.Name,
+				core.ScopesOf(e.Grant.Write)).At("text")
+		}
+	}
+	return nil
+}
+
+// shortDigest returns the part of a digest that callers see.
+func shortDigest(note []byte) string { return notejournal.Digest(note)[:16] }
+
+// sameDigest reports whether a digest, or the part of it that callers see, is that of a note.
+func sameDigest(digest string, note []byte) bool {
+	_, err := hex.DecodeString(digest)
+	return err == nil && len(digest) >= 16 && strings.HasPrefix(notejournal.Digest(note), digest)
+}
+
+// diff returns the unified difference of two states of a note.
+func diff(from, to string, before, after []byte) (string, error) {
+	old := "a/" + from
+	if before == nil {
+		old = "/dev/null"
+	}
+	a, b := string(before), string(after)
+	if a == b {
+		return "", nil
+	}
+	return udiff.ToUnified(old, "b/"+to, a, udiff.Lines(a, b), udiff.DefaultContextLines)
+}

@@ -1,0 +1,101 @@
+package notewrite
+
+import (
+	"context"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"emberd/engine/core"
+	"emberd/internal/access"
+	"emberd/memory"
+	"emberd/vault/notename"
+)
+
+// maxFolders is how many folders an error names.
+const maxFolders = 10
+
+// CheckPlace returns an error unless the caller may write notes at a path.
+func (e *NoteWrite) CheckPlace(name string) error {
+	if _, why := e.Notes.Vault.Root.Load().Classify(name); why != "" {
+		return memory.Errorf(memory.Invalid, "invalid path %.200q: %s", name, why).At("path")
+	}
+	if e.Grant != nil && !e.Grant.May(access.Subject{Note: name}) {
+		return memory.Errorf(memory.Forbidden,
+			"token %s cannot write the note %q: it changes %s alone; ask the owner for a token with a folder scope",
+			e.Grant.Token, name, core.ScopesOf(e.Grant.Write)).At("path")
+	}
+	switch {
+	case e.Notes.Vault.InArchive(name):
+		return memory.Errorf(memory.Forbidden,
+			"the note %q is in the archive folder, which has the texts of memories; use memories instead",
+			name).At("path")
+	case slices.Contains([]string{e.Opt.VaultIndex, e.Opt.VaultCore, e.Opt.ReviewInbox}, name):
+		return e.errOwn(name)
+	case !slices.ContainsFunc(e.folders(), func(dir string) bool { return inFolder(name, dir) }):
+		return memory.Errorf(memory.Forbidden,
+			"the note %q is outside of the folders for agents (%s); choose a path in one of them, or ask the user to "+
+				"add a folder to vault.agent_folders", name, e.folderList()).At("path")
+	}
+	return nil
+}
+
+// folders returns the folders for agents, "" for the whole vault.
+func (e *NoteWrite) folders() []string {
+	return append([]string{e.Opt.VaultPromoted}, e.Opt.VaultAgents...)
+}
+
+func (e *NoteWrite) folderList() string {
+	var all []string
+	for _, dir := range e.folders()[:min(maxFolders, len(e.folders()))] {
+		all = append(all, dir+"/")
+	}
+	return strings.Join(all, ", ")
+}
+
+// inFolder reports whether a note is in a folder or below it.
+func inFolder(name, dir string) bool {
+	dir = strings.Trim(path.Clean("/"+dir), "/")
+	return dir == "" || strings.HasPrefix(name, dir+"/")
+}
+
+func (e *NoteWrite) errOwn(name string) error {
+	return memory.Errorf(memory.Forbidden, "the note %q is one that emberd writes itself; choose another path",
+		name).At("path")
+}
+
+// newPath returns the path of a new note, with .md. Each part must be a name that every system, Obsidian's links
+// and sync tools accept.
+func newPath(name string) (string, error) {
+	if name == "" {
+		return "", memory.Errorf(memory.Invalid, "missing path; use one such as Agents/Plan.md").At("path")
+	}
+	if !strings.EqualFold(path.Ext(name), ".md") {
+		name += ".md"
+	}
+	if !fs.ValidPath(name) {
+		return "", memory.Errorf(memory.Invalid,
+			"invalid path %.200q; use one from the root of the vault, such as Agents/Plan.md", name).At("path")
+	}
+	parts := strings.Split(name, "/")
+	for i, part := range parts {
+		stem := part
+		if i == len(parts)-1 {
+			stem = notename.TrimExtension(part)
+		}
+		if good := notename.TrimExtension(notename.New(stem, "")); good != stem {
+			return "", memory.Errorf(memory.Invalid, "invalid name %.200q in the path; use %.200q", stem,
+				good).At("path")
+		}
+	}
+	return notename.TrimExtension(name) + ".md", nil
+}
+
+// named returns the path of the note that a caller named and can read.
+func (e *NoteWrite) named(ctx context.Context, name string) (string, error) {
+	if strings.TrimSpace(name) == "" {
+		return "", memory.Errorf(memory.Invalid, "missing path; name a note by its path, name or alias").At("path")
+	}
+	return e.Notes.NotePath(ctx, name)
+}

@@ -1,0 +1,149 @@
+package op
+
+import (
+	"encoding/json"
+	"time"
+
+	"emberd/memory"
+)
+
+// NoteWriteRequest creates a note, or replaces all of one.
+type NoteWriteRequest struct {
+	Path        string `json:"path" doc:"path of the note in the vault, such as Agents/Plan.md; its folders are made"`
+	Text        string `json:"text" doc:"the whole note in Markdown, with its properties if it has any"`
+	Digest      string `json:"digest,omitempty" doc:"digest of the note as you read it; without it the note must not exist yet"`
+	Preview     bool   `json:"preview,omitempty" doc:"show the change and write nothing"`
+	AllowSecret bool   `json:"allow_secret,omitempty" doc:"write a text that looks like a credential"`
+}
+
+// NoteAppendRequest adds a text to a note.
+type NoteAppendRequest struct {
+	Path        string `json:"path" doc:"path, name or alias of a note"`
+	Text        string `json:"text" doc:"Markdown to add, on lines of its own"`
+	Heading     string `json:"heading,omitempty" doc:"heading whose section gets the text at its end; default: the end of the note"`
+	Preview     bool   `json:"preview,omitempty" doc:"show the change and write nothing"`
+	AllowSecret bool   `json:"allow_secret,omitempty" doc:"write a text that looks like a credential"`
+}
+
+// NoteEditRequest changes parts of a note: a text that it contains, or a section, and properties.
+type NoteEditRequest struct {
+	Path    string  `json:"path" doc:"path, name or alias of a note"`
+	Find    string  `json:"find,omitempty" doc:"text to replace, exactly as the note has it"`
+	Replace string  `json:"replace,omitempty" doc:"what replaces it; empty removes it"`
+	Count   int     `json:"count,omitempty" doc:"how often the note must contain it, default 1; all of them are replaced"`
+	Heading string  `json:"heading,omitempty" doc:"heading of a section to replace, in place of find"`
+	Text    *string `json:"text,omitempty" doc:"what follows that heading from now on, down to the next heading of its level"`
+	// Set has texts, numbers or lists of texts.
+	Set         map[string]json.RawMessage `json:"set,omitempty" doc:"properties to set: a text, a number or a list of texts each"`
+	Unset       []string                   `json:"unset,omitempty" doc:"properties to remove"`
+	Digest      string                     `json:"digest,omitempty" doc:"digest of the note as you read it; another note is not changed"`
+	Preview     bool                       `json:"preview,omitempty" doc:"show the change and write nothing"`
+	AllowSecret bool                       `json:"allow_secret,omitempty" doc:"write a text that looks like a credential"`
+}
+
+// NoteMoveRequest renames a note or moves it to another folder.
+type NoteMoveRequest struct {
+	Path    string `json:"path" doc:"path, name or alias of a note"`
+	To      string `json:"to" doc:"its new path in the vault; its folders are made"`
+	Preview bool   `json:"preview,omitempty" doc:"show the changes of links and write nothing"`
+}
+
+// NoteChangeResult reports what changed in notes, or would.
+type NoteChangeResult struct {
+	Path    string `json:"path"`
+	From    string `json:"from,omitempty"` // its path before a move
+	Created bool   `json:"created,omitempty"`
+	Changed bool   `json:"changed"` // false if the notes have all of it already
+	Preview bool   `json:"preview,omitempty"`
+	// Digest is that of the note after the change, for the next one.
+	Digest string `json:"digest"`
+	Diff   string `json:"diff"` // unified, of all notes that change
+	// Neutralized says that the text has code that a plugin would run, which is written so that none does.
+	Neutralized bool `json:"neutralized,omitempty"`
+	// Links counts the links that follow a move, by the path of their note.
+	Links []NoteLinkCount `json:"links,omitempty"`
+	// Left are notes whose links could not follow, because a program saved them in that moment.
+	Left []NoteLeft `json:"left,omitempty"`
+	Tx   string     `json:"tx,omitempty"` // to undo it
+}
+
+// NoteLinkCount counts links of a note that changed.
+type NoteLinkCount struct {
+	Path  string `json:"path"`
+	Count int    `json:"count"`
+}
+
+// NoteLeft is a note that stayed as it is, and why.
+type NoteLeft struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// NoteContextRequest asks for a note and what is around it.
+type NoteContextRequest struct {
+	Path      string `json:"path" query:"path" doc:"path, name or alias of a note, or the id of a memory that has one"`
+	From      int    `json:"from,omitempty" query:"from" doc:"characters of the text to pass over, from a cut answer"`
+	MaxTokens int    `json:"max_tokens,omitempty" query:"max_tokens" doc:"bound of the answer, 500 to 20,000, default 4,000"`
+}
+
+// NoteContextResult is a note with its links and related memories, within the bound. What is cut off is counted.
+type NoteContextResult struct {
+	Path     string    `json:"path"`
+	Digest   string    `json:"digest"` // of all of it
+	Modified time.Time `json:"modified"`
+	Text     string    `json:"text"`
+	Next     int       `json:"next,omitempty"` // the From that continues the text, 0 at its end
+	Writable bool      `json:"writable"`       // this caller can change it
+	Advice   string    `json:"advice,omitempty"`
+
+	Outgoing []NoteLink    `json:"outgoing"`
+	Incoming []string      `json:"incoming"`
+	Memories []RelatedText `json:"memories"`
+	More     int           `json:"more,omitempty"` // links and memories that did not fit
+}
+
+// RelatedText is a memory that a note is related to, as much of it as fits.
+type RelatedText struct {
+	ID   memory.ID `json:"id"`
+	Text string    `json:"text"`
+	Why  string    `json:"why"` // own, or similar
+}
+
+// What is listed as activity.
+const (
+	ActivityNotes    = "notes"
+	ActivityMemories = "memories"
+)
+
+// RecentActivityRequest pages through what changed lately.
+type RecentActivityRequest struct {
+	Of     string    `json:"of,omitempty" query:"of" doc:"notes or memories; default both"`
+	Since  time.Time `json:"since,omitzero" query:"since" doc:"leave out what changed before"`
+	Limit  int       `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
+	Cursor string    `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page"`
+}
+
+// RecentActivityResult is one page, the latest first.
+type RecentActivityResult struct {
+	Items      []Activity `json:"items"`
+	NextCursor string     `json:"next_cursor,omitempty"`
+}
+
+// Activity is a note or memory, and its last change.
+type Activity struct {
+	At   time.Time    `json:"at"`
+	Path string       `json:"path,omitempty"` // of a note
+	ID   memory.ID    `json:"id,omitempty"`   // of a memory, or of the memory of a note
+	Text string       `json:"text,omitempty"` // beginning of a memory
+	What string       `json:"what,omitempty"` // verb of the journal, "" if it is not known
+	By   memory.Actor `json:"by,omitzero"`    // who changed it, if that is known
+	Tx   string       `json:"tx,omitempty"`
+}
+
+// Changed returns how many memories or notes the entry changed, and the words for one and for several.
+func (e *Entry) Changed() (n int, one, many string) {
+	if len(e.Notes) > 0 {
+		return len(e.Notes), "note", "notes"
+	}
+	return e.IDs, "memory", "memories"
+}

@@ -1,0 +1,128 @@
+package vault
+
+import (
+	"context"
+	"crypto/sha256"
+)
+
+// A Reviser changes notes through a [Writer] and does not wait for a note that emberd alone changed in the last
+// minute, as [Writer.Update], [Writer.Move] and [Writer.Remove] do. What an earlier write displaced is still looked
+// at: its record follows the note to its new bytes and its new name, so that a late save is put back there.
+type Reviser struct{ Writer *Writer }
+
+// Revise changes a note by any function of its bytes. It may call change again if the note changed in
+// between; an error of change ends the write and is returned as it is.
+func (v Reviser) Revise(ctx context.Context, name string, change func(note []byte) ([]byte, error)) (Result, error) {
+	w := v.Writer
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for range restarts {
+		s, held, err := v.guard().ready(ctx, name)
+		if held != nil || err != nil {
+			return result(held), err
+		}
+		data, err := change(s.data)
+		if err != nil {
+			return Result{}, err
+		}
+		if digestOf(data) == s.digest {
+			return Result{Outcome: Written, Digest: s.sum}, nil
+		}
+		if res, done, err := w.replace(name, s, data); done || err != nil {
+			if res.Outcome == Written {
+				v.follow(name, s.digest, digestOf(data))
+			}
+			return res, err
+		}
+	}
+	return w.later(Unsettled, w.pace.quiet), nil
+}
+
+// Current reads a note that [Writer.Revise] could change now. Without text the Result says why it could not;
+// with it, it has the digest.
+func (v Reviser) Current(ctx context.Context, name string) ([]byte, Result, error) {
+	w := v.Writer
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s, held, err := v.guard().ready(ctx, name)
+	if held != nil || err != nil {
+		return nil, result(held), err
+	}
+	return s.data, Result{Outcome: Written, Digest: s.sum}, nil
+}
+
+// Rename is [Writer.Move] for a note of these bytes; for others the outcome is [Conflict].
+func (v Reviser) Rename(ctx context.Context, name, to string, want [sha256.Size]byte) (Result, error) {
+	w := v.Writer
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s, held, err := v.guard().ready(ctx, name)
+	if held == nil && err == nil && s.sum != want {
+		held = &Result{Outcome: Conflict, Reason: HumanChanged}
+	}
+	if held != nil || err != nil {
+		return result(held), err
+	}
+	res, err := move(w, v.guard(), s, name, to)
+	if res.Outcome == Written {
+		v.followName(name, to)
+	}
+	return res, err
+}
+
+// Withdraw is [Writer.Remove].
+func (v Reviser) Withdraw(ctx context.Context, name string, want [sha256.Size]byte) (Result, error) {
+	w := v.Writer
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s, held, err := v.guard().ready(ctx, name)
+	if held != nil || err != nil {
+		return result(held), err
+	}
+	if s.sum != want {
+		return Result{Outcome: Conflict, Reason: HumanChanged}, nil
+	}
+	return w.remove(name, s)
+}
+
+// guard returns a guard that waits for unfinished writes only. mu must be held while it is used.
+func (v Reviser) guard() *guard {
+	g := v.Writer.guard
+	g.recent = v.unfinished
+	return &g
+}
+
+// unfinished returns why a note must wait whose last write an error interrupted, nil if it need not.
+func (v Reviser) unfinished(name string) *Result {
+	w := v.Writer
+	for _, r := range w.open {
+		if r.unsettled && (r.Path == name || r.Target == name) {
+			res := w.later(RecentlyOurs, w.pace.quiet)
+			return &res
+		}
+	}
+	return nil
+}
+
+// follow has the records of earlier writes of a note expect its new bytes. What they displaced is otherwise not
+// put back, and stays among the backups; so it does if the record cannot be saved and the process is killed.
+func (v Reviser) follow(name string, from, to digest) {
+	w := v.Writer
+	for _, r := range w.open {
+		if r.Path == name && r.Placed == from && !r.unsettled {
+			r.Placed = to
+			_ = w.save(r)
+		}
+	}
+	noteMade(w, name, to)
+}
+
+// followName has the records of earlier writes of a note expect it under its new name.
+func (v Reviser) followName(from, to string) {
+	for _, r := range v.Writer.open {
+		if r.Path == from && !r.unsettled {
+			r.Path = to
+			_ = v.Writer.save(r)
+		}
+	}
+}
