@@ -448,7 +448,7 @@ func graph() map[string]edges {
 		"internal/importer": {
 			ours: []string{
 				"internal/cleanup", "internal/notegen", "internal/sqlitefile", "internal/unpack", "memory", "vault",
-				"vault/lex",
+				"vault/lex", "vault/markdown",
 			},
 		},
 		"internal/intent": {
