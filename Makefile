@@ -34,7 +34,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/lifecycle/
 COVERED   = 80
 
-.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients lint check compiler install dist dist-check source formula deb deb-check clean docs-check
+.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients importers lint check compiler install dist dist-check source formula deb deb-check clean docs-check
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -243,6 +243,11 @@ clients: build
 	@command -v npm >/dev/null || { echo "make: npm is missing: install it to run the clients" >&2; exit 1; }
 	cd tools/clients && npm ci --ignore-scripts --loglevel=error
 	EMBERD_TEST_CLIENTS=1 go test -v -count=1 -timeout 10m -run '^TestClaudeCode$$' ./cmd/emberd
+
+# What the packages of other memory systems write, from PyPI and npm as tools/importers pins them, and what emberd reads
+# of it. They take some 2 GB of a cache; without python3 or npm their part is left out, with a message.
+importers:
+	tools/importers/make
 
 lint:
 	@files=$$(gofmt -l .) || exit 1; \

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"context"
+	"errors"
 	"io"
 	"maps"
 	"os"
@@ -130,7 +131,11 @@ func TestRealStores(t *testing.T) {
 	for _, c := range storeCases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			c.check(t, filepath.Join(folder, filepath.FromSlash(c.file)))
+			name := filepath.Join(folder, filepath.FromSlash(c.file))
+			if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
+				t.Skipf("%s is missing: make importers says which package it needs", c.file)
+			}
+			c.check(t, name)
 		})
 	}
 }
