@@ -90,6 +90,20 @@ func readDatabase(ctx context.Context, system, name string, o *Options, read fun
 	return &d.Result, nil
 }
 
+// CheckText returns an error for a SQLite database in place of a file of text. The error names the commands for
+// databases.
+func CheckText(name string) error {
+	if !sqlitefile.IsDatabase(name) {
+		return nil
+	}
+	var commands []string
+	for _, kind := range kinds {
+		commands = append(commands, "emberd import "+kind.system+" FILE")
+	}
+	return memory.Errorf(memory.Invalid, "this is a SQLite database; of these programs it is read by: %s",
+		strings.Join(commands, ", "))
+}
+
 // outline finds out which tables there are.
 func (d *database) outline(ctx context.Context) error {
 	tables, err := d.db.Tables(ctx)
@@ -145,34 +159,38 @@ func (d *database) rows(ctx context.Context, tables []string, query string, f fu
 		if err != nil {
 			return err
 		}
-		s, size := recordOf(row)
+		s, size, valid := recordOf(row)
 		if d.texts += size; d.texts > MaxBytes {
 			return memory.Errorf(memory.TooLarge, "the database has more than %d MiB of text", MaxBytes>>20)
 		}
-		if err := f(s, Place{Path: tables[0] + "[" + plain(s["row"]) + "]"}); err != nil {
+		at := Place{Path: tables[0] + "[" + plain(s["row"]) + "]"}
+		if !valid {
+			d.note(at, "bytes that are not UTF-8 become \ufffd")
+		}
+		if err := f(s, at); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// recordOf returns a row as JSON, and how many bytes of text it has. Columns without a value and with bytes,
-// such as vectors, are left out; text that is not UTF-8 gets replacement characters.
-func recordOf(row sqlitefile.Row) (s record, size int64) {
-	s = make(record, len(row))
+// recordOf returns a row as JSON, how many bytes of text it has, and whether all of it is UTF-8. Columns without a
+// value and with bytes, such as vectors, are left out; what is not UTF-8 becomes replacement characters.
+func recordOf(row sqlitefile.Row) (s record, size int64, valid bool) {
+	s, valid = make(record, len(row)), true
 	for name, value := range row {
 		switch value := value.(type) {
 		case nil, []byte:
 		case time.Time:
 			s[name] = encoded(value.Format(time.RFC3339Nano))
 		case string:
-			size += int64(len(value))
+			size, valid = size+int64(len(value)), valid && utf8.ValidString(value)
 			s[name] = encoded(value)
 		default:
 			s[name] = encoded(value)
 		}
 	}
-	return s, size
+	return s, size, valid
 }
 
 // encoded returns a value as JSON, with signs such as < as they are, and nil for an infinite number.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -197,5 +198,78 @@ func TestTimesOfStores(t *testing.T) {
 				t.Errorf("%s: times are %s", name, &got)
 			}
 		}
+	}
+}
+
+// TestAnotherDatabase reads databases that are of another system, or have something odd in them.
+func TestAnotherDatabase(t *testing.T) {
+	t.Parallel()
+	stores := filepath.Join("testdata", "stores")
+	chroma, err := os.ReadFile(filepath.Join(stores, "chroma-new.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		sql  string
+		read func(context.Context, string, *Options) (*Result, error)
+		want string // a part of what is told
+	}{
+		"of another system": {string(chroma), Mem0History, "error: this is the database of ChromaDB; run: emberd import chroma FILE"},
+		"of no system":      {"CREATE TABLE t (a)", ClaudeMem, "error: this is not the database of claude-mem: it has no table observations"},
+		"a view in place of a table": {"CREATE VIEW history AS SELECT 1 AS memory_id, 'x' AS new_memory, 'ADD' AS event", Mem0History,
+			"error: this is not the database of mem0"},
+		"changes in the queue": {string(chroma) + "UPDATE max_seq_id SET seq_id = seq_id - 2;", ChromaDatabase,
+			`collections[kitchen]: note: 2 changes of the collection "kitchen" wait in the queue of ChromaDB`},
+		"another database of ChromaDB": {string(chroma) + "UPDATE databases SET name = 'work';", ChromaDatabase, "in=work/kitchen"},
+		"not UTF-8": {"CREATE TABLE history (memory_id, new_memory, event); INSERT INTO history VALUES ('a', CAST(x'61ff62' AS TEXT), 'ADD');",
+			Mem0History, "history[1]: \"a\ufffdb\" also=a\n0 history[1]: note: bytes that are not UTF-8 become \ufffd"},
+		"events without a memory": {"CREATE TABLE history (memory_id, new_memory, event); INSERT INTO history VALUES (NULL, 'x', 'ADD');",
+			Mem0History, "1 met\n0 history[1]: failed: the event has no memory_id"},
+		"a memory too long": {"CREATE TABLE history (memory_id, new_memory, event); INSERT INTO history VALUES ('a', printf('%.*c', 50001, 'x'), 'ADD');",
+			Mem0History, "failed: content has 50001 characters"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "store.db")
+			sqlitetest.Make(t, file, c.sql)
+			if got := storeTold(c.read(t.Context(), file, &Options{Now: time.Now()})); !strings.Contains(got, c.want) {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestDamagedDatabases overwrites parts of a database: it is refused, or read as something, and nothing panics.
+func TestDamagedDatabases(t *testing.T) {
+	t.Parallel()
+	whole, err := os.ReadFile(sqlitetest.File(t, filepath.Join("testdata", "stores", "chroma-new.sql")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	random, refused := rand.New(rand.NewPCG(1, 2)), 0
+	for range 100 {
+		data := slices.Clone(whole)
+		for range 1 + random.IntN(8) {
+			data[random.IntN(len(data))] = byte(random.IntN(256))
+		}
+		name := filepath.Join(t.TempDir(), "store.db")
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(name, noon, noon); err != nil {
+			t.Fatal(err)
+		}
+		h, err := ChromaDatabase(t.Context(), name, &Options{Now: time.Now()})
+		switch {
+		case err != nil && memory.CodeOf(err) != memory.Invalid:
+			t.Errorf("refused with %v", err)
+		case err != nil:
+			refused++
+		case h.Met > 5:
+			t.Errorf("%d records, where there were 5", h.Met)
+		}
+	}
+	if refused < 20 {
+		t.Errorf("%d of 100 damaged databases were refused", refused)
 	}
 }

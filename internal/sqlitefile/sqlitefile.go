@@ -38,7 +38,7 @@ var (
 	ErrTooLarge    = fmt.Errorf("the database is larger than %d GiB", MaxBytes>>30)
 )
 
-// A DB is a copy of a database, open for reading. Its methods can be called by several goroutines.
+// A DB is a copy of a database, open for reading.
 type DB struct {
 	db     *sql.DB
 	folder string
@@ -140,7 +140,8 @@ func (d *DB) Check(ctx context.Context, tables ...string) error {
 // []byte or time.Time.
 type Row map[string]any
 
-// Rows runs a query and yields its rows. It ends after the first error.
+// Rows runs a query and yields its rows. It ends after the first error. Other methods wait until the loop over the rows
+// has ended, so do not call them in the loop.
 func (d *DB) Rows(ctx context.Context, query string, args ...any) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		rows, err := d.db.QueryContext(ctx, query, args...)

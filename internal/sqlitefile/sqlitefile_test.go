@@ -2,6 +2,7 @@ package sqlitefile
 
 import (
 	"bytes"
+	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
@@ -153,6 +154,66 @@ func TestCopyOfAChangingDatabase(t *testing.T) {
 	if same, err := copyParts(t.Context(), file, to, before); err != nil || same {
 		t.Errorf("a copy after a change: %v, %v", same, err)
 	}
+}
+
+// Another program moves amounts between rows, in transactions, while the database is read: their sum is the same in every
+// copy.
+func TestBesideAWriter(t *testing.T) {
+	for _, mode := range []string{"WAL", "DELETE"} {
+		t.Run(mode, func(t *testing.T) {
+			name := filepath.Join(t.TempDir(), "x.db")
+			db := sqlitetest.Open(t, name, "PRAGMA journal_mode="+mode+"; CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER, pad TEXT);"+
+				"INSERT INTO t (n, pad) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 200) SELECT 1, hex(zeroblob(500)) FROM n;")
+			stop, stopped := make(chan struct{}), make(chan error, 1)
+			go func() { stopped <- transfer(db, stop) }()
+			read := 0
+			for range 5 {
+				switch sum, err := sumOf(t, name); {
+				case errors.Is(err, ErrBusy):
+				case err != nil || sum != 200:
+					t.Errorf("a copy has the sum %d, %v; want 200", sum, err)
+				default:
+					read++
+				}
+			}
+			close(stop)
+			if err := <-stopped; err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d of 5 copies were made beside the writer", read)
+		})
+	}
+}
+
+// transfer moves amounts until it is stopped, with pauses as a program has them.
+func transfer(db *sql.DB, stop <-chan struct{}) error {
+	for i := 0; ; i++ {
+		_, err := db.Exec("BEGIN; UPDATE t SET n = n + 1 WHERE id % 2 = 0; UPDATE t SET n = n - 1 WHERE id % 2 = 1; COMMIT")
+		if err != nil {
+			return err
+		}
+		select {
+		case <-stop:
+			return nil
+		case <-time.After(time.Duration(i%3) * settleTime):
+		}
+	}
+}
+
+func sumOf(t *testing.T, name string) (int64, error) {
+	d, err := Open(t.Context(), name)
+	if err != nil {
+		return 0, err
+	}
+	defer d.Close()
+	var sum int64
+	for row, err := range d.Rows(t.Context(), "SELECT sum(n) AS n FROM t") {
+		if err != nil {
+			return 0, err
+		}
+		sum = row["n"].(int64)
+	}
+	return sum, d.Check(t.Context(), "t")
 }
 
 // Views and virtual tables run code of the database's author, so they are not taken for tables.
