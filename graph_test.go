@@ -375,7 +375,7 @@ func graph() map[string]edges {
 			others: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys/unix"},
 		},
 		"internal/clients": {
-			ours: []string{"internal/durable", "internal/jsonedit", "internal/text", "memory"},
+			ours: []string{"internal/durable", "internal/jsonedit", "internal/text", "internal/tomledit", "memory"},
 		},
 		"internal/contain": {
 			ours: []string{"internal/metrics"},
@@ -624,6 +624,9 @@ func graph() map[string]edges {
 		"internal/text/spelling": {},
 		"internal/tinybert":      {ours: []string{"internal/ggufwrite"}},
 		"internal/unpack":        {ours: []string{"internal/durable"}},
+		"internal/tomledit": {
+			others: []string{"github.com/pelletier/go-toml/v2"},
+		},
 		"internal/when": {
 			ours: []string{"internal/text"},
 		},

@@ -59,6 +59,29 @@ func TestANoteAndEditsTakeTurns(t *testing.T) {
 	wantSettled(t, d.Engine, m.ID)
 }
 
+// What emberd inserted into a note, so that no plugin runs its text, does not become the memory's text when a
+// human edits another line.
+func TestAnEditOfANoteTakesOverNoInsertions(t *testing.T) {
+	t.Parallel()
+	const said = "The date is <% tp.date.now() %>.\nUse <b>bold</b>, not %%hidden%%.\nThe end."
+	want := strings.Replace(said, "The end.", "That was all.", 1)
+	d, m := promotedDesk(t, said)
+	d.edit(m.PromotedTo, strings.Replace(d.note(t, m.PromotedTo), "The end.", "That was all.", 1))
+	if got := look(t, d.Engine, m.ID); got.Content != want {
+		t.Errorf("the memory says %q", got.Content)
+	}
+	d.seen(m.PromotedTo)
+	wantSettled(t, d.Engine, m.ID)
+
+	id := save(t, d.Engine, said+" In the kitchen.").ID
+	d.archived(id)
+	home := look(t, d.Engine, id).VaultPath
+	d.edit(home, strings.Replace(d.note(t, home), "The end.", "That was all.", 1))
+	if got := d.rekindled(id).Memory; got.Content != want+" In the kitchen." {
+		t.Errorf("the rekindled memory says %q", got.Content)
+	}
+}
+
 // The note that an undone promotion takes away is nobody's deletion.
 func TestANoteThatAnUndoTookAwayForgetsNothing(t *testing.T) {
 	t.Parallel()

@@ -63,6 +63,17 @@ func wantStage(t testing.TB, e *engine.Engine, id memory.ID, want memory.Stage) 
 	}
 }
 
+// A text with the word null is not taken for a change that removes fields, which would start its time in the
+// stage anew.
+func TestATextWithNullFadesLikeAnother(t *testing.T) {
+	t.Parallel()
+	h := promotingHouse(t, nil)
+	e := h.following(t)
+	h.saved(t, e, 400, tides)
+	h.saved(t, e, 400, "db.Column(db.String(80), unique=True, nullable=False)\n\n"+tides)
+	wantMoves(t, runs(t, e), map[string]int{op.MoveArchive: 2})
+}
+
 // A text of two sentences, so that its summary is not all of it.
 const tides = "The harbour tide tables come from the Hydrographic Office.\n\nAnn prints them every January, and pins them beside the barometer in the boathouse where the rowing crews look before they go out.\n"
 

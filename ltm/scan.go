@@ -212,9 +212,13 @@ func (c *segmentScan) judge(first uint32) {
 		l.seek(first)
 		most += c.take(l, first, end)
 	}
-	if bonus := c.bonus(number); most+bonus >= c.bar && c.fits(c.number, first) {
-		found := candidate{number: number, segment: c.number, first: first}
-		c.work(&found)
+	// A bound is quicker than to ask whether a note is accepted, unless there is no one to ask.
+	if most+c.bonus(number) < c.bar || c.accept == nil && !c.fits(c.number, first) {
+		return
+	}
+	found := candidate{number: number, segment: c.number, first: first}
+	c.work(&found)
+	if c.accept == nil || found.relevance >= c.best.least() && c.fits(c.number, first) {
 		c.best.add(found)
 	}
 }

@@ -41,24 +41,25 @@ func NewSummarizer(a *analysis.Analyzer) *Summarizer {
 
 // Summary returns one sentence of the text, within [Bound] and without markup,
 // control characters or line breaks. The entities that the memory is known by
-// weigh more than other words, and one that the sentence does not name may be put
-// before it. What is left out of a sentence is shown by an ellipsis. It is not
+// weigh more than other words. One that the sentence does not name may be put before
+// it if the text names it earlier, and if it is no person: "Emma: The pump leaks" would
+// say who says so. What is left out of a sentence is shown by an ellipsis. It is not
 // empty unless the text is.
-func (s *Summarizer) Summary(content string, entities []string) string {
-	return s.summary(s.read(content, entities), content)
+func (s *Summarizer) Summary(content string, entities []string, people ...string) string {
+	return s.summary(s.read(content, entities, people), content)
 }
 
 // KeyTerms returns the words of the text that it is best found by, at most
 // [MaxKeyTerms], weightiest first and no two of the same term. They are spelled as
 // in the text, so that the analyzer makes the same terms of them again.
 func (s *Summarizer) KeyTerms(content string, entities []string) []string {
-	return s.read(content, entities).keyTerms()
+	return s.read(content, entities, nil).keyTerms()
 }
 
 // Remains returns what is left of a memory when its text goes: what Summary and
 // KeyTerms return, for the price of one of them.
-func (s *Summarizer) Remains(content string, entities []string) (summary string, terms []string) {
-	d := s.read(content, entities)
+func (s *Summarizer) Remains(content string, entities []string, people ...string) (summary string, terms []string) {
+	d := s.read(content, entities, people)
 	return s.summary(d, content), d.keyTerms()
 }
 
@@ -219,11 +220,8 @@ func (d *document) lead(one *sentence) string {
 	if one.kind == heading {
 		return ""
 	}
-	if len(d.entities) > 0 {
-		lower := strings.ToLower(one.text)
-		if !slices.ContainsFunc(d.lower, func(e string) bool { return strings.Contains(lower, e) }) {
-			return d.entities[0] + ": "
-		}
+	if e := d.entityFor(one); e != "" {
+		return e + ": "
 	}
 	if d.title == "" || text.EndsSentence(d.title) {
 		return ""
@@ -238,6 +236,26 @@ func (d *document) lead(one *sentence) string {
 		return ""
 	}
 	return d.title + ": "
+}
+
+// entityFor returns the weightiest entity, if the text names it before a sentence that names none, or "".
+func (d *document) entityFor(one *sentence) string {
+	if len(d.entities) == 0 {
+		return ""
+	}
+	lower := strings.ToLower(one.text)
+	if slices.ContainsFunc(slices.Concat(d.lower, d.people), func(e string) bool { return strings.Contains(lower, e) }) {
+		return ""
+	}
+	for i := range d.sentences {
+		switch other := &d.sentences[i]; {
+		case other == one:
+			return ""
+		case strings.Contains(strings.ToLower(other.text), d.lower[0]):
+			return d.entities[0]
+		}
+	}
+	return ""
 }
 
 // joinable reports whether a sentence may continue behind a semicolon.

@@ -30,7 +30,7 @@ func TestBound(t *testing.T) {
 func TestSummary(t *testing.T) {
 	for _, c := range []struct {
 		name, content string
-		entities      string // apart by commas
+		entities      string // apart by commas; people with an @ before them
 		want          string
 	}{
 		{name: "one short sentence", content: "The database listens on port 5432.", want: "The database listens on port 5432."},
@@ -47,6 +47,14 @@ func TestSummary(t *testing.T) {
 			want: "Backup of billing database starts at exactly 03:00 on every single Sunday."},
 		{name: "an entity that is not named", content: "PostgreSQL came up again. After a long discussion we decided to move the whole billing service to it in autumn.",
 			entities: "PostgreSQL", want: "PostgreSQL: After long discussion … move whole billing service to it in autumn."},
+		{name: "a person named behind the sentence says nothing of it", entities: "@Emma", want: "I hate the new office, it is loud and far away; Emma likes it.",
+			content: "I hate the new office, it is loud and far away. Emma likes it."},
+		{name: "nor one named before it", entities: "@Emma",
+			content: "Emma came by in the morning to have a look. The old pump in the cellar is leaking again and has to be sealed this week.",
+			want:    "The old pump in the cellar is leaking again and has to be sealed this week."},
+		{name: "nor a thing that is named only afterwards", entities: "Grafana",
+			content: "Never run the migration of the orders table on a Friday afternoon. The panels of Grafana stood still for hours that day.",
+			want:    "Never run the migration of the orders table on a Friday afternoon."},
 		{name: "Markdown", content: "# Deploy\n\n- [ ] Run `make deploy_prod` on **ember-1**, see [[Runbook|the runbook]] ^a1\n- Wait",
 			want: "Run make deploy_prod on ember-1, see the runbook"},
 		{name: "code is the last resort", content: "```sh\nfor f in *.log; do gzip \"$f\"; done\n```\nCompresses all the logs of the night before they are shipped to the archive in Frankfurt.",
@@ -76,11 +84,15 @@ func TestSummary(t *testing.T) {
 		{name: "nothing", content: "", want: ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var entities []string
-			if c.entities != "" {
-				entities = strings.Split(c.entities, ",")
+			var entities, people []string
+			for e := range strings.SplitSeq(c.entities, ",") {
+				if person, ok := strings.CutPrefix(e, "@"); ok {
+					people = append(people, person)
+				} else if e != "" {
+					entities = append(entities, e)
+				}
 			}
-			if got := summarizer.Summary(c.content, entities); got != c.want {
+			if got := summarizer.Summary(c.content, entities, people...); got != c.want {
 				t.Errorf("summary\n got %q\nwant %q", got, c.want)
 			}
 		})

@@ -53,6 +53,7 @@ type document struct {
 	opening   int      // place of the first sentence that is no heading
 	entities  []string // those that the text names, weightiest first
 	lower     []string // the same in lower case
+	people    []string // in lower case, not among the entities
 
 	places  map[string]int // by term
 	weights []float64      // by place
@@ -61,7 +62,7 @@ type document struct {
 }
 
 // read takes a text apart and weighs its terms.
-func (s *Summarizer) read(content string, entities []string) *document {
+func (s *Summarizer) read(content string, entities, people []string) *document {
 	d := &document{places: make(map[string]int)}
 	for i, b := range blocks(content) {
 		label := s.labelOf(b)
@@ -86,7 +87,8 @@ func (s *Summarizer) read(content string, entities []string) *document {
 	}
 	d.opening = max(0, slices.IndexFunc(d.sentences, func(one sentence) bool { return one.kind != heading }))
 	s.weigh(d)
-	s.prefer(d, entities)
+	s.prefer(d, slices.Concat(entities, people))
+	d.setApart(people)
 	for i := range d.sentences {
 		d.sentences[i].worth = d.worth(d.sentences[i].reading)
 	}
@@ -234,6 +236,16 @@ func (s *Summarizer) prefer(d *document, entities []string) {
 	})
 	for _, e := range d.entities {
 		d.lower = append(d.lower, strings.ToLower(e))
+	}
+}
+
+// setApart takes people out of the entities.
+func (d *document) setApart(people []string) {
+	for _, p := range people {
+		if i := slices.Index(d.entities, clean(p)); i >= 0 {
+			d.people = append(d.people, d.lower[i])
+			d.entities, d.lower = slices.Delete(d.entities, i, i+1), slices.Delete(d.lower, i, i+1)
+		}
 	}
 }
 

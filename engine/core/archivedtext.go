@@ -100,6 +100,9 @@ func WholeText(m *memory.Memory, body string) string {
 	if rekindle.Digest(body) == m.TextDigest {
 		return textWithin(body, m.TextEdges)
 	}
+	if len(m.TextEdges) > 2 {
+		return neutralize.WithoutInsertions(body, len(decodeOffsets(m.TextEdges[2])))
+	}
 	return body
 }
 

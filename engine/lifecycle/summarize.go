@@ -11,6 +11,7 @@ import (
 	"emberd/engine/core"
 	"emberd/internal/entity"
 	"emberd/internal/text/analysis"
+	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
 )
@@ -50,7 +51,8 @@ func NewAuthor(o *core.Options, analyzer *analysis.Analyzer) *AuthorStats {
 // Summarize returns the summary of a text and its key terms. The author may need long, so the
 // caller must hold no lock.
 func (e *Lifecycle) Summarize(ctx context.Context, content string, entities []string) (summary string, terms []string) {
-	summary, terms = e.Author.extract.Remains(content, entity.Written(content, entities))
+	things, people := byKind(content, entities)
+	summary, terms = e.Author.extract.Remains(content, things, people...)
 	if rekindle.Whole(content) || !e.Author.due() {
 		return summary, terms
 	}
@@ -67,6 +69,24 @@ func (e *Lifecycle) Summarize(ctx context.Context, content string, entities []st
 		summary = written
 	}
 	return summary, terms
+}
+
+// byKind returns entities as the text spells them, those that are people apart.
+func byKind(content string, entities []string) (things, people []string) {
+	persons := make(map[string]bool)
+	for _, found := range entity.Entities(content, entity.Options{Limit: memory.MaxEntities}) {
+		if found.Kind == entity.Person {
+			persons[entity.Key(found.Name)] = true
+		}
+	}
+	for _, name := range entity.Written(content, entities) {
+		if persons[entity.Key(name)] {
+			people = append(people, name)
+		} else {
+			things = append(things, name)
+		}
+	}
+	return things, people
 }
 
 // due reports whether to call the author now.

@@ -35,7 +35,7 @@ func (e *Notes) TakeContent(m *memory.Memory, note *vault.Note) error {
 	}
 	err := e.CheckContent(note, m.Content)
 	if err == nil {
-		m.Content = note.Carried.Body
+		m.Content = neutralize.Restored(note.Carried.Body, m.Content)
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -99,15 +100,30 @@ func (a *SearchRun) archivedHits(ctx context.Context, c docFrequencies) ([]op.Hi
 	a.Res.Total += res.Total
 	a.withWords += res.Total - res.Near
 	a.Res.AtLeast = a.Res.AtLeast || res.Partial
-	hits := make([]op.Hit, 0, len(found))
-	for _, h := range found {
+	return a.bestArchived(found)
+}
+
+// bestArchived returns the archived memories with the highest ranks as hits, as many as the answer can show, and
+// those that were merged into others, which show these instead.
+func (a *SearchRun) bestArchived(found []ArchivedHit) ([]op.Hit, error) {
+	ranks := make([]op.Explain, len(found))
+	order := make([]int, len(found))
+	for i, h := range found {
+		if ranks[i] = a.E.weigh(h.Relevance, h.Row, a.Now, a.Q); a.Q.Archive {
+			ranks[i] = unaged(ranks[i])
+		}
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(Rank(ranks[j]), Rank(ranks[i])) })
+	hits := make([]op.Hit, 0, a.Limit)
+	for i, at := range order {
+		h, x := found[at], ranks[at]
+		if i >= a.Limit && !h.Row.Has("consolidated_into") {
+			continue
+		}
 		view, err := a.E.ListedIn(a.Q.set, h.Row, a.Now)
 		if err != nil {
 			return nil, err
-		}
-		x := a.E.weigh(h.Relevance, h.Row, a.Now, a.Q)
-		if a.Q.Archive {
-			x = unaged(x)
 		}
 		x.Terms = termsOf(h.Scores)
 		a.Q.markReplaced(x.Terms)

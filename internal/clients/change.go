@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"emberd/internal/durable"
+	"emberd/internal/tomledit"
 	"emberd/memory"
 )
 
@@ -41,35 +42,29 @@ func (c *Client) Remove(file string, force bool) (*Change, error) {
 
 // Has reports whether emberd is on the list in a file that may be missing.
 func (c *Client) Has(file string) bool {
-	if c.toml {
-		return false
-	}
 	ch, err := read(file)
 	return err == nil && c.ours(ch.before)
 }
 
-// Args returns the arguments that emberd is started with by a file, nil if none is, or if the
-// file is one that is not edited.
+// Args returns the arguments that emberd is started with by a file, nil if none is.
 func (c *Client) Args(file string) (args []string) {
-	if !c.Has(file) {
+	ch, err := read(file)
+	if err != nil || !c.ours(ch.before) {
 		return nil
 	}
-	if ch, err := read(file); err == nil {
-		c.member(ch.before, "args", &args)
-	}
+	_, args, _ = c.started(ch.before)
 	return args
 }
 
 func (c *Client) plan(file string, edit func([]byte) ([]byte, error)) (*Change, error) {
-	if c.toml {
-		return nil, memory.Errorf(memory.Invalid, "the TOML of %s is not edited; put in by hand what --print prints",
-			c.Title)
-	}
 	ch, err := read(file)
 	if err != nil {
 		return nil, err
 	}
 	if ch.after, err = edit(ch.before); err != nil {
+		if errors.Is(err, tomledit.ErrShape) {
+			return nil, memory.Errorf(memory.Invalid, "%s: %w; change by hand what --print prints", file, err)
+		}
 		if e, ok := errors.AsType[*memory.Error](err); ok {
 			return nil, memory.Errorf(e.Code, "%s: %w", file, err)
 		}

@@ -9,6 +9,7 @@
 //   - copilot: https://docs.github.com/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers
 //   - cursor: https://cursor.com/docs/mcp
 //   - gemini-cli: https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md
+//   - opencode: https://opencode.ai/docs/mcp-servers
 //   - vscode: https://code.visualstudio.com/docs/agents/reference/mcp-configuration
 //   - windsurf: https://docs.windsurf.com/windsurf/cascade/mcp
 //   - zed: https://zed.dev/docs/ai/mcp
@@ -16,8 +17,8 @@
 // These files belong to other programs and to the people who edit them: everything
 // but the one entry stays as it is, byte for byte, the file is replaced as a whole or
 // not at all, and what it held before is kept beside it. A file that is not
-// well-formed is left alone. Files that cannot be edited so, TOML, are not touched:
-// [Client.Snippet] is for the user to put in.
+// well-formed is left alone, and so is one in which emberd cannot be put without touching
+// other bytes: [Client.Snippet] is for the user to put in.
 package clients
 
 import (
@@ -47,15 +48,14 @@ type Client struct {
 	keys    []string               // on the way to the servers
 	dialect jsonedit.Dialect
 	toml    bool
-	form    entry // what an entry has besides the command
+	form    form
 }
 
-// entry is what says how a server is started. Every client has command and args.
-type entry struct {
-	Type    string   `json:"type,omitempty"`
-	Command string   `json:"command"`
-	Args    []string `json:"args"`
-	Tools   []string `json:"tools,omitempty"`
+// form is what an entry has besides the command and its arguments.
+type form struct {
+	Type  string
+	Tools []string
+	List  bool // the command and its arguments are one list
 }
 
 // name is the server's in every list.
@@ -66,7 +66,7 @@ func All() []*Client {
 	mcpServers, servers := []string{"mcpServers"}, []string{"servers"}
 	return []*Client{
 		{Name: "claude-code", Title: "Claude Code", Restart: "start a new session of it",
-			user: claudeCode, marks: claudeCode, project: ".mcp.json", keys: mcpServers, form: entry{Type: "stdio"}},
+			user: claudeCode, marks: claudeCode, project: ".mcp.json", keys: mcpServers, form: form{Type: "stdio"}},
 		{Name: "claude-desktop", Title: "Claude Desktop", Restart: "quit it and start it again",
 			user: inConfig("Claude", "claude_desktop_config.json"), keys: mcpServers},
 		{Name: "codex", Title: "Codex", Restart: "start a new session of it",
@@ -74,19 +74,22 @@ func All() []*Client {
 			keys: []string{"mcp_servers"}, toml: true},
 		{Name: "copilot", Title: "GitHub Copilot CLI", Restart: "start a new session of it",
 			user: inHome("COPILOT_HOME", ".copilot", "mcp-config.json"), keys: mcpServers,
-			form: entry{Type: "local", Tools: []string{"*"}}},
+			form: form{Type: "local", Tools: []string{"*"}}},
 		{Name: "cursor", Title: "Cursor", Restart: "restart it",
 			user: inHome("", ".cursor", "mcp.json"), project: ".cursor/mcp.json", keys: mcpServers,
-			dialect: jsonedit.Comments, form: entry{Type: "stdio"}},
+			dialect: jsonedit.Comments, form: form{Type: "stdio"}},
 		{Name: "gemini-cli", Title: "Gemini CLI", Restart: "start a new session of it",
 			user: inHome("", ".gemini", "settings.json"), project: ".gemini/settings.json", keys: mcpServers,
 			dialect: jsonedit.Comments},
+		{Name: "opencode", Title: "OpenCode", Restart: "start a new session of it",
+			user: openCode, project: "opencode.json", keys: []string{"mcp"},
+			dialect: jsonedit.Comments, form: form{Type: "local", List: true}},
 		{Name: "vscode", Title: "VS Code", Restart: "start the server with MCP: List Servers",
 			user: inConfig("Code", "User", "mcp.json"), project: ".vscode/mcp.json", keys: servers,
-			dialect: jsonedit.Comments, form: entry{Type: "stdio"}},
+			dialect: jsonedit.Comments, form: form{Type: "stdio"}},
 		{Name: "vscode-insiders", Title: "VS Code Insiders", Restart: "start the server with MCP: List Servers",
 			user: inConfig("Code - Insiders", "User", "mcp.json"), project: ".vscode/mcp.json", keys: servers,
-			dialect: jsonedit.Comments, form: entry{Type: "stdio"}},
+			dialect: jsonedit.Comments, form: form{Type: "stdio"}},
 		{Name: "windsurf", Title: "Windsurf", Restart: "refresh its list of MCP servers",
 			user: inHome("", ".codeium", "windsurf", "mcp_config.json"), keys: mcpServers},
 		{Name: "zed", Title: "Zed",
@@ -134,6 +137,20 @@ func zed(m Machine) string {
 	return filepath.Join(m.Home, ".config", "zed", "settings.json")
 }
 
+// openCode has the same folder everywhere, and reads a file with comments last if there is one.
+func openCode(m Machine) string {
+	dir := filepath.Join(m.xdgConfig(), "opencode")
+	if commented := filepath.Join(dir, "opencode.jsonc"); exists(commented) {
+		return commented
+	}
+	return filepath.Join(dir, "opencode.json")
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
 func (m Machine) xdgConfig() string {
 	if dir := m.Env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) { // as the standard has it
 		return dir
@@ -160,9 +177,5 @@ func (c *Client) Found(m Machine) bool {
 	if c.marks != nil {
 		mark = c.marks(m)
 	}
-	_, err := os.Stat(mark)
-	return err == nil
+	return exists(mark)
 }
-
-// Editable reports whether the client's file can be changed in place.
-func (c *Client) Editable() bool { return !c.toml }

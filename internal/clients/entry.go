@@ -9,6 +9,7 @@ import (
 
 	"emberd/internal/jsonedit"
 	"emberd/internal/text"
+	"emberd/internal/tomledit"
 	"emberd/memory"
 )
 
@@ -21,39 +22,77 @@ type Server struct {
 // Snippet returns a file of the client's that has emberd and nothing else, for people to
 // look at or to copy from.
 func (c *Client) Snippet(s Server) (string, error) {
-	if c.toml {
-		return c.table(s), nil
-	}
-	text, err := jsonedit.Set(nil, c.dialect, c.entry(s), c.path()...)
+	text, err := c.setEntry(nil, s)
 	return string(text), err
-}
-
-// table returns a table of TOML. Its strings may be written as those of JSON.
-func (c *Client) table(s Server) string {
-	var words []string
-	for _, a := range append([]string{s.Command}, s.Args...) {
-		words = append(words, jsonText(a))
-	}
-	return fmt.Sprintf("[%s.%s]\ncommand = %s\nargs = [%s]\n", c.keys[0], name, words[0], strings.Join(words[1:], ", "))
-}
-
-func jsonText(s string) string {
-	text, _ := json.Marshal(s) // a string always marshals
-	return string(text)
 }
 
 func (c *Client) path(more ...string) []string { return slices.Concat(c.keys, []string{name}, more) }
 
-func (c *Client) entry(s Server) entry {
-	e := c.form
-	e.Command, e.Args = s.Command, s.Args
-	return e
+// entry is what says how a server is started, in the order of its members. Most clients have a command and its
+// arguments, some one list of both.
+func (c *Client) entry(s Server) []tomledit.Member {
+	var out []tomledit.Member
+	if c.form.Type != "" {
+		out = append(out, tomledit.Member{Key: "type", Value: c.form.Type})
+	}
+	if c.form.List {
+		return append(out, tomledit.Member{Key: "command", Value: append([]string{s.Command}, s.Args...)})
+	}
+	return append(out, tomledit.Member{Key: "command", Value: s.Command}, tomledit.Member{Key: "args", Value: s.Args})
+}
+
+// setEntry returns text with a new entry, whatever was there.
+func (c *Client) setEntry(text []byte, s Server) ([]byte, error) {
+	if c.toml {
+		text, err := tomledit.Remove(text, c.path()...)
+		if err != nil {
+			return nil, err
+		}
+		return tomledit.Set(text, c.entry(s), c.path()...)
+	}
+	return jsonedit.Set(text, c.dialect, jsonEntry{c.entry(s), c.form.Tools}, c.path()...)
+}
+
+// jsonEntry is an entry as an object.
+type jsonEntry struct {
+	members []tomledit.Member
+	tools   []string
+}
+
+// MarshalJSON writes the members in order.
+func (e jsonEntry) MarshalJSON() ([]byte, error) {
+	members := e.members
+	if e.tools != nil {
+		members = append(slices.Clip(members), tomledit.Member{Key: "tools", Value: e.tools})
+	}
+	var fields []string
+	for _, m := range members {
+		value, err := json.Marshal(m.Value)
+		if err != nil {
+			return nil, err
+		}
+		fields = append(fields, fmt.Sprintf("%q:%s", m.Key, value))
+	}
+	return []byte("{" + strings.Join(fields, ",") + "}"), nil
+}
+
+// get returns what is at the entry or below it, in JSON.
+func (c *Client) get(text []byte, more ...string) ([]byte, bool, error) {
+	if !c.toml {
+		return jsonedit.Get(text, c.dialect, c.path(more...)...)
+	}
+	v, ok, err := tomledit.Get(text, c.path(more...)...)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	raw, err := json.Marshal(v)
+	return raw, err == nil, err
 }
 
 // add returns text with emberd in the list. An entry of emberd keeps its other members;
 // another entry is replaced only with force.
 func (c *Client) add(text []byte, s Server, force bool) ([]byte, error) {
-	old, there, err := jsonedit.Get(text, c.dialect, c.path()...)
+	old, there, err := c.get(text)
 	if err != nil {
 		return nil, err
 	}
@@ -63,24 +102,24 @@ func (c *Client) add(text []byte, s Server, force bool) ([]byte, error) {
 		return nil, memory.Errorf(memory.Conflict,
 			"there is an entry emberd that starts something else (%s); --force replaces it", clip(old))
 	case !ours:
-		return jsonedit.Set(text, c.dialect, c.entry(s), c.path()...)
+		return c.setEntry(text, s)
 	}
 	return c.update(text, s)
 }
 
 // update returns text with emberd's entry updated.
 func (c *Client) update(text []byte, s Server) ([]byte, error) {
-	now := map[string]any{"command": s.Command, "args": s.Args}
-	if c.form.Type != "" {
-		now["type"] = c.form.Type
-	}
-	for _, key := range []string{"type", "command", "args"} {
-		value, ok := now[key]
-		if !ok || c.same(text, key, value) {
+	for _, m := range c.entry(s) {
+		if c.same(text, m.Key, m.Value) {
 			continue
 		}
 		var err error
-		if text, err = jsonedit.Set(text, c.dialect, value, c.path(key)...); err != nil {
+		if c.toml {
+			text, err = tomledit.Set(text, []tomledit.Member{m}, c.path()...)
+		} else {
+			text, err = jsonedit.Set(text, c.dialect, m.Value, c.path(m.Key)...)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -89,7 +128,7 @@ func (c *Client) update(text []byte, s Server) ([]byte, error) {
 
 // same reports whether a member of the entry has this value already.
 func (c *Client) same(text []byte, key string, value any) bool {
-	raw, ok, err := jsonedit.Get(text, c.dialect, c.path(key)...)
+	raw, ok, err := c.get(text, key)
 	if err != nil || !ok {
 		return false
 	}
@@ -104,27 +143,40 @@ func (c *Client) same(text []byte, key string, value any) bool {
 
 // ours reports whether the entry starts emberd mcp, from any path.
 func (c *Client) ours(text []byte) bool {
-	var command string
-	var args []string
-	return c.member(text, "command", &command) && c.member(text, "args", &args) && filepath.Base(command) == name &&
-		slices.Contains(args, "mcp")
+	command, args, ok := c.started(text)
+	return ok && filepath.Base(command) == name && slices.Contains(args, "mcp")
+}
+
+// started returns what the entry starts, and whether there is such an entry.
+func (c *Client) started(text []byte) (command string, args []string, ok bool) {
+	if !c.form.List {
+		ok = c.member(text, "command", &command) && c.member(text, "args", &args)
+		return command, args, ok
+	}
+	if !c.member(text, "command", &args) || len(args) == 0 {
+		return "", nil, false
+	}
+	return args[0], args[1:], true
 }
 
 // member reads a member of the entry, and tells whether it is there and of that type.
 func (c *Client) member(text []byte, key string, into any) bool {
-	raw, ok, err := jsonedit.Get(text, c.dialect, c.path(key)...)
+	raw, ok, err := c.get(text, key)
 	return err == nil && ok && json.Unmarshal(raw, into) == nil
 }
 
 // remove returns text without emberd on the list.
 func (c *Client) remove(text []byte, force bool) ([]byte, error) {
-	old, there, err := jsonedit.Get(text, c.dialect, c.path()...)
+	old, there, err := c.get(text)
 	switch {
 	case err != nil:
 		return nil, err
 	case there && !force && !c.ours(text):
 		return nil, memory.Errorf(memory.Conflict, "the entry emberd starts something else (%s); --force removes it",
 			clip(old))
+	}
+	if c.toml {
+		return tomledit.Remove(text, c.path()...)
 	}
 	return jsonedit.Remove(text, c.dialect, c.path()...)
 }

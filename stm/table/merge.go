@@ -35,7 +35,7 @@ func merged(row *Row, c *record.Change, at record.Stamp) (*Row, error) {
 	}
 	if c.Op == record.OpPut {
 		o.Born = record.Later(o.Born, at)
-		if row.Base.IsZero() && len(o.Regs) == 0 && at.After(o.Tomb) && !bytes.Contains(c.Data, record.Null) {
+		if row.Base.IsZero() && len(o.Regs) == 0 && at.After(o.Tomb) && !removes(c.Data) {
 			next := &Row{Key: row.Key, Base: at}
 			if next.keep(o); c.Ready != nil {
 				next.Doc, next.Hot = c.Data, *c.Ready
@@ -55,6 +55,19 @@ func merged(row *Row, c *record.Change, at record.Stamp) (*Row, error) {
 	}
 	next.keep(o)
 	return next, err
+}
+
+// removes reports whether a document removes keys, which null says, or is damaged. Most documents, though not
+// those whose text has the word, are told by a search for it.
+func removes(doc []byte) (null bool) {
+	if !bytes.Contains(doc, record.Null) {
+		return false
+	}
+	err := record.EachField(doc, func(_, value []byte) bool {
+		null = bytes.Equal(value, record.Null)
+		return !null
+	})
+	return null || err != nil
 }
 
 // withExtra returns the row with what o holds of its fingerprint, the row itself if it

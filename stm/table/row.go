@@ -264,8 +264,9 @@ func (r *Row) Live() bool {
 // Changed is when a key was last written or removed, apart from the rest of the
 // memory; zero when it was not since the memory was saved.
 func (r *Row) Changed(key string) time.Time {
-	for _, reg := range r.Rest().Regs {
-		if reg.Key == key {
+	o := r.Rest()
+	for _, reg := range o.Regs {
+		if reg.Key == key && reg.Stamp != o.Born { // earlier versions kept the stamps of a text with "null" in it
 			return reg.Stamp.Time()
 		}
 	}

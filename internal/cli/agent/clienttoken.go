@@ -78,9 +78,6 @@ func (l *clientLimit) before(c *clients.Client, config string, o Installation) {
 			file = path
 		}
 	}
-	if file == "" && !c.Editable() && !l.there && o.project { // of which nobody can tell what is in it
-		file = filepath.Join(tokens, c.Name+"-"+lettersOf(cli.Here())+secretSuffix)
-	}
 	name, ours := strings.CutSuffix(filepath.Base(file), secretSuffix)
 	switch {
 	case !ours || file == l.file || !isThere(file):

@@ -125,8 +125,8 @@ func installClient(ctx context.Context, s *cli.App, name string, o Installation)
 	if err != nil {
 		return err
 	}
-	if o.print || !c.Editable() {
-		return showSnippet(ctx, s, c, file, server, limit, o)
+	if o.print {
+		return printSnippet(s, c, file, server, o)
 	}
 	if !o.project && !o.force && !c.Found(m) {
 		return memory.Errorf(memory.NotFound,
@@ -216,21 +216,6 @@ type ClientChange struct {
 	File    string `json:"file"`
 	Changed bool   `json:"changed"`
 	Backup  string `json:"backup,omitempty"`
-}
-
-// showSnippet prints what belongs into a file that is not edited, after the token that it
-// names was made or revoked; to look alone changes nothing.
-func showSnippet(ctx context.Context, s *cli.App, c *clients.Client, file string, server clients.Server,
-	limit clientLimit, o Installation) error {
-	if limit.wanted && !o.print {
-		if err := mint(ctx, s, limit, c.Name, o); err != nil {
-			return err
-		}
-	}
-	if err := printSnippet(s, c, file, server, o); err != nil || !o.remove || o.print {
-		return err
-	}
-	return revokeLimit(ctx, s, limit)
 }
 
 // printSnippet prints what belongs into a file.

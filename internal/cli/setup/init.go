@@ -158,11 +158,7 @@ func addClient(s *cli.App, p *plan, name string) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case !c.Editable():
-		return memory.Errorf(memory.Invalid,
-			"the settings of %s are not edited; emberd install-client %s prints what to put in", c.Title, c.Name)
-	case !c.Found(m):
+	if !c.Found(m) {
 		return memory.Errorf(memory.NotFound,
 			"%s does not seem to be on this machine; start it once, then say emberd install-client %s", c.Title, c.Name)
 	}

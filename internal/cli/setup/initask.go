@@ -180,7 +180,7 @@ func (q *questions) clients(p *plan) error {
 	}
 	var here []*clients.Client
 	for _, c := range clients.All() {
-		if c.Found(m) && c.Editable() && !c.Has(c.File(m)) {
+		if c.Found(m) && !c.Has(c.File(m)) {
 			here = append(here, c)
 		}
 	}
