@@ -237,12 +237,13 @@ mcp-conformance: build
 	cd tools/mcp && npm ci --loglevel=error
 	EMBERD_TEST_CONFORMANCE=1 go test -v -count=1 -timeout 20m -run '^(TestTheInspector|TestConformance)' ./cmd/emberd
 
-# What real clients give a model of an answer: Claude Code, from npm as the lock file
-# says, runs emberd mcp and asks a mock model API, in a home of its own. Linux only.
+# What real clients give a model of an answer: Claude Code, Codex, OpenCode, Gemini CLI and
+# Copilot CLI, from npm as the lock file says (1.1 GB), run emberd mcp and ask mock model APIs,
+# each in a home of its own. Three minutes; Linux only.
 clients: build
 	@command -v npm >/dev/null || { echo "make: npm is missing: install it to run the clients" >&2; exit 1; }
 	cd tools/clients && npm ci --ignore-scripts --loglevel=error
-	EMBERD_TEST_CLIENTS=1 go test -v -count=1 -timeout 10m -run '^TestClaudeCode$$' ./cmd/emberd
+	EMBERD_TEST_CLIENTS=1 go test -v -count=1 -timeout 10m -run '^(TestClients|TestPluginIsValid)$$' ./cmd/emberd
 
 # What the packages of other memory systems write, from PyPI and npm as tools/importers pins them, and what emberd reads
 # of it. They take some 2 GB of a cache; without python3 or npm their part is left out, with a message.

@@ -35,9 +35,9 @@ type LifecycleMoves struct {
 const (
 	MovePromote = "promote" // gets a note
 	MoveWake    = "wake"    // was used, and is active again
-	MoveDemote  = "demote"  // was not, and ranks lower
+	MoveDemote  = "demote"  // was not for a while
 	MoveArchive = "archive" // its text goes to the vault
-	MoveFade    = "fade"    // is found by key terms only from now on
+	MoveFade    = "fade"    // was not for longer: it is rehydratable
 )
 
 // MostShown is how many ids, and how many of what was skipped, an answer lists.

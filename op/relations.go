@@ -98,7 +98,7 @@ type Pagination struct {
 	HasMore    bool `json:"has_more"`
 }
 
-// OpenManyRequest names memories to open whole, which counts as a use of each.
+// OpenManyRequest names memories to open whole, which delays the fading of each.
 type OpenManyRequest struct {
 	IDs       []string `json:"ids,omitempty" query:"id" doc:"up to 100 ids, or at least four characters of the beginning or end of each"`
 	Relations *bool    `json:"relations,omitempty" query:"relations" doc:"with the relations from and to each, default true"`

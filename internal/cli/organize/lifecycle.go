@@ -28,7 +28,7 @@ func lifecycleRunCommand(s *cli.App) *cobra.Command {
 // fates say what kinds of moves do to a memory.
 func fates() map[string]string {
 	return map[string]string{op.MovePromote: "promoted", op.MoveWake: "woken", op.MoveDemote: "demoted",
-		op.MoveArchive: "archived", op.MoveFade: "faded to key terms"}
+		op.MoveArchive: "archived", op.MoveFade: "rehydratable"}
 }
 
 func printRun(s *cli.App, r *op.LifecycleRunResult) {

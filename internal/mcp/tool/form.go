@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"strconv"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -21,19 +20,16 @@ const (
 	Structured Form = "structured"
 )
 
-// A knownClient is a client that gives a model the structured content of a result without
-// the text beside it. docs/mcp.md has the evidence.
-type knownClient struct {
-	prefix string // of the name that the client claims
-	since  string // the first such version, "" for every one
-}
-
-var knownClients = []knownClient{
-	{"claude-code", "2.0.21"},
-	{"codex", ""},
-	{"opencode", ""},
-	{"github-copilot", ""},
-	{"Visual Studio Code", ""},
+// knownClients are the beginnings of the names of clients that give a model what they receive,
+// whichever part of a result that is. docs/mcp.md has the evidence.
+var knownClients = []string{
+	"claude-code",
+	"codex",
+	"copilot-cli",
+	"gemini-cli",
+	"github-copilot",
+	"opencode",
+	"Visual Studio Code",
 }
 
 // FormFor returns the form of answers to a client, which is nil if it has no name. It is
@@ -41,7 +37,7 @@ var knownClients = []knownClient{
 //
 // Models read the answers of the profiles agent and all: these are text for every client.
 // The drop-ins have clients that decode structured content, and keep it, unless the client
-// is known to give that to a model.
+// is known to give what it receives to a model.
 func (o *Options) FormFor(client *sdk.Implementation) Form {
 	switch {
 	case o.Form == Text || o.Form == Structured:
@@ -49,8 +45,8 @@ func (o *Options) FormFor(client *sdk.Implementation) Form {
 	case o.forModels():
 		return Text
 	}
-	for _, c := range knownClients {
-		if client != nil && strings.HasPrefix(client.Name, c.prefix) && !older(client.Version, c.since) {
+	for _, name := range knownClients {
+		if client != nil && strings.HasPrefix(client.Name, name) {
 			return Text
 		}
 	}
@@ -59,27 +55,3 @@ func (o *Options) FormFor(client *sdk.Implementation) Form {
 
 // forModels reports whether models read the answers of the profile, and no other program.
 func (o *Options) forModels() bool { return o.Profile == Agent || o.Profile == All || o.Profile == "" }
-
-// older reports whether a version precedes another, number by number. A version without
-// numbers is not older.
-func older(version, than string) bool {
-	a, b := numbersOf(version), numbersOf(than)
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			return a[i] < b[i]
-		}
-	}
-	return false
-}
-
-// numbersOf returns the numbers at the beginning of a version, which points separate.
-func numbersOf(version string) (out []int) {
-	for part := range strings.SplitSeq(version, ".") {
-		n, err := strconv.Atoi(part)
-		if err != nil {
-			break
-		}
-		out = append(out, n)
-	}
-	return out
-}
