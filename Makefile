@@ -36,7 +36,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/lifecycle/
 COVERED   = 80
 
-.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest note-edits mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients peers peers-cortexgraph lint check compiler install dist dist-check source formula deb deb-check clean docs-check
+.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest note-edits mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients peers importers peers-cortexgraph lint check compiler install dist dist-check source formula deb deb-check clean docs-check
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -266,6 +266,11 @@ peers:
 peers-cortexgraph: build
 	tools/peers/cortexgraph bin/emberd
 
+# What the packages of other memory systems write, from PyPI and npm as tools/importers pins them, and what emberd reads
+# of it. They take some 2 GB of a cache; without python3 or npm their part is left out, with a message.
+importers:
+	tools/importers/make
+
 lint:
 	@files=$$(gofmt -l .) || exit 1; \
 	if [ -n "$$files" ]; then echo "gofmt -w would change:"; echo "$$files"; exit 1; fi
@@ -276,7 +281,7 @@ lint:
 # One call of a template, or of a method by its name, makes the linker keep every exported
 # method there is, which is six megabytes: internal/cli/root/help.go.
 size: build
-	@bytes=$$(wc -c < bin/emberd); [ $$bytes -lt 42000000 ] || { echo "make: bin/emberd has $$bytes bytes, 42000000 or more" >&2; exit 1; }
+	@bytes=$$(wc -c < bin/emberd); [ $$bytes -lt 46000000 ] || { echo "make: bin/emberd has $$bytes bytes, 46000000 or more" >&2; exit 1; }
 
 check: compiler lint size twin race covered
 

@@ -35,7 +35,7 @@ const anywhere = "internal/text"
 
 // The tests of every package may use these.
 var (
-	testOurs   = []string{"internal/testutil/clitest", "internal/testutil/snapfile", "internal/testutil/crashdisk", "internal/testutil/racescale", "internal/testutil/llamatest", "internal/testutil/trainedtest", "internal/llm", "internal/testutil/llmtest", "internal/testutil/dirsnap", "internal/testutil/oldhome"}
+	testOurs   = []string{"internal/testutil/clitest", "internal/testutil/snapfile", "internal/testutil/crashdisk", "internal/testutil/racescale", "internal/testutil/llamatest", "internal/testutil/trainedtest", "internal/llm", "internal/testutil/llmtest", "internal/testutil/dirsnap", "internal/testutil/oldhome", "internal/testutil/sqlitetest"}
 	testOthers = []string{"pgregory.net/rapid", "github.com/anishathalye/porcupine", "github.com/rogpeppe/go-internal/testscript", "github.com/rogpeppe/go-internal/txtar"}
 )
 
@@ -49,6 +49,7 @@ func confined() []confinement {
 		{"net/http", []string{"api", "bench", "embedding", "internal/llm", "internal/testutil/llmtest", "internal/mcp/mcphttp", "internal/models"}, []string{"cmd/emberd", "internal/cli/daemon", "internal/cli/model", "engine"},
 			"only the two ends of the socket, what is mounted there for agents and the clients of a model's server speak HTTP, and who plays one to evaluate or to test; below them, use op's requests and results"},
 		{"github.com/blevesearch", []string{"internal/text/analysis", "ltm"}, nil, "bleve's types and its interfaces stay behind internal/text/analysis and ltm"},
+		{"modernc.org/sqlite", []string{"internal/sqlitefile", "internal/testutil/sqlitetest"}, nil, "emberd stores nothing in SQLite; it reads databases of other programs, from a copy"},
 		{"log", nil, nil, "a *slog.Logger arrives through Options; the log package writes to a global"},
 		{"github.com/stretchr/testify", nil, nil, "tests compare got and want and say both"},
 	}

@@ -456,7 +456,8 @@ func graph() map[string]edges {
 		"internal/ignore": {},
 		"internal/importer": {
 			ours: []string{
-				"internal/cleanup", "internal/notegen", "internal/unpack", "memory", "vault", "vault/lex",
+				"internal/cleanup", "internal/notegen", "internal/sqlitefile", "internal/unpack", "memory", "vault",
+				"vault/lex", "vault/markdown",
 			},
 		},
 		"internal/intent": {
@@ -605,9 +606,17 @@ func graph() map[string]edges {
 		"internal/testutil/secrettest": {},
 		"internal/testutil/snapfile":   {},
 		"internal/stamp":               {},
+		// SQLite is called here alone, and reads only.
+		"internal/sqlitefile": {
+			ours:   []string{"internal/durable"},
+			others: []string{"modernc.org/sqlite"},
+		},
 		"internal/staticmodel": {
 			ours:  []string{"internal/wordpiece"},
 			tests: []string{"internal/dedupe/similarity"},
+		},
+		"internal/testutil/sqlitetest": {
+			others: []string{"modernc.org/sqlite"},
 		},
 		"internal/testutil/trainedtest": {},
 		"internal/text": {

@@ -16,6 +16,8 @@ import (
 const (
 	// maxIndexed is how many bytes of a note are indexed. The digest is of all.
 	maxIndexed = 1 << 20
+	// MaxText is how many bytes of a note [Vault.Text] returns at most.
+	MaxText = maxIndexed
 	// MaxSize is the size in bytes of the largest file that is read as a note. A larger one is not
 	// opened, whatever of it is on the disk. Reading one that grows meanwhile ends here too.
 	MaxSize = 16 << 20

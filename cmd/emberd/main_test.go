@@ -23,6 +23,7 @@ import (
 	"emberd/api"
 	"emberd/internal/evalcmd"
 	"emberd/internal/testutil/clitest"
+	"emberd/internal/testutil/sqlitetest"
 	"emberd/op"
 )
 
@@ -86,6 +87,7 @@ func runScripts(t *testing.T, folder string, env map[string]string) {
 			"grab":   cmdGrab,
 			"model":  cmdModel,
 			"serve":  cmdServe,
+			"sqlite": cmdSQLite,
 			"zip":    cmdZip,
 		},
 	})
@@ -147,6 +149,14 @@ func (d *daemonProcess) stop(sig syscall.Signal) error {
 		return err
 	}
 	return <-d.exited
+}
+
+// cmdSQLite is "sqlite DATABASE STATEMENTS", which runs a file of SQL statements.
+func cmdSQLite(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sqlite DATABASE STATEMENTS")
+	}
+	ts.Check(sqlitetest.Run(ts.MkAbs(args[0]), ts.ReadFile(args[1])))
 }
 
 // cmdDaemon is "daemon start [flags…]", "daemon stop" and "daemon kill9".

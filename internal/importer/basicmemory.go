@@ -7,7 +7,9 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"emberd/memory"
 	"emberd/vault"
@@ -24,7 +26,7 @@ type BasicMemoryOptions struct {
 
 // BasicMemory reads a folder of notes as basic-memory keeps them
 // (https://docs.basicmemory.com/concepts/knowledge-format). A note becomes one memory with
-// its text as it is, and every wikilink a relation:
+// its text as it is, or several if it is too long, and every wikilink a relation:
 //
 //   - [category] an observation #tag (context)
 //   - relation_type [[Target]] (context)
@@ -78,6 +80,13 @@ type basicNote struct {
 	path  string
 	title string
 	links []basicLink
+	parts []notePart // of a note that is too long for one memory
+}
+
+// notePart is a memory with a part of a note, from a line on.
+type notePart struct {
+	id   memory.ID
+	line int
 }
 
 // basicLink is a relation as a note has it.
@@ -104,13 +113,19 @@ func (b *basicMemory) read(ctx context.Context, name string) error {
 	for _, p := range n.Problems {
 		b.note(Place{File: name, Line: p.Line}, "%s", p.Text)
 	}
+	if n.Size > vault.MaxText {
+		b.fail(Place{File: name}, memory.Errorf(memory.TooLarge,
+			"the note has more than %d MiB, and the rest is left out; split the file", vault.MaxText>>20))
+	}
 	head, body := cutFrontmatter(text)
 	if n.Frontmatter == vault.InvalidFrontmatter {
 		head, body = 0, text
 	}
 	known := &basicNote{path: name, title: n.Title}
 	m := b.memory(n, known, body, head)
-	if !b.add(&m, Place{File: name}) {
+	if memory.CodeOf(memory.CheckContent(m.Content)) == memory.TooLarge {
+		b.parts(n, known, &m, body, head)
+	} else if !b.add(&m, Place{File: name}) {
 		return nil
 	}
 	b.links(n, known, body, head)
@@ -119,6 +134,46 @@ func (b *basicMemory) read(ctx context.Context, name string) error {
 		b.observations(known, &m, body, head)
 	}
 	return nil
+}
+
+// parts adds the memories of a note that is too long for one. The first of them is the one that links to the note lead
+// to; the others lead to it.
+func (b *basicMemory) parts(n *vault.Note, known *basicNote, m *memory.Memory, body string, head int) {
+	all := splitNote(body, n.Sections, head)
+	b.note(Place{File: n.Path},
+		"the note has %d characters, more than %d, and becomes %d memories, split at its headings",
+		utf8.RuneCountInString(m.Content), memory.MaxContent, len(all))
+	b.Met += len(all) - 1
+	times := map[string]int{}
+	for i, p := range all {
+		one, at := *m, Place{File: n.Path, Line: head + p.line + 1}
+		one.Content = p.content(n.Title)
+		if i > 0 {
+			name := strings.Join(append(slices.Clone(p.path), firstLine(p.text)), "\x00")
+			times[name]++
+			one.ID, one.Aliases = b.id(m.Collection, string(m.ID), "part", name, strconv.Itoa(times[name])), nil
+			b.Relations = append(b.Relations, Relation{From: one.ID, To: m.ID, FromName: p.header(n.Title),
+				ToName: n.Title, Type: memory.Related, Kind: "part_of", Place: at})
+		}
+		known.parts = append(known.parts, notePart{one.ID, at.Line})
+		b.add(&one, at)
+	}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
+
+// at returns the memory of the part that a line of the note is in.
+func (n *basicNote) at(line int) memory.ID {
+	id := n.id
+	for _, p := range n.parts {
+		if p.line <= line {
+			id = p.id
+		}
+	}
+	return id
 }
 
 // cutFrontmatter returns the text below the properties of a note, and how many lines these
@@ -320,7 +375,7 @@ func (b *basicMemory) relate() {
 	for _, n := range b.notes {
 		made := map[Relation]bool{}
 		for _, link := range n.links {
-			r := Relation{From: n.id, FromName: n.title, ToName: link.target}
+			r := Relation{From: n.at(link.line), FromName: n.title, ToName: link.target}
 			r.Type, r.Kind = kindOf(link.kind)
 			at := Place{File: n.path, Line: link.line}
 			to := b.target(link.target)
@@ -329,7 +384,7 @@ func (b *basicMemory) relate() {
 			} else {
 				r.To = to.note.id
 			}
-			if r.To == r.From || made[r] {
+			if r.To == n.id || made[r] {
 				continue // a note that links to itself, and a second link of a kind
 			}
 			made[r] = true

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"emberd/memory"
 )
 
 // folder makes notes, each its name and its text, that were written long ago.
@@ -69,7 +67,6 @@ func TestBasicMemory(t *testing.T) {
 				"a.md 1: \"one #x #y/z\" category=fact context=here tags=x,y/z\na.md 8: \"(why) two\" category=idea\n" +
 				"a.md 1: one #x #y/z -related:observation_of-> a\na.md 8: (why) two -related:observation_of-> a\na.md 7: a -related:links_to-> b\n"},
 		"a note of emberd's": {false, []string{"a.md", "---\nmemory-id: 0b54d5a3-5a4b-4c53-8a27-111111111111\n---\none"}, "0 met\na.md 0: note: this note is one that emberd wrote, and is left out\n"},
-		"too long":           {false, []string{"a.md", strings.Repeat("x", memory.MaxContent+1) + " [[b]]"}, "1 met\na.md 0: failed: content has 50010 characters, more than 50000; save it in parts\n"},
 		"other files":        {false, []string{"a.txt", "x", ".obsidian/b.md", "x", "c.md", "one"}, "1 met\nc.md 0: \"c\\n\\none\" also=c\n"},
 	} {
 		if got := basic(t, c.each, c.notes...); got != c.want {

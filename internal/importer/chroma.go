@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"emberd/internal/sqlitefile"
 	"emberd/memory"
 )
 
@@ -37,20 +38,15 @@ func Chroma(r io.Reader, o *Options) (*Result, error) {
 	return &c.Result, nil
 }
 
-// sqliteMagic is how a database of SQLite begins (https://www.sqlite.org/fileformat.html#the_database_header).
-const sqliteMagic = "SQLite format 3\x00"
-
+// errDatabase is for a database in place of JSON, which cannot be read from a pipe.
 var errDatabase = memory.Errorf(memory.Invalid,
-	"this is the database of ChromaDB itself, which is not read; write each "+
-		"collection as JSON: python3 -c 'import chromadb,json;c=chromadb.PersistentClient(\"FOLDER\");"+
-		"print(json.dumps({x.name:x.get() for x in map(lambda n:c.get_collection(getattr(n,\"name\",n)),"+
-		"c.list_collections())}))' >chroma.json")
+	"this is a SQLite database, which cannot be read from standard input; name the file")
 
 // isSQLite reports whether r begins as a database of SQLite does, and returns a reader of all of r.
 func isSQLite(r io.Reader) (io.Reader, bool) {
 	all := bufio.NewReader(r)
-	head, _ := all.Peek(len(sqliteMagic)) // the next read tells the error
-	return all, string(head) == sqliteMagic
+	head, _ := all.Peek(len(sqlitefile.Header)) // the next read tells the error
+	return all, string(head) == sqlitefile.Header
 }
 
 type chroma struct {
@@ -233,7 +229,8 @@ func (c *chroma) row(raw json.RawMessage, at Place) error {
 func (c *chroma) record(s record, at Place) {
 	c.Met++
 	name := plain(s["id"])
-	for _, key := range []string{"id", "embedding", "embeddings", "uri", "data"} {
+	added := plain(s["chroma:added"]) // of the database, where metadata does not say when
+	for _, key := range []string{"id", "embedding", "embeddings", "uri", "data", "chroma:added"} {
 		delete(s, key)
 	}
 	if string(s["metadata"]) == "null" {
@@ -252,6 +249,9 @@ func (c *chroma) record(s record, at Place) {
 	delete(s, "related_memories")
 	delete(s, "document") // a null beside the text that stood elsewhere
 	s.into(&m, c.o)
+	if m.CreatedAt.IsZero() {
+		m.CreatedAt, _ = moment(added, c.o.Now)
+	}
 	m.ID = c.known(m.Collection, name, content)
 	m.Aliases = alsoKnown(m.ID, name)
 	if len(links) > 0 {

@@ -3,8 +3,6 @@ package importer
 import (
 	"strings"
 	"testing"
-
-	"emberd/memory"
 )
 
 // Payloads as mem0 and LlamaIndex write them.
@@ -23,13 +21,5 @@ func TestQdrantOfOtherWriters(t *testing.T) {
 	}
 	if two.Content != "Ben drinks coffee" || string(two.Meta["file_name"]) != `"tea.md"` || two.Meta["_node_content"] != nil {
 		t.Errorf("LlamaIndex: %q with meta %s", two.Content, two.Meta)
-	}
-}
-
-// The database of ChromaDB itself is refused with what to do.
-func TestChromaDatabaseIsRefused(t *testing.T) {
-	_, err := Chroma(strings.NewReader(sqliteMagic+strings.Repeat("\x00", 100)), &Options{})
-	if memory.CodeOf(err) != memory.Invalid || !strings.Contains(err.Error(), "PersistentClient") {
-		t.Errorf("chroma.sqlite3: %v, want how to write it as JSON", err)
 	}
 }

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"emberd/internal/sqlitefile"
 	"emberd/internal/text"
 	"emberd/memory"
 )
@@ -18,6 +20,10 @@ import (
 // relation between entries by their names. What an indexer left in a payload is kept in meta,
 // null or not, so that a cleanup continues to ignore the entry.
 func Qdrant(r io.Reader, o *Options) (*Result, error) {
+	r, foreign := notJSON(r)
+	if foreign != nil {
+		return nil, foreign
+	}
 	q := &qdrant{builder: newBuilder("qdrant", o), doc: newDocument(r), byName: map[string]memory.ID{}}
 	for {
 		t, err := q.doc.token()
@@ -38,6 +44,27 @@ func Qdrant(r io.Reader, o *Options) (*Result, error) {
 	}
 	return &q.Result, nil
 }
+
+// notJSON returns an error for a file of Qdrant's own, which only Qdrant reads, and a reader of all of r.
+func notJSON(r io.Reader) (io.Reader, error) {
+	all := bufio.NewReader(r)
+	head, _ := all.Peek(tarMark + len("ustar")) // the next read returns the error
+	switch {
+	case len(head) == tarMark+len("ustar") && string(head[tarMark:]) == "ustar":
+		return nil, memory.Errorf(memory.Invalid, "this is a snapshot of Qdrant or another archive, which emberd does "+
+			"not read; restore it in Qdrant, and write the answer of POST /collections/NAME/points/scroll as JSON, "+
+			"with with_payload true")
+	case strings.HasPrefix(string(head), sqlitefile.Header):
+		return nil, memory.Errorf(memory.Invalid, "this is a SQLite database; points of Qdrant in one are in Python's "+
+			"pickle format, which emberd does not read; write them as JSON: python3 -c 'import json,qdrant_client;"+
+			"c=qdrant_client.QdrantClient(path=\"FOLDER\");print(json.dumps([p.model_dump() for p in "+
+			"c.scroll(\"NAME\",limit=10**6)[0]],default=str))' >points.json")
+	}
+	return all, nil
+}
+
+// tarMark is where the header of a tar archive says that it is one.
+const tarMark = 257
 
 type qdrant struct {
 	*builder
@@ -60,14 +87,33 @@ var errNoPoints = memory.Errorf(memory.Invalid,
 func (q *qdrant) value(t json.Token, path string) error {
 	switch t {
 	case json.Delim('['):
-		return q.doc.elements(func(i int, raw json.RawMessage, line int) error {
-			q.point(raw, Place{Line: line, Path: fmt.Sprintf("%s[%d]", path, i)})
-			return nil
-		})
+		return q.list(path)
 	case json.Delim('{'):
 		return q.object(path)
 	}
 	return errNoPoints
+}
+
+// list reads a list of points, or the pair that scroll() of the Python client returns: a list, and the offset of the
+// next page.
+func (q *qdrant) list(path string) error {
+	pair := false
+	return q.doc.elements(func(i int, raw json.RawMessage, line int) error {
+		at := Place{Line: line, Path: fmt.Sprintf("%s[%d]", path, i)}
+		var points []json.RawMessage
+		switch {
+		case i == 0 && raw[0] == '[' && json.Unmarshal(raw, &points) == nil:
+			pair = true
+			for n, point := range points {
+				q.point(point, Place{Line: line, Path: fmt.Sprintf("%s[%d]", at.Path, n)})
+			}
+		case i == 1 && pair:
+			q.page(raw)
+		default:
+			q.point(raw, at)
+		}
+		return nil
+	})
 }
 
 // object reads an object: one that holds points, or a point.
@@ -75,7 +121,7 @@ func (q *qdrant) object(path string) error {
 	rest, around := record{}, false
 	err := q.doc.members(func(key string) error {
 		switch key {
-		case "result", "points", "manual_entries", "relation_entries", "unknown_entries":
+		case "result", "results", "points", "manual_entries", "relation_entries", "unknown_entries":
 			around = true
 			t, err := q.doc.token()
 			if err != nil || t == nil {
@@ -148,11 +194,16 @@ func (q *qdrant) take(s record, at Place) {
 // entry makes a memory of a payload.
 func (q *qdrant) entry(id string, s record, at Place) {
 	s.node()
+	if s["linked_memory_ids"] != nil && s["entity_type"] != nil {
+		q.Met--
+		q.note(at, "%.80q is an entity of mem0 and left out; emberd finds entities in the texts", plain(s["data"]))
+		return
+	}
+	content := s.content() // before metadata, which may use one of the keys for something else
 	s.spread("metadata")
 	title := s.text(memory.MaxAlias, "name", "entity_name")
-	content := s.text(anyLength, "content", "document", "page_content", "text", "memory", "data")
 	if content == "" {
-		content = observed(title, s)
+		content = orElse(s.content(), observed(title, s))
 	}
 	if content == "" {
 		q.fail(at, memory.Errorf(memory.Invalid, "point %.80q has neither content nor observations; its payload has %s",
@@ -175,6 +226,15 @@ func (q *qdrant) entry(id string, s record, at Place) {
 	q.add(&m, at)
 }
 
+// content takes the text of a payload. Beside that of mem0 it drops the forms that mem0 derives from it.
+func (s record) content() string {
+	if s["memory"] != nil || s["data"] != nil {
+		delete(s, "text_lemmatized")
+		delete(s, "hash")
+	}
+	return s.text(anyLength, "content", "document", "page_content", "text", "memory", "data")
+}
+
 // node puts the text and the metadata of a node of LlamaIndex into the payload. LlamaIndex writes the node as JSON into
 // one text, with links and templates of its own, which are left out.
 func (s record) node() {
@@ -189,7 +249,7 @@ func (s record) node() {
 	for _, own := range []string{"_node_content", "_node_type", "doc_id", "ref_doc_id", "document_id"} {
 		delete(s, own)
 	}
-	if s["text"] == nil && node.Text != nil {
+	if node.Text != nil {
 		s["text"] = node.Text
 	}
 	if s["metadata"] == nil && node.Metadata != nil {

@@ -134,6 +134,9 @@ func importJSONL(ctx context.Context, s *cli.App, o *importOptions, name string)
 		return err
 	}
 	m.tags, m.allowSecret, m.again = o.tags, o.allow, o.again
+	if err := importer.CheckText(name); err != nil {
+		return err
+	}
 	in, total, err := openImport(ctx, s, name)
 	if err != nil {
 		return err

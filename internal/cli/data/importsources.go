@@ -16,10 +16,18 @@ import (
 // foreignCommands are the imports of what internal/importer reads.
 func foreignCommands(s *cli.App) []*cobra.Command {
 	const file, export = "one file, or - for stdin", "one file, archive or folder, or - for stdin"
+	const store, database = "one file or folder, or - for stdin", "one database, or the folder of it"
 	var out []*cobra.Command
 	for _, src := range []foreignSource{
 		basicMemorySource(),
-		{use: "chroma FILE|-", arg: file, of: [2]string{"record", "records"}, read: readFile(importer.Chroma)},
+		{use: "chroma FILE|FOLDER|-", arg: store, of: [2]string{"record", "records"},
+			read: readEither(importer.Chroma, importer.ChromaDatabase)},
+		{use: "mem0 FILE|FOLDER|-", arg: store, of: [2]string{"memory", "memories"},
+			read: readEither(importer.Mem0, importer.Mem0History)},
+		{use: "claude-mem FILE|FOLDER", arg: database, of: [2]string{"memory", "memories"},
+			read: readDatabase(importer.ClaudeMem)},
+		{use: "mcp-memory-service FILE|FOLDER", arg: database, of: [2]string{"memory", "memories"},
+			read: readDatabase(importer.MCPMemoryService)},
 		{use: "qdrant FILE|-", arg: file, of: [2]string{"point", "points"}, read: readFile(importer.Qdrant)},
 		{use: "notes FILE|-", arg: file, of: [2]string{"item", "items"}, read: readFile(importer.Notes)},
 		{use: "chatgpt FILE|ZIP|FOLDER|-", arg: export, of: [2]string{"memory", "memories"},
@@ -66,6 +74,28 @@ type sourceReader = func(context.Context, *foreignImport, string) (*importer.Res
 func readFile(read fileReader) sourceReader {
 	return func(ctx context.Context, r *foreignImport, name string) (*importer.Result, error) {
 		return r.fileOf(ctx, name, read)
+	}
+}
+
+// databaseReader reads a database, or the folder that contains it.
+type databaseReader = func(context.Context, string, *importer.Options) (*importer.Result, error)
+
+// readDatabase reads the database of another program.
+func readDatabase(read databaseReader) sourceReader {
+	return func(ctx context.Context, r *foreignImport, name string) (*importer.Result, error) {
+		o := r.options()
+		haul, err := read(ctx, name, &o)
+		return haul, unreadable(name, err)
+	}
+}
+
+// readEither reads a database or a folder by the one function, and any other file, or stdin, by the other.
+func readEither(plain fileReader, database databaseReader) sourceReader {
+	return func(ctx context.Context, r *foreignImport, name string) (*importer.Result, error) {
+		if name != "-" && importer.IsDatabase(name) {
+			return readDatabase(database)(ctx, r, name)
+		}
+		return r.fileOf(ctx, name, plain)
 	}
 }
 
