@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -140,7 +141,7 @@ func (c *Client) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 // attempt sends a request, and reports whether the daemon may have got it if there is no answer.
 func (c *Client) attempt(ctx context.Context, s *op.Spec, out *sent, idle *idleWatchdog) (any, bool, error) {
 	var gone atomic.Bool
-	trace := traceOf(out, &gone)
+	trace := traceOf(&gone)
 	if tell := op.ProgressOf(ctx); tell != nil {
 		out.header.Set(headerProgress, "yes")
 		trace.Got1xxResponse = idle.listen(tell)
@@ -153,25 +154,12 @@ func (c *Client) attempt(ctx context.Context, s *op.Spec, out *sent, idle *idleW
 	return res, gone.Load() && !unsent(err), err
 }
 
-// traceOf notes whether the daemon may have got the request.
-func traceOf(out *sent, gone *atomic.Bool) *httptrace.ClientTrace {
-	// A request without a key gets a second connection only when nothing of it was
-	// written to the first, which a daemon that is gone had left behind.
-	once := out.header.Get(headerKey) == ""
-	var before atomic.Bool // of this connection
+// traceOf notes whether the daemon may have got the request. A second connection is made only if nothing was
+// written to the first, which a daemon that is gone had left behind.
+func traceOf(gone *atomic.Bool) *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
-		GetConn: func(string) {
-			if once {
-				gone.Store(false)
-			}
-			before.Store(gone.Load())
-		},
-		WroteHeaders: func() { gone.Store(true) }, // to a buffer
-		WroteRequest: func(info httptrace.WroteRequestInfo) {
-			if info.Err != nil { // so that the daemon did not get the whole of it
-				gone.Store(before.Load())
-			}
-		},
+		GetConn:      func(string) { gone.Store(false) },
+		WroteHeaders: func() { gone.Store(true) },
 	}
 }
 
@@ -189,7 +177,7 @@ func (c *Client) newRequest(ctx context.Context, method string, out *sent) (*htt
 	if err != nil {
 		return nil, memory.Errorf(memory.Internal, "make a request: %w", err)
 	}
-	r.Header = out.header
+	r.Header = unrepeated(out.header)
 	if out.body != nil {
 		r.Header.Set("Content-Type", typeJSON)
 	}
@@ -205,6 +193,17 @@ func (c *Client) newRequest(ctx context.Context, method string, out *sent) (*htt
 		r.Header.Set(headerAgent, caller.Client)
 	}
 	return r, nil
+}
+
+// unrepeated returns a copy of a header in which package http does not see an idempotency key: it would repeat the
+// request by itself, so that it were not known whether a daemon got it.
+func unrepeated(header http.Header) http.Header {
+	h := header.Clone()
+	if key := h.Get(headerKey); key != "" {
+		h.Del(headerKey)
+		h[strings.ToLower(headerKey)] = []string{key}
+	}
+	return h
 }
 
 // do sends a request. Its errors do not contain the address, whose query can be private text.

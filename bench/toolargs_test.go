@@ -17,6 +17,7 @@ type toolStore struct {
 	ids   []memory.ID
 	names []string // of entities of the reference profile
 	note  string   // path of one in the vault
+	notes int      // that newNotePath named
 }
 
 // newToolStore saves n memories, some with tags and entities, and related in a chain.
@@ -76,6 +77,7 @@ type object = map[string]any
 func (s *toolStore) toolCalls() map[string]func(i int) object {
 	all := s.operationCalls()
 	maps.Copy(all, s.profileCalls())
+	maps.Copy(all, s.noteCalls())
 	return all
 }
 

@@ -42,19 +42,7 @@ func TestAnAgentWritesNotes(t *testing.T) {
 	}
 	emberd := func(args ...string) string {
 		t.Helper()
-		for {
-			cmd := exec.CommandContext(t.Context(), exe, append(args, "--home", home)...)
-			cmd.Args[0], cmd.Env = "emberd", env
-			out, err := cmd.CombinedOutput()
-			if strings.Contains(string(out), "try again in") { // the next daemon does not know who saved the note
-				time.Sleep(time.Second)
-				continue
-			}
-			if err != nil {
-				t.Errorf("emberd %q: %v\n%s", args, err, out)
-			}
-			return string(out)
-		}
+		return emberdPatiently(t, exe, env, append(args, "--home", home)...)
 	}
 	d := start()
 	a := startAgent(t, home, "--tools", "notes")
@@ -99,5 +87,24 @@ func TestAnAgentWritesNotes(t *testing.T) {
 	want("User.md", "the user's\n")
 	if text := emberd("history"); strings.Count(text, "vaultlog") < 6 || !strings.Contains(text, "note.append  1 note") {
 		t.Errorf("emberd history printed %s", text)
+	}
+}
+
+// emberdPatiently runs emberd, again while it says that a note has to rest: a daemon does not know who saved a note
+// before it.
+func emberdPatiently(t *testing.T, exe string, env []string, args ...string) string {
+	t.Helper()
+	for {
+		cmd := exec.CommandContext(t.Context(), exe, args...)
+		cmd.Args[0], cmd.Env = "emberd", env
+		out, err := cmd.CombinedOutput()
+		if strings.Contains(string(out), "try again in") {
+			time.Sleep(time.Second)
+			continue
+		}
+		if err != nil {
+			t.Errorf("emberd %q: %v\n%s", args, err, out)
+		}
+		return string(out)
 	}
 }
