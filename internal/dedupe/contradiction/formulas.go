@@ -22,7 +22,7 @@ var (
 // such as a dash or a stroke, count beside others only.
 func formulasOf(s string) (out []string) {
 	for line := range strings.Lines(s) {
-		if !strings.ContainsAny(line, "(=+*%<>^!&|≤≥≠×÷−") {
+		if !strings.ContainsAny(line, "(=+*%<>^!&|≤≥≠×÷−") && !strings.Contains(line, "--") {
 			continue
 		}
 		operations, certain := operationsOf(line)
