@@ -112,17 +112,11 @@ func (p *pair) weigh() {
 }
 
 func (p *pair) findings() []Finding {
-	if p.elsewhere() || p.ofOthers() {
+	if p.shared == 0 && !p.unspaced() || p.elsewhere() || p.ofOthers() {
 		return nil
 	}
-	if p.another() {
-		if p.s.numbered() && p.t.numbered() {
-			return p.roles()
-		}
-		return nil
-	}
-	if p.shared == 0 { // pairs of characters do not show that the parts are the same
-		if p.unspaced() {
+	if another := p.another(); another || p.shared == 0 { // pairs of characters do not show parts that are shared
+		if !another || p.s.numbered() && p.t.numbered() {
 			return p.roles()
 		}
 		return nil

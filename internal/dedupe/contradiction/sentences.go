@@ -11,8 +11,8 @@ import (
 	"emberd/internal/text/analysis"
 )
 
-// maxWords is how many words a sentence has at most; a longer one counts as several. It
-// bounds what comparing two costs.
+// maxWords is how many words a sentence has at most, twice as many where no spaces stand between them; a
+// longer one counts as several. It bounds what comparing two costs.
 const maxWords = 48
 
 // word is one word of a sentence, or one number of several.
@@ -207,6 +207,9 @@ func (p *parser) add(start, end int, begins, boundary bool) {
 			continue // a part of what stands already
 		}
 		covered = t.End
+		if len(p.current) >= 2*maxWords { // where no spaces stand between words, one token has many
+			p.finish()
+		}
 		stem := canonical(t.Text)
 		w := word{stem: stem, lower: strings.ToLower(p.text[t.Start:t.End]), known: lookup(stem), start: t.Start,
 			end: t.End, content: !t.Stop(), boundary: boundary}
