@@ -31,9 +31,7 @@ func (e *Promote) adoptConfirmed(ctx context.Context, p *Promotion, row *stm.Row
 	if p.Dry {
 		return nil, nil
 	}
-	if err := e.Pending.dropCreate(p.ID); err != nil {
-		return nil, err
-	}
+	e.Pending.madeCreate(p.ID)
 	seen := notes.Agreed(&m, note.Carried)
 	changed := seen[core.ContentField] == ""
 	set, err := e.promotedFields(m, res, func(m *memory.Memory) {

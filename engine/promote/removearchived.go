@@ -49,16 +49,14 @@ func (e *Promote) RemoveQueued(ctx context.Context, paths map[memory.ID]string) 
 			e.ended(ctx, w, res, err, e.Pending.postpone)
 		}
 	}
-	e.Chores.Settle("list of notes to write", e.Pending.dropRemovals(done))
+	e.Pending.removed(done)
+	e.flushPending()
 	e.Writing.Nudge()
 }
 
-// dropRemovals takes the removals of some memories from the queue.
-func (p *PendingWrites) dropRemovals(ids []memory.ID) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	return p.change(func(all []PendingWrite) ([]PendingWrite, bool) {
+// removed takes the removals of some memories from the queue.
+func (p *PendingWrites) removed(ids []memory.ID) {
+	p.tried(func(all []PendingWrite) ([]PendingWrite, bool) {
 		done := make(map[memory.ID]bool, len(ids))
 		for _, id := range ids {
 			done[id] = true
