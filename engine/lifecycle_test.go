@@ -191,6 +191,27 @@ func TestWhatIsDueAtOnceFadesInPortions(t *testing.T) {
 	wantMoves(t, runs(t, e), map[string]int{})
 }
 
+// The status names the undo of the last run as long as there is something to undo.
+func TestTheStatusOfARunThatWasUndone(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	e := h.open(t)
+	h.saved(t, e, 10, "demoted")
+	run := runs(t, e)
+	undone := func() bool { return do(t, e, op.LifecycleStatus, &op.LifecycleStatusRequest{}).Last.Undone }
+	if run.Tx == "" || undone() {
+		t.Fatalf("the run is %+v", run)
+	}
+	back := do(t, e, op.Undo, &op.UndoRequest{Tx: run.Tx})
+	if !undone() {
+		t.Error("an undone run counts as in force")
+	}
+	do(t, e, op.Undo, &op.UndoRequest{Tx: back.Tx})
+	if undone() {
+		t.Error("a run whose undo was undone counts as undone")
+	}
+}
+
 func TestAClockThatGoesBackDoesNothing(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -264,6 +264,14 @@ func (m *Memory) metaText(key string) (text string) {
 	return text
 }
 
+// Later returns the later one of two times.
+func Later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
 // Actor identifies the caller of an operation. UID and PID come from the kernel, Token was checked; the rest is
 // claimed by the client.
 type Actor struct {

@@ -21,6 +21,7 @@ type LifecycleRunResult struct {
 	Skipped  []Skipped        `json:"skipped,omitempty"`
 	Why      string           `json:"why,omitempty"` // nothing, or not everything, was done
 	Tx       string           `json:"tx,omitempty"`
+	Undone   bool             `json:"undone,omitempty"` // the change Tx, since the run
 	Millis   int64            `json:"ms"`
 }
 

@@ -107,7 +107,7 @@ func (f StageInputs) used() time.Time {
 }
 
 // touched returns the later of the last use and the last opening.
-func (f StageInputs) touched() time.Time { return latest(f.used(), f.LastOpened) }
+func (f StageInputs) touched() time.Time { return memory.Later(f.used(), f.LastOpened) }
 
 // Stage returns the stage a memory should be in at now. A last use in the future
 // counts as now.
@@ -170,22 +170,15 @@ func (p Policy) steps(f StageInputs) []step {
 	case f.Since.IsZero() || f.Stage.Cold():
 		soonest = time.Time{}
 	case f.Stage != memory.Demoted:
-		used = latest(used, f.Since)
+		used = memory.Later(used, f.Since)
 	}
 	steps := []step{
 		{memory.Demoted, used.Add(ages.Demote)},
-		{memory.Archived, latest(used.Add(ages.Archive), soonest)},
-		{memory.Rehydratable, latest(used.Add(ages.Rehydrate), soonest)},
+		{memory.Archived, memory.Later(used.Add(ages.Archive), soonest)},
+		{memory.Rehydratable, memory.Later(used.Add(ages.Rehydrate), soonest)},
 	}
 	coldest := min(stageRank(cmp.Or(p.Coldest, memory.Rehydratable)), stageRank(cmp.Or(f.Coldest, memory.Rehydratable)))
 	return steps[:coldest]
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // stageRank returns 0 for the warmest stage; an unknown stage counts as active.

@@ -17,7 +17,7 @@ import (
 func (e *Admin) LifecycleStatus(context.Context, *op.LifecycleStatusRequest) (*op.LifecycleStatusResult, error) {
 	k, now := e.Stm.Primary(), e.Opt.Now()
 	res := &op.LifecycleStatusResult{Keeper: k.Device.String(), Here: e.Lifecycle.IsPrimary(),
-		Last: e.Lifecycle.Scheduler.LastRun(),
+		Last: e.Lifecycle.LastRun(),
 		Due:  map[string]int{}, KeptIDs: []op.Skipped{}, Next: e.Lifecycle.NextMove()}
 	p := e.Lifecycle.Policy()
 	all := p

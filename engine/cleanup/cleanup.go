@@ -210,9 +210,11 @@ func (e *Cleanup) CleanupRollback(ctx context.Context,
 	return &op.CleanupRollbackResult{Run: *shown, Undo: *undone}, err
 }
 
-// inEffect reports whether a run changed something that was not undone.
+// inEffect reports whether a run changed something that is in force: it was not undone, or an undo of the
+// undo restored it.
 func (e *Cleanup) inEffect(r *runstore.Run) bool {
-	return r.State == op.CleanupDone && r.Tx != "" && !e.Stm.Undone(r.Tx)
+	return r.Tx != "" && (r.State == op.CleanupDone && !e.Stm.Undone(r.Tx) ||
+		r.State == op.CleanupRolledBack && r.Phase == runstore.Ended && e.Stm.InForce(r.Tx))
 }
 
 func (e *Cleanup) checkRollbackAllowed(run *runstore.Run) error {
@@ -254,10 +256,17 @@ func (e *Cleanup) CleanupHistory(_ context.Context, req *op.CleanupHistoryReques
 
 const maxShownRuns = 1000
 
-// markUndone marks a run as rolled back if emberd undo reverted it.
+// markUndone marks a run as rolled back if emberd undo reverted it, and as done if emberd undo reverted its
+// rollback.
 func (e *Cleanup) markUndone(run *runstore.Run) {
-	if run.State == op.CleanupDone && run.Tx != "" && e.Stm.Undone(run.Tx) {
+	switch {
+	case e.inEffect(run):
+		run.State, run.RolledBack = op.CleanupDone, ""
+	case run.State == op.CleanupDone && run.Tx != "":
 		run.State, run.RolledBack = op.CleanupRolledBack, "emberd undo took it back"
+	}
+	if run.State == op.CleanupRolledBack {
+		run.After = run.Entries
 	}
 }
 
@@ -269,7 +278,7 @@ func (e *Cleanup) shownRun(run *runstore.Run) (*op.CleanupRun, error) {
 	shown := *run
 	e.markUndone(&shown)
 	plan, err := e.Cleanups.Folder.Plan(run.ID)
-	shown.Actions = outcomes(run, plan)
+	shown.Actions = outcomes(&shown, plan)
 	shown.Actions = shown.Actions[:min(shownActions, len(shown.Actions))]
 	return &shown.CleanupRun, err
 }

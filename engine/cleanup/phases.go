@@ -240,9 +240,6 @@ func (e *Cleanup) undoRun(ctx context.Context, run *runstore.Run, force bool) (*
 // endRun saves the end of a run, and writes its report.
 func (e *Cleanup) endRun(ctx context.Context, run *runstore.Run, state string) error {
 	run.Phase, run.State, run.Ended, run.Problem = runstore.Ended, state, core.StampTime(e.Opt.Now()), ""
-	if run.State == op.CleanupRolledBack {
-		run.After = run.Entries
-	}
 	if !run.Entered.IsZero() {
 		run.Millis += e.Opt.Now().Sub(run.Entered).Milliseconds()
 	}

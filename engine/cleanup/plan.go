@@ -226,7 +226,7 @@ func (e *Cleanup) lastCleanup(collection string) (time.Time, error) {
 	for i := range runs {
 		r := &runs[i]
 		over := r.Collection == collection || r.Collection == core.EveryCollection
-		if over && r.State == op.CleanupDone && (r.Tx == "" || !e.Stm.Undone(r.Tx)) {
+		if over && (r.State == op.CleanupDone && r.Tx == "" || e.inEffect(r)) {
 			return r.Started, nil
 		}
 	}

@@ -32,7 +32,7 @@ func (e *Cleanup) cleanupMarkdown(run *runstore.Run, texts bool) (string, error)
 	}
 	told := *run
 	e.markUndone(&told)
-	actions := outcomes(run, plan)
+	actions := outcomes(&told, plan)
 	if !texts {
 		for i := range actions {
 			actions[i].Evidence = ""

@@ -31,7 +31,7 @@ func SetTimes(m *memory.Memory, created, used, now time.Time) error {
 		created = now
 	}
 	if used.IsZero() {
-		used = latest(created, now)
+		used = memory.Later(created, now)
 	}
 	if err := CheckTime("created_at", created, now); err != nil {
 		return err
@@ -45,13 +45,6 @@ func SetTimes(m *memory.Memory, created, used, now time.Time) error {
 	}
 	m.CreatedAt, m.LastUsed = StampTime(created), StampTime(used)
 	return nil
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // CheckTime returns an error if a time is before 1970 or more than a day in the future.

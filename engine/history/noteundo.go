@@ -150,21 +150,49 @@ func (e *History) undoNotes(ctx context.Context, all []undoneNote, res *op.UndoR
 	if len(all) == 0 {
 		return
 	}
+	failed := func(u *undoneNote, err error) {
+		i := slices.IndexFunc(res.Items, func(item op.UndoItem) bool { return item.ID == u.before.ID })
+		res.Items[i].Reason = err.Error()
+	}
+	var reverted []undoneNote
 	for i, u := range all {
 		op.Report(ctx, len(all)+i, 2*len(all))
-		follow := e.queueReverted
+		follow := e.removeUndone
 		switch {
 		case e.archivePathBefore(&u) != "":
 			follow = e.moveBack
-		case u.remove:
-			follow = e.removeUndone
+		case !u.remove:
+			reverted = append(reverted, u)
+			continue
 		}
-		if err := follow(ctx, &u, res.Tx); err != nil {
-			i := slices.IndexFunc(res.Items, func(item op.UndoItem) bool { return item.ID == u.before.ID })
-			res.Items[i].Reason = err.Error()
+		if err := follow(ctx, &u); err != nil {
+			failed(&u, err)
+		}
+	}
+	for some := range slices.Chunk(reverted, queuedAtOnce) {
+		if err := e.queueReverted(ctx, some, res.Tx); err != nil {
+			for i := range some {
+				failed(&some[i], err)
+			}
 		}
 	}
 	e.Promote.Writing.Nudge()
+}
+
+// queuedAtOnce is how many notes are queued together, with their memories locked.
+const queuedAtOnce = 512
+
+// reverted returns the fields to write to the note of a memory after the undo.
+func (u *undoneNote) reverted(m *memory.Memory) ([]string, error) {
+	before, err := core.Fields(&u.before)
+	if err != nil {
+		return nil, err
+	}
+	after, err := core.Fields(m)
+	if err != nil {
+		return nil, err
+	}
+	return u.fieldsToWrite(core.ChangedFields(core.Difference(before, after))), nil
 }
 
 // archivePathBefore returns the path in the archive folder from which an undone promotion moved the
@@ -184,7 +212,7 @@ func (e *History) archivePathBefore(u *undoneNote) string {
 
 // moveBack moves a note back to the archive folder, after the log. A crash in between leaves a
 // note with the ID, and the memory is promoted again.
-func (e *History) moveBack(ctx context.Context, u *undoneNote, _ string) error {
+func (e *History) moveBack(ctx context.Context, u *undoneNote) error {
 	to := e.archivePathBefore(u)
 	res, err := e.Promote.Writing.Do(func(w *vault.Writer) (vault.Result,
 		error) {
@@ -203,7 +231,7 @@ func (e *History) moveBack(ctx context.Context, u *undoneNote, _ string) error {
 
 // removeUndone removes the note that an undone promotion created. The log comes first: a crash
 // in between leaves a note with the ID, and not a memory with a deleted note.
-func (e *History) removeUndone(ctx context.Context, u *undoneNote, _ string) error {
+func (e *History) removeUndone(ctx context.Context, u *undoneNote) error {
 	res, err := e.Promote.RemoveNote(ctx, u.note)
 	if err != nil {
 		return promote.DiskError(u.note.Path, err)
@@ -226,26 +254,49 @@ func (e *History) removeUndone(ctx context.Context, u *undoneNote, _ string) err
 		})
 }
 
-// queueReverted queues the write of the reverted fields to the note.
-func (e *History) queueReverted(ctx context.Context, u *undoneNote, entry string) error {
-	_, err := e.Stm.Update(ctx, []memory.ID{u.before.ID}, "", func(rows []*stm.Row) (*stm.Tx, error) {
-		if rows[0] == nil {
-			return nil, nil
+// queueReverted queues the writes of the reverted fields to notes, and records what the notes have now.
+func (e *History) queueReverted(ctx context.Context, some []undoneNote, entry string) error {
+	ids := make([]memory.ID, len(some))
+	for i := range some {
+		ids[i] = some[i].before.ID
+	}
+	_, err := e.Stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
+		tx := &stm.Tx{Verb: core.NoteVerb, By: core.VaultActor(), Entry: entry}
+		var writes []promote.PendingWrite
+		for i := range some {
+			if rows[i] == nil {
+				continue
+			}
+			write, changes, err := e.revertedNote(&some[i], rows[i], entry)
+			if err != nil {
+				return nil, err
+			}
+			writes, tx.Changes = append(writes, write...), append(tx.Changes, changes...)
 		}
-		m, err := rows[0].Memory()
-		if err != nil {
+		if err := e.Promote.Pending.PutAll(writes); err != nil || len(tx.Changes) == 0 {
 			return nil, err
 		}
-		before, err := core.Fields(&u.before)
-		if err != nil {
-			return nil, err
-		}
-		after, err := core.Fields(&m)
-		if err != nil {
-			return nil, err
-		}
-		changed := u.fieldsToWrite(core.ChangedFields(core.Difference(before, after)))
-		return e.Promote.Requeue(&m, u.note.Path, changed, u.before.NoteSeen, core.VaultActor(), entry)
+		return tx, nil
 	})
 	return err
+}
+
+// revertedNote returns the write of the reverted fields to a note, and the change that records what the note
+// has now; none if nothing in the note is reverted.
+func (e *History) revertedNote(u *undoneNote, row *stm.Row, entry string) ([]promote.PendingWrite, []stm.Change,
+	error) {
+	m, err := row.Memory()
+	if err != nil {
+		return nil, nil, err
+	}
+	changed, err := u.reverted(&m)
+	if err != nil || len(changed) == 0 {
+		return nil, nil, err
+	}
+	write := []promote.PendingWrite{e.Promote.NoteUpdate(m.ID, u.note.Path, changed, core.VaultActor(), entry)}
+	set, err := promote.Reread(&m, changed, u.before.NoteSeen)
+	if err != nil || set == nil {
+		return write, nil, err
+	}
+	return write, []stm.Change{{ID: m.ID, Set: set}}, nil
 }

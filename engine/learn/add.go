@@ -192,6 +192,7 @@ func (a *addRun) try(ctx context.Context) (*op.AddResult, error) {
 		return nil, err
 	}
 	s := a.e.Similar.Statement(a.m.Content, *a.link.By)
+	s.Project = a.m.Project
 	var known *similar.Near
 	if !a.req.Again {
 		known, _ = sayer(n.All, a.e.Opt.Known.Add, s.DistinctReason)

@@ -126,6 +126,7 @@ func (e *Learn) reinforceNearest(ctx context.Context, req *op.ReinforceRequest,
 		return nil, err
 	}
 	s := e.Similar.Statement(req.Content, *link.By)
+	s.Project = req.Project
 	one, why := sayer(n.All, e.Opt.Known.Reinforce, s.Differs)
 	if one == nil {
 		res := &op.ReinforceResult{Compared: n.By(), Message: sayNoMatch, Conflicts: s.FindContradictions(n.All)}

@@ -36,6 +36,7 @@ func (e *Learn) Verify(ctx context.Context, req *op.VerifyRequest) (*op.VerifyRe
 		}
 	}
 	s := e.Similar.Statement(req.Claim, op.CallerFrom(ctx))
+	s.Project = req.Project
 	res := &op.VerifyResult{Matches: []op.Match{}, Compared: n.By(), Loading: n.Loading}
 	if e.Notes.Vault != nil {
 		res.Indexing = e.Notes.Vault.Indexing()

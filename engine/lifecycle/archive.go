@@ -53,8 +53,9 @@ type Archiver struct {
 	noNoteReason   string               // why no note can be created in the archive folder
 	Made           map[memory.ID]string // notes that were created before, see [Lifecycle.KeepAhead]
 	Out            ArchiveRequest
-	made           int           // notes created in this run
-	texts          []*vault.Note // notes that are not in the index of archived texts yet
+	made           int                    // notes created in this run
+	texts          []*vault.Note          // notes that are not in the index of archived texts yet
+	stages         []promote.PendingWrite // of notes that have another stage than the log gets
 }
 
 // ArchiveCandidate is a memory to archive, as it was when it was summarized.
@@ -182,8 +183,15 @@ func (a *Archiver) ArchiveGroup(ctx context.Context, group []ArchiveCandidate) e
 				changes = append(changes, stm.Change{ID: l.ID, Set: set})
 			}
 		}
-		return changes, a.IndexTexts(ctx)
+		return changes, core.FirstError(a.tellStages(), a.IndexTexts(ctx))
 	})
+}
+
+// tellStages queues the stages for the notes, before the log gets them.
+func (a *Archiver) tellStages() error {
+	some := a.stages
+	a.stages = nil
+	return a.E.Promote.TellStages(some...)
 }
 
 // IndexTexts indexes the texts of the rows that were archived, before the log drops them.
@@ -265,9 +273,7 @@ func (a *Archiver) ArchivedRow(ctx context.Context, row *stm.Row,
 		return nil, "", nil
 	}
 	if kept.stage != "" && kept.stage != string(m.Stage) {
-		if err := a.E.Promote.StageToNote(&m, kept.path, a.By); err != nil {
-			return nil, "", err
-		}
+		a.stages = append(a.stages, a.E.Promote.NoteUpdate(m.ID, kept.path, []string{"stage"}, a.By, ""))
 	}
 	after, err := core.Fields(&m)
 	if set = core.Difference(before, after); err == nil {
@@ -430,7 +436,7 @@ func (a *Archiver) markRehydratable(ctx context.Context, moves []rekindle.Move) 
 			}
 			changes = append(changes, c)
 		}
-		return changes, nil
+		return changes, a.tellStages()
 	})
 }
 
@@ -447,7 +453,7 @@ func (a *Archiver) faded(row *stm.Row, move rekindle.Move) (stm.Change, error) {
 	}
 	m, err := row.Memory()
 	if err == nil {
-		err = a.E.Promote.TellStage(&m, a.By)
+		a.stages = append(a.stages, a.E.Promote.StageWrites(&m, a.By)...)
 	}
 	return c, err
 }

@@ -235,11 +235,16 @@ func (r *LifecycleRun) summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// LastRun returns the last run that was not a dry run, nil for none.
-func (a *LifecycleScheduler) LastRun() *op.LifecycleRunResult {
-	a.Mu.Lock()
-	defer a.Mu.Unlock()
-	return a.Last
+// LastRun returns the last run that was not a dry run, nil for none, and whether it was undone since.
+func (e *Lifecycle) LastRun() *op.LifecycleRunResult {
+	e.Scheduler.Mu.Lock()
+	defer e.Scheduler.Mu.Unlock()
+	if e.Scheduler.Last == nil {
+		return nil
+	}
+	last := *e.Scheduler.Last
+	last.Undone = last.Tx != "" && e.Stm.Undone(last.Tx)
+	return &last
 }
 
 // finish records a run.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"emberd/engine/core"
+	"emberd/engine/promote"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
@@ -291,19 +292,22 @@ func (r *LifecycleRun) SetStage(ctx context.Context, verb string, moves []rekind
 		var done []memory.ID
 		receipt, err := r.E.Stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
 			tx := &stm.Tx{Verb: verb, By: r.By, Entry: r.Res.Tx}
+			var stages []promote.PendingWrite
 			for i, m := range some {
 				if why := skipReason(rows[i], m); why != "" {
 					r.skip(m.ID, why)
 					continue
 				}
-				if err := r.updateNoteStage(rows[i]); err != nil {
+				stage, err := r.noteStage(rows[i])
+				if err != nil {
 					return nil, err
 				}
+				stages = append(stages, stage...)
 				set := map[string]json.RawMessage{"stage": json.RawMessage(`"` + m.To + `"`)}
 				tx.Changes = append(tx.Changes, stm.Change{ID: m.ID, Set: set})
 				done = append(done, m.ID)
 			}
-			return tx, nil
+			return tx, r.E.Promote.TellStages(stages...)
 		})
 		if err != nil {
 			return err
@@ -332,14 +336,14 @@ func skipReason(row *stm.Row, m rekindle.Move) string {
 	return ""
 }
 
-// updateNoteStage queues the write of the stage to a note that states one.
-func (r *LifecycleRun) updateNoteStage(row *stm.Row) error {
+// noteStage returns the write of the stage to a note that states one.
+func (r *LifecycleRun) noteStage(row *stm.Row) ([]promote.PendingWrite, error) {
 	if r.E.Notes.Vault == nil || row.Fields()["note_seen"] == nil {
-		return nil
+		return nil, nil
 	}
 	m, err := row.Memory()
-	if err == nil {
-		err = r.E.Promote.TellStage(&m, r.By)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	return r.E.Promote.StageWrites(&m, r.By), nil
 }

@@ -31,14 +31,14 @@ func (e *Promote) adoptConfirmed(ctx context.Context, p *Promotion, row *stm.Row
 	if p.Dry {
 		return nil, nil
 	}
-	if err := e.Pending.dropCreate(p.ID); err != nil {
-		return nil, err
-	}
-	seen := notes.Agreed(&m, note.Carried)
+	e.Pending.madeCreate(p.ID)
+	before, seen := m, notes.Agreed(&m, note.Carried)
 	changed := seen[core.ContentField] == ""
 	set, err := e.promotedFields(m, res, func(m *memory.Memory) {
 		changed = changed && e.takeConfirmed(m, note, seen, &p.By)
-		m.NoteSeen = seen
+		if m.NoteSeen = seen; e.Notes.Vault.InArchive(note.Path) { // it keeps a text, and promotes nothing
+			m.PromotedTo, m.PromotedAt = before.PromotedTo, before.PromotedAt
+		}
 	})
 	if err == nil && changed {
 		e.AddSource(row, memory.Source{Kind: p.By.Origin(), Ref: note.Path, Project: m.Project,

@@ -53,6 +53,7 @@ func (e *Promote) FollowEdit(ctx context.Context, id memory.ID) *op.PendingWrite
 	if queued && w.What == UpdateNote {
 		res, err := e.updateNote(ctx, id)
 		e.ended(ctx, w, res, err, e.Pending.hold)
+		e.flushPending()
 	}
 	e.Writing.Nudge()
 	if w, queued = e.Pending.of(id); !queued {
@@ -126,33 +127,32 @@ func (e *Promote) tryWrite(ctx context.Context, w PendingWrite) {
 			done.Outcome == op.PromotionPending {
 			res = vault.Result{Reason: vault.Reason(done.Reason), Until: done.Until}
 		}
-	case RemoveNote:
-		e.RemoveQueued(ctx, map[memory.ID]string{w.Memory: w.Path})
-		return
 	default:
 		res, err = e.updateNote(ctx, w.Memory)
 	}
 	e.ended(ctx, w, res, err, e.Pending.postpone)
 }
 
+// flushPending writes the queue after tries. Status reports a failure, and the next change tries again.
+func (e *Promote) flushPending() { e.Chores.Settle("list of notes to write", e.Pending.Flush()) }
+
 // ended removes a write that was tried from the queue, or has wait keep it there. A result without a reason
 // is final.
 func (e *Promote) ended(ctx context.Context, w PendingWrite, res vault.Result, err error,
-	wait func(id memory.ID, reason string, now, until time.Time) error) {
+	wait func(id memory.ID, reason string, now, until time.Time)) {
 	switch {
 	case ctx.Err() != nil:
 		return
 	case memory.CodeOf(err) == memory.NotFound:
 		e.Opt.Logger.Info("a note is not written, for its memory is gone", "memory", w.Memory, "what", w.What)
-		err = e.Pending.Drop(w.Memory)
+		e.Pending.made(w.Memory)
 	case err != nil:
-		err = wait(w.Memory, err.Error(), e.Opt.Now(), res.Until)
+		wait(w.Memory, err.Error(), e.Opt.Now(), res.Until)
 	case res.Reason != "":
-		err = wait(w.Memory, string(res.Reason), e.Opt.Now(), res.Until)
+		wait(w.Memory, string(res.Reason), e.Opt.Now(), res.Until)
 	case w.Tries > 0 || w.Reason != "":
 		e.Opt.Logger.Info("a note that had to wait was written", "memory", w.Memory, "what", w.What)
 	}
-	e.Chores.Settle("list of notes to write", err)
 }
 
 // updateNote writes the queued fields of a memory to its note, except those that the user has changed there
@@ -191,7 +191,8 @@ func (u *noteUpdate) tx(ctx context.Context) (*stm.Tx, error) {
 		return nil, err
 	case note == nil && u.e.hasNoNote(&m):
 		u.e.Opt.Logger.Info("fields are not written to a note, for it is gone or does not carry the id", "memory", m.ID)
-		return nil, u.e.Pending.Drop(m.ID)
+		u.e.Pending.made(m.ID)
+		return nil, nil
 	case note == nil:
 		u.res.Reason = u.e.whyNoNote(ctx, &m)
 		return nil, nil
@@ -234,9 +235,7 @@ func (u *noteUpdate) write(ctx context.Context, m *memory.Memory, note *vault.No
 		}
 		seen = u.e.recordWritten(ctx, m, note.Path, left)
 	}
-	if err := u.e.Pending.Drop(m.ID); err != nil {
-		return nil, err
-	}
+	u.e.Pending.made(m.ID)
 	if len(edited) > 0 {
 		u.e.Opt.Logger.Info("not all fields that waited are written to a note, for some were changed there", "memory",
 			m.ID, "written", strings.Join(left, " "))
@@ -317,6 +316,14 @@ func (e *Promote) writeAgain(ctx context.Context, path string, said map[string]s
 	return err
 }
 
+// NoteUpdate returns the write of fields that the log has already to a note.
+func (e *Promote) NoteUpdate(id memory.ID, path string, changed []string, by memory.Actor,
+	entry string) PendingWrite {
+	now := core.StampTime(e.Opt.Now())
+	return PendingWrite{Memory: id, What: UpdateNote, Path: path, Fields: changed, By: by, Entry: entry, Since: now,
+		Next: now}
+}
+
 // Requeue queues fields for the note that the log has already. It records the note's current
 // values, so that note sync does not take them as newer.
 func (e *Promote) Requeue(m *memory.Memory, path string, changed []string, seen map[string]string, by memory.Actor,
@@ -324,16 +331,21 @@ func (e *Promote) Requeue(m *memory.Memory, path string, changed []string, seen 
 	if len(changed) == 0 {
 		return nil, nil
 	}
+	set, err := Reread(m, changed, seen)
+	if err == nil {
+		err = e.Pending.Put(e.NoteUpdate(m.ID, path, changed, by, entry))
+	}
+	if err != nil || set == nil {
+		return nil, err
+	}
+	return &stm.Tx{Verb: core.NoteVerb, By: by, Entry: entry, Changes: []stm.Change{{ID: m.ID, Set: set}}}, nil
+}
+
+// Reread returns the change of a memory in whose note other values were read, nil if they are the same.
+func Reread(m *memory.Memory, changed []string, seen map[string]string) (map[string]json.RawMessage, error) {
+	if SameSeen(seen, m.NoteSeen, changed) {
+		return nil, nil
+	}
 	raw, err := core.Encode(seen)
-	if err != nil {
-		return nil, err
-	}
-	now := core.StampTime(e.Opt.Now())
-	err = e.Pending.Put(PendingWrite{Memory: m.ID, What: UpdateNote, Path: path, Fields: changed, By: by, Entry: entry,
-		Since: now, Next: now})
-	if err != nil || SameSeen(seen, m.NoteSeen, changed) {
-		return nil, err
-	}
-	return &stm.Tx{Verb: core.NoteVerb, By: by, Entry: entry,
-		Changes: []stm.Change{{ID: m.ID, Set: map[string]json.RawMessage{"note_seen": raw}}}}, nil
+	return map[string]json.RawMessage{"note_seen": raw}, err
 }

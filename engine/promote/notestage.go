@@ -22,17 +22,23 @@ func StatesStage(seen map[string]string) bool {
 // changes the stage in the log calls it before or after the change: the write uses the stage
 // at that time. Notes without a stage stay so.
 func (e *Promote) TellStage(m *memory.Memory, by memory.Actor) error {
+	return e.TellStages(e.StageWrites(m, by)...)
+}
+
+// StageWrites returns the write of a memory's stage to its note for TellStages, none if the note has no stage.
+func (e *Promote) StageWrites(m *memory.Memory, by memory.Actor) []PendingWrite {
 	if e.Notes.Vault == nil || !StageTold(m) {
 		return nil
 	}
-	return e.StageToNote(m, core.NotePath(m), by)
+	return []PendingWrite{e.NoteUpdate(m.ID, core.NotePath(m), []string{stageKey}, by, "")}
 }
 
-// StageToNote does the same for a note that is known to have a stage.
-func (e *Promote) StageToNote(m *memory.Memory, path string, by memory.Actor) error {
-	w := e.newPendingWrite(m.ID, UpdateNote, path, by, "")
-	w.Fields, w.Next = []string{"stage"}, w.Since
-	err := e.Pending.Put(w)
+// TellStages queues the writes of the stages of memories that change together.
+func (e *Promote) TellStages(some ...PendingWrite) error {
+	if len(some) == 0 {
+		return nil
+	}
+	err := e.Pending.PutAll(some)
 	e.Writing.Nudge()
 	return err
 }

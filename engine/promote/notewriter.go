@@ -147,12 +147,19 @@ func (e *Promote) Task() *core.Task {
 func (e *Promote) WriteDue(ctx context.Context) time.Time {
 	looked := e.checkWritten(ctx)
 	due, _ := e.Pending.due(e.Opt.Now())
+	removals := make(map[memory.ID]string)
 	for _, w := range due {
 		if ctx.Err() != nil {
 			break
 		}
+		if w.What == RemoveNote {
+			removals[w.Memory] = w.Path
+			continue
+		}
 		e.tryWrite(ctx, w)
 	}
+	e.RemoveQueued(ctx, removals)
+	e.flushPending()
 	if _, next := e.Pending.due(e.Opt.Now()); !next.IsZero() && (looked.IsZero() || next.Before(looked)) {
 		return next
 	}

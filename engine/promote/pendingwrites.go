@@ -46,8 +46,9 @@ type PendingWrite struct {
 	Reason string       `json:"reason"`
 }
 
-// PendingWrites is the queue of writes, oldest first and at most one for each memory. When a
-// method returns nil, the file is on disk.
+// PendingWrites is the queue of writes, oldest first and at most one for each memory. When Put, PutAll or Drop
+// returns nil, the file is on disk. What a try of a write changes is on disk with the next of these or with
+// Flush, because a write that is tried again changes nothing.
 type PendingWrites struct {
 	fs   durable.FS
 	File string
@@ -55,8 +56,9 @@ type PendingWrites struct {
 	// mu is held through each change of the queue and of its file. Methods that only read use
 	// the list in the atomic pointer and do not take it. It may be taken with a row locked or
 	// NoteWriter.Mu held.
-	mu  sync.Mutex
-	all atomic.Pointer[[]PendingWrite]
+	mu    sync.Mutex
+	all   atomic.Pointer[[]PendingWrite]
+	dirty bool // the file is older than all
 }
 
 // OpenPending reads the queue of the last run. If the file cannot be parsed, OpenPending keeps
@@ -83,12 +85,12 @@ func (e *Promote) newPendingWrite(id memory.ID, what, path string, by memory.Act
 		Next: core.StampTime(now.Add(FirstTry)), Reason: reason}
 }
 
-// change applies fn to a copy of the queue, and writes the file if fn reports a change.
+// change applies fn to a copy of the queue, and writes the file if it is older than the result.
 func (p *PendingWrites) change(fn func(all []PendingWrite) ([]PendingWrite, bool)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	all, changed := fn(p.List())
-	if !changed {
+	if !changed && !p.dirty {
 		return nil
 	}
 	data, err := json.Marshal(all)
@@ -100,7 +102,23 @@ func (p *PendingWrites) change(fn func(all []PendingWrite) ([]PendingWrite, bool
 			"the write of a note could not be queued, for the disk of the state folder fails: %w", err)
 	}
 	p.all.Store(&all)
+	p.dirty = false
 	return nil
+}
+
+// tried applies fn to a copy of the queue after a try of a write. Flush writes the file.
+func (p *PendingWrites) tried(fn func(all []PendingWrite) ([]PendingWrite, bool)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if all, changed := fn(p.List()); changed {
+		p.all.Store(&all)
+		p.dirty = true
+	}
+}
+
+// Flush writes the file if it is older than the queue.
+func (p *PendingWrites) Flush() error {
+	return p.change(func(all []PendingWrite) ([]PendingWrite, bool) { return all, false })
 }
 
 // At returns the index of a memory's write in the queue, or -1.
@@ -110,25 +128,37 @@ func At(all []PendingWrite, id memory.ID) int {
 
 // Put queues a write and joins it with one of the same memory. The creation of a note includes
 // all fields.
-func (p *PendingWrites) Put(w PendingWrite) error {
+func (p *PendingWrites) Put(w PendingWrite) error { return p.PutAll([]PendingWrite{w}) }
+
+// PutAll is Put for many writes, with one write of the file.
+func (p *PendingWrites) PutAll(some []PendingWrite) error {
 	return p.change(func(all []PendingWrite) ([]PendingWrite, bool) {
-		i := At(all, w.Memory)
-		if i < 0 {
-			return append(all, w), true
+		changed := false
+		for _, w := range some {
+			i := At(all, w.Memory)
+			switch {
+			case i < 0:
+				all = append(all, w)
+			case all[i].covers(&w):
+				continue
+			default:
+				all[i] = all[i].joined(w)
+			}
+			changed = true
 		}
-		old := all[i]
-		if old.covers(&w) {
-			return all, false
-		}
-		w.Since = old.Since
-		if old.What == CreateNote || w.What == CreateNote {
-			w.What, w.Fields = CreateNote, nil
-		} else {
-			w.Fields = union(old.Fields, w.Fields)
-		}
-		all[i] = w
-		return all, true
+		return all, changed
 	})
+}
+
+// joined returns a later write of the same memory with what the earlier one was to do.
+func (w *PendingWrite) joined(later PendingWrite) PendingWrite {
+	later.Since = w.Since
+	if w.What == CreateNote || later.What == CreateNote {
+		later.What, later.Fields = CreateNote, nil
+	} else {
+		later.Fields = union(w.Fields, later.Fields)
+	}
+	return later
 }
 
 // covers reports whether a queued write does what another one would, as soon as it may: it writes the values
@@ -136,7 +166,7 @@ func (p *PendingWrites) Put(w PendingWrite) error {
 func (w *PendingWrite) covers(later *PendingWrite) bool {
 	lacks := func(field string) bool { return !slices.Contains(w.Fields, field) }
 	return w.What == UpdateNote && later.What == UpdateNote && w.Path == later.Path && w.Entry == later.Entry &&
-		later.Next.After(later.Since) && !slices.ContainsFunc(later.Fields, lacks)
+		(later.Next.After(later.Since) || !w.Next.After(later.Next)) && !slices.ContainsFunc(later.Fields, lacks)
 }
 
 func union(a, b []string) []string {
@@ -144,24 +174,28 @@ func union(a, b []string) []string {
 	return slices.Compact(all)
 }
 
-// dropCreate removes the creation of a memory's note from the queue, and nothing else.
-func (p *PendingWrites) dropCreate(id memory.ID) error {
-	if all := p.List(); !slices.ContainsFunc(all,
-		func(w PendingWrite) bool { return w.Memory == id && w.What == CreateNote }) {
-		return nil
+// Drop removes a memory's write from the queue.
+func (p *PendingWrites) Drop(id memory.ID) error { return p.change(without(id)) }
+
+// made removes a memory's write from the queue after it was made, or turned out to be needless.
+func (p *PendingWrites) made(id memory.ID) { p.tried(without(id)) }
+
+// madeCreate removes the creation of a memory's note from the queue, and nothing else.
+func (p *PendingWrites) madeCreate(id memory.ID) {
+	if w, queued := p.of(id); queued && w.What == CreateNote {
+		p.made(id)
 	}
-	return p.Drop(id)
 }
 
-// Drop removes a memory's write from the queue.
-func (p *PendingWrites) Drop(id memory.ID) error {
-	return p.change(func(all []PendingWrite) ([]PendingWrite, bool) {
+// without removes the write of a memory from a queue.
+func without(id memory.ID) func(all []PendingWrite) ([]PendingWrite, bool) {
+	return func(all []PendingWrite) ([]PendingWrite, bool) {
 		i := At(all, id)
 		if i < 0 {
 			return all, false
 		}
 		return slices.Delete(all, i, i+1), true
-	})
+	}
 }
 
 // Leave removes fields from a memory's write to its note, because the note decides them: the user has changed
@@ -186,8 +220,8 @@ func (p *PendingWrites) Leave(id memory.ID, fields []string) error {
 }
 
 // postpone sets the next try, not before until. The wait is longer than the last one.
-func (p *PendingWrites) postpone(id memory.ID, reason string, now, until time.Time) error {
-	return p.change(func(all []PendingWrite) ([]PendingWrite, bool) {
+func (p *PendingWrites) postpone(id memory.ID, reason string, now, until time.Time) {
+	p.tried(func(all []PendingWrite) ([]PendingWrite, bool) {
 		i := At(all, id)
 		if i < 0 {
 			return all, false
@@ -203,9 +237,9 @@ func (p *PendingWrites) postpone(id memory.ID, reason string, now, until time.Ti
 }
 
 // hold records why a write that a request has just tried waits. It does not count as a try, so many requests do
-// not make the write wait longer, and writes the file only if the next try changes.
-func (p *PendingWrites) hold(id memory.ID, reason string, now, until time.Time) error {
-	return p.change(func(all []PendingWrite) ([]PendingWrite, bool) {
+// not make the write wait longer.
+func (p *PendingWrites) hold(id memory.ID, reason string, now, until time.Time) {
+	p.tried(func(all []PendingWrite) ([]PendingWrite, bool) {
 		i := At(all, id)
 		if i < 0 {
 			return all, false

@@ -90,12 +90,11 @@ func (e *Promote) PromoteMemory(ctx context.Context, p Promotion) (*op.PromoteRe
 		if res.Outcome == op.PromotionPending {
 			return nil, e.Pending.Put(e.newPendingWrite(id, CreateNote, res.Path, by, res.Reason))
 		}
-		done := e.Pending.dropCreate // edits in the meantime still wait
-		if res.Outcome == op.PromotionWritten {
-			done = e.Pending.Drop
+		if e.Pending.madeCreate(id); res.Outcome == op.PromotionWritten { // else edits in the meantime still wait
+			e.Pending.made(id)
 		}
-		if err := done(id); err != nil || res.Outcome == op.PromotionAlready {
-			return nil, err
+		if res.Outcome == op.PromotionAlready {
+			return nil, nil
 		}
 		set, err := e.promotedFields(m, res, func(m *memory.Memory) { m.NoteSeen = seen })
 		return &stm.Tx{Verb: core.PromoteVerb, By: by, Entry: p.Entry, Changes: []stm.Change{{ID: id, Set: set}}}, err
@@ -263,13 +262,9 @@ func (e *Promote) adoptUnarchived(ctx context.Context, m *memory.Memory, note *v
 	if dry || len(stale) == 0 {
 		return seen, nil
 	}
-	if err := e.Pending.dropCreate(m.ID); err != nil {
-		return nil, err
-	}
+	e.Pending.madeCreate(m.ID)
 	slices.Sort(stale)
-	now := core.StampTime(e.Opt.Now())
-	return seen, e.Pending.Put(PendingWrite{Memory: m.ID, What: UpdateNote, Path: to, Fields: stale,
-		By: core.VaultActor(), Since: now, Next: now})
+	return seen, e.Pending.Put(e.NoteUpdate(m.ID, to, stale, core.VaultActor(), ""))
 }
 
 // adopt makes a note with the memory's ID the memory's note.

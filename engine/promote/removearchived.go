@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"emberd/engine/core"
+	"emberd/engine/notes"
 	"emberd/memory"
 	"emberd/stm"
 	"emberd/vault"
@@ -33,14 +34,18 @@ func (e *Promote) QueueRemovals(paths map[memory.ID]string, by memory.Actor) err
 	})
 }
 
-// RemoveQueued tries the queued removals of some memories now. Those that cannot be done yet stay queued.
-func (e *Promote) RemoveQueued(ctx context.Context, paths map[memory.ID]string) {
+// RemoveQueued tries the queued removals of some memories now, and returns the memories whose notes a user
+// edited: they stay, and the user is asked about them. Those that cannot be done yet stay queued.
+func (e *Promote) RemoveQueued(ctx context.Context, paths map[memory.ID]string) (edited []memory.ID) {
 	if len(paths) == 0 {
-		return
+		return nil
 	}
 	var done []memory.ID
 	for id, path := range paths {
-		res, err := e.removeArchived(ctx, id, path)
+		res, asked, err := e.removeArchived(ctx, id, path)
+		if asked {
+			edited = append(edited, id)
+		}
 		if err == nil && res.Reason == "" {
 			done = append(done, id)
 			continue
@@ -49,16 +54,15 @@ func (e *Promote) RemoveQueued(ctx context.Context, paths map[memory.ID]string) 
 			e.ended(ctx, w, res, err, e.Pending.postpone)
 		}
 	}
-	e.Chores.Settle("list of notes to write", e.Pending.dropRemovals(done))
+	e.Pending.removed(done)
+	e.flushPending()
 	e.Writing.Nudge()
+	return edited
 }
 
-// dropRemovals takes the removals of some memories from the queue.
-func (p *PendingWrites) dropRemovals(ids []memory.ID) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	return p.change(func(all []PendingWrite) ([]PendingWrite, bool) {
+// removed takes the removals of some memories from the queue.
+func (p *PendingWrites) removed(ids []memory.ID) {
+	p.tried(func(all []PendingWrite) ([]PendingWrite, bool) {
 		done := make(map[memory.ID]bool, len(ids))
 		for _, id := range ids {
 			done[id] = true
@@ -70,8 +74,11 @@ func (p *PendingWrites) dropRemovals(ids []memory.ID) error {
 }
 
 // removeArchived removes the note at path of a memory that has its text in the log again, unless the memory has
-// another note, was archived anew, or a user edited it. A result with a reason says why that waits.
-func (e *Promote) removeArchived(ctx context.Context, id memory.ID, path string) (res vault.Result, err error) {
+// another note, was archived anew, or a user edited it. Of an edited note the user is asked whether it is the
+// memory's. A result with a reason says why that waits.
+func (e *Promote) removeArchived(ctx context.Context, id memory.ID, path string) (res vault.Result, asked bool,
+	err error) {
+	var edited *vault.Note
 	_, err = e.Stm.Update(ctx, []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		if rows[0] == nil || rows[0].Stage().Cold() {
 			return nil, nil
@@ -80,7 +87,7 @@ func (e *Promote) removeArchived(ctx context.Context, id memory.ID, path string)
 		if err != nil || core.NotePath(&m) != "" && (core.NotePath(&m) != path || m.PromotedTo != "") {
 			return nil, err
 		}
-		res, err = e.removeAsMade(ctx, &m, path)
+		res, edited, err = e.removeAsMade(ctx, &m, path)
 		if err != nil || res.Outcome != vault.Written || m.VaultPath == "" {
 			return nil, err
 		}
@@ -92,22 +99,32 @@ func (e *Promote) removeArchived(ctx context.Context, id memory.ID, path string)
 	if res.Outcome == vault.Conflict || res.Outcome == vault.Refused {
 		res.Reason = "" // it is not as emberd made it by now, and stays
 	}
-	return res, err
+	if err != nil || edited == nil {
+		return res, false, err
+	}
+	e.IndexNote(ctx, path) // the question is about what the index knows
+	return res, true, e.Hooks.NoteClaims(ctx, id, edited, "")
 }
 
-// removeAsMade removes the note of a memory whose lock is held if it is to the byte what archiving makes.
-func (e *Promote) removeAsMade(ctx context.Context, m *memory.Memory, path string) (vault.Result, error) {
+// removeAsMade removes the note of a memory whose lock is held if it is to the byte what archiving makes. If it
+// says something other than the memory by now, and is not known as its note, it returns the note.
+func (e *Promote) removeAsMade(ctx context.Context, m *memory.Memory, path string) (res vault.Result,
+	edited *vault.Note, err error) {
 	note, err := e.Notes.Vault.Root.Load().Read(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return vault.Result{}, nil
+		return vault.Result{}, nil, nil
 	}
 	if err != nil {
-		return vault.Result{}, err
+		return vault.Result{}, nil, err
 	}
 	if note.Digest != sha256.Sum256(ArchiveBytes(m)) {
-		return vault.Result{Outcome: vault.Conflict}, nil
+		if Carries(note, m.ID) && !notes.Owns(m, note) {
+			edited = note
+		}
+		return vault.Result{Outcome: vault.Conflict}, edited, nil
 	}
-	return e.Writing.Do(func(w *vault.Writer) (vault.Result, error) { return w.Remove(ctx, path, note.Digest) })
+	res, err = e.Writing.Do(func(w *vault.Writer) (vault.Result, error) { return w.Remove(ctx, path, note.Digest) })
+	return res, nil, err
 }
 
 // withoutNote returns the change after which a memory has no note.

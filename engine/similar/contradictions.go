@@ -29,6 +29,8 @@ type Claim struct {
 	dated time.Time // date in the text, zero for now
 	by    memory.Actor
 	ID    string // of the memory with the text, "" for none
+	// Project is that of the text, "" if it has none or can be of any.
+	Project string
 	// doubts is how often the store was asked about a relation
 	doubts int
 }
@@ -71,9 +73,10 @@ func (s *Claim) DistinctReason(one *Near) string {
 // FindContradictions returns the near texts that contradict the text. It ignores superseded memories,
 // because their successors count.
 func (s *Claim) FindContradictions(all []Near) (found []op.Conflict) {
+	project := s.projectOf(all)
 	for i := range all[:min(len(all), disagreeing)] {
 		one := &all[i]
-		if one.Same || one.Successor != nil {
+		if one.Same || one.Successor != nil || one.ofAnother(project) {
 			continue
 		}
 		if c, ok := s.conflict(one); ok {
@@ -84,14 +87,36 @@ func (s *Claim) FindContradictions(all []Near) (found []op.Conflict) {
 	return found
 }
 
+// projectOf returns the project of the text, or else that of the nearest memory with the same text.
+func (s *Claim) projectOf(all []Near) string {
+	if s.Project != "" {
+		return s.Project
+	}
+	for i := range all {
+		if all[i].Same && all[i].Row != nil {
+			return all[i].Row.Project()
+		}
+	}
+	return ""
+}
+
+// ofAnother reports a memory of another project than the one given. "" is every project.
+func (n *Near) ofAnother(project string) bool {
+	return n.Row != nil && project != "" && n.Row.Project() != "" && n.Row.Project() != project
+}
+
 func (s *Claim) conflict(one *Near) (c op.Conflict, ok bool) {
-	known := one.Text
+	known, headings := one.Text, []string(nil)
+	if one.Note != nil {
+		headings = append(headings, one.Note.Title)
+		headings = append(headings, one.Note.Heading...)
+	}
 	if one.Row != nil {
 		if whole := one.Row.Content(); len(whole) <= disagreeBytes {
 			known = whole
 		}
 	}
-	findings := s.findings(contradiction.Of(s.e.Text, known), one.Similarity)
+	findings := s.findings(contradiction.Of(s.e.Text, known, headings...), one.Similarity)
 	if len(findings) == 0 {
 		return c, false
 	}

@@ -110,8 +110,8 @@ func ahead(a, b bool) int {
 
 // candidates returns memories that may be similar: the most relevant ones with any of the
 // text's rarest words, those with the same text, and the most relevant ones that name the same
-// entities, or what somebody of a diet in the text does not eat. If no equal text is among the
-// first, all memories with the rarest word are checked for it.
+// entities, what somebody of a diet in the text does not eat, or the text's roles exchanged. If no
+// equal text is among the first, all memories with the rarest word are checked for it.
 func (e *Similar) candidates(n *Candidates, like *lexicalSimilarity, p *Probe, wording stm.NormalizedText) []*stm.Row {
 	terms := like.Terms()
 	has := func(r *stm.Row) bool { return wording.Of(r.Content()) }
@@ -129,9 +129,11 @@ func (e *Similar) candidates(n *Candidates, like *lexicalSimilarity, p *Probe, w
 		naming, _ := e.Ask(n, names, namingCandidates, p.Accept)
 		rows = append(rows, naming...)
 	}
-	if habits := contradiction.Habits(e.Text, beginning); len(habits) > 0 {
-		taking, _ := e.Ask(n, habits, namingCandidates, p.Accept)
-		rows = append(rows, taking...)
+	for _, opposed := range [][]string{contradiction.Habits(e.Text, beginning), contradiction.Reversed(p.Text)} {
+		if len(opposed) > 0 {
+			found, _ := e.Ask(n, opposed, namingCandidates, p.Accept)
+			rows = append(rows, found...)
+		}
 	}
 	return rows
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -63,7 +62,7 @@ func add(m *memory.Memory, o *memory.Memory) {
 	m.SessionID, m.Collection, m.Project = cmp.Or(m.SessionID, o.SessionID), cmp.Or(m.Collection, o.Collection),
 		cmp.Or(m.Project, o.Project)
 	m.Confidence, m.Importance = max(m.Confidence, o.Confidence), max(m.Importance, o.Importance)
-	m.LastUsed, m.LastAccessed = later(m.LastUsed, o.LastUsed), later(m.LastAccessed, o.LastAccessed)
+	m.LastUsed, m.LastAccessed = memory.Later(m.LastUsed, o.LastUsed), memory.Later(m.LastAccessed, o.LastAccessed)
 	m.UseCount, m.AccessCount = m.UseCount+o.UseCount, m.AccessCount+o.AccessCount
 	m.CrossDomainCount += o.CrossDomainCount
 	m.LearnAll(o)
@@ -157,10 +156,3 @@ func distinct(texts []string) []string {
 
 // united sorts names and leaves each once.
 func united(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}

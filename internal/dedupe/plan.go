@@ -125,7 +125,7 @@ func (p *Plan) keep(parts []Part, kept int, now time.Time) (err error) {
 			continue
 		}
 		o := &parts[i].Memory
-		m.Confidence, m.LastAccessed = max(m.Confidence, o.Confidence), later(m.LastAccessed, o.LastAccessed)
+		m.Confidence, m.LastAccessed = max(m.Confidence, o.Confidence), memory.Later(m.LastAccessed, o.LastAccessed)
 		m.AccessCount += o.AccessCount
 		from = slices.Concat(from, o.ConsolidatedFrom, []memory.ID{o.ID})
 		aliases = slices.Concat(aliases, o.Aliases)

@@ -74,6 +74,16 @@ func (s *Timeline) Undone(entry string) bool {
 	return undone
 }
 
+// InForce reports whether the journal has an entry that was not reverted.
+func (s *Timeline) InForce(entry string) bool {
+	tx, err := record.ParseStamp(entry)
+	if err != nil {
+		return false
+	}
+	refs, undone := s.wal.Journal.EntryLines(tx)
+	return len(refs) > 0 && !undone
+}
+
 // EntryOf is the journal entry that wrote or removed a key of a memory last, "" if the
 // journal does not have it any more. Histories are not read for it.
 func (s *Timeline) EntryOf(r *table.Row, key string) string {

@@ -88,7 +88,10 @@ func printLifecycle(s *cli.App, r *op.LifecycleStatusResult) {
 	}
 	if r.Last != nil {
 		s.Row("last run", s.When(r.Last.At)+", "+did(r.Last))
-		if r.Last.Tx != "" {
+		switch {
+		case r.Last.Undone:
+			s.Row("", "it was undone")
+		case r.Last.Tx != "":
 			s.Row("", "emberd undo "+r.Last.Tx+" takes it back")
 		}
 	}

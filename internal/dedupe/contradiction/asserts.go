@@ -66,10 +66,10 @@ func (s *sentence) subjectNumber() int {
 	return -1
 }
 
-// elsewhere reports whether the sentences speak of two things or two times, or only one
-// of them for certain.
+// elsewhere reports whether the sentences speak of two scopes or two times, or only one of them for
+// certain.
 func (p *pair) elsewhere() bool {
-	if p.s.asks != p.t.asks || p.s.history != p.t.history || p.another() || p.qualified() {
+	if p.s.asks != p.t.asks || p.s.history != p.t.history || p.qualified() || p.scoped() {
 		return true
 	}
 	return p.s.when != nil && p.t.when != nil && !p.s.when.agrees(p.t.when)

@@ -33,6 +33,9 @@ func (f *Facts) Differ(g *Facts) string {
 	if a, b := f.OtherThing(g); a != "" {
 		return "different names: " + a + " and " + b
 	}
+	if a, b := f.otherFormula(g), g.otherFormula(f); a != "" && b != "" {
+		return "different formulas: " + a + " and " + b
+	}
 	if a, b := f.opposite(g); a != "" {
 		return "opposites: " + a + " and " + b
 	}

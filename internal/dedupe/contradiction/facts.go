@@ -36,6 +36,7 @@ type Facts struct {
 	names     []wordPosition   // capitalised within a sentence, or an identifier
 	firsts    []wordPosition   // capitalised because a sentence begins, or because they are names
 	compounds []wordPosition   // the first of two words that a hyphen joins
+	formulas  []string         // operations and calls, see formulasOf
 }
 
 // maxValues bounds how many numbers of a text are held against those of another. What has
@@ -50,9 +51,10 @@ func (s wordPosition) next() wordPosition { return wordPosition{s.sentence, s.wo
 // Differ is why two texts do not say the same, see [Facts.Differ].
 func Differ(a *analysis.Analyzer, s, t string) string { return Of(a, s).Differ(Of(a, t)) }
 
-// Of takes a text apart.
-func Of(a *analysis.Analyzer, s string) *Facts {
-	f := &Facts{text: s, sentences: sentencesOf(a, s), words: make(map[string]bool)}
+// Of takes a text apart. headings are those above it, outermost first, if it is a part of a note.
+func Of(a *analysis.Analyzer, s string, headings ...string) *Facts {
+	f := &Facts{text: s, sentences: sentencesOf(a, s, headings), words: make(map[string]bool),
+		formulas: formulasOf(s)}
 	f.index = indexOf(f.sentences)
 	f.foreign = isForeign(f.sentences)
 	for i := range f.sentences {

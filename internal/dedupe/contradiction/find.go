@@ -112,11 +112,18 @@ func (p *pair) weigh() {
 }
 
 func (p *pair) findings() []Finding {
-	if p.shared == 0 || p.elsewhere() || p.ofOthers() {
+	if p.shared == 0 && !p.unspaced() || p.elsewhere() || p.ofOthers() {
+		return nil
+	}
+	if another := p.another(); another || p.shared == 0 { // pairs of characters do not show parts that are shared
+		if !another || p.s.numbered() && p.t.numbered() {
+			return p.roles()
+		}
 		return nil
 	}
 	for _, find := range [...]func(*pair) []Finding{(*pair).roles, (*pair).values,
-		(*pair).denials, (*pair).opposites, (*pair).habits, (*pair).slots, (*pair).directions, (*pair).changes} {
+		(*pair).denials, (*pair).sides, (*pair).opposites, (*pair).habits, (*pair).slots, (*pair).directions,
+		(*pair).changes} {
 		if found := find(p); found != nil {
 			return found
 		}
@@ -127,7 +134,7 @@ func (p *pair) findings() []Finding {
 // comparable reports whether values of two sentences can be compared: each is about something that
 // it names, in the same environment, and no word stands behind opposite prepositions.
 func (p *pair) comparable() bool {
-	return !p.s.scene && !p.t.scene && p.s.where == p.t.where && !p.elsewhere() && !p.crossed()
+	return !p.s.scene && !p.t.scene && p.s.where == p.t.where && !p.elsewhere() && !p.another() && !p.crossed()
 }
 
 // ofOthers reports whether each sentence is about something with a hyphen in its name that
@@ -282,6 +289,16 @@ func (p *pair) slot(i, j int) bool {
 func (s *sentence) numbers(i int) bool {
 	return i > 0 && s.words[i-1].content && !s.words[i].labelled && !strings.HasSuffix(s.words[i-1].lower, "s") &&
 		isNumbered(s.words[i-1].stem)
+}
+
+// numbered reports whether all values are the names of things: "task 12 blocks task 15".
+func (s *sentence) numbered() bool {
+	for i := range s.words {
+		if s.words[i].value != nil && !s.numbers(i) {
+			return false
+		}
+	}
+	return true
 }
 
 // isPart reports a word that says which part of something is counted.

@@ -27,6 +27,24 @@ func Habits(a *analysis.Analyzer, text string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
+// maxReversed is how many characters a text has at most for which Reversed returns terms.
+const maxReversed = 16
+
+// Reversed are the terms by which to look for texts with the roles of a short text exchanged, where no
+// spaces stand between words: 追猫 and 狗追 for 猫追狗, which has no pair of characters in common with them.
+func Reversed(text string) (out []string) {
+	runes := []rune(text)
+	if len(runes) > maxReversed {
+		return nil
+	}
+	for i := 1; i < len(runes); i++ {
+		if isUnspaced(runes[i-1]) && isUnspaced(runes[i]) {
+			out = append(out, string([]rune{runes[i], runes[i-1]}))
+		}
+	}
+	return out
+}
+
 // habits finds that somebody takes what the other statement says they do not: a vegetarian eats
 // meat, and one who drinks no alcohol drinks wine.
 func (p *pair) habits() []Finding {

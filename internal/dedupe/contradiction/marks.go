@@ -35,7 +35,9 @@ func joined(s string, words []word) []word {
 		switch {
 		case w.value != nil && w.value.kind == "number":
 			i += amount(s, words, i, &w)
-			loosely(out, &w)
+			if !limited(s, out, &w) {
+				loosely(out, &w)
+			}
 		case i+1 < len(words) && w.value == nil:
 			if m := monthOf(s[w.start:w.end]); m > 0 {
 				i += dated(words, i, m, &w)
@@ -102,6 +104,62 @@ func year(words []word, i int, w *word) int {
 		}
 	}
 	return 0
+}
+
+// limited notes words right before a number that make it a limit, such as "no more than", and reports
+// whether there are any. They are a part of the value then.
+func limited(s string, before []word, w *word) bool {
+	if limitedUnspaced(s, before, w) {
+		return true
+	}
+	for n := min(3, len(before)); n > 0; n-- {
+		phrase := before[len(before)-n:]
+		words := make([]string, n)
+		for i := range phrase {
+			words[i] = phrase[i].lower
+		}
+		if sign := vocabularyOf().limits[strings.Join(words, "_")]; sign != "" {
+			for i := range phrase {
+				phrase[i].content, phrase[i].negates = false, false
+			}
+			w.value.bound(sign)
+			return true
+		}
+	}
+	return false
+}
+
+// limitedUnspaced is limited where no spaces stand between words. A verb may follow, as in 至少有.
+func limitedUnspaced(s string, before []word, w *word) bool {
+	const nearby = 4 * len("至")
+	from := max(0, w.start-nearby)
+	for _, phrase := range vocabularyOf().unspacedLimits {
+		at := strings.LastIndex(s[from:w.start], phrase)
+		if at < 0 {
+			continue
+		}
+		for i := range before {
+			b := &before[i]
+			if b.start >= from+at+len(phrase) || b.end <= from+at {
+				continue
+			}
+			if b.content = false; strings.Count(s[b.start:w.start], "不") == strings.Count(phrase, "不") {
+				b.negates = false
+			}
+		}
+		w.value.bound(vocabularyOf().limits[phrase])
+		return true
+	}
+	return false
+}
+
+// bound makes an amount a limit: <, <=, > or >=.
+func (v *value) bound(sign string) {
+	if v.lo != v.hi {
+		return // a range says it itself
+	}
+	v.loosen(limitOf(sign))
+	v.open = len(sign) == 1
 }
 
 // loosely notes words before a number that make it a limit: about, at most, over.

@@ -152,6 +152,9 @@ func only(parts []part, key string) int {
 // as "keep it in S3".
 func active(parts []part) []part {
 	for i := 1; i+1 < len(parts); i++ {
+		if parts[i].lower == "被" && parts[i+1].named && i+2 < len(parts) {
+			return slices.Concat(parts[i+1:], parts[:i])
+		}
 		if parts[i].key != keyBe {
 			continue
 		}
@@ -247,7 +250,7 @@ func (p *pair) roles() []Finding {
 	if p.s.scene || p.t.scene || p.s.where != p.t.where || p.s.isUnderWay() || p.t.isUnderWay() {
 		return nil
 	}
-	if p.apart(2) {
+	if p.apart(2) || (only(p.s.active, keyBy) < 0) != (only(p.t.active, keyBy) < 0) {
 		return nil
 	}
 	a, b := common(p.s.active, p.t.active), common(p.t.active, p.s.active)
@@ -266,8 +269,12 @@ func (p *pair) roles() []Finding {
 // apart reports whether either sentence has more than so many words that the other lacks. Where
 // no spaces stand between words, their pairs of characters do not show it.
 func (p *pair) apart(most int) bool {
-	unspaced := slices.ContainsFunc(p.s.parts, func(q part) bool { return q.single })
-	return !unspaced && max(len(p.s.stems), len(p.t.stems)) > p.shared+most
+	return !p.unspaced() && max(len(p.s.stems), len(p.t.stems)) > p.shared+most
+}
+
+// unspaced reports whether the first sentence has words of a script without spaces.
+func (p *pair) unspaced() bool {
+	return slices.ContainsFunc(p.s.parts, func(q part) bool { return q.single })
 }
 
 // isUnderWay reports a sentence of what something unnamed is doing: "the kangaroo is picking up".
@@ -286,15 +293,45 @@ func (s *sentence) isUnderWay() bool {
 // crossed reports whether a word stands behind opposite prepositions: from Lyon and to Lyon,
 // until April and from April.
 func (p *pair) crossed() bool {
+	i, _ := p.crossing(vocabularyOf().opposed)
+	return i >= 0
+}
+
+// crossing is where a word stands behind a preposition in s, and behind an opposite one in t; -1 if
+// there is none.
+func (p *pair) crossing(opposed map[string]bool) (i, j int) {
 	for i := 1; i < len(p.s.parts); i++ {
 		link, word := p.s.parts[i-1], p.s.parts[i]
 		if !link.link || word.link {
 			continue
 		}
 		for j := 1; j < len(p.t.parts); j++ {
-			if p.t.parts[j].key == word.key && vocabularyOf().opposed[link.key+"/"+p.t.parts[j-1].key] {
-				return true
+			if p.t.parts[j].key == word.key && opposed[link.key+"/"+p.t.parts[j-1].key] {
+				return i - 1, j - 1
 			}
+		}
+	}
+	return -1, -1
+}
+
+// sides finds that all of one statement is said of the other side of something: before the deploy, and
+// after it.
+func (p *pair) sides() []Finding {
+	i, j := p.crossing(vocabularyOf().excluding)
+	if i < 0 || p.s.scene || p.t.scene || p.s.where != p.t.where || p.s.denies != p.t.denies ||
+		says(common(p.s.parts, p.t.parts)) < min(says(p.s.parts), says(p.t.parts)) ||
+		p.t.follows(p.s.parts[i], p.s.parts[i+1]) || p.s.follows(p.t.parts[j], p.t.parts[j+1]) {
+		return nil
+	}
+	x, y := p.f.stretch(p.s.parts[i:i+2]), p.g.stretch(p.t.parts[j:j+2])
+	return []Finding{{Kind: "opposite", A: x, B: y, Why: x + " against " + y}}
+}
+
+// follows reports whether a word stands right behind a link.
+func (s *sentence) follows(link, word part) bool {
+	for i := 1; i < len(s.parts); i++ {
+		if s.parts[i-1].key == link.key && s.parts[i].key == word.key {
+			return true
 		}
 	}
 	return false

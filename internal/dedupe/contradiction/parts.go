@@ -72,7 +72,7 @@ func (f *Facts) appendWord(to []part, w *word, i int) []part {
 		p.key, p.link = keyInstead, true
 	case w.negates:
 		p.key, p.link = keyNot, true
-	case !f.foreign && (w.lower == "a" || w.lower == "an"):
+	case !f.foreign && !w.name && (w.lower == "a" || w.lower == "an"):
 	case linkOf(w.lower) != "" && !w.name: // "mit" is a preposition, and MIT a license
 		p.key, p.link = linkOf(w.lower), true
 	case isSynonym(w.lower):
@@ -105,7 +105,7 @@ func (v *value) key() string {
 	case "version":
 		return "version " + v.parts
 	}
-	return v.kind + " " + strconv.FormatFloat(v.amount, 'g', 12, 64) + v.unit
+	return v.kind + " " + [...]string{"", "", "<", ">"}[v.limit] + strconv.FormatFloat(v.amount, 'g', 12, 64) + v.unit
 }
 
 func isUnspaced(r rune) bool {
@@ -129,6 +129,9 @@ func (f *Facts) unspacedEnd(s *sentence, i int) int {
 func (f *Facts) appendCharacters(to []part, start, end, word int) []part {
 	for at := start; at < end; {
 		key, size := linkAt(f.text[at:end])
+		if key == "" && strings.Contains(f.text[start:at], "在") {
+			key, size = sideAt(f.text[at:end])
+		}
 		link := key != ""
 		if !link {
 			_, size = utf8.DecodeRuneInString(f.text[at:end])
@@ -141,6 +144,18 @@ func (f *Facts) appendCharacters(to []part, start, end, word int) []part {
 		at += size
 	}
 	return to
+}
+
+// sideAt returns the link that 前 or 后 is behind 在, and its length in bytes. It is none at the beginning
+// of a word such as 前端.
+func sideAt(s string) (key string, size int) {
+	for side, key := range map[string]string{"前": "before", "后": "after"} {
+		rest, ok := strings.CutPrefix(s, side)
+		if ok && !strings.ContainsAny(rest[:min(len(rest), len(side))], "端台面者来续缀") {
+			return key, len(side)
+		}
+	}
+	return "", 0
 }
 
 // joinPhrases makes one link of several words that are one, such as "instead of".

@@ -112,6 +112,8 @@ func TestTheLongestTexts(t *testing.T) {
 			t.Errorf("%q: %d findings, want %d at most", unit, len(found), maxFindings)
 		}
 		f.Differ(g)
+		f.Differ(Of(a, strings.Repeat("木", len(long)/6)+long[:len(long)/2]))
+		f.Differ(Of(a, strings.Repeat("林", len(long)/3)))
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"emberd/internal/text/analysis"
 )
 
-// maxWords is how many words a sentence has at most; a longer one counts as several. It
-// bounds what comparing two costs.
+// maxWords is how many words a sentence has at most, twice as many where no spaces stand between them; a
+// longer one counts as several. It bounds what comparing two costs.
 const maxWords = 48
 
 // word is one word of a sentence, or one number of several.
@@ -48,6 +48,9 @@ type sentence struct {
 	asks    bool     // it says what would be, or wonders whether it is
 	when    *value   // of history, when that was; nil if it does not say
 	where   uint     // which environments it speaks of, see environments
+	scope   []string // stems of the headings above it
+	holder  string   // whose opinion it is, "" for the writer's
+	owner   string   // whose thing or relative it is about, by a pronoun; "" without one
 	// the number that says which thing the sentence is about, as in "order 12 has"; -1 if there is none
 	which int
 }
@@ -61,15 +64,24 @@ type parser struct {
 	terms   []analysis.Term
 	current []word
 	out     []sentence
+
+	headings []heading // above the next sentence, outermost first
+	scope    []string  // their stems
 }
 
-// sentencesOf parses the sentences of s. A semicolon ends one too.
-func sentencesOf(a *analysis.Analyzer, s string) []sentence {
+// sentencesOf parses the sentences of s, which stands under headings. A semicolon ends one too.
+func sentencesOf(a *analysis.Analyzer, s string, headings []string) []sentence {
 	p := parser{text: s, terms: a.Terms(s)}
+	for i, h := range headings {
+		p.enter(i-len(headings), stemsOf(a.Terms(h)))
+	}
 	at := 0
 	for piece := range text.SplitSentences(s) {
 		p.sentence(at, piece)
 		p.finish()
+		if level := headingLevel(piece); level > 0 && len(p.out) > 0 {
+			p.enter(level, p.out[len(p.out)-1].stems)
+		}
 		at += len(piece)
 	}
 	return p.out
@@ -85,6 +97,10 @@ func (p *parser) sentence(at int, piece string) {
 		boundary = boundary || strings.ContainsAny(token[:from], "(,[") || token == "-" || token == "–" || token == "—"
 		if from < to {
 			n := len(p.current)
+			if strings.HasSuffix(token[:from], "!") { // as programs deny: !ok
+				p.current = append(p.current, word{stem: "not", lower: "!", known: lookup(""), start: start + from - 1,
+					end: start + from, boundary: boundary, negates: true})
+			}
 			p.add(start+from, start+to, begins, boundary)
 			if len(p.current) > n {
 				p.current[n].labelled = labelled
@@ -191,9 +207,15 @@ func (p *parser) add(start, end int, begins, boundary bool) {
 			continue // a part of what stands already
 		}
 		covered = t.End
+		if len(p.current) >= 2*maxWords { // where no spaces stand between words, one token has many
+			p.finish()
+		}
 		stem := canonical(t.Text)
 		w := word{stem: stem, lower: strings.ToLower(p.text[t.Start:t.End]), known: lookup(stem), start: t.Start,
 			end: t.End, content: !t.Stop(), boundary: boundary}
+		if p.text[t.Start:t.End] == "A" && (!begins || token != "A") {
+			w.letter()
+		}
 		named := w.content && !isGreeting(w.lower)
 		if token[0] >= utf8.RuneSelf || len(p.terms) > 1 && strings.ContainsFunc(token, isUnspaced) {
 			if v, ok := read(w.lower); ok {
@@ -213,12 +235,24 @@ func (p *parser) finish() {
 	if len(words) == 0 {
 		return
 	}
-	s := sentence{words: joined(p.text, words)}
+	if first := &words[0]; p.text[first.start:first.end] == "A" && slices.ContainsFunc(words[1:], word.isLetter) {
+		first.letter() // "A calls B"
+	}
+	s := sentence{words: joined(p.text, words), scope: p.scope}
 	s.mark()
+	s.attribute()
 	for i := range s.words {
 		if w := &s.words[i]; w.content && !slices.Contains(s.stems, w.stem) {
 			s.stems = append(s.stems, w.stem)
 		}
 	}
 	p.out = append(p.out, s)
+}
+
+// letter makes a name of the letter A, which is an article elsewhere.
+func (w *word) letter() { w.stem, w.known, w.content, w.name = "A", lookup(""), true, true }
+
+// isLetter reports a name of one letter, such as B.
+func (w word) isLetter() bool {
+	return w.name && w.end == w.start+1 && w.lower[0] >= 'a' && w.lower[0] <= 'z'
 }

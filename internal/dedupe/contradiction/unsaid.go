@@ -11,6 +11,9 @@ import (
 // same roles; "" if it does. Order counts but for [arrange], and of what the other text says
 // besides nothing may restrict it or change whom it is about.
 func (f *Facts) Unsaid(g *Facts) string {
+	if formula := f.otherFormula(g); formula != "" {
+		return "it lacks " + formula
+	}
 	for i := range f.sentences {
 		s := &f.sentences[i]
 		if len(s.parts) == 0 {

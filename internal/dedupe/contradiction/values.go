@@ -21,6 +21,7 @@ type value struct {
 	day    int     // of a weekday, from 1
 	lo, hi float64 // what the amount may be: both the same unless about, at most or a range
 	limit  limit   // whether the amount is one that may not be passed
+	open   bool    // of a limit, the amount itself is beyond it
 	spelt  bool    // "two"
 }
 
@@ -229,9 +230,9 @@ func limitOf(word string) limit {
 	switch word {
 	case "~", "≈", "about", "around", "roughly", "approximately", "approx", "nearly", "almost", "some", "circa", "ca":
 		return about
-	case "<", "≤", "under", "below", "most", "maximum", "max", "within", "up":
+	case "<", "≤", "<=", "under", "below", "most", "maximum", "max", "within", "up":
 		return atMost
-	case ">", "≥", "+", "over", "above", "least", "minimum", "min", "than":
+	case ">", "≥", ">=", "+", "over", "above", "least", "minimum", "min", "than":
 		return atLeast
 	}
 	return exactly
@@ -239,7 +240,7 @@ func limitOf(word string) limit {
 
 // loosen notes what the amount may be.
 func (v *value) loosen(l limit) {
-	v.lo, v.hi, v.limit = v.amount, v.amount, l
+	v.lo, v.hi, v.limit, v.open = v.amount, v.amount, l, false
 	switch l {
 	case about:
 		v.lo, v.hi = v.amount-math.Abs(v.amount)/5, v.amount+math.Abs(v.amount)/5
@@ -385,8 +386,14 @@ func (v *value) agrees(w *value) bool {
 		return false
 	}
 	const hair = 1e-9
-	if v.limit == w.limit && v.limit > about { // two limits, and no amount
-		return math.Abs(v.amount-w.amount) <= hair*math.Abs(v.amount)
+	equal := math.Abs(v.amount-w.amount) <= hair*math.Abs(v.amount)
+	switch {
+	case v.limit > about && v.limit == w.limit: // two limits, and no amount
+		return equal
+	case v.limit > about && w.limit > about: // a range, unless nothing or one amount is left
+		return !equal && (v.amount < w.amount) == (v.limit == atLeast)
+	case equal && (v.open && w.limit == exactly && w.lo == w.hi || w.open && v.limit == exactly && v.lo == v.hi):
+		return false
 	}
 	return v.lo <= w.hi+hair*math.Abs(w.hi) && w.lo <= v.hi+hair*math.Abs(v.hi) || v.lo == w.lo || v.hi == w.hi
 }

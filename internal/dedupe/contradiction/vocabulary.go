@@ -1,6 +1,7 @@
 package contradiction
 
 import (
+	"cmp"
 	_ "embed"
 	"slices"
 	"strings"
@@ -27,8 +28,10 @@ type vocabulary struct {
 	participles map[string]bool
 
 	places, choice, holding, definite, once, states map[string]bool
-	opposed                                         map[string]bool // "from/to"
-	unspacedRelations                               []string
+	opposed, excluding                              map[string]bool // "from/to"
+	unspacedRelations, unspacedLimits               []string        // the longest first
+	scopes, opinions, writers, accordingTo          map[string]bool
+	owners, limits                                  map[string]string
 }
 
 var vocabularyOf = sync.OnceValue(func() *vocabulary {
@@ -39,9 +42,13 @@ var vocabularyOf = sync.OnceValue(func() *vocabulary {
 		participles: set(lists["participles"]), places: set(lists["places"]),
 		choice: set(lists["choice"]), holding: set(lists["holding"]),
 		definite: set(lists["definite"]), once: set(lists["once"]), states: set(lists["states"]),
-		unspacedRelations: strings.Fields(lists["unspaced"])}
-	v.opposed = make(map[string]bool)
+		unspacedRelations: strings.Fields(lists["unspaced"]), scopes: set(lists["scopes"]),
+		opinions: set(lists["opinions"]), writers: set(lists["writers"]), accordingTo: set(lists["according"]),
+		owners: groups(lists["owners"]),
+		limits: groups(lists["limits"])}
+	v.opposed, v.excluding = make(map[string]bool), make(map[string]bool)
 	exclusive(lists["opposed"], func(a, b string) { v.opposed[a+"/"+b] = true })
+	exclusive(lists["excluding"], func(a, b string) { v.excluding[a+"/"+b] = true })
 	v.ends = make(map[string]bool)
 	for word := range v.links {
 		if i := strings.LastIndexByte(word, '_'); i > 0 {
@@ -51,7 +58,14 @@ var vocabularyOf = sync.OnceValue(func() *vocabulary {
 			v.unspaced = append(v.unspaced, word)
 		}
 	}
-	slices.SortFunc(v.unspaced, func(a, b string) int { return len(b) - len(a) })
+	for phrase := range v.limits {
+		if first := []rune(phrase)[0]; isUnspaced(first) {
+			v.unspacedLimits = append(v.unspacedLimits, phrase)
+		}
+	}
+	for _, list := range [...][]string{v.unspaced, v.unspacedLimits} {
+		slices.SortFunc(list, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	}
 	return v
 })
 
