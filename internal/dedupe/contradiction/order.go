@@ -250,6 +250,9 @@ func (p *pair) roles() []Finding {
 	if p.s.scene || p.t.scene || p.s.where != p.t.where || p.s.isUnderWay() || p.t.isUnderWay() {
 		return nil
 	}
+	if (only(p.s.active, keyAnd) < 0) != (only(p.t.active, keyAnd) < 0) {
+		return nil
+	}
 	if p.apart(2) || (only(p.s.active, keyBy) < 0) != (only(p.t.active, keyBy) < 0) {
 		return nil
 	}

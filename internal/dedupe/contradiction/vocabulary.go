@@ -28,7 +28,7 @@ type vocabulary struct {
 	participles map[string]bool
 
 	places, choice, holding, definite, once, states map[string]bool
-	apart, broad, deciding                          map[string]bool
+	pronouns, apart, broad, deciding                map[string]bool
 	opposed, excluding, stances                     map[string]bool // "from/to"
 	unspacedRelations, unspacedLimits               []string        // the longest first
 	scopes, opinions, writers, accordingTo          map[string]bool
@@ -41,8 +41,9 @@ var vocabularyOf = sync.OnceValue(func() *vocabulary {
 		empty: set(lists["empty"]), foreign: set(lists["foreign"]), greetings: set(lists["greetings"]),
 		mutual:      set(strings.ReplaceAll(lists["mutual"], "/", " ")),
 		participles: set(lists["participles"]), places: set(lists["places"]),
-		apart: set(lists["apart"]), broad: set(lists["broad"]), deciding: set(lists["deciding"]),
-		choice: set(lists["choice"]), holding: set(lists["holding"]),
+		pronouns: set(lists["pronouns"]), apart: set(lists["apart"]), broad: set(lists["broad"]),
+		deciding: set(lists["deciding"]),
+		choice:   set(lists["choice"]), holding: set(lists["holding"]),
 		definite: set(lists["definite"]), once: set(lists["once"]), states: set(lists["states"]),
 		unspacedRelations: strings.Fields(lists["unspaced"]), scopes: set(lists["scopes"]),
 		opinions: set(lists["opinions"]), writers: set(lists["writers"]), accordingTo: set(lists["according"]),
