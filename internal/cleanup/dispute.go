@@ -51,11 +51,11 @@ func (m *planner) dispute(a, b *item, similarity float64) (dispute, bool) {
 	if kind, x, y := apart(a.scopes(), b.scopes()); kind != "" {
 		return dispute{a: a, b: b, kind: kind, x: x, y: y}, m.sameSubject(a, b)
 	}
-	found := a.facts(m.analyzer).Against(b.facts(m.analyzer), similarity, contradiction.Related)
+	found := contradiction.Settled(a.facts(m.analyzer), b.facts(m.analyzer), similarity, contradiction.Related)
 	if x, y := strings.Replace(a.Text, " now ", " ", 1), strings.Replace(b.Text, " now ", " ", 1); len(found) == 0 &&
 		x != a.Text && y != b.Text {
 		// both were news once
-		found = contradiction.Of(m.analyzer, x).Against(contradiction.Of(m.analyzer, y), similarity,
+		found = contradiction.Settled(contradiction.Of(m.analyzer, x), contradiction.Of(m.analyzer, y), similarity,
 			contradiction.Related)
 	}
 	if len(found) == 0 || similarity < contradiction.Related && !isMeasured(&found[0]) {

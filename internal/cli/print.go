@@ -302,6 +302,13 @@ func LeftOf(res *op.UndoResult) int {
 	return left
 }
 
+// NoteLeft says how many memories an undo left as they are, if any, and how to change them too.
+func (s *App) NoteLeft(left int, forced bool) {
+	if left > 0 && !forced {
+		s.Note("%s; --force takes that back too", Count(left, "memory was left as it is", "memories were left as they are"))
+	}
+}
+
 // Plain writes a JSON value for people: a string without its quotes.
 func Plain(raw json.RawMessage) string {
 	return Clean(PlainValue(raw))

@@ -23,8 +23,8 @@ type Contradiction struct {
 
 // Contradictions returns the similar items that contradict each other, most similar first.
 // Two items that differ need not contradict each other, and they need less in common than the
-// members of a cluster: related is the similarity from which texts are compared, see
-// [contradiction.Facts.Against]. The error is that of ctx.
+// members of a cluster: related is the similarity from which texts are compared at all.
+// It finds what [contradiction.Settled] does, but no news that the other text does not have yet. The error is that of ctx.
 func Contradictions(ctx context.Context, a *analysis.Analyzer, items []Item, opt Options, related float64,
 	report Progress) ([]Contradiction, error) {
 	opt.Told, opt.Threshold = maxComparedPairs, min(related, opt.Threshold)
@@ -44,7 +44,8 @@ func Contradictions(ctx context.Context, a *analysis.Analyzer, items []Item, opt
 		if compared%64 == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if findings := s.factsOf(p.A).Against(s.factsOf(p.B), p.Similarity, related); len(findings) > 0 {
+		findings := contradiction.Settled(s.factsOf(p.A), s.factsOf(p.B), p.Similarity, related)
+		if len(findings) > 0 && findings[0].Kind != "change" {
 			found = append(found, Contradiction{p, findings[0]})
 		}
 	}

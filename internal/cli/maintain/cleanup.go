@@ -227,9 +227,7 @@ func printRollback(s *cli.App, res *op.CleanupRollbackResult, forced bool) {
 			s.Printf("  %s %s%s\n", cli.Pad(item.Action, 8), s.Short(item.ID), cli.Because(item.Reason))
 		}
 	}
-	if left > 0 && !forced {
-		s.Note("%s left as it is; --force takes that back too", cli.Count(left, "memory was", "memories were"))
-	}
+	s.NoteLeft(left, forced)
 	s.UndoHint(res.Undo.Tx)
 }
 

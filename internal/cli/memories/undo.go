@@ -46,8 +46,8 @@ func printUndo(s *cli.App, res *op.UndoResult, forced bool) error {
 		if more := len(res.Items) - cli.MaxListLen; more > 0 {
 			s.Printf("  and %s more\n", cli.Grouped(more))
 		}
-		if left > 0 && !forced && len(res.Entry.Notes) == 0 {
-			s.Note("%s left as it is; --force takes that back too", cli.Count(left, "memory was", "memories were"))
+		if len(res.Entry.Notes) == 0 {
+			s.NoteLeft(left, forced)
 		}
 		s.UndoHint(res.Tx)
 	})

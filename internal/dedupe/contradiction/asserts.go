@@ -16,9 +16,30 @@ func (s *sentence) place() {
 		s.where |= environment(s.words[i].lower)
 	}
 	s.asks = len(s.words) > 0 && isOne(s.words[0], "if", "unless", "falls", "wenn", "si") ||
-		slices.ContainsFunc(s.words, func(w word) bool { return isOne(w, "whether") })
+		slices.ContainsFunc(s.words, func(w word) bool { return isOne(w, "whether") }) || s.isUnsure()
+	s.silent = s.silent || s.requests()
 	s.which = s.subjectNumber()
 	s.recall()
+}
+
+// isUnsure reports whether the sentence says that its writer does not know.
+func (s *sentence) isUnsure() bool {
+	return slices.ContainsFunc(s.words,
+		func(w word) bool { return w.denied && isOne(w, "sure", "certain", "sicher", "sûr", "seguro") })
+}
+
+// requests reports whether the sentence asks somebody to do something, or says that somebody did: "can you", "help
+// me", "proposed to".
+func (s *sentence) requests() bool {
+	for i := 1; i < len(s.words); i++ {
+		if isOne(s.words[i], "you") && isOne(s.words[i-1], "can", "could", "would", "will") ||
+			isOne(s.words[i], "me", "us") && isOne(s.words[i-1], "help", "let") ||
+			isOne(s.words[i-1], "let's", "let’s") ||
+			isOne(s.words[i], "to") && isOne(s.words[i-1], "proposed", "suggested", "offered", "asked") {
+			return true
+		}
+	}
+	return false
 }
 
 // environments are distinguished by bits.

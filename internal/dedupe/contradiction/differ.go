@@ -256,30 +256,6 @@ func (f *Facts) turned(g *Facts) (x, y string) {
 	return "", ""
 }
 
-// placed are two prepositions before one word that say different things of it: at the screen, away
-// from the screen. They are empty if there are none.
-func (f *Facts) placed(g *Facts) (mine, other string) {
-	for i := range f.sentences {
-		s := &f.sentences[i]
-		t := g.counterpart(s)
-		if t == nil {
-			continue
-		}
-		for k := 1; k < len(s.parts); k++ {
-			at := slices.IndexFunc(t.parts, func(p part) bool { return p.key == s.parts[k].key && !p.link })
-			if at > 0 && placesApart(s.parts[k-1], t.parts[at-1]) {
-				return f.stretch(s.parts[k-1 : k+1]), g.stretch(t.parts[at-1 : at+1])
-			}
-		}
-	}
-	return "", ""
-}
-
-// placesApart reports two prepositions that do not say the same.
-func placesApart(a, b part) bool {
-	return a.link && b.link && a.key != b.key && vocabularyOf().places[a.key] && vocabularyOf().places[b.key]
-}
-
 // stretch is what parts that follow each other say, as it stands.
 func (f *Facts) stretch(parts []part) string {
 	from, to := len(f.text), 0

@@ -32,6 +32,8 @@ type Facts struct {
 	foreign   bool             // it is not English
 	index     map[string][]int // by stem, the sentences that have it; nil if there is one only
 	words     map[string]bool  // stems of all words
+	counts    map[string]int   // by stem, how many sentences have it; nil if there is one only
+	topics    map[string]int   // the same by name, see countTopics
 	values    []wordPosition   // numbers, versions, dates and times, in order
 	names     []wordPosition   // capitalised within a sentence, or an identifier
 	firsts    []wordPosition   // capitalised because a sentence begins, or because they are names
@@ -56,6 +58,7 @@ func Of(a *analysis.Analyzer, s string, headings ...string) *Facts {
 	f := &Facts{text: s, sentences: sentencesOf(a, s, headings), words: make(map[string]bool),
 		formulas: formulasOf(s)}
 	f.index = indexOf(f.sentences)
+	f.countTopics()
 	f.foreign = isForeign(f.sentences)
 	for i := range f.sentences {
 		s := &f.sentences[i]

@@ -12,6 +12,9 @@ type Finding struct {
 	A    string `json:"a"`    // the value or words of either text, as they stand there
 	B    string `json:"b"`
 	Why  string `json:"why"` // one clause, such as "5432 against 5433"
+	// Leans is set if one of the texts says of what it is true in another sentence, and the other in the same
+	// one, so that they may be about two things after all.
+	Leans bool `json:"-"`
 	// framed is set if all but this is the same, or known to exclude it: the texts need share nothing else
 	framed bool
 }
@@ -30,11 +33,13 @@ func (f *Facts) Find(g *Facts) []Finding {
 		return nil
 	}
 	var out []Finding
+	met := meet(f, g)
 	for i := range f.sentences {
 		for _, j := range g.closest(&f.sentences[i]) {
-			p := pair{f: f, g: g, s: &f.sentences[i], t: &g.sentences[j]}
+			p := pair{f: f, g: g, s: &f.sentences[i], t: &g.sentences[j], met: &met}
 			p.weigh()
 			for _, found := range p.findings() {
+				found.Leans = p.leaning
 				if !slices.Contains(out, found) {
 					out = append(out, found)
 				}
@@ -96,11 +101,23 @@ func (f *Facts) Against(g *Facts, similarity, related float64) []Finding {
 	return found
 }
 
+// Settled is [Facts.Against] for what acts on a conflict by itself, where nobody reads both texts: both have to be
+// brief, and to say in one way what they are about.
+func Settled(f, g *Facts, similarity, related float64) []Finding {
+	if !f.Brief() || !g.Brief() {
+		return nil
+	}
+	return slices.DeleteFunc(f.Against(g, similarity, related), func(one Finding) bool { return one.Leans })
+}
+
 // pair is two sentences that are held against each other.
 type pair struct {
 	f, g   *Facts
 	s, t   *sentence
 	shared int // stems that both have
+	met    *meeting
+	// leaning is set if one of the sentences alone says what it is about
+	leaning bool
 }
 
 func (p *pair) weigh() {
@@ -112,7 +129,7 @@ func (p *pair) weigh() {
 }
 
 func (p *pair) findings() []Finding {
-	if p.shared == 0 && !p.unspaced() || p.elsewhere() || p.ofOthers() {
+	if p.shared == 0 && !p.unspaced() || !p.s.states() || !p.t.states() || p.elsewhere() || p.ofOthers() || p.offTopic() {
 		return nil
 	}
 	if another := p.another(); another || p.shared == 0 { // pairs of characters do not show parts that are shared
@@ -390,7 +407,7 @@ func denied(s, t *sentence) (i, j int) {
 		if !w.known.modal {
 			there++
 		}
-		if i < 0 && w.denied && !t.words[at].denied && !t.words[at].former {
+		if i < 0 && w.denied && !t.refuses(w.stem) && !t.words[at].former {
 			i, j = k, at
 		}
 	}
@@ -398,6 +415,11 @@ func denied(s, t *sentence) (i, j int) {
 		return -1, -1
 	}
 	return i, j
+}
+
+// refuses reports whether a sentence denies a word, wherever it has it.
+func (s *sentence) refuses(stem string) bool {
+	return slices.ContainsFunc(s.words, func(w word) bool { return w.denied && w.stem == stem })
 }
 
 // denial is a denied word with what denies it, if that stands close before it.

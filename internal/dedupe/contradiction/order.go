@@ -250,6 +250,9 @@ func (p *pair) roles() []Finding {
 	if p.s.scene || p.t.scene || p.s.where != p.t.where || p.s.isUnderWay() || p.t.isUnderWay() {
 		return nil
 	}
+	if (only(p.s.active, keyAnd) < 0) != (only(p.t.active, keyAnd) < 0) {
+		return nil
+	}
 	if p.apart(2) || (only(p.s.active, keyBy) < 0) != (only(p.t.active, keyBy) < 0) {
 		return nil
 	}
@@ -312,27 +315,4 @@ func (p *pair) crossing(opposed map[string]bool) (i, j int) {
 		}
 	}
 	return -1, -1
-}
-
-// sides finds that all of one statement is said of the other side of something: before the deploy, and
-// after it.
-func (p *pair) sides() []Finding {
-	i, j := p.crossing(vocabularyOf().excluding)
-	if i < 0 || p.s.scene || p.t.scene || p.s.where != p.t.where || p.s.denies != p.t.denies ||
-		says(common(p.s.parts, p.t.parts)) < min(says(p.s.parts), says(p.t.parts)) ||
-		p.t.follows(p.s.parts[i], p.s.parts[i+1]) || p.s.follows(p.t.parts[j], p.t.parts[j+1]) {
-		return nil
-	}
-	x, y := p.f.stretch(p.s.parts[i:i+2]), p.g.stretch(p.t.parts[j:j+2])
-	return []Finding{{Kind: "opposite", A: x, B: y, Why: x + " against " + y}}
-}
-
-// follows reports whether a word stands right behind a link.
-func (s *sentence) follows(link, word part) bool {
-	for i := 1; i < len(s.parts); i++ {
-		if s.parts[i-1].key == link.key && s.parts[i].key == word.key {
-			return true
-		}
-	}
-	return false
 }

@@ -45,6 +45,9 @@ type sentence struct {
 	moves   bool     // it has a verb of change
 	scene   bool     // it is about an unnamed person or thing that is doing something
 	history bool     // it is about some other time
+	refers  bool     // a pronoun stands for what it is about
+	heading bool     // it is a Markdown heading
+	silent  bool     // it states nothing: a question, or code in a block
 	asks    bool     // it says what would be, or wonders whether it is
 	when    *value   // of history, when that was; nil if it does not say
 	where   uint     // which environments it speaks of, see environments
@@ -67,6 +70,7 @@ type parser struct {
 
 	headings []heading // above the next sentence, outermost first
 	scope    []string  // their stems
+	fences   int       // marks around blocks of code so far
 }
 
 // sentencesOf parses the sentences of s, which stands under headings. A semicolon ends one too.
@@ -77,9 +81,15 @@ func sentencesOf(a *analysis.Analyzer, s string, headings []string) []sentence {
 	}
 	at := 0
 	for piece := range text.SplitSentences(s) {
+		p.fences += fences(piece)
+		n := len(p.out)
 		p.sentence(at, piece)
 		p.finish()
+		if len(p.out) > n && strings.HasSuffix(strings.TrimRight(piece, " \t\r\n\"”)*_"), "?") {
+			p.out[len(p.out)-1].silent = true
+		}
 		if level := headingLevel(piece); level > 0 && len(p.out) > 0 {
+			p.out[len(p.out)-1].heading = true
 			p.enter(level, p.out[len(p.out)-1].stems)
 		}
 		at += len(piece)
@@ -92,6 +102,9 @@ func (p *parser) sentence(at int, piece string) {
 	begins, boundary, labelled := true, false, false
 	for start, end := range fields(piece) {
 		token := piece[start:end]
+		if begins && isListNumber(token) {
+			continue
+		}
 		start += at
 		from, to := trimmed(token)
 		boundary = boundary || strings.ContainsAny(token[:from], "(,[") || token == "-" || token == "–" || token == "—"
@@ -117,6 +130,12 @@ func (p *parser) sentence(at int, piece string) {
 			begins, boundary, labelled = true, false, false
 		}
 	}
+}
+
+// isListNumber reports the number of an item of a list, such as "2." or "3)".
+func isListNumber(token string) bool {
+	n := len(token) - 1
+	return n > 0 && n < 3 && (token[n] == '.' || token[n] == ')') && strings.Trim(token[:n], "0123456789") == ""
 }
 
 // percent makes a share of the number before a percent sign that stands by itself.
@@ -238,9 +257,10 @@ func (p *parser) finish() {
 	if first := &words[0]; p.text[first.start:first.end] == "A" && slices.ContainsFunc(words[1:], word.isLetter) {
 		first.letter() // "A calls B"
 	}
-	s := sentence{words: joined(p.text, words), scope: p.scope}
+	s := sentence{words: joined(p.text, words), scope: p.scope, silent: p.fences%2 == 1}
 	s.mark()
 	s.attribute()
+	s.refers = s.refersBack()
 	for i := range s.words {
 		if w := &s.words[i]; w.content && !slices.Contains(s.stems, w.stem) {
 			s.stems = append(s.stems, w.stem)

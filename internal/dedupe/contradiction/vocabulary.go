@@ -28,7 +28,8 @@ type vocabulary struct {
 	participles map[string]bool
 
 	places, choice, holding, definite, once, states map[string]bool
-	opposed, excluding                              map[string]bool // "from/to"
+	pronouns, apart, broad, deciding                map[string]bool
+	opposed, excluding, stances                     map[string]bool // "from/to"
 	unspacedRelations, unspacedLimits               []string        // the longest first
 	scopes, opinions, writers, accordingTo          map[string]bool
 	owners, limits                                  map[string]string
@@ -40,15 +41,15 @@ var vocabularyOf = sync.OnceValue(func() *vocabulary {
 		empty: set(lists["empty"]), foreign: set(lists["foreign"]), greetings: set(lists["greetings"]),
 		mutual:      set(strings.ReplaceAll(lists["mutual"], "/", " ")),
 		participles: set(lists["participles"]), places: set(lists["places"]),
-		choice: set(lists["choice"]), holding: set(lists["holding"]),
+		pronouns: set(lists["pronouns"]), apart: set(lists["apart"]), broad: set(lists["broad"]),
+		deciding: set(lists["deciding"]),
+		choice:   set(lists["choice"]), holding: set(lists["holding"]),
 		definite: set(lists["definite"]), once: set(lists["once"]), states: set(lists["states"]),
 		unspacedRelations: strings.Fields(lists["unspaced"]), scopes: set(lists["scopes"]),
 		opinions: set(lists["opinions"]), writers: set(lists["writers"]), accordingTo: set(lists["according"]),
 		owners: groups(lists["owners"]),
 		limits: groups(lists["limits"])}
-	v.opposed, v.excluding = make(map[string]bool), make(map[string]bool)
-	exclusive(lists["opposed"], func(a, b string) { v.opposed[a+"/"+b] = true })
-	exclusive(lists["excluding"], func(a, b string) { v.excluding[a+"/"+b] = true })
+	v.opposed, v.excluding, v.stances = either(lists["opposed"]), either(lists["excluding"]), either(lists["stances"])
 	v.ends = make(map[string]bool)
 	for word := range v.links {
 		if i := strings.LastIndexByte(word, '_'); i > 0 {
@@ -80,6 +81,13 @@ func groups(list string) map[string]string {
 			}
 		}
 	}
+	return out
+}
+
+// either returns each two words of groups of words between strokes, either way, as "from/to".
+func either(list string) map[string]bool {
+	out := make(map[string]bool)
+	exclusive(list, func(a, b string) { out[a+"/"+b] = true })
 	return out
 }
 
