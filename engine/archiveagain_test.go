@@ -9,7 +9,6 @@ import (
 	"emberd/engine/promote"
 	"emberd/memory"
 	"emberd/op"
-	"emberd/stm"
 )
 
 // back is a memory that was archived and brought back.
@@ -228,44 +227,4 @@ func TestAnEditedNoteOfAnUndoneArchivingStaysTheMemorys(t *testing.T) {
 		t.Errorf("the memory's note is %q, want %q", m.VaultPath, path)
 	}
 	wantFiles(t, d.house, path)
-}
-
-// What a human wrote into a note of the archive is not lost to an undo of the archiving: the undo says that the note
-// stays, the user is asked about it, and the memory can get its text.
-func TestUndoingAnArchivingAsksAboutTheEditedNote(t *testing.T) {
-	t.Parallel()
-	for _, decision := range []string{op.DecidePromote, op.DecideKeep} {
-		d := shelf(t, nil)
-		id := save(t, d.Engine, leaky).ID
-		got := d.archived(id)
-		path, text := look(t, d.Engine, id).VaultPath, leaky+" The spare key hangs in the shed."
-		d.write(t, path, noteFor(id, text))
-		res := do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: got.Entry})
-		if len(res.Items) != 1 || res.Items[0].Action != stm.Reverted || !strings.Contains(res.Items[0].Reason, path) {
-			t.Errorf("the undo says %+v", res.Items)
-		}
-		d.batch([]string{path}, nil)
-		d.settle()
-		wantNote(t, d.house, path, text)
-		if m := look(t, d.Engine, id); m.Content != leaky || m.Stage != memory.Active {
-			t.Errorf("the memory is %+v", m.Memory)
-		}
-		if n := len(d.claims()); n != 1 {
-			t.Fatalf("%d questions about a note, want 1", n)
-		}
-		d.wantFinding("memory "+path, "it has the ID of memory "+id.Short())
-		req := d.adopting()
-		if decision == op.DecideKeep {
-			req.Decision = decision
-		}
-		do(t, d.Engine, op.ReviewClose, req)
-		want, home := leaky, ""
-		if decision == op.DecidePromote {
-			want, home = text, path
-		}
-		if m := look(t, d.Engine, id); m.Content != want || m.VaultPath != home || m.PromotedTo != "" {
-			t.Errorf("%s: the memory is %+v", decision, m.Memory)
-		}
-		wantNote(t, d.house, path, text)
-	}
 }

@@ -2,8 +2,6 @@ package history
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"time"
 
 	"emberd/engine/core"
@@ -48,19 +46,9 @@ func (e *History) Undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult
 	}
 	if !req.DryRun {
 		e.undoNotes(context.WithoutCancel(ctx), notes.changed, res)
-		e.showEdited(res, e.Promote.RemoveQueued(ctx, notes.archived), notes.archived)
+		e.Promote.RemoveQueued(ctx, notes.archived)
 	}
 	return res, nil
-}
-
-// showEdited adds to the result of an undo which notes of the archiving stay, because a user edited them.
-func (e *History) showEdited(res *op.UndoResult, edited []memory.ID, paths map[memory.ID]string) {
-	for i := range res.Items {
-		if item := &res.Items[i]; slices.Contains(edited, item.ID) && item.Reason == "" {
-			item.Reason = fmt.Sprintf("the note %q was edited since, and stays; to decide whether it is the memory's, "+
-				"run: emberd review list --agent note", paths[item.ID])
-		}
-	}
 }
 
 // notesOfUndo are the notes that follow an undo in the log.

@@ -191,7 +191,7 @@ func (a *Archiver) ArchiveGroup(ctx context.Context, group []ArchiveCandidate) e
 func (a *Archiver) tellStages() error {
 	some := a.stages
 	a.stages = nil
-	return a.E.Promote.TellStages(some...)
+	return a.E.Promote.TellStages(some)
 }
 
 // IndexTexts indexes the texts of the rows that were archived, before the log drops them.

@@ -307,7 +307,7 @@ func (r *LifecycleRun) SetStage(ctx context.Context, verb string, moves []rekind
 				tx.Changes = append(tx.Changes, stm.Change{ID: m.ID, Set: set})
 				done = append(done, m.ID)
 			}
-			return tx, r.E.Promote.TellStages(stages...)
+			return tx, r.E.Promote.TellStages(stages)
 		})
 		if err != nil {
 			return err

@@ -12,7 +12,6 @@ import (
 	"emberd/engine/notes"
 	"emberd/memory"
 	"emberd/rekindle"
-	"emberd/stm"
 	"emberd/vault"
 )
 
@@ -75,20 +74,11 @@ func (c *vaultChecker) checkClaim(m *memory.Memory, note *vault.Note) {
 		m.ID.Short(), c.e.Notes.ClaimAdvice(m, note.Path))
 }
 
-// isAsked reports whether the user is or was asked about the note at path.
-func isAsked(row *stm.Row, path string) bool {
-	_, asked := core.NoteItem(row, path)
-	return asked
-}
-
 // checkAgreement reports the fields of a note that the memory cannot get, or has not got.
 func (c *vaultChecker) checkAgreement(ctx context.Context, m *memory.Memory, note *vault.Note) {
 	switch {
 	case core.NotePath(m) == "" && c.e.Notes.Vault.InArchive(note.Path) && !core.Shortened(m):
-		row, live := c.e.Stm.Get(m.ID)
-		if live && isAsked(row, note.Path) {
-			c.checkClaim(m, note)
-		} else if !notes.HasText(note, m) {
+		if !notes.HasText(note, m) {
 			c.find("memory", note.Path, 0,
 				"it has another text than memory %s, whose id it carries and whose text is not archived; delete the "+
 					"note, or remove the property memory-id", m.ID.Short())

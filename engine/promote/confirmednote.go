@@ -32,13 +32,11 @@ func (e *Promote) adoptConfirmed(ctx context.Context, p *Promotion, row *stm.Row
 		return nil, nil
 	}
 	e.Pending.madeCreate(p.ID)
-	before, seen := m, notes.Agreed(&m, note.Carried)
+	seen := notes.Agreed(&m, note.Carried)
 	changed := seen[core.ContentField] == ""
 	set, err := e.promotedFields(m, res, func(m *memory.Memory) {
 		changed = changed && e.takeConfirmed(m, note, seen, &p.By)
-		if m.NoteSeen = seen; e.Notes.Vault.InArchive(note.Path) { // it keeps a text, and promotes nothing
-			m.PromotedTo, m.PromotedAt = before.PromotedTo, before.PromotedAt
-		}
+		m.NoteSeen = seen
 	})
 	if err == nil && changed {
 		e.AddSource(row, memory.Source{Kind: p.By.Origin(), Ref: note.Path, Project: m.Project,

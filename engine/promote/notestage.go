@@ -22,7 +22,7 @@ func StatesStage(seen map[string]string) bool {
 // changes the stage in the log calls it before or after the change: the write uses the stage
 // at that time. Notes without a stage stay so.
 func (e *Promote) TellStage(m *memory.Memory, by memory.Actor) error {
-	return e.TellStages(e.StageWrites(m, by)...)
+	return e.TellStages(e.StageWrites(m, by))
 }
 
 // StageWrites returns the write of a memory's stage to its note for TellStages, none if the note has no stage.
@@ -34,7 +34,7 @@ func (e *Promote) StageWrites(m *memory.Memory, by memory.Actor) []PendingWrite 
 }
 
 // TellStages queues the writes of the stages of memories that change together.
-func (e *Promote) TellStages(some ...PendingWrite) error {
+func (e *Promote) TellStages(some []PendingWrite) error {
 	if len(some) == 0 {
 		return nil
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"emberd/engine/core"
-	"emberd/engine/notes"
 	"emberd/memory"
 	"emberd/stm"
 	"emberd/vault"
@@ -34,18 +33,14 @@ func (e *Promote) QueueRemovals(paths map[memory.ID]string, by memory.Actor) err
 	})
 }
 
-// RemoveQueued tries the queued removals of some memories now, and returns the memories whose notes a user
-// edited: they stay, and the user is asked about them. Those that cannot be done yet stay queued.
-func (e *Promote) RemoveQueued(ctx context.Context, paths map[memory.ID]string) (edited []memory.ID) {
+// RemoveQueued tries the queued removals of some memories now. Those that cannot be done yet stay queued.
+func (e *Promote) RemoveQueued(ctx context.Context, paths map[memory.ID]string) {
 	if len(paths) == 0 {
-		return nil
+		return
 	}
 	var done []memory.ID
 	for id, path := range paths {
-		res, asked, err := e.removeArchived(ctx, id, path)
-		if asked {
-			edited = append(edited, id)
-		}
+		res, err := e.removeArchived(ctx, id, path)
 		if err == nil && res.Reason == "" {
 			done = append(done, id)
 			continue
@@ -57,7 +52,6 @@ func (e *Promote) RemoveQueued(ctx context.Context, paths map[memory.ID]string) 
 	e.Pending.removed(done)
 	e.flushPending()
 	e.Writing.Nudge()
-	return edited
 }
 
 // removed takes the removals of some memories from the queue.
@@ -74,11 +68,8 @@ func (p *PendingWrites) removed(ids []memory.ID) {
 }
 
 // removeArchived removes the note at path of a memory that has its text in the log again, unless the memory has
-// another note, was archived anew, or a user edited it. Of an edited note the user is asked whether it is the
-// memory's. A result with a reason says why that waits.
-func (e *Promote) removeArchived(ctx context.Context, id memory.ID, path string) (res vault.Result, asked bool,
-	err error) {
-	var edited *vault.Note
+// another note, was archived anew, or a user edited it. A result with a reason says why that waits.
+func (e *Promote) removeArchived(ctx context.Context, id memory.ID, path string) (res vault.Result, err error) {
 	_, err = e.Stm.Update(ctx, []memory.ID{id}, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		if rows[0] == nil || rows[0].Stage().Cold() {
 			return nil, nil
@@ -87,7 +78,7 @@ func (e *Promote) removeArchived(ctx context.Context, id memory.ID, path string)
 		if err != nil || core.NotePath(&m) != "" && (core.NotePath(&m) != path || m.PromotedTo != "") {
 			return nil, err
 		}
-		res, edited, err = e.removeAsMade(ctx, &m, path)
+		res, err = e.removeAsMade(ctx, &m, path)
 		if err != nil || res.Outcome != vault.Written || m.VaultPath == "" {
 			return nil, err
 		}
@@ -99,32 +90,22 @@ func (e *Promote) removeArchived(ctx context.Context, id memory.ID, path string)
 	if res.Outcome == vault.Conflict || res.Outcome == vault.Refused {
 		res.Reason = "" // it is not as emberd made it by now, and stays
 	}
-	if err != nil || edited == nil {
-		return res, false, err
-	}
-	e.IndexNote(ctx, path) // the question is about what the index knows
-	return res, true, e.Hooks.NoteClaims(ctx, id, edited, "")
+	return res, err
 }
 
-// removeAsMade removes the note of a memory whose lock is held if it is to the byte what archiving makes. If it
-// says something other than the memory by now, and is not known as its note, it returns the note.
-func (e *Promote) removeAsMade(ctx context.Context, m *memory.Memory, path string) (res vault.Result,
-	edited *vault.Note, err error) {
+// removeAsMade removes the note of a memory whose lock is held if it is to the byte what archiving makes.
+func (e *Promote) removeAsMade(ctx context.Context, m *memory.Memory, path string) (vault.Result, error) {
 	note, err := e.Notes.Vault.Root.Load().Read(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return vault.Result{}, nil, nil
+		return vault.Result{}, nil
 	}
 	if err != nil {
-		return vault.Result{}, nil, err
+		return vault.Result{}, err
 	}
 	if note.Digest != sha256.Sum256(ArchiveBytes(m)) {
-		if Carries(note, m.ID) && !notes.Owns(m, note) {
-			edited = note
-		}
-		return vault.Result{Outcome: vault.Conflict}, edited, nil
+		return vault.Result{Outcome: vault.Conflict}, nil
 	}
-	res, err = e.Writing.Do(func(w *vault.Writer) (vault.Result, error) { return w.Remove(ctx, path, note.Digest) })
-	return res, nil, err
+	return e.Writing.Do(func(w *vault.Writer) (vault.Result, error) { return w.Remove(ctx, path, note.Digest) })
 }
 
 // withoutNote returns the change after which a memory has no note.
