@@ -174,7 +174,7 @@ func TestTheStageIsToldToANoteThatStatesOne(t *testing.T) {
 	for _, id := range []memory.ID{states, silent} {
 		d.rewrite(id, "demote", func(m *memory.Memory) {
 			m.Stage = memory.Demoted
-			ok(t, d.Promote.TellStage(m, keeper()))
+			ok(t, d.Promote.TellStages(d.Promote.StageWrites(m, keeper())))
 		})
 	}
 	if got := d.Promote.Pending.List(); len(got) != 1 || got[0].Memory != states || !slices.Equal(got[0].Fields, []string{"stage"}) {

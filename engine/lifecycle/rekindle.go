@@ -185,7 +185,8 @@ func (e *Lifecycle) recordNoteSeen(m *memory.Memory, note *vault.Note, by memory
 	}
 	m.NoteSeen = promote.SeenWithText(m, note.Carried)
 	if stage := note.Carried.Fields["stage"]; stage != "" && stage != string(m.Stage) {
-		return e.Promote.TellStages([]promote.PendingWrite{e.Promote.NoteUpdate(m.ID, note.Path, []string{"stage"}, by, "")})
+		update := e.Promote.NoteUpdate(m.ID, note.Path, []string{"stage"}, by, "")
+		return e.Promote.TellStages([]promote.PendingWrite{update})
 	}
 	return nil
 }

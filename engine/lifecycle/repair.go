@@ -183,7 +183,7 @@ func (e *Lifecycle) Change(ctx context.Context, id memory.ID, verb string, by me
 			return nil, err
 		}
 		if m.Stage != rows[0].Stage() {
-			if err := e.Promote.TellStage(&m, by); err != nil {
+			if err := e.Promote.TellStages(e.Promote.StageWrites(&m, by)); err != nil {
 				return nil, err
 			}
 		}

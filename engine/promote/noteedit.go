@@ -37,7 +37,7 @@ func (e *Promote) EditedNote(m *memory.Memory, set map[string]json.RawMessage, b
 	if e.Notes.Vault == nil { // a device with the vault finds its note behind the log, and writes it
 		return false, nil
 	}
-	w := e.newPendingWrite(m.ID, UpdateNote, path, by, "")
+	w := newPendingWrite(e, m.ID, UpdateNote, path, by, "")
 	w.Fields = changed
 	return true, e.Pending.Put(w)
 }
@@ -53,7 +53,7 @@ func (e *Promote) FollowEdit(ctx context.Context, id memory.ID) *op.PendingWrite
 	if queued && w.What == UpdateNote {
 		res, err := e.updateNote(ctx, id)
 		e.ended(ctx, w, res, err, e.Pending.hold)
-		e.flushPending()
+		flushPending(e)
 	}
 	e.Writing.Nudge()
 	if w, queued = e.Pending.of(id); !queued {
@@ -134,7 +134,7 @@ func (e *Promote) tryWrite(ctx context.Context, w PendingWrite) {
 }
 
 // flushPending writes the queue after tries. Status reports a failure, and the next change tries again.
-func (e *Promote) flushPending() { e.Chores.Settle("list of notes to write", e.Pending.Flush()) }
+func flushPending(e *Promote) { e.Chores.Settle("list of notes to write", e.Pending.Flush()) }
 
 // ended removes a write that was tried from the queue, or has wait keep it there. A result without a reason
 // is final.

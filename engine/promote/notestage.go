@@ -18,13 +18,6 @@ func StatesStage(seen map[string]string) bool {
 	return seen["stage"] != "" && seen["stage"] != none
 }
 
-// TellStage queues the write of a memory's stage to its note, if the note has one. Code that
-// changes the stage in the log calls it before or after the change: the write uses the stage
-// at that time. Notes without a stage stay so.
-func (e *Promote) TellStage(m *memory.Memory, by memory.Actor) error {
-	return e.TellStages(e.StageWrites(m, by))
-}
-
 // StageWrites returns the write of a memory's stage to its note for TellStages, none if the note has no stage.
 func (e *Promote) StageWrites(m *memory.Memory, by memory.Actor) []PendingWrite {
 	if e.Notes.Vault == nil || !StageTold(m) {
@@ -33,7 +26,8 @@ func (e *Promote) StageWrites(m *memory.Memory, by memory.Actor) []PendingWrite 
 	return []PendingWrite{e.NoteUpdate(m.ID, core.NotePath(m), []string{stageKey}, by, "")}
 }
 
-// TellStages queues the writes of the stages of memories that change together.
+// TellStages queues the writes of the stages of memories that change together. Code that changes stages in the log
+// calls it before or after the change: each write uses the stage at its own time.
 func (e *Promote) TellStages(some []PendingWrite) error {
 	if len(some) == 0 {
 		return nil

@@ -159,7 +159,7 @@ func (e *Promote) WriteDue(ctx context.Context) time.Time {
 		e.tryWrite(ctx, w)
 	}
 	e.RemoveQueued(ctx, removals)
-	e.flushPending()
+	flushPending(e)
 	if _, next := e.Pending.due(e.Opt.Now()); !next.IsZero() && (looked.IsZero() || next.Before(looked)) {
 		return next
 	}

@@ -79,7 +79,7 @@ func OpenPending(fsys durable.FS, state string) (*PendingWrites, error) {
 }
 
 // newPendingWrite returns a write to a note that could not be made now, with the reason.
-func (e *Promote) newPendingWrite(id memory.ID, what, path string, by memory.Actor, reason string) PendingWrite {
+func newPendingWrite(e *Promote, id memory.ID, what, path string, by memory.Actor, reason string) PendingWrite {
 	now := e.Opt.Now()
 	return PendingWrite{Memory: id, What: what, Path: path, By: by, Since: core.StampTime(now),
 		Next: core.StampTime(now.Add(FirstTry)), Reason: reason}

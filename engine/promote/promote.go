@@ -88,7 +88,7 @@ func (e *Promote) PromoteMemory(ctx context.Context, p Promotion) (*op.PromoteRe
 			return nil, err
 		}
 		if res.Outcome == op.PromotionPending {
-			return nil, e.Pending.Put(e.newPendingWrite(id, CreateNote, res.Path, by, res.Reason))
+			return nil, e.Pending.Put(newPendingWrite(e, id, CreateNote, res.Path, by, res.Reason))
 		}
 		if e.Pending.madeCreate(id); res.Outcome == op.PromotionWritten { // else edits in the meantime still wait
 			e.Pending.made(id)

@@ -22,7 +22,7 @@ func (e *Promote) QueueRemovals(paths map[memory.ID]string, by memory.Actor) err
 	}
 	return e.Pending.change(func(all []PendingWrite) ([]PendingWrite, bool) {
 		for id, path := range paths {
-			w := e.newPendingWrite(id, RemoveNote, path, by, "")
+			w := newPendingWrite(e, id, RemoveNote, path, by, "")
 			if i := At(all, id); i >= 0 {
 				all[i] = w
 			} else {
@@ -50,7 +50,7 @@ func (e *Promote) RemoveQueued(ctx context.Context, paths map[memory.ID]string) 
 		}
 	}
 	e.Pending.removed(done)
-	e.flushPending()
+	flushPending(e)
 	e.Writing.Nudge()
 }
 

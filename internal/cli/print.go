@@ -305,7 +305,8 @@ func LeftOf(res *op.UndoResult) int {
 // NoteLeft says how many memories an undo left as they are, if any, and how to change them too.
 func (s *App) NoteLeft(left int, forced bool) {
 	if left > 0 && !forced {
-		s.Note("%s; --force takes that back too", Count(left, "memory was left as it is", "memories were left as they are"))
+		what := Count(left, "memory was left as it is", "memories were left as they are")
+		s.Note("%s; --force takes that back too", what)
 	}
 }
 

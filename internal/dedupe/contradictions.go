@@ -24,7 +24,8 @@ type Contradiction struct {
 // Contradictions returns the similar items that contradict each other, most similar first.
 // Two items that differ need not contradict each other, and they need less in common than the
 // members of a cluster: related is the similarity from which texts are compared at all.
-// It finds what [contradiction.Settled] does, but no news that the other text does not have yet. The error is that of ctx.
+// It finds what [contradiction.Settled] does, but no news that the other text does not have yet. The error is
+// that of ctx.
 func Contradictions(ctx context.Context, a *analysis.Analyzer, items []Item, opt Options, related float64,
 	report Progress) ([]Contradiction, error) {
 	opt.Told, opt.Threshold = maxComparedPairs, min(related, opt.Threshold)

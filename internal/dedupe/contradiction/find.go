@@ -129,7 +129,8 @@ func (p *pair) weigh() {
 }
 
 func (p *pair) findings() []Finding {
-	if p.shared == 0 && !p.unspaced() || !p.s.states() || !p.t.states() || p.elsewhere() || p.ofOthers() || p.offTopic() {
+	if p.shared == 0 && !p.unspaced() || !p.s.states() || !p.t.states() || p.elsewhere() || p.ofOthers() ||
+		p.offTopic() {
 		return nil
 	}
 	if another := p.another(); another || p.shared == 0 { // pairs of characters do not show parts that are shared
@@ -168,36 +169,6 @@ func (p *pair) ofOthers() bool {
 func (p *pair) finding(kind string, a, b word) Finding {
 	x, y := p.f.text[a.start:a.end], p.g.text[b.start:b.end]
 	return Finding{Kind: kind, A: x, B: y, Why: x + " against " + y}
-}
-
-// about are the stems that say what the word at i is about: those of its clause, and
-// with what the sentence begins.
-func (s *sentence) about(i int) []string {
-	from, to := i, i+1
-	for from > 0 && !s.words[from].boundary && !joins(s.words[from].stem) {
-		from--
-	}
-	for to < len(s.words) && !s.words[to].boundary && !joins(s.words[to].stem) {
-		to++
-	}
-	var out []string
-	add := func(w *word) {
-		if w.content && !w.former && !w.known.neutral && !slices.Contains(out, w.stem) {
-			out = append(out, w.stem)
-		}
-	}
-	for j := range s.words[:from] {
-		if w := &s.words[j]; w.content && !w.known.neutral {
-			add(w)
-			break
-		}
-	}
-	for j := from; j < to; j++ {
-		if j != i {
-			add(&s.words[j])
-		}
-	}
-	return out
 }
 
 func joins(stem string) bool { return stem == "and" || stem == "which" }

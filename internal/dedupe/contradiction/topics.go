@@ -163,27 +163,27 @@ func ownIn(s *sentence, f, g *Facts) (n int) {
 	return n
 }
 
-// strayed reports whether t, which says what it is about, is about something else than a sentence of f that does
-// not: f does not have half of what t says beside it, or it has another name.
-func (t *sentence) strayed(s *sentence, f *Facts) bool {
+// strayed reports whether the sentence, which says what it is about, is about something else than another one of f
+// that does not: f does not have half of what the sentence says beside it, or it has another name.
+func (s *sentence) strayed(other *sentence, f *Facts) bool {
 	own, known := 0, 0
-	for _, stem := range t.stems {
-		if s.has(stem) {
+	for _, stem := range s.stems {
+		if other.has(stem) {
 			continue
 		}
 		if own++; f.words[stem] {
 			known++
 		}
 	}
-	if s.refers {
-		return 2*known < own || own > 0 && t.namesBeyond(f)
+	if other.refers {
+		return 2*known < own || own > 0 && s.namesBeyond(f)
 	}
-	return t.namesBeyond(f) && !slices.ContainsFunc(s.words, func(w word) bool { return w.name })
+	return s.namesBeyond(f) && !slices.ContainsFunc(other.words, func(w word) bool { return w.name })
 }
 
 // namesBeyond reports whether the sentence has a name that a text lacks.
-func (t *sentence) namesBeyond(f *Facts) bool {
-	return slices.ContainsFunc(t.topicNames(), func(name string) bool { return !f.knows(name) })
+func (s *sentence) namesBeyond(f *Facts) bool {
+	return slices.ContainsFunc(s.topicNames(), func(name string) bool { return !f.knows(name) })
 }
 
 // states reports whether a sentence says that something is so.
@@ -206,3 +206,33 @@ func (f *Facts) Brief() bool {
 
 // fences counts the marks in a text that begin or end a block of code.
 func fences(s string) int { return strings.Count(s, "```") }
+
+// about are the stems that say what the word at i is about: those of its clause, and
+// with what the sentence begins.
+func (s *sentence) about(i int) []string {
+	from, to := i, i+1
+	for from > 0 && !s.words[from].boundary && !joins(s.words[from].stem) {
+		from--
+	}
+	for to < len(s.words) && !s.words[to].boundary && !joins(s.words[to].stem) {
+		to++
+	}
+	var out []string
+	add := func(w *word) {
+		if w.content && !w.former && !w.known.neutral && !slices.Contains(out, w.stem) {
+			out = append(out, w.stem)
+		}
+	}
+	for j := range s.words[:from] {
+		if w := &s.words[j]; w.content && !w.known.neutral {
+			add(w)
+			break
+		}
+	}
+	for j := from; j < to; j++ {
+		if j != i {
+			add(&s.words[j])
+		}
+	}
+	return out
+}
