@@ -178,7 +178,21 @@ func (c *Chain) open() (*Report, error) {
 	r := c.check()
 	c.n, c.last, c.from, c.segs = r.lastN, r.lastMAC, max(r.from, 1), r.segments
 	c.end.Store(&end{c.key, c.n})
-	return r, c.begin(r.reason)
+	if err := c.continueAt(r); err != nil { // what is on the disk is read again at the next try
+		return nil, errors.Join(err, c.Close())
+	}
+	return r, nil
+}
+
+// continueAt begins a segment where a check says that the chain ends. The first segment of all has
+// a head before it, so that one without a head always lost it.
+func (c *Chain) continueAt(r *Report) error {
+	if c.n == 0 {
+		if err := c.saveHead(); err != nil {
+			return err
+		}
+	}
+	return c.begin(r.reason)
 }
 
 func (c *Chain) readKey(make bool) error {
