@@ -33,6 +33,7 @@ import (
 	"emberd/engine/review"
 	"emberd/engine/search"
 	"emberd/engine/semantic"
+	"emberd/engine/sessions"
 	"emberd/internal/access"
 	"emberd/internal/contain"
 	"emberd/internal/durable"
@@ -148,6 +149,7 @@ func newState(opt *core.Options, analyzer *analysis.Analyzer) *state {
 		notes:     notes.State{Wishes: make(chan memory.ID, notes.MaxWishes)},
 		semantic:  semantic.State{Meaning: semantic.NewEmbeddings(opt)},
 		noteWrite: notewrite.NewState(opt),
+		sessions:  sessions.NewState(opt),
 		search:    search.State{LookedBack: make(chan struct{}, 1)},
 		lifecycle: lifecycle.State{Author: lifecycle.NewAuthor(opt, analyzer), Scheduler: lifecycle.NewScheduler()},
 		merge:     merge.State{Reported: merge.NewReportedClusters(opt)},
@@ -247,6 +249,9 @@ func (e *Engine) table() map[string]op.Handler {
 	add(op.EngineResume.Handle(e.Semantic.EngineResume))
 	add(op.Embed.Handle(e.Semantic.EmbedTexts))
 	e.Admin.AddTokens(add)
+	add(op.Hook.Handle(e.Sessions.Hook))
+	add(op.SessionList.Handle(e.Sessions.List))
+	add(op.SessionForget.Handle(e.Sessions.Forget))
 	add(op.Version.Handle(e.Admin.Version))
 	return t
 }

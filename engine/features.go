@@ -22,6 +22,7 @@ import (
 	"emberd/engine/review"
 	"emberd/engine/search"
 	"emberd/engine/semantic"
+	"emberd/engine/sessions"
 	"emberd/engine/similar"
 	"emberd/engine/storage"
 	"emberd/engine/textmerge"
@@ -47,6 +48,7 @@ type Features struct {
 	NoteWrite *notewrite.NoteWrite
 	History   *history.History
 	Learn     *learn.Learn
+	Sessions  *sessions.Sessions
 	Merge     *merge.Merge
 	Review    *review.Review
 	Texts     *textmerge.TextMerge
@@ -69,6 +71,7 @@ type state struct {
 	sync      notesync.State
 	noteWrite notewrite.State
 	learn     learn.State
+	sessions  sessions.State
 	merge     merge.State
 	review    review.State
 	texts     textmerge.State
@@ -112,6 +115,8 @@ func (f *Features) wireNotes(v *core.View, s *state) {
 		NoteWrite: f.NoteWrite, Promote: f.Promote, Similar: f.Similar}
 	f.Learn = &learn.Learn{View: v, State: &s.learn, Graph: f.Graph, Lifecycle: f.Lifecycle, Memories: f.Memories,
 		Notes: f.Notes, Promote: f.Promote, Recall: f.Recall, Search: f.Search, Similar: f.Similar}
+	f.Sessions = &sessions.Sessions{View: v, State: &s.sessions, History: f.History, Learn: f.Learn,
+		Memories: f.Memories, Recall: f.Recall, Search: f.Search}
 }
 
 // wireMaintenance builds the features that work on many memories at once, and administration.

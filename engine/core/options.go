@@ -109,6 +109,8 @@ type Options struct {
 	Cleanup Cleanup
 	Backup  Backup
 
+	Hooks SessionHooks
+
 	// EchoWindow is how long the recall guard refuses a text that a search returned; 0 turns
 	// it off.
 	EchoWindow time.Duration
@@ -181,6 +183,15 @@ const (
 	RekindleOff  RekindleMode = "off"
 )
 
+// SessionHooks are the settings of what hooks of coding agents get and leave.
+type SessionHooks struct {
+	Recall  string // what prompts get: off, shadow (found and counted, not shown) or on
+	Capture bool   // keep sentences of sessions
+	// StartTokens and PromptTokens bound what a model is told.
+	StartTokens, PromptTokens int
+	Off                       []string // projects without hooks
+}
+
 // DefaultOptions returns the default of every setting but the folders.
 func DefaultOptions() Options {
 	return Options{
@@ -216,6 +227,7 @@ func DefaultOptions() Options {
 		Known:           Known{Add: 0.85, Related: 0.6, Confirmed: 0.85, Reinforce: 0.75},
 		Rekindle:        RekindleAuto,
 		EchoWindow:      time.Hour,
+		Hooks:           SessionHooks{Recall: "shadow", Capture: true, StartTokens: 900, PromptTokens: 300},
 		Cleanup:         DefaultCleanup(),
 		Backup:          Backup{Daily: 7, Weekly: 4, MaxBytes: 2 << 30},
 	}

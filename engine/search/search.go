@@ -35,6 +35,23 @@ func (e *Search) Search(ctx context.Context, req *op.SearchRequest) (*op.SearchR
 	return a.Res, nil
 }
 
+// Asked is [Search.Search] for a text that nobody is typing: its last word is whole.
+func (e *Search) Asked(ctx context.Context, req *op.SearchRequest) (*op.SearchResult, error) {
+	then, err := e.Searchable(ctx, req.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	a, err := e.NewRun(req, then)
+	if err != nil {
+		return nil, err
+	}
+	a.Whole()
+	if err := a.Run(ctx); err != nil {
+		return nil, err
+	}
+	return a.Res, nil
+}
+
 // SearchRun is one search in progress.
 type SearchRun struct {
 	E     *Search

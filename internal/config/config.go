@@ -66,6 +66,7 @@ type Config struct {
 
 	Vaults    []string // without duplicates
 	Vault     Vault
+	Hooks     Hooks
 	Decay     Decay
 	Promote   Promote
 	Lifecycle Lifecycle
@@ -92,6 +93,14 @@ type Config struct {
 
 	keys     []key // the table, bound to this Config
 	settings []Setting
+}
+
+// Hooks are what hooks of coding agents get and leave.
+type Hooks struct {
+	Recall                    string // off, shadow or on
+	Capture                   bool
+	StartTokens, PromptTokens int
+	Off                       []string // projects
 }
 
 // Vault names folders and notes of the vault, relative to it, with "/".

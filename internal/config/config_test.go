@@ -85,6 +85,7 @@ func TestDefaultsAreTyped(t *testing.T) {
 		CortexGraphPath: "/home/ada/.config/cortexgraph/jsonl",
 		LogLevel:        "info", Tools: "agent", Form: "auto", SecretsDetect: "block", Sandbox: "auto", RekindleMode: "auto",
 		Vault:     Vault{nil, "Memories", "Memories/Archive", "Memories/Index.md", "Memories/Core.md", nil},
+		Hooks:     Hooks{"shadow", true, 900, 300, nil},
 		Decay:     Decay{"power_law", 72 * time.Hour, math.Ln2 / (72 * time.Hour).Seconds(), 0.6},
 		Promote:   Promote{0.65, 5, 72 * time.Hour, 1, true},
 		Lifecycle: Lifecycle{7 * day, 30 * day, 90 * day, nil},
@@ -384,7 +385,8 @@ func TestWeightOfMeaning(t *testing.T) {
 }
 
 func TestEffectiveListsTheWholeTable(t *testing.T) {
-	c := setup{env: []string{"LTM_VAULT_PATH=/v", "EMBERD_VAULT_IGNORE=Templates", "EMBERD_VAULT_AGENT_FOLDERS=Agents,/", "EMBERD_LIFECYCLE_CATEGORIES=decision=30d/90d/365d",
+	c := setup{env: []string{"LTM_VAULT_PATH=/v", "EMBERD_VAULT_IGNORE=Templates", "EMBERD_VAULT_AGENT_FOLDERS=Agents,/", "EMBERD_HOOKS_OFF_PROJECTS=diary",
+		"EMBERD_LIFECYCLE_CATEGORIES=decision=30d/90d/365d",
 		"EMBERD_TUNING=verify.related=0.5"}}.load(t)
 	list := c.Effective()
 	if len(list) != len(keys) {

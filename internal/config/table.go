@@ -181,6 +181,11 @@ func agentKeys(c *Config) []key {
 	return []key{
 		{name: "mcp.tools", def: "agent", value: choice(&c.Tools, "agent", "notes", "all", "cortexgraph", "reference")},
 		{name: "mcp.form", def: "auto", value: choice(&c.Form, "auto", "text", "structured")},
+		{name: "hooks.recall", def: "shadow", value: choice(&c.Hooks.Recall, "off", "shadow", "on")},
+		{name: "hooks.capture", def: "true", value: boolean(&c.Hooks.Capture)},
+		{name: "hooks.start_tokens", def: "900", value: integer(&c.Hooks.StartTokens, 100, 10_000)},
+		{name: "hooks.prompt_tokens", def: "300", value: integer(&c.Hooks.PromptTokens, 100, 10_000)},
+		{name: "hooks.off_projects", value: projects(&c.Hooks.Off)},
 		{name: "token_file", def: none, value: optionalPath(&c.TokenFile)},
 	}
 }

@@ -279,6 +279,11 @@ func patterns(to *[]string) value {
 	return v
 }
 
+// projects is a list of names of projects.
+func projects(to *[]string) value {
+	return unique(list(to, ",", "a list of projects", func(s string, _ expander) (string, error) { return s, nil }), to, 1000)
+}
+
 // names is a list of different words out of a few; case is ignored. what is what they name.
 func names(to *[]string, what string, words ...string) value {
 	want := "a list of " + choice(nil, words...).want + ", the first choice first, or none"

@@ -326,6 +326,7 @@ func EngineOptions(c *config.Config, log *slog.Logger) engine.Options {
 	o.VaultPromoted, o.VaultAgents = c.Vault.PromotedFolder, c.Vault.AgentFolders
 	o.VaultIndex, o.VaultCore = c.Vault.IndexNote, c.Vault.CoreNote
 	o.ReviewInbox = c.Review.Inbox
+	o.Hooks = core.SessionHooks(c.Hooks)
 	if c.Review.Beads {
 		o.Beads = &beads.Tracker{Dir: c.Review.BeadsDir}
 	}

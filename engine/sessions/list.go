@@ -1,0 +1,117 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+const (
+	defaultDays = 7
+	maxDays     = 90
+)
+
+// List returns the sessions of late, newest first, or one with what it left.
+func (e *Sessions) List(_ context.Context, req *op.SessionListRequest) (*op.SessionListResult, error) {
+	days := cmp.Or(req.Days, defaultDays)
+	if err := memory.CheckRange("days", float64(days), 1, maxDays); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	all, err := e.all()
+	if err != nil {
+		return nil, err
+	}
+	res := &op.SessionListResult{Sessions: []op.Session{}, Recall: e.Opt.Hooks.Recall, Capture: e.Opt.Hooks.Capture}
+	if req.ID != "" {
+		r, err := find(all, req.ID)
+		if err != nil {
+			return nil, err
+		}
+		res.Sessions = append(res.Sessions, e.shown(r))
+		return res, nil
+	}
+	since := e.Opt.Now().Add(-time.Duration(days) * 24 * time.Hour)
+	for _, r := range all {
+		if r.Last.After(since) && (req.Project == "" || r.Project == req.Project) {
+			res.Sessions = append(res.Sessions, e.shown(r))
+		}
+	}
+	return res, nil
+}
+
+// shown returns a session with what became of the memories that it left.
+func (e *Sessions) shown(r *record) op.Session {
+	s := r.Session
+	s.Memories = nil
+	for _, k := range r.Memories {
+		row, live := e.Stm.Get(k.ID)
+		if k.Gone = !live; live {
+			k.Text = row.Content()
+		} else {
+			k.Text = ""
+		}
+		s.Memories = append(s.Memories, k)
+	}
+	return s
+}
+
+// Forget takes back what a session left: its memories go to the trash, and what it repeated counts as before. What
+// was changed since by somebody is left.
+func (e *Sessions) Forget(ctx context.Context, req *op.SessionForgetRequest) (*op.SessionForgetResult, error) {
+	s, err := e.sessionOf(req.ID)
+	if err != nil {
+		return nil, err
+	}
+	res := &op.SessionForgetResult{Session: s.ID, Forgotten: []memory.ID{}, DryRun: req.DryRun}
+	for _, k := range s.Memories {
+		if k.New || k.Gone {
+			continue
+		}
+		undone, err := e.History.Undo(ctx, &op.UndoRequest{Tx: k.Tx, DryRun: req.DryRun})
+		if code := memory.CodeOf(err); code == memory.Conflict || code == memory.NotFound {
+			res.Left = append(res.Left, op.UndoItem{ID: k.ID, Action: "left", Reason: err.Error()})
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		res.Undone += len(undone.Items)
+	}
+	return res, e.forgetNew(ctx, s, res)
+}
+
+func (e *Sessions) sessionOf(id string) (op.Session, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	all, err := e.all()
+	if err != nil {
+		return op.Session{}, err
+	}
+	r, err := find(all, id)
+	if err != nil {
+		return op.Session{}, err
+	}
+	return e.shown(r), nil
+}
+
+// forgetNew moves the memories that a session made to the trash, in one change.
+func (e *Sessions) forgetNew(ctx context.Context, s op.Session, res *op.SessionForgetResult) error {
+	var ids []string
+	for _, k := range s.Memories {
+		if k.New && !k.Gone {
+			ids, res.Forgotten = append(ids, string(k.ID)), append(res.Forgotten, k.ID)
+		}
+	}
+	if len(ids) == 0 || res.DryRun {
+		return nil
+	}
+	gone, err := e.Memories.ForgetBatch(ctx, &op.ForgetBatchRequest{IDs: ids})
+	if err == nil {
+		res.Tx = gone.Tx
+	}
+	return err
+}

@@ -1,0 +1,233 @@
+package sessions
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"emberd/engine/search"
+	"emberd/internal/staticmodel"
+	"emberd/internal/text"
+	"emberd/internal/text/analysis"
+	"emberd/internal/words"
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// What a prompt gets. The bounds were chosen on the odd questions of LoCoMo's development half; docs/sessions.md has
+// the table of the even ones.
+const (
+	maxHits       = 30 // that are looked at
+	maxRecalled   = 3  // that are shown
+	leastWords    = 3  // of a prompt that ask for anything
+	leastRelevant = 0.4
+	pointRelevant = 0.5 // from which one rare word is enough for a line
+	informative   = 2   // words that a memory must share
+	maxQuery      = 4000
+)
+
+// A word says something of a project if few of its memories have it. In a small project it does if it is not
+// frequent in English.
+const (
+	informativeShare = 0.03
+	rareShare        = 0.005
+	smallProject     = 200
+	frequentPlace    = 6_000 // in the vocabulary of package staticmodel, whose words begin near 2,000
+	knownPlace       = 20_000
+)
+
+// prompt returns what a model is told beside a prompt.
+func (e *Sessions) prompt(ctx context.Context, req *op.HookRequest) (*op.HookResult, error) {
+	res := &op.HookResult{}
+	told, asks, err := e.asked(req)
+	if err != nil || !asks {
+		return res, err
+	}
+	hits, err := e.recall(ctx, req, told)
+	if err != nil || len(hits) == 0 {
+		return res, err
+	}
+	b := &block{e: e, project: req.Project}
+	p := part{heading: "It may bear on what the user just wrote:"}
+	for _, h := range hits {
+		p.items = append(p.items, item{*h.Memory, line(&h.Memory.Memory)})
+	}
+	b.parts = append(b.parts, p)
+	out, shown := b.text(e.Opt.Hooks.PromptTokens)
+	if len(shown) == 0 {
+		return res, nil
+	}
+	on := e.Opt.Hooks.Recall == RecallOn
+	if on {
+		res.Text = out
+		e.Recall.Remember(&op.ListResult{Memories: shown})
+	}
+	return res, e.use(req, func(r *record) (bool, error) {
+		r.Answered++
+		r.tell(shown, 0)
+		if on {
+			r.Tokens += op.Tokens(out)
+		}
+		return true, nil
+	})
+}
+
+// asked counts a prompt, and reports whether it asks for anything.
+func (e *Sessions) asked(req *op.HookRequest) (told []memory.ID, asks bool, err error) {
+	prompt := strings.TrimSpace(req.Prompt)
+	err = e.use(req, func(r *record) (bool, error) {
+		if r.repeated("prompt "+prompt, e.Opt.Now()) {
+			return false, nil
+		}
+		r.Prompts++
+		asks = e.Opt.Hooks.Recall != RecallOff && !strings.HasPrefix(prompt, "/")
+		told = slices.Clone(r.Told)
+		return r.Prompts == 1, nil
+	})
+	return told, asks, err
+}
+
+// recall returns the memories that bear on a prompt, the best first.
+func (e *Sessions) recall(ctx context.Context, req *op.HookRequest, told []memory.ID) ([]op.Hit, error) {
+	terms := e.Text.Query(text.First(req.Prompt, maxQuery))
+	if distinct(terms) < leastWords {
+		return nil, nil
+	}
+	res, err := e.Search.Asked(ctx, &op.SearchRequest{Query: plain(req.Prompt, terms), Scope: search.ScopeMemories,
+		Limit: maxHits, Explain: true, Trial: true, IncludeReview: new(false)})
+	if err != nil {
+		return nil, err
+	}
+	g := e.newGate(req, terms)
+	var out []op.Hit
+	for _, h := range res.Hits {
+		if len(out) < maxRecalled && h.Memory != nil && !slices.Contains(told, h.ID) && e.mayTell(req, &h) && g.passes(&h) {
+			out = append(out, h)
+		}
+	}
+	return out, nil
+}
+
+// mayTell reports whether a memory may be told in a session, however well it fits.
+func (e *Sessions) mayTell(req *op.HookRequest, h *op.Hit) bool {
+	return (h.Project == req.Project || h.Project == "") && h.SessionID != req.Session && h.Superseded == nil &&
+		!h.DataOnly()
+}
+
+func distinct(terms []analysis.Term) int {
+	seen := map[string]bool{}
+	for _, t := range terms {
+		seen[t.Text] = true
+	}
+	return len(seen)
+}
+
+// plain returns the words of a prompt, without what would be operators in a query.
+func plain(prompt string, terms []analysis.Term) string {
+	var out []string
+	end := 0
+	for _, t := range terms {
+		if t.Start >= end {
+			out, end = append(out, prompt[t.Start:t.End]), t.End
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// gate decides which hits of a prompt are told.
+type gate struct {
+	e       *Sessions
+	accept  func(*stm.Row) bool
+	of      int               // memories of the project
+	surface map[string]string // of a term, the word of the prompt
+	known   map[string]rarity
+}
+
+// rarity is how much a shared word says.
+type rarity int
+
+const (
+	common rarity = iota
+	says
+	rare
+)
+
+func (e *Sessions) newGate(req *op.HookRequest, terms []analysis.Term) *gate {
+	g := &gate{e: e, surface: map[string]string{}, known: map[string]rarity{}}
+	g.accept = func(r *stm.Row) bool { return r.Project() == req.Project || r.Project() == "" }
+	for _, t := range terms {
+		g.surface[t.Text] = req.Prompt[t.Start:t.End]
+	}
+	for r := range e.Stm.Rows() {
+		if g.accept(r) {
+			g.of++
+		}
+	}
+	return g
+}
+
+// passes reports whether a hit is relevant and shares words that say something.
+func (g *gate) passes(h *op.Hit) bool {
+	if h.Relevance < leastRelevant || h.Explain == nil {
+		return false
+	}
+	some, one := 0, false
+	for _, term := range shared(h.Explain.Terms) {
+		switch g.rarity(term) {
+		case rare:
+			some, one = some+1, true
+		case says:
+			some++
+		}
+	}
+	return some >= informative || one && h.Relevance >= pointRelevant
+}
+
+// shared returns the terms of a prompt that a memory has, each once.
+func shared(all []op.TermExplain) (terms []string) {
+	for _, t := range all {
+		if t.For == "" && !slices.Contains(terms, t.Term) {
+			terms = append(terms, t.Term)
+		}
+	}
+	return terms
+}
+
+func (g *gate) rarity(term string) rarity {
+	if r, known := g.known[term]; known {
+		return r
+	}
+	var r rarity
+	if g.of < smallProject {
+		r = byLanguage(g.surface[term])
+	} else {
+		r = g.byProject(term)
+	}
+	g.known[term] = r
+	return r
+}
+
+// byProject judges a term by the share of the project's memories that have it.
+func (g *gate) byProject(term string) rarity {
+	found := g.e.Stm.Search(stm.Query{Terms: []words.QueryTerm{{Term: term, Weight: 1}}, Accept: g.accept, Limit: 1})
+	switch share := float64(found.Total) / float64(g.of); {
+	case share <= rareShare:
+		return rare
+	case share <= informativeShare:
+		return says
+	}
+	return common
+}
+
+// byLanguage judges a word by how frequent it is in English.
+func byLanguage(word string) rarity {
+	place := staticmodel.Default().Place(strings.ToLower(word))
+	switch {
+	case place < 0 || place > knownPlace:
+		return rare
+	case place > frequentPlace:
+		return says
+	}
+	return common
+}

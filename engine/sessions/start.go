@@ -1,0 +1,191 @@
+package sessions
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"emberd/memory"
+	"emberd/op"
+	"emberd/stm"
+)
+
+// The parts of the budget of a start, in tokens of 900, and how many of a kind are shown at most.
+const (
+	coreShare     = 3 // of 9
+	maxConflicts  = 3
+	maxThreads    = 5
+	maxOfProject  = 30
+	maxSinceStart = 10
+	// leastImportance is that of a memory of the project without a tag of notable.
+	leastImportance = 0.5
+)
+
+// threads is the section of what is still open.
+const threads = "Ongoing Threads"
+
+// notable returns the tags of memories that a session should know first.
+func notable() []string { return []string{"decision", "preference", "correction"} }
+
+// start returns what a model is told when a session begins.
+func (e *Sessions) start(ctx context.Context, req *op.HookRequest) (*op.HookResult, error) {
+	b, err := e.startBlock(req)
+	if err != nil {
+		return nil, err
+	}
+	res := &op.HookResult{}
+	var shown []op.Memory
+	err = e.use(req, func(r *record) (bool, error) {
+		if r.repeated("start "+req.Source, e.Opt.Now()) {
+			return false, nil
+		}
+		if req.Source != op.StartResume {
+			r.Told, r.Pending = nil, nil
+		}
+		if req.Source == op.StartCompact {
+			b.first("Kept in this session:", e.keptBy(r))
+		}
+		before := r.Block
+		if r.Block = b.digest(); req.Source == op.StartResume && r.Block == before {
+			return true, nil
+		}
+		res.Text, shown = b.text(e.Opt.Hooks.StartTokens)
+		r.tell(shown, op.Tokens(res.Text))
+		return true, nil
+	})
+	if err == nil {
+		e.Recall.Remember(&op.ListResult{Memories: shown})
+	}
+	return res, err
+}
+
+// tell notes that the model was told some memories.
+func (r *record) tell(shown []op.Memory, tokens int) {
+	for i := range shown {
+		r.Told = append(r.Told, shown[i].ID)
+		r.Pending = append(r.Pending, shown[i].ID)
+	}
+	r.Shown += len(shown)
+	r.Tokens += tokens
+}
+
+// keptBy returns the memories that a session left and that are still there, the latest last.
+func (e *Sessions) keptBy(r *record) (all []*stm.Row) {
+	for _, k := range r.Memories[max(0, len(r.Memories)-maxSinceStart):] {
+		if row, live := e.Stm.Get(k.ID); live {
+			all = append(all, row)
+		}
+	}
+	return all
+}
+
+// startBlock gathers what a session should know.
+func (e *Sessions) startBlock(req *op.HookRequest) (*block, error) {
+	f := e.gather(req.Project)
+	b := &block{e: e, project: req.Project}
+	b.add("Core memories:", f.core, e.Opt.Hooks.StartTokens*coreShare/9)
+	b.add("Known of the project:", f.project, e.Opt.Hooks.StartTokens*2*coreShare/9)
+	b.addConflicts(f.disputed)
+	b.add("Still open:", f.threads[:min(len(f.threads), maxThreads)], e.Opt.Hooks.StartTokens)
+	return b, b.err
+}
+
+// found are memories for the start of a session, the best first.
+type found struct {
+	core, project, threads []*stm.Row
+	disputed               []memory.Relation
+}
+
+// gather looks at every memory of the project and at core memories.
+func (e *Sessions) gather(project string) (f found) {
+	for r := range e.Stm.Rows() {
+		switch {
+		case r.Stage().Cold() || r.Project() != project && r.Project() != "" || e.Superseded(r):
+		case r.Core():
+			f.core = append(f.core, r)
+		case r.Section() == threads && r.Project() == project:
+			f.threads = append(f.threads, r)
+		case e.tellsOfProject(r, project):
+			f.project = append(f.project, r)
+		}
+		if r.MayRelate() && (r.Project() == project && project != "" || r.Core()) {
+			f.disputed = append(f.disputed, e.disputes(r)...)
+		}
+	}
+	e.best(f.core)
+	e.best(f.project)
+	e.best(f.threads)
+	f.project = f.project[:min(len(f.project), maxOfProject)]
+	return f
+}
+
+// tellsOfProject reports whether a memory is worth being told without a question.
+func (e *Sessions) tellsOfProject(r *stm.Row, project string) bool {
+	is := slices.ContainsFunc(notable(), r.HasTag)
+	if r.Project() != project || project == "" {
+		return is && r.Project() == ""
+	}
+	m, err := r.Memory()
+	if err != nil || m.DataOnly() || OnProbation(r) && !is {
+		return false
+	}
+	return is || m.Importance > leastImportance
+}
+
+// best sorts memories by tags and by their score: how much, and how lately, they were used.
+func (e *Sessions) best(rows []*stm.Row) {
+	now := e.Opt.Now()
+	rank := make(map[*stm.Row]float64, len(rows))
+	for _, r := range rows {
+		if rank[r] = e.Score(r, now); slices.ContainsFunc(notable(), r.HasTag) {
+			rank[r]++
+		}
+	}
+	slices.SortFunc(rows, func(a, b *stm.Row) int {
+		return cmp.Or(cmp.Compare(rank[b], rank[a]), b.CompareID(a))
+	})
+}
+
+// disputes returns the contradictions that lead from a memory to another one that counts.
+func (e *Sessions) disputes(r *stm.Row) (all []memory.Relation) {
+	for _, rel := range e.Stm.Relations(r) {
+		if other, live := e.Stm.Get(rel.To); rel.Type == memory.Contradicts && live && !e.Superseded(other) &&
+			!e.Superseded(r) {
+			all = append(all, rel)
+		}
+	}
+	return all
+}
+
+// OnProbation reports whether a memory was kept by a hook and did not prove useful yet: nobody used, repeated or
+// confirmed it.
+func OnProbation(r *stm.Row) bool {
+	if !bytes.Contains(r.Value("meta"), []byte(`"`+metaCaptured+`"`)) {
+		return false
+	}
+	times, _ := r.Learning()
+	return r.UseCount() == 0 && times <= 1 && !r.Has("confirmed_at")
+}
+
+// metaCaptured is the field of a memory that says by which rule a hook kept it.
+const metaCaptured = "captured"
+
+// addConflicts adds pairs of memories that disagree.
+func (b *block) addConflicts(all []memory.Relation) {
+	if len(all) == 0 {
+		return
+	}
+	slices.SortFunc(all, func(x, y memory.Relation) int { return y.CreatedAt.Compare(x.CreatedAt) })
+	var rows []*stm.Row
+	for _, rel := range all[:min(len(all), maxConflicts)] {
+		for _, id := range []memory.ID{rel.From, rel.To} {
+			if r, live := b.e.Stm.Get(id); live {
+				rows = append(rows, r)
+			}
+		}
+	}
+	b.add(fmt.Sprintf("These disagree, and nobody decided yet which holds (%d):", len(all)), rows,
+		b.e.Opt.Hooks.StartTokens)
+}

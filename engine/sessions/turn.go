@@ -1,0 +1,180 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"emberd/engine/learn"
+	"emberd/internal/capture"
+	"emberd/internal/secret"
+	"emberd/memory"
+	"emberd/op"
+)
+
+const (
+	maxKept = 12 // memories of a session
+	// probationStrength is the strength of what a hook kept: it fades twice as fast as what somebody saved.
+	probationStrength = 0.5
+	maxQuote          = 1000 // characters
+)
+
+// turn keeps what is worth it of what was said, and counts what an answer used.
+func (e *Sessions) turn(ctx context.Context, req *op.HookRequest) (*op.HookResult, error) {
+	fresh, room, err := e.unseen(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.countUses(ctx, req, fresh); err != nil {
+		return nil, err
+	}
+	res := &op.HookResult{}
+	if e.Opt.Hooks.Capture && room > 0 {
+		if err := e.keep(ctx, req, fresh, room, res); err != nil {
+			return nil, err
+		}
+	}
+	if req.DryRun {
+		return res, nil
+	}
+	return res, e.use(req, func(r *record) (bool, error) {
+		r.Memories = append(r.Memories, res.Kept...)
+		return true, nil
+	})
+}
+
+// unseen returns the messages that no event had before, and notes them; and how many memories the session may still
+// leave.
+func (e *Sessions) unseen(req *op.HookRequest) (fresh []op.SessionMessage, room int, err error) {
+	err = e.use(req, func(r *record) (bool, error) {
+		for _, m := range req.Messages {
+			d := digest(m.ID, m.Role, m.Text, m.Command)
+			if slices.Contains(r.Seen, d) {
+				continue
+			}
+			fresh = append(fresh, m)
+			if !req.DryRun {
+				r.Seen = append(r.Seen, d)
+			}
+		}
+		r.Seen = r.Seen[max(0, len(r.Seen)-maxSeen):]
+		room = maxKept - len(r.Memories)
+		return !req.DryRun && len(fresh) > 0, nil
+	})
+	return fresh, room, err
+}
+
+// keep adds the best sentences of some messages.
+func (e *Sessions) keep(ctx context.Context, req *op.HookRequest, messages []op.SessionMessage, room int,
+	res *op.HookResult) error {
+	pick := capture.Turn
+	if req.Whole {
+		pick = capture.All
+	}
+	learned := map[memory.ID]bool{}
+	for _, k := range pick(messages) {
+		if len(res.Kept) >= room {
+			return nil
+		}
+		if len(secret.Scan(k.Text)) > 0 || len(secret.Scan(k.Quote)) > 0 {
+			res.Refused++
+			continue
+		}
+		if e.Recall.Find(k.Text, "", req.Project) != nil {
+			continue // the model repeats what it was told
+		}
+		kept, err := e.add(ctx, req, &k, learned)
+		if err != nil {
+			return err
+		}
+		if kept != nil {
+			res.Kept = append(res.Kept, *kept)
+		}
+	}
+	return nil
+}
+
+// add stores one sentence, or counts it as learned once more; once in a session. It returns nil for one that a
+// person deleted before, and for one that is known.
+func (e *Sessions) add(ctx context.Context, req *op.HookRequest, k *capture.Kept,
+	learned map[memory.ID]bool) (*op.SessionMemory, error) {
+	out := &op.SessionMemory{Rule: k.Rule, Text: k.Text, Message: k.Message, From: k.From}
+	if req.DryRun {
+		return out, nil
+	}
+	session, err := e.learnedBy(req)
+	if err != nil {
+		return nil, err
+	}
+	res, err := e.Learn.AddAs(ctx, e.addRequest(req, k), learn.AddOptions{
+		Save: func(s *op.SaveRequest) { describe(s, k) },
+		Reinforce: func(id memory.ID) bool {
+			again := learned[id] || slices.Contains(session, id)
+			learned[id] = true
+			return !again
+		},
+	})
+	if code := memory.CodeOf(err); code == memory.Forgotten || code == memory.Secret {
+		return nil, nil
+	}
+	if err != nil || res.Tx == "" {
+		return nil, err
+	}
+	learned[res.Memory.ID] = true
+	out.ID, out.New, out.Tx = res.Memory.ID, res.New, res.Tx
+	return out, nil
+}
+
+// learnedBy returns the memories that a session left or learned once more.
+func (e *Sessions) learnedBy(req *op.HookRequest) (ids []memory.ID, err error) {
+	err = e.use(req, func(r *record) (bool, error) {
+		for _, k := range r.Memories {
+			ids = append(ids, k.ID)
+		}
+		return false, nil
+	})
+	return ids, err
+}
+
+func (e *Sessions) addRequest(req *op.HookRequest, k *capture.Kept) *op.AddRequest {
+	project := req.Project
+	if k.Everywhere {
+		project = ""
+	}
+	said := "the user"
+	if k.From == op.RoleAgent {
+		said = "the agent"
+	}
+	about := fmt.Sprintf("said by %s in a session with %s", said, req.Agent)
+	if len(k.Files) > 0 {
+		about += ", about " + strings.Join(k.Files, ", ")
+	}
+	return &op.AddRequest{Content: k.Text, Section: k.Section, Tags: tagsOf(k), Context: firstChars(about, 1000),
+		Source:  firstChars(fmt.Sprintf("session:%s/%s#%s", req.Agent, req.Session, k.Message), 500),
+		Project: project, ProjectInferred: true, SessionID: req.Session,
+		Provenance: op.Provenance{Origin: memory.FromAgent, Quote: firstChars(k.Quote, maxQuote)}}
+}
+
+func firstChars(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most])
+	}
+	return s
+}
+
+// tagsOf returns the tag by which a start tells decisions and wishes first.
+func tagsOf(k *capture.Kept) []string {
+	if slices.Contains(notable(), k.Rule) && k.From == op.RoleUser || k.Rule == "decision" {
+		return []string{k.Rule}
+	}
+	return nil
+}
+
+// describe sets what a new memory of a sentence has beside the text.
+func describe(s *op.SaveRequest, k *capture.Kept) {
+	s.Importance, s.Strength, s.Core = new(k.Importance), new(probationStrength), false
+	rule, _ := json.Marshal(k.Rule) // a string
+	s.Meta = map[string]json.RawMessage{metaCaptured: rule}
+}

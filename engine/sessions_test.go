@@ -1,0 +1,175 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"emberd/engine"
+	"emberd/memory"
+	"emberd/op"
+)
+
+// hooked is an engine that answers prompts.
+func hooked(t *testing.T) (*engine.Engine, *clock) {
+	t.Helper()
+	h := newHouse(t)
+	h.Hooks.Recall = "on"
+	return h.open(t), h.clock
+}
+
+func event(name, session, project string) *op.HookRequest {
+	return &op.HookRequest{Agent: "claude-code", Event: name, Session: session, Project: project}
+}
+
+func promptOf(session, project, text string) *op.HookRequest {
+	req := event(op.HookPrompt, session, project)
+	req.Prompt = text
+	return req
+}
+
+func saidIn(session, project string, messages ...op.SessionMessage) *op.HookRequest {
+	req := event(op.HookTurn, session, project)
+	req.Messages = messages
+	return req
+}
+
+func TestASessionIsToldOnceWhatFits(t *testing.T) {
+	t.Parallel()
+	e, clock := hooked(t)
+	m := do(t, e, op.Save, &op.SaveRequest{Project: "orion", Content: "The staging database of Orion listens on port 5433."}).Memory
+	do(t, e, op.Save, &op.SaveRequest{Project: "vega", Content: "The staging database of Vega listens on port 6000."})
+	const question = "Which port does the staging database listen on?"
+	got := do(t, e, op.Hook, promptOf("s1", "orion", question)).Text
+	if !strings.Contains(got, "5433") || strings.Contains(got, "6000") || !strings.Contains(got, m.ID.Short()) {
+		t.Errorf("the prompt gets %q, want the port of orion alone", got)
+	}
+	clock.advance(time.Minute)
+	if again := do(t, e, op.Hook, promptOf("s1", "orion", question)).Text; again != "" {
+		t.Errorf("the session is told once more: %q", again)
+	}
+	do(t, e, op.Hook, &op.HookRequest{Agent: "claude-code", Event: op.HookStart, Source: op.StartCompact, Session: "s1", Project: "orion"})
+	clock.advance(time.Minute)
+	if after := do(t, e, op.Hook, promptOf("s1", "orion", question)).Text; !strings.Contains(after, "5433") {
+		t.Errorf("after a compaction the prompt gets %q, want the port", after)
+	}
+	for _, order := range []string{"fix the failing test", "yes", "/clear", "please run the tests again and commit"} {
+		if got := do(t, e, op.Hook, promptOf("s2", "orion", order)).Text; got != "" {
+			t.Errorf("%q gets %q, want nothing", order, got)
+		}
+	}
+	if now := do(t, e, op.Show, &op.ShowRequest{ID: string(m.ID), Track: new(false)}).Memory; now.UseCount != 0 || now.AccessCount != 0 {
+		t.Errorf("being told counts %d uses and %d accesses, want none", now.UseCount, now.AccessCount)
+	}
+}
+
+func TestWhatAnAnswerUsesCountsAsUsed(t *testing.T) {
+	t.Parallel()
+	e, _ := hooked(t)
+	m := do(t, e, op.Save, &op.SaveRequest{Project: "orion", Content: "The staging replica listens on 5433, behind pgbouncer on host kestrel."}).Memory
+	do(t, e, op.Hook, promptOf("s1", "orion", "How do I reach the staging replica of ours?"))
+	do(t, e, op.Hook, saidIn("s1", "orion",
+		op.SessionMessage{ID: "1", Role: op.RoleUser, Text: "How do I reach the staging replica of ours?"},
+		op.SessionMessage{ID: "2", Role: op.RoleAgent, Final: true, Text: "Connect to kestrel, where pgbouncer waits on 5433."}))
+	if now := do(t, e, op.Show, &op.ShowRequest{ID: string(m.ID), Track: new(false)}).Memory; now.UseCount != 1 {
+		t.Errorf("an answer with its words counts %d uses, want one", now.UseCount)
+	}
+	s := do(t, e, op.SessionList, &op.SessionListRequest{}).Sessions
+	if len(s) != 1 || s[0].Shown != 1 || s[0].Used != 1 || s[0].Prompts != 1 || s[0].Answered != 1 || s[0].Tokens == 0 {
+		t.Errorf("the session is told as %+v", s)
+	}
+}
+
+func TestShadowShowsNothingAndCounts(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	do(t, e, op.Save, &op.SaveRequest{Project: "orion", Content: "The staging database of Orion listens on port 5433."})
+	got := do(t, e, op.Hook, promptOf("s1", "orion", "Which port does the staging database listen on?")).Text
+	res := do(t, e, op.SessionList, &op.SessionListRequest{})
+	if s := res.Sessions; got != "" || res.Recall != "shadow" || len(s) != 1 || s[0].Answered != 1 || s[0].Tokens != 0 {
+		t.Errorf("it shows %q and tells %+v", got, res)
+	}
+}
+
+func TestTheStartOfASession(t *testing.T) {
+	t.Parallel()
+	e, clock := newEngine(t)
+	start := func(source, session, project string) string {
+		clock.advance(time.Minute)
+		req := event(op.HookStart, session, project)
+		req.Source = source
+		return do(t, e, op.Hook, req).Text
+	}
+	if got := start(op.StartNew, "s0", "orion"); got != "" {
+		t.Errorf("an empty store tells %q, want nothing", got)
+	}
+	do(t, e, op.Save, &op.SaveRequest{Content: "Ada is left-handed.", Core: true})
+	old := do(t, e, op.Save, &op.SaveRequest{Project: "orion", Tags: []string{"decision"}, Content: "We use SQLite for the cache."}).Memory
+	do(t, e, op.Save, &op.SaveRequest{Project: "orion", Tags: []string{"decision"}, Content: "We use Redis for the cache.", Supersedes: []string{string(old.ID)}})
+	do(t, e, op.Save, &op.SaveRequest{Project: "orion", Section: "Ongoing Threads", Content: "The export of reports is not done."})
+	do(t, e, op.Save, &op.SaveRequest{Project: "vega", Tags: []string{"decision"}, Content: "Vega is written in Rust."})
+	got := start(op.StartNew, "s1", "orion")
+	for _, want := range []string{"left-handed", "Redis", "export of reports", "<emberd-memory>", "</emberd-memory>"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("a start tells %q, want %q in it", got, want)
+		}
+	}
+	if strings.Contains(got, "SQLite") || strings.Contains(got, "Rust") || op.Tokens(got) > 900 {
+		t.Errorf("a start tells %q: what is superseded, of another project, or too long", got)
+	}
+	if again := start(op.StartResume, "s1", "orion"); again != "" {
+		t.Errorf("a session that goes on is told %q once more", again)
+	}
+	if again := start(op.StartClear, "s1", "orion"); again == "" {
+		t.Error("a session that was cleared is told nothing")
+	}
+}
+
+func TestWhatASessionLeftIsTakenBack(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	known := do(t, e, op.Add, &op.AddRequest{Project: "orion", Content: "Always use pnpm in this repository."}).Memory
+	turn := saidIn("session-1", "orion",
+		op.SessionMessage{ID: "1", Role: op.RoleUser, Text: "We decided to use Redis for the session cache. Always use pnpm in this repository."},
+		op.SessionMessage{ID: "2", Role: op.RoleAgent, Final: true, Text: "Done."})
+	kept := do(t, e, op.Hook, turn).Kept
+	if len(kept) != 2 || do(t, e, op.List, &op.ListRequest{}).Total != 2 {
+		t.Fatalf("the turn leaves %+v, want a decision and a repetition", kept)
+	}
+	if again := do(t, e, op.Hook, turn).Kept; len(again) != 0 {
+		t.Errorf("the same turn leaves %+v once more", again)
+	}
+	m := do(t, e, op.Show, &op.ShowRequest{ID: string(kept[0].ID), Track: new(false)}).Memory
+	if m.Origin != memory.FromAgent || m.Core || m.Strength != 0.5 || m.SessionID != "session-1" || m.Project != "orion" || m.Meta["captured"] == nil {
+		t.Errorf("what is kept is %+v", m.Memory)
+	}
+	res := do(t, e, op.SessionForget, &op.SessionForgetRequest{ID: "sess"})
+	if len(res.Forgotten) != 1 || res.Undone != 1 || len(res.Left) != 0 {
+		t.Errorf("taking it back answers %+v", res)
+	}
+	if left := do(t, e, op.List, &op.ListRequest{}); left.Total != 1 || left.Memories[0].ID != known.ID {
+		t.Errorf("%d memories are left, want the one of before", left.Total)
+	}
+}
+
+// What a model repeats of what it was told is not kept, and counts for no more.
+func TestAnInjectedTextIsNoNews(t *testing.T) {
+	t.Parallel()
+	e, clock := hooked(t)
+	m := do(t, e, op.Save, &op.SaveRequest{Project: "orion", Tags: []string{"decision"}, Content: "We decided to use Redis for the session cache."}).Memory
+	before := do(t, e, op.Show, &op.ShowRequest{ID: string(m.ID), Track: new(false)}).Memory
+	for i := range 100 {
+		session := "s" + string(rune('a'+i%26)) + string(rune('a'+i/26))
+		text := do(t, e, op.Hook, &op.HookRequest{Agent: "codex", Event: op.HookStart, Source: op.StartNew, Session: session, Project: "orion"}).Text
+		if !strings.Contains(text, "Redis") {
+			t.Fatalf("round %d is told %q", i, text)
+		}
+		do(t, e, op.Hook, saidIn(session, "orion", op.SessionMessage{ID: "1", Role: op.RoleUser, Text: "go on"},
+			op.SessionMessage{ID: "2", Role: op.RoleAgent, Final: true, Text: "We decided to use Redis for the session cache."}))
+		clock.advance(time.Second)
+	}
+	after := do(t, e, op.Show, &op.ShowRequest{ID: string(m.ID), Track: new(false)}).Memory
+	if n := do(t, e, op.List, &op.ListRequest{}).Total; n != 1 || after.Importance != before.Importance || after.Strength != before.Strength {
+		t.Errorf("%d memories, importance %v, strength %v; want 1, %v, %v", n, after.Importance, after.Strength, before.Importance, before.Strength)
+	}
+}
