@@ -2,17 +2,23 @@ package transcript
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 )
 
-// privateTags are elements that nobody but the agent may see; one that is not closed hides the rest.
-var privateTags = regexp.MustCompile(`(?i)</?(private|emberd-memory)(?:\s[^<>]*)?>`)
+// privateElements are those that nobody but the agent may see; one that is not closed hides the rest.
+var privateElements = []string{"private", "emberd-memory"}
 
-// machineTags are elements that programs put into a message.
-var machineTags = regexp.MustCompile(`(?i)</?(system-reminder|task-notification|hook_prompt|hook_context|` +
-	`local-command-[a-z]+|command-(?:name|message|args)|bash-(?:input|stdout|stderr|exit-code)|ide_[a-z_]+|` +
-	`environment_context|user_instructions|turn_aborted|skill|user_shell_command|subagent_notification|` +
-	`session_context|state_snapshot|current_datetime|ADDITIONAL_METADATA|USER_SETTINGS_CHANGE)(?:\s[^<>]*)?>`)
+// machineElements are those that programs put into a message, those that end with a dash or underscore with any
+// name that begins so.
+var machineElements = []string{
+	"system-reminder", "task-notification", "hook_prompt", "hook_context", "local-command-",
+	"command-name", "command-message", "command-args", "bash-input", "bash-stdout", "bash-stderr", "bash-exit-code",
+	"ide_", "environment_context", "user_instructions", "turn_aborted", "skill", "user_shell_command",
+	"subagent_notification", "session_context", "state_snapshot", "current_datetime", "additional_metadata",
+	"user_settings_change",
+}
 
 var manyBlankLines = regexp.MustCompile(`\n[ \t\r]*\n(?:[ \t\r]*\n)+`)
 
@@ -22,9 +28,9 @@ var manyBlankLines = regexp.MustCompile(`\n[ \t\r]*\n(?:[ \t\r]*\n)+`)
 // proportion to the length of the message.
 func Clean(message string) string {
 	if strings.Contains(message, "<") {
-		message = cutElements(message, privateTags, func(int) bool { return true })
+		message = withoutPrivate(message)
 		whole := message
-		message = cutElements(message, machineTags, func(at int) bool { return beginsLine(whole, at) })
+		message = cutElements(message, machineElements, func(at int) bool { return beginsLine(whole, at) })
 	}
 	return strings.TrimSpace(manyBlankLines.ReplaceAllString(message, "\n\n"))
 }
@@ -34,33 +40,64 @@ func beginsLine(text string, at int) bool { return at == 0 || text[at-1] == '\n'
 // withoutPrivate returns a text without what is private and without recalled memories, and is Clean otherwise
 // for a text that is no prose, such as a command.
 func withoutPrivate(text string) string {
-	return cutElements(text, privateTags, func(int) bool { return true })
+	return cutElements(text, privateElements, func(int) bool { return true })
 }
 
-// A span is a part of a text that is cut, or a tag of a name that was not closed so far.
+// A span is a part of a text that is cut, or a tag.
 type span struct {
-	name       string
+	name       string // in lower case, of a tag
+	closes     bool
 	begin, end int
 }
 
-// cutElements removes the elements of the tags, with what is nested in them. toEnd says of a tag that
-// nothing closes, by its place, whether the text ends there; a tag that closes nothing is left.
-func cutElements(text string, tags *regexp.Regexp, toEnd func(at int) bool) string {
+// tags returns the tags of elements in a text, without those that open and close at once.
+func tags(text string, elements []string) (all []span) {
+	for at := 0; ; {
+		next := strings.IndexByte(text[at:], '<')
+		if next < 0 {
+			return all
+		}
+		at += next + 1
+		rest := strings.TrimPrefix(text[at:], "/")
+		name := rest[:len(rest)-len(strings.TrimLeft(rest, nameLetters))]
+		length := strings.IndexAny(rest[len(name):], "<>")
+		if name == "" || length < 0 || !isElement(strings.ToLower(name), elements) {
+			continue
+		}
+		end := at + len(text[at:]) - len(rest) + len(name) + length + 1
+		attributes := rest[len(name) : len(name)+length]
+		valid := attributes == "" || unicode.IsSpace(rune(attributes[0]))
+		if text[end-1] == '>' && valid && !strings.HasSuffix(attributes, "/") {
+			all = append(all, span{strings.ToLower(name), text[at] == '/', at - 1, end})
+		}
+	}
+}
+
+const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"
+
+func isElement(name string, elements []string) bool {
+	return slices.ContainsFunc(elements, func(e string) bool {
+		return name == e || strings.HasPrefix(name, e) && strings.ContainsAny(e[len(e)-1:], "-_")
+	})
+}
+
+// cutElements removes elements, with what is nested in them. toEnd says of a tag that nothing closes, by its
+// place, whether the text ends there; a tag that closes nothing is left.
+func cutElements(text string, elements []string, toEnd func(at int) bool) string {
 	var open, cut []span
 	pending := map[string]int{}
-	for _, tag := range tags.FindAllStringSubmatchIndex(text, -1) {
-		name := strings.ToLower(text[tag[2]:tag[3]])
-		switch closes := text[tag[0]+1] == '/'; {
-		case !closes && text[tag[1]-2] != '/':
-			open = append(open, span{name: name, begin: tag[0]})
-			pending[name]++
-		case closes && pending[name] > 0:
+	for _, tag := range tags(text, elements) {
+		switch {
+		case !tag.closes:
+			open = append(open, tag)
+			pending[tag.name]++
+		case pending[tag.name] > 0:
 			var begin int
-			open, begin = closeTag(open, pending, name)
+			open, begin = closeTag(open, pending, tag.name)
 			for len(cut) > 0 && cut[len(cut)-1].begin > begin {
 				cut = cut[:len(cut)-1]
 			}
-			cut = append(cut, span{begin: begin, end: tag[1]})
+			cut = append(cut, span{begin: begin, end: tag.end})
 		}
 	}
 	for _, tag := range open {
