@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -35,7 +36,10 @@ func TestTurn(t *testing.T) {
 		{name: "preference", user: "always use pnpm in this repository", want: "preference: always use pnpm in this repository"},
 		{name: "yes", user: "yes"},
 		{name: "before the end of a turn", final: "Let me look at the file first"},
-		{name: "result", final: "All 214 tests pass now", want: "result: All 214 tests pass now"},
+		{name: "tests that pass", final: "All 214 tests pass now", want: ""},
+		{name: "measured", final: "Peak memory is 1.8 GB, down from 61 GB.", want: "result: Peak memory is 1.8 GB, down from 61 GB."},
+		{name: "denied, then said", answer: "The dialect is read from the file name.", user: "no, not by the file name. The first line has a header #locale",
+			want: "correction: The first line has a header #locale (not by the file name.)"},
 		{name: "question", user: "Is the staging DB at db.internal:5433?"},
 		{name: "hypothetical", user: "maybe we decided to use Redis for that"},
 		{name: "quoted", user: "> The staging DB is at db.internal:5433"},
@@ -77,4 +81,57 @@ func TestTurn(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestRepairedCommand(t *testing.T) {
+	call := func(command string, failed bool, files ...string) op.SessionMessage {
+		return op.SessionMessage{ID: "t", Role: op.RoleTool, Command: command, Failed: failed, Files: files}
+	}
+	kept := Turn([]op.SessionMessage{
+		user("fix the test"), call("go test ./a", true), call("", false, "a/b.go"), call("go test ./a", false),
+		answer("The root cause was a map that is never made."),
+	})
+	if len(kept) != 1 || kept[0].Rule != Cause || kept[0].Command != "go test ./a" || kept[0].Files[0] != "a/b.go" {
+		t.Errorf("kept %+v", kept)
+	}
+	kept = Turn([]op.SessionMessage{user("commit"), call(`git commit -m "a: keep the order of items, since seeds need it"`, false)})
+	if got := listed(kept); got != "decision: a: keep the order of items, since seeds need it" {
+		t.Errorf("kept %q", got)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	var session []op.SessionMessage
+	for i := range 30 {
+		var b strings.Builder
+		for j := range 5 {
+			fmt.Fprintf(&b, "Always use the tool number %d for case %d.\n\n", i, j)
+		}
+		session = append(session, user(b.String()))
+	}
+	if n := len(Turn(session[:1])); n != MaxTurn {
+		t.Errorf("kept %d of a turn, want %d", n, MaxTurn)
+	}
+	if n := len(All(session)); n != MaxSession {
+		t.Errorf("kept %d of a session, want %d", n, MaxSession)
+	}
+	if got := All(append(session, user("In all projects: never push to main.")))[0]; got.Importance != .7 {
+		t.Errorf("the first is %+v", got)
+	}
+	if k := Turn([]op.SessionMessage{user("In all projects: never push to main.")}); len(k) != 1 || !k[0].Everywhere {
+		t.Errorf("kept %+v", k)
+	}
+}
+
+func FuzzTurn(f *testing.F) {
+	f.Add("I added a down part.", "no, we roll forward only", "git commit -m 'a: b'")
+	f.Add("# İ\n\nIt is at db.internal:5433", "İİİ no, not X but ẞ", "git commit -am \"")
+	f.Fuzz(func(t *testing.T, said, typed, command string) {
+		tool := op.SessionMessage{Role: op.RoleTool, Command: command, Files: []string{said}}
+		for _, k := range Turn([]op.SessionMessage{answer(said), user(typed), tool, answer(said)}) {
+			if k.Text == "" || k.Rule == "" || k.Section == "" {
+				t.Errorf("kept %+v", k)
+			}
+		}
+	})
 }

@@ -76,10 +76,12 @@ func (t *turn) correct(m op.SessionMessage, rest []said) {
 		if i > 0 && s.asks() {
 			return
 		}
-		if !sentenceOf(alone).fits() || s.is("onetime") {
+		if !sentenceOf(alone).fits() || s.is("onetime") || i == 0 && sentenceOf(alone).is("denial") && len(rest) > 1 {
 			continue
 		}
-		if !s.is("contrast") || sentenceOf(alone).begins("pronoun") {
+		if i > 0 && rest[0].is("contrast") {
+			alone += " (" + stripped(rest[0].sentence) + ")"
+		} else if !s.is("contrast") || sentenceOf(alone).begins("pronoun") {
 			context := t.corrected(s.sentence)
 			if context == "" {
 				return
@@ -166,7 +168,7 @@ func (t *turn) agent(m op.SessionMessage) {
 	open := false // the last sentence began a list of what is open
 	for _, s := range all {
 		if strings.HasSuffix(s.text, ":") {
-			open = s.is("opens")
+			open = s.is("opens") && len(all) <= report
 			continue
 		}
 		rule := agentRule(s.sentence, len(all))
@@ -190,11 +192,11 @@ const report = 14
 // agentRule returns the rule that a sentence of a final answer falls under, "" for none.
 func agentRule(s sentence, sentences int) string {
 	switch {
-	case s.asks():
+	case s.asks() || sentences > report:
 		return ""
 	case s.is("thread"):
 		return Thread
-	case sentences > report || s.is("hypothetical"):
+	case s.is("hypothetical"):
 		return ""
 	case s.is("cause"):
 		return Cause
