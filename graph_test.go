@@ -271,6 +271,9 @@ func graph() map[string]edges {
 			ours:  []string{"internal/dot", "internal/gguf", "internal/wordpiece"},
 			tests: []string{"internal/tinybert"},
 		},
+		"internal/capture": {
+			ours: []string{"internal/secret", "internal/text", "op", "vault/lex", "vault/markdown"},
+		},
 		"internal/cleanup": {
 			ours: []string{
 				"internal/cleanup/quality", "internal/dedupe", "internal/dedupe/contradiction",
@@ -436,7 +439,7 @@ func graph() map[string]edges {
 		},
 		"internal/evalcmd": {
 			ours: []string{
-				"embedding", "engine", "engine/core", "internal/cli", "internal/config",
+				"embedding", "engine", "engine/core", "internal/capture", "internal/cli", "internal/config",
 				"internal/dedupe/contradiction", "internal/dedupe/similarity", "internal/entity", "internal/eval",
 				"internal/evalcmd/chart", "internal/tempdaemon", "internal/text", "internal/text/analysis", "memory", "op", "rekindle",
 				"stm",
@@ -636,7 +639,11 @@ func graph() map[string]edges {
 		},
 		"internal/text/spelling": {},
 		"internal/tinybert":      {ours: []string{"internal/ggufwrite"}},
-		"internal/unpack":        {ours: []string{"internal/durable"}},
+		// The daemon's operations have no files of other programs: it is handed messages, not paths.
+		"internal/transcript": {
+			ours: []string{"internal/durable", "internal/sqlitefile", "internal/text", "op"},
+		},
+		"internal/unpack": {ours: []string{"internal/durable"}},
 		"internal/tomledit": {
 			others: []string{"github.com/pelletier/go-toml/v2"},
 		},

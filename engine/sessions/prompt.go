@@ -21,20 +21,23 @@ const (
 	maxHits       = 30 // that are looked at
 	maxRecalled   = 3  // that are shown
 	leastWords    = 3  // of a prompt that ask for anything
-	leastRelevant = 0.4
-	pointRelevant = 0.5 // from which one rare word is enough for a line
+	leastRelevant = 0.5
+	rareRelevant  = 0.7 // from which one rare word is enough
 	informative   = 2   // words that a memory must share
 	maxQuery      = 4000
 )
 
-// A word says something of a project if few of its memories have it. In a small project it does if it is not
-// frequent in English.
+// A word says something of a project if few of its memories have it, unless it is one of the most frequent words of
+// English. In a small project it does if it is not frequent in English at all.
 const (
 	informativeShare = 0.03
 	rareShare        = 0.005
 	smallProject     = 200
-	frequentPlace    = 6_000 // in the vocabulary of package staticmodel, whose words begin near 2,000
-	knownPlace       = 20_000
+
+	// These are places in the vocabulary of package staticmodel, whose words begin near 300.
+	everyday      = 600
+	frequentPlace = 4_000
+	knownPlace    = 15_000
 )
 
 // prompt returns what a model is told beside a prompt.
@@ -181,7 +184,7 @@ func (g *gate) passes(h *op.Hit) bool {
 			some++
 		}
 	}
-	return some >= informative || one && h.Relevance >= pointRelevant
+	return some >= informative || one && h.Relevance >= rareRelevant
 }
 
 // shared returns the terms of a prompt that a memory has, each once.
@@ -202,14 +205,17 @@ func (g *gate) rarity(term string) rarity {
 	if g.of < smallProject {
 		r = byLanguage(g.surface[term])
 	} else {
-		r = g.byProject(term)
+		r = g.byProject(term, g.surface[term])
 	}
 	g.known[term] = r
 	return r
 }
 
 // byProject judges a term by the share of the project's memories that have it.
-func (g *gate) byProject(term string) rarity {
+func (g *gate) byProject(term, word string) rarity {
+	if place := staticmodel.Default().Place(strings.ToLower(word)); place >= 0 && place < everyday {
+		return common
+	}
 	found := g.e.Stm.Search(stm.Query{Terms: []words.QueryTerm{{Term: term, Weight: 1}}, Accept: g.accept, Limit: 1})
 	switch share := float64(found.Total) / float64(g.of); {
 	case share <= rareShare:

@@ -141,7 +141,7 @@ func (t *Table) Count(text string) int { return len(t.tokenizer.Tokens(text, 0))
 func (t *Table) Knows(word string) bool { return t.Place(word) >= 0 }
 
 // Place returns the place of a word in the vocabulary, or -1 if it is no single token. The vocabulary has words
-// in the order of their frequency in English, after some 2,000 signs and letters.
+// in the order of their frequency in English, after some 300 signs and letters.
 func (t *Table) Place(word string) int {
 	tokens := t.tokenizer.Tokens(word, 0)
 	if len(tokens) != 1+ends || tokens[1] == wordpiece.None {

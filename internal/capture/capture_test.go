@@ -1,0 +1,137 @@
+package capture
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"emberd/op"
+)
+
+func user(text string) op.SessionMessage {
+	return op.SessionMessage{ID: "u", Role: op.RoleUser, Text: text}
+}
+
+func answer(text string) op.SessionMessage {
+	return op.SessionMessage{ID: "a", Role: op.RoleAgent, Text: text, Final: true}
+}
+
+// listed writes what was kept as "rule: text", one a line.
+func listed(kept []Kept) string {
+	var all []string
+	for _, k := range kept {
+		all = append(all, k.Rule+": "+k.Text)
+	}
+	return strings.Join(all, "\n")
+}
+
+func TestTurn(t *testing.T) {
+	for _, c := range []struct {
+		name, answer, user, final, want string
+	}{
+		{name: "fact of a person", user: "The staging DB is at db.internal:5433", want: "fact: The staging DB is at db.internal:5433"},
+		{name: "cause", final: "the root cause was a nil map in parser.go:88", want: "cause: the root cause was a nil map in parser.go:88"},
+		{name: "thread", user: "TODO: bump the go version", want: "thread: TODO: bump the go version"},
+		{name: "decision", user: "We decided to use Redis for the sessions.", want: "decision: We decided to use Redis for the sessions."},
+		{name: "preference", user: "always use pnpm in this repository", want: "preference: always use pnpm in this repository"},
+		{name: "yes", user: "yes"},
+		{name: "before the end of a turn", final: "Let me look at the file first"},
+		{name: "tests that pass", final: "All 214 tests pass now", want: ""},
+		{name: "measured", final: "Peak memory is 1.8 GB, down from 61 GB.", want: "result: Peak memory is 1.8 GB, down from 61 GB."},
+		{name: "denied, then said", answer: "The dialect is read from the file name.", user: "no, not by the file name. The first line has a header #locale",
+			want: "correction: The first line has a header #locale (not by the file name.)"},
+		{name: "question", user: "Is the staging DB at db.internal:5433?"},
+		{name: "hypothetical", user: "maybe we decided to use Redis for that"},
+		{name: "quoted", user: "> The staging DB is at db.internal:5433"},
+		{name: "code", user: "```\nThe staging DB is at db.internal:5433\n```"},
+		{name: "table", final: "| name | value |\n|---|---|\n| the DB is at | db.internal:5433 |"},
+		{name: "log", user: "2026-01-02 10:00:01 the DB is at db.internal:5433"},
+		{name: "pronoun", user: "it is at db.internal:5433 now"},
+		{name: "heading for a pronoun", final: "## Staging\n\nIt runs at db.internal:5433 now.", want: "fact: Staging: It runs at db.internal:5433 now."},
+		{name: "credential", user: "The password is always used: https://ada:s3cr3tPassw0rd@db.internal:5433/app"},
+		{
+			name: "correction", answer: "I added a down part to the migration.", user: "no, we roll forward only with migrations",
+			want: "correction: we roll forward only with migrations (corrects: I added a down part to the migration.)",
+		},
+		{
+			name: "correction with its contrast", answer: "The rates are read from tax.yaml.",
+			user: "no, rates come from the tax service, not from the yaml",
+			want: "correction: rates come from the tax service, not from the yaml",
+		},
+		{name: "no as an answer", answer: "Shall I add a second index?", user: "no, thanks, that is fine for today"},
+		{name: "German", user: "Wir verwenden immer pnpm und nie npm.", want: "preference: Wir verwenden immer pnpm und nie npm."},
+		{name: "French", user: "Nous avons décidé de garder PostgreSQL.", want: "decision: Nous avons décidé de garder PostgreSQL."},
+		{name: "Spanish", user: "A partir de ahora usamos pnpm.", want: "preference: A partir de ahora usamos pnpm."},
+		{name: "Chinese", user: "我们决定使用 Redis 作为缓存。", want: "decision: 我们决定使用 Redis 作为缓存。"},
+		{name: "Japanese", user: "今後は必ず pnpm を使ってください、npm は使わないで。", want: "preference: 今後は必ず pnpm を使ってください、npm は使わないで。"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var messages []op.SessionMessage
+			if c.answer != "" {
+				messages = append(messages, answer(c.answer))
+			}
+			if c.user != "" {
+				messages = append(messages, user(c.user))
+			}
+			if c.final != "" {
+				messages = append(messages, answer(c.final))
+			}
+			if got := listed(Turn(messages)); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestRepairedCommand(t *testing.T) {
+	call := func(command string, failed bool, files ...string) op.SessionMessage {
+		return op.SessionMessage{ID: "t", Role: op.RoleTool, Command: command, Failed: failed, Files: files}
+	}
+	kept := Turn([]op.SessionMessage{
+		user("fix the test"), call("go test ./a", true), call("", false, "a/b.go"), call("go test ./a", false),
+		answer("The root cause was a map that is never made."),
+	})
+	if len(kept) != 1 || kept[0].Rule != Cause || kept[0].Command != "go test ./a" || kept[0].Files[0] != "a/b.go" {
+		t.Errorf("kept %+v", kept)
+	}
+	kept = Turn([]op.SessionMessage{user("commit"), call(`git commit -m "a: keep the order of items, since seeds need it"`, false)})
+	if got := listed(kept); got != "decision: a: keep the order of items, since seeds need it" {
+		t.Errorf("kept %q", got)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	var session []op.SessionMessage
+	for i := range 30 {
+		var b strings.Builder
+		for j := range 5 {
+			fmt.Fprintf(&b, "Always use the tool number %d for case %d.\n\n", i, j)
+		}
+		session = append(session, user(b.String()))
+	}
+	if n := len(Turn(session[:1])); n != MaxTurn {
+		t.Errorf("kept %d of a turn, want %d", n, MaxTurn)
+	}
+	if n := len(All(session)); n != MaxSession {
+		t.Errorf("kept %d of a session, want %d", n, MaxSession)
+	}
+	if got := All(append(session, user("In all projects: never push to main.")))[0]; got.Importance != .7 {
+		t.Errorf("the first is %+v", got)
+	}
+	if k := Turn([]op.SessionMessage{user("In all projects: never push to main.")}); len(k) != 1 || !k[0].Everywhere {
+		t.Errorf("kept %+v", k)
+	}
+}
+
+func FuzzTurn(f *testing.F) {
+	f.Add("I added a down part.", "no, we roll forward only", "git commit -m 'a: b'")
+	f.Add("# İ\n\nIt is at db.internal:5433", "İİİ no, not X but ẞ", "git commit -am \"")
+	f.Fuzz(func(t *testing.T, said, typed, command string) {
+		tool := op.SessionMessage{Role: op.RoleTool, Command: command, Files: []string{said}}
+		for _, k := range Turn([]op.SessionMessage{answer(said), user(typed), tool, answer(said)}) {
+			if k.Text == "" || k.Rule == "" || k.Section == "" {
+				t.Errorf("kept %+v", k)
+			}
+		}
+	})
+}
