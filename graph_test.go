@@ -453,6 +453,9 @@ func graph() map[string]edges {
 			ours:  []string{"internal/dot", "internal/durable", "internal/ggufwrite"},
 			tests: []string{"internal/bert", "internal/gguf", "internal/tinybert"},
 		},
+		"internal/hooks": {
+			ours: []string{"op"},
+		},
 		"internal/ignore": {},
 		"internal/importer": {
 			ours: []string{
