@@ -20,7 +20,7 @@ func (s *Spec) Reach() Reach {
 	case Save.Spec, SaveBatch.Spec, Add.Spec, Edit.Spec, Forget.Spec, ForgetBatch.Spec, Touch.Spec, Observe.Spec,
 		Reinforce.Spec, Confirm.Spec,
 		Promote.Spec, Archive.Spec, Rekindle.Spec, Relate.Spec, RelateBatch.Spec, Unrelate.Spec, Undo.Spec,
-		NoteWrite.Spec, NoteAppend.Spec, NoteEdit.Spec:
+		NoteWrite.Spec, NoteAppend.Spec, NoteEdit.Spec, Hook.Spec:
 		return Scoped
 	case Search.Spec, Query.Spec, Verify.Spec, List.Spec, Show.Spec, OpenMany.Spec, Graph.Spec, WhyNot.Spec, Why.Spec,
 		Timeline.Spec, History.Spec,

@@ -1,6 +1,10 @@
 package op
 
-import "time"
+import (
+	"time"
+
+	"emberd/memory"
+)
 
 // The roles of who said a message.
 const (
@@ -52,12 +56,79 @@ type HookRequest struct {
 	Folder   string           `json:"folder,omitempty" doc:"absolute path of the folder that the agent works in"`
 	Prompt   string           `json:"prompt,omitempty" doc:"of a prompt: what the person typed"`
 	Messages []SessionMessage `json:"messages,omitempty" doc:"what was said since the last event, oldest first"`
+	// Whole says that the messages are a session of the past, which an import reads.
+	Whole  bool `json:"whole,omitempty" doc:"the messages are all of a session of the past"`
+	DryRun bool `json:"dry_run,omitempty" doc:"tell what would be kept, and keep nothing"`
 }
 
 // HookResult is what the agent is told at an event.
 type HookResult struct {
 	// Text is for the model, "" for nothing.
 	Text string `json:"text,omitempty"`
-	// Kept counts the memories that the event left.
-	Kept int `json:"kept,omitempty"`
+	// Kept are the memories that the event left.
+	Kept []SessionMemory `json:"kept,omitempty"`
+	// Refused counts sentences that look like credentials.
+	Refused int `json:"refused,omitempty"`
+}
+
+// SessionMemory is what was kept of a sentence of a session.
+type SessionMemory struct {
+	ID      memory.ID `json:"id,omitempty"` // none of a dry run
+	Rule    string    `json:"rule"`         // by which the sentence was kept
+	Text    string    `json:"text"`
+	Message string    `json:"message"`
+	From    string    `json:"from"` // user or agent
+	// New is false if a memory said it already, and counts as learned once more.
+	New bool   `json:"new,omitempty"`
+	Tx  string `json:"tx,omitempty"`
+	// Gone says that the memory was deleted since.
+	Gone bool `json:"gone,omitempty"`
+}
+
+// SessionListRequest asks for the sessions of coding agents.
+type SessionListRequest struct {
+	ID      string `json:"id,omitempty" query:"id" doc:"one session, by its id or at least its first four characters, with what it left"`
+	Days    int    `json:"days,omitempty" query:"days" doc:"sessions of so many days, 1 to 90, default 7"`
+	Project string `json:"project,omitempty" query:"project" doc:"sessions of one project"`
+}
+
+// SessionListResult are sessions, newest first, and what hooks did in them.
+type SessionListResult struct {
+	Sessions []Session `json:"sessions"`
+	// Recall is how prompts are answered: off, shadow or on. Capture says that sentences are kept.
+	Recall  string `json:"recall"`
+	Capture bool   `json:"capture"`
+}
+
+// Session is what hooks did in a session of a coding agent.
+type Session struct {
+	ID      string    `json:"id"`
+	Agent   string    `json:"agent"`
+	Project string    `json:"project,omitempty"`
+	Started time.Time `json:"started"`
+	Last    time.Time `json:"last"`
+	// Prompts counts those of the person, and Answered those that got memories or, in shadow, would have.
+	Prompts  int `json:"prompts"`
+	Answered int `json:"answered"`
+	Shown    int `json:"shown"`  // memories that the model was given, or would have been
+	Used     int `json:"used"`   // of them, those that an answer used
+	Tokens   int `json:"tokens"` // of what the model was given
+	// Memories is what the session left, oldest first.
+	Memories []SessionMemory `json:"memories,omitempty"`
+}
+
+// SessionForgetRequest takes back what a session left.
+type SessionForgetRequest struct {
+	ID     string `json:"id" doc:"session, by its id or at least its first four characters"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"tell what would be taken back, and change nothing"`
+}
+
+// SessionForgetResult reports what was taken back.
+type SessionForgetResult struct {
+	Session   string      `json:"session"`
+	Forgotten []memory.ID `json:"forgotten"` // memories that went to the trash
+	Undone    int         `json:"undone"`    // repetitions that count no more
+	Left      []UndoItem  `json:"left,omitempty"`
+	DryRun    bool        `json:"dry_run,omitempty"`
+	Tx        string      `json:"tx,omitempty"` // journal entry, for undo
 }

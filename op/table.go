@@ -121,6 +121,13 @@ var (
 		"Read a note with its links in both directions and related memories, within a bound.")
 	RecentActivity = define[RecentActivityRequest, RecentActivityResult]("recent.activity", "GET", "/v1/recent", Read,
 		"List the notes and memories that changed last, and who changed them.")
+	Hook = define[HookRequest, HookResult]("hook", "POST", "/v1/hook", Write,
+		"Take an event of a session of a coding agent: keep what is worth it, and return what the model should know.")
+	SessionList = define[SessionListRequest, SessionListResult]("session.list", "GET", "/v1/sessions", Read,
+		"List the sessions of coding agents, and what hooks showed and kept in them.")
+	SessionForget = define[SessionForgetRequest, SessionForgetResult]("session.forget", "POST", "/v1/sessions/forget",
+		Destructive,
+		"Take back what hooks kept of one session: its memories go to the trash.")
 	Complete = define[CompleteRequest, CompleteResult]("complete", "GET", "/v1/complete", Read,
 		"Complete the beginning of a tag, an id, a project or the path of a note.")
 	Keeper = define[KeeperRequest, KeeperResult]("keeper", "GET", "/v1/keeper", Read,
@@ -240,7 +247,7 @@ func Table() []*Spec {
 		StaleDecide.Spec, BackupCreate.Spec,
 		VaultCheck.Spec, VaultConfirm.Spec, VaultRelease.Spec, VaultOpen.Spec,
 		Links.Spec, Open.Spec, NoteRead.Spec, NoteWrite.Spec, NoteAppend.Spec, NoteEdit.Spec, NoteMove.Spec,
-		NoteContext.Spec, RecentActivity.Spec, Complete.Spec, Keeper.Spec,
+		NoteContext.Spec, RecentActivity.Spec, Hook.Spec, SessionList.Spec, SessionForget.Spec, Complete.Spec, Keeper.Spec,
 		KeeperHere.Spec, Status.Spec, Stats.Spec,
 		Add.Spec, Query.Spec, Verify.Spec, Reinforce.Spec, Confirm.Spec, EntityList.Spec, Knowledge.Spec,
 		EngineStatus.Spec, EnginePause.Spec, EngineResume.Spec, Embed.Spec, Compact.Spec,

@@ -36,12 +36,26 @@ const coreWord = "core"
 
 // Add saves a text unless a memory contains it already; then it reinforces that memory.
 func (e *Learn) Add(ctx context.Context, req *op.AddRequest) (*op.AddResult, error) {
+	return e.AddAs(ctx, req, AddOptions{})
+}
+
+// AddOptions are what features of emberd decide of an addition, beside the request.
+type AddOptions struct {
+	Save      func(*op.SaveRequest) // changes what is saved if the text is new; may be nil
+	Reinforce func(memory.ID) bool  // whether a memory that contains the text is reinforced; nil is always
+}
+
+// AddAs is Add with options.
+func (e *Learn) AddAs(ctx context.Context, req *op.AddRequest, with AddOptions) (*op.AddResult, error) {
 	if err := memories.CheckKey(req.IdempotencyKey); err != nil {
 		return nil, err
 	}
 	save, err := saveRequestOf(req)
 	if err != nil {
 		return nil, err
+	}
+	if with.Save != nil {
+		with.Save(save)
 	}
 	save, added, err := e.GrantedSave(save)
 	if err != nil {
@@ -52,7 +66,7 @@ func (e *Learn) Add(ctx context.Context, req *op.AddRequest) (*op.AddResult, err
 	if err != nil {
 		return nil, err
 	}
-	a := addRun{e: e, req: req, m: m, link: link, added: added, key: save.IdempotencyKey}
+	a := addRun{e: e, req: req, m: m, link: link, added: added, key: save.IdempotencyKey, reinforces: with.Reinforce}
 	if a.hash, err = memories.KeyHash(a.key, req); err != nil {
 		return nil, err
 	}
@@ -126,6 +140,8 @@ type addRun struct {
 	added string
 	// key is the idempotency key, "" for none, and hash tells what it stands for.
 	key, hash string
+	// reinforces is as in AddOptions.
+	reinforces func(memory.ID) bool
 }
 
 // repeated returns the answer to a request whose key was used before, nil if it was not.
@@ -204,10 +220,13 @@ func (a *addRun) try(ctx context.Context) (*op.AddResult, error) {
 	conflicts := s.FindContradictions(n.All)
 	against := contradictingIDs(n.All, known)
 	var res *op.AddResult
-	if known != nil {
-		res, err = a.reinforceKnown(ctx, known, against)
-	} else {
+	switch {
+	case known == nil:
 		res, err = a.store(ctx, against)
+	case a.reinforces != nil && !a.reinforces(known.Row.ID()):
+		res, err = a.leave(known)
+	default:
+		res, err = a.reinforceKnown(ctx, known, against)
 	}
 	if err != nil {
 		return nil, err
@@ -291,6 +310,12 @@ func (a *addRun) store(ctx context.Context, against []memory.ID) (*op.AddResult,
 
 func (a *addRun) contradiction(from, to memory.ID) memory.Relation {
 	return memory.Relation{From: from, To: to, Type: memory.Contradicts, Strength: 1, CreatedAt: a.link.At}
+}
+
+// leave answers with the memory that contains the text, and changes nothing.
+func (a *addRun) leave(known *similar.Near) (*op.AddResult, error) {
+	view, err := a.e.MemoryView(known.Row, a.e.Opt.Now())
+	return &op.AddResult{Memory: view, Message: "This is already known."}, err
 }
 
 // reinforceKnown reinforces the memory that contains the text, with relations to those that both

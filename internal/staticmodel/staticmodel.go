@@ -138,9 +138,16 @@ func (t *Table) Count(text string) int { return len(t.tokenizer.Tokens(text, 0))
 
 // Knows reports whether the vocabulary has a word as one token, as it has some 23,000 frequent English words and
 // names.
-func (t *Table) Knows(word string) bool {
+func (t *Table) Knows(word string) bool { return t.Place(word) >= 0 }
+
+// Place returns the place of a word in the vocabulary, or -1 if it is no single token. The vocabulary has words
+// in the order of their frequency in English, after some 2,000 signs and letters.
+func (t *Table) Place(word string) int {
 	tokens := t.tokenizer.Tokens(word, 0)
-	return len(tokens) == 1+ends && tokens[1] != wordpiece.None
+	if len(tokens) != 1+ends || tokens[1] == wordpiece.None {
+		return -1
+	}
+	return int(tokens[1])
 }
 
 // ends are the marks that the tokenizer sets around a text.
