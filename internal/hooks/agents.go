@@ -76,7 +76,8 @@ func agents() []agent {
 		}},
 		{"opencode", openCodeEvents, members{
 			event: []string{"event"}, session: []string{"session"}, folder: []string{"folder"},
-			source: []string{"source"}, prompt: []string{"prompt"}, subagent: []string{"subagent"}, messages: "messages",
+			source: []string{"source"}, prompt: []string{"prompt"},
+			subagent: []string{"subagent"}, messages: "messages",
 		}},
 	}
 }
