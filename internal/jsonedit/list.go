@@ -49,6 +49,24 @@ func Elements(text []byte, d Dialect, path ...string) (elements [][]byte, err er
 	return elements, nil
 }
 
+// Keys returns the names of the members of the object at path, in their order; none if there is no member at path.
+func Keys(text []byte, d Dialect, path ...string) (keys []string, err error) {
+	doc, obj, at, _, err := find(text, d, path)
+	if err != nil || doc == nil || at < 0 {
+		return nil, err
+	}
+	v := &obj.Members[at].Value
+	o, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return nil, fmt.Errorf("%s: %q is no object", doc.place(v.StartOffset), path[len(path)-1])
+	}
+	for i := range o.Members {
+		name, _ := o.Members[i].Name.Value.(hujson.Literal) // all names are literals
+		keys = append(keys, name.String())
+	}
+	return keys, nil
+}
+
 // standard returns the JSON of a value without comments.
 func standard(v hujson.Value) []byte {
 	v = hujson.Value{Value: v.Value}
