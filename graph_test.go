@@ -642,7 +642,11 @@ func graph() map[string]edges {
 		},
 		"internal/text/spelling": {},
 		"internal/tinybert":      {ours: []string{"internal/ggufwrite"}},
-		"internal/unpack":        {ours: []string{"internal/durable"}},
+		// The daemon's operations have no files of other programs: it is handed messages, not paths.
+		"internal/transcript": {
+			ours: []string{"internal/durable", "internal/sqlitefile", "internal/text", "op"},
+		},
+		"internal/unpack": {ours: []string{"internal/durable"}},
 		"internal/tomledit": {
 			others: []string{"github.com/pelletier/go-toml/v2"},
 		},
