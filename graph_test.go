@@ -454,7 +454,8 @@ func graph() map[string]edges {
 			tests: []string{"internal/bert", "internal/gguf", "internal/tinybert"},
 		},
 		"internal/hookrun": {
-			ours: []string{"api", "internal/cli", "internal/durable", "internal/hooks", "memory", "op"},
+			ours: []string{"api", "internal/cli", "internal/durable", "internal/hooks",
+				"internal/transcript", "memory", "op"},
 		},
 		"internal/hooks": {
 			ours: []string{"op"},

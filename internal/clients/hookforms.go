@@ -11,10 +11,11 @@ import (
 // object is a JSON object; its members are written in alphabetical order.
 type object = map[string]any
 
-// claudeEvents are the events of Claude Code, and of others after it. A turn's end is not waited for.
+// claudeEvents are the events of Claude Code, and of others after it. The end of a turn is waited for: Claude Code
+// 2.1.197 ends hooks that it does not wait for when it ends itself, as with -p.
 func claudeEvents() []hookEvent {
-	return []hookEvent{{"SessionStart", 5, false}, {"UserPromptSubmit", 2, false}, {"Stop", 10, true},
-		{"PreCompact", 10, false}, {"SessionEnd", 3, false}}
+	return []hookEvent{{"SessionStart", 5}, {"UserPromptSubmit", 2}, {"Stop", 10},
+		{"PreCompact", 10}, {"SessionEnd", 3}}
 }
 
 func claudeHooks() *hookForm {
@@ -26,7 +27,7 @@ func claudeHooks() *hookForm {
 			return filepath.Join(m.Home, ".claude", "settings.json")
 		},
 		entry: func(s Server, e hookEvent) any {
-			return group(claudeCommand{"command", s.Command, s.Args, e.seconds, e.later})
+			return group(claudeCommand{"command", s.Command, s.Args, e.seconds})
 		}}
 }
 
@@ -36,7 +37,6 @@ type claudeCommand struct {
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
 	Timeout int      `json:"timeout"`
-	Async   bool     `json:"async,omitempty"`
 }
 
 func group(command any) any { return object{"hooks": []any{command}} }
@@ -60,8 +60,8 @@ type lineCommand struct {
 
 func geminiHooks() *hookForm {
 	return &hookForm{file: inHome("", ".gemini", "settings.json"),
-		events: []hookEvent{{"SessionStart", 5, false}, {"BeforeAgent", 2, false}, {"AfterAgent", 10, false},
-			{"PreCompress", 10, false}, {"SessionEnd", 3, false}},
+		events: []hookEvent{{"SessionStart", 5}, {"BeforeAgent", 2}, {"AfterAgent", 10},
+			{"PreCompress", 10}, {"SessionEnd", 3}},
 		entry: func(s Server, e hookEvent) any {
 			return group(lineCommand{"command", line(s), e.seconds * 1000, name})
 		}}
@@ -69,15 +69,15 @@ func geminiHooks() *hookForm {
 
 func cursorHooks() *hookForm {
 	return &hookForm{file: inHome("", ".cursor", "hooks.json"), flat: true, first: []byte("{\n  \"version\": 1\n}\n"),
-		events: []hookEvent{{"sessionStart", 5, false}, {"beforeSubmitPrompt", 2, false}, {"stop", 10, false},
-			{"preCompact", 10, false}, {"sessionEnd", 3, false}},
+		events: []hookEvent{{"sessionStart", 5}, {"beforeSubmitPrompt", 2}, {"stop", 10},
+			{"preCompact", 10}, {"sessionEnd", 3}},
 		entry: func(s Server, _ hookEvent) any { return object{"command": line(s)} }}
 }
 
 func copilotHooks() *hookForm {
 	return &hookForm{file: inHome("COPILOT_HOME", ".copilot", "hooks", "emberd.json"),
-		events: []hookEvent{{"sessionStart", 5, false}, {"userPromptTransformed", 2, false}, {"agentStop", 10, false},
-			{"preCompact", 10, false}, {"sessionEnd", 3, false}},
+		events: []hookEvent{{"sessionStart", 5}, {"userPromptTransformed", 2}, {"agentStop", 10},
+			{"preCompact", 10}, {"sessionEnd", 3}},
 		whole: copilotFile}
 }
 

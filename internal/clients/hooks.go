@@ -34,7 +34,6 @@ type hookForm struct {
 type hookEvent struct {
 	name    string
 	seconds int
-	later   bool // the client need not wait for it
 }
 
 // Hooks reports whether emberd knows how the client runs hooks.

@@ -155,7 +155,7 @@ func TestHooksThatMoved(t *testing.T) {
 func TestHookEntries(t *testing.T) {
 	for _, tt := range []struct{ name, event, want string }{
 		{"claude-code", "UserPromptSubmit", `[{"hooks":[{"type":"command","command":"/opt/my bin/emberd","args":["hook","--home","/home/ada/e","claude-code"],"timeout":2}]}]`},
-		{"claude-code", "Stop", `[{"hooks":[{"type":"command","command":"/opt/my bin/emberd","args":["hook","--home","/home/ada/e","claude-code"],"timeout":10,"async":true}]}]`},
+		{"claude-code", "Stop", `[{"hooks":[{"type":"command","command":"/opt/my bin/emberd","args":["hook","--home","/home/ada/e","claude-code"],"timeout":10}]}]`},
 		{"codex", "SessionStart", `[{"hooks":[{"type":"command","command":"'/opt/my bin/emberd' hook --home /home/ada/e codex","timeout":5}]}]`},
 		{"copilot", "userPromptTransformed", `[{"type":"command","exec":"/opt/my bin/emberd","args":["hook","--home","/home/ada/e","copilot","userPromptTransformed"],"timeoutSec":2}]`},
 		{"cursor", "beforeSubmitPrompt", `[{"command":"'/opt/my bin/emberd' hook --home /home/ada/e cursor"}]`},

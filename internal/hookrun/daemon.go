@@ -58,7 +58,7 @@ func (d *daemon) drain(ctx context.Context) {
 			break
 		}
 		r := op.HookRequest{Agent: line.Agent, Event: line.Event, Session: line.Session, Project: line.Project,
-			Folder: line.Folder}
+			Folder: line.Folder, Messages: bounded(transcriptOf(line.Agent, line.Transcript))}
 		if _, err := d.call(ctx, &r); away(err) {
 			break
 		}

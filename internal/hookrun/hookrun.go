@@ -129,6 +129,9 @@ func (h *hook) work(args []string) {
 // tell asks the daemon what the model should know, and gives it to the agent.
 func (h *hook) tell(ctx context.Context, e *hooks.Event) {
 	r := &e.Request
+	if r.Event == op.HookPrompt && r.Prompt == "" {
+		r.Prompt = lastPrompt(r.Agent, e.Transcript)
+	}
 	r.Prompt = strings.ToValidUTF8(r.Prompt[:min(len(r.Prompt), maxPrompt)], "")
 	if r.Event == op.HookPrompt && r.Prompt == "" {
 		return

@@ -156,6 +156,44 @@ func TestTurn(t *testing.T) {
 	}
 }
 
+// The transcript has what was said: its last turn at the end of a turn, all of it at the end of the session.
+func TestTranscript(t *testing.T) {
+	t.Parallel()
+	home := home(t)
+	file := filepath.Join(t.TempDir(), "s.jsonl")
+	var lines strings.Builder
+	for i, text := range []string{"Use pnpm.", "Done.", "Which port?", "It is 5433."} {
+		role := []string{"user", "assistant"}[i%2]
+		fmt.Fprintf(&lines, `{"type":%q,"sessionId":"s","uuid":"u%d","timestamp":"2026-11-29T08:00:0%[2]dZ","message":`+
+			`{"role":%[1]q,"id":"m%[2]d","content":[{"type":"text","text":%[3]q}]}}`+"\n", role, i, text)
+	}
+	if err := os.WriteFile(file, []byte(lines.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	event := func(name, last string) string {
+		return fmt.Sprintf(`{"hook_event_name":%q,"session_id":"s","cwd":"/","transcript_path":%q,"last_assistant_message":%q}`,
+			name, file, last)
+	}
+	run(t, home, event("PreCompact", ""), "claude-code") // into the spool
+	r := listen(t, home)
+	run(t, home, event("Stop", "It is 5433."), "claude-code")
+	run(t, home, event("Stop", "And 5434."), "claude-code")
+	run(t, home, event("SessionEnd", ""), "claude-code")
+	var got []string
+	for _, told := range r.told() {
+		var texts []string
+		for _, m := range told.Messages {
+			texts = append(texts, m.Text)
+		}
+		got = append(got, told.Event+": "+strings.Join(texts, " "))
+	}
+	all := "Use pnpm. Done. Which port? It is 5433."
+	want := []string{"turn: Which port? It is 5433.", "compact: " + all, "turn: Which port? It is 5433. And 5434.", "end: " + all}
+	if !slices.Equal(got, want) {
+		t.Errorf("the daemon was told\n%q, want\n%q", got, want)
+	}
+}
+
 // What a daemon does not take is in the spool once, and the next end of a turn hands it over.
 func TestSpool(t *testing.T) {
 	t.Parallel()

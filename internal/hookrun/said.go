@@ -6,23 +6,31 @@ import (
 	"strings"
 
 	"emberd/internal/hooks"
+	"emberd/internal/transcript"
 	"emberd/op"
 )
 
 const (
-	maxSaid = 1 << 20 // bytes of the texts that are handed over
+	maxTranscript = 1 << 20 // bytes that are read of a transcript, its end
+	maxSaid       = 1 << 20 // bytes of the texts that are handed over
 )
 
 // said returns what was said since the last event: of the turn that ended, and at a compaction and at the end of a
 // session all that is left. Transcripts are written late, so that the last answer comes with the event.
 func said(e *hooks.Event) []op.SessionMessage {
 	messages := e.Request.Messages
+	if len(messages) == 0 {
+		messages = transcriptOf(e.Request.Agent, e.Transcript)
+	}
+	if e.Request.Event == op.HookTurn {
+		messages = transcript.LastTurn(messages)
+	}
 	return bounded(withLast(messages, e.Last))
 }
 
 // withLast adds the last answer unless it is among the messages.
 func withLast(messages []op.SessionMessage, last string) []op.SessionMessage {
-	last = strings.TrimSpace(last)
+	last = transcript.Clean(last)
 	if last == "" {
 		return messages
 	}
@@ -49,4 +57,27 @@ func bounded(messages []op.SessionMessage) []op.SessionMessage {
 		}
 	}
 	return messages
+}
+
+// transcriptOf reads the end of a transcript, nothing if it cannot be read.
+func transcriptOf(agent, path string) []op.SessionMessage {
+	if path == "" {
+		return nil
+	}
+	session, err := transcript.Tail(agent, path, maxTranscript)
+	if err != nil {
+		return nil
+	}
+	return session.Messages
+}
+
+// lastPrompt returns what the person typed last, of agents that do not send it with the event.
+func lastPrompt(agent, path string) string {
+	messages := transcriptOf(agent, path)
+	for i := len(messages) - 1; i >= 0; i-- {
+		if messages[i].Role == op.RoleUser {
+			return messages[i].Text
+		}
+	}
+	return ""
 }
