@@ -36,7 +36,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/lifecycle/
 COVERED   = 80
 
-.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest note-edits mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients peers importers peers-cortexgraph lint check compiler install dist dist-check source formula deb deb-check clean docs-check
+.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench bench-hook speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest note-edits mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients peers importers peers-cortexgraph lint check compiler install dist dist-check source formula deb deb-check clean docs-check
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -93,6 +93,10 @@ fuzz-ci:
 bench:
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m ./...
 	cd vectors/vek && go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+# What a hook costs at a prompt, from the start of the program to its end, without a daemon.
+bench-hook:
+	go test -run '^$$' -bench '^BenchmarkHook$$' -benchtime 200x ./cmd/emberd
 
 # Searching, starting and indexing 10,000 and 100,000 notes beside SQLite's full-text search, in half an hour.
 speed:

@@ -16,7 +16,7 @@ func graph() map[string]edges {
 		},
 		"bench": {tests: []string{all}},
 		"cmd/emberd": {
-			ours: []string{"internal/cli", "internal/cli/root"},
+			ours: []string{"internal/cli", "internal/cli/root", "internal/hookrun"},
 			others: []string{
 				"github.com/modelcontextprotocol/go-sdk", "github.com/rivo/uniseg", "github.com/spf13/cobra",
 				"github.com/spf13/pflag", "golang.org/x/sys/unix",
@@ -302,7 +302,7 @@ func graph() map[string]edges {
 		"internal/cli/agent": {
 			ours: []string{
 				"api", "internal/access", "internal/cli", "internal/cli/daemon", "internal/clients",
-				"internal/durable", "internal/mcp", "internal/text/spelling", "memory", "op",
+				"internal/durable", "internal/hookrun", "internal/hooks", "internal/mcp", "internal/text/spelling", "memory", "op",
 			},
 			others: []string{
 				"github.com/modelcontextprotocol/go-sdk", "github.com/rivo/uniseg", "github.com/spf13/cobra",
@@ -455,6 +455,13 @@ func graph() map[string]edges {
 		"internal/hfmodel": {
 			ours:  []string{"internal/dot", "internal/durable", "internal/ggufwrite"},
 			tests: []string{"internal/bert", "internal/gguf", "internal/tinybert"},
+		},
+		"internal/hookrun": {
+			ours: []string{"api", "internal/cli", "internal/durable", "internal/hooks",
+				"internal/transcript", "memory", "op"},
+		},
+		"internal/hooks": {
+			ours: []string{"op"},
 		},
 		"internal/ignore": {},
 		"internal/importer": {

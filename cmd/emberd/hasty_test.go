@@ -11,6 +11,7 @@ import (
 	"emberd/engine/core"
 	"emberd/internal/cli"
 	"emberd/internal/cli/root"
+	"emberd/internal/hookrun"
 	"emberd/internal/power"
 	"emberd/stm"
 )
@@ -25,6 +26,10 @@ const hasteFactor = 24 * 60 * 60 / 4
 
 // program is main, but for the clock.
 func program() {
+	if hookrun.Meant(os.Args[1:]) {
+		hookrun.Main(os.Args[2:])
+		os.Exit(0)
+	}
 	s := cli.New()
 	if ms, err := strconv.ParseInt(os.Getenv(hastyVar), 10, 64); err == nil {
 		s.Now = hasty(time.UnixMilli(ms))

@@ -7,6 +7,13 @@ import (
 
 	"emberd/internal/cli"
 	"emberd/internal/cli/root"
+	"emberd/internal/hookrun"
 )
 
-func main() { os.Exit(root.Execute(cli.New())) }
+func main() {
+	if hookrun.Meant(os.Args[1:]) { // before the tree of commands is built: agents wait for it
+		hookrun.Main(os.Args[2:])
+		return
+	}
+	os.Exit(root.Execute(cli.New()))
+}

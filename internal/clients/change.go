@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"emberd/internal/durable"
@@ -20,6 +22,9 @@ import (
 // megabytes.
 const maxFile = 64 << 20
 
+// backupMark is between the name of a file and the time of a copy of it.
+const backupMark = ".emberd-backup-"
+
 // Change is what is to be done to a file. Nothing is until Apply.
 type Change struct {
 	File   string // behind all links
@@ -27,6 +32,8 @@ type Change struct {
 	before []byte
 	after  []byte
 	mode   fs.FileMode
+	undo   bool // it takes back an earlier change, of which no copy has to be left
+	gone   bool // the file goes
 }
 
 // Add plans to add emberd to the list in a file, which need not exist. It updates an existing
@@ -112,6 +119,9 @@ func (ch *Change) Changes() bool { return !bytes.Equal(ch.before, ch.after) }
 // file, with the same mode. It does not replace a file that changed since it was read.
 func (ch *Change) Apply(now time.Time) (backup string, err error) {
 	disk := durable.OS{}
+	if ch.gone {
+		return "", ch.remove(disk)
+	}
 	if ch.Exists && ch.mode&0o200 == 0 {
 		return "", memory.Errorf(memory.Forbidden,
 			"%s is read-only; change it where it comes from, or run: chmod u+w %s", ch.File, ch.File)
@@ -120,7 +130,7 @@ func (ch *Change) Apply(now time.Time) (backup string, err error) {
 		return "", memory.Errorf(memory.Invalid, "%w", err)
 	}
 	if ch.Exists {
-		backup = ch.File + ".emberd-backup-" + now.UTC().Format("20060102T150405.000Z")
+		backup = ch.File + backupMark + now.UTC().Format("20060102T150405.000Z")
 		if err := ch.write(disk, backup, ch.before); err != nil {
 			return "", fmt.Errorf("keep a copy: %w", err)
 		}
@@ -135,7 +145,62 @@ func (ch *Change) Apply(now time.Time) (backup string, err error) {
 	if err != nil {
 		return backup, err
 	}
+	if ch.undo && ch.forget() {
+		backup = ""
+	}
 	return backup, disk.SyncDir(filepath.Dir(ch.File))
+}
+
+// remove removes the file, and its folder if that was for it alone.
+func (ch *Change) remove(disk durable.FS) error {
+	if err := ch.unchanged(ch.File); err != nil {
+		return err
+	}
+	if err := disk.Remove(ch.File); err != nil {
+		return memory.Errorf(memory.Forbidden, "%w", err)
+	}
+	dir := filepath.Dir(ch.File)
+	if base := filepath.Base(dir); base == "hooks" || base == "plugin" {
+		if os.Remove(dir) == nil { // it was empty
+			dir = filepath.Dir(dir)
+		}
+	}
+	return disk.SyncDir(dir)
+}
+
+// forget removes the copies of the file, if one of them is as the file is again.
+func (ch *Change) forget() bool {
+	same := func(copied string) bool {
+		text, err := durable.ReadGiven(copied, maxFile)
+		return err == nil && bytes.Equal(text, ch.after)
+	}
+	copies := ch.backups()
+	if !slices.ContainsFunc(copies, same) {
+		return false
+	}
+	for _, copied := range copies {
+		if text, err := durable.ReadGiven(copied, maxFile); err == nil &&
+			(bytes.Equal(text, ch.after) || bytes.Equal(text, ch.before)) {
+			_ = os.Remove(copied) // then it stays
+		}
+	}
+	return true
+}
+
+// backups lists the copies that were made of the file.
+func (ch *Change) backups() []string {
+	dir := filepath.Dir(ch.File)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var copies []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), filepath.Base(ch.File)+backupMark) {
+			copies = append(copies, filepath.Join(dir, e.Name()))
+		}
+	}
+	return copies
 }
 
 // write makes a new file with the mode of the one that is changed.

@@ -49,6 +49,7 @@ type Client struct {
 	dialect jsonedit.Dialect
 	toml    bool
 	form    form
+	hooks   *hookForm // nil if it is not known how the client runs hooks
 }
 
 // form is what an entry has besides the command and its arguments.
@@ -66,24 +67,30 @@ func All() []*Client {
 	mcpServers, servers := []string{"mcpServers"}, []string{"servers"}
 	return []*Client{
 		{Name: "claude-code", Title: "Claude Code", Restart: "start a new session of it",
-			user: claudeCode, marks: claudeCode, project: ".mcp.json", keys: mcpServers, form: form{Type: "stdio"}},
+			user: claudeCode, marks: claudeCode, project: ".mcp.json", keys: mcpServers, form: form{Type: "stdio"},
+			hooks: claudeHooks()},
 		{Name: "claude-desktop", Title: "Claude Desktop", Restart: "quit it and start it again",
 			user: inConfig("Claude", "claude_desktop_config.json"), keys: mcpServers},
 		{Name: "codex", Title: "Codex", Restart: "start a new session of it",
 			user: inHome("CODEX_HOME", ".codex", "config.toml"), project: ".codex/config.toml",
-			keys: []string{"mcp_servers"}, toml: true},
+			keys: []string{"mcp_servers"}, toml: true,
+			hooks: codexHooks()},
 		{Name: "copilot", Title: "GitHub Copilot CLI", Restart: "start a new session of it",
 			user: inHome("COPILOT_HOME", ".copilot", "mcp-config.json"), keys: mcpServers,
-			form: form{Type: "local", Tools: []string{"*"}}},
+			form:  form{Type: "local", Tools: []string{"*"}},
+			hooks: copilotHooks()},
 		{Name: "cursor", Title: "Cursor", Restart: "restart it",
 			user: inHome("", ".cursor", "mcp.json"), project: ".cursor/mcp.json", keys: mcpServers,
-			dialect: jsonedit.Comments, form: form{Type: "stdio"}},
+			dialect: jsonedit.Comments, form: form{Type: "stdio"},
+			hooks: cursorHooks()},
 		{Name: "gemini-cli", Title: "Gemini CLI", Restart: "start a new session of it",
 			user: inHome("", ".gemini", "settings.json"), project: ".gemini/settings.json", keys: mcpServers,
-			dialect: jsonedit.Comments},
+			dialect: jsonedit.Comments,
+			hooks:   geminiHooks()},
 		{Name: "opencode", Title: "OpenCode", Restart: "start a new session of it",
 			user: openCode, project: "opencode.json", keys: []string{"mcp"},
-			dialect: jsonedit.Comments, form: form{Type: "local", List: true}},
+			dialect: jsonedit.Comments, form: form{Type: "local", List: true},
+			hooks: openCodeHooks()},
 		{Name: "vscode", Title: "VS Code", Restart: "start the server with MCP: List Servers",
 			user: inConfig("Code", "User", "mcp.json"), project: ".vscode/mcp.json", keys: servers,
 			dialect: jsonedit.Comments, form: form{Type: "stdio"}},

@@ -16,13 +16,15 @@ import (
 )
 
 // Variables that begin with envPrefix are emberd's own. Besides one for each key there are those
-// that say where the keys are, and envToken, which is a secret and therefore no setting that is
-// listed; names that begin with testPrefix belong to the project's own tests and are ignored.
+// that say where the keys are, envToken, which is a secret and therefore no setting that is listed,
+// and envHooks, which the command that agents run at events reads; names that begin with testPrefix belong to the
+// project's own tests and are ignored.
 const (
 	envPrefix  = "EMBERD_"
 	envHome    = "EMBERD_HOME"
 	envConfig  = "EMBERD_CONFIG"
 	envToken   = "EMBERD_TOKEN"
+	envHooks   = "EMBERD_HOOKS"
 	testPrefix = "EMBERD_TEST_"
 )
 
@@ -100,7 +102,7 @@ func environ(pairs []string) map[string]string {
 
 func (c *Config) ownLayer(env map[string]string) (layer, error) {
 	out := layer{}
-	known := []string{envHome, envConfig, envToken}
+	known := []string{envHome, envConfig, envToken, envHooks}
 	for _, k := range keys {
 		known = append(known, k.env())
 		if v, ok := env[k.env()]; ok {

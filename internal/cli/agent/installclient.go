@@ -19,13 +19,15 @@ import (
 type Installation struct {
 	tools                         string
 	project, remove, print, force bool
+	hooks                         bool
 	read, write                   []string
 	expires                       string
 }
 
 // asked reports whether any flag was given.
 func (o *Installation) asked() bool {
-	return o.tools+o.expires != "" || o.project || o.remove || o.print || o.force || len(o.read)+len(o.write) > 0
+	return o.tools+o.expires != "" || o.project || o.remove || o.print || o.force || o.hooks ||
+		len(o.read)+len(o.write) > 0
 }
 
 func InstallClientCommand(s *cli.App) *cobra.Command {
@@ -46,6 +48,7 @@ func InstallClientCommand(s *cli.App) *cobra.Command {
 	f.BoolVar(&o.remove, "remove", false, "")
 	f.BoolVar(&o.print, "print", false, "")
 	f.BoolVar(&o.force, "force", false, "")
+	f.BoolVar(&o.hooks, "hooks", false, "")
 	scopeFlags(f, &o.read, &o.write, &o.expires)
 	return cmd
 }
@@ -111,6 +114,9 @@ func installClient(ctx context.Context, s *cli.App, name string, o Installation)
 	if err != nil {
 		return err
 	}
+	if o.hooks {
+		return installHooks(s, c, m, o)
+	}
 	file := c.File(m)
 	if o.project {
 		if file, err = projectFile(c); err != nil {
@@ -129,11 +135,15 @@ func installClient(ctx context.Context, s *cli.App, name string, o Installation)
 		return printSnippet(s, c, file, server, o)
 	}
 	if !o.project && !o.force && !c.Found(m) {
-		return memory.Errorf(memory.NotFound,
-			"%s does not seem to be on this machine, since there is no %s; start it once, or use --force", c.Title,
-			filepath.Dir(file))
+		return notFound(c, file)
 	}
 	return changeClient(ctx, s, c, file, server, limit, o)
+}
+
+func notFound(c *clients.Client, file string) error {
+	return memory.Errorf(memory.NotFound,
+		"%s does not seem to be on this machine, since there is no %s; start it once, or use --force", c.Title,
+		filepath.Dir(file))
 }
 
 // projectFile is the client's file in the enclosing repository.

@@ -106,7 +106,8 @@ func addCommands(s *cli.App, root *cobra.Command) {
 	add(groupRunning, setup.InitCommand(s), daemon.ServeCommand(s), daemon.ServiceCommand(s), maintain.DoctorCommand(s),
 		maintain.LogCommand(s), maintain.CompactCommand(s), setup.ConfigCommand(s), organize.LifecycleCommand(s),
 		model.EngineCommand(s), model.ModelCommand(s), model.EmbedCommand(s), agent.McpCommand(s),
-		agent.InstallClientCommand(s), agent.TokenCommand(s), setup.DemoCommand(s), grade.EvalCommand(s),
+		agent.HookCommand(s), agent.InstallClientCommand(s), agent.TokenCommand(s), setup.DemoCommand(s),
+		grade.EvalCommand(s),
 		cli.VersionCommand(s), setup.CompletionCommand(s), setup.ManCommand(s))
 }
 

@@ -1,0 +1,26 @@
+package agent
+
+import (
+	"github.com/spf13/cobra"
+
+	"emberd/internal/cli"
+	"emberd/internal/hookrun"
+	"emberd/internal/hooks"
+)
+
+// HookCommand is here for help and completion: [hookrun.Main] runs what agents call before there is a tree of
+// commands.
+func HookCommand(s *cli.App) *cobra.Command {
+	return cli.Command("hook AGENT [EVENT]", cli.ArgCount(1, 2, "an agent, and perhaps its name of the event"),
+		completeAgents, func(_ *cobra.Command, args []string) error {
+			hookrun.Run(s, args)
+			return nil
+		})
+}
+
+func completeAgents(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return hooks.Agents(), cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,124 @@
+package hookrun
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"emberd/internal/durable"
+)
+
+// maxLines bounds the lines of the spool; later events are dropped.
+const maxLines = 1000
+
+// maxLine bounds a line of the spool in bytes: some paths.
+const maxLine = 16 << 10
+
+// spooled is an event that no daemon took, a line of the spool.
+type spooled struct {
+	Agent      string `json:"agent"`
+	Event      string `json:"event"`
+	Session    string `json:"session"`
+	Project    string `json:"project,omitempty"`
+	Folder     string `json:"folder,omitempty"`
+	Transcript string `json:"path"`
+}
+
+// spool is the folder that keeps events. Failures count as an empty spool: a hook has nobody to tell.
+type spool struct{ dir string }
+
+func (s spool) file() string { return filepath.Join(s.dir, "spool.jsonl") }
+
+// keep adds a line, once.
+func (s spool) keep(line spooled) {
+	if err := os.Mkdir(s.dir, 0o700); err != nil && !os.IsExist(err) {
+		return // there never was an emberd here
+	}
+	raw, err := json.Marshal(line)
+	if err != nil || len(raw) > maxLine {
+		return
+	}
+	s.locked(func() {
+		lines := s.lines()
+		if len(lines) >= maxLines || slices.Contains(lines, line) {
+			return
+		}
+		f, err := os.OpenFile(s.file(), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+		if err != nil {
+			return
+		}
+		defer f.Close()
+		_, _ = f.Write(append(raw, '\n'))
+	})
+}
+
+// first returns the oldest lines.
+func (s spool) first(most int) (lines []spooled) {
+	if _, err := os.Lstat(s.file()); err != nil {
+		return nil // as nearly always
+	}
+	s.locked(func() { lines = s.lines() })
+	return lines[:min(most, len(lines))]
+}
+
+// remove removes lines, and the file with the last one.
+func (s spool) remove(gone []spooled) {
+	if len(gone) == 0 {
+		return
+	}
+	s.locked(func() {
+		left := slices.DeleteFunc(s.lines(), func(l spooled) bool { return slices.Contains(gone, l) })
+		if len(left) == 0 {
+			_ = os.Remove(s.file())
+			return
+		}
+		s.replace(left)
+	})
+}
+
+// replace writes the file anew.
+func (s spool) replace(lines []spooled) {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	for _, line := range lines {
+		if enc.Encode(line) != nil {
+			return
+		}
+	}
+	temp := s.file() + "." + rand.Text() + ".tmp"
+	if os.WriteFile(temp, text.Bytes(), 0o600) != nil || os.Rename(temp, s.file()) != nil {
+		_ = os.Remove(temp)
+	}
+}
+
+// lines reads the spool. What is no line of it is left out.
+func (s spool) lines() (lines []spooled) {
+	text, err := durable.ReadGiven(s.file(), maxLines*maxLine)
+	if err != nil {
+		return nil
+	}
+	for raw := range bytes.Lines(text) {
+		var line spooled
+		if json.Unmarshal(raw, &line) == nil && line.Session != "" && len(lines) < maxLines {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// locked runs a function while no other hook works on the spool. It gives up after some waiting.
+func (s spool) locked(work func()) {
+	for range 20 {
+		lock, err := durable.AcquireLock(filepath.Join(s.dir, "spool.lock"))
+		if err == nil {
+			work()
+			_ = lock.Close()
+			return
+		}
+		time.Sleep(4 * time.Millisecond)
+	}
+}
