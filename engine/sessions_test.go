@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,9 +68,9 @@ func TestWhatAnAnswerUsesCountsAsUsed(t *testing.T) {
 	t.Parallel()
 	e, _ := hooked(t)
 	m := do(t, e, op.Save, &op.SaveRequest{Project: "orion", Content: "The staging replica listens on 5433, behind pgbouncer on host kestrel."}).Memory
-	do(t, e, op.Hook, promptOf("s1", "orion", "How do I reach the staging replica of ours?"))
+	do(t, e, op.Hook, promptOf("s1", "orion", "Where does the staging replica listen?"))
 	do(t, e, op.Hook, saidIn("s1", "orion",
-		op.SessionMessage{ID: "1", Role: op.RoleUser, Text: "How do I reach the staging replica of ours?"},
+		op.SessionMessage{ID: "1", Role: op.RoleUser, Text: "Where does the staging replica listen?"},
 		op.SessionMessage{ID: "2", Role: op.RoleAgent, Final: true, Text: "Connect to kestrel, where pgbouncer waits on 5433."}))
 	if now := do(t, e, op.Show, &op.ShowRequest{ID: string(m.ID), Track: new(false)}).Memory; now.UseCount != 1 {
 		t.Errorf("an answer with its words counts %d uses, want one", now.UseCount)
@@ -139,7 +140,8 @@ func TestWhatASessionLeftIsTakenBack(t *testing.T) {
 	if again := do(t, e, op.Hook, turn).Kept; len(again) != 0 {
 		t.Errorf("the same turn leaves %+v once more", again)
 	}
-	m := do(t, e, op.Show, &op.ShowRequest{ID: string(kept[0].ID), Track: new(false)}).Memory
+	made := kept[slices.IndexFunc(kept, func(k op.SessionMemory) bool { return k.New })]
+	m := do(t, e, op.Show, &op.ShowRequest{ID: string(made.ID), Track: new(false)}).Memory
 	if m.Origin != memory.FromAgent || m.Core || m.Strength != 0.5 || m.SessionID != "session-1" || m.Project != "orion" || m.Meta["captured"] == nil {
 		t.Errorf("what is kept is %+v", m.Memory)
 	}
