@@ -50,14 +50,18 @@ const (
 // maxPrompt bounds the prompt that the daemon is asked about, in bytes.
 const maxPrompt = 64 << 10
 
-// Meant reports whether a command line is that of a hook. It is not if it asks for help, or names no
-// agent.
+// commands are the words after "hook" that people type, to see what hooks did.
+var commands = []string{"forget", "report", "sessions", "show"}
+
+// Meant reports whether a command line is that of a hook. It is not if it asks for help, names no agent, or is a
+// command about hooks. A word that is neither an agent nor a command is taken for an agent: a hook never fails.
 func Meant(args []string) bool {
 	if len(args) < 2 || args[0] != "hook" {
 		return false
 	}
 	rest, _ := places(args[1:])
-	return len(rest) > 0 && !slices.ContainsFunc(args, func(a string) bool { return a == "-h" || a == "--help" })
+	return len(rest) > 0 && !slices.Contains(commands, rest[0]) &&
+		!slices.ContainsFunc(args, func(a string) bool { return a == "-h" || a == "--help" })
 }
 
 // Main does what a hook does: args are the words after "hook".

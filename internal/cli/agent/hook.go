@@ -8,14 +8,16 @@ import (
 	"emberd/internal/hooks"
 )
 
-// HookCommand is here for help and completion: [hookrun.Main] runs what agents call before there is a tree of
-// commands.
+// HookCommand is here for help and completion, and for the commands that tell what hooks did: [hookrun.Main] runs
+// what agents call before there is a tree of commands.
 func HookCommand(s *cli.App) *cobra.Command {
-	return cli.Command("hook AGENT [EVENT]", cli.ArgCount(1, 2, "an agent, and perhaps its name of the event"),
+	cmd := cli.Command("hook AGENT [EVENT]", cli.ArgCount(1, 2, "an agent, and perhaps its name of the event"),
 		completeAgents, func(_ *cobra.Command, args []string) error {
 			hookrun.Run(s, args)
 			return nil
 		})
+	cmd.AddCommand(hookReportCommand(s), hookSessionsCommand(s), hookShowCommand(s), hookForgetCommand(s))
+	return cmd
 }
 
 func completeAgents(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {

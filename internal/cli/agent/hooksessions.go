@@ -1,0 +1,170 @@
+package agent
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"emberd/internal/cli"
+	"emberd/op"
+)
+
+const oneSession = "the id of a session, or its beginning"
+
+func hookSessionsCommand(s *cli.App) *cobra.Command {
+	var req op.SessionListRequest
+	cmd := cli.Command("sessions", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
+		return cli.List(cmd.Context(), s, op.SessionList, &req,
+			func(res *op.SessionListResult) int { return len(res.Sessions) },
+			func(s *cli.App, res *op.SessionListResult) { printSessions(s, res, req.Days) })
+	})
+	cli.Bind(cmd.Flags(), &req, "days=7", "project")
+	return cmd
+}
+
+func hookShowCommand(s *cli.App) *cobra.Command {
+	return cli.Command("show ID", cli.ArgCount(1, 1, oneSession), s.Offer(completeSessions),
+		func(cmd *cobra.Command, args []string) error {
+			return cli.Show(cmd.Context(), s, op.SessionList, &op.SessionListRequest{ID: args[0]},
+				func(s *cli.App, res *op.SessionListResult) {
+					for i := range res.Sessions {
+						printSession(s, &res.Sessions[i])
+					}
+				})
+		})
+}
+
+func hookForgetCommand(s *cli.App) *cobra.Command {
+	var req op.SessionForgetRequest
+	cmd := cli.Command("forget ID", cli.ArgCount(1, 1, oneSession), s.Offer(completeSessions),
+		func(cmd *cobra.Command, args []string) error {
+			req.ID = args[0]
+			return cli.Show(cmd.Context(), s, op.SessionForget, &req, printSessionForgotten)
+		})
+	cli.Bind(cmd.Flags(), &req, "dry-run")
+	return cmd
+}
+
+// completeSessions offers the sessions of a week.
+func completeSessions(s *cli.App, cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
+	cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return cli.Offered(cmd, s, op.SessionList, &op.SessionListRequest{},
+		func(res *op.SessionListResult) []op.Session { return res.Sessions },
+		func(one *op.Session) cobra.Completion {
+			return cobra.CompletionWithDesc(one.ID, one.Agent+", "+cli.Flat(ofProject(one.Project))+", "+
+				cli.Ago(s.Now(), one.Last))
+		})
+}
+
+func printSessions(s *cli.App, res *op.SessionListResult, days int) {
+	short := shortSessions(res.Sessions)
+	if len(short) == 0 {
+		s.Note("no hook told of a session in %s; emberd install-client CLIENT --hooks has an agent tell of them",
+			cli.Count(days, "day", "days"))
+		return
+	}
+	s.Printf("%s\n", s.Screen.Paint(cli.Faint, "SESSION   LAST         AGENT        PROMPTS ANSWERED USED KEPT PROJECT"))
+	for i := range res.Sessions {
+		one := &res.Sessions[i]
+		s.Printf("%s %s %s %7d %8d %4d %4d %s\n", s.Screen.Paint(cli.Yellow, cli.Pad(cli.Flat(short[i]), 9)),
+			cli.Pad(cli.Ago(s.Now(), one.Last), 12), cli.Pad(cli.Cut(cli.Flat(one.Agent), 12), 12), one.Prompts,
+			one.Answered, one.Used, kept(one), cli.Flat(ofProject(one.Project)))
+	}
+}
+
+// kept counts the memories that a session left and that are there.
+func kept(one *op.Session) (n int) {
+	for _, k := range one.Memories {
+		if !k.Gone {
+			n++
+		}
+	}
+	return n
+}
+
+func ofProject(name string) string { return cmp.Or(name, "no project") }
+
+// shortSessions are the beginnings of the sessions' ids that tell them apart, of eight characters at least.
+func shortSessions(all []op.Session) []string {
+	const least = 8
+	short := make([]string, len(all))
+	for i := range all {
+		id := all[i].ID
+		n := min(least, len(id))
+		for n < len(id) && shared(all, id[:n]) {
+			n++
+		}
+		short[i] = strings.ToValidUTF8(id[:n], "")
+	}
+	return short
+}
+
+// shared reports whether several ids begin alike.
+func shared(all []op.Session, begin string) bool {
+	n := 0
+	for i := range all {
+		if strings.HasPrefix(all[i].ID, begin) {
+			n++
+		}
+	}
+	return n > 1
+}
+
+func printSession(s *cli.App, one *op.Session) {
+	s.Row("session", s.Screen.Paint(cli.Yellow, cli.Flat(one.ID)))
+	s.Row("agent", cli.Flat(one.Agent))
+	s.Row("project", cli.Flat(ofProject(one.Project)))
+	s.Row("started", s.When(one.Started))
+	s.Row("last", s.When(one.Last))
+	s.Row("prompts", fmt.Sprintf("%d, %d of them answered", one.Prompts, one.Answered))
+	s.Row("shown", fmt.Sprintf("%s, %d of them used", cli.Count(one.Shown, "memory", "memories"), one.Used))
+	s.Row("tokens", cli.Grouped(one.Tokens))
+	s.Row("kept", cli.Count(kept(one), "memory", "memories"))
+	for i := range one.Memories {
+		printKept(s, &one.Memories[i])
+	}
+	if kept(one) > 0 {
+		s.Note("to take that back: emberd hook forget %s", shortSessions([]op.Session{*one})[0])
+	}
+}
+
+// printKept prints a memory that a session left, or learned once more.
+func printKept(s *cli.App, k *op.SessionMemory) {
+	how := k.Rule + " of the " + k.From
+	switch {
+	case k.Gone:
+		how += ", deleted since"
+	case !k.New:
+		how += ", known before"
+	}
+	s.Printf("  %s %s\n", s.Short(k.ID), s.Screen.Paint(cli.Faint, cli.Flat(how)))
+	if !k.Gone {
+		s.Printf("%s", s.Screen.Paragraph(cli.Clean(k.Text), nil, "           "))
+	}
+}
+
+func printSessionForgotten(s *cli.App, res *op.SessionForgetResult) {
+	verb := "went to the trash"
+	undone := "no longer counts as repeated"
+	if res.DryRun {
+		verb, undone = "would go to the trash", "would no longer count as repeated"
+	}
+	for _, id := range res.Forgotten {
+		s.Printf("%s %s\n", s.Short(id), verb)
+	}
+	if res.Undone > 0 {
+		s.Printf("%s %s\n", cli.Count(res.Undone, "memory", "memories"), undone)
+	}
+	for _, left := range res.Left {
+		s.Printf("%s is left: %s\n", s.Short(left.ID), cli.Clean(left.Reason))
+	}
+	if len(res.Forgotten)+res.Undone+len(res.Left) == 0 {
+		s.Printf("the session left nothing that is there\n")
+	}
+	s.UndoHint(res.Tx)
+}
