@@ -324,8 +324,8 @@ func graph() map[string]edges {
 		"internal/cli/data": {
 			ours: []string{
 				"engine/core", "engine/promote", "internal/backup", "internal/cli", "internal/durable",
-				"internal/entity/drawing", "internal/importer", "internal/ledger", "internal/notefolder",
-				"internal/refgraph", "memory", "op", "stm", "stm/content", "vault",
+				"internal/entity/drawing", "internal/hookrun", "internal/importer", "internal/ledger", "internal/notefolder",
+				"internal/refgraph", "internal/transcript", "memory", "op", "stm", "stm/content", "vault",
 			},
 			others: []string{"github.com/spf13/cobra"},
 		},

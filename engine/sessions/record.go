@@ -78,12 +78,20 @@ func (e *Sessions) recordOf(req *op.HookRequest) (*record, error) {
 	r, err := e.read(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		r = &record{Session: op.Session{ID: req.Session, Agent: req.Agent, Project: req.Project,
-			Started: e.Opt.Now()}, Folder: req.Folder, file: name}
+			Started: e.began(req)}, Folder: req.Folder, file: name}
 	} else if err != nil {
 		return nil, err
 	}
 	e.remember(r)
 	return r, nil
+}
+
+// began returns when a session began: with its first message, where a whole one is told of.
+func (e *Sessions) began(req *op.HookRequest) time.Time {
+	if req.Whole && len(req.Messages) > 0 && !req.Messages[0].At.IsZero() {
+		return req.Messages[0].At
+	}
+	return e.Opt.Now()
 }
 
 // remember keeps a record in memory, in place of the one that rests longest if there are too many.

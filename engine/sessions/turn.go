@@ -9,7 +9,6 @@ import (
 
 	"emberd/engine/learn"
 	"emberd/internal/capture"
-	"emberd/internal/secret"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -75,11 +74,11 @@ func (e *Sessions) keep(ctx context.Context, req *op.HookRequest, messages []op.
 	}
 	learned := map[memory.ID]bool{}
 	for _, k := range pick(messages) {
-		if len(res.Kept) >= room {
-			return nil
-		}
-		if len(secret.Scan(k.Text)) > 0 || len(secret.Scan(k.Quote)) > 0 {
+		if k.Credential {
 			res.Refused++
+			continue
+		}
+		if len(res.Kept) >= room {
 			continue
 		}
 		if e.Recall.Find(k.Text, "", req.Project) != nil {

@@ -14,7 +14,7 @@
 // A sentence has 20 to 400 characters and stands outside code blocks, quotes, tables, diffs and
 // lines of logs. Questions, hypotheticals and small talk are never kept. A sentence that begins with
 // a pronoun takes the heading above it or the one file that the turn changed, or is dropped. One
-// with a credential in it, or in what stands beside it, is dropped. Of what the agent says only
+// with a credential in it, or in what stands beside it, is returned without its text. Of what the agent says only
 // the message that ends its turn counts; what tools print never does.
 //
 // The words of the rules stand in one table per language, words/*.txt. A sentence is held against
@@ -60,6 +60,8 @@ type Kept struct {
 	Everywhere bool     `json:"everywhere,omitempty"` // holds in all projects of the person
 	Command    string   `json:"command,omitempty"`    // that failed before and passes now
 	Files      []string `json:"files,omitempty"`      // that were changed in between
+	// Credential says that the sentence looks like a credential. It has no text then, and is not to be kept.
+	Credential bool `json:"credential,omitempty"`
 }
 
 // kinds has what a rule makes of a sentence.
@@ -78,7 +80,8 @@ var kinds = map[string]struct {
 
 // Turn returns what is worth keeping of one turn: a person's message, the calls of tools and the
 // answer. It returns at most [MaxTurn] sentences, the best first. Messages in front of the
-// person's are what the person answers to: they are read for that and not kept from.
+// person's are what the person answers to: they are read for that and not kept from. Sentences that look like
+// credentials come after these, and do not count.
 func Turn(messages []op.SessionMessage) []Kept {
 	t := turn{}
 	start := slices.IndexFunc(messages, func(m op.SessionMessage) bool { return m.Role == op.RoleUser })
@@ -134,14 +137,26 @@ func lastAnswer(turn []op.SessionMessage) []op.SessionMessage {
 }
 
 // best returns the most important of what was kept, in the order of the conversation among equals,
-// and each text once.
+// and each text once; after them, without their texts, those that look like credentials.
 func best(kept []Kept, most int) []Kept {
 	slices.SortStableFunc(kept, func(a, b Kept) int { return cmp.Compare(b.Importance, a.Importance) })
 	seen := map[string]bool{}
-	kept = slices.DeleteFunc(kept, func(k Kept) bool {
-		again := seen[k.Text]
+	var out, refused []Kept
+	for _, k := range kept {
+		switch {
+		case k.isCredential():
+			refused = append(refused, Kept{Rule: k.Rule, Message: k.Message, Sentence: k.Sentence, From: k.From,
+				Credential: true})
+		case !seen[k.Text] && len(out) < most:
+			out = append(out, k)
+		}
 		seen[k.Text] = true
-		return again || len(secret.Scan(k.Text)) > 0 || len(secret.Scan(k.Quote)) > 0 || len(secret.Scan(k.Command)) > 0
-	})
-	return kept[:min(most, len(kept))]
+	}
+	return append(out, refused...)
+}
+
+// isCredential reports whether what would be kept looks like a credential.
+func (k *Kept) isCredential() bool {
+	return k.Credential || len(secret.Scan(k.Text)) > 0 || len(secret.Scan(k.Quote)) > 0 ||
+		len(secret.Scan(k.Command)) > 0
 }

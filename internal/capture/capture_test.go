@@ -20,6 +20,9 @@ func answer(text string) op.SessionMessage {
 func listed(kept []Kept) string {
 	var all []string
 	for _, k := range kept {
+		if k.Credential {
+			k.Text = "a credential"
+		}
 		all = append(all, k.Rule+": "+k.Text)
 	}
 	return strings.Join(all, "\n")
@@ -48,7 +51,7 @@ func TestTurn(t *testing.T) {
 		{name: "log", user: "2026-01-02 10:00:01 the DB is at db.internal:5433"},
 		{name: "pronoun", user: "it is at db.internal:5433 now"},
 		{name: "heading for a pronoun", final: "## Staging\n\nIt runs at db.internal:5433 now.", want: "fact: Staging: It runs at db.internal:5433 now."},
-		{name: "credential", user: "The password is always used: https://ada:s3cr3tPassw0rd@db.internal:5433/app"},
+		{name: "credential", user: "The password is always used: https://ada:s3cr3tPassw0rd@db.internal:5433/app", want: "fact: a credential"},
 		{
 			name: "correction", answer: "I added a down part to the migration.", user: "no, we roll forward only with migrations",
 			want: "correction: we roll forward only with migrations (corrects: I added a down part to the migration.)",
@@ -129,7 +132,7 @@ func FuzzTurn(f *testing.F) {
 	f.Fuzz(func(t *testing.T, said, typed, command string) {
 		tool := op.SessionMessage{Role: op.RoleTool, Command: command, Files: []string{said}}
 		for _, k := range Turn([]op.SessionMessage{answer(said), user(typed), tool, answer(said)}) {
-			if k.Text == "" || k.Rule == "" || k.Section == "" {
+			if k.Credential != (k.Text == "") || k.Rule == "" || k.Credential == (k.Section != "") {
 				t.Errorf("kept %+v", k)
 			}
 		}

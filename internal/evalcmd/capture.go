@@ -62,6 +62,9 @@ func printCaptured(out io.Writer, name, half string) error {
 			continue
 		}
 		for k := range capture.Turns(c.messages) {
+			if k.Credential {
+				continue
+			}
 			if err := write.Encode(captured{File: name, Conv: c.name, Kept: k}); err != nil {
 				return err
 			}

@@ -25,8 +25,8 @@ func above(folder string, look func(dir string) bool) {
 	}
 }
 
-// isOff reports whether a file .emberd-off is in a folder or above it.
-func isOff(folder string) (off bool) {
+// Off reports whether hooks are off in a folder: a file .emberd-off is in it or above it.
+func Off(folder string) (off bool) {
 	above(folder, func(dir string) bool {
 		_, err := os.Lstat(filepath.Join(dir, ".emberd-off"))
 		off = err == nil
@@ -35,9 +35,9 @@ func isOff(folder string) (off bool) {
 	return off
 }
 
-// project names the git repository that a folder is in, "" if it is in none. A worktree has the name of
+// Project names the git repository that a folder is in, "" if it is in none. A worktree has the name of
 // the repository that it belongs to.
-func project(folder string) (name string) {
+func Project(folder string) (name string) {
 	above(folder, func(dir string) bool {
 		info, err := os.Lstat(filepath.Join(dir, ".git"))
 		switch {
@@ -52,6 +52,18 @@ func project(folder string) (name string) {
 		return true
 	})
 	return name
+}
+
+// Dotted is the project that a flag names: a dot is the one of the working directory.
+func Dotted(name string) string {
+	if name != "." {
+		return name
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	return Project(dir)
 }
 
 // linked names the repository of a worktree: its .git is a file that leads to REPOSITORY/.git/worktrees/NAME. It

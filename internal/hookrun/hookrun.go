@@ -116,10 +116,10 @@ func (h *hook) work(args []string) {
 	}
 	limit := deadlines[e.Request.Event]
 	h.limit <- limit
-	if e.Subagent || isOff(e.Request.Folder) {
+	if e.Subagent || Off(e.Request.Folder) {
 		return
 	}
-	e.Request.Project = project(e.Request.Folder)
+	e.Request.Project = Project(e.Request.Folder)
 	ctx, cancel := context.WithDeadline(context.Background(), h.started.Add(limit))
 	defer cancel()
 	switch e.Request.Event {

@@ -341,7 +341,7 @@ func TestProject(t *testing.T) {
 		{linked("nonsense"), "elsewhere"},
 		{t.TempDir(), ""}, {"", ""}, {"shop", ""}, {"/", ""},
 	} {
-		if got := project(tt.folder); got != tt.want {
+		if got := Project(tt.folder); got != tt.want {
 			t.Errorf("the project of %s is %q, want %q", tt.folder, got, tt.want)
 		}
 	}

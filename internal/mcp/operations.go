@@ -37,6 +37,10 @@ func withheld(s *op.Spec) (why string, no bool) {
 		return "what the machine works on is for a person to say", true
 	case op.TokenCreate.Spec, op.TokenList.Spec, op.TokenRevoke.Spec:
 		return "who may see and change what is for a person to say", true
+	case op.Hook.Spec:
+		return "the agent that runs the model reports the events of its sessions", true
+	case op.SessionList.Spec, op.SessionForget.Spec:
+		return "it tells a person what hooks did, who may take it back", true
 	case op.Embed.Spec:
 		return "its numbers are of no use to a model", true
 	case op.HealthStale.Spec, op.HealthLowAccess.Spec, op.HealthDuplicates.Spec, op.HealthMerge.Spec, op.Migrate.Spec:

@@ -27,7 +27,8 @@ import (
 func ImportCommand(s *cli.App) *cobra.Command {
 	return cli.Group("import",
 		append([]*cobra.Command{importJSONLCommand(s), importCSVCommand(s), importExportCommand(s),
-			importCortexGraphCommand(s), importReferenceCommand(s)}, foreignCommands(s)...)...)
+			importCortexGraphCommand(s), importReferenceCommand(s),
+			importSessionsCommand(s)}, foreignCommands(s)...)...)
 }
 
 type importOptions struct {
