@@ -77,7 +77,8 @@ func (t *turn) correct(m op.SessionMessage, rest []said) (more int) {
 		if i > 0 && s.asks() {
 			return 0
 		}
-		if !sentenceOf(alone).fits() || s.is("onetime") || i == 0 && sentenceOf(alone).is("denial") && len(rest) > 1 {
+		if !sentenceOf(alone).fits() || s.is("onetime") ||
+			i == 0 && sentenceOf(alone).is("denial") && len(rest) > 1 {
 			continue
 		}
 		if i > 0 && rest[0].is("contrast") {
@@ -102,7 +103,8 @@ func stripped(s sentence) string {
 		return s.text
 	}
 	rest := strings.TrimLeft(s.text[end:], " ,.:;!，。、")
-	if first, _ := s.says("correction"); first == 0 || len(strings.Fields(rest)) < 2 && !strings.ContainsFunc(rest, text.WritesNoSpaces) {
+	one := len(strings.Fields(rest)) < 2 && !strings.ContainsFunc(rest, text.WritesNoSpaces)
+	if end == 0 || one {
 		return s.text
 	}
 	return rest
