@@ -80,9 +80,13 @@ func readHead(p parser, f *os.File) {
 // LastTurn returns the messages from the last one of a person on, and all where there is none.
 func LastTurn(messages []op.SessionMessage) []op.SessionMessage {
 	for i := len(messages) - 1; i >= 0; i-- {
-		if messages[i].Role == op.RoleUser {
-			return messages[i:]
+		if messages[i].Role != op.RoleUser {
+			continue
 		}
+		if i > 0 && messages[i-1].Final {
+			i-- // what the person answers
+		}
+		return messages[i:]
 	}
 	return messages
 }
