@@ -48,10 +48,13 @@ func (e *Sessions) turn(ctx context.Context, req *op.HookRequest) (*op.HookResul
 // leave.
 func (e *Sessions) unseen(req *op.HookRequest) (fresh []op.SessionMessage, room int, err error) {
 	err = e.use(req, func(r *record) (bool, error) {
-		for _, m := range req.Messages {
+		for i, m := range req.Messages {
 			d := digest(m.ID, m.Role, m.Text, m.Command)
 			if slices.Contains(r.Seen, d) {
 				continue
+			}
+			if len(fresh) == 0 && i > 0 && req.Messages[i-1].Final {
+				fresh = append(fresh, req.Messages[i-1]) // what the person answers; it alone leaves nothing
 			}
 			fresh = append(fresh, m)
 			if !req.DryRun {
@@ -60,7 +63,7 @@ func (e *Sessions) unseen(req *op.HookRequest) (fresh []op.SessionMessage, room 
 		}
 		r.Seen = r.Seen[max(0, len(r.Seen)-maxSeen):]
 		room = maxKept - len(r.Memories)
-		return !req.DryRun && len(fresh) > 0, nil
+		return false, nil
 	})
 	return fresh, room, err
 }

@@ -48,9 +48,10 @@ func (t *turn) keep(rule, from string, m op.SessionMessage, s said, alone string
 // person picks from what a person typed.
 func (t *turn) person(m op.SessionMessage) {
 	all := sentencesOf(m.Text)
-	for i, s := range all {
+	for i := 0; i < len(all); i++ {
+		s := all[i]
 		if s.is("correction") && !t.answered() && !s.asks() {
-			t.correct(m, all[i:])
+			i += t.correct(m, all[i:])
 			continue
 		}
 		rule := personRule(s.sentence)
@@ -69,14 +70,15 @@ func (t *turn) answered() bool {
 }
 
 // correct keeps a correction: the sentence, or the one behind it if it only says that something is
-// wrong, with the statement that it corrects.
-func (t *turn) correct(m op.SessionMessage, rest []said) {
+// wrong, with the statement that it corrects. It returns how many sentences behind the first it took.
+func (t *turn) correct(m op.SessionMessage, rest []said) (more int) {
 	for i, s := range rest[:min(2, len(rest))] {
 		alone := stripped(s.sentence)
 		if i > 0 && s.asks() {
-			return
+			return 0
 		}
-		if !sentenceOf(alone).fits() || s.is("onetime") || i == 0 && sentenceOf(alone).is("denial") && len(rest) > 1 {
+		if !sentenceOf(alone).fits() || s.is("onetime") ||
+			i == 0 && sentenceOf(alone).is("denial") && len(rest) > 1 {
 			continue
 		}
 		if i > 0 && rest[0].is("contrast") {
@@ -84,13 +86,14 @@ func (t *turn) correct(m op.SessionMessage, rest []said) {
 		} else if !s.is("contrast") || sentenceOf(alone).begins("pronoun") {
 			context := t.corrected(s.sentence)
 			if context == "" {
-				return
+				return 0
 			}
 			alone += " (corrects: " + context + ")"
 		}
 		t.keep(Correction, op.RoleUser, m, s, alone)
-		return
+		return i
 	}
+	return 0
 }
 
 // stripped returns a correction without the words that only say that it is one.
@@ -100,7 +103,8 @@ func stripped(s sentence) string {
 		return s.text
 	}
 	rest := strings.TrimLeft(s.text[end:], " ,.:;!，。、")
-	if first, _ := s.says("correction"); first == 0 || len(strings.Fields(rest)) < 2 && !strings.ContainsFunc(rest, text.WritesNoSpaces) {
+	one := len(strings.Fields(rest)) < 2 && !strings.ContainsFunc(rest, text.WritesNoSpaces)
+	if end == 0 || one {
 		return s.text
 	}
 	return rest
@@ -129,11 +133,13 @@ func (t *turn) corrected(s sentence) string {
 // personRule returns the rule that a sentence of a person falls under, "" for none.
 func personRule(s sentence) string {
 	switch {
+	case strings.HasSuffix(s.text, ":") || s.asks():
+		return ""
 	case s.is("thread"):
 		return Thread
-	case s.asks() || s.is("hypothetical") || s.is("onetime"):
+	case s.is("hypothetical") || s.is("onetime") || s.is("vague"):
 		return ""
-	case s.is("preference") && !s.is("onetime"):
+	case s.is("preference"):
 		return Preference
 	case s.is("decision"):
 		return Decision

@@ -188,7 +188,7 @@ func TestTranscript(t *testing.T) {
 		got = append(got, told.Event+": "+strings.Join(texts, " "))
 	}
 	all := "Use pnpm. Done. Which port? It is 5433."
-	want := []string{"turn: Which port? It is 5433.", "compact: " + all, "turn: Which port? It is 5433. And 5434.", "end: " + all}
+	want := []string{"turn: Done. Which port? It is 5433.", "compact: " + all, "turn: Done. Which port? It is 5433. And 5434.", "end: " + all}
 	if !slices.Equal(got, want) {
 		t.Errorf("the daemon was told\n%q, want\n%q", got, want)
 	}

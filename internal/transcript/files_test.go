@@ -140,7 +140,7 @@ func TestTailAtALine(t *testing.T) {
 
 func TestLastTurn(t *testing.T) {
 	s := readFixture(t, ClaudeCode)
-	compare(t, said(LastTurn(s.Messages)), []string{"user:  Thanks, commit it.", "agent!:  Committed."})
+	compare(t, said(LastTurn(s.Messages)), []string{"agent!:  The root cause was a nil map in parser.go:88.", "user:  Thanks, commit it.", "agent!:  Committed."})
 	if answer := s.Messages[len(s.Messages)-1:]; len(LastTurn(answer)) != 1 {
 		t.Error("messages without one of a person are not all of the last turn")
 	}

@@ -77,12 +77,17 @@ func readHead(p parser, f *os.File) {
 	p.result().Messages = nil
 }
 
-// LastTurn returns the messages from the last one of a person on, and all where there is none.
+// LastTurn returns the messages from the last one of a person on, with the answer before it, and all where there is
+// none.
 func LastTurn(messages []op.SessionMessage) []op.SessionMessage {
 	for i := len(messages) - 1; i >= 0; i-- {
-		if messages[i].Role == op.RoleUser {
-			return messages[i:]
+		if messages[i].Role != op.RoleUser {
+			continue
 		}
+		if i > 0 && messages[i-1].Final {
+			i-- // what the person answers
+		}
+		return messages[i:]
 	}
 	return messages
 }
