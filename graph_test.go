@@ -57,7 +57,7 @@ func graph() map[string]edges {
 				"engine/health", "engine/history", "engine/learn", "engine/lifecycle",
 				"engine/listnotes", "engine/memories", "engine/merge", "engine/notes",
 				"engine/notesync", "engine/notewrite", "engine/promote", "engine/purge", "engine/recall", "engine/review",
-				"engine/search", "engine/semantic", "engine/similar", "engine/storage",
+				"engine/search", "engine/semantic", "engine/sessions", "engine/similar", "engine/storage",
 				"engine/textmerge", "engine/transfer", "internal/access", "internal/contain", "internal/durable",
 				"internal/echo", "internal/ledger", "internal/text/analysis", "memory", "op", "stm",
 				"vault", "watcher",
@@ -233,6 +233,13 @@ func graph() map[string]edges {
 				"op", "stm", "vault", "vectors",
 			},
 		},
+		"engine/sessions": {
+			ours: []string{
+				"engine/core", "engine/history", "engine/learn", "engine/memories", "engine/recall", "engine/search",
+				"internal/capture", "internal/durable", "internal/mcp/answer", "internal/staticmodel", "internal/text",
+				"internal/text/analysis", "internal/words", "memory", "op", "stm",
+			},
+		},
 		"engine/similar": {
 			ours: []string{
 				"engine/core", "engine/graph", "engine/notes", "engine/semantic",
@@ -340,8 +347,8 @@ func graph() map[string]edges {
 		"internal/cli/maintain": {
 			ours: []string{
 				"api", "embedding", "engine", "engine/core", "engine/storage", "internal/access", "internal/cli",
-				"internal/cli/daemon", "internal/cli/model", "internal/config", "internal/doctor", "internal/durable",
-				"internal/ledger/chain", "internal/models", "internal/service", "memory", "op", "stm", "watcher",
+				"internal/cli/daemon", "internal/cli/model", "internal/clients", "internal/config", "internal/doctor",
+				"internal/durable", "internal/ledger/chain", "internal/models", "internal/service", "memory", "op", "stm", "watcher",
 			},
 			others: []string{
 				"github.com/gdamore/tcell/v2", "github.com/rivo/uniseg", "github.com/spf13/cobra",

@@ -281,7 +281,8 @@ func patterns(to *[]string) value {
 
 // projects is a list of names of projects.
 func projects(to *[]string) value {
-	return unique(list(to, ",", "a list of projects", func(s string, _ expander) (string, error) { return s, nil }), to, 1000)
+	all := list(to, ",", "a list of projects", func(s string, _ expander) (string, error) { return s, nil })
+	return unique(all, to, 1000)
 }
 
 // names is a list of different words out of a few; case is ignored. what is what they name.

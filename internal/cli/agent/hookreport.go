@@ -176,7 +176,8 @@ func printHookReport(s *cli.App, r *hookReport) {
 		s.Printf("\nto see what a session left, emberd hook show ID; to take it back:\n")
 	}
 	for _, l := range r.Left[:min(len(r.Left), cli.MaxListLen)] {
-		s.Printf("  %s  # %d of %s, %s\n", cli.Flat(l.Command), l.Kept, cli.Flat(l.Agent), cli.Flat(ofProject(l.Project)))
+		s.Printf("  %s  # %d of %s, %s\n", cli.Flat(l.Command), l.Kept, cli.Flat(l.Agent),
+			cli.Flat(ofProject(l.Project)))
 	}
 	if more := len(r.Left) - cli.MaxListLen; more > 0 {
 		s.Note("and %s; emberd hook sessions lists them", cli.Count(more, "session more", "sessions more"))
@@ -211,9 +212,10 @@ func printHookProjects(s *cli.App, all []hookProject) {
 func printHookSettings(s *cli.App, r *hookReport) {
 	set := func(setting, value string) string { return cli.Again(s, "config", "set", setting, value) }
 	recall := map[string]string{
-		"off":    "prompts are told nothing; to find out what they would get: " + set("hooks.recall", "shadow"),
-		"shadow": "prompts are told nothing, and what they would get is counted; to tell it: " + set("hooks.recall", "on"),
-		"on":     "prompts are told what bears on them; to only count it: " + set("hooks.recall", "shadow"),
+		"off": "prompts are told nothing; to find out what they would get: " + set("hooks.recall", "shadow"),
+		"shadow": "prompts are told nothing, and what they would get is counted; to tell it: " +
+			set("hooks.recall", "on"),
+		"on": "prompts are told what bears on them; to only count it: " + set("hooks.recall", "shadow"),
 	}[r.Recall]
 	capture := "hooks.capture is false: nothing is kept; to keep sentences: " + set("hooks.capture", "true")
 	if r.Capture {

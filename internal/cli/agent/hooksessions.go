@@ -70,7 +70,8 @@ func printSessions(s *cli.App, res *op.SessionListResult, days int) {
 			cli.Count(days, "day", "days"))
 		return
 	}
-	s.Printf("%s\n", s.Screen.Paint(cli.Faint, "SESSION   LAST         AGENT        PROMPTS ANSWERED USED KEPT PROJECT"))
+	const head = "SESSION   LAST         AGENT        PROMPTS ANSWERED USED KEPT PROJECT"
+	s.Printf("%s\n", s.Screen.Paint(cli.Faint, head))
 	for i := range res.Sessions {
 		one := &res.Sessions[i]
 		s.Printf("%s %s %s %7d %8d %4d %4d %s\n", s.Screen.Paint(cli.Yellow, cli.Pad(cli.Flat(short[i]), 9)),

@@ -118,7 +118,8 @@ func (r *sessionsReport) printSentences(s *cli.App) {
 		s.Printf("%s\n", s.Screen.Paint(cli.Bold, cli.Flat(rule)))
 		for _, k := range by[rule] {
 			about := fmt.Sprintf("  the %s, %s, %s", k.From, k.Agent, cmp.Or(k.Project, "no project"))
-			s.Printf("%s%s\n", s.Screen.Paragraph(cli.Clean(k.Text), nil, "  "), s.Screen.Paint(cli.Faint, cli.Flat(about)))
+			s.Printf("%s", s.Screen.Paragraph(cli.Clean(k.Text), nil, "  "))
+			s.Printf("%s\n", s.Screen.Paint(cli.Faint, cli.Flat(about)))
 		}
 	}
 }

@@ -186,7 +186,7 @@ func examine(ctx context.Context, s *cli.App) ([]doctor.Finding, error) {
 		{"access", e.access}, {"daemon", e.daemon}, {"state", e.state}, {"daemons", e.others}, {"log", e.log},
 		{"backup", e.backup}, {"quarantine", e.quarantine}, {"stale", e.stale},
 		{"index", e.index}, {"vault", e.vaults}, {"watches", e.watches}, {"model", e.model}, {"disk", e.disk},
-		{"service", e.service}, {"warnings", e.warnings},
+		{"service", e.service}, {"hooks", e.hooks}, {"warnings", e.warnings},
 	} {
 		before := len(e.found)
 		if err := part.look(ctx); ctx.Err() != nil {

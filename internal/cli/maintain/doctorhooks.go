@@ -1,0 +1,87 @@
+package maintain
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"emberd/internal/cli"
+	"emberd/internal/clients"
+	"emberd/internal/doctor"
+)
+
+// hooks looks at what coding agents run at the events of their sessions.
+func (e *diagnostics) hooks(context.Context) error {
+	m, err := cli.ThisMachine(e.s)
+	if err != nil {
+		return err
+	}
+	var with []string
+	for _, c := range clients.All() {
+		if !c.Hooks() {
+			continue
+		}
+		file := c.HookFile(m)
+		found := c.FoundHooks(file)
+		if len(found) == 0 {
+			continue
+		}
+		with = append(with, c.Title)
+		e.hooksOf(c, file, found)
+	}
+	if len(with) > 0 {
+		e.add(doctor.Finding{Area: "hooks", Code: "hooks-installed", Severity: doctor.Note, Next: "emberd hook report",
+			Text: strings.Join(with, ", ") + runs(len(with)) + " emberd hook in all projects"})
+	}
+	return nil
+}
+
+// hooksOf looks at the hooks of emberd in the file of one client.
+func (e *diagnostics) hooksOf(c *clients.Client, file string, found []clients.FoundHook) {
+	install := "emberd install-client " + c.Name + " --hooks"
+	if gone := gonePrograms(found); len(gone) > 0 {
+		e.add(doctor.Finding{Area: "hooks", Code: "hooks-gone", Severity: doctor.Warning, Next: install,
+			Text: fmt.Sprintf("%s runs %s by %s, which is no program", c.Title, strings.Join(gone, " and "), file)})
+	}
+	if twice := repeatedEvents(found); len(twice) > 0 {
+		e.add(doctor.Finding{Area: "hooks", Code: "hooks-twice", Severity: doctor.Warning, Next: install + " --remove",
+			Text: fmt.Sprintf("%s has more than one hook of emberd at %s, by %s; take them out, and put them in "+
+				"again: %s", c.Title, strings.Join(twice, ", "), file, install)})
+	}
+	if after := c.AfterHooks(); after != "" {
+		e.add(doctor.Finding{Area: "hooks", Code: "hooks-trust", Severity: doctor.Note, Text: after})
+	}
+}
+
+// gonePrograms are those that hooks start and that are not there, each once.
+func gonePrograms(found []clients.FoundHook) (gone []string) {
+	for _, h := range found {
+		known := filepath.IsAbs(h.Program) || !strings.ContainsAny(h.Program, "/$~") // else a shell knows
+		if _, err := exec.LookPath(h.Program); known && err != nil && !slices.Contains(gone, h.Program) {
+			gone = append(gone, h.Program)
+		}
+	}
+	return gone
+}
+
+// repeatedEvents are those at which several hooks of emberd run.
+func repeatedEvents(found []clients.FoundHook) (twice []string) {
+	seen := map[string]bool{}
+	for _, h := range found {
+		if seen[h.Event] && !slices.Contains(twice, h.Event) {
+			twice = append(twice, h.Event)
+		}
+		seen[h.Event] = true
+	}
+	return twice
+}
+
+func runs(agents int) string {
+	if agents == 1 {
+		return " runs"
+	}
+	return " run"
+}
