@@ -40,7 +40,8 @@ func orders() []string {
 		"make the build pass", "what does this error mean?", "rename the variable to something better",
 		"can you explain how this works?", "update the readme", "open a pull request", "clean up the imports",
 		"write a docstring for this class", "use a smaller font on the page",
-		"check the logs and tell me what happened", "move this into its own file", "that did not work, try again", "now do the same for the other one",
+		"check the logs and tell me what happened", "move this into its own file", "that did not work, try again",
+		"now do the same for the other one",
 		"show me the diff", "what is left to do?", "remove the dead code", "make the text on the button shorter",
 		"add error handling here", "format the code", "how long will this take?", "review my changes",
 		"find where this value is set", "start the server and open the page"}
@@ -211,6 +212,7 @@ func (s *session) printGateCount(half, what string, c *gateCount) {
 	}
 	slices.Sort(c.Tokens)
 	s.row(half, fmt.Sprintf("%-15s  %d prompts, %.3f get memories, %.3f the right one, "+
-		"%d tokens at the median, %d at p95", what, c.Asked, float64(c.Fired)/float64(c.Asked), float64(c.Right)/float64(c.Asked),
+		"%d tokens at the median, %d at p95", what, c.Asked, float64(c.Fired)/float64(c.Asked),
+		float64(c.Right)/float64(c.Asked),
 		c.Tokens[len(c.Tokens)/2], c.Tokens[len(c.Tokens)*95/100]))
 }
