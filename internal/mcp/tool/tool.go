@@ -57,6 +57,8 @@ type Tool struct {
 	Fill     *wire.NilNormalizer // of results
 	// SpellsError repeats the message of an error as the member error.
 	SpellsError bool
+	// NamesRelation has the ID of a relation that exists in a conflict as the member existing_relation_id.
+	NamesRelation bool
 	// OpenInput tools ignore members of the arguments that they do not know.
 	OpenInput bool
 	// PlainErrors has errors as their message alone and not as JSON.
@@ -254,6 +256,9 @@ func (t *Tool) failed(opt *Options, err error) (*sdk.CallToolResult, error) {
 	if t.SpellsError {
 		f.Error = f.Message
 	}
+	if t.NamesRelation && e.Code == memory.Conflict {
+		f.Relation = e.Current
+	}
 	return f.result()
 }
 
@@ -277,9 +282,10 @@ func AsError(err error) *memory.Error {
 // failure is the JSON of an error: the members of CortexGraph, and error as other systems
 // have it.
 type failure struct {
-	Success bool   `json:"success"`
-	Message string `json:"message"`
-	Error   string `json:"error,omitempty"`
+	Success  bool   `json:"success"`
+	Message  string `json:"message"`
+	Error    string `json:"error,omitempty"`
+	Relation string `json:"existing_relation_id,omitempty"`
 }
 
 func (f failure) result() (*sdk.CallToolResult, error) {
