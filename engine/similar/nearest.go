@@ -87,7 +87,7 @@ func (e *Similar) FindSimilar(ctx context.Context, p Probe) (*Candidates, error)
 	return c.n, nil
 }
 
-// addMemories compares with memories, by the texts of the first archived ones, and with those that supersede them. soon limits the time for embeddings, and
+// addMemories compares with memories and with those that supersede them. soon limits the time for embeddings, and
 // reading that for the notes of archived memories.
 func (c *comparison) addMemories(soon, reading context.Context, rows []*stm.Row) {
 	get := c.e.Stm.Get
