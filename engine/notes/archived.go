@@ -156,7 +156,7 @@ func (e *Notes) ArchivedAt(path string) *stm.Row {
 // TextOfArchived returns the text in the note of an archived memory, also of one that was renamed. There is an error
 // if no note has it.
 func (e *Notes) TextOfArchived(ctx context.Context, m *memory.Memory) (string, error) {
-	if body, err := e.ArchivedText(ctx, core.NotePath(m)); err == nil {
+	if body, err := e.ArchivedText(ctx, core.NotePath(m)); err == nil && rekindle.Digest(body) == m.TextDigest {
 		return core.WholeText(m, body), nil
 	}
 	found, err := e.LookUpText(ctx, m)

@@ -3,8 +3,6 @@ package similar
 import (
 	"context"
 
-	"emberd/engine/core"
-	"emberd/rekindle"
 	"emberd/stm"
 )
 
@@ -30,9 +28,9 @@ func (a *archivedTexts) of(ctx context.Context, r *stm.Row) string {
 		return summary
 	}
 	a.left--
-	found, err := a.e.Notes.LookUpText(ctx, &m)
-	if err != nil || found.Verdict == rekindle.Gone {
+	text, err := a.e.Notes.TextOfArchived(ctx, &m)
+	if err != nil {
 		return summary
 	}
-	return core.WholeText(&m, found.Body)
+	return text
 }
