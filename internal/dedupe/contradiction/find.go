@@ -198,7 +198,7 @@ func (p *pair) aligned(i, j int) bool {
 
 // values finds numbers, dates, versions and times of one thing that are not the same.
 func (p *pair) values() (out []Finding) {
-	if !p.comparable() || p.s.names(p.t) && p.t.names(p.s) {
+	if !p.comparable() || p.s.tells() || p.t.tells() || p.s.names(p.t) && p.t.names(p.s) {
 		return nil
 	}
 	for i := range p.s.words {
@@ -270,7 +270,7 @@ func (p *pair) slot(i, j int) bool {
 	if a == "" && b == "" && (lead == "port") != (other == "port") {
 		return p.s.leads(i-1) == p.t.leads(j) && lead == "port" || p.s.leads(i) == p.t.leads(j-1) && other == "port"
 	}
-	return lead == other
+	return lead == other || p.s.says(p.t, i) && p.t.says(p.s, j)
 }
 
 // numbers reports whether the number at i is the name of a thing, as in "line 42".
@@ -306,10 +306,10 @@ func (s *sentence) counted(i int) string {
 	return ""
 }
 
-// leads is the stem of the last word with meaning before i, "" if there is none.
+// leads is the stem of the last word with meaning before i that says not when it is so, "" if there is none.
 func (s *sentence) leads(i int) string {
 	for i--; i >= 0; i-- {
-		if w := &s.words[i]; w.content && !w.known.neutral {
+		if w := &s.words[i]; w.content && !w.known.neutral && !w.month {
 			return w.stem
 		}
 	}
@@ -365,7 +365,7 @@ func denied(s, t *sentence) (i, j int) {
 		if w.denied && !t.holds(w) {
 			return -1, -1 // never on Fridays, and on Tuesdays
 		}
-		if !w.content {
+		if !w.content || linkOf(w.lower) == keyBe {
 			continue
 		}
 		at := slices.IndexFunc(t.words, func(v word) bool { return v.content && v.stem == w.stem })
@@ -454,26 +454,4 @@ func (s *sentence) stated(i int) bool {
 	}
 	before := &s.words[i-1]
 	return s.words[i].labelled || before.known.functional || isOne(*before, "turned", "switched")
-}
-
-// changes finds that one sentence announces a change of what the other says.
-func (p *pair) changes() []Finding {
-	if p.s.changes == p.t.changes || p.shared < 3 || 2*p.shared <= min(len(p.s.stems), len(p.t.stems)) {
-		return nil
-	}
-	said := p.s
-	if p.t.changes {
-		said = p.t
-	}
-	if others := len(said.stems) - p.shared; others == 0 ||
-		p.s.has("now") && p.t.has("now") || others == 1 && said.has("now") {
-		return nil // it says but that it is so now
-	}
-	a, b := p.f.whole(p.s), p.g.whole(p.t)
-	return []Finding{{Kind: "change", A: a, B: b, Why: "one of them tells of a change"}}
-}
-
-// whole is a sentence as it stands.
-func (f *Facts) whole(s *sentence) string {
-	return f.text[s.words[0].start:s.words[len(s.words)-1].end]
 }
