@@ -20,6 +20,28 @@ func (s *sentence) place() {
 	s.silent = s.silent || s.requests()
 	s.which = s.subjectNumber()
 	s.recall()
+	s.conditions()
+}
+
+// isAnswer reports a sentence that but denies one word, as in "No, not really": it says nothing by itself.
+func (s *sentence) isAnswer() bool {
+	says := 0
+	for i := range s.words {
+		if !s.words[i].negates {
+			says++
+		}
+	}
+	return says < 2
+}
+
+// conditions notes the words of clauses that say when the rest holds, and not that they do: "when the door is open".
+func (s *sentence) conditions() {
+	inside := false
+	for i := range s.words {
+		w := &s.words[i]
+		inside = inside && !w.boundary || vocabularyOf().conditions[w.lower]
+		w.condition = inside
+	}
 }
 
 // isUnsure reports whether the sentence says that its writer does not know.

@@ -4,7 +4,8 @@ import "slices"
 
 // changes finds that one sentence announces a change of what the other says.
 func (p *pair) changes() []Finding {
-	if p.s.changes == p.t.changes || p.shared < 3 || 2*p.shared <= min(len(p.s.stems), len(p.t.stems)) {
+	if p.s.changes == p.t.changes || p.shared < 3 || 2*p.shared <= min(len(p.s.stems), len(p.t.stems)) ||
+		p.apart(maxSlot) {
 		return nil
 	}
 	said := p.s

@@ -198,7 +198,8 @@ func (p *pair) aligned(i, j int) bool {
 
 // values finds numbers, dates, versions and times of one thing that are not the same.
 func (p *pair) values() (out []Finding) {
-	if !p.comparable() || p.s.tells() || p.t.tells() || p.s.names(p.t) && p.t.names(p.s) {
+	if !p.comparable() || p.s.tells() || p.t.tells() || p.s.names(p.t) && p.t.names(p.s) || p.happenedTwice() ||
+		p.s.sums() != p.t.sums() {
 		return nil
 	}
 	for i := range p.s.words {
@@ -249,7 +250,8 @@ func (s *sentence) holds(w *word) bool {
 func (p *pair) slot(i, j int) bool {
 	v, w := p.s.words[i].value, p.t.words[j].value
 	if v == nil || w == nil || !v.alike(w) || p.s.words[i].former || p.t.words[j].former ||
-		p.s.words[i].denied != p.t.words[j].denied {
+		p.s.words[i].denied != p.t.words[j].denied || p.s.isOutcome(i) || p.t.isOutcome(j) ||
+		p.ofProducts(i, j) {
 		return false
 	}
 	if v.unit != w.unit && (v.unit == "" || w.unit == "" || v.plain != w.plain) {
@@ -382,7 +384,7 @@ func denied(s, t *sentence) (i, j int) {
 			i, j = k, at
 		}
 	}
-	if 5*there < 4*all {
+	if 5*there < 4*all || all < 2 && (!t.covered(s) || s.isAnswer()) {
 		return -1, -1
 	}
 	return i, j
@@ -411,13 +413,13 @@ func (p *pair) opposites() []Finding {
 	}
 	for i := range p.s.words {
 		a := &p.s.words[i]
-		if a.value != nil || a.former || a.negates || p.t.has(a.stem) {
+		if a.value != nil || a.former || a.negates || a.condition || p.t.has(a.stem) {
 			continue
 		}
 		for j := range p.t.words {
 			b := &p.t.words[j]
-			if b.value == nil && !b.former && !b.negates && a.denied == b.denied && a.opposed(b) && !p.s.has(b.stem) &&
-				p.within(i, j) {
+			if b.value == nil && !b.former && !b.negates && !b.condition && a.denied == b.denied && a.opposed(b) &&
+				!p.s.has(b.stem) && p.within(i, j) {
 				return []Finding{p.finding("opposite", *a, *b)}
 			}
 		}

@@ -209,6 +209,11 @@ func (s *sentence) mark() {
 		if w.negates && i+1 < len(s.words) && isOne(s.words[i+1], "only", "just") {
 			w.negates = false
 		}
+		if left > 0 && isOne(*w, "more") && isOne(s.words[since], "couldn't", "couldn’t") && s.ends(i, since) {
+			left, w.content = 0, false // "couldn't agree more" agrees
+			s.affirm(since, i)
+			continue
+		}
 		if left > 0 && s.ends(i, since) {
 			w.content, s.changes = false, true
 			continue
@@ -222,9 +227,7 @@ func (s *sentence) mark() {
 				left, since = scope(lower), i
 			} else { // never without: it is the case after all
 				left = 0
-				for j := since; j < i; j++ {
-					s.words[j].denied = false
-				}
+				s.affirm(since, i)
 			}
 			fresh = false
 			continue
@@ -237,6 +240,13 @@ func (s *sentence) mark() {
 	s.denies = slices.ContainsFunc(s.words, func(w word) bool { return w.denied && w.content })
 	s.scene = isScene(s.words)
 	s.place()
+}
+
+// affirm takes back that the words of a stretch are denied.
+func (s *sentence) affirm(from, to int) {
+	for j := from; j < to; j++ {
+		s.words[j].denied = false
+	}
 }
 
 // ends reports whether the word at i makes of the negation at since the end of what was so: right behind it, as in

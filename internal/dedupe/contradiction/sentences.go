@@ -17,23 +17,24 @@ const maxWords = 48
 
 // word is one word of a sentence, or one number of several.
 type word struct {
-	stem     string
-	lower    string // as it stands, in lower case
-	known    *entry
-	start    int    // where it begins in the text, and where it ends
-	end      int    //
-	value    *value // nil unless it is a number, date, version or time
-	content  bool   // it is no stop word, and neither a value nor a word of negation
-	name     bool   // capitalised within a sentence, or an identifier
-	first    bool   // capitalised where a sentence begins
-	negates  bool   // not, never, without
-	replaces bool   // instead of, rather than
-	denied   bool   // it stands behind a word that negates
-	former   bool   // it is what something was before: "from X to", "instead of X"
-	boundary bool   // a comma, colon or bracket stands before it
-	ne       bool   // it is the French "ne", or begins with it
-	month    bool   // it is a month without a day and a year
-	labelled bool   // a colon or an equals sign stands before it
+	stem      string
+	lower     string // as it stands, in lower case
+	known     *entry
+	start     int    // where it begins in the text, and where it ends
+	end       int    //
+	value     *value // nil unless it is a number, date, version or time
+	content   bool   // it is no stop word, and neither a value nor a word of negation
+	name      bool   // capitalised within a sentence, or an identifier
+	first     bool   // capitalised where a sentence begins
+	negates   bool   // not, never, without
+	replaces  bool   // instead of, rather than
+	denied    bool   // it stands behind a word that negates
+	former    bool   // it is what something was before: "from X to", "instead of X"
+	boundary  bool   // a comma, colon or bracket stands before it
+	condition bool   // it is in a clause with "when" or "if"
+	ne        bool   // it is the French "ne", or begins with it
+	month     bool   // it is a month without a day and a year
+	labelled  bool   // a colon or an equals sign stands before it
 }
 
 // sentence is a stretch of text that says one thing.

@@ -27,12 +27,12 @@ type vocabulary struct {
 	// participles do not end in -ed
 	participles map[string]bool
 
-	places, choice, holding, definite, once, states map[string]bool
-	pronouns, apart, broad, deciding, told, longer  map[string]bool
-	opposed, excluding, stances                     map[string]bool // "from/to"
-	unspacedRelations, unspacedLimits               []string        // the longest first
-	scopes, opinions, writers, accordingTo          map[string]bool
-	owners, limits, units                           map[string]string
+	places, choice, holding, definite, once, states                  map[string]bool
+	pronouns, apart, broad, deciding, told, longer, conditions, sums map[string]bool
+	opposed, excluding, stances                                      map[string]bool // "from/to"
+	unspacedRelations, unspacedLimits                                []string        // the longest first
+	scopes, opinions, writers, accordingTo                           map[string]bool
+	owners, limits, units                                            map[string]string
 }
 
 var vocabularyOf = sync.OnceValue(func() *vocabulary {
@@ -43,6 +43,7 @@ var vocabularyOf = sync.OnceValue(func() *vocabulary {
 		participles: set(lists["participles"]), places: set(lists["places"]),
 		pronouns: set(lists["pronouns"]), apart: set(lists["apart"]), broad: set(lists["broad"]),
 		deciding: set(lists["deciding"]), told: set(lists["told"]), longer: set(lists["longer"]),
+		conditions: set(lists["conditions"]), sums: set(lists["sums"]),
 		choice: set(lists["choice"]), holding: set(lists["holding"]),
 		definite: set(lists["definite"]), once: set(lists["once"]), states: set(lists["states"]),
 		unspacedRelations: strings.Fields(lists["unspaced"]), scopes: set(lists["scopes"]),
