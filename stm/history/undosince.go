@@ -37,7 +37,7 @@ func withOwnChanges(ctx context.Context, s *Timeline, tx record.Stamp, steps []u
 		return steps, nil
 	}
 	if err := trace(ctx, s, tx, made); err != nil {
-		return nil, err
+		return steps, ctx.Err() // who asked for what is not known, and all of it counts as asked for
 	}
 	var first []undoStep
 	for i := range steps {
