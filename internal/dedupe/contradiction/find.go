@@ -199,7 +199,7 @@ func (p *pair) aligned(i, j int) bool {
 // values finds numbers, dates, versions and times of one thing that are not the same.
 func (p *pair) values() (out []Finding) {
 	if !p.comparable() || p.s.tells() || p.t.tells() || p.s.names(p.t) && p.t.names(p.s) || p.happenedTwice() ||
-		p.s.sums() != p.t.sums() {
+		sums(p.s) != sums(p.t) {
 		return nil
 	}
 	for i := range p.s.words {
@@ -250,7 +250,7 @@ func (s *sentence) holds(w *word) bool {
 func (p *pair) slot(i, j int) bool {
 	v, w := p.s.words[i].value, p.t.words[j].value
 	if v == nil || w == nil || !v.alike(w) || p.s.words[i].former || p.t.words[j].former ||
-		p.s.words[i].denied != p.t.words[j].denied || p.s.isOutcome(i) || p.t.isOutcome(j) ||
+		p.s.words[i].denied != p.t.words[j].denied || isOutcome(p.s, i) || isOutcome(p.t, j) ||
 		p.ofProducts(i, j) {
 		return false
 	}

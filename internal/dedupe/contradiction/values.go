@@ -57,7 +57,7 @@ func unitOf(word string) (scale, bool) {
 	case "%", "percent", "pct":
 		return scale{"%", 1}, true
 	}
-	if unit := vocabularyOf().units[word]; unit != "" {
+	if unit := unitNames()[word]; unit != "" {
 		return scale{unit, 1}, true
 	}
 	return sizeOf(word)

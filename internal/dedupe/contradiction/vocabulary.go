@@ -6,12 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"emberd/internal/text"
 )
-
-//go:embed parts.txt
-var partsFile string
 
 // vocabulary are the lists of parts.txt.
 type vocabulary struct {
@@ -36,7 +31,7 @@ type vocabulary struct {
 }
 
 var vocabularyOf = sync.OnceValue(func() *vocabulary {
-	lists := text.Lists(partsFile)
+	lists := partsLists()
 	v := &vocabulary{links: groups(lists["links"]), synonyms: groups(lists["synonyms"]), kept: set(lists["kept"]),
 		empty: set(lists["empty"]), foreign: set(lists["foreign"]), greetings: set(lists["greetings"]),
 		mutual:      set(strings.ReplaceAll(lists["mutual"], "/", " ")),
@@ -49,7 +44,7 @@ var vocabularyOf = sync.OnceValue(func() *vocabulary {
 		unspacedRelations: strings.Fields(lists["unspaced"]), scopes: set(lists["scopes"]),
 		opinions: set(lists["opinions"]), writers: set(lists["writers"]), accordingTo: set(lists["according"]),
 		owners: groups(lists["owners"]),
-		limits: groups(lists["limits"]), units: groups(lists["units"])}
+		limits: groups(lists["limits"])}
 	v.opposed, v.excluding, v.stances = either(lists["opposed"]), either(lists["excluding"]), either(lists["stances"])
 	v.ends = make(map[string]bool)
 	for word := range v.links {
@@ -71,32 +66,10 @@ var vocabularyOf = sync.OnceValue(func() *vocabulary {
 	return v
 })
 
-// groups returns, for each word of groups of words between strokes, the first of its group.
-func groups(list string) map[string]string {
-	out := make(map[string]string)
-	for group := range strings.FieldsSeq(list) {
-		words := strings.Split(group, "/")
-		for _, w := range words {
-			if out[w] == "" {
-				out[w] = words[0]
-			}
-		}
-	}
-	return out
-}
-
 // either returns each two words of groups of words between strokes, either way, as "from/to".
 func either(list string) map[string]bool {
 	out := make(map[string]bool)
 	exclusive(list, func(a, b string) { out[a+"/"+b] = true })
-	return out
-}
-
-func set(list string) map[string]bool {
-	out := make(map[string]bool)
-	for w := range strings.FieldsSeq(list) {
-		out[w] = true
-	}
 	return out
 }
 
