@@ -46,8 +46,9 @@ func (e *Review) DecideItem(ctx context.Context, by memory.Actor, id, decision,
 		err = d.forgetOne(ctx, one)
 	case decision == op.DecideForget && item.Action == core.ContradictionAction && len(item.MemoryIDs) > 1 &&
 		!halfForgotten(&item):
-		err = memory.Errorf(memory.Invalid, "they contradict each other, and one may be true; use forget: and the id of "+
-			"the one to forget, such as forget:%s", item.MemoryIDs[0].Short()).At("decision")
+		err = memory.Errorf(memory.Invalid,
+			"they contradict each other, and one may be true; use forget: and the id of the one to forget, such as "+
+				"forget:%s", item.MemoryIDs[0].Short()).At("decision")
 	case decision == op.DecideForget:
 		err = d.forget(ctx, item.MemoryIDs)
 	case decision == op.DecidePromote:
