@@ -46,7 +46,9 @@ func (e *NoteWrite) CheckPlace(name string) error {
 }
 
 // lists returns the paths of the notes that emberd writes itself.
-func (e *NoteWrite) lists() []string { return []string{e.Opt.VaultIndex, e.Opt.VaultCore, e.Opt.ReviewInbox} }
+func (e *NoteWrite) lists() []string {
+	return []string{e.Opt.VaultIndex, e.Opt.VaultCore, e.Opt.ReviewInbox}
+}
 
 // takes reports whether a note at a path would lie at the path own, in it as a folder, or in the place of a folder
 // above it, on any system: one that takes capitals and normal forms for the same, or passes over joiners. It does not
