@@ -99,6 +99,13 @@ func TestAUserWhoSavesMeanwhile(t *testing.T) {
 	if got := h.note(t, "Agents/a.md"); got != "one\n\ntwo\nthe user's\n" {
 		t.Errorf("the note is %q", got)
 	}
+	gone := do(t, e, op.NoteWrite, &op.NoteWriteRequest{Path: "Agents/gone.md", Text: "x"})
+	if err := os.Remove(filepath.Join(h.Vaults[0], gone.Path)); err != nil {
+		t.Fatal(err)
+	}
+	if u := undo(t, e, gone.Tx); u.Items[0].Action != "left" || !strings.Contains(u.Items[0].Reason, "moved or deleted since") {
+		t.Errorf("undo of a note that is gone answered %+v", u)
+	}
 	h.ms.Store(time.Now().UnixMilli())
 	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "Agents/a.md", Text: "x"}), memory.Busy, "changed in the last few seconds, and somebody may be at work in it; try again in")
 }
@@ -182,18 +189,22 @@ func TestNoteEdit(t *testing.T) {
 	}
 	_, e := agentDesk(t, map[string]string{"Agents/a.md": note})
 	for why, req := range map[string]op.NoteEditRequest{
-		"contains the text 2 times, and count is 1": {Find: "red", Replace: "x"},
-		"contains the text 2 times, and count is 3": {Find: "red", Replace: "x", Count: 3},
-		`text "green" not found in the note`:        {Find: "green"},
-		"missing find":                              {},
-		"find and heading cannot be combined":       {Find: "x", Heading: "Plan", Text: new("")},
-		"heading requires text":                     {Heading: "Plan"},
-		"text requires heading":                     {Text: new("")},
-		"are the same text":                         {Find: "x", Replace: "x"},
-		"invalid property \"memory-id\"":            {Set: map[string]json.RawMessage{"memory-id": raw(`"x"`)}},
-		"invalid value of property":                 {Set: map[string]json.RawMessage{"x": raw(`{}`)}},
-		"would not be valid YAML":                   {Find: "tags: [a]", Replace: "tags: [a"},
-		"has changed since":                         {Find: "z", Replace: "w", Digest: "0123456789abcdef"},
+		"contains the text 2 times, and count is 1":   {Find: "red", Replace: "x"},
+		"contains the text 2 times, and count is 3":   {Find: "red", Replace: "x", Count: 3},
+		`text "green" not found in the note`:          {Find: "green"},
+		"missing find":                                {},
+		"find and heading cannot be combined":         {Find: "x", Heading: "Plan", Text: new("")},
+		"heading requires text":                       {Heading: "Plan"},
+		"text requires heading":                       {Text: new("")},
+		"are the same text":                           {Find: "x", Replace: "x"},
+		"property \"y\", which YAML reads as a value": {Set: map[string]json.RawMessage{"y": raw(`"x"`)}},
+		"property \"true\", which YAML reads":         {Unset: []string{"true"}},
+		"\"Memory-Id\"; memory-id and emberd":         {Unset: []string{"Memory-Id"}},
+		"property \"1a\"; begin with a letter":        {Set: map[string]json.RawMessage{"1a": raw(`"x"`)}},
+		"invalid property \"memory-id\"":              {Set: map[string]json.RawMessage{"memory-id": raw(`"x"`)}},
+		"invalid value of property":                   {Set: map[string]json.RawMessage{"x": raw(`{}`)}},
+		"would not be valid YAML":                     {Find: "tags: [a]", Replace: "tags: [a"},
+		"has changed since":                           {Find: "z", Replace: "w", Digest: "0123456789abcdef"},
 	} {
 		req.Path = "Agents/a.md"
 		if err := refused(t, e, op.NoteEdit, &req); !strings.Contains(err.Error(), why) {
@@ -256,7 +267,13 @@ func TestWhereAgentsDoNotWrite(t *testing.T) {
 		"---\na: <% tp.file %>\n---\nx":                "Templater",
 		"---\na: [\n---\nx":                            "valid YAML",
 		"the key is AKIAIOSFODNN7EXAMPL2 and " + "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEZ": "credential",
-		"a\x00b": "not UTF-8",
+		"a\x00b": "U+0000",
+		"a\xffb": "not UTF-8",
+		"---\nMemory-ID: " + string(m.ID) + "\n---\nx":       "leave them out",
+		"---\n\"MEMORY-ID \": " + string(m.ID) + "\n---\nx":  "leave them out",
+		"---\nEmberd: core\n---\nx":                          "leave them out",
+		"---\n<<: {memory-id: " + string(m.ID) + "}\n---\nx": "leave them out",
+		"---\na: &a {memory-id: x}\n<<: [*a]\n---\nx":        "leave them out",
 	} {
 		if err := refused(t, e, op.NoteWrite, &op.NoteWriteRequest{Path: "Agents/x.md", Text: text}); !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: %v, want %q", text, err, why)

@@ -14,6 +14,7 @@ import (
 	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
+	"emberd/vault"
 	"emberd/vault/frontmatter"
 	"emberd/vault/lex"
 	"emberd/vault/markdown"
@@ -281,10 +282,8 @@ var propertyName = regexp.MustCompile(`^\p{L}[\p{L}\p{N}_ -]{0,59}$`)
 // propertiesOf returns the properties that a request sets, sorted.
 func propertiesOf(req *op.NoteEditRequest) (fields []frontmatter.Field, err error) {
 	for _, key := range append(slices.Sorted(maps.Keys(req.Set)), req.Unset...) {
-		own := key == "memory-id" || key == "emberd"
-		if own || !propertyName.MatchString(key) || frontmatter.Ambiguous(key) || strings.TrimSpace(key) != key {
-			return nil, memory.Errorf(memory.Invalid,
-				"invalid property %.80q; use letters, digits, - and _, and neither memory-id nor emberd", key).At("set")
+		if err := checkProperty(key); err != nil {
+			return nil, err.At("set")
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(req.Set)) {
@@ -295,6 +294,21 @@ func propertiesOf(req *op.NoteEditRequest) (fields []frontmatter.Field, err erro
 		fields = append(fields, frontmatter.Field{Key: key, Value: value})
 	}
 	return fields, nil
+}
+
+func checkProperty(key string) *memory.Error {
+	switch {
+	case isReserved(key):
+		return memory.Errorf(memory.Invalid, "invalid property %.80q; %s and %s are emberd's own", key, idKey,
+			vault.ListKey)
+	case !propertyName.MatchString(key) || strings.TrimSpace(key) != key:
+		return memory.Errorf(memory.Invalid,
+			"invalid property %.80q; begin with a letter, use letters, digits, spaces, - and _, at most 60 in all", key)
+	case frontmatter.Ambiguous(key):
+		return memory.Errorf(memory.Invalid,
+			"invalid property %.80q, which YAML reads as a value and not as a name; use another name", key)
+	}
+	return nil
 }
 
 func propertyValue(key string, raw json.RawMessage) (frontmatter.Value, error) {
