@@ -168,10 +168,10 @@ func (e *NoteWrite) checkTexts(c *change) error {
 				"invalid %s: it contains the character U+0000, which no note may; leave it out", p.Field).At(p.Field)
 		}
 	}
-	if !e.Opt.DetectSecrets || c.secrets {
+	if c.secrets {
 		return nil
 	}
-	return core.CheckSecrets(c.texts)
+	return e.checkSecrets(c.texts)
 }
 
 // apply returns the new bytes of a note, nil for one to create, and fills in the answer.
@@ -188,6 +188,9 @@ func (e *NoteWrite) apply(c *change, now []byte, res *op.NoteChangeResult) ([]by
 	}
 	if err == nil {
 		err = e.checkResult(c, now, out)
+	}
+	if err == nil && !c.secrets {
+		err = e.checkJoined(c, now, out)
 	}
 	if err != nil {
 		return nil, e.errWrite(c.path, err)

@@ -100,7 +100,10 @@ func checkEdit(req *op.NoteEditRequest) error {
 }
 
 func editTexts(req *op.NoteEditRequest) []core.Passage {
-	texts := []core.Passage{{Field: "replace", Text: req.Replace}}
+	var texts []core.Passage
+	if req.Find != "" {
+		texts = append(texts, core.Passage{Field: "replace", Text: req.Replace})
+	}
 	if req.Text != nil {
 		texts = append(texts, core.Passage{Field: "text", Text: *req.Text})
 	}

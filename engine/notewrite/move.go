@@ -27,7 +27,7 @@ func (e *NoteWrite) Move(ctx context.Context, req *op.NoteMoveRequest) (*op.Note
 	}
 	to, err := newPath(req.To)
 	if err == nil {
-		err = core.FirstError(e.CheckPlace(from), e.CheckPlace(to))
+		err = core.FirstError(e.CheckPlace(from), e.CheckPlace(to), e.checkName("to", to))
 	}
 	if err != nil {
 		return nil, err
