@@ -446,11 +446,20 @@ func TestNoteChangesAfterARestart(t *testing.T) {
 	if len(all.Entries) != 1 || all.Entries[0].Tx != done.Tx || !slices.Equal(all.Entries[0].Notes, []string{"Agents/a.md"}) {
 		t.Errorf("the journal is %+v", all)
 	}
+	h.ms.Store(time.Now().UnixMilli() + 1) // what changed before was changed a moment ago
+	e = h.restart(t, e)
+	undo(t, e, do(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "Agents/a.md", Text: "at once"}).Tx)
+	h.ms.Store(time.Now().UnixMilli() + 1)
+	e = h.restart(t, e)
+	h.write(t, "Agents/a.md", h.note(t, "Agents/a.md"))
+	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "Agents/a.md", Text: "x"}), memory.Busy, "somebody may be at work in it")
+	h.advance(time.Hour)
 	undo(t, e, "")
 	if got := h.note(t, "Agents/a.md"); got != "x\n" {
 		t.Errorf("the note is %q", got)
 	}
 	saved := save(t, e, "later")
+	h.advance(time.Second)
 	done = do(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "Agents/a.md", Text: "again"})
 	if u := undo(t, e, ""); u.Entry.Tx != done.Tx {
 		t.Errorf("undone is %+v, want the latest change", u)
