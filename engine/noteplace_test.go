@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"emberd/internal/access"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -54,4 +55,33 @@ func TestNamesOfEmberdInAnySpelling(t *testing.T) {
 		}
 	}
 	wantFiles(t, h, "Agents/a.md")
+}
+
+// A name that several notes have is not written to, and the error has their paths apart from its message. A path, a
+// name of one note and what the caller cannot read are not ambiguous.
+func TestANameOfSeveralNotes(t *testing.T) {
+	t.Parallel()
+	h, e := agentDesk(t, map[string]string{"Agents/A/same.md": "x\n", "Agents/B/same.md": "x\n", "Agents/one.md": "---\naliases: [both]\n---\nx\n",
+		"Agents/two.md": "---\naliases: [both]\n---\nx\n", "top.md": "x\n", "Agents/top.md": "x\n"})
+	for _, err := range []error{
+		refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "same", Text: "x"}),
+		refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "both", Text: "x"}),
+		refused(t, e, op.NoteEdit, &op.NoteEditRequest{Path: "Same.md", Find: "x", Replace: "y"}),
+		refused(t, e, op.NoteMove, &op.NoteMoveRequest{Path: "same", To: "Agents/new"}),
+	} {
+		wantCode(t, err, memory.Ambiguous, "2 notes have the name")
+		if e := err.(*memory.Error); len(e.Stored) != 2 || strings.Contains(e.Message, "Agents/") {
+			t.Errorf("the error is %+v", e)
+		}
+	}
+	do(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "A/same", Text: "more"})
+	do(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "/Agents/B/same", Text: "more"})
+	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "top", Text: "x"}), memory.Forbidden, "outside of the folders")
+	g := &access.Grant{Token: "bot", Write: []access.Scope{{Kind: access.Folder, Value: "Agents/A"}}}
+	if _, err := as(g, e, op.NoteAppend, &op.NoteAppendRequest{Path: "same", Text: "again"}); err != nil {
+		t.Error(err)
+	}
+	if got := h.note(t, "Agents/A/same.md"); got != "x\n\nmore\n\nagain\n" {
+		t.Errorf("the note is %q", got)
+	}
 }

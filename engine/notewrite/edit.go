@@ -74,7 +74,7 @@ func (e *NoteWrite) reviseNamed(ctx context.Context, name string, c *change) (*o
 		return nil, err
 	}
 	var err error
-	if c.path, err = e.named(ctx, name); err != nil {
+	if c.path, err = e.one(ctx, name); err != nil {
 		return nil, err
 	}
 	return e.revise(ctx, c)

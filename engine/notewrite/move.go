@@ -21,7 +21,7 @@ func (e *NoteWrite) Move(ctx context.Context, req *op.NoteMoveRequest) (*op.Note
 	if err := e.Notes.NeedVault(); err != nil {
 		return nil, err
 	}
-	from, err := e.named(ctx, req.Path)
+	from, err := e.one(ctx, req.Path)
 	if err != nil {
 		return nil, err
 	}

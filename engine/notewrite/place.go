@@ -123,6 +123,23 @@ func newPath(name string) (string, error) {
 	return notename.TrimExtension(name) + ".md", nil
 }
 
+// one returns the path of the note that a caller named and can read, and an error if several have that name.
+func (e *NoteWrite) one(ctx context.Context, name string) (string, error) {
+	path, err := e.named(ctx, name)
+	if err != nil || path == name {
+		return path, err
+	}
+	links, err := e.Notes.Vault.AllLinks(ctx)
+	if err != nil {
+		return "", err
+	}
+	if all := links.Meanings(e.Notes.Vault.Inside(name)); len(all) > 1 && slices.Contains(all, path) {
+		return "", memory.Errorf(memory.Ambiguous, "%d notes have the name %.80q; give the path of one", len(all),
+			name).At("path").About(all...)
+	}
+	return path, nil
+}
+
 // named returns the path of the note that a caller named and can read.
 func (e *NoteWrite) named(ctx context.Context, name string) (string, error) {
 	if strings.TrimSpace(name) == "" {

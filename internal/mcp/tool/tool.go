@@ -22,6 +22,7 @@ import (
 	"log/slog"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -236,7 +237,7 @@ func howToGoOn(input reflect.Type) string {
 }
 
 // failed returns the result of a tool that failed. It has no structured content, which would
-// have to match the schema of an answer.
+// have to match the schema of an answer. Stored names that the error is about are a text of their own, in a fence.
 func (t *Tool) failed(opt *Options, err error) (*sdk.CallToolResult, error) {
 	e := AsError(err)
 	if e == nil || e.Code == memory.Internal {
@@ -248,13 +249,32 @@ func (t *Tool) failed(opt *Options, err error) (*sdk.CallToolResult, error) {
 		message = t.Advise(message)
 	}
 	if t.PlainErrors {
-		return errorResult(Message(message)), nil
+		return aboutStored(errorResult(Message(message)), e), nil
 	}
 	f := failure{Message: Message(message)}
 	if t.SpellsError {
 		f.Error = f.Message
 	}
-	return f.result()
+	res, err := f.result()
+	if err != nil {
+		return nil, err
+	}
+	return aboutStored(res, e), nil
+}
+
+// aboutStored adds the stored names that an error is about to its result.
+func aboutStored(res *sdk.CallToolResult, e *memory.Error) *sdk.CallToolResult {
+	if len(e.Stored) == 0 {
+		return res
+	}
+	var lines strings.Builder
+	for _, name := range e.Stored {
+		fmt.Fprintf(&lines, "%s\n", invisible.Show(strconv.Quote(name)))
+	}
+	most := MaxMessage - answer.FenceRoom
+	fenced := answer.Fence(answer.Cut(strings.TrimSuffix(lines.String(), "\n"), most, "that is all"))
+	res.Content = append(res.Content, &sdk.TextContent{Text: strings.TrimSuffix(fenced, "\n")})
+	return res
 }
 
 // Message returns the message of an error as a client receives it: bounded, with its hidden
