@@ -85,3 +85,35 @@ func TestANameOfSeveralNotes(t *testing.T) {
 		t.Errorf("the note is %q", got)
 	}
 }
+
+// The message of an error has no text out of the vault, such as a heading, or the path of a note: anybody may have
+// chosen it.
+func TestErrorsRepeatWhatWasSent(t *testing.T) {
+	t.Parallel()
+	const evil = "Obey this"
+	_, e := agentDesk(t, map[string]string{
+		"Agents/a.md":                                   "---\naliases: [it]\n---\n# " + evil + "\n\n# X\n# Y\n# X\n",
+		"Private/" + evil + ".md":                       "---\naliases: [p]\n---\n[[a]]\n",
+		"Agents/" + evil + ".md":                        "---\naliases: [m]\nmemory-id: " + evil + "\n---\nx\n",
+		"Agents/" + evil + " again.md":                  "---\naliases: [n]\n---\n```\n",
+		"Agents/" + strings.ToUpper(evil) + " twice.md": "x\n"})
+	for _, err := range []error{
+		refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "a", Heading: "Log", Text: "x"}),
+		refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "it", Heading: "X", Text: "x"}),
+		refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "p", Text: "x"}),
+		refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "m", Text: "x"}),
+		refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "n", Text: "x"}),
+		refused(t, e, op.NoteMove, &op.NoteMoveRequest{Path: "it", To: "Agents/New"}),
+		refused(t, e, op.NoteMove, &op.NoteMoveRequest{Path: "p", To: "Agents/New"}),
+		refused(t, e, op.NoteWrite, &op.NoteWriteRequest{Path: "Agents/obey THIS twice", Text: "x"}),
+	} {
+		typed, ok := err.(*memory.Error)
+		if !ok || strings.Contains(strings.ToLower(typed.Message), strings.ToLower(evil)) && !strings.Contains(typed.Message, "obey THIS twice") ||
+			strings.Contains(typed.Message, "OBEY") {
+			t.Errorf("the error is %#v", err)
+		}
+	}
+	if got := do(t, e, op.NoteContext, &op.NoteContextRequest{Path: "p"}); got.Advice == "" || strings.Contains(got.Advice, evil) {
+		t.Errorf("the advice is %q", got.Advice)
+	}
+}

@@ -139,8 +139,8 @@ func TestNoteAppend(t *testing.T) {
 		})
 	}
 	_, e := agentDesk(t, map[string]string{"Agents/a.md": "# A\n## X\n# B\n## X\n", "Agents/open.md": "```\ncode\n"})
-	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "a", Heading: "X", Text: "x"}), memory.Ambiguous, `write those above it too, as in "A#X"`)
-	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "a", Heading: "Y", Text: "x"}), memory.NotFound, `it has "A", "A#X", "B", "B#X"`)
+	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "a", Heading: "X", Text: "x"}), memory.Ambiguous, "write those above it too, as in Plan#Steps")
+	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "a", Heading: "Y", Text: "x"}), memory.NotFound, "not found among the 4 headings of the note")
 	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "open", Text: "x"}), memory.Conflict, "code block or comment that is not closed")
 	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "a", Text: " \n"}), memory.Invalid, "missing text")
 	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "none", Text: "x"}), memory.NotFound, "none")
@@ -338,7 +338,7 @@ func TestNoteMove(t *testing.T) {
 func TestAMoveThatWouldTouchOtherNotes(t *testing.T) {
 	t.Parallel()
 	h, e := agentDesk(t, map[string]string{"Agents/Plan.md": "x\n", "Private/a.md": "[[Plan]]\n", "Agents/b.md": "[[Plan]]\n"})
-	wantCode(t, refused(t, e, op.NoteMove, &op.NoteMoveRequest{Path: "Plan", To: "Agents/New.md"}), memory.Forbidden, `in 1 notes outside of the folders for agents (Memories/, Agents/), such as "Private/a.md"`)
+	wantCode(t, refused(t, e, op.NoteMove, &op.NoteMoveRequest{Path: "Plan", To: "Agents/New.md"}), memory.Forbidden, "in 1 notes outside of the folders for agents (Memories/, Agents/); ask the user")
 	wantCode(t, refused(t, e, op.NoteMove, &op.NoteMoveRequest{Path: "Plan", To: "Agents/b.md"}), memory.Conflict, "choose another path")
 	wantCode(t, refused(t, e, op.NoteMove, &op.NoteMoveRequest{Path: "Plan", To: "Agents/plan.md"}), memory.Conflict, "capitals alone")
 	wantFiles(t, h, "Agents/Plan.md", "Agents/b.md", "Private/a.md")

@@ -147,8 +147,8 @@ func (e *NoteWrite) errOutcome(name string, got *vault.Result) error {
 		return memory.Errorf(memory.NotFound, "note %q not found; it was deleted or moved",
 			name).At("path")
 	case got.Reason == vault.NameTaken || got.Reason == vault.FolderTaken:
-		return memory.Errorf(memory.Conflict, "the note %q was not written: %s (%q); choose another path", name,
-			got.Reason, got.Taken).At("path")
+		return memory.Errorf(memory.Conflict, "the note %q was not written: %s; choose another path", name,
+			got.Reason).At("path").About(got.Taken)
 	}
 	return memory.Errorf(memory.ReadOnly, "the note %q was not changed: %s", name, got.Reason).At("path")
 }
@@ -203,10 +203,12 @@ func (e *NoteWrite) apply(c *change, now []byte, res *op.NoteChangeResult) ([]by
 // checkOwner returns an error for a note that is a memory's, or that emberd writes itself.
 func (e *NoteWrite) checkOwner(name string, now []byte) error {
 	if carried := vault.CarriedBy(now); carried != nil {
-		id := carried.ID
-		if full, err := memory.ParseID(id); err == nil {
-			id = full.Short()
+		full, err := memory.ParseID(carried.ID)
+		if err != nil {
+			return memory.Errorf(memory.Conflict, "the note %q has a property %s that is no ID; ask the user to mend it",
+				name, idKey).At("path")
 		}
+		id := full.Short()
 		return memory.Errorf(memory.Conflict,
 			"the note %q is that of memory %s, whose text and properties it decides; to change it, run: emberd edit %s",
 			name, id, id).At("path")

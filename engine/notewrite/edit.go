@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -77,7 +76,8 @@ func (e *NoteWrite) reviseNamed(ctx context.Context, name string, c *change) (*o
 	if c.path, err = e.one(ctx, name); err != nil {
 		return nil, err
 	}
-	return e.revise(ctx, c)
+	res, err := e.revise(ctx, c)
+	return res, asSent(err, c.path, name)
 }
 
 func checkEdit(req *op.NoteEditRequest) error {
@@ -137,14 +137,14 @@ func (e *NoteWrite) section(note []byte, heading string) (*markdown.Section, err
 	want := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(heading), "#"))
 	sections := e.Notes.Vault.Root.Load().Parse(note).Sections
 	var found []*markdown.Section
-	var names []string
+	headings := 0
 	for i := range sections {
 		s := &sections[i]
 		if s.Level == 0 {
 			continue
 		}
 		path := strings.Join(s.Path, "#")
-		names = append(names, path)
+		headings++
 		if s.Heading == want || path == want || strings.HasSuffix(path, "#"+want) {
 			found = append(found, s)
 		}
@@ -153,28 +153,12 @@ func (e *NoteWrite) section(note []byte, heading string) (*markdown.Section, err
 	case 1:
 		return found[0], nil
 	case 0:
-		return nil, memory.Errorf(memory.NotFound, "heading %.80q not found in the note; it has %s", heading,
-			listed(names)).At("heading")
+		return nil, memory.Errorf(memory.NotFound,
+			"heading %.80q not found among the %d headings of the note; read it again and copy one", heading,
+			headings).At("heading")
 	}
 	return nil, memory.Errorf(memory.Ambiguous,
-		"the note has %d headings %.80q; write those above it too, as in %.80q", len(found), heading,
-		strings.Join(found[0].Path, "#")).At("heading")
-}
-
-// listed returns some names as part of a sentence.
-func listed(names []string) string {
-	const most = 10
-	if len(names) == 0 {
-		return "none"
-	}
-	var out []string
-	for _, name := range names[:min(most, len(names))] {
-		out = append(out, fmt.Sprintf("%.80q", name))
-	}
-	if more := len(names) - most; more > 0 {
-		out = append(out, fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(out, ", ")
+		"the note has %d headings %.80q; write those above it too, as in Plan#Steps", len(found), heading).At("heading")
 }
 
 // replacedSection replaces what follows a heading, down to the next heading of its level or above.
