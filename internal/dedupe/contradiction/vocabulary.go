@@ -27,12 +27,12 @@ type vocabulary struct {
 	// participles do not end in -ed
 	participles map[string]bool
 
-	places, choice, holding, definite, once, states map[string]bool
-	pronouns, apart, broad, deciding                map[string]bool
-	opposed, excluding, stances                     map[string]bool // "from/to"
-	unspacedRelations, unspacedLimits               []string        // the longest first
-	scopes, opinions, writers, accordingTo          map[string]bool
-	owners, limits                                  map[string]string
+	places, choice, holding, definite, once, states                  map[string]bool
+	pronouns, apart, broad, deciding, told, longer, conditions, sums map[string]bool
+	opposed, excluding, stances                                      map[string]bool // "from/to"
+	unspacedRelations, unspacedLimits                                []string        // the longest first
+	scopes, opinions, writers, accordingTo                           map[string]bool
+	owners, limits, units                                            map[string]string
 }
 
 var vocabularyOf = sync.OnceValue(func() *vocabulary {
@@ -42,13 +42,14 @@ var vocabularyOf = sync.OnceValue(func() *vocabulary {
 		mutual:      set(strings.ReplaceAll(lists["mutual"], "/", " ")),
 		participles: set(lists["participles"]), places: set(lists["places"]),
 		pronouns: set(lists["pronouns"]), apart: set(lists["apart"]), broad: set(lists["broad"]),
-		deciding: set(lists["deciding"]),
-		choice:   set(lists["choice"]), holding: set(lists["holding"]),
+		deciding: set(lists["deciding"]), told: set(lists["told"]), longer: set(lists["longer"]),
+		conditions: set(lists["conditions"]), sums: set(lists["sums"]),
+		choice: set(lists["choice"]), holding: set(lists["holding"]),
 		definite: set(lists["definite"]), once: set(lists["once"]), states: set(lists["states"]),
 		unspacedRelations: strings.Fields(lists["unspaced"]), scopes: set(lists["scopes"]),
 		opinions: set(lists["opinions"]), writers: set(lists["writers"]), accordingTo: set(lists["according"]),
 		owners: groups(lists["owners"]),
-		limits: groups(lists["limits"])}
+		limits: groups(lists["limits"]), units: groups(lists["units"])}
 	v.opposed, v.excluding, v.stances = either(lists["opposed"]), either(lists["excluding"]), either(lists["stances"])
 	v.ends = make(map[string]bool)
 	for word := range v.links {

@@ -22,7 +22,6 @@ import (
 	"log/slog"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -58,6 +57,8 @@ type Tool struct {
 	Fill     *wire.NilNormalizer // of results
 	// SpellsError repeats the message of an error as the member error.
 	SpellsError bool
+	// NamesRelation has the ID of a relation that exists in a conflict as the member existing_relation_id.
+	NamesRelation bool
 	// OpenInput tools ignore members of the arguments that they do not know.
 	OpenInput bool
 	// PlainErrors has errors as their message alone and not as JSON.
@@ -255,26 +256,14 @@ func (t *Tool) failed(opt *Options, err error) (*sdk.CallToolResult, error) {
 	if t.SpellsError {
 		f.Error = f.Message
 	}
+	if t.NamesRelation && e.Code == memory.Conflict {
+		f.Relation = e.Current
+	}
 	res, err := f.result()
 	if err != nil {
 		return nil, err
 	}
 	return aboutStored(res, e), nil
-}
-
-// aboutStored adds the stored names that an error is about to its result.
-func aboutStored(res *sdk.CallToolResult, e *memory.Error) *sdk.CallToolResult {
-	if len(e.Stored) == 0 {
-		return res
-	}
-	var lines strings.Builder
-	for _, name := range e.Stored {
-		fmt.Fprintf(&lines, "%s\n", invisible.Show(strconv.Quote(name)))
-	}
-	most := MaxMessage - answer.FenceRoom
-	fenced := answer.Fence(answer.Cut(strings.TrimSuffix(lines.String(), "\n"), most, "that is all"))
-	res.Content = append(res.Content, &sdk.TextContent{Text: strings.TrimSuffix(fenced, "\n")})
-	return res
 }
 
 // Message returns the message of an error as a client receives it: bounded, with its hidden
@@ -297,9 +286,10 @@ func AsError(err error) *memory.Error {
 // failure is the JSON of an error: the members of CortexGraph, and error as other systems
 // have it.
 type failure struct {
-	Success bool   `json:"success"`
-	Message string `json:"message"`
-	Error   string `json:"error,omitempty"`
+	Success  bool   `json:"success"`
+	Message  string `json:"message"`
+	Error    string `json:"error,omitempty"`
+	Relation string `json:"existing_relation_id,omitempty"`
 }
 
 func (f failure) result() (*sdk.CallToolResult, error) {
