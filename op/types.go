@@ -121,6 +121,8 @@ type Problem struct {
 	Code    memory.Code `json:"code"`
 	Field   string      `json:"field,omitempty"`
 	Current string      `json:"current,omitempty"` // the revision that holds now, with code conflict
+	// Stored are names out of the store that the error is about, such as paths of notes: they may have any text.
+	Stored []string `json:"stored,omitempty"`
 }
 
 // ProblemOf returns an error as one item of a result contains it.

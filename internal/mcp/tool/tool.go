@@ -238,7 +238,7 @@ func howToGoOn(input reflect.Type) string {
 }
 
 // failed returns the result of a tool that failed. It has no structured content, which would
-// have to match the schema of an answer.
+// have to match the schema of an answer. Stored names that the error is about are a text of their own, in a fence.
 func (t *Tool) failed(opt *Options, err error) (*sdk.CallToolResult, error) {
 	e := AsError(err)
 	if e == nil || e.Code == memory.Internal {
@@ -250,7 +250,7 @@ func (t *Tool) failed(opt *Options, err error) (*sdk.CallToolResult, error) {
 		message = t.Advise(message)
 	}
 	if t.PlainErrors {
-		return errorResult(Message(message)), nil
+		return aboutStored(errorResult(Message(message)), e), nil
 	}
 	f := failure{Message: Message(message)}
 	if t.SpellsError {
@@ -259,7 +259,11 @@ func (t *Tool) failed(opt *Options, err error) (*sdk.CallToolResult, error) {
 	if t.NamesRelation && e.Code == memory.Conflict {
 		f.Relation = e.Current
 	}
-	return f.result()
+	res, err := f.result()
+	if err != nil {
+		return nil, err
+	}
+	return aboutStored(res, e), nil
 }
 
 // Message returns the message of an error as a client receives it: bounded, with its hidden
