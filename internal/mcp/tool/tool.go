@@ -156,7 +156,11 @@ func (t *Tool) Handler(opt *Options) sdk.ToolHandler {
 		ctx = op.WithNotice(withProgress(ctx, req), said.add)
 		c := &Call{Invoker: t.reads(opt.Invoker), Options: opt, Session: req.Session,
 			Form: opt.FormFor(req.ClientInfo())}
-		out, err := t.Run(ctx, c, req.Params.Arguments)
+		args := req.Params.Arguments
+		if string(args) == "null" { // some clients have it for none
+			args = nil
+		}
+		out, err := t.Run(ctx, c, args)
 		if err == nil {
 			return t.result(out, c, &said)
 		}
