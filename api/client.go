@@ -130,8 +130,7 @@ func (c *Client) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 		return res, err
 	case sent && s.Effect != op.Read:
 		return nil, memory.Errorf(memory.Unknown,
-			"whether %s was done is not known, since its answer got lost (%w); look before you repeat it", s.Name,
-			lost.cause)
+			"whether this was done is not known, since the answer got lost (%w); look before you repeat it", lost.cause)
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("%s: %w", s.Name, ctx.Err())
 	}

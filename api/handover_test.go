@@ -183,6 +183,8 @@ func TestWhatAPatientClientRepeats(t *testing.T) {
 		client := NewClient(sock, &ClientOptions{Patience: time.Minute})
 		if err := c.call(client); memory.CodeOf(err) != c.code && (err != nil || c.code != "") {
 			t.Errorf("%s: %v, want code %q", c.name, err, c.code)
+		} else if err != nil && strings.Contains(err.Error(), c.name) {
+			t.Errorf("%v names an operation, which is not what the caller of a tool called", err)
 		}
 		client.Close()
 		if got := *keys.Load(); len(got) != c.requests || c.requests > 1 && got[0] != got[1] ||

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"emberd/memory"
 	"emberd/op"
@@ -170,4 +171,40 @@ func TestASecondImportNames(t *testing.T) {
 	if got := do(t, e, op.Show, &op.ShowRequest{ID: "line-1"}).Memory; got.ID != rec.ID {
 		t.Errorf("line-1 is %s, want %s", got.ID, rec.ID)
 	}
+}
+
+// TestArchivedElsewhereStaysArchivedUntilUsed runs the lifecycle over memories that another system had archived a moment
+// ago. Without a vault they keep their texts.
+func TestArchivedElsewhereStaysArchivedUntilUsed(t *testing.T) {
+	t.Parallel()
+	e, clock := newEngine(t)
+	var records []op.Record
+	for _, content := range []string{"used lately", "never used"} {
+		r := foreign(t, content)
+		r.Fields["created_at"] = jsonOf(t, clock.daysAgo(1))
+		r.Fields["stage"], r.Fields["meta"] = jsonOf(t, memory.Demoted), json.RawMessage(`{"cortexgraph_status":"archived"}`)
+		records = append(records, r)
+	}
+	records[0].Fields["last_used"] = jsonOf(t, clock.daysAgo(0.1))
+	do(t, e, op.Import, &op.ImportRequest{Foreign: true, Records: records})
+	clock.advance(time.Hour)
+	wantMoves(t, runs(t, e), map[string]int{})
+	for _, r := range records {
+		if m := look(t, e, r.ID); m.Status != "archived" || m.Stage != memory.Demoted {
+			t.Errorf("%q is %s, %s", m.Content, m.Status, m.Stage)
+		}
+	}
+	do(t, e, op.Touch, &op.TouchRequest{ID: string(records[1].ID)})
+	e.Lifecycle.ActivateUsed(t.Context())
+	wantStage(t, e, records[0].ID, memory.Demoted)
+	wantStage(t, e, records[1].ID, memory.Active)
+}
+
+func jsonOf(t testing.TB, v any) json.RawMessage {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }

@@ -97,6 +97,9 @@ type StageInputs struct {
 	// Coldest is the last stage that this one reaches, "" for the policy's: a text that
 	// has no place to go stays.
 	Coldest memory.Stage
+	// ArchivedElsewhere is since when the memory has its stage because another system had archived it, zero if
+	// none had: while it is demoted it does not become active by its age, only by a later use.
+	ArchivedElsewhere time.Time
 }
 
 func (f StageInputs) used() time.Time {
@@ -131,10 +134,15 @@ func (p Policy) due(f StageInputs, now time.Time) memory.Stage {
 		}
 		due = step.stage
 	}
-	if f.Stage.Cold() && stageRank(due) < stageRank(f.Stage) {
+	if (f.Stage.Cold() || f.rests()) && stageRank(due) < stageRank(f.Stage) {
 		return f.Stage
 	}
 	return due
+}
+
+// rests reports whether a demoted memory keeps what another system said of it, as it was not used since.
+func (f StageInputs) rests() bool {
+	return !f.ArchivedElsewhere.IsZero() && f.Stage == memory.Demoted && !f.Core && !f.LastUsed.After(f.ArchivedElsewhere)
 }
 
 // Next returns the stage that a memory goes to next if it is left alone, and when

@@ -125,6 +125,26 @@ func TestStageOfWhatWasBroughtBack(t *testing.T) {
 	}
 }
 
+// What another system archived stays, however young it is, until it is used here.
+func TestStageOfWhatAnotherSystemArchived(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		f    rekindle.StageInputs
+		want memory.Stage
+	}{
+		{"used before it came", rekindle.StageInputs{LastUsed: now.Add(-2 * day), ArchivedElsewhere: now.Add(-day)}, memory.Demoted},
+		{"never used", rekindle.StageInputs{ArchivedElsewhere: now.Add(-day)}, memory.Demoted},
+		{"used since", rekindle.StageInputs{LastUsed: now.Add(-time.Hour), ArchivedElsewhere: now.Add(-day)}, memory.Active},
+		{"core", rekindle.StageInputs{LastUsed: now.Add(-2 * day), ArchivedElsewhere: now.Add(-day), Core: true}, memory.Active},
+		{"old", rekindle.StageInputs{LastUsed: now.Add(-40 * day), ArchivedElsewhere: now.Add(-30 * day)}, memory.Archived},
+	} {
+		c.f.Stage, c.f.CreatedAt = memory.Demoted, now.Add(-3*day)
+		if got := rekindle.DefaultPolicy().Stage(c.f, now); got != c.want {
+			t.Errorf("%s: stage = %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
 // A text that a note cannot keep stays, and is demoted all the same.
 func TestStageOfATextWithNoPlaceToGo(t *testing.T) {
 	f := unused(memory.Active, 400*day)

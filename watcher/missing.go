@@ -35,6 +35,7 @@ const wholeFolder = 12
 // gone. Only Run uses it.
 type missingFiles struct {
 	grace  time.Duration
+	pass   bool // nothing is held back
 	byPath map[string]missingFile
 	frozen string    // why nothing is reported gone; empty when nothing is held back
 	since  time.Time // when the freeze began or last grew
@@ -48,8 +49,8 @@ type missingFile struct {
 	sure  bool   // the user, or an hour, confirms that it is deleted
 }
 
-func newMissingFiles(grace time.Duration) missingFiles {
-	return missingFiles{grace: grace, byPath: make(map[string]missingFile)}
+func newMissingFiles(grace time.Duration, pass bool) missingFiles {
+	return missingFiles{grace: grace, pass: pass, byPath: make(map[string]missingFile)}
 }
 
 // add records that a known file is not there.
@@ -109,7 +110,7 @@ func (a *missingFiles) pair(living iter.Seq[File]) {
 func (a *missingFiles) judge(known int, now time.Time) {
 	n := a.doubtful()
 	switch {
-	case n == 0:
+	case n == 0 || a.pass:
 		a.frozen = ""
 	case a.frozen != "" && now.Sub(a.since) >= thawAfter && 2*n <= known:
 		a.confirm()

@@ -9,7 +9,7 @@ import (
 
 // missingOf returns the absences of n files since noon.
 func missingOf(n int) *missingFiles {
-	a := newMissingFiles(defaultGrace)
+	a := newMissingFiles(defaultGrace, false)
 	for i, p := range numbered(n, "%d.md") {
 		a.add(File{Path: p, Inode: uint64(i + 1), Size: 10}, false, noon)
 	}
@@ -34,6 +34,15 @@ func TestWhenDeletionsAreHeldBack(t *testing.T) {
 		if got := a.frozen != ""; got != test.frozen {
 			t.Errorf("%d of %d missing: held back %v, want %v", test.missing, test.known, got, test.frozen)
 		}
+	}
+}
+
+func TestNothingIsHeldBackThatMayPass(t *testing.T) {
+	a := missingOf(massFiles + 1)
+	a.pass = true
+	a.judge(massFiles+1, noon)
+	if ready := a.ready(noon.Add(defaultGrace)); a.frozen != "" || len(ready) != massFiles+1 {
+		t.Errorf("%d are reported, held back for %q", len(ready), a.frozen)
 	}
 }
 
@@ -86,7 +95,7 @@ func TestWhenAFreezeEndsByItself(t *testing.T) {
 }
 
 func TestGraces(t *testing.T) {
-	a := newMissingFiles(defaultGrace)
+	a := newMissingFiles(defaultGrace, false)
 	a.add(File{Path: "file.md"}, false, noon)
 	a.add(File{Path: "folder/file.md"}, true, noon)
 	a.add(File{Path: "file.md"}, false, noon.Add(time.Second)) // seen missing again
@@ -125,7 +134,7 @@ func TestOnlyTheSameFileIsAMove(t *testing.T) {
 		"inode and time":   {File{Path: "new.md", Inode: 7, Size: 11, ModTime: 1, ChangeTime: 2}, ""},
 		"the file itself":  {old, ""},
 	} {
-		a := newMissingFiles(defaultGrace)
+		a := newMissingFiles(defaultGrace, false)
 		a.add(old, false, noon)
 		a.pair(slices.Values([]File{{Path: "other.md", Inode: 1}, test.found}))
 		if got := a.byPath["old.md"].moved; got != test.want {

@@ -55,6 +55,9 @@ type Options struct {
 	// get the same grace as others. Nil: nothing is known.
 	Known iter.Seq[File]
 
+	// Pass reports deletions however many there are at once. By default many are held back, see [Status.Frozen].
+	Pass bool
+
 	Grace  time.Duration // between a file's disappearance and its report; default 5 s
 	Poll   time.Duration // between scans where events cannot be had; default 30 s
 	Rescan time.Duration // between scans otherwise, give or take a quarter; default 30 min
@@ -166,7 +169,7 @@ func New(root string, opt *Options) (*Watcher, error) {
 		buffer:     newEventBuffer(),
 		known:      make(map[string]File),
 		tree:       make(tree),
-		absent:     newMissingFiles(o.Grace),
+		absent:     newMissingFiles(o.Grace, o.Pass),
 		held:       make(map[string]time.Time),
 		removed:    make(map[string]bool),
 		wall:       time.Now,

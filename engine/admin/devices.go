@@ -139,7 +139,8 @@ func (e *Admin) watchOnce(ctx context.Context) error {
 	const name = "devices"
 	device := e.Stm.Status().Device
 	opt := watcher.Options{Extensions: []string{".jsonl", ".json"}, Logger: e.Opt.Logger,
-		Ignore: []string{"/devices/" + device + ".json"}, Rescan: never, Poll: never}
+		Ignore: []string{"/devices/" + device + ".json"}, Rescan: never, Poll: never,
+		Pass: true} // a device that compacted removes many log files
 	alone := !e.hasOtherDevices()
 	if !alone {
 		opt.Rescan, opt.Poll = checkInterval, 0
@@ -155,9 +156,6 @@ func (e *Admin) watchOnce(ctx context.Context) error {
 			core.Nudge(e.NewFiles)
 		} else {
 			e.Stm.LookAtFiles() // which asks for a reading if one is damaged
-		}
-		if w.Status().Frozen != "" {
-			w.Confirm() // a device that compacted removes many log files
 		}
 		if alone && e.hasOtherDevices() {
 			return errCompany

@@ -207,8 +207,12 @@ func (e *Lifecycle) IsPrimary() bool {
 
 // FactsOf returns the facts that decide the stage of a memory.
 func FactsOf(r *stm.Row) rekindle.StageInputs {
-	return rekindle.StageInputs{ID: r.ID(), Stage: r.Stage(), Category: r.Category(), Core: r.Core(),
+	f := rekindle.StageInputs{ID: r.ID(), Stage: r.Stage(), Category: r.Category(), Core: r.Core(),
 		CreatedAt: r.CreatedAt(), LastUsed: r.LastUsed(), LastOpened: stm.LastOpened(r), Since: r.Changed("stage")}
+	if f.Stage == memory.Demoted && core.RowStatus(r) == "archived" {
+		f.ArchivedElsewhere = r.StampOf("stage").Time()
+	}
+	return f
 }
 
 // Policy returns the policy for the current vault: without one, no text can be archived.

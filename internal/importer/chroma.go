@@ -21,7 +21,7 @@ func Chroma(r io.Reader, o *Options) (*Result, error) {
 	if sqlite {
 		return nil, errDatabase
 	}
-	c := &chroma{builder: newBuilder("chroma", o), doc: newDocument(r), byName: map[string]memory.ID{}}
+	c := &chroma{builder: newBuilder("chroma", o), doc: newDocument(r), byName: map[string][]chromaID{}}
 	for {
 		t, err := c.doc.token()
 		if errors.Is(err, io.EOF) {
@@ -52,14 +52,21 @@ func isSQLite(r io.Reader) (io.Reader, bool) {
 type chroma struct {
 	*builder
 	doc    *document
-	byName map[string]memory.ID
+	byName map[string][]chromaID
 	links  []chromaLink
+}
+
+// chromaID is what has a name in a collection.
+type chromaID struct {
+	collection string // as the file calls it, "" if it does not say
+	id         memory.ID
 }
 
 // chromaLink is what a record says of related ones.
 type chromaLink struct {
 	from       memory.ID
-	collection string
+	collection string // where it is kept
+	source     string // as the file calls it
 	name       string
 	to         []string
 	at         Place
@@ -245,7 +252,7 @@ func (c *chroma) record(s record, at Place) {
 	}
 	m := c.blank()
 	m.Content = content
-	links := s.names("related_memories")
+	links, source := s.names("related_memories"), plain(s["collection"])
 	delete(s, "related_memories")
 	delete(s, "document") // a null beside the text that stood elsewhere
 	s.into(&m, c.o)
@@ -255,10 +262,10 @@ func (c *chroma) record(s record, at Place) {
 	m.ID = c.known(m.Collection, name, content)
 	m.Aliases = alsoKnown(m.ID, name)
 	if len(links) > 0 {
-		c.links = append(c.links, chromaLink{m.ID, m.Collection, name, links, at})
+		c.links = append(c.links, chromaLink{m.ID, m.Collection, source, name, links, at})
 	}
 	if name != "" {
-		c.byName[name] = m.ID
+		c.byName[name] = append(c.byName[name], chromaID{source, m.ID})
 	}
 	c.add(&m, at)
 }
@@ -267,9 +274,14 @@ func (c *chroma) record(s record, at Place) {
 func (c *chroma) relate() {
 	for _, link := range c.links {
 		for _, name := range link.to {
-			to, ok := c.byName[name]
-			if !ok {
-				to = c.known(link.collection, name, "") // which another file may have
+			found := c.named(name, link.source)
+			if len(found) > 1 {
+				c.note(link.at, "the related memory %.80q can be %d records, so this relation is left out", name, len(found))
+				continue
+			}
+			to := c.known(link.collection, name, "") // which another file may have
+			if len(found) == 1 {
+				to = found[0]
 			}
 			if to == link.from {
 				continue
@@ -278,4 +290,21 @@ func (c *chroma) relate() {
 				Type: memory.Related, Place: link.at})
 		}
 	}
+}
+
+// named returns the ids of the records with a name in a collection, or in the other ones if there is none in it.
+func (c *chroma) named(name, collection string) []memory.ID {
+	var here, elsewhere []memory.ID
+	for _, one := range c.byName[name] {
+		switch {
+		case one.collection != collection && !slices.Contains(elsewhere, one.id):
+			elsewhere = append(elsewhere, one.id)
+		case one.collection == collection && !slices.Contains(here, one.id):
+			here = append(here, one.id)
+		}
+	}
+	if len(here) > 0 {
+		return here
+	}
+	return elsewhere
 }

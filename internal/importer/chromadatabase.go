@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
-
-	"emberd/memory"
 )
 
 // ChromaDatabase reads chroma.sqlite3 of ChromaDB, or the folder that contains it, with all collections: documents,
@@ -13,7 +11,7 @@ import (
 // collection of a database other than the default one is called DATABASE/COLLECTION.
 func ChromaDatabase(ctx context.Context, name string, o *Options) (*Result, error) {
 	return readDatabase(ctx, "chroma", name, o, func(d *database) error {
-		c := &chromaDatabase{database: d, chroma: chroma{builder: d.builder, byName: map[string]memory.ID{}}}
+		c := &chromaDatabase{database: d, chroma: chroma{builder: d.builder, byName: map[string][]chromaID{}}}
 		if err := d.rows(ctx, c.tables(), c.query(), c.cell); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package importer
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // Payloads as mem0 and LlamaIndex write them.
@@ -21,5 +22,18 @@ func TestQdrantOfOtherWriters(t *testing.T) {
 	}
 	if two.Content != "Ben drinks coffee" || string(two.Meta["file_name"]) != `"tea.md"` || two.Meta["_node_content"] != nil {
 		t.Errorf("LlamaIndex: %q with meta %s", two.Content, two.Meta)
+	}
+}
+
+// A text that is there twice keeps the date that one of them has.
+func TestADateIsKept(t *testing.T) {
+	for _, text := range []string{"[2025-02-03] - likes tea\nlikes tea\n", "likes tea\n[2025-02-03] - likes tea\n"} {
+		h, err := ChatGPT(strings.NewReader(text), &Options{Now: noon})
+		if err != nil || len(h.Records) != 2 || h.Records[0].ID != h.Records[1].ID {
+			t.Fatalf("%q: %+v, %v", text, h, err)
+		}
+		if got := h.Records[1].CreatedAt; got.Format(time.DateOnly) != "2025-02-03" {
+			t.Errorf("%q: the last one was made at %v", text, got)
+		}
 	}
 }

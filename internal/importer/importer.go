@@ -90,9 +90,12 @@ type builder struct {
 	Result
 	system string // goes into ids
 	o      *Options
+	dates  map[memory.ID]time.Time // when memories were made, of those that the source says it of
 }
 
-func newBuilder(system string, o *Options) *builder { return &builder{system: system, o: o} }
+func newBuilder(system string, o *Options) *builder {
+	return &builder{system: system, o: o, dates: map[memory.ID]time.Time{}}
+}
 
 // fail notes something that does not come in.
 func (h *builder) fail(at Place, err error) {
@@ -127,6 +130,11 @@ func (h *builder) add(m *memory.Memory, at Place) bool {
 	if err := memory.CheckContent(m.Content); err != nil {
 		h.fail(at, err)
 		return false
+	}
+	if m.CreatedAt.IsZero() {
+		m.CreatedAt = h.dates[m.ID] // it is there twice
+	} else {
+		h.dates[m.ID] = m.CreatedAt
 	}
 	if m.CreatedAt.IsZero() {
 		m.CreatedAt = h.o.Now.Add(time.Duration(len(h.Records)) * time.Millisecond)

@@ -361,3 +361,28 @@ func checkHaul(t *testing.T, name string, h *Result) {
 		}
 	}
 }
+
+// An id means the record of the same collection, and one of another only where there is no other choice.
+func TestRelatedInTheSameCollection(t *testing.T) {
+	h, err := Chroma(strings.NewReader(`{"collections":[
+		{"name":"knowledge","ids":["u","1"],"documents":["one","two"],"metadatas":[{"related_memories":["1","only","both"]},null]},
+		{"name":"other","ids":["1","only","both"],"documents":["other one","only","b"]},
+		{"name":"third","ids":["both"],"documents":["c"]}]}`), &Options{Now: noon})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := map[memory.ID]string{}
+	for _, r := range h.Records {
+		text[r.ID] = r.Content
+	}
+	var got []string
+	for _, r := range h.Relations {
+		got = append(got, text[r.To])
+	}
+	if want := []string{"two", "only"}; !slices.Equal(got, want) {
+		t.Errorf("the relations lead to %q, want %q", got, want)
+	}
+	if len(h.Skips) != 1 || !h.Skips[0].Minor || !strings.Contains(h.Skips[0].Err.Error(), `"both" can be 2 records`) {
+		t.Errorf("told is %v", h.Skips)
+	}
+}

@@ -125,6 +125,7 @@ func TestTheFormDependsOnTheClient(t *testing.T) {
 	}{
 		{Agent, tool.Auto, "anything", "1", tool.Text},
 		{Agent, tool.Structured, "claude-code", "2.1.197", tool.Structured},
+		{Notes, "", "anything", "1", tool.Text},
 		{All, "", "codex-mcp-client", "0.154.0", tool.Text},
 		{Reference, "", "anything", "1", tool.Structured},
 		{Reference, "", "claude-code", "2.0.20", tool.Text},

@@ -33,6 +33,15 @@ func TestEveryBadParameterIsRefused(t *testing.T) {
 	}
 }
 
+// TestNullArgumentsAreNone calls a tool as clients do that write null for no arguments.
+func TestNullArgumentsAreNone(t *testing.T) {
+	s := newSession(t, newStore(t, newClock(), nil), Agent)
+	answer := s.ask("tools/call", json.RawMessage(`{"name":"memory_status","arguments":null}`))
+	if answer.Error != nil || strings.Contains(string(answer.Result), `"isError":true`) {
+		t.Errorf("it is answered with %s, %+v", answer.Result, answer.Error)
+	}
+}
+
 // owner is the profile that answers for a tool that several show.
 func owner(tool *checked) Profile { return tool.profiles[0] }
 

@@ -38,7 +38,7 @@ func Get(text []byte, path ...string) (any, bool, error) {
 }
 
 // Set returns text with members in the table at path. It replaces the values of keys that are there, adds the other
-// ones after them, and adds a table that is missing at the end.
+// ones after them, and adds a table that is missing at the end, from where Remove takes it without a trace.
 func Set(text []byte, members []Member, path ...string) ([]byte, error) {
 	want, err := decode(text)
 	if err != nil {
@@ -96,30 +96,40 @@ func without(text []byte, exprs []expression, path []string) []byte {
 }
 
 // trimGap removes the blank line before a table that was removed and that was followed by the end or by another
-// blank line.
+// blank line, and the end of the last line if the text had none. Without a line of the table's own, because it is in
+// braces, it returns out as it is.
 func trimGap(out, text []byte, exprs []expression, path []string) []byte {
 	first := slices.IndexFunc(exprs, func(e expression) bool { return begins(e.key, path) })
-	start := lineStart(text, exprs[first].start)
-	before, after := out[:start], out[start:]
-	gap := len(before) - len(bytes.TrimRight(before, "\r\n"))
-	nl := len(newline(text))
-	if gap < 2*nl || len(after) > 0 && !bytes.HasPrefix(after, []byte(newline(text))) {
+	if first < 0 {
 		return out
 	}
-	return slices.Delete(out, start-nl, start)
+	start, nl := lineStart(text, exprs[first].start), []byte(newline(text))
+	before, after := out[:start], out[start:]
+	if len(after) > 0 && !bytes.HasPrefix(after, nl) {
+		return out
+	}
+	kept := before
+	if blank, ok := bytes.CutSuffix(before, nl); ok && bytes.HasSuffix(blank, []byte("\n")) {
+		kept = blank
+	}
+	if len(after) == 0 && !bytes.HasSuffix(text, []byte("\n")) {
+		kept = bytes.TrimSuffix(kept, nl)
+	}
+	return slices.Concat(kept, after)
 }
 
-// appendTable returns text with a new table at the end, after a blank line.
+// appendTable returns text with a new table at the end, after a blank line. A text without the end of its last line
+// has none then, either.
 func appendTable(text []byte, members []Member, path []string) []byte {
 	nl := newline(text)
-	out := slices.Clone(text)
-	if len(out) > 0 && !bytes.HasSuffix(out, []byte("\n")) {
-		out = append(out, nl...)
+	table := strings.ReplaceAll(Table(members, path...), "\n", nl)
+	switch {
+	case len(text) == 0:
+		return []byte(table)
+	case bytes.HasSuffix(text, []byte("\n")):
+		return slices.Concat(text, []byte(nl), []byte(table))
 	}
-	if len(bytes.TrimSpace(out)) > 0 && !bytes.HasSuffix(out, []byte(nl+nl)) {
-		out = append(out, nl...)
-	}
-	return append(out, strings.ReplaceAll(Table(members, path...), "\n", nl)...)
+	return slices.Concat(text, []byte(nl+nl), []byte(strings.TrimSuffix(table, nl)))
 }
 
 // Table returns a table of TOML.

@@ -1,6 +1,8 @@
 package tomledit_test
 
 import (
+	"bytes"
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -54,7 +56,9 @@ func TestANewTable(t *testing.T) {
 	for before, after := range map[string]string{
 		"":                            table,
 		settings:                      settings + "\n" + table,
-		"a = 1":                       "a = 1\n\n" + table,
+		"a = 1":                       "a = 1\n\n" + strings.TrimSuffix(table, "\n"),
+		"a = 1\n\n\n\n":               "a = 1\n\n\n\n\n" + table,
+		"\n\n":                        "\n\n\n" + table,
 		"a = 1\r\n":                   "a = 1\r\n\r\n" + strings.ReplaceAll(table, "\n", "\r\n"),
 		"[mcp_servers]\n":             "[mcp_servers]\n\n" + table,
 		"[[tool]]\nmcp_servers = 1\n": "[[tool]]\nmcp_servers = 1\n\n" + table,
@@ -66,7 +70,7 @@ func TestANewTable(t *testing.T) {
 		if again := set(t, got); again != got {
 			t.Errorf("set again, it became\n%s", again)
 		}
-		if back := remove(t, got); strings.TrimRight(back, "\n") != strings.TrimRight(before, "\n") {
+		if back := remove(t, got); back != before {
 			t.Errorf("removed again, it is\n%q\nwant\n%q", back, before)
 		}
 	}
@@ -119,6 +123,76 @@ func TestRefusals(t *testing.T) {
 		if got, err := tomledit.Set([]byte(text), members, "mcp_servers", "emberd"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q became %q, %v; want an error with %q", text, got, err, want)
 		}
+	}
+}
+
+// A table in braces is not taken out: the braces can hold what is somebody else's.
+func TestRemoveRefusesBraces(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"mcp_servers = { emberd = { command = \"x\" } }\n",
+		"# mine\na = 1\nmcp_servers = { f = { command = \"f\" }, emberd = { command = \"x\" } } # all\n\n[t]\n",
+		"mcp_servers = { emberd.command = \"x\" }",
+	} {
+		if got, err := tomledit.Remove([]byte(text), "mcp_servers", "emberd"); !errors.Is(err, tomledit.ErrShape) {
+			t.Errorf("%q became %q, %v", text, got, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"mcp_servers.emberd = { command = \"x\" }\nmcp_servers.f = { command = \"f\" }\n": "mcp_servers.f = { command = \"f\" }\n",
+		"[mcp_servers]\nemberd = { command = \"x\" }\nf.command = \"f\"\n":                "[mcp_servers]\nf.command = \"f\"\n",
+	} {
+		if got := remove(t, text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
+
+// FuzzRemove feeds documents that nobody would write. What comes back lacks the table and is otherwise made of the
+// bytes that were there, in their order; a table that was added and is removed again leaves no trace.
+func FuzzRemove(f *testing.F) {
+	for _, text := range []string{
+		"", settings, settings + "\n" + table, "a = 1\r\n\r\n\r\n[mcp_servers.emberd]\r\nx = 1\r\n\r\n[b]",
+		"mcp_servers = { emberd = { command = \"x\" } }", "mcp_servers.emberd.x = '''\n[mcp_servers.emberd]\n'''",
+		"[[mcp_servers]]\n[mcp_servers.emberd]\n", "[ mcp_servers . 'emberd' ] # c\n[mcp_servers.emberd.env]\n# d",
+		"mcp_servers.emberd = []\n", "[[mcp_servers.emberd]]\na = nan\n[[mcp_servers.emberd]]\n",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := []string{"mcp_servers", "emberd"}
+		_, there, err := tomledit.Get(text, path...)
+		if err != nil {
+			return
+		}
+		removed, err := tomledit.Remove(text, path...)
+		if err == nil {
+			checkRemoved(t, text, removed, path)
+		}
+		added, err := tomledit.Set(text, members, path...)
+		if err != nil || there {
+			return
+		}
+		if !bytes.HasPrefix(added, text) {
+			t.Fatalf("with the table %q is %q", text, added)
+		}
+		if back, err := tomledit.Remove(added, path...); err != nil || !bytes.Equal(back, text) {
+			t.Fatalf("%q became %q and then %q (%v)", text, added, back, err)
+		}
+	})
+}
+
+func checkRemoved(t *testing.T, text, removed []byte, path []string) {
+	if _, ok, err := tomledit.Get(removed, path...); ok || err != nil {
+		t.Fatalf("%q became %q, where it still is (%v)", text, removed, err)
+	}
+	rest := text
+	for _, c := range removed {
+		i := bytes.IndexByte(rest, c)
+		if i < 0 {
+			t.Fatalf("%q became %q, which has other bytes", text, removed)
+		}
+		rest = rest[i+1:]
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"sync"
@@ -29,6 +30,9 @@ type stdio struct{ out *os.File }
 
 // maxMessage bounds a message, in bytes. The daemon takes a fourth of it in one request.
 const maxMessage = 16 << 20
+
+// byteOrderMark is what some programs begin their output with.
+const byteOrderMark = "\ufeff"
 
 // maxCalls bounds the calls that wait for their answer. The next one is read when one of
 // them is answered, so that a client that asks on without reading answers takes no memory.
@@ -67,8 +71,11 @@ type line struct {
 
 // scan hands out the lines of the input.
 func (c *stdioConn) scan(in *bufio.Reader) {
-	for {
+	for first := true; ; first = false {
 		text, n, err := cli.ReadLine(in, maxMessage)
+		if first {
+			text = bytes.TrimPrefix(text, []byte(byteOrderMark))
+		}
 		if n > 0 {
 			err = nil // what is before the end is a line as well
 		}
@@ -167,19 +174,31 @@ func (l line) message() (jsonrpc.Message, *refusal) {
 		no.Error.Code, no.Error.Message = jsonrpc.CodeParseError, "the line is no JSON; send a message in each line"
 		return nil, no
 	}
+	var head struct{ ID, Method, Result, Error json.RawMessage }
+	notObject := json.Unmarshal(l.text, &head)
 	msg, err := jsonrpc.DecodeMessage(l.text)
-	if err == nil {
+	switch {
+	case err != nil:
+		no.Error.Message = "the line is no message of JSON-RPC 2.0: " + err.Error()
+	case !exact(head.ID):
+		no.Error.Message = "the id is no whole number up to 2^53 and no text; number the messages from 1"
+	default:
 		return msg, nil
 	}
-	no.Error.Message = "the line is no message of JSON-RPC 2.0: " + err.Error()
-	var head struct{ ID, Method, Result, Error json.RawMessage }
-	if json.Unmarshal(l.text, &head) == nil {
+	if notObject == nil {
 		no.idle = head.Method == nil && (head.Result != nil || head.Error != nil)
 		if len(head.ID) > 0 && strings.ContainsRune(`"-0123456789`, rune(head.ID[0])) {
 			no.ID = head.ID
 		}
 	}
 	return nil, no
+}
+
+// exact reports whether an id comes back as it was sent. The library reads a number as a float64 and makes an int64
+// of it, which would answer 1.5 as 1, another call perhaps.
+func exact(id json.RawMessage) bool {
+	var n float64
+	return json.Unmarshal(id, &n) != nil || n == math.Trunc(n) && math.Abs(n) <= 1<<53
 }
 
 func (c *stdioConn) refuse(no *refusal) error {

@@ -151,6 +151,12 @@ func (r *storeImport) cortexGraphMemory(id string, object map[string]json.RawMes
 	if err := cortexGraphStatus(&m, status); err != nil {
 		return op.Record{}, err
 	}
+	if isAbsent(object["created_at"]) { // CortexGraph has it begin when it reads the line
+		m.CreatedAt = r.now
+		if !m.LastUsed.IsZero() && m.LastUsed.Before(r.now) {
+			m.CreatedAt = m.LastUsed
+		}
+	}
 	if err := r.checkForeign(&m); err != nil {
 		return op.Record{}, err
 	}

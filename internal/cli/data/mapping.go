@@ -402,10 +402,9 @@ func foreignID(sourceID string, id memory.ID) []string {
 	return alias
 }
 
-// importID gives a line the same id whenever it is imported: its own when that
-// is a UUID, else one derived from its collection, its text, and the source's
-// id or, without one, its time. The text is part of it because ids such as 1, 2,
-// 3 come back in the next file.
+// importID gives a line the same id whenever it is imported: its own when that is a UUID, else one derived from its
+// collection and the source's id. Of a number, such as 1, 2, 3, that comes back in the next file for something else
+// the text is part of it; without an id the text and the time are.
 func importID(req *op.SaveRequest, sourceID string) memory.ID {
 	if id, err := memory.ParseID(sourceID); err == nil {
 		return id
@@ -417,5 +416,9 @@ func importID(req *op.SaveRequest, sourceID string) memory.ID {
 	if own == "" && !req.CreatedAt.IsZero() {
 		own = req.CreatedAt.Format(time.RFC3339Nano)
 	}
-	return memory.DeriveID([]byte(strings.Join([]string{kind, req.Collection, own, req.Content}, "\x00")))
+	parts := []string{kind, req.Collection, own}
+	if kind == "time" || strings.Trim(own, "0123456789") == "" {
+		parts = append(parts, req.Content)
+	}
+	return memory.DeriveID([]byte(strings.Join(parts, "\x00")))
 }

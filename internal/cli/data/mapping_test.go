@@ -160,6 +160,9 @@ func TestImportIDs(t *testing.T) {
 			t.Errorf("%s: id %s, want %s", name, same, base)
 		}
 	}
+	if a, b := id(`{"content":"a","id":"GH-7"}`), id(`{"content":"b","id":"GH-7"}`); a != b {
+		t.Errorf("of another text GH-7 is %s, want %s", b, a)
+	}
 	for name, other := range map[string]string{
 		"another id":         id(`{"content":"a","id":"8"}`),
 		"another text":       id(`{"content":"b","id":"7"}`),

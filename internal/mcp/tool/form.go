@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -54,4 +55,6 @@ func (o *Options) FormFor(client *sdk.Implementation) Form {
 }
 
 // forModels reports whether models read the answers of the profile, and no other program.
-func (o *Options) forModels() bool { return o.Profile == Agent || o.Profile == All || o.Profile == "" }
+func (o *Options) forModels() bool {
+	return slices.Contains([]Profile{Agent, Notes, All, ""}, o.Profile)
+}
