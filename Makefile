@@ -250,11 +250,11 @@ mcp-conformance: build
 
 # What real clients give a model of an answer: Claude Code, Codex, OpenCode, Gemini CLI and
 # Copilot CLI, from npm as the lock file says (1.1 GB), run emberd mcp and ask mock model APIs,
-# each in a home of its own. Three minutes; Linux only.
+# each in a home of its own, and run its hooks in sessions one after the other. Five minutes; Linux only.
 clients: build
 	@command -v npm >/dev/null || { echo "make: npm is missing: install it to run the clients" >&2; exit 1; }
 	cd tools/clients && npm ci --ignore-scripts --loglevel=error
-	EMBERD_TEST_CLIENTS=1 go test -v -count=1 -timeout 10m -run '^(TestClients|TestPluginIsValid)$$' ./cmd/emberd
+	EMBERD_TEST_CLIENTS=1 go test -v -count=1 -timeout 10m -run '^(TestClients|TestClientHooks|TestPluginIsValid)$$' ./cmd/emberd
 
 # The same random calls to the reference memory server, from npm as the lock file says, and to emberd with its tools:
 # every answer is compared, and both graphs are moved to the other server. PEERS is the number of conversations, each
