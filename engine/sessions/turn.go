@@ -116,7 +116,8 @@ func (e *Sessions) add(ctx context.Context, req *op.HookRequest, k *capture.Kept
 			return !again
 		},
 	})
-	if code := memory.CodeOf(err); code == memory.Forgotten || code == memory.Secret {
+	switch memory.CodeOf(err) {
+	case memory.Forgotten, memory.Secret, memory.Forbidden: // a token that may only read
 		return nil, nil
 	}
 	if err != nil || res.Tx == "" {
