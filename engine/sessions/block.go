@@ -98,7 +98,8 @@ func line(m *memory.Memory) string {
 }
 
 // marks are the tags that end a block for the model, or for what reads transcripts, or stand for who speaks.
-var marks = regexp.MustCompile(`(?i)<(/?\s*(?:emberd-memory|private|hook_|system|untrusted_|session_context|user|human|assistant))`)
+var marks = regexp.MustCompile(`(?i)<(/?\s*(?:` + strings.Join([]string{"emberd-memory", "private", "hook_", "system",
+	"untrusted_", "session_context", "user", "human", "assistant"}, "|") + `))`)
 
 // inert returns a text on one line without such tags: their bracket is another character.
 func inert(text string) string { return marks.ReplaceAllString(answer.OneLine(text), "‹$1") }

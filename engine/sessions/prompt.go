@@ -105,7 +105,8 @@ func (e *Sessions) recall(ctx context.Context, req *op.HookRequest, told []memor
 	g := e.newGate(req, terms)
 	var out []op.Hit
 	for _, h := range res.Hits {
-		if len(out) < maxRecalled && h.Memory != nil && !slices.Contains(told, h.ID) && e.mayTell(req, &h) && g.passes(&h) {
+		if len(out) < maxRecalled && h.Memory != nil && !slices.Contains(told, h.ID) &&
+			e.mayTell(req, &h) && g.passes(&h) {
 			out = append(out, h)
 		}
 	}
