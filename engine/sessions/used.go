@@ -77,7 +77,8 @@ func (e *Sessions) uses(said, asked spoken, row *stm.Row, req *op.HookRequest) b
 	var rareOnes []string
 	for _, t := range e.Text.Query(content) {
 		g.surface[t.Text] = content[t.Start:t.End]
-		if said.words[t.Text] && !asked.words[t.Text] && g.rarity(t.Text) == rare && !slices.Contains(rareOnes, t.Text) {
+		if said.words[t.Text] && !asked.words[t.Text] && g.rarity(t.Text) == rare &&
+			!slices.Contains(rareOnes, t.Text) {
 			rareOnes = append(rareOnes, t.Text)
 		}
 	}
