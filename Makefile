@@ -36,7 +36,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/lifecycle/
 COVERED   = 80
 
-.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench bench-hook speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest note-edits mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients peers importers peers-cortexgraph lint check compiler install dist dist-check source formula deb deb-check clean docs-check
+.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench bench-hook hooks-harmless speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest note-edits mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients peers importers peers-cortexgraph lint check compiler install dist dist-check source formula deb deb-check clean docs-check
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -94,9 +94,20 @@ bench:
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m ./...
 	cd vectors/vek && go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
-# What a hook costs at a prompt, from the start of the program to its end, without a daemon.
+# What a hook costs at a prompt, from the start of the program to its end: without a daemon, and with one that has
+# 10,000 and 100,000 memories, where the daemon's own part stands beside it. Ten minutes.
 bench-hook:
 	go test -run '^$$' -bench '^BenchmarkHook$$' -benchtime 200x ./cmd/emberd
+	go test -run '^$$' -bench '^BenchmarkHookDaemon$$' -benchtime 1x -timeout 60m ./cmd/emberd
+
+# Calls of hooks in every bad case, as no daemon, one that hangs, or one that restarts: none may fail an agent. Ten
+# minutes. HOOK_CALLS is how many.
+HOOK_CALLS = 10000
+hooks-harmless:
+	@log=$$(mktemp); trap 'rm -f $$log' EXIT; \
+	EMBERD_TEST_HARMLESS=$(HOOK_CALLS) go test -count=1 -v -timeout 60m -run '^TestHooksAreHarmless$$' ./cmd/emberd >$$log 2>&1 || \
+		{ grep -A8 -e '--- FAIL' -e panic $$log | head -80; exit 1; }; \
+	grep ' calls of ' $$log
 
 # Searching, starting and indexing 10,000 and 100,000 notes beside SQLite's full-text search, in half an hour.
 speed:
@@ -250,11 +261,11 @@ mcp-conformance: build
 
 # What real clients give a model of an answer: Claude Code, Codex, OpenCode, Gemini CLI and
 # Copilot CLI, from npm as the lock file says (1.1 GB), run emberd mcp and ask mock model APIs,
-# each in a home of its own. Three minutes; Linux only.
+# each in a home of its own, and run its hooks in sessions one after the other. Five minutes; Linux only.
 clients: build
 	@command -v npm >/dev/null || { echo "make: npm is missing: install it to run the clients" >&2; exit 1; }
 	cd tools/clients && npm ci --ignore-scripts --loglevel=error
-	EMBERD_TEST_CLIENTS=1 go test -v -count=1 -timeout 10m -run '^(TestClients|TestPluginIsValid)$$' ./cmd/emberd
+	EMBERD_TEST_CLIENTS=1 go test -v -count=1 -timeout 10m -run '^(TestClients|TestClientHooks|TestPluginIsValid)$$' ./cmd/emberd
 
 # The same random calls to the reference memory server, from npm as the lock file says, and to emberd with its tools:
 # every answer is compared, and both graphs are moved to the other server. PEERS is the number of conversations, each

@@ -25,6 +25,7 @@ type clientRun struct {
 	*client
 	home string // which is the folder it works in, too
 	said string // the file that keeps what the client says to the server
+	asks string // the prompt
 	cmd  *exec.Cmd
 	out  bytes.Buffer
 }
@@ -33,7 +34,7 @@ type clientRun struct {
 // extra are more arguments of the client.
 func (c *client) start(ctx context.Context, t *testing.T, url string, server []string, extra ...string) *clientRun {
 	t.Helper()
-	r := &clientRun{client: c, home: t.TempDir()}
+	r := &clientRun{client: c, home: t.TempDir(), asks: "Recall what you know."}
 	r.said = filepath.Join(r.home, "said")
 	words := r.words(url, append([]string{"-c", `tee "$0" | exec "$@"`, r.said}, server...))
 	config := filepath.Join(r.home, c.file)
@@ -41,14 +42,18 @@ func (c *client) start(ctx context.Context, t *testing.T, url string, server []s
 		os.WriteFile(config, []byte(words(c.config)), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	r.cmd = exec.CommandContext(ctx, c.program(t))
-	for _, a := range slices.Concat(c.args, extra) {
+	r.launch(ctx, t, slices.Concat(c.args, extra), words)
+	return r
+}
+
+// launch starts the program in the home of the run, with words put into its arguments and its environment.
+func (r *clientRun) launch(ctx context.Context, t *testing.T, args []string, words func(string) string) {
+	t.Helper()
+	r.cmd = exec.CommandContext(ctx, r.program(t))
+	for _, a := range args {
 		r.cmd.Args = append(r.cmd.Args, words(a))
 	}
-	r.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + r.home, "NO_COLOR=1"}
-	for _, e := range c.env {
-		r.cmd.Env = append(r.cmd.Env, words(e))
-	}
+	r.cmd.Env = r.environ(words)
 	r.cmd.Dir, r.cmd.Stdout, r.cmd.Stderr = r.home, &r.out, &r.out
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	r.cmd.Cancel = func() error { return syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) } // the whole group
@@ -56,13 +61,21 @@ func (c *client) start(ctx context.Context, t *testing.T, url string, server []s
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	return r
+}
+
+// environ returns the environment of the client.
+func (r *clientRun) environ(words func(string) string) []string {
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + r.home, "NO_COLOR=1"}
+	for _, e := range r.env {
+		env = append(env, words(e))
+	}
+	return env
 }
 
 // words returns the function that puts the values of a run into a text. args are the arguments of
 // the shell that starts the server, and keeps what the client says to it.
 func (r *clientRun) words(url string, args []string) func(string) string {
-	values := map[string]string{"URL": url, "HOME": r.home, "PROMPT": "Recall what you know.",
+	values := map[string]string{"URL": url, "HOME": r.home, "PROMPT": r.asks,
 		"COMMAND": `"sh"`, "ARGS": jsonOf(args), "WORDS": jsonOf(append([]string{"sh"}, args...))}
 	return func(text string) string { return os.Expand(text, func(name string) string { return values[name] }) }
 }

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -93,8 +94,15 @@ func line(m *memory.Memory) string {
 		who = "a tool or the web, unconfirmed"
 	}
 	return fmt.Sprintf("- Recorded %s by %s: %s [%s]", m.CreatedAt.Format("2006-01-02"), who,
-		answer.OneLine(text.Truncate(m.Content, maxText)), m.ID.Short())
+		inert(text.Truncate(m.Content, maxText)), m.ID.Short())
 }
+
+// marks are the tags that end a block for the model, or for what reads transcripts, or stand for who speaks.
+var marks = regexp.MustCompile(`(?i)<(/?\s*(?:` + strings.Join([]string{"emberd-memory", "private", "hook_", "system",
+	"untrusted_", "session_context", "user", "human", "assistant"}, "|") + `))`)
+
+// inert returns a text on one line without such tags: their bracket is another character.
+func inert(text string) string { return marks.ReplaceAllString(answer.OneLine(text), "‹$1") }
 
 // digest returns what tells two blocks apart.
 func (b *block) digest() string {
@@ -132,7 +140,7 @@ func (b *block) within(room int) (lines []string, shown []op.Memory) {
 func (b *block) frame(fenced string) string {
 	about := "What emberd, the user's memory on this machine, has recorded"
 	if b.project != "" {
-		about += " of project " + answer.OneLine(b.project)
+		about += " of project " + inert(b.project)
 	}
 	return strings.Join([]string{Opening, about + ". " + howMore, fenced, Closing}, "\n")
 }

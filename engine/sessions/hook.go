@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"emberd/memory"
 	"emberd/op"
@@ -49,6 +51,13 @@ func checkRequest(req *op.HookRequest) error {
 		if strings.TrimSpace(of.value) == "" || len(of.value) > maxName {
 			return memory.Errorf(memory.Invalid, "%s has %d bytes; 1 to %d are needed", of.field, len(of.value),
 				maxName).At(of.field)
+		}
+	}
+	for _, of := range []struct{ field, value string }{
+		{"agent", req.Agent}, {"session", req.Session}, {"project", req.Project},
+	} {
+		if !utf8.ValidString(of.value) || strings.ContainsFunc(of.value, unicode.IsControl) {
+			return memory.Errorf(memory.Invalid, "%s has control characters", of.field).At(of.field)
 		}
 	}
 	if len(req.Project) > maxName {

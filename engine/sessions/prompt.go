@@ -163,10 +163,8 @@ func (e *Sessions) newGate(req *op.HookRequest, terms []analysis.Term) *gate {
 	for _, t := range terms {
 		g.surface[t.Text] = req.Prompt[t.Start:t.End]
 	}
-	for r := range e.Stm.Rows() {
-		if g.accept(r) {
-			g.of++
-		}
+	if g.of = e.Stm.OfProject(req.Project); req.Project != "" {
+		g.of += e.Stm.OfProject("")
 	}
 	return g
 }

@@ -46,6 +46,9 @@ type record struct {
 	file string
 }
 
+// errBroken says of a record that it is none, as after a fault of the disk. What was shown in the session is forgotten.
+var errBroken = errors.New("what is known about the session cannot be read")
+
 // digest returns 16 hex digits that stand for some texts.
 func digest(texts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(texts, "\x00")))
@@ -76,7 +79,7 @@ func (e *Sessions) recordOf(req *op.HookRequest) (*record, error) {
 		return r, nil
 	}
 	r, err := e.read(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errBroken) {
 		r = &record{Session: op.Session{ID: req.Session, Agent: req.Agent, Project: req.Project,
 			Started: e.began(req)}, Folder: req.Folder, file: name}
 	} else if err != nil {
@@ -115,9 +118,8 @@ func (e *Sessions) read(name string) (*record, error) {
 		return nil, err
 	}
 	r := &record{file: name}
-	if err := json.Unmarshal(raw, r); err != nil {
-		return nil, fmt.Errorf("what is known about the session of %s cannot be read: %w; remove the file, and only "+
-			"what was shown in that session is forgotten", name, err)
+	if err := json.Unmarshal(raw, r); err != nil || r.ID == "" {
+		return nil, fmt.Errorf("%w: %s: %w", errBroken, name, err)
 	}
 	return r, nil
 }
@@ -130,7 +132,7 @@ func (e *Sessions) write(r *record) error {
 	if err != nil {
 		return err
 	}
-	return durable.ReplaceFile(e.Opt.FS, filepath.Join(e.dir, r.file), raw)
+	return durable.ReplaceUnlisted(e.Opt.FS, filepath.Join(e.dir, r.file), raw)
 }
 
 // all returns the records of all sessions, newest first, and removes those beyond what is kept. The caller holds
@@ -147,7 +149,9 @@ func (e *Sessions) all() ([]*record, error) {
 		}
 		r := e.open[entry.Name()]
 		if r == nil {
-			if r, err = e.read(entry.Name()); err != nil {
+			if r, err = e.read(entry.Name()); errors.Is(err, errBroken) {
+				continue // the next event of the session replaces it
+			} else if err != nil {
 				return nil, err
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"emberd/memory"
 	"emberd/op"
@@ -98,19 +99,16 @@ type found struct {
 	disputed               []memory.Relation
 }
 
-// gather looks at every memory of the project and at core memories.
+// gather looks at every memory of the project and at core memories, in time in proportion to their number.
 func (e *Sessions) gather(project string) (f found) {
 	for r := range e.Stm.Rows() {
-		switch {
-		case r.Stage().Cold() || r.Project() != project && r.Project() != "" || e.Superseded(r):
-		case r.Core():
-			f.core = append(f.core, r)
-		case r.Section() == threads && r.Project() == project:
-			f.threads = append(f.threads, r)
-		case e.tellsOfProject(r, project):
-			f.project = append(f.project, r)
+		if r.Project() != project && r.Project() != "" {
+			continue
 		}
-		if r.MayRelate() && (r.Project() == project && project != "" || r.Core()) {
+		if !r.Stage().Cold() {
+			e.place(&f, r, project)
+		}
+		if (r.Core() || r.Project() == project && project != "") && r.MayRelate() {
 			f.disputed = append(f.disputed, e.disputes(r)...)
 		}
 	}
@@ -121,17 +119,39 @@ func (e *Sessions) gather(project string) (f found) {
 	return f
 }
 
-// tellsOfProject reports whether a memory is worth being told without a question.
-func (e *Sessions) tellsOfProject(r *stm.Row, project string) bool {
-	is := slices.ContainsFunc(notable(), r.HasTag)
-	if r.Project() != project || project == "" {
-		return is && r.Project() == ""
+// place adds a memory to where it is told. What only a tool or the web said is told nowhere.
+func (e *Sessions) place(f *found, r *stm.Row, project string) {
+	var to *[]*stm.Row
+	switch {
+	case r.Core():
+		to = &f.core
+	case r.Project() == project && r.Section() == threads:
+		to = &f.threads
+	case tellsOfProject(r, project):
+		to = &f.project
 	}
-	m, err := r.Memory()
-	if err != nil || m.DataOnly() || OnProbation(r) && !is {
+	if to != nil && !e.Superseded(r) && !dataOnly(r) {
+		*to = append(*to, r)
+	}
+}
+
+// dataOnly is [memory.Memory.DataOnly] of a row.
+func dataOnly(r *stm.Row) bool {
+	if origin := r.Value("origin"); string(origin) != `"tool"` && string(origin) != `"web"` {
 		return false
 	}
-	return is || m.Importance > leastImportance
+	m, err := r.Memory()
+	return err != nil || m.DataOnly()
+}
+
+// tellsOfProject reports whether a memory is worth being told without a question.
+func tellsOfProject(r *stm.Row, project string) bool {
+	is := slices.ContainsFunc(notable(), r.HasTag)
+	if is || r.Project() != project || project == "" {
+		return is
+	}
+	importance, err := strconv.ParseFloat(string(r.Value("importance")), 64)
+	return err == nil && importance > leastImportance && !OnProbation(r)
 }
 
 // best sorts memories by tags and by their score: how much, and how lately, they were used.

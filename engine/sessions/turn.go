@@ -15,7 +15,7 @@ import (
 
 const (
 	maxKept = 12 // memories of a session
-	// probationStrength is the strength of what a hook kept: it fades twice as fast as what somebody saved.
+	// probationStrength is the strength of what a hook kept: its score is half that of what somebody saved.
 	probationStrength = 0.5
 	maxQuote          = 1000 // characters
 )
@@ -118,7 +118,8 @@ func (e *Sessions) add(ctx context.Context, req *op.HookRequest, k *capture.Kept
 			return !again
 		},
 	})
-	if code := memory.CodeOf(err); code == memory.Forgotten || code == memory.Secret {
+	switch memory.CodeOf(err) {
+	case memory.Forgotten, memory.Secret, memory.Forbidden: // a token that may only read
 		return nil, nil
 	}
 	if err != nil || res.Tx == "" {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
 )
@@ -33,7 +34,9 @@ func (e *Sessions) countUses(ctx context.Context, req *op.HookRequest, fresh []o
 	if err != nil || len(used) == 0 || e.Opt.Hooks.Recall == RecallShadow {
 		return err
 	}
-	_, err = e.Learn.Observe(ctx, &op.ObserveRequest{IDs: used})
+	if _, err = e.Learn.Observe(ctx, &op.ObserveRequest{IDs: used}); memory.CodeOf(err) == memory.Forbidden {
+		return nil // a token that may only read
+	}
 	return err
 }
 

@@ -21,6 +21,7 @@ package hookrun
 import (
 	"context"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"slices"
@@ -74,6 +75,7 @@ func Main(args []string) {
 
 // Run does what a hook does, where the flags have been read: args are the agent and perhaps the event.
 func Run(app *cli.App, args []string) {
+	log.SetOutput(io.Discard) // package net/http would write of a socket that is no daemon's
 	// Else an agent that does not read the answer ends the process by SIGPIPE.
 	signal.Ignore(syscall.SIGPIPE)
 	h := &hook{started: time.Now(), app: app, in: os.Stdin, out: os.Stdout, limit: make(chan time.Duration, 1)}

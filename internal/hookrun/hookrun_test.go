@@ -409,3 +409,25 @@ func TestBounded(t *testing.T) {
 		t.Errorf("the last answer is there twice: %+v", got)
 	}
 }
+
+// Copilot CLI writes a turn after it has told of its end.
+func TestLateTranscript(t *testing.T) {
+	t.Parallel()
+	at := home(t)
+	r := listen(t, at)
+	file := filepath.Join(t.TempDir(), "events.jsonl")
+	line := `{"type":"user.message","id":"1","data":{"content":"We use Redis."}}` + "\n"
+	written := make(chan error, 1)
+	go func() {
+		time.Sleep(writtenWait / 6)
+		written <- os.WriteFile(file, []byte(line), 0o600)
+	}()
+	run(t, at, fmt.Sprintf(`{"sessionId":"s","cwd":"/","transcriptPath":%q}`, file), "copilot", "agentStop")
+	if err := <-written; err != nil {
+		t.Fatal(err)
+	}
+	got := r.told()
+	if len(got) != 1 || len(got[0].Messages) != 1 || got[0].Messages[0].Text != "We use Redis." {
+		t.Errorf("the daemon is told %+v, want what was written late", got)
+	}
+}

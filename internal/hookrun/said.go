@@ -3,7 +3,9 @@ package hookrun
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"os"
 	"strings"
+	"time"
 
 	"emberd/internal/hooks"
 	"emberd/internal/transcript"
@@ -20,12 +22,32 @@ const (
 func said(e *hooks.Event) []op.SessionMessage {
 	messages := e.Request.Messages
 	if len(messages) == 0 {
+		awaitWritten(e)
 		messages = transcriptOf(e.Request.Agent, e.Transcript)
 	}
 	if e.Request.Event == op.HookTurn {
 		messages = transcript.LastTurn(messages)
 	}
 	return bounded(withLast(messages, e.Last))
+}
+
+// writtenWait bounds how long the end of a turn waits for its transcript.
+const writtenWait = 300 * time.Millisecond
+
+// awaitWritten waits until the transcript of a turn changes, if the event does not say the last answer itself. Copilot
+// CLI 1.0.102 writes the turn within 100 ms of the event, and the first one of a session to a file that is not there
+// before.
+func awaitWritten(e *hooks.Event) {
+	if e.Request.Event != op.HookTurn || e.Transcript == "" || e.Last != "" {
+		return
+	}
+	before, _ := os.Stat(e.Transcript) // nil if it is not there
+	for end := time.Now().Add(writtenWait); time.Now().Before(end); time.Sleep(writtenWait / 30) {
+		now, err := os.Stat(e.Transcript)
+		if err == nil && (before == nil || now.Size() != before.Size()) {
+			return
+		}
+	}
 }
 
 // withLast adds the last answer unless it is among the messages.

@@ -42,13 +42,7 @@ func (m *MemorySet) Counts() Counts {
 	}
 	m.Table.placing.Lock()
 	defer m.Table.placing.Unlock()
-	t := &m.Table.tally
-	if !t.begun {
-		*t = newTally()
-		for r := range m.Rows() {
-			t.add(r)
-		}
-	}
+	t := m.tally()
 	if t.vague {
 		t.oldest, t.newest, t.vague = 0, 0, false
 		for r := range m.Rows() {
@@ -56,6 +50,29 @@ func (m *MemorySet) Counts() Counts {
 		}
 	}
 	return t.counts()
+}
+
+// OfProject counts the live memories of a project, "" for those of none. It takes no time after the first call, nor
+// after the first of [MemorySet.Counts], unless only some memories are seen.
+func (m *MemorySet) OfProject(project string) int {
+	if m.Sees != nil {
+		return m.count(func(r *Row) bool { return r.Project() == project })
+	}
+	m.Table.placing.Lock()
+	defer m.Table.placing.Unlock()
+	return m.tally().projects[project]
+}
+
+// tally returns the counts, which the caller has locked. The first call looks at all live memories.
+func (m *MemorySet) tally() *counter {
+	t := &m.Table.tally
+	if !t.begun {
+		*t = newTally()
+		for r := range m.Rows() {
+			t.add(r)
+		}
+	}
+	return t
 }
 
 func newTally() counter {
