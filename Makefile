@@ -262,7 +262,8 @@ peers:
 	EMBERD_TEST_PEERS=$(PEERS) go test -v -count=1 -timeout 20m -run '^TestPeers$$' ./cmd/emberd
 
 # The tests that CortexGraph has of its tools, from PyPI, against emberd with its tools. SHIM_WORDS=any compares no
-# messages of errors. Some fail, for the reasons in docs/coming-from.md.
+# messages of errors. It succeeds if exactly the tests of tools/peers/cortexgraph.differences fail: docs/coming-from.md has
+# the reasons.
 peers-cortexgraph: build
 	tools/peers/cortexgraph bin/emberd
 

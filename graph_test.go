@@ -74,9 +74,9 @@ func graph() map[string]edges {
 		"engine/admin": {
 			ours: []string{
 				"compaction", "engine/agents", "engine/cleanup", "engine/core", "engine/health",
-				"engine/lifecycle", "engine/listnotes", "engine/memories", "engine/notes", "engine/notesync",
+				"engine/lifecycle", "engine/listnotes", "engine/memories", "engine/notes", "engine/notesync", "engine/notewrite",
 				"engine/promote", "engine/purge", "engine/semantic", "engine/storage", "engine/textmerge",
-				"internal/access", "internal/contain", "internal/durable", "internal/ledger", "internal/metrics",
+				"internal/access", "internal/contain", "internal/durable", "internal/ledger", "internal/metrics", "internal/notejournal",
 				"internal/when", "memory", "op",
 				"rekindle", "stm", "watcher",
 			},

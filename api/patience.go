@@ -22,6 +22,10 @@ const (
 	longestPause = 100 * time.Millisecond
 )
 
+// mostRefused is how often a request is sent that a daemon refuses unread because it stops. A daemon that starts
+// again refuses one for a few milliseconds.
+const mostRefused = 4
+
 // patience bounds how long calls wait for a daemon that is away.
 type patience struct {
 	most time.Duration
@@ -33,7 +37,7 @@ type patience struct {
 // reports whether the daemon may have got it, as [Client.attempt] does.
 func (c *Client) attempts(ctx context.Context, s *op.Spec, out *sent, idle *idleWatchdog) (any, bool, error) {
 	until, pause, sent := time.Now().Add(c.away.most), firstPause, false
-	for again := false; ; again = true {
+	for tries := 1; ; tries++ {
 		res, now, err := c.attempt(ctx, s, out, idle)
 		if !lostToRestart(err) {
 			c.away.lost.Store(false)
@@ -43,8 +47,9 @@ func (c *Client) attempts(ctx context.Context, s *op.Spec, out *sent, idle *idle
 		switch {
 		case sent && s.Effect != op.Read && out.header.Get(headerKey) == "":
 			return res, sent, err
-		case !again && sent && c.away.most == 0: // a daemon that starts again may hang up once
+		case tries == 1 && sent && c.away.most == 0: // a daemon that starts again may hang up once
 			continue
+		case tries < mostRefused && wasRefused(err) && sleep(ctx, pause): // nothing was done
 		case !c.away.wait(ctx, until, pause):
 			return res, sent, err
 		}
@@ -58,12 +63,23 @@ func (p *patience) wait(ctx context.Context, until time.Time, pause time.Duratio
 		p.lost.Store(p.most > 0)
 		return false
 	}
+	return sleep(ctx, pause)
+}
+
+// sleep waits for a pause, and reports whether ctx did not end before.
+func sleep(ctx context.Context, pause time.Duration) bool {
 	select {
 	case <-time.After(pause):
 		return true
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// wasRefused reports whether a daemon that stops refused a request unread.
+func wasRefused(err error) bool {
+	lost, ok := errors.AsType[*lostError](err)
+	return ok && errors.Is(lost.cause, errNotTaken)
 }
 
 // lostToRestart reports whether there is no answer in the way of a daemon that is away or goes: nobody listens, or

@@ -66,7 +66,8 @@ func problemOf(err error) op.Problem {
 	default:
 		e = memory.Errorf(memory.Internal, "emberd met a fault of its own; its log tells more")
 	}
-	p := op.Problem{Status: statusOf(e.Code), Detail: e.Message, Code: e.Code, Field: e.Field, Current: e.Current}
+	p := op.Problem{Status: statusOf(e.Code), Detail: e.Message, Code: e.Code, Field: e.Field, Current: e.Current,
+		Stored: e.Stored}
 	if r, ok := errors.AsType[*refusal](err); ok {
 		p.Status = r.status
 	}
@@ -78,7 +79,7 @@ func problemOf(err error) op.Problem {
 func errorFrom(status int, body []byte) error {
 	var p op.Problem
 	if json.Unmarshal(body, &p) == nil && p.Code != "" {
-		return &memory.Error{Code: p.Code, Message: p.Detail, Field: p.Field, Current: p.Current}
+		return &memory.Error{Code: p.Code, Message: p.Detail, Field: p.Field, Current: p.Current, Stored: p.Stored}
 	}
 	// net/http answers requests that it cannot parse in plain text.
 	answer := strconv.Itoa(status) + " " + http.StatusText(status)

@@ -60,6 +60,7 @@ func TestErrorsSurviveTheWire(t *testing.T) {
 		want := memory.Errorf(code, "a sentence about %s with \"quotes\", <signs> and 日本語", code).At("field")
 		if code == memory.Conflict {
 			want.Current = "rev-7"
+			want.About("a.md", "b: c.md")
 		}
 		failure = fmt.Errorf("wrapped: %w", want)
 		_, err := op.Save.Call(t.Context(), c, &op.SaveRequest{Content: "x"})
@@ -68,7 +69,7 @@ func TestErrorsSurviveTheWire(t *testing.T) {
 			t.Errorf("%s arrived as %#v", code, err)
 			continue
 		}
-		if got.Message != want.Message || got.Field != want.Field || got.Current != want.Current {
+		if got.Message != want.Message || got.Field != want.Field || got.Current != want.Current || got.Error() != want.Error() {
 			t.Errorf("%s arrived as %+v, want %+v", code, got, want)
 		}
 	}

@@ -70,11 +70,25 @@ func BenchmarkRekindle(b *testing.B) {
 
 // BenchmarkSearchColdTier searches 10,000 memories of which all are archived, or none.
 func BenchmarkSearchColdTier(b *testing.B) {
+	coldTier(b, 10_000, func(d *desk, query string) {
+		do(b, d.Engine, op.Search, &op.SearchRequest{Query: query, Limit: 10, Track: new(bool)})
+	})
+}
+
+// BenchmarkVerifyColdTier verifies claims among 1,000 memories of which all are archived, or none.
+func BenchmarkVerifyColdTier(b *testing.B) {
+	coldTier(b, 1_000, func(d *desk, claim string) {
+		do(b, d.Engine, op.Verify, &op.VerifyRequest{Claim: claim, Track: new(bool)})
+	})
+}
+
+// coldTier asks n memories for parts of their texts, with all archived and with none.
+func coldTier(b *testing.B, n int, ask func(d *desk, text string)) {
 	for _, cold := range []bool{false, true} {
 		b.Run(fmt.Sprintf("archived=%t", cold), func(b *testing.B) {
 			d := shelf(b, nil)
 			d.Logger = slog.New(slog.DiscardHandler)
-			ids := d.turns(10_000)
+			ids := d.turns(n)
 			if cold {
 				for some := range slices.Chunk(ids, 500) {
 					got, err := d.Engine.Lifecycle.Archive(b.Context(), d.to(memory.Archived, some...), "", keeper(), "")
@@ -84,7 +98,7 @@ func BenchmarkSearchColdTier(b *testing.B) {
 				}
 			}
 			for i := 0; b.Loop(); i++ {
-				do(b, d.Engine, op.Search, &op.SearchRequest{Query: turn(i * 37 % 10_000)[4:60], Limit: 10, Track: new(bool)})
+				ask(d, turn(i * 37 % n)[4:60])
 			}
 		})
 	}

@@ -111,7 +111,7 @@ func Open(opt core.Options) (*Engine, error) {
 	e.Purge.LoadHeld()
 	e.Storage.LoadBackups()
 	e.Texts.Open()
-	e.Promote.OpenNoteWriter()
+	e.Promote.OpenNoteWriter(e.NoteWrite.Wrote)
 	if e.Semantic.Meaning != nil {
 		e.Semantic.Meaning.Digest, e.Semantic.Meaning.Vitals = e.Semantic.MemoryDigest, &e.Vitals
 	}

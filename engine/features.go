@@ -133,6 +133,6 @@ func (f *Features) wireMaintenance(v *core.View, s *state) {
 	f.Purge = &purge.Purge{View: v, State: &s.purge, Cleanup: f.Cleanup, Health: f.Health, Lists: f.Lists,
 		NoteWrite: f.NoteWrite, Promote: f.Promote, Semantic: f.Semantic, Sync: f.Sync}
 	f.Admin = &admin.Admin{View: v, State: &s.admin, Agents: f.Agents, Cleanup: f.Cleanup, Lifecycle: f.Lifecycle,
-		Lists: f.Lists, Notes: f.Notes, Sync: f.Sync, Promote: f.Promote, Purge: f.Purge, Semantic: f.Semantic,
-		Storage: f.Storage, Texts: f.Texts}
+		Lists: f.Lists, Notes: f.Notes, NoteWrite: f.NoteWrite, Sync: f.Sync, Promote: f.Promote, Purge: f.Purge,
+		Semantic: f.Semantic, Storage: f.Storage, Texts: f.Texts}
 }

@@ -99,6 +99,13 @@ func TestAUserWhoSavesMeanwhile(t *testing.T) {
 	if got := h.note(t, "Agents/a.md"); got != "one\n\ntwo\nthe user's\n" {
 		t.Errorf("the note is %q", got)
 	}
+	gone := do(t, e, op.NoteWrite, &op.NoteWriteRequest{Path: "Agents/gone.md", Text: "x"})
+	if err := os.Remove(filepath.Join(h.Vaults[0], gone.Path)); err != nil {
+		t.Fatal(err)
+	}
+	if u := undo(t, e, gone.Tx); u.Items[0].Action != "left" || !strings.Contains(u.Items[0].Reason, "moved or deleted since") {
+		t.Errorf("undo of a note that is gone answered %+v", u)
+	}
 	h.ms.Store(time.Now().UnixMilli())
 	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "Agents/a.md", Text: "x"}), memory.Busy, "changed in the last few seconds, and somebody may be at work in it; try again in")
 }
@@ -132,8 +139,8 @@ func TestNoteAppend(t *testing.T) {
 		})
 	}
 	_, e := agentDesk(t, map[string]string{"Agents/a.md": "# A\n## X\n# B\n## X\n", "Agents/open.md": "```\ncode\n"})
-	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "a", Heading: "X", Text: "x"}), memory.Ambiguous, `write those above it too, as in "A#X"`)
-	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "a", Heading: "Y", Text: "x"}), memory.NotFound, `it has "A", "A#X", "B", "B#X"`)
+	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "a", Heading: "X", Text: "x"}), memory.Ambiguous, "write those above it too, as in Plan#Steps")
+	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "a", Heading: "Y", Text: "x"}), memory.NotFound, "not found among the 4 headings of the note")
 	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "open", Text: "x"}), memory.Conflict, "code block or comment that is not closed")
 	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "a", Text: " \n"}), memory.Invalid, "missing text")
 	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "none", Text: "x"}), memory.NotFound, "none")
@@ -182,18 +189,22 @@ func TestNoteEdit(t *testing.T) {
 	}
 	_, e := agentDesk(t, map[string]string{"Agents/a.md": note})
 	for why, req := range map[string]op.NoteEditRequest{
-		"contains the text 2 times, and count is 1": {Find: "red", Replace: "x"},
-		"contains the text 2 times, and count is 3": {Find: "red", Replace: "x", Count: 3},
-		`text "green" not found in the note`:        {Find: "green"},
-		"missing find":                              {},
-		"find and heading cannot be combined":       {Find: "x", Heading: "Plan", Text: new("")},
-		"heading requires text":                     {Heading: "Plan"},
-		"text requires heading":                     {Text: new("")},
-		"are the same text":                         {Find: "x", Replace: "x"},
-		"invalid property \"memory-id\"":            {Set: map[string]json.RawMessage{"memory-id": raw(`"x"`)}},
-		"invalid value of property":                 {Set: map[string]json.RawMessage{"x": raw(`{}`)}},
-		"would not be valid YAML":                   {Find: "tags: [a]", Replace: "tags: [a"},
-		"has changed since":                         {Find: "z", Replace: "w", Digest: "0123456789abcdef"},
+		"contains the text 2 times, and count is 1":   {Find: "red", Replace: "x"},
+		"contains the text 2 times, and count is 3":   {Find: "red", Replace: "x", Count: 3},
+		`text "green" not found in the note`:          {Find: "green"},
+		"missing find":                                {},
+		"find and heading cannot be combined":         {Find: "x", Heading: "Plan", Text: new("")},
+		"heading requires text":                       {Heading: "Plan"},
+		"text requires heading":                       {Text: new("")},
+		"are the same text":                           {Find: "x", Replace: "x"},
+		"property \"y\", which YAML reads as a value": {Set: map[string]json.RawMessage{"y": raw(`"x"`)}},
+		"property \"true\", which YAML reads":         {Unset: []string{"true"}},
+		"\"Memory-Id\"; memory-id and emberd":         {Unset: []string{"Memory-Id"}},
+		"property \"1a\"; begin with a letter":        {Set: map[string]json.RawMessage{"1a": raw(`"x"`)}},
+		"invalid property \"memory-id\"":              {Set: map[string]json.RawMessage{"memory-id": raw(`"x"`)}},
+		"invalid value of property":                   {Set: map[string]json.RawMessage{"x": raw(`{}`)}},
+		"would not be valid YAML":                     {Find: "tags: [a]", Replace: "tags: [a"},
+		"has changed since":                           {Find: "z", Replace: "w", Digest: "0123456789abcdef"},
 	} {
 		req.Path = "Agents/a.md"
 		if err := refused(t, e, op.NoteEdit, &req); !strings.Contains(err.Error(), why) {
@@ -256,7 +267,13 @@ func TestWhereAgentsDoNotWrite(t *testing.T) {
 		"---\na: <% tp.file %>\n---\nx":                "Templater",
 		"---\na: [\n---\nx":                            "valid YAML",
 		"the key is AKIAIOSFODNN7EXAMPL2 and " + "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEZ": "credential",
-		"a\x00b": "not UTF-8",
+		"a\x00b": "U+0000",
+		"a\xffb": "not UTF-8",
+		"---\nMemory-ID: " + string(m.ID) + "\n---\nx":       "leave them out",
+		"---\n\"MEMORY-ID \": " + string(m.ID) + "\n---\nx":  "leave them out",
+		"---\nEmberd: core\n---\nx":                          "leave them out",
+		"---\n<<: {memory-id: " + string(m.ID) + "}\n---\nx": "leave them out",
+		"---\na: &a {memory-id: x}\n<<: [*a]\n---\nx":        "leave them out",
 	} {
 		if err := refused(t, e, op.NoteWrite, &op.NoteWriteRequest{Path: "Agents/x.md", Text: text}); !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: %v, want %q", text, err, why)
@@ -321,7 +338,7 @@ func TestNoteMove(t *testing.T) {
 func TestAMoveThatWouldTouchOtherNotes(t *testing.T) {
 	t.Parallel()
 	h, e := agentDesk(t, map[string]string{"Agents/Plan.md": "x\n", "Private/a.md": "[[Plan]]\n", "Agents/b.md": "[[Plan]]\n"})
-	wantCode(t, refused(t, e, op.NoteMove, &op.NoteMoveRequest{Path: "Plan", To: "Agents/New.md"}), memory.Forbidden, `in 1 notes outside of the folders for agents (Memories/, Agents/), such as "Private/a.md"`)
+	wantCode(t, refused(t, e, op.NoteMove, &op.NoteMoveRequest{Path: "Plan", To: "Agents/New.md"}), memory.Forbidden, "in 1 notes outside of the folders for agents (Memories/, Agents/); ask the user")
 	wantCode(t, refused(t, e, op.NoteMove, &op.NoteMoveRequest{Path: "Plan", To: "Agents/b.md"}), memory.Conflict, "choose another path")
 	wantCode(t, refused(t, e, op.NoteMove, &op.NoteMoveRequest{Path: "Plan", To: "Agents/plan.md"}), memory.Conflict, "capitals alone")
 	wantFiles(t, h, "Agents/Plan.md", "Agents/b.md", "Private/a.md")
@@ -429,11 +446,20 @@ func TestNoteChangesAfterARestart(t *testing.T) {
 	if len(all.Entries) != 1 || all.Entries[0].Tx != done.Tx || !slices.Equal(all.Entries[0].Notes, []string{"Agents/a.md"}) {
 		t.Errorf("the journal is %+v", all)
 	}
+	h.ms.Store(time.Now().UnixMilli() + 1) // what changed before was changed a moment ago
+	e = h.restart(t, e)
+	undo(t, e, do(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "Agents/a.md", Text: "at once"}).Tx)
+	h.ms.Store(time.Now().UnixMilli() + 1)
+	e = h.restart(t, e)
+	h.write(t, "Agents/a.md", h.note(t, "Agents/a.md"))
+	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "Agents/a.md", Text: "x"}), memory.Busy, "somebody may be at work in it")
+	h.advance(time.Hour)
 	undo(t, e, "")
 	if got := h.note(t, "Agents/a.md"); got != "x\n" {
 		t.Errorf("the note is %q", got)
 	}
 	saved := save(t, e, "later")
+	h.advance(time.Second)
 	done = do(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "Agents/a.md", Text: "again"})
 	if u := undo(t, e, ""); u.Entry.Tx != done.Tx {
 		t.Errorf("undone is %+v, want the latest change", u)

@@ -109,6 +109,7 @@ func TestARefusedDecisionLeavesTheItemOpen(t *testing.T) {
 		says     string
 	}{
 		{pair, op.DecideMerge, memory.Conflict, "do not say the same"},
+		{pair, op.DecideForget, memory.Invalid, "one may be true"},
 		{pair, "burn", memory.Invalid, "decision is"},
 		{pair, op.DecideForgetOne + string(other.ID), memory.Invalid, "none of those"},
 		{pair, op.DecideForgetOne + "x", memory.NotFound, `no memory is known as "x"`},

@@ -3,6 +3,7 @@ package memory
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"emberd/internal/text"
@@ -38,7 +39,10 @@ type Error struct {
 	Field   string // the request field at fault, or ""
 	// Current is the revision that holds now, set with Conflict.
 	Current string
-	cause   error
+	// Stored are names out of the store, such as paths of notes, that the message is about and leaves out, because
+	// anybody may have chosen them. What a model reads marks them as stored text.
+	Stored []string
+	cause  error
 }
 
 // Errorf makes an Error; a %w verb keeps the cause.
@@ -53,7 +57,24 @@ func (e *Error) At(field string) *Error {
 	return e
 }
 
-func (e *Error) Error() string { return e.Message }
+// maxStored is how many names an error has.
+const maxStored = 10
+
+// About adds stored names that the error is about, the first ten, and returns e.
+func (e *Error) About(names ...string) *Error {
+	e.Stored = append(e.Stored, names...)
+	e.Stored = e.Stored[:min(maxStored, len(e.Stored))]
+	return e
+}
+
+// Error returns the message with the stored names behind it.
+func (e *Error) Error() string {
+	text := e.Message
+	for i, name := range e.Stored {
+		text += [2]string{": ", ", "}[min(i, 1)] + strconv.Quote(name)
+	}
+	return text
+}
 
 // Unwrap returns the cause given to Errorf, if any.
 func (e *Error) Unwrap() error { return e.cause }

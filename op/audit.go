@@ -78,7 +78,7 @@ type AuditCaller struct {
 	Junk     int64      `json:"junk"`
 	JunkRate *AuditRate `json:"junk_rate,omitempty"` // left out while there are fewer than 20
 
-	Wrote  int64 `json:"wrote"` // memories, by the log of this device, and so the next two
+	Wrote  int64 `json:"wrote"` // memories, by the log of this device, and so the next two; and changes of notes
 	Merged int64 `json:"merged"`
 	Forgot int64 `json:"forgot"`
 	// Earned is the precision, or the part of saves that is no junk, whichever is less.
@@ -93,16 +93,17 @@ type AuditRate struct {
 	High float64 `json:"high"`
 }
 
-// AuditEvent is one answer or one entry of the journal.
+// AuditEvent is one answer or one entry of a journal.
 type AuditEvent struct {
 	At     time.Time    `json:"at"`
 	Kind   string       `json:"kind"` // read, write, merge or forget
 	What   string       `json:"what"` // the operation of a read, the verb of a change
 	Caller string       `json:"caller"`
 	Of     string       `json:"caller_kind"`
-	By     memory.Actor `json:"by"` // of a read no more than the process
+	By     memory.Actor `json:"by"` // of a read, and of a change of notes, no more than the process
 	Count  int          `json:"count"`
-	IDs    []memory.ID  `json:"ids,omitempty"` // the first 100
+	IDs    []memory.ID  `json:"ids,omitempty"`   // the first 100
+	Notes  []string     `json:"notes,omitempty"` // paths of a change of notes, while it can be undone
 	Tx     string       `json:"tx,omitempty"`
 	Undone bool         `json:"undone,omitempty"`
 }

@@ -10,7 +10,7 @@ import (
 // HistoryRequest names a memory: live, in the trash, or by its whole id any that
 // the log still describes.
 type HistoryRequest struct {
-	ID     string `json:"-" path:"id"`
+	ID     string `json:"-" path:"id" doc:"ID of the memory, or at least four characters of its beginning or end"`
 	Limit  int    `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
 	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the page before"`
 }
@@ -116,7 +116,7 @@ type QuarantineShowResult struct {
 
 // QuarantineAcceptRequest says that a damaged line is right.
 type QuarantineAcceptRequest struct {
-	ID string `json:"-" path:"id"`
+	ID string `json:"-" path:"id" doc:"ID of the damaged line, from quarantine.list"`
 }
 
 // QuarantineAcceptResult reports what the line still changed; without an entry,
@@ -129,7 +129,7 @@ type QuarantineAcceptResult struct {
 
 // QuarantineDropRequest says that a damaged line is not needed.
 type QuarantineDropRequest struct {
-	ID string `json:"-" path:"id"`
+	ID string `json:"-" path:"id" doc:"ID of the damaged line, from quarantine.list"`
 }
 
 // QuarantineDropResult names the line that was dropped.

@@ -31,7 +31,7 @@ type RelateResult struct {
 type RelateBatchRequest struct {
 	Tx     string          `json:"tx,omitempty" doc:"journal entry of an earlier batch of the same run"`
 	DryRun bool            `json:"dry_run,omitempty" doc:"only tell what would become of each"`
-	Items  []RelateRequest `json:"items"`
+	Items  []RelateRequest `json:"items" doc:"relations to create, each as in relate"`
 }
 
 // RelateBatchResult answers each item in its place.

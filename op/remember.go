@@ -25,11 +25,11 @@ type AddRequest struct {
 	Tags       []string `json:"tags,omitempty" doc:"up to 50 tags of up to 100 characters"`
 	Source     string   `json:"source,omitempty" doc:"where it comes from, up to 500 characters"`
 	Context    string   `json:"context,omitempty" doc:"when or why it came up, up to 1,000 characters"`
-	Project    string   `json:"project,omitempty"`
+	Project    string   `json:"project,omitempty" doc:"project of the memory; used to rank searches"`
 	// ProjectInferred is as in SaveRequest.
 	ProjectInferred bool   `json:"project_inferred,omitempty" doc:"the project was not asked for: without permission to write it, it is left out"`
 	Collection      string `json:"collection,omitempty" doc:"default knowledge"`
-	SessionID       string `json:"session_id,omitempty"`
+	SessionID       string `json:"session_id,omitempty" doc:"ID of the session or conversation, kept in the sources"`
 	Provenance
 	AllowSecret bool `json:"allow_secret,omitempty" doc:"save although it looks like a credential"`
 	Again       bool `json:"again,omitempty" doc:"store it as a memory of its own although it is known, or was forgotten before"`
@@ -165,9 +165,9 @@ type ReinforceRequest struct {
 	Content  string `json:"content,omitempty" doc:"what was learned once more; the memory that says it is looked up"`
 	ID       string `json:"id,omitempty" doc:"the memory itself, instead of the content"`
 	Evidence string `json:"new_evidence,omitempty" doc:"a quote, a source or what else supports it, up to 1,000 characters; kept among its sources"`
-	Project  string `json:"project,omitempty"`
+	Project  string `json:"project,omitempty" doc:"compare only with memories of this project"`
 	Provenance
-	SessionID   string `json:"session_id,omitempty"`
+	SessionID   string `json:"session_id,omitempty" doc:"ID of the session or conversation, kept in the sources"`
 	AllowSecret bool   `json:"allow_secret,omitempty" doc:"keep the evidence although it looks like a credential"`
 }
 
@@ -192,8 +192,8 @@ type QueryRequest struct {
 	Limit      int      `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 5"`
 	Offset     int      `json:"offset,omitempty" query:"offset" doc:"pass over so many of the best"`
 	Tags       []string `json:"tags,omitempty" query:"tag" doc:"all of these tags"`
-	Project    string   `json:"project,omitempty" query:"project"`
-	Collection string   `json:"collection,omitempty" query:"collection"`
+	Project    string   `json:"project,omitempty" query:"project" doc:"only memories and notes of this project"`
+	Collection string   `json:"collection,omitempty" query:"collection" doc:"only memories of this collection; all (default)"`
 	WindowDays float64  `json:"window_days,omitempty" query:"window_days" doc:"used or changed within so many days, up to 3,650"`
 	Track      *bool    `json:"track_access,omitempty" query:"track_access" doc:"count the access, and bring cold memories back; default true"`
 	// IncludeReview puts matches that are about to fade in the place of the last of the
@@ -260,10 +260,10 @@ type EntityRelation struct {
 // EntityListRequest asks for the entities there are.
 type EntityListRequest struct {
 	Query   string `json:"q,omitempty" query:"q" doc:"words of the name or of an alias"`
-	Project string `json:"project,omitempty" query:"project"`
+	Project string `json:"project,omitempty" query:"project" doc:"only entities in memories of this project"`
 	Sort    string `json:"sort,omitempty" query:"sort" doc:"mentions (default), recent or name"`
 	Limit   int    `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
-	Offset  int    `json:"offset,omitempty" query:"offset"`
+	Offset  int    `json:"offset,omitempty" query:"offset" doc:"skip this many entities"`
 }
 
 // EntityListResult is one page of entities.
@@ -279,7 +279,7 @@ type EntityListResult struct {
 type KnowledgeRequest struct {
 	Of      string `json:"of,omitempty" query:"of" doc:"a memory's id, the path of a note, or an entity; left out, the graph of what is mentioned most"`
 	Depth   int    `json:"depth,omitempty" query:"depth" doc:"how many steps from it, 1 to 3, default 1"`
-	Project string `json:"project,omitempty" query:"project"`
+	Project string `json:"project,omitempty" query:"project" doc:"only memories of this project"`
 	Limit   int    `json:"limit,omitempty" query:"limit" doc:"most nodes, 1 to 1,000, default 100"`
 }
 

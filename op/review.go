@@ -94,7 +94,7 @@ type ReviewListResult struct {
 
 // ReviewShowRequest names an item by its id or the beginning of that.
 type ReviewShowRequest struct {
-	ID string `json:"-" path:"id"`
+	ID string `json:"-" path:"id" doc:"ID of the review item, from review.list"`
 }
 
 // ReviewShowResult is an item with the memories that it is about and, of two or more, what
@@ -116,13 +116,13 @@ type ReviewShowResult struct {
 
 // ReviewClaimRequest claims an item for one reviewer.
 type ReviewClaimRequest struct {
-	ID string `json:"-" path:"id"`
+	ID string `json:"-" path:"id" doc:"ID of the review item, from review.list"`
 	By string `json:"by,omitempty" doc:"who, by default the client"`
 }
 
 // ReviewCloseRequest closes an item, after its decision, if there is one, was applied.
 type ReviewCloseRequest struct {
-	ID       string `json:"-" path:"id"`
+	ID       string `json:"-" path:"id" doc:"ID of the review item, from review.list"`
 	Decision string `json:"decision,omitempty" doc:"promote, keep, merge, forget, or forget:ID for one of several; for a note or a text as the item's choices say; left out, nothing is done but to close it"`
 	Reason   string `json:"reason,omitempty" doc:"why, up to 500 characters"`
 

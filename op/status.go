@@ -121,8 +121,8 @@ type RecoveryCount struct {
 
 // StatsRequest narrows the counts.
 type StatsRequest struct {
-	Project    string `json:"project,omitempty" query:"project"`
-	Collection string `json:"collection,omitempty" query:"collection"`
+	Project    string `json:"project,omitempty" query:"project" doc:"count only memories of this project"`
+	Collection string `json:"collection,omitempty" query:"collection" doc:"count only memories of this collection"`
 	Log        bool   `json:"log,omitempty" query:"log" doc:"read this device's log, too, and tell what compaction would take away"`
 }
 

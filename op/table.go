@@ -3,222 +3,262 @@ package op
 // The operations.
 var (
 	Save = define[SaveRequest, SaveResult]("save", "POST", "/v1/memories", Write,
-		"Save a memory; it is on disk when the answer comes.")
+		"Save a new memory with its fields, and return it. To save only texts that are not known yet, use add.")
 	SaveBatch = define[SaveBatchRequest, SaveBatchResult]("save_batch", "POST", "/v1/memories/batch", Write,
-		"Save many memories as one journal entry, each item answered for itself.")
+		"Save many memories as one journal entry. Returns an ID or an error for each item.")
 	Search = define[SearchRequest, SearchResult]("search", "GET", "/v1/search", Read,
-		"Search by words, best match first.")
+		"Search memories and notes by words and meaning, and return the best matches first. To open a memory by "+
+			"its ID, use show; for an answer with relations, use query.")
 	WhyNot = define[WhyNotRequest, WhyNotResult]("why_not", "GET", "/v1/why-not", Read,
-		"Tell which stage of a search keeps a memory or note out of its answer, and what would change that.")
+		"Explain why a search does not return a memory or note: the stage that drops it, and what would change "+
+			"that.")
 	Show = define[ShowRequest, ShowResult]("show", "GET", "/v1/memories/{id}", Read,
-		"Open one memory whole; it fades later for that unless track is false.")
+		"Open one memory by its ID, with its whole text. Opening counts as a use, which postpones fading, unless "+
+			"track is false. For several memories, use open_many.")
 	List = define[ListRequest, ListResult]("list", "GET", "/v1/memories", Read,
-		"List memories by filter, a page at a time.")
+		"List memories by filters, without a query, a page at a time. To find memories by their words, use "+
+			"search.")
 	Edit = define[EditRequest, EditResult]("edit", "PATCH", "/v1/memories/{id}", Write,
-		"Change the given fields of a memory; the earlier version is kept.")
+		"Change the given fields of a memory, and return its new state. The earlier version is kept, and undo "+
+			"reverts the change.")
 	Forget = define[ForgetRequest, ForgetResult]("forget", "DELETE", "/v1/memories/{id}", Destructive,
-		"Move memories to the trash, from where they can be restored for 30 days.")
+		"Move one or more memories to the trash, where they can be restored for 30 days. For a long list of IDs, "+
+			"use forget_batch.")
 	Promote = define[PromoteRequest, PromoteResult]("promote", "POST", "/v1/memories/{id}/promote", Write,
-		"Give a memory a note in the vault, which from then on decides its text; nothing is done twice.")
+		"Create a note in the vault for one memory; from then on its text is that of the note. For every memory "+
+			"that qualifies, use promote.auto. Returns the path of the note.")
 	Archive = define[ArchiveRequest, ArchiveResult]("archive", "POST", "/v1/memories/{id}/archive", Write,
-		"Leave of memories one sentence each, with their text safe in notes of the vault.")
+		"Archive memories: move their full texts to notes in the vault, and keep a summary of each. To restore a "+
+			"text, use rekindle.")
 	Rekindle = define[RekindleRequest, RekindleAnswer]("rekindle", "POST", "/v1/rekindle", Write,
-		"Give an archived memory its text back from its note, whatever became of that, or find the one that words "+
-			"mean.")
+		"Restore the full text of an archived memory from its note, by its ID or by words that it matches. "+
+			"Returns the memory and how its text was found.")
 	PromoteAuto = define[PromoteAutoRequest, PromoteAutoResult]("promote.auto", "POST", "/v1/promote", Write,
-		"Give a note to every memory that deserves one by score and use.")
+		"Create a note for every memory that meets the promotion criteria. For one memory, use promote. Returns "+
+			"the memories and the paths of their notes.")
 	Touch = define[TouchRequest, TouchResult]("touch", "POST", "/v1/memories/{id}/touch", Write,
-		"Reinforce a memory: count a use of it, and raise its strength if asked to.")
+		"Count a use of one memory, and raise its strength on request. For memories that were used in an answer, "+
+			"use observe. Returns the old and the new score.")
 	GC = define[GCRequest, GCResult]("gc", "POST", "/v1/gc", Destructive,
-		"Collect the memories with the lowest decay scores into the trash, or archive them; a dry run unless told "+
-			"otherwise.")
+		"Move the memories with the lowest decay scores to the trash, or archive them. A dry run by default. "+
+			"Returns the memories and their scores.")
 	Clusters = define[ClustersRequest, ClustersResult]("clusters", "GET", "/v1/clusters", Read,
-		"Group memories that say nearly the same, or list pairs of them.")
+		"List groups of similar memories, or pairs of near-duplicates. To merge or link a group, use consolidate.")
 	Consolidate = define[ConsolidateRequest, ConsolidateResult]("consolidate", "POST", "/v1/consolidate", Write,
-		"Merge the memories of a cluster into one, or relate them to each other; a preview unless told otherwise.")
+		"Merge the memories of a group into one, or link them with relations. A preview by default. To find "+
+			"groups, use clusters.")
 	AgentsRun = define[AgentsRunRequest, AgentsRunResult]("agents.run", "POST", "/v1/agents/run", Write,
-		"Look after the memories: those at risk, those alike, those that deserve a note, those that are related; "+
-			"what it changes is one journal entry.")
+		"Run the maintenance agents: they find memories at risk, similar ones, ones to promote and ones to "+
+			"relate. All changes are one journal entry. Returns what each agent found and did.")
 	ReviewList = define[ReviewListRequest, ReviewListResult]("review.list", "GET", "/v1/review", Read,
-		"List what waits for somebody's decision.")
+		"List the review items that wait for a decision, a page at a time. For one item with its memories, use "+
+			"review.show.")
 	ReviewShow = define[ReviewShowRequest, ReviewShowResult]("review.show", "GET", "/v1/review/{id}", Read,
-		"Show one review item with its memories, what is different in them, and what can be decided.")
+		"Show one review item with its memories, their differences, and the possible decisions.")
 	ReviewClaim = define[ReviewClaimRequest, ReviewChangeResult]("review.claim", "POST", "/v1/review/{id}/claim", Write,
-		"Say that somebody works on a review item, so that nobody else does.")
+		"Mark a review item as in progress by the caller, so that no other reviewer takes it. Returns the item.")
 	ReviewClose = define[ReviewCloseRequest, ReviewChangeResult]("review.close", "POST", "/v1/review/{id}/close",
 		Destructive,
-		"Close a review item, after its decision, if one is given, was carried out.")
+		"Apply a decision, if one is given, and close a review item. Returns the item and the journal entry.")
 	ReviewCreate = define[ReviewCreateRequest, ReviewChangeResult]("review.create", "POST", "/v1/review", Write,
-		"File a review item about some memories; the same set of them is never open twice.")
+		"Create a review item about some memories. If an open item has the same memories, that one is returned.")
 	Health = define[HealthRequest, HealthResult]("health", "GET", "/v1/health", Read,
-		"Report on the health of the memories: what is stale, hardly found, double, at risk, of low quality.")
+		"Report on the quality of the memories: stale, rarely found, duplicate, at risk, and of low quality.")
 	HealthStale = define[HealthStaleRequest, HealthStaleResult]("health.stale", "GET", "/v1/health/stale", Read,
-		"List memories that no search has returned for long.")
+		"List memories that no search has returned for a number of days.")
 	HealthLowAccess = define[HealthLowAccessRequest, HealthLowAccessResult]("health.low_access", "GET",
 		"/v1/health/low-access", Read,
-		"List memories that searches hardly ever return.")
+		"List memories that searches rarely return.")
 	HealthDuplicates = define[HealthDuplicatesRequest, HealthDuplicatesResult]("health.duplicates", "GET",
 		"/v1/health/duplicates", Read,
-		"List pairs of memories that say nearly the same.")
+		"List pairs of near-duplicate memories. To merge a pair, use health.consolidate.")
 	HealthMerge = define[HealthMergeRequest, HealthMergeResult]("health.consolidate", "POST", "/v1/health/consolidate",
 		Destructive,
-		"Keep one of two similar memories, with the counts and relations of both; the other goes to the trash.")
+		"Keep one of two similar memories, with the counts and relations of both, and move the other one to the "+
+			"trash.")
 	Migrate = define[MigrateRequest, MigrateResult]("migrate", "POST", "/v1/migrate", Write,
-		"Bring old records up to date; doing it twice changes nothing.")
+		"Update old records to the current format. Running it again changes nothing.")
 	Cleanup = define[CleanupRequest, CleanupRun]("cleanup", "POST", "/v1/cleanup", Destructive,
-		"Clean up a collection: what is double, contradicts or is of no use; a plan unless told to execute, and one "+
-			"journal entry.")
+		"Clean up a collection: find duplicates, contradictions and low-quality memories. Returns a plan by "+
+			"default; with execute it applies the plan as one journal entry.")
 	CleanupReport = define[CleanupReportRequest, CleanupReportResult]("cleanup.report", "GET", "/v1/cleanup/report",
 		Read,
-		"Give the report on a cleanup run.")
+		"Return the report on a cleanup run.")
 	CleanupRollback = define[CleanupRollbackRequest, CleanupRollbackResult]("cleanup.rollback", "POST",
 		"/v1/cleanup/rollback", Write,
-		"Take a cleanup run back, whole.")
+		"Roll back a whole cleanup run. Returns what changed for each memory.")
 	CleanupHistory = define[CleanupHistoryRequest, CleanupHistoryResult]("cleanup.history", "GET", "/v1/cleanup", Read,
-		"List the cleanup runs, the latest first.")
+		"List the cleanup runs, newest first.")
 	LifecycleRun = define[LifecycleRunRequest, LifecycleRunResult]("lifecycle.run", "POST", "/v1/lifecycle/run", Write,
-		"Demote, archive and promote now what is due; one journal entry, which undo takes back.")
+		"Demote, archive and promote the memories that are due now. All changes are one journal entry, which undo "+
+			"reverts. Returns each move and its reason.")
 	LifecycleStatus = define[LifecycleStatusRequest, LifecycleStatusResult]("lifecycle.status", "GET", "/v1/lifecycle",
 		Read,
-		"Tell what fades, when the next run is, and why nothing moves.")
+		"Show the stages of fading, the time of the next lifecycle run, and why nothing moves. To move what is "+
+			"due now, use lifecycle.run.")
 	Purge = define[PurgeRequest, PurgeResult]("purge", "DELETE", "/v1/memories/{id}/purge", Destructive,
-		"Remove a memory for good, from every file of this device; nothing takes that back.")
+		"Delete a memory permanently from every file of this device. This cannot be undone; to move it to the "+
+			"trash, use forget.")
 	Undo = define[UndoRequest, UndoResult]("undo", "POST", "/v1/undo", Write,
-		"Take back a journal entry, by default the newest of this device that somebody asked for and that still "+
-			"stands.")
+		"Revert a journal entry; by default the newest one of this device that a caller requested and that was "+
+			"not undone. To list entries, use journal. Returns what changed for each memory and note.")
 	TrashList = define[TrashListRequest, TrashListResult]("trash.list", "GET", "/v1/trash", Read,
-		"List what is in the trash, newest first.")
+		"List the memories in the trash, newest first. To restore them, use trash.restore.")
 	TrashRestore = define[TrashRestoreRequest, TrashRestoreResult]("trash.restore", "POST", "/v1/trash/restore", Write,
-		"Bring memories back from the trash.")
+		"Restore memories from the trash. To restore everything that one deletion removed, use undo.")
 	Status = define[StatusRequest, StatusResult]("status", "GET", "/v1/status", Read,
-		"Tell how the daemon is: log, index, folders, warnings.")
+		"Show the state of the daemon: log, index, folders and warnings. For counts of memories, use stats.")
 	VaultCheck = define[VaultCheckRequest, VaultCheckResult]("vault.check", "GET", "/v1/vault/check", Read,
-		"Read every note and list what is wrong: broken links, bad frontmatter, what cannot be read, notes and "+
-			"memories that do not agree.")
+		"Read every note of the vault and list problems: broken links, invalid properties, unreadable notes, and "+
+			"notes that differ from their memories.")
 	VaultConfirm = define[VaultConfirmRequest, VaultConfirmResult]("vault.confirm", "POST", "/v1/vault/confirm", Write,
-		"Say that notes that went missing together were meant to go, and the memories made of them; no note is "+
-			"touched.")
+		"Confirm that notes that went missing together were deleted on purpose, and delete their memories too. No "+
+			"note is changed.")
 	VaultRelease = define[VaultReleaseRequest, VaultHoldResult]("vault.release", "POST", "/v1/vault/release", Write,
-		"Close every file and folder of the vault, so that its disk can be unmounted; searches answer from the "+
-			"index, no note counts as deleted, and writes to notes wait.")
+		"Close every file and folder of the vault, so that its disk can be unmounted. Until vault.open, searches "+
+			"use the index, no note counts as deleted, and writes to notes wait.")
 	VaultOpen = define[VaultOpenRequest, VaultHoldResult]("vault.open", "POST", "/v1/vault/open", Write,
-		"Open a vault again that was released.")
+		"Open the vault again after vault.release.")
 	Links = define[LinksRequest, LinksResult]("links", "GET", "/v1/links", Read,
-		"List the links of a note, and the notes that link to it.")
+		"List the links of a note, and the notes that link to it. For the text and related memories too, use "+
+			"note.context.")
 	Open = define[OpenRequest, OpenResult]("open", "GET", "/v1/open", Read,
-		"Give the obsidian:// link that opens a note, or the note of a memory.")
+		"Return the obsidian:// link that opens a note, or the note of a memory.")
 	NoteRead = define[NoteReadRequest, NoteReadResult]("note.read", "GET", "/v1/note", Read,
-		"Read the text of a note, whole or from some place on.")
+		"Read the text of a note, whole or from an offset. For its links and related memories too, use "+
+			"note.context.")
 	NoteWrite = define[NoteWriteRequest, NoteChangeResult]("note.write", "POST", "/v1/note", Destructive,
-		"Create a note, or replace one that is as the caller read it.")
+		"Create a note, or replace a whole note that the caller has read. To change a part, use note.edit; to add "+
+			"text, use note.append. Returns the difference and the entry to undo.")
 	NoteAppend = define[NoteAppendRequest, NoteChangeResult]("note.append", "POST", "/v1/note/append", Write,
-		"Add a text at the end of a note or of a section.")
+		"Add text at the end of a note or of a section. To create a note, use note.write. Returns the difference "+
+			"and the entry to undo.")
 	NoteEdit = define[NoteEditRequest, NoteChangeResult]("note.edit", "POST", "/v1/note/edit", Destructive,
-		"Replace a text or a section of a note, and set or remove properties.")
+		"Replace text or a section of a note, and set or remove properties. To add text at the end, use "+
+			"note.append. Returns the difference and the entry to undo.")
 	NoteMove = define[NoteMoveRequest, NoteChangeResult]("note.move", "POST", "/v1/note/move", Destructive,
-		"Rename or move a note; links that lead to it follow.")
+		"Rename or move a note, and rewrite the links to it. Returns the notes whose links changed, and the entry "+
+			"to undo.")
 	NoteContext = define[NoteContextRequest, NoteContextResult]("note.context", "GET", "/v1/note/context", Read,
-		"Read a note with its links in both directions and related memories, within a bound.")
+		"Read a note with its links in both directions and related memories, within a limit of tokens. For the "+
+			"text alone, use note.read.")
 	RecentActivity = define[RecentActivityRequest, RecentActivityResult]("recent.activity", "GET", "/v1/recent", Read,
-		"List the notes and memories that changed last, and who changed them.")
+		"List the notes and memories that changed last, and who changed them. For all changes with their entries, "+
+			"use journal.")
 	Complete = define[CompleteRequest, CompleteResult]("complete", "GET", "/v1/complete", Read,
-		"Complete the beginning of a tag, an id, a project or the path of a note.")
+		"Complete the beginning of a tag, an ID, a project or the path of a note.")
 	Keeper = define[KeeperRequest, KeeperResult]("keeper", "GET", "/v1/keeper", Read,
-		"Tell which of several devices does the work that only one may do.")
+		"Show which device is primary and does background work that must run once.")
 	KeeperHere = define[KeeperHereRequest, KeeperResult]("keeper.here", "POST", "/v1/keeper", Write,
-		"Make this device the one that does the work that only one may do.")
+		"Make this device the primary one, which does background work that must run once.")
 	History = define[HistoryRequest, HistoryResult]("history", "GET", "/v1/memories/{id}/history", Read,
-		"List every version of a memory that the log still tells of, newest first.")
+		"List the versions of one memory that the log still contains, newest first. For the changes of all "+
+			"memories, use journal.")
 	Journal = define[JournalRequest, JournalResult]("journal", "GET", "/v1/journal", Read,
-		"List what was changed, by whom and whether it was undone, newest first.")
+		"List changes with their entry, their caller and whether they were undone, newest first. To revert one, "+
+			"use undo; for reads too, use audit.")
 	Audit = define[AuditRequest, AuditResult]("audit", "GET", "/v1/audit", Read,
-		"Tell which caller read, wrote, merged and forgot what, and what came of it.")
+		"Show what each caller read, wrote, merged and deleted, and how much of it was of use. For changes alone, "+
+			"use journal.")
 	AuditForgive = define[AuditForgiveRequest, AuditForgiveResult]("audit.forgive", "POST", "/v1/audit/forgive", Write,
-		"Forget what a caller is judged by, so that it is throttled no more and judged anew.")
+		"Reset the throttling of a caller, which is rated again from its next calls on.")
 	Why = define[WhyRequest, WhyResult]("why", "GET", "/v1/memories/{id}/why", Read,
-		"Take the score and the stage of a memory apart, and tell what happens to it next and what one use would "+
-			"change.")
+		"Explain the score and the stage of a memory, what happens to it next, and what one use would change. For "+
+			"its score over time, use timeline.")
 	Timeline = define[TimelineRequest, TimelineResult]("timeline", "GET", "/v1/memories/{id}/timeline", Read,
-		"Give the score of a memory from when it was made to some days ahead, and what happened to it.")
+		"Return the score of a memory from its creation to some days ahead, with the events that changed it.")
 	QuarantineList = define[QuarantineListRequest, QuarantineListResult]("quarantine.list", "GET", "/v1/quarantine",
 		Read,
-		"List the damaged log lines that were passed over.")
+		"List the damaged log lines in quarantine. To see what a line contains, use quarantine.show.")
 	QuarantineShow = define[QuarantineShowRequest, QuarantineShowResult]("quarantine.show", "GET",
 		"/v1/quarantine/{id}", Read,
 		"Show one damaged log line, and what accepting it would change.")
 	QuarantineAccept = define[QuarantineAcceptRequest, QuarantineAcceptResult]("quarantine.accept", "POST",
 		"/v1/quarantine/{id}/accept", Write,
-		"Say that a damaged log line is right: what of it was not written again since is written as a new entry.")
+		"Accept a damaged log line: write the parts that no later entry replaced as a new entry. To see them "+
+			"first, use quarantine.show.")
 	QuarantineDrop = define[QuarantineDropRequest, QuarantineDropResult]("quarantine.drop", "DELETE",
 		"/v1/quarantine/{id}", Destructive,
-		"Say that a damaged log line is not needed; its copy is removed for good.")
+		"Delete the copy of a damaged log line permanently.")
 	StaleList = define[StaleListRequest, StaleListResult]("stale.list", "GET", "/v1/stale", Read,
-		"List memories of a device that was silent for long, which wait for a decision.")
+		"List memories of a device that was offline for long and that wait for a decision. To decide, use "+
+			"stale.decide.")
 	StaleDecide = define[StaleDecideRequest, StaleDecideResult]("stale.decide", "POST", "/v1/stale/{id}", Write,
-		"Keep a memory that waits for a decision, or leave it deleted.")
+		"Keep a memory of a device that was offline for long, or leave it deleted.")
 	BackupCreate = define[BackupCreateRequest, BackupCreateResult]("backup.create", "POST", "/v1/backups", Write,
-		"Write the whole log, as of one moment, into one file.")
+		"Write the whole log, as of one moment, to one file. Returns the file and its size.")
 	Export = define[ExportRequest, ExportResult]("export", "GET", "/v1/export", Read,
-		"Give every memory as it is stored, those in the trash too, a page at a time.")
+		"Return every memory as it is stored, including the trash, a page at a time.")
 	Import = define[ImportRequest, ImportResult]("import", "POST", "/v1/import", Write,
-		"Take in records of an export; what is there already stays as it is.")
+		"Import the records of an export. Memories that exist already do not change.")
 	Stats = define[StatsRequest, StatsResult]("stats", "GET", "/v1/stats", Read,
-		"Count memories by stage, collection, project and tag.")
+		"Count memories by stage, collection, project and tag. For the state of the daemon, use status.")
 	Compact = define[CompactRequest, CompactResult]("compact", "POST", "/v1/compact", Write,
-		"Fold the log's sealed files, keeping superseded versions in a history.")
+		"Rewrite the sealed segments of the log without superseded versions, which move to the history. Returns "+
+			"the files that it read and wrote.")
 	Relate = define[RelateRequest, RelateResult]("relate", "POST", "/v1/relations", Write,
-		"Say how one memory stands to another.")
+		"Create a typed relation from one memory to another. For many relations, use relate_batch. Returns the "+
+			"relation with its ID.")
 	RelateBatch = define[RelateBatchRequest, RelateBatchResult]("relate_batch", "POST", "/v1/relations/batch", Write,
-		"Make many relations as one journal entry, each item answered for itself.")
+		"Create many relations as one journal entry. Returns a relation or an error for each item.")
 	Unrelate = define[UnrelateRequest, UnrelateResult]("unrelate", "DELETE", "/v1/relations/{id}", Destructive,
-		"Remove relations; undo brings them back.")
+		"Remove relations; undo restores them.")
 	Graph = define[GraphRequest, GraphResult]("graph", "GET", "/v1/graph", Read,
-		"Give memories and the relations between them, a page at a time.")
+		"Return memories and the relations between them, a page at a time. For the surroundings of one memory, "+
+			"note or entity, use knowledge.")
 	OpenMany = define[OpenManyRequest, OpenManyResult]("open_many", "GET", "/v1/memories/open", Read,
-		"Open memories whole, with their relations; unless track is false they fade later for that, and it brings "+
-			"back what was merged into another.")
+		"Open up to 100 memories by their IDs, with whole texts and relations. Opening counts as a use unless "+
+			"track is false, and restores memories that were merged into another one.")
 	ForgetBatch = define[ForgetBatchRequest, ForgetResult]("forget_batch", "POST", "/v1/memories/forget", Destructive,
-		"Move many memories to the trash as one journal entry.")
+		"Move many memories to the trash as one journal entry, which undo reverts. Returns what happened to each.")
 	AnalyzeMessage = define[AnalyzeMessageRequest, AnalyzeMessageResult]("analyze.message", "POST",
 		"/v1/analyze/message", Read,
-		"Judge whether a message says something worth keeping, and as what.")
+		"Rate whether a message contains something worth saving, and suggest entities, tags and strength. Saves "+
+			"nothing.")
 	AnalyzeRecall = define[AnalyzeRecallRequest, AnalyzeRecallResult]("analyze.recall", "POST", "/v1/analyze/recall",
 		Read,
-		"Judge whether a message asks for something kept earlier, and what to search for.")
+		"Rate whether a message asks for something saved earlier, and suggest a query. Searches nothing.")
 	Observe = define[ObserveRequest, ObserveResult]("observe", "POST", "/v1/observe", Write,
-		"Record that memories were used in an answer: one use and one review each, and more strength for use in "+
-			"another domain.")
+		"Record that memories were used in an answer: each gets one use and one review, and more strength if the "+
+			"tags of the answer differ from its own. For one memory without an answer, use touch.")
 	Add = define[AddRequest, AddResult]("add", "POST", "/v1/add", Write,
-		"Remember something unless it is known: what says it already is reinforced, and what disagrees is told.")
+		"Save a text unless it is known. If it is known, the known memory is reinforced. Returns the memory and "+
+			"the contradictions.")
 	Query = define[QueryRequest, QueryResult]("query", "GET", "/v1/query", Read,
-		"Tell what is known, in memories and notes, in the knowledge graph, or in the archive.")
+		"Answer a query from memories and notes, the knowledge graph, or the archive. For plain results with "+
+			"filters, use search.")
 	Verify = define[VerifyRequest, VerifyResult]("verify", "GET", "/v1/verify", Read,
-		"Compare a claim with what is known: confirmed, related, new, or in conflict.")
+		"Compare a claim with memories and notes: confirmed, related, new, or in conflict. Returns the matches; "+
+			"saves nothing.")
 	Reinforce = define[ReinforceRequest, ReinforceResult]("reinforce", "POST", "/v1/reinforce", Write,
-		"Say that something known was learned once more, with the new evidence.")
+		"Raise the importance of the memory that a text matches, because it came up again, and add the new "+
+			"evidence. Saves nothing new; for that, use add.")
 	Confirm = define[ConfirmRequest, ConfirmResult]("confirm", "POST", "/v1/memories/{id}/confirm", Write,
-		"Say that what a tool or the web said holds, so that it counts like all other memories.")
+		"Confirm a text from a tool or the web, so that it ranks like all other memories.")
 	EntityList = define[EntityListRequest, EntityListResult]("entity.list", "GET", "/v1/entities", Read,
-		"List the entities that memories and notes name.")
+		"List the entities that memories and notes name, with the number of mentions. For the surroundings of "+
+			"one, use knowledge.")
 	Knowledge = define[KnowledgeRequest, KnowledgeResult]("knowledge", "GET", "/v1/knowledge", Read,
-		"Give the part of the knowledge graph around a memory, a note or an entity.")
+		"Return the part of the knowledge graph around a memory, a note or an entity. For all memories and "+
+			"relations, use graph.")
 	EngineStatus = define[EngineStatusRequest, EngineStatusResult]("engine.status", "GET", "/v1/engine", Read,
-		"Tell how the vectors of memories and notes are made, and how many there are.")
+		"Show how embeddings of memories and notes are made, and how many exist.")
 	EnginePause = define[EnginePauseRequest, EngineStatusResult]("engine.pause", "POST", "/v1/engine/pause", Write,
-		"Stop the making of vectors, until it is resumed.")
+		"Pause the making of embeddings until it is resumed.")
 	EngineResume = define[EngineResumeRequest, EngineStatusResult]("engine.resume", "POST", "/v1/engine/resume", Write,
-		"Let the making of vectors go on, and try anew what failed.")
+		"Resume the making of embeddings, and retry failed ones.")
 	Embed = define[EmbedRequest, EmbedResult]("embed", "POST", "/v1/embed", Read,
-		"Give the vectors of some texts, and how near they are to each other.")
+		"Return the embeddings of some texts, and their similarity to each other.")
 	TokenCreate = define[TokenCreateRequest, TokenCreateResult]("token.create", "POST", "/v1/tokens", Write,
-		"Make a capability token, which limits what who shows it may see and change; its secret is told here alone.")
+		"Create an access token, which limits what a caller can see and change. Only this answer contains its "+
+			"secret.")
 	TokenList = define[TokenListRequest, TokenListResult]("token.list", "GET", "/v1/tokens", Read,
-		"List the capability tokens, without their secrets.")
+		"List the access tokens, without their secrets.")
 	TokenRevoke = define[TokenRevokeRequest, TokenRevokeResult]("token.revoke", "DELETE", "/v1/tokens/{name}",
 		Destructive,
-		"Revoke a capability token at once; nothing takes that back.")
+		"Revoke an access token immediately and permanently.")
 	Version = define[VersionRequest, VersionResult]("version", "GET", "/v1/version", Read,
-		"Tell which daemon this is and which protocol it speaks.")
+		"Show the version of the daemon and of its protocol.")
 )
 
 // Table lists every operation in the order of the documentation. It returns a

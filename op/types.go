@@ -36,16 +36,16 @@ type SaveRequest struct {
 	Source         string                     `json:"source,omitempty" doc:"where it comes from, up to 500 characters"`
 	Context        string                     `json:"context,omitempty" doc:"when or why it came up, up to 1,000 characters"`
 	Meta           map[string]json.RawMessage `json:"meta,omitempty" doc:"anything else, up to 64 KiB of JSON"`
-	Category       string                     `json:"category,omitempty"`
-	Type           string                     `json:"type,omitempty"`
-	Section        string                     `json:"section,omitempty"`
+	Category       string                     `json:"category,omitempty" doc:"category of the memory, for filters"`
+	Type           string                     `json:"type,omitempty" doc:"type of the memory, such as decision or preference"`
+	Section        string                     `json:"section,omitempty" doc:"section of the memory in the core note"`
 	Confidence     *float64                   `json:"confidence,omitempty" doc:"0 to 1, default 1"`
 	Importance     *float64                   `json:"importance,omitempty" doc:"0 to 1, default 0.5"`
 	Strength       *float64                   `json:"strength,omitempty" doc:"0 to 2; multiplies the decay score; left out, it follows from the content, 1 to 2"`
 	Core           bool                       `json:"core,omitempty" doc:"never fades and is never collected"`
-	SessionID      string                     `json:"session_id,omitempty"`
+	SessionID      string                     `json:"session_id,omitempty" doc:"ID of the session or conversation, kept in the sources"`
 	Collection     string                     `json:"collection,omitempty" doc:"default knowledge"`
-	Project        string                     `json:"project,omitempty"`
+	Project        string                     `json:"project,omitempty" doc:"project of the memory"`
 	// ProjectInferred is for clients that fill in the project of the folder that they run in.
 	ProjectInferred bool      `json:"project_inferred,omitempty" doc:"the project was not asked for: without permission to write it, it is left out"`
 	CreatedAt       time.Time `json:"created_at,omitzero" doc:"for imports; not in the future"`
@@ -86,7 +86,7 @@ type SaveResult struct {
 type SaveBatchRequest struct {
 	Tx     string        `json:"tx,omitempty" doc:"journal entry of an earlier batch of the same run"`
 	DryRun bool          `json:"dry_run,omitempty" doc:"only tell what would become of each"`
-	Items  []SaveRequest `json:"items"`
+	Items  []SaveRequest `json:"items" doc:"memories to save, each as in save"`
 }
 
 // MaxOffset is how far down a search can be paged.
@@ -121,6 +121,8 @@ type Problem struct {
 	Code    memory.Code `json:"code"`
 	Field   string      `json:"field,omitempty"`
 	Current string      `json:"current,omitempty"` // the revision that holds now, with code conflict
+	// Stored are names out of the store that the error is about, such as paths of notes: they may have any text.
+	Stored []string `json:"stored,omitempty"`
 }
 
 // ProblemOf returns an error as one item of a result contains it.
@@ -136,9 +138,9 @@ func ProblemOf(err error) *Problem {
 // that are not in the trash.
 type Filter struct {
 	Tags       []string       `json:"tags,omitempty" query:"tag" doc:"all of these tags; a/b is also found by a"`
-	Project    string         `json:"project,omitempty" query:"project"`
+	Project    string         `json:"project,omitempty" query:"project" doc:"only memories of this project"`
 	Collection string         `json:"collection,omitempty" query:"collection" doc:"a name, or all (default)"`
-	Category   string         `json:"category,omitempty" query:"category"`
+	Category   string         `json:"category,omitempty" query:"category" doc:"only memories of this category"`
 	Section    string         `json:"section,omitempty" query:"section" doc:"what memories are filed under, in any case"`
 	Stages     []memory.Stage `json:"stages,omitempty" query:"stage" doc:"active, demoted, archived, rehydratable"`
 	Status     string         `json:"status,omitempty" query:"status" doc:"active, promoted or archived, or several joined by commas; all (default)"`
@@ -332,7 +334,7 @@ const (
 // ShowRequest names a memory by its id, or by at least four characters of its
 // beginning or end.
 type ShowRequest struct {
-	ID    string `json:"-" path:"id"`
+	ID    string `json:"-" path:"id" doc:"ID of the memory, or at least four characters of its beginning or end"`
 	Track *bool  `json:"track,omitempty" query:"track" doc:"count the use, default true"`
 	// AsOf shows the memory as it was then, which is no use of it.
 	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"the memory as it was at this moment"`
@@ -368,27 +370,27 @@ type ListResult struct {
 
 // EditRequest changes the fields that are set.
 type EditRequest struct {
-	ID          string                     `json:"-" path:"id"`
+	ID          string                     `json:"-" path:"id" doc:"ID of the memory, or at least four characters of its beginning or end"`
 	IfMatch     string                     `json:"-" header:"If-Match" doc:"the rev this edit is based on; without it the edit is unconditional"`
-	Content     *string                    `json:"content,omitempty"`
+	Content     *string                    `json:"content,omitempty" doc:"new text"`
 	Tags        *[]string                  `json:"tags,omitempty" doc:"replaces all tags"`
-	AddTags     []string                   `json:"add_tags,omitempty"`
-	RemoveTags  []string                   `json:"remove_tags,omitempty"`
-	Entities    *[]string                  `json:"entities,omitempty"`
-	Source      *string                    `json:"source,omitempty"`
-	Context     *string                    `json:"context,omitempty"`
+	AddTags     []string                   `json:"add_tags,omitempty" doc:"tags to add"`
+	RemoveTags  []string                   `json:"remove_tags,omitempty" doc:"tags to remove"`
+	Entities    *[]string                  `json:"entities,omitempty" doc:"replaces all entities"`
+	Source      *string                    `json:"source,omitempty" doc:"new source"`
+	Context     *string                    `json:"context,omitempty" doc:"new context"`
 	Meta        map[string]json.RawMessage `json:"meta,omitempty" doc:"merged into meta; null removes a key"`
-	Category    *string                    `json:"category,omitempty"`
-	Type        *string                    `json:"type,omitempty"`
-	Section     *string                    `json:"section,omitempty"`
-	Confidence  *float64                   `json:"confidence,omitempty"`
-	Importance  *float64                   `json:"importance,omitempty"`
-	Strength    *float64                   `json:"strength,omitempty"`
-	Core        *bool                      `json:"core,omitempty"`
-	Collection  *string                    `json:"collection,omitempty"`
-	Project     *string                    `json:"project,omitempty"`
+	Category    *string                    `json:"category,omitempty" doc:"new category; an empty text removes it"`
+	Type        *string                    `json:"type,omitempty" doc:"new type"`
+	Section     *string                    `json:"section,omitempty" doc:"new section"`
+	Confidence  *float64                   `json:"confidence,omitempty" doc:"new confidence, 0 to 1"`
+	Importance  *float64                   `json:"importance,omitempty" doc:"new importance, 0 to 1"`
+	Strength    *float64                   `json:"strength,omitempty" doc:"new strength, 0 to 2"`
+	Core        *bool                      `json:"core,omitempty" doc:"whether the memory never fades"`
+	Collection  *string                    `json:"collection,omitempty" doc:"new collection"`
+	Project     *string                    `json:"project,omitempty" doc:"new project; an empty text removes it"`
 	Supersedes  []string                   `json:"supersedes,omitempty" doc:"up to 100 ids of memories that this one takes the place of; they rank below it and say so. One undo takes it all back"`
-	AllowSecret bool                       `json:"allow_secret,omitempty"`
+	AllowSecret bool                       `json:"allow_secret,omitempty" doc:"store the text even if it looks like a credential"`
 }
 
 // EditResult is the memory after the edit. Changed lists the fields that are
@@ -428,7 +430,7 @@ type ForgetResult struct {
 type UndoRequest struct {
 	Tx     string `json:"tx,omitempty" doc:"journal entry, as told by save, edit and forget"`
 	Force  bool   `json:"force,omitempty" doc:"also take back what was changed again since"`
-	DryRun bool   `json:"dry_run,omitempty"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
 }
 
 // UndoResult reports what was reverted.
@@ -462,7 +464,7 @@ type Entry struct {
 // TrashListRequest pages through the trash.
 type TrashListRequest struct {
 	Limit  int    `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
-	Cursor string `json:"cursor,omitempty" query:"cursor"`
+	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page"`
 }
 
 // TrashListResult is one page of the trash.
@@ -484,7 +486,7 @@ type Trashed struct {
 
 // TrashRestoreRequest names memories in the trash, by id or shortened id.
 type TrashRestoreRequest struct {
-	IDs []string `json:"ids"`
+	IDs []string `json:"ids" doc:"IDs of the memories to restore"`
 }
 
 // TrashRestoreResult holds the memories as they are again.

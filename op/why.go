@@ -8,7 +8,7 @@ import (
 
 // WhyRequest names one memory.
 type WhyRequest struct {
-	ID string `json:"-" path:"id"`
+	ID string `json:"-" path:"id" doc:"ID of the memory, or at least four characters of its beginning or end"`
 }
 
 // WhyResult reports why a memory is where it is, and what happens to it next.
@@ -86,7 +86,7 @@ type WhyUsed struct {
 
 // TimelineRequest names one memory.
 type TimelineRequest struct {
-	ID     string  `json:"-" path:"id"`
+	ID     string  `json:"-" path:"id" doc:"ID of the memory, or at least four characters of its beginning or end"`
 	Days   float64 `json:"days,omitempty" query:"days" doc:"how far ahead to look, up to 3,650, default 90"`
 	Points int     `json:"points,omitempty" query:"points" doc:"of the curve, 2 to 1,000, default 200"`
 }

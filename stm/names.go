@@ -142,6 +142,7 @@ const (
 	Forgot      = history.Forgot
 	Recovered   = history.Recovered
 	Itself      = record.Itself
+	VaultClient = record.VaultClient
 	MaxLine     = record.MaxLine
 	Raw         = record.Raw
 	Compacted   = record.Compacted

@@ -88,7 +88,7 @@ func (v Reviser) Withdraw(ctx context.Context, name string, want [sha256.Size]by
 // guard returns a guard that waits for unfinished writes only. mu must be held while it is used.
 func (v Reviser) guard() *guard {
 	g := v.Writer.guard
-	g.recent = v.unfinished
+	g.recent, g.revises = v.unfinished, true
 	return &g
 }
 

@@ -34,6 +34,11 @@ type guard struct {
 	// own returns the note that the writer has made at name a moment ago, nil for none. The caller
 	// holds [Writer.mu].
 	own func(name string) *madeNote
+	// wrote is that of [WriterOptions]; opened is when the writer was.
+	wrote  func(name string, sum [sha256.Size]byte) bool
+	opened time.Time
+	// revises is true for a [Reviser], for which what emberd wrote before opened is its own, too.
+	revises bool
 }
 
 // madeNote is a note as it was right after emberd gave it its name. While it is that, its last change is
@@ -85,8 +90,11 @@ func (g *guard) ready(ctx context.Context, name string) (s *snapshot, held *Resu
 
 // isOwn reports whether the last change of a note was emberd's.
 func (g *guard) isOwn(name string, info fs.FileInfo, s *snapshot) bool {
-	made := g.own(name)
-	return made != nil && made.file == fileOf(name, info) && made.digest == s.digest
+	file := fileOf(name, info)
+	if made := g.own(name); made != nil {
+		return made.file == file && made.digest == s.digest
+	}
+	return g.revises && g.wrote != nil && file.lastChange().Before(g.opened) && g.wrote(name, s.sum)
 }
 
 func (g *guard) later(why Reason, wait time.Duration) Result {

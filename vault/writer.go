@@ -46,6 +46,10 @@ type Result struct {
 type WriterOptions struct {
 	// Now is the time; nil is [time.Now].
 	Now func() time.Time
+	// Wrote reports whether the caller wrote a note of these bytes at a path. If such a note has not changed since the
+	// Writer was opened, its last change is no sign of a user at work for a [Reviser]. It must not call the Writer; nil
+	// is none.
+	Wrote func(name string, sum [sha256.Size]byte) bool
 }
 
 // A Writer changes notes that a user may be editing. Several goroutines may use it; they wait for
@@ -94,7 +98,12 @@ func OpenWriter(v *Vault, state string, opt *WriterOptions) (*Writer, error) {
 	if opt != nil && opt.Now != nil {
 		w.now = opt.Now
 	}
-	return w, w.recover()
+	if opt != nil {
+		w.wrote = opt.Wrote
+	}
+	err := w.recover()
+	w.opened = w.now()
+	return w, err
 }
 
 func newWriter(v *Vault, notes noteDisk, disk durable.FS, state string) *Writer {

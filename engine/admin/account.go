@@ -9,6 +9,7 @@ import (
 	"emberd/engine/core"
 	"emberd/engine/health"
 	"emberd/internal/ledger"
+	"emberd/internal/notejournal"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -124,7 +125,11 @@ func countReturned(c *ledger.Call, s *op.Spec, req, res any) {
 			c.Given = append(c.Given, res.Memories[i].ID)
 		}
 	case *op.NoteChangeResult: // the difference has text of the note
-		c.Tokens, c.Reads = op.Tokens(res.Diff), true
+		c.Tokens, c.Reads, c.Tx = op.Tokens(res.Diff), true, res.Tx
+	case *op.UndoResult:
+		if notejournal.Is(res.Tx) {
+			c.Tx = res.Tx
+		}
 	case *op.AuditResult, *op.CompleteResult, *op.StatusResult, *op.VersionResult:
 	default:
 		if s.Effect == op.Read {

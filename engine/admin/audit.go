@@ -138,6 +138,7 @@ type auditQuery struct {
 	// before and read are the end of the previous page, in the journal and among reads.
 	before stm.Stamp
 	read   int64
+	notes  noteChanges
 }
 
 func (e *Admin) auditing(req *op.AuditRequest) (*auditQuery, error) {
@@ -226,7 +227,10 @@ func (a *auditQuery) events(ctx context.Context) (page []op.AuditEvent, next str
 	if err != nil {
 		return nil, "", err
 	}
-	reads := a.reads()
+	reads, err := a.reads()
+	if err != nil {
+		return nil, "", err
+	}
 	read, entry := a.read, a.before
 	for len(page) < a.limit && len(changes)+len(reads) > 0 {
 		if len(changes) > 0 && (len(reads) == 0 || !reads[0].At.After(changes[0].At)) {
@@ -260,20 +264,6 @@ func cursorOf(entry stm.Stamp, read int64) string {
 		number = strconv.FormatInt(read, 10)
 	}
 	return stamp + "~" + number
-}
-
-// reads returns the selected reads, one more than a page has.
-func (a *auditQuery) reads() []ledger.Read {
-	if !a.wants(op.AuditRead) {
-		return nil
-	}
-	return a.e.Ledger.Reads(a.read, a.limit+1, a.id,
-		func(r *ledger.Read) bool { return !r.At.Before(a.since) && a.of(r.By) })
-}
-
-func (a *auditQuery) readEvent(r *ledger.Read) op.AuditEvent {
-	return op.AuditEvent{At: r.At, Kind: op.AuditRead, What: r.What, Caller: r.By.Name, Of: r.By.Kind,
-		By: memory.Actor{PID: r.PID}, Count: len(r.IDs), IDs: slices.Clone(r.IDs[:min(len(r.IDs), maxEvent)])}
 }
 
 // change is a change of the journal as an event.

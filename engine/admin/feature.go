@@ -13,6 +13,7 @@ import (
 	"emberd/engine/listnotes"
 	"emberd/engine/notes"
 	"emberd/engine/notesync"
+	"emberd/engine/notewrite"
 	"emberd/engine/promote"
 	"emberd/engine/purge"
 	"emberd/engine/semantic"
@@ -30,6 +31,7 @@ type Admin struct {
 	Lifecycle *lifecycle.Lifecycle
 	Lists     *listnotes.Lists
 	Notes     *notes.Notes
+	NoteWrite *notewrite.NoteWrite
 	Sync      *notesync.Sync
 	Promote   *promote.Promote
 	Purge     *purge.Purge

@@ -137,7 +137,7 @@ const (
 )
 
 // VaultActor returns the actor of changes that come from notes.
-func VaultActor() memory.Actor { return memory.Actor{Via: stm.Itself, Client: "vault"} }
+func VaultActor() memory.Actor { return memory.Actor{Via: stm.Itself, Client: stm.VaultClient} }
 
 // LastState reads a file in the state folder that is replaced as a whole, or returns nil if it
 // does not exist. It creates the folder and removes temporary files after a crash.

@@ -3,10 +3,12 @@ package notes
 import (
 	"context"
 	"errors"
+	"io/fs"
 
 	"emberd/engine/core"
 	"emberd/ltm"
 	"emberd/memory"
+	"emberd/rekindle"
 	"emberd/stm"
 	"emberd/vault"
 )
@@ -133,16 +135,33 @@ func idAt(n *VaultNotes, path string) (memory.ID, bool) {
 	return id.(memory.ID), true
 }
 
-// ArchivedAt returns the archived memory whose text is in the note of a path, nil for none.
+// ArchivedAt returns the archived memory whose text is in the note of a path, nil for none. It follows a note that was
+// renamed before the log has its new path.
 func (e *Notes) ArchivedAt(path string) *stm.Row {
 	id, carries := idAt(e.Vault, path)
 	if !carries {
 		return nil
 	}
 	row, live := e.Stm.Get(id)
-	// A search asks this for every text that matches, and reads no document for it.
-	if !live || !core.Cold(row) || row.Promoted() || !row.MayBeAt(path) || !e.Vault.Archive.contains(path) {
+	if !live || !core.Cold(row) || row.Promoted() || !e.Vault.Archive.contains(path) {
+		return nil
+	}
+	// A search asks this for every text that matches, and reads the documents of renamed notes alone.
+	if !row.MayBeAt(path) && (core.NoteOfRow(row) == "" || !e.IsNoteOf(id, path)) {
 		return nil
 	}
 	return row
+}
+
+// TextOfArchived returns the text in the note of an archived memory, also of one that was renamed. There is an error
+// if no note has it.
+func (e *Notes) TextOfArchived(ctx context.Context, m *memory.Memory) (string, error) {
+	if body, err := e.ArchivedText(ctx, core.NotePath(m)); err == nil && rekindle.Digest(body) == m.TextDigest {
+		return core.WholeText(m, body), nil
+	}
+	found, err := e.LookUpText(ctx, m)
+	if err == nil && found.Verdict == rekindle.Gone {
+		err = fs.ErrNotExist
+	}
+	return core.WholeText(m, found.Body), err
 }

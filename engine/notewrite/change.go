@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -18,6 +19,8 @@ import (
 	"emberd/op"
 	"emberd/vault"
 	"emberd/vault/frontmatter"
+	"emberd/vault/markdown"
+	"emberd/vault/notename"
 )
 
 // maxNote bounds the notes that callers write, in bytes: as much of a note as is searched.
@@ -141,11 +144,11 @@ func (e *NoteWrite) errOutcome(name string, got *vault.Result) error {
 	case got.Outcome == vault.Conflict:
 		return errChanged(name)
 	case got.Reason == vault.Gone:
-		return memory.Errorf(memory.NotFound, "note %q not found; it was deleted or moved a moment ago",
+		return memory.Errorf(memory.NotFound, "note %q not found; it was deleted or moved",
 			name).At("path")
 	case got.Reason == vault.NameTaken || got.Reason == vault.FolderTaken:
-		return memory.Errorf(memory.Conflict, "the note %q was not written: %s (%q); choose another path", name,
-			got.Reason, got.Taken).At("path")
+		return memory.Errorf(memory.Conflict, "the note %q was not written: %s; choose another path", name,
+			got.Reason).At("path").About(got.Taken)
 	}
 	return memory.Errorf(memory.ReadOnly, "the note %q was not changed: %s", name, got.Reason).At("path")
 }
@@ -157,14 +160,18 @@ func errChanged(name string) error {
 // checkTexts returns an error for what a caller may not write anywhere.
 func (e *NoteWrite) checkTexts(c *change) error {
 	for _, p := range c.texts {
-		if !utf8.ValidString(p.Text) || strings.ContainsRune(p.Text, 0) {
+		if !utf8.ValidString(p.Text) {
 			return memory.Errorf(memory.Invalid, "invalid %s: it is not UTF-8 text", p.Field).At(p.Field)
 		}
+		if strings.ContainsRune(p.Text, 0) {
+			return memory.Errorf(memory.Invalid,
+				"invalid %s: it contains the character U+0000, which no note may; leave it out", p.Field).At(p.Field)
+		}
 	}
-	if !e.Opt.DetectSecrets || c.secrets {
+	if c.secrets {
 		return nil
 	}
-	return core.CheckSecrets(c.texts)
+	return e.checkSecrets(c.texts)
 }
 
 // apply returns the new bytes of a note, nil for one to create, and fills in the answer.
@@ -182,6 +189,9 @@ func (e *NoteWrite) apply(c *change, now []byte, res *op.NoteChangeResult) ([]by
 	if err == nil {
 		err = e.checkResult(c, now, out)
 	}
+	if err == nil && !c.secrets {
+		err = e.checkJoined(c, now, out)
+	}
 	if err != nil {
 		return nil, e.errWrite(c.path, err)
 	}
@@ -193,10 +203,12 @@ func (e *NoteWrite) apply(c *change, now []byte, res *op.NoteChangeResult) ([]by
 // checkOwner returns an error for a note that is a memory's, or that emberd writes itself.
 func (e *NoteWrite) checkOwner(name string, now []byte) error {
 	if carried := vault.CarriedBy(now); carried != nil {
-		id := carried.ID
-		if full, err := memory.ParseID(id); err == nil {
-			id = full.Short()
+		full, err := memory.ParseID(carried.ID)
+		if err != nil {
+			return memory.Errorf(memory.Conflict, "the note %q has a property %s that is no ID; ask the user to mend it",
+				name, idKey).At("path")
 		}
+		id := full.Short()
 		return memory.Errorf(memory.Conflict,
 			"the note %q is that of memory %s, whose text and properties it decides; to change it, run: emberd edit %s",
 			name, id, id).At("path")
@@ -215,14 +227,31 @@ func (e *NoteWrite) checkResult(c *change, now, out []byte) error {
 	case len(out) > maxNote:
 		return memory.Errorf(memory.TooLarge, "the note %q would have %d bytes (limit %d); split it", c.path, len(out),
 			maxNote).At("text")
-	case after.Carried != nil || after.List != "":
-		return memory.Errorf(memory.Invalid, "the properties %s and %s are emberd's own; leave them out", "memory-id",
+	case after.Carried != nil || after.List != "" || hasReserved(after) && !hasReserved(before):
+		return memory.Errorf(memory.Invalid,
+			"the properties %s and %s are emberd's own, and << can contain them; leave them out", idKey,
 			vault.ListKey).At("text")
 	case after.Frontmatter == vault.InvalidFrontmatter && before.Frontmatter != vault.InvalidFrontmatter:
 		return memory.Errorf(memory.Invalid, "the properties of note %q would not be valid YAML; nothing was changed",
 			c.path).At("text")
 	}
 	return e.checkTags(before, after)
+}
+
+// idKey is the property of the note of a memory.
+const idKey = "memory-id"
+
+// isReserved reports whether a name is that of a property of emberd's own, in any spelling that Obsidian takes for it.
+func isReserved(key string) bool {
+	key = notename.Fold(strings.TrimSpace(key))
+	return key == idKey || key == vault.ListKey
+}
+
+// hasReserved reports whether a note has a property of emberd's own in a spelling that emberd does not read, or takes
+// properties over from another value, as YAML does with <<.
+func hasReserved(note *vault.Note) bool {
+	return slices.ContainsFunc(note.Properties,
+		func(p markdown.Property) bool { return p.Key == "<<" || isReserved(p.Key) })
 }
 
 // checkTags returns an error if a limited token adds a tag, which is a scope, that it does not write.

@@ -43,15 +43,15 @@ func (e *NoteWrite) Context(ctx context.Context, req *op.NoteContextRequest) (*o
 	}
 	read, err := e.Notes.NoteRead(ctx, &op.NoteReadRequest{Path: name, From: req.From, Limit: 200_000})
 	if err != nil {
-		return nil, err
+		return nil, asSent(err, name, req.Path)
 	}
 	note, err := e.Notes.Vault.Root.Load().Read(ctx, name)
 	if err != nil {
-		return nil, e.errWrite(name, err)
+		return nil, asSent(e.errWrite(name, err), name, req.Path)
 	}
 	res := &op.NoteContextResult{Path: name, Digest: hexDigest(note.Digest)[:16], Modified: read.Modified,
 		Outgoing: []op.NoteLink{}, Incoming: []string{}, Memories: []op.RelatedText{}}
-	e.advise(name, note, res)
+	e.advise(name, req.Path, note, res)
 	left := bound - e.around(ctx, note, res, bound/3)
 	n := textWithin(read.Text, left)
 	res.Text = read.Text[:n]
@@ -62,7 +62,7 @@ func (e *NoteWrite) Context(ctx context.Context, req *op.NoteContextRequest) (*o
 }
 
 // advise says whether the caller can change the note, and how otherwise.
-func (e *NoteWrite) advise(name string, note *vault.Note, res *op.NoteContextResult) {
+func (e *NoteWrite) advise(name, sent string, note *vault.Note, res *op.NoteContextResult) {
 	err := e.CheckPlace(name)
 	switch {
 	case err != nil:
@@ -72,7 +72,7 @@ func (e *NoteWrite) advise(name string, note *vault.Note, res *op.NoteContextRes
 		err = e.errOwn(name)
 	}
 	if res.Writable = err == nil; err != nil {
-		res.Advice = err.Error()
+		res.Advice = asSent(err, name, sent).Error()
 	}
 }
 

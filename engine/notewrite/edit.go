@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
+	"emberd/vault"
 	"emberd/vault/frontmatter"
 	"emberd/vault/lex"
 	"emberd/vault/markdown"
@@ -73,10 +73,11 @@ func (e *NoteWrite) reviseNamed(ctx context.Context, name string, c *change) (*o
 		return nil, err
 	}
 	var err error
-	if c.path, err = e.named(ctx, name); err != nil {
+	if c.path, err = e.one(ctx, name); err != nil {
 		return nil, err
 	}
-	return e.revise(ctx, c)
+	res, err := e.revise(ctx, c)
+	return res, asSent(err, c.path, name)
 }
 
 func checkEdit(req *op.NoteEditRequest) error {
@@ -99,7 +100,10 @@ func checkEdit(req *op.NoteEditRequest) error {
 }
 
 func editTexts(req *op.NoteEditRequest) []core.Passage {
-	texts := []core.Passage{{Field: "replace", Text: req.Replace}}
+	var texts []core.Passage
+	if req.Find != "" {
+		texts = append(texts, core.Passage{Field: "replace", Text: req.Replace})
+	}
 	if req.Text != nil {
 		texts = append(texts, core.Passage{Field: "text", Text: *req.Text})
 	}
@@ -133,14 +137,14 @@ func (e *NoteWrite) section(note []byte, heading string) (*markdown.Section, err
 	want := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(heading), "#"))
 	sections := e.Notes.Vault.Root.Load().Parse(note).Sections
 	var found []*markdown.Section
-	var names []string
+	headings := 0
 	for i := range sections {
 		s := &sections[i]
 		if s.Level == 0 {
 			continue
 		}
 		path := strings.Join(s.Path, "#")
-		names = append(names, path)
+		headings++
 		if s.Heading == want || path == want || strings.HasSuffix(path, "#"+want) {
 			found = append(found, s)
 		}
@@ -149,28 +153,12 @@ func (e *NoteWrite) section(note []byte, heading string) (*markdown.Section, err
 	case 1:
 		return found[0], nil
 	case 0:
-		return nil, memory.Errorf(memory.NotFound, "heading %.80q not found in the note; it has %s", heading,
-			listed(names)).At("heading")
+		return nil, memory.Errorf(memory.NotFound,
+			"heading %.80q not found among the %d headings of the note; read it again and copy one", heading,
+			headings).At("heading")
 	}
 	return nil, memory.Errorf(memory.Ambiguous,
-		"the note has %d headings %.80q; write those above it too, as in %.80q", len(found), heading,
-		strings.Join(found[0].Path, "#")).At("heading")
-}
-
-// listed returns some names as part of a sentence.
-func listed(names []string) string {
-	const most = 10
-	if len(names) == 0 {
-		return "none"
-	}
-	var out []string
-	for _, name := range names[:min(most, len(names))] {
-		out = append(out, fmt.Sprintf("%.80q", name))
-	}
-	if more := len(names) - most; more > 0 {
-		out = append(out, fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(out, ", ")
+		"the note has %d headings %.80q; write those above it too, as in Plan#Steps", len(found), heading).At("heading")
 }
 
 // replacedSection replaces what follows a heading, down to the next heading of its level or above.
@@ -281,10 +269,8 @@ var propertyName = regexp.MustCompile(`^\p{L}[\p{L}\p{N}_ -]{0,59}$`)
 // propertiesOf returns the properties that a request sets, sorted.
 func propertiesOf(req *op.NoteEditRequest) (fields []frontmatter.Field, err error) {
 	for _, key := range append(slices.Sorted(maps.Keys(req.Set)), req.Unset...) {
-		own := key == "memory-id" || key == "emberd"
-		if own || !propertyName.MatchString(key) || frontmatter.Ambiguous(key) || strings.TrimSpace(key) != key {
-			return nil, memory.Errorf(memory.Invalid,
-				"invalid property %.80q; use letters, digits, - and _, and neither memory-id nor emberd", key).At("set")
+		if err := checkProperty(key); err != nil {
+			return nil, err.At("set")
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(req.Set)) {
@@ -295,6 +281,21 @@ func propertiesOf(req *op.NoteEditRequest) (fields []frontmatter.Field, err erro
 		fields = append(fields, frontmatter.Field{Key: key, Value: value})
 	}
 	return fields, nil
+}
+
+func checkProperty(key string) *memory.Error {
+	switch {
+	case isReserved(key):
+		return memory.Errorf(memory.Invalid, "invalid property %.80q; %s and %s are emberd's own", key, idKey,
+			vault.ListKey)
+	case !propertyName.MatchString(key) || strings.TrimSpace(key) != key:
+		return memory.Errorf(memory.Invalid,
+			"invalid property %.80q; begin with a letter, use letters, digits, spaces, - and _, at most 60 in all", key)
+	case frontmatter.Ambiguous(key):
+		return memory.Errorf(memory.Invalid,
+			"invalid property %.80q, which YAML reads as a value and not as a name; use another name", key)
+	}
+	return nil
 }
 
 func propertyValue(key string, raw json.RawMessage) (frontmatter.Value, error) {

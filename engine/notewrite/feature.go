@@ -8,6 +8,7 @@
 package notewrite
 
 import (
+	"crypto/sha256"
 	"path/filepath"
 
 	"emberd/engine/core"
@@ -34,6 +35,11 @@ type State struct{ Journal *notejournal.Journal }
 func NewState(opt *core.Options) State {
 	dir := filepath.Join(opt.State, "notechanges")
 	return State{Journal: notejournal.Open(opt.FS, dir, opt.Now, opt.TrashKeep)}
+}
+
+// Wrote reports whether the latest change of a note by a caller left these bytes.
+func (s *State) Wrote(path string, sum [sha256.Size]byte) bool {
+	return s.Journal.Wrote(path, hexDigest(sum))
 }
 
 // The verbs of the journal.

@@ -21,20 +21,20 @@ func (e *NoteWrite) Move(ctx context.Context, req *op.NoteMoveRequest) (*op.Note
 	if err := e.Notes.NeedVault(); err != nil {
 		return nil, err
 	}
-	from, err := e.named(ctx, req.Path)
+	from, err := e.one(ctx, req.Path)
 	if err != nil {
 		return nil, err
 	}
 	to, err := newPath(req.To)
 	if err == nil {
-		err = core.FirstError(e.CheckPlace(from), e.CheckPlace(to))
+		err = core.FirstError(e.CheckPlace(from), e.CheckPlace(to), e.checkName("to", to))
 	}
 	if err != nil {
-		return nil, err
+		return nil, asSent(err, from, req.Path)
 	}
 	m, err := e.plan(ctx, from, to)
 	if err != nil {
-		return nil, err
+		return nil, asSent(err, from, req.Path)
 	}
 	m.verb = MoveVerb
 	if req.Preview {
@@ -42,7 +42,8 @@ func (e *NoteWrite) Move(ctx context.Context, req *op.NoteMoveRequest) (*op.Note
 		res.Preview = true
 		return res, nil
 	}
-	return e.carryOut(ctx, m)
+	res, err := e.carryOut(ctx, m)
+	return res, asSent(err, from, req.Path)
 }
 
 // move is a move of a note, with the notes whose links follow.
@@ -98,13 +99,13 @@ func (e *NoteWrite) planSources(ctx context.Context, r *linkindex.Renaming, m *m
 		}
 		n, err := e.relink(r, source, []byte(text))
 		if err != nil {
-			return err
+			return aboutSource(err, source)
 		}
 		if n.links == 0 {
 			continue
 		}
 		if e.CheckPlace(source) != nil {
-			outside = append(outside, fmt.Sprintf("%.200q", source))
+			outside = append(outside, source)
 			continue
 		}
 		now, err := e.current(ctx, source)
@@ -112,7 +113,7 @@ func (e *NoteWrite) planSources(ctx context.Context, r *linkindex.Renaming, m *m
 			n, err = e.relink(r, source, now)
 		}
 		if err != nil {
-			return err
+			return aboutSource(err, source)
 		}
 		m.notes = append(m.notes, n)
 	}
@@ -124,11 +125,10 @@ func (e *NoteWrite) errOutside(m *move, outside []string) error {
 	if len(outside) == 0 {
 		return nil
 	}
-	shown := strings.Join(outside[:min(maxFolders, len(outside))], ", ")
 	return memory.Errorf(memory.Forbidden,
-		"the note %q was not moved: links to change are in %d notes outside of the folders for agents (%s), such as "+
-			"%s; ask the user to move it in Obsidian, or to add folders to vault.agent_folders", m.from, len(outside),
-		e.folderList(), shown).At("path")
+		"the note %q was not moved: links to change are in %d notes outside of the folders for agents (%s); ask "+
+			"the user to move it in Obsidian, or to add folders to vault.agent_folders", m.from, len(outside),
+		e.folderList()).At("path").About(outside...)
 }
 
 // checkFree returns an error if the new path is taken.
@@ -169,8 +169,8 @@ func (e *NoteWrite) relink(r *linkindex.Renaming, source string, now []byte) (re
 	})
 	if err == nil && unwritable != "" {
 		err = memory.Errorf(memory.Conflict,
-			"the note %q was not moved: the link to %.200q in %q cannot be written so that it leads there; change it "+
-				"in Obsidian", r.From, unwritable, source).At("to")
+			"the note was not moved: a link cannot be written so that it leads to it; change it in Obsidian").At("to").
+			About(source, unwritable)
 	}
 	if err != nil {
 		return relinked{}, e.errWrite(source, err)

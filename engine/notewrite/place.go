@@ -27,11 +27,15 @@ func (e *NoteWrite) CheckPlace(name string) error {
 			e.Grant.Token, name, core.ScopesOf(e.Grant.Write)).At("path")
 	}
 	switch {
-	case e.Notes.Vault.InArchive(name):
+	case takes(name, e.Opt.VaultPromoted) && !inFolder(name, e.Opt.VaultPromoted):
 		return memory.Errorf(memory.Forbidden,
-			"the note %q is in the archive folder, which has the texts of memories; use memories instead",
-			name).At("path")
-	case slices.Contains([]string{e.Opt.VaultIndex, e.Opt.VaultCore, e.Opt.ReviewInbox}, name):
+			"the path of note %q has the name of the folder %s/ in another spelling; use that one", name,
+			e.Opt.VaultPromoted).At("path")
+	case takes(name, e.Opt.VaultArchive):
+		return memory.Errorf(memory.Forbidden,
+			"the note %q is in the archive folder, which has the texts of memories, or has its name on some systems; "+
+				"use memories instead", name).At("path")
+	case slices.ContainsFunc(e.lists(), func(own string) bool { return takes(name, own) }):
 		return e.errOwn(name)
 	case !slices.ContainsFunc(e.folders(), func(dir string) bool { return inFolder(name, dir) }):
 		return memory.Errorf(memory.Forbidden,
@@ -39,6 +43,32 @@ func (e *NoteWrite) CheckPlace(name string) error {
 				"add a folder to vault.agent_folders", name, e.folderList()).At("path")
 	}
 	return nil
+}
+
+// lists returns the paths of the notes that emberd writes itself.
+func (e *NoteWrite) lists() []string {
+	return []string{e.Opt.VaultIndex, e.Opt.VaultCore, e.Opt.ReviewInbox}
+}
+
+// takes reports whether a note at a path would lie at the path own, in it as a folder, or in the place of a folder
+// above it, on any system: one that takes capitals and normal forms for the same, or passes over joiners. It does not
+// matter what exists. An own of "" is nothing.
+func takes(name, own string) bool {
+	if own = strings.Trim(path.Clean("/"+own), "/"); own == "" {
+		return false
+	}
+	parts, owns := strings.Split(name, "/"), strings.Split(own, "/")
+	for i := range min(len(parts), len(owns)) {
+		if parts[i] != owns[i] {
+			return everywhere(parts[i]) == everywhere(owns[i])
+		}
+	}
+	return true
+}
+
+// everywhere returns the same string for all names that some system takes for the same.
+func everywhere(name string) string {
+	return notename.Fold(strings.NewReplacer("\u200c", "", "\u200d", "").Replace(name))
 }
 
 // folders returns the folders for agents, "" for the whole vault.
@@ -61,7 +91,8 @@ func inFolder(name, dir string) bool {
 }
 
 func (e *NoteWrite) errOwn(name string) error {
-	return memory.Errorf(memory.Forbidden, "the note %q is one that emberd writes itself; choose another path",
+	return memory.Errorf(memory.Forbidden, "the note %q is one that emberd writes itself, or has its name on some systems; choose "+
+		"another path",
 		name).At("path")
 }
 
@@ -90,6 +121,23 @@ func newPath(name string) (string, error) {
 		}
 	}
 	return notename.TrimExtension(name) + ".md", nil
+}
+
+// one returns the path of the note that a caller named and can read, and an error if several have that name.
+func (e *NoteWrite) one(ctx context.Context, name string) (string, error) {
+	path, err := e.named(ctx, name)
+	if err != nil || path == name {
+		return path, err
+	}
+	links, err := e.Notes.Vault.AllLinks(ctx)
+	if err != nil {
+		return "", err
+	}
+	if all := links.Meanings(e.Notes.Vault.Inside(name)); len(all) > 1 && slices.Contains(all, path) {
+		return "", memory.Errorf(memory.Ambiguous, "%d notes have the name %.80q; give the path of one", len(all),
+			name).At("path").About(all...)
+	}
+	return path, nil
 }
 
 // named returns the path of the note that a caller named and can read.

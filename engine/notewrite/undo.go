@@ -85,7 +85,16 @@ func Shown(j *notejournal.Entry) op.Entry {
 	return out
 }
 
-const leftReason = "it was changed since, and stays as it is; edit it, or remove it in Obsidian"
+// leftReason returns why an undo leaves a note.
+func leftReason(got *vault.Result) string {
+	switch got.Reason {
+	case vault.Gone:
+		return "it was moved or deleted since, and stays so"
+	case vault.NameTaken:
+		return "another note has its name by now, and stays; rename that one"
+	}
+	return "it was changed since, and stays as it is; edit it, or remove it in Obsidian"
+}
 
 // undoNote reverts the creation, the edit or the removal of one note.
 func (e *NoteWrite) undoNote(ctx context.Context, j *notejournal.Entry, res *op.UndoResult) error {
@@ -109,7 +118,7 @@ func (e *NoteWrite) undoNote(ctx context.Context, j *notejournal.Entry, res *op.
 	case err != nil:
 		return e.errWrite(note.Path, err)
 	case got.Outcome == vault.Conflict || got.Reason == vault.Gone || got.Reason == vault.NameTaken:
-		item.Action, item.Reason = stm.Left, leftReason
+		item.Action, item.Reason = stm.Left, leftReason(&got)
 	case got.Outcome != vault.Written:
 		return e.errOutcome(note.Path, &got)
 	case !res.DryRun:

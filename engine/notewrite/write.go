@@ -33,6 +33,11 @@ func (e *NoteWrite) create(ctx context.Context, c *change) (*op.NoteChangeResult
 	if err := core.FirstError(e.checkTexts(c), e.CheckPlace(c.path)); err != nil {
 		return nil, err
 	}
+	if !c.secrets {
+		if err := e.checkName("path", c.path); err != nil {
+			return nil, err
+		}
+	}
 	if _, err := e.Notes.Vault.Root.Load().Stat(c.path); err == nil {
 		return nil, memory.Errorf(memory.Conflict,
 			"the note %q already exists; to replace it, read it and give its digest", c.path).At("digest")

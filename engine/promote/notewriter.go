@@ -2,6 +2,7 @@ package promote
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,6 +29,8 @@ type NoteWriter struct {
 	state string
 	now   func() time.Time
 	wake  chan struct{} // room for one token: the task has work
+	// changed reports whether a caller's change left these bytes at a path, so that nobody is at work there.
+	changed func(path string, sum [sha256.Size]byte) bool
 
 	// Mu guards the fields down to Wrote. With holds it through fn, that is, through a whole
 	// write or check, so that one goroutine at a time writes notes. It comes after row locks:
@@ -43,14 +46,14 @@ type NoteWriter struct {
 	aside atomic.Bool // notes are written through a second name; status reads it without waiting for Mu
 }
 
-func newNoteWriter(n *notes.VaultNotes, opt *core.Options) *NoteWriter {
-	return &NoteWriter{notes: n, state: opt.State, now: opt.Now, wake: make(chan struct{}, 1),
+func newNoteWriter(n *notes.VaultNotes, opt *core.Options, changed func(string, [sha256.Size]byte) bool) *NoteWriter {
+	return &NoteWriter{notes: n, state: opt.State, now: opt.Now, wake: make(chan struct{}, 1), changed: changed,
 		Wrote: make(map[string]map[string]string)}
 }
 
 // OpenNoteWriter finishes the writes that the last run left unfinished. Status reports a failure,
-// and the next write tries again.
-func (e *Promote) OpenNoteWriter() {
+// and the next write tries again. changed is that of a NoteWriter.
+func (e *Promote) OpenNoteWriter(changed func(path string, sum [sha256.Size]byte) bool) {
 	if e.Notes.Vault == nil {
 		e.Pending = new(PendingWrites)
 		return
@@ -58,7 +61,7 @@ func (e *Promote) OpenNoteWriter() {
 	var err error
 	e.Pending, err = OpenPending(e.Opt.FS, e.Opt.State)
 	e.Chores.Settle("list of notes to write", err)
-	e.Writing = newNoteWriter(e.Notes.Vault, &e.Opt)
+	e.Writing = newNoteWriter(e.Notes.Vault, &e.Opt, changed)
 	err = e.Writing.With(func(*vault.Writer) error { return nil })
 	e.Chores.Settle("looking after written notes", unlessAway(err))
 }
@@ -90,7 +93,7 @@ func (w *NoteWriter) With(fn func(*vault.Writer) error) error {
 		return errAway
 	}
 	if v := w.notes.Root.Load(); w.writer == nil || w.of != v {
-		writer, err := vault.OpenWriter(v, w.state, &vault.WriterOptions{Now: w.now})
+		writer, err := vault.OpenWriter(v, w.state, &vault.WriterOptions{Now: w.now, Wrote: w.changed})
 		if err != nil {
 			return err
 		}

@@ -44,6 +44,11 @@ func (e *Review) DecideItem(ctx context.Context, by memory.Actor, id, decision,
 		err = d.chooseText(ctx)
 	case isOne:
 		err = d.forgetOne(ctx, one)
+	case decision == op.DecideForget && item.Action == core.ContradictionAction && len(item.MemoryIDs) > 1 &&
+		!halfForgotten(&item):
+		err = memory.Errorf(memory.Invalid,
+			"they contradict each other, and one may be true; use forget: and the id of the one to forget, such as "+
+				"forget:%s", item.MemoryIDs[0].Short()).At("decision")
 	case decision == op.DecideForget:
 		err = d.forget(ctx, item.MemoryIDs)
 	case decision == op.DecidePromote:
@@ -278,7 +283,8 @@ func (e *Review) ChoicesOf(item *memory.ReviewItem) []string {
 			add(!row.Core(), op.DecideForgetOne+string(row.ID()))
 		}
 	}
-	add(!slices.ContainsFunc(rows, (*stm.Row).Core), op.DecideForget)
+	both := item.Action == core.ContradictionAction && len(rows) > 1 // of which one may be true
+	add(!both && !slices.ContainsFunc(rows, (*stm.Row).Core), op.DecideForget)
 	return out
 }
 

@@ -164,8 +164,8 @@ func (a *SearchRun) showTexts(ctx context.Context) {
 		if row = row.Unpacked(); !a.E.Archived(row) {
 			continue
 		}
-		if body, err := a.E.Notes.ArchivedText(ctx, core.NoteOfRow(row)); err == nil && body != "" {
-			h.Content = core.WholeText(&h.Memory.Memory, body)
+		if text, err := a.E.Notes.TextOfArchived(ctx, &h.Memory.Memory); err == nil && text != "" {
+			h.Content = text
 		}
 	}
 }

@@ -182,7 +182,14 @@ func (d *exclusion) words(ctx context.Context, q *parsedQuery) error {
 		if err != nil {
 			return err
 		}
-		if l, err := d.e.Notes.LookUpText(ctx, &m); err == nil && l.Verdict != rekindle.Gone {
+		l, err := d.e.Notes.LookUpText(ctx, &m)
+		if d.e.Archived(d.row) && err == nil && l.Verdict == rekindle.Gone {
+			d.addCause(op.WhyArchived, "search again in two minutes, or undo the deletion",
+				"it is %s, and its note %q was deleted: a minute later searches find it by its summary alone",
+				m.Stage, core.NotePath(&m))
+			return nil
+		}
+		if err == nil && l.Verdict != rekindle.Gone {
 			if has := d.held(q, l.Body); len(has) > 0 {
 				d.addCause(op.WhyArchived, "emberd rekindle "+m.ID.Short(),
 					"it is %s: its text in the note %q has %s, but what is left of it here has not", m.Stage, l.Path,

@@ -111,10 +111,8 @@ func (s *Claim) conflict(one *Near) (c op.Conflict, ok bool) {
 		headings = append(headings, one.Note.Title)
 		headings = append(headings, one.Note.Heading...)
 	}
-	if one.Row != nil {
-		if whole := one.Row.Content(); len(whole) <= disagreeBytes {
-			known = whole
-		}
+	if one.Row != nil && len(one.Whole) <= disagreeBytes {
+		known = one.Whole
 	}
 	findings := s.findings(contradiction.Of(s.e.Text, known, headings...), one.Similarity)
 	if len(findings) == 0 {

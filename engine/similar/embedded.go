@@ -35,10 +35,16 @@ type compared struct {
 	By         string
 }
 
-// toMemory compares with a memory.
-func (l *lexicalSimilarity) toMemory(ctx context.Context, r *stm.Row) compared {
+// toMemory compares with a memory, whose text is whole. It compares with the summary of an archived one, too, which
+// alone has an embedding, and returns what is nearer.
+func (l *lexicalSimilarity) toMemory(ctx context.Context, r *stm.Row, whole string) compared {
 	content := r.Content()
 	alike, part := l.To(content)
+	if content != whole {
+		if more, sentences := l.To(whole); more > alike {
+			alike, part = more, sentences
+		}
+	}
 	c := compared{alike, part, op.ComparedByWords}
 	if l.Sense == nil || part == "" || !l.Sense.Rack.FitsModel(ctx, content) {
 		return c

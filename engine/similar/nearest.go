@@ -3,7 +3,6 @@ package similar
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"strings"
 
@@ -29,8 +28,9 @@ const (
 
 // Near is a memory or a passage of a note that is similar to a text.
 type Near struct {
-	Row  *stm.Row
-	Note *op.Note
+	Row   *stm.Row
+	Whole string // text of the memory; of an archived one it can be the summary, see archivedTexts
+	Note  *op.Note
 	compared
 	Same bool // the same text, up to spelling
 	// Successor is the memory that supersedes this one.
@@ -52,41 +52,63 @@ type Candidates struct {
 	Loading *op.Loading
 }
 
+// comparison is one run of [Similar.FindSimilar].
+type comparison struct {
+	e       *Similar
+	p       *Probe
+	n       *Candidates
+	like    *lexicalSimilarity
+	wording stm.NormalizedText
+	seen    map[memory.ID]bool
+	texts   archivedTexts
+}
+
 // FindSimilar returns the memories and notes that are similar to a text, each memory once. It
 // returns the merged memory instead of its parts.
 func (e *Similar) FindSimilar(ctx context.Context, p Probe) (*Candidates, error) {
-	like := e.LikeIn(ctx, p.Text)
-	n := new(Candidates)
+	c := comparison{e: e, p: &p, n: new(Candidates), like: e.LikeIn(ctx, p.Text), wording: stm.NormalizeText(p.Text),
+		seen: make(map[memory.ID]bool), texts: archivedTexts{e: e, left: maxNotesRead}}
 	soon, done := e.Semantic.Meaning.Soon(ctx)
 	defer done()
-	wording := stm.NormalizeText(p.Text)
-	rows := append(e.candidates(n, like, &p, wording), e.nearMemories(ctx, like, p.Accept)...)
-	seen := make(map[memory.ID]bool, len(rows))
+	rows := append(e.candidates(c.n, c.like, &p, c.wording), e.nearMemories(ctx, c.like, p.Accept)...)
+	reading, stop := context.WithTimeout(ctx, e.Opt.Patience)
+	defer stop()
+	c.addMemories(soon, reading, rows)
+	if p.Notes && e.Notes.Vault != nil {
+		cold, err := c.addNotes(ctx)
+		if err != nil {
+			return nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
+		}
+		c.addMemories(soon, reading, cold)
+	}
+	slices.SortStableFunc(c.n.All, func(a, b Near) int {
+		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), ahead(a.Same, b.Same))
+	})
+	return c.n, nil
+}
+
+// addMemories compares with memories and with those that supersede them. soon limits the time for embeddings, and
+// reading that for the notes of archived memories.
+func (c *comparison) addMemories(soon, reading context.Context, rows []*stm.Row) {
+	get := c.e.Stm.Get
 	for i := 0; i < len(rows); i++ {
-		row := core.MergedRow(e.Stm.Get, rows[i])
-		if seen[row.ID()] || p.Accept != nil && !p.Accept(row) {
+		row := core.MergedRow(get, rows[i]).Unpacked()
+		if c.seen[row.ID()] || c.p.Accept != nil && !c.p.Accept(row) {
 			continue
 		}
-		seen[row.ID()] = true
-		one := Near{Row: row, compared: like.toMemory(soon, row), Same: wording.Of(row.Content()),
-			Successor: core.Successor(e.Stm.Get, row), Fixed: !e.CanWrite(row)}
+		c.seen[row.ID()] = true
+		whole := c.texts.of(reading, row)
+		one := Near{Row: row, Whole: whole, compared: c.like.toMemory(soon, row, whole),
+			Same:      c.wording.Of(whole) || c.wording.Of(row.Content()),
+			Successor: core.Successor(get, row), Fixed: !c.e.CanWrite(row)}
 		if one.Same {
 			one.Similarity, one.By = 1, op.ComparedByWords
 		}
 		if one.Successor != nil {
 			rows = append(rows, one.Successor)
 		}
-		n.All = append(n.All, one)
+		c.n.All = append(c.n.All, one)
 	}
-	if p.Notes && e.Notes.Vault != nil {
-		if err := e.nearNotes(ctx, n, like); err != nil {
-			return nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
-		}
-	}
-	slices.SortStableFunc(n.All, func(a, b Near) int {
-		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), ahead(a.Same, b.Same))
-	})
-	return n, nil
 }
 
 // By returns the method of comparison of the nearest one.
@@ -189,61 +211,4 @@ func (e *Similar) askArchive(terms []string, most int, accept func(*stm.Row) boo
 		}
 	}
 	return rows, res.Total <= len(rows)
-}
-
-// nearNotes adds the best passage of each similar note. It leaves out the notes of memories,
-// whose text the memory has.
-func (e *Similar) nearNotes(ctx context.Context, n *Candidates, like *lexicalSimilarity) error {
-	byWords := ltm.Query{Limit: noteCandidates}
-	for _, t := range like.Terms() {
-		byWords.Terms = append(byWords.Terms, ltm.Term{Text: t, Weight: 1})
-	}
-	bySense, parts := e.nearNoteQuery(ctx, like)
-	best := make(map[string]Near)
-	for _, q := range []ltm.Query{byWords, bySense} {
-		if len(q.Terms)+len(q.Near) == 0 {
-			continue
-		}
-		var found ltm.Result
-		err := e.Notes.Vault.Ask(func(index *ltm.Index) (err error) {
-			found, err = index.Search(ctx, q)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		for _, h := range found.Hits {
-			one, ok := e.nearNote(&h, like, parts)
-			if before, met := best[h.Path]; ok && (!met || one.Similarity > before.Similarity) {
-				best[h.Path] = one
-			}
-		}
-	}
-	for _, path := range slices.Sorted(maps.Keys(best)) {
-		n.All = append(n.All, best[path])
-	}
-	return nil
-}
-
-// nearNote compares with the passage of a hit, or with the part of it that is near by
-// embedding.
-func (e *Similar) nearNote(h *ltm.Hit, like *lexicalSimilarity, parts map[string]part) (one Near, ok bool) {
-	if id, err := memory.ParseID(h.MemoryID); err == nil && e.Notes.IsNoteOf(id, h.Path) {
-		return Near{}, false
-	}
-	one.Note = e.Notes.NoteOfHit(*h)
-	if h.Near.Line > 0 {
-		p := parts[h.Path]
-		alike, part := like.To(p.text)
-		one.Note.Line, one.compared = p.line,
-			compared{alike, part, op.ComparedByWords}.orWhole(p.text, like.Sense.Similarity(p.cosine))
-		return one, true
-	}
-	text, err := e.Notes.Vault.Excerpt(h)
-	if err != nil {
-		return Near{}, false // the note has changed, and is found by its new text
-	}
-	alike, part := like.To(text)
-	one.compared = compared{alike, part, op.ComparedByWords}
-	return one, true
 }

@@ -119,5 +119,6 @@ func ParseTime(text string) (time.Time, error) {
 		return t, nil
 	}
 	return time.Time{}, memory.Errorf(memory.Invalid,
-		"%s is no time; use RFC 3339 or seconds or milliseconds since 1970", JsonText(OneLine(Cut(text, 60))))
+		"%s is no time; use a date such as 2026-03-09, \"2026-03-09 14:30:00\" (UTC), RFC 3339 such as "+
+			"2026-03-09T14:30:00+01:00, or seconds or milliseconds since 1970", JsonText(OneLine(Cut(text, 60))))
 }

@@ -60,6 +60,9 @@ func (c *comparison) compareRead(r *Read, line sealed) {
 	case line.By != r.By.String() || line.What != r.What:
 		c.problem("audit.json says that %s read by %s, and the audit chain that %s did by %s", r.By, r.What, line.By,
 			line.What)
+	case line.Tx != r.Tx:
+		c.problem("audit.json says that the read number %d by %s changed notes as entry %q, and the audit chain as %q",
+			r.Seq, r.By, r.Tx, line.Tx)
 	case !line.At.Equal(r.At) || line.PID != r.PID:
 		c.problem("audit.json says that the read number %d was at %s by process %d, and the audit chain at %s by %d",
 			r.Seq, r.At.Format(day), r.PID, line.At.Format(day), line.PID)

@@ -26,8 +26,8 @@
 //
 // One JSON object, format 1, replaced whole and at once: since (when counting began), seq
 // (number of the next read), callers (caller, seen, days of Counts, open recalls by id),
-// saves (id, by, at, used) and reads (seq, at, by, pid, what, ids). A caller is written
-// kind:name. The owner of a ledger writes it regularly ([Ledger.Flush]); counts since the last Flush
+// saves (id, by, at, used) and reads (seq, at, by, pid, what, tx, ids; tx of changes of notes). A
+// caller is written kind:name. The owner of a ledger writes it regularly ([Ledger.Flush]); counts since the last Flush
 // are lost with the process. A file that cannot be read is renamed to NAME.damaged, and
 // counting starts again.
 //
@@ -73,7 +73,7 @@ type Counts struct {
 	Used     int64 `json:"used,omitempty"` // of Recalled
 	Saved    int64 `json:"saved,omitempty"`
 	Refused  int64 `json:"refused,omitempty"` // saves for what was in them
-	Wrote    int64 `json:"wrote,omitempty"`   // memories, as the log has it, and so the next two
+	Wrote    int64 `json:"wrote,omitempty"`   // memories, as the log has it, and so the next two; and changes of notes
 	Merged   int64 `json:"merged,omitempty"`
 	Forgot   int64 `json:"forgot,omitempty"`
 }
@@ -90,19 +90,6 @@ func (c *Counts) add(o Counts) {
 	c.Wrote += o.Wrote
 	c.Merged += o.Merged
 	c.Forgot += o.Forgot
-}
-
-// Call is what one answered request comes to.
-type Call struct {
-	What     string
-	Search   bool
-	Reads    bool        // the answer tells something of memories, though it may be of no one in particular
-	Given    []memory.ID // in the answer
-	Recalled []memory.ID // those of them that a search chose
-	Used     []memory.ID
-	Saved    []memory.ID
-	Tokens   int
-	Refused  int // saves that were, for what was in them
 }
 
 // Options are the settings of a ledger.
@@ -230,13 +217,16 @@ func (l *Ledger) Count(a memory.Actor, c *Call) (soon bool) {
 		today.Saved++
 		l.watch(who, id, now)
 	}
-	if c.Reads {
-		r := Read{Seq: l.seq, At: now, By: who, PID: a.PID, What: c.What, IDs: c.Given}
+	if c.Tx != "" {
+		today.Wrote++
+	}
+	if c.Reads || c.Tx != "" {
+		r := Read{Seq: l.seq, At: now, By: who, PID: a.PID, What: c.What, Tx: c.Tx, IDs: c.Given}
 		l.read(r)
 		l.note(event{Read: r, kind: Looked})
 	}
 	// A throttled caller is judged again at every call, so that the throttling can end.
-	soon = c.Reads || c.Refused > 0 || len(c.Used)+len(c.Saved) > 0 || l.Verdict(who) != ""
+	soon = c.Reads || c.Tx != "" || c.Refused > 0 || len(c.Used)+len(c.Saved) > 0 || l.Verdict(who) != ""
 	l.dirty = l.dirty || soon
 	return soon
 }

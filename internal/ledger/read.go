@@ -8,14 +8,30 @@ import (
 	"emberd/memory"
 )
 
-// Read is one answer with something of memories in it.
+// Call is what one answered request comes to.
+type Call struct {
+	What     string
+	Search   bool
+	Reads    bool        // the answer tells something of memories, though it may be of no one in particular
+	Tx       string      // of a call that changed notes: its entry in the journal of notes
+	Given    []memory.ID // in the answer
+	Recalled []memory.ID // those of them that a search chose
+	Used     []memory.ID
+	Saved    []memory.ID
+	Tokens   int
+	Refused  int // saves that were, for what was in them
+}
+
+// Read is one answer that contains memories or notes, or one change of notes.
 type Read struct {
-	Seq  int64       `json:"seq"` // larger than that of every earlier one
-	At   time.Time   `json:"at"`
-	By   Caller      `json:"by"`
-	PID  int         `json:"pid,omitempty"`
-	What string      `json:"what"` // the operation
-	IDs  []memory.ID `json:"ids,omitempty"`
+	Seq  int64     `json:"seq"` // larger than that of every earlier one
+	At   time.Time `json:"at"`
+	By   Caller    `json:"by"`
+	PID  int       `json:"pid,omitempty"`
+	What string    `json:"what"` // the operation
+	// Tx is, of a call that changed notes, its entry in the journal of notes; "" for one that only read.
+	Tx  string      `json:"tx,omitempty"`
+	IDs []memory.ID `json:"ids,omitempty"`
 }
 
 // held is a read as it is kept: there are thousands, and an id as text takes four times as much.

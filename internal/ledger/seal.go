@@ -319,8 +319,8 @@ func (l *Ledger) append(mark chain.Line, events []event) error {
 }
 
 func (l *Ledger) line(e *event) chain.Line {
-	line := chain.Line{At: e.At, Kind: e.kind, What: e.What, PID: e.PID, Read: e.Seq, Before: e.before,
-		Note: e.note}
+	line := chain.Line{At: e.At, Kind: e.kind, What: e.What, PID: e.PID, Tx: e.Tx, Read: e.Seq,
+		Before: e.before, Note: e.note}
 	if e.By != (Caller{}) {
 		line.By = e.By.String()
 	}

@@ -124,3 +124,22 @@ func TestRelationsOfIDsOfAnyVersion(t *testing.T) {
 		t.Errorf("created %+v, want %+v", *got, want)
 	}
 }
+
+// A relation that exists is named in a member of its own, as CortexGraph has it. Other failures do not have the member.
+func TestARelationThatExistsIsNamed(t *testing.T) {
+	store := newStore(t, newClock(), nil)
+	a, b := saved(t, store, &op.SaveRequest{Content: "anchor"}), saved(t, store, &op.SaveRequest{Content: "boat"})
+	s := newSession(t, store, CortexGraph)
+	args := fmt.Sprintf(`{"from_memory_id":%q,"to_memory_id":%q,"relation_type":"related"}`, a, b)
+	made := ran[cortexgraph.CreatedRelation](t, s, "create_relation", args)
+	again, _ := s.callTool("create_relation", json.RawMessage(args))
+	text := again.text()
+	if !strings.Contains(text, `"success":false,"message":"a relation from `) || !strings.Contains(text, `"existing_relation_id":"`+made.RelationID+`"`) {
+		t.Errorf("the second answer is %s", text)
+	}
+	args = strings.Replace(args, string(b), "9b2fbd6e-21c5-4a0f-8f0e-2b9a0f6f0b1c", 1)
+	absent, _ := s.callTool("create_relation", json.RawMessage(args))
+	if text = absent.text(); strings.Contains(text, "existing_relation_id") || !strings.Contains(text, "not found") {
+		t.Errorf("without the memory the answer is %s", text)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"emberd/internal/mcp/tool"
+	"emberd/internal/wire"
 	"emberd/op"
 )
 
@@ -29,6 +30,20 @@ func TestEveryOperationIsATool(t *testing.T) {
 			t.Errorf("%s has no tool", s.Name)
 		case tool.Annotations.ReadOnlyHint != (s.Effect == op.Read) || *tool.Annotations.DestructiveHint != (s.Effect == op.Destructive):
 			t.Errorf("%s is %s, and its tool says %+v", s.Name, s.Effect, tool.Annotations)
+		}
+	}
+}
+
+// Every parameter of the tools of operations says what it does.
+func TestEveryParameterIsDescribed(t *testing.T) {
+	for _, s := range op.Table() {
+		if _, no := withheld(s); no {
+			continue
+		}
+		for _, f := range parameters(s) {
+			if name, _ := wire.JSONName(f); strings.TrimSpace(f.Tag.Get("doc")) == "" {
+				t.Errorf("the parameter %s of %s has no description; give its field in package op a doc tag", name, toolNameOf(s))
+			}
 		}
 	}
 }

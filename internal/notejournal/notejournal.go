@@ -152,6 +152,23 @@ func (j *Journal) Entries() ([]Entry, error) {
 	return all, err
 }
 
+// Wrote reports whether the latest entry about a path left a note of this digest there.
+func (j *Journal) Wrote(path, digest string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.load() != nil {
+		return false
+	}
+	for _, e := range slices.Backward(j.entries) {
+		for _, note := range e.Notes {
+			if note.Path == path || note.From == path {
+				return note.Path == path && note.After == digest
+			}
+		}
+	}
+	return false
+}
+
 // Undone returns the entries that were reverted by one that was not, of entries that are sorted newest first.
 func Undone(all []Entry) map[string]bool {
 	undone := make(map[string]bool)

@@ -45,29 +45,21 @@ type UndoneItem struct {
 	Reason string
 	Verb   string       // of the change that was reverted
 	Stage  memory.Stage // that it is in again, "" if its stage did not change
+
+	changed string // the key that Reason is about, "" if it is about none
 }
 
 // Undo reverts every change of an entry that nothing has changed since, or,
 // with Force, every change. A large entry takes several transactions; only the
 // last one marks it as undone, so a crash between them leaves an entry that
 // can be undone again.
+//
+// What emberd did by itself since an entry made a memory does not keep the memory: only what
+// a person or an agent asked for does. An entry that was undone in part is undone again with
+// Force only, which takes the rest back.
 func (s *Timeline) Undo(ctx context.Context, u Undo) (Undone, error) {
-	tx, err := s.entryToUndo(u.Entry)
-	if err != nil {
-		return Undone{}, err
-	}
-	refs, undone := s.wal.Journal.EntryLines(tx)
-	if len(refs) == 0 {
-		return Undone{}, memory.Errorf(memory.NotFound, "the journal has no entry %s", tx).At("tx")
-	}
-	if undone {
-		return Undone{}, memory.Errorf(memory.Invalid, "entry %s was undone before", tx).At("tx")
-	}
-	if slices.ContainsFunc(refs, func(r record.LineRef) bool { return r.Cut }) {
-		return Undone{}, notKept(tx)
-	}
 	out := Undone{}
-	steps, err := s.inverse(ctx, refs, &out)
+	tx, refs, steps, err := s.toUndo(ctx, &u, &out)
 	if err != nil || u.DryRun {
 		if err == nil {
 			out.Items, err = s.preview(steps, u.Force)
@@ -90,6 +82,48 @@ func (s *Timeline) Undo(ctx context.Context, u Undo) (Undone, error) {
 		refs = append(refs, late...)
 	}
 	return out, nil
+}
+
+// toUndo finds the entry to undo, its lines and what takes it back. It fills in the entry.
+func (s *Timeline) toUndo(ctx context.Context, u *Undo, out *Undone) (record.Stamp, []record.LineRef, []undoStep,
+	error) {
+	tx, err := s.entryToUndo(u.Entry)
+	if err != nil {
+		return tx, nil, nil, err
+	}
+	refs, steps, err := stepsOf(ctx, s, tx, u.Force, out)
+	for err == nil && u.Entry == "" && !u.Force {
+		later, found, failed := inTheWay(s, tx, steps)
+		if failed != nil || !found {
+			return tx, refs, steps, failed
+		}
+		tx = later
+		refs, steps, err = stepsOf(ctx, s, tx, false, out)
+	}
+	return tx, refs, steps, err
+}
+
+// stepsOf returns the lines of an entry and the steps that take it back, or what is left of them if it was undone.
+func stepsOf(ctx context.Context, s *Timeline, tx record.Stamp, force bool, out *Undone) ([]record.LineRef, []undoStep,
+	error) {
+	refs, undone := s.wal.Journal.EntryLines(tx)
+	if len(refs) == 0 {
+		return nil, nil, memory.Errorf(memory.NotFound, "the journal has no entry %s", tx).At("tx")
+	}
+	if slices.ContainsFunc(refs, func(r record.LineRef) bool { return r.Cut }) {
+		if undone {
+			return nil, nil, undoneBefore(tx)
+		}
+		return nil, nil, notKept(tx)
+	}
+	steps, err := s.inverse(ctx, refs, out)
+	if err == nil && undone {
+		steps, err = restOf(ctx, s, tx, steps, force)
+	}
+	if err == nil {
+		steps, err = withOwnChanges(ctx, s, tx, steps, force)
+	}
+	return refs, steps, err
 }
 
 func notKept(tx record.Stamp) error {
@@ -169,6 +203,7 @@ type undoStep struct {
 	purged bool
 	// since is set for a step by a token that took trust away, see tokensSince.
 	since map[string]json.RawMessage
+	own   ownValues // of a step that made the memory
 }
 
 // inverse lists the steps, latest change first, and fills in the entry.

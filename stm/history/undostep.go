@@ -16,6 +16,11 @@ func (st *undoStep) against(row *table.Row, force bool) (*wal.Change, UndoneItem
 	left := func(why string) (*wal.Change, UndoneItem) {
 		return nil, UndoneItem{ID: st.ID, Action: Left, Reason: why, Verb: st.verb}
 	}
+	changed := func(key string) (*wal.Change, UndoneItem) {
+		_, item := left(spoken(key) + " was changed since")
+		item.changed = key
+		return nil, item
+	}
 	done := func(action string, c wal.Change) (*wal.Change, UndoneItem) {
 		c.ID = st.ID
 		return &c, UndoneItem{ID: st.ID, Action: action, Verb: st.verb, Stage: stageIn(c.Set)}
@@ -32,18 +37,18 @@ func (st *undoStep) against(row *table.Row, force bool) (*wal.Change, UndoneItem
 	case row == nil:
 		return left("it was forgotten since")
 	case st.Op == record.OpPut:
-		if key := differsFrom(row, st.Data); key != "" && !force {
-			return left(spoken(key) + " was changed since")
+		if key := differsFrom(row, st.Data, st.own); key != "" && !force {
+			return changed(key)
 		}
 		return done(Removed, wal.Change{Delete: true})
 	}
-	set, changed := st.revert(row, force)
-	if len(set) == 0 || changed == "content" && onlyTold(set) {
-		return left(spoken(changed) + " was changed since")
+	set, key := st.revert(row, force)
+	if len(set) == 0 || key == "content" && onlyTold(set) {
+		return changed(key)
 	}
 	c, item := done(Reverted, wal.Change{Set: set})
-	if changed != "" {
-		item.Reason = spoken(changed) + " was changed since and stays"
+	if key != "" {
+		item.Reason, item.changed = spoken(key)+" was changed since and stays", key
 	}
 	return c, item
 }
@@ -179,14 +184,15 @@ func (st *undoStep) tidy(row *table.Row, set map[string]json.RawMessage) {
 }
 
 // differsFrom names the first key in order of names, but for the time of change and for
-// review items, which go with the memory, whose value is not that of the document; "" when there is none.
-func differsFrom(r *table.Row, doc []byte) (key string) {
+// review items, which go with the memory, whose value is not that of the document, nor one
+// that emberd gave it by itself; "" when there is none.
+func differsFrom(r *table.Row, doc []byte, own ownValues) (key string) {
 	find := func(one, other []byte) {
 		// Both were walked before.
 		_ = record.EachField(one, func(name, value []byte) bool {
 			other := record.Member(other, string(name))
 			if name := string(name); name != WhenChanged && !record.IsReviewKey(name) && (key == "" || name < key) &&
-				!record.Same(other, value) {
+				!record.Same(other, value) && !own.has(name, r.Value(name)) {
 				key = name
 			}
 			return true

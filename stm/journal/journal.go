@@ -271,6 +271,34 @@ func (j *Journal) Stands(tx record.Stamp) error {
 	return nil
 }
 
+// Since returns the lines after a stamp, oldest first. Histories are read when they may matter.
+func (j *Journal) Since(at record.Stamp) []record.LineRef {
+	if j.Histories.mayHold(at) {
+		j.LoadHistory()
+	}
+	defer j.Read()()
+	all := MergedRefs(j.Refs, j.Cold)
+	i := sort.Search(len(all), func(i int) bool { return all[i].Stamp.After(at) })
+	return slices.Clone(all[i:])
+}
+
+// UndosOf returns the entries that took an entry back and stand, oldest first.
+func (j *Journal) UndosOf(tx record.Stamp) (undos []record.Stamp) {
+	for _, r := range j.Since(tx) {
+		if !r.Undo {
+			continue
+		}
+		l, err := j.ReadLine(r.At, r.Stamp)
+		if err != nil || l.Ref != tx || slices.Contains(undos, l.Tx) {
+			continue
+		}
+		if _, undone := j.Lines(l.Tx); !undone {
+			undos = append(undos, l.Tx)
+		}
+	}
+	return undos
+}
+
 // EntryAt is the entry of the line with a stamp.
 func (j *Journal) EntryAt(stamp record.Stamp) (tx record.Stamp, ok bool) {
 	defer j.Read()()

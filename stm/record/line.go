@@ -383,6 +383,9 @@ func (l *Line) Clone() Line {
 // that names no entry passes over.
 const Itself = "emberd"
 
+// VaultClient is the Client of that actor where emberd writes down what a person changed in a note.
+const VaultClient = "vault"
+
 // Entry is one line of the journal: everything one request changed.
 type Entry struct {
 	Tx   string

@@ -205,6 +205,33 @@ func (l *Index) resolve(from, target string) (string, bool) {
 	return "", false
 }
 
+// Meanings returns the notes that a name may mean at the root, sorted: one for a path from the root, else all whose
+// paths end in the name, else all with that alias. [Index.Resolve] takes one of them.
+func (l *Index) Meanings(name string) []string {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	name = strings.TrimSpace(name)
+	if anchored, ok := rooted("", name); ok {
+		name = anchored
+	}
+	if found, ok := l.exact(name); ok || name == "" {
+		return slices.DeleteFunc([]string{found}, func(path string) bool { return path == "" })
+	}
+	short := notename.Fold(notename.TrimExtension(name))
+	for _, b := range []*bucket{l.suffix[short], l.suffix[notename.Fold(name)], l.aliases[notename.Fold(name)]} {
+		var paths []string
+		for n := range b.all() {
+			if l.has(n.path) {
+				paths = append(paths, n.path)
+			}
+		}
+		if len(paths) > 0 {
+			return slices.Sorted(slices.Values(paths))
+		}
+	}
+	return nil
+}
+
 // rooted turns a target that contains its place into a path from the root, which is "" if it lies
 // outside.
 func rooted(from, target string) (string, bool) {

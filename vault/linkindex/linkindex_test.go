@@ -149,8 +149,22 @@ func TestResolveAgainstAllNotes(t *testing.T) {
 			if want := slowly(all, from, target); got != want {
 				t.Fatalf("%q in %s leads to %q, want %q of %v", target, from, got, want, all)
 			}
+			rooted, ok := links.Resolve("", target)
+			if of := links.Meanings(target); ok != slices.Contains(of, rooted) || len(of) > 1 && len(of) != ending(all, target) {
+				t.Fatalf("%q means %q, one of them %q, of %v", target, of, rooted, all)
+			}
 		}
 	})
+}
+
+// ending is how many notes end in a target.
+func ending(all map[string]bool, target string) (n int) {
+	for p := range all {
+		if strings.HasSuffix("/"+notename.Fold(notename.TrimExtension(p)), "/"+notename.Fold(target)) {
+			n++
+		}
+	}
+	return n
 }
 
 // slowly is the rule of [Links.Resolve], for targets from the root, in the simplest

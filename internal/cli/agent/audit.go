@@ -291,8 +291,23 @@ func printAuditEvent(s *cli.App, e *op.AuditEvent) {
 	if s.Screen.Width > 0 && s.Screen.Width < least { // the entry stays whole
 		below, tx = strings.Replace(tx, "  ", "\n"+strings.Repeat(" ", 13), 1), ""
 	}
-	s.Printf("%s%s%s%s\n", line, someIDs(s, e.IDs, e.Count, used+len(end)+len(tx)), s.Screen.Paint(cli.Red, end),
+	s.Printf("%s%s%s%s\n", line, auditSubject(s, e, used+len(end)+len(tx)), s.Screen.Paint(cli.Red, end),
 		s.Screen.Paint(cli.Yellow, tx+below))
+}
+
+// auditSubject returns what an event is about: memories, or the first note that it changed.
+func auditSubject(s *cli.App, e *op.AuditEvent, used int) string {
+	if len(e.IDs) > 0 || len(e.Notes) == 0 {
+		return someIDs(s, e.IDs, e.Count, used)
+	}
+	text, more := cli.Flat(e.Notes[0]), ""
+	if n := len(e.Notes) - 1; n > 0 {
+		more = " +" + cli.Grouped(n)
+	}
+	if s.Screen.Width > 0 {
+		text = cli.Cut(text, max(len("456789ab"), s.Screen.Width-used-len(more)))
+	}
+	return text + s.Screen.Paint(cli.Faint, more)
 }
 
 // someIDs are as many short ids as there is room for.

@@ -35,3 +35,24 @@ func TestAuditEventsHaveTheirEntry(t *testing.T) {
 		}
 	}
 }
+
+// A change of notes has the path of its first note, cut to the width, and how many more there are.
+func TestAuditEventsNameNotes(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	ev := op.AuditEvent{At: at, Kind: op.AuditWrite, What: "note.move", Caller: "cli", Of: "via",
+		Notes: []string{"Agents/Road map.md", "Agents/Log.md"}, Tx: "01a1fd0c6c0d-0000-vaultlog"}
+	for width, want := range map[int]string{
+		0:  "just now     note.move       cli                     Agents/Road map.md +1  01a1fd0c6c0d-0000-vaultlog\n",
+		80: "just now     note.move       cli                     Agents/Road map.md +1\n             01a1fd0c6c0d-0000-vaultlog\n",
+	} {
+		var out strings.Builder
+		s := cli.New()
+		s.Stdout, s.Screen, s.Now = bufio.NewWriter(&out), cli.Screen{Width: width}, func() time.Time { return at }
+		printAuditEvent(s, &ev)
+		s.Stdout.Flush()
+		if got := out.String(); got != want {
+			t.Errorf("at width %d:\n%s\nwant\n%s", width, got, want)
+		}
+	}
+}

@@ -20,6 +20,28 @@ func (s *sentence) place() {
 	s.silent = s.silent || s.requests()
 	s.which = s.subjectNumber()
 	s.recall()
+	s.conditions()
+}
+
+// isAnswer reports a sentence that but denies one word, as in "No, not really": it says nothing by itself.
+func (s *sentence) isAnswer() bool {
+	says := 0
+	for i := range s.words {
+		if !s.words[i].negates {
+			says++
+		}
+	}
+	return says < 2
+}
+
+// conditions notes the words of clauses that say when the rest holds, and not that they do: "when the door is open".
+func (s *sentence) conditions() {
+	inside := false
+	for i := range s.words {
+		w := &s.words[i]
+		inside = inside && !w.boundary || vocabularyOf().conditions[w.lower]
+		w.condition = inside
+	}
 }
 
 // isUnsure reports whether the sentence says that its writer does not know.
@@ -101,11 +123,41 @@ func (p *pair) elsewhere() bool {
 // sentences say other things of it: "Go 1.25 is required" and "Go 1.26 is required" are
 // about one.
 func (p *pair) another() bool {
+	if p.s.numbersOther(p.t) && p.t.numbersOther(p.s) {
+		return true
+	}
 	i, j := p.s.which, p.t.which
 	if i < 0 || j < 0 || p.s.leads(i) != p.t.leads(j) || p.s.words[i].value.agrees(p.t.words[j].value) {
 		return false
 	}
 	return isNumbered(p.s.leads(i)) || !p.s.says(p.t, i) || !p.t.says(p.s, j)
+}
+
+// numbersOther reports whether a sentence with something to say has a thing by its number that t does not have by
+// that one, but by another: sprint 41 and sprint 42.
+func (s *sentence) numbersOther(t *sentence) bool {
+	if s.numbered() {
+		return false
+	}
+	for i := range s.words {
+		if s.words[i].value == nil || !s.numbers(i) || t.holds(&s.words[i]) {
+			continue
+		}
+		for j := range t.words {
+			if t.words[j].value != nil && t.numbers(j) && t.words[j-1].stem == s.words[i-1].stem {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tells reports whether the sentence tells what happened, and not what is so now.
+func (s *sentence) tells() bool {
+	if s.moves || s.changes || slices.ContainsFunc(s.words, func(w word) bool { return isOne(w, "now", "jetzt") }) {
+		return false
+	}
+	return slices.ContainsFunc(s.words, func(w word) bool { return vocabularyOf().told[w.lower] })
 }
 
 // qualified reports whether the sentences are about two things of which one is what the
@@ -149,7 +201,7 @@ func isNumbered(stem string) bool {
 	switch stem {
 	case "issu", "ticket", "pr", "mr", "bug", "commit", "revis", "order", "invoic", "sprint", "chapter", "page",
 		"section", "line", "step", "phase", "case", "round", "run", "job", "task", "item", "row", "id", "room", "floor",
-		"question", "figur", "tabl", "shard":
+		"question", "figur", "tabl", "shard", "regist", "pin", "gpio", "channel", "bit", "byte", "sector":
 		return true
 	}
 	return false

@@ -70,10 +70,13 @@ func (c direction) opposite(d direction) bool {
 const reach = 4
 
 // around are the words that one at i says something of: behind it, to the next word that
-// names a direction, and just before it.
+// names a direction, or to "by" and "after", which say what did it.
 func (s *sentence) around(i int) (out []string) {
 	for j := i + 1; j < len(s.words) && len(out) < reach; j++ {
 		if s.words[j].boundary && len(out) > 0 || s.words[j].known.direction != level && len(out) > 0 {
+			break
+		}
+		if link := linkOf(s.words[j].lower); link == keyBy && len(out) > 0 || link == "after" {
 			break
 		}
 		if w := &s.words[j]; w.content && w.known.direction == level {

@@ -198,7 +198,8 @@ func (p *pair) aligned(i, j int) bool {
 
 // values finds numbers, dates, versions and times of one thing that are not the same.
 func (p *pair) values() (out []Finding) {
-	if !p.comparable() || p.s.names(p.t) && p.t.names(p.s) {
+	if !p.comparable() || p.s.tells() || p.t.tells() || p.s.names(p.t) && p.t.names(p.s) || p.happenedTwice() ||
+		sums(p.s) != sums(p.t) {
 		return nil
 	}
 	for i := range p.s.words {
@@ -249,7 +250,8 @@ func (s *sentence) holds(w *word) bool {
 func (p *pair) slot(i, j int) bool {
 	v, w := p.s.words[i].value, p.t.words[j].value
 	if v == nil || w == nil || !v.alike(w) || p.s.words[i].former || p.t.words[j].former ||
-		p.s.words[i].denied != p.t.words[j].denied {
+		p.s.words[i].denied != p.t.words[j].denied || isOutcome(p.s, i) || isOutcome(p.t, j) ||
+		p.ofProducts(i, j) {
 		return false
 	}
 	if v.unit != w.unit && (v.unit == "" || w.unit == "" || v.plain != w.plain) {
@@ -270,7 +272,7 @@ func (p *pair) slot(i, j int) bool {
 	if a == "" && b == "" && (lead == "port") != (other == "port") {
 		return p.s.leads(i-1) == p.t.leads(j) && lead == "port" || p.s.leads(i) == p.t.leads(j-1) && other == "port"
 	}
-	return lead == other
+	return lead == other || p.s.says(p.t, i) && p.t.says(p.s, j)
 }
 
 // numbers reports whether the number at i is the name of a thing, as in "line 42".
@@ -306,10 +308,10 @@ func (s *sentence) counted(i int) string {
 	return ""
 }
 
-// leads is the stem of the last word with meaning before i, "" if there is none.
+// leads is the stem of the last word with meaning before i that says not when it is so, "" if there is none.
 func (s *sentence) leads(i int) string {
 	for i--; i >= 0; i-- {
-		if w := &s.words[i]; w.content && !w.known.neutral {
+		if w := &s.words[i]; w.content && !w.known.neutral && !w.month {
 			return w.stem
 		}
 	}
@@ -365,7 +367,7 @@ func denied(s, t *sentence) (i, j int) {
 		if w.denied && !t.holds(w) {
 			return -1, -1 // never on Fridays, and on Tuesdays
 		}
-		if !w.content {
+		if !w.content || linkOf(w.lower) == keyBe {
 			continue
 		}
 		at := slices.IndexFunc(t.words, func(v word) bool { return v.content && v.stem == w.stem })
@@ -382,7 +384,7 @@ func denied(s, t *sentence) (i, j int) {
 			i, j = k, at
 		}
 	}
-	if 5*there < 4*all {
+	if 5*there < 4*all || all < 2 && (!t.covered(s) || s.isAnswer()) {
 		return -1, -1
 	}
 	return i, j
@@ -411,13 +413,13 @@ func (p *pair) opposites() []Finding {
 	}
 	for i := range p.s.words {
 		a := &p.s.words[i]
-		if a.value != nil || a.former || a.negates || p.t.has(a.stem) {
+		if a.value != nil || a.former || a.negates || a.condition || p.t.has(a.stem) {
 			continue
 		}
 		for j := range p.t.words {
 			b := &p.t.words[j]
-			if b.value == nil && !b.former && !b.negates && a.denied == b.denied && a.opposed(b) && !p.s.has(b.stem) &&
-				p.within(i, j) {
+			if b.value == nil && !b.former && !b.negates && !b.condition && a.denied == b.denied && a.opposed(b) &&
+				!p.s.has(b.stem) && p.within(i, j) {
 				return []Finding{p.finding("opposite", *a, *b)}
 			}
 		}
@@ -454,26 +456,4 @@ func (s *sentence) stated(i int) bool {
 	}
 	before := &s.words[i-1]
 	return s.words[i].labelled || before.known.functional || isOne(*before, "turned", "switched")
-}
-
-// changes finds that one sentence announces a change of what the other says.
-func (p *pair) changes() []Finding {
-	if p.s.changes == p.t.changes || p.shared < 3 || 2*p.shared <= min(len(p.s.stems), len(p.t.stems)) {
-		return nil
-	}
-	said := p.s
-	if p.t.changes {
-		said = p.t
-	}
-	if others := len(said.stems) - p.shared; others == 0 ||
-		p.s.has("now") && p.t.has("now") || others == 1 && said.has("now") {
-		return nil // it says but that it is so now
-	}
-	a, b := p.f.whole(p.s), p.g.whole(p.t)
-	return []Finding{{Kind: "change", A: a, B: b, Why: "one of them tells of a change"}}
-}
-
-// whole is a sentence as it stands.
-func (f *Facts) whole(s *sentence) string {
-	return f.text[s.words[0].start:s.words[len(s.words)-1].end]
 }

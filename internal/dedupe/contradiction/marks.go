@@ -41,6 +41,7 @@ func joined(s string, words []word) []word {
 		case i+1 < len(words) && w.value == nil:
 			if m := monthOf(s[w.start:w.end]); m > 0 {
 				i += dated(words, i, m, &w)
+				w.month = w.value == nil
 			}
 		}
 		out = append(out, w)
@@ -74,6 +75,7 @@ func amount(s string, words []word, i int, w *word) (more int) {
 	}
 	if u, ok := unitOf(next.lower); ok {
 		v.unit, v.amount, v.lo, v.hi = u.unit, v.amount*u.times, v.lo*u.times, v.hi*u.times
+		v.thousands()
 		w.end = next.end
 		return more + 1
 	}
@@ -84,6 +86,9 @@ func amount(s string, words []word, i int, w *word) (more int) {
 func dated(words []word, i, month int, w *word) (more int) {
 	v := words[i+1].value
 	if v == nil || v.kind != "number" || v.unit != "" || v.spelt || v.plain < 1 {
+		return 0
+	}
+	if v.plain > 31 && (v.plain < 1000 || v.plain >= 3000) {
 		return 0
 	}
 	w.value, w.content, w.name, w.end = &value{kind: "date", month: month}, false, false, words[i+1].end
@@ -204,15 +209,25 @@ func (s *sentence) mark() {
 		if w.negates && i+1 < len(s.words) && isOne(s.words[i+1], "only", "just") {
 			w.negates = false
 		}
+		if left > 0 && isOne(*w, "more") && isOne(s.words[since], "couldn't", "couldn’t") && s.ends(i, since) {
+			left, w.content = 0, false // "couldn't agree more" agrees
+			s.affirm(since, i)
+			continue
+		}
+		if left > 0 && s.ends(i, since) {
+			w.content, s.changes = false, true
+			continue
+		}
+		if w.lower == "plus" && slices.ContainsFunc(s.words[max(0, i-4):i], func(v word) bool { return v.ne }) {
+			w.negates, w.content, w.stem, s.changes = true, false, "not", true // "n'habite plus"
+		}
 		if w.negates {
 			s.changes = s.changes || lower == "no" && i+1 < len(s.words) && isOne(s.words[i+1], "longer")
 			if left == 0 || fresh || w.boundary {
 				left, since = scope(lower), i
 			} else { // never without: it is the case after all
 				left = 0
-				for j := since; j < i; j++ {
-					s.words[j].denied = false
-				}
+				s.affirm(since, i)
 			}
 			fresh = false
 			continue
@@ -227,6 +242,20 @@ func (s *sentence) mark() {
 	s.place()
 }
 
+// affirm takes back that the words of a stretch are denied.
+func (s *sentence) affirm(from, to int) {
+	for j := from; j < to; j++ {
+		s.words[j].denied = false
+	}
+}
+
+// ends reports whether the word at i makes of the negation at since the end of what was so: right behind it, as in
+// "nicht mehr", or where the clause ends, as in "kein Brot mehr" and "not any more".
+func (s *sentence) ends(i, since int) bool {
+	return vocabularyOf().longer[s.words[i].lower] &&
+		(i == since+1 || i == since+2 && isOne(s.words[i-1], "any") || i+1 == len(s.words) || s.words[i+1].boundary)
+}
+
 // cue notes words that announce a change, and what they say was before.
 func (s *sentence) cue(i int, lower string) {
 	last := i+1 >= len(s.words)
@@ -238,6 +267,14 @@ func (s *sentence) cue(i int, lower string) {
 		s.moves = true
 	case "instead", "rather":
 		if !last && isOne(s.words[i+1], "of", "than") {
+			s.words[i].replaces = true
+			s.past(i+2, min(len(s.words), i+8))
+		}
+	case "statt", "anstatt":
+		s.words[i].replaces = true
+		s.past(i+1, min(len(s.words), i+7))
+	case "lieu", "lugar", "vez":
+		if !last && isOne(s.words[i+1], "de", "del") {
 			s.words[i].replaces = true
 			s.past(i+2, min(len(s.words), i+8))
 		}

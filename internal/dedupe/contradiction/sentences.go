@@ -17,21 +17,24 @@ const maxWords = 48
 
 // word is one word of a sentence, or one number of several.
 type word struct {
-	stem     string
-	lower    string // as it stands, in lower case
-	known    *entry
-	start    int    // where it begins in the text, and where it ends
-	end      int    //
-	value    *value // nil unless it is a number, date, version or time
-	content  bool   // it is no stop word, and neither a value nor a word of negation
-	name     bool   // capitalised within a sentence, or an identifier
-	first    bool   // capitalised where a sentence begins
-	negates  bool   // not, never, without
-	replaces bool   // instead of, rather than
-	denied   bool   // it stands behind a word that negates
-	former   bool   // it is what something was before: "from X to", "instead of X"
-	boundary bool   // a comma, colon or bracket stands before it
-	labelled bool   // a colon or an equals sign stands before it
+	stem      string
+	lower     string // as it stands, in lower case
+	known     *entry
+	start     int    // where it begins in the text, and where it ends
+	end       int    //
+	value     *value // nil unless it is a number, date, version or time
+	content   bool   // it is no stop word, and neither a value nor a word of negation
+	name      bool   // capitalised within a sentence, or an identifier
+	first     bool   // capitalised where a sentence begins
+	negates   bool   // not, never, without
+	replaces  bool   // instead of, rather than
+	denied    bool   // it stands behind a word that negates
+	former    bool   // it is what something was before: "from X to", "instead of X"
+	boundary  bool   // a comma, colon or bracket stands before it
+	condition bool   // it is in a clause with "when" or "if"
+	ne        bool   // it is the French "ne", or begins with it
+	month     bool   // it is a month without a day and a year
+	labelled  bool   // a colon or an equals sign stands before it
 }
 
 // sentence is a stretch of text that says one thing.
@@ -119,8 +122,8 @@ func (p *parser) sentence(at int, piece string) {
 				p.current[n].labelled = labelled
 			}
 			begins, boundary, labelled = false, false, false
-		} else if token[0] == '%' { // with a word behind it, as in "%-0", it belongs to that
-			p.percent(start + 1)
+		} else if sign, size := utf8.DecodeRuneInString(token); strings.ContainsRune("%€$£", sign) {
+			p.unit(start, start+size) // with a word behind it, as in "%-0", it belongs to that
 		}
 		tail := token[to:]
 		labelled = labelled || strings.ContainsAny(tail, ":=")
@@ -138,14 +141,15 @@ func isListNumber(token string) bool {
 	return n > 0 && n < 3 && (token[n] == '.' || token[n] == ')') && strings.Trim(token[:n], "0123456789") == ""
 }
 
-// percent makes a share of the number before a percent sign that stands by itself.
-func (p *parser) percent(end int) {
+// unit gives the number before it a sign of percent or of a currency that stands by itself, from start to end.
+func (p *parser) unit(start, end int) {
 	n := len(p.current)
 	if n == 0 {
 		return
 	}
 	if w := &p.current[n-1]; w.value != nil && w.value.kind == "number" && w.value.unit == "" {
-		w.value.unit, w.end = "%", end
+		w.value.unit, w.end = p.text[start:end], end
+		w.value.thousands()
 	}
 }
 
@@ -181,8 +185,12 @@ func trimmed(token string) (from, to int) {
 	_, size := utf8.DecodeRuneInString(token[last:])
 	to = last + size
 	if unicode.IsNumber(rune(token[from])) {
-		for from > 0 && strings.ContainsRune("$~<>", rune(token[from-1])) {
-			from--
+		for from > 0 {
+			sign, size := utf8.DecodeLastRuneInString(token[:from])
+			if !strings.ContainsRune("$€£~<>", sign) {
+				break
+			}
+			from -= size
 		}
 		if to < len(token) && strings.ContainsRune("%+", rune(token[to])) {
 			to++
@@ -193,8 +201,11 @@ func trimmed(token string) (from, to int) {
 
 // add appends the words of a token.
 func (p *parser) add(start, end int, begins, boundary bool) {
+	elided := false
 	for _, denial := range [...]string{"n'", "n’"} { // of the French negation the other part counts
-		start += len(denial) * strings.Count(p.text[start:min(end, start+len(denial))], denial)
+		if strings.HasPrefix(p.text[start:end], denial) {
+			start, elided = start+len(denial), true
+		}
 	}
 	token := p.text[start:end]
 	lower := strings.ToLower(token)
@@ -243,6 +254,7 @@ func (p *parser) add(start, end int, begins, boundary bool) {
 			named = named && w.lower[0] < utf8.RuneSelf
 		}
 		w.name, w.first = named && (inside || upper && !begins), named && upper && begins && !inside
+		w.ne, elided = elided || w.lower == "ne", false
 		p.current, boundary = append(p.current, w), false
 	}
 }

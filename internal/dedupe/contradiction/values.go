@@ -57,6 +57,9 @@ func unitOf(word string) (scale, bool) {
 	case "%", "percent", "pct":
 		return scale{"%", 1}, true
 	}
+	if unit := unitNames()[word]; unit != "" {
+		return scale{unit, 1}, true
+	}
 	return sizeOf(word)
 }
 
@@ -64,6 +67,12 @@ func sizeOf(word string) (scale, bool) {
 	switch word {
 	case "b", "byte", "bytes":
 		return scale{"B", 1}, true
+	case "kv":
+		return scale{"v", 1e3}, true
+	case "mv":
+		return scale{"v", 1e-3}, true
+	case "kw":
+		return scale{"w", 1e3}, true
 	case "kb", "kilobyte", "kilobytes":
 		return scale{"B", 1e3}, true
 	case "mb", "megabyte", "megabytes":
@@ -82,8 +91,7 @@ func sizeOf(word string) (scale, bool) {
 		return scale{"B", 1 << 40}, true
 	}
 	for _, u := range [...]string{"km", "cm", "mm", "kg", "mg", "hz", "khz", "mhz", "ghz", "kbps", "mbps", "gbps",
-		"qps", "rps", "usd", "eur", "gbp", "kwh", "ml", "°c", "°f", "px", "pt", "fps", "dollars", "euros", "pounds",
-		"degrees", "miles"} {
+		"qps", "rps", "kwh", "ml", "°c", "°f", "px", "pt", "fps", "degrees", "miles"} {
 		if word == u {
 			return scale{u, 1}, true
 		}
@@ -110,6 +118,11 @@ func read(lower string) (value, bool) {
 	}
 	if v, ok := readVersion(lower); ok {
 		return v, true
+	}
+	if digits, hex := strings.CutPrefix(lower, "0x"); hex {
+		n, err := strconv.ParseUint(digits, 16, 52) // what a float has exactly
+		x := float64(n)
+		return value{kind: "number", amount: x, plain: x, lo: x, hi: x, parts: lower}, err == nil
 	}
 	return readNumber(lower)
 }
@@ -188,7 +201,7 @@ func readNumber(word string) (value, bool) {
 		}
 	}
 	end := strings.LastIndexAny(word, "0123456789") + 1
-	n, err := strconv.ParseFloat(strings.ReplaceAll(word[:end], ",", ""), 64)
+	n, err := strconv.ParseFloat(decimal(word[:end]), 64)
 	if err != nil || math.IsInf(n, 0) || math.IsNaN(n) || strings.ContainsAny(word[:end], "xXeEpP_") {
 		return value{}, false
 	}
@@ -212,8 +225,28 @@ func readNumber(word string) (value, bool) {
 		}
 		v.unit, v.amount = u.unit, n*u.times
 	}
+	v.thousands()
 	v.loosen(loose)
 	return v, true
+}
+
+// thousands reads the dot before three digits of a price as the mark of thousands that it is in German and Spanish:
+// prices have two decimals.
+func (v *value) thousands() {
+	whole, part, dot := strings.Cut(v.parts, ".")
+	if dot && len(part) == 3 && len(whole) <= 3 && strings.Contains("€$£", v.unit) && v.unit != "" {
+		v.amount, v.plain, v.lo, v.hi = 1e3*v.amount, 1e3*v.plain, 1e3*v.lo, 1e3*v.hi
+	}
+}
+
+// decimal writes a number with a decimal point and without marks of thousands. A comma before three digits is
+// such a mark, and before others the decimal one: 1,000 and 985,50.
+func decimal(digits string) string {
+	whole, part, comma := strings.Cut(digits, ",")
+	if !comma || len(part) == 3 || strings.ContainsAny(part, ",.") {
+		return strings.ReplaceAll(digits, ",", "")
+	}
+	return strings.ReplaceAll(whole, ".", "") + "." + part
 }
 
 // limit is how exactly a number is meant.

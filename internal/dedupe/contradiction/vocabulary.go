@@ -6,12 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"emberd/internal/text"
 )
-
-//go:embed parts.txt
-var partsFile string
 
 // vocabulary are the lists of parts.txt.
 type vocabulary struct {
@@ -27,23 +22,24 @@ type vocabulary struct {
 	// participles do not end in -ed
 	participles map[string]bool
 
-	places, choice, holding, definite, once, states map[string]bool
-	pronouns, apart, broad, deciding                map[string]bool
-	opposed, excluding, stances                     map[string]bool // "from/to"
-	unspacedRelations, unspacedLimits               []string        // the longest first
-	scopes, opinions, writers, accordingTo          map[string]bool
-	owners, limits                                  map[string]string
+	places, choice, holding, definite, once, states                  map[string]bool
+	pronouns, apart, broad, deciding, told, longer, conditions, sums map[string]bool
+	opposed, excluding, stances                                      map[string]bool // "from/to"
+	unspacedRelations, unspacedLimits                                []string        // the longest first
+	scopes, opinions, writers, accordingTo                           map[string]bool
+	owners, limits, units                                            map[string]string
 }
 
 var vocabularyOf = sync.OnceValue(func() *vocabulary {
-	lists := text.Lists(partsFile)
+	lists := partsLists()
 	v := &vocabulary{links: groups(lists["links"]), synonyms: groups(lists["synonyms"]), kept: set(lists["kept"]),
 		empty: set(lists["empty"]), foreign: set(lists["foreign"]), greetings: set(lists["greetings"]),
 		mutual:      set(strings.ReplaceAll(lists["mutual"], "/", " ")),
 		participles: set(lists["participles"]), places: set(lists["places"]),
 		pronouns: set(lists["pronouns"]), apart: set(lists["apart"]), broad: set(lists["broad"]),
-		deciding: set(lists["deciding"]),
-		choice:   set(lists["choice"]), holding: set(lists["holding"]),
+		deciding: set(lists["deciding"]), told: set(lists["told"]), longer: set(lists["longer"]),
+		conditions: set(lists["conditions"]), sums: set(lists["sums"]),
+		choice: set(lists["choice"]), holding: set(lists["holding"]),
 		definite: set(lists["definite"]), once: set(lists["once"]), states: set(lists["states"]),
 		unspacedRelations: strings.Fields(lists["unspaced"]), scopes: set(lists["scopes"]),
 		opinions: set(lists["opinions"]), writers: set(lists["writers"]), accordingTo: set(lists["according"]),
@@ -70,32 +66,10 @@ var vocabularyOf = sync.OnceValue(func() *vocabulary {
 	return v
 })
 
-// groups returns, for each word of groups of words between strokes, the first of its group.
-func groups(list string) map[string]string {
-	out := make(map[string]string)
-	for group := range strings.FieldsSeq(list) {
-		words := strings.Split(group, "/")
-		for _, w := range words {
-			if out[w] == "" {
-				out[w] = words[0]
-			}
-		}
-	}
-	return out
-}
-
 // either returns each two words of groups of words between strokes, either way, as "from/to".
 func either(list string) map[string]bool {
 	out := make(map[string]bool)
 	exclusive(list, func(a, b string) { out[a+"/"+b] = true })
-	return out
-}
-
-func set(list string) map[string]bool {
-	out := make(map[string]bool)
-	for w := range strings.FieldsSeq(list) {
-		out[w] = true
-	}
 	return out
 }
 

@@ -70,7 +70,7 @@ type Line struct {
 	What string    `json:"what,omitempty"`
 	By   string    `json:"by,omitempty"` // kind:name of the caller
 	PID  int       `json:"pid,omitempty"`
-	Tx   string    `json:"tx,omitempty"`   // of a change: its entry in the journal
+	Tx   string    `json:"tx,omitempty"`   // of a change: its entry in the journal, or in that of notes
 	Read int64     `json:"read,omitempty"` // of a read: its number; of a mark: that of the next one
 	IDs  []string  `json:"ids,omitempty"`  // digests of memories, the first ones
 	Of   int       `json:"of,omitempty"`   // how many memories those are of, if there are more

@@ -66,7 +66,7 @@ func Tools() []*tool.Tool {
 		{Command: `emberd show (lists|[0-9a-f-]+)`, Tool: "open_memories"},
 	}, tool.WithoutAgain()...)...)
 	for _, t := range tools {
-		t.Advise = advise
+		t.Advise, t.NamesRelation = advise, t.Def.Name == "create_relation"
 	}
 	return tools
 }

@@ -57,6 +57,8 @@ type Tool struct {
 	Fill     *wire.NilNormalizer // of results
 	// SpellsError repeats the message of an error as the member error.
 	SpellsError bool
+	// NamesRelation has the ID of a relation that exists in a conflict as the member existing_relation_id.
+	NamesRelation bool
 	// OpenInput tools ignore members of the arguments that they do not know.
 	OpenInput bool
 	// PlainErrors has errors as their message alone and not as JSON.
@@ -240,7 +242,7 @@ func howToGoOn(input reflect.Type) string {
 }
 
 // failed returns the result of a tool that failed. It has no structured content, which would
-// have to match the schema of an answer.
+// have to match the schema of an answer. Stored names that the error is about are a text of their own, in a fence.
 func (t *Tool) failed(opt *Options, err error) (*sdk.CallToolResult, error) {
 	e := AsError(err)
 	if e == nil || e.Code == memory.Internal {
@@ -252,13 +254,20 @@ func (t *Tool) failed(opt *Options, err error) (*sdk.CallToolResult, error) {
 		message = t.Advise(message)
 	}
 	if t.PlainErrors {
-		return errorResult(Message(message)), nil
+		return aboutStored(errorResult(Message(message)), e), nil
 	}
 	f := failure{Message: Message(message)}
 	if t.SpellsError {
 		f.Error = f.Message
 	}
-	return f.result()
+	if t.NamesRelation && e.Code == memory.Conflict {
+		f.Relation = e.Current
+	}
+	res, err := f.result()
+	if err != nil {
+		return nil, err
+	}
+	return aboutStored(res, e), nil
 }
 
 // Message returns the message of an error as a client receives it: bounded, with its hidden
@@ -281,9 +290,10 @@ func AsError(err error) *memory.Error {
 // failure is the JSON of an error: the members of CortexGraph, and error as other systems
 // have it.
 type failure struct {
-	Success bool   `json:"success"`
-	Message string `json:"message"`
-	Error   string `json:"error,omitempty"`
+	Success  bool   `json:"success"`
+	Message  string `json:"message"`
+	Error    string `json:"error,omitempty"`
+	Relation string `json:"existing_relation_id,omitempty"`
 }
 
 func (f failure) result() (*sdk.CallToolResult, error) {

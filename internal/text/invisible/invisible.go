@@ -163,6 +163,8 @@ const (
 	blackFlag = 0x1f3f4
 	cancelTag = 0xe007f
 	keycap    = 0x20e3
+
+	emptyBraille = 0x2800 // a cell without dots
 )
 
 // kind judges the character, given what is around it.
@@ -188,6 +190,8 @@ func (w *walker) kind() Kind {
 		return unless(unicode.Is(unicode.M, w.last) && unicode.Is(unicode.M, w.next()) && lasting(w.next()), Invisible)
 	case unicode.Is(unicode.Prepended_Concatenation_Mark, r):
 		return ""
+	case r == emptyBraille: // a space between the words of braille
+		return unless(braille(w.last) && braille(w.next()), Invisible)
 	case unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point):
 		return Invisible
 	}
@@ -284,5 +288,7 @@ func pictographic(r rune) bool {
 	return r >= 0x1f000 && r <= 0x1faff && !skinTone(r) || r >= 0x2190 && r <= 0x2bff ||
 		slices.Contains([]rune{0xa9, 0xae, 0x203c, 0x2049, 0x2122, 0x2139, 0x3030, 0x303d, 0x3297, 0x3299}, r)
 }
+
+func braille(r rune) bool { return r > emptyBraille && r <= 0x28ff }
 
 func skinTone(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }

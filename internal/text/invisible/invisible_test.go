@@ -37,6 +37,7 @@ func TestWhatPeopleWriteStays(t *testing.T) {
 		"Mongolian":        "ᠨᠠ\u180bᠢ",
 		"mathematics":      "a ∩︀ b ≤ ∑",
 		"Hebrew marks":     "יְרוּשָׁלַ\u034f\u05b4ם",
+		"braille":          "⠓⠊\u2800⠮⠗⠑",
 		"private use":      "\ue0b0 ",
 	} {
 		if got := Show(text); got != text {
@@ -68,6 +69,7 @@ func TestHiddenCharactersAreShown(t *testing.T) {
 		{"👩\u200d x", "👩⟨U+200D⟩ x", Invisible},
 		{"می\u200c\u200cخ", "می⟨U+200C⟩⟨U+200C⟩خ", Invisible},
 		{"\u3164\u115f\uffa0", "⟨U+3164⟩⟨U+115F⟩⟨U+FFA0⟩", Invisible},
+		{"no\u2800pe ⠓⠊\u2800\u2800⠓", "no⟨U+2800⟩pe ⠓⠊⟨U+2800⟩⟨U+2800⟩⠓", Invisible},
 		{"\ufff9a\ufffab\ufffb", "⟨U+FFF9⟩a⟨U+FFFA⟩b⟨U+FFFB⟩", Invisible},
 		{"a\u2063b", "a⟨U+2063⟩b", Invisible},
 		{"x\ufe0fy", "x⟨U+FE0F⟩y", Selectors},
