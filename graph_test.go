@@ -183,7 +183,7 @@ func graph() map[string]edges {
 		"engine/notewrite": {
 			ours: []string{
 				"engine/core", "engine/notes", "engine/promote", "engine/search", "internal/access",
-				"internal/notejournal", "memory", "op", "stm", "vault", "vault/frontmatter", "vault/lex",
+				"internal/notejournal", "internal/secret", "memory", "op", "stm", "vault", "vault/frontmatter", "vault/lex",
 				"vault/linkindex", "vault/markdown", "vault/neutralize", "vault/noteedit", "vault/notename",
 			},
 			others: []string{"github.com/aymanbagabas/go-udiff"},

@@ -142,7 +142,8 @@ func (p Policy) due(f StageInputs, now time.Time) memory.Stage {
 
 // rests reports whether a demoted memory keeps what another system said of it, as it was not used since.
 func (f StageInputs) rests() bool {
-	return !f.ArchivedElsewhere.IsZero() && f.Stage == memory.Demoted && !f.Core && !f.LastUsed.After(f.ArchivedElsewhere)
+	return !f.ArchivedElsewhere.IsZero() && f.Stage == memory.Demoted && !f.Core &&
+		!f.LastUsed.After(f.ArchivedElsewhere)
 }
 
 // Next returns the stage that a memory goes to next if it is left alone, and when

@@ -205,8 +205,8 @@ func (e *NoteWrite) checkOwner(name string, now []byte) error {
 	if carried := vault.CarriedBy(now); carried != nil {
 		full, err := memory.ParseID(carried.ID)
 		if err != nil {
-			return memory.Errorf(memory.Conflict, "the note %q has a property %s that is no ID; ask the user to mend it",
-				name, idKey).At("path")
+			return memory.Errorf(memory.Conflict,
+				"the note %q has a property %s that is no ID; ask the user to mend it", name, idKey).At("path")
 		}
 		id := full.Short()
 		return memory.Errorf(memory.Conflict,

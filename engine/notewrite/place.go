@@ -91,8 +91,8 @@ func inFolder(name, dir string) bool {
 }
 
 func (e *NoteWrite) errOwn(name string) error {
-	return memory.Errorf(memory.Forbidden, "the note %q is one that emberd writes itself, or has its name on some systems; choose "+
-		"another path",
+	return memory.Errorf(memory.Forbidden,
+		"the note %q is one that emberd writes itself, or has its name on some systems; choose another path",
 		name).At("path")
 }
 

@@ -276,7 +276,8 @@ func (c *chroma) relate() {
 		for _, name := range link.to {
 			found := c.named(name, link.source)
 			if len(found) > 1 {
-				c.note(link.at, "the related memory %.80q can be %d records, so this relation is left out", name, len(found))
+				c.note(link.at, "the related memory %.80q can be %d records, so this relation is left out", name,
+					len(found))
 				continue
 			}
 			to := c.known(link.collection, name, "") // which another file may have

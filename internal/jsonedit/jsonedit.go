@@ -70,14 +70,25 @@ func Set(text []byte, d Dialect, value any, path ...string) ([]byte, error) {
 	return doc.pack(), err
 }
 
-// Remove returns text without the member at path; without one, text as it is.
+// Remove returns text without the member at path; without one, text as it is. An object on the way that is empty then
+// goes too if it is the last in its own, where Set adds one.
 func Remove(text []byte, d Dialect, path ...string) ([]byte, error) {
-	doc, obj, at, _, err := find(text, d, path)
-	if err != nil || doc == nil || at < 0 {
-		return bytes.Clone(text), err
+	out := bytes.Clone(text)
+	for n := len(path); n > 0; n-- {
+		doc, obj, at, _, err := find(out, d, path[:n])
+		if err != nil || doc == nil || at < 0 || n < len(path) && !obj.endsEmpty(at) {
+			return out, err
+		}
+		obj.remove(at)
+		out = doc.pack()
 	}
-	obj.remove(at)
-	return doc.pack(), nil
+	return out, nil
+}
+
+// endsEmpty reports whether the member is the last one and an object with nothing in it, not even a comment.
+func (o *object) endsEmpty(at int) bool {
+	v, ok := o.Members[at].Value.Value.(*hujson.Object)
+	return ok && at == len(o.Members)-1 && len(v.Members) == 0 && len(bytes.Trim(v.AfterExtra, blanks)) == 0
 }
 
 // document is a text that is an object, without its byte order mark.
@@ -136,6 +147,12 @@ func find(text []byte, d Dialect, path []string) (*document, *object, int, []str
 func parse(text []byte, d Dialect) (*document, error) {
 	plain, marked := bytes.CutPrefix(text, []byte(mark))
 	v, err := hujson.Parse(bytes.Clone(plain))
+	if err != nil { // the last line may be a comment without its end
+		if ended, again := hujson.Parse(append(bytes.Clone(plain), '\n')); again == nil {
+			ended.AfterExtra = bytes.TrimSuffix(ended.AfterExtra, []byte("\n"))
+			v, err = ended, nil
+		}
+	}
 	none := false
 	if err != nil {
 		// A value behind the text makes it well-formed if it is only space and comments.
