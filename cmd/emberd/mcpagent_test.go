@@ -118,7 +118,8 @@ func (a *agent) ask(t *testing.T, method, params string) json.RawMessage {
 	return raw
 }
 
-// answer is what a tool answered: one text, and the same as data where that is asked for.
+// answer is what a tool answered: one text, and the same as data where that is asked for. An error may have
+// another text, of stored names in a fence.
 type answer struct {
 	Content []struct{ Text string }
 	Data    json.RawMessage `json:"structuredContent"`
@@ -131,7 +132,7 @@ func (a *agent) answer(tool, args string) (answer, error) {
 	if err != nil {
 		return res, err
 	}
-	if err := json.Unmarshal(raw, &res); err != nil || len(res.Content) != 1 {
+	if err := json.Unmarshal(raw, &res); err != nil || len(res.Content) != 1 && !(res.IsError && len(res.Content) == 2) {
 		return res, fmt.Errorf("%s answered %s, want one text (%v)", tool, raw, err)
 	}
 	return res, nil

@@ -65,13 +65,13 @@ func TestAnAgentWritesNotes(t *testing.T) {
 	}
 	call("note_write", `{"path":"Agents/Plan","text":"see [[Log]]\n"}`, false)
 	call("note_write", `{"path":"Agents/Log","text":"of [[Plan]]\n"}`, false)
-	appended := call("note_append", `{"path":"Plan","text":"more"}`, false)
-	call("note_move", `{"path":"Plan","to":"Agents/Road map"}`, false)
 	call("note_write", `{"path":"Agents/A/same","text":"x\n"}`, false)
 	call("note_write", `{"path":"Agents/B/same","text":"x\n"}`, false)
 	if text := call("note_append", `{"path":"same","text":"x"}`, true); !strings.Contains(text, "2 notes have the name") || strings.Contains(text, "same.md") {
 		t.Errorf("a name of two notes: %s", text)
 	}
+	appended := call("note_append", `{"path":"Plan","text":"more"}`, false)
+	call("note_move", `{"path":"Plan","to":"Agents/Road map"}`, false)
 	if err := d.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
