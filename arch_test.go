@@ -50,7 +50,7 @@ func confined() []confinement {
 			"only the two ends of the socket, what is mounted there for agents and the clients of a model's server speak HTTP, and who plays one to evaluate or to test; below them, use op's requests and results"},
 		{"github.com/blevesearch", []string{"internal/text/analysis", "ltm"}, nil, "bleve's types and its interfaces stay behind internal/text/analysis and ltm"},
 		{"modernc.org/sqlite", []string{"internal/sqlitefile", "internal/testutil/sqlitetest"}, nil, "emberd stores nothing in SQLite; it reads databases of other programs, from a copy"},
-		{"log", nil, nil, "a *slog.Logger arrives through Options; the log package writes to a global"},
+		{"log", []string{"internal/hookrun"}, nil, "a *slog.Logger arrives through Options; the log package writes to a global, which internal/hookrun turns off"},
 		{"github.com/stretchr/testify", nil, nil, "tests compare got and want and say both"},
 	}
 }

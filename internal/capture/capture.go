@@ -84,10 +84,7 @@ var kinds = map[string]struct {
 // credentials come after these, and do not count.
 func Turn(messages []op.SessionMessage) []Kept {
 	t := turn{}
-	start := slices.IndexFunc(messages, func(m op.SessionMessage) bool { return m.Role == op.RoleUser })
-	if start < 0 {
-		start = 0
-	}
+	start := max(slices.IndexFunc(messages, func(m op.SessionMessage) bool { return m.Role == op.RoleUser }), 0)
 	for _, m := range messages[:start] {
 		t.hear(m)
 	}
