@@ -69,11 +69,12 @@ func (e *Error) About(names ...string) *Error {
 
 // Error returns the message with the stored names behind it.
 func (e *Error) Error() string {
-	text := e.Message
+	var text strings.Builder
+	text.WriteString(e.Message)
 	for i, name := range e.Stored {
-		text += [2]string{": ", ", "}[min(i, 1)] + strconv.Quote(name)
+		text.WriteString([2]string{": ", ", "}[min(i, 1)] + strconv.Quote(name))
 	}
-	return text
+	return text.String()
 }
 
 // Unwrap returns the cause given to Errorf, if any.
