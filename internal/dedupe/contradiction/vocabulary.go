@@ -27,7 +27,7 @@ type vocabulary struct {
 	opposed, excluding, stances                                      map[string]bool // "from/to"
 	unspacedRelations, unspacedLimits                                []string        // the longest first
 	scopes, opinions, writers, accordingTo                           map[string]bool
-	owners, limits, units                                            map[string]string
+	owners, limits                                                   map[string]string
 }
 
 var vocabularyOf = sync.OnceValue(func() *vocabulary {
