@@ -174,6 +174,7 @@ func breakouts() map[*op.Spec][]breakout {
 		op.NoteEdit.Spec: {try("the note of an unseen memory", op.NoteEdit, memory.NotFound, func(w *confinedWorld) *op.NoteEditRequest {
 			return &op.NoteEditRequest{Path: hidden(w), Find: "a", Replace: "b"}
 		})},
+		op.Hook.Spec: {{"a session of another project", hooksOut, memory.Forbidden}},
 		op.Undo.Spec: {try("a change of the owner", op.Undo, memory.NotFound, func(w *confinedWorld) *op.UndoRequest {
 			return &op.UndoRequest{Tx: w.hiddenTx, Force: true}
 		})},
@@ -187,6 +188,22 @@ func observesHidden(e *engine.Engine, w *confinedWorld) error {
 		return memory.Errorf(memory.NotFound, "memory not found")
 	}
 	return err
+}
+
+// hooksOut has a session of a project that the token does not write. What it leaves is within the scope.
+func hooksOut(e *engine.Engine, _ *confinedWorld) error {
+	res, err := as(workGrant(), e, op.Hook, &op.HookRequest{Agent: "codex", Event: op.HookTurn, Session: "s", Project: "payroll",
+		Messages: []op.SessionMessage{{ID: "1", Role: op.RoleUser, Text: "Always pay the wages on Monday."},
+			{ID: "2", Role: op.RoleAgent, Final: true, Text: "Done."}}})
+	if err != nil {
+		return err
+	}
+	for _, k := range res.Kept {
+		if m, err := op.Show.Call(context.Background(), e, &op.ShowRequest{ID: string(k.ID)}); err != nil || m.Memory.Project == "payroll" {
+			return err
+		}
+	}
+	return memory.Errorf(memory.Forbidden, "nothing is left beyond the scope")
 }
 
 func relatesHidden(e *engine.Engine, w *confinedWorld) error {
