@@ -184,7 +184,7 @@ func TestManySessionsAtOnce(t *testing.T) {
 		t.Errorf("%d sessions are listed", len(all))
 	}
 	for _, s := range all {
-		if s.Prompts != 1 || s.Shown != 1 || len(s.Memories) > 1 {
+		if s.Prompts != 1 || s.Shown < 1 || len(s.Memories) > 1 { // a later session is also told what earlier ones left
 			t.Errorf("%+v", s)
 		}
 	}
