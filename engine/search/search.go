@@ -20,6 +20,15 @@ import (
 // one ranked list. It counts accesses after the answer is complete, in memory: a search never
 // waits for the log, and its own access does not affect it.
 func (e *Search) Search(ctx context.Context, req *op.SearchRequest) (*op.SearchResult, error) {
+	return e.search(ctx, req, false)
+}
+
+// Asked is [Search.Search] for a text that nobody is typing: its last word is whole.
+func (e *Search) Asked(ctx context.Context, req *op.SearchRequest) (*op.SearchResult, error) {
+	return e.search(ctx, req, true)
+}
+
+func (e *Search) search(ctx context.Context, req *op.SearchRequest, whole bool) (*op.SearchResult, error) {
 	then, err := e.Searchable(ctx, req.AsOf)
 	if err != nil {
 		return nil, err
@@ -27,28 +36,14 @@ func (e *Search) Search(ctx context.Context, req *op.SearchRequest) (*op.SearchR
 	a, err := e.NewRun(req, then)
 	if err != nil {
 		return nil, err
+	}
+	if whole {
+		a.Whole()
 	}
 	if err := a.Run(ctx); err != nil {
 		return nil, err
 	}
 	a.CountAccesses(a.Res.Hits)
-	return a.Res, nil
-}
-
-// Asked is [Search.Search] for a text that nobody is typing: its last word is whole.
-func (e *Search) Asked(ctx context.Context, req *op.SearchRequest) (*op.SearchResult, error) {
-	then, err := e.Searchable(ctx, req.AsOf)
-	if err != nil {
-		return nil, err
-	}
-	a, err := e.NewRun(req, then)
-	if err != nil {
-		return nil, err
-	}
-	a.Whole()
-	if err := a.Run(ctx); err != nil {
-		return nil, err
-	}
 	return a.Res, nil
 }
 

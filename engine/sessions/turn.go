@@ -9,6 +9,7 @@ import (
 
 	"emberd/engine/learn"
 	"emberd/internal/capture"
+	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -48,9 +49,13 @@ func (e *Sessions) turn(ctx context.Context, req *op.HookRequest) (*op.HookResul
 // leave.
 func (e *Sessions) unseen(req *op.HookRequest) (fresh []op.SessionMessage, room int, err error) {
 	err = e.use(req, func(r *record) (bool, error) {
+		seen := make(map[string]bool, len(r.Seen))
+		for _, d := range r.Seen {
+			seen[d] = true
+		}
 		for i, m := range req.Messages {
 			d := digest(m.ID, m.Role, m.Text, m.Command)
-			if slices.Contains(r.Seen, d) {
+			if seen[d] {
 				continue
 			}
 			if len(fresh) == 0 && i > 0 && req.Messages[i-1].Final {
@@ -58,7 +63,7 @@ func (e *Sessions) unseen(req *op.HookRequest) (fresh []op.SessionMessage, room 
 			}
 			fresh = append(fresh, m)
 			if !req.DryRun {
-				r.Seen = append(r.Seen, d)
+				r.Seen, seen[d] = append(r.Seen, d), true
 			}
 		}
 		r.Seen = r.Seen[max(0, len(r.Seen)-maxSeen):]
@@ -75,7 +80,10 @@ func (e *Sessions) keep(ctx context.Context, req *op.HookRequest, messages []op.
 	if req.Whole {
 		pick = capture.All
 	}
-	learned := map[memory.ID]bool{}
+	learned, err := e.learnedBy(req)
+	if err != nil {
+		return err
+	}
 	for _, k := range pick(messages) {
 		if k.Credential {
 			res.Refused++
@@ -106,14 +114,10 @@ func (e *Sessions) add(ctx context.Context, req *op.HookRequest, k *capture.Kept
 	if req.DryRun {
 		return out, nil
 	}
-	session, err := e.learnedBy(req)
-	if err != nil {
-		return nil, err
-	}
 	res, err := e.Learn.AddAs(ctx, e.addRequest(req, k), learn.AddOptions{
 		Save: func(s *op.SaveRequest) { describe(s, k) },
 		Reinforce: func(id memory.ID) bool {
-			again := learned[id] || slices.Contains(session, id)
+			again := learned[id]
 			learned[id] = true
 			return !again
 		},
@@ -131,14 +135,14 @@ func (e *Sessions) add(ctx context.Context, req *op.HookRequest, k *capture.Kept
 }
 
 // learnedBy returns the memories that a session left or learned once more.
-func (e *Sessions) learnedBy(req *op.HookRequest) (ids []memory.ID, err error) {
-	err = e.use(req, func(r *record) (bool, error) {
+func (e *Sessions) learnedBy(req *op.HookRequest) (map[memory.ID]bool, error) {
+	learned := map[memory.ID]bool{}
+	return learned, e.use(req, func(r *record) (bool, error) {
 		for _, k := range r.Memories {
-			ids = append(ids, k.ID)
+			learned[k.ID] = true
 		}
 		return false, nil
 	})
-	return ids, err
 }
 
 func (e *Sessions) addRequest(req *op.HookRequest, k *capture.Kept) *op.AddRequest {
@@ -154,17 +158,10 @@ func (e *Sessions) addRequest(req *op.HookRequest, k *capture.Kept) *op.AddReque
 	if len(k.Files) > 0 {
 		about += ", about " + strings.Join(k.Files, ", ")
 	}
-	return &op.AddRequest{Content: k.Text, Section: k.Section, Tags: tagsOf(k), Context: firstChars(about, 1000),
-		Source:  firstChars(fmt.Sprintf("session:%s/%s#%s", req.Agent, req.Session, k.Message), 500),
+	return &op.AddRequest{Content: k.Text, Section: k.Section, Tags: tagsOf(k), Context: text.First(about, 1000),
+		Source:  text.First(fmt.Sprintf("session:%s/%s#%s", req.Agent, req.Session, k.Message), 500),
 		Project: project, ProjectInferred: true, SessionID: req.Session,
-		Provenance: op.Provenance{Origin: memory.FromAgent, Quote: firstChars(k.Quote, maxQuote)}}
-}
-
-func firstChars(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most])
-	}
-	return s
+		Provenance: op.Provenance{Origin: memory.FromAgent, Quote: text.First(k.Quote, maxQuote)}}
 }
 
 // tagsOf returns the tag by which a start tells decisions and wishes first.
