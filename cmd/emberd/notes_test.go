@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -72,10 +73,7 @@ func TestAnAgentWritesNotes(t *testing.T) {
 	}
 	appended := call("note_append", `{"path":"Plan","text":"more"}`, false)
 	call("note_move", `{"path":"Plan","to":"Agents/Road map"}`, false)
-	if err := d.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = d.cmd.Wait() // it was killed
+	_ = d.stop(syscall.SIGKILL) // the error is the signal
 	start()
 	want("Road map.md", "see [[Log]]\n\nmore\n")
 	want("Log.md", "of [[Road map]]\n")
