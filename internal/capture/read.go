@@ -2,7 +2,6 @@ package capture
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -26,7 +25,7 @@ type said struct {
 }
 
 // logLine is a line that a program printed, or one of a diff or a stack trace.
-var logLine = regexp.MustCompile(`^\s*(\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d|\[?(TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b[\]: ]` +
+var logLine = text.Pattern(`^\s*(\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d|\[?(TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b[\]: ]` +
 	`|level=|time=|goroutine \d|panic: |Traceback |at [\w.$]+\(|File "|@@ |\+\+\+ |--- |diff --git|index [0-9a-f]{7}|\$ |>>> |\+[^+\s]|-[^-\s\d])`)
 
 // sentencesOf returns the sentences of a message outside code, quotes, tables, diffs and logs.
@@ -55,7 +54,7 @@ func prose(src []byte) []byte {
 	var fence lex.Fence
 	for line := range bytes.Lines(src) {
 		rest, quotes, items := lex.Containers(line)
-		if fence.InCode(line) || quotes > 0 || isTable(rest) || logLine.Match(line) {
+		if fence.InCode(line) || quotes > 0 || isTable(rest) || logLine().Match(line) {
 			out = append(out, '\n')
 			continue
 		}

@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -151,14 +150,14 @@ func personRule(s sentence) string {
 
 // isFact reports whether a sentence says something exact of a thing, or whose it is.
 func (s sentence) isFact() bool {
-	if owner.MatchString(s.text) {
+	if owner().MatchString(s.text) {
 		return true
 	}
-	return s.is("fact") && (exact.MatchString(s.text) || number.MatchString(s.text) && named(s.text))
+	return s.is("fact") && (exact().MatchString(s.text) || number().MatchString(s.text) && named(s.text))
 }
 
 // owner is a name that owns or runs something.
-var owner = regexp.MustCompile(`\p{Lu}\p{L}+ (from [\w-]+ )?(owns|manages|maintains|is responsible for|is in charge of|runs (that|the)|` +
+var owner = text.Pattern(`\p{Lu}\p{L}+ (from [\w-]+ )?(owns|manages|maintains|is responsible for|is in charge of|runs (that|the)|` +
 	`ist zuständig für|ist verantwortlich für|est responsable de|s'occupe de|es responsable de|se encarga de)\b|负责|の担当|が担当`)
 
 // named reports whether a text has a name or a word of code besides its first word.
@@ -206,13 +205,13 @@ func agentRule(s sentence, sentences int) string {
 		return ""
 	case s.is("cause"):
 		return Cause
-	case s.is("result") && measured.MatchString(s.text):
+	case s.is("result") && measured().MatchString(s.text):
 		return Result
 	case s.is("chat"):
 		return ""
 	case s.is("decision") && !s.begins("decision"):
 		return Decision
-	case s.is("fact") && exact.MatchString(s.text):
+	case s.is("fact") && exact().MatchString(s.text):
 		return Fact
 	}
 	return ""

@@ -389,11 +389,11 @@ func TestEffectiveListsTheWholeTable(t *testing.T) {
 		"EMBERD_LIFECYCLE_CATEGORIES=decision=30d/90d/365d",
 		"EMBERD_TUNING=verify.related=0.5"}}.load(t)
 	list := c.Effective()
-	if len(list) != len(keys) {
-		t.Fatalf("got %d settings, want %d", len(list), len(keys))
+	if len(list) != len(keys()) {
+		t.Fatalf("got %d settings, want %d", len(list), len(keys()))
 	}
 	for i, s := range list {
-		if s.Key != keys[i].name || s.Help == "" || s.Accepts == "" || s.From == "" || s.Variables[0] != keys[i].env() {
+		if s.Key != keys()[i].name || s.Help == "" || s.Accepts == "" || s.From == "" || s.Variables[0] != keys()[i].env() {
 			t.Errorf("row %d is incomplete: %+v", i, s)
 		}
 		if s.Value == "" || s.Value == auto && s.Key != "rekindle.mode" && s.Key != "search.meaning" && s.Key != "embedding.engine" && s.Key != "sandbox" && s.Key != "mcp.form" {

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // removedKey is a setting that an earlier version had. A place that still sets it gets a warning,
@@ -17,21 +18,21 @@ type removedKey struct {
 // say describes what takes the place of the setting.
 func (r *removedKey) say() string {
 	if r.now == "" {
-		k := numbers[find(numbers, r.name)]
+		k := numbers()[find(numbers(), r.name)]
 		return "write tuning: [" + r.name + "=" + k.def + "] with your number"
 	}
 	return r.now
 }
 
 // removedKeys are the settings that are none any more.
-var removedKeys = func() (all []removedKey) {
+var removedKeys = sync.OnceValue(func() (all []removedKey) {
 	for line := range strings.Lines(removedFile) {
 		cells := strings.Split(line, "|")
 		name, now := strings.TrimSpace(cells[0]), strings.TrimSpace(cells[2])
 		all = append(all, removedKey{name, strings.Fields(cells[1]), now})
 	}
 	return all
-}()
+})
 
 // removedFile has the lines "key | variables of other programs | what takes its place".
 //
@@ -49,8 +50,8 @@ func removedVariable(name string) *removedKey {
 }
 
 func removedWhere(match func(r removedKey) bool) *removedKey {
-	if i := slices.IndexFunc(removedKeys, match); i >= 0 {
-		return &removedKeys[i]
+	if i := slices.IndexFunc(removedKeys(), match); i >= 0 {
+		return &removedKeys()[i]
 	}
 	return nil
 }
