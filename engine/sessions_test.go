@@ -81,6 +81,42 @@ func TestWhatAnAnswerUsesCountsAsUsed(t *testing.T) {
 	}
 }
 
+func TestAnAnswerFromBeforeUsesNothing(t *testing.T) {
+	t.Parallel()
+	e, _ := hooked(t)
+	earlier := []op.SessionMessage{{ID: "1", Role: op.RoleUser, Text: "Is there a pool in front of it?"},
+		{ID: "2", Role: op.RoleAgent, Final: true, Text: "Connect to kestrel, where pgbouncer waits on 5433."}}
+	do(t, e, op.Hook, saidIn("s1", "orion", earlier...))
+	m := do(t, e, op.Save, &op.SaveRequest{Project: "orion", Content: "The staging replica listens on 5433, behind pgbouncer on host kestrel."}).Memory
+	do(t, e, op.Hook, promptOf("s1", "orion", "Where does the staging replica listen?"))
+	do(t, e, op.Hook, saidIn("s1", "orion", append(earlier,
+		op.SessionMessage{ID: "3", Role: op.RoleUser, Text: "Where does the staging replica listen?"},
+		op.SessionMessage{ID: "4", Role: op.RoleAgent, Final: true, Text: "I do not know."})...))
+	if now := do(t, e, op.Show, &op.ShowRequest{ID: string(m.ID), Track: new(false)}).Memory; now.UseCount != 0 {
+		t.Errorf("what was answered before the model was told counts %d uses, want none", now.UseCount)
+	}
+}
+
+func TestWhatAHookKeptGetsNoNoteUntilItIsUsed(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.Vaults = []string{t.TempDir()}
+	h.Promotion.Threshold = 0.1
+	e := h.open(t)
+	do(t, e, op.Hook, saidIn("s1", "orion", op.SessionMessage{ID: "1", Role: op.RoleUser, Text: "Always use pnpm in the orion repository."}))
+	found := func() int {
+		return do(t, e, op.PromoteAuto, &op.PromoteAutoRequest{Force: true, DryRun: true}).CandidatesFound
+	}
+	if n := found(); n != 0 {
+		t.Errorf("%d memories of a hook would get notes, want none", n)
+	}
+	s := do(t, e, op.SessionList, &op.SessionListRequest{}).Sessions[0]
+	do(t, e, op.Touch, &op.TouchRequest{ID: string(s.Memories[0].ID)})
+	if n := found(); n != 1 {
+		t.Errorf("after a use %d memories would get notes, want 1", n)
+	}
+}
+
 func TestShadowShowsNothingAndCounts(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)

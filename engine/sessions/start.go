@@ -1,13 +1,13 @@
 package sessions
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strconv"
 
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -151,7 +151,7 @@ func tellsOfProject(r *stm.Row, project string) bool {
 		return is
 	}
 	importance, err := strconv.ParseFloat(string(r.Value("importance")), 64)
-	return err == nil && importance > leastImportance && !OnProbation(r)
+	return err == nil && importance > leastImportance && !core.OnProbation(r)
 }
 
 // best sorts memories by tags and by their score: how much, and how lately, they were used.
@@ -178,19 +178,6 @@ func (e *Sessions) disputes(r *stm.Row) (all []memory.Relation) {
 	}
 	return all
 }
-
-// OnProbation reports whether a memory was kept by a hook and did not prove useful yet: nobody used, repeated or
-// confirmed it.
-func OnProbation(r *stm.Row) bool {
-	if !bytes.Contains(r.Value("meta"), []byte(`"`+metaCaptured+`"`)) {
-		return false
-	}
-	times, _ := r.Learning()
-	return r.UseCount() == 0 && times <= 1 && !r.Has("confirmed_at")
-}
-
-// metaCaptured is the field of a memory that says by which rule a hook kept it.
-const metaCaptured = "captured"
 
 // addConflicts adds pairs of memories that disagree.
 func (b *block) addConflicts(all []memory.Relation) {

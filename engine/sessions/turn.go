@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"emberd/engine/core"
 	"emberd/engine/learn"
 	"emberd/internal/capture"
 	"emberd/internal/text"
@@ -23,7 +24,7 @@ const (
 
 // turn keeps what is worth it of what was said, and counts what an answer used.
 func (e *Sessions) turn(ctx context.Context, req *op.HookRequest) (*op.HookResult, error) {
-	fresh, room, err := e.unseen(req)
+	before, fresh, room, err := e.unseen(req)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +33,7 @@ func (e *Sessions) turn(ctx context.Context, req *op.HookRequest) (*op.HookResul
 	}
 	res := &op.HookResult{}
 	if e.Opt.Hooks.Capture && room > 0 {
-		if err := e.keep(ctx, req, fresh, room, res); err != nil {
+		if err := e.keep(ctx, req, slices.Concat(before, fresh), room, res); err != nil {
 			return nil, err
 		}
 	}
@@ -45,9 +46,9 @@ func (e *Sessions) turn(ctx context.Context, req *op.HookRequest) (*op.HookResul
 	})
 }
 
-// unseen returns the messages that no event had before, and notes them; and how many memories the session may still
-// leave.
-func (e *Sessions) unseen(req *op.HookRequest) (fresh []op.SessionMessage, room int, err error) {
+// unseen returns the messages that no event had before, and notes them; the answer before them, which leaves nothing
+// itself; and how many memories the session may still leave.
+func (e *Sessions) unseen(req *op.HookRequest) (before, fresh []op.SessionMessage, room int, err error) {
 	err = e.use(req, func(r *record) (bool, error) {
 		seen := make(map[string]bool, len(r.Seen))
 		for _, d := range r.Seen {
@@ -59,7 +60,7 @@ func (e *Sessions) unseen(req *op.HookRequest) (fresh []op.SessionMessage, room 
 				continue
 			}
 			if len(fresh) == 0 && i > 0 && req.Messages[i-1].Final {
-				fresh = append(fresh, req.Messages[i-1]) // what the person answers; it alone leaves nothing
+				before = req.Messages[i-1 : i]
 			}
 			fresh = append(fresh, m)
 			if !req.DryRun {
@@ -70,7 +71,7 @@ func (e *Sessions) unseen(req *op.HookRequest) (fresh []op.SessionMessage, room 
 		room = maxKept - len(r.Memories)
 		return false, nil
 	})
-	return fresh, room, err
+	return before, fresh, room, err
 }
 
 // keep adds the best sentences of some messages.
@@ -176,5 +177,5 @@ func tagsOf(k *capture.Kept) []string {
 func describe(s *op.SaveRequest, k *capture.Kept) {
 	s.Importance, s.Strength, s.Core = new(k.Importance), new(probationStrength), false
 	rule, _ := json.Marshal(k.Rule) // a string
-	s.Meta = map[string]json.RawMessage{metaCaptured: rule}
+	s.Meta = map[string]json.RawMessage{core.MetaCaptured: rule}
 }

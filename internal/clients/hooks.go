@@ -2,6 +2,7 @@ package clients
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -28,6 +29,8 @@ type hookForm struct {
 	first  []byte                          // of a new file, nil for nothing
 	whole  func(s Server) []byte           // the content of a file that is all emberd's; nil for one that others write
 	after  string                          // what the user has to do for hooks to run, "" for nothing
+	// untrusted asks the client, started in a folder, at which events it skips hooks of emberd.
+	untrusted func(ctx context.Context, folder string) ([]string, error)
 }
 
 // hookEvent is an event, and the seconds that its hook may take.
@@ -44,6 +47,16 @@ func (c *Client) HookFile(m Machine) string { return c.hooks.file(m) }
 
 // AfterHooks returns what the user has to do for hooks to run, "" for nothing.
 func (c *Client) AfterHooks() string { return c.hooks.after }
+
+// UntrustedHooks asks the client at which events it skips hooks of emberd, since the user did not trust them
+// ([Client.AfterHooks]). It starts the client's program, if the client knows such hooks at all. The error is that it
+// could not be asked.
+func (c *Client) UntrustedHooks(ctx context.Context, folder string) ([]string, error) {
+	if c.hooks.untrusted == nil {
+		return nil, nil
+	}
+	return c.hooks.untrusted(ctx, folder)
+}
 
 // HasHooks reports whether the client runs hooks of emberd, by a file that may be missing.
 func (c *Client) HasHooks(file string) bool {
