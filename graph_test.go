@@ -236,8 +236,8 @@ func graph() map[string]edges {
 		"engine/sessions": {
 			ours: []string{
 				"engine/core", "engine/history", "engine/learn", "engine/memories", "engine/recall", "engine/search",
-				"internal/capture", "internal/durable", "internal/mcp/answer", "internal/staticmodel", "internal/text",
-				"internal/text/analysis", "internal/words", "memory", "op", "stm",
+				"internal/capture", "internal/contain", "internal/durable", "internal/mcp/answer", "internal/staticmodel",
+				"internal/text", "internal/text/analysis", "internal/words", "memory", "op", "stm",
 			},
 		},
 		"engine/similar": {

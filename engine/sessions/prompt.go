@@ -66,27 +66,30 @@ func (e *Sessions) prompt(ctx context.Context, req *op.HookRequest) (*op.HookRes
 		res.Text = out
 		e.Recall.Remember(&op.ListResult{Memories: shown})
 	}
-	return res, e.use(req, func(r *record) (bool, error) {
+	return res, e.use(req, func(r *record) (save, error) {
 		r.Answered++
 		r.tell(shown, 0)
 		if on {
 			r.Tokens += op.Tokens(out)
 		}
-		return true, nil
+		return later, nil
 	})
 }
 
 // asked counts a prompt, and reports whether it asks for anything.
 func (e *Sessions) asked(req *op.HookRequest) (told []memory.ID, asks bool, err error) {
 	prompt := strings.TrimSpace(req.Prompt)
-	err = e.use(req, func(r *record) (bool, error) {
+	err = e.use(req, func(r *record) (save, error) {
 		if r.repeated("prompt "+prompt, e.Opt.Now()) {
-			return false, nil
+			return nothing, nil
 		}
 		r.Prompts++
 		asks = e.Opt.Hooks.Recall != RecallOff && !strings.HasPrefix(prompt, "/")
 		told = slices.Clone(r.Told)
-		return r.Prompts == 1, nil
+		if r.Prompts == 1 {
+			return later, nil
+		}
+		return nothing, nil
 	})
 	return told, asks, err
 }
@@ -215,7 +218,8 @@ func (g *gate) byProject(term, word string) rarity {
 	if place := staticmodel.Default().Place(strings.ToLower(word)); place >= 0 && place < everyday {
 		return common
 	}
-	found := g.e.Stm.Search(stm.Query{Terms: []words.QueryTerm{{Term: term, Weight: 1}}, Accept: g.accept, Limit: 1})
+	found := g.e.Stm.Search(stm.Query{Terms: []words.QueryTerm{{Term: term, Weight: 1}}, Accept: g.accept,
+		Enough: int(informativeShare*float64(g.of)) + 1})
 	switch share := float64(found.Total) / float64(g.of); {
 	case share <= rareShare:
 		return rare

@@ -28,7 +28,8 @@ func (e *Sessions) turn(ctx context.Context, req *op.HookRequest) (*op.HookResul
 	if err != nil {
 		return nil, err
 	}
-	if err := e.countUses(ctx, req, fresh); err != nil {
+	used, err := e.countUses(ctx, req, fresh)
+	if err != nil {
 		return nil, err
 	}
 	res := &op.HookResult{}
@@ -40,16 +41,16 @@ func (e *Sessions) turn(ctx context.Context, req *op.HookRequest) (*op.HookResul
 	if req.DryRun {
 		return res, nil
 	}
-	return res, e.use(req, func(r *record) (bool, error) {
-		r.Memories = append(r.Memories, res.Kept...)
-		return true, nil
+	return res, e.use(req, func(r *record) (save, error) {
+		r.Memories, r.Used = append(r.Memories, res.Kept...), r.Used+used
+		return now, nil
 	})
 }
 
 // unseen returns the messages that no event had before, and notes them; the answer before them, which leaves nothing
 // itself; and how many memories the session may still leave.
 func (e *Sessions) unseen(req *op.HookRequest) (before, fresh []op.SessionMessage, room int, err error) {
-	err = e.use(req, func(r *record) (bool, error) {
+	err = e.use(req, func(r *record) (save, error) {
 		seen := make(map[string]bool, len(r.Seen))
 		for _, d := range r.Seen {
 			seen[d] = true
@@ -69,7 +70,7 @@ func (e *Sessions) unseen(req *op.HookRequest) (before, fresh []op.SessionMessag
 		}
 		r.Seen = r.Seen[max(0, len(r.Seen)-maxSeen):]
 		room = maxKept - len(r.Memories)
-		return false, nil
+		return nothing, nil
 	})
 	return before, fresh, room, err
 }
@@ -138,11 +139,11 @@ func (e *Sessions) add(ctx context.Context, req *op.HookRequest, k *capture.Kept
 // learnedBy returns the memories that a session left or learned once more.
 func (e *Sessions) learnedBy(req *op.HookRequest) (map[memory.ID]bool, error) {
 	learned := map[memory.ID]bool{}
-	return learned, e.use(req, func(r *record) (bool, error) {
+	return learned, e.use(req, func(r *record) (save, error) {
 		for _, k := range r.Memories {
 			learned[k.ID] = true
 		}
-		return false, nil
+		return nothing, nil
 	})
 }
 
