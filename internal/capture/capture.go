@@ -33,7 +33,7 @@ import (
 // The bounds on what is kept: of a turn, and of a session that is read whole.
 const (
 	MaxTurn    = 3
-	MaxSession = 12
+	MaxSession = 40
 )
 
 // The rules.

@@ -51,7 +51,7 @@ func TestTurn(t *testing.T) {
 		{name: "log", user: "2026-01-02 10:00:01 the DB is at db.internal:5433"},
 		{name: "pronoun", user: "it is at db.internal:5433 now"},
 		{name: "heading for a pronoun", final: "## Staging\n\nIt runs at db.internal:5433 now.", want: "fact: Staging: It runs at db.internal:5433 now."},
-		{name: "credential", user: "The password is always used: https://ada:s3cr3tPassw0rd@db.internal:5433/app", want: "fact: a credential"},
+		{name: "credential", user: "The password is always used: https://ada:s3cr3tPassw0rd@db.internal:5433/app", want: "decision: a credential"},
 		{
 			name: "correction", answer: "I added a down part to the migration.", user: "no, we roll forward only with migrations",
 			want: "correction: we roll forward only with migrations (corrects: I added a down part to the migration.)",

@@ -53,7 +53,22 @@ type sentence struct{ text, lower string }
 
 func sentenceOf(s string) sentence {
 	s = strings.Join(strings.Fields(strings.ReplaceAll(s, "’", "'")), " ")
-	return sentence{text: s, lower: strings.ToLower(s)}
+	lower := strings.ToLower(s)
+	return sentence{text: s, lower: bare.ReplaceAllStringFunc(lower, apostrophed)}
+}
+
+// bare are contractions without their apostrophe, as people type them.
+var bare = regexp.MustCompile(`\b(do|does|did|ca|wo|is|are|was|should|must|could|would|have|has)nt\b|\b(that|what|there)s\b|\bim\b|\bive\b`)
+
+func apostrophed(s string) string {
+	switch n := len(s); {
+	case s == "im" || s == "ive":
+		return "i'" + s[1:]
+	case s[n-1] == 's':
+		return s[:n-1] + "'s"
+	default:
+		return s[:n-1] + "'t"
+	}
 }
 
 // says returns the end of the first phrase of a list that the sentence has.
