@@ -40,7 +40,7 @@ func TestTurn(t *testing.T) {
 		{name: "yes", user: "yes"},
 		{name: "before the end of a turn", final: "Let me look at the file first"},
 		{name: "tests that pass", final: "All 214 tests pass now", want: ""},
-		{name: "measured", final: "Peak memory is 1.8 GB, down from 61 GB.", want: "result: Peak memory is 1.8 GB, down from 61 GB."},
+		{name: "measured", final: "Peak memory is 1.8 GB, down from 61 GB.", want: ""},
 		{name: "denied, then said", answer: "The dialect is read from the file name.", user: "no, not by the file name. The first line has a header #locale",
 			want: "correction: The first line has a header #locale (not by the file name.)"},
 		{name: "question", user: "Is the staging DB at db.internal:5433?"},

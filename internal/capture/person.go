@@ -24,10 +24,24 @@ func (t *turn) person(m op.SessionMessage) {
 		if rule == "" || !s.fits() {
 			continue
 		}
-		if alone := t.alone(s); alone != "" {
+		if alone := t.explained(rule, s); alone != "" {
 			t.keep(rule, op.RoleUser, m, s, alone)
 		}
 	}
+}
+
+// explained returns a sentence so that it can be understood without the others: one that leaves out what it is about
+// gets the statement of the agent that it follows. It returns "" for one that cannot be.
+func (t *turn) explained(rule string, s said) string {
+	alone := t.alone(s)
+	if alone != "" && (rule == Preference || !s.is("unclear")) {
+		return alone
+	}
+	about := t.corrected(s.sentence)
+	if about == "" {
+		return ""
+	}
+	return s.text + " (about: " + about + ")"
 }
 
 // answers keeps what a person chose when the agent asked, with the question.
@@ -36,15 +50,25 @@ func (t *turn) answers(m op.SessionMessage, s said) bool {
 		return false
 	}
 	question := t.answer[len(t.answer)-1].sentence
-	if !question.is("choice") && question.is("offer") || !s.isSpecific() && !s.is("norm") && !echoes(s.sentence, question) {
+	if offers := question.is("offer") && !question.is("choice"); offers ||
+		!s.isSpecific() && !s.is("norm") && !echoes(s.sentence, question) {
 		return false
 	}
-	alone := s.text + " (asked: " + text.Truncate(question.text, 160) + ")"
+	alone := s.text + " (asked: " + text.Truncate(t.asked(), 240) + ")"
 	if !sentenceOf(alone).fits() {
 		return false
 	}
 	t.keep(Decision, op.RoleUser, m, s, alone)
 	return true
+}
+
+// asked returns the question at the end of an answer, and what it is about.
+func (t *turn) asked() string {
+	last := t.answer[len(t.answer)-1].text
+	if n := len(t.answer); n > 1 && !t.answer[n-2].asks() {
+		return t.answer[n-2].text + " " + last
+	}
+	return last
 }
 
 // echoes reports whether an answer takes a word of the question.
@@ -60,8 +84,8 @@ func echoes(s, question sentence) bool {
 
 // isPassing reports whether a sentence is about the moment, or says nothing for sure.
 func (s sentence) isPassing() bool {
-	return s.is("hypothetical") || s.is("onetime") || s.is("vague") || s.is("transient") || worked.MatchString(s.text) ||
-		strings.IndexAny(s.text, `")]}`) == 0
+	return s.is("hypothetical") || s.is("onetime") || s.is("vague") || s.is("transient") ||
+		worked.MatchString(s.text) || strings.IndexAny(s.text, `")]}`) == 0
 }
 
 // worked is what is calculated in front of the reader.

@@ -51,8 +51,8 @@ func sentencesOf(message string) []said {
 	return all
 }
 
-// typedSentences returns the sentences of what a person typed, who may not write capital letters, without words in front
-// that say nothing.
+// typedSentences returns the sentences of what a person typed, who may not write capital letters, without words in
+// front that say nothing.
 func typedSentences(message string) (all []said) {
 	small := false
 	for _, s := range sentencesOf(message) {

@@ -63,7 +63,7 @@ func (t *turn) agent(m op.SessionMessage) {
 			t.keep(rule, op.RoleAgent, m, s, alone)
 		}
 	}
-	t.repaired(m, all)
+	t.repaired(m)
 }
 
 // report is how many sentences an answer has that reports; a longer one explains things that are
@@ -81,8 +81,6 @@ func agentRule(s sentence, sentences int) string {
 		return ""
 	case s.is("cause"):
 		return Cause
-	case s.is("result") && measured.MatchString(s.text):
-		return Result
 	case s.is("chat"):
 		return ""
 	case s.is("decision") && !s.begins("decision"):

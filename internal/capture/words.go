@@ -156,6 +156,3 @@ var exact = regexp.MustCompile(`https?://\S|[a-z0-9_]+://\S|[\w.-]+:\d{2,5}\b|(^
 
 // number is a number with what it counts, a version behind a name, or a day of a month.
 var number = regexp.MustCompile(`\d`)
-
-// measured is a number with a unit, or one of tests.
-var measured = regexp.MustCompile(`(?i)\d\s?(ms|s|sec|seconds|min|minutes|hours|[kmgt]i?b|%|x|rows|usd|eur)\b|\d+ (\w+ )?tests|\d\s?%`)

@@ -83,8 +83,8 @@ func (s *session) rootCommand() *cobra.Command {
 	root.AddCommand(s.runCommand(), s.summariesCommand(), s.lifecycleCommand(), s.quarterCommand(),
 		s.pairsCommand(), s.mergesCommand(),
 		s.cleanupCommand(), s.evolutionCommand(),
-		s.typingCommand(), s.spellingCommand(), s.absentCommand(), s.gateCommand(), s.hoursCommand(),
-		entitiesCommand(s.stdout, &s.json), captureCommand(s.stdout))
+		s.typingCommand(), s.spellingCommand(), s.absentCommand(), s.gateCommand(),
+		entitiesCommand(s.stdout, &s.json), captureCommand(s.stdout), hoursCommand(s))
 	cli.Describe(root, help)
 	return root
 }

@@ -15,6 +15,7 @@ import (
 
 	"emberd/engine"
 	"emberd/internal/capture"
+	"emberd/internal/durable"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -66,15 +67,15 @@ type ruleCount struct {
 	Both int `json:"both"`
 }
 
-func (s *session) hoursCommand() *cobra.Command {
+func hoursCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use:  "hours DIR [PROJECT…]",
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return s.hours(cmd.Context(), args[0], args[1:]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runHours(cmd.Context(), s, args[0], args[1:]) },
 	}
 }
 
-func (s *session) hours(ctx context.Context, dir string, projects []string) error {
+func runHours(ctx context.Context, s *session, dir string, projects []string) error {
 	all, err := readHours(dir, projects)
 	if err != nil {
 		return err
@@ -90,7 +91,7 @@ func (s *session) hours(ctx context.Context, dir string, projects []string) erro
 	if err := s.inHome(false, func(home string) error { return h.in(ctx, home) }); err != nil {
 		return err
 	}
-	return s.printHours(&h.report)
+	return printHours(s, &h.report)
 }
 
 // readHours reads the sessions of a folder, NAME.jsonl with NAME.keep.json, or those with some names.
@@ -127,7 +128,7 @@ func readPrompts(name string, of []hour) (all []weekPrompt, err error) {
 }
 
 func readJSON(name string, to any) error {
-	raw, err := os.ReadFile(name)
+	raw, err := durable.ReadGiven(name, maxLine)
 	if err == nil {
 		err = json.Unmarshal(raw, to)
 	}
@@ -273,8 +274,8 @@ func (h *hours) ask(ctx context.Context, q weekPrompt) error {
 	}
 	a := answeredBy{weekPrompt: q, Tokens: op.Tokens(beside.Text), Start: q.inLineOf(start.Text),
 		Beside: q.inLineOf(beside.Text)}
-	found, err := op.Search.Call(ctx, h.e, &op.SearchRequest{Query: q.Prompt, Filter: op.Filter{Project: q.Project}, Limit: 5,
-		Track: new(false)})
+	found, err := op.Search.Call(ctx, h.e, &op.SearchRequest{Query: q.Prompt, Limit: 5, Track: new(false),
+		Filter: op.Filter{Project: q.Project}})
 	if err != nil {
 		return fmt.Errorf("search for %q: %w", q.Prompt, err)
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-func (s *session) printHours(r *hoursReport) error {
+func printHours(s *session, r *hoursReport) error {
 	if s.json {
 		return s.printJSON(r)
 	}

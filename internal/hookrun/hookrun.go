@@ -31,6 +31,7 @@ import (
 
 	"emberd/internal/cli"
 	"emberd/internal/hooks"
+	"emberd/internal/project"
 	"emberd/op"
 )
 
@@ -121,7 +122,7 @@ func (h *hook) work(args []string) {
 	if e.Subagent || Off(e.Request.Folder) {
 		return
 	}
-	e.Request.Project = Project(e.Request.Folder)
+	e.Request.Project = project.Of(e.Request.Folder)
 	ctx, cancel := context.WithDeadline(context.Background(), h.started.Add(limit))
 	defer cancel()
 	switch e.Request.Event {
