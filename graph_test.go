@@ -459,6 +459,7 @@ func graph() map[string]edges {
 		"internal/hookrun": {
 			ours: []string{"api", "internal/cli", "internal/durable", "internal/hooks", "internal/project",
 				"internal/transcript", "memory", "op"},
+			others: []string{"golang.org/x/term"},
 		},
 		"internal/project": {
 			ours: []string{"internal/durable"},
