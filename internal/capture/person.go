@@ -88,6 +88,12 @@ func (s sentence) isPassing() bool {
 		worked.MatchString(s.text) || strings.IndexAny(s.text, `")]}`) == 0
 }
 
+// isFragment reports whether a sentence has too few words to say something of a thing.
+func (s sentence) isFragment() bool {
+	const least = 5
+	return len(strings.Fields(s.text)) < least && !strings.ContainsFunc(s.text, text.WritesNoSpaces)
+}
+
 // worked is what is calculated in front of the reader.
 var worked = regexp.MustCompile(`\\[a-z]+[{ ]|\b\d+/\d+\b|\d\s*[×*+]\s*\d|\(\s`)
 
@@ -170,7 +176,7 @@ func personRule(s said) string {
 		return Preference
 	case s.is("decision"):
 		return Decision
-	case s.isPassing():
+	case s.isPassing() || s.isFragment():
 		return ""
 	case s.is("norm") && (s.isSpecific() && !s.begins("task") || s.is("reason") && s.begins("norm")):
 		return Decision
