@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	maxKept = 12 // memories of a session
+	maxKept = capture.MaxSession // memories of a session
 	// probationStrength is the strength of what a hook kept: its score is half that of what somebody saved.
 	probationStrength = 0.5
 	maxQuote          = 1000 // characters

@@ -40,7 +40,7 @@ func TestTurn(t *testing.T) {
 		{name: "yes", user: "yes"},
 		{name: "before the end of a turn", final: "Let me look at the file first"},
 		{name: "tests that pass", final: "All 214 tests pass now", want: ""},
-		{name: "measured", final: "Peak memory is 1.8 GB, down from 61 GB.", want: "result: Peak memory is 1.8 GB, down from 61 GB."},
+		{name: "measured", final: "Peak memory is 1.8 GB, down from 61 GB.", want: ""},
 		{name: "denied, then said", answer: "The dialect is read from the file name.", user: "no, not by the file name. The first line has a header #locale",
 			want: "correction: The first line has a header #locale (not by the file name.)"},
 		{name: "question", user: "Is the staging DB at db.internal:5433?"},
@@ -51,7 +51,7 @@ func TestTurn(t *testing.T) {
 		{name: "log", user: "2026-01-02 10:00:01 the DB is at db.internal:5433"},
 		{name: "pronoun", user: "it is at db.internal:5433 now"},
 		{name: "heading for a pronoun", final: "## Staging\n\nIt runs at db.internal:5433 now.", want: "fact: Staging: It runs at db.internal:5433 now."},
-		{name: "credential", user: "The password is always used: https://ada:s3cr3tPassw0rd@db.internal:5433/app", want: "fact: a credential"},
+		{name: "credential", user: "The password is always used: https://ada:s3cr3tPassw0rd@db.internal:5433/app", want: "decision: a credential"},
 		{
 			name: "correction", answer: "I added a down part to the migration.", user: "no, we roll forward only with migrations",
 			want: "correction: we roll forward only with migrations (corrects: I added a down part to the migration.)",

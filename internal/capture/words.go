@@ -52,7 +52,22 @@ type sentence struct{ text, lower string }
 
 func sentenceOf(s string) sentence {
 	s = strings.Join(strings.Fields(strings.ReplaceAll(s, "’", "'")), " ")
-	return sentence{text: s, lower: strings.ToLower(s)}
+	lower := strings.ToLower(s)
+	return sentence{text: s, lower: bare().ReplaceAllStringFunc(lower, apostrophed)}
+}
+
+// bare are contractions without their apostrophe, as people type them.
+var bare = text.Pattern(`\b(do|does|did|ca|wo|is|are|was|should|must|could|would|have|has)nt\b|\b(that|what|there)s\b|\bim\b|\bive\b`)
+
+func apostrophed(s string) string {
+	switch n := len(s); {
+	case s == "im" || s == "ive":
+		return "i'" + s[1:]
+	case s[n-1] == 's':
+		return s[:n-1] + "'s"
+	default:
+		return s[:n-1] + "'t"
+	}
 }
 
 // says returns the end of the first phrase of a list that the sentence has.
@@ -140,6 +155,3 @@ var exact = text.Pattern(`https?://\S|[a-z0-9_]+://\S|[\w.-]+:\d{2,5}\b|(^|\s)[~
 
 // number is a number with what it counts, a version behind a name, or a day of a month.
 var number = text.Pattern(`\d`)
-
-// measured is a number with a unit, or one of tests.
-var measured = text.Pattern(`(?i)\d\s?(ms|s|sec|seconds|min|minutes|hours|[kmgt]i?b|%|x|rows|usd|eur)\b|\d+ (\w+ )?tests|\d\s?%`)
