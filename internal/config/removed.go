@@ -41,17 +41,25 @@ var removedFile string
 
 // removedAs returns the removed setting of that name, nil if there is none.
 func removedAs(name string) *removedKey {
-	return removedWhere(func(r removedKey) bool { return r.name == name })
-}
-
-// removedVariable returns the removed setting that a variable belongs to, nil if there is none.
-func removedVariable(name string) *removedKey {
-	return removedWhere(func(r removedKey) bool { return variable(r.name) == name || slices.Contains(r.also, name) })
-}
-
-func removedWhere(match func(r removedKey) bool) *removedKey {
-	if i := slices.IndexFunc(removedKeys(), match); i >= 0 {
+	if i := slices.IndexFunc(removedKeys(), func(r removedKey) bool { return r.name == name }); i >= 0 {
 		return &removedKeys()[i]
 	}
 	return nil
 }
+
+// removedVariable returns the removed setting that a variable belongs to, nil if there is none.
+func removedVariable(name string) *removedKey {
+	return removedVariables()[name]
+}
+
+// removedVariables are the removed settings by their variables. The first setting of the list has a variable of several.
+var removedVariables = sync.OnceValue(func() map[string]*removedKey {
+	all := map[string]*removedKey{}
+	for i := range slices.Backward(removedKeys()) {
+		r := &removedKeys()[i]
+		for _, name := range append(slices.Clone(r.also), variable(r.name)) {
+			all[name] = r
+		}
+	}
+	return all
+})
