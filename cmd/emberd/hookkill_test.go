@@ -92,7 +92,7 @@ func TestHooksAndADaemonThatIsKilled(t *testing.T) {
 }
 
 // appendTurn adds a turn to a transcript as Claude Code writes it.
-func appendTurn(t *testing.T, file string, n int, wish string) {
+func appendTurn(t testing.TB, file string, n int, wish string) {
 	t.Helper()
 	var b strings.Builder
 	for _, said := range [][2]string{{"user", wish}, {"assistant", "Noted."}} {
