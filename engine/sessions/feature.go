@@ -36,9 +36,12 @@ type State struct {
 	dir  string
 	mu   sync.Mutex         // guards what follows, and the files
 	open map[string]*record // those of late, by the name of the file
+
+	turns chan heard // for the language model
 }
 
 // NewState returns the state for the settings.
 func NewState(opt *core.Options) State {
-	return State{dir: filepath.Join(opt.State, "sessions"), open: map[string]*record{}}
+	return State{dir: filepath.Join(opt.State, "sessions"), open: map[string]*record{},
+		turns: make(chan heard, maxTurns)}
 }
