@@ -161,7 +161,7 @@ const (
 )
 
 func (e *Sessions) newGate(req *op.HookRequest, terms []analysis.Term) *gate {
-	g := &gate{e: e, surface: map[string]string{}, known: map[string]rarity{}}
+	g := &gate{e: e, surface: map[string]string{}}
 	g.accept = func(r *stm.Row) bool { return r.Project() == req.Project || r.Project() == "" }
 	for _, t := range terms {
 		g.surface[t.Text] = req.Prompt[t.Start:t.End]
@@ -200,6 +200,12 @@ func shared(all []op.TermExplain) (terms []string) {
 }
 
 func (g *gate) rarity(term string) rarity {
+	if g.known == nil {
+		g.known = map[string]rarity{}
+		for _, t := range g.e.Text.Terms(orderWords) {
+			g.known[t.Text] = common
+		}
+	}
 	if r, known := g.known[term]; known {
 		return r
 	}
@@ -212,6 +218,12 @@ func (g *gate) rarity(term string) rarity {
 	g.known[term] = r
 	return r
 }
+
+// orderWords are what orders to a coding agent are made of. They say nothing of a project, whatever its memories have.
+const orderWords = `fix test run commit push pull merge rebase build compile refactor rename move add remove delete update
+	upgrade install write rewrite read check review explain show tell find search look open close start stop restart make try
+	change clean format lint fail pass error bug issue crash warning function method class variable file folder line code
+	comment docstring readme document import log diff branch request server page work happen use set need help`
 
 // byProject judges a term by the share of the project's memories that have it.
 func (g *gate) byProject(term, word string) rarity {

@@ -28,12 +28,14 @@ type State struct {
 	unsaved []*session     // whose files are to be written, oldest first
 	writing bool           // a goroutine writes them
 	writers sync.WaitGroup // that goroutine, for Close
+
+	turns chan heard // for the language model
 }
 
 // NewState returns the state for the settings.
 func NewState(opt *core.Options) *State {
 	return &State{dir: filepath.Join(opt.State, "sessions"), tellable: stm.NewSelection(isTellable),
-		threads: stm.NewSelection(isThread), open: map[string]*session{}}
+		threads: stm.NewSelection(isThread), open: map[string]*session{}, turns: make(chan heard, maxTurns)}
 }
 
 // Close waits until the records of all sessions are written. There must be no more events.

@@ -34,9 +34,11 @@ func (e *Sessions) turn(ctx context.Context, req *op.HookRequest) (*op.HookResul
 	}
 	res := &op.HookResult{}
 	if e.Opt.Hooks.Capture && room > 0 {
-		if err := e.keep(ctx, req, slices.Concat(before, fresh), room, res); err != nil {
+		messages := slices.Concat(before, fresh)
+		if err := e.keep(ctx, req, picked(req, messages), room, res); err != nil {
 			return nil, err
 		}
+		e.askModel(ctx, req, fresh)
 	}
 	if req.DryRun {
 		return res, nil
@@ -75,18 +77,22 @@ func (e *Sessions) unseen(req *op.HookRequest) (before, fresh []op.SessionMessag
 	return before, fresh, room, err
 }
 
-// keep adds the best sentences of some messages.
-func (e *Sessions) keep(ctx context.Context, req *op.HookRequest, messages []op.SessionMessage, room int,
-	res *op.HookResult) error {
-	pick := capture.Turn
+// picked returns the best sentences of some messages.
+func picked(req *op.HookRequest, messages []op.SessionMessage) []capture.Kept {
 	if req.Whole {
-		pick = capture.All
+		return capture.All(messages)
 	}
+	return capture.Turn(messages)
+}
+
+// keep adds sentences, at most room of them.
+func (e *Sessions) keep(ctx context.Context, req *op.HookRequest, sentences []capture.Kept, room int,
+	res *op.HookResult) error {
 	learned, err := e.learnedBy(req)
 	if err != nil {
 		return err
 	}
-	for _, k := range pick(messages) {
+	for _, k := range sentences {
 		if k.Credential {
 			res.Refused++
 			continue

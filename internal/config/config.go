@@ -98,7 +98,7 @@ type Config struct {
 // Hooks are what hooks of coding agents get and leave.
 type Hooks struct {
 	Recall                    string // off, shadow or on
-	Capture                   bool
+	Capture, LLM              bool
 	StartTokens, PromptTokens int
 	Off                       []string // projects
 }

@@ -85,7 +85,7 @@ func TestDefaultsAreTyped(t *testing.T) {
 		CortexGraphPath: "/home/ada/.config/cortexgraph/jsonl",
 		LogLevel:        "info", Tools: "agent", Form: "auto", SecretsDetect: "block", Sandbox: "auto", RekindleMode: "auto",
 		Vault:     Vault{nil, "Memories", "Memories/Archive", "Memories/Index.md", "Memories/Core.md", nil},
-		Hooks:     Hooks{"shadow", true, 900, 300, nil},
+		Hooks:     Hooks{"shadow", true, false, 900, 300, nil},
 		Decay:     Decay{"power_law", 72 * time.Hour, math.Ln2 / (72 * time.Hour).Seconds(), 0.6},
 		Promote:   Promote{0.65, 5, 72 * time.Hour, 1, true},
 		Lifecycle: Lifecycle{7 * day, 30 * day, 90 * day, nil},

@@ -187,6 +187,7 @@ func agentKeys(c *Config) []key {
 		{name: "mcp.form", def: "auto", value: choice(&c.Form, "auto", "text", "structured")},
 		{name: "hooks.recall", def: "shadow", value: choice(&c.Hooks.Recall, "off", "shadow", "on")},
 		{name: "hooks.capture", def: "true", value: boolean(&c.Hooks.Capture)},
+		{name: "hooks.llm", def: "false", value: boolean(&c.Hooks.LLM)},
 		{name: "hooks.start_tokens", def: "900", value: integer(&c.Hooks.StartTokens, 100, 10_000)},
 		{name: "hooks.prompt_tokens", def: "300", value: integer(&c.Hooks.PromptTokens, 100, 10_000)},
 		{name: "hooks.off_projects", value: projects(&c.Hooks.Off)},
