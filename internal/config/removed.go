@@ -52,7 +52,7 @@ func removedVariable(name string) *removedKey {
 	return removedVariables()[name]
 }
 
-// removedVariables are the removed settings by their variables. The first setting of the list has a variable of several.
+// removedVariables are the removed settings by their variables; of several with the same, the first one of the list.
 var removedVariables = sync.OnceValue(func() map[string]*removedKey {
 	all := map[string]*removedKey{}
 	for i := range slices.Backward(removedKeys()) {
