@@ -220,10 +220,11 @@ func (g *gate) rarity(term string) rarity {
 }
 
 // orderWords are what orders to a coding agent are made of. They say nothing of a project, whatever its memories have.
-const orderWords = `fix test run commit push pull merge rebase build compile refactor rename move add remove delete update
-	upgrade install write rewrite read check review explain show tell find search look open close start stop restart make try
-	change clean format lint fail pass error bug issue crash warning function method class variable file folder line code
-	comment docstring readme document import log diff branch request server page work happen use set need help`
+const orderWords = `fix test run commit push pull merge rebase build compile refactor rename move add remove delete
+	update upgrade install write rewrite read check review explain show tell find search look open close start stop
+	restart make try change clean format lint fail pass error bug issue crash warning function method class variable
+	file folder line code comment docstring readme document import log diff branch request server page work happen use
+	set need help`
 
 // byProject judges a term by the share of the project's memories that have it.
 func (g *gate) byProject(term, word string) rarity {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"emberd/engine"
 	"emberd/engine/core"
 	"emberd/internal/cli"
 	"emberd/internal/config"
@@ -36,6 +37,27 @@ func author(l *config.LLM, timeout time.Duration) (core.Author, *llm.Client, err
 		return client.Summarize(ctx, text, most)
 	}
 	return core.Author{Write: write, Endpoint: client.Endpoint(), Remote: client.Remote()}, client, nil
+}
+
+// useModel has the engine use the language model of the settings for what they name, until it is closed.
+func useModel(c *config.Config, opt *engine.Options) (closeModel func(), err error) {
+	writes, endpoint, err := author(&c.LLM, summaryTimeout)
+	if err != nil {
+		return nil, err
+	}
+	closeModel = func() {
+		if endpoint != nil {
+			endpoint.Close()
+		}
+	}
+	opt.Author = writes
+	if opt.Cleanup, err = cleanupOptions(c, endpoint); err == nil {
+		opt.Hooks.Ask, err = chooser(c, endpoint)
+	}
+	if err != nil {
+		closeModel()
+	}
+	return closeModel, err
 }
 
 // chooser returns what has the endpoint choose sentences of sessions, nil for nothing.

@@ -27,7 +27,6 @@ import (
 	"emberd/internal/cli"
 	"emberd/internal/config"
 	"emberd/internal/durable"
-	"emberd/internal/llm"
 	"emberd/internal/metrics"
 	"emberd/internal/notify"
 	"emberd/internal/power"
@@ -109,19 +108,11 @@ func serve(ctx context.Context, s *cli.App, flags serveFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	var endpoint *llm.Client
-	if opt.Author, endpoint, err = author(&c.LLM, summaryTimeout); err != nil {
+	closeModel, err := useModel(c, &opt)
+	if err != nil {
 		return err
 	}
-	if endpoint != nil {
-		defer endpoint.Close()
-	}
-	if opt.Cleanup, err = cleanupOptions(c, endpoint); err != nil {
-		return err
-	}
-	if opt.Hooks.Ask, err = chooser(c, endpoint); err != nil {
-		return err
-	}
+	defer closeModel()
 	if opt.Meaning, err = meaning(ctx, c, log); err != nil {
 		return err
 	}
