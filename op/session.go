@@ -110,9 +110,13 @@ type Session struct {
 	// Prompts counts those of the person, and Answered those that got memories or, in shadow, would have.
 	Prompts  int `json:"prompts"`
 	Answered int `json:"answered"`
-	Shown    int `json:"shown"`  // memories that the model was given, or would have been
+	Shown    int `json:"shown"`  // memories that the model was given, at starts and beside prompts
 	Used     int `json:"used"`   // of them, those that an answer used
 	Tokens   int `json:"tokens"` // of what the model was given
+	// Trial counts the memories that prompts would have been given, in shadow, and TrialUsed those of them whose rare
+	// words an answer had all the same.
+	Trial     int `json:"trial,omitempty"`
+	TrialUsed int `json:"trial_used,omitempty"`
 	// Memories is what the session left, oldest first.
 	Memories []SessionMemory `json:"memories,omitempty"`
 }

@@ -20,7 +20,7 @@ const (
 
 const (
 	maxText = 320 // characters of a memory
-	howMore = "The memory tools of emberd search for more and save what is new."
+	howMore = "With emberd's memory tools, if there are any, you can search for more."
 )
 
 // block is a text for a model: memories under headings.
@@ -91,6 +91,10 @@ func line(m *memory.Memory) string {
 		who = "the user"
 	case memory.TrustData:
 		who = "a tool or the web, unconfirmed"
+	case memory.TrustAgent:
+		if strings.HasPrefix(m.Context, saidByUser) {
+			who = "a hook, which heard the user say it"
+		}
 	}
 	return fmt.Sprintf("- Recorded %s by %s: %s [%s]", m.CreatedAt.Format("2006-01-02"), who,
 		inert(text.Truncate(m.Content, maxText)), m.ID.Short())

@@ -33,10 +33,13 @@ const (
 type record struct {
 	op.Session
 	Folder string `json:"folder,omitempty"`
-	// Told are the memories that the model was told since the agent last shortened what it remembers.
+	// Told are the memories that the model was told, or would have been, since the agent last shortened what it
+	// remembers.
 	Told []memory.ID `json:"told,omitempty"`
-	// Pending are those of them that no answer has had a chance to use.
+	// Pending are those that it was told and that no answer used.
 	Pending []memory.ID `json:"pending,omitempty"`
+	// Tried are those that prompts would have been given, in shadow, and that no answer used.
+	Tried []memory.ID `json:"tried,omitempty"`
 	// Block is the digest of what the model was told at the start.
 	Block string `json:"block,omitempty"`
 	// Seen are digests of the messages whose sentences were judged.

@@ -55,7 +55,7 @@ const (
 const maxPrompt = 64 << 10
 
 // commands are the words after "hook" that people type, to see what hooks did.
-var commands = []string{"forget", "report", "sessions", "show"}
+var commands = []string{"forget", "off", "on", "report", "sessions", "show"}
 
 // Meant reports whether a command line is that of a hook. It is not if it asks for help, names no agent, or is a
 // command about hooks. A word that is neither an agent nor a command is taken for an agent, for a hook never fails,
@@ -127,7 +127,7 @@ func (h *hook) work(args []string) {
 	if e.Subagent || Off(e.Request.Folder) {
 		return
 	}
-	e.Request.Project = project.Of(e.Request.Folder)
+	e.Request.Project = project.OfSession(e.Request.Folder)
 	ctx, cancel := context.WithDeadline(context.Background(), h.started.Add(limit))
 	defer cancel()
 	switch e.Request.Event {

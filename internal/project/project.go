@@ -53,6 +53,15 @@ func Of(folder string) string {
 	return filepath.Base(root)
 }
 
+// OfSession names the project of a session with an agent: the git repository of its folder, or the folder, which may be
+// gone; "" for none and for the root of the file system.
+func OfSession(folder string) string {
+	if name := Of(folder); name != "" || !filepath.IsAbs(folder) {
+		return name
+	}
+	return strings.Trim(filepath.Base(folder), string(filepath.Separator))
+}
+
 // Here is the project of the working directory, "" for none.
 func Here() string {
 	dir, err := os.Getwd()

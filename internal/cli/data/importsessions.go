@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -139,7 +138,7 @@ func (r *sessionsImport) session(ctx context.Context, f transcript.File, one *tr
 	if n == 0 || !one.Messages[n-1].At.IsZero() && r.tooOld(one.Messages[n-1].At) {
 		return nil
 	}
-	project := projectOf(one.Folder)
+	project := project.OfSession(one.Folder)
 	if r.project != "" && project != r.project {
 		return nil
 	}
@@ -163,18 +162,6 @@ func (r *sessionsImport) session(ctx context.Context, f transcript.File, one *tr
 		r.report.take(project, f.Agent, res)
 	}
 	return nil
-}
-
-// projectOf names the project of a session as its hooks do: the git repository of its folder. A folder that is gone
-// has its own name.
-func projectOf(folder string) string {
-	if folder == "" {
-		return ""
-	}
-	if _, err := os.Stat(folder); err != nil {
-		return filepath.Base(folder)
-	}
-	return project.Of(folder)
 }
 
 const (
