@@ -3,10 +3,12 @@ package sessions
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"emberd/internal/mcp/answer"
 	"emberd/internal/text"
+	"emberd/internal/text/invisible"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -20,6 +22,7 @@ const (
 
 const (
 	maxText = 320 // characters of a memory
+	about   = "What emberd, the user's memory on this machine, has recorded."
 	howMore = "With emberd's memory tools, if there are any, you can search for more."
 )
 
@@ -101,11 +104,13 @@ func line(m *memory.Memory) string {
 }
 
 // marks are the tags that end a block for the model, or for what reads transcripts, or stand for who speaks.
-var marks = text.Pattern(`(?i)<(/?\s*(?:` + strings.Join([]string{"emberd-memory", "private", "hook_", "system",
+var marks = text.Pattern(`(?i)<(\s*/?\s*(?:` + strings.Join([]string{"emberd-memory", "private", "hook_", "system",
 	"untrusted_", "session_context", "user", "human", "assistant"}, "|") + `))`)
 
 // inert returns a text on one line without such tags: their bracket is another character.
-func inert(text string) string { return marks().ReplaceAllString(answer.OneLine(text), "‹$1") }
+func inert(text string) string {
+	return marks().ReplaceAllString(answer.OneLine(invisible.Show(text)), "‹$1")
+}
 
 // digest returns what tells two blocks apart.
 func (b *block) digest() string {
@@ -118,6 +123,9 @@ func (b *block) text(tokens int) (string, []op.Memory) {
 	lines, shown := b.within(tokens - op.Tokens(b.frame("")) - answer.FenceRoom/4)
 	if len(shown) == 0 {
 		return "", nil
+	}
+	if b.project != "" {
+		lines = append([]string{"Of the project " + strconv.Quote(text.First(inert(b.project), maxName)) + ":"}, lines...)
 	}
 	return b.frame(answer.Fence(strings.Join(lines, "\n"))), shown
 }
@@ -141,9 +149,5 @@ func (b *block) within(room int) (lines []string, shown []op.Memory) {
 }
 
 func (b *block) frame(fenced string) string {
-	about := "What emberd, the user's memory on this machine, has recorded"
-	if b.project != "" {
-		about += " of project " + inert(b.project)
-	}
-	return strings.Join([]string{Opening, about + ". " + howMore, fenced, Closing}, "\n")
+	return strings.Join([]string{Opening, about + " " + howMore, fenced, Closing}, "\n")
 }

@@ -42,6 +42,8 @@ type record struct {
 	Tried []memory.ID `json:"tried,omitempty"`
 	// Block is the digest of what the model was told at the start.
 	Block string `json:"block,omitempty"`
+	// Sums are digests of the texts of Memories, which have none here: a purge leaves no text behind.
+	Sums map[memory.ID]string `json:"sums,omitempty"`
 	// Seen are digests of the messages whose sentences were judged.
 	Seen []string `json:"seen,omitempty"`
 	// Asked is the digest of the last prompt, and AskedAt when it came.
@@ -51,6 +53,20 @@ type record struct {
 
 // errBroken says of a record that it is none, as after a fault of the disk. What was shown in the session is forgotten.
 var errBroken = errors.New("what is known about the session cannot be read")
+
+// keep adds memories that the session left, without their texts.
+func (r *record) keep(kept []op.SessionMemory) {
+	for _, k := range kept {
+		if k.Text != "" {
+			if r.Sums == nil {
+				r.Sums = map[memory.ID]string{}
+			}
+			r.Sums[k.ID] = digest(k.Text)
+		}
+		k.Text = ""
+		r.Memories = append(r.Memories, k)
+	}
+}
 
 // digest returns 16 hex digits that stand for some texts.
 func digest(texts ...string) string {
@@ -67,6 +83,9 @@ func (e *Sessions) read(file string) (*record, error) {
 	if err := json.Unmarshal(raw, r); err != nil || r.ID == "" {
 		return nil, fmt.Errorf("%w: %s: %w", errBroken, file, err)
 	}
+	before := r.Memories
+	r.Memories = nil
+	r.keep(before)
 	return r, nil
 }
 

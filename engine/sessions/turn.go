@@ -44,7 +44,7 @@ func (e *Sessions) turn(ctx context.Context, req *op.HookRequest) (*op.HookResul
 		return res, nil
 	}
 	return res, e.use(req, func(r *record) (save, error) {
-		r.Memories = append(r.Memories, res.Kept...)
+		r.keep(res.Kept)
 		r.count(used)
 		return now, nil
 	})

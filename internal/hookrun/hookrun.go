@@ -115,7 +115,7 @@ type hook struct {
 
 // work handles the event.
 func (h *hook) work(args []string) {
-	if cli.Getenv(h.app, "EMBERD_HOOKS") == "off" || len(args) == 0 {
+	if switchedOff(cli.Getenv(h.app, "EMBERD_HOOKS")) || len(args) == 0 {
 		return
 	}
 	e, err := hooks.Read(args[0], strings.Join(args[1:min(2, len(args))], ""), readInput(h.in))
@@ -136,6 +136,15 @@ func (h *hook) work(args []string) {
 	default:
 		h.hear(ctx, e)
 	}
+}
+
+// switchedOff reports whether the value of EMBERD_HOOKS says that hooks do nothing.
+func switchedOff(value string) bool {
+	switch strings.ToLower(strings.TrimSpace(value)) {
+	case "off", "0", "false", "no":
+		return true
+	}
+	return false
 }
 
 // tell asks the daemon what the model should know, and gives it to the agent.
