@@ -148,8 +148,9 @@ func (r *sessionsImport) session(ctx context.Context, f transcript.File, one *tr
 	}
 	of.Sessions, of.Messages = of.Sessions+1, of.Messages+n
 	id := cmp.Or(one.ID, strings.TrimSuffix(filepath.Base(f.Path), filepath.Ext(f.Path)))
+	as := op.WithCaller(ctx, memory.Actor{Client: "hook/" + f.Agent}) // as its hooks would have told of it
 	for _, part := range parts(one.Messages) {
-		res, err := cli.Call(ctx, r.s, op.Hook, &op.HookRequest{Agent: f.Agent, Event: op.HookTurn, Session: id,
+		res, err := cli.Call(as, r.s, op.Hook, &op.HookRequest{Agent: f.Agent, Event: op.HookTurn, Session: id,
 			Project: project, Folder: one.Folder, Messages: part, Whole: true, DryRun: r.dryRun})
 		if code := memory.CodeOf(err); code == memory.Invalid || code == memory.TooLarge {
 			r.report.fail(f.Path, err)
