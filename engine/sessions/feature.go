@@ -4,7 +4,7 @@
 // Guarantees: a memory that a session was shown is not shown to it again before the agent shortened what it
 // remembers. Being shown counts as no use; an answer that uses a memory does. What is kept counts as the words of an
 // agent, whatever the hook says about who typed it, and can be taken back for a whole session. Prompts and answers
-// are not stored.
+// are not stored, unless an import asks for it: package transcripts has those.
 package sessions
 
 import (
@@ -17,6 +17,7 @@ import (
 	"emberd/engine/memories"
 	"emberd/engine/recall"
 	"emberd/engine/search"
+	"emberd/engine/transcripts"
 )
 
 // Sessions has the operations of this package for callers with the same permissions.
@@ -29,6 +30,8 @@ type Sessions struct {
 	Memories *memories.Memories
 	Recall   *recall.Guard
 	Search   *search.Search
+
+	Transcripts *transcripts.Transcripts
 }
 
 // State is what all views share: the records of sessions, each in a file.

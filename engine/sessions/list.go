@@ -63,11 +63,14 @@ func (e *Sessions) shown(r *record) op.Session {
 // Forget takes back what a session left: its memories go to the trash, and what it repeated counts as before. What
 // was changed since by somebody is left.
 func (e *Sessions) Forget(ctx context.Context, req *op.SessionForgetRequest) (*op.SessionForgetResult, error) {
-	s, err := e.sessionOf(req.ID)
+	s, stored, err := e.sessionOrStored(ctx, req.ID)
 	if err != nil {
 		return nil, err
 	}
 	res := &op.SessionForgetResult{Session: s.ID, Forgotten: []memory.ID{}, DryRun: req.DryRun}
+	if err := e.forgetStored(ctx, stored, res); err != nil {
+		return nil, err
+	}
 	for _, k := range s.Memories {
 		if k.New || k.Gone {
 			continue

@@ -152,10 +152,13 @@ func printKept(s *cli.App, k *op.SessionMemory) {
 }
 
 func printSessionForgotten(s *cli.App, res *op.SessionForgetResult) {
-	verb := "went to the trash"
-	undone := "no longer counts as repeated"
+	verb, undone, removed := "went to the trash", "no longer counts as repeated", "removed"
 	if res.DryRun {
-		verb, undone = "would go to the trash", "would no longer count as repeated"
+		verb, undone, removed = "would go to the trash", "would no longer count as repeated", "would remove"
+	}
+	if res.Messages > 0 {
+		s.Printf("%s %s that past sessions are searched in, for good\n", removed,
+			cli.Count(res.Messages, "message", "messages"))
 	}
 	for _, id := range res.Forgotten {
 		s.Printf("%s %s\n", s.Short(id), verb)
@@ -166,7 +169,7 @@ func printSessionForgotten(s *cli.App, res *op.SessionForgetResult) {
 	for _, left := range res.Left {
 		s.Printf("%s is left: %s\n", s.Short(left.ID), cli.Clean(left.Reason))
 	}
-	if len(res.Forgotten)+res.Undone+len(res.Left) == 0 {
+	if len(res.Forgotten)+res.Undone+len(res.Left)+res.Messages == 0 {
 		s.Printf("the session left nothing that is there\n")
 	}
 	s.UndoHint(res.Tx)
