@@ -153,13 +153,18 @@ func (r *sessionsRun) ltmQuery(accept func(string) bool) ltm.Query {
 
 // hit returns a session as a hit, with the passage that answers best. It is false for one that is gone.
 func (r *sessionsRun) hit(h *ltm.Hit, terms []string) (op.Hit, bool) {
-	passage, text, ok := r.e.Transcripts.Passage(h)
+	passage, text, ok := r.e.Transcripts.Passage(h, r.holdsPhrases)
 	if !ok {
 		return op.Hit{}, false
 	}
 	x := &op.Explain{Relevance: h.Relevance, Age: 1, Tier: 1, Terms: termsOf(h.Scores)}
 	return op.Hit{Tier: op.TierSession, Session: passage, Rank: h.Relevance, Explain: x,
 		Snippet: r.e.Snippet(text, slices.Concat(r.q.Terms, terms))}, true
+}
+
+// holdsPhrases reports whether a text has all phrases of the query.
+func (r *sessionsRun) holdsPhrases(text string) bool {
+	return !slices.ContainsFunc(r.q.phrases, func(row []string) bool { return !holds(r.e.Text, text, row) })
 }
 
 // judge sets how far a hit answers: by what its best passage holds of what was asked. A long session holds almost every

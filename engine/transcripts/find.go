@@ -3,6 +3,7 @@ package transcripts
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,9 +83,9 @@ func (e *Transcripts) TextOf(name string) (string, bool) {
 	return b.String(), true
 }
 
-// Passage returns the part of a session that answers best, and its text from there on. It is false for a session that
-// is gone.
-func (e *Transcripts) Passage(h *ltm.Hit) (*op.SessionPassage, string, bool) {
+// Passage returns the part of a session that answers best, and its text from there on: the first that holds accepts if
+// the one of the hit is none of these. It is false for a session that is gone.
+func (e *Transcripts) Passage(h *ltm.Hit, holds func(text string) bool) (*op.SessionPassage, string, bool) {
 	s, err := e.read(h.Path)
 	if err != nil {
 		return nil, "", false
@@ -94,10 +95,15 @@ func (e *Transcripts) Passage(h *ltm.Hit) (*op.SessionPassage, string, bool) {
 	if len(all) == 0 {
 		return out, "", true
 	}
-	best := &all[0]
+	best, above := &all[0], h.Above
 	for i := range all {
 		if all[i].line <= h.SectionLine {
 			best = &all[i]
+		}
+	}
+	if !holds(best.text) {
+		if i := slices.IndexFunc(all, func(s section) bool { return holds(s.text) }); i >= 0 {
+			best, above = &all[i], 0
 		}
 	}
 	out.Role = best.role
@@ -105,5 +111,5 @@ func (e *Transcripts) Passage(h *ltm.Hit) (*op.SessionPassage, string, bool) {
 		out.At = best.at
 	}
 	lines := strings.Split(best.text, "\n")
-	return out, strings.Join(lines[min(h.Above, len(lines)-1):], "\n"), true
+	return out, strings.Join(lines[min(above, len(lines)-1):], "\n"), true
 }
