@@ -93,8 +93,8 @@ func TestAPastSessionIsFoundInItsScopeAlone(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(h.State, "index", "transcripts")); err == nil {
 		t.Error("a search of no sessions makes an index")
 	}
-	if res := store(t, e, "5e55", "shop", redis()...); res.Stored != 3 || len(res.Kept) != 0 {
-		t.Errorf("stored %+v, want 3 messages and no memory", res)
+	if res := store(t, e, "5e55", "shop", redis()...); res.Stored != 2 || len(res.Kept) != 0 {
+		t.Errorf("stored %+v, want 2 messages and no memory", res)
 	}
 	store(t, e, "c0de", "gate", spoken("u", op.RoleUser, "The gateway answers slowly."))
 	hit := inSessions(t, e, "allkeys lru")[0]
@@ -106,7 +106,7 @@ func TestAPastSessionIsFoundInItsScopeAlone(t *testing.T) {
 	}
 	for query, want := range map[string]struct{ role, text string }{
 		"eviction policy fits":    {op.RoleUser, "Which eviction policy fits?"},
-		"config get maxmemory":    {op.RoleTool, "$ redis-cli config get maxmemory-policy"},
+		"config maxmemory":        {},
 		`"eviction policy to"`:    {op.RoleAgent, "Set the eviction policy to"},
 		"redis [agent:codex]":     {},
 		"redis before:2026-03-04": {},
@@ -192,8 +192,8 @@ func TestAStoredSessionGrows(t *testing.T) {
 	}
 	dry := storing("5e55", "shop", all...)
 	dry.DryRun = true
-	if res := do(t, e, op.Hook, dry); res.Stored != 2 {
-		t.Errorf("a dry run would store %d, want 2", res.Stored)
+	if res := do(t, e, op.Hook, dry); res.Stored != 1 {
+		t.Errorf("a dry run would store %d, want 1", res.Stored)
 	}
 	for name, text := range h.transcripts(t) {
 		if first[name] != text {
@@ -202,8 +202,8 @@ func TestAStoredSessionGrows(t *testing.T) {
 	}
 	wantSessions(t, e, "allkeys")
 	all[0].Text += " It is Redis 7."
-	if res := store(t, e, "5e55", "shop", all...); res.Stored != 3 {
-		t.Errorf("stored %d of a session that grew by two messages and in one, want 3", res.Stored)
+	if res := store(t, e, "5e55", "shop", all...); res.Stored != 2 {
+		t.Errorf("stored %d of a session that grew by a message and in one, want 2", res.Stored)
 	}
 	wantSessions(t, e, "allkeys", "5e55")
 	wantSessions(t, e, `"Redis 7"`, "5e55")
@@ -257,9 +257,9 @@ func TestThePastIsIndexedAnew(t *testing.T) {
 	wantSessions(t, e, "redis", "5e55")
 	ok(t, os.RemoveAll(filepath.Join(h.State, "transcripts")))
 	wantSessions(t, e, "")
-	expectNowhere(t, h.State, []string{"allkeys", "maxmemory"})
-	if res := store(t, e, "5e55", "shop", redis()...); res.Stored != 3 {
-		t.Errorf("stored %d after the folder was deleted, want 3", res.Stored)
+	expectNowhere(t, h.State, []string{"allkeys", "time to live"})
+	if res := store(t, e, "5e55", "shop", redis()...); res.Stored != 2 {
+		t.Errorf("stored %d after the folder was deleted, want 2", res.Stored)
 	}
 	wantSessions(t, e, "eviction", "5e55")
 }
@@ -273,15 +273,15 @@ func TestAStoredSessionIsForgotten(t *testing.T) {
 	// A session that a hook told of, too.
 	do(t, e, op.Hook, saidIn("5e55aa", "shop", op.SessionMessage{ID: "u", Role: op.RoleUser, Text: "We decided to use Valkey in place of Redis."}))
 	dry := do(t, e, op.SessionForget, &op.SessionForgetRequest{ID: "5e55", DryRun: true})
-	if dry.Messages != 3 || len(dry.Forgotten) != 1 || dry.Session != "5e55aa" {
-		t.Errorf("a dry run says %+v, want 3 messages and a memory", dry)
+	if dry.Messages != 2 || len(dry.Forgotten) != 1 || dry.Session != "5e55aa" {
+		t.Errorf("a dry run says %+v, want 2 messages and a memory", dry)
 	}
 	wantSessions(t, e, "eviction", "5e55aa")
-	if got := do(t, e, op.SessionForget, &op.SessionForgetRequest{ID: "5e55"}); got.Messages != 3 || len(got.Forgotten) != 1 {
+	if got := do(t, e, op.SessionForget, &op.SessionForgetRequest{ID: "5e55"}); got.Messages != 2 || len(got.Forgotten) != 1 {
 		t.Errorf("forgotten is %+v", got)
 	}
 	wantSessions(t, e, "", "c0de")
-	expectNowhere(t, h.State, []string{"allkeys", "maxmemory"})
+	expectNowhere(t, h.State, []string{"allkeys", "time to live"})
 	for range 2 {
 		if res := store(t, e, "5e55aa", "shop", redis()...); res.Stored != 0 || !res.Forgotten {
 			t.Errorf("a forgotten session is stored: %+v", res)
@@ -347,7 +347,7 @@ func TestPastSessionsHaveNoSecret(t *testing.T) {
 		if i%2 == 0 {
 			req.Messages = append(req.Messages, op.SessionMessage{ID: secret, Role: op.RoleUser, Text: "ok"})
 		}
-		if res := do(t, e, op.Hook, req); res.Stored < 3 {
+		if res := do(t, e, op.Hook, req); res.Stored < 2 {
 			t.Errorf("%s: stored %d messages, want all", c.Rule, res.Stored)
 		}
 		if c.Rule == "stripe-key" {

@@ -149,6 +149,6 @@ type SessionPassage struct {
 	Agent   string    `json:"agent"`
 	Project string    `json:"project,omitempty"`
 	Title   string    `json:"title,omitempty"` // the first words of the person
-	Role    string    `json:"role,omitempty"`  // who said it: user, agent or, for commands, tool
+	Role    string    `json:"role,omitempty"`  // who said it: user or agent
 	At      time.Time `json:"at,omitzero"`     // when it was said
 }

@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"emberd/engine/core"
@@ -151,20 +152,42 @@ func (r *sessionsRun) ltmQuery(accept func(string) bool) ltm.Query {
 	return out
 }
 
-// hit returns a session as a hit, with the passage that answers best. It is false for one that is gone.
+// hit returns a session as a hit, with the message that answers best. It is false for one that is gone.
 func (r *sessionsRun) hit(h *ltm.Hit, terms []string) (op.Hit, bool) {
-	passage, text, ok := r.e.Transcripts.Passage(h, r.holdsPhrases)
+	session, messages, ok := r.e.Transcripts.Answer(h)
 	if !ok {
 		return op.Hit{}, false
 	}
-	x := &op.Explain{Relevance: h.Relevance, Age: 1, Tier: 1, Terms: termsOf(h.Scores)}
-	return op.Hit{Tier: op.TierSession, Session: passage, Rank: h.Relevance, Explain: x,
-		Snippet: r.e.Snippet(text, slices.Concat(r.q.Terms, terms))}, true
+	out := op.Hit{Tier: op.TierSession, Session: &session, Rank: h.Relevance}
+	out.Explain = &op.Explain{Relevance: h.Relevance, Age: 1, Tier: 1, Terms: termsOf(h.Scores)}
+	terms = slices.Concat(r.q.Terms, terms)
+	most := -1
+	for i := range messages {
+		m := &messages[i]
+		snippet := r.e.Snippet(m.Text, terms)
+		if n := r.words(m, snippet); n > most {
+			most, out.Snippet, session.Role = n, snippet, m.Role
+			if !m.At.IsZero() {
+				session.At = m.At
+			}
+		}
+	}
+	return out, true
 }
 
-// holdsPhrases reports whether a text has all phrases of the query.
-func (r *sessionsRun) holdsPhrases(text string) bool {
-	return !slices.ContainsFunc(r.q.phrases, func(row []string) bool { return !holds(r.e.Text, text, row) })
+// words counts the different words of the query in a snippet; any phrase of it in the message counts more.
+func (r *sessionsRun) words(m *transcripts.Message, s op.Snippet) int {
+	found := map[string]bool{}
+	for _, mark := range s.Marks {
+		found[strings.ToLower(s.Text[mark[0]:mark[1]])] = true
+	}
+	n := len(found)
+	for _, row := range r.q.phrases {
+		if holds(r.e.Text, m.Text, row) {
+			n += len(s.Text)
+		}
+	}
+	return n
 }
 
 // judge sets how far a hit answers: by what its best passage holds of what was asked. A long session holds almost every

@@ -42,7 +42,7 @@ type session struct {
 }
 
 var (
-	headings = regexp.MustCompile(`^## (user|agent|tool) (-|[0-9TZ:.-]+) ([0-9a-f]{16})( removed)?$`)
+	headings = regexp.MustCompile(`^## (user|agent) (-|[0-9TZ:.-]+) ([0-9a-f]{16})( removed)?$`)
 	escaped  = regexp.MustCompile(`^\\*## `)
 )
 
@@ -171,26 +171,34 @@ func (h *head) parse(lines []string) int {
 	return len(lines)
 }
 
-// section is a part of a session that answers as one: a message, or commands that followed one another.
-type section struct {
-	line int
-	role string
-	at   time.Time
-	text string
+// section is a part of a session that answers as one: what a person said and how the agent answered. A question has
+// words that its answer leaves out.
+type section []*message
+
+// line identifies a section of a file.
+func (s section) line() int { return s[0].line }
+
+func (s section) text() string {
+	var b strings.Builder
+	for _, m := range s {
+		b.WriteString(m.text)
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // sections returns the parts of a session that have a text.
 func (s *session) sections() []section {
 	var all []section
-	for _, m := range s.messages {
+	for i := range s.messages {
+		m := &s.messages[i]
 		if m.removed || m.text == "" {
 			continue
 		}
-		if n := len(all); n > 0 && m.role == op.RoleTool && all[n-1].role == op.RoleTool {
-			all[n-1].text += "\n" + m.text
-			continue
+		if len(all) == 0 || m.role == op.RoleUser {
+			all = append(all, nil)
 		}
-		all = append(all, section{m.line, m.role, m.at, m.text})
+		all[len(all)-1] = append(all[len(all)-1], m)
 	}
 	return all
 }

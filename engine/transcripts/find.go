@@ -77,39 +77,33 @@ func (e *Transcripts) TextOf(name string) (string, bool) {
 	}
 	var b strings.Builder
 	for _, part := range s.sections() {
-		b.WriteString(part.text)
-		b.WriteByte('\n')
+		b.WriteString(part.text())
 	}
 	return b.String(), true
 }
 
-// Passage returns the part of a session that answers best, and its text from there on: the first that holds accepts if
-// the one of the hit is none of these. It is false for a session that is gone.
-func (e *Transcripts) Passage(h *ltm.Hit, holds func(text string) bool) (*op.SessionPassage, string, bool) {
+// Message is a message of a session.
+type Message struct {
+	Role, Text string
+	At         time.Time
+}
+
+// Answer returns what a hit is of, without the message, and the messages of the part that answers best, of which only
+// some have words of the query. It is false for a session that is gone.
+func (e *Transcripts) Answer(h *ltm.Hit) (op.SessionPassage, []Message, bool) {
 	s, err := e.read(h.Path)
 	if err != nil {
-		return nil, "", false
+		return op.SessionPassage{}, nil, false
 	}
-	out := &op.SessionPassage{Agent: s.Agent, ID: s.ID, Project: s.Project, Title: s.Title, At: s.First}
+	out := op.SessionPassage{Agent: s.Agent, ID: s.ID, Project: s.Project, Title: s.Title, At: s.First}
 	all := s.sections()
 	if len(all) == 0 {
-		return out, "", true
+		return out, nil, true
 	}
-	best, above := &all[0], h.Above
-	for i := range all {
-		if all[i].line <= h.SectionLine {
-			best = &all[i]
-		}
+	best := all[max(0, slices.IndexFunc(all, func(part section) bool { return part.line() == h.SectionLine }))]
+	messages := make([]Message, len(best))
+	for i, m := range best {
+		messages[i] = Message{m.role, m.text, m.at}
 	}
-	if !holds(best.text) {
-		if i := slices.IndexFunc(all, func(s section) bool { return holds(s.text) }); i >= 0 {
-			best, above = &all[i], 0
-		}
-	}
-	out.Role = best.role
-	if !best.at.IsZero() {
-		out.At = best.at
-	}
-	lines := strings.Split(best.text, "\n")
-	return out, strings.Join(lines[min(above, len(lines)-1):], "\n"), true
+	return out, messages, true
 }

@@ -210,9 +210,9 @@ func (e *Transcripts) appendDoc(docs []ltm.Doc, name string, info fs.FileInfo) (
 	}
 	var whole strings.Builder
 	for _, part := range s.sections() {
-		doc.Sections = append(doc.Sections, ltm.Section{Line: part.line, Text: part.text})
-		whole.WriteString(part.text)
-		whole.WriteByte('\n')
+		said := part.text()
+		doc.Sections = append(doc.Sections, ltm.Section{Line: part.line(), Text: said})
+		whole.WriteString(said)
 	}
 	doc.Text = whole.String()
 	return append(docs, doc), nil

@@ -13,20 +13,16 @@ import (
 const (
 	maxText    = 64 << 10 // bytes of a message
 	maxScanned = 1 << 20  // bytes of a message that are looked through
-	maxCommand = 300      // characters
 	maxTitle   = 80       // characters
 	maxSession = 8 << 20  // bytes of a file
 )
 
 // stored returns the message as it is stored, or false for one that is not: what the agent says on the way to its
-// answer, and what tools are told beside their command.
+// answer, and calls of tools, whose few words bring more sessions up than they answer questions.
 func stored(m *op.SessionMessage) (message, bool) {
 	out := message{key: digest(m.ID), role: m.Role, at: m.At}
-	switch {
-	case m.Role == op.RoleUser, m.Role == op.RoleAgent && m.Final:
+	if m.Role == op.RoleUser || m.Role == op.RoleAgent && m.Final {
 		out.text = text.FirstBytes(harmless(m.Text), maxText)
-	case m.Role == op.RoleTool && m.Command != "":
-		out.text = text.Truncate("$ "+text.OneLine(harmless(m.Command)), maxCommand)
 	}
 	return out, out.text != ""
 }
