@@ -236,8 +236,8 @@ func graph() map[string]edges {
 		"engine/sessions": {
 			ours: []string{
 				"engine/core", "engine/history", "engine/learn", "engine/memories", "engine/recall", "engine/search",
-				"engine/transcripts", "internal/capture", "internal/durable", "internal/mcp/answer", "internal/staticmodel", "internal/text",
-				"internal/text/analysis", "internal/words", "memory", "op", "stm",
+				"engine/transcripts", "internal/capture", "internal/contain", "internal/durable", "internal/mcp/answer",
+				"internal/staticmodel", "internal/text", "internal/text/analysis", "internal/words", "memory", "op", "stm",
 			},
 		},
 		"engine/similar": {
@@ -465,6 +465,7 @@ func graph() map[string]edges {
 		"internal/hookrun": {
 			ours: []string{"api", "internal/cli", "internal/durable", "internal/hooks", "internal/project",
 				"internal/transcript", "memory", "op"},
+			others: []string{"golang.org/x/term"},
 		},
 		"internal/project": {
 			ours: []string{"internal/durable"},

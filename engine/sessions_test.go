@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -117,6 +118,20 @@ func TestWhatAHookKeptGetsNoNoteUntilItIsUsed(t *testing.T) {
 	}
 }
 
+func TestTurnsThatNoHookToldOfAreKeptAtTheEnd(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	req := event(op.HookEnd, "s1", "orion")
+	for _, wish := range []string{"Always use pnpm for the web client.", "Never push to the branch release.", "Don't mock the clock, pass it.",
+		"We never release on Fridays.", "Prefer table tests in this repository."} {
+		req.Messages = append(req.Messages, op.SessionMessage{ID: wish, Role: op.RoleUser, Text: wish},
+			op.SessionMessage{ID: wish + " answer", Role: op.RoleAgent, Final: true, Text: "Noted."})
+	}
+	if kept := do(t, e, op.Hook, req).Kept; len(kept) != 5 {
+		t.Errorf("of five turns %d sentences are kept: %+v", len(kept), kept)
+	}
+}
+
 func TestShadowShowsNothingAndCounts(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
@@ -209,5 +224,34 @@ func TestAnInjectedTextIsNoNews(t *testing.T) {
 	after := do(t, e, op.Show, &op.ShowRequest{ID: string(m.ID), Track: new(false)}).Memory
 	if n := do(t, e, op.List, &op.ListRequest{}).Total; n != 1 || after.Importance != before.Importance || after.Strength != before.Strength {
 		t.Errorf("%d memories, importance %v, strength %v; want 1, %v, %v", n, after.Importance, after.Strength, before.Importance, before.Strength)
+	}
+}
+
+// A language model chooses sentences of a turn, which are kept as they were said and marked; it writes nothing.
+func TestALanguageModelChoosesSentences(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	asked := make(chan string, 1)
+	h.Hooks.Ask = func(_ context.Context, _, user string, _ int) (string, error) {
+		asked <- user
+		return "the brood people weigh on tuesdays\nThe brood people are moving to Mars, and love it there.\n", nil
+	}
+	e := h.open(t)
+	chores, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- e.Run(chores) }()
+	t.Cleanup(func() { stop(); ok(t, <-done) })
+	do(t, e, op.Hook, saidIn("s1", "hives", op.SessionMessage{ID: "1", Role: op.RoleUser,
+		Text: "morning! the brood people weigh on tuesdays"}))
+	if got := <-asked; !strings.Contains(got, "brood people") {
+		t.Errorf("the model is asked %q", got)
+	}
+	var kept []op.SessionMemory
+	until(t, "what the model chose is kept", func() bool {
+		kept = do(t, e, op.SessionList, &op.SessionListRequest{}).Sessions[0].Memories
+		return len(kept) > 0
+	})
+	if len(kept) != 1 || kept[0].Text != "the brood people weigh on tuesdays" || kept[0].Rule != "proposed" {
+		t.Errorf("kept are %+v", kept)
 	}
 }

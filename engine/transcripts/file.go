@@ -4,11 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"emberd/internal/text"
 	"emberd/op"
 )
 
@@ -42,8 +42,8 @@ type session struct {
 }
 
 var (
-	headings = regexp.MustCompile(`^## (user|agent) (-|[0-9TZ:.-]+) ([0-9a-f]{16})( removed)?$`)
-	escaped  = regexp.MustCompile(`^\\*## `)
+	headings = text.Pattern(`^## (user|agent) (-|[0-9TZ:.-]+) ([0-9a-f]{16})( removed)?$`)
+	escaped  = text.Pattern(`^\\*## `)
 )
 
 // digest returns 16 hex digits that stand for some texts.
@@ -96,7 +96,7 @@ func (s *session) render() []byte {
 		}
 		b.WriteString("\n\n")
 		for line := range strings.SplitSeq(m.text, "\n") {
-			if escaped.MatchString(line) {
+			if escaped().MatchString(line) {
 				b.WriteByte('\\')
 			}
 			b.WriteString(line)
@@ -131,13 +131,13 @@ func parse(data []byte) *session {
 		body = body[:0]
 	}
 	for i, line := range lines[from:] {
-		if m := headings.FindStringSubmatch(line); m != nil {
+		if m := headings().FindStringSubmatch(line); m != nil {
 			end()
 			s.messages = append(s.messages, message{role: m[1], at: timeOf(m[2]), key: m[3], removed: m[4] != "",
 				line: from + i + 1})
 			continue
 		}
-		if escaped.MatchString(line) {
+		if escaped().MatchString(line) {
 			line = strings.TrimPrefix(line, `\`)
 		}
 		body = append(body, line)

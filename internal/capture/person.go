@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"regexp"
 	"strings"
 
 	"emberd/internal/text"
@@ -85,11 +84,17 @@ func echoes(s, question sentence) bool {
 // isPassing reports whether a sentence is about the moment, or says nothing for sure.
 func (s sentence) isPassing() bool {
 	return s.is("hypothetical") || s.is("onetime") || s.is("vague") || s.is("transient") ||
-		worked.MatchString(s.text) || strings.IndexAny(s.text, `")]}`) == 0
+		worked().MatchString(s.text) || strings.IndexAny(s.text, `")]}`) == 0
+}
+
+// isFragment reports whether a sentence has too few words to say something of a thing.
+func (s sentence) isFragment() bool {
+	const least = 5
+	return len(strings.Fields(s.text)) < least && !strings.ContainsFunc(s.text, text.WritesNoSpaces)
 }
 
 // worked is what is calculated in front of the reader.
-var worked = regexp.MustCompile(`\\[a-z]+[{ ]|\b\d+/\d+\b|\d\s*[×*+]\s*\d|\(\s`)
+var worked = text.Pattern(`\\[a-z]+[{ ]|\b\d+/\d+\b|\d\s*[×*+]\s*\d|\(\s`)
 
 // answered reports whether the agent asked something, so that "no" is an answer to it.
 func (t *turn) answered() bool {
@@ -170,7 +175,7 @@ func personRule(s said) string {
 		return Preference
 	case s.is("decision"):
 		return Decision
-	case s.isPassing():
+	case s.isPassing() || s.isFragment():
 		return ""
 	case s.is("norm") && (s.isSpecific() && !s.begins("task") || s.is("reason") && s.begins("norm")):
 		return Decision
@@ -182,29 +187,29 @@ func personRule(s said) string {
 
 // isFact reports whether a sentence says something exact of a thing, or whose it is.
 func (s said) isFact() bool {
-	return owner.MatchString(s.text) || s.isSpecific() && !s.begins("task") &&
+	return owner().MatchString(s.text) || s.isSpecific() && !s.begins("task") &&
 		(s.is("fact") || s.is("reason") || strings.Contains(s.text, " = "))
 }
 
 // isSpecific reports whether a sentence names one thing, or says how much of what.
 func (s said) isSpecific() bool {
-	return exact.MatchString(s.text) || code.MatchString(s.text) || number.MatchString(s.text) || s.named()
+	return exact().MatchString(s.text) || code().MatchString(s.text) || number().MatchString(s.text) || s.named()
 }
 
 // owner is a name that owns or runs something.
-var owner = regexp.MustCompile(`\p{Lu}\p{L}+ (from [\w-]+ )?(owns|manages|maintains|is responsible for|is in charge of|runs (that|the)|` +
+var owner = text.Pattern(`\p{Lu}\p{L}+ (from [\w-]+ )?(owns|manages|maintains|is responsible for|is in charge of|runs (that|the)|` +
 	`ist zuständig für|ist verantwortlich für|est responsable de|s'occupe de|es responsable de|se encarga de)\b|负责|の担当|が担当`)
 
 // named reports whether a sentence has a name besides its first word; that too is one if the writer begins
 // sentences with small letters.
 func (s said) named() bool {
 	first, rest, _ := strings.Cut(s.text, " ")
-	return name.MatchString(rest) || s.small && name.MatchString(first) ||
+	return name().MatchString(rest) || s.small && name().MatchString(first) ||
 		strings.ContainsFunc(s.text, text.WritesNoSpaces)
 }
 
 // name is a word with a capital letter that is no form of "I".
-var name = regexp.MustCompile(`(^|[\s"(])(\p{Lu}[\p{L}\d]+|[\p{L}\d]+\p{Lu}[\p{L}\d]*)`)
+var name = text.Pattern(`(^|[\s"(])(\p{Lu}[\p{L}\d]+|[\p{L}\d]+\p{Lu}[\p{L}\d]*)`)
 
 // code is a word of a program.
-var code = regexp.MustCompile("`[^`]+`|\\b\\w+_\\w+|\\b\\w+\\(\\)|\\b[a-z]+[A-Z]\\w+|--[a-z][\\w-]+")
+var code = text.Pattern("`[^`]+`|\\b\\w+_\\w+|\\b\\w+\\(\\)|\\b[a-z]+[A-Z]\\w+|--[a-z][\\w-]+")

@@ -3,7 +3,6 @@ package capture
 import (
 	"bytes"
 	"iter"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -29,7 +28,7 @@ type said struct {
 }
 
 // logLine is a line that a program printed, or one of a diff or a stack trace.
-var logLine = regexp.MustCompile(`^\s*(\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d|\[?(TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b[\]: ]` +
+var logLine = text.Pattern(`^\s*(\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d|\[?(TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b[\]: ]` +
 	`|level=|time=|goroutine \d|panic: |Traceback |at [\w.$]+\(|File "|@@ |\+\+\+ |--- |diff --git|index [0-9a-f]{7}|\$ |>>> |\+[^+\s]|-[^-\s\d])`)
 
 // sentencesOf returns the sentences of a message outside code, quotes, tables, diffs and logs.
@@ -86,18 +85,18 @@ func pieces(s string) iter.Seq[string] {
 // softEnd returns the length of the first part of s: what ends with a mark behind a word of at least three letters or
 // a number, and white space.
 func softEnd(s string) int {
-	for _, m := range softMark.FindAllStringSubmatchIndex(s, -1) {
-		if word := strings.ToLower(s[m[2]:m[3]]); !abbreviation[word] && !day.MatchString(word) {
+	for _, m := range softMark().FindAllStringSubmatchIndex(s, -1) {
+		if word := strings.ToLower(s[m[2]:m[3]]); !abbreviation[word] && !day().MatchString(word) {
 			return m[1]
 		}
 	}
 	return len(s)
 }
 
-var softMark = regexp.MustCompile(`([\p{L}\d)"'%]{2,})[.!?]+\s+`)
+var softMark = text.Pattern(`([\p{L}\d)"'%]{2,})[.!?]+\s+`)
 
 // day is a number that a full stop may make an ordinal of, as in "15. Mai".
-var day = regexp.MustCompile(`^[1-3]?\d$`)
+var day = text.Pattern(`^[1-3]?\d$`)
 
 // abbreviation has words that end with a full stop, beyond those of one letter.
 var abbreviation = map[string]bool{"etc": true, "approx": true, "vs": true, "incl": true, "max": true, "min": true,
@@ -107,7 +106,7 @@ var abbreviation = map[string]bool{"etc": true, "approx": true, "vs": true, "inc
 // unfilled returns a sentence without words in front that only react.
 func unfilled(s string) string {
 	for {
-		m := filler.FindStringIndex(s)
+		m := filler().FindStringIndex(s)
 		if m == nil {
 			return s
 		}
@@ -115,7 +114,7 @@ func unfilled(s string) string {
 	}
 }
 
-var filler = regexp.MustCompile(`(?i)^((ok(ay)?|oh|ah|aha|hm+|yes|yeah|yep|so|and|but|btw|also|lol|haha|ja|ach|und|aber|sí|oui|alors)\s+` +
+var filler = text.Pattern(`(?i)^((ok(ay)?|oh|ah|aha|hm+|yes|yeah|yep|so|and|but|btw|also|lol|haha|ja|ach|und|aber|sí|oui|alors)\s+` +
 	`|(ok(ay)?|oh|ah|aha|ah wait|wait|hm+|hm ok|yes|yeah|yep|yup|right|good|great|nice|cool|sure|np|well|so|and|but|btw|also|lol|haha|thanks|` +
 	`thank you|perfect|lovely|sounds good|sounds plausible|figures|next|ok back|morning|ja|ja bitte|gut|schön|super|ach|ach so|ach klar|stimmt|` +
 	`genau|mega|danke|sí|vale|bueno|gracias|pues|oui|bon|alors|merci|parfait|👍|🙂)[,.!…:]+(\s+|$))`)
@@ -127,7 +126,7 @@ func prose(src []byte) []byte {
 	var fence lex.Fence
 	for line := range bytes.Lines(src) {
 		rest, quotes, items := lex.Containers(line)
-		if fence.InCode(line) || quotes > 0 || isTable(rest) || logLine.Match(line) {
+		if fence.InCode(line) || quotes > 0 || isTable(rest) || logLine().Match(line) {
 			out = append(out, '\n')
 			continue
 		}

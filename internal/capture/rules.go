@@ -85,7 +85,7 @@ func agentRule(s sentence, sentences int) string {
 		return ""
 	case s.is("decision") && !s.begins("decision"):
 		return Decision
-	case s.is("fact") && exact.MatchString(s.text):
+	case s.is("fact") && exact().MatchString(s.text):
 		return Fact
 	}
 	return ""

@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,7 +9,7 @@ import (
 )
 
 // commit is the message of a git commit on its command line.
-var commit = regexp.MustCompile(`\bgit commit\b[^"']*\s-(?:a?m|-message)[ =]?(?:"([^"]+)"|'([^']+)')`)
+var commit = text.Pattern(`\bgit commit\b[^"']*\s-(?:a?m|-message)[ =]?(?:"([^"]+)"|'([^']+)')`)
 
 // call takes in a call of a tool: why something was committed, and which command failed before.
 func (t *turn) call(m op.SessionMessage) {
@@ -18,7 +17,7 @@ func (t *turn) call(m op.SessionMessage) {
 	if m.Failed {
 		return
 	}
-	found := commit.FindStringSubmatch(text.FirstBytes(m.Command, maxSentence*4))
+	found := commit().FindStringSubmatch(text.FirstBytes(m.Command, maxSentence*4))
 	if found == nil {
 		return
 	}

@@ -27,7 +27,7 @@ type codexHook struct {
 func untrustedInCodex(ctx context.Context, folder string) (events []string, err error) {
 	all, err := codexHooksIn(ctx, folder)
 	for _, h := range all {
-		if skipped := h.Trust == "untrusted" || h.Trust == "modified"; skipped && hookLine.MatchString(h.Command) {
+		if skipped := h.Trust == "untrusted" || h.Trust == "modified"; skipped && hookLine().MatchString(h.Command) {
 			events = append(events, h.Event)
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"emberd/internal/jsonedit"
+	"emberd/internal/text"
 	"emberd/memory"
 )
 
@@ -223,10 +223,10 @@ func (h hookCommand) isOurs() bool {
 	if len(h.Args) > 0 {
 		return filepath.Base(h.Command) == name && h.Args[0] == "hook"
 	}
-	return hookLine.MatchString(h.Command)
+	return hookLine().MatchString(h.Command)
 }
 
-var hookLine = regexp.MustCompile(`(^|[/'"])emberd['"]? hook( |$)`)
+var hookLine = text.Pattern(`(^|[/'"])emberd['"]? hook( |$)`)
 
 // equal reports whether JSON says the same as a value.
 func equal(raw []byte, value any) bool {
@@ -240,14 +240,14 @@ func equal(raw []byte, value any) bool {
 	return bytes.Equal(x, y)
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
+var plainWord = text.Pattern(`^[A-Za-z0-9_./:=@%+,-]+$`)
 
 // line is a server as a line of shell.
 func line(s Server) string {
 	words := []string{s.Command}
 	words = append(words, s.Args...)
 	for i, w := range words {
-		if !plainWord.MatchString(w) {
+		if !plainWord().MatchString(w) {
 			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 	}
