@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"emberd/engine"
@@ -77,4 +78,34 @@ func TestWhatWasSaidIsFound(t *testing.T) {
 		}
 	}
 	t.Logf("of 10 searches, %d find the session first", first)
+}
+
+// Sessions are stored, searched and forgotten at once.
+func TestPastSessionsAtOnce(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	const sessions, rounds = 4, 5
+	var all sync.WaitGroup
+	for i := range sessions {
+		id := fmt.Sprintf("session%d", i)
+		all.Go(func() {
+			for round := range rounds {
+				m := op.SessionMessage{ID: fmt.Sprint(round), Role: op.RoleUser, Text: fmt.Sprintf("kettle of %s in round %d", id, round)}
+				if res, err := op.Hook.Call(t.Context(), e, storing(id, "shop", m)); err != nil || res.Stored != 1 {
+					t.Errorf("%s: stored %+v: %v", id, res, err)
+				}
+				if _, err := op.Search.Call(t.Context(), e, &op.SearchRequest{Query: "kettle", Scope: "sessions"}); err != nil {
+					t.Error(err)
+				}
+			}
+			if i%2 == 0 {
+				if res, err := op.SessionForget.Call(t.Context(), e, &op.SessionForgetRequest{ID: id}); err != nil || res.Messages != rounds {
+					t.Errorf("%s: forgotten is %+v: %v", id, res, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	wantSessions(t, e, "kettle", "session1", "session3")
+	wantSessions(t, e, `"kettle of session3 in round 4"`, "session3")
 }

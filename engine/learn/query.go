@@ -76,9 +76,8 @@ func (q *queryRun) check() error {
 	}
 	if q.scope() == "" {
 		return memory.Errorf(memory.Invalid,
-			"scope %.40q is unknown; use notes, knowledge, archive, sessions or all, or memories or vault for one half "+
-				"of notes",
-			q.req.Scope).At("scope")
+			"scope %.40q is unknown; use notes, knowledge, archive, sessions or all, or memories or vault for one "+
+				"half of notes", q.req.Scope).At("scope")
 	}
 	limit, err := core.CheckLimit(q.req.Limit, queryLimit)
 	q.limit = q.req.Offset + limit
