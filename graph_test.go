@@ -58,8 +58,8 @@ func graph() map[string]edges {
 				"engine/listnotes", "engine/memories", "engine/merge", "engine/notes",
 				"engine/notesync", "engine/notewrite", "engine/promote", "engine/purge", "engine/recall", "engine/review",
 				"engine/search", "engine/semantic", "engine/sessions", "engine/similar", "engine/storage",
-				"engine/textmerge", "engine/transfer", "internal/access", "internal/contain", "internal/durable",
-				"internal/echo", "internal/ledger", "internal/text/analysis", "memory", "op", "stm",
+				"engine/textmerge", "engine/transcripts", "engine/transfer", "internal/access", "internal/contain",
+				"internal/durable", "internal/echo", "internal/ledger", "internal/text/analysis", "memory", "op", "stm",
 				"vault", "watcher",
 			},
 			tests: []string{
@@ -198,8 +198,8 @@ func graph() map[string]edges {
 		"engine/purge": {
 			ours: []string{
 				"embedding", "engine/cleanup", "engine/core", "engine/health", "engine/listnotes",
-				"engine/notesync", "engine/notewrite", "engine/promote", "engine/semantic", "internal/backup",
-				"internal/durable", "memory", "op", "stm", "vault", "vectors",
+				"engine/notesync", "engine/notewrite", "engine/promote", "engine/semantic", "engine/transcripts",
+				"internal/backup", "internal/durable", "memory", "op", "stm", "vault", "vectors",
 			},
 		},
 		"engine/recall": {
@@ -220,8 +220,8 @@ func graph() map[string]edges {
 		},
 		"engine/search": {
 			ours: []string{
-				"decay", "engine/core", "engine/graph", "engine/notes", "engine/semantic", "internal/contain",
-				"internal/entity/knowledge", "internal/query", "internal/relevance", "internal/staticmodel",
+				"decay", "engine/core", "engine/graph", "engine/notes", "engine/semantic", "engine/transcripts",
+				"internal/contain", "internal/entity/knowledge", "internal/query", "internal/relevance", "internal/staticmodel",
 				"internal/text", "internal/text/analysis", "internal/text/spelling", "internal/when",
 				"internal/words", "ltm", "memory", "op", "rekindle", "stm", "vault",
 			},
@@ -236,8 +236,8 @@ func graph() map[string]edges {
 		"engine/sessions": {
 			ours: []string{
 				"engine/core", "engine/history", "engine/learn", "engine/memories", "engine/recall", "engine/search",
-				"internal/capture", "internal/contain", "internal/durable", "internal/mcp/answer", "internal/staticmodel",
-				"internal/text", "internal/text/analysis", "internal/words", "memory", "op", "stm",
+				"engine/transcripts", "internal/capture", "internal/contain", "internal/durable", "internal/mcp/answer",
+				"internal/staticmodel", "internal/text", "internal/text/analysis", "internal/words", "memory", "op", "stm",
 			},
 		},
 		"engine/similar": {
@@ -257,6 +257,12 @@ func graph() map[string]edges {
 			ours: []string{
 				"engine/core", "engine/lifecycle", "engine/memories", "engine/review", "internal/durable",
 				"internal/text/merge", "memory", "op", "stm",
+			},
+		},
+		"engine/transcripts": {
+			ours: []string{
+				"engine/core", "internal/access", "internal/durable", "internal/secret", "internal/text",
+				"internal/text/invisible", "ltm", "memory", "op",
 			},
 		},
 		"engine/transfer": {

@@ -34,6 +34,7 @@ import (
 	"emberd/engine/search"
 	"emberd/engine/semantic"
 	"emberd/engine/sessions"
+	"emberd/engine/transcripts"
 	"emberd/internal/access"
 	"emberd/internal/contain"
 	"emberd/internal/durable"
@@ -158,6 +159,8 @@ func newState(opt *core.Options, analyzer *analysis.Analyzer) *state {
 		cleanup:   cleanup.State{Cleanups: cleanup.NewCleanups(opt)},
 		agents:    agents.State{AgentScheduler: agents.NewAgentScheduler(opt)},
 		admin:     admin.State{NewFiles: make(chan struct{}, 1)},
+
+		transcripts: transcripts.NewState(opt),
 	}
 }
 
@@ -360,6 +363,7 @@ func (e *Engine) Shutdown(ctx context.Context, settled func()) error {
 	if e.Notes.Vault != nil {
 		err = e.Notes.Vault.Close()
 	}
+	err = errors.Join(err, e.Transcripts.Close())
 	_ = e.Ledger.Flush() // so that the end of the log has its line; CloseLedger tells of an error
 	err = errors.Join(err, e.Stm.Shutdown(ctx, func(failed error) {
 		e.Admin.CloseLedger() // after the last change

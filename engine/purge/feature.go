@@ -14,6 +14,7 @@ import (
 	"emberd/engine/notewrite"
 	"emberd/engine/promote"
 	"emberd/engine/semantic"
+	"emberd/engine/transcripts"
 )
 
 // Purge has the operation of this package for callers with the same permissions.
@@ -28,6 +29,8 @@ type Purge struct {
 	Promote   *promote.Promote
 	Semantic  *semantic.Semantic
 	Sync      *notesync.Sync
+
+	Transcripts *transcripts.Transcripts
 }
 
 // State is what all views share.

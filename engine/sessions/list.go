@@ -62,11 +62,14 @@ func (e *Sessions) shown(r *record) op.Session {
 // Forget takes back what a session left: its memories go to the trash, and what it repeated counts as before. What
 // was changed since by somebody is left.
 func (e *Sessions) Forget(ctx context.Context, req *op.SessionForgetRequest) (*op.SessionForgetResult, error) {
-	s, sums, err := e.sessionOf(req.ID)
+	s, stored, err := e.sessionOrStored(ctx, req.ID)
 	if err != nil {
 		return nil, err
 	}
 	res := &op.SessionForgetResult{Session: s.ID, Forgotten: []memory.ID{}, DryRun: req.DryRun}
+	if err := e.forgetStored(ctx, stored, res); err != nil {
+		return nil, err
+	}
 	for _, k := range s.Memories {
 		if k.New || k.Gone {
 			continue
@@ -82,19 +85,25 @@ func (e *Sessions) Forget(ctx context.Context, req *op.SessionForgetRequest) (*o
 		}
 		res.Undone += len(undone.Items)
 	}
-	return res, e.forgetNew(ctx, s, sums, res)
+	return res, e.forgetNew(ctx, s, res)
 }
 
-func (e *Sessions) sessionOf(id string) (op.Session, map[memory.ID]string, error) {
+// known is a session with the digests of the texts of what it left.
+type known struct {
+	op.Session
+	sums map[memory.ID]string
+}
+
+func (e *Sessions) sessionOf(id string) (known, error) {
 	all, err := e.all()
 	if err != nil {
-		return op.Session{}, nil, err
+		return known{}, err
 	}
 	r, err := find(all, id)
 	if err != nil {
-		return op.Session{}, nil, err
+		return known{}, err
 	}
-	return e.shown(r), r.Sums, nil
+	return known{e.shown(r), r.Sums}, nil
 }
 
 // changedSince tells what somebody did since with a memory that a session made, "" if nobody did.
@@ -125,14 +134,13 @@ func isHook(by *memory.Actor) bool {
 }
 
 // forgetNew moves the memories that a session made to the trash, in one change.
-func (e *Sessions) forgetNew(ctx context.Context, s op.Session, sums map[memory.ID]string,
-	res *op.SessionForgetResult) error {
+func (e *Sessions) forgetNew(ctx context.Context, s known, res *op.SessionForgetResult) error {
 	var ids []string
 	for _, k := range s.Memories {
 		if !k.New || k.Gone {
 			continue
 		}
-		if why := e.changedSince(&k, sums[k.ID]); why != "" {
+		if why := e.changedSince(&k, s.sums[k.ID]); why != "" {
 			res.Left = append(res.Left, op.UndoItem{ID: k.ID, Action: "left", Reason: why})
 			continue
 		}

@@ -46,6 +46,9 @@ func hookForgetCommand(s *cli.App) *cobra.Command {
 		func(cmd *cobra.Command, args []string) error {
 			req.ID = args[0]
 			before, err := cli.Call(cmd.Context(), s, op.SessionList, &op.SessionListRequest{ID: req.ID})
+			if memory.CodeOf(err) == memory.NotFound {
+				before, err = &op.SessionListResult{}, nil // its messages may be stored to be searched
+			}
 			if err != nil {
 				return err
 			}
@@ -166,10 +169,14 @@ func printSessionForgotten(s *cli.App, res *op.SessionForgetResult, before *op.S
 			texts[k.ID] = k.Text
 		}
 	}
-	verb := "went to the trash"
-	undone := "repeated by the session: that counts no more"
+	verb, undone, removed := "went to the trash", "repeated by the session: that counts no more", "removed"
 	if res.DryRun {
 		verb, undone = "would go to the trash", "repeated by the session: that would count no more"
+		removed = "would remove"
+	}
+	if res.Messages > 0 {
+		s.Printf("%s %s that past sessions are searched in, for good\n", removed,
+			cli.Count(res.Messages, "message", "messages"))
 	}
 	for _, id := range res.Forgotten {
 		s.Printf("%s %s: %s\n", s.Short(id), verb, cli.Flat(text.First(texts[id], 100)))
@@ -180,7 +187,7 @@ func printSessionForgotten(s *cli.App, res *op.SessionForgetResult, before *op.S
 	for _, left := range res.Left {
 		s.Printf("%s is left: %s\n", s.Short(left.ID), cli.Clean(left.Reason))
 	}
-	if len(res.Forgotten)+res.Undone+len(res.Left) == 0 {
+	if len(res.Forgotten)+res.Undone+len(res.Left)+res.Messages == 0 {
 		s.Printf("the session left nothing that is there\n")
 	}
 	s.UndoHint(res.Tx)
