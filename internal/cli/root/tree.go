@@ -23,6 +23,7 @@ import (
 	"emberd/internal/cli/memories"
 	"emberd/internal/cli/model"
 	"emberd/internal/cli/organize"
+	"emberd/internal/cli/page"
 	"emberd/internal/cli/search"
 	"emberd/internal/cli/setup"
 )
@@ -98,7 +99,8 @@ func addCommands(s *cli.App, root *cobra.Command) {
 		organize.ReviewCommand(s), maintain.CleanupCommand(s), memories.PurgeCommand(s),
 		memories.UndoCommand(s), memories.TrashCommand(s), memories.HistoryCommand(s), agent.AuditCommand(s),
 		memories.WhyCommand(s), memories.TimelineCommand(s), organize.GraphCommand(s), memories.EntitiesCommand(s),
-		organize.OpenCommand(s), maintain.StatusCommand(s), maintain.StatsCommand(s), maintain.HealthCommand(s))
+		organize.OpenCommand(s), page.Command(s), maintain.StatusCommand(s), maintain.StatsCommand(s),
+		maintain.HealthCommand(s))
 	add(groupVault, organize.PromoteCommand(s), organize.ArchiveCommand(s), memories.RekindleCommand(s),
 		organize.VaultCommand(s), organize.LinksCommand(s))
 	add(groupMoving, data.ImportCommand(s), maintain.MigrateCommand(s), data.ExportCommand(s), data.BackupCommand(s),

@@ -1,0 +1,121 @@
+package page
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// today is what happened in the last 24 hours.
+type today struct {
+	Cards    []card
+	Total    int // decisions that wait
+	Changes  []change
+	Callers  []op.AuditCaller
+	Sessions []op.Session
+	Recall   string // how prompts are answered: off, shadow or on
+}
+
+// change is one entry that changed memories or notes.
+type change struct {
+	op.AuditEvent
+	Verb     string
+	Memories []op.Memory // the first of them, if they are there
+	More     int
+}
+
+// window is how far back the view looks.
+const window = "24h"
+
+func viewToday(ctx context.Context, p *Page, _ *http.Request) (any, error) {
+	audit, err := op.Audit.Call(ctx, p.backend, &op.AuditRequest{Since: window, Kind: op.AuditAll, Limit: 100})
+	if err != nil {
+		return nil, err
+	}
+	t := today{Callers: slices.DeleteFunc(audit.Callers, quiet)}
+	if t.Changes, err = p.changes(ctx, audit.Events); err != nil {
+		return nil, err
+	}
+	if t.Cards, t.Total, err = p.cards(ctx, 3); err != nil {
+		return nil, err
+	}
+	sessions, err := op.SessionList.Call(ctx, p.backend, &op.SessionListRequest{Days: 1})
+	if err != nil {
+		return nil, err
+	}
+	t.Sessions, t.Recall = sessions.Sessions, sessions.Recall
+	return t, nil
+}
+
+// quiet reports whether a caller did nothing that the view shows.
+func quiet(c op.AuditCaller) bool { return c.Searches+c.Recalled+c.Used+c.Saved+c.Wrote+c.Forgot == 0 }
+
+// changes are the writes among events, each with the texts of its first memories.
+func (p *Page) changes(ctx context.Context, events []op.AuditEvent) ([]change, error) {
+	var all []change
+	var ids []memory.ID
+	for _, e := range events {
+		if e.Kind == op.AuditRead {
+			continue
+		}
+		all = append(all, change{AuditEvent: e, Verb: verbText(e.What)})
+		ids = append(ids, firstIDs(e.IDs)...)
+	}
+	texts, err := p.open(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		c := &all[i]
+		for _, id := range firstIDs(c.IDs) {
+			if m, ok := texts[id]; ok {
+				c.Memories = append(c.Memories, m)
+			}
+		}
+		c.More = max(0, c.Count-len(firstIDs(c.IDs)))
+	}
+	return all, nil
+}
+
+// firstIDs are those whose texts a line shows.
+func firstIDs(ids []memory.ID) []memory.ID { return ids[:min(3, len(ids))] }
+
+// open returns the memories with some IDs, without those that are gone, and counts no use.
+func (p *Page) open(ctx context.Context, ids []memory.ID) (map[memory.ID]op.Memory, error) {
+	found := map[memory.ID]op.Memory{}
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	for some := range slices.Chunk(ids, memory.MaxIDs) {
+		req := &op.OpenManyRequest{Relations: new(bool), Track: new(bool)}
+		for _, id := range some {
+			req.IDs = append(req.IDs, string(id))
+		}
+		res, err := op.OpenMany.Call(ctx, p.backend, req)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range res.Memories {
+			found[m.ID] = m.Memory
+		}
+	}
+	return found, nil
+}
+
+// verbText is what the journal calls a change, in the past tense.
+func verbText(verb string) string {
+	words := map[string]string{
+		"save": "saved", "add": "saved", "edit": "edited", "forget": "forgotten", "undo": "undone",
+		"promote": "made a note", "archive": "archived", "rekindle": "restored", "demote": "faded",
+		"fade": "faded further", "wake": "came back", "gc": "collected", "consolidate": "merged", "link": "linked",
+		"relate": "related", "unrelate": "relation removed", "import": "imported", "note": "read from a note",
+		"note gone": "note deleted", "close review": "decided", "file review": "asked for a decision",
+		"claim review": "claimed", "confirm": "confirmed", "restore": "restored", "reinforce": "learned again",
+		"observe": "used", "hook": "captured",
+	}
+	if w := words[verb]; w != "" {
+		return w
+	}
+	return verb
+}
