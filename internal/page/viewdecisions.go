@@ -3,7 +3,10 @@ package page
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"emberd/memory"
 	"emberd/op"
@@ -22,7 +25,8 @@ type card struct {
 	Sides    []side
 	Choices  []choice
 	Refused  string // why the memories cannot be merged
-	Policy   string // the decision that is made automatically, and when
+	Policy   string // the decision that is made automatically, "" for none
+	PolicyAt time.Time
 }
 
 // side is one of the texts to choose from.
@@ -89,11 +93,17 @@ func cardOf(res *op.ReviewShowResult) card {
 		c.Sides = append(c.Sides, s)
 	}
 	c.Choices = choices(res)
-	if res.DecidedBy != "" {
-		c.Policy = res.DecidedBy + " at " + res.DecidedAt
+	if at, err := time.Parse(time.RFC3339, res.DecidedAt); err == nil && res.DecidedBy != "" {
+		c.Policy, c.PolicyAt = res.DecidedBy, at
+	}
+	if c.Item.Action == contradiction {
+		c.Refused = "" // nobody would merge these
 	}
 	return c
 }
+
+// contradiction is the action of an item about memories of which one may be true.
+const contradiction = "contradiction"
 
 func otherText(o *memory.OtherText) string {
 	if o.Note != "" {
@@ -109,7 +119,7 @@ func question(item *memory.ReviewItem, memories int) string {
 		return "Does this note belong to the memory?"
 	case item.Action == op.ChooseText:
 		return "Which text is right?"
-	case item.Action == "contradiction":
+	case item.Action == contradiction:
 		return "These do not agree. Which one holds?"
 	case item.Action == "merge" || item.Action == "consolidate":
 		return "Do these say the same?"
@@ -125,20 +135,32 @@ func question(item *memory.ReviewItem, memories int) string {
 	return "What should happen to this?"
 }
 
-// choices are the buttons: what is proposed first.
+// choices are the buttons: what is proposed comes first, and a note last.
 func choices(res *op.ReviewShowResult) (all []choice) {
-	for _, d := range res.Choices {
-		c := choice{Text: decisionText(res, d), Decision: d, Strong: d == res.Item.Action}
-		if c.Strong {
-			all = append([]choice{c}, all...)
-		} else {
-			all = append(all, c)
+	place := func(decision string) int {
+		switch {
+		case decision == res.Item.Action:
+			return 0
+		case res.Item.Action == contradiction && strings.HasPrefix(decision, op.DecideForgetOne):
+			return 0
+		case decision == op.DecidePromote:
+			return 4
+		case strings.HasPrefix(decision, op.DecideForget):
+			return 3
+		case decision == op.DecideMerge:
+			return 2
 		}
+		return 1
 	}
-	for i := range all {
+	order := slices.Clone(res.Choices)
+	slices.Reverse(order) // of two memories, to keep the first one is to forget the second
+	slices.SortStableFunc(order, func(a, b string) int { return place(a) - place(b) })
+	for i, d := range order {
+		c := choice{Text: decisionText(res, d), Decision: d, Strong: d == res.Item.Action}
 		if i < 9 {
-			all[i].Key = string(rune('1' + i))
+			c.Key = strconv.Itoa(i + 1)
 		}
+		all = append(all, c)
 	}
 	return all
 }

@@ -29,7 +29,7 @@ type due struct {
 }
 
 // lookedAt is how many of the memories that were unused longest are looked at.
-const lookedAt = 40
+const lookedAt = 20
 
 func viewFading(ctx context.Context, p *Page, _ *http.Request) (any, error) {
 	var f fading

@@ -39,7 +39,7 @@ func viewToday(ctx context.Context, p *Page, _ *http.Request) (any, error) {
 	if t.Changes, err = p.changes(ctx, audit.Events); err != nil {
 		return nil, err
 	}
-	if t.Cards, t.Total, err = p.cards(ctx, 3); err != nil {
+	if t.Cards, t.Total, err = p.cards(ctx, 2); err != nil {
 		return nil, err
 	}
 	sessions, err := op.SessionList.Call(ctx, p.backend, &op.SessionListRequest{Days: 1})

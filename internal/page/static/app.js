@@ -57,6 +57,7 @@
     });
     document.body.addEventListener("htmx:sendError", () => say("The page is no longer served. Run emberd page again."));
     window.emberdDraw(document);
+    reveal();
     live();
     const help = $("#help");
     $("#help-button").addEventListener("click", () => help.showModal());
@@ -73,6 +74,13 @@
     if (h1) document.title = h1.textContent + " · emberd";
     const first = $("#main [autofocus]");
     (first || $("#main")).focus({ preventScroll: true });
+    reveal();
+  }
+
+  // reveal scrolls the menu of a narrow window to the view that is shown.
+  function reveal() {
+    const nav = $("nav"), a = $("nav [aria-current]");
+    if (a && nav.scrollWidth > nav.clientWidth) nav.scrollLeft = a.offsetLeft - (nav.clientWidth - a.offsetWidth) / 2;
   }
 
   function say(text) {
@@ -101,15 +109,18 @@
   }
 
   // renew asks for the view again and changes what differs, so that focus and place stay.
-  let waits;
-  function renew() {
+  let waits, last = 0;
+  function renew(pause) {
     clearTimeout(waits);
     waits = setTimeout(() => {
+      last = Date.now();
       hold();
       htmx.ajax("GET", location.pathname + location.search,
         { source: "#main", target: "#main", select: "#main", swap: "morph:outerHTML" });
-    }, 150);
+    }, pause || 50);
   }
+  // soon renews for what others changed, at most every two seconds.
+  const soon = () => { if (!editing()) renew(Math.max(150, last + 2000 - Date.now())); };
   const editing = () => $("#editing[open]") || $("[data-still]") || $(":focus") && $(":focus").matches("input, textarea, select");
 
   // live renews the view when something changes anywhere, while the page is looked at.
@@ -121,10 +132,10 @@
       source = new EventSource("/events");
       source.onopen = () => state("live", true);
       source.onerror = () => state("not live", false);
-      source.onmessage = () => { if (!editing()) renew(); };
+      source.onmessage = soon;
     };
     document.addEventListener("visibilitychange", () => {
-      if (!document.hidden) { connect(); if (!editing()) renew(); return; }
+      if (!document.hidden) { connect(); soon(); return; }
       if (source) source.close();
       source = null;
     });

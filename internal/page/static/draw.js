@@ -16,6 +16,11 @@
     new ResizeObserver(() => box.isConnected && box.clientWidth !== u.width && u.setSize(size())).observe(box);
   }
 
+  // dates are the labels of a time axis in the user's own form: hours of a short time, else days.
+  const dates = (u, at) => at.map((s) => u.scales.x.max - u.scales.x.min < 2 * 86400
+    ? new Date(s * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
+    : new Date(s * 1000).toLocaleDateString([], { day: "numeric", month: "short" }));
+
   function curve(box) {
     const c = JSON.parse(box.dataset.curve);
     const ends = [c.x, c.x.map(() => null)];
@@ -25,6 +30,7 @@
       const left = u.bbox.left, right = left + u.bbox.width, top = u.bbox.top, bottom = top + u.bbox.height;
       g.save();
       g.font = 11 * px + "px system-ui, sans-serif";
+      g.textBaseline = "bottom";
       g.fillStyle = css("--soft");
       g.strokeStyle = css("--soft");
       g.lineWidth = px;
@@ -34,13 +40,13 @@
         const y = u.valToPos(l.y, "y", true);
         if (y < top || y > bottom) continue;
         g.beginPath(); g.moveTo(left, y); g.lineTo(right, y); g.stroke();
-        if (Math.abs(y - last) > 12 * px) { g.textAlign = "right"; g.fillText(l.text, right - 4 * px, y - 3 * px); last = y; }
+        if (Math.abs(y - last) > 14 * px) { g.textAlign = "right"; g.fillText(l.text, right - 4 * px, y - 1 * px); last = y; }
       }
       const now = u.valToPos(c.now, "x", true);
       g.setLineDash([]);
       g.beginPath(); g.moveTo(now, top); g.lineTo(now, bottom); g.stroke();
       g.textAlign = "left";
-      g.fillText("now", now + 4 * px, top + 10 * px);
+      g.fillText("now", now + 4 * px, top + 12 * px);
       g.fillStyle = css("--accent");
       for (const e of c.events) {
         const x = u.valToPos(e.x, "x", true);
@@ -50,7 +56,7 @@
     };
     plot(box, {
       scales: { y: { range: (_u, _min, max) => [0, Math.max(1, max * 1.05)] } },
-      axes: [axis(), axis({ size: 44 })],
+      axes: [axis({ values: dates }), axis({ size: 44 })],
       series: [{}, { label: "so far", stroke: css("--accent"), width: 2 },
         { label: "ahead", stroke: css("--accent"), width: 2, dash: [5, 5] }],
       hooks: { draw: [marks] },
@@ -92,23 +98,26 @@
       make("title", {}, el).textContent = l.type;
       return el;
     });
+    const most = w < 500 ? 16 : 26;
     const degree = nodes.map(() => 0);
     for (const l of links) { degree[l.source]++; degree[l.target]++; }
-    const named = new Set([...degree.keys()].sort((a, b) => degree[b] - degree[a]).slice(0, Math.max(12, w / 26)));
+    const named = new Set([...degree.keys()].sort((a, b) => degree[b] - degree[a]).slice(0, w < 500 ? 7 : 30));
     const marks = nodes.map((n, i) => {
       const a = make("a", { href: n.href, class: "node" + (named.has(i) ? " named" : "") }, svg);
       shapes[n.kind] ? shapes[n.kind](a) : shapes.memory(a);
       make("title", {}, a).textContent = n.kind + ": " + n.label;
-      const words = n.label.length > 24 ? n.label.slice(0, 23) + "…" : n.label;
+      const words = n.label.length > most ? n.label.slice(0, most - 1) + "…" : n.label;
       make("text", { x: 11, y: 4 }, a).textContent = words;
       drag(a, n);
       return a;
     });
+    // Few nodes spread out, many fit: a node has a square of the box.
+    const apart = Math.min(Math.max(0.62 * Math.sqrt(w * h / nodes.length), 34), 150);
     const sim = d3.forceSimulation(nodes)
-      .force("link", d3.forceLink(links).distance(70))
-      .force("charge", d3.forceManyBody().strength(nodes.length > 100 ? -90 : -220))
-      .force("x", d3.forceX(w / 2).strength(0.06)).force("y", d3.forceY(h / 2).strength(0.09))
-      .force("apart", d3.forceCollide(16)).stop();
+      .force("link", d3.forceLink(links).distance(apart))
+      .force("charge", d3.forceManyBody().strength(-6 * apart))
+      .force("x", d3.forceX(w / 2).strength(0.08)).force("y", d3.forceY(h / 2).strength(0.08 * w / h))
+      .force("apart", d3.forceCollide(Math.min(apart / 2, 26))).stop();
     const place = () => {
       for (const n of nodes) { n.x = Math.min(Math.max(n.x, 14), w - 40); n.y = Math.min(Math.max(n.y, 14), h - 14); }
       links.forEach((l, i) => { const el = lines[i];
