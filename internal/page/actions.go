@@ -53,7 +53,9 @@ func (p *Page) act(do action) http.HandlerFunc {
 		if !n.Redo || !s.undid(in["tx"]) { // undoing what was not made here is a change like any other
 			s.did(n.Tx)
 		}
-		w.Header().Set("HX-Trigger", "emberd-changed")
+		if !n.Problem {
+			w.Header().Set("HX-Trigger", "emberd-changed")
+		}
 		p.fragment(w, http.StatusOK, "notice", n)
 	}
 }

@@ -224,7 +224,7 @@ async function actions(d) {
       const text = w.page.locator("#content");
       await text.fill((await text.inputValue()) + ", edited");
       await w.page.locator("#tags").fill("one, two");
-      await press[how](w.page.getByRole("button", { name: "Save" }));
+      await press[how](w.page.getByRole("button", { name: "Save", exact: true }));
     } else await press[how](w.page.getByRole("button", { name: label, exact: true }));
     await w.page.locator("#notice [data-undo]").waitFor();
     check(done(await memory(d, m.id)), `${label} by ${how}: ${JSON.stringify(await memory(d, m.id))}`);

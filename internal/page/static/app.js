@@ -48,7 +48,13 @@
         return JSON.stringify(Object.fromEntries(params instanceof FormData ? params : Object.entries(params)));
       },
     });
-    document.body.addEventListener("emberd-changed", () => renew());
+    // What the user opened stays open when a view is renewed.
+    Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, el) => name !== "open" || el.localName !== "details";
+    document.body.addEventListener("emberd-changed", () => {
+      const edit = $("#editing");
+      if (edit) edit.open = false;
+      renew();
+    });
     document.body.addEventListener("htmx:afterSettle", (ev) => {
       const main = $("#main");
       if (main && ev.detail.target === main || ev.target === main) shown();
@@ -159,7 +165,7 @@
     if (ev.ctrlKey || ev.altKey || ev.metaKey || $("dialog[open]")) return;
     const field = ev.target.closest("input, textarea, select");
     if (field) {
-      if (ev.key === "Escape") field.blur();
+      if (ev.key === "Escape") { ev.preventDefault(); field.blur(); } // a search field would be emptied
       if (ev.key === "ArrowDown" && field.id === "q") { const list = items(); if (list[0]) { ev.preventDefault(); focusItem(list[0]); } }
       return;
     }
