@@ -66,7 +66,7 @@ func (p *Page) show(v screen) http.HandlerFunc {
 // render answers with a template inside the layout.
 func (p *Page) render(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
 	frame := layout{Title: titleOf(name), Name: name, Version: p.version, Locked: name == "locked"}
-	if !frame.Locked {
+	if !frame.Locked && !ofPart(r) {
 		frame.Menu, frame.Waiting = menu(), p.waiting(r.Context())
 	}
 	body, err := p.execute(name, data)
@@ -75,6 +75,13 @@ func (p *Page) render(w http.ResponseWriter, r *http.Request, status int, name s
 		body, err = p.execute("layout", frame)
 	}
 	p.write(w, status, body, err)
+}
+
+// ofPart reports whether the script asks for a part of a view, as it does for each letter of a query. What is
+// around the part is then not looked up.
+func ofPart(r *http.Request) bool {
+	target := r.Header.Get("HX-Target")
+	return target == "results" || target == "pairs" || target == "whynot"
 }
 
 // fragment answers with a template alone.

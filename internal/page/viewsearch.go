@@ -34,8 +34,10 @@ func viewSearch(ctx context.Context, p *Page, r *http.Request) (any, error) {
 	q := r.URL.Query()
 	f := found{Query: q.Get("q"), Scope: q.Get("scope"), Project: q.Get("project"), Tag: q.Get("tag"),
 		Stage: q.Get("stage"), Stages: memory.Stages()}
-	if err := f.offer(ctx, p); err != nil {
-		return nil, err
+	if !ofPart(r) {
+		if err := f.offer(ctx, p); err != nil {
+			return nil, err
+		}
 	}
 	if strings.TrimSpace(f.Query) == "" {
 		return f, f.list(ctx, p)
