@@ -27,6 +27,18 @@ type change struct {
 	More     int
 }
 
+// Project is the project of all those memories, "" if they differ or have none.
+func (c change) Project() string {
+	if len(c.Memories) == 0 {
+		return ""
+	}
+	name := c.Memories[0].Project
+	if slices.ContainsFunc(c.Memories, func(m op.Memory) bool { return m.Project != name }) {
+		return ""
+	}
+	return name
+}
+
 // window is how far back the view looks.
 const window = "24h"
 
