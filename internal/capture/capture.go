@@ -1,6 +1,6 @@
 // Package capture picks from a conversation between a person and a coding agent the sentences
-// that are worth keeping, by rules and without a model. It is pure and may be called by several
-// goroutines.
+// that are worth keeping, by rules; a language model may choose more of them, and writes none. It
+// is pure and may be called by several goroutines.
 //
 //	rule        from                    kept as
 //	correction  the person              decision, with the statement of the agent that it corrects
@@ -9,7 +9,7 @@
 //	fact        person, final answer    Important Facts: a thing with a port, path, version, date or owner
 //	cause       final answer            File Knowledge: a cause, or a command that failed and passes again
 //	thread      person, final answer    Ongoing Threads
-//	result      final answer            Key Topics: measured times, sizes, tests
+//	proposed    person, final answer    Important Facts: a language model chose it ([Chosen])
 //
 // A sentence has 20 to 400 characters and stands outside code blocks, quotes, tables, diffs and
 // lines of logs. Questions, hypotheticals and small talk are never kept. A sentence that begins with
@@ -33,7 +33,7 @@ import (
 // The bounds on what is kept: of a turn, and of a session that is read whole.
 const (
 	MaxTurn    = 3
-	MaxSession = 12
+	MaxSession = 40
 )
 
 // The rules.
@@ -44,7 +44,6 @@ const (
 	Fact       = "fact"
 	Cause      = "cause"
 	Thread     = "thread"
-	Result     = "result"
 )
 
 // Kept is a sentence that is worth keeping.
@@ -75,7 +74,7 @@ var kinds = map[string]struct {
 	Fact:       {"Important Facts", .4},
 	Cause:      {"File Knowledge", .5},
 	Thread:     {"Ongoing Threads", .3},
-	Result:     {"Key Topics", .2},
+	Proposed:   {"Important Facts", .3},
 }
 
 // Turn returns what is worth keeping of one turn: a person's message, the calls of tools and the
