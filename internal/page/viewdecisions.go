@@ -97,7 +97,7 @@ func cardOf(res *op.ReviewShowResult) card {
 		c.Policy, c.PolicyAt = res.DecidedBy, at
 	}
 	if c.Item.Action == contradiction {
-		c.Refused = "" // nobody would merge these
+		c.Refused = "" // a merge is not what is asked
 	}
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 
 	"emberd/memory"
@@ -187,9 +188,22 @@ func crossingText(name string) string {
 	return name
 }
 
+// isShown reports whether a person wants to see that a field changed: what was said, and not when or by whom, which
+// stands above. Of a new memory most fields have their defaults.
+func isShown(field string, created bool) bool {
+	if created {
+		return slices.Contains([]string{"content", "tags", "project"}, field)
+	}
+	own := []string{"stage", "promoted_to", "superseded_by", "confirmed_at", "consolidated_into"}
+	return memory.Stated(field) || slices.Contains(own, field) || strings.HasPrefix(field, "meta.")
+}
+
 func versionOf(v op.HistoryVersion) version {
 	out := version{HistoryVersion: v, Did: verbText(v.Verb)}
 	for _, f := range v.Fields {
+		if !isShown(f.Name, v.Action == "created") {
+			continue
+		}
 		c := fieldChange{Name: strings.ReplaceAll(f.Name, "_", " "), Had: f.From != nil, Set: f.To != nil}
 		from, to := plain(f.From), plain(f.To)
 		c.From, c.To = []part{{Text: from}}, []part{{Text: to}}

@@ -74,6 +74,24 @@ func TestChangesAreTheUsers(t *testing.T) {
 	}
 }
 
+// TestTodayShowsChanges also after many looks, which are in the audit, too.
+func TestTodayShowsChanges(t *testing.T) {
+	w := start(t)
+	cookie := w.browser(t)
+	m := w.save(t, &op.SaveRequest{Content: "The staging database listens on port 5433", Project: "garden"})
+	w.save(t, &op.SaveRequest{Content: "Deploys wait for the migration job"})
+	w.do(t, cookie, "forget", map[string]string{"id": string(m.ID)})
+	for range 30 {
+		w.send(t, request{path: "/fading", cookie: cookie})
+	}
+	_, _, body := w.send(t, request{path: "/today", cookie: cookie})
+	for _, want := range []string{"Deploys wait for the migration job", "forgotten", "by page", "saved", "by cli"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("Today lacks %q", want)
+		}
+	}
+}
+
 // TestUndoGoesBackStepByStep: without an entry, undo takes back what this session did last, and no more.
 func TestUndoGoesBackStepByStep(t *testing.T) {
 	w := start(t)

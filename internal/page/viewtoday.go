@@ -39,16 +39,25 @@ func (c change) Project() string {
 	return name
 }
 
-// window is how far back the view looks.
-const window = "24h"
+// window is how far back the view looks, and maxChanges how many changes it shows.
+const (
+	window     = "24h"
+	maxChanges = 50
+)
 
 func viewToday(ctx context.Context, p *Page, _ *http.Request) (any, error) {
-	audit, err := op.Audit.Call(ctx, p.backend, &op.AuditRequest{Since: window, Kind: op.AuditAll, Limit: 100})
-	if err != nil {
-		return nil, err
+	var t today
+	var events []op.AuditEvent
+	for _, kind := range []string{op.AuditWrite, op.AuditMerge, op.AuditForget} {
+		audit, err := op.Audit.Call(ctx, p.backend, &op.AuditRequest{Since: window, Kind: kind, Limit: maxChanges})
+		if err != nil {
+			return nil, err
+		}
+		events, t.Callers = append(events, audit.Events...), slices.DeleteFunc(audit.Callers, quiet)
 	}
-	t := today{Callers: slices.DeleteFunc(audit.Callers, quiet)}
-	if t.Changes, err = p.changes(ctx, audit.Events); err != nil {
+	slices.SortStableFunc(events, func(a, b op.AuditEvent) int { return b.At.Compare(a.At) })
+	var err error
+	if t.Changes, err = p.changes(ctx, events[:min(maxChanges, len(events))]); err != nil {
 		return nil, err
 	}
 	if t.Cards, t.Total, err = p.cards(ctx, 2); err != nil {
@@ -65,14 +74,11 @@ func viewToday(ctx context.Context, p *Page, _ *http.Request) (any, error) {
 // quiet reports whether a caller did nothing that the view shows.
 func quiet(c op.AuditCaller) bool { return c.Searches+c.Recalled+c.Used+c.Saved+c.Wrote+c.Forgot == 0 }
 
-// changes are the writes among events, each with the texts of its first memories.
+// changes are events with the texts of their first memories.
 func (p *Page) changes(ctx context.Context, events []op.AuditEvent) ([]change, error) {
 	var all []change
 	var ids []memory.ID
 	for _, e := range events {
-		if e.Kind == op.AuditRead {
-			continue
-		}
 		all = append(all, change{AuditEvent: e, Verb: verbText(e.What)})
 		ids = append(ids, firstIDs(e.IDs)...)
 	}
