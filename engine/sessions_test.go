@@ -118,6 +118,20 @@ func TestWhatAHookKeptGetsNoNoteUntilItIsUsed(t *testing.T) {
 	}
 }
 
+func TestTurnsThatNoHookToldOfAreKeptAtTheEnd(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	req := event(op.HookEnd, "s1", "orion")
+	for _, wish := range []string{"Always use pnpm for the web client.", "Never push to the branch release.", "Don't mock the clock, pass it.",
+		"We never release on Fridays.", "Prefer table tests in this repository."} {
+		req.Messages = append(req.Messages, op.SessionMessage{ID: wish, Role: op.RoleUser, Text: wish},
+			op.SessionMessage{ID: wish + " answer", Role: op.RoleAgent, Final: true, Text: "Noted."})
+	}
+	if kept := do(t, e, op.Hook, req).Kept; len(kept) != 5 {
+		t.Errorf("of five turns %d sentences are kept: %+v", len(kept), kept)
+	}
+}
+
 func TestShadowShowsNothingAndCounts(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)

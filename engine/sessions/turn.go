@@ -34,8 +34,7 @@ func (e *Sessions) turn(ctx context.Context, req *op.HookRequest) (*op.HookResul
 	}
 	res := &op.HookResult{}
 	if e.Opt.Hooks.Capture && room > 0 {
-		messages := slices.Concat(before, fresh)
-		if err := e.keep(ctx, req, picked(req, messages), room, res); err != nil {
+		if err := e.keep(ctx, req, picked(req, before, fresh), room, res); err != nil {
 			return nil, err
 		}
 		e.askModel(ctx, req, fresh)
@@ -77,12 +76,12 @@ func (e *Sessions) unseen(req *op.HookRequest) (before, fresh []op.SessionMessag
 	return before, fresh, room, err
 }
 
-// picked returns the best sentences of some messages.
-func picked(req *op.HookRequest, messages []op.SessionMessage) []capture.Kept {
+// picked returns the best sentences of some messages, which follow others.
+func picked(req *op.HookRequest, before, messages []op.SessionMessage) []capture.Kept {
 	if req.Whole {
 		return capture.All(messages)
 	}
-	return capture.Turn(messages)
+	return slices.Collect(capture.Turns(before, messages))
 }
 
 // keep adds sentences, at most room of them.

@@ -78,19 +78,18 @@ var kinds = map[string]struct {
 }
 
 // Turn returns what is worth keeping of one turn: a person's message, the calls of tools and the
-// answer. It returns at most [MaxTurn] sentences, the best first. Messages in front of the
-// person's are what the person answers to: they are read for that and not kept from. Sentences that look like
+// answer. It returns at most [MaxTurn] sentences, the best first. The messages before the turn are what
+// the person answers to: they are read for that and not kept from. Sentences that look like
 // credentials come after these, and do not count.
-func Turn(messages []op.SessionMessage) []Kept {
+func Turn(before, messages []op.SessionMessage) []Kept {
 	t := turn{}
-	start := max(slices.IndexFunc(messages, func(m op.SessionMessage) bool { return m.Role == op.RoleUser }), 0)
-	for _, m := range messages[:start] {
+	for _, m := range before {
 		t.hear(m)
 	}
-	for _, m := range messages[start:] {
+	for _, m := range messages {
 		t.files = append(t.files, m.Files...)
 	}
-	for _, m := range messages[start:] {
+	for _, m := range messages {
 		t.read(m)
 	}
 	return best(t.kept, MaxTurn)
@@ -99,24 +98,25 @@ func Turn(messages []op.SessionMessage) []Kept {
 // All returns what is worth keeping of a whole session, turn by turn: at most [MaxSession]
 // sentences, the best first.
 func All(messages []op.SessionMessage) []Kept {
-	return best(slices.Collect(Turns(messages)), MaxSession)
+	return best(slices.Collect(Turns(nil, messages)), MaxSession)
 }
 
-// Turns yields what [Turn] keeps of each turn of a session.
-func Turns(messages []op.SessionMessage) iter.Seq[Kept] {
+// Turns yields what [Turn] keeps of each of some turns.
+func Turns(before, messages []op.SessionMessage) iter.Seq[Kept] {
 	return func(yield func(Kept) bool) {
-		var before []op.SessionMessage // the last answer
 		for rest := messages; len(rest) > 0; {
 			n := 1 + slices.IndexFunc(rest[1:], func(m op.SessionMessage) bool { return m.Role == op.RoleUser })
 			if n == 0 {
 				n = len(rest)
 			}
-			for _, k := range Turn(slices.Concat(before, rest[:n])) {
+			for _, k := range Turn(before, rest[:n]) {
 				if !yield(k) {
 					return
 				}
 			}
-			before = lastAnswer(rest[:n])
+			if answer := lastAnswer(rest[:n]); answer != nil {
+				before = answer
+			}
 			rest = rest[n:]
 		}
 	}

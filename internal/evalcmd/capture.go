@@ -74,7 +74,7 @@ func capturedIn(names []string, half string) (all []captured, err error) {
 			if half == "even" && i%2 == 0 || half == "odd" && i%2 == 1 {
 				continue
 			}
-			for k := range capture.Turns(c.messages) {
+			for k := range capture.Turns(nil, c.messages) {
 				if !k.Credential {
 					all = append(all, captured{File: name, Conv: c.name, Kept: k})
 				}
