@@ -55,6 +55,7 @@
       if (edit) edit.open = false;
       renew();
     });
+    document.body.addEventListener("htmx:beforeSwap", hold);
     document.body.addEventListener("htmx:afterSettle", (ev) => {
       const main = $("#main");
       if (main && ev.detail.target === main || ev.target === main) shown();
