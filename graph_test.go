@@ -373,9 +373,13 @@ func graph() map[string]edges {
 			ours: []string{
 				"internal/cli", "internal/cli/agent", "internal/cli/daemon", "internal/cli/data",
 				"internal/cli/grade", "internal/cli/maintain", "internal/cli/memories", "internal/cli/model",
-				"internal/cli/organize", "internal/cli/search", "internal/cli/setup",
+				"internal/cli/organize", "internal/cli/page", "internal/cli/search", "internal/cli/setup",
 			},
 			others: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},
+		},
+		"internal/cli/page": {
+			ours:   []string{"internal/cli", "internal/config", "internal/page", "internal/sandbox", "memory", "op"},
+			others: []string{"github.com/spf13/cobra"},
 		},
 		"internal/cli/search": {
 			ours: []string{"internal/cli", "internal/project", "memory", "op"},
@@ -572,6 +576,10 @@ func graph() map[string]edges {
 		},
 		"internal/obsidian": {
 			ours: []string{"internal/durable", "internal/text"},
+		},
+		"internal/page": {
+			ours:  []string{"internal/secret", "internal/text/invisible", "memory", "op"},
+			tests: []string{"api", "engine", "stm", "internal/testutil/secrettest"},
 		},
 		"internal/power": {},
 		"internal/query": {

@@ -63,6 +63,7 @@ type Config struct {
 	SecretsDetect string // block or off
 	Tools         string // agent, notes, all, cortexgraph or reference
 	Form          string // of the answers to agents: auto, text or structured
+	PageListen    string // address of the page, of this machine
 
 	Vaults    []string // without duplicates
 	Vault     Vault

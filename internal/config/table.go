@@ -191,6 +191,7 @@ func agentKeys(c *Config) []key {
 		{name: "hooks.start_tokens", def: "900", value: integer(&c.Hooks.StartTokens, 100, 10_000)},
 		{name: "hooks.prompt_tokens", def: "300", value: integer(&c.Hooks.PromptTokens, 100, 10_000)},
 		{name: "hooks.off_projects", value: projects(&c.Hooks.Off)},
+		{name: "page.listen", def: "127.0.0.1:0", value: loopback(&c.PageListen)},
 		{name: "token_file", def: none, value: optionalPath(&c.TokenFile)},
 	}
 }
