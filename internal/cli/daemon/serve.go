@@ -325,6 +325,7 @@ func EngineOptions(c *config.Config, log *slog.Logger) engine.Options {
 	o.Vaults, o.VaultIgnore, o.VaultArchive = c.Vaults, c.Vault.Ignore, c.Vault.ArchiveFolder
 	o.VaultPromoted, o.VaultAgents = c.Vault.PromotedFolder, c.Vault.AgentFolders
 	o.VaultIndex, o.VaultCore = c.Vault.IndexNote, c.Vault.CoreNote
+	o.LinkEntities, o.LinkRelations = core.EntityLinks(c.Vault.LinkEntities), c.Vault.LinkRelations
 	o.ReviewInbox = c.Review.Inbox
 	o.Hooks = core.SessionHooks(c.Hooks)
 	if c.Review.Beads {
