@@ -134,6 +134,9 @@ func (p *pass) do(ctx context.Context) error {
 // forgetOff has links written again that an undo took out.
 func (p *pass) forgetOff() {
 	for _, k := range p.k.notes.Notes {
+		if len(k.Off) == 0 {
+			continue
+		}
 		for key := range k.Off {
 			delete(k.Values, key)
 		}

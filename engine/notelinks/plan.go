@@ -93,15 +93,16 @@ func (p *pass) room(n *memoryNote, k *knownLinks, key string, out *notePlan) int
 	if slices.ContainsFunc(n.names, func(name string) bool { return p.entityLink(name) != "" }) {
 		room--
 	}
-	for other, links := range k.Links {
-		if other != promote.SupersededByKey {
-			room -= emberds(links)
+	for _, other := range promote.RelationKeys() {
+		if other == promote.SupersededByKey {
+			continue
 		}
-	}
-	for other, links := range out.known.Links { // those that were just added
-		if other != promote.SupersededByKey {
-			room -= emberds(links) - min(emberds(links), emberds(k.Links[other]))
+		links, decided := out.known.Links[other]
+		if !decided {
+			links = slices.DeleteFunc(slices.Clone(k.Links[other]),
+				func(l knownLink) bool { return n.relations[other][l.To] == nil })
 		}
+		room -= emberds(links)
 	}
 	return max(room, 0)
 }
