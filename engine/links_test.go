@@ -184,24 +184,27 @@ func TestLinksAreReadBack(t *testing.T) {
 	d.wantItems(b, "related", "[[the tide is high]]")
 
 	// Added to a note, with and without quotes, in whatever way it names the other.
-	d.change(a, "---\nthe tide", "supports: [[Memories/the moon is new]]\n---\nthe tide")
+	d.change(a, "---\nthe tide", "causes: \"[[the moon is new]]\"\nsupports: [[Memories/the moon is new]]\n---\nthe tide")
 	d.change(c, "---\nthe moon", "superseded-by:\n  - \"[[the moon is full|newer]]\"\n  - \"[[Mine]]\"\n  - nothing\n---\nthe moon")
 	d.linked()
-	d.wantRelations(a, "related the moon is full", "supports the moon is new")
+	d.wantRelations(a, "causes the moon is new", "related the moon is full", "supports the moon is new")
 	d.wantRelations(b, "related supersedes the moon is new")
 	d.wantItems(b, "supersedes", "[[the moon is new]]")
 	d.wantItems(c, "superseded-by", "[[the moon is full|newer]]", "[[Mine]]", "nothing")
 	d.wantItems(a, "supports", "[[Memories/the moon is new]]")
 
 	// What a person wrote stays when the relation goes, and makes none again.
-	row, _ := d.Stm.Get(b.ID)
-	for _, r := range d.Stm.Relations(row) {
-		if r.IsSupersession() {
-			do(t, d.Engine, op.Unrelate, &op.UnrelateRequest{ID: r.ID})
+	for _, m := range []op.Memory{a, b} {
+		row, _ := d.Stm.Get(m.ID)
+		for _, r := range d.Stm.Relations(row) {
+			if r.IsSupersession() || r.Type == memory.Causes {
+				do(t, d.Engine, op.Unrelate, &op.UnrelateRequest{ID: r.ID})
+			}
 		}
 	}
 	d.linked()
 	d.linked()
+	d.wantItems(a, "causes", "[[the moon is new]]")
 	d.wantItems(b, "supersedes")
 	d.wantItems(c, "superseded-by", "[[the moon is full|newer]]", "[[Mine]]", "nothing")
 	d.wantRelations(b)

@@ -28,9 +28,9 @@ type pass struct {
 	dry   bool
 	links map[string]string // by entity
 	res   *op.VaultLinksResult
-	// refused are the links that a person added and that cannot be relations.
-	refused map[memory.ID]map[string][]memory.ID
-	by      memory.Actor
+	// made are the links that a person added, and refused those that cannot be relations.
+	made, refused madeLinks
+	by            memory.Actor
 }
 
 // readNote is a note to decide about.
@@ -92,7 +92,7 @@ func (e *Links) run(ctx context.Context, p *pass) (*op.VaultLinksResult, error) 
 	}
 	p.e, p.k, p.links = e, k, make(map[string]string)
 	p.res = &op.VaultLinksResult{DryRun: p.dry, Changed: []op.NoteLinks{}}
-	p.refused = make(map[memory.ID]map[string][]memory.ID)
+	p.made, p.refused = make(madeLinks), make(madeLinks)
 	if e.Notes.VaultUnavailable() != "" {
 		return nil, errAway
 	}
@@ -118,7 +118,7 @@ func (p *pass) do(ctx context.Context) error {
 	}
 	var plans []readNote
 	for _, r := range due {
-		plan := p.plan(ctx, r.n, r.has, p.refused[r.n.m.ID])
+		plan := p.plan(ctx, r.n, r.has)
 		switch {
 		case plan.isReadBack(): // since the others were read back
 			p.k.later(p.e.Opt.Now().Add(quiet))
@@ -192,7 +192,7 @@ func (p *pass) isSettled(ctx context.Context, n *memoryNote, sum string) bool {
 	if k == nil || k.Digest != sum {
 		return false
 	}
-	plan := p.plan(ctx, n, k.remembered(), nil)
+	plan := p.plan(ctx, n, k.remembered())
 	for _, key := range k.Theirs {
 		delete(plan.set, key)
 	}

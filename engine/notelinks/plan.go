@@ -31,9 +31,8 @@ type notePlan struct {
 // isReadBack reports whether a person changed links.
 func (p *notePlan) isReadBack() bool { return len(p.added)+len(p.removed) > 0 }
 
-// plan decides about a note with these properties. refused are links that cannot be relations.
-func (p *pass) plan(ctx context.Context, n *memoryNote, has map[string][]string,
-	refused map[string][]memory.ID) *notePlan {
+// plan decides about a note with these properties.
+func (p *pass) plan(ctx context.Context, n *memoryNote, has map[string][]string) *notePlan {
 	k := p.k.notes.Notes[n.m.ID]
 	first := k == nil && n.m.PromotedAt.Before(p.k.notes.Since)
 	if k == nil {
@@ -44,7 +43,7 @@ func (p *pass) plan(ctx context.Context, n *memoryNote, has map[string][]string,
 		known:   &knownLinks{Values: make(map[string][]string), Links: make(map[string][]knownLink), Off: k.Off}}
 	for _, key := range promote.RelationKeys() {
 		l := relationList{items: has[key], known: k.Links[key], wanted: p.g.targets(n, key), off: k.Off[key],
-			first: first, refused: refused[key], room: p.room(n, k, key, out),
+			first: first, made: p.made[n.m.ID][key], refused: p.refused[n.m.ID][key], room: p.room(n, k, key, out),
 			find: func(item string) memory.ID { return p.g.byPath[p.g.names.resolve(n.path, item)] }}
 		m := l.merge()
 		out.note(key, has[key], &m)

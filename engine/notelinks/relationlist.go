@@ -20,10 +20,10 @@ type relationList struct {
 	off    []memory.ID
 	// first says that the note was never read for its links: those in it stand for no relation.
 	first bool
-	// refused are links that a person added and that cannot be relations.
-	refused []memory.ID
-	find    func(text string) memory.ID // of the note that a link leads to, "" for none
-	room    int                         // how many links may be added
+	// made are links that a person added a moment ago, and refused those among them that cannot be relations.
+	made, refused []memory.ID
+	find          func(text string) memory.ID // of the note that a link leads to, "" for none
+	room          int                         // how many links may be added
 }
 
 // merged is what becomes of a list.
@@ -83,8 +83,11 @@ func (l *relationList) item(text string, m *merged) (link knownLink, keep bool) 
 	case wanted != nil && emberds && wanted.text != "": // the note has another name by now
 		return knownLink{To: before.To, Text: wanted.text}, true
 	case wanted != nil:
-		if before.By = byUser; text == wanted.text {
-			before.By = byEmberd
+		if mine := before.By == byUser && hasLink(l.known, before.To) || slices.Contains(l.made, before.To); !mine {
+			before.By = byUser
+			if text == wanted.text { // written by emberd before a crash, or by Obsidian after a rename
+				before.By = byEmberd
+			}
 		}
 	case hasLink(l.known, before.To) || l.first || slices.Contains(l.refused, before.To):
 		before.By = byOther
@@ -109,7 +112,7 @@ func (l *relationList) before(text string) knownLink {
 			return knownLink{To: to, Text: k.Text, By: k.By}
 		}
 	}
-	return knownLink{To: to, Text: "", By: byUser}
+	return knownLink{To: to, By: byUser}
 }
 
 func (l *relationList) wants(id memory.ID) *target {

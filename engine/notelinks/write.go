@@ -103,7 +103,7 @@ func (p *pass) revision(ctx context.Context, n *memoryNote) (*notewrite.Revision
 	if has == nil {
 		return nil, nil, nil
 	}
-	plan := p.plan(ctx, n, has, p.refused[n.m.ID])
+	plan := p.plan(ctx, n, has)
 	if plan.isReadBack() {
 		p.k.later(p.e.Opt.Now().Add(quiet))
 		return nil, nil, nil
@@ -161,7 +161,7 @@ func (p *pass) readBack(ctx context.Context, due []readNote) ([]readNote, error)
 	var added []place
 	gone := make(map[string]memory.Relation)
 	due = slices.DeleteFunc(due, func(r readNote) bool {
-		plan := p.plan(ctx, r.n, r.has, nil)
+		plan := p.plan(ctx, r.n, r.has)
 		if !plan.isReadBack() {
 			return false
 		}
@@ -205,6 +205,16 @@ type place struct {
 	to  memory.ID
 }
 
+// madeLinks are links that persons added, by the memory in whose note they are and by property.
+type madeLinks map[memory.ID]map[string][]memory.ID
+
+func (l madeLinks) add(at place) {
+	if l[at.in] == nil {
+		l[at.in] = make(map[string][]memory.ID)
+	}
+	l[at.in][at.key] = append(l[at.in][at.key], at.to)
+}
+
 // apply changes the relations in the log.
 func (p *pass) apply(ctx context.Context, add []op.RelateRequest, added []place,
 	gone map[string]memory.Relation) error {
@@ -214,7 +224,7 @@ func (p *pass) apply(ctx context.Context, add []op.RelateRequest, added []place,
 		return err
 	}
 	for i := range made {
-		if made[i].Err != nil {
+		if p.made.add(added[i]); made[i].Err != nil {
 			p.refuse(added[i], made[i].Err)
 		}
 	}
@@ -235,10 +245,7 @@ func (p *pass) apply(ctx context.Context, add []op.RelateRequest, added []place,
 
 // refuse records a link that cannot be a relation. It stays in the note.
 func (p *pass) refuse(at place, err error) {
-	if p.refused[at.in] == nil {
-		p.refused[at.in] = make(map[string][]memory.ID)
-	}
-	p.refused[at.in][at.key] = append(p.refused[at.in][at.key], at.to)
+	p.refused.add(at)
 	p.res.Added--
 	p.e.Opt.Logger.Info("a link in a note makes no relation", "memory", at.in, "property", at.key, "to", at.to, "error",
 		err)
