@@ -147,7 +147,7 @@ func graph() map[string]edges {
 			ours: []string{
 				"engine/core", "engine/lifecycle", "engine/notes", "engine/promote", "internal/durable",
 				"internal/notegen", "internal/secret", "memory", "op", "stm", "vault", "vault/frontmatter",
-				"vault/markdown", "vault/noteedit",
+				"vault/markdown", "vault/noteedit", "vault/notename",
 			},
 		},
 		"engine/memories": {

@@ -66,6 +66,8 @@ type Options struct {
 	// VaultIndex and VaultCore are the paths of the notes that list memories by section and
 	// core memories; "" writes none.
 	VaultIndex, VaultCore string
+	// VaultProjects is the folder of a note for each project of memories; "" writes none.
+	VaultProjects string
 	// ReviewInbox is the path of the note in which a reviewer decides by ticking boxes; ""
 	// writes none. DecideAfter is when an undecided review item closes, 0 for never.
 	ReviewInbox string
