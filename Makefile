@@ -94,8 +94,8 @@ bench:
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m ./...
 	cd vectors/vek && go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
-# What a hook costs at a prompt, from the start of the program to its end: without a daemon, and with one that has
-# 10,000 and 100,000 memories, where the daemon's own part stands beside it. Ten minutes.
+# What a hook costs from the start of the program to its end: without a daemon, and as a table beside a daemon that has
+# 10,000 and 100,000 memories, one call after the other and eight at once. Ten minutes.
 bench-hook:
 	go test -run '^$$' -bench '^BenchmarkHook$$' -benchtime 200x ./cmd/emberd
 	go test -run '^$$' -bench '^BenchmarkHookDaemon$$' -benchtime 1x -timeout 60m ./cmd/emberd

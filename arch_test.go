@@ -85,6 +85,33 @@ func TestImportsFollowTheGraph(t *testing.T) {
 	}
 }
 
+// Every command pays for what is compiled before main: [text.Pattern] compiles at the first use.
+func TestNoPatternIsCompiledAtTheStart(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.test || under(f.dir, testutil) {
+			continue
+		}
+		for _, d := range f.syntax.Decls {
+			if d, ok := d.(*ast.GenDecl); ok && d.Tok == token.VAR && compiles(d) {
+				t.Errorf("%s compiles a regular expression before main; use text.Pattern", f.path)
+			}
+		}
+	}
+}
+
+// compiles reports whether a declaration calls regexp.MustCompile, and not in a function that is called later.
+func compiles(d *ast.GenDecl) (found bool) {
+	ast.Inspect(d, func(n ast.Node) bool {
+		if call, ok := n.(*ast.SelectorExpr); ok {
+			of, isName := call.X.(*ast.Ident)
+			found = found || isName && of.Name == "regexp" && slices.Contains([]string{"Compile", "MustCompile"}, call.Sel.Name)
+		}
+		_, later := n.(*ast.FuncLit)
+		return !later
+	})
+	return found
+}
+
 // testutil is the folder of the test doubles, which the product never imports.
 const testutil = "internal/testutil"
 

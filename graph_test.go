@@ -243,8 +243,8 @@ func graph() map[string]edges {
 		"engine/sessions": {
 			ours: []string{
 				"engine/core", "engine/history", "engine/learn", "engine/memories", "engine/recall", "engine/search",
-				"internal/capture", "internal/durable", "internal/mcp/answer", "internal/staticmodel", "internal/text",
-				"internal/text/analysis", "internal/words", "memory", "op", "stm",
+				"internal/capture", "internal/contain", "internal/durable", "internal/mcp/answer", "internal/staticmodel",
+				"internal/text", "internal/text/analysis", "internal/words", "memory", "op", "stm",
 			},
 		},
 		"engine/similar": {
@@ -302,11 +302,9 @@ func graph() map[string]edges {
 			ours: []string{"internal/cleanup", "internal/durable", "memory", "op"},
 		},
 		"internal/cli": {
-			ours: []string{
-				"api", "engine", "internal/access", "internal/clients", "internal/config", "internal/durable",
-				"internal/importer", "internal/tempdaemon", "internal/text/invisible",
-				"internal/text/spelling", "internal/when", "memory", "op", "stm",
-			},
+			ours: []string{"api", "engine", "internal/access", "internal/clients", "internal/config",
+				"internal/durable", "internal/importer", "internal/project", "internal/tempdaemon",
+				"internal/text/invisible", "internal/text/spelling", "internal/when", "memory", "op", "stm"},
 			others: []string{
 				"github.com/gdamore/tcell/v2", "github.com/rivo/uniseg", "github.com/schollz/progressbar/v3",
 				"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
@@ -314,10 +312,9 @@ func graph() map[string]edges {
 			},
 		},
 		"internal/cli/agent": {
-			ours: []string{
-				"api", "internal/access", "internal/cli", "internal/cli/daemon", "internal/clients",
-				"internal/durable", "internal/hookrun", "internal/hooks", "internal/mcp", "internal/text/spelling", "memory", "op",
-			},
+			ours: []string{"api", "internal/access", "internal/cli", "internal/cli/daemon", "internal/clients",
+				"internal/durable", "internal/hookrun", "internal/hooks", "internal/mcp", "internal/project",
+				"internal/text/spelling", "memory", "op"},
 			others: []string{
 				"github.com/modelcontextprotocol/go-sdk", "github.com/rivo/uniseg", "github.com/spf13/cobra",
 				"github.com/spf13/pflag",
@@ -336,11 +333,10 @@ func graph() map[string]edges {
 			tests:  []string{"internal/text/analysis"},
 		},
 		"internal/cli/data": {
-			ours: []string{
-				"engine/core", "engine/promote", "internal/backup", "internal/cli", "internal/durable",
-				"internal/entity/drawing", "internal/hookrun", "internal/importer", "internal/ledger", "internal/notefolder",
-				"internal/refgraph", "internal/transcript", "memory", "op", "stm", "stm/content", "vault",
-			},
+			ours: []string{"engine/core", "engine/promote", "internal/backup", "internal/cli", "internal/durable",
+				"internal/entity/drawing", "internal/hookrun", "internal/importer", "internal/ledger",
+				"internal/notefolder", "internal/project", "internal/refgraph", "internal/transcript", "memory",
+				"op", "stm", "stm/content", "vault"},
 			others: []string{"github.com/spf13/cobra"},
 		},
 		"internal/cli/grade": {
@@ -352,24 +348,21 @@ func graph() map[string]edges {
 			tests:  []string{"engine", "stm"},
 		},
 		"internal/cli/maintain": {
-			ours: []string{
-				"api", "embedding", "engine", "engine/core", "engine/storage", "internal/access", "internal/cli",
-				"internal/cli/daemon", "internal/cli/model", "internal/clients", "internal/config", "internal/doctor",
-				"internal/durable", "internal/ledger/chain", "internal/models", "internal/service", "memory", "op", "stm", "watcher",
-			},
+			ours: []string{"api", "embedding", "engine", "engine/core", "engine/storage", "internal/access",
+				"internal/cli", "internal/cli/daemon", "internal/cli/model", "internal/clients", "internal/config",
+				"internal/doctor", "internal/durable", "internal/ledger/chain", "internal/models",
+				"internal/project", "internal/service", "memory", "op", "stm", "watcher"},
 			others: []string{
 				"github.com/gdamore/tcell/v2", "github.com/rivo/uniseg", "github.com/spf13/cobra",
 			},
 		},
 		"internal/cli/memories": {
-			ours:   []string{"internal/cli", "internal/entity", "memory", "op", "rekindle", "stm"},
+			ours:   []string{"internal/cli", "internal/entity", "internal/project", "memory", "op", "rekindle", "stm"},
 			others: []string{"github.com/rivo/uniseg", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 		},
 		"internal/cli/model": {
-			ours: []string{
-				"embedding", "internal/cli", "internal/cli/daemon", "internal/config", "internal/models",
-				"internal/tinybert", "memory", "op",
-			},
+			ours: []string{"embedding", "internal/cli", "internal/cli/daemon", "internal/config", "internal/models",
+				"internal/tinybert", "memory", "op"},
 			others: []string{"github.com/spf13/cobra"},
 			tests:  []string{"internal/llamawire"},
 		},
@@ -386,7 +379,7 @@ func graph() map[string]edges {
 			others: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},
 		},
 		"internal/cli/search": {
-			ours: []string{"internal/cli", "memory", "op"},
+			ours: []string{"internal/cli", "internal/project", "memory", "op"},
 			others: []string{
 				"github.com/gdamore/tcell/v2", "github.com/rivo/uniseg", "github.com/spf13/cobra",
 				"github.com/spf13/pflag",
@@ -453,7 +446,7 @@ func graph() map[string]edges {
 		},
 		"internal/evalcmd": {
 			ours: []string{
-				"embedding", "engine", "engine/core", "internal/capture", "internal/cli", "internal/config",
+				"embedding", "engine", "engine/core", "internal/capture", "internal/cli", "internal/config", "internal/durable",
 				"internal/dedupe/contradiction", "internal/dedupe/similarity", "internal/entity", "internal/eval",
 				"internal/evalcmd/chart", "internal/tempdaemon", "internal/text", "internal/text/analysis", "memory", "op", "rekindle",
 				"stm",
@@ -471,8 +464,12 @@ func graph() map[string]edges {
 			tests: []string{"internal/bert", "internal/gguf", "internal/tinybert"},
 		},
 		"internal/hookrun": {
-			ours: []string{"api", "internal/cli", "internal/durable", "internal/hooks",
+			ours: []string{"api", "internal/cli", "internal/durable", "internal/hooks", "internal/project",
 				"internal/transcript", "memory", "op"},
+			others: []string{"golang.org/x/term"},
+		},
+		"internal/project": {
+			ours: []string{"internal/durable"},
 		},
 		"internal/hooks": {
 			ours: []string{"op"},

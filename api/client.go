@@ -13,7 +13,9 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -48,7 +50,7 @@ type Client struct {
 	timeout time.Duration
 	away    patience
 	http    *http.Client
-	shapes  map[*op.Spec]*shape // never changed
+	shapes  sync.Map // of *op.Spec, *shape: those of operations that were called
 }
 
 // NewClient returns a client for the daemon that listens on socket. Nothing is
@@ -69,7 +71,7 @@ func NewClient(socket string, opt *ClientOptions) *Client {
 		MaxConnsPerHost:     maxCallerConns / 4,
 		DisableCompression:  true,
 	}
-	c := &Client{
+	return &Client{
 		socket:  socket,
 		self:    peerVersion{cmp.Or(opt.Name, "go") + "/" + cmp.Or(opt.Version, "devel"), op.Protocol},
 		session: opt.Session,
@@ -77,12 +79,20 @@ func NewClient(socket string, opt *ClientOptions) *Client {
 		timeout: cmp.Or(opt.Timeout, 60*time.Second),
 		away:    patience{most: opt.Patience},
 		http:    &http.Client{Transport: transport, CheckRedirect: stay},
-		shapes:  make(map[*op.Spec]*shape),
 	}
-	for _, s := range op.Table() {
-		c.shapes[s] = shapeOf(s)
+}
+
+// shape returns how the request of an operation travels, false for one that is not in the table.
+func (c *Client) shape(s *op.Spec) (*shape, bool) {
+	if known, ok := c.shapes.Load(s); ok {
+		return known.(*shape), true
 	}
-	return c
+	if !slices.Contains(op.Table(), s) {
+		return nil, false
+	}
+	sh := shapeOf(s)
+	c.shapes.Store(s, sh)
+	return sh, true
 }
 
 // connect connects to the socket, and waits for room in its queue, which other processes can
@@ -110,7 +120,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // Invoke implements [op.Invoker]. A write that was sent but whose answer did not
 // come fails with [memory.Unknown]: it may have been carried out.
 func (c *Client) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
-	sh, ok := c.shapes[s]
+	sh, ok := c.shape(s)
 	if !ok {
 		return nil, memory.Errorf(memory.Internal, "operation %s is not in the table", s.Name)
 	}

@@ -358,6 +358,7 @@ func (e *Engine) Shutdown(ctx context.Context, settled func()) error {
 	}
 	close(e.Closing)
 	e.Running.Lock() // waits for Run, and prevents another
+	e.state.sessions.Close()
 	var err error
 	if e.Notes.Vault != nil {
 		err = e.Notes.Vault.Close()

@@ -74,7 +74,7 @@ type state struct {
 	noteWrite notewrite.State
 	links     notelinks.State
 	learn     learn.State
-	sessions  sessions.State
+	sessions  *sessions.State
 	merge     merge.State
 	review    review.State
 	texts     textmerge.State
@@ -120,7 +120,7 @@ func (f *Features) wireNotes(v *core.View, s *state) {
 		NoteWrite: f.NoteWrite, Links: f.Links, Promote: f.Promote, Similar: f.Similar}
 	f.Learn = &learn.Learn{View: v, State: &s.learn, Graph: f.Graph, Lifecycle: f.Lifecycle, Memories: f.Memories,
 		Notes: f.Notes, Promote: f.Promote, Recall: f.Recall, Search: f.Search, Similar: f.Similar}
-	f.Sessions = &sessions.Sessions{View: v, State: &s.sessions, History: f.History, Learn: f.Learn,
+	f.Sessions = &sessions.Sessions{View: v, State: s.sessions, History: f.History, Learn: f.Learn,
 		Memories: f.Memories, Recall: f.Recall, Search: f.Search}
 }
 

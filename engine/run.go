@@ -73,6 +73,9 @@ func (e *Engine) background() []func(context.Context) {
 		e.Lifecycle.Tasks(), e.Agents.Tasks(), e.Memories.Tasks(), []*core.Task{e.Texts.Task()}) {
 		all = append(all, e.task(t))
 	}
+	if e.Opt.Hooks.Ask != nil {
+		all = append(all, e.Sessions.RunModel)
+	}
 	if e.Review.Mirror != nil {
 		all = append(all, e.task(e.Review.Task()))
 	}

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -78,6 +79,56 @@ func TestWhatAnAnswerUsesCountsAsUsed(t *testing.T) {
 	s := do(t, e, op.SessionList, &op.SessionListRequest{}).Sessions
 	if len(s) != 1 || s[0].Shown != 1 || s[0].Used != 1 || s[0].Prompts != 1 || s[0].Answered != 1 || s[0].Tokens == 0 {
 		t.Errorf("the session is told as %+v", s)
+	}
+}
+
+func TestAnAnswerFromBeforeUsesNothing(t *testing.T) {
+	t.Parallel()
+	e, _ := hooked(t)
+	earlier := []op.SessionMessage{{ID: "1", Role: op.RoleUser, Text: "Is there a pool in front of it?"},
+		{ID: "2", Role: op.RoleAgent, Final: true, Text: "Connect to kestrel, where pgbouncer waits on 5433."}}
+	do(t, e, op.Hook, saidIn("s1", "orion", earlier...))
+	m := do(t, e, op.Save, &op.SaveRequest{Project: "orion", Content: "The staging replica listens on 5433, behind pgbouncer on host kestrel."}).Memory
+	do(t, e, op.Hook, promptOf("s1", "orion", "Where does the staging replica listen?"))
+	do(t, e, op.Hook, saidIn("s1", "orion", append(earlier,
+		op.SessionMessage{ID: "3", Role: op.RoleUser, Text: "Where does the staging replica listen?"},
+		op.SessionMessage{ID: "4", Role: op.RoleAgent, Final: true, Text: "I do not know."})...))
+	if now := do(t, e, op.Show, &op.ShowRequest{ID: string(m.ID), Track: new(false)}).Memory; now.UseCount != 0 {
+		t.Errorf("what was answered before the model was told counts %d uses, want none", now.UseCount)
+	}
+}
+
+func TestWhatAHookKeptGetsNoNoteUntilItIsUsed(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.Vaults = []string{t.TempDir()}
+	h.Promotion.Threshold = 0.1
+	e := h.open(t)
+	do(t, e, op.Hook, saidIn("s1", "orion", op.SessionMessage{ID: "1", Role: op.RoleUser, Text: "Always use pnpm in the orion repository."}))
+	found := func() int {
+		return do(t, e, op.PromoteAuto, &op.PromoteAutoRequest{Force: true, DryRun: true}).CandidatesFound
+	}
+	if n := found(); n != 0 {
+		t.Errorf("%d memories of a hook would get notes, want none", n)
+	}
+	s := do(t, e, op.SessionList, &op.SessionListRequest{}).Sessions[0]
+	do(t, e, op.Touch, &op.TouchRequest{ID: string(s.Memories[0].ID)})
+	if n := found(); n != 1 {
+		t.Errorf("after a use %d memories would get notes, want 1", n)
+	}
+}
+
+func TestTurnsThatNoHookToldOfAreKeptAtTheEnd(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	req := event(op.HookEnd, "s1", "orion")
+	for _, wish := range []string{"Always use pnpm for the web client.", "Never push to the branch release.", "Don't mock the clock, pass it.",
+		"We never release on Fridays.", "Prefer table tests in this repository."} {
+		req.Messages = append(req.Messages, op.SessionMessage{ID: wish, Role: op.RoleUser, Text: wish},
+			op.SessionMessage{ID: wish + " answer", Role: op.RoleAgent, Final: true, Text: "Noted."})
+	}
+	if kept := do(t, e, op.Hook, req).Kept; len(kept) != 5 {
+		t.Errorf("of five turns %d sentences are kept: %+v", len(kept), kept)
 	}
 }
 
@@ -173,5 +224,34 @@ func TestAnInjectedTextIsNoNews(t *testing.T) {
 	after := do(t, e, op.Show, &op.ShowRequest{ID: string(m.ID), Track: new(false)}).Memory
 	if n := do(t, e, op.List, &op.ListRequest{}).Total; n != 1 || after.Importance != before.Importance || after.Strength != before.Strength {
 		t.Errorf("%d memories, importance %v, strength %v; want 1, %v, %v", n, after.Importance, after.Strength, before.Importance, before.Strength)
+	}
+}
+
+// A language model chooses sentences of a turn, which are kept as they were said and marked; it writes nothing.
+func TestALanguageModelChoosesSentences(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	asked := make(chan string, 1)
+	h.Hooks.Ask = func(_ context.Context, _, user string, _ int) (string, error) {
+		asked <- user
+		return "the brood people weigh on tuesdays\nThe brood people are moving to Mars, and love it there.\n", nil
+	}
+	e := h.open(t)
+	chores, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- e.Run(chores) }()
+	t.Cleanup(func() { stop(); ok(t, <-done) })
+	do(t, e, op.Hook, saidIn("s1", "hives", op.SessionMessage{ID: "1", Role: op.RoleUser,
+		Text: "morning! the brood people weigh on tuesdays"}))
+	if got := <-asked; !strings.Contains(got, "brood people") {
+		t.Errorf("the model is asked %q", got)
+	}
+	var kept []op.SessionMemory
+	until(t, "what the model chose is kept", func() bool {
+		kept = do(t, e, op.SessionList, &op.SessionListRequest{}).Sessions[0].Memories
+		return len(kept) > 0
+	})
+	if len(kept) != 1 || kept[0].Text != "the brood people weigh on tuesdays" || kept[0].Rule != "proposed" {
+		t.Errorf("kept are %+v", kept)
 	}
 }

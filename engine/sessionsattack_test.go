@@ -119,6 +119,9 @@ func TestHostileSessions(t *testing.T) {
 			t.Errorf("a session is listed as %q", s.ID)
 		}
 	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
 	entries, err := os.ReadDir(filepath.Join(h.State, "sessions"))
 	for _, entry := range entries {
 		if len(entry.Name()) != len("0123456789abcdef.json") {
@@ -137,12 +140,12 @@ func TestABrokenRecord(t *testing.T) {
 	e := h.open(t)
 	do(t, e, op.Hook, event(op.HookStart, "s1", "orion"))
 	do(t, e, op.Hook, event(op.HookStart, "s2", "orion"))
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
 	entries, err := filepath.Glob(filepath.Join(h.State, "sessions", "*.json"))
 	if err != nil || len(entries) != 2 {
 		t.Fatalf("%d records, %v", len(entries), err)
-	}
-	if err := e.Close(); err != nil {
-		t.Fatal(err)
 	}
 	for _, broken := range []string{"", "{", `{"told":7}`, "null"} {
 		if err := os.WriteFile(entries[0], []byte(broken), 0o600); err != nil {

@@ -73,10 +73,11 @@ type SandboxStatus struct {
 // AuthorStatus describes the model that writes the summaries of archived memories.
 type AuthorStatus struct {
 	Endpoint string    `json:"endpoint"`
-	Remote   bool      `json:"remote"`            // on another machine, so texts of memories leave this one
-	Cleanup  bool      `json:"cleanup,omitempty"` // cleanups ask it too, about any memory
-	Problem  string    `json:"problem,omitempty"` // why summaries are extracts at present
-	Again    time.Time `json:"again,omitzero"`    // it is left alone until then
+	Remote   bool      `json:"remote"`             // on another machine, so texts of memories leave this one
+	Cleanup  bool      `json:"cleanup,omitempty"`  // cleanups ask it too, about any memory
+	Sessions bool      `json:"sessions,omitempty"` // it chooses sentences of sessions too, of all that is said in them
+	Problem  string    `json:"problem,omitempty"`  // why summaries are extracts at present
+	Again    time.Time `json:"again,omitzero"`     // it is left alone until then
 }
 
 // LogStatus is the state of the append-only log.

@@ -29,26 +29,26 @@ type block struct {
 
 // The markup of lines: Markdown's, and Obsidian's where it differs.
 var (
-	frontmatter = regexp.MustCompile(`(?s)\A\x{feff}?---[ \t]*\r?\n.*?\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\z)`)
-	comment     = regexp.MustCompile(`(?s)<!--.*?-->|%%.*?%%`)
-	fence       = regexp.MustCompile("^\\s*(?:>\\s*)*(```+|~~~+)")
-	quoteMark   = regexp.MustCompile(`^\s*(?:>\s?)+`)
-	callout     = regexp.MustCompile(`^\[![\pL\pN_ -]+\][+-]?\s*`)
-	headingMark = regexp.MustCompile(`^\s{0,3}#{1,6}(?:\s+|$)`)
-	headingEnd  = regexp.MustCompile(`\s+#+\s*$`)
-	itemMark    = regexp.MustCompile(`^\s*(?:[-*+•]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?`)
-	rule        = regexp.MustCompile(`^\s*(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,}|=+|-{2,})\s*$`)
-	tableRule   = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$`)
+	frontmatter = text.Pattern(`(?s)\A\x{feff}?---[ \t]*\r?\n.*?\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\z)`)
+	comment     = text.Pattern(`(?s)<!--.*?-->|%%.*?%%`)
+	fence       = text.Pattern("^\\s*(?:>\\s*)*(```+|~~~+)")
+	quoteMark   = text.Pattern(`^\s*(?:>\s?)+`)
+	callout     = text.Pattern(`^\[![\pL\pN_ -]+\][+-]?\s*`)
+	headingMark = text.Pattern(`^\s{0,3}#{1,6}(?:\s+|$)`)
+	headingEnd  = text.Pattern(`\s+#+\s*$`)
+	itemMark    = text.Pattern(`^\s*(?:[-*+•]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?`)
+	rule        = text.Pattern(`^\s*(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,}|=+|-{2,})\s*$`)
+	tableRule   = text.Pattern(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$`)
 )
 
 // blocks takes a text apart into its blocks.
 func blocks(content string) []block {
 	r := reader{}
-	if body := frontmatter.ReplaceAllString(content, ""); strings.TrimSpace(body) != "" {
+	if body := frontmatter().ReplaceAllString(content, ""); strings.TrimSpace(body) != "" {
 		content = body
 	}
 	if strings.Contains(content, "<!--") || strings.Contains(content, "%%") {
-		content = comment.ReplaceAllString(content, " ")
+		content = comment().ReplaceAllString(content, " ")
 	}
 	for line := range strings.Lines(content) {
 		r.line(strings.TrimRight(line, "\r\n"))
@@ -69,7 +69,7 @@ func (r *reader) line(line string) {
 		r.plain(line)
 		return
 	}
-	if m := fence.FindStringSubmatch(line); m != nil && (r.fence == "" || strings.HasPrefix(m[1], r.fence)) {
+	if m := fence().FindStringSubmatch(line); m != nil && (r.fence == "" || strings.HasPrefix(m[1], r.fence)) {
 		r.flush()
 		if r.fence == "" {
 			r.fence = m[1]
@@ -82,20 +82,20 @@ func (r *reader) line(line string) {
 		r.add(code, clean(line))
 		return
 	}
-	line = quoteMark.ReplaceAllString(line, "")
-	line = callout.ReplaceAllString(line, "")
+	line = quoteMark().ReplaceAllString(line, "")
+	line = callout().ReplaceAllString(line, "")
 	switch {
-	case strings.TrimSpace(line) == "", tableRule.MatchString(line), rule.MatchString(line):
+	case strings.TrimSpace(line) == "", tableRule().MatchString(line), rule().MatchString(line):
 		r.flush()
-	case headingMark.MatchString(line):
+	case headingMark().MatchString(line):
 		r.flush()
-		r.add(heading, inline(headingEnd.ReplaceAllString(headingMark.ReplaceAllString(line, ""), "")))
+		r.add(heading, inline(headingEnd().ReplaceAllString(headingMark().ReplaceAllString(line, ""), "")))
 	case strings.HasPrefix(strings.TrimSpace(line), "|"):
 		r.flush()
 		r.add(prose, cells(line))
-	case itemMark.MatchString(line):
+	case itemMark().MatchString(line):
 		r.flush()
-		r.open = itemMark.ReplaceAllString(line, "")
+		r.open = itemMark().ReplaceAllString(line, "")
 	default:
 		r.join(strings.TrimSpace(line))
 	}

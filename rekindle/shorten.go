@@ -1,7 +1,6 @@
 package rekindle
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,13 +9,13 @@ import (
 )
 
 // openings are words that people begin a sentence with and do not mean.
-var openings = regexp.MustCompile(`^(?i:(?:(?:oh|ah|wow|whoa|haha|lol|yeah|yep|yes|yup|well|anyway|hey|hi|hello|ok|okay|sure|thanks|thank you|btw|by the way|actually|honestly|basically|totally|absolutely|definitely|exactly|gosh|cool|nice|great|awesome|so),\s+|(?:so|and|well)\s+)+)`)
+var openings = text.Pattern(`^(?i:(?:(?:oh|ah|wow|whoa|haha|lol|yeah|yep|yes|yup|well|anyway|hey|hi|hello|ok|okay|sure|thanks|thank you|btw|by the way|actually|honestly|basically|totally|absolutely|definitely|exactly|gosh|cool|nice|great|awesome|so),\s+|(?:so|and|well)\s+)+)`)
 
 // openers are the words that openings begin with: most sentences begin with none.
 var openers = listed("openers")
 
 // parenthesis is an aside.
-var parenthesis = regexp.MustCompile(`\s*(?:\([^()]*\)|（[^（）]*）)`)
+var parenthesis = text.Pattern(`\s*(?:\([^()]*\)|（[^（）]*）)`)
 
 // opened drops such words, behind the label as well if the sentence is the first
 // of its block.
@@ -29,10 +28,10 @@ func (s *Summarizer) opened(part string, first bool) string {
 	}
 	rest := strings.TrimSpace(part[len(label):])
 	word, _, _ := strings.Cut(rest, " ")
-	if !openers.has(strings.ToLower(strings.TrimRight(word, ","))) {
+	if !openers().has(strings.ToLower(strings.TrimRight(word, ","))) {
 		return strings.TrimSpace(part)
 	}
-	short := openings.ReplaceAllString(rest, "")
+	short := openings().ReplaceAllString(rest, "")
 	if short == "" || short == rest {
 		return strings.TrimSpace(part)
 	}
@@ -50,12 +49,12 @@ func capitalized(s string) string {
 func (s *Summarizer) shortened(d *document, one *sentence, room int) *sentence {
 	short := one.text
 	if strings.ContainsAny(short, "(（") {
-		short = clean(parenthesis.ReplaceAllString(short, ""))
+		short = clean(parenthesis().ReplaceAllString(short, ""))
 	}
 	if strings.Trim(short, ".!? ") == "" {
 		short = one.text
 	}
-	for _, words := range []list{colours, articles} {
+	for _, words := range []list{colours(), articles()} {
 		if utf8.RuneCountInString(short) > room {
 			short = without(short, words)
 		}

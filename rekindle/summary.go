@@ -36,7 +36,7 @@ type Summarizer struct {
 // NewSummarizer returns a Summarizer whose terms are those of a, which should be
 // the analyzer that searches use.
 func NewSummarizer(a *analysis.Analyzer) *Summarizer {
-	return &Summarizer{analyzer: a, common: listed("common")}
+	return &Summarizer{analyzer: a, common: listOf("common")}
 }
 
 // Summary returns one sentence of the text, within [Bound] and without markup,
@@ -151,7 +151,7 @@ func (d *document) standing(i int) float64 {
 		f *= factorColon
 	}
 	word, _, _ := strings.Cut(one.text, " ")
-	if pronouns.has(strings.ToLower(word)) {
+	if pronouns().has(strings.ToLower(word)) {
 		f *= factorPronoun
 	}
 	return f

@@ -120,7 +120,7 @@ func (s *Summarizer) labelOf(b block) string {
 	}
 	words := strings.Fields(label)
 	if len(words) == 0 || len(words) > 3 || len(words) == 1 &&
-		(s.common.has(strings.ToLower(label)) || labels.has(strings.ToLower(label))) {
+		(s.common.has(strings.ToLower(label)) || labels().has(strings.ToLower(label))) {
 		return ""
 	}
 	for _, w := range words {

@@ -74,8 +74,8 @@ func mark(us []unit, line string) {
 	for i := range us {
 		pause := i > 0 && strings.ContainsRune(",;:)—–，、；：）。", lastRune(line[us[i-1].start:us[i-1].end]))
 		word := strings.ToLower(line[us[i].start:us[i].end])
-		link := links.has(word)
-		us[i].dangles = dangling.has(word)
+		link := links().has(word)
+		us[i].dangles = dangling().has(word)
 		if i > 0 {
 			us[i].negations = us[i-1].negations
 			us[i].turned = us[i-1].turned || negated
@@ -96,7 +96,7 @@ func mark(us []unit, line string) {
 // negation reports a word without which the rest says the opposite.
 func negation(word string) bool {
 	word = strings.ReplaceAll(strings.Trim(word, ".,;:!?\"()"), "’", "'")
-	return strings.HasSuffix(word, "n't") || negations.has(word) || text.IsWide(firstRune(word)) &&
+	return strings.HasSuffix(word, "n't") || negations().has(word) || text.IsWide(firstRune(word)) &&
 		strings.ContainsAny(word, "不没沒無无非未别別")
 }
 

@@ -40,6 +40,8 @@ type (
 	Beside = table.Beside
 	// Match is one memory that matched.
 	Match = table.Match
+	// A Selection is a condition whose memories a store keeps a list of.
+	Selection = table.Selection
 	// Counts reports how many live memories there are.
 	Counts = table.Counts
 	// NormalizedText is a text less what does not tell it from another.
@@ -307,3 +309,6 @@ func LastOpened(r *Row) time.Time { return table.LastOpened(r) }
 
 // OtherText returns what searches look into of a warm memory beside its content.
 func OtherText(r *Row) string { return table.OtherText(r) }
+
+// NewSelection returns the selection of the memories that which reports. It looks at the row's document alone.
+func NewSelection(which func(*Row) bool) *Selection { return table.NewSelection(which) }

@@ -72,12 +72,34 @@ func indexedRelations(t rapid.TB, m *table.MemorySet) []string {
 	return in
 }
 
+// selectedOf are the memories of a selection, and those of all rows that it has.
+func selectedOf(m *table.MemorySet, s *table.Selection, which func(*table.Row) bool) (got, want []memory.ID) {
+	projects := map[string]bool{"": true}
+	for r := range m.Rows() {
+		projects[r.Project()] = true
+		if which(r) {
+			want = append(want, r.ID())
+		}
+	}
+	for p := range projects {
+		for _, r := range m.Selected(s, p) {
+			if r.Project() == p {
+				got = append(got, r.ID())
+			}
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	return got, want
+}
+
 // Whatever happens to the memories, here or on other devices, the relations that the
-// index has are those of all rows.
+// index has are those of all rows, and a selection has the rows that it should.
 func TestRelationsAreThoseOfAllRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newFleet(t)
 		defer w.close()
+		relating := table.NewSelection((*table.Row).MayRelate)
 		for range 25 {
 			d := w.any("whose")
 			switch rapid.IntRange(0, 6).Draw(t, "what") {
@@ -93,6 +115,9 @@ func TestRelationsAreThoseOfAllRows(t *testing.T) {
 			for i, d := range w.devices {
 				if got, want := indexedRelations(t, &d.MemorySet), scannedRelations(&d.MemorySet); !slices.Equal(got, want) {
 					t.Fatalf("device %d has the relations\n%q, want\n%q", i, got, want)
+				}
+				if got, want := selectedOf(&d.MemorySet, relating, (*table.Row).MayRelate); !slices.Equal(got, want) {
+					t.Fatalf("device %d selects\n%q, want\n%q", i, got, want)
 				}
 			}
 		}

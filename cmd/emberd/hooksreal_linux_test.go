@@ -95,6 +95,9 @@ func TestClientHooks(t *testing.T) {
 			h := &hookTest{hookAgent: a, exe: exe, daemon: serveOutside(t, exe, "--set", "hooks.recall=on")}
 			h.run = clientRun{client: &c, home: filepath.Join(t.TempDir(), "orion")}
 			h.install(t)
+			if a.name == "codex" {
+				h.isUntrusted(t)
+			}
 			h.sessions(t)
 			h.compare(t)
 		})
@@ -121,6 +124,17 @@ func (h *hookTest) install(t *testing.T) {
 	cmd.Dir, cmd.Env = h.run.home, h.run.environ(h.run.words("", nil))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// isUntrusted runs emberd doctor, which asks the agent whether it skips the hooks, as it does before somebody trusts them.
+func (h *hookTest) isUntrusted(t *testing.T) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), h.exe, "--home", h.daemon, "doctor")
+	cmd.Dir, cmd.Env = h.run.home, append(h.run.environ(h.run.words("", nil)),
+		"PATH="+filepath.Dir(h.run.program(t))+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	if out, _ := cmd.CombinedOutput(); !strings.Contains(string(out), "Codex skips the hooks of emberd at ") {
+		t.Errorf("emberd doctor tells\n%s\nwant that Codex skips the hooks", out)
 	}
 }
 

@@ -71,7 +71,7 @@ func (e *Admin) Status(context.Context, *op.StatusRequest) (*op.StatusResult, er
 		res.Warnings = append(res.Warnings, e.Semantic.Meaning.Warnings()...)
 	}
 	if res.Author = e.Lifecycle.Author.Status(); res.Author != nil {
-		res.Author.Cleanup = e.Opt.Cleanup.Ask != nil
+		res.Author.Cleanup, res.Author.Sessions = e.Opt.Cleanup.Ask != nil, e.Opt.Hooks.Ask != nil
 	}
 	res.Warnings = append(res.Warnings, lifecycle.AuthorWarnings(res.Author)...)
 	res.Warnings = append(res.Warnings, e.foreignWarnings()...)

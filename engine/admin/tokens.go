@@ -3,13 +3,13 @@ package admin
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"emberd/internal/access"
+	"emberd/internal/text"
 	"emberd/internal/when"
 	"emberd/memory"
 	"emberd/op"
@@ -145,7 +145,7 @@ func inField(err error, field string) error {
 }
 
 // span matches the lifetime of a token.
-var span = regexp.MustCompile(`^([0-9]{1,4})([hdw])$`)
+var span = text.Pattern(`^([0-9]{1,4})([hdw])$`)
 
 // units are the units of spans. There is no m, which could be minutes or months. A day has 24
 // hours: a token need not expire at the same time of day.
@@ -158,7 +158,7 @@ func Expiry(text string, now time.Time) (time.Time, error) {
 	if text == "" || text == "never" {
 		return time.Time{}, nil
 	}
-	if m := span.FindStringSubmatch(text); m != nil {
+	if m := span().FindStringSubmatch(text); m != nil {
 		n, _ := strconv.Atoi(m[1]) // four digits
 		return now.Add(time.Duration(n) * units[m[2]]), nil
 	}

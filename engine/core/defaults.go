@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"time"
 
 	"emberd/internal/cleanup"
@@ -12,6 +11,7 @@ import (
 	"emberd/internal/cleanup/runstore"
 	"emberd/internal/dedupe"
 	"emberd/internal/durable"
+	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
@@ -31,12 +31,12 @@ type Author struct {
 }
 
 // autoBackup matches the names of automatic backups.
-var autoBackup = regexp.MustCompile(`^auto-(\d{8}T\d{6}\.\d{3}Z)-[0-9a-z]{8}\.tar\.gz$`)
+var autoBackup = text.Pattern(`^auto-(\d{8}T\d{6}\.\d{3}Z)-[0-9a-z]{8}\.tar\.gz$`)
 
 // AutoBackup reports whether a file of the backup folder has the name of an automatic backup, and when that
 // was made. The daemon removes such files again; backups with any other name stay.
 func AutoBackup(base string) (made time.Time, ok bool) {
-	m := autoBackup.FindStringSubmatch(base)
+	m := autoBackup().FindStringSubmatch(base)
 	if m == nil {
 		return time.Time{}, false
 	}

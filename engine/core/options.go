@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"log/slog"
 	"math"
 	"time"
@@ -206,6 +207,8 @@ type SessionHooks struct {
 	// StartTokens and PromptTokens bound what a model is told.
 	StartTokens, PromptTokens int
 	Off                       []string // projects without hooks
+	// Ask has a language model choose among the sentences of a turn as well; nil for none.
+	Ask func(ctx context.Context, system, user string, tokens int) (string, error)
 }
 
 // DefaultOptions returns the default of every setting but the folders.

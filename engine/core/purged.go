@@ -3,9 +3,9 @@ package core
 import (
 	"encoding/json"
 	"path/filepath"
-	"regexp"
 
 	"emberd/internal/durable"
+	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/stm"
 )
@@ -15,7 +15,7 @@ import (
 const purgedFile = "purged.json"
 
 // purgedEntry is one of them, in a file that is no JSON any more.
-var purgedEntry = regexp.MustCompile(`"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})":"([^"]*)"`)
+var purgedEntry = text.Pattern(`"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})":"([^"]*)"`)
 
 // AddPurged joins known purges with those in the state folder: both have all of them then. A damaged file is
 // kept with the damaged ones, and a new one has what can be read of it.
@@ -66,7 +66,7 @@ func parsePurged(data []byte) (stored stm.Purges, sound bool) {
 	sound = json.Unmarshal(data, &texts) == nil && texts != nil
 	if !sound {
 		texts = map[string]string{}
-		for _, m := range purgedEntry.FindAllSubmatch(data, -1) {
+		for _, m := range purgedEntry().FindAllSubmatch(data, -1) {
 			texts[string(m[1])] = string(m[2])
 		}
 	}

@@ -2,7 +2,6 @@ package notes
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -63,22 +62,22 @@ func hasWord(s string) bool {
 
 // Markdown that a title leaves out.
 var (
-	lineMarks = regexp.MustCompile("^(?:\\s|#{1,6}\\s|>|[-*+]\\s|\\d{1,9}[.)]\\s|\\[[ xX]\\]\\s|`{3,}|~{3,})*")
-	aliased   = regexp.MustCompile(`!?\[\[[^\[\]|]*\|([^\[\]]*)\]\]`)
-	linked    = regexp.MustCompile(`!?\[([^\[\]]*)\]\([^()]*\)`)
-	emphasis  = regexp.MustCompile("\\*+|~~|==|`+|\\b__|__\\b")
+	lineMarks = text.Pattern("^(?:\\s|#{1,6}\\s|>|[-*+]\\s|\\d{1,9}[.)]\\s|\\[[ xX]\\]\\s|`{3,}|~{3,})*")
+	aliased   = text.Pattern(`!?\[\[[^\[\]|]*\|([^\[\]]*)\]\]`)
+	linked    = text.Pattern(`!?\[([^\[\]]*)\]\([^()]*\)`)
+	emphasis  = text.Pattern("\\*+|~~|==|`+|\\b__|__\\b")
 )
 
 // plainLine removes Markdown. It runs an expression only if the line has its characters,
 // because a line may have many thousand words.
 func plainLine(line string) string {
-	line = lineMarks.ReplaceAllString(line, "")
+	line = lineMarks().ReplaceAllString(line, "")
 	if strings.Contains(line, "[") {
-		line = aliased.ReplaceAllString(line, "$1")
-		line = linked.ReplaceAllString(line, "$1")
+		line = aliased().ReplaceAllString(line, "$1")
+		line = linked().ReplaceAllString(line, "$1")
 	}
 	if strings.ContainsAny(line, "*~=`_") {
-		line = emphasis.ReplaceAllString(line, "")
+		line = emphasis().ReplaceAllString(line, "")
 	}
 	return strings.TrimSpace(line)
 }

@@ -6,11 +6,11 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"emberd/engine/core"
+	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/vault"
@@ -264,7 +264,7 @@ func opens(body []byte) bool {
 }
 
 // propertyName matches the properties that a caller may set.
-var propertyName = regexp.MustCompile(`^\p{L}[\p{L}\p{N}_ -]{0,59}$`)
+var propertyName = text.Pattern(`^\p{L}[\p{L}\p{N}_ -]{0,59}$`)
 
 // propertiesOf returns the properties that a request sets, sorted.
 func propertiesOf(req *op.NoteEditRequest) (fields []frontmatter.Field, err error) {
@@ -288,7 +288,7 @@ func checkProperty(key string) *memory.Error {
 	case isReserved(key):
 		return memory.Errorf(memory.Invalid, "invalid property %.80q; %s and %s are emberd's own", key, idKey,
 			vault.ListKey)
-	case !propertyName.MatchString(key) || strings.TrimSpace(key) != key:
+	case !propertyName().MatchString(key) || strings.TrimSpace(key) != key:
 		return memory.Errorf(memory.Invalid,
 			"invalid property %.80q; begin with a letter, use letters, digits, spaces, - and _, at most 60 in all", key)
 	case frontmatter.Ambiguous(key):

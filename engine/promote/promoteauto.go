@@ -22,7 +22,7 @@ type Candidate struct {
 
 // Promotable returns the memories that meet the promotion criteria of rule, highest score
 // first. It leaves out memories whose text is in a note, memories whose promotion was undone
-// or is queued, unconfirmed memories, and superseded ones. held are those whose text has
+// or is queued, unconfirmed memories, those on probation, and superseded ones. held are those whose text has
 // deceptive characters.
 func (e *Promote) Promotable(now time.Time, rule decay.Promotion) (all []Candidate, held []op.Skipped) {
 	waiting := make(map[memory.ID]bool)
@@ -36,7 +36,7 @@ func (e *Promote) Promotable(now time.Time, rule decay.Promotion) (all []Candida
 		}
 		score := e.Score(r, now)
 		switch due := rule.Due(score, int(r.UseCount()), r.CreatedAt(), now, false) != ""; {
-		case !due || core.DataOnly(r):
+		case !due || core.DataOnly(r) || core.OnProbation(r):
 		case core.DeceptiveReason(r.Content()) != "":
 			held = append(held, op.Skipped{ID: r.ID(),
 				Reason: core.DeceptiveReason(r.Content()) +

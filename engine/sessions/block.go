@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -98,11 +97,11 @@ func line(m *memory.Memory) string {
 }
 
 // marks are the tags that end a block for the model, or for what reads transcripts, or stand for who speaks.
-var marks = regexp.MustCompile(`(?i)<(/?\s*(?:` + strings.Join([]string{"emberd-memory", "private", "hook_", "system",
+var marks = text.Pattern(`(?i)<(/?\s*(?:` + strings.Join([]string{"emberd-memory", "private", "hook_", "system",
 	"untrusted_", "session_context", "user", "human", "assistant"}, "|") + `))`)
 
 // inert returns a text on one line without such tags: their bracket is another character.
-func inert(text string) string { return marks.ReplaceAllString(answer.OneLine(text), "‹$1") }
+func inert(text string) string { return marks().ReplaceAllString(answer.OneLine(text), "‹$1") }
 
 // digest returns what tells two blocks apart.
 func (b *block) digest() string {

@@ -4,13 +4,11 @@
 // Guarantees: a memory that a session was shown is not shown to it again before the agent shortened what it
 // remembers. Being shown counts as no use; an answer that uses a memory does. What is kept counts as the words of an
 // agent, whatever the hook says about who typed it, and can be taken back for a whole session. Prompts and answers
-// are not stored.
+// are not stored. The end of a turn is answered when what was read and kept of it is on the disk; what a session was
+// told is written after the answer, so that a crash may have it told once more. No session waits for another's file.
 package sessions
 
 import (
-	"path/filepath"
-	"sync"
-
 	"emberd/engine/core"
 	"emberd/engine/history"
 	"emberd/engine/learn"
@@ -29,16 +27,4 @@ type Sessions struct {
 	Memories *memories.Memories
 	Recall   *recall.Guard
 	Search   *search.Search
-}
-
-// State is what all views share: the records of sessions, each in a file.
-type State struct {
-	dir  string
-	mu   sync.Mutex         // guards what follows, and the files
-	open map[string]*record // those of late, by the name of the file
-}
-
-// NewState returns the state for the settings.
-func NewState(opt *core.Options) State {
-	return State{dir: filepath.Join(opt.State, "sessions"), open: map[string]*record{}}
 }

@@ -20,8 +20,6 @@ func (e *Sessions) List(_ context.Context, req *op.SessionListRequest) (*op.Sess
 	if err := memory.CheckRange("days", float64(days), 1, maxDays); err != nil {
 		return nil, err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	all, err := e.all()
 	if err != nil {
 		return nil, err
@@ -36,7 +34,8 @@ func (e *Sessions) List(_ context.Context, req *op.SessionListRequest) (*op.Sess
 		return res, nil
 	}
 	since := e.Opt.Now().Add(-time.Duration(days) * 24 * time.Hour)
-	for _, r := range all {
+	for i := range all {
+		r := &all[i].record
 		if r.Last.After(since) && (req.Project == "" || r.Project == req.Project) {
 			res.Sessions = append(res.Sessions, e.shown(r))
 		}
@@ -85,8 +84,6 @@ func (e *Sessions) Forget(ctx context.Context, req *op.SessionForgetRequest) (*o
 }
 
 func (e *Sessions) sessionOf(id string) (op.Session, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	all, err := e.all()
 	if err != nil {
 		return op.Session{}, err

@@ -66,27 +66,30 @@ func (e *Sessions) prompt(ctx context.Context, req *op.HookRequest) (*op.HookRes
 		res.Text = out
 		e.Recall.Remember(&op.ListResult{Memories: shown})
 	}
-	return res, e.use(req, func(r *record) (bool, error) {
+	return res, e.use(req, func(r *record) (save, error) {
 		r.Answered++
 		r.tell(shown, 0)
 		if on {
 			r.Tokens += op.Tokens(out)
 		}
-		return true, nil
+		return later, nil
 	})
 }
 
 // asked counts a prompt, and reports whether it asks for anything.
 func (e *Sessions) asked(req *op.HookRequest) (told []memory.ID, asks bool, err error) {
 	prompt := strings.TrimSpace(req.Prompt)
-	err = e.use(req, func(r *record) (bool, error) {
+	err = e.use(req, func(r *record) (save, error) {
 		if r.repeated("prompt "+prompt, e.Opt.Now()) {
-			return false, nil
+			return nothing, nil
 		}
 		r.Prompts++
 		asks = e.Opt.Hooks.Recall != RecallOff && !strings.HasPrefix(prompt, "/")
 		told = slices.Clone(r.Told)
-		return r.Prompts == 1, nil
+		if r.Prompts == 1 {
+			return later, nil
+		}
+		return nothing, nil
 	})
 	return told, asks, err
 }
@@ -158,7 +161,7 @@ const (
 )
 
 func (e *Sessions) newGate(req *op.HookRequest, terms []analysis.Term) *gate {
-	g := &gate{e: e, surface: map[string]string{}, known: map[string]rarity{}}
+	g := &gate{e: e, surface: map[string]string{}}
 	g.accept = func(r *stm.Row) bool { return r.Project() == req.Project || r.Project() == "" }
 	for _, t := range terms {
 		g.surface[t.Text] = req.Prompt[t.Start:t.End]
@@ -197,6 +200,12 @@ func shared(all []op.TermExplain) (terms []string) {
 }
 
 func (g *gate) rarity(term string) rarity {
+	if g.known == nil {
+		g.known = map[string]rarity{}
+		for _, t := range g.e.Text.Terms(orderWords) {
+			g.known[t.Text] = common
+		}
+	}
 	if r, known := g.known[term]; known {
 		return r
 	}
@@ -210,12 +219,20 @@ func (g *gate) rarity(term string) rarity {
 	return r
 }
 
+// orderWords are what orders to a coding agent are made of. They say nothing of a project, whatever its memories have.
+const orderWords = `fix test run commit push pull merge rebase build compile refactor rename move add remove delete
+	update upgrade install write rewrite read check review explain show tell find search look open close start stop
+	restart make try change clean format lint fail pass error bug issue crash warning function method class variable
+	file folder line code comment docstring readme document import log diff branch request server page work happen use
+	set need help`
+
 // byProject judges a term by the share of the project's memories that have it.
 func (g *gate) byProject(term, word string) rarity {
 	if place := staticmodel.Default().Place(strings.ToLower(word)); place >= 0 && place < everyday {
 		return common
 	}
-	found := g.e.Stm.Search(stm.Query{Terms: []words.QueryTerm{{Term: term, Weight: 1}}, Accept: g.accept, Limit: 1})
+	found := g.e.Stm.Search(stm.Query{Terms: []words.QueryTerm{{Term: term, Weight: 1}}, Accept: g.accept,
+		Enough: int(informativeShare*float64(g.of)) + 1})
 	switch share := float64(found.Total) / float64(g.of); {
 	case share <= rareShare:
 		return rare

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ import (
 // The bounds of what is known about sessions.
 const (
 	maxOpen     = 64      // records in memory
+	spareOpen   = 16      // more of them, before those that rest are dropped
 	maxRecords  = 1000    // files
 	maxSeen     = 10_000  // messages of a session whose sentences were judged
 	maxFile     = 4 << 20 // bytes
@@ -42,8 +44,6 @@ type record struct {
 	// Asked is the digest of the last prompt, and AskedAt when it came.
 	Asked   string    `json:"asked,omitempty"`
 	AskedAt time.Time `json:"asked_at,omitzero"`
-
-	file string
 }
 
 // errBroken says of a record that it is none, as after a fault of the disk. What was shown in the session is forgotten.
@@ -55,132 +55,120 @@ func digest(texts ...string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// use calls fn with the record of a session, which fn may change, and writes the record if fn says so. Other
-// sessions wait.
-func (e *Sessions) use(req *op.HookRequest, fn func(*record) (write bool, err error)) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	r, err := e.recordOf(req)
-	if err != nil {
-		return err
-	}
-	r.Last = e.Opt.Now()
-	write, err := fn(r)
-	if err != nil || !write {
-		return err
-	}
-	return e.write(r)
-}
-
-// recordOf returns the record of a session, a new one for a new session. The caller holds the lock.
-func (e *Sessions) recordOf(req *op.HookRequest) (*record, error) {
-	name := digest(req.Agent, req.Session) + ".json"
-	if r := e.open[name]; r != nil {
-		return r, nil
-	}
-	r, err := e.read(name)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errBroken) {
-		r = &record{Session: op.Session{ID: req.Session, Agent: req.Agent, Project: req.Project,
-			Started: e.began(req)}, Folder: req.Folder, file: name}
-	} else if err != nil {
-		return nil, err
-	}
-	e.remember(r)
-	return r, nil
-}
-
-// began returns when a session began: with its first message, where a whole one is told of.
-func (e *Sessions) began(req *op.HookRequest) time.Time {
-	if req.Whole && len(req.Messages) > 0 && !req.Messages[0].At.IsZero() {
-		return req.Messages[0].At
-	}
-	return e.Opt.Now()
-}
-
-// remember keeps a record in memory, in place of the one that rests longest if there are too many.
-func (e *Sessions) remember(r *record) {
-	e.open[r.file] = r
-	if len(e.open) <= maxOpen {
-		return
-	}
-	oldest := r
-	for _, other := range e.open {
-		if other.Last.Before(oldest.Last) {
-			oldest = other
-		}
-	}
-	delete(e.open, oldest.file)
-}
-
-func (e *Sessions) read(name string) (*record, error) {
-	raw, err := durable.ReadAtMost(e.Opt.FS, filepath.Join(e.dir, name), maxFile)
+func (e *Sessions) read(file string) (*record, error) {
+	raw, err := durable.ReadAtMost(e.Opt.FS, filepath.Join(e.dir, file), maxFile)
 	if err != nil {
 		return nil, err
 	}
-	r := &record{file: name}
+	r := &record{}
 	if err := json.Unmarshal(raw, r); err != nil || r.ID == "" {
-		return nil, fmt.Errorf("%w: %s: %w", errBroken, name, err)
+		return nil, fmt.Errorf("%w: %s: %w", errBroken, file, err)
 	}
 	return r, nil
 }
 
-func (e *Sessions) write(r *record) error {
+func (e *Sessions) write(file string, raw []byte) error {
 	if err := durable.MkdirAll(e.Opt.FS, e.dir); err != nil {
 		return err
 	}
-	raw, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	return durable.ReplaceUnlisted(e.Opt.FS, filepath.Join(e.dir, r.file), raw)
+	return durable.ReplaceUnlisted(e.Opt.FS, filepath.Join(e.dir, file), raw)
 }
 
-// all returns the records of all sessions, newest first, and removes those beyond what is kept. The caller holds
-// the lock.
-func (e *Sessions) all() ([]*record, error) {
+// filed is a copy of a record, and its file.
+type filed struct {
+	record
+	file string
+}
+
+// all returns copies of the records of all sessions, newest first, and removes those beyond what is kept.
+func (e *Sessions) all() ([]filed, error) {
+	files, err := e.files()
+	if err != nil {
+		return nil, err
+	}
+	var all []filed
+	for _, file := range files {
+		r, err := e.copied(file)
+		if errors.Is(err, errBroken) || errors.Is(err, fs.ErrNotExist) {
+			continue // the next event of the session replaces it
+		} else if err != nil {
+			return nil, err
+		}
+		all = append(all, filed{r, file})
+	}
+	slices.SortFunc(all, func(a, b filed) int { return b.Last.Compare(a.Last) })
+	return e.trim(all)
+}
+
+// files returns the names of the files of all sessions, written or not.
+func (e *Sessions) files() ([]string, error) {
+	e.mu.Lock()
+	names := slices.Collect(maps.Keys(e.open))
+	e.mu.Unlock()
 	entries, err := e.Opt.FS.ReadDir(e.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	var all []*record
 	for _, entry := range entries {
-		if filepath.Ext(entry.Name()) != ".json" {
-			continue
+		if filepath.Ext(entry.Name()) == ".json" {
+			names = append(names, entry.Name())
 		}
-		r := e.open[entry.Name()]
-		if r == nil {
-			if r, err = e.read(entry.Name()); errors.Is(err, errBroken) {
-				continue // the next event of the session replaces it
-			} else if err != nil {
-				return nil, err
-			}
-		}
-		all = append(all, r)
 	}
-	slices.SortFunc(all, func(a, b *record) int { return b.Last.Compare(a.Last) })
-	return e.trim(all)
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }
 
-// trim removes records that are too old or too many from sorted ones.
-func (e *Sessions) trim(all []*record) ([]*record, error) {
+// copied returns a copy of the record in memory, else of that in the file.
+func (e *Sessions) copied(file string) (record, error) {
+	e.mu.Lock()
+	s := e.open[file]
+	e.mu.Unlock()
+	if s != nil && s.loaded() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return *s.record, nil
+	}
+	r, err := e.read(file)
+	if err != nil {
+		return record{}, err
+	}
+	return *r, nil
+}
+
+// trim removes records that are too old or too many from sorted ones, but not those in use.
+func (e *Sessions) trim(all []filed) ([]filed, error) {
 	kept := all[:min(len(all), maxRecords)]
 	for len(kept) > 0 && e.Opt.Now().Sub(kept[len(kept)-1].Last) > keepRecords {
 		kept = kept[:len(kept)-1]
 	}
 	for _, r := range all[len(kept):] {
-		delete(e.open, r.file)
-		if err := e.Opt.FS.Remove(filepath.Join(e.dir, r.file)); err != nil {
+		if err := e.remove(r.file); err != nil {
 			return nil, err
 		}
 	}
 	return kept, nil
 }
 
+// remove removes the record of a session unless it is in use.
+func (e *Sessions) remove(file string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if s := e.open[file]; s != nil && (s.users > 0 || s.unsaved) {
+		return nil
+	}
+	delete(e.open, file)
+	if err := e.Opt.FS.Remove(filepath.Join(e.dir, file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // find returns the record of the session with an ID or the beginning of one.
-func find(all []*record, id string) (*record, error) {
+func find(all []filed, id string) (*record, error) {
 	const least = 4
 	var found []*record
-	for _, r := range all {
+	for i := range all {
+		r := &all[i].record
 		if r.ID == id {
 			return r, nil
 		}

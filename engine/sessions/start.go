@@ -1,13 +1,13 @@
 package sessions
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strconv"
 
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -38,9 +38,9 @@ func (e *Sessions) start(ctx context.Context, req *op.HookRequest) (*op.HookResu
 	}
 	res := &op.HookResult{}
 	var shown []op.Memory
-	err = e.use(req, func(r *record) (bool, error) {
+	err = e.use(req, func(r *record) (save, error) {
 		if r.repeated("start "+req.Source, e.Opt.Now()) {
-			return false, nil
+			return nothing, nil
 		}
 		if req.Source != op.StartResume {
 			r.Told, r.Pending = nil, nil
@@ -50,11 +50,11 @@ func (e *Sessions) start(ctx context.Context, req *op.HookRequest) (*op.HookResu
 		}
 		before := r.Block
 		if r.Block = b.digest(); req.Source == op.StartResume && r.Block == before {
-			return true, nil
+			return later, nil
 		}
 		res.Text, shown = b.text(e.Opt.Hooks.StartTokens)
 		r.tell(shown, op.Tokens(res.Text))
-		return true, nil
+		return later, nil
 	})
 	if err == nil {
 		e.Recall.Remember(&op.ListResult{Memories: shown})
@@ -89,7 +89,7 @@ func (e *Sessions) startBlock(req *op.HookRequest) (*block, error) {
 	b.add("Core memories:", f.core, e.Opt.Hooks.StartTokens*coreShare/9)
 	b.add("Known of the project:", f.project, e.Opt.Hooks.StartTokens*2*coreShare/9)
 	b.addConflicts(f.disputed)
-	b.add("Still open:", f.threads[:min(len(f.threads), maxThreads)], e.Opt.Hooks.StartTokens)
+	b.add("Still open:", f.threads, e.Opt.Hooks.StartTokens)
 	return b, b.err
 }
 
@@ -99,39 +99,47 @@ type found struct {
 	disputed               []memory.Relation
 }
 
-// gather looks at every memory of the project and at core memories, in time in proportion to their number.
+// gather looks at the memories of the project and of none that may be told, in time in proportion to their number.
 func (e *Sessions) gather(project string) (f found) {
-	for r := range e.Stm.Rows() {
-		if r.Project() != project && r.Project() != "" {
-			continue
+	rows, open := e.Stm.Selected(e.tellable, project), map[[16]byte]bool{}
+	if project != "" {
+		rows = append(rows, e.Stm.Selected(e.tellable, "")...)
+	}
+	for _, r := range e.Stm.Selected(e.threads, project) {
+		if open[r.Key] = true; !r.Stage().Cold() && !r.Core() {
+			f.threads = append(f.threads, r)
 		}
+	}
+	for _, r := range rows {
 		if !r.Stage().Cold() {
-			e.place(&f, r, project)
+			f.place(r, project, open)
 		}
 		if (r.Core() || r.Project() == project && project != "") && r.MayRelate() {
 			f.disputed = append(f.disputed, e.disputes(r)...)
 		}
 	}
-	e.best(f.core)
-	e.best(f.project)
-	e.best(f.threads)
-	f.project = f.project[:min(len(f.project), maxOfProject)]
+	f.core = e.best(f.core, len(f.core))
+	f.project = e.best(f.project, maxOfProject)
+	f.threads = e.best(f.threads, maxThreads)
 	return f
 }
 
-// place adds a memory to where it is told. What only a tool or the web said is told nowhere.
-func (e *Sessions) place(f *found, r *stm.Row, project string) {
-	var to *[]*stm.Row
+// isTellable reports whether a memory may be told in some session at its start, beside those that are still open.
+func isTellable(r *stm.Row) bool {
+	return r.Core() || slices.ContainsFunc(notable(), r.HasTag) || isImportant(r) || r.MayRelate()
+}
+
+// isThread reports whether a memory says what is still open.
+func isThread(r *stm.Row) bool { return r.Section() == threads }
+
+// place adds a memory to where it may be told, unless it is among what is still open.
+func (f *found) place(r *stm.Row, project string, open map[[16]byte]bool) {
 	switch {
 	case r.Core():
-		to = &f.core
-	case r.Project() == project && r.Section() == threads:
-		to = &f.threads
+		f.core = append(f.core, r)
+	case open[r.Key]:
 	case tellsOfProject(r, project):
-		to = &f.project
-	}
-	if to != nil && !e.Superseded(r) && !dataOnly(r) {
-		*to = append(*to, r)
+		f.project = append(f.project, r)
 	}
 }
 
@@ -150,22 +158,47 @@ func tellsOfProject(r *stm.Row, project string) bool {
 	if is || r.Project() != project || project == "" {
 		return is
 	}
-	importance, err := strconv.ParseFloat(string(r.Value("importance")), 64)
-	return err == nil && importance > leastImportance && !OnProbation(r)
+	return isImportant(r) && !core.OnProbation(r)
 }
 
-// best sorts memories by tags and by their score: how much, and how lately, they were used.
-func (e *Sessions) best(rows []*stm.Row) {
-	now := e.Opt.Now()
-	rank := make(map[*stm.Row]float64, len(rows))
-	for _, r := range rows {
-		if rank[r] = e.Score(r, now); slices.ContainsFunc(notable(), r.HasTag) {
-			rank[r]++
+func isImportant(r *stm.Row) bool {
+	importance, err := strconv.ParseFloat(string(r.Value("importance")), 64)
+	return err == nil && importance > leastImportance
+}
+
+// best returns the first memories by tags and by their score: how much, and how lately, they were used. What is
+// superseded, or only a tool or the web said, is told nowhere.
+func (e *Sessions) best(rows []*stm.Row, most int) (told []*stm.Row) {
+	for _, r := range e.ranked(rows) {
+		if len(told) == most {
+			break
+		}
+		if !e.Superseded(r.row) && !dataOnly(r.row) {
+			told = append(told, r.row)
 		}
 	}
-	slices.SortFunc(rows, func(a, b *stm.Row) int {
-		return cmp.Or(cmp.Compare(rank[b], rank[a]), b.CompareID(a))
+	return told
+}
+
+// rankedRow is a memory and what the order is by.
+type rankedRow struct {
+	row  *stm.Row
+	rank float64
+}
+
+func (e *Sessions) ranked(rows []*stm.Row) []rankedRow {
+	now := e.Opt.Now()
+	all := make([]rankedRow, len(rows))
+	for i, r := range rows {
+		all[i] = rankedRow{r, e.Score(r, now)}
+		if slices.ContainsFunc(notable(), r.HasTag) {
+			all[i].rank++
+		}
+	}
+	slices.SortFunc(all, func(a, b rankedRow) int {
+		return cmp.Or(cmp.Compare(b.rank, a.rank), b.row.CompareID(a.row))
 	})
+	return all
 }
 
 // disputes returns the contradictions that lead from a memory to another one that counts.
@@ -178,19 +211,6 @@ func (e *Sessions) disputes(r *stm.Row) (all []memory.Relation) {
 	}
 	return all
 }
-
-// OnProbation reports whether a memory was kept by a hook and did not prove useful yet: nobody used, repeated or
-// confirmed it.
-func OnProbation(r *stm.Row) bool {
-	if !bytes.Contains(r.Value("meta"), []byte(`"`+metaCaptured+`"`)) {
-		return false
-	}
-	times, _ := r.Learning()
-	return r.UseCount() == 0 && times <= 1 && !r.Has("confirmed_at")
-}
-
-// metaCaptured is the field of a memory that says by which rule a hook kept it.
-const metaCaptured = "captured"
 
 // addConflicts adds pairs of memories that disagree.
 func (b *block) addConflicts(all []memory.Relation) {

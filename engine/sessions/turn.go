@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"emberd/engine/core"
 	"emberd/engine/learn"
 	"emberd/internal/capture"
 	"emberd/internal/text"
@@ -15,7 +16,7 @@ import (
 )
 
 const (
-	maxKept = 12 // memories of a session
+	maxKept = capture.MaxSession // memories of a session
 	// probationStrength is the strength of what a hook kept: its score is half that of what somebody saved.
 	probationStrength = 0.5
 	maxQuote          = 1000 // characters
@@ -23,32 +24,34 @@ const (
 
 // turn keeps what is worth it of what was said, and counts what an answer used.
 func (e *Sessions) turn(ctx context.Context, req *op.HookRequest) (*op.HookResult, error) {
-	fresh, room, err := e.unseen(req)
+	before, fresh, room, err := e.unseen(req)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.countUses(ctx, req, fresh); err != nil {
+	used, err := e.countUses(ctx, req, fresh)
+	if err != nil {
 		return nil, err
 	}
 	res := &op.HookResult{}
 	if e.Opt.Hooks.Capture && room > 0 {
-		if err := e.keep(ctx, req, fresh, room, res); err != nil {
+		if err := e.keep(ctx, req, picked(req, before, fresh), room, res); err != nil {
 			return nil, err
 		}
+		e.askModel(ctx, req, fresh)
 	}
 	if req.DryRun {
 		return res, nil
 	}
-	return res, e.use(req, func(r *record) (bool, error) {
-		r.Memories = append(r.Memories, res.Kept...)
-		return true, nil
+	return res, e.use(req, func(r *record) (save, error) {
+		r.Memories, r.Used = append(r.Memories, res.Kept...), r.Used+used
+		return now, nil
 	})
 }
 
-// unseen returns the messages that no event had before, and notes them; and how many memories the session may still
-// leave.
-func (e *Sessions) unseen(req *op.HookRequest) (fresh []op.SessionMessage, room int, err error) {
-	err = e.use(req, func(r *record) (bool, error) {
+// unseen returns the messages that no event had before, and notes them; the answer before them, which leaves nothing
+// itself; and how many memories the session may still leave.
+func (e *Sessions) unseen(req *op.HookRequest) (before, fresh []op.SessionMessage, room int, err error) {
+	err = e.use(req, func(r *record) (save, error) {
 		seen := make(map[string]bool, len(r.Seen))
 		for _, d := range r.Seen {
 			seen[d] = true
@@ -59,7 +62,7 @@ func (e *Sessions) unseen(req *op.HookRequest) (fresh []op.SessionMessage, room 
 				continue
 			}
 			if len(fresh) == 0 && i > 0 && req.Messages[i-1].Final {
-				fresh = append(fresh, req.Messages[i-1]) // what the person answers; it alone leaves nothing
+				before = req.Messages[i-1 : i]
 			}
 			fresh = append(fresh, m)
 			if !req.DryRun {
@@ -68,23 +71,27 @@ func (e *Sessions) unseen(req *op.HookRequest) (fresh []op.SessionMessage, room 
 		}
 		r.Seen = r.Seen[max(0, len(r.Seen)-maxSeen):]
 		room = maxKept - len(r.Memories)
-		return false, nil
+		return nothing, nil
 	})
-	return fresh, room, err
+	return before, fresh, room, err
 }
 
-// keep adds the best sentences of some messages.
-func (e *Sessions) keep(ctx context.Context, req *op.HookRequest, messages []op.SessionMessage, room int,
-	res *op.HookResult) error {
-	pick := capture.Turn
+// picked returns the best sentences of some messages, which follow others.
+func picked(req *op.HookRequest, before, messages []op.SessionMessage) []capture.Kept {
 	if req.Whole {
-		pick = capture.All
+		return capture.All(messages)
 	}
+	return slices.Collect(capture.Turns(before, messages))
+}
+
+// keep adds sentences, at most room of them.
+func (e *Sessions) keep(ctx context.Context, req *op.HookRequest, sentences []capture.Kept, room int,
+	res *op.HookResult) error {
 	learned, err := e.learnedBy(req)
 	if err != nil {
 		return err
 	}
-	for _, k := range pick(messages) {
+	for _, k := range sentences {
 		if k.Credential {
 			res.Refused++
 			continue
@@ -137,11 +144,11 @@ func (e *Sessions) add(ctx context.Context, req *op.HookRequest, k *capture.Kept
 // learnedBy returns the memories that a session left or learned once more.
 func (e *Sessions) learnedBy(req *op.HookRequest) (map[memory.ID]bool, error) {
 	learned := map[memory.ID]bool{}
-	return learned, e.use(req, func(r *record) (bool, error) {
+	return learned, e.use(req, func(r *record) (save, error) {
 		for _, k := range r.Memories {
 			learned[k.ID] = true
 		}
-		return false, nil
+		return nothing, nil
 	})
 }
 
@@ -176,5 +183,5 @@ func tagsOf(k *capture.Kept) []string {
 func describe(s *op.SaveRequest, k *capture.Kept) {
 	s.Importance, s.Strength, s.Core = new(k.Importance), new(probationStrength), false
 	rule, _ := json.Marshal(k.Rule) // a string
-	s.Meta = map[string]json.RawMessage{metaCaptured: rule}
+	s.Meta = map[string]json.RawMessage{core.MetaCaptured: rule}
 }

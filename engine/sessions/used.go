@@ -14,30 +14,40 @@ import (
 // used it.
 const usedWords = 2
 
-// countUses counts a use of each memory that the model was told and that an answer used: it names its ID, or has
-// rare words of it that no prompt has.
-func (e *Sessions) countUses(ctx context.Context, req *op.HookRequest, fresh []op.SessionMessage) error {
+// countUses counts a use of each memory that the model was told and that an answer used, and returns their number: it
+// names its ID, or has rare words of it that no prompt has.
+func (e *Sessions) countUses(ctx context.Context, req *op.HookRequest, fresh []op.SessionMessage) (int, error) {
 	said, asked := e.termsOf(fresh)
 	if len(said.words) == 0 || req.Whole || req.DryRun {
-		return nil
+		return 0, nil
+	}
+	told, err := e.pending(req)
+	if err != nil {
+		return 0, err
 	}
 	var used []string
-	err := e.use(req, func(r *record) (bool, error) {
-		for _, id := range r.Pending {
-			if row, live := e.Stm.Get(id); live && e.uses(said, asked, row, req) {
-				used = append(used, string(id))
-			}
+	for _, id := range told {
+		if row, live := e.Stm.Get(id); live && e.uses(said, asked, row, req) {
+			used = append(used, string(id))
 		}
-		r.Pending, r.Used = nil, r.Used+len(used)
-		return len(used) > 0, nil
+	}
+	if len(used) == 0 || e.Opt.Hooks.Recall == RecallShadow {
+		return len(used), nil
+	}
+	_, err = e.Learn.Observe(ctx, &op.ObserveRequest{IDs: used})
+	if memory.CodeOf(err) == memory.Forbidden { // a token that may only read
+		err = nil
+	}
+	return len(used), err
+}
+
+// pending returns the memories that no answer has had a chance to use, and takes them off the list.
+func (e *Sessions) pending(req *op.HookRequest) (told []memory.ID, err error) {
+	err = e.use(req, func(r *record) (save, error) {
+		told, r.Pending = r.Pending, nil
+		return nothing, nil
 	})
-	if err != nil || len(used) == 0 || e.Opt.Hooks.Recall == RecallShadow {
-		return err
-	}
-	if _, err = e.Learn.Observe(ctx, &op.ObserveRequest{IDs: used}); memory.CodeOf(err) == memory.Forbidden {
-		return nil // a token that may only read
-	}
-	return err
+	return told, err
 }
 
 // spoken are the terms of some texts, and the texts.

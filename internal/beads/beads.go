@@ -6,12 +6,12 @@ package beads
 import (
 	"bytes"
 	"context"
+	"emberd/internal/text"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -97,10 +97,10 @@ func (t *Tracker) Refs(ctx context.Context) (map[string]string, error) {
 	return refs, nil
 }
 
-var id = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+var id = text.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // isID keeps out what bd would take for something else when it is given back.
-func isID(text string) bool { return id.MatchString(text) }
+func isID(text string) bool { return id().MatchString(text) }
 
 // run runs the program with nothing on its standard input, and returns what it wrote.
 func (t *Tracker) run(ctx context.Context, args ...string) ([]byte, error) {

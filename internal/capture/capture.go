@@ -1,6 +1,6 @@
 // Package capture picks from a conversation between a person and a coding agent the sentences
-// that are worth keeping, by rules and without a model. It is pure and may be called by several
-// goroutines.
+// that are worth keeping, by rules; a language model may choose more of them, and writes none. It
+// is pure and may be called by several goroutines.
 //
 //	rule        from                    kept as
 //	correction  the person              decision, with the statement of the agent that it corrects
@@ -9,7 +9,7 @@
 //	fact        person, final answer    Important Facts: a thing with a port, path, version, date or owner
 //	cause       final answer            File Knowledge: a cause, or a command that failed and passes again
 //	thread      person, final answer    Ongoing Threads
-//	result      final answer            Key Topics: measured times, sizes, tests
+//	proposed    person, final answer    Important Facts: a language model chose it ([Chosen])
 //
 // A sentence has 20 to 400 characters and stands outside code blocks, quotes, tables, diffs and
 // lines of logs. Questions, hypotheticals and small talk are never kept. A sentence that begins with
@@ -33,7 +33,7 @@ import (
 // The bounds on what is kept: of a turn, and of a session that is read whole.
 const (
 	MaxTurn    = 3
-	MaxSession = 12
+	MaxSession = 40
 )
 
 // The rules.
@@ -44,7 +44,6 @@ const (
 	Fact       = "fact"
 	Cause      = "cause"
 	Thread     = "thread"
-	Result     = "result"
 )
 
 // Kept is a sentence that is worth keeping.
@@ -75,23 +74,22 @@ var kinds = map[string]struct {
 	Fact:       {"Important Facts", .4},
 	Cause:      {"File Knowledge", .5},
 	Thread:     {"Ongoing Threads", .3},
-	Result:     {"Key Topics", .2},
+	Proposed:   {"Important Facts", .3},
 }
 
 // Turn returns what is worth keeping of one turn: a person's message, the calls of tools and the
-// answer. It returns at most [MaxTurn] sentences, the best first. Messages in front of the
-// person's are what the person answers to: they are read for that and not kept from. Sentences that look like
+// answer. It returns at most [MaxTurn] sentences, the best first. The messages before the turn are what
+// the person answers to: they are read for that and not kept from. Sentences that look like
 // credentials come after these, and do not count.
-func Turn(messages []op.SessionMessage) []Kept {
+func Turn(before, messages []op.SessionMessage) []Kept {
 	t := turn{}
-	start := max(slices.IndexFunc(messages, func(m op.SessionMessage) bool { return m.Role == op.RoleUser }), 0)
-	for _, m := range messages[:start] {
+	for _, m := range before {
 		t.hear(m)
 	}
-	for _, m := range messages[start:] {
+	for _, m := range messages {
 		t.files = append(t.files, m.Files...)
 	}
-	for _, m := range messages[start:] {
+	for _, m := range messages {
 		t.read(m)
 	}
 	return best(t.kept, MaxTurn)
@@ -100,24 +98,25 @@ func Turn(messages []op.SessionMessage) []Kept {
 // All returns what is worth keeping of a whole session, turn by turn: at most [MaxSession]
 // sentences, the best first.
 func All(messages []op.SessionMessage) []Kept {
-	return best(slices.Collect(Turns(messages)), MaxSession)
+	return best(slices.Collect(Turns(nil, messages)), MaxSession)
 }
 
-// Turns yields what [Turn] keeps of each turn of a session.
-func Turns(messages []op.SessionMessage) iter.Seq[Kept] {
+// Turns yields what [Turn] keeps of each of some turns.
+func Turns(before, messages []op.SessionMessage) iter.Seq[Kept] {
 	return func(yield func(Kept) bool) {
-		var before []op.SessionMessage // the last answer
 		for rest := messages; len(rest) > 0; {
 			n := 1 + slices.IndexFunc(rest[1:], func(m op.SessionMessage) bool { return m.Role == op.RoleUser })
 			if n == 0 {
 				n = len(rest)
 			}
-			for _, k := range Turn(slices.Concat(before, rest[:n])) {
+			for _, k := range Turn(before, rest[:n]) {
 				if !yield(k) {
 					return
 				}
 			}
-			before = lastAnswer(rest[:n])
+			if answer := lastAnswer(rest[:n]); answer != nil {
+				before = answer
+			}
 			rest = rest[n:]
 		}
 	}

@@ -1,11 +1,9 @@
 package capture
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
-	"emberd/internal/text"
 	"emberd/op"
 )
 
@@ -45,129 +43,6 @@ func (t *turn) keep(rule, from string, m op.SessionMessage, s said, alone string
 	t.kept = append(t.kept, k)
 }
 
-// person picks from what a person typed.
-func (t *turn) person(m op.SessionMessage) {
-	all := sentencesOf(m.Text)
-	for i := 0; i < len(all); i++ {
-		s := all[i]
-		if s.is("correction") && !t.answered() && !s.asks() {
-			i += t.correct(m, all[i:])
-			continue
-		}
-		rule := personRule(s.sentence)
-		if rule == "" || !s.fits() {
-			continue
-		}
-		if alone := t.alone(s); alone != "" {
-			t.keep(rule, op.RoleUser, m, s, alone)
-		}
-	}
-}
-
-// answered reports whether the agent asked something, so that "no" is an answer to it.
-func (t *turn) answered() bool {
-	return len(t.answer) > 0 && strings.HasSuffix(t.answer[len(t.answer)-1].text, "?")
-}
-
-// correct keeps a correction: the sentence, or the one behind it if it only says that something is
-// wrong, with the statement that it corrects. It returns how many sentences behind the first it took.
-func (t *turn) correct(m op.SessionMessage, rest []said) (more int) {
-	for i, s := range rest[:min(2, len(rest))] {
-		alone := stripped(s.sentence)
-		if i > 0 && s.asks() {
-			return 0
-		}
-		if !sentenceOf(alone).fits() || s.is("onetime") ||
-			i == 0 && sentenceOf(alone).is("denial") && len(rest) > 1 {
-			continue
-		}
-		if i > 0 && rest[0].is("contrast") {
-			alone += " (" + stripped(rest[0].sentence) + ")"
-		} else if !s.is("contrast") || sentenceOf(alone).begins("pronoun") {
-			context := t.corrected(s.sentence)
-			if context == "" {
-				return 0
-			}
-			alone += " (corrects: " + context + ")"
-		}
-		t.keep(Correction, op.RoleUser, m, s, alone)
-		return i
-	}
-	return 0
-}
-
-// stripped returns a correction without the words that only say that it is one.
-func stripped(s sentence) string {
-	end, _ := s.says("correction")
-	if len(s.lower) != len(s.text) || end > len(s.text) {
-		return s.text
-	}
-	rest := strings.TrimLeft(s.text[end:], " ,.:;!，。、")
-	one := len(strings.Fields(rest)) < 2 && !strings.ContainsFunc(rest, text.WritesNoSpaces)
-	if end == 0 || one {
-		return s.text
-	}
-	return rest
-}
-
-// corrected returns the statement of the answer before that shares most words with a sentence.
-func (t *turn) corrected(s sentence) string {
-	most, found := -1, ""
-	for _, a := range t.answer {
-		if a.asks() || len(a.text) < minSentence || len(a.text) > maxSentence {
-			continue
-		}
-		shared := 0
-		for w := range strings.FieldsSeq(a.lower) {
-			if len(w) > 3 && strings.Contains(s.lower, strings.Trim(w, ".,:;")) {
-				shared++
-			}
-		}
-		if shared > most {
-			most, found = shared, a.text
-		}
-	}
-	return text.Truncate(found, 160)
-}
-
-// personRule returns the rule that a sentence of a person falls under, "" for none.
-func personRule(s sentence) string {
-	switch {
-	case strings.HasSuffix(s.text, ":") || s.asks():
-		return ""
-	case s.is("thread"):
-		return Thread
-	case s.is("hypothetical") || s.is("onetime") || s.is("vague"):
-		return ""
-	case s.is("preference"):
-		return Preference
-	case s.is("decision"):
-		return Decision
-	case s.isFact():
-		return Fact
-	}
-	return ""
-}
-
-// isFact reports whether a sentence says something exact of a thing, or whose it is.
-func (s sentence) isFact() bool {
-	if owner.MatchString(s.text) {
-		return true
-	}
-	return s.is("fact") && (exact.MatchString(s.text) || number.MatchString(s.text) && named(s.text))
-}
-
-// owner is a name that owns or runs something.
-var owner = regexp.MustCompile(`\p{Lu}\p{L}+ (from [\w-]+ )?(owns|manages|maintains|is responsible for|is in charge of|runs (that|the)|` +
-	`ist zuständig für|ist verantwortlich für|est responsable de|s'occupe de|es responsable de|se encarga de)\b|负责|の担当|が担当`)
-
-// named reports whether a text has a name or a word of code besides its first word.
-func named(s string) bool {
-	_, rest, _ := strings.Cut(s, " ")
-	return strings.ContainsFunc(rest, func(r rune) bool { return r >= 'A' && r <= 'Z' || r == '_' }) ||
-		strings.ContainsFunc(s, text.WritesNoSpaces)
-}
-
 // agent picks from the answer that ends a turn.
 func (t *turn) agent(m op.SessionMessage) {
 	all := sentencesOf(m.Text)
@@ -188,7 +63,7 @@ func (t *turn) agent(m op.SessionMessage) {
 			t.keep(rule, op.RoleAgent, m, s, alone)
 		}
 	}
-	t.repaired(m, all)
+	t.repaired(m)
 }
 
 // report is how many sentences an answer has that reports; a longer one explains things that are
@@ -206,13 +81,11 @@ func agentRule(s sentence, sentences int) string {
 		return ""
 	case s.is("cause"):
 		return Cause
-	case s.is("result") && measured.MatchString(s.text):
-		return Result
 	case s.is("chat"):
 		return ""
 	case s.is("decision") && !s.begins("decision"):
 		return Decision
-	case s.is("fact") && exact.MatchString(s.text):
+	case s.is("fact") && exact().MatchString(s.text):
 		return Fact
 	}
 	return ""

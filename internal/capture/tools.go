@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,41 +9,32 @@ import (
 )
 
 // commit is the message of a git commit on its command line.
-var commit = regexp.MustCompile(`\bgit commit\b[^"']*\s-(?:a?m|-message)[ =]?(?:"([^"]+)"|'([^']+)')`)
+var commit = text.Pattern(`\bgit commit\b[^"']*\s-(?:a?m|-message)[ =]?(?:"([^"]+)"|'([^']+)')`)
 
-// call takes in a call of a tool: what was committed, and which command failed before.
+// call takes in a call of a tool: why something was committed, and which command failed before.
 func (t *turn) call(m op.SessionMessage) {
 	t.calls = append(t.calls, m)
 	if m.Failed {
 		return
 	}
-	found := commit.FindStringSubmatch(text.FirstBytes(m.Command, maxSentence*4))
+	found := commit().FindStringSubmatch(text.FirstBytes(m.Command, maxSentence*4))
 	if found == nil {
 		return
 	}
 	s := said{sentence: sentenceOf(found[1] + found[2]), place: -1}
-	if s.fits() {
+	if s.fits() && s.is("reason") { // what alone says what was done is in the repository
 		t.keep(Decision, op.RoleAgent, m, s, s.text)
 	}
 }
 
-// repaired keeps that a command failed, files were changed, and it passed: with the cause that
-// the answer tells, or with its first statement.
-func (t *turn) repaired(m op.SessionMessage, answer []said) {
+// repaired notes the command that failed, and passed after files were changed, with the cause that the answer tells.
+func (t *turn) repaired(m op.SessionMessage) {
 	command, files := t.repair()
 	if command == "" {
 		return
 	}
 	for i := range t.kept {
 		if k := &t.kept[i]; k.Rule == Cause && k.Message == m.ID {
-			k.Command, k.Files = command, files
-			return
-		}
-	}
-	for _, s := range answer {
-		if !s.asks() && s.fits() {
-			t.keep(Cause, op.RoleAgent, m, s, "`"+command+"` failed and passes now: "+s.text)
-			k := &t.kept[len(t.kept)-1]
 			k.Command, k.Files = command, files
 			return
 		}

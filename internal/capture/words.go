@@ -3,7 +3,6 @@ package capture
 import (
 	"embed"
 	"io/fs"
-	"regexp"
 	"strings"
 	"sync"
 	"unicode"
@@ -53,7 +52,22 @@ type sentence struct{ text, lower string }
 
 func sentenceOf(s string) sentence {
 	s = strings.Join(strings.Fields(strings.ReplaceAll(s, "’", "'")), " ")
-	return sentence{text: s, lower: strings.ToLower(s)}
+	lower := strings.ToLower(s)
+	return sentence{text: s, lower: bare().ReplaceAllStringFunc(lower, apostrophed)}
+}
+
+// bare are contractions without their apostrophe, as people type them.
+var bare = text.Pattern(`\b(do|does|did|ca|wo|is|are|was|should|must|could|would|have|has)nt\b|\b(that|what|there)s\b|\bim\b|\bive\b`)
+
+func apostrophed(s string) string {
+	switch n := len(s); {
+	case s == "im" || s == "ive":
+		return "i'" + s[1:]
+	case s[n-1] == 's':
+		return s[:n-1] + "'s"
+	default:
+		return s[:n-1] + "'t"
+	}
 }
 
 // says returns the end of the first phrase of a list that the sentence has.
@@ -134,13 +148,10 @@ func joins(a, b rune) bool {
 func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '\'' }
 
 // exact is what names one thing: an address, a path, a host with a port, a version, a date.
-var exact = regexp.MustCompile(`https?://\S|[a-z0-9_]+://\S|[\w.-]+:\d{2,5}\b|(^|\s)[~.]?/[\w.-]+/[\w./-]+` +
+var exact = text.Pattern(`https?://\S|[a-z0-9_]+://\S|[\w.-]+:\d{2,5}\b|(^|\s)[~.]?/[\w.-]+/[\w./-]+` +
 	`|\b[\w-]+/[\w./-]+\.\w+|\b[\w-]+\.(go|py|rs|kt|ts|tsx|js|java|ya?ml|toml|json|sql|tf|sh|md|xml|ron|c|h|cpp)\b(:\d+)?` +
 	`|\bv?\d+\.\d+(\.\d+)+\b|\b\d{4}-\d{2}-\d{2}\b|\b[\w-]+(\.[\w-]+)+\.(internal|local|corp|com|net|org|io|dev|example)\b` +
 	`|\b[\w-]+\.(internal|local|corp)\b|\b\d+/\d+ \* \* |(^|\s)#[a-z][\w-]{3,}`)
 
 // number is a number with what it counts, a version behind a name, or a day of a month.
-var number = regexp.MustCompile(`\d`)
-
-// measured is a number with a unit, or one of tests.
-var measured = regexp.MustCompile(`(?i)\d\s?(ms|s|sec|seconds|min|minutes|hours|[kmgt]i?b|%|x|rows|usd|eur)\b|\d+ (\w+ )?tests|\d\s?%`)
+var number = text.Pattern(`\d`)

@@ -3,7 +3,7 @@ package cleanup
 import (
 	"cmp"
 	_ "embed"
-	"regexp"
+	"emberd/internal/text"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,8 +54,8 @@ var names = sync.OnceValue(func() *known {
 })
 
 var (
-	versionLike = regexp.MustCompile(`^v?(\d{1,4}(?:\.\d{1,5}){0,3})(?:\.x)?\+?$`)
-	gluedLike   = regexp.MustCompile(`^(\pL[\pL+#.]*?)-?(\d{1,4}(?:\.\d{1,4}){0,2})$`)
+	versionLike = text.Pattern(`^v?(\d{1,4}(?:\.\d{1,5}){0,3})(?:\.x)?\+?$`)
+	gluedLike   = text.Pattern(`^(\pL[\pL+#.]*?)-?(\d{1,4}(?:\.\d{1,4}){0,2})$`)
 )
 
 // scopesOf finds the versions and platforms in a text.
@@ -88,7 +88,7 @@ func platformAt(bare []string, i int) (scope, bool) {
 	if !ok {
 		p, ok = names().platforms[bare[i]]
 	}
-	if !ok || i+1 < len(bare) && versionLike.MatchString(bare[i+1]) && p[0] != "environment" {
+	if !ok || i+1 < len(bare) && versionLike().MatchString(bare[i+1]) && p[0] != "environment" {
 		return scope{}, false // "Windows 11" is a version
 	}
 	first, _ := utf8.DecodeRuneInString(bare[i])
@@ -118,7 +118,7 @@ func versionAt(bare []string, i int) (scope, bool) {
 	if i+1 < len(bare) {
 		next = strings.ToLower(bare[i+1])
 	}
-	m := versionLike.FindStringSubmatch(next)
+	m := versionLike().FindStringSubmatch(next)
 	if m != nil && isProduct(lower, unicode.IsUpper(first)) && plausible(m[1]) {
 		return scope{kind: Version, what: lower, value: m[1]}, true
 	}
@@ -126,7 +126,7 @@ func versionAt(bare []string, i int) (scope, bool) {
 		(strings.HasPrefix(next, "v") || strings.Contains(m[1], ".") && unicode.IsUpper(first)) && isThing(lower) {
 		return scope{kind: Version, what: lower, value: m[1]}, true
 	}
-	if g := gluedLike.FindStringSubmatch(lower); g != nil && names().products[g[1]] && plausible(g[2]) {
+	if g := gluedLike().FindStringSubmatch(lower); g != nil && names().products[g[1]] && plausible(g[2]) {
 		return scope{kind: Version, what: g[1], value: g[2]}, true
 	}
 	return ofVersion(bare, i)
@@ -143,7 +143,7 @@ func ofVersion(bare []string, i int) (scope, bool) {
 	if at+2 >= len(bare) || !strings.EqualFold(bare[at+1], "of") {
 		return scope{}, false
 	}
-	m := versionLike.FindStringSubmatch(strings.ToLower(bare[at]))
+	m := versionLike().FindStringSubmatch(strings.ToLower(bare[at]))
 	product := strings.ToLower(bare[at+2])
 	if product == "the" && at+3 < len(bare) {
 		product = strings.ToLower(bare[at+3])

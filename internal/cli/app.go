@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -226,42 +225,4 @@ func (s *App) ReadText(ctx context.Context) (string, error) {
 // Interactive reports whether somebody sits at both ends.
 func (s *App) Interactive() bool {
 	return term.IsTerminal(int(s.Stdin.Fd())) && s.Screen.Width > 0
-}
-
-// Here names the git repository that encloses the working directory, "" when
-// there is none.
-func Here() string {
-	dir, err := os.Getwd()
-	if err != nil {
-		return ""
-	}
-	return ProjectOf(dir)
-}
-
-// Dotted is the project that a flag names: a dot is the one of the working directory.
-func Dotted(project string) string {
-	if project == "." {
-		return Here()
-	}
-	return project
-}
-
-// ProjectOf names the git repository that encloses a folder, "" when there is none.
-func ProjectOf(dir string) string {
-	if root := ProjectRoot(dir); root != "" {
-		return filepath.Base(root)
-	}
-	return ""
-}
-
-// ProjectRoot is the root of that repository, "" when there is none.
-func ProjectRoot(dir string) string {
-	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			return ""
-		}
-	}
 }

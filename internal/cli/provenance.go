@@ -2,13 +2,13 @@ package cli
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -27,11 +27,11 @@ func (p *ProvenanceFlags) Add(f *pflag.FlagSet) {
 
 // fileAndLine takes a place apart; digits behind the last colon are a line, but not in
 // an address.
-var fileAndLine = regexp.MustCompile(`^(.+):([0-9]{1,9})$`)
+var fileAndLine = text.Pattern(`^(.+):([0-9]{1,9})$`)
 
 func (p *ProvenanceFlags) Claimed() op.Provenance {
 	out := op.Provenance{Origin: p.origin, File: p.from, Quote: p.quote}
-	if parts := fileAndLine.FindStringSubmatch(p.from); parts != nil && !strings.Contains(p.from, "://") {
+	if parts := fileAndLine().FindStringSubmatch(p.from); parts != nil && !strings.Contains(p.from, "://") {
 		out.File = parts[1]
 		out.Line, _ = strconv.Atoi(parts[2]) // nine digits are a number
 	}

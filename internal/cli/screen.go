@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/rivo/uniseg"
 	"golang.org/x/term"
 
+	"emberd/internal/text"
 	"emberd/internal/text/invisible"
 	"emberd/op"
 )
@@ -61,7 +61,7 @@ func (p Screen) Paint(st Style, text string) string {
 func Clean(text string) string { return invisible.Show(strings.ReplaceAll(text, "\r\n", "\n")) }
 
 // styles are what [Screen.Paint] writes.
-var styles = regexp.MustCompile("\x1b\\[(?:0|1|2|31|32|33|36)m")
+var styles = text.Pattern("\x1b\\[(?:0|1|2|31|32|33|36)m")
 
 // printable is a text as it can be printed: [Clean], but for the styles where there are any.
 func (p Screen) printable(text string) string {
@@ -70,7 +70,7 @@ func (p Screen) printable(text string) string {
 	}
 	var b strings.Builder
 	at := 0
-	for _, m := range styles.FindAllStringIndex(text, -1) {
+	for _, m := range styles().FindAllStringIndex(text, -1) {
 		b.WriteString(Clean(text[at:m[0]]) + text[m[0]:m[1]])
 		at = m[1]
 	}

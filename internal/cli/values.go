@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"emberd/internal/importer"
+	"emberd/internal/project"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -92,7 +93,7 @@ func FilterFlags(f *pflag.FlagSet, to *op.Filter, within *Window) {
 // Settle completes a filter from what the flags say.
 func Settle(f *op.Filter, within Window) {
 	f.WindowDays = within.Days
-	f.Project = Dotted(f.Project)
+	f.Project = project.Dotted(f.Project)
 }
 
 // stages is the flag for a comma list of stages.

@@ -47,7 +47,8 @@ func codexHooks() *hookForm {
 			return group(lineCommand{"command", line(s), e.seconds, ""})
 		},
 		after: "Codex runs no hook before you trust it, and does not say so: start codex, type /hooks, and trust " +
-			"those of emberd"}
+			"those of emberd",
+		untrusted: untrustedInCodex}
 }
 
 // lineCommand is a line of shell.

@@ -2,13 +2,14 @@ package clients
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"emberd/internal/jsonedit"
+	"emberd/internal/text"
 	"emberd/memory"
 )
 
@@ -28,6 +29,8 @@ type hookForm struct {
 	first  []byte                          // of a new file, nil for nothing
 	whole  func(s Server) []byte           // the content of a file that is all emberd's; nil for one that others write
 	after  string                          // what the user has to do for hooks to run, "" for nothing
+	// untrusted asks the client, started in a folder, at which events it skips hooks of emberd.
+	untrusted func(ctx context.Context, folder string) ([]string, error)
 }
 
 // hookEvent is an event, and the seconds that its hook may take.
@@ -44,6 +47,16 @@ func (c *Client) HookFile(m Machine) string { return c.hooks.file(m) }
 
 // AfterHooks returns what the user has to do for hooks to run, "" for nothing.
 func (c *Client) AfterHooks() string { return c.hooks.after }
+
+// UntrustedHooks asks the client at which events it skips hooks of emberd, since the user did not trust them
+// ([Client.AfterHooks]). It starts the client's program, if the client knows such hooks at all. The error is that it
+// could not be asked.
+func (c *Client) UntrustedHooks(ctx context.Context, folder string) ([]string, error) {
+	if c.hooks.untrusted == nil {
+		return nil, nil
+	}
+	return c.hooks.untrusted(ctx, folder)
+}
 
 // HasHooks reports whether the client runs hooks of emberd, by a file that may be missing.
 func (c *Client) HasHooks(file string) bool {
@@ -210,10 +223,10 @@ func (h hookCommand) isOurs() bool {
 	if len(h.Args) > 0 {
 		return filepath.Base(h.Command) == name && h.Args[0] == "hook"
 	}
-	return hookLine.MatchString(h.Command)
+	return hookLine().MatchString(h.Command)
 }
 
-var hookLine = regexp.MustCompile(`(^|[/'"])emberd['"]? hook( |$)`)
+var hookLine = text.Pattern(`(^|[/'"])emberd['"]? hook( |$)`)
 
 // equal reports whether JSON says the same as a value.
 func equal(raw []byte, value any) bool {
@@ -227,14 +240,14 @@ func equal(raw []byte, value any) bool {
 	return bytes.Equal(x, y)
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
+var plainWord = text.Pattern(`^[A-Za-z0-9_./:=@%+,-]+$`)
 
 // line is a server as a line of shell.
 func line(s Server) string {
 	words := []string{s.Command}
 	words = append(words, s.Args...)
 	for i, w := range words {
-		if !plainWord.MatchString(w) {
+		if !plainWord().MatchString(w) {
 			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 	}

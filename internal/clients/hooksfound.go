@@ -3,9 +3,9 @@ package clients
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 
 	"emberd/internal/jsonedit"
+	"emberd/internal/text"
 )
 
 // FoundHook is a hook of emberd in a client's file.
@@ -20,7 +20,7 @@ func (c *Client) FoundHooks(file string) (all []FoundHook) {
 	if err != nil || !c.hasHooks(ch.before) {
 		return nil
 	}
-	if m := pluginCommand.FindSubmatch(ch.before); m != nil {
+	if m := pluginCommand().FindSubmatch(ch.before); m != nil {
 		return []FoundHook{{Program: string(m[1])}}
 	}
 	events, err := jsonedit.Keys(ch.before, c.dialect, "hooks")
@@ -40,7 +40,7 @@ func (c *Client) FoundHooks(file string) (all []FoundHook) {
 }
 
 // pluginCommand is the command in the plugin for OpenCode.
-var pluginCommand = regexp.MustCompile(`const command = \["([^"]+)", ?"hook",`)
+var pluginCommand = text.Pattern(`const command = \["([^"]+)", ?"hook",`)
 
 // hooksIn returns the hooks of emberd in an element of an event's list.
 func hooksIn(event string, element []byte) (all []FoundHook) {
@@ -68,9 +68,9 @@ func (h hookCommand) program() string {
 	if len(h.Args) > 0 {
 		return h.Command
 	}
-	m := hookProgram.FindStringSubmatch(h.Command)
+	m := hookProgram().FindStringSubmatch(h.Command)
 	return cmp.Or(m[1], m[2], m[3])
 }
 
 // hookProgram is the program in a line of shell that [hookLine] takes for a hook of emberd.
-var hookProgram = regexp.MustCompile(`(?:'([^']*)'|"([^"]*)"|([^\s'"]*)) hook(?: |$)`)
+var hookProgram = text.Pattern(`(?:'([^']*)'|"([^"]*)"|([^\s'"]*)) hook(?: |$)`)

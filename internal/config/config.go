@@ -98,7 +98,7 @@ type Config struct {
 // Hooks are what hooks of coding agents get and leave.
 type Hooks struct {
 	Recall                    string // off, shadow or on
-	Capture                   bool
+	Capture, LLM              bool
 	StartTokens, PromptTokens int
 	Off                       []string // projects
 }
@@ -349,14 +349,14 @@ func (c *Config) checkPlaces(pl *places) error {
 
 // cite names a setting, or a number of tuning, with its value and where that was set.
 func (c *Config) cite(name string) string {
-	if i := find(keys, name); i >= 0 {
+	if i := find(keys(), name); i >= 0 {
 		return fmt.Sprintf("%s %s (%s)", name, c.keys[i].value.text(), c.settings[i].From)
 	}
 	from := string(FromDefault)
 	if slices.ContainsFunc(c.Tuning, func(s string) bool { return strings.HasPrefix(s, name+"=") }) {
-		from = c.settings[find(keys, "tuning")].From
+		from = c.settings[find(keys(), "tuning")].From
 	}
-	return fmt.Sprintf("%s %s (%s)", name, numberKeys(c)[find(numbers, name)].value.text(), from)
+	return fmt.Sprintf("%s %s (%s)", name, numberKeys(c)[find(numbers(), name)].value.text(), from)
 }
 
 func dirHolds(outer, inner string) bool {

@@ -85,7 +85,7 @@ func TestDefaultsAreTyped(t *testing.T) {
 		CortexGraphPath: "/home/ada/.config/cortexgraph/jsonl",
 		LogLevel:        "info", Tools: "agent", Form: "auto", SecretsDetect: "block", Sandbox: "auto", RekindleMode: "auto",
 		Vault:     Vault{nil, "Memories", "Memories/Archive", "Memories/Index.md", "Memories/Core.md", nil, "shared", true, false},
-		Hooks:     Hooks{"shadow", true, 900, 300, nil},
+		Hooks:     Hooks{"shadow", true, false, 900, 300, nil},
 		Decay:     Decay{"power_law", 72 * time.Hour, math.Ln2 / (72 * time.Hour).Seconds(), 0.6},
 		Promote:   Promote{0.65, 5, 72 * time.Hour, 1, true},
 		Lifecycle: Lifecycle{7 * day, 30 * day, 90 * day, nil},
@@ -389,11 +389,11 @@ func TestEffectiveListsTheWholeTable(t *testing.T) {
 		"EMBERD_LIFECYCLE_CATEGORIES=decision=30d/90d/365d",
 		"EMBERD_TUNING=verify.related=0.5"}}.load(t)
 	list := c.Effective()
-	if len(list) != len(keys) {
-		t.Fatalf("got %d settings, want %d", len(list), len(keys))
+	if len(list) != len(keys()) {
+		t.Fatalf("got %d settings, want %d", len(list), len(keys()))
 	}
 	for i, s := range list {
-		if s.Key != keys[i].name || s.Help == "" || s.Accepts == "" || s.From == "" || s.Variables[0] != keys[i].env() {
+		if s.Key != keys()[i].name || s.Help == "" || s.Accepts == "" || s.From == "" || s.Variables[0] != keys()[i].env() {
 			t.Errorf("row %d is incomplete: %+v", i, s)
 		}
 		if s.Value == "" || s.Value == auto && s.Key != "rekindle.mode" && s.Key != "search.meaning" && s.Key != "embedding.engine" && s.Key != "sandbox" && s.Key != "mcp.form" {

@@ -52,7 +52,7 @@ func TestEveryVariableOfCortexGraph(t *testing.T) {
 			t.Errorf("%s=%s: got %s = %s from %s, want %s", tt.variable, tt.value, tt.key, got.Value, got.From, tt.want)
 		}
 	}
-	for _, k := range keys {
+	for _, k := range keys() {
 		for _, a := range k.also {
 			if !slices.Contains(covered, a.name) {
 				t.Errorf("%s is read for %s but has no row here", a.name, k.name)

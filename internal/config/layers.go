@@ -77,7 +77,7 @@ func (c *Config) flagLayer(flags []string) (layer, error) {
 			faults = append(faults, fmt.Errorf("--set %s must be key=value", clip(f)))
 		case gone != nil:
 			c.warn("--set "+name, gone)
-		case find(keys, name) < 0:
+		case find(keys(), name) < 0:
 			faults = append(faults, fmt.Errorf("--set: %w", unknownKey(name)))
 		default:
 			out[name] = given{text: strings.TrimSpace(val), origin: FromFlag, from: "--set " + name}
@@ -103,7 +103,7 @@ func environ(pairs []string) map[string]string {
 func (c *Config) ownLayer(env map[string]string) (layer, error) {
 	out := layer{}
 	known := []string{envHome, envConfig, envToken, envHooks}
-	for _, k := range keys {
+	for _, k := range keys() {
 		known = append(known, k.env())
 		if v, ok := env[k.env()]; ok {
 			out[k.name] = given{text: strings.TrimSpace(v), origin: FromEnv, from: k.env()}
@@ -129,7 +129,7 @@ func (c *Config) ownLayer(env map[string]string) (layer, error) {
 // must not fail a command that overrules it.
 func (c *Config) foreignLayer(env map[string]string) layer {
 	out := layer{}
-	for _, k := range keys {
+	for _, k := range keys() {
 		for _, a := range k.also {
 			raw, set := env[a.name]
 			if _, done := out[k.name]; set && !done {
@@ -218,7 +218,7 @@ func (c *Config) fileLayer(pl *places) (layer, error) {
 				"%s: %d more entries were not looked at; is this a config file of emberd?", from, len(entries)-i))
 			break
 		}
-		known := find(keys, e.key) >= 0
+		known := find(keys(), e.key) >= 0
 		gone := removedAs(e.key)
 		switch {
 		case gone != nil:

@@ -57,7 +57,7 @@ func (c *Config) Effective() []Setting {
 
 // Explain returns one setting, or an error that names the nearest known key.
 func (c *Config) Explain(name string) (Setting, error) {
-	i := find(keys, name)
+	i := find(keys(), name)
 	if i < 0 {
 		return Setting{}, unknownKey(name)
 	}
@@ -77,10 +77,10 @@ func unknownKey(name string) error {
 		return fmt.Errorf("%s is not a setting: %s", name, gone.say())
 	}
 	if isGroup(name) {
-		first := keys[slices.IndexFunc(keys, func(k key) bool { return k.group() == name })].name
+		first := keys()[slices.IndexFunc(keys(), func(k key) bool { return k.group() == name })].name
 		return fmt.Errorf("%s is a group of settings and takes no value itself; the first one in it is %s", name, first)
 	}
-	near := nearest(name, namesOf(keys))
+	near := nearest(name, namesOf(keys()))
 	if 2*remoteness(name, near) > len(name) {
 		return fmt.Errorf("unknown key %s; emberd config lists them all", clip(name))
 	}
@@ -88,7 +88,7 @@ func unknownKey(name string) error {
 }
 
 func isGroup(name string) bool {
-	return name != "" && slices.ContainsFunc(keys, func(k key) bool { return k.group() == name })
+	return name != "" && slices.ContainsFunc(keys(), func(k key) bool { return k.group() == name })
 }
 
 func namesOf(table []key) (all []string) {

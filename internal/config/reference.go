@@ -27,13 +27,13 @@ func Reference() []byte {
 	b.WriteString("\n## Numbers of `tuning`\n\n" +
 		"Each is written `NAME=NUMBER`, as in `tuning: [verify.confirmed=0.9]`.\n\n" +
 		"| name | default | accepts | sets |\n|---|---|---|---|\n")
-	for _, k := range numbers {
+	for _, k := range numbers() {
 		writeRow(&b, code(k.name), code(k.def), k.value.want, k.help())
 	}
 	b.WriteString("\n## Settings of earlier versions\n\n" +
 		"They are ignored, with a warning. The numbers of `tuning` had a setting each.\n\n" +
 		"| setting | now |\n|---|---|\n")
-	for _, r := range removedKeys {
+	for _, r := range removedKeys() {
 		if r.now != "" {
 			names := []string{code(r.name)}
 			for _, v := range r.also {
@@ -65,7 +65,7 @@ func writeRow(b *bytes.Buffer, cells ...string) {
 // all it takes to change one.
 func Example() []byte {
 	b := bytes.NewBufferString(exampleHead)
-	for _, k := range keys {
+	for _, k := range keys() {
 		def := k.def
 		if def == "" {
 			def = "[]"

@@ -9,8 +9,8 @@ import (
 
 func TestTableIsSound(t *testing.T) {
 	taken := map[string]string{envHome: "--home", envConfig: "--config"}
-	for i, k := range slices.Concat(keys, numbers) {
-		if i < len(keys) && find(keys, k.name) != i || i >= len(keys) && find(keys, k.name) >= 0 {
+	for i, k := range slices.Concat(keys(), numbers()) {
+		if i < len(keys()) && find(keys(), k.name) != i || i >= len(keys()) && find(keys(), k.name) >= 0 {
 			t.Errorf("%s stands in the table twice", k.name)
 		}
 		if isGroup(k.name) {
@@ -62,7 +62,7 @@ func TestExampleHoldsTheDefaults(t *testing.T) {
 
 func TestReferenceNamesEverything(t *testing.T) {
 	text := Reference()
-	for _, k := range keys {
+	for _, k := range keys() {
 		s := k.setting()
 		row := slices.IndexFunc(bytes.Split(text, []byte("\n")), func(line []byte) bool {
 			return bytes.HasPrefix(line, []byte("| `"+s.Key+"` |")) && bytes.Contains(line, []byte(s.Accepts)) &&

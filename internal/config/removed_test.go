@@ -34,14 +34,14 @@ func TestAFileOfThePreviousVersion(t *testing.T) {
 			t.Errorf("%s of the file has no effect and no warning", e.key)
 		}
 	}
-	if len(gone) != len(removedKeys) || len(c.Warnings) != len(gone) {
-		t.Errorf("%d warnings about %d settings, and %d are removed", len(c.Warnings), len(gone), len(removedKeys))
+	if len(gone) != len(removedKeys()) || len(c.Warnings) != len(gone) {
+		t.Errorf("%d warnings about %d settings, and %d are removed", len(c.Warnings), len(gone), len(removedKeys()))
 	}
 }
 
 func TestRemovedSettings(t *testing.T) {
-	for _, r := range removedKeys {
-		if find(keys, r.name) >= 0 || r.now == "" && find(numbers, r.name) < 0 {
+	for _, r := range removedKeys() {
+		if find(keys(), r.name) >= 0 || r.now == "" && find(numbers(), r.name) < 0 {
 			t.Errorf("%s is a setting, or nothing takes its place", r.name)
 		}
 		for _, name := range append([]string{variable(r.name)}, r.also...) {
@@ -58,7 +58,7 @@ func TestRemovedSettings(t *testing.T) {
 			t.Errorf("Explain(%s): %v", r.name, err)
 		}
 	}
-	for _, k := range numbers {
+	for _, k := range numbers() {
 		if removedAs(k.name) == nil {
 			t.Errorf("%s of tuning was a setting, and has no warning", k.name)
 		}

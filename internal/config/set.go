@@ -2,8 +2,8 @@ package config
 
 import (
 	"bytes"
+	"emberd/internal/text"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,10 +81,10 @@ func said(entries []entry) map[string]string {
 func (e entry) said() string { return fmt.Sprintf("%q %q %t", e.text, e.list, e.null) }
 
 // plain are values that mean themselves in YAML without quotes.
-var plain = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
+var plain = text.Pattern(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
 func scalar(value string) string {
-	if plain.MatchString(value) {
+	if plain().MatchString(value) {
 		return value
 	}
 	return strconv.Quote(value)

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -26,7 +27,7 @@ func variable(name string) string {
 }
 
 // help returns the sentences that describe the setting, on one line.
-func (k *key) help() string { return helpTexts[k.name] }
+func (k *key) help() string { return helpTexts()[k.name] }
 
 // group returns the part of the name before the first dot, or "" for a name without one.
 func (k *key) group() string {
@@ -64,7 +65,10 @@ func tableOf(c *Config) (all []key) {
 }
 
 // keys and numbers are the tables without values, for names and bounds.
-var keys, numbers = tableOf(new(Config)), numberKeys(new(Config))
+var (
+	keys    = sync.OnceValue(func() []key { return tableOf(new(Config)) })
+	numbers = sync.OnceValue(func() []key { return numberKeys(new(Config)) })
+)
 
 func placeKeys(c *Config) []key {
 	return []key{
@@ -187,6 +191,7 @@ func agentKeys(c *Config) []key {
 		{name: "mcp.form", def: "auto", value: choice(&c.Form, "auto", "text", "structured")},
 		{name: "hooks.recall", def: "shadow", value: choice(&c.Hooks.Recall, "off", "shadow", "on")},
 		{name: "hooks.capture", def: "true", value: boolean(&c.Hooks.Capture)},
+		{name: "hooks.llm", def: "false", value: boolean(&c.Hooks.LLM)},
 		{name: "hooks.start_tokens", def: "900", value: integer(&c.Hooks.StartTokens, 100, 10_000)},
 		{name: "hooks.prompt_tokens", def: "300", value: integer(&c.Hooks.PromptTokens, 100, 10_000)},
 		{name: "hooks.off_projects", value: projects(&c.Hooks.Off)},
@@ -242,11 +247,11 @@ func find(table []key, name string) int {
 var helpFile string
 
 // helpTexts are the lines "name: sentences" of help.txt.
-var helpTexts = func() map[string]string {
+var helpTexts = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
 	for line := range strings.Lines(helpFile) {
 		name, text, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		all[name] = text
 	}
 	return all
-}()
+})

@@ -2,10 +2,10 @@ package config
 
 import (
 	"bytes"
+	"emberd/internal/text"
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 
 	"gopkg.in/yaml.v3"
 )
@@ -64,15 +64,15 @@ func (r *yamlReader) fault(at *yaml.Node, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", r.name, at.Line, fmt.Errorf(format, args...))
 }
 
-var yamlError = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+var yamlError = text.Pattern(`^yaml: (?:line (\d+): )?`)
 
 // syntax moves the line number of a parser's error to the front, as in f:3.
 func (r *yamlReader) syntax(err error) error {
 	place := r.name
-	if line := yamlError.FindStringSubmatch(err.Error()); line != nil && line[1] != "" {
+	if line := yamlError().FindStringSubmatch(err.Error()); line != nil && line[1] != "" {
 		place += ":" + line[1]
 	}
-	return fmt.Errorf("%s: not valid YAML: %s", place, yamlError.ReplaceAllString(err.Error(), ""))
+	return fmt.Errorf("%s: not valid YAML: %s", place, yamlError().ReplaceAllString(err.Error(), ""))
 }
 
 // mapping adds the settings of one mapping and continues after a bad one, so that all faults are

@@ -2,9 +2,9 @@ package eval
 
 import (
 	"cmp"
+	"emberd/internal/text"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -40,7 +40,7 @@ type posting struct {
 
 // noSpaces are letters of scripts that put no spaces between words: Thai, Lao,
 // Khmer, kana, Han and Hangul.
-var noSpaces = regexp.MustCompile(`[\x{0e00}-\x{0eff}\x{1780}-\x{17ff}\x{3040}-\x{30ff}\x{3400}-\x{9fff}\x{ac00}-\x{d7af}]+`)
+var noSpaces = text.Pattern(`[\x{0e00}-\x{0eff}\x{1780}-\x{17ff}\x{3040}-\x{30ff}\x{3400}-\x{9fff}\x{ac00}-\x{d7af}]+`)
 
 // NewBM25 indexes texts, each under the name at its place. With bigrams, runs of
 // letters of scripts without spaces are cut into pairs; else such a run is one
@@ -105,10 +105,10 @@ func (b *BM25) count(text string) ([]string, map[string]float64) {
 func (b *BM25) words(text string) (out []string) {
 	text = strings.ToLower(text)
 	if b.bigrams {
-		for _, run := range noSpaces.FindAllString(text, -1) {
+		for _, run := range noSpaces().FindAllString(text, -1) {
 			out = append(out, pairs([]rune(run))...)
 		}
-		text = noSpaces.ReplaceAllString(text, " ")
+		text = noSpaces().ReplaceAllString(text, " ")
 	}
 	for _, w := range strings.FieldsFunc(text,
 		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {

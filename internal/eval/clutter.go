@@ -160,7 +160,7 @@ func (g *clutterer) word(place string, with map[string]string) string {
 // facts fills the store up with facts, some of them said again and again.
 func (g *clutterer) facts(n int) {
 	copied, again := max(1, n*copies/100), max(1, n*reworded/100)
-	all := clutter.Facts
+	all := clutter().Facts
 	for i := 0; len(g.out.Entries) < n; i++ {
 		f := all[i%len(all)]
 		with := g.subject(f.About, f.Ways[0])
@@ -247,7 +247,7 @@ func (g *clutterer) onPlatforms() {
 
 // changed says something twice or three times, each time with what holds by then.
 func (g *clutterer) changed() {
-	ways := clutter.Changed
+	ways := clutter().Changed
 	k := g.rng.IntN(len(ways))
 	way, with, group := ways[k], g.subject("svc", "changed"), g.nextGroup()
 	at, last := g.now.AddDate(0, 0, -390), 0
@@ -281,7 +281,7 @@ func (g *clutterer) value(kind, time int) string {
 
 // contradicted says something and its opposite on one day.
 func (g *clutterer) contradicted() {
-	ways := clutter.Contradicted
+	ways := clutter().Contradicted
 	way := ways[g.rng.IntN(len(ways))]
 	with, group, at := g.subject("svc", "contradicted"), g.nextGroup(), g.ago(400)
 	one := g.also(group, Contradiction, g.fill(with, way[0]), at)
@@ -291,14 +291,14 @@ func (g *clutterer) contradicted() {
 
 // junk is what is in stores and helps nobody.
 func (g *clutterer) junk() string {
-	all := clutter.Junk
+	all := clutter().Junk
 	return g.fill(map[string]string{}, all[g.rng.IntN(len(all))])
 }
 
 // indexed is what an indexer left, which may look like anything.
 func (g *clutterer) indexed() {
 	with := g.subject("svc", "indexed")
-	all := clutter.Indexed
+	all := clutter().Indexed
 	at := g.add(Indexed, g.fill(with, all[g.rng.IntN(len(all))]), g.ago(400))
 	e := &g.out.Entries[at]
 	e.Fields = map[string]json.RawMessage{}

@@ -4,6 +4,7 @@ import (
 	_ "embed" // for the words
 	"encoding/json"
 	"strings"
+	"sync"
 )
 
 // clutterTexts are the sentences of generated stores. Nothing of them is from a data set.
@@ -22,12 +23,12 @@ type clutterTexts struct {
 //go:embed clutter.json
 var clutterJSON []byte
 
-var clutter = func() (all clutterTexts) {
+var clutter = sync.OnceValue(func() (all clutterTexts) {
 	if err := json.Unmarshal(clutterJSON, &all); err != nil {
 		panic(err) // the file is a part of the program
 	}
 	return all
-}()
+})
 
 // clutterWords has a line of words for one kind or several.
 //

@@ -3,10 +3,10 @@ package eval
 import (
 	"bytes"
 	"cmp"
+	"emberd/internal/text"
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -108,7 +108,7 @@ func NotesRoot(fsys fs.FS) string {
 }
 
 // frontmatter is a block of properties at the beginning of a note.
-var frontmatter = regexp.MustCompile(`(?s)\A\x{feff}?---[ \t]*\r?\n.*?\r?\n---[ \t]*(?:\r?\n|$)`)
+var frontmatter = text.Pattern(`(?s)\A\x{feff}?---[ \t]*\r?\n.*?\r?\n---[ \t]*(?:\r?\n|$)`)
 
 // noteDocs reads the notes. What judges a set with notes/ knows them by the
 // whole path, and plain BM25 reads the text alone; in a vault, file names are
@@ -132,7 +132,7 @@ func (f *folder) noteDocs(s *Set) error {
 			return
 		}
 		whole = append(whole, d.Path+"\n"+text)
-		body = append(body, d.Path+"\n"+frontmatter.ReplaceAllString(text, ""))
+		body = append(body, d.Path+"\n"+frontmatter().ReplaceAllString(text, ""))
 	})
 	s.Baselines = []Baseline{{Name: "plain BM25", Texts: whole}}
 	if !named {

@@ -130,7 +130,7 @@ func (s *Set) finish(f *folder) (*Set, error) {
 // cutPairs adds to every baseline one that cuts runs of letters into pairs, when
 // a question is in a script that has no spaces.
 func (s *Set) cutPairs() {
-	if !slices.ContainsFunc(s.Questions, func(q Question) bool { return noSpaces.MatchString(q.Text) }) {
+	if !slices.ContainsFunc(s.Questions, func(q Question) bool { return noSpaces().MatchString(q.Text) }) {
 		return
 	}
 	for _, b := range s.Baselines {

@@ -1,8 +1,8 @@
 package eval
 
 import (
+	"emberd/internal/text"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -54,7 +54,7 @@ func isNoPlainWord(word string) bool {
 }
 
 // comments are not searched.
-var comments = regexp.MustCompile("(?s)<!--.*?-->|%%.*?%%")
+var comments = text.Pattern("(?s)<!--.*?-->|%%.*?%%")
 
 // RareWords makes at most so many questions of a word that one thing alone has and the word that
 // stands beside it there.
@@ -63,7 +63,7 @@ func (s *Set) RareWords(most int, seed uint64) []Typo {
 	texts := make([][]string, len(s.Docs))
 	holders := map[string]int{}
 	for i := range s.Docs {
-		texts[i] = strings.Fields(strings.ToLower(comments.ReplaceAllString(s.Baselines[0].Texts[i], "")))
+		texts[i] = strings.Fields(strings.ToLower(comments().ReplaceAllString(s.Baselines[0].Texts[i], "")))
 		seen := map[string]bool{}
 		for _, w := range texts[i] {
 			if w = strings.TrimFunc(w, unicode.IsPunct); !seen[w] {

@@ -84,7 +84,7 @@ func (s *session) rootCommand() *cobra.Command {
 		s.pairsCommand(), s.mergesCommand(),
 		s.cleanupCommand(), s.evolutionCommand(),
 		s.typingCommand(), s.spellingCommand(), s.absentCommand(), s.gateCommand(),
-		entitiesCommand(s.stdout, &s.json), captureCommand(s.stdout))
+		entitiesCommand(s.stdout, &s.json), captureCommand(s.stdout), hoursCommand(s))
 	cli.Describe(root, help)
 	return root
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,6 +13,7 @@ import (
 
 	"emberd/internal/eval"
 	"emberd/internal/tempdaemon"
+	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -138,7 +138,7 @@ func (g *gateRun) groups() []string {
 	return slices.Sorted(maps.Keys(groups))
 }
 
-var shownID = regexp.MustCompile(`\[([0-9a-f]{8})\]`)
+var shownID = text.Pattern(`\[([0-9a-f]{8})\]`)
 
 // ask sends a prompt in a session of its own. Question is the ID of what it asks, "" for a prompt without an answer.
 func (g *gateRun) ask(ctx context.Context, project, prompt, question string, to *gateCount) error {
@@ -154,7 +154,7 @@ func (g *gateRun) ask(ctx context.Context, project, prompt, question string, to 
 		return nil
 	}
 	to.Fired++
-	for _, found := range shownID.FindAllStringSubmatch(res.Text, -1) {
+	for _, found := range shownID().FindAllStringSubmatch(res.Text, -1) {
 		if g.set.Judgements[0].Relevant[question][g.names[found[1]]] > 0 {
 			to.Right++
 			return nil

@@ -29,8 +29,11 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/term"
+
 	"emberd/internal/cli"
 	"emberd/internal/hooks"
+	"emberd/internal/project"
 	"emberd/op"
 )
 
@@ -55,13 +58,16 @@ const maxPrompt = 64 << 10
 var commands = []string{"forget", "report", "sessions", "show"}
 
 // Meant reports whether a command line is that of a hook. It is not if it asks for help, names no agent, or is a
-// command about hooks. A word that is neither an agent nor a command is taken for an agent: a hook never fails.
+// command about hooks. A word that is neither an agent nor a command is taken for an agent, for a hook never fails,
+// unless a person types it.
 func Meant(args []string) bool {
 	if len(args) < 2 || args[0] != "hook" {
 		return false
 	}
 	rest, _ := places(args[1:])
+	typed := func() bool { return term.IsTerminal(int(os.Stdin.Fd())) }
 	return len(rest) > 0 && !slices.Contains(commands, rest[0]) &&
+		(slices.Contains(hooks.Agents(), rest[0]) || !typed()) &&
 		!slices.ContainsFunc(args, func(a string) bool { return a == "-h" || a == "--help" })
 }
 
@@ -121,7 +127,7 @@ func (h *hook) work(args []string) {
 	if e.Subagent || Off(e.Request.Folder) {
 		return
 	}
-	e.Request.Project = Project(e.Request.Folder)
+	e.Request.Project = project.Of(e.Request.Folder)
 	ctx, cancel := context.WithDeadline(context.Background(), h.started.Add(limit))
 	defer cancel()
 	switch e.Request.Event {

@@ -20,10 +20,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf16"
 
+	"emberd/internal/text"
 	"emberd/op"
 )
 
@@ -91,7 +91,7 @@ func (e *Event) fill(said message, m *members) {
 	case op.HookStart:
 		r.Source = source(said.text(m.source))
 	case op.HookPrompt:
-		r.Prompt = strings.TrimSpace(injected.ReplaceAllString(said.text(m.prompt), ""))
+		r.Prompt = strings.TrimSpace(injected().ReplaceAllString(said.text(m.prompt), ""))
 	}
 	if m.messages != "" {
 		_ = json.Unmarshal(said[m.messages], &r.Messages) // without messages the event counts, too
@@ -99,7 +99,7 @@ func (e *Event) fill(said message, m *members) {
 }
 
 // injected is what Gemini CLI puts before a prompt: the answers of hooks.
-var injected = regexp.MustCompile(`(?s)<hook_context>.*?</hook_context>`)
+var injected = text.Pattern(`(?s)<hook_context>.*?</hook_context>`)
 
 // source returns the source of a start in the words of package op.
 func source(said string) string {

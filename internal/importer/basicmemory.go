@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/vault"
 	"emberd/vault/lex"
@@ -291,11 +291,11 @@ func fold(name string) string {
 
 var (
 	// relationLine is what stands before and behind the link of a relation in an item.
-	relationLine = regexp.MustCompile(`^\s*(?:[-*+]|\d{1,9}[.)])\s+("[^"]+"|'[^']+'|[^\s\["']+)\s*\[\[[^\]]*\]\]\s*(?:\((.*)\))?\s*$`)
+	relationLine = text.Pattern(`^\s*(?:[-*+]|\d{1,9}[.)])\s+("[^"]+"|'[^']+'|[^\s\["']+)\s*\[\[[^\]]*\]\]\s*(?:\((.*)\))?\s*$`)
 	// observation is an item with a category.
-	observation = regexp.MustCompile(`^\s*(?:[-*+]|\d{1,9}[.)])\s+\[([^\[\]()]+)\]\s+(.+)$`)
+	observation = text.Pattern(`^\s*(?:[-*+]|\d{1,9}[.)])\s+\[([^\[\]()]+)\]\s+(.+)$`)
 	// noCategory is what stands in brackets and is none: a task's mark, a time of a transcript.
-	noCategory = regexp.MustCompile(`^(?:[\d:., -]*|[xX]|[^\pL\pN])$`)
+	noCategory = text.Pattern(`^(?:[\d:., -]*|[xX]|[^\pL\pN])$`)
 )
 
 // links takes in the wikilinks of the text; those in properties stay in meta.
@@ -307,7 +307,7 @@ func (b *basicMemory) links(n *vault.Note, known *basicNote, body string, head i
 			continue
 		}
 		link := basicLink{target: l.Target, kind: "links_to", line: l.Line}
-		if m := relationLine.FindStringSubmatch(lines[at]); m != nil {
+		if m := relationLine().FindStringSubmatch(lines[at]); m != nil {
 			link.kind, link.context = strings.Trim(m[1], `"'`), strings.TrimSpace(m[2])
 		}
 		known.links = append(known.links, link)
@@ -332,15 +332,15 @@ func wikilink(line, target string) bool {
 func (b *basicMemory) observations(known *basicNote, note *memory.Memory, body string, head int) {
 	fenced := false
 	for i, line := range strings.Split(body, "\n") {
-		if fence.MatchString(line) {
+		if fence().MatchString(line) {
 			fenced = !fenced
 		}
-		found := observation.FindStringSubmatch(line)
+		found := observation().FindStringSubmatch(line)
 		if fenced || found == nil {
 			continue
 		}
 		category := strings.TrimSpace(found[1])
-		if noCategory.MatchString(category) {
+		if noCategory().MatchString(category) {
 			continue
 		}
 		b.observation(known, note, category, found[2], Place{File: known.path, Line: head + i + 1})

@@ -2,12 +2,12 @@ package importer
 
 import (
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"emberd/internal/notegen"
+	"emberd/internal/text"
 	"emberd/memory"
 )
 
@@ -50,12 +50,12 @@ func coreHeadings() []string {
 }
 
 var (
-	updatedLine = regexp.MustCompile(`(?i)^\*?(?:last )?updated: *([^*]+?)\*?$`)
+	updatedLine = text.Pattern(`(?i)^\*?(?:last )?updated: *([^*]+?)\*?$`)
 	coreSaying  = "These are protected notes that will never be automatically forgotten."
 )
 
 func (n *notes) block(b block) {
-	if m := updatedLine.FindStringSubmatch(b.text); m != nil {
+	if m := updatedLine().FindStringSubmatch(b.text); m != nil {
 		t, err := time.Parse("2006-01-02 15:04", m[1])
 		if full, ok := moment(m[1], n.o.Now); ok {
 			t, err = full, nil

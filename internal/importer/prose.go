@@ -3,11 +3,11 @@ package importer
 import (
 	"cmp"
 	"io"
-	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"emberd/internal/text"
 	"emberd/memory"
 )
 
@@ -19,11 +19,11 @@ type block struct {
 }
 
 var (
-	atxHeading  = regexp.MustCompile(`^#{1,6}\s+(.*?)\s*#*$`)
-	boldHeading = regexp.MustCompile(`^(?:\*\*|__)([^*_]{1,200}?):?(?:\*\*|__):?$`)
-	listItem    = regexp.MustCompile(`^\s{0,3}(?:[-*+•]|\d{1,4}[.)])\s+(.*)$`)
-	ruler       = regexp.MustCompile(`^\s*(?:-\s*){3,}$|^\s*(?:\*\s*){3,}$|^\s*(?:_\s*){3,}$`)
-	fence       = regexp.MustCompile("^\\s{0,3}(?:```|~~~)")
+	atxHeading  = text.Pattern(`^#{1,6}\s+(.*?)\s*#*$`)
+	boldHeading = text.Pattern(`^(?:\*\*|__)([^*_]{1,200}?):?(?:\*\*|__):?$`)
+	listItem    = text.Pattern(`^\s{0,3}(?:[-*+•]|\d{1,4}[.)])\s+(.*)$`)
+	ruler       = text.Pattern(`^\s*(?:-\s*){3,}$|^\s*(?:\*\s*){3,}$|^\s*(?:_\s*){3,}$`)
+	fence       = text.Pattern("^\\s{0,3}(?:```|~~~)")
 )
 
 // readText reads a whole text, without a byte-order mark and with plain line ends.
@@ -67,7 +67,7 @@ type prose struct {
 
 func (p *prose) line(line string, number int) {
 	line, hidden := p.uncommented(line, number)
-	if hidden || ruler.MatchString(line) || fence.MatchString(line) {
+	if hidden || ruler().MatchString(line) || fence().MatchString(line) {
 		return
 	}
 	if line == "" {
@@ -82,7 +82,7 @@ func (p *prose) line(line string, number int) {
 		p.headings = append(p.headings, name)
 		return
 	}
-	if m := listItem.FindStringSubmatch(line); m != nil {
+	if m := listItem().FindStringSubmatch(line); m != nil {
 		p.begin(m[1], number, true)
 		return
 	}
@@ -90,7 +90,7 @@ func (p *prose) line(line string, number int) {
 	switch {
 	case p.item && (indented || !p.gap && !p.byLine):
 		p.more(line)
-	case p.item || p.byLine || len(p.lines) == 0 || dated.MatchString(line):
+	case p.item || p.byLine || len(p.lines) == 0 || dated().MatchString(line):
 		p.begin(line, number, false)
 	default:
 		p.more(line)
@@ -118,10 +118,10 @@ func (p *prose) uncommented(line string, number int) (rest string, hidden bool) 
 }
 
 func headingOf(line string) (string, bool) {
-	if m := atxHeading.FindStringSubmatch(line); m != nil {
+	if m := atxHeading().FindStringSubmatch(line); m != nil {
 		return m[1], true
 	}
-	if m := boldHeading.FindStringSubmatch(line); m != nil {
+	if m := boldHeading().FindStringSubmatch(line); m != nil {
 		return strings.TrimSpace(m[1]), true
 	}
 	return "", false
@@ -158,14 +158,14 @@ func (p *prose) end() {
 // dated is a text after a date in brackets, as lists of memories have it that an assistant
 // was asked for, and the date. Without a dash or colon between them only a date in full tells
 // it from a footnote or a task.
-var dated = regexp.MustCompile(`(?s)^\[(?:([^\]\n]{1,40})\]\s*[-–—:]|(\d{4}-\d\d-\d\d[^\]\n]{0,30})\][ \t])\s*(.+)$`)
+var dated = text.Pattern(`(?s)^\[(?:([^\]\n]{1,40})\]\s*[-–—:]|(\d{4}-\d\d-\d\d[^\]\n]{0,30})\][ \t])\s*(.+)$`)
 
 // undated matches the words for an unknown date.
-var undated = regexp.MustCompile(`(?i)^(?:unknown|no date|undated|date unknown|unknown date|date not available|not available|n/a)$`)
+var undated = text.Pattern(`(?i)^(?:unknown|no date|undated|date unknown|unknown date|date not available|not available|n/a)$`)
 
 // saved takes a date off the beginning of a text. Of one that is none nothing is taken.
 func saved(text string, now time.Time) (string, time.Time) {
-	m := dated.FindStringSubmatch(text)
+	m := dated().FindStringSubmatch(text)
 	if m == nil {
 		return text, time.Time{}
 	}
@@ -173,7 +173,7 @@ func saved(text string, now time.Time) (string, time.Time) {
 	if t, ok := moment(when, now); ok {
 		return rest, t
 	}
-	if undated.MatchString(when) {
+	if undated().MatchString(when) {
 		return rest, time.Time{}
 	}
 	return text, time.Time{}

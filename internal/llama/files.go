@@ -7,11 +7,11 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"emberd/internal/llamawire"
+	"emberd/internal/text"
 )
 
 // files are the libraries of a folder.
@@ -29,7 +29,7 @@ var folders = [...]string{".", "lib", "bin", "build/bin"}
 
 // libraryForm is how a library's file is called: lib, name, perhaps the release, the suffix of
 // the system, perhaps a version.
-var libraryForm = regexp.MustCompile(`^lib(llama|ggml|ggml-base)((?:\.[0-9A-Za-z]+)*?)\.(?:so|dylib)((?:\.\d+)*)$`)
+var libraryForm = text.Pattern(`^lib(llama|ggml|ggml-base)((?:\.[0-9A-Za-z]+)*?)\.(?:so|dylib)((?:\.\d+)*)$`)
 
 // find looks for the libraries in a folder.
 func find(dir string) (*files, error) {
@@ -64,7 +64,7 @@ func findIn(dir string) (*files, error) {
 	}
 	names := map[string][]string{} // of the files of each library
 	for _, entry := range entries {
-		m := libraryForm.FindStringSubmatch(entry.Name())
+		m := libraryForm().FindStringSubmatch(entry.Name())
 		if m == nil {
 			continue
 		}
@@ -139,10 +139,10 @@ func Places(engine string) (dir string, folders, files []string, err error) {
 // isPlace reports whether a file is one that libraries read, by its name: a library, a shader or
 // what the build says of itself.
 func isPlace(name string) bool {
-	return name == buildRecord || placeForm.MatchString(name)
+	return name == buildRecord || placeForm().MatchString(name)
 }
 
-var placeForm = regexp.MustCompile(`^lib.*\.(so|dylib)(\.[0-9.]+)?$|\.(metal|metallib)$`)
+var placeForm = text.Pattern(`^lib.*\.(so|dylib)(\.[0-9.]+)?$|\.(metal|metallib)$`)
 
 // buildRecord is what node-llama-cpp writes beside the libraries.
 const buildRecord = "_nlcBuildMetadata.json"
@@ -191,7 +191,7 @@ func shorter(a, b string) int {
 // releaseOf asks the names of the library, then what node-llama-cpp writes beside it.
 func releaseOf(dir string, names []string) release {
 	for _, name := range names {
-		m := libraryForm.FindStringSubmatch(name)
+		m := libraryForm().FindStringSubmatch(name)
 		for _, part := range m[2:] {
 			if r := releaseIn(strings.Trim(part, ".")); r.known() {
 				return r

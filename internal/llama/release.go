@@ -2,10 +2,10 @@ package llama
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 
 	"emberd/internal/llamawire"
+	"emberd/internal/text"
 )
 
 // The releases that matter. Until September 2026 they were counted builds, such as b8390;
@@ -23,17 +23,17 @@ type release struct {
 }
 
 var (
-	buildForm   = regexp.MustCompile(`^b([1-9]\d{0,8})$`)
-	versionForm = regexp.MustCompile(`^v(\d{1,6}\.\d{1,6}\.\d{1,6})(-[a-z]+)?$`)
+	buildForm   = text.Pattern(`^b([1-9]\d{0,8})$`)
+	versionForm = text.Pattern(`^v(\d{1,6}\.\d{1,6}\.\d{1,6})(-[a-z]+)?$`)
 )
 
 // parseRelease reads what a release is called. Whatever is not a name of one is unknown.
 func parseRelease(name string) release {
-	if m := buildForm.FindStringSubmatch(name); m != nil {
+	if m := buildForm().FindStringSubmatch(name); m != nil {
 		n, _ := strconv.Atoi(m[1]) // nine digits at most
 		return release{build: n}
 	}
-	if m := versionForm.FindStringSubmatch(name); m != nil && m[1] != "0.0.0" {
+	if m := versionForm().FindStringSubmatch(name); m != nil && m[1] != "0.0.0" {
 		return release{version: m[1]}
 	}
 	return release{}

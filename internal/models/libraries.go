@@ -9,30 +9,30 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 
 	"emberd/internal/durable"
+	"emberd/internal/text"
 )
 
 var (
 	// mainFile matches names of libllama: libllama.so, libllama.so.0, libllama.v0.5.0.so,
 	// libllama.dylib, libllama.0.dylib, libllama.metal.v0.5.0.dylib.
-	mainFile = regexp.MustCompile(`^libllama(\.[A-Za-z0-9._-]+)?\.(so|dylib)(\.[0-9.]+)?$`)
+	mainFile = text.Pattern(`^libllama(\.[A-Za-z0-9._-]+)?\.(so|dylib)(\.[0-9.]+)?$`)
 	// libraryFile matches names of libraries. ggml loads its backends, libggml-*, from the same
 	// directory; on macOS those end in .so.
-	libraryFile = regexp.MustCompile(`^lib(llama|ggml)([.-][A-Za-z0-9._-]*)?\.(so|dylib)(\.[0-9.]+)?$`)
+	libraryFile = text.Pattern(`^lib(llama|ggml)([.-][A-Za-z0-9._-]*)?\.(so|dylib)(\.[0-9.]+)?$`)
 	// extraFile matches the record of the release, shaders and licences.
-	extraFile = regexp.MustCompile(`^(_nlcBuildMetadata\.json|LICENSE[A-Za-z0-9._-]*|[A-Za-z0-9_-]+\.metal(lib)?)$`)
+	extraFile = text.Pattern(`^(_nlcBuildMetadata\.json|LICENSE[A-Za-z0-9._-]*|[A-Za-z0-9_-]+\.metal(lib)?)$`)
 )
 
-func isMain(name string) bool { return mainFile.MatchString(name) }
+func isMain(name string) bool { return mainFile().MatchString(name) }
 
 // isPart reports whether a runtime includes a file. libllama-common belongs to llama.cpp's tools.
 func isPart(name string) bool {
-	return libraryFile.MatchString(name) && !strings.HasPrefix(name, "libllama-") || extraFile.MatchString(name)
+	return libraryFile().MatchString(name) && !strings.HasPrefix(name, "libllama-") || extraFile().MatchString(name)
 }
 
 // A machine is a system and a processor, by Go's names.
@@ -57,7 +57,7 @@ func check(dir string, m machine) error {
 		return err
 	}
 	for _, name := range found {
-		if !libraryFile.MatchString(name) {
+		if !libraryFile().MatchString(name) {
 			continue
 		}
 		file := filepath.Join(dir, name)

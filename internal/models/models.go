@@ -38,12 +38,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"emberd/internal/durable"
 	"emberd/internal/gguf"
+	"emberd/internal/text"
 	"emberd/internal/text/spelling"
 )
 
@@ -297,6 +297,6 @@ func (m *Models) note(name string) (*note, error) {
 }
 
 // modelName matches names that are valid on every disk and in a config file.
-var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$`)
+var modelName = text.Pattern(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$`)
 
-func validName(name string) bool { return modelName.MatchString(name) }
+func validName(name string) bool { return modelName().MatchString(name) }

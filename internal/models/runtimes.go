@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 
 	"emberd/internal/durable"
 	"emberd/internal/llamawire"
+	"emberd/internal/text"
 	"emberd/internal/text/spelling"
 )
 
@@ -328,12 +328,12 @@ func (r *Runtimes) Verify(ctx context.Context, name string) (*Runtime, error) {
 }
 
 // runtimeName matches names that are valid on every disk.
-var runtimeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$`)
+var runtimeName = text.Pattern(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$`)
 
 // validRuntimeName excludes the folder's own names and the keywords of embedding.engine. Many disks
 // treat a and A as one name.
 func validRuntimeName(name string) bool {
-	return runtimeName.MatchString(name) && !slices.Contains([]string{currentName, "auto", "none"},
+	return runtimeName().MatchString(name) && !slices.Contains([]string{currentName, "auto", "none"},
 		strings.ToLower(name))
 }
 

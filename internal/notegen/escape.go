@@ -1,7 +1,6 @@
 package notegen
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,8 +38,8 @@ func private(r rune) rune {
 
 // Where a number begins an ordered list, and what HTML takes for a character.
 var (
-	ordinal   = regexp.MustCompile(`^\d{1,9}[.)]`)
-	character = regexp.MustCompile(`^&#?[A-Za-z0-9]{1,31};`)
+	ordinal   = text.Pattern(`^\d{1,9}[.)]`)
+	character = text.Pattern(`^&#?[A-Za-z0-9]{1,31};`)
 )
 
 // escape puts a backslash before each mark that would be more than a letter where it
@@ -48,7 +47,7 @@ var (
 func escape(s string) string {
 	var b strings.Builder
 	first := strings.IndexFunc(s, func(r rune) bool { return r != ' ' })
-	numbered := len(ordinal.FindString(s)) - 1
+	numbered := len(ordinal().FindString(s)) - 1
 	for i := range len(s) {
 		if s[i] < utf8.RuneSelf && (i == first && opens(s[i]) || i == numbered || active(s, i)) {
 			b.WriteByte('\\')
@@ -74,7 +73,7 @@ func active(s string, i int) bool {
 	case '%', '=':
 		return before == c || after == c || before == '<' || before == '`' || before == '$' || before == '{' || after == '>'
 	case '&':
-		return character.MatchString(s[i:])
+		return character().MatchString(s[i:])
 	case ':':
 		return before == ':' || after == ':' || strings.HasPrefix(s[i:], "://") || strings.HasSuffix(s[:i], "emberd") ||
 			strings.HasSuffix(strings.ToLower(s[:i]), "mailto")

@@ -16,7 +16,6 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 	"time"
 
@@ -137,12 +136,12 @@ func wikilink(note string) (target string, ok bool) {
 }
 
 // lead is what a line of Markdown begins with and is better shown without.
-var lead = regexp.MustCompile("^(?:\\s|#{1,6}\\s|>|[-*+]\\s|\\[[ xX]\\]\\s|`{3,}\\S*|~{3,}\\S*)*")
+var lead = text.Pattern("^(?:\\s|#{1,6}\\s|>|[-*+]\\s|\\[[ xX]\\]\\s|`{3,}\\S*|~{3,}\\S*)*")
 
 // firstWords returns the first line of a text that says something.
 func firstWords(text string) string {
 	for line := range strings.Lines(text) {
-		line = lead.ReplaceAllString(line, "")
+		line = lead().ReplaceAllString(line, "")
 		if strings.ContainsFunc(line, says) {
 			return line
 		}

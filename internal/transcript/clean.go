@@ -1,7 +1,7 @@
 package transcript
 
 import (
-	"regexp"
+	"emberd/internal/text"
 	"slices"
 	"strings"
 	"unicode"
@@ -20,7 +20,7 @@ var machineElements = []string{
 	"user_settings_change",
 }
 
-var manyBlankLines = regexp.MustCompile(`\n[ \t\r]*\n(?:[ \t\r]*\n)+`)
+var manyBlankLines = text.Pattern(`\n[ \t\r]*\n(?:[ \t\r]*\n)+`)
 
 // Clean returns a message without what programs put into it: the block of recalled memories, reminders,
 // notifications, the output of commands. It cuts <private> too, to the end of the message where nothing
@@ -32,7 +32,7 @@ func Clean(message string) string {
 		whole := message
 		message = cutElements(message, machineElements, func(at int) bool { return beginsLine(whole, at) })
 	}
-	return strings.TrimSpace(manyBlankLines.ReplaceAllString(message, "\n\n"))
+	return strings.TrimSpace(manyBlankLines().ReplaceAllString(message, "\n\n"))
 }
 
 func beginsLine(text string, at int) bool { return at == 0 || text[at-1] == '\n' }
@@ -147,13 +147,13 @@ var machineBeginnings = map[string][]string{
 }
 
 // slashCommand is a command of the agent itself, alone on one line, with its arguments.
-var slashCommand = regexp.MustCompile(`^/[A-Za-z][\w:.-]*(?:[ \t][^\n]*)?$`)
+var slashCommand = text.Pattern(`^/[A-Za-z][\w:.-]*(?:[ \t][^\n]*)?$`)
 
 // FromPerson reports whether a person wrote a message that an agent took as a prompt. It is false for what
 // nothing is left of by Clean, for instructions, summaries and notices of the agent, and for a slash command.
 func FromPerson(agent, message string) bool {
 	message = Clean(message)
-	if message == "" || slashCommand.MatchString(message) {
+	if message == "" || slashCommand().MatchString(message) {
 		return false
 	}
 	for _, beginning := range machineBeginnings[agent] {

@@ -1,8 +1,8 @@
 package transcript
 
 import (
+	"emberd/internal/text"
 	"encoding/json"
-	"regexp"
 	"strings"
 )
 
@@ -143,7 +143,7 @@ func (c *codex) ended(call string, p *codexPayload) {
 }
 
 // exitCode is how the text of an output begins that tells the status of a command which failed.
-var exitCode = regexp.MustCompile(`(?m)\A(?:[^\n]*\n){0,3}?(?:Process exited with code|Exit code:) [1-9]`)
+var exitCode = text.Pattern(`(?m)\A(?:[^\n]*\n){0,3}?(?:Process exited with code|Exit code:) [1-9]`)
 
 // outputFailed reports whether an output says that the call failed: at the beginning of its text, or as JSON
 // in older versions.
@@ -161,5 +161,5 @@ func outputFailed(output json.RawMessage) bool {
 	if json.Unmarshal([]byte(said), &old) == nil {
 		return old.Metadata.ExitCode != 0
 	}
-	return exitCode.MatchString(said)
+	return exitCode().MatchString(said)
 }

@@ -3,10 +3,10 @@ package transcript
 import (
 	"bufio"
 	"cmp"
+	"emberd/internal/text"
 	"encoding/json"
 	"errors"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -120,7 +120,7 @@ func (g *gemini) open(m *geminiMessage) {
 		switch {
 		case part.FunctionCall != nil:
 			m.ToolCalls = append(m.ToolCalls, *part.FunctionCall)
-		case part.FunctionResponse != nil && geminiExit.Match(part.FunctionResponse.Response):
+		case part.FunctionResponse != nil && geminiExit().Match(part.FunctionResponse.Response):
 			g.failed[part.FunctionResponse.ID] = true
 		case !part.Thought:
 			m.said += part.Text
@@ -129,7 +129,7 @@ func (g *gemini) open(m *geminiMessage) {
 	m.Content = nil
 	for i := range m.ToolCalls {
 		call := &m.ToolCalls[i]
-		if call.Status == "error" || call.Status == "cancelled" || geminiExit.Match(call.Result) {
+		if call.Status == "error" || call.Status == "cancelled" || geminiExit().Match(call.Result) {
 			g.failed[call.ID] = true
 		}
 		call.Result = nil
@@ -137,7 +137,7 @@ func (g *gemini) open(m *geminiMessage) {
 }
 
 // geminiExit is the line of a result, in JSON, that tells the status of a command which failed.
-var geminiExit = regexp.MustCompile(`\\nExit Code: [1-9]`)
+var geminiExit = text.Pattern(`\\nExit Code: [1-9]`)
 
 // rewind removes a message and all after it, and all where there is no such message, as Gemini CLI does.
 func (g *gemini) rewind(id string) {

@@ -3,7 +3,6 @@ package transcript
 import (
 	"encoding/json"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -30,7 +29,7 @@ var (
 )
 
 // patchFile is a line of a patch in the form of apply_patch that names a file.
-var patchFile = regexp.MustCompile(`(?m)^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\r?$`)
+var patchFile = text.Pattern(`(?m)^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\r?$`)
 
 // toolCall returns the message of a call: the tool with its command line or the files that it changes.
 func toolCall(name string, input json.RawMessage, folder string) op.SessionMessage {
@@ -65,7 +64,7 @@ func patchedFiles(patch, folder string) (files []string) {
 	if !strings.Contains(patch, "*** Begin Patch") {
 		return nil
 	}
-	for _, match := range patchFile.FindAllStringSubmatch(patch, -1) {
+	for _, match := range patchFile().FindAllStringSubmatch(patch, -1) {
 		if file := absolute(match[1], folder); !slices.Contains(files, file) {
 			files = append(files, file)
 		}

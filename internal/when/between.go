@@ -2,17 +2,17 @@ package when
 
 // between reads a range: between May and July 2023, from 2009 to 2014, 2009-2014.
 func (p *parser) between(i int) (times, int) {
-	announced := begins[p.word(i)]
+	announced := begins()[p.word(i)]
 	first := i
 	if announced {
 		first++
 	}
-	first = p.skip(first, 1, articles)
-	a, at := p.date(first, announced || dashes[p.word(first+1)] || p.leads(i))
-	if at == first || !tos[p.word(at)] || !announced && !dashes[p.word(at)] {
+	first = p.skip(first, 1, articles())
+	a, at := p.date(first, announced || dashes()[p.word(first+1)] || p.leads(i))
+	if at == first || !tos()[p.word(at)] || !announced && !dashes()[p.word(at)] {
 		return times{}, i
 	}
-	second := p.skip(at+1, 1, articles)
+	second := p.skip(at+1, 1, articles())
 	b, end := p.date(second, true)
 	if end == second {
 		return times{}, i

@@ -139,8 +139,8 @@ func (p *parser) dayMonth(i int, announced bool) (date, int) {
 	if t.number < 1 || t.number > maxDayOfMonth || t.stop {
 		return date{}, i
 	}
-	at := p.skip(i+1, 1, ofs)
-	m, ok := months[p.word(at)]
+	at := p.skip(i+1, 1, ofs())
+	m, ok := months()[p.word(at)]
 	if !ok {
 		return date{}, i
 	}
@@ -155,7 +155,7 @@ func (p *parser) dayMonth(i int, announced bool) (date, int) {
 // monthDay reads May 3 and May, with a year or without.
 func (p *parser) monthDay(i int, announced bool) (date, int) {
 	t := p.tokens[i]
-	m, ok := months[t.text]
+	m, ok := months()[t.text]
 	if !ok {
 		return date{}, i
 	}
@@ -175,7 +175,7 @@ func (p *parser) monthDay(i int, announced bool) (date, int) {
 // may goes with what may be.
 func (p *parser) isVerb(i int) bool {
 	word := p.word(i)
-	return (word == "may" || word == "march") && !p.tokens[i].capital && turns[p.word(i-1)] == 0 &&
+	return (word == "may" || word == "march") && !p.tokens[i].capital && turns()[p.word(i-1)] == 0 &&
 		p.word(i-1) == "this"
 }
 
@@ -184,7 +184,7 @@ func (p *parser) withYear(d *date, i int) (end int) {
 	if !p.goesOn(i) {
 		return i
 	}
-	at := p.skip(i, 1, ofs)
+	at := p.skip(i, 1, ofs())
 	if at >= len(p.tokens) || !isNamed(p.tokens[at].number) {
 		return i
 	}
@@ -194,13 +194,13 @@ func (p *parser) withYear(d *date, i int) (end int) {
 
 // season reads summer 2023, winter of 2022 and, where it is announced, the summer.
 func (p *parser) season(i int, announced bool) (date, int) {
-	m, ok := seasons[p.word(i)]
+	m, ok := seasons()[p.word(i)]
 	if !ok {
 		return date{}, i
 	}
 	d := date{month: m, months: seasonMonths}
 	end := p.withYear(&d, i+1)
-	if d.year == 0 && (!announced || !articles[p.word(i-1)] && p.word(i-1) != "im") {
+	if d.year == 0 && (!announced || !articles()[p.word(i-1)] && p.word(i-1) != "im") {
 		return date{}, i
 	}
 	return d, end
@@ -223,7 +223,7 @@ func (p *parser) year(i int, announced bool) (date, int) {
 	t := p.tokens[i]
 	near := p.now.Year()-yearsBefore <= t.number && t.number <= p.now.Year()+yearsAfter
 	switch {
-	case !isNamed(t.number) || t.ordinal || notYears[p.word(i-1)] || !t.stop && notYears[p.word(i+1)]:
+	case !isNamed(t.number) || t.ordinal || notYears()[p.word(i-1)] || !t.stop && notYears()[p.word(i+1)]:
 	case announced || near && t.number%100 != 0:
 		return date{year: t.number}, i + 1
 	}

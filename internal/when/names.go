@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"emberd/internal/text"
@@ -13,12 +14,17 @@ import (
 var namesFile string
 
 // names are the lists of words by name, see names.txt.
-var names = text.Lists(namesFile)
+var names = sync.OnceValue(func() map[string]string { return text.Lists(namesFile) })
 
-// numbered returns the words of the lists "name NUMBER" with their numbers.
-func numbered[T ~int](name string) map[string]T {
+// numbered returns the words of the lists "name NUMBER" with their numbers, which are read when they are first
+// asked for.
+func numbered[T ~int](name string) func() map[string]T {
+	return sync.OnceValue(func() map[string]T { return numbersOf[T](name) })
+}
+
+func numbersOf[T ~int](name string) map[string]T {
 	all := make(map[string]T)
-	for list, words := range names {
+	for list, words := range names() {
 		n, err := strconv.Atoi(strings.TrimPrefix(list, name+" "))
 		if err != nil {
 			continue
@@ -30,13 +36,15 @@ func numbered[T ~int](name string) map[string]T {
 	return all
 }
 
-// set returns the words of a list.
-func set(name string) map[string]bool {
-	all := make(map[string]bool)
-	for w := range strings.FieldsSeq(names[name]) {
-		all[w] = true
-	}
-	return all
+// set returns the words of a list, as numbered does.
+func set(name string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		all := make(map[string]bool)
+		for w := range strings.FieldsSeq(names()[name]) {
+			all[w] = true
+		}
+		return all
+	})
 }
 
 // month is a month by one of its names.
@@ -45,14 +53,14 @@ type month struct {
 	sure bool // the name means nothing else
 }
 
-var months = monthNames()
+var months = sync.OnceValue(monthNames)
 
 func monthNames() map[string]month {
 	all := make(map[string]month)
-	for name, m := range numbered[time.Month]("unsure month") {
+	for name, m := range numbersOf[time.Month]("unsure month") {
 		all[name] = month{Month: m}
 	}
-	for name, m := range numbered[time.Month]("month") {
+	for name, m := range numbersOf[time.Month]("month") {
 		all[name] = month{m, true}
 	}
 	return all

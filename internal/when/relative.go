@@ -19,11 +19,11 @@ func (p *parser) fromToday(i int) (times, int) {
 		return p.calendar(day, -2), i + 3
 	}
 	if p.goesOn(i + 1) {
-		if n, ok := today[word+" "+p.word(i+1)]; ok {
+		if n, ok := today()[word+" "+p.word(i+1)]; ok {
 			return p.calendar(day, n), i + 2
 		}
 	}
-	if n, ok := today[word]; ok {
+	if n, ok := today()[word]; ok {
 		return p.calendar(day, n), i + 1
 	}
 	if word == "hier" && p.french {
@@ -82,13 +82,13 @@ func (p *parser) amount(i int) (n int, u unit, end int) {
 	if p.word(at) == "a" && (p.word(at+1) == "couple" || p.word(at+1) == "few") {
 		at++
 	}
-	n, ok := counts[p.word(at)]
+	n, ok := counts()[p.word(at)]
 	if !ok {
 		n = p.tokens[at].number
 	}
-	at = p.skip(at+1, 1, ofs)
+	at = p.skip(at+1, 1, ofs())
 	const limit = 999
-	if u = units[p.word(at)]; u == 0 || n < 1 || n > limit {
+	if u = units()[p.word(at)]; u == 0 || n < 1 || n > limit {
 		return 0, 0, i
 	}
 	return n, u, at + 1
@@ -96,7 +96,7 @@ func (p *parser) amount(i int) (n int, u unit, end int) {
 
 // lately reads the last two weeks, the past 3 days: up to now.
 func (p *parser) lately(i int) (times, int) {
-	if turns[p.word(i)] != -1 {
+	if turns()[p.word(i)] != -1 {
 		return times{}, i
 	}
 	n, u, end := p.amount(i + 1)
@@ -127,12 +127,12 @@ func (p *parser) moved(from time.Time, u unit, n int) time.Time {
 
 // turn reads last week, next month, last March, this summer, semaine dernière.
 func (p *parser) turn(i int) (times, int) {
-	if n, ok := turns[p.word(i)]; ok && p.goesOn(i+1) {
+	if n, ok := turns()[p.word(i)]; ok && p.goesOn(i+1) {
 		if t, ok := p.turnOf(i+1, n); ok {
 			return t, i + 2
 		}
 	}
-	if n, ok := turned[p.word(i+1)]; ok && p.goesOn(i+1) {
+	if n, ok := turned()[p.word(i+1)]; ok && p.goesOn(i+1) {
 		if t, ok := p.turnOf(i, n); ok {
 			return t, i + 2
 		}
@@ -143,17 +143,17 @@ func (p *parser) turn(i int) (times, int) {
 // turnOf is the unit, month, season or weekday at i that is n behind the present one.
 func (p *parser) turnOf(i, n int) (times, bool) {
 	word := p.word(i)
-	if u := units[word]; u > day {
-		if articles[p.word(i+1)] {
+	if u := units()[word]; u > day {
+		if articles()[p.word(i+1)] {
 			return times{}, false // the last week of something
 		}
 		return p.calendar(u, n), true
 	}
-	if w, ok := weekdays[word]; ok {
+	if w, ok := weekdays()[word]; ok {
 		return p.dayOfWeek(w, n), true
 	}
 	d, ok := p.partOfYear(i)
-	if !ok || n == 0 && months[word].Month != 0 && !months[word].sure && !p.tokens[i].capital {
+	if !ok || n == 0 && months()[word].Month != 0 && !months()[word].sure && !p.tokens[i].capital {
 		return times{}, false
 	}
 	return p.turnOfYear(d, n), true
@@ -161,9 +161,9 @@ func (p *parser) turnOf(i, n int) (times, bool) {
 
 // partOfYear is the month or season at i, if no year stands behind it.
 func (p *parser) partOfYear(i int) (date, bool) {
-	d := date{month: months[p.word(i)].Month}
+	d := date{month: months()[p.word(i)].Month}
 	if d.month == 0 {
-		d = date{month: seasons[p.word(i)], months: seasonMonths}
+		d = date{month: seasons()[p.word(i)], months: seasonMonths}
 	}
 	after := p.withYear(&d, i+1)
 	return d, d.month != 0 && after == i+1
@@ -184,13 +184,13 @@ func (p *parser) turnOfYear(d date, n int) times {
 
 // weekday reads on Friday: the last one, or today.
 func (p *parser) weekday(i int) (times, int) {
-	w, ok := weekdays[p.word(i)]
+	w, ok := weekdays()[p.word(i)]
 	switch p.word(i - 1) {
 	case "on", "am":
 	default:
 		return times{}, i
 	}
-	if _, month := months[p.word(i+1)]; !ok || month || p.word(i+1) != "" && i+1 < len(p.tokens) &&
+	if _, month := months()[p.word(i+1)]; !ok || month || p.word(i+1) != "" && i+1 < len(p.tokens) &&
 		p.tokens[i+1].number > 0 {
 		return times{}, i // the date that follows says which
 	}
@@ -213,19 +213,19 @@ func (p *parser) dayOfWeek(w time.Weekday, n int) times {
 // after May 3, the Sunday before 25 October.
 func (p *parser) beside(i int) (times, int) {
 	n, u, at := p.amount(i)
-	w, isDay := weekdays[p.word(i)]
-	if _, turn := turns[p.word(i)]; turn && u == 0 {
-		u, at = units[p.word(i+1)], i+2
+	w, isDay := weekdays()[p.word(i)]
+	if _, turn := turns()[p.word(i)]; turn && u == 0 {
+		u, at = units()[p.word(i+1)], i+2
 		n = 1
 	}
 	if u == 0 {
-		u, n, at = units[p.word(i)], 1, i+1
+		u, n, at = units()[p.word(i)], 1, i+1
 	}
 	if u == 0 && !isDay {
 		return times{}, i
 	}
-	e := edges[p.word(at)]
-	d, end := p.date(p.skip(at+1, 1, articles), true)
+	e := edges()[p.word(at)]
+	d, end := p.date(p.skip(at+1, 1, articles()), true)
 	if e != beforeEdge && e != afterEdge || d.day == 0 {
 		return times{}, i
 	}

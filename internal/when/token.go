@@ -56,7 +56,7 @@ func pieceOf(field string) int {
 				return size
 			}
 			return i
-		case (r == '\'' || r == '’') && elided[strings.ToLower(strings.TrimLeft(field[:i], opening))]:
+		case (r == '\'' || r == '’') && elided()[strings.ToLower(strings.TrimLeft(field[:i], opening))]:
 			return i + size
 		}
 	}
@@ -67,8 +67,8 @@ func pieceOf(field string) int {
 func ranges(field string, i int) bool {
 	a := strings.ToLower(strings.TrimLeft(field[:i], opening))
 	b := strings.ToLower(strings.TrimRight(field[i+1:], closing))
-	if _, month := months[b]; month {
-		_, also := months[a]
+	if _, month := months()[b]; month {
+		_, also := months()[a]
 		return a == "" || also || a == "mid"
 	}
 	return len(b) == 4 && numberOf(b) >= 0 && (a == "" || len(a) == 4 && numberOf(a) >= 0)
@@ -94,7 +94,7 @@ func tokenOf(text string, start, end int) token {
 		if behind == "." && t.number > 0 && t.number <= 31 {
 			t.ordinal, t.stop = true, false
 		}
-	case ordinals[suffix]:
+	case ordinals()[suffix]:
 		t.number = numberOf(digits)
 		t.ordinal = t.number >= 0
 	}

@@ -31,7 +31,7 @@ type Span struct {
 // Parse returns the times that a text means, in its order and without overlap.
 func Parse(text string, now time.Time) []Span {
 	p := parser{tokens: tokens(text), now: now}
-	p.french = slices.ContainsFunc(p.tokens, func(t token) bool { return frenchWords[t.text] })
+	p.french = slices.ContainsFunc(p.tokens, func(t token) bool { return frenchWords()[t.text] })
 	var all []Span
 	for i := 0; i < len(p.tokens); {
 		t, end := p.at(i)
@@ -73,7 +73,7 @@ func (p *parser) at(i int) (times, int) {
 
 // bounded is a time with regard to what precedes it: since, before.
 func (p *parser) bounded(i int, t times) times {
-	switch edges[p.word(p.skip(i-1, -1, articles))] {
+	switch edges()[p.word(p.skip(i-1, -1, articles()))] {
 	case sinceEdge:
 		return times{t.from, p.now}
 	case afterEdge:
@@ -111,8 +111,8 @@ func (p *parser) skip(i, step int, kind map[string]bool) int {
 
 // leads reports whether what precedes i announces a time.
 func (p *parser) leads(i int) bool {
-	before := p.skip(p.skip(i-1, -1, articles), -1, dashes) // as in mid-May
-	return before >= 0 && !p.tokens[before].stop && prepositions[p.word(before)]
+	before := p.skip(p.skip(i-1, -1, articles()), -1, dashes()) // as in mid-May
+	return before >= 0 && !p.tokens[before].stop && prepositions()[p.word(before)]
 }
 
 // days are the times from one day up to another, whatever the calendar makes of them.

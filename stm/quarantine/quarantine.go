@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +21,7 @@ import (
 	"time"
 
 	"emberd/internal/durable"
+	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/stm/device"
 	"emberd/stm/record"
@@ -84,7 +84,7 @@ func names(fsys durable.FS, state string) (names []string, err error) {
 		return nil, fmt.Errorf("list the quarantine: %w", err)
 	}
 	for _, e := range entries {
-		if damagedName.MatchString(e.Name()) {
+		if damagedName().MatchString(e.Name()) {
 			names = append(names, e.Name())
 		}
 	}
@@ -99,11 +99,11 @@ func Count(fsys durable.FS, state string) (int, error) {
 }
 
 // damagedName is what copies of damaged lines are called: a file of the log, and an offset.
-var damagedName = regexp.MustCompile(`^[0-9A-Za-z_-][0-9A-Za-z._-]{0,99}@[0-9]{1,19}$`)
+var damagedName = text.Pattern(`^[0-9A-Za-z_-][0-9A-Za-z._-]{0,99}@[0-9]{1,19}$`)
 
 // Named returns one damaged line by its name.
 func (s *Lines) Named(name string) (Line, error) {
-	if !damagedName.MatchString(name) {
+	if !damagedName().MatchString(name) {
 		return Line{}, memory.Errorf(memory.Invalid,
 			"%.80q names no damaged line; emberd doctor quarantine list shows names such as s-00000042.jsonl@1234",
 			name).At("name")

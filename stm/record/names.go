@@ -1,10 +1,10 @@
 package record
 
 import (
+	"emberd/internal/text"
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -45,17 +45,17 @@ func (n Name) String() string {
 }
 
 var (
-	rawPattern  = regexp.MustCompile(`^s-(\d{8})\.jsonl$`)
-	madePattern = regexp.MustCompile(`^([ch])-(\d{8})-(\d{8})\.g([1-9]\d{0,8})\.jsonl$`)
+	rawPattern  = text.Pattern(`^s-(\d{8})\.jsonl$`)
+	madePattern = text.Pattern(`^([ch])-(\d{8})-(\d{8})\.g([1-9]\d{0,8})\.jsonl$`)
 )
 
 // ParseName reads the name of a file that ends in .jsonl.
 func ParseName(name string) Name {
-	if m := rawPattern.FindStringSubmatch(name); m != nil {
+	if m := rawPattern().FindStringSubmatch(name); m != nil {
 		n := number(m[1])
 		return Name{Kind: Raw, From: uint32(n), To: uint32(n)}
 	}
-	m := madePattern.FindStringSubmatch(name)
+	m := madePattern().FindStringSubmatch(name)
 	if m == nil || number(m[2]) > number(m[3]) {
 		return Name{Kind: Odd}
 	}

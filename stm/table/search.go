@@ -42,8 +42,10 @@ type Query struct {
 	// Uncounted says that Found.Total and Best may count what Accept would not, and so
 	// that Most holds beside an Accept.
 	Uncounted bool
-	Limit     int
-	Explain   bool
+	// Enough ends the search when so many memories matched, whichever; 0 looks at all. It is for who only counts.
+	Enough  int
+	Limit   int
+	Explain bool
 	// Beside are further lists to be gathered on the way, of what is indexed, and only
 	// when there are terms.
 	Beside []Beside
@@ -197,6 +199,9 @@ type lookUp struct {
 // run takes what holds a term and what is near, in the order of the documents.
 func (l *lookUp) run(near []nearDoc) {
 	for doc, relevance := range l.c.matches.All() {
+		if l.c.enough() {
+			return
+		}
 		for len(near) > 0 && near[0].doc < doc {
 			l.take(near[0].doc, 0, near[0].score)
 			near = near[1:]
@@ -387,6 +392,9 @@ func (c *collector) hopeless(relevance float64) bool {
 		len(c.heap) == c.q.Limit &&
 		relevance*c.q.Most < c.heap[0].rank
 }
+
+// enough reports whether the search may end.
+func (c *collector) enough() bool { return c.q.Enough > 0 && c.found.Total >= c.q.Enough }
 
 // match is a memory with what its words, if it holds any, and other reasons give it.
 func (c *collector) match(r *Row, held, near float64) candidate {

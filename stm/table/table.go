@@ -30,11 +30,12 @@ type Table struct {
 	Cold  atomic.Int64 // of the live ones
 	// staged counts the live ones by stage.
 	Staged [len(record.Stages)]atomic.Int64
-	// placing is held while a row takes another's place. It guards tally, links and aliases.
-	placing sync.Mutex
-	tally   counter
-	links   links
-	aliases aliases
+	// placing is held while a row takes another's place. It guards tally, links, aliases and selections.
+	placing    sync.Mutex
+	tally      counter
+	links      links
+	aliases    aliases
+	selections map[*Selection]selected
 	// registers are those of the last row that has several.
 	registers atomic.Pointer[[]Register]
 	// graves reports where the line is that deleted a memory, to read back what
@@ -174,6 +175,7 @@ func (t *Table) swap(c *Cell, old, next *Row) bool {
 	t.tally.replace(old, next)
 	t.links.replace(old, next)
 	t.aliases.replace(old, next)
+	t.reselect(c, old, next)
 	return true
 }
 

@@ -3,6 +3,7 @@ package neutralize
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"emberd/vault/lex"
 )
@@ -76,7 +77,7 @@ func plainLine(line string) bool {
 
 // fenceOf returns the fence that a line may begin, also in a list or quote.
 func fenceOf(line string) lex.Fence {
-	mark, size, _ := lex.FenceMark([]byte(line[len(atStart.FindString(line)):]))
+	mark, size, _ := lex.FenceMark([]byte(line[len(atStart().FindString(line)):]))
 	return lex.Fence{Mark: mark, Size: size}
 }
 
@@ -87,7 +88,7 @@ func fencedLines(left []string) int {
 		return 0
 	}
 	for i, line := range left[1:] {
-		mark, size, info := lex.FenceMark([]byte(line[len(atStart.FindString(line)):]))
+		mark, size, info := lex.FenceMark([]byte(line[len(atStart().FindString(line)):]))
 		if mark == open.Mark && size >= open.Size && lex.IsBlankLine(info) {
 			return i + 2
 		}
@@ -99,12 +100,12 @@ func fencedLines(left []string) int {
 func complete(line string) bool {
 	open := newOpenings()
 	open.take(line)
-	return !open.any() && fenceOf(line).Size == 0 && !regionMark.MatchString(line)
+	return !open.any() && fenceOf(line).Size == 0 && !regionMark().MatchString(line)
 }
 
 // pairs are what begins something and what ends it. The contents of these elements are not
 // Markdown.
-var pairs = func() (all [][2]*regexp.Regexp) {
+var pairs = sync.OnceValue(func() (all [][2]*regexp.Regexp) {
 	for _, p := range [][2]string{{`<%`, `%>`}, {`<!--`, `-->`}, {`<[A-Za-z/!?]`, `>`}} {
 		all = append(all, [2]*regexp.Regexp{regexp.MustCompile(p[0]), regexp.MustCompile(p[1])})
 	}
@@ -112,15 +113,15 @@ var pairs = func() (all [][2]*regexp.Regexp) {
 		all = append(all, [2]*regexp.Regexp{regexp.MustCompile(`(?i)<` + element + `\b`), regexp.MustCompile(`(?i)</` + element + `\b`)})
 	}
 	return all
-}()
+})
 
 // openings counts what began and has not ended.
 type openings []int
 
-func newOpenings() openings { return make(openings, len(pairs)) }
+func newOpenings() openings { return make(openings, len(pairs())) }
 
 func (o openings) take(line string) {
-	for i, p := range pairs {
+	for i, p := range pairs() {
 		o[i] += len(p[0].FindAllStringIndex(line, -1)) - len(p[1].FindAllStringIndex(line, -1))
 		if i < 3 {
 			o[i] = max(0, o[i])

@@ -1,24 +1,24 @@
 package neutralize
 
 import (
-	"regexp"
 	"strings"
 
+	"emberd/internal/text"
 	"emberd/vault/lex"
 )
 
 var (
 	// runsInline is how a code span begins that a plugin evaluates.
-	runsInline = regexp.MustCompile(`^[\s\p{Z}\x{feff}]*(?:\$?=|(?i:input|view|button|embed)\[|(?i:button-|jsx[:-]|dice(?:-[a-z]+)?:))`)
+	runsInline = text.Pattern(`^[\s\p{Z}\x{feff}]*(?:\$?=|(?i:input|view|button|embed)\[|(?i:button-|jsx[:-]|dice(?:-[a-z]+)?:))`)
 	// ownImage is a picture of the vault by its path, whatever else the note defines.
-	ownImage = regexp.MustCompile(`^!\[[^\[\]!\\<>` + "`" + `$%]*\]\([\w.-][\w./-]*\)`)
+	ownImage = text.Pattern(`^!\[[^\[\]!\\<>` + "`" + `$%]*\]\([\w.-][\w./-]*\)`)
 	// ownEmbed is a note or file of the vault.
-	ownEmbed = regexp.MustCompile(`^!\[\[[^\[\]|<>\\:` + "`" + `$%!]+(?:\|[^\[\]<>\\:` + "`" + `$%!]*)?\]\]`)
+	ownEmbed = text.Pattern(`^!\[\[[^\[\]|<>\\:` + "`" + `$%!]+(?:\|[^\[\]<>\\:` + "`" + `$%!]*)?\]\]`)
 	// loads is what in a formula sets a style, which may load a picture, or makes a link:
 	// https://docs.mathjax.org/en/v3.2/input/tex/extensions/html.html, bbox.html, mathtools.
-	loads = regexp.MustCompile(`^\\(?:style|href|class|cssId|data|bbox|mmlToken|require|includegraphics)(?:[^A-Za-z]|$)`)
+	loads = text.Pattern(`^\\(?:style|href|class|cssId|data|bbox|mmlToken|require|includegraphics)(?:[^A-Za-z]|$)`)
 	// atStart are the marks of lists and quotes before a line's text, or of a footnote.
-	atStart = regexp.MustCompile(`^(?:[ \t>*+:-]|\d{1,9}[.)]|\[\^[^\]]*\]:)*`)
+	atStart = text.Pattern(`^(?:[ \t>*+:-]|\d{1,9}[.)]|\[\^[^\]]*\]:)*`)
 )
 
 // lineEscaper neutralizes a line that is not certainly code, though it may contain some.
@@ -41,13 +41,13 @@ type lineEscaper struct {
 
 // line neutralizes one line.
 func (e *escaper) line(text string) string {
-	lead := len(atStart.FindString(text))
+	lead := len(atStart().FindString(text))
 	if mark, _, _ := lex.FenceMark([]byte(text[lead:])); mark != 0 {
 		text = text[:lead] + language(text[lead:])
 	}
-	text = knownToRun.ReplaceAllString(text, "${1}text $2")
+	text = knownToRun().ReplaceAllString(text, "${1}text $2")
 	l := lineEscaper{escaper: e, line: text, spans: lex.CodeSpans([]byte(text))}
-	if e.loose && runsInline.MatchString(text[lead:]) { // the code began in the line before
+	if e.loose && runsInline().MatchString(text[lead:]) { // the code began in the line before
 		l.out.WriteString(text[:lead] + `\`)
 		l.at = lead
 	}
@@ -109,7 +109,7 @@ func (l *lineEscaper) backslash(next byte) {
 	case next == '<' && after == '%', next == '%' && after == '%':
 		l.put(pair+`\`, 2)
 		return
-	case l.formulas && loads.MatchString(l.line[l.at:]): // a line's end, and the word
+	case l.formulas && loads().MatchString(l.line[l.at:]): // a line's end, and the word
 		l.put(`\\`, 1)
 		return
 	}
@@ -131,9 +131,9 @@ func (l *lineEscaper) less(next byte) {
 // image neutralizes the beginning of an image or an embedded note.
 func (l *lineEscaper) image() {
 	rest := l.line[l.at:]
-	own := ownImage.FindString(rest)
+	own := ownImage().FindString(rest)
 	if own == "" {
-		own = ownEmbed.FindString(rest)
+		own = ownEmbed().FindString(rest)
 		if own != "" && len(rest) > len(own) && strings.IndexByte("([:", rest[len(own)]) >= 0 {
 			own = ""
 		}
@@ -169,7 +169,7 @@ func (l *lineEscaper) backticks() {
 
 // guard disables code that a plugin evaluates.
 func (l *lineEscaper) guard(code string) {
-	if runsInline.MatchString(code) {
+	if runsInline().MatchString(code) {
 		blank := len(code) - len(strings.TrimLeft(code, " \t"))
 		l.put(code[:blank]+`\`, blank)
 	}

@@ -1,19 +1,19 @@
 package neutralize
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"emberd/internal/text"
 	"emberd/vault/lex"
 )
 
 // neutralizeMarkup disables everything that is more than text to Obsidian and its plugins; see
 // [Body]. It inserts characters within lines and removes none, so that lines stay lines.
 func neutralizeMarkup(text string) string {
-	text = regionMark.ReplaceAllString(text, "$1 :")
+	text = regionMark().ReplaceAllString(text, "$1 :")
 	e := escaper{left: strings.Split(text, "\n"), formulas: strings.Contains(text, "$")}
-	if properties.MatchString(e.left[0]) {
+	if properties().MatchString(e.left[0]) {
 		e.left[0] = `\` + e.left[0]
 	}
 	for len(e.left) > 0 {
@@ -24,12 +24,12 @@ func neutralizeMarkup(text string) string {
 
 var (
 	// regionMark is what only emberd may write.
-	regionMark = regexp.MustCompile(`(<!--\s*/?\s*emberd):`)
+	regionMark = text.Pattern(`(<!--\s*/?\s*emberd):`)
 	// properties is the line that they begin with.
-	properties = regexp.MustCompile(`^---[ \t]*$`)
+	properties = text.Pattern(`^---[ \t]*$`)
 	// knownToRun are the blocks of plugins that run what is in them, wherever a line shows
 	// one: some plugins read the text and not what Markdown makes of it.
-	knownToRun = regexp.MustCompile("(?i)((?:`{3,}|~{3,})[ \t]*)((?:dataview|datacore|js-engine|templater|customjs|run-|button|meta-bind|query|tasks)[\\w-]*)")
+	knownToRun = text.Pattern("(?i)((?:`{3,}|~{3,})[ \t]*)((?:dataview|datacore|js-engine|templater|customjs|run-|button|meta-bind|query|tasks)[\\w-]*)")
 )
 
 // escaper neutralizes the lines of a text. It leaves code alone only where there is no doubt that
@@ -103,7 +103,7 @@ func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, "
 
 // disableInlineCode disables in a line of code what plugins run even there.
 func disableInlineCode(line string) string {
-	return knownToRun.ReplaceAllString(strings.ReplaceAll(line, "<%", `<\%`), "${1}text $2")
+	return knownToRun().ReplaceAllString(strings.ReplaceAll(line, "<%", `<\%`), "${1}text $2")
 }
 
 // language neutralizes the first line of a block of code, so that no plugin runs its language.

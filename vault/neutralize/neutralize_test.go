@@ -117,7 +117,7 @@ func runs(p parser.Parser, body string) (what string) {
 					blank(words.Segment)
 				}
 			}
-			if code := strings.TrimSpace(codeOf(n, src)); entering && runsInline.MatchString(code) {
+			if code := strings.TrimSpace(codeOf(n, src)); entering && runsInline().MatchString(code) {
 				say("the code %q", code)
 			}
 		}
@@ -130,7 +130,7 @@ func runs(p parser.Parser, body string) (what string) {
 		say("a command of Templater")
 	case strings.HasPrefix(body, "---\n"):
 		say("properties")
-	case regionMark.MatchString(body):
+	case regionMark().MatchString(body):
 		say("a mark of a region")
 	}
 	return what
@@ -142,7 +142,7 @@ func commandThatLoads(body string) bool {
 		if body[i] != '\\' {
 			continue
 		}
-		if loads.MatchString(body[i:]) {
+		if loads().MatchString(body[i:]) {
 			return true
 		}
 		i++

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"emberd/internal/text"
 	"emberd/vault/lex"
 )
 
@@ -33,16 +34,16 @@ func Restored(body, text string) string {
 
 // inserted are the insertions of Body, and what they were inserted into.
 var inserted = []struct {
-	form *regexp.Regexp
+	form func() *regexp.Regexp
 	text string
 }{
-	{regexp.MustCompile(`<\\%`), `<%`},
-	{regexp.MustCompile(`%\\%`), `%%`},
-	{regexp.MustCompile(`\\(<[A-Za-z/!?]|!\[)`), `$1`},
-	{regexp.MustCompile("((?:`{3,}|~{3,})[ \t]*)text (\\w)"), `$1$2`},
-	{regexp.MustCompile("(`[ \t]*)\\\\(\\$?=|[A-Za-z])"), `$1$2`},
-	{regexp.MustCompile(`^\\---`), `---`},
-	{regexp.MustCompile(`(<!--\s*/?\s*emberd) :`), `$1:`},
+	{text.Pattern(`<\\%`), `<%`},
+	{text.Pattern(`%\\%`), `%%`},
+	{text.Pattern(`\\(<[A-Za-z/!?]|!\[)`), `$1`},
+	{text.Pattern("((?:`{3,}|~{3,})[ \t]*)text (\\w)"), `$1$2`},
+	{text.Pattern("(`[ \t]*)\\\\(\\$?=|[A-Za-z])"), `$1$2`},
+	{text.Pattern(`^\\---`), `---`},
+	{text.Pattern(`(<!--\s*/?\s*emberd) :`), `$1:`},
 }
 
 // WithoutInsertions returns the text of a body that was edited after Body had inserted so many bytes into it, if it
@@ -50,7 +51,7 @@ var inserted = []struct {
 func WithoutInsertions(body string, bytes int) string {
 	text := body
 	for _, in := range inserted {
-		text = in.form.ReplaceAllString(text, in.text)
+		text = in.form().ReplaceAllString(text, in.text)
 	}
 	if len(body)-len(text) != bytes || neutralizeMarkup(text) != body {
 		return body

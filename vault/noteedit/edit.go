@@ -9,10 +9,10 @@ package noteedit
 import (
 	"crypto/sha256"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"emberd/internal/text"
 	"emberd/vault/frontmatter"
 	"emberd/vault/lex"
 )
@@ -89,7 +89,7 @@ func Splice(src []byte, e Edit) ([]byte, error) {
 }
 
 // word matches the names of own properties and regions.
-var word = regexp.MustCompile(`^[a-z][a-z0-9]*([_-][a-z0-9]+)*$`)
+var word = text.Pattern(`^[a-z][a-z0-9]*([_-][a-z0-9]+)*$`)
 
 // check refuses an edit that cannot be applied to any note.
 func (e Edit) check() error {
@@ -99,7 +99,7 @@ func (e Edit) check() error {
 		keys = append(keys[:len(keys):len(keys)], f.Key)
 	}
 	for _, key := range keys {
-		if !word.MatchString(key) || frontmatter.Ambiguous(key) || seen[key] {
+		if !word().MatchString(key) || frontmatter.Ambiguous(key) || seen[key] {
 			return fmt.Errorf("edit a note: %q cannot be an own property, or is there twice", key)
 		}
 		seen[key] = true
@@ -113,7 +113,7 @@ func (e Edit) check() error {
 		}
 	}
 	for _, name := range names {
-		if !word.MatchString(name) || seen[name] {
+		if !word().MatchString(name) || seen[name] {
 			return fmt.Errorf("edit a note: %q cannot be an own region, or is there twice", name)
 		}
 		seen[name] = true

@@ -1,8 +1,8 @@
 package notename
 
 import (
+	"emberd/internal/text"
 	"path"
-	"regexp"
 	"strings"
 )
 
@@ -46,7 +46,7 @@ func IsCopy(name string) (of string, ok bool) {
 }
 
 // likeCopy is what iCloud ("name 2") and OneDrive ("name-COMPUTER") put behind a name, and people too.
-var likeCopy = regexp.MustCompile(`^(?: [0-9]{1,3}|-[0-9A-Za-z][0-9A-Za-z_-]{0,62})$`)
+var likeCopy = text.Pattern(`^(?: [0-9]{1,3}|-[0-9A-Za-z][0-9A-Za-z_-]{0,62})$`)
 
 // CopyOf reports whether a name is one that a sync tool gives to a copy of a note in the same folder. It is
 // certain for the names of [IsConflictName]; those of iCloud and OneDrive can be other notes'.
@@ -63,5 +63,5 @@ func CopyOf(name, of string) (is, certain bool) {
 		return true, true
 	}
 	tail, note := strings.CutSuffix(rest, ".md")
-	return note && likeCopy.MatchString(tail), false
+	return note && likeCopy().MatchString(tail), false
 }

@@ -15,6 +15,7 @@ import (
 	"emberd/internal/cli"
 	"emberd/internal/clients"
 	"emberd/internal/durable"
+	"emberd/internal/project"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -34,7 +35,7 @@ type clientLimit struct {
 func Limit(s *cli.App, c *clients.Client, file string, o Installation) (clientLimit, error) {
 	l := clientLimit{name: c.Name, wanted: len(o.read)+len(o.write) > 0}
 	if o.project {
-		l.name += "-" + asTokenName(cli.Here())
+		l.name += "-" + asTokenName(project.Here())
 	}
 	var err error
 	if l.file, err = secretFile(s, l.name); err != nil {

@@ -1,11 +1,15 @@
 package agent
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
 	"emberd/internal/hookrun"
 	"emberd/internal/hooks"
+	"emberd/memory"
 )
 
 // HookCommand is here for help and completion, and for the commands that tell what hooks did: [hookrun.Main] runs
@@ -13,6 +17,10 @@ import (
 func HookCommand(s *cli.App) *cobra.Command {
 	cmd := cli.Command("hook AGENT [EVENT]", cli.ArgCount(1, 2, "an agent, and perhaps its name of the event"),
 		completeAgents, func(_ *cobra.Command, args []string) error {
+			if s.Interactive() && !slices.Contains(hooks.Agents(), args[0]) {
+				return memory.Errorf(memory.Invalid, "%.40q is no agent with hooks (%s), and no command about them: "+
+					"emberd help hook", args[0], strings.Join(hooks.Agents(), ", "))
+			}
 			hookrun.Run(s, args)
 			return nil
 		})

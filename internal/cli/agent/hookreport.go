@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
-	"emberd/internal/hookrun"
+	"emberd/internal/project"
 	"emberd/op"
 )
 
@@ -67,7 +67,7 @@ type leftBehind struct {
 func hookReportCommand(s *cli.App) *cobra.Command {
 	var req op.SessionListRequest
 	cmd := cli.Command("report", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
-		req.Project = hookrun.Dotted(req.Project)
+		req.Project = project.Dotted(req.Project)
 		return reportHooks(cmd.Context(), s, &req)
 	})
 	cli.Bind(cmd.Flags(), &req, "days=7", "project")

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
-	"emberd/internal/hookrun"
+	"emberd/internal/project"
 	"emberd/op"
 )
 
@@ -17,7 +17,7 @@ const oneSession = "the id of a session, or its beginning"
 func hookSessionsCommand(s *cli.App) *cobra.Command {
 	var req op.SessionListRequest
 	cmd := cli.Command("sessions", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
-		req.Project = hookrun.Dotted(req.Project)
+		req.Project = project.Dotted(req.Project)
 		return cli.List(cmd.Context(), s, op.SessionList, &req,
 			func(res *op.SessionListResult) int { return len(res.Sessions) },
 			func(s *cli.App, res *op.SessionListResult) { printSessions(s, res, req.Days) })

@@ -11,6 +11,7 @@ import (
 	"emberd/internal/cli"
 	"emberd/internal/clients"
 	"emberd/internal/mcp"
+	"emberd/internal/project"
 	"emberd/internal/text/spelling"
 	"emberd/memory"
 )
@@ -152,7 +153,7 @@ func projectFile(c *clients.Client) (string, error) {
 	if err != nil {
 		return "", memory.Errorf(memory.Invalid, "the working directory is unknown: %w", err)
 	}
-	root := cli.ProjectRoot(dir)
+	root := project.Root(dir)
 	if root == "" {
 		return "", memory.Errorf(memory.Invalid, "no git repository encloses %s; change to one, or leave --project out",
 			dir)
@@ -269,7 +270,7 @@ func Server(s *cli.App, o Installation, limit clientLimit) (clients.Server, erro
 		out.Args = append(out.Args, "--tools", o.tools)
 	}
 	if o.project {
-		out.Args = append(out.Args, "--project", cli.Here())
+		out.Args = append(out.Args, "--project", project.Here())
 	}
 	return out, nil
 }

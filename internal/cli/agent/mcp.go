@@ -17,6 +17,7 @@ import (
 	"emberd/internal/cli"
 	"emberd/internal/cli/daemon"
 	"emberd/internal/mcp"
+	"emberd/internal/project"
 	"emberd/memory"
 )
 
@@ -37,7 +38,7 @@ func McpCommand(s *cli.App) *cobra.Command {
 	var o agentOptions
 	cmd := cli.Command("mcp", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
 		if !cmd.Flags().Changed("project") {
-			o.project, o.projectOf = cli.Here(), cli.ProjectOf
+			o.project, o.projectOf = project.Here(), project.Of
 		}
 		return serveAgent(cmd.Context(), s, o)
 	})

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"emberd/engine"
 	"emberd/engine/core"
 	"emberd/internal/cli"
 	"emberd/internal/config"
@@ -38,17 +39,53 @@ func author(l *config.LLM, timeout time.Duration) (core.Author, *llm.Client, err
 	return core.Author{Write: write, Endpoint: client.Endpoint(), Remote: client.Remote()}, client, nil
 }
 
+// useModel has the engine use the language model of the settings for what they name, until it is closed.
+func useModel(c *config.Config, opt *engine.Options) (closeModel func(), err error) {
+	writes, endpoint, err := author(&c.LLM, summaryTimeout)
+	if err != nil {
+		return nil, err
+	}
+	closeModel = func() {
+		if endpoint != nil {
+			endpoint.Close()
+		}
+	}
+	opt.Author = writes
+	if opt.Cleanup, err = cleanupOptions(c, endpoint); err == nil {
+		opt.Hooks.Ask, err = chooser(c, endpoint)
+	}
+	if err != nil {
+		closeModel()
+	}
+	return closeModel, err
+}
+
+// chooser returns what has the endpoint choose sentences of sessions, nil for nothing.
+func chooser(c *config.Config, client *llm.Client) (func(context.Context, string, string, int) (string, error), error) {
+	if !c.Hooks.LLM {
+		return nil, nil
+	}
+	if client == nil {
+		return nil, memory.Errorf(memory.Invalid,
+			"hooks.llm is on, and llm.url names no endpoint; set it, or turn hooks.llm off")
+	}
+	return client.Complete, nil
+}
+
 // Abroad says that texts leave this machine, and for where; "" when they do not.
-func Abroad(endpoint string, remote, cleanup bool) string {
-	if !remote {
+func Abroad(a *op.AuthorStatus) string {
+	if !a.Remote {
 		return ""
 	}
 	whose := "that is archived"
-	if cleanup {
+	if a.Cleanup {
 		whose += ", or that a cleanup judges or words anew,"
 	}
-	text := "llm.url names another machine: the text of every memory " + whose + " is sent to " + endpoint
-	if strings.HasPrefix(endpoint, "http:") {
+	text := "llm.url names another machine: the text of every memory " + whose + " is sent to " + a.Endpoint
+	if a.Sessions {
+		text += ", and what is said in sessions with coding agents"
+	}
+	if strings.HasPrefix(a.Endpoint, "http:") {
 		text += ", unencrypted"
 	}
 	return text
@@ -60,7 +97,7 @@ func PrintAuthor(s *cli.App, a *op.AuthorStatus) {
 		return
 	}
 	s.Row("summaries", "written by "+cli.Clean(a.Endpoint))
-	if text := Abroad(a.Endpoint, a.Remote, a.Cleanup); text != "" {
+	if text := Abroad(a); text != "" {
 		s.Warn("", cli.Clean(text))
 	}
 	if !a.Again.IsZero() {

@@ -164,10 +164,10 @@ func TestAbroad(t *testing.T) {
 		{"http://192.168.1.2:8080", "llm.url names another machine: the text of every memory that is archived is " +
 			"sent to http://192.168.1.2:8080, unencrypted", true},
 	} {
-		if got := Abroad(c.endpoint, c.remote, false); got != c.want {
+		if got := Abroad(&op.AuthorStatus{Endpoint: c.endpoint, Remote: c.remote}); got != c.want {
 			t.Errorf("warning about %s is %q, want %q", c.endpoint, got, c.want)
 		}
-		if got := Abroad(c.endpoint, c.remote, true); strings.Contains(got,
+		if got := Abroad(&op.AuthorStatus{Endpoint: c.endpoint, Remote: c.remote, Cleanup: true}); strings.Contains(got,
 			"or that a cleanup judges or words anew, is sent to") != c.remote {
 			t.Errorf("with cleanup.llm the warning about %s is %q", c.endpoint, got)
 		}

@@ -28,11 +28,11 @@ import (
 	"emberd/internal/cli"
 	"emberd/internal/config"
 	"emberd/internal/durable"
-	"emberd/internal/llm"
 	"emberd/internal/metrics"
 	"emberd/internal/notify"
 	"emberd/internal/power"
 	"emberd/memory"
+	"emberd/op"
 	"emberd/rekindle"
 )
 
@@ -109,16 +109,11 @@ func serve(ctx context.Context, s *cli.App, flags serveFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	var endpoint *llm.Client
-	if opt.Author, endpoint, err = author(&c.LLM, summaryTimeout); err != nil {
+	closeModel, err := useModel(c, &opt)
+	if err != nil {
 		return err
 	}
-	if endpoint != nil {
-		defer endpoint.Close()
-	}
-	if opt.Cleanup, err = cleanupOptions(c, endpoint); err != nil {
-		return err
-	}
+	defer closeModel()
 	if opt.Meaning, err = meaning(ctx, c, log); err != nil {
 		return err
 	}
@@ -165,7 +160,8 @@ func optionsOf(s *cli.App, c *config.Config, flags serveFlags, log *slog.Logger)
 // open serves with an engine at a socket until ctx ends.
 func open(ctx context.Context, s *cli.App, c *config.Config, sup *supervisor, e *engine.Engine, opt engine.Options,
 	socket net.Listener, in insight) error {
-	if text := Abroad(opt.Author.Endpoint, opt.Author.Remote, opt.Cleanup.Ask != nil); text != "" {
+	if text := Abroad(&op.AuthorStatus{Endpoint: opt.Author.Endpoint, Remote: opt.Author.Remote,
+		Cleanup: opt.Cleanup.Ask != nil, Sessions: opt.Hooks.Ask != nil}); text != "" {
 		sup.log.Warn(text)
 	}
 	if err := announce(s, c); err != nil {
@@ -331,7 +327,8 @@ func EngineOptions(c *config.Config, log *slog.Logger) engine.Options {
 	}
 	o.LinkEntities, o.LinkRelations = core.EntityLinks(c.Vault.LinkEntities), c.Vault.LinkRelations
 	o.ReviewInbox = c.Review.Inbox
-	o.Hooks = core.SessionHooks(c.Hooks)
+	o.Hooks = core.SessionHooks{Recall: c.Hooks.Recall, Capture: c.Hooks.Capture, Off: c.Hooks.Off,
+		StartTokens: c.Hooks.StartTokens, PromptTokens: c.Hooks.PromptTokens}
 	if c.Review.Beads {
 		o.Beads = &beads.Tracker{Dir: c.Review.BeadsDir}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"emberd/internal/cli"
 	"emberd/internal/hookrun"
+	"emberd/internal/project"
 	"emberd/internal/transcript"
 	"emberd/memory"
 	"emberd/op"
@@ -52,7 +53,7 @@ func (r *sessionsImport) run(ctx context.Context) error {
 	if err := r.mayKeep(ctx); err != nil {
 		return err
 	}
-	r.project = hookrun.Dotted(r.project)
+	r.project = project.Dotted(r.project)
 	r.report = sessionsReport{DryRun: r.dryRun, Agents: []*agentSessions{}, Errors: []fileError{}}
 	progress := cli.NewSteps(r.s, "transcripts", len(files))
 	for i, f := range files {
@@ -173,7 +174,7 @@ func projectOf(folder string) string {
 	if _, err := os.Stat(folder); err != nil {
 		return filepath.Base(folder)
 	}
-	return hookrun.Project(folder)
+	return project.Of(folder)
 }
 
 const (

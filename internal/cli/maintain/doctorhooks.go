@@ -14,7 +14,7 @@ import (
 )
 
 // hooks looks at what coding agents run at the events of their sessions.
-func (e *diagnostics) hooks(context.Context) error {
+func (e *diagnostics) hooks(ctx context.Context) error {
 	m, err := cli.ThisMachine(e.s)
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func (e *diagnostics) hooks(context.Context) error {
 			continue
 		}
 		with = append(with, c.Title)
-		e.hooksOf(c, file, found)
+		e.hooksOf(ctx, c, file, found)
 	}
 	if len(with) > 0 {
 		e.add(doctor.Finding{Area: "hooks", Code: "hooks-installed", Severity: doctor.Note, Next: "emberd hook report",
@@ -40,7 +40,7 @@ func (e *diagnostics) hooks(context.Context) error {
 }
 
 // hooksOf looks at the hooks of emberd in the file of one client.
-func (e *diagnostics) hooksOf(c *clients.Client, file string, found []clients.FoundHook) {
+func (e *diagnostics) hooksOf(ctx context.Context, c *clients.Client, file string, found []clients.FoundHook) {
 	install := "emberd install-client " + c.Name + " --hooks"
 	if gone := gonePrograms(found); len(gone) > 0 {
 		e.add(doctor.Finding{Area: "hooks", Code: "hooks-gone", Severity: doctor.Warning, Next: install,
@@ -51,8 +51,23 @@ func (e *diagnostics) hooksOf(c *clients.Client, file string, found []clients.Fo
 			Text: fmt.Sprintf("%s has more than one hook of emberd at %s, by %s; take them out, and put them in "+
 				"again: %s", c.Title, strings.Join(twice, ", "), file, install)})
 	}
-	if after := c.AfterHooks(); after != "" {
-		e.add(doctor.Finding{Area: "hooks", Code: "hooks-trust", Severity: doctor.Note, Text: after})
+	e.trustOf(ctx, c, filepath.Dir(file))
+}
+
+// trustOf tells whether a client skips hooks of emberd. One that cannot be asked may.
+func (e *diagnostics) trustOf(ctx context.Context, c *clients.Client, folder string) {
+	after := c.AfterHooks()
+	if after == "" {
+		return
+	}
+	skipped, err := c.UntrustedHooks(ctx, folder)
+	switch {
+	case err != nil:
+		e.add(doctor.Finding{Area: "hooks", Code: "hooks-trust", Severity: doctor.Note,
+			Text: after + fmt.Sprintf(" (whether you did cannot be told: %s)", err)})
+	case len(skipped) > 0:
+		e.add(doctor.Finding{Area: "hooks", Code: "hooks-untrusted", Severity: doctor.Warning,
+			Text: fmt.Sprintf("%s skips the hooks of emberd at %s: %s", c.Title, strings.Join(skipped, ", "), after)})
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
+	"emberd/internal/project"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -19,7 +20,7 @@ func StatsCommand(s *cli.App) *cobra.Command {
 	var req op.StatsRequest
 	var storage string
 	cmd := cli.Command("stats", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
-		req.Project = cli.Dotted(req.Project)
+		req.Project = project.Dotted(req.Project)
 		alone := cmd.Flags().Changed("storage-path")
 		req.Log = true
 		res, err := stats(cmd.Context(), s, alone, storage, &req)

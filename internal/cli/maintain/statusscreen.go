@@ -189,7 +189,7 @@ func (g *statusSummary) vault(v *op.VaultStatus) {
 func (g *statusSummary) around(r *op.StatusResult) {
 	if a := r.Author; a != nil {
 		g.wrap("summaries", "", "written by "+cli.Flat(a.Endpoint))
-		g.wrap("", cli.Yellow, cli.Clean(daemon.Abroad(a.Endpoint, a.Remote, a.Cleanup)))
+		g.wrap("", cli.Yellow, cli.Clean(daemon.Abroad(a)))
 	}
 	if r.Tokens != nil {
 		g.wrap("tokens", "", tokensTold(r.Tokens))

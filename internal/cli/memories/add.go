@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
+	"emberd/internal/project"
 	"emberd/op"
 )
 
@@ -31,7 +32,7 @@ func add(s *cli.App, cmd *cobra.Command, o *addOptions, args []string) error {
 	}
 	o.req.Provenance = o.provenance.Claimed()
 	if !cmd.Flags().Changed("project") {
-		o.req.Project, o.req.ProjectInferred = cli.Here(), true
+		o.req.Project, o.req.ProjectInferred = project.Here(), true
 	}
 	return cli.Show(cmd.Context(), s, op.Add, &o.req, printAdded)
 }

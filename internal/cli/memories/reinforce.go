@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
+	"emberd/internal/project"
 	"emberd/op"
 )
 
@@ -34,7 +35,7 @@ func reinforce(s *cli.App, cmd *cobra.Command, o *reinforceOptions, args []strin
 		return err
 	}
 	o.req.Provenance = o.provenance.Claimed()
-	o.req.Project = cli.Dotted(o.req.Project)
+	o.req.Project = project.Dotted(o.req.Project)
 	res, err := cli.Call(cmd.Context(), s, op.Reinforce, &o.req)
 	switch {
 	case err != nil:

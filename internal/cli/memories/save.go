@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
+	"emberd/internal/project"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -58,7 +59,7 @@ func save(s *cli.App, cmd *cobra.Command, o *saveOptions, args []string) error {
 		o.req.Core = o.req.Core || o.importance.Core
 	}
 	if !cmd.Flags().Changed("project") {
-		o.req.Project, o.req.ProjectInferred = cli.Here(), true
+		o.req.Project, o.req.ProjectInferred = project.Here(), true
 	}
 	res, err := cli.Call(cmd.Context(), s, op.Save, &o.req)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
+	"emberd/internal/project"
 	"emberd/op"
 )
 
@@ -18,7 +19,7 @@ func VerifyCommand(s *cli.App) *cobra.Command {
 		if req.Claim, err = givenText(s, cmd, args); err != nil {
 			return err
 		}
-		req.Project = cli.Dotted(req.Project)
+		req.Project = project.Dotted(req.Project)
 		return verify(s, cmd, &req)
 	})
 	cli.Bind(cmd.Flags(), &req, "project", "collection", "limit,n", "no-track:!track_access")

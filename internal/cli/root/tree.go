@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -40,11 +41,14 @@ func Execute(s *cli.App) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)       // the second signal ends the process at once
 	cobra.EnableCommandSorting = false // the order of the daily round says more
-	return s.Run(ctx, RootCommand(s), os.Args[1:])
+	return s.Run(ctx, tree(s, named(os.Args[1:])), os.Args[1:])
 }
 
 // RootCommand builds the whole tree of commands.
-func RootCommand(s *cli.App) *cobra.Command {
+func RootCommand(s *cli.App) *cobra.Command { return tree(s, commands()) }
+
+// tree builds the tree of some commands.
+func tree(s *cli.App, of []command) *cobra.Command {
 	root := &cobra.Command{
 		Use:               "emberd",
 		Version:           cli.BuildVersion(),
@@ -66,7 +70,11 @@ func RootCommand(s *cli.App) *cobra.Command {
 	)
 	root.SetHelpCommand(helpCommand())
 	root.SetHelpCommandGroupID(groupRunning)
-	addCommands(s, root)
+	for _, c := range of {
+		cmd := c.build(s)
+		cmd.GroupID = c.group
+		root.AddCommand(cmd)
+	}
 	root.InitDefaultHelpCmd()
 	cli.Describe(root, helpTexts())
 	s.CompleteRest(root)
@@ -81,34 +89,97 @@ func globalFlags(s *cli.App, f *pflag.FlagSet) {
 	f.BoolVar(&s.JSON, "json", false, "print JSON: the result object, or a problem object on stderr")
 }
 
-func addCommands(s *cli.App, root *cobra.Command) {
-	add := func(group string, commands ...*cobra.Command) {
-		for _, c := range commands {
-			c.GroupID = group
-			root.AddCommand(c)
-		}
+// command is one that the user may name first. Only that one is built when it runs.
+type command struct {
+	group, name string
+	build       func(*cli.App) *cobra.Command
+}
+
+// commands returns all commands in the order of the help.
+func commands() []command {
+	return []command{
+		{groupDaily, "save", memories.SaveCommand},
+		{groupDaily, "add", memories.AddCommand},
+		{groupDaily, "verify", memories.VerifyCommand},
+		{groupDaily, "reinforce", memories.ReinforceCommand},
+		{groupDaily, "query", search.QueryCommand},
+		{groupDaily, "search", search.SearchCommand},
+		{groupDaily, "find", search.FindCommand},
+		{groupDaily, "why-not", search.WhyNotCommand},
+		{groupDaily, "show", memories.ShowCommand},
+		{groupDaily, "list", memories.ListCommand},
+		{groupDaily, "edit", memories.EditCommand},
+		{groupDaily, "confirm", memories.ConfirmCommand},
+		{groupDaily, "relate", organize.RelateCommand},
+		{groupDaily, "touch", memories.TouchCommand},
+		{groupDaily, "observe", memories.ObserveCommand},
+		{groupDaily, "analyze", agent.AnalyzeCommand},
+		{groupDaily, "forget", memories.ForgetCommand},
+		{groupDaily, "gc", organize.GcCommand},
+		{groupDaily, "cluster", maintain.ClusterCommand},
+		{groupDaily, "consolidate", maintain.ConsolidateCommand},
+		{groupDaily, "review", organize.ReviewCommand},
+		{groupDaily, "cleanup", maintain.CleanupCommand},
+		{groupDaily, "purge", memories.PurgeCommand},
+		{groupDaily, "undo", memories.UndoCommand},
+		{groupDaily, "trash", memories.TrashCommand},
+		{groupDaily, "history", memories.HistoryCommand},
+		{groupDaily, "audit", agent.AuditCommand},
+		{groupDaily, "why", memories.WhyCommand},
+		{groupDaily, "timeline", memories.TimelineCommand},
+		{groupDaily, "graph", organize.GraphCommand},
+		{groupDaily, "entities", memories.EntitiesCommand},
+		{groupDaily, "open", organize.OpenCommand},
+		{groupDaily, "status", maintain.StatusCommand},
+		{groupDaily, "stats", maintain.StatsCommand},
+		{groupDaily, "health", maintain.HealthCommand},
+		{groupVault, "promote", organize.PromoteCommand},
+		{groupVault, "archive", organize.ArchiveCommand},
+		{groupVault, "rekindle", memories.RekindleCommand},
+		{groupVault, "vault", organize.VaultCommand},
+		{groupVault, "links", organize.LinksCommand},
+		{groupMoving, "import", data.ImportCommand},
+		{groupMoving, "migrate", maintain.MigrateCommand},
+		{groupMoving, "export", data.ExportCommand},
+		{groupMoving, "backup", data.BackupCommand},
+		{groupMoving, "keeper", setup.KeeperCommand},
+		{groupRunning, "init", setup.InitCommand},
+		{groupRunning, "serve", daemon.ServeCommand},
+		{groupRunning, "service", daemon.ServiceCommand},
+		{groupRunning, "doctor", maintain.DoctorCommand},
+		{groupRunning, "log", maintain.LogCommand},
+		{groupRunning, "compact", maintain.CompactCommand},
+		{groupRunning, "config", setup.ConfigCommand},
+		{groupRunning, "lifecycle", organize.LifecycleCommand},
+		{groupRunning, "engine", model.EngineCommand},
+		{groupRunning, "model", model.ModelCommand},
+		{groupRunning, "embed", model.EmbedCommand},
+		{groupRunning, "mcp", agent.McpCommand},
+		{groupRunning, "hook", agent.HookCommand},
+		{groupRunning, "install-client", agent.InstallClientCommand},
+		{groupRunning, "token", agent.TokenCommand},
+		{groupRunning, "demo", setup.DemoCommand},
+		{groupRunning, "eval", grade.EvalCommand},
+		{groupRunning, "version", cli.VersionCommand},
+		{groupRunning, "completion", setup.CompletionCommand},
+		{groupRunning, "man", setup.ManCommand},
 	}
-	add(groupDaily,
-		memories.SaveCommand(s), memories.AddCommand(s), memories.VerifyCommand(s), memories.ReinforceCommand(s),
-		search.QueryCommand(s), search.SearchCommand(s), search.FindCommand(s), search.WhyNotCommand(s),
-		memories.ShowCommand(s), memories.ListCommand(s),
-		memories.EditCommand(s), memories.ConfirmCommand(s), organize.RelateCommand(s),
-		memories.TouchCommand(s), memories.ObserveCommand(s), agent.AnalyzeCommand(s), memories.ForgetCommand(s),
-		organize.GcCommand(s), maintain.ClusterCommand(s), maintain.ConsolidateCommand(s),
-		organize.ReviewCommand(s), maintain.CleanupCommand(s), memories.PurgeCommand(s),
-		memories.UndoCommand(s), memories.TrashCommand(s), memories.HistoryCommand(s), agent.AuditCommand(s),
-		memories.WhyCommand(s), memories.TimelineCommand(s), organize.GraphCommand(s), memories.EntitiesCommand(s),
-		organize.OpenCommand(s), maintain.StatusCommand(s), maintain.StatsCommand(s), maintain.HealthCommand(s))
-	add(groupVault, organize.PromoteCommand(s), organize.ArchiveCommand(s), memories.RekindleCommand(s),
-		organize.VaultCommand(s), organize.LinksCommand(s))
-	add(groupMoving, data.ImportCommand(s), maintain.MigrateCommand(s), data.ExportCommand(s), data.BackupCommand(s),
-		setup.KeeperCommand(s))
-	add(groupRunning, setup.InitCommand(s), daemon.ServeCommand(s), daemon.ServiceCommand(s), maintain.DoctorCommand(s),
-		maintain.LogCommand(s), maintain.CompactCommand(s), setup.ConfigCommand(s), organize.LifecycleCommand(s),
-		model.EngineCommand(s), model.ModelCommand(s), model.EmbedCommand(s), agent.McpCommand(s),
-		agent.HookCommand(s), agent.InstallClientCommand(s), agent.TokenCommand(s), setup.DemoCommand(s),
-		grade.EvalCommand(s),
-		cli.VersionCommand(s), setup.CompletionCommand(s), setup.ManCommand(s))
+}
+
+// named returns the command that args name, or all if it needs to know others or if args name none. The first word
+// counts only where no flag is in front, whose value it could be.
+func named(args []string) []command {
+	all := commands()
+	if len(args) == 0 || slices.Contains([]string{"completion", "man"}, args[0]) {
+		return all
+	}
+	if args[0] == "--version" {
+		return nil
+	}
+	if i := slices.IndexFunc(all, func(c command) bool { return c.name == args[0] }); i >= 0 {
+		return all[i : i+1]
+	}
+	return all
 }
 
 // help has the help of every command, in the form that [cli.Describe] reads.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
+	"emberd/internal/project"
 	"emberd/op"
 )
 
@@ -34,7 +35,7 @@ func query(s *cli.App, cmd *cobra.Command, o *queryOptions, args []string) error
 		return err
 	}
 	o.req.Query, o.req.WindowDays = strings.Join(args, " "), o.within.Days
-	o.req.Project = cli.Dotted(o.req.Project)
+	o.req.Project = project.Dotted(o.req.Project)
 	return cli.List(cmd.Context(), s, op.Query, &o.req, func(res *op.QueryResult) int { return len(res.Results) },
 		func(s *cli.App, res *op.QueryResult) { printQuery(s, res, o.req.Query, o.req.Scope) })
 }

@@ -1,7 +1,7 @@
 package contradiction
 
 import (
-	"regexp"
+	"emberd/internal/text"
 	"slices"
 	"strings"
 )
@@ -12,10 +12,10 @@ import (
 var (
 	// operation is two operands with an operator between them. Its second operand may be the first of the
 	// next one.
-	operation = regexp.MustCompile(`([\pL\pN_.)\]]+)(\s*)` +
+	operation = text.Pattern(`([\pL\pN_.)\]]+)(\s*)` +
 		`(==|!=|<>|<=|>=|&&|\|\||<<|>>|\*\*|[-+*/%=<>^&|≤≥≠×÷−]=?)` + `(\s*)([\pL\pN_.(\[]+)`)
 	// call is a function with several arguments or an operation in it, or a sign of one operand.
-	call = regexp.MustCompile(`[\pL\pN_]+\([^()\n]*[-,+*/<>=][^()\n]*\)|\pL(\+\+|--)|!\pL+`)
+	call = text.Pattern(`[\pL\pN_]+\([^()\n]*[-,+*/<>=][^()\n]*\)|\pL(\+\+|--)|!\pL+`)
 )
 
 // formulasOf lists the operations and calls of a text, without spaces. Operators that prose has too,
@@ -26,7 +26,7 @@ func formulasOf(s string) (out []string) {
 			continue
 		}
 		operations, certain := operationsOf(line)
-		if calls := call.FindAllString(line, -1); certain || len(calls) > 0 {
+		if calls := call().FindAllString(line, -1); certain || len(calls) > 0 {
 			out = append(append(out, operations...), calls...)
 		}
 	}
@@ -40,7 +40,7 @@ func formulasOf(s string) (out []string) {
 func operationsOf(line string) (out []string, certain bool) {
 	assigns := false
 	for at := 0; at < len(line); {
-		m := operation.FindStringSubmatchIndex(line[at:])
+		m := operation().FindStringSubmatchIndex(line[at:])
 		if m == nil {
 			break
 		}

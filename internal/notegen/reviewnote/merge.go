@@ -1,6 +1,7 @@
 package reviewnote
 
 import (
+	"emberd/internal/text"
 	"fmt"
 	"regexp"
 	"slices"
@@ -135,7 +136,7 @@ func (n *Note) judge(fresh []section) {
 func (n *Note) guess(now map[string]bool) {
 	for i := range n.lines {
 		if line := &n.lines[i]; line.box != "" {
-			line.part(func(own string) bool { return now[sum(own)] || labelForm.MatchString(own) })
+			line.part(func(own string) bool { return now[sum(own)] || labelForm().MatchString(own) })
 		}
 	}
 }
@@ -143,25 +144,25 @@ func (n *Note) guess(now map[string]bool) {
 // The forms of lines that emberd writes. Only where it is not known what it wrote does
 // a line count as its own because of its form.
 var (
-	labelForm = regexp.MustCompile(`^- \[ \] (Promote (it|both|them): .* (it|each)|Keep (it as it is|both as they are|all as they are)|Merge (it|(both|all) into one memory)|` +
+	labelForm = text.Pattern(`^- \[ \] (Promote (it|both|them): .* (it|each)|Keep (it as it is|both as they are|all as they are)|Merge (it|(both|all) into one memory)|` +
 		`Forget (it|both|all [0-9]+|[A-Z] alone|[A-Z](, the (older|newer) one)?, and keep [A-Z])) \^`)
-	ownForms = []*regexp.Regexp{
-		regexp.MustCompile(`^>($| )`),
-		regexp.MustCompile(`^## (Decided$|(Merge .* that say nearly the same\?|Nearly the same, and yet not to be merged|Which is right\?|Still needed\?|Worth a note\?|Fading although it was used|Up to date\?|Please look at this)( · |$))`),
-		regexp.MustCompile(`^[-*+] [0-9]{4}-[0-9]{2}-[0-9]{2} · `),
-		regexp.MustCompile("^\\*(High|Medium|Low) urgency · filed by .*`\\*$"),
+	ownForms = []func() *regexp.Regexp{
+		text.Pattern(`^>($| )`),
+		text.Pattern(`^## (Decided$|(Merge .* that say nearly the same\?|Nearly the same, and yet not to be merged|Which is right\?|Still needed\?|Worth a note\?|Fading although it was used|Up to date\?|Please look at this)( · |$))`),
+		text.Pattern(`^[-*+] [0-9]{4}-[0-9]{2}-[0-9]{2} · `),
+		text.Pattern("^\\*(High|Medium|Low) urgency · filed by .*`\\*$"),
 	}
 )
 
 func (l *parsed) looksOwn() bool {
 	if l.box != "" {
-		return labelForm.MatchString(l.own)
+		return labelForm().MatchString(l.own)
 	}
-	return slices.ContainsFunc(ownForms, func(form *regexp.Regexp) bool { return form.MatchString(l.text) })
+	return slices.ContainsFunc(ownForms, func(form func() *regexp.Regexp) bool { return form().MatchString(l.text) })
 }
 
 // mentioned is how lines of emberd's name the item that they are of.
-var mentioned = regexp.MustCompile("(?: \\^rev-|`emberd review show rev-)([0-9a-f]{12})(?:-|`)")
+var mentioned = text.Pattern("(?: \\^rev-|`emberd review show rev-)([0-9a-f]{12})(?:-|`)")
 
 // sectionNames tells at which lines another section begins, and which.
 func (n *Note) sectionNames() map[int]string {
@@ -180,7 +181,7 @@ func (n *Note) sectionNames() map[int]string {
 		case strings.HasPrefix(text, "## "):
 			heading = i
 		case heading >= 0:
-			if item := mentioned.FindStringSubmatch(text); item != nil {
+			if item := mentioned().FindStringSubmatch(text); item != nil {
 				out[heading], heading = item[1], -1
 			}
 		}

@@ -1,7 +1,7 @@
 package reviewnote
 
 import (
-	"regexp"
+	"emberd/internal/text"
 	"slices"
 	"strings"
 )
@@ -30,10 +30,10 @@ type parsed struct {
 
 // box is a line with a check box: its state and what follows. Lines in a quote have none,
 // for texts of memories stand there.
-var box = regexp.MustCompile(`^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[(.)\][ \t]+(.*)$`)
+var box = text.Pattern(`^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[(.)\][ \t]+(.*)$`)
 
 // stamped is what Obsidian's Tasks plugin adds to a line that is ticked.
-var stamped = regexp.MustCompile(`[ \t]*✅ [0-9]{4}-[0-9]{2}-[0-9]{2}`)
+var stamped = text.Pattern(`[ \t]*✅ [0-9]{4}-[0-9]{2}-[0-9]{2}`)
 
 // Parse reads a region of a note. wrote are the [Sums] of what was written before, nothing
 // if that is not known. Lines of blocks of code, and boxes that are neither empty
@@ -60,11 +60,11 @@ func Parse(region string, wrote []string) *Note {
 
 // take reads the box of a line, if it has one of emberd's.
 func (n *Note) take(line *parsed) {
-	parts := box.FindStringSubmatch(line.text)
+	parts := box().FindStringSubmatch(line.text)
 	if parts == nil {
 		return
 	}
-	at := token.FindStringSubmatchIndex(parts[2])
+	at := token().FindStringSubmatchIndex(parts[2])
 	if at == nil {
 		return
 	}
@@ -73,9 +73,9 @@ func (n *Note) take(line *parsed) {
 	tick := CheckedBox{Item: field(1), Seen: field(2), Choice: field(3)}
 	// Boxes that an editor joined to one line are words: kept as a line of their own they must not
 	// become a box that the next reader takes for ticked.
-	words := rest[:at[0]] + " " + token.ReplaceAllString(rest[at[1]:], "")
+	words := rest[:at[0]] + " " + token().ReplaceAllString(rest[at[1]:], "")
 	line.box, line.words = " ^rev-"+tick.Item+"-"+tick.Seen+"-"+tick.Choice,
-		strings.TrimSpace(stamped.ReplaceAllString(words, ""))
+		strings.TrimSpace(stamped().ReplaceAllString(words, ""))
 	if line.part(func(own string) bool { return n.wrote[sum(own)] }) {
 		tick.Words = line.words
 	}

@@ -22,13 +22,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"emberd/internal/notegen"
+	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -109,7 +109,7 @@ func Seen(parts ...string) string {
 }
 
 // token is how a box names an item and a choice; the rest of a line is not looked at.
-var token = regexp.MustCompile(`(?:^|[ \t])\^rev-([0-9a-f]{12})-([0-9a-f]{8})-([a-z]+(?:-[0-9]{1,3})?)(?:[ \t]|$)`)
+var token = text.Pattern(`(?:^|[ \t])\^rev-([0-9a-f]{12})-([0-9a-f]{8})-([a-z]+(?:-[0-9]{1,3})?)(?:[ \t]|$)`)
 
 // Decision returns what a choice of a tick means, ok if the item offers it.
 func (it *Item) Decision(choice string) (decision string, ok bool) {
@@ -185,12 +185,12 @@ func Sums(p *Page) []string {
 // sum stands for a line. What plugins that tidy notes change makes no difference: blanks,
 // the marks of lists and of emphasis, and backslashes.
 func sum(line string) string {
-	s := sha256.Sum256([]byte(tidied.Replace(bullet.ReplaceAllString(line, "$1-"))))
+	s := sha256.Sum256([]byte(tidied.Replace(bullet().ReplaceAllString(line, "$1-"))))
 	return hex.EncodeToString(s[:8])
 }
 
 var (
-	bullet = regexp.MustCompile(`^((?:[ \t]|>)*)[*+-][ \t]`)
+	bullet = text.Pattern(`^((?:[ \t]|>)*)[*+-][ \t]`)
 	tidied = strings.NewReplacer(" ", "", "\t", "", "*", "", "_", "", `\`, "")
 )
 

@@ -58,7 +58,7 @@ func (d *desk) write(t *rapid.T) {
 func (d *desk) change(t *rapid.T) {
 	boxes := []int{}
 	for i, line := range d.lines {
-		if strings.HasPrefix(line, "- [ ] ") && token.MatchString(line) && !strings.Contains(line, "word") {
+		if strings.HasPrefix(line, "- [ ] ") && token().MatchString(line) && !strings.Contains(line, "word") {
 			boxes = append(boxes, i)
 		}
 	}

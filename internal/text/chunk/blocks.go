@@ -1,7 +1,7 @@
 package chunk
 
 import (
-	"regexp"
+	"emberd/internal/text"
 	"slices"
 	"strings"
 )
@@ -25,11 +25,11 @@ type block struct {
 }
 
 var (
-	quoteMark = regexp.MustCompile(`^ {0,3}(?:> ?)+`)
-	fenceMark = regexp.MustCompile("^[ \t]*(`{3,}|~{3,})")
-	itemMark  = regexp.MustCompile(`^[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)`)
-	tableRule = regexp.MustCompile(`^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+\|?[ \t]*$`)
-	underline = regexp.MustCompile(`^ {0,3}(?:=+|-+)[ \t]*$`)
+	quoteMark = text.Pattern(`^ {0,3}(?:> ?)+`)
+	fenceMark = text.Pattern("^[ \t]*(`{3,}|~{3,})")
+	itemMark  = text.Pattern(`^[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)`)
+	tableRule = text.Pattern(`^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+\|?[ \t]*$`)
+	underline = text.Pattern(`^ {0,3}(?:=+|-+)[ \t]*$`)
 )
 
 // reader takes the lines of a section in.
@@ -69,7 +69,7 @@ func headingLines(all []string) int {
 	}
 	for i, line := range all {
 		switch {
-		case i > 0 && underline.MatchString(line):
+		case i > 0 && underline().MatchString(line):
 			return i + 1
 		case strings.TrimSpace(line) == "":
 			return 0
@@ -80,23 +80,23 @@ func headingLines(all []string) int {
 
 // take takes one line in.
 func (r *reader) take(line string, at int) {
-	line = quoteMark.ReplaceAllString(line, "")
+	line = quoteMark().ReplaceAllString(line, "")
 	if r.inCode(line) {
 		return
 	}
 	line = r.uncommented(line)
-	if mark := fenceMark.FindStringSubmatch(line); mark != nil {
+	if mark := fenceMark().FindStringSubmatch(line); mark != nil {
 		r.begin(lines, at+1)
 		r.fence = mark[1]
 		return
 	}
-	indent, item := len(line)-len(strings.TrimLeft(line, " \t")), itemMark.MatchString(line)
+	indent, item := len(line)-len(strings.TrimLeft(line, " \t")), itemMark().MatchString(line)
 	switch {
 	case strings.TrimSpace(line) == "":
 		r.blank()
 		return
 	case r.goesOn(line, indent, item):
-	case r.open.kind == prose && len(r.text) == 1 && strings.Contains(r.text[0], "|") && tableRule.MatchString(line):
+	case r.open.kind == prose && len(r.text) == 1 && strings.Contains(r.text[0], "|") && tableRule().MatchString(line):
 		r.open.kind, line = lines, ""
 	case item:
 		r.begin(items, at)
@@ -116,7 +116,7 @@ func (r *reader) inCode(line string) bool {
 	if r.fence == "" {
 		return false
 	}
-	mark := fenceMark.FindStringSubmatch(line)
+	mark := fenceMark().FindStringSubmatch(line)
 	if mark != nil && strings.HasPrefix(mark[1], r.fence) && strings.TrimSpace(line) == mark[1] {
 		r.close()
 		return true
