@@ -67,7 +67,7 @@ func graph() map[string]edges {
 				"internal/cleanup/quality", "internal/cleanup/runstore", "internal/dedupe",
 				"internal/dedupe/similarity", "internal/entity/knowledge", "internal/intent",
 				"internal/llamawire", "internal/metrics", "internal/notegen", "internal/power",
-				"internal/testutil/secrettest", "internal/tinybert", "ltm", "rekindle", "vault/frontmatter", "vault/lex", "vault/linkindex",
+				"internal/testutil/secrettest", "internal/tinybert", "ltm", "rekindle", "vault/frontmatter", "vault/lex", "vault/linkindex", "vault/markdown",
 				"vault/neutralize", "vault/noteedit", "vault/notename", "vectors", "stm/content",
 			},
 		},

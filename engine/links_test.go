@@ -342,3 +342,56 @@ func TestAutomaticLinksAreNotWhatUndoTakes(t *testing.T) {
 	d.linked()
 	d.wantItems(b, "related")
 }
+
+// What is known of links outlives the daemon: a link that was removed while it did not run is read back.
+func TestLinksAreReadBackAfterARestart(t *testing.T) {
+	t.Parallel()
+	d := linkDesk(t, nil)
+	a, b := d.promoted("the tide is high"), d.promoted("the moon is full")
+	do(t, d.Engine, op.Relate, relating(a, b, memory.Related))
+	d.linked()
+	ok(t, d.Close())
+	d.rewritten(a.PromotedTo, "related:\n  - \"[[the moon is full]]\"\n", "")
+	d.start()
+	d.linked()
+	d.wantRelations(a)
+	d.wantItems(b, "related")
+}
+
+// rewritten changes a note while no engine runs.
+func (d *desk) rewritten(path, old, new string) {
+	d.t.Helper()
+	d.write(d.t, path, strings.Replace(d.note(d.t, path), old, new, 1))
+}
+
+// A note that a person saved a moment ago is not read back yet.
+func TestAYoungNoteIsNotReadBack(t *testing.T) {
+	t.Parallel()
+	d := linkDesk(t, nil)
+	a, b := d.promoted("the tide is high"), d.promoted("the moon is full")
+	do(t, d.Engine, op.Relate, relating(a, b, memory.Related))
+	d.linked()
+	d.change(a, "related:\n  - \"[[the moon is full]]\"\n", "")
+	ok(t, os.Chtimes(d.at(a.PromotedTo), d.clock.Now(), d.clock.Now()))
+	d.batch([]string{a.PromotedTo}, nil)
+	d.Links.WriteLinks(t.Context())
+	d.wantRelations(a, "related the moon is full")
+	d.wantItems(a, "related")
+	d.advance(2 * time.Minute)
+	d.Links.WriteLinks(t.Context())
+	d.wantRelations(a)
+}
+
+func TestRelationsAreNotLinkedIfNotWanted(t *testing.T) {
+	t.Parallel()
+	d := linkDesk(t, nil)
+	d.Engine.Close()
+	d.LinkRelations = false
+	d.start()
+	a, b := d.promoted("the tide is high"), d.promoted("the moon is full")
+	do(t, d.Engine, op.Relate, relating(a, b, memory.Related))
+	d.change(b, "---\nthe moon", "supports: \"[[the tide is high]]\"\n---\nthe moon")
+	d.linked()
+	d.wantItems(a, "related")
+	d.wantRelations(b)
+}

@@ -34,7 +34,7 @@ func (p *notePlan) isReadBack() bool { return len(p.added)+len(p.removed) > 0 }
 // plan decides about a note with these properties.
 func (p *pass) plan(ctx context.Context, n *memoryNote, has map[string][]string) *notePlan {
 	k := p.k.notes.Notes[n.m.ID]
-	first := k == nil && n.m.PromotedAt.Before(p.k.notes.Since)
+	first := k == nil && n.m.PromotedAt.Before(p.k.notes.Since) || !p.e.Opt.LinkRelations
 	if k == nil {
 		k = new(knownLinks)
 	}
