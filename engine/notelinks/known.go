@@ -34,6 +34,7 @@ type Known struct {
 	// passing is held through a pass and guards notes. It is taken before row locks.
 	passing sync.Mutex
 	notes   knownFile
+	saved   [sha256.Size]byte // of the file as this run wrote it last
 
 	// mu guards the fields below. It is held only to read or set them; the store's writer goroutine takes it.
 	mu    sync.Mutex
@@ -102,15 +103,20 @@ func NewKnown(opt *core.Options, dir string) *Known {
 	return k
 }
 
-// save writes the file. passing must be held.
+// save writes the file if it has changed. passing must be held.
 func (k *Known) save() error {
 	data, err := json.Marshal(k.notes)
+	sum := sha256.Sum256(data)
+	if err == nil && sum == k.saved {
+		return nil
+	}
 	if err == nil {
 		err = durable.ReplaceFile(k.fs, k.file, data)
 	}
 	if err != nil {
 		return fmt.Errorf("remember which links are in notes: %w", err)
 	}
+	k.saved = sum
 	return nil
 }
 
