@@ -36,7 +36,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/lifecycle/
 COVERED   = 80
 
-.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench bench-hook hooks-harmless speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest note-edits mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients page peers importers peers-cortexgraph lint check compiler install dist dist-check source formula deb deb-check clean docs-check
+.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench bench-hook bench-links hooks-harmless speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest note-edits mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients page peers importers peers-cortexgraph lint check compiler install dist dist-check source formula deb deb-check clean docs-check
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -185,10 +185,14 @@ contest:
 	EMBERD_PROOF=1 go test -v -count=1 -timeout 30m -run 'Case51|Case53' ./vault
 	EMBERD_PROOF=1 go test -v -count=1 -timeout 10m -run 'HundredEditsInAsManySeconds' ./engine
 
+# Links in 2,000 notes of memories in a vault of 10,000: how many there are, and how long a pass takes.
+bench-links:
+	go test -run '^$$' -bench '^BenchmarkLinks$$' -benchtime 1x -timeout 30m ./engine
+
 # Agents change notes through the tools for that while an editor saves the same notes, as many changes as NOTEEDITS
 # says: no line of the user is lost, and each change is there, replaced by a later save, or refused with a reason.
 note-edits:
-	EMBERD_TEST_NOTE_EDITS=$(NOTEEDITS) go test -v -count=1 -timeout 30m -run '^TestAgentsAndAnEditor$$' ./engine
+	EMBERD_TEST_NOTE_EDITS=$(NOTEEDITS) go test -v -count=1 -timeout 30m -run '^Test(Agents|Links)AndAnEditor$$' ./engine
 
 # Every sync, check and order of the log removed in turn, and every check of what agents
 # add; a test must notice each.

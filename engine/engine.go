@@ -27,6 +27,7 @@ import (
 	"emberd/engine/lifecycle"
 	"emberd/engine/listnotes"
 	"emberd/engine/merge"
+	"emberd/engine/notelinks"
 	"emberd/engine/notes"
 	"emberd/engine/notesync"
 	"emberd/engine/notewrite"
@@ -101,6 +102,7 @@ func Open(opt core.Options) (*Engine, error) {
 	if long != nil {
 		e.Sync.Sync = notesync.NewNoteSync(e.Sync)
 		e.Lists.Lists = listnotes.NewLists(&e.Opt, long.Dir)
+		e.Links.Known = notelinks.NewKnown(&e.Opt, long.Dir)
 		long.Follower = &noteFollower{e}
 		long.Beside = func(id memory.ID) string {
 			if row, live := store.Get(id); live {
@@ -263,6 +265,7 @@ func (e *Engine) table() map[string]op.Handler {
 func (e *Engine) addVaultOps(add func(*op.Spec, op.Handler)) {
 	add(op.VaultCheck.Handle(e.Sync.VaultCheck))
 	add(op.VaultConfirm.Handle(e.Sync.VaultConfirm))
+	add(op.VaultLinks.Handle(e.Links.VaultLinks))
 	add(op.VaultRelease.Handle(e.Sync.VaultRelease))
 	add(op.VaultOpen.Handle(e.Sync.VaultOpen))
 	add(op.Links.Handle(e.Sync.NoteLinks))

@@ -10,6 +10,7 @@ import (
 	"emberd/engine/core"
 	"emberd/engine/health"
 	"emberd/engine/listnotes"
+	"emberd/engine/notelinks"
 	"emberd/engine/notesync"
 	"emberd/engine/notewrite"
 	"emberd/engine/promote"
@@ -24,6 +25,7 @@ type Purge struct {
 
 	Cleanup   *cleanup.Cleanup
 	Health    *health.Health
+	Links     *notelinks.Links
 	Lists     *listnotes.Lists
 	NoteWrite *notewrite.NoteWrite
 	Promote   *promote.Promote

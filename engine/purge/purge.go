@@ -67,6 +67,11 @@ func (e *Purge) Purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResul
 		}
 	}
 	e.Lists.PurgeLists(ctx, id, req.DryRun, res)
+	if !req.DryRun {
+		if err := e.Links.Purge(ctx, id); err != nil {
+			unfinished(res, "links in other notes", err, "they go with the next change of a memory that has a note")
+		}
+	}
 	e.Changed()
 	return res, nil
 }

@@ -112,6 +112,9 @@ type Vault struct {
 	// IndexNote and CoreNote are notes, none if they are "".
 	IndexNote, CoreNote string
 	AgentFolders        []string // in which agents write, beside PromotedFolder; / is the vault itself
+	LinkEntities        string   // existing, shared, all or none
+	LinkRelations       bool
+	ProjectHubs         bool
 }
 
 // Decay parametrises the decay score. Lambda is always filled in: an explicit one as given, else

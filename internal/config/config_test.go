@@ -84,7 +84,7 @@ func TestDefaultsAreTyped(t *testing.T) {
 		Socket:          "/home/ada/.local/state/emberd/run/emberd.sock",
 		CortexGraphPath: "/home/ada/.config/cortexgraph/jsonl",
 		LogLevel:        "info", Tools: "agent", Form: "auto", PageListen: "127.0.0.1:0", SecretsDetect: "block", Sandbox: "auto", RekindleMode: "auto",
-		Vault:     Vault{nil, "Memories", "Memories/Archive", "Memories/Index.md", "Memories/Core.md", nil},
+		Vault:     Vault{nil, "Memories", "Memories/Archive", "Memories/Index.md", "Memories/Core.md", nil, "shared", true, false},
 		Hooks:     Hooks{"shadow", true, false, 900, 300, nil},
 		Decay:     Decay{"power_law", 72 * time.Hour, math.Ln2 / (72 * time.Hour).Seconds(), 0.6},
 		Promote:   Promote{0.65, 5, 72 * time.Hour, 1, true},

@@ -83,6 +83,10 @@ func placeKeys(c *Config) []key {
 		{name: "vault.archive_folder", def: "Memories/Archive", value: folder(&c.Vault.ArchiveFolder)},
 		{name: "vault.index_note", def: auto, value: note(&c.Vault.IndexNote)},
 		{name: "vault.core_note", def: auto, value: note(&c.Vault.CoreNote)},
+		{name: "vault.link_entities", def: "shared",
+			value: choice(&c.Vault.LinkEntities, "existing", "shared", "all", "none")},
+		{name: "vault.link_relations", def: "true", value: boolean(&c.Vault.LinkRelations)},
+		{name: "vault.project_hubs", def: "false", value: boolean(&c.Vault.ProjectHubs)},
 		{name: "import.cortexgraph_path", def: auto, value: place(&c.CortexGraphPath),
 			also: foreign("CORTEXGRAPH_STORAGE_PATH")},
 	}
