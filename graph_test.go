@@ -244,7 +244,8 @@ func graph() map[string]edges {
 			ours: []string{
 				"engine/core", "engine/history", "engine/learn", "engine/memories", "engine/recall", "engine/search",
 				"engine/transcripts", "internal/capture", "internal/contain", "internal/durable", "internal/mcp/answer",
-				"internal/staticmodel", "internal/text", "internal/text/analysis", "internal/words", "memory", "op", "stm",
+				"internal/staticmodel", "internal/text", "internal/text/analysis", "internal/text/invisible",
+				"internal/words", "memory", "op", "stm",
 			},
 		},
 		"engine/similar": {

@@ -125,7 +125,8 @@ func (b *block) text(tokens int) (string, []op.Memory) {
 		return "", nil
 	}
 	if b.project != "" {
-		lines = append([]string{"Of the project " + strconv.Quote(text.First(inert(b.project), maxName)) + ":"}, lines...)
+		name := strconv.Quote(text.First(inert(b.project), maxName))
+		lines = append([]string{"Of the project " + name + ":"}, lines...)
 	}
 	return b.frame(answer.Fence(strings.Join(lines, "\n"))), shown
 }

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"emberd/internal/cli"
 	"emberd/internal/hookrun"
 	"emberd/internal/project"
+	"emberd/memory"
 )
 
 // switched is what a command that turns hooks off or on did; with --json it is the result.
@@ -67,7 +67,7 @@ func sessionRoot(args []string) (string, error) {
 		return "", err
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "", errors.Join(err, fmt.Errorf("%s is no folder", dir))
+		return "", memory.Errorf(memory.NotFound, "%s is no folder", dir)
 	}
 	if root := project.Root(dir); root != "" {
 		return root, nil

@@ -76,8 +76,8 @@ func completeSessions(s *cli.App, cmd *cobra.Command, args []string, _ string) (
 func printSessions(s *cli.App, res *op.SessionListResult, days int) {
 	short := shortSessions(res.Sessions)
 	if len(short) == 0 {
-		s.Note("no hook told of a session in %s; emberd doctor tells which agents have hooks, and emberd install-client CLIENT "+
-			"--hooks puts them in: then start a new session",
+		s.Note("no hook told of a session in %s; emberd doctor tells which agents have hooks, and emberd "+
+			"install-client CLIENT --hooks puts them in: then start a new session",
 			cli.Count(days, "day", "days"))
 		return
 	}
