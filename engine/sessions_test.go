@@ -132,6 +132,20 @@ func TestTurnsThatNoHookToldOfAreKeptAtTheEnd(t *testing.T) {
 	}
 }
 
+func TestAnUndoPassesOverWhatHooksKept(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	mine := do(t, e, op.Save, &op.SaveRequest{Content: "Lunch is at noon."}).Memory
+	hook := op.WithCaller(t.Context(), memory.Actor{Via: "http", Client: "hook/claude-code"})
+	if _, err := op.Hook.Call(hook, e, saidIn("s1", "orion", op.SessionMessage{ID: "1", Role: op.RoleUser, Text: "Always use pnpm in the orion repository."})); err != nil {
+		t.Fatal(err)
+	}
+	res := do(t, e, op.Undo, &op.UndoRequest{})
+	if len(res.Items) != 1 || res.Items[0].ID != mine.ID {
+		t.Errorf("an undo takes back %+v, want the save of the user", res.Items)
+	}
+}
+
 func TestShadowShowsNothingAndCounts(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)

@@ -398,8 +398,10 @@ type Entry struct {
 	Stamp Stamp
 }
 
-// Unasked reports whether emberd wrote a line by itself.
-func (l *Line) Unasked() bool { return bytes.Contains(l.By, []byte(`"via":"`+Itself+`"`)) }
+// Unasked reports whether nobody asked for a line: emberd wrote it by itself, or for a hook of a coding agent.
+func (l *Line) Unasked() bool {
+	return bytes.Contains(l.By, []byte(`"via":"`+Itself+`"`)) || bytes.Contains(l.By, []byte(`"client":"hook/`))
+}
 
 func (l *Line) Purges() bool {
 	return slices.ContainsFunc(l.Changes, func(c Change) bool { return c.Op == OpPurge })
