@@ -88,6 +88,7 @@ export interface ReviewItem {
   action: string;
   urgency: string;
   evidence?: string;
+  texts?: { text: string; note?: string }[]; // others that the memory could have
   created_at: string;
   claimed_by?: string;
 }
