@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
+  resolve: { alias: [{ find: /^obsidian$/, replacement: 'obsidian-test-mocks/obsidian' }] },
   test: {
     environment: 'jsdom',
     setupFiles: ['obsidian-test-mocks/vitest-setup'],

@@ -5,7 +5,7 @@ import type { Query } from './client';
 import type EmberdPlugin from './main';
 import { ConfirmModal } from './confirmmodal';
 import { MemoryModal } from './memorymodal';
-import { quoteOf, sourceOf, visible } from './texts';
+import { isUnconfirmed, quoteOf, sourceOf, visible } from './texts';
 import type { Change, Hit } from './types';
 
 /** memoryOf returns the ID of the memory of a result, "" for a note without one. */
@@ -64,7 +64,7 @@ export class Actions {
 
   private memoryItems(id: string, hit: Hit, add: (title: string, icon: string, act: () => unknown) => void): void {
     add('Show memory', 'info', () => new MemoryModal(this.plugin, id).open());
-    if (hit.trust === 'tool' || hit.trust === 'web') add('Confirm', 'check', () => this.memory(id, 'confirm', 'confirmed'));
+    if (isUnconfirmed(hit)) add('Confirm', 'check', () => this.memory(id, 'confirm', 'confirmed'));
     if (hit.core !== undefined || hit.tier === 'memory') {
       add(hit.core ? 'Let it fade' : 'Never let it fade', 'pin', () => this.setCore(id, !hit.core));
     }

@@ -90,9 +90,9 @@ export function sourceOf(memory: Pick<Memory, 'id' | 'source'>): string {
   return memory.source || `emberd, memory ${shortID(memory.id)}`;
 }
 
-/** isUnconfirmed reports whether nobody accepted yet what a tool or the web said. */
+/** isUnconfirmed reports whether the user has not accepted yet what a tool or the web said. */
 export function isUnconfirmed(memory: Partial<Memory>): boolean {
-  return (memory.trust === 'tool' || memory.trust === 'web') && !memory.confirmed_at;
+  return memory.trust === 'data';
 }
 
 /** differs reports whether a note no longer contains the text that the store has for its memory. */

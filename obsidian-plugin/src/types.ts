@@ -15,7 +15,6 @@ export interface Memory {
   created_at: string;
   updated_at?: string;
   last_used: string;
-  confirmed_at?: string;
   vault_path?: string;
   undecided?: string;
 }

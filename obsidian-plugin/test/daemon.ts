@@ -57,11 +57,11 @@ export class Daemon {
   }
 }
 
-/** until waits for something to hold, for at most two minutes. */
+/** until waits for something to hold, for at most 20 seconds. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = Date.now() + 120_000;
+  const end = Date.now() + 20_000;
   while (!(await holds())) {
-    if (Date.now() > end) throw new Error('waited two minutes in vain');
+    if (Date.now() > end) throw new Error('waited 20 seconds in vain');
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
