@@ -35,10 +35,11 @@ export class Daemon {
     this.child = spawn(process.env.EMBERD_TEST_BINARY ?? 'emberd', args, { stdio: 'ignore' });
     const client = this.client();
     await until(async () => {
+      if (typeof this.child?.exitCode === 'number') throw new Error('the daemon ended; see: emberd ' + args.join(' '));
       const status = await client.call<{ vaults?: { notes: number; waiting: number }[] }>('/v1/status').catch(() => null);
       const vault = status?.vaults?.[0];
       return !!vault && vault.notes >= notes && vault.waiting === 0;
-    });
+    }, 120_000);
     client.close();
   }
 
@@ -57,11 +58,11 @@ export class Daemon {
   }
 }
 
-/** until waits for something to hold, for at most 20 seconds. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = Date.now() + 20_000;
+/** until waits for something to hold, for at most 20 seconds unless told otherwise. */
+export async function until(holds: () => boolean | Promise<boolean>, most = 20_000): Promise<void> {
+  const end = Date.now() + most;
   while (!(await holds())) {
-    if (Date.now() > end) throw new Error('waited 20 seconds in vain');
+    if (Date.now() > end) throw new Error('waited in vain');
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }

@@ -1,4 +1,4 @@
-import type { App as RealApp, PluginManifest, View } from 'obsidian';
+import type { App as RealApp, View } from 'obsidian';
 import { App, FileSystemAdapter, MarkdownView, Platform, TFile } from 'obsidian-test-mocks/obsidian';
 import type { Plugin as MockPlugin, WorkspaceLeaf } from 'obsidian-test-mocks/obsidian';
 import manifest from '../manifest.json';
@@ -28,7 +28,7 @@ export class Window {
 
   /** load returns the plugin after Obsidian loaded it. */
   async load(): Promise<EmberdPlugin> {
-    const plugin = new EmberdPlugin(this.app as unknown as RealApp, manifest as PluginManifest);
+    const plugin = new EmberdPlugin(this.app as unknown as RealApp, manifest);
     mockOf(plugin).data__ = { socket: this.daemon.socket };
     await plugin.onload();
     mockOf(plugin).loaded__ = true;

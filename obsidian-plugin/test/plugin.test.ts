@@ -129,7 +129,7 @@ test('the badge tells stage, score and next event, and that a note differs', asy
   await until(() => texts(view, '.emberd-badge').length === 1);
   await close(view);
   window_.app.vault.getFileByPath(path);
-  await window_.app.vault.modify(file as never, `---\nmemory-id: ${memory.id}\n---\nSomething else\n`);
+  await window_.app.vault.modify(file, `---\nmemory-id: ${memory.id}\n---\nSomething else\n`);
   expect((await noteMemory(plugin, file as never))?.different).toBe(true);
 });
 
@@ -144,7 +144,7 @@ test('commands remember a selection once and find it', async () => {
   const view = await window_.show(window_.add('Talk.md', 'The ferry leaves at noon.\n'));
   view.editor.setSelection({ line: 0, ch: 0 }, { line: 0, ch: 25 });
   const command = mockOf(plugin).commands__.get('remember-selection');
-  command?.editorCallback?.(view.editor as never, view as never);
+  command?.editorCallback?.(view.editor, view as never);
   const modal = new SearchModal(plugin);
   let hits: Hit[] = [];
   await until(async () => (hits = await modal.getSuggestions('ferry')).some((hit) => hit.content?.includes('ferry') ?? false));
