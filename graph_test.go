@@ -360,7 +360,7 @@ func graph() map[string]edges {
 			tests:  []string{"internal/llamawire"},
 		},
 		"internal/cli/organize": {
-			ours:   []string{"internal/cli", "internal/entity/drawing", "memory", "op"},
+			ours:   []string{"internal/cli", "internal/entity/drawing", "internal/obsidian", "memory", "op"},
 			others: []string{"github.com/spf13/cobra"},
 		},
 		"internal/cli/root": {
@@ -565,7 +565,7 @@ func graph() map[string]edges {
 			ours: []string{"internal/text", "memory"},
 		},
 		"internal/obsidian": {
-			ours: []string{"internal/durable", "internal/text"},
+			ours: []string{"internal/durable", "internal/text", "memory"},
 		},
 		"internal/power": {},
 		"internal/query": {
