@@ -15,6 +15,7 @@ export default defineConfig([
     rules: {
       'obsidianmd/prefer-window-timers': 'off',
       'obsidianmd/hardcoded-config-path': 'off',
+      'no-restricted-globals': 'off',
     },
   },
 ]);

@@ -88,14 +88,15 @@ export function queryText(query: Query = {}): string {
 
 /** readText collects an answer of bounded length. */
 export async function readText(res: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = [];
+  const decoder = new TextDecoder();
+  let text = '';
   let size = 0;
-  for await (const part of res as AsyncIterable<Buffer>) {
+  for await (const part of res as AsyncIterable<Uint8Array>) {
     size += part.length;
     if (size > longestAnswer) throw new EmberdError('the answer is longer than 16 MiB', 'too_large');
-    parts.push(part);
+    text += decoder.decode(part, { stream: true });
   }
-  return Buffer.concat(parts).toString('utf8');
+  return text + decoder.decode();
 }
 
 async function readAnswer(res: IncomingMessage): Promise<string> {
