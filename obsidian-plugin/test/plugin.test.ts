@@ -8,6 +8,8 @@ import { inboxType } from '../src/inboxview';
 import type EmberdPlugin from '../src/main';
 import { relatedType } from '../src/relatedview';
 import { SearchModal } from '../src/searchmodal';
+import { defaults, settingsFrom } from '../src/settings';
+import type { SettingsTab } from '../src/settings';
 import type { Hit, Memory } from '../src/types';
 import { Daemon, until } from './daemon';
 import { Window, close, connected, contentOf, mockOf } from './obsidian';
@@ -185,4 +187,46 @@ test('on Windows it says that there is no daemon, and does not look for one', as
   other.unload();
   await close(view);
   Object.assign(Platform, { isWin: false });
+});
+
+test('settings are stored, and what was stored by hand is checked', async () => {
+  expect(settingsFrom({ socket: 7, hideLinked: false, other: 'x' })).toEqual({ ...defaults, hideLinked: false });
+  const other = await window_.load();
+  const tab = mockOf(other).settingTabs__[0] as unknown as SettingsTab;
+  expect(tab.getSettingDefinitions().map((row) => row.control.key).sort()).toEqual(Object.keys(defaults).sort());
+  await tab.setControlValue('wholeNote', true);
+  expect(mockOf(other).data__).toMatchObject({ wholeNote: true });
+  expect(tab.getControlValue('wholeNote')).toBe(true);
+  other.unload();
+});
+
+test('a token file that cannot be read is the reason shown', async () => {
+  const other = await window_.load();
+  await other.change({ tokenFile: '/nowhere/token' });
+  other.connection.retry();
+  await until(() => other.problem().startsWith('cannot read the token') || (void other.actions.ask('GET', '/v1/status'), false));
+  other.unload();
+});
+
+test('the header of a note with a memory has one button, which goes with the plugin', async () => {
+  const { memory } = await save('The gasket of the pump is worn');
+  const file = addHere('Gasket.md', `---\nmemory-id: ${memory.id}\n---\nThe gasket of the pump is worn\n`);
+  plugin.unload();
+  const other = await window_.load();
+  await connected(other);
+  const view = await window_.show(file);
+  Object.assign(view.leaf, { viewState: { type: 'markdown' } });
+  const titles: string[] = [];
+  const buttons = createDiv();
+  Object.assign(view, { addAction: (_: string, title: string) => (titles.push(title), buttons.createDiv()) });
+  window_.app.workspace.trigger('layout-change');
+  await until(() => titles.length === 1);
+  window_.app.workspace.trigger('layout-change');
+  await client.call(`/v1/memories/${memory.id}`, { method: 'PATCH', body: { core: true } });
+  await until(() => titles.length === 2);
+  expect(titles[0]).toMatch(/^Memory: active, score/);
+  expect(titles[1]).toMatch(/^Memory: core, never fades, score \d\.\d\d; nothing changes by itself$/);
+  expect(buttons.childElementCount).toBe(1);
+  other.unload();
+  expect(buttons.childElementCount).toBe(0);
 });
