@@ -85,11 +85,13 @@ func namedVault(s *cli.App, args []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(c.Vaults) != 1 {
-		return "", memory.Errorf(memory.Invalid, "missing vault: the settings have %d; name the folder of one",
-			len(c.Vaults))
+	switch len(c.Vaults) {
+	case 0:
+		return "", memory.Errorf(memory.NotFound, "vault not found in the settings; name its folder")
+	case 1:
+		return c.Vaults[0], nil
 	}
-	return c.Vaults[0], nil
+	return "", memory.Errorf(memory.Invalid, "missing vault: the settings have %d; name the folder of one", len(c.Vaults))
 }
 
 func installPlugin(ctx context.Context, s *cli.App, o *pluginFlags, f *obsidian.PluginFolder) error {
