@@ -55,11 +55,11 @@ func graph() map[string]edges {
 			ours: []string{
 				"engine/admin", "engine/agents", "engine/cleanup", "engine/core", "engine/graph",
 				"engine/health", "engine/history", "engine/learn", "engine/lifecycle",
-				"engine/listnotes", "engine/memories", "engine/merge", "engine/notes",
+				"engine/listnotes", "engine/memories", "engine/merge", "engine/notelinks", "engine/notes",
 				"engine/notesync", "engine/notewrite", "engine/promote", "engine/purge", "engine/recall", "engine/review",
 				"engine/search", "engine/semantic", "engine/sessions", "engine/similar", "engine/storage",
-				"engine/textmerge", "engine/transfer", "internal/access", "internal/contain", "internal/durable",
-				"internal/echo", "internal/ledger", "internal/text/analysis", "memory", "op", "stm",
+				"engine/textmerge", "engine/transcripts", "engine/transfer", "internal/access", "internal/contain",
+				"internal/durable", "internal/echo", "internal/ledger", "internal/text/analysis", "memory", "op", "stm",
 				"vault", "watcher",
 			},
 			tests: []string{
@@ -67,14 +67,14 @@ func graph() map[string]edges {
 				"internal/cleanup/quality", "internal/cleanup/runstore", "internal/dedupe",
 				"internal/dedupe/similarity", "internal/entity/knowledge", "internal/intent",
 				"internal/llamawire", "internal/metrics", "internal/notegen", "internal/power",
-				"internal/testutil/secrettest", "internal/tinybert", "ltm", "rekindle", "vault/frontmatter", "vault/lex", "vault/linkindex",
+				"internal/testutil/secrettest", "internal/tinybert", "ltm", "rekindle", "vault/frontmatter", "vault/lex", "vault/linkindex", "vault/markdown",
 				"vault/neutralize", "vault/noteedit", "vault/notename", "vectors", "stm/content",
 			},
 		},
 		"engine/admin": {
 			ours: []string{
 				"compaction", "engine/agents", "engine/cleanup", "engine/core", "engine/health",
-				"engine/lifecycle", "engine/listnotes", "engine/memories", "engine/notes", "engine/notesync", "engine/notewrite",
+				"engine/lifecycle", "engine/listnotes", "engine/memories", "engine/notelinks", "engine/notes", "engine/notesync", "engine/notewrite",
 				"engine/promote", "engine/purge", "engine/semantic", "engine/storage", "engine/textmerge",
 				"internal/access", "internal/contain", "internal/durable", "internal/ledger", "internal/metrics", "internal/notejournal",
 				"internal/when", "memory", "op",
@@ -124,7 +124,7 @@ func graph() map[string]edges {
 		},
 		"engine/history": {
 			ours: []string{
-				"engine/core", "engine/graph", "engine/lifecycle", "engine/memories", "engine/notes",
+				"engine/core", "engine/lifecycle", "engine/memories", "engine/notelinks", "engine/notes",
 				"engine/notesync", "engine/notewrite", "engine/promote", "engine/similar", "internal/notejournal", "memory",
 				"op", "stm", "vault",
 			},
@@ -147,7 +147,7 @@ func graph() map[string]edges {
 			ours: []string{
 				"engine/core", "engine/lifecycle", "engine/notes", "engine/promote", "internal/durable",
 				"internal/notegen", "internal/secret", "memory", "op", "stm", "vault", "vault/frontmatter",
-				"vault/markdown", "vault/noteedit",
+				"vault/markdown", "vault/noteedit", "vault/notename",
 			},
 		},
 		"engine/memories": {
@@ -164,6 +164,13 @@ func graph() map[string]edges {
 				"memory", "op", "rekindle", "stm",
 			},
 		},
+		"engine/notelinks": {
+			ours: []string{
+				"engine/core", "engine/graph", "engine/lifecycle", "engine/memories", "engine/notes",
+				"engine/notewrite", "engine/promote", "internal/durable", "memory", "op", "stm", "vault",
+				"vault/frontmatter", "vault/linkindex", "vault/markdown", "vault/notename",
+			},
+		},
 		"engine/notes": {
 			ours: []string{
 				"engine/core", "internal/access", "internal/contain", "internal/durable",
@@ -176,7 +183,7 @@ func graph() map[string]edges {
 			ours: []string{
 				"engine/core", "engine/lifecycle", "engine/notes", "engine/promote",
 				"internal/contain", "internal/durable", "internal/secret", "internal/text/merge", "memory",
-				"op", "rekindle", "stm", "vault", "vault/linkindex", "vault/markdown", "vault/neutralize",
+				"op", "rekindle", "stm", "vault", "vault/frontmatter", "vault/linkindex", "vault/markdown", "vault/neutralize",
 				"vault/noteedit", "vault/notename", "watcher",
 			},
 		},
@@ -198,8 +205,8 @@ func graph() map[string]edges {
 		"engine/purge": {
 			ours: []string{
 				"embedding", "engine/cleanup", "engine/core", "engine/health", "engine/listnotes",
-				"engine/notesync", "engine/notewrite", "engine/promote", "engine/semantic", "internal/backup",
-				"internal/durable", "memory", "op", "stm", "vault", "vectors",
+				"engine/notelinks", "engine/notesync", "engine/notewrite", "engine/promote", "engine/semantic",
+				"engine/transcripts", "internal/backup", "internal/durable", "memory", "op", "stm", "vault", "vectors",
 			},
 		},
 		"engine/recall": {
@@ -220,8 +227,8 @@ func graph() map[string]edges {
 		},
 		"engine/search": {
 			ours: []string{
-				"decay", "engine/core", "engine/graph", "engine/notes", "engine/semantic", "internal/contain",
-				"internal/entity/knowledge", "internal/query", "internal/relevance", "internal/staticmodel",
+				"decay", "engine/core", "engine/graph", "engine/notes", "engine/semantic", "engine/transcripts",
+				"internal/contain", "internal/entity/knowledge", "internal/query", "internal/relevance", "internal/staticmodel",
 				"internal/text", "internal/text/analysis", "internal/text/spelling", "internal/when",
 				"internal/words", "ltm", "memory", "op", "rekindle", "stm", "vault",
 			},
@@ -236,8 +243,9 @@ func graph() map[string]edges {
 		"engine/sessions": {
 			ours: []string{
 				"engine/core", "engine/history", "engine/learn", "engine/memories", "engine/recall", "engine/search",
-				"internal/capture", "internal/contain", "internal/durable", "internal/mcp/answer", "internal/staticmodel",
-				"internal/text", "internal/text/analysis", "internal/words", "memory", "op", "stm",
+				"engine/transcripts", "internal/capture", "internal/contain", "internal/durable", "internal/mcp/answer",
+				"internal/staticmodel", "internal/text", "internal/text/analysis", "internal/text/invisible",
+				"internal/words", "memory", "op", "stm",
 			},
 		},
 		"engine/similar": {
@@ -257,6 +265,12 @@ func graph() map[string]edges {
 			ours: []string{
 				"engine/core", "engine/lifecycle", "engine/memories", "engine/review", "internal/durable",
 				"internal/text/merge", "memory", "op", "stm",
+			},
+		},
+		"engine/transcripts": {
+			ours: []string{
+				"engine/core", "internal/access", "internal/durable", "internal/secret", "internal/text",
+				"internal/text/invisible", "ltm", "memory", "op",
 			},
 		},
 		"engine/transfer": {
@@ -360,16 +374,20 @@ func graph() map[string]edges {
 			tests:  []string{"internal/llamawire"},
 		},
 		"internal/cli/organize": {
-			ours:   []string{"internal/cli", "internal/entity/drawing", "internal/obsidian", "memory", "op"},
+			ours:   []string{"internal/cli", "internal/entity/drawing", "internal/notebase", "internal/obsidian", "memory", "op"},
 			others: []string{"github.com/spf13/cobra"},
 		},
 		"internal/cli/root": {
 			ours: []string{
 				"internal/cli", "internal/cli/agent", "internal/cli/daemon", "internal/cli/data",
 				"internal/cli/grade", "internal/cli/maintain", "internal/cli/memories", "internal/cli/model",
-				"internal/cli/organize", "internal/cli/search", "internal/cli/setup",
+				"internal/cli/organize", "internal/cli/page", "internal/cli/search", "internal/cli/setup",
 			},
 			others: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},
+		},
+		"internal/cli/page": {
+			ours:   []string{"internal/cli", "internal/config", "internal/page", "internal/sandbox", "memory", "op"},
+			others: []string{"github.com/spf13/cobra"},
 		},
 		"internal/cli/search": {
 			ours: []string{"internal/cli", "internal/project", "memory", "op"},
@@ -381,7 +399,7 @@ func graph() map[string]edges {
 		"internal/cli/setup": {
 			ours: []string{
 				"embedding", "internal/cli", "internal/cli/agent", "internal/cli/daemon", "internal/cli/model",
-				"internal/clients", "internal/config", "internal/intent", "internal/manual", "internal/obsidian",
+				"internal/clients", "internal/config", "internal/intent", "internal/manual", "internal/notebase", "internal/obsidian",
 				"internal/service", "internal/tempdaemon", "memory", "op",
 			},
 			others: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys/unix"},
@@ -546,6 +564,11 @@ func graph() map[string]edges {
 			},
 			tests: []string{"internal/bert", "internal/tinybert"},
 		},
+		"internal/notebase": {
+			ours:   []string{"internal/durable"},
+			others: []string{"gopkg.in/yaml.v3"},
+			tests:  []string{"engine/promote"},
+		},
 		"internal/notefolder": {
 			ours:   []string{"internal/durable", "memory"},
 			others: []string{"golang.org/x/text/cases", "golang.org/x/text/unicode/norm"},
@@ -566,6 +589,10 @@ func graph() map[string]edges {
 		},
 		"internal/obsidian": {
 			ours: []string{"internal/durable", "internal/text", "memory"},
+		},
+		"internal/page": {
+			ours:  []string{"internal/secret", "internal/text/invisible", "memory", "op"},
+			tests: []string{"api", "engine", "stm", "internal/testutil/secrettest"},
 		},
 		"internal/power": {},
 		"internal/query": {

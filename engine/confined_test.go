@@ -174,7 +174,13 @@ func breakouts() map[*op.Spec][]breakout {
 		op.NoteEdit.Spec: {try("the note of an unseen memory", op.NoteEdit, memory.NotFound, func(w *confinedWorld) *op.NoteEditRequest {
 			return &op.NoteEditRequest{Path: hidden(w), Find: "a", Replace: "b"}
 		})},
-		op.Hook.Spec: {{"a session of another project", hooksOut, memory.Forbidden}},
+		op.Hook.Spec: {{"a session of another project", hooksOut, memory.Forbidden},
+			try("a stored session of another project", op.Hook, memory.Forbidden, func(*confinedWorld) *op.HookRequest {
+				return storing("s", "payroll", spoken("u", op.RoleUser, "Always pay the wages on Monday."))
+			}),
+			try("a stored session of no project", op.Hook, memory.Forbidden, func(*confinedWorld) *op.HookRequest {
+				return storing("s", "", spoken("u", op.RoleUser, "Always pay the wages on Monday."))
+			})},
 		op.Undo.Spec: {try("a change of the owner", op.Undo, memory.NotFound, func(w *confinedWorld) *op.UndoRequest {
 			return &op.UndoRequest{Tx: w.hiddenTx, Force: true}
 		})},

@@ -27,6 +27,7 @@ import (
 	"emberd/engine/lifecycle"
 	"emberd/engine/listnotes"
 	"emberd/engine/merge"
+	"emberd/engine/notelinks"
 	"emberd/engine/notes"
 	"emberd/engine/notesync"
 	"emberd/engine/notewrite"
@@ -34,6 +35,7 @@ import (
 	"emberd/engine/search"
 	"emberd/engine/semantic"
 	"emberd/engine/sessions"
+	"emberd/engine/transcripts"
 	"emberd/internal/access"
 	"emberd/internal/contain"
 	"emberd/internal/durable"
@@ -100,6 +102,7 @@ func Open(opt core.Options) (*Engine, error) {
 	if long != nil {
 		e.Sync.Sync = notesync.NewNoteSync(e.Sync)
 		e.Lists.Lists = listnotes.NewLists(&e.Opt, long.Dir)
+		e.Links.Known = notelinks.NewKnown(&e.Opt, long.Dir)
 		long.Follower = &noteFollower{e}
 		long.Beside = func(id memory.ID) string {
 			if row, live := store.Get(id); live {
@@ -158,6 +161,8 @@ func newState(opt *core.Options, analyzer *analysis.Analyzer) *state {
 		cleanup:   cleanup.State{Cleanups: cleanup.NewCleanups(opt)},
 		agents:    agents.State{AgentScheduler: agents.NewAgentScheduler(opt)},
 		admin:     admin.State{NewFiles: make(chan struct{}, 1)},
+
+		transcripts: transcripts.NewState(opt),
 	}
 }
 
@@ -260,6 +265,7 @@ func (e *Engine) table() map[string]op.Handler {
 func (e *Engine) addVaultOps(add func(*op.Spec, op.Handler)) {
 	add(op.VaultCheck.Handle(e.Sync.VaultCheck))
 	add(op.VaultConfirm.Handle(e.Sync.VaultConfirm))
+	add(op.VaultLinks.Handle(e.Links.VaultLinks))
 	add(op.VaultRelease.Handle(e.Sync.VaultRelease))
 	add(op.VaultOpen.Handle(e.Sync.VaultOpen))
 	add(op.Links.Handle(e.Sync.NoteLinks))
@@ -360,6 +366,7 @@ func (e *Engine) Shutdown(ctx context.Context, settled func()) error {
 	if e.Notes.Vault != nil {
 		err = e.Notes.Vault.Close()
 	}
+	err = errors.Join(err, e.Transcripts.Close())
 	_ = e.Ledger.Flush() // so that the end of the log has its line; CloseLedger tells of an error
 	err = errors.Join(err, e.Stm.Shutdown(ctx, func(failed error) {
 		e.Admin.CloseLedger() // after the last change

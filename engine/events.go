@@ -67,6 +67,7 @@ func (e *Engine) committed(t stm.Entry) {
 	if e.Sync.Sync != nil {
 		e.Sync.Sync.Committed(&t)
 		e.Lists.Lists.Committed(&t)
+		e.Links.Known.Committed(e.Notes.Vault.Carriers, &t)
 	}
 	e.EventLog.Publish(op.Event{ID: t.Tx, Type: t.Verb, At: t.At, IDs: t.IDs})
 }

@@ -13,6 +13,7 @@ import (
 	"emberd/engine/listnotes"
 	"emberd/engine/memories"
 	"emberd/engine/merge"
+	"emberd/engine/notelinks"
 	"emberd/engine/notes"
 	"emberd/engine/notesync"
 	"emberd/engine/notewrite"
@@ -26,6 +27,7 @@ import (
 	"emberd/engine/similar"
 	"emberd/engine/storage"
 	"emberd/engine/textmerge"
+	"emberd/engine/transcripts"
 	"emberd/engine/transfer"
 	"emberd/internal/echo"
 )
@@ -46,6 +48,7 @@ type Features struct {
 	Lists     *listnotes.Lists
 	Sync      *notesync.Sync
 	NoteWrite *notewrite.NoteWrite
+	Links     *notelinks.Links
 	History   *history.History
 	Learn     *learn.Learn
 	Sessions  *sessions.Sessions
@@ -58,6 +61,8 @@ type Features struct {
 	Agents    *agents.Agents
 	Purge     *purge.Purge
 	Admin     *admin.Admin
+
+	Transcripts *transcripts.Transcripts
 }
 
 // state is the part of the features that all views share.
@@ -70,6 +75,7 @@ type state struct {
 	lists     listnotes.State
 	sync      notesync.State
 	noteWrite notewrite.State
+	links     notelinks.State
 	learn     learn.State
 	sessions  *sessions.State
 	merge     merge.State
@@ -81,6 +87,8 @@ type state struct {
 	agents    agents.State
 	purge     purge.State
 	admin     admin.State
+
+	transcripts transcripts.State
 }
 
 // wire builds the features of a view, lower ones first. No other function may build a feature,
@@ -91,7 +99,9 @@ func wire(v *core.View, s *state) *Features {
 	f.Semantic = &semantic.Semantic{View: v, State: &s.semantic, Notes: f.Notes}
 	f.Graph = &graph.Graph{View: v, Notes: f.Notes, Names: new(graph.KnownNames), Entities: graph.NewEntityGraph()}
 	f.Similar = &similar.Similar{View: v, Graph: f.Graph, Notes: f.Notes, Semantic: f.Semantic}
-	f.Search = &search.Search{View: v, State: &s.search, Graph: f.Graph, Notes: f.Notes, Semantic: f.Semantic}
+	f.Transcripts = &transcripts.Transcripts{View: v, State: &s.transcripts}
+	f.Search = &search.Search{View: v, State: &s.search, Graph: f.Graph, Notes: f.Notes, Semantic: f.Semantic,
+		Transcripts: f.Transcripts}
 	f.Promote = &promote.Promote{View: v, State: &s.promote, Graph: f.Graph, Notes: f.Notes}
 	f.Lifecycle = &lifecycle.Lifecycle{View: v, State: &s.lifecycle, Notes: f.Notes, Promote: f.Promote,
 		Search: f.Search}
@@ -111,12 +121,14 @@ func (f *Features) wireNotes(v *core.View, s *state) {
 	f.Sync = &notesync.Sync{View: v, State: &s.sync, Lifecycle: f.Lifecycle, Notes: f.Notes, Promote: f.Promote}
 	f.NoteWrite = &notewrite.NoteWrite{View: v, State: &s.noteWrite, Notes: f.Notes, Promote: f.Promote,
 		Search: f.Search}
+	f.Links = &notelinks.Links{View: v, State: &s.links, Lifecycle: f.Lifecycle, Memories: f.Memories, Notes: f.Notes,
+		NoteWrite: f.NoteWrite, Promote: f.Promote}
 	f.History = &history.History{View: v, Lifecycle: f.Lifecycle, Memories: f.Memories, Notes: f.Notes, Sync: f.Sync,
-		NoteWrite: f.NoteWrite, Promote: f.Promote, Similar: f.Similar}
+		NoteWrite: f.NoteWrite, Links: f.Links, Promote: f.Promote, Similar: f.Similar}
 	f.Learn = &learn.Learn{View: v, State: &s.learn, Graph: f.Graph, Lifecycle: f.Lifecycle, Memories: f.Memories,
 		Notes: f.Notes, Promote: f.Promote, Recall: f.Recall, Search: f.Search, Similar: f.Similar}
 	f.Sessions = &sessions.Sessions{View: v, State: s.sessions, History: f.History, Learn: f.Learn,
-		Memories: f.Memories, Recall: f.Recall, Search: f.Search}
+		Memories: f.Memories, Recall: f.Recall, Search: f.Search, Transcripts: f.Transcripts}
 }
 
 // wireMaintenance builds the features that work on many memories at once, and administration.
@@ -135,9 +147,10 @@ func (f *Features) wireMaintenance(v *core.View, s *state) {
 		Notes: f.Notes, Promote: f.Promote, Review: f.Review, Search: f.Search, Similar: f.Similar, Storage: f.Storage}
 	f.Agents = &agents.Agents{View: v, State: &s.agents, Lifecycle: f.Lifecycle, Memories: f.Memories, Merge: f.Merge,
 		Notes: f.Notes, Promote: f.Promote, Review: f.Review}
-	f.Purge = &purge.Purge{View: v, State: &s.purge, Cleanup: f.Cleanup, Health: f.Health, Lists: f.Lists,
-		NoteWrite: f.NoteWrite, Promote: f.Promote, Semantic: f.Semantic, Sync: f.Sync}
+	f.Purge = &purge.Purge{View: v, State: &s.purge, Cleanup: f.Cleanup, Health: f.Health, Links: f.Links,
+		Lists: f.Lists, NoteWrite: f.NoteWrite, Promote: f.Promote, Semantic: f.Semantic, Sync: f.Sync,
+		Transcripts: f.Transcripts}
 	f.Admin = &admin.Admin{View: v, State: &s.admin, Agents: f.Agents, Cleanup: f.Cleanup, Lifecycle: f.Lifecycle,
-		Lists: f.Lists, Notes: f.Notes, NoteWrite: f.NoteWrite, Sync: f.Sync, Promote: f.Promote, Purge: f.Purge,
-		Semantic: f.Semantic, Storage: f.Storage, Texts: f.Texts}
+		Links: f.Links, Lists: f.Lists, Notes: f.Notes, NoteWrite: f.NoteWrite, Sync: f.Sync, Promote: f.Promote,
+		Purge: f.Purge, Semantic: f.Semantic, Storage: f.Storage, Texts: f.Texts}
 }

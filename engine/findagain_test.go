@@ -71,7 +71,7 @@ func TestEntitiesOfEarlierMemoriesAreFoundAgain(t *testing.T) {
 // The note of a memory follows, and the memory stays where it is.
 func TestTheNoteFollowsEntitiesThatAreFoundAgain(t *testing.T) {
 	t.Parallel()
-	h := vaultHouse(t, nil)
+	h := promotingHouse(t, nil)
 	h.Enrich = true
 	e := h.following(t)
 	id := do(t, e, op.Save, &op.SaveRequest{Content: "Maria leads the team that runs postgresql"}).Memory.ID
@@ -83,11 +83,11 @@ func TestTheNoteFollowsEntitiesThatAreFoundAgain(t *testing.T) {
 	if got := look(t, e, id); !got.UpdatedAt.Equal(before.UpdatedAt) || got.PromotedTo != before.PromotedTo {
 		t.Errorf("it became %+v, was %+v", got, before)
 	}
+	e.Links.WriteLinks(t.Context())
 	data, err := os.ReadFile(filepath.Join(h.Vaults[0], before.PromotedTo))
 	ok(t, err)
-	if text := string(data); !strings.Contains(text, "[[Maria]]") || !strings.Contains(text, "[[PostgreSQL]]") ||
-		strings.Contains(text, "[[team]]") {
-		t.Errorf("its note is %q, want links to Maria and PostgreSQL", text)
+	if text := string(data); !strings.Contains(text, "entities:\n  - \"Maria\"\n  - \"PostgreSQL\"\n") {
+		t.Errorf("its note is %q, want Maria and PostgreSQL", text)
 	}
 }
 

@@ -14,6 +14,8 @@ func (f *noteFollower) Begin(moved []watcher.Move) { f.e.Sync.Sync.Begin(moved) 
 
 func (f *noteFollower) Read(read []notes.Reading, gone []string) {
 	f.e.Sync.Sync.Observe(f.e.Notes.Vault.Carriers, read, gone)
+	index, _ := f.e.Notes.Vault.Current()
+	f.e.Links.Known.Observe(func(path string) bool { _, known := index.Cursor(path); return known }, read, gone)
 }
 
 func (f *noteFollower) Listed(read []notes.Reading, gone []string) {
@@ -49,6 +51,9 @@ func (f *noteFollower) End(first bool) {
 	}
 	f.e.Sync.Sync.End()
 	f.e.Lists.Lists.Read(first)
+	if first {
+		f.e.Links.Known.Changed()
+	}
 	if f.e.Notes.Vault.Back() {
 		f.e.Promote.VaultBack()
 	}

@@ -25,7 +25,7 @@ import (
 type contestants struct {
 	*house
 	e     *engine.Engine
-	notes int
+	paths []string // of the notes
 
 	mu      sync.Mutex // guards the fields below
 	saves   []editorSave
@@ -46,8 +46,6 @@ type agentEdit struct {
 	undone                string    // what became of its undo, "" if it was not undone
 	undoing               time.Time // when that began
 }
-
-func (c *contestants) path(i int) string { return fmt.Sprintf("Agents/n%d.md", i) }
 
 // editorWays are the ways in which editors save: in place, in two parts, and by a new file.
 var editorWays = []func(file, text string) error{
@@ -83,7 +81,7 @@ func firstOf(a, b error) error {
 
 // edit has the editor add a line of the user's to what it shows, and save.
 func (c *contestants) edit(t *testing.T, n int) {
-	note := c.path(rand.IntN(c.notes))
+	note := c.paths[rand.IntN(len(c.paths))]
 	file := filepath.Join(c.Vaults[0], note)
 	shown, err := os.ReadFile(file)
 	if err != nil {
@@ -104,7 +102,7 @@ func (c *contestants) edit(t *testing.T, n int) {
 // change has an agent change a note in one of four ways, and undo some of the changes.
 func (c *contestants) change(t *testing.T, n int) {
 	kind := []string{"append", "edit", "property", "write"}[n%4]
-	made := agentEdit{kind: kind, note: c.path(rand.IntN(c.notes)), token: fmt.Sprintf("a%dz", n), began: time.Now()}
+	made := agentEdit{kind: kind, note: c.paths[rand.IntN(len(c.paths))], token: fmt.Sprintf("a%dz", n), began: time.Now()}
 	res, err := c.ask(&made)
 	if err == nil {
 		made.tx = res.Tx
@@ -190,9 +188,10 @@ func TestAgentsAndAnEditor(t *testing.T) {
 		edits = n
 	}
 	notes := make(map[string]string)
-	c := &contestants{notes: 12, refused: make(map[string]int)}
-	for i := range c.notes {
-		notes[c.path(i)] = "# Start\n\nthe user's first line\n"
+	c := &contestants{refused: make(map[string]int)}
+	for i := range 12 {
+		c.paths = append(c.paths, fmt.Sprintf("Agents/n%d.md", i))
+		notes[c.paths[i]] = "# Start\n\nthe user's first line\n"
 	}
 	c.house, c.e = agentDesk(t, notes)
 	var agents, others sync.WaitGroup
@@ -231,14 +230,17 @@ func TestAgentsAndAnEditor(t *testing.T) {
 	others.Wait()
 	c.rest(t, c.e)
 	c.judge(t, edits)
+	if len(c.edits) == 0 {
+		t.Error("there was no contest")
+	}
 }
 
 // judge looks for what everybody wrote.
 func (c *contestants) judge(t *testing.T, edits int) {
 	t.Helper()
 	text := make(map[string]string)
-	for i := range c.notes {
-		text[c.path(i)] = c.note(t, c.path(i))
+	for _, path := range c.paths {
+		text[path] = c.note(t, path)
 	}
 	kept := c.backups(t)
 	inNote, inBackup, lost := 0, 0, 0
@@ -279,7 +281,7 @@ func (c *contestants) judge(t *testing.T, edits int) {
 		t.Logf("agents: %d changes %s", count[fate], fate)
 	}
 	t.Logf("agents: %d changes tried, %d acknowledged, refused with a reason: %v", edits, len(c.edits), c.refused)
-	if len(c.edits) == 0 || len(c.saves) == 0 {
+	if len(c.saves) == 0 {
 		t.Error("there was no contest")
 	}
 }

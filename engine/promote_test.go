@@ -121,7 +121,7 @@ func TestPromote(t *testing.T) {
 	got := promoteByID(t, e, m.ID)
 	wantPromotion(t, got, op.PromotionWritten, "Memories/Water deeply.md")
 	want := "---\nmemory-id: \"" + string(m.ID) + "\"\ncreated: " + created + "\ntags:\n  - \"garden\"\n  - \"to_do\"\ncategory: \"habit\"\n" +
-		"source: \"said \\\"so\\\": yes\"\nstrength: 1.5\nentities:\n  - \"[[Ann]]\"\n---\n# Water **deeply**\n\nIn the morning, <\\% never %> at noon.\n"
+		"source: \"said \\\"so\\\": yes\"\nstrength: 1.5\norigin: \"agent\"\nentities:\n  - \"Ann\"\n---\n# Water **deeply**\n\nIn the morning, <\\% never %> at noon.\n"
 	if note := h.note(t, got.Path); note != want {
 		t.Errorf("the note is\n%s\nwant\n%s", note, want)
 	}

@@ -56,7 +56,7 @@ func TestPromotedNotesOfTheSets(t *testing.T) {
 	texts, kept := oddTexts(t), 0
 	for i, text := range texts {
 		m := oddMemory(i, text)
-		data := promote.NoteBytes(m, graph.NoteLink("Memories/Tea.md"))
+		data := promote.NoteBytes(m)
 		c := vault.CarriedBy(data)
 		if c == nil || c.ID != string(m.ID) || c.Body != neutralize.Body(m.Content) {
 			t.Fatalf("the note of %.200q is read as %+v", text, c)
@@ -157,7 +157,7 @@ func oddMemory(i int, text string) *memory.Memory {
 // told is what the properties should say, as JSON has it.
 func told(m *memory.Memory) map[string]any {
 	const clock = "2006-01-02T15:04:05"
-	want := map[string]any{"memory-id": m.ID, "created": m.CreatedAt.Format(clock), "entities": graph.EntityLinks(graph.Spelled(m)), "related": []string{graph.NoteLink("Memories/Tea.md")}}
+	want := map[string]any{"memory-id": m.ID, "created": m.CreatedAt.Format(clock), "entities": graph.Spelled(m)}
 	if aliases := graph.AliasesOf(m); len(aliases) > 0 {
 		want["aliases"] = aliases
 	}

@@ -265,7 +265,7 @@ func TestQueriesThatCannotBeAsked(t *testing.T) {
 		{op.QueryRequest{}, "query", "query is empty"},
 		{op.QueryRequest{Query: " \n"}, "query", "query is empty"},
 		{op.QueryRequest{Query: strings.Repeat("x", memory.MaxQueryBytes+1)}, "query", "the query has 4097 bytes"},
-		{op.QueryRequest{Query: "x", Scope: "graph"}, "scope", `scope "graph" is unknown; use notes, knowledge, archive or all`},
+		{op.QueryRequest{Query: "x", Scope: "graph"}, "scope", `scope "graph" is unknown; use notes, knowledge, archive, sessions or all`},
 		{op.QueryRequest{Query: "x", Scope: "vault"}, "scope", "there is no vault"},
 		{op.QueryRequest{Query: "x", Limit: 101}, "limit", "100"},
 		{op.QueryRequest{Query: "x", Limit: -1}, "limit", "1"},

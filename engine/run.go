@@ -84,7 +84,7 @@ func (e *Engine) background() []func(context.Context) {
 	}
 	if v := e.Notes.Vault; v != nil {
 		all = append(all, v.Run, e.Lifecycle.RunRekindler, e.Graph.ReadEntities,
-			e.task(e.Sync.Sync.Task()), e.task(e.Promote.Task()), e.task(e.Lists.Task()))
+			e.task(e.Sync.Sync.Task()), e.task(e.Promote.Task()), e.task(e.Lists.Task()), e.task(e.Links.Task()))
 	}
 	return all
 }

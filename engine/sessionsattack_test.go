@@ -31,7 +31,8 @@ func TestASessionLeavesNoSecret(t *testing.T) {
 		session := fmt.Sprintf("s%d", i)
 		res := do(t, e, op.Hook, promptOf(session, "orion", text))
 		turn := do(t, e, op.Hook, saidIn(session, "orion",
-			op.SessionMessage{ID: "1", Role: op.RoleUser, Text: text + "\n\nWe decided to call the region " + fmt.Sprint("kestrel", i) + "."},
+			op.SessionMessage{ID: "1", Role: op.RoleUser, Text: text + "\n\nWe decided to keep what stands beside it."},
+			op.SessionMessage{ID: "1b", Role: op.RoleUser, Text: "We decided to call the region " + fmt.Sprint("kestrel", i) + "."},
 			op.SessionMessage{ID: "2", Role: op.RoleTool, Tool: "bash", Command: text, Text: text, Failed: true},
 			op.SessionMessage{ID: "3", Role: op.RoleTool, Tool: "edit", Files: []string{text}},
 			op.SessionMessage{ID: "4", Role: op.RoleTool, Tool: "bash", Command: text, Text: text},
@@ -201,7 +202,7 @@ func TestAHugeTurn(t *testing.T) {
 	for i := range 10_000 {
 		req.Messages = append(req.Messages, op.SessionMessage{ID: "same", Role: op.RoleUser, Text: fmt.Sprintf("We decided to call host %d kestrel%d.", i, i)})
 	}
-	if n := len(do(t, e, op.Hook, req).Kept); n == 0 || n > 12 {
+	if n := len(do(t, e, op.Hook, req).Kept); n == 0 || n > 40 {
 		t.Errorf("it leaves %d memories", n)
 	}
 	began := time.Now()

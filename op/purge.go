@@ -19,6 +19,7 @@ type PurgeResult struct {
 	Rewritten  []string `json:"rewritten"`            // log files that held the memory
 	Quarantine int      `json:"quarantine,omitempty"` // copies of damaged lines
 	Backups    []string `json:"backups,omitempty"`    // backups that were removed, automatic ones unasked
+	Messages   int      `json:"messages,omitempty"`   // messages of past sessions that were removed
 	// Left are the places that were not reached, or may hold a copy.
 	Left []PurgeLeft `json:"left"`
 }

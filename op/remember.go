@@ -188,7 +188,7 @@ type ReinforceResult struct {
 // QueryRequest asks what is known, in one of four scopes.
 type QueryRequest struct {
 	Query      string   `json:"query" query:"query" doc:"a topic, a question or keywords, with the operators of search; up to 4 KiB"`
-	Scope      string   `json:"scope,omitempty" query:"scope" doc:"notes: memories and notes of the vault, one half of which is memories or vault; knowledge: entities, and memories that relations lead to; archive: what has faded; all (default): notes and knowledge"`
+	Scope      string   `json:"scope,omitempty" query:"scope" doc:"notes: memories and notes of the vault, one half of which is memories or vault; knowledge: entities, and memories that relations lead to; archive: what has faded; sessions: what was said in past sessions with coding agents; all (default): notes and knowledge"`
 	Limit      int      `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 5"`
 	Offset     int      `json:"offset,omitempty" query:"offset" doc:"pass over so many of the best"`
 	Tags       []string `json:"tags,omitempty" query:"tag" doc:"all of these tags"`
@@ -220,7 +220,7 @@ type QueryResult struct {
 // QueryHit is one thing that is known: a memory or note, or an entity. In the scope
 // knowledge a memory is one that a relation leads to.
 type QueryHit struct {
-	Scope     string  `json:"scope"`     // notes, knowledge or archive
+	Scope     string  `json:"scope"`     // notes, knowledge, archive or sessions
 	Relevance float64 `json:"relevance"` // 0 to 1
 	Hit       *Hit    `json:"hit,omitempty"`
 	Entity    *Entity `json:"entity,omitempty"`

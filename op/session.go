@@ -57,8 +57,10 @@ type HookRequest struct {
 	Prompt   string           `json:"prompt,omitempty" doc:"of a prompt: what the person typed"`
 	Messages []SessionMessage `json:"messages,omitempty" doc:"what was said since the last event, oldest first"`
 	// Whole says that the messages are a session of the past, which an import reads.
-	Whole  bool `json:"whole,omitempty" doc:"the messages are all of a session of the past"`
-	DryRun bool `json:"dry_run,omitempty" doc:"tell what would be kept, and keep nothing"`
+	Whole bool `json:"whole,omitempty" doc:"the messages are all of a session of the past"`
+	// SearchOnly says that the messages are to be found by a search of past sessions, and leave no memory.
+	SearchOnly bool `json:"search_only,omitempty" doc:"store the messages of a turn to be searched, and keep no memory of them"`
+	DryRun     bool `json:"dry_run,omitempty" doc:"tell what would be kept, and keep nothing"`
 }
 
 // HookResult is what the agent is told at an event.
@@ -69,6 +71,12 @@ type HookResult struct {
 	Kept []SessionMemory `json:"kept,omitempty"`
 	// Refused counts sentences that look like credentials.
 	Refused int `json:"refused,omitempty"`
+	// Stored counts the messages that are searched from now on, and were not before or said something else. Left
+	// counts those that the session has no more room for.
+	Stored int `json:"stored,omitempty"`
+	Left   int `json:"left,omitempty"`
+	// Forgotten says that the session was forgotten, so that none of its messages is stored.
+	Forgotten bool `json:"forgotten,omitempty"`
 }
 
 // SessionMemory is what was kept of a sentence of a session.
@@ -110,9 +118,13 @@ type Session struct {
 	// Prompts counts those of the person, and Answered those that got memories or, in shadow, would have.
 	Prompts  int `json:"prompts"`
 	Answered int `json:"answered"`
-	Shown    int `json:"shown"`  // memories that the model was given, or would have been
+	Shown    int `json:"shown"`  // memories that the model was given, at starts and beside prompts
 	Used     int `json:"used"`   // of them, those that an answer used
 	Tokens   int `json:"tokens"` // of what the model was given
+	// Trial counts the memories that prompts would have been given, in shadow, and TrialUsed those of them whose rare
+	// words an answer had all the same.
+	Trial     int `json:"trial,omitempty"`
+	TrialUsed int `json:"trial_used,omitempty"`
 	// Memories is what the session left, oldest first.
 	Memories []SessionMemory `json:"memories,omitempty"`
 }
@@ -126,9 +138,21 @@ type SessionForgetRequest struct {
 // SessionForgetResult reports what was taken back.
 type SessionForgetResult struct {
 	Session   string      `json:"session"`
-	Forgotten []memory.ID `json:"forgotten"` // memories that went to the trash
-	Undone    int         `json:"undone"`    // repetitions that count no more
+	Forgotten []memory.ID `json:"forgotten"`          // memories that went to the trash
+	Undone    int         `json:"undone"`             // repetitions that count no more
+	Messages  int         `json:"messages,omitempty"` // messages that were stored to be searched, and are removed
 	Left      []UndoItem  `json:"left,omitempty"`
 	DryRun    bool        `json:"dry_run,omitempty"`
 	Tx        string      `json:"tx,omitempty"` // journal entry, for undo
+}
+
+// SessionPassage is a past session with a coding agent, and the message of it that answers best. Nobody
+// checked what it says.
+type SessionPassage struct {
+	ID      string    `json:"id"`
+	Agent   string    `json:"agent"`
+	Project string    `json:"project,omitempty"`
+	Title   string    `json:"title,omitempty"` // the first words of the person
+	Role    string    `json:"role,omitempty"`  // who said it: user or agent
+	At      time.Time `json:"at,omitzero"`     // when it was said
 }

@@ -114,6 +114,9 @@ var (
 	VaultConfirm = define[VaultConfirmRequest, VaultConfirmResult]("vault.confirm", "POST", "/v1/vault/confirm", Write,
 		"Confirm that notes that went missing together were deleted on purpose, and delete their memories too. No "+
 			"note is changed.")
+	VaultLinks = define[VaultLinksRequest, VaultLinksResult]("vault.links", "POST", "/v1/vault/links", Write,
+		"Write the links of memories into their notes now: entities and relations, also into notes that emberd leaves "+
+			"alone otherwise. Returns the notes that changed and the entry to undo.")
 	VaultRelease = define[VaultReleaseRequest, VaultHoldResult]("vault.release", "POST", "/v1/vault/release", Write,
 		"Close every file and folder of the vault, so that its disk can be unmounted. Until vault.open, searches "+
 			"use the index, no note counts as deleted, and writes to notes wait.")
@@ -285,7 +288,7 @@ func Table() []*Spec {
 		TrashRestore.Spec, Export.Spec, Import.Spec,
 		QuarantineList.Spec, QuarantineShow.Spec, QuarantineAccept.Spec, QuarantineDrop.Spec, StaleList.Spec,
 		StaleDecide.Spec, BackupCreate.Spec,
-		VaultCheck.Spec, VaultConfirm.Spec, VaultRelease.Spec, VaultOpen.Spec,
+		VaultCheck.Spec, VaultConfirm.Spec, VaultLinks.Spec, VaultRelease.Spec, VaultOpen.Spec,
 		Links.Spec, Open.Spec, NoteRead.Spec, NoteWrite.Spec, NoteAppend.Spec, NoteEdit.Spec, NoteMove.Spec,
 		NoteContext.Spec, RecentActivity.Spec, Hook.Spec, SessionList.Spec, SessionForget.Spec, Complete.Spec,
 		Keeper.Spec, KeeperHere.Spec, Status.Spec, Stats.Spec,

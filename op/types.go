@@ -159,7 +159,7 @@ type Filter struct {
 // misspelt ones.
 type SearchRequest struct {
 	Query string `json:"q" query:"q" doc:"words, and operators such as \"a phrase\", -word, tag:x, path:dir/, before:2026-01; up to 4 KiB"`
-	Scope string `json:"scope,omitempty" query:"scope" doc:"all (default), memories, notes, or archive: cold memories alone, by what is left of them"`
+	Scope string `json:"scope,omitempty" query:"scope" doc:"all (default), memories, notes, archive: cold memories alone, by what is left of them, or sessions: what was said in past sessions with coding agents"`
 	Filter
 	KeepNotes bool `json:"keep_notes,omitempty" query:"keep_notes" doc:"narrow memories alone by what only they have and by window_days, and show all notes that match"`
 	Limit     int  `json:"limit,omitempty" query:"limit" doc:"1 to 100, default from the config (10)"`
@@ -229,15 +229,18 @@ type Loading struct {
 const (
 	TierMemory = "memory"
 	TierNote   = "note"
+	// TierSession is that of past sessions, which only their own scope has.
+	TierSession = "session"
 )
 
-// Hit is one memory or note that matched. Tier reports which of the two it is; a
+// Hit is one memory, note or past session that matched. Tier reports which of them it is; a
 // memory and the note that was made of it are one hit and have both.
 type Hit struct {
 	Tier    string `json:"tier"`
 	*Memory `json:",omitempty"`
-	Note    *Note   `json:"note,omitempty"`
-	Rank    float64 `json:"rank"` // what the order is by
+	Note    *Note           `json:"note,omitempty"`
+	Session *SessionPassage `json:"session,omitempty"`
+	Rank    float64         `json:"rank"` // what the order is by
 	// Relevance is how far the hit can be believed to answer, 0 to 1, the same for memories and
 	// notes: 0.5 is as probable as not. It comes from the share of what was asked that it holds.
 	Relevance float64  `json:"relevance"`

@@ -1,6 +1,10 @@
 package op
 
-import "time"
+import (
+	"time"
+
+	"emberd/memory"
+)
 
 // VaultCheckRequest bounds the answer.
 type VaultCheckRequest struct {
@@ -47,6 +51,37 @@ type Finding struct {
 
 // VaultConfirmRequest confirms a loss.
 type VaultConfirmRequest struct{}
+
+// VaultLinksRequest writes the links of memories into their notes.
+type VaultLinksRequest struct {
+	DryRun bool `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
+}
+
+// MaxNoteLinks is how many notes a result of vault.links lists.
+const MaxNoteLinks = 1_000
+
+// VaultLinksResult reports what vault.links did.
+type VaultLinksResult struct {
+	DryRun  bool        `json:"dry_run,omitempty"`
+	Notes   int         `json:"notes"`   // of memories
+	Links   int         `json:"links"`   // that emberd has in them
+	Changed []NoteLinks `json:"changed"` // or would be, the first 1,000
+	Total   int         `json:"total"`   // notes that were to be changed
+	Written int         `json:"written"`
+	Waiting int         `json:"waiting"` // notes that cannot be written now, and are tried again
+	// Added and Removed count the relations that follow links that persons added and removed in notes.
+	Added       int    `json:"added"`
+	Removed     int    `json:"removed"`
+	Tx          string `json:"tx,omitempty"`           // the change of notes
+	RelationsTx string `json:"relations_tx,omitempty"` // the change of relations
+}
+
+// NoteLinks is a note whose links change, with the properties that do.
+type NoteLinks struct {
+	Path       string    `json:"path"`
+	ID         memory.ID `json:"id"`
+	Properties []string  `json:"properties"`
+}
 
 // VaultReleaseRequest closes every file and folder of the vault.
 type VaultReleaseRequest struct{}

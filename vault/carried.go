@@ -2,6 +2,7 @@ package vault
 
 import (
 	"slices"
+	"strings"
 
 	"emberd/vault/frontmatter"
 	"emberd/vault/markdown"
@@ -43,6 +44,21 @@ const ListKey = "emberd"
 // Lists returns the names of such regions, in a new slice.
 func Lists() []string { return []string{"index", "core", "inbox"} }
 
+// ProjectList begins the kind of a list of one project's memories, before the project's name. Its region is
+// [ListRegion].
+const ProjectList = "project/"
+
+// IsList reports whether a value of the property [ListKey] is the kind of a list that emberd writes.
+func IsList(kind string) bool {
+	return slices.Contains(Lists(), kind) || len(kind) > len(ProjectList) && strings.HasPrefix(kind, ProjectList)
+}
+
+// ListRegion returns the name of the region in which a list of some kind stands.
+func ListRegion(kind string) string {
+	region, _, _ := strings.Cut(kind, "/")
+	return region
+}
+
 // CarriedBy returns what a note of these bytes contains of the memory whose ID it carries, nil if
 // it carries none.
 func CarriedBy(note []byte) *Carried {
@@ -50,10 +66,10 @@ func CarriedBy(note []byte) *Carried {
 }
 
 // ListIn returns which list of memories a note of these bytes contains, "" for none. The list is
-// one of [Lists].
+// one for which [IsList] holds.
 func ListIn(note []byte) string {
 	n := parse(func(*markdown.Builder) {}, File{Size: int64(len(note))}, note)
-	if !slices.Contains(Lists(), n.List) {
+	if !IsList(n.List) {
 		return ""
 	}
 	return n.List

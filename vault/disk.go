@@ -34,6 +34,25 @@ type rootDisk struct {
 	root *os.Root
 }
 
+// namesIn returns the names of what is in a folder. On a real disk it looks at no file, which [os.Root] does at each
+// when it lists entries.
+func namesIn(d noteDisk, dir string) ([]string, error) {
+	if real, ok := d.(rootDisk); ok {
+		f, err := real.root.Open(path.Clean(dir))
+		if err != nil {
+			return nil, err
+		}
+		names, err := f.Readdirnames(-1)
+		return names, errors.Join(err, f.Close())
+	}
+	entries, err := d.ReadDir(dir)
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return names, err
+}
+
 // errDress is the cause when mode, owner or attributes of a file cannot be kept.
 var errDress = errors.New("mode, owner or attributes cannot be kept")
 

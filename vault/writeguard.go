@@ -186,12 +186,12 @@ func (f File) lastChange() time.Time {
 
 // undisturbed checks for copies that a sync tool made of the note.
 func (g *guard) undisturbed(name string) (*Result, error) {
-	entries, err := g.notes.ReadDir(path.Dir(name))
+	entries, err := namesIn(g.notes, path.Dir(name))
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range entries {
-		if g.copyOf(name, e.Name()) {
+		if g.copyOf(name, e) {
 			res := g.later(ConflictCopy, g.pace.quiet)
 			return &res, nil
 		}

@@ -450,21 +450,6 @@ func (w *Writer) Remove(ctx context.Context, name string, want [sha256.Size]byte
 	return w.remove(name, s)
 }
 
-// CanRemove returns what Remove would return now if no program saved in between, and changes
-// nothing.
-func (w *Writer) CanRemove(ctx context.Context, name string, want [sha256.Size]byte) (Result, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	s, held, err := w.ready(ctx, name)
-	switch {
-	case held != nil || err != nil:
-		return result(held), err
-	case s.sum != want:
-		return Result{Outcome: Conflict, Reason: HumanChanged}, nil
-	}
-	return Result{Outcome: Written}, nil
-}
-
 func (w *Writer) remove(name string, s *snapshot) (Result, error) {
 	r, err := w.begin(opRemove, name, s.digest, absent)
 	if err != nil {

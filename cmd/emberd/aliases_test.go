@@ -118,7 +118,7 @@ func notByAlias() []*op.Spec {
 		op.CleanupHistory.Spec, op.LifecycleRun.Spec, op.LifecycleStatus.Spec, op.Journal.Spec,
 		op.Hook.Spec, op.SessionList.Spec, op.SessionForget.Spec, op.AuditForgive.Spec, op.Undo.Spec, op.TrashList.Spec, op.Export.Spec,
 		op.Import.Spec, op.QuarantineList.Spec, op.QuarantineShow.Spec, op.QuarantineAccept.Spec, op.QuarantineDrop.Spec, op.StaleList.Spec, op.StaleDecide.Spec,
-		op.BackupCreate.Spec, op.VaultCheck.Spec, op.VaultConfirm.Spec, op.VaultRelease.Spec, op.VaultOpen.Spec, op.Links.Spec, op.NoteWrite.Spec, op.NoteAppend.Spec, op.NoteEdit.Spec, op.NoteMove.Spec, op.RecentActivity.Spec, op.Keeper.Spec, op.KeeperHere.Spec, op.Status.Spec, op.Stats.Spec, op.Add.Spec,
+		op.BackupCreate.Spec, op.VaultCheck.Spec, op.VaultConfirm.Spec, op.VaultLinks.Spec, op.VaultRelease.Spec, op.VaultOpen.Spec, op.Links.Spec, op.NoteWrite.Spec, op.NoteAppend.Spec, op.NoteEdit.Spec, op.NoteMove.Spec, op.RecentActivity.Spec, op.Keeper.Spec, op.KeeperHere.Spec, op.Status.Spec, op.Stats.Spec, op.Add.Spec,
 		op.Query.Spec, op.Verify.Spec, op.EntityList.Spec, op.EngineStatus.Spec, op.EnginePause.Spec, op.EngineResume.Spec, op.Embed.Spec, op.Compact.Spec,
 		op.TokenCreate.Spec, op.TokenList.Spec, op.TokenRevoke.Spec, op.Version.Spec}
 }

@@ -145,6 +145,7 @@ var notRun = map[string]string{
 	"emberd embed":             "needs a model; models.txtar makes some",
 	"emberd eval":              "needs notes with links; evalself.txtar has some",
 	"emberd open":              "opens another program",
+	"emberd page":              "serves until it is told to end; page_test.go has one",
 	"emberd backup restore":    "needs a daemon that does not run, and a backup whose name is not known",
 	"emberd doctor quarantine": "needs a damaged log; damage.txtar has one",
 	"emberd doctor stale":      "needs a device that lagged behind; devices have a test of their own",

@@ -92,7 +92,7 @@ func (p *promoter) check(t *testing.T, client *api.Client, acknowledged map[stri
 			t.Errorf("memory %d was promoted, and is %s", n, res.Outcome)
 		}
 		text, err := os.ReadFile(filepath.Join(p.vault, res.Path))
-		want := fmt.Sprintf("---\nmemory-id: %q\ncreated: %s\ntags:\n  - \"tag\"\n---\nmemory %d and what it says\n", id, res.Memory.CreatedAt.UTC().Format("2006-01-02T15:04:05"), n)
+		want := fmt.Sprintf("---\nmemory-id: %q\ncreated: %s\ntags:\n  - \"tag\"\norigin: \"agent\"\n---\nmemory %d and what it says\n", id, res.Memory.CreatedAt.UTC().Format("2006-01-02T15:04:05"), n)
 		if err != nil || string(text) != want || res.Memory.PromotedTo != res.Path {
 			t.Errorf("memory %d, promoted to %q, has the note %q (%v)\n%s\nwant\n%s", n, res.Memory.PromotedTo, res.Path, err, text, want)
 		}

@@ -103,6 +103,7 @@ func (e *Admin) Arrived(ctx context.Context, got stm.ForeignChange) {
 		if e.Sync.Sync != nil {
 			e.Sync.Sync.Arrived(&entry)
 			e.Lists.Lists.Committed(&entry)
+			e.Links.Known.Committed(e.Notes.Vault.Carriers, &entry)
 		}
 		e.Lifecycle.Repair(ctx, entry.IDs)
 		e.Lifecycle.ReconcileTexts(ctx, &entry)
@@ -114,6 +115,7 @@ func (e *Admin) Arrived(ctx context.Context, got stm.ForeignChange) {
 		if e.Sync.Sync != nil {
 			e.Sync.Sync.EnqueueAll()
 			e.Lists.Lists.Changed()
+			e.Links.Known.Changed()
 		}
 		e.Lifecycle.RepairAll(ctx)
 		e.LookForSecrets(ctx, nil)
@@ -185,6 +187,7 @@ func (e *Admin) ClaimPrimary(ctx context.Context, _ *op.KeeperHereRequest) (*op.
 	}
 	if e.Lists.Lists != nil {
 		e.Lists.Lists.Changed()
+		e.Links.Known.Changed()
 	}
 	return e.PrimaryDevice(ctx, &op.KeeperRequest{})
 }

@@ -11,6 +11,7 @@ import (
 	"emberd/engine/core"
 	"emberd/engine/lifecycle"
 	"emberd/engine/listnotes"
+	"emberd/engine/notelinks"
 	"emberd/engine/notes"
 	"emberd/engine/notesync"
 	"emberd/engine/notewrite"
@@ -29,6 +30,7 @@ type Admin struct {
 	Agents    *agents.Agents
 	Cleanup   *cleanup.Cleanup
 	Lifecycle *lifecycle.Lifecycle
+	Links     *notelinks.Links
 	Lists     *listnotes.Lists
 	Notes     *notes.Notes
 	NoteWrite *notewrite.NoteWrite

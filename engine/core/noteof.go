@@ -35,7 +35,7 @@ func Shortened(m *memory.Memory) bool { return m.TextDigest != "" }
 
 // HoldsList reports whether a note is a list of memories that emberd writes.
 func HoldsList(note *vault.Note) bool {
-	return note != nil && slices.Contains(vault.Lists(), note.List)
+	return note != nil && vault.IsList(note.List)
 }
 
 // PurgeVerb is the journal verb of a purge.

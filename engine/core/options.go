@@ -59,11 +59,16 @@ type Options struct {
 	VaultArchive string
 	// VaultPromoted is the folder of new notes in the vault; "" is the vault itself.
 	VaultPromoted string
+	// LinkEntities says which entities are links in the notes of memories; LinkRelations whether their relations are.
+	LinkEntities  EntityLinks
+	LinkRelations bool
 	// VaultAgents are the folders in which callers may write notes, beside VaultPromoted; "" is the vault itself.
 	VaultAgents []string
 	// VaultIndex and VaultCore are the paths of the notes that list memories by section and
 	// core memories; "" writes none.
 	VaultIndex, VaultCore string
+	// VaultProjects is the folder of a note for each project of memories; "" writes none.
+	VaultProjects string
 	// ReviewInbox is the path of the note in which a reviewer decides by ticking boxes; ""
 	// writes none. DecideAfter is when an undecided review item closes, 0 for never.
 	ReviewInbox string
@@ -184,6 +189,17 @@ const (
 	RekindleOff  RekindleMode = "off"
 )
 
+// EntityLinks says which entities are links in the notes of memories.
+type EntityLinks string
+
+// The choices: those with a note of their own, these and what several memories with notes name, all, or none.
+const (
+	LinkExisting EntityLinks = "existing"
+	LinkShared   EntityLinks = "shared"
+	LinkAll      EntityLinks = "all"
+	LinkNone     EntityLinks = "none"
+)
+
 // SessionHooks are the settings of what hooks of coding agents get and leave.
 type SessionHooks struct {
 	Recall  string // what prompts get: off, shadow (found and counted, not shown) or on
@@ -207,6 +223,8 @@ func DefaultOptions() Options {
 		LTMWeight:     0.7,
 		VaultArchive:  "Memories/Archive",
 		VaultPromoted: "Memories",
+		LinkEntities:  LinkShared,
+		LinkRelations: true,
 		VaultIndex:    "Memories/Index.md",
 		VaultCore:     "Memories/Core.md",
 		ReviewInbox:   "Memories/Inbox.md",

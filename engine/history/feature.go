@@ -8,6 +8,7 @@ import (
 	"emberd/engine/core"
 	"emberd/engine/lifecycle"
 	"emberd/engine/memories"
+	"emberd/engine/notelinks"
 	"emberd/engine/notes"
 	"emberd/engine/notesync"
 	"emberd/engine/notewrite"
@@ -24,6 +25,7 @@ type History struct {
 	Notes     *notes.Notes
 	Sync      *notesync.Sync
 	NoteWrite *notewrite.NoteWrite
+	Links     *notelinks.Links
 	Promote   *promote.Promote
 	Similar   *similar.Similar
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"emberd/engine/core"
-	"emberd/engine/graph"
 	"emberd/engine/memories"
 	"emberd/engine/notes"
 	"emberd/engine/promote"
@@ -91,7 +90,7 @@ func promotedBy(would *stm.Undone) map[memory.ID]bool {
 // After an undo that note stays as it is, and the question about it is open again.
 func adopted(row *stm.Row, m *memory.Memory, note *vault.Note) bool {
 	_, asked := core.NoteItem(row, note.Path)
-	return asked && note.Digest != sha256.Sum256(promote.NoteBytes(m, graph.RelatedIn(note)...))
+	return asked && !promote.IsMade(m, []byte(note.Text))
 }
 
 // changesNoNote reports whether a verb changes nothing in notes. A change may have such lines
@@ -104,7 +103,7 @@ func changesNoNote(verb string) bool {
 // fieldsToWrite returns those fields that the note gets again. After a change of stage it is the
 // stage only, and never an archived text.
 func (u *undoneNote) fieldsToWrite(fields []string) []string {
-	return slices.DeleteFunc(promote.InNote(fields), func(field string) bool {
+	return slices.DeleteFunc(promote.InNote(&u.before, fields), func(field string) bool {
 		return u.stageOnly && field != "stage" || field == core.ContentField &&
 			(core.Shortened(&u.before) || u.before.PromotedTo == "")
 	})
@@ -124,15 +123,15 @@ func (e *History) checkCanRevert(ctx context.Context, u *undoneNote) error {
 		}
 		return nil
 	}
-	digest := sha256.Sum256(promote.NoteBytes(&u.before, graph.RelatedIn(u.note)...))
-	res, err := e.Promote.Writing.Do(func(w *vault.Writer) (vault.Result,
-		error) {
-		return w.CanRemove(ctx, u.note.Path, digest)
-	})
+	digest := sha256.Sum256(promote.NoteBytes(&u.before))
+	if text := []byte(u.note.Text); promote.IsMade(&u.before, text) && e.Links.IsOwn(u.before.ID, text) {
+		digest = u.note.Digest
+	}
+	_, res, err := e.NoteWrite.Current(ctx, u.note.Path)
 	switch {
 	case err != nil:
-		return promote.DiskError(u.note.Path, err)
-	case res.Outcome == vault.Conflict:
+		return err
+	case res.Outcome == vault.Written && res.Digest != digest:
 		return memory.Errorf(memory.Conflict,
 			"the note %q is not any more as emberd made it, so that it stays and the memory its; to part them take "+
 				"the property memory-id out of the note and undo again", u.note.Path)

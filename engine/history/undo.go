@@ -19,7 +19,11 @@ func (e *History) Undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult
 				"is done")
 	}
 	if tx := e.noteEntry(ctx, req.Tx); tx != "" {
-		return e.NoteWrite.Undo(ctx, tx, req.DryRun)
+		res, err := e.NoteWrite.Undo(ctx, tx, req.DryRun)
+		if err == nil {
+			e.Links.Reverted(ctx, res)
+		}
+		return res, err
 	}
 	entry, err := e.OwnEntry(ctx, req.Tx)
 	if err != nil {

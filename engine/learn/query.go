@@ -45,6 +45,9 @@ func (e *Learn) Query(ctx context.Context, req *op.QueryRequest) (*op.QueryResul
 	if err := q.check(); err != nil {
 		return nil, err
 	}
+	if req.Scope == search.ScopeSessions {
+		return e.querySessions(ctx, req, q.limit-req.Offset)
+	}
 	if err := q.find(ctx); err != nil {
 		if typed, ok := err.(*memory.Error); ok && typed.Field == "q" {
 			return nil, typed.At("query")
@@ -73,8 +76,8 @@ func (q *queryRun) check() error {
 	}
 	if q.scope() == "" {
 		return memory.Errorf(memory.Invalid,
-			"scope %.40q is unknown; use notes, knowledge, archive or all, or memories or vault for one half of notes",
-			q.req.Scope).At("scope")
+			"scope %.40q is unknown; use notes, knowledge, archive, sessions or all, or memories or vault for one "+
+				"half of notes", q.req.Scope).At("scope")
 	}
 	limit, err := core.CheckLimit(q.req.Limit, queryLimit)
 	q.limit = q.req.Offset + limit
@@ -90,8 +93,8 @@ func (q *queryRun) scope() string {
 		return search.ScopeMemories
 	case queryVault:
 		return search.ScopeNotes
-	case search.ScopeArchive:
-		return search.ScopeArchive
+	case search.ScopeArchive, search.ScopeSessions:
+		return q.req.Scope
 	}
 	return ""
 }

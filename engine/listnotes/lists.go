@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +21,7 @@ import (
 	"emberd/op"
 	"emberd/stm"
 	"emberd/vault"
+	"emberd/vault/notename"
 )
 
 // How long memories must stay unchanged before lists are written, and the maximum wait while
@@ -37,6 +40,8 @@ type MemoryLists struct {
 	now    func() time.Time
 	Wake   chan struct{} // room for one token: Due changed
 	Wanted map[string]string
+
+	projects string // folder of the lists of projects, "" for none
 
 	Writers map[string]ListWriter // lists of other features, by kind
 	Open    func() int            // returns the number of open review items
@@ -98,9 +103,10 @@ type spareBackup struct {
 func NewLists(opt *core.Options, dir string) *MemoryLists {
 	l := &MemoryLists{
 		fs: opt.FS, File: filepath.Join(opt.State, "lists", notes.StateName("notes", dir)+".json"), now: opt.Now,
-		Wake:   make(chan struct{}, 1),
-		Wanted: map[string]string{"index": opt.VaultIndex, "core": opt.VaultCore, InboxKind: opt.ReviewInbox},
-		Wrote:  make(map[string]WrittenList), tries: make(map[string]int), states: make(map[string]op.ListStatus),
+		Wake:     make(chan struct{}, 1),
+		Wanted:   map[string]string{"index": opt.VaultIndex, "core": opt.VaultCore, InboxKind: opt.ReviewInbox},
+		projects: opt.VaultProjects,
+		Wrote:    make(map[string]WrittenList), tries: make(map[string]int), states: make(map[string]op.ListStatus),
 	}
 	data, err := core.LastState(l.fs, l.File)
 	if err == nil && data != nil {
@@ -122,7 +128,16 @@ func (l *MemoryLists) Wants(path string) bool {
 			return true
 		}
 	}
-	return false
+	return l.projects != "" && strings.HasPrefix(path, l.projects+"/")
+}
+
+// setting returns the path that the settings want for a list, "" for none.
+func (l *MemoryLists) setting(kind string) string {
+	project, is := strings.CutPrefix(kind, vault.ProjectList)
+	if !is || l.projects == "" {
+		return l.Wanted[kind]
+	}
+	return path.Join(l.projects, notename.New(project, ""))
 }
 
 // Committed records changed memories. The store's writer goroutine calls it and waits.
@@ -166,7 +181,7 @@ func (l *MemoryLists) off() bool {
 			return false
 		}
 	}
-	return true
+	return l.projects == ""
 }
 
 // Later schedules the lists for a time, if they are not due sooner.
@@ -336,7 +351,7 @@ func (e *Lists) WriteLists(ctx context.Context) {
 	})
 	texts, settled := e.listTexts()
 	if texts != nil {
-		for _, kind := range vault.Lists() {
+		for _, kind := range slices.Sorted(maps.Keys(texts)) {
 			write, special := l.Writers[kind]
 			if !special {
 				write = e.writeList
@@ -354,7 +369,13 @@ func (e *Lists) WriteLists(ctx context.Context) {
 
 // updateListPaths records where the lists are, and reports a change.
 func (e *Lists) updateListPaths(f *ListFile) (changed bool) {
-	for _, kind := range vault.Lists() {
+	kinds := vault.Lists()
+	for _, note := range e.Notes.Vault.Archive.List() {
+		if strings.HasPrefix(note.List, vault.ProjectList) && !slices.Contains(kinds, note.List) {
+			kinds = append(kinds, note.List)
+		}
+	}
+	for _, kind := range kinds {
 		paths := e.listPaths(kind)
 		if len(paths) == 0 {
 			continue
@@ -362,7 +383,7 @@ func (e *Lists) updateListPaths(f *ListFile) (changed bool) {
 		had := f.Had[kind]
 		now := seenList{Setting: had.Setting, Path: paths[0]}
 		if had.Setting == "" {
-			now.Setting = e.Lists.Wanted[kind]
+			now.Setting = e.Lists.setting(kind)
 		}
 		if now != had {
 			f.Had[kind], changed = now, true

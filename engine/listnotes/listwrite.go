@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"emberd/engine/core"
@@ -54,10 +55,15 @@ func (e *Lists) listTexts() (texts map[string]ListText, settled bool) {
 		return nil, false
 	}
 	all, core := e.ListEntries()
-	return map[string]ListText{
-		"index": {notegen.Index(all, Listable), len(all)},
-		"core":  {notegen.Core(core, Listable), len(core)},
-	}, true
+	texts = map[string]ListText{
+		"index":   {notegen.Index(all, Listable), len(all)},
+		"core":    {notegen.Core(core, Listable), len(core)},
+		InboxKind: {},
+	}
+	if l.projects != "" {
+		e.projectTexts(all, texts)
+	}
+	return texts, true
 }
 
 // ListEntries returns the memories of the lists: all warm ones that are not superseded, and
@@ -94,7 +100,7 @@ func Listable(text string) string {
 // writeList writes one list. ready is true if the note is up to date, or emberd must not write
 // it.
 func (e *Lists) writeList(ctx context.Context, kind string, list ListText) (ready bool, err error) {
-	setting := e.Lists.Wanted[kind]
+	setting := e.Lists.setting(kind)
 	if setting == "" {
 		return true, nil
 	}
@@ -133,7 +139,7 @@ func (e *Lists) ListResult(ctx context.Context, kind, path, text string, state o
 	if err == nil && res.Outcome == vault.Written {
 		e.listWritten(ctx, kind, path, text, *res)
 		err = e.Lists.Remember(func(f *ListFile) bool {
-			now := seenList{Setting: e.Lists.Wanted[kind], Path: path}
+			now := seenList{Setting: e.Lists.setting(kind), Path: path}
 			if state.Reason != "" {
 				now.Setting = f.Had[kind].Setting // the note is still to be moved
 			}
@@ -151,8 +157,11 @@ func (e *Lists) ListResult(ctx context.Context, kind, path, text string, state o
 
 // listSetting returns the name of the setting for a list.
 func listSetting(kind string) string {
-	if kind == InboxKind {
+	switch {
+	case kind == InboxKind:
 		return "review.inbox"
+	case strings.HasPrefix(kind, vault.ProjectList):
+		return "vault.project_hubs"
 	}
 	return "vault." + kind + "_note"
 }
@@ -161,7 +170,7 @@ func listSetting(kind string) string {
 func ListEdit(kind, text string) noteedit.Edit {
 	return noteedit.Edit{
 		Marked:  &frontmatter.Field{Key: vault.ListKey, Value: frontmatter.Text(kind)},
-		Regions: []noteedit.Region{{Name: kind, Text: text}},
+		Regions: []noteedit.Region{{Name: vault.ListRegion(kind), Text: text}},
 	}
 }
 
@@ -267,7 +276,7 @@ func ListState(path string, res *vault.Result) op.ListStatus {
 func (e *Lists) ListDone(kind string, s op.ListStatus, err error) (ready bool, _ error) {
 	l := e.Lists
 	if err != nil {
-		s = op.ListStatus{Path: l.Wanted[kind], State: op.ListWaits, Reason: err.Error()}
+		s = op.ListStatus{Path: l.setting(kind), State: op.ListWaits, Reason: err.Error()}
 	}
 	if s.State == op.ListWaits {
 		at := l.now().Add(promote.BackOff(promote.FirstTry, promote.LastTry, l.tries[kind]))
@@ -323,7 +332,7 @@ func (s spareBackup) same(note []byte) bool {
 
 // listsAny reports whether a note contains a list with one of the memories.
 func listsAny(note []byte, ids []memory.ID) bool {
-	list := slices.ContainsFunc(vault.Lists(), func(kind string) bool {
+	list := slices.ContainsFunc(append(vault.Lists(), vault.ListRegion(vault.ProjectList)), func(kind string) bool {
 		return bytes.Contains(note, []byte("<!-- emberd:"+kind+" -->"))
 	})
 	return list &&

@@ -265,6 +265,13 @@ func (e *Memories) Unrelate(ctx context.Context, req *op.UnrelateRequest) (*op.U
 	}
 	slices.SortFunc(gone, func(a, b memory.Relation) int { return strings.Compare(a.ID, b.ID) })
 	gone = slices.CompactFunc(gone, func(a, b memory.Relation) bool { return a.ID == b.ID })
+	tx, err := RemoveRelations(ctx, e, gone, "")
+	return &op.UnrelateResult{Removed: gone, Tx: tx}, err
+}
+
+// RemoveRelations removes relations, all of them or none, in the change entry, a new one if that is "". The
+// relations must be sorted by ID, each there once.
+func RemoveRelations(ctx context.Context, e *Memories, gone []memory.Relation, entry string) (tx string, err error) {
 	sets := make(map[memory.ID]map[string]json.RawMessage)
 	var ids []memory.ID
 	for _, r := range gone {
@@ -280,7 +287,7 @@ func (e *Memories) Unrelate(ctx context.Context, req *op.UnrelateRequest) (*op.U
 		}
 	}
 	receipt, err := e.Stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
-		tx := &stm.Tx{Verb: UnrelateVerb, By: op.CallerFrom(ctx)}
+		tx := &stm.Tx{Verb: UnrelateVerb, By: op.CallerFrom(ctx), Entry: entry}
 		for i, id := range ids {
 			for key := range sets[id] {
 				if rows[i] == nil || !rows[i].Has(key) {
@@ -300,5 +307,5 @@ func (e *Memories) Unrelate(ctx context.Context, req *op.UnrelateRequest) (*op.U
 		}
 		return tx, nil
 	})
-	return &op.UnrelateResult{Removed: gone, Tx: receipt.Entry}, err
+	return receipt.Entry, err
 }

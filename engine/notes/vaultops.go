@@ -165,3 +165,10 @@ func (e *Notes) noteNamed(ctx context.Context, name string) (string, error) {
 	}
 	return ResolveNote(links, name)
 }
+
+// LoadedLinks returns the links of all notes if AllLinks has read them, nil otherwise.
+func LoadedLinks(n *VaultNotes) *linkindex.Index {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	return n.Links
+}

@@ -18,6 +18,7 @@ import (
 	"emberd/op"
 	"emberd/stm"
 	"emberd/vault"
+	"emberd/vault/frontmatter"
 	"emberd/vault/noteedit"
 	"emberd/vault/notename"
 )
@@ -325,6 +326,9 @@ func exceptText(m *memory.Memory, note []byte, of *vault.Note, texts []string) (
 	body := of.Carried.Body
 	edit := promote.NoteEdit(m, promote.WrittenFields(), body)
 	edit.Body = &noteedit.BodyEdit{Was: body, Now: m.Content}
+	links := promote.LinkKeys()
+	edit.Set = slices.DeleteFunc(edit.Set, func(f frontmatter.Field) bool { return slices.Contains(links, f.Key) })
+	edit.Unset = append(edit.Unset, links...)
 	if promote.IsOwnAliases(m, of.Aliases, texts) {
 		edit.Unset = append(edit.Unset, "aliases")
 	}

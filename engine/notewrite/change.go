@@ -78,12 +78,9 @@ func (e *NoteWrite) preview(ctx context.Context, c *change) (*op.NoteChangeResul
 
 // current reads a note that could be written now.
 func (e *NoteWrite) current(ctx context.Context, name string) (now []byte, err error) {
-	got, err := e.Promote.Writing.Do(func(w *vault.Writer) (got vault.Result, err error) {
-		now, got, err = vault.Reviser{Writer: w}.Current(ctx, name)
-		return got, err
-	})
+	now, got, err := e.Current(ctx, name)
 	if err != nil {
-		return nil, promote.DiskError(name, err)
+		return nil, err
 	}
 	return now, e.errOutcome(name, &got)
 }

@@ -47,7 +47,7 @@ func (e *NoteWrite) CheckPlace(name string) error {
 
 // lists returns the paths of the notes that emberd writes itself.
 func (e *NoteWrite) lists() []string {
-	return []string{e.Opt.VaultIndex, e.Opt.VaultCore, e.Opt.ReviewInbox}
+	return []string{e.Opt.VaultIndex, e.Opt.VaultCore, e.Opt.ReviewInbox, e.Opt.VaultProjects}
 }
 
 // takes reports whether a note at a path would lie at the path own, in it as a folder, or in the place of a folder

@@ -30,7 +30,7 @@ func (e *NoteWrite) Entries() ([]notejournal.Entry, error) {
 	}), nil
 }
 
-// Newest returns the latest entry that stands and is no undo, "" if there is none.
+// Newest returns the latest entry of a caller that stands and is no undo, "" if there is none.
 func (e *NoteWrite) Newest() (tx string) {
 	all, err := e.Entries()
 	if err != nil {
@@ -38,7 +38,7 @@ func (e *NoteWrite) Newest() (tx string) {
 	}
 	undone := notejournal.Undone(all)
 	for _, j := range all {
-		if j.Undoes == "" && !undone[j.Tx] {
+		if j.Undoes == "" && !undone[j.Tx] && j.By.Via != stm.Itself {
 			return j.Tx
 		}
 	}
@@ -64,12 +64,15 @@ func (e *NoteWrite) Undo(ctx context.Context, tx string, dry bool) (*op.UndoResu
 		return nil, memory.Errorf(memory.Invalid, "entry %s was undone before", tx).At("tx")
 	}
 	j := &all[at]
+	res := &op.UndoResult{Entry: Shown(j), DryRun: dry, Items: []op.UndoItem{}}
+	if isOfLinks(all, j) {
+		return res, e.undoAll(ctx, j, res)
+	}
 	for _, note := range j.Notes {
 		if err := e.CheckPlace(note.Path); err != nil {
 			return nil, err
 		}
 	}
-	res := &op.UndoResult{Entry: Shown(j), DryRun: dry, Items: []op.UndoItem{}}
 	if j.Notes[0].From != "" {
 		return res, e.undoMove(ctx, j, res)
 	}

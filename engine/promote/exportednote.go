@@ -29,6 +29,10 @@ func NoteTitle(m *memory.Memory) string { return notes.TitleOf(m) }
 // leaves out a link whose target no wikilink can name.
 func Note(m *memory.Memory, links []NoteLink) []byte {
 	var more []frontmatter.Field
+	if len(m.Entities) > 0 {
+		links := graph.EntityLinks(graph.Spelled(m))
+		more = append(more, frontmatter.Field{Key: EntitiesKey, Value: frontmatter.List(links...)})
+	}
 	for _, typ := range memory.RelationTypes() {
 		var all []string
 		for _, l := range links {

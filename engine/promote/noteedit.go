@@ -23,7 +23,7 @@ import (
 // is done: the queue is on disk before the log, so that a crash in between loses no write. A note in the
 // archive folder keeps the archived text until the next archiving.
 func (e *Promote) EditedNote(m *memory.Memory, set map[string]json.RawMessage, by memory.Actor) (bool, error) {
-	changed := InNote(core.ChangedFields(set))
+	changed := InNote(m, core.ChangedFields(set))
 	if m.PromotedTo == "" {
 		changed = notes.Without(changed, core.ContentField)
 	}

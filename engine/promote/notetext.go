@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"bytes"
 	"path"
 	"slices"
 	"time"
@@ -14,20 +15,29 @@ import (
 	"emberd/vault/notename"
 )
 
-// NoteBytes returns the note of a memory. It depends on the merged memories only, so that two
-// devices that promote it write the same file. It leaves out fields that change automatically.
-// related are links to other notes.
-func NoteBytes(m *memory.Memory, related ...string) []byte {
-	if len(related) == 0 {
-		return composeNote(m)
-	}
-	return composeNote(m, frontmatter.Field{Key: graph.RelatedKey, Value: frontmatter.List(related...)})
+// NoteBytes returns the note of a memory. It depends on the memory only, so that two devices that
+// promote it write the same file. It leaves out fields that change automatically. Entities are
+// plain text: package notelinks makes links of those that lead somewhere.
+func NoteBytes(m *memory.Memory) []byte { return composeNote(m) }
+
+// IsMade reports whether a note is what NoteBytes makes of a memory, whatever its links are. It
+// holds for the notes of earlier versions too, which had entities as links and no project.
+func IsMade(m *memory.Memory, note []byte) bool {
+	bare := frontmatter.Changes{Unset: LinkKeys()}
+	has, err := bare.Apply(note)
+	made, failed := bare.Apply(NoteBytes(m))
+	return err == nil && failed == nil && bytes.Equal(has, made)
 }
 
-// composeNote returns the note of a memory with more properties at the end.
+// composeNote returns the note of a memory with more properties at the end; one of the same key
+// replaces that of the memory.
 func composeNote(m *memory.Memory, more ...frontmatter.Field) []byte {
 	properties := []frontmatter.Field{{Key: notes.MemoryIDKey, Value: frontmatter.Text(string(m.ID))}}
 	add := func(key string, value frontmatter.Value, is bool) {
+		i := slices.IndexFunc(more, func(f frontmatter.Field) bool { return f.Key == key })
+		if i >= 0 {
+			properties, more, is = append(properties, more[i]), slices.Delete(slices.Clone(more), i, i+1), false
+		}
 		if is {
 			properties = append(properties, frontmatter.Field{Key: key, Value: value})
 		}
@@ -48,6 +58,33 @@ type noteProperty struct {
 	key   string // of the note
 	field string // of the memory
 	value func(m *memory.Memory) (frontmatter.Value, bool)
+}
+
+// The properties that package notelinks keeps up to date in notes of promoted memories, besides
+// the lists of relations. A promotion writes them, and no later write of a memory's fields does.
+const (
+	EntitiesKey = "entities"
+	ProjectKey  = "project"
+	OriginKey   = "origin"
+)
+
+// The lists of relations in a note.
+const (
+	SupersedesKey   = "supersedes"
+	SupersededByKey = "superseded-by"
+)
+
+// RelationKeys returns the properties that list relations, the most important first.
+func RelationKeys() []string {
+	return []string{SupersededByKey, SupersedesKey, memory.Contradicts, memory.Supports, memory.Causes, memory.Related}
+}
+
+// LinkKeys returns all properties that package notelinks writes.
+func LinkKeys() []string { return append(RelationKeys(), EntitiesKey, ProjectKey, OriginKey) }
+
+// keptByLinks reports whether a property is one that a write of a memory's fields leaves alone.
+func keptByLinks(m *memory.Memory, key string) bool {
+	return m.PromotedTo != "" && slices.Contains(LinkKeys(), key)
 }
 
 // noteProperties returns the properties in the order of a new note.
@@ -77,8 +114,18 @@ func noteProperties() []noteProperty {
 		{stageKey, stageKey, func(m *memory.Memory) (frontmatter.Value, bool) {
 			return frontmatter.Text(string(m.Stage)), m.Stage != "" && m.Stage != memory.Active
 		}},
-		list("entities", func(m *memory.Memory) []string { return graph.EntityLinks(graph.Spelled(m)) }),
+		text(ProjectKey, func(m *memory.Memory) string { return m.Project }),
+		text(OriginKey, originOf),
+		list(EntitiesKey, graph.Spelled),
 	}
+}
+
+// originOf returns whose words a memory is, "" for the user's.
+func originOf(m *memory.Memory) string {
+	if m.Origin == memory.FromUser {
+		return ""
+	}
+	return m.Origin
 }
 
 const (
@@ -96,7 +143,7 @@ func seconds(t time.Time) time.Time { return t.Truncate(time.Second) }
 func NoteEdit(m *memory.Memory, changed []string, was string) noteedit.Edit {
 	var e noteedit.Edit
 	for _, f := range noteProperties() {
-		if !slices.Contains(changed, f.field) && f.key != updatedKey {
+		if !slices.Contains(changed, f.field) && f.key != updatedKey || keptByLinks(m, f.key) {
 			continue
 		}
 		if value, ok := f.value(m); ok {
@@ -111,11 +158,13 @@ func NoteEdit(m *memory.Memory, changed []string, was string) noteedit.Edit {
 	return e
 }
 
-// InNote returns those fields that a note contains.
-func InNote(changed []string) []string {
+// InNote returns those fields that a write of a memory's fields changes in its note.
+func InNote(m *memory.Memory, changed []string) []string {
 	var out []string
 	for _, field := range changed {
-		told := func(f noteProperty) bool { return f.field == field && f.key != updatedKey }
+		told := func(f noteProperty) bool {
+			return f.field == field && f.key != updatedKey && !keptByLinks(m, f.key)
+		}
 		if field == core.ContentField || slices.ContainsFunc(noteProperties(), told) {
 			out = append(out, field)
 		}

@@ -143,7 +143,7 @@ func (e *Promote) takeBack(ctx context.Context, path string, cause error) error 
 // takes it out of the index. The watcher takes the loss for what it is.
 func (e *Promote) RemoveNote(ctx context.Context, note *vault.Note) (vault.Result, error) {
 	res, err := e.Writing.Do(func(w *vault.Writer) (vault.Result, error) {
-		return w.Remove(ctx, note.Path, note.Digest)
+		return vault.Reviser{Writer: w}.Withdraw(ctx, note.Path, note.Digest)
 	})
 	if err == nil && res.Outcome == vault.Written {
 		e.noteRemoved(ctx, note.Path)
@@ -300,7 +300,7 @@ func (e *Promote) newNote(ctx context.Context, m *memory.Memory, dry bool,
 		e.IndexNote(ctx, note.Path)
 		return seen, nil
 	}
-	data := NoteBytes(m, e.Graph.Related(m)...)
+	data := NoteBytes(m)
 	got, err := e.Place(ctx, m, e.NoteNames(m), data, dry)
 	res.Path = got.Path
 	switch {

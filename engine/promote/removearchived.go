@@ -2,7 +2,6 @@ package promote
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -102,7 +101,7 @@ func (e *Promote) removeAsMade(ctx context.Context, m *memory.Memory, path strin
 	if err != nil {
 		return vault.Result{}, err
 	}
-	if note.Digest != sha256.Sum256(ArchiveBytes(m)) {
+	if !isArchived(m, []byte(note.Text)) {
 		return vault.Result{Outcome: vault.Conflict}, nil
 	}
 	return e.Writing.Do(func(w *vault.Writer) (vault.Result, error) { return w.Remove(ctx, path, note.Digest) })
@@ -120,4 +119,11 @@ func ArchiveBytes(m *memory.Memory) []byte {
 	whole := *m
 	whole.Stage = memory.Active
 	return NoteBytes(&whole)
+}
+
+// isArchived reports whether a note is what archiving makes of a memory, as IsMade does.
+func isArchived(m *memory.Memory, note []byte) bool {
+	whole := *m
+	whole.Stage = memory.Active
+	return IsMade(&whole, note)
 }

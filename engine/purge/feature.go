@@ -10,10 +10,12 @@ import (
 	"emberd/engine/core"
 	"emberd/engine/health"
 	"emberd/engine/listnotes"
+	"emberd/engine/notelinks"
 	"emberd/engine/notesync"
 	"emberd/engine/notewrite"
 	"emberd/engine/promote"
 	"emberd/engine/semantic"
+	"emberd/engine/transcripts"
 )
 
 // Purge has the operation of this package for callers with the same permissions.
@@ -23,11 +25,14 @@ type Purge struct {
 
 	Cleanup   *cleanup.Cleanup
 	Health    *health.Health
+	Links     *notelinks.Links
 	Lists     *listnotes.Lists
 	NoteWrite *notewrite.NoteWrite
 	Promote   *promote.Promote
 	Semantic  *semantic.Semantic
 	Sync      *notesync.Sync
+
+	Transcripts *transcripts.Transcripts
 }
 
 // State is what all views share.

@@ -26,6 +26,7 @@ func (e *Purge) Purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResul
 	}
 	res := &op.PurgeResult{ID: id, DryRun: req.DryRun, Rewritten: []string{}, Left: []op.PurgeLeft{}}
 	notes, kin := e.notesLeft(id), e.mergedWith(id) // unknown after the purge
+	e.purgeSessions(ctx, id, res)
 	if req.DryRun {
 		res.Rewritten, err = e.Stm.Purgeable(ctx, id)
 	} else {
@@ -66,8 +67,31 @@ func (e *Purge) Purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResul
 		}
 	}
 	e.Lists.PurgeLists(ctx, id, req.DryRun, res)
+	if !req.DryRun {
+		if err := e.Links.Purge(ctx, id); err != nil {
+			unfinished(res, "links in other notes", err, "they go with the next change of a memory that has a note")
+		}
+	}
 	e.Changed()
 	return res, nil
+}
+
+// purgeSessions removes the messages of past sessions that say what a memory does. Afterwards that is unknown, so it
+// goes first.
+func (e *Purge) purgeSessions(ctx context.Context, id memory.ID, res *op.PurgeResult) {
+	m, err := memory.Memory{}, error(nil)
+	if row, ok := e.Stm.Get(id); ok {
+		m, err = row.Memory()
+	} else {
+		m, err = e.Stm.ReadTrashed(id)
+	}
+	if err != nil { // purged before
+		return
+	}
+	if res.Messages, err = e.Transcripts.Purge(ctx, &m, res.DryRun); err != nil {
+		unfinished(res, "past sessions", err,
+			"delete the folders transcripts and index/transcripts of the state folder")
+	}
 }
 
 // resolve finds a memory by what a caller names it by, also one that was purged before, or that only the snapshot of an

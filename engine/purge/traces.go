@@ -121,6 +121,7 @@ func (e *Purge) Apply(ctx context.Context, by map[memory.ID]string) (err error) 
 	if len(foreign) > 0 && e.Lists.Lists != nil {
 		e.Lists.Lists.Forget(foreign)
 		e.Lists.Lists.Changed()
+		e.Links.Known.Changed()
 	}
 	if len(foreign) > 0 {
 		err = errors.Join(err, e.recordHeld(foreign))

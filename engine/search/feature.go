@@ -9,6 +9,7 @@ import (
 	"emberd/engine/graph"
 	"emberd/engine/notes"
 	"emberd/engine/semantic"
+	"emberd/engine/transcripts"
 )
 
 // Search has the operations of this package for callers with the same permissions.
@@ -19,6 +20,8 @@ type Search struct {
 	Graph    *graph.Graph
 	Notes    *notes.Notes
 	Semantic *semantic.Semantic
+
+	Transcripts *transcripts.Transcripts
 }
 
 // State is what all views share.

@@ -23,6 +23,7 @@ const (
 	ScopeMemories = "memories"
 	ScopeNotes    = "notes"
 	ScopeArchive  = "archive"
+	ScopeSessions = "sessions" // alone: no other scope has any of it
 )
 
 // parsedQuery is a search request, analyzed once for both tiers.
@@ -133,7 +134,8 @@ func (q *parsedQuery) chooseTiers(scope string, vault bool) error {
 		}
 		q.notes = !onlyMemories
 	default:
-		return memory.Errorf(memory.Invalid, "scope %.40q is unknown; use all, memories, notes or archive",
+		return memory.Errorf(memory.Invalid,
+			"scope %.40q is unknown; use all, memories, notes or archive, or, of a search, sessions",
 			scope).At("scope")
 	}
 	return nil

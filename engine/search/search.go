@@ -29,6 +29,9 @@ func (e *Search) Asked(ctx context.Context, req *op.SearchRequest) (*op.SearchRe
 }
 
 func (e *Search) search(ctx context.Context, req *op.SearchRequest, whole bool) (*op.SearchResult, error) {
+	if req.Scope == ScopeSessions {
+		return e.searchSessions(ctx, req)
+	}
 	then, err := e.Searchable(ctx, req.AsOf)
 	if err != nil {
 		return nil, err

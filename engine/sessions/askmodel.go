@@ -66,7 +66,7 @@ func (h *heard) choose(ctx context.Context) error {
 		return err
 	}
 	return h.e.use(&h.req, func(r *record) (save, error) {
-		r.Memories = append(r.Memories, res.Kept...)
+		r.keep(res.Kept)
 		return now, nil
 	})
 }

@@ -3,10 +3,12 @@ package sessions
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"emberd/internal/mcp/answer"
 	"emberd/internal/text"
+	"emberd/internal/text/invisible"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -20,7 +22,8 @@ const (
 
 const (
 	maxText = 320 // characters of a memory
-	howMore = "The memory tools of emberd search for more and save what is new."
+	about   = "What emberd, the user's memory on this machine, has recorded."
+	howMore = "With emberd's memory tools, if there are any, you can search for more."
 )
 
 // block is a text for a model: memories under headings.
@@ -91,17 +94,23 @@ func line(m *memory.Memory) string {
 		who = "the user"
 	case memory.TrustData:
 		who = "a tool or the web, unconfirmed"
+	case memory.TrustAgent:
+		if strings.HasPrefix(m.Context, saidByUser) {
+			who = "a hook, which heard the user say it"
+		}
 	}
 	return fmt.Sprintf("- Recorded %s by %s: %s [%s]", m.CreatedAt.Format("2006-01-02"), who,
 		inert(text.Truncate(m.Content, maxText)), m.ID.Short())
 }
 
 // marks are the tags that end a block for the model, or for what reads transcripts, or stand for who speaks.
-var marks = text.Pattern(`(?i)<(/?\s*(?:` + strings.Join([]string{"emberd-memory", "private", "hook_", "system",
+var marks = text.Pattern(`(?i)<(\s*/?\s*(?:` + strings.Join([]string{"emberd-memory", "private", "hook_", "system",
 	"untrusted_", "session_context", "user", "human", "assistant"}, "|") + `))`)
 
 // inert returns a text on one line without such tags: their bracket is another character.
-func inert(text string) string { return marks().ReplaceAllString(answer.OneLine(text), "‹$1") }
+func inert(text string) string {
+	return marks().ReplaceAllString(answer.OneLine(invisible.Show(text)), "‹$1")
+}
 
 // digest returns what tells two blocks apart.
 func (b *block) digest() string {
@@ -114,6 +123,10 @@ func (b *block) text(tokens int) (string, []op.Memory) {
 	lines, shown := b.within(tokens - op.Tokens(b.frame("")) - answer.FenceRoom/4)
 	if len(shown) == 0 {
 		return "", nil
+	}
+	if b.project != "" {
+		name := strconv.Quote(text.First(inert(b.project), maxName))
+		lines = append([]string{"Of the project " + name + ":"}, lines...)
 	}
 	return b.frame(answer.Fence(strings.Join(lines, "\n"))), shown
 }
@@ -137,9 +150,5 @@ func (b *block) within(room int) (lines []string, shown []op.Memory) {
 }
 
 func (b *block) frame(fenced string) string {
-	about := "What emberd, the user's memory on this machine, has recorded"
-	if b.project != "" {
-		about += " of project " + inert(b.project)
-	}
-	return strings.Join([]string{Opening, about + ". " + howMore, fenced, Closing}, "\n")
+	return strings.Join([]string{Opening, about + " " + howMore, fenced, Closing}, "\n")
 }

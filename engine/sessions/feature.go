@@ -4,8 +4,9 @@
 // Guarantees: a memory that a session was shown is not shown to it again before the agent shortened what it
 // remembers. Being shown counts as no use; an answer that uses a memory does. What is kept counts as the words of an
 // agent, whatever the hook says about who typed it, and can be taken back for a whole session. Prompts and answers
-// are not stored. The end of a turn is answered when what was read and kept of it is on the disk; what a session was
-// told is written after the answer, so that a crash may have it told once more. No session waits for another's file.
+// are not stored, unless an import asks for it: package transcripts has those. The end of a turn is answered when what
+// was read and kept of it is on the disk; what a session was told is written after the answer, so that a crash may have
+// it told once more. No session waits for another's file.
 package sessions
 
 import (
@@ -15,6 +16,7 @@ import (
 	"emberd/engine/memories"
 	"emberd/engine/recall"
 	"emberd/engine/search"
+	"emberd/engine/transcripts"
 )
 
 // Sessions has the operations of this package for callers with the same permissions.
@@ -27,4 +29,6 @@ type Sessions struct {
 	Memories *memories.Memories
 	Recall   *recall.Guard
 	Search   *search.Search
+
+	Transcripts *transcripts.Transcripts
 }

@@ -34,6 +34,9 @@ func (e *Sessions) Hook(ctx context.Context, req *op.HookRequest) (*op.HookResul
 	if slices.Contains(e.Opt.Hooks.Off, req.Project) && req.Project != "" {
 		return &op.HookResult{}, nil
 	}
+	if req.SearchOnly {
+		return e.Transcripts.Put(ctx, req)
+	}
 	switch req.Event {
 	case op.HookStart:
 		return e.start(ctx, req)

@@ -3,6 +3,8 @@ package sessions
 import (
 	"cmp"
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"emberd/memory"
@@ -51,8 +53,6 @@ func (e *Sessions) shown(r *record) op.Session {
 		row, live := e.Stm.Get(k.ID)
 		if k.Gone = !live; live {
 			k.Text = row.Content()
-		} else {
-			k.Text = ""
 		}
 		s.Memories = append(s.Memories, k)
 	}
@@ -62,17 +62,22 @@ func (e *Sessions) shown(r *record) op.Session {
 // Forget takes back what a session left: its memories go to the trash, and what it repeated counts as before. What
 // was changed since by somebody is left.
 func (e *Sessions) Forget(ctx context.Context, req *op.SessionForgetRequest) (*op.SessionForgetResult, error) {
-	s, err := e.sessionOf(req.ID)
+	s, stored, err := e.sessionOrStored(ctx, req.ID)
 	if err != nil {
 		return nil, err
 	}
 	res := &op.SessionForgetResult{Session: s.ID, Forgotten: []memory.ID{}, DryRun: req.DryRun}
+	if err := e.forgetStored(ctx, stored, res); err != nil {
+		return nil, err
+	}
 	for _, k := range s.Memories {
 		if k.New || k.Gone {
 			continue
 		}
 		undone, err := e.History.Undo(ctx, &op.UndoRequest{Tx: k.Tx, DryRun: req.DryRun})
-		if code := memory.CodeOf(err); code == memory.Conflict || code == memory.NotFound {
+		if memory.CodeOf(err) == memory.Invalid {
+			continue // it was taken back before
+		} else if code := memory.CodeOf(err); code == memory.Conflict || code == memory.NotFound {
 			res.Left = append(res.Left, op.UndoItem{ID: k.ID, Action: "left", Reason: err.Error()})
 			continue
 		} else if err != nil {
@@ -83,25 +88,63 @@ func (e *Sessions) Forget(ctx context.Context, req *op.SessionForgetRequest) (*o
 	return res, e.forgetNew(ctx, s, res)
 }
 
-func (e *Sessions) sessionOf(id string) (op.Session, error) {
+// known is a session with the digests of the texts of what it left.
+type known struct {
+	op.Session
+	sums map[memory.ID]string
+}
+
+func (e *Sessions) sessionOf(id string) (known, error) {
 	all, err := e.all()
 	if err != nil {
-		return op.Session{}, err
+		return known{}, err
 	}
 	r, err := find(all, id)
 	if err != nil {
-		return op.Session{}, err
+		return known{}, err
 	}
-	return e.shown(r), nil
+	return known{e.shown(r), r.Sums}, nil
+}
+
+// changedSince tells what somebody did since with a memory that a session made, "" if nobody did.
+func (e *Sessions) changedSince(k *op.SessionMemory, sum string) string {
+	row, live := e.Stm.Get(k.ID)
+	if !live {
+		return ""
+	}
+	m, err := row.Memory()
+	switch {
+	case err != nil:
+		return err.Error()
+	case sum != "" && digest(m.Content) != sum:
+		return "its text was changed since"
+	case !m.ConfirmedAt.IsZero():
+		return "somebody confirmed it"
+	case m.PromotedTo != "":
+		return "it is in a note"
+	case slices.ContainsFunc(m.Sources, func(s memory.Source) bool { return !isHook(s.By) }):
+		return "somebody else saved it, too"
+	}
+	return ""
+}
+
+// isHook reports whether a source is what a hook heard.
+func isHook(by *memory.Actor) bool {
+	return by == nil || by.Client == "" || strings.HasPrefix(by.Client, "hook/")
 }
 
 // forgetNew moves the memories that a session made to the trash, in one change.
-func (e *Sessions) forgetNew(ctx context.Context, s op.Session, res *op.SessionForgetResult) error {
+func (e *Sessions) forgetNew(ctx context.Context, s known, res *op.SessionForgetResult) error {
 	var ids []string
 	for _, k := range s.Memories {
-		if k.New && !k.Gone {
-			ids, res.Forgotten = append(ids, string(k.ID)), append(res.Forgotten, k.ID)
+		if !k.New || k.Gone {
+			continue
 		}
+		if why := e.changedSince(&k, s.sums[k.ID]); why != "" {
+			res.Left = append(res.Left, op.UndoItem{ID: k.ID, Action: "left", Reason: why})
+			continue
+		}
+		ids, res.Forgotten = append(ids, string(k.ID)), append(res.Forgotten, k.ID)
 	}
 	if len(ids) == 0 || res.DryRun {
 		return nil

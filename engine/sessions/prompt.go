@@ -67,10 +67,10 @@ func (e *Sessions) prompt(ctx context.Context, req *op.HookRequest) (*op.HookRes
 		e.Recall.Remember(&op.ListResult{Memories: shown})
 	}
 	return res, e.use(req, func(r *record) (save, error) {
-		r.Answered++
-		r.tell(shown, 0)
-		if on {
-			r.Tokens += op.Tokens(out)
+		if r.Answered++; on {
+			r.tell(shown, op.Tokens(out))
+		} else {
+			r.try(shown)
 		}
 		return later, nil
 	})

@@ -33,12 +33,17 @@ const (
 type record struct {
 	op.Session
 	Folder string `json:"folder,omitempty"`
-	// Told are the memories that the model was told since the agent last shortened what it remembers.
+	// Told are the memories that the model was told, or would have been, since the agent last shortened what it
+	// remembers.
 	Told []memory.ID `json:"told,omitempty"`
-	// Pending are those of them that no answer has had a chance to use.
+	// Pending are those that it was told and that no answer used.
 	Pending []memory.ID `json:"pending,omitempty"`
+	// Tried are those that prompts would have been given, in shadow, and that no answer used.
+	Tried []memory.ID `json:"tried,omitempty"`
 	// Block is the digest of what the model was told at the start.
 	Block string `json:"block,omitempty"`
+	// Sums are digests of the texts of Memories, which have none here: a purge leaves no text behind.
+	Sums map[memory.ID]string `json:"sums,omitempty"`
 	// Seen are digests of the messages whose sentences were judged.
 	Seen []string `json:"seen,omitempty"`
 	// Asked is the digest of the last prompt, and AskedAt when it came.
@@ -48,6 +53,20 @@ type record struct {
 
 // errBroken says of a record that it is none, as after a fault of the disk. What was shown in the session is forgotten.
 var errBroken = errors.New("what is known about the session cannot be read")
+
+// keep adds memories that the session left, without their texts.
+func (r *record) keep(kept []op.SessionMemory) {
+	for _, k := range kept {
+		if k.Text != "" {
+			if r.Sums == nil {
+				r.Sums = map[memory.ID]string{}
+			}
+			r.Sums[k.ID] = digest(k.Text)
+		}
+		k.Text = ""
+		r.Memories = append(r.Memories, k)
+	}
+}
 
 // digest returns 16 hex digits that stand for some texts.
 func digest(texts ...string) string {
@@ -64,6 +83,9 @@ func (e *Sessions) read(file string) (*record, error) {
 	if err := json.Unmarshal(raw, r); err != nil || r.ID == "" {
 		return nil, fmt.Errorf("%w: %s: %w", errBroken, file, err)
 	}
+	before := r.Memories
+	r.Memories = nil
+	r.keep(before)
 	return r, nil
 }
 

@@ -43,7 +43,7 @@ func (e *Sessions) start(ctx context.Context, req *op.HookRequest) (*op.HookResu
 			return nothing, nil
 		}
 		if req.Source != op.StartResume {
-			r.Told, r.Pending = nil, nil
+			r.Told, r.Pending, r.Tried = nil, nil, nil
 		}
 		if req.Source == op.StartCompact {
 			b.first("Kept in this session:", e.keptBy(r))
@@ -70,6 +70,14 @@ func (r *record) tell(shown []op.Memory, tokens int) {
 	}
 	r.Shown += len(shown)
 	r.Tokens += tokens
+}
+
+// try notes that the model would have been told some memories.
+func (r *record) try(shown []op.Memory) {
+	for i := range shown {
+		r.Told, r.Tried = append(r.Told, shown[i].ID), append(r.Tried, shown[i].ID)
+	}
+	r.Trial += len(shown)
 }
 
 // keptBy returns the memories that a session left and that are still there, the latest last.

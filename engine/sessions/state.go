@@ -89,10 +89,16 @@ func (e *Sessions) change(s *session, req *op.HookRequest, fn func(*record) (sav
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.record == nil {
-		s.record = &record{Session: op.Session{ID: req.Session, Agent: req.Agent, Project: req.Project,
+		fresh := &record{Session: op.Session{ID: req.Session, Agent: req.Agent, Project: req.Project,
 			Started: e.began(req)}, Folder: req.Folder}
+		if req.DryRun {
+			return fn(fresh)
+		}
+		s.record = fresh
 	}
-	s.record.Last = e.Opt.Now()
+	if !req.Whole || s.record.Last.IsZero() { // an import may have nothing new of a session
+		s.record.Last = e.Opt.Now()
+	}
 	return fn(s.record)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"emberd/engine/core"
 	"emberd/engine/learn"
@@ -43,7 +44,8 @@ func (e *Sessions) turn(ctx context.Context, req *op.HookRequest) (*op.HookResul
 		return res, nil
 	}
 	return res, e.use(req, func(r *record) (save, error) {
-		r.Memories, r.Used = append(r.Memories, res.Kept...), r.Used+used
+		r.keep(res.Kept)
+		r.count(used)
 		return now, nil
 	})
 }
@@ -117,12 +119,16 @@ func (e *Sessions) keep(ctx context.Context, req *op.HookRequest, sentences []ca
 // person deleted before, and for one that is known.
 func (e *Sessions) add(ctx context.Context, req *op.HookRequest, k *capture.Kept,
 	learned map[memory.ID]bool) (*op.SessionMemory, error) {
+	at := e.saidAt(req, k)
 	out := &op.SessionMemory{Rule: k.Rule, Text: k.Text, Message: k.Message, From: k.From}
 	if req.DryRun {
 		return out, nil
 	}
 	res, err := e.Learn.AddAs(ctx, e.addRequest(req, k), learn.AddOptions{
-		Save: func(s *op.SaveRequest) { describe(s, k) },
+		Save: func(s *op.SaveRequest) {
+			describe(s, k)
+			s.CreatedAt = at
+		},
 		Reinforce: func(id memory.ID) bool {
 			again := learned[id]
 			learned[id] = true
@@ -152,16 +158,25 @@ func (e *Sessions) learnedBy(req *op.HookRequest) (map[memory.ID]bool, error) {
 	})
 }
 
+// saidAt returns when a sentence of a session of the past was said, zero for one of now.
+func (e *Sessions) saidAt(req *op.HookRequest, k *capture.Kept) time.Time {
+	for _, m := range req.Messages {
+		if req.Whole && m.ID == k.Message && m.At.Before(e.Opt.Now()) {
+			return m.At
+		}
+	}
+	return time.Time{}
+}
+
 func (e *Sessions) addRequest(req *op.HookRequest, k *capture.Kept) *op.AddRequest {
 	project := req.Project
 	if k.Everywhere {
 		project = ""
 	}
-	said := "the user"
+	about := saidByUser + " in a session with " + req.Agent
 	if k.From == op.RoleAgent {
-		said = "the agent"
+		about = "said by the agent in a session with " + req.Agent
 	}
-	about := fmt.Sprintf("said by %s in a session with %s", said, req.Agent)
 	if len(k.Files) > 0 {
 		about += ", about " + strings.Join(k.Files, ", ")
 	}
@@ -170,6 +185,9 @@ func (e *Sessions) addRequest(req *op.HookRequest, k *capture.Kept) *op.AddReque
 		Project: project, ProjectInferred: true, SessionID: req.Session,
 		Provenance: op.Provenance{Origin: memory.FromAgent, Quote: text.First(k.Quote, maxQuote)}}
 }
+
+// saidByUser begins the context of what a person typed.
+const saidByUser = "said by the user"
 
 // tagsOf returns the tag by which a start tells decisions and wishes first.
 func tagsOf(k *capture.Kept) []string {

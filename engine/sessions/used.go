@@ -14,40 +14,49 @@ import (
 // used it.
 const usedWords = 2
 
-// countUses counts a use of each memory that the model was told and that an answer used, and returns their number: it
+// uses are memories that an answer used, of those that the model was told, and of those that it would have been.
+type uses struct{ told, tried []memory.ID }
+
+// countUses counts a use of each memory that the model was told and that an answer used, and returns them: it
 // names its ID, or has rare words of it that no prompt has.
-func (e *Sessions) countUses(ctx context.Context, req *op.HookRequest, fresh []op.SessionMessage) (int, error) {
+func (e *Sessions) countUses(ctx context.Context, req *op.HookRequest, fresh []op.SessionMessage) (u uses, err error) {
 	said, asked := e.termsOf(fresh)
 	if len(said.words) == 0 || req.Whole || req.DryRun {
-		return 0, nil
+		return u, nil
 	}
-	told, err := e.pending(req)
+	err = e.use(req, func(r *record) (save, error) {
+		u = uses{slices.Clone(r.Pending), slices.Clone(r.Tried)}
+		return nothing, nil
+	})
 	if err != nil {
-		return 0, err
+		return u, err
 	}
-	var used []string
-	for _, id := range told {
-		if row, live := e.Stm.Get(id); live && e.uses(said, asked, row, req) {
-			used = append(used, string(id))
-		}
+	not := func(id memory.ID) bool {
+		row, live := e.Stm.Get(id)
+		return !live || !e.uses(said, asked, row, req)
 	}
-	if len(used) == 0 || e.Opt.Hooks.Recall == RecallShadow {
-		return len(used), nil
+	u.told, u.tried = slices.DeleteFunc(u.told, not), slices.DeleteFunc(u.tried, not)
+	if len(u.told) == 0 {
+		return u, nil
 	}
-	_, err = e.Learn.Observe(ctx, &op.ObserveRequest{IDs: used})
+	var ids []string
+	for _, id := range u.told {
+		ids = append(ids, string(id))
+	}
+	_, err = e.Learn.Observe(ctx, &op.ObserveRequest{IDs: ids})
 	if memory.CodeOf(err) == memory.Forbidden { // a token that may only read
 		err = nil
 	}
-	return len(used), err
+	return u, err
 }
 
-// pending returns the memories that no answer has had a chance to use, and takes them off the list.
-func (e *Sessions) pending(req *op.HookRequest) (told []memory.ID, err error) {
-	err = e.use(req, func(r *record) (save, error) {
-		told, r.Pending = r.Pending, nil
-		return nothing, nil
-	})
-	return told, err
+// count notes what was used, so that it counts once in a session.
+func (r *record) count(u uses) {
+	without := func(all, used []memory.ID) []memory.ID {
+		return slices.DeleteFunc(all, func(id memory.ID) bool { return slices.Contains(used, id) })
+	}
+	r.Pending, r.Tried = without(r.Pending, u.told), without(r.Tried, u.tried)
+	r.Used, r.TrialUsed = r.Used+len(u.told), r.TrialUsed+len(u.tried)
 }
 
 // spoken are the terms of some texts, and the texts.

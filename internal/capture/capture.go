@@ -14,7 +14,7 @@
 // A sentence has 20 to 400 characters and stands outside code blocks, quotes, tables, diffs and
 // lines of logs. Questions, hypotheticals and small talk are never kept. A sentence that begins with
 // a pronoun takes the heading above it or the one file that the turn changed, or is dropped. One
-// with a credential in it, or in what stands beside it, is returned without its text. Of what the agent says only
+// of a message with a credential in it is returned without its text. Of what the agent says only
 // the message that ends its turn counts; what tools print never does.
 //
 // The words of the rules stand in one table per language, words/*.txt. A sentence is held against

@@ -177,6 +177,10 @@ func personRule(s said) string {
 		return Decision
 	case s.isPassing() || s.isFragment():
 		return ""
+	case s.begins("reason"):
+		return "" // a part of what stands before
+	case s.is("law") && !s.begins("task") && !s.begins("pronoun"):
+		return Decision
 	case s.is("norm") && (s.isSpecific() && !s.begins("task") || s.is("reason") && s.begins("norm")):
 		return Decision
 	case s.isFact():

@@ -116,7 +116,8 @@ func unfilled(s string) string {
 
 var filler = text.Pattern(`(?i)^((ok(ay)?|oh|ah|aha|hm+|yes|yeah|yep|so|and|but|btw|also|lol|haha|ja|ach|und|aber|sí|oui|alors)\s+` +
 	`|(ok(ay)?|oh|ah|aha|ah wait|wait|hm+|hm ok|yes|yeah|yep|yup|right|good|great|nice|cool|sure|np|well|so|and|but|btw|also|lol|haha|thanks|` +
-	`thank you|perfect|lovely|sounds good|sounds plausible|figures|next|ok back|morning|ja|ja bitte|gut|schön|super|ach|ach so|ach klar|stimmt|` +
+	`thank you|perfect|lovely|sounds good|sounds plausible|figures|next|ok back|morning|we( ha|')?ve changed our minds?|we changed our minds?|i( ha|')?ve changed my mind|i changed my mind|` +
+	`change of plans?|on second thought|new plan|update|fyi|important|ja|ja bitte|gut|schön|super|ach|ach so|ach klar|stimmt|` +
 	`genau|mega|danke|sí|vale|bueno|gracias|pues|oui|bon|alors|merci|parfait|👍|🙂)[,.!…:]+(\s+|$))`)
 
 // prose returns the lines of a message that are text. Every item of a list stands apart, since

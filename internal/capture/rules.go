@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"emberd/internal/secret"
+	"emberd/internal/text"
 	"emberd/op"
 )
 
@@ -13,6 +15,8 @@ type turn struct {
 	files  []string // that the turn changed
 	calls  []op.SessionMessage
 	kept   []Kept
+	// credential says that the message that is read has one, perhaps over several lines: nothing of it is kept.
+	credential bool
 }
 
 // hear takes in an answer that the person's message follows.
@@ -23,6 +27,7 @@ func (t *turn) hear(m op.SessionMessage) {
 }
 
 func (t *turn) read(m op.SessionMessage) {
+	t.credential = m.Role != op.RoleTool && hasCredential(m.Text)
 	switch {
 	case m.Role == op.RoleTool:
 		t.call(m)
@@ -36,7 +41,8 @@ func (t *turn) read(m op.SessionMessage) {
 // keep adds a sentence in the form that can be understood alone.
 func (t *turn) keep(rule, from string, m op.SessionMessage, s said, alone string) {
 	k := Kept{
-		Rule: rule, Text: alone, Quote: s.text, Message: m.ID, Sentence: s.place, From: from,
+		Credential: t.credential,
+		Rule:       rule, Text: alone, Quote: s.text, Message: m.ID, Sentence: s.place, From: from,
 		Section: kinds[rule].section, Importance: kinds[rule].importance,
 	}
 	k.Everywhere = from == op.RoleUser && (rule == Preference || rule == Correction) && s.is("everywhere")
@@ -102,4 +108,10 @@ func (t *turn) alone(s said) string {
 		return t.files[0] + ": " + s.text
 	}
 	return ""
+}
+
+// hasCredential reports whether a message has what looks like a credential, on a line or over several.
+func hasCredential(message string) bool {
+	message = text.FirstBytes(message, maxMessage)
+	return len(secret.Scan(message)) > 0 || len(secret.Scan(strings.Join(strings.Fields(message), " "))) > 0
 }

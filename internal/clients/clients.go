@@ -24,6 +24,7 @@ package clients
 import (
 	"os"
 	"path/filepath"
+	"slices"
 
 	"emberd/internal/jsonedit"
 	"emberd/memory"
@@ -42,10 +43,10 @@ type Client struct {
 	Title   string // as it calls itself
 	Restart string // what makes it read the file again, "" when it notices by itself
 
-	user    func(m Machine) string // the file for all projects
-	marks   func(m Machine) string // what is there once it was installed; nil for the folder of the file
-	project string                 // the file below the root of a project, "" for none
-	keys    []string               // on the way to the servers
+	user    func(m Machine) string   // the file for all projects
+	marks   func(m Machine) []string // any of which is there once it was started; nil for the folder of the file
+	project string                   // the file below the root of a project, "" for none
+	keys    []string                 // on the way to the servers
 	dialect jsonedit.Dialect
 	toml    bool
 	form    form
@@ -67,7 +68,7 @@ func All() []*Client {
 	mcpServers, servers := []string{"mcpServers"}, []string{"servers"}
 	return []*Client{
 		{Name: "claude-code", Title: "Claude Code", Restart: "start a new session of it",
-			user: claudeCode, marks: claudeCode, project: ".mcp.json", keys: mcpServers, form: form{Type: "stdio"},
+			user: claudeCode, marks: claudeMarks, project: ".mcp.json", keys: mcpServers, form: form{Type: "stdio"},
 			hooks: claudeHooks()},
 		{Name: "claude-desktop", Title: "Claude Desktop", Restart: "quit it and start it again",
 			user: inConfig("Claude", "claude_desktop_config.json"), keys: mcpServers},
@@ -136,6 +137,15 @@ func claudeCode(m Machine) string {
 	return filepath.Join(m.Home, ".claude.json")
 }
 
+// claudeMarks are its file, and the folder with its settings and transcripts.
+func claudeMarks(m Machine) []string {
+	file := claudeCode(m)
+	if m.Env("CLAUDE_CONFIG_DIR") != "" {
+		return []string{file}
+	}
+	return []string{file, filepath.Join(m.Home, ".claude")}
+}
+
 // zed follows XDG on Linux, and has the same folder everywhere else.
 func zed(m Machine) string {
 	if m.GOOS == "linux" {
@@ -179,10 +189,12 @@ func (c *Client) ProjectFile(root string) (string, error) {
 
 // Found reports whether the client seems to be on this machine: it was started at least
 // once.
-func (c *Client) Found(m Machine) bool {
-	mark := filepath.Dir(c.user(m))
+func (c *Client) Found(m Machine) bool { return slices.ContainsFunc(c.Marks(m), exists) }
+
+// Marks are the files and folders that tell [Client.Found]; one of them is enough.
+func (c *Client) Marks(m Machine) []string {
 	if c.marks != nil {
-		mark = c.marks(m)
+		return c.marks(m)
 	}
-	return exists(mark)
+	return []string{filepath.Dir(c.user(m))}
 }

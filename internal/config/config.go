@@ -63,6 +63,7 @@ type Config struct {
 	SecretsDetect string // block or off
 	Tools         string // agent, notes, all, cortexgraph or reference
 	Form          string // of the answers to agents: auto, text or structured
+	PageListen    string // address of the page, of this machine
 
 	Vaults    []string // without duplicates
 	Vault     Vault
@@ -111,6 +112,9 @@ type Vault struct {
 	// IndexNote and CoreNote are notes, none if they are "".
 	IndexNote, CoreNote string
 	AgentFolders        []string // in which agents write, beside PromotedFolder; / is the vault itself
+	LinkEntities        string   // existing, shared, all or none
+	LinkRelations       bool
+	ProjectHubs         bool
 }
 
 // Decay parametrises the decay score. Lambda is always filled in: an explicit one as given, else

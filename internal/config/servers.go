@@ -63,6 +63,18 @@ func isPort(port string) bool {
 	return port == "" || err == nil && n > 0
 }
 
+// loopback is an address and port of this machine at which something listens. Names are not taken,
+// since they can lead elsewhere.
+func loopback(to *string) value {
+	return plainValue(to, "127.0.0.1:PORT or [::1]:PORT", func(s string, _ expander) (string, error) {
+		at, err := netip.ParseAddrPort(s)
+		if err != nil || !at.Addr().IsLoopback() {
+			return "", errWant
+		}
+		return s, nil
+	})
+}
+
 func isLocal(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()

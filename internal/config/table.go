@@ -83,6 +83,10 @@ func placeKeys(c *Config) []key {
 		{name: "vault.archive_folder", def: "Memories/Archive", value: folder(&c.Vault.ArchiveFolder)},
 		{name: "vault.index_note", def: auto, value: note(&c.Vault.IndexNote)},
 		{name: "vault.core_note", def: auto, value: note(&c.Vault.CoreNote)},
+		{name: "vault.link_entities", def: "shared",
+			value: choice(&c.Vault.LinkEntities, "existing", "shared", "all", "none")},
+		{name: "vault.link_relations", def: "true", value: boolean(&c.Vault.LinkRelations)},
+		{name: "vault.project_hubs", def: "false", value: boolean(&c.Vault.ProjectHubs)},
 		{name: "import.cortexgraph_path", def: auto, value: place(&c.CortexGraphPath),
 			also: foreign("CORTEXGRAPH_STORAGE_PATH")},
 	}
@@ -191,6 +195,7 @@ func agentKeys(c *Config) []key {
 		{name: "hooks.start_tokens", def: "900", value: integer(&c.Hooks.StartTokens, 100, 10_000)},
 		{name: "hooks.prompt_tokens", def: "300", value: integer(&c.Hooks.PromptTokens, 100, 10_000)},
 		{name: "hooks.off_projects", value: projects(&c.Hooks.Off)},
+		{name: "page.listen", def: "127.0.0.1:0", value: loopback(&c.PageListen)},
 		{name: "token_file", def: none, value: optionalPath(&c.TokenFile)},
 	}
 }

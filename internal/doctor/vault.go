@@ -223,7 +223,7 @@ func (l *scanner) carries(name, id string) {
 // number counts a note. A list of memories, which begins with a property, is none.
 func (l *scanner) number(ctx context.Context, name string, text []byte) {
 	if bytes.Contains(text, []byte(vault.ListKey)) {
-		if note, err := l.vault.Read(ctx, name); err == nil && slices.Contains(vault.Lists(), note.List) {
+		if note, err := l.vault.Read(ctx, name); err == nil && vault.IsList(note.List) {
 			return
 		}
 	}

@@ -118,6 +118,21 @@ func TestFindInOtherLanguages(t *testing.T) {
 	}
 }
 
+// What the notes of memories link to: first names of people, and no words that have a capital only where a sentence
+// begins.
+func TestPeopleThatNotesLinkTo(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"Maria leads the design team until April, then Jonas", "maria, jonas"},
+		{"Tom wants tea, Anna wants coffee", "tom, anna"},
+		{"Lena wrote to Paul", "lena, paul"},
+		{"Sam orders seeds", "sam"},
+		{"use tabs and a space in the password field, go to settings", ""},
+		{"Go to the next space", ""},
+	} {
+		t.Run(c.text, func(t *testing.T) { checkFind(t, c.text, Options{}, c.want) })
+	}
+}
+
 // knows makes a lookup of the names given.
 func knows(names ...string) func(string) (string, bool) {
 	byKey := map[string]string{}

@@ -7,11 +7,18 @@ import (
 	"emberd/internal/project"
 )
 
-// Off reports whether hooks are off in a folder: a file .emberd-off is in it or above it.
+// OffFile is the file that turns hooks off in a folder and those below.
+func OffFile(folder string) string { return filepath.Join(folder, ".emberd-off") }
+
+// Off reports whether hooks are off in a folder: a file .emberd-off is in it or above it, also
+// where a symbolic link leads, or in the repository whose worktree it is.
 func Off(folder string) bool {
-	for dir := range project.Above(folder) {
-		if _, err := os.Lstat(filepath.Join(dir, ".emberd-off")); err == nil {
-			return true
+	real, _ := filepath.EvalSymlinks(folder) // "" if it is not there
+	for _, start := range []string{folder, real, project.Main(folder)} {
+		for dir := range project.Above(start) {
+			if _, err := os.Lstat(OffFile(dir)); err == nil {
+				return true
+			}
 		}
 	}
 	return false

@@ -55,7 +55,7 @@ const (
 const maxPrompt = 64 << 10
 
 // commands are the words after "hook" that people type, to see what hooks did.
-var commands = []string{"forget", "report", "sessions", "show"}
+var commands = []string{"forget", "off", "on", "report", "sessions", "show"}
 
 // Meant reports whether a command line is that of a hook. It is not if it asks for help, names no agent, or is a
 // command about hooks. A word that is neither an agent nor a command is taken for an agent, for a hook never fails,
@@ -115,7 +115,7 @@ type hook struct {
 
 // work handles the event.
 func (h *hook) work(args []string) {
-	if cli.Getenv(h.app, "EMBERD_HOOKS") == "off" || len(args) == 0 {
+	if switchedOff(cli.Getenv(h.app, "EMBERD_HOOKS")) || len(args) == 0 {
 		return
 	}
 	e, err := hooks.Read(args[0], strings.Join(args[1:min(2, len(args))], ""), readInput(h.in))
@@ -127,7 +127,7 @@ func (h *hook) work(args []string) {
 	if e.Subagent || Off(e.Request.Folder) {
 		return
 	}
-	e.Request.Project = project.Of(e.Request.Folder)
+	e.Request.Project = project.OfSession(e.Request.Folder)
 	ctx, cancel := context.WithDeadline(context.Background(), h.started.Add(limit))
 	defer cancel()
 	switch e.Request.Event {
@@ -136,6 +136,15 @@ func (h *hook) work(args []string) {
 	default:
 		h.hear(ctx, e)
 	}
+}
+
+// switchedOff reports whether the value of EMBERD_HOOKS says that hooks do nothing.
+func switchedOff(value string) bool {
+	switch strings.ToLower(strings.TrimSpace(value)) {
+	case "off", "0", "false", "no":
+		return true
+	}
+	return false
 }
 
 // tell asks the daemon what the model should know, and gives it to the agent.

@@ -86,7 +86,8 @@ func (e *Event) fill(said message, m *members) {
 	r.Session, r.Folder = said.text(m.session), said.text(m.folder)
 	e.Transcript, e.Last, e.came = said.text(m.transcript), said.text(m.last), said.text(m.came)
 	e.StopActive = said.is(m.stop)
-	e.Subagent = said.text(m.subagent) != "" || said.is(m.subagent)
+	e.Subagent = said.text(m.subagent) != "" || said.is(m.subagent) ||
+		strings.Contains(e.Transcript, "/subagents/")
 	switch r.Event {
 	case op.HookStart:
 		r.Source = source(said.text(m.source))

@@ -25,9 +25,12 @@ const itself = "emberd"
 // Caller is what counts go by.
 type Caller struct{ Kind, Name string }
 
+// page is the name of the user's page in a browser, which emberd page serves.
+const page = "page"
+
 // Of returns the caller that an actor counts as: its token, or else the name that its
 // client claims without a version, or else the way it came. The command line is one
-// caller, whatever its version. The name of emberd's own work is not a claim.
+// caller, whatever its version, and the page that it serves another. The name of emberd's own work is not a claim.
 func Of(a memory.Actor) Caller {
 	name, _, _ := strings.Cut(a.Client, "/")
 	switch {
@@ -35,6 +38,8 @@ func Of(a memory.Actor) Caller {
 		return Caller{Token, text.FirstBytes(a.Token, maxName)}
 	case a.Via == itself && name != "":
 		return Caller{Via, text.FirstBytes(strings.TrimSpace(name), maxName)}
+	case a.Via == "cli" && name == page:
+		return Caller{Via, page}
 	case a.Via == "cli" || name == "":
 		return Caller{Via, text.FirstBytes(cmp.Or(a.Via, "unknown"), maxName)}
 	}

@@ -145,9 +145,9 @@ func (l *Ledger) Judge(junk func(memory.ID) bool) {
 
 // against returns why a caller is throttled, as a clause; "" if it is not. Only a caller whose
 // whole interval is below the line is throttled. All others together are not one caller, and
-// the command line is the user.
+// the command line and the page are the user.
 func (s *Sum) against(line float64) string {
-	if s.Caller.Kind == Others || s.Caller == (Caller{Via, "cli"}) {
+	if s.Caller.Kind == Others || s.Caller == (Caller{Via, "cli"}) || s.Caller == (Caller{Via, page}) {
 		return ""
 	}
 	if _, high := s.Useful.Interval(); s.Useful.Of >= EnoughUse && high < line {

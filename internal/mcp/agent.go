@@ -99,6 +99,7 @@ type resultItem struct {
 	Trust   string    `json:"trust,omitempty"`  // confirmed, user, agent or data
 	Links   []string  `json:"relations,omitempty"`
 	details
+	session string // id of a past session
 }
 
 // fromNote is the origin of the text of a note.
@@ -210,6 +211,8 @@ func (s *resultItem) heading() string {
 		kind, name = "memory", s.ID.Short()
 	case s.Entity != "":
 		kind, name = "entity", s.Entity
+	case s.session != "":
+		kind, name = "session", s.session
 	}
 	parts := []string{kind}
 	if s.Path != "" && name != s.Path {
@@ -240,10 +243,10 @@ func withoutOrigin(source, origin string) string {
 	return strings.TrimLeft(rest, ",; ")
 }
 
-// by returns the origin and the trust of a memory, "" for a note or an entity.
+// by returns the origin and the trust of a memory or of what was said in a session, "" for a note or an entity.
 func (s *resultItem) by() string {
 	switch {
-	case s.ID == "" || s.Trust == "":
+	case s.ID == "" && s.session == "" || s.Trust == "":
 		return ""
 	case s.Origin == s.Trust || s.Origin == "":
 		return "by " + s.Trust

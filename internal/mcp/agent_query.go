@@ -23,7 +23,7 @@ const (
 
 type agentQueryIn struct {
 	Query     string   `json:"query" min:"1" doc:"question or words; also \"a phrase\", -without, after:2026-01, path:folder/"`
-	Scope     string   `json:"scope,omitempty" enum:"all|notes|memories|vault|knowledge|archive" default:"\"all\"" doc:"notes: memories and vault; knowledge: entities; archive: faded memories"`
+	Scope     string   `json:"scope,omitempty" enum:"all|notes|memories|vault|knowledge|archive|sessions" default:"\"all\"" doc:"notes: memories and vault; knowledge: entities; archive: faded memories; sessions: what was said in past ones"`
 	Tags      []string `json:"tags,omitempty" max:"50" doc:"all of these"`
 	Project   string   `json:"project,omitempty" doc:"\".\" is the current one"`
 	Days      float64  `json:"days,omitempty" min:"0" max:"3650" doc:"used or changed in the last N days"`
@@ -103,6 +103,9 @@ func showResult(ctx context.Context, c *tool.Call, r *op.QueryHit, in *agentQuer
 	if r.Entity != nil {
 		return showEntity(r), nil
 	}
+	if r.Hit.Session != nil {
+		return showSession(r, in.Depth), nil
+	}
 	s, err := showHit(ctx, c, r.Hit, in)
 	s.Relevance, s.Source = thousandths(r.Relevance), text.Truncate(answer.OneLine(r.Source), maxSource)
 	if m := r.Hit.Memory; m != nil {
@@ -119,6 +122,22 @@ func showResult(ctx context.Context, c *tool.Call, r *op.QueryHit, in *agentQuer
 		s.State = strings.Join(nonEmpty(s.State, viaOf(r.Via, r.Hit.ID)), ", ")
 	}
 	return s, err
+}
+
+// showSession tells of a past session, with the part of a message that matches. Nobody checked what it says.
+func showSession(r *op.QueryHit, depth string) resultItem {
+	p := r.Hit.Session
+	s := resultItem{Text: r.Hit.Snippet.Text, Cut: true, Project: p.Project, Origin: p.Role, Trust: memory.TrustData,
+		State: "unconfirmed", session: p.ID,
+		details: details{Relevance: thousandths(r.Relevance),
+			Source: text.Truncate(answer.OneLine("session:"+p.Agent+"/"+p.ID), maxSource)}}
+	if !p.At.IsZero() {
+		s.When = "said " + day(p.At)
+	}
+	if depth == depthIndex {
+		s.Text = firstWords(s.Text)
+	}
+	return s
 }
 
 // viaOf returns how a memory was reached.
@@ -233,7 +252,10 @@ func stateOf(h *op.Hit) string {
 	return ""
 }
 
-const scopeArchive = "archive"
+const (
+	scopeArchive  = "archive"
+	scopeSessions = "sessions"
+)
 
 const stillLoading = "the index is still being built; ask again for more"
 
@@ -301,7 +323,7 @@ func noMatch(scope string, nearest int) string {
 	if nearest > 0 {
 		advice += "The nearest are listed; they might not answer the question. "
 	}
-	if scope == scopeArchive {
+	if scope == scopeArchive || scope == scopeSessions {
 		return advice + "Try other or fewer words, or fewer filters."
 	}
 	return advice + `Try other or fewer words, fewer filters, or "scope": "archive".`

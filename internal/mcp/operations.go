@@ -41,6 +41,8 @@ func withheld(s *op.Spec) (why string, no bool) {
 		return "the agent that runs the model reports the events of its sessions", true
 	case op.SessionList.Spec, op.SessionForget.Spec:
 		return "it tells a person what hooks did, who may take it back", true
+	case op.VaultLinks.Spec:
+		return "links follow by themselves; writing them into every note is for a person to ask", true
 	case op.Embed.Spec:
 		return "its numbers are of no use to a model", true
 	case op.HealthStale.Spec, op.HealthLowAccess.Spec, op.HealthDuplicates.Spec, op.HealthMerge.Spec, op.Migrate.Spec:

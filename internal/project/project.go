@@ -53,6 +53,15 @@ func Of(folder string) string {
 	return filepath.Base(root)
 }
 
+// OfSession names the project of a session with an agent: the git repository of its folder, or the folder, which may be
+// gone; "" for none and for the root of the file system.
+func OfSession(folder string) string {
+	if name := Of(folder); name != "" || !filepath.IsAbs(folder) {
+		return name
+	}
+	return strings.Trim(filepath.Base(folder), string(filepath.Separator))
+}
+
 // Here is the project of the working directory, "" for none.
 func Here() string {
 	dir, err := os.Getwd()
@@ -70,10 +79,23 @@ func Dotted(name string) string {
 	return name
 }
 
-// linked names the repository of a worktree: its .git is a file that leads to REPOSITORY/.git/worktrees/NAME. It
-// returns "" for another folder with such a file, as a submodule.
+// Main is the git repository whose worktree a folder is in, "" if it is in none.
+func Main(folder string) string { return repositoryOf(Root(folder)) }
+
+// linked names the repository of a worktree, "" of another folder.
 func linked(dir string) string {
-	if info, err := os.Lstat(filepath.Join(dir, ".git")); err != nil || !info.Mode().IsRegular() {
+	repository := repositoryOf(dir)
+	if repository == "" {
+		return ""
+	}
+	return strings.TrimSuffix(filepath.Base(repository), ".git") // a bare one has it
+}
+
+// repositoryOf is the repository of a worktree: its .git is a file that leads to REPOSITORY/.git/worktrees/NAME. It
+// returns "" for another folder with such a file, as a submodule.
+func repositoryOf(dir string) string {
+	info, err := os.Lstat(filepath.Join(dir, ".git"))
+	if dir == "" || err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
 	text, err := durable.ReadGiven(filepath.Join(dir, ".git"), 4<<10)
@@ -90,7 +112,7 @@ func linked(dir string) string {
 	}
 	git := filepath.Dir(worktrees)
 	if filepath.Base(git) == ".git" {
-		return filepath.Base(filepath.Dir(git))
+		return filepath.Dir(git)
 	}
-	return strings.TrimSuffix(filepath.Base(git), ".git") // a bare repository
+	return git
 }

@@ -79,7 +79,7 @@ func (c claude) user(at int64, l *claudeLine) {
 			c.outcome(b.ToolUseID, b.IsError)
 		case b.Type == "text" && strings.HasPrefix(b.Text, "[Request interrupted by user"):
 			c.stop()
-		case b.Type == "text" && FromPerson(ClaudeCode, b.Text):
+		case b.Type == "text" && (FromPerson(ClaudeCode, b.Text) || privateTag().MatchString(b.Text)): // it may go on
 			said = append(said, b.Text)
 		}
 	}

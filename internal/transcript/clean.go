@@ -27,7 +27,7 @@ var manyBlankLines = text.Pattern(`\n[ \t\r]*\n(?:[ \t\r]*\n)+`)
 // closes it. Any other element that is not closed is cut if it begins a line. It takes time in
 // proportion to the length of the message.
 func Clean(message string) string {
-	if strings.Contains(message, "<") {
+	if strings.ContainsAny(message, "<&") {
 		message = withoutPrivate(message)
 		whole := message
 		message = cutElements(message, machineElements, func(at int) bool { return beginsLine(whole, at) })
@@ -40,7 +40,22 @@ func beginsLine(text string, at int) bool { return at == 0 || text[at-1] == '\n'
 // withoutPrivate returns a text without what is private and without recalled memories, and is Clean otherwise
 // for a text that is no prose, such as a command.
 func withoutPrivate(text string) string {
+	text = privateTag().ReplaceAllStringFunc(text, plainTag)
+	if end := strings.LastIndex(text, "</private>"); end >= 0 && strings.LastIndex(text[:end], "<private>") < 0 {
+		text = text[end+len("</private>"):] // what opened it is not in this message
+	}
 	return cutElements(text, privateElements, func(int) bool { return true })
+}
+
+// privateTag is a tag of what is private, however it is typed.
+var privateTag = text.Pattern(`(?i)(?:<|&lt;)\s*(/?)\s*private(?:\s[^<>/]*)?\s*(?:>|&gt;)`)
+
+// plainTag returns such a tag as [tags] knows it.
+func plainTag(tag string) string {
+	if privateTag().FindStringSubmatch(tag)[1] != "" {
+		return "</private>"
+	}
+	return "<private>"
 }
 
 // A span is a part of a text that is cut, or a tag.

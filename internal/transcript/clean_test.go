@@ -23,7 +23,7 @@ func TestClean(t *testing.T) {
 		{"My key is <PRIVATE>hunter2", "My key is"},
 		{"a <private>b <private>c</private> d</private> e", "a  e"},
 		{"<system-reminder>a <private>b</system-reminder> c</private> d", ""},
-		{"no end </private> here", "no end </private> here"},
+		{"no end </private> here", "here"}, // what opened it was in another message
 		{"The tag `<system-reminder>` is not closed.", "The tag `<system-reminder>` is not closed."},
 		{"The tag `<system-reminder>`.\n<hook_context>npm</hook_context>", "The tag `<system-reminder>`."},
 		{"Yes.\n<system-reminder>\nthe rest is cut", "Yes."},

@@ -24,7 +24,8 @@ func HookCommand(s *cli.App) *cobra.Command {
 			hookrun.Run(s, args)
 			return nil
 		})
-	cmd.AddCommand(hookReportCommand(s), hookSessionsCommand(s), hookShowCommand(s), hookForgetCommand(s))
+	cmd.AddCommand(hookReportCommand(s), hookSessionsCommand(s), hookShowCommand(s), hookForgetCommand(s),
+		hookOffCommand(s), hookOnCommand(s))
 	return cmd
 }
 

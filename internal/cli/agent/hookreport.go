@@ -36,7 +36,10 @@ type hookCounts struct {
 	Answered int `json:"answered"`
 	Shown    int `json:"shown"`
 	Used     int `json:"used"`
-	Kept     int `json:"kept"` // memories that are there
+	// Trial and TrialUsed are those of op.Session.
+	Trial     int `json:"trial"`
+	TrialUsed int `json:"trial_used"`
+	Kept      int `json:"kept"` // memories that are there
 }
 
 // tokenUse is how many tokens the models were given in a session.
@@ -90,6 +93,8 @@ func (c *hookCounts) add(one *op.Session) {
 	c.Answered += one.Answered
 	c.Shown += one.Shown
 	c.Used += one.Used
+	c.Trial += one.Trial
+	c.TrialUsed += one.TrialUsed
 	c.Kept += kept(one)
 }
 
@@ -155,18 +160,26 @@ func byCount(rules map[string]int) []ruleCount {
 	return all
 }
 
+// maxLeft is how many sessions the report names.
+const maxLeft = 5
+
 func printHookReport(s *cli.App, r *hookReport) {
 	s.Row("days", fmt.Sprint(r.Days))
 	s.Row("sessions", cli.Grouped(r.Sessions))
 	s.Row("prompts", cli.Grouped(r.Prompts))
 	would := ""
 	if r.Recall == "shadow" {
-		would = "would have been "
+		would = ", or would have with hooks.recall on"
 	}
-	s.Row("answered", fmt.Sprintf("%s of the prompts, %s %sshown", cli.Grouped(r.Answered),
-		cli.Count(r.Shown, "memory", "memories"), would))
+	s.Row("found", fmt.Sprintf("%s of the prompts got memories%s", cli.Grouped(r.Answered), would))
+	shown := cli.Count(r.Shown, "memory", "memories") + " at starts and beside prompts"
 	if r.HitRate != nil {
-		s.Row("used", fmt.Sprintf("%s of them by the answer, %s", cli.Grouped(r.Used), share(*r.HitRate)))
+		shown += fmt.Sprintf(", %s used by an answer (%s)", cli.Grouped(r.Used), share(*r.HitRate))
+	}
+	s.Row("shown", shown)
+	if r.Trial > 0 {
+		s.Row("held back", fmt.Sprintf("%s beside prompts; answers had the words of %s all the same",
+			cli.Count(r.Trial, "memory", "memories"), cli.Grouped(r.TrialUsed)))
 	}
 	s.Row("tokens", fmt.Sprintf("median %s a session, p95 %s", cli.Grouped(r.Tokens.Median),
 		cli.Grouped(r.Tokens.P95)))
@@ -175,11 +188,11 @@ func printHookReport(s *cli.App, r *hookReport) {
 	if len(r.Left) > 0 {
 		s.Printf("\nto see what a session left, emberd hook show ID; to take it back:\n")
 	}
-	for _, l := range r.Left[:min(len(r.Left), cli.MaxListLen)] {
+	for _, l := range r.Left[:min(len(r.Left), maxLeft)] {
 		s.Printf("  %s  # %d of %s, %s\n", cli.Flat(l.Command), l.Kept, cli.Flat(l.Agent),
 			cli.Flat(ofProject(l.Project)))
 	}
-	if more := len(r.Left) - cli.MaxListLen; more > 0 {
+	if more := len(r.Left) - maxLeft; more > 0 {
 		s.Note("and %s; emberd hook sessions lists them", cli.Count(more, "session more", "sessions more"))
 	}
 	printHookSettings(s, r)
@@ -201,7 +214,7 @@ func printHookProjects(s *cli.App, all []hookProject) {
 	if len(all) == 0 {
 		return
 	}
-	s.Printf("\n%s\n", s.Screen.Paint(cli.Faint, "SESSIONS PROMPTS ANSWERED SHOWN  USED  KEPT PROJECT"))
+	s.Printf("\n%s\n", s.Screen.Paint(cli.Faint, "SESSIONS PROMPTS    FOUND SHOWN  USED  KEPT PROJECT"))
 	for _, p := range all {
 		s.Printf("%8d %7d %8d %5d %5d %5d %s\n", p.Sessions, p.Prompts, p.Answered, p.Shown, p.Used, p.Kept,
 			cli.Flat(ofProject(p.Project)))

@@ -9,6 +9,8 @@ import (
 
 	"emberd/internal/cli"
 	"emberd/internal/project"
+	"emberd/internal/text"
+	"emberd/memory"
 	"emberd/op"
 )
 
@@ -43,7 +45,15 @@ func hookForgetCommand(s *cli.App) *cobra.Command {
 	cmd := cli.Command("forget ID", cli.ArgCount(1, 1, oneSession), s.Offer(completeSessions),
 		func(cmd *cobra.Command, args []string) error {
 			req.ID = args[0]
-			return cli.Show(cmd.Context(), s, op.SessionForget, &req, printSessionForgotten)
+			before, err := cli.Call(cmd.Context(), s, op.SessionList, &op.SessionListRequest{ID: req.ID})
+			if memory.CodeOf(err) == memory.NotFound {
+				before, err = &op.SessionListResult{}, nil // its messages may be stored to be searched
+			}
+			if err != nil {
+				return err
+			}
+			return cli.Show(cmd.Context(), s, op.SessionForget, &req,
+				func(s *cli.App, res *op.SessionForgetResult) { printSessionForgotten(s, res, before) })
 		})
 	cli.Bind(cmd.Flags(), &req, "dry-run")
 	return cmd
@@ -66,11 +76,12 @@ func completeSessions(s *cli.App, cmd *cobra.Command, args []string, _ string) (
 func printSessions(s *cli.App, res *op.SessionListResult, days int) {
 	short := shortSessions(res.Sessions)
 	if len(short) == 0 {
-		s.Note("no hook told of a session in %s; emberd install-client CLIENT --hooks has an agent tell of them",
+		s.Note("no hook told of a session in %s; emberd doctor tells which agents have hooks, and emberd "+
+			"install-client CLIENT --hooks puts them in: then start a new session",
 			cli.Count(days, "day", "days"))
 		return
 	}
-	const head = "SESSION   LAST         AGENT        PROMPTS ANSWERED USED KEPT PROJECT"
+	const head = "SESSION   LAST         AGENT        PROMPTS    FOUND USED KEPT PROJECT"
 	s.Printf("%s\n", s.Screen.Paint(cli.Faint, head))
 	for i := range res.Sessions {
 		one := &res.Sessions[i]
@@ -124,7 +135,7 @@ func printSession(s *cli.App, one *op.Session) {
 	s.Row("project", cli.Flat(ofProject(one.Project)))
 	s.Row("started", s.When(one.Started))
 	s.Row("last", s.When(one.Last))
-	s.Row("prompts", fmt.Sprintf("%d, %d of them answered", one.Prompts, one.Answered))
+	s.Row("prompts", fmt.Sprintf("%d, %d of them found memories", one.Prompts, one.Answered))
 	s.Row("shown", fmt.Sprintf("%s, %d of them used", cli.Count(one.Shown, "memory", "memories"), one.Used))
 	s.Row("tokens", cli.Grouped(one.Tokens))
 	s.Row("kept", cli.Count(kept(one), "memory", "memories"))
@@ -151,14 +162,24 @@ func printKept(s *cli.App, k *op.SessionMemory) {
 	}
 }
 
-func printSessionForgotten(s *cli.App, res *op.SessionForgetResult) {
-	verb := "went to the trash"
-	undone := "no longer counts as repeated"
+func printSessionForgotten(s *cli.App, res *op.SessionForgetResult, before *op.SessionListResult) {
+	texts := map[memory.ID]string{}
+	for _, one := range before.Sessions {
+		for _, k := range one.Memories {
+			texts[k.ID] = k.Text
+		}
+	}
+	verb, undone, removed := "went to the trash", "repeated by the session: that counts no more", "removed"
 	if res.DryRun {
-		verb, undone = "would go to the trash", "would no longer count as repeated"
+		verb, undone = "would go to the trash", "repeated by the session: that would count no more"
+		removed = "would remove"
+	}
+	if res.Messages > 0 {
+		s.Printf("%s %s that past sessions are searched in, for good\n", removed,
+			cli.Count(res.Messages, "message", "messages"))
 	}
 	for _, id := range res.Forgotten {
-		s.Printf("%s %s\n", s.Short(id), verb)
+		s.Printf("%s %s: %s\n", s.Short(id), verb, cli.Flat(text.First(texts[id], 100)))
 	}
 	if res.Undone > 0 {
 		s.Printf("%s %s\n", cli.Count(res.Undone, "memory", "memories"), undone)
@@ -166,7 +187,7 @@ func printSessionForgotten(s *cli.App, res *op.SessionForgetResult) {
 	for _, left := range res.Left {
 		s.Printf("%s is left: %s\n", s.Short(left.ID), cli.Clean(left.Reason))
 	}
-	if len(res.Forgotten)+res.Undone+len(res.Left) == 0 {
+	if len(res.Forgotten)+res.Undone+len(res.Left)+res.Messages == 0 {
 		s.Printf("the session left nothing that is there\n")
 	}
 	s.UndoHint(res.Tx)

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -136,15 +135,15 @@ func installClient(ctx context.Context, s *cli.App, name string, o Installation)
 		return printSnippet(s, c, file, server, o)
 	}
 	if !o.project && !o.force && !c.Found(m) {
-		return notFound(c, file)
+		return notFound(c, m)
 	}
 	return changeClient(ctx, s, c, file, server, limit, o)
 }
 
-func notFound(c *clients.Client, file string) error {
+func notFound(c *clients.Client, m clients.Machine) error {
 	return memory.Errorf(memory.NotFound,
 		"%s does not seem to be on this machine, since there is no %s; start it once, or use --force", c.Title,
-		filepath.Dir(file))
+		strings.Join(c.Marks(m), " and no "))
 }
 
 // projectFile is the client's file in the enclosing repository.

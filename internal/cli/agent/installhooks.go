@@ -24,7 +24,7 @@ func installHooks(s *cli.App, c *clients.Client, m clients.Machine, o Installati
 	case o.print:
 		return printHooks(s, c, file, server, o.remove)
 	case !o.force && !o.remove && !c.Found(m):
-		return notFound(c, c.File(m))
+		return notFound(c, m)
 	}
 	return changeHooks(s, c, file, server, o)
 }

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -321,6 +322,10 @@ func EngineOptions(c *config.Config, log *slog.Logger) engine.Options {
 	o.Vaults, o.VaultIgnore, o.VaultArchive = c.Vaults, c.Vault.Ignore, c.Vault.ArchiveFolder
 	o.VaultPromoted, o.VaultAgents = c.Vault.PromotedFolder, c.Vault.AgentFolders
 	o.VaultIndex, o.VaultCore = c.Vault.IndexNote, c.Vault.CoreNote
+	if c.Vault.ProjectHubs {
+		o.VaultProjects = path.Join(c.Vault.PromotedFolder, "Projects")
+	}
+	o.LinkEntities, o.LinkRelations = core.EntityLinks(c.Vault.LinkEntities), c.Vault.LinkRelations
 	o.ReviewInbox = c.Review.Inbox
 	o.Hooks = core.SessionHooks{Recall: c.Hooks.Recall, Capture: c.Hooks.Capture, Off: c.Hooks.Off,
 		StartTokens: c.Hooks.StartTokens, PromptTokens: c.Hooks.PromptTokens}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,14 +20,15 @@ import (
 )
 
 // sessionsImport reads sessions of coding agents from their transcripts, and has the daemon keep what a hook would
-// have kept of them.
+// have kept of them, or store them to be searched.
 type sessionsImport struct {
-	s       *cli.App
-	agent   string
-	project string
-	since   cli.Window
-	dryRun  bool
-	report  sessionsReport
+	s          *cli.App
+	agent      string
+	project    string
+	since      cli.Window
+	searchOnly bool
+	dryRun     bool
+	report     sessionsReport
 }
 
 func importSessionsCommand(s *cli.App) *cobra.Command {
@@ -40,6 +40,7 @@ func importSessionsCommand(s *cli.App) *cobra.Command {
 	f.StringVar(&r.agent, "agent", "", "")
 	f.StringVar(&r.project, "project", "", "")
 	f.Var(&r.since, "since", "")
+	f.BoolVar(&r.searchOnly, "search-only", false, "")
 	f.BoolVar(&r.dryRun, "dry-run", false, "")
 	cli.CompleteWords(cmd, "agent", transcript.Agents()...)
 	return cmd
@@ -54,7 +55,8 @@ func (r *sessionsImport) run(ctx context.Context) error {
 		return err
 	}
 	r.project = project.Dotted(r.project)
-	r.report = sessionsReport{DryRun: r.dryRun, Agents: []*agentSessions{}, Errors: []fileError{}}
+	r.report = sessionsReport{DryRun: r.dryRun, SearchOnly: r.searchOnly, Agents: []*agentSessions{},
+		Errors: []fileError{}}
 	progress := cli.NewSteps(r.s, "transcripts", len(files))
 	for i, f := range files {
 		if err = r.file(ctx, f); err != nil {
@@ -99,6 +101,9 @@ func (r *sessionsImport) tooOld(t time.Time) bool {
 
 // mayKeep fails if the daemon keeps nothing of sessions. Who may not see that setting finds out by the report.
 func (r *sessionsImport) mayKeep(ctx context.Context) error {
+	if r.searchOnly {
+		return nil
+	}
 	res, err := cli.Call(ctx, r.s, op.SessionList, &op.SessionListRequest{})
 	if memory.CodeOf(err) == memory.Forbidden {
 		return nil
@@ -139,7 +144,7 @@ func (r *sessionsImport) session(ctx context.Context, f transcript.File, one *tr
 	if n == 0 || !one.Messages[n-1].At.IsZero() && r.tooOld(one.Messages[n-1].At) {
 		return nil
 	}
-	project := projectOf(one.Folder)
+	project := project.OfSession(one.Folder)
 	if r.project != "" && project != r.project {
 		return nil
 	}
@@ -149,9 +154,12 @@ func (r *sessionsImport) session(ctx context.Context, f transcript.File, one *tr
 	}
 	of.Sessions, of.Messages = of.Sessions+1, of.Messages+n
 	id := cmp.Or(one.ID, strings.TrimSuffix(filepath.Base(f.Path), filepath.Ext(f.Path)))
+	as := op.WithCaller(ctx, memory.Actor{Client: "hook/" + f.Agent}) // as its hooks would have told of it
+	var got op.HookResult
 	for _, part := range parts(one.Messages) {
-		res, err := cli.Call(ctx, r.s, op.Hook, &op.HookRequest{Agent: f.Agent, Event: op.HookTurn, Session: id,
-			Project: project, Folder: one.Folder, Messages: part, Whole: true, DryRun: r.dryRun})
+		res, err := cli.Call(as, r.s, op.Hook, &op.HookRequest{Agent: f.Agent, Event: op.HookTurn, Session: id,
+			Project: project, Folder: one.Folder, Messages: part, Whole: true, SearchOnly: r.searchOnly,
+			DryRun: r.dryRun})
 		if code := memory.CodeOf(err); code == memory.Invalid || code == memory.TooLarge {
 			r.report.fail(f.Path, err)
 			return nil
@@ -161,20 +169,10 @@ func (r *sessionsImport) session(ctx context.Context, f transcript.File, one *tr
 		}
 		of.take(res)
 		r.report.take(project, f.Agent, res)
+		got.Stored, got.Left, got.Forgotten = got.Stored+res.Stored, got.Left+res.Left, res.Forgotten
 	}
+	r.report.store(project, of, &got)
 	return nil
-}
-
-// projectOf names the project of a session as its hooks do: the git repository of its folder. A folder that is gone
-// has its own name.
-func projectOf(folder string) string {
-	if folder == "" {
-		return ""
-	}
-	if _, err := os.Stat(folder); err != nil {
-		return filepath.Base(folder)
-	}
-	return project.Of(folder)
 }
 
 const (

@@ -14,8 +14,11 @@ import (
 
 // sessionsReport is what an import of sessions did; with --json it is the result.
 type sessionsReport struct {
-	DryRun bool             `json:"dry_run,omitempty"`
-	Agents []*agentSessions `json:"agents"`
+	DryRun     bool             `json:"dry_run,omitempty"`
+	SearchOnly bool             `json:"search_only,omitempty"`
+	Agents     []*agentSessions `json:"agents"`
+	// Projects are those whose messages were stored to be searched.
+	Projects []*projectSessions `json:"projects,omitempty"`
 	// Sentences are what a dry run would keep.
 	Sentences []keptSentence `json:"sentences,omitempty"`
 	Errors    []fileError    `json:"errors"`
@@ -34,6 +37,7 @@ type agentSessions struct {
 	Rules    map[string]int `json:"rules,omitempty"` // Kept and Known by rule
 	Off      int            `json:"off,omitempty"`   // sessions below a file .emberd-off
 	Skipped  int            `json:"skipped,omitempty"`
+	storedSessions
 }
 
 // keptSentence is a sentence that a dry run would keep.
@@ -127,6 +131,10 @@ func (r *sessionsReport) printSentences(s *cli.App) {
 func (r *sessionsReport) printAgents(s *cli.App) {
 	if len(r.Agents) == 0 {
 		s.Note("no transcript of a coding agent was found")
+		return
+	}
+	if r.SearchOnly {
+		r.printStored(s)
 		return
 	}
 	s.Printf("%s\n", s.Screen.Paint(cli.Faint, "AGENT        FILES SESSIONS MESSAGES KEPT KNOWN REFUSED"))

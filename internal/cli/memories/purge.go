@@ -69,6 +69,9 @@ func printPurged(s *cli.App, res *op.PurgeResult) {
 	if res.Quarantine > 0 {
 		s.Printf("removed %s\n", cli.Count(res.Quarantine, "copy of a damaged line", "copies of damaged lines"))
 	}
+	if res.Messages > 0 {
+		s.Printf("%s %s of past sessions\n", removed, cli.Count(res.Messages, "message", "messages"))
+	}
 	for _, l := range res.Left {
 		s.Printf("not reached: %s\n", strings.TrimPrefix(l.Kind+" "+l.Place+": "+l.Advice, "elsewhere : "))
 	}

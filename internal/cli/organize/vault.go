@@ -16,8 +16,8 @@ import (
 
 func VaultCommand(s *cli.App) *cobra.Command {
 	return cli.Group("vault",
-		vaultCheckCommand(s), vaultConfirmCommand(s), vaultReleaseCommand(s), vaultOpenCommand(s),
-		vaultPluginCommand(s))
+		vaultCheckCommand(s), vaultLinksCommand(s), vaultBasesCommand(s), vaultConfirmCommand(s),
+		vaultReleaseCommand(s), vaultOpenCommand(s), vaultPluginCommand(s))
 }
 
 func vaultCheckCommand(s *cli.App) *cobra.Command {

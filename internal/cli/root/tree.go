@@ -24,6 +24,7 @@ import (
 	"emberd/internal/cli/memories"
 	"emberd/internal/cli/model"
 	"emberd/internal/cli/organize"
+	"emberd/internal/cli/page"
 	"emberd/internal/cli/search"
 	"emberd/internal/cli/setup"
 )
@@ -130,6 +131,7 @@ func commands() []command {
 		{groupDaily, "graph", organize.GraphCommand},
 		{groupDaily, "entities", memories.EntitiesCommand},
 		{groupDaily, "open", organize.OpenCommand},
+		{groupDaily, "page", page.Command},
 		{groupDaily, "status", maintain.StatusCommand},
 		{groupDaily, "stats", maintain.StatsCommand},
 		{groupDaily, "health", maintain.HealthCommand},

@@ -28,6 +28,9 @@ func runFind(s *cli.App, cmd *cobra.Command, o *searchOptions, words string) err
 	if err := o.complete(cmd); err != nil {
 		return err
 	}
+	if o.req.Scope == "sessions" {
+		return memory.Errorf(memory.Invalid, "there is nothing to open of past sessions; use emberd search").At("scope")
+	}
 	if o.req.Limit == 0 {
 		o.req.Limit = findLimit
 	}

@@ -26,7 +26,7 @@ func QueryCommand(s *cli.App) *cobra.Command {
 	f := cmd.Flags()
 	cli.Bind(f, &o.req, "scope", "limit,n", "tag:tags,t", "project", "collection", "no-track:!track_access")
 	f.Var(&o.within, "within", "")
-	cli.CompleteWords(cmd, "scope", "all", "notes", "knowledge", "archive")
+	cli.CompleteWords(cmd, "scope", "all", "notes", "knowledge", "archive", "sessions")
 	return cmd
 }
 
@@ -66,6 +66,8 @@ func printQuery(s *cli.App, res *op.QueryResult, query, scope string) {
 	switch more := res.Total - len(res.Results); {
 	case len(res.Results) == 0 && scope == "archive":
 		s.Note("nothing in the archive is about %s; try other words", cli.JsonText(cli.Clean(query)))
+	case len(res.Results) == 0 && scope == "sessions":
+		s.Note("no past session that is stored is about %s; try other words", cli.JsonText(cli.Clean(query)))
 	case len(res.Results) == 0:
 		s.Note("nothing is known of %s; try other words, or --scope archive", cli.JsonText(cli.Clean(query)))
 	case more > 0:

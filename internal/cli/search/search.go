@@ -42,7 +42,7 @@ func SearchCommand(s *cli.App) *cobra.Command {
 	o.narrowFlags(f)
 	o.asOf.Add(f, "search every memory")
 	cli.Bind(f, &o.req, "offset", "explain", "stm-weight", "ltm-weight", "no-track:!track_access")
-	cli.CompleteWords(cmd, "scope", "all", "memories", "notes", "archive")
+	cli.CompleteWords(cmd, "scope", "all", "memories", "notes", "archive", "sessions")
 	return cmd
 }
 
@@ -98,6 +98,9 @@ func search(s *cli.App, cmd *cobra.Command, o *searchOptions, args []string) err
 
 // tip says what to try when nothing was found.
 func (o *searchOptions) tip() string {
+	if o.req.Scope == "sessions" {
+		return "try other words; emberd import sessions --search-only reads past sessions"
+	}
 	all := o.req.Scope == "" && reflect.DeepEqual(o.req.Filter, op.Filter{})
 	if all && !strings.ContainsAny(o.req.Query, operatorSigns) {
 		return "try other words"
@@ -177,6 +180,9 @@ func hitLine(s *cli.App, h *op.Hit, best float64) string {
 	if h.Tier == op.TierNote {
 		return noteLine(s, h, best)
 	}
+	if h.Session != nil {
+		return sessionLine(s, h, best)
+	}
 	parts := append([]string{s.Short(h.ID)}, s.Screen.Ranked(h, best)...)
 	parts = append(parts, s.Screen.Paint(cli.Faint, cli.Pad(cli.Age(s.Now(), h.CreatedAt), 6)))
 	if h.Stage != memory.Active {
@@ -221,6 +227,17 @@ func noteLine(s *cli.App, h *op.Hit, best float64) string {
 	parts := append([]string{s.Screen.Paint(cli.Yellow, what)}, s.Screen.Ranked(h, best)...)
 	parts = append(parts, s.Screen.Paint(cli.Faint, date), trail(noteTitles(n), room))
 	return strings.Join(parts, "  ") + cli.Place(s, n)
+}
+
+// sessionLine names a past session and who said what answers, and when.
+func sessionLine(s *cli.App, h *op.Hit, best float64) string {
+	p := h.Session
+	parts := append([]string{s.Screen.Paint(cli.Yellow, cli.Pad("session", 8))}, s.Screen.Ranked(h, best)...)
+	if !p.At.IsZero() {
+		parts = append(parts, s.Screen.Paint(cli.Faint, p.At.In(s.Zone).Format(time.DateOnly)))
+	}
+	parts = append(parts, cli.NonEmpty(cli.Flat(p.Role), cli.Flat(p.Agent), cli.Flat(p.Project), cli.Flat(p.ID))...)
+	return strings.Join(parts, "  ")
 }
 
 // noteTitles are the title of a note and the headings that lead to the section, which may

@@ -16,6 +16,7 @@ import (
 	"emberd/internal/cli/model"
 	"emberd/internal/clients"
 	"emberd/internal/config"
+	"emberd/internal/notebase"
 	"emberd/internal/service"
 	"emberd/memory"
 	"emberd/op"
@@ -63,7 +64,8 @@ type plan struct {
 // setupDone is what init did; with --json it is the result.
 type setupDone struct {
 	Config   string               `json:"config"`
-	Settings []cli.SettingChange  `json:"settings"` // that were changed
+	Settings []cli.SettingChange  `json:"settings"`       // that were changed
+	Base     string               `json:"base,omitempty"` // that was written into the vault
 	Service  *serviceDone         `json:"service,omitempty"`
 	Clients  []agent.ClientChange `json:"clients"`
 	Next     []string             `json:"next"` // commands to go on with
@@ -183,6 +185,7 @@ func carryOut(ctx context.Context, s *cli.App, c *config.Config, p *plan) (*setu
 	if err := writeSetup(s, c, p.changes); err != nil {
 		return nil, err
 	}
+	done.Base = writeBase(s, p)
 	before := "the settings are in " + c.File
 	if p.service {
 		var err error
@@ -231,6 +234,27 @@ func writeSetup(s *cli.App, c *config.Config, changes []cli.SettingChange) error
 		}
 	}
 	return nil
+}
+
+// writeBase writes the base of the memories into a vault that was set, and returns its file, "" if there is one of that
+// name. Without it nothing is missing, so that a failure is only told.
+func writeBase(s *cli.App, p *plan) string {
+	set := func(change cli.SettingChange) bool { return change.Setting == "vaults" && change.Value != "" }
+	c, err := s.Load()
+	if err != nil || !slices.ContainsFunc(p.changes, set) || len(c.Vaults) == 0 {
+		return ""
+	}
+	file, made, _, err := notebase.Write(c.Vaults[0], c.Vault.PromotedFolder, c.Vault.ArchiveFolder)
+	switch {
+	case err != nil:
+		s.Note("no base of the memories was written: %s; to try again, run: emberd vault bases", cli.Clean(err.Error()))
+	case made && !s.JSON:
+		s.Printf("  base: %s\n", cli.Clean(file))
+	}
+	if !made {
+		return ""
+	}
+	return file
 }
 
 func setUpService(ctx context.Context, s *cli.App) (*serviceDone, error) {

@@ -238,7 +238,7 @@ func (s *sentence) holds(w *word) bool {
 		return true
 	}
 	for i := range s.words {
-		if v := s.words[i].value; v != nil && !s.words[i].former && v.agrees(w.value) {
+		if v := s.words[i].value; v != nil && !s.words[i].former && s.words[i].denied == w.denied && v.agrees(w.value) {
 			return true
 		}
 	}

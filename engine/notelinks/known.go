@@ -1,0 +1,201 @@
+package notelinks
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"emberd/engine/core"
+	"emberd/engine/notes"
+	"emberd/internal/durable"
+	"emberd/memory"
+	"emberd/stm"
+)
+
+// How long memories and notes must stay unchanged before links are written, and the maximum wait while they keep
+// changing.
+const (
+	quiet  = 30 * time.Second
+	latest = 5 * time.Minute
+)
+
+// Known is what emberd wrote into notes, and when it writes again.
+type Known struct {
+	fs   durable.FS
+	file string
+	now  func() time.Time
+	wake chan struct{} // room for one token: due changed
+
+	// passing is held through a pass and guards notes. It is taken before row locks.
+	passing sync.Mutex
+	notes   knownFile
+	saved   [sha256.Size]byte // of the file as this run wrote it last
+
+	// mu guards the fields below. It is held only to read or set them; the store's writer goroutine takes it.
+	mu    sync.Mutex
+	begun time.Time // first change since the last pass, zero for none
+	due   time.Time // zero to wait for a change
+	again time.Time // when postponed writes are tried again, zero for never
+	wrote map[string][sha256.Size]byte
+}
+
+// knownFile is the file in the state folder.
+type knownFile struct {
+	// Since is when emberd began to write links here. An older note is left alone until its memory changes, or the
+	// user asks for it.
+	Since time.Time                 `json:"since"`
+	Notes map[memory.ID]*knownLinks `json:"notes,omitempty"`
+}
+
+// knownLinks is what emberd knows of the links in one note.
+type knownLinks struct {
+	// Values are the properties that are not relations, as emberd wrote them last, and Writing as it was writing them
+	// when the daemon ended.
+	Values  map[string][]string `json:"values,omitempty"`
+	Writing map[string][]string `json:"writing,omitempty"`
+	// Links are the links to memories by property, and Off those that an undo took out, which are not written again.
+	Links map[string][]knownLink `json:"links,omitempty"`
+	Off   map[string][]memory.ID `json:"off,omitempty"`
+	// Theirs are the properties among those of Values that a person has changed.
+	Theirs []string `json:"theirs,omitempty"`
+	// Digest is that of the note when it had all this, "" to read it again.
+	Digest string `json:"digest,omitempty"`
+}
+
+// knownLink is a link to a memory that was in a note.
+type knownLink struct {
+	To   memory.ID `json:"to"`
+	Text string    `json:"text"`
+	By   string    `json:"by,omitempty"` // one of the three below
+}
+
+// Whose a link is: emberd's, which changes with the name of the note and goes with the relation; a person's, which
+// stays; or one that was there before and stands for no relation.
+const (
+	byEmberd = ""
+	byUser   = "user"
+	byOther  = "other"
+)
+
+// NewKnown continues from the file of the last run.
+func NewKnown(opt *core.Options, dir string) *Known {
+	k := &Known{fs: opt.FS, now: opt.Now, wake: make(chan struct{}, 1), wrote: make(map[string][sha256.Size]byte),
+		file: filepath.Join(opt.State, "links", notes.StateName("notes", dir)+".json")}
+	data, err := core.LastState(k.fs, k.file)
+	if err == nil && data != nil {
+		err = json.Unmarshal(data, &k.notes)
+	}
+	if err != nil {
+		opt.Logger.Warn("links that were taken out of notes may be written again", "err", err)
+		k.notes = knownFile{}
+	}
+	if k.notes.Notes == nil {
+		k.notes.Notes = make(map[memory.ID]*knownLinks)
+	}
+	if k.notes.Since.IsZero() {
+		k.notes.Since = core.StampTime(opt.Now())
+	}
+	return k
+}
+
+// save writes the file if it has changed. passing must be held.
+func (k *Known) save() error {
+	data, err := json.Marshal(k.notes)
+	sum := sha256.Sum256(data)
+	if err == nil && sum == k.saved {
+		return nil
+	}
+	if err == nil {
+		err = durable.ReplaceFile(k.fs, k.file, data)
+	}
+	if err != nil {
+		return fmt.Errorf("remember which links are in notes: %w", err)
+	}
+	k.saved = sum
+	return nil
+}
+
+// Committed schedules a pass if memories with notes changed. The store's writer goroutine calls it and waits.
+func (k *Known) Committed(of *notes.NoteIDs, entry *stm.Entry) {
+	if slices.ContainsFunc(entry.IDs, func(id memory.ID) bool { return len(of.Of(id)) > 0 }) {
+		k.Changed()
+	}
+}
+
+// Observe schedules a pass if the note of a memory changed, or if there are other notes than before, to which
+// entities may lead. It ignores what emberd wrote.
+func (k *Known) Observe(known func(path string) bool, read []notes.Reading, gone []string) {
+	news := len(gone) > 0 || slices.ContainsFunc(read, func(r notes.Reading) bool {
+		return r.Note != nil && !k.isOwn(r.Note.Path, r.Note.Digest) &&
+			(r.Note.Carried != nil || !known(r.Note.Path))
+	})
+	if news {
+		k.Changed()
+	}
+}
+
+// isOwn reports whether the last pass wrote these bytes.
+func (k *Known) isOwn(path string, sum [sha256.Size]byte) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	own, is := k.wrote[path]
+	return is && own == sum
+}
+
+// Changed schedules a pass for when nothing has changed for a while.
+func (k *Known) Changed() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := k.now()
+	if k.begun.IsZero() {
+		k.begun = now
+	}
+	k.due = now.Add(quiet)
+	if last := k.begun.Add(latest); last.Before(k.due) {
+		k.due = last
+	}
+	core.Nudge(k.wake)
+}
+
+// later schedules a pass for a time, if none is due sooner.
+func (k *Known) later(at time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.again.IsZero() || at.Before(k.again) {
+		k.again = at
+	}
+	core.Nudge(k.wake)
+}
+
+// next returns when a pass is due, zero to wait for a change.
+func (k *Known) next() time.Time {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.due.IsZero() || !k.again.IsZero() && k.again.Before(k.due) {
+		return k.again
+	}
+	return k.due
+}
+
+// begin clears what is due.
+func (k *Known) begin() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.begun, k.due, k.again = time.Time{}, time.Time{}, time.Time{}
+	clear(k.wrote)
+}
+
+// writes records the bytes that a pass is about to write to a note.
+func (k *Known) writes(path string, sum [sha256.Size]byte) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.wrote[path] = sum
+}
+
+// errAway is why a pass waits.
+var errAway = errors.New("the notes cannot be read now")

@@ -1,0 +1,223 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// fields are what a form sends.
+type fields map[string]string
+
+// notice is what the page says after a change.
+type notice struct {
+	Text    string
+	Tx      string // entry to undo, "" if there is none
+	Redo    bool   // the change was an undo itself
+	Problem bool
+}
+
+// action is one change. The key of actions is its path below /do/.
+type action func(ctx context.Context, b op.Invoker, in fields) (notice, error)
+
+var actions = map[string]action{
+	"edit": edit, "confirm": confirm, "core": makeCore, "promote": promote, "archive": archive, "rekindle": rekindle,
+	"forget": forget, "undo": undo, "decide": decide, "keep": keepOne, "differ": keepApart, "session": forgetSession,
+	"revoke": revoke,
+}
+
+// act carries out a change and answers with a notice. The header HX-Trigger renews the view.
+func (p *Page) act(do action) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var in fields
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			p.fragment(w, http.StatusBadRequest, "notice", notice{Text: "the request is not JSON", Problem: true})
+			return
+		}
+		s := sessionFrom(r.Context())
+		if in == nil {
+			in = fields{}
+		}
+		if in["tx"] == "" {
+			in["tx"] = s.last()
+		}
+		n, err := do(r.Context(), p.backend, in)
+		if err != nil {
+			p.fragment(w, statusOf(err), "notice", notice{Text: err.Error(), Problem: true})
+			return
+		}
+		if !n.Redo || !s.undid(in["tx"]) { // undoing what was not made here is a change like any other
+			s.did(n.Tx)
+		}
+		if !n.Problem {
+			w.Header().Set("HX-Trigger", "emberd-changed")
+		}
+		p.fragment(w, http.StatusOK, "notice", n)
+	}
+}
+
+func edit(ctx context.Context, b op.Invoker, in fields) (notice, error) {
+	content := strings.ReplaceAll(in["content"], "\r\n", "\n")
+	tags := []string{}
+	for tag := range strings.SplitSeq(in["tags"], ",") {
+		if tag = strings.TrimSpace(tag); tag != "" {
+			tags = append(tags, tag)
+		}
+	}
+	res, err := op.Edit.Call(ctx, b, &op.EditRequest{ID: in["id"], IfMatch: in["rev"], Content: &content, Tags: &tags})
+	if err != nil {
+		return notice{}, err
+	}
+	if len(res.Changed) == 0 {
+		return notice{Text: "Nothing changed."}, nil
+	}
+	return notice{Text: "Saved.", Tx: res.Tx}, nil
+}
+
+func confirm(ctx context.Context, b op.Invoker, in fields) (notice, error) {
+	res, err := op.Confirm.Call(ctx, b, &op.ConfirmRequest{ID: in["id"]})
+	if err != nil {
+		return notice{}, err
+	}
+	return notice{Text: "Confirmed.", Tx: res.Tx}, nil
+}
+
+func makeCore(ctx context.Context, b op.Invoker, in fields) (notice, error) {
+	on := in["on"] == "yes"
+	res, err := op.Edit.Call(ctx, b, &op.EditRequest{ID: in["id"], Core: &on})
+	if err != nil {
+		return notice{}, err
+	}
+	if on {
+		return notice{Text: "It is a core memory now and never fades.", Tx: res.Tx}, nil
+	}
+	return notice{Text: "It is no longer a core memory.", Tx: res.Tx}, nil
+}
+
+func promote(ctx context.Context, b op.Invoker, in fields) (notice, error) {
+	res, err := op.Promote.Call(ctx, b, &op.PromoteRequest{ID: in["id"], Force: true})
+	if err != nil {
+		return notice{}, err
+	}
+	switch res.Outcome {
+	case op.PromotionPending:
+		return notice{Text: "The note cannot be written now: " + res.Reason + ". emberd tries again.", Tx: res.Tx}, nil
+	case op.PromotionAlready:
+		return notice{Text: "It has a note already: " + res.Path}, nil
+	case op.PromotionUnmet:
+		return notice{Text: res.Reason, Problem: true}, nil
+	}
+	return notice{Text: "Wrote the note " + res.Path + ".", Tx: res.Tx}, nil
+}
+
+func archive(ctx context.Context, b op.Invoker, in fields) (notice, error) {
+	res, err := op.Archive.Call(ctx, b, &op.ArchiveRequest{ID: in["id"]})
+	if err != nil {
+		return notice{}, err
+	}
+	if len(res.Archived) == 0 && len(res.Skipped) > 0 {
+		return notice{Text: "Not archived: " + res.Skipped[0].Reason, Problem: true}, nil
+	}
+	return notice{Text: "Archived. A summary stays here, and the text is in a note.", Tx: res.Tx}, nil
+}
+
+func rekindle(ctx context.Context, b op.Invoker, in fields) (notice, error) {
+	res, err := op.Rekindle.Call(ctx, b, &op.RekindleRequest{Query: in["id"]})
+	if err != nil {
+		return notice{}, err
+	}
+	if len(res.Results) == 0 || res.Results[0].Verdict == "gone" {
+		return notice{Text: "The text cannot be restored: its note is gone. " + res.Hint, Problem: true}, nil
+	}
+	return notice{Text: "The whole text is back.", Tx: res.Results[0].Tx}, nil
+}
+
+func forget(ctx context.Context, b op.Invoker, in fields) (notice, error) {
+	res, err := op.Forget.Call(ctx, b, &op.ForgetRequest{ID: in["id"], IfMatch: in["rev"]})
+	if err != nil {
+		return notice{}, err
+	}
+	return notice{Text: "Moved to the trash, for 30 days unless you set another time.", Tx: res.Tx}, nil
+}
+
+func undo(ctx context.Context, b op.Invoker, in fields) (notice, error) {
+	if in["tx"] == "" {
+		return notice{Text: "Nothing was changed here. Today lists each change with a button to undo it.",
+			Problem: true}, nil
+	}
+	res, err := op.Undo.Call(ctx, b, &op.UndoRequest{Tx: in["tx"]})
+	if err != nil {
+		return notice{}, err
+	}
+	left := 0
+	for _, item := range res.Items {
+		if item.Action == "left" {
+			left++
+		}
+	}
+	if left > 0 {
+		return notice{Text: "Undone, except what changed again since: " + count(left, "memory", "memories") + ".",
+			Tx: res.Tx, Redo: true}, nil
+	}
+	return notice{Text: "Undone.", Tx: res.Tx, Redo: true}, nil
+}
+
+func decide(ctx context.Context, b op.Invoker, in fields) (notice, error) {
+	res, err := op.ReviewClose.Call(ctx, b, &op.ReviewCloseRequest{ID: in["item"], Decision: in["decision"]})
+	if err != nil {
+		return notice{}, err
+	}
+	return notice{Text: "Decided: " + in["label"] + ".", Tx: res.Tx}, nil
+}
+
+// keepOne keeps one of two similar memories; keep is id1 or id2.
+func keepOne(ctx context.Context, b op.Invoker, in fields) (notice, error) {
+	if in["keep"] != op.KeepFirst && in["keep"] != op.KeepSecond {
+		return notice{}, memory.Errorf(memory.Invalid, "invalid keep %q; use id1 or id2", memory.Clip(in["keep"]))
+	}
+	res, err := op.HealthMerge.Call(ctx, b,
+		&op.HealthMergeRequest{ID1: in["id1"], ID2: in["id2"], Collection: "all", Keep: in["keep"]})
+	if err != nil {
+		return notice{}, err
+	}
+	return notice{Text: "Kept one; the other is in the trash.", Tx: res.Tx}, nil
+}
+
+// keepApart records that two memories are not the same, as a decision of the user.
+func keepApart(ctx context.Context, b op.Invoker, in fields) (notice, error) {
+	made, err := op.ReviewCreate.Call(ctx, b, &op.ReviewCreateRequest{MemoryIDs: []string{in["id1"], in["id2"]},
+		Action: "merge", Urgency: op.UrgencyLow, Evidence: "compared on the page"})
+	if err != nil {
+		return notice{}, err
+	}
+	res, err := op.ReviewClose.Call(ctx, b, &op.ReviewCloseRequest{ID: made.Item.ID, Decision: op.DecideKeep})
+	if err != nil {
+		return notice{}, err
+	}
+	return notice{Text: "Both stay, and are no longer shown as a pair.", Tx: res.Tx}, nil
+}
+
+func forgetSession(ctx context.Context, b op.Invoker, in fields) (notice, error) {
+	res, err := op.SessionForget.Call(ctx, b, &op.SessionForgetRequest{ID: in["id"]})
+	if err != nil {
+		return notice{}, err
+	}
+	took := count(len(res.Forgotten), "memory", "memories")
+	return notice{Text: "Took back " + took + " of this session.", Tx: res.Tx}, nil
+}
+
+// revoke ends a token, for good, if its name was typed.
+func revoke(ctx context.Context, b op.Invoker, in fields) (notice, error) {
+	if in["name"] == "" || in["typed"] != in["name"] {
+		return notice{Text: "Type the name of the token to revoke it.", Problem: true}, nil
+	}
+	res, err := op.TokenRevoke.Call(ctx, b, &op.TokenRevokeRequest{Name: in["name"]})
+	if err != nil {
+		return notice{}, err
+	}
+	return notice{Text: "Revoked the token " + res.Token.Name + ". This cannot be undone."}, nil
+}

@@ -1,0 +1,54 @@
+package page
+
+import (
+	"context"
+	"net/http"
+
+	"emberd/op"
+)
+
+// callers is who used the memories in the last 30 days, and the tokens.
+type callers struct {
+	Audit  *op.AuditResult
+	Tokens []op.Token
+}
+
+func viewCallers(ctx context.Context, p *Page, _ *http.Request) (any, error) {
+	audit, err := op.Audit.Call(ctx, p.backend, &op.AuditRequest{})
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := op.TokenList.Call(ctx, p.backend, &op.TokenListRequest{})
+	if err != nil {
+		return nil, err
+	}
+	return callers{audit, tokens.Tokens}, nil
+}
+
+// health is the state of the daemon and of what it stores.
+type health struct {
+	Status *op.StatusResult
+	Report *op.HealthResult
+	Engine *op.EngineStatusResult
+	Stats  *op.StatsResult
+}
+
+// Ages is the histogram of last finds as an attribute contains it.
+func (h health) Ages() (string, error) { return bars(h.Report.Ages) }
+
+func viewHealth(ctx context.Context, p *Page, r *http.Request) (any, error) {
+	var h health
+	var err error
+	if h.Status, err = op.Status.Call(ctx, p.backend, &op.StatusRequest{}); err != nil {
+		return nil, err
+	}
+	fresh := r.URL.Query().Get("fresh") != ""
+	if h.Report, err = op.Health.Call(ctx, p.backend, &op.HealthRequest{Fresh: fresh}); err != nil {
+		return nil, err
+	}
+	if h.Engine, err = op.EngineStatus.Call(ctx, p.backend, &op.EngineStatusRequest{}); err != nil {
+		return nil, err
+	}
+	h.Stats, err = op.Stats.Call(ctx, p.backend, &op.StatsRequest{})
+	return h, err
+}

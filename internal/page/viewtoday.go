@@ -1,0 +1,139 @@
+package page
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"emberd/memory"
+	"emberd/op"
+)
+
+// today is what happened in the last 24 hours.
+type today struct {
+	Cards    []card
+	Total    int // decisions that wait
+	Changes  []change
+	Callers  []op.AuditCaller
+	Sessions []op.Session
+	Recall   string // how prompts are answered: off, shadow or on
+}
+
+// change is one entry that changed memories or notes.
+type change struct {
+	op.AuditEvent
+	Verb     string
+	Memories []op.Memory // the first of them, if they are there
+	More     int
+}
+
+// Project is the project of all those memories, "" if they differ or have none.
+func (c change) Project() string {
+	if len(c.Memories) == 0 {
+		return ""
+	}
+	name := c.Memories[0].Project
+	if slices.ContainsFunc(c.Memories, func(m op.Memory) bool { return m.Project != name }) {
+		return ""
+	}
+	return name
+}
+
+// window is how far back the view looks, and maxChanges how many changes it shows.
+const (
+	window     = "24h"
+	maxChanges = 50
+)
+
+func viewToday(ctx context.Context, p *Page, _ *http.Request) (any, error) {
+	var t today
+	var events []op.AuditEvent
+	for _, kind := range []string{op.AuditWrite, op.AuditMerge, op.AuditForget} {
+		audit, err := op.Audit.Call(ctx, p.backend, &op.AuditRequest{Since: window, Kind: kind, Limit: maxChanges})
+		if err != nil {
+			return nil, err
+		}
+		events, t.Callers = append(events, audit.Events...), slices.DeleteFunc(audit.Callers, quiet)
+	}
+	slices.SortStableFunc(events, func(a, b op.AuditEvent) int { return b.At.Compare(a.At) })
+	var err error
+	if t.Changes, err = p.changes(ctx, events[:min(maxChanges, len(events))]); err != nil {
+		return nil, err
+	}
+	if t.Cards, t.Total, err = p.cards(ctx, 2); err != nil {
+		return nil, err
+	}
+	sessions, err := op.SessionList.Call(ctx, p.backend, &op.SessionListRequest{Days: 1})
+	if err != nil {
+		return nil, err
+	}
+	t.Sessions, t.Recall = sessions.Sessions, sessions.Recall
+	return t, nil
+}
+
+// quiet reports whether a caller did nothing that the view shows.
+func quiet(c op.AuditCaller) bool { return c.Searches+c.Recalled+c.Used+c.Saved+c.Wrote+c.Forgot == 0 }
+
+// changes are events with the texts of their first memories.
+func (p *Page) changes(ctx context.Context, events []op.AuditEvent) ([]change, error) {
+	var all []change
+	var ids []memory.ID
+	for _, e := range events {
+		all = append(all, change{AuditEvent: e, Verb: verbText(e.What)})
+		ids = append(ids, firstIDs(e.IDs)...)
+	}
+	texts, err := p.open(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		c := &all[i]
+		for _, id := range firstIDs(c.IDs) {
+			if m, ok := texts[id]; ok {
+				c.Memories = append(c.Memories, m)
+			}
+		}
+		c.More = max(0, c.Count-len(firstIDs(c.IDs)))
+	}
+	return all, nil
+}
+
+// firstIDs are those whose texts a line shows.
+func firstIDs(ids []memory.ID) []memory.ID { return ids[:min(3, len(ids))] }
+
+// open returns the memories with some IDs, without those that are gone, and counts no use.
+func (p *Page) open(ctx context.Context, ids []memory.ID) (map[memory.ID]op.Memory, error) {
+	found := map[memory.ID]op.Memory{}
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	for some := range slices.Chunk(ids, memory.MaxIDs) {
+		req := &op.OpenManyRequest{Relations: new(bool), Track: new(bool)}
+		for _, id := range some {
+			req.IDs = append(req.IDs, string(id))
+		}
+		res, err := op.OpenMany.Call(ctx, p.backend, req)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range res.Memories {
+			found[m.ID] = m.Memory
+		}
+	}
+	return found, nil
+}
+
+// verbText is what the journal calls a change, in the past tense.
+func verbText(verb string) string {
+	words := map[string]string{
+		"save": "saved", "add": "saved", "edit": "edited", "forget": "forgotten", "undo": "undone",
+		"promote": "made a note", "archive": "archived", "rekindle": "restored", "demote": "faded",
+		"fade": "faded further", "wake": "came back", "gc": "collected", "consolidate": "merged", "link": "linked",
+		"relate": "related", "unrelate": "relation removed", "import": "imported", "note": "read from a note",
+		"note gone": "note deleted", "close review": "decided", "file review": "asked for a decision",
+		"claim review": "claimed", "confirm": "confirmed", "restore": "restored", "reinforce": "learned again",
+		"observe": "used", "hook": "captured",
+	}
+	if w := words[verb]; w != "" {
+		return w
+	}
+	return verb
+}
