@@ -91,7 +91,8 @@ func namedVault(s *cli.App, args []string) (string, error) {
 	case 1:
 		return c.Vaults[0], nil
 	}
-	return "", memory.Errorf(memory.Invalid, "missing vault: the settings have %d; name the folder of one", len(c.Vaults))
+	return "", memory.Errorf(memory.Invalid, "missing vault: the settings have %d; name the folder of one",
+		len(c.Vaults))
 }
 
 func installPlugin(ctx context.Context, s *cli.App, o *pluginFlags, f *obsidian.PluginFolder) error {
