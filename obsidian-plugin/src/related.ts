@@ -5,7 +5,8 @@ import { inside } from './socket';
 
 const mostQueries = 5;
 const mostWords = 40; // of one query
-const lowest = 0.25; // relevance from which a result is shown, the bound below which emberd says that nothing fits
+const fewestWords = 8; // of one query, if there are more: a query of two words is met by anything that has one of them
+const lowest = 0.5; // relevance from which a result is shown: as probable as not
 
 /** asWords returns text without anything that a search reads as an operator, at most 40 words. */
 export function asWords(text: string): string {
@@ -26,8 +27,25 @@ export function queries(passage: Passage, wholeNote: boolean): string[] {
   const paragraph = wholeNote || passage.offset === null ? '' : paragraphAt(passage.text, passage.offset);
   const text = paragraph || beginning(passage.text);
   const found = paragraph ? sentences(paragraph) : [passage.title, ...sentences(text)];
-  const words = found.map(asWords).filter((query) => query.length > 3);
-  return [...new Set(words)].slice(0, mostQueries);
+  return joinShort(found.map(asWords).filter(Boolean)).slice(0, mostQueries);
+}
+
+/** joinShort joins texts of words with those that follow until each has eight words. A short rest goes with the last. */
+function joinShort(texts: string[]): string[] {
+  const joined: string[] = [];
+  let open = false;
+  for (const text of texts) {
+    if (open) joined[joined.length - 1] += text;
+    else joined.push(text);
+    open = wordCount(joined[joined.length - 1] ?? '') < fewestWords;
+  }
+  const rest = open && joined.length > 1 ? joined.pop() : undefined;
+  if (rest) joined[joined.length - 1] += rest;
+  return [...new Set(joined)];
+}
+
+function wordCount(text: string): number {
+  return text.trim().split(' ').length;
 }
 
 /** paragraphAt returns the lines around an offset that no blank line separates, without properties. */
@@ -73,24 +91,25 @@ export interface Related {
   reasons: string[];
 }
 
-/** search asks for each query and returns the results with the best relevance first, each memory and note once. */
+/** search asks for each query and returns each memory and note once, as merge does. */
 export async function search(client: Client, asked: string[], limit: number, signal?: AbortSignal): Promise<Hit[]> {
   const query = { limit, trial: true };
   const answers = asked.map((q) => client.call<SearchResult>('/v1/search', { query: { ...query, q }, signal }));
   return merge(await Promise.all(answers));
 }
 
-/** merge joins answers; of a hit that is in several the best stays. */
+/** merge joins answers, the hit that is relevant to most of them first; of a hit in several, the most relevant stays. */
 export function merge(answers: SearchResult[]): Hit[] {
   const best = new Map<string, Hit>();
-  for (const answer of answers) {
-    if (answer.nearest) continue;
-    for (const hit of answer.hits) {
-      const known = best.get(keyOf(hit));
-      if (!known || known.relevance < hit.relevance) best.set(keyOf(hit), hit);
-    }
+  const total = new Map<string, number>();
+  for (const hit of answers.flatMap((answer) => (answer.nearest ? [] : answer.hits))) {
+    const key = keyOf(hit);
+    const known = best.get(key);
+    if (!known || known.relevance < hit.relevance) best.set(key, hit);
+    total.set(key, (total.get(key) ?? 0) + hit.relevance);
   }
-  return [...best.values()].sort((a, b) => b.relevance - a.relevance || b.rank - a.rank);
+  const sum = (hit: Hit) => total.get(keyOf(hit)) ?? 0;
+  return [...best.values()].sort((a, b) => sum(b) - sum(a) || b.rank - a.rank);
 }
 
 function keyOf(hit: Hit): string {

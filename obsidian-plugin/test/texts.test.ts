@@ -33,9 +33,9 @@ test('the paragraph at the cursor', () => {
 
 test('queries are sentences of the paragraph, or title and beginning', () => {
   const passage = { title: 'Plan for May', text: note, offset: note.indexOf('broker') };
-  expect(queries(passage, false)).toEqual(['The broker is RabbitMQ ', 'It listens ', 'on port 5672 ']);
-  expect(queries(passage, true)[0]).toBe('Plan for May ');
-  expect(queries({ ...passage, offset: null }, false)).toHaveLength(5);
+  expect(queries(passage, false)).toEqual(['The broker is RabbitMQ It listens on port 5672 ']);
+  expect(queries(passage, true)).toEqual(['Plan for May Plan The broker is RabbitMQ ', 'It listens on port 5672 Other text here ']);
+  expect(queries({ ...passage, offset: null }, false)).toHaveLength(2);
   expect(queries({ title: '', text: '', offset: 0 }, false)).toEqual([]);
 });
 
@@ -50,7 +50,7 @@ const noteHit = (path: string, relevance: number, memoryID?: string): Hit => ({
 test('a hit of several answers counts once, and an answer where nothing fits not at all', () => {
   const hits = merge([
     { hits: [memory('a', 0.4), noteHit('A.md', 0.8, 'a')], total: 2 },
-    { hits: [memory('b', 0.5)], total: 1 },
+    { hits: [memory('b', 0.5), noteHit('A.md', 0.3, 'a')], total: 1 },
     { hits: [memory('c', 0.9)], total: 1, nearest: true },
   ]);
   expect(hits.map((hit) => hit.note?.path ?? hit.id)).toEqual(['A.md', 'b']);
@@ -63,7 +63,7 @@ const around: Around = {
 
 test('the note itself, what it links to and what is not relevant are left out', () => {
   const hits = [noteHit('Plan.md', 1), memory('own', 1), noteHit('Linked.md', 1), noteHit('Far.md', 0.6),
-    memory('x', 0.5, { entities: ['Ada Lovelace'] }), memory('low', 0.2)];
+    memory('x', 0.5, { entities: ['Ada Lovelace'] }), memory('low', 0.4)];
   const found = select(hits, around, 10);
   expect(found.map((r) => [r.hit.note?.path ?? r.hit.id, r.reasons])).toEqual([
     ['Far.md', ['two links away']], ['x', ['names Ada Lovelace']]]);
