@@ -27,7 +27,10 @@ func (e *Lists) projectTexts(all []notegen.Entry, texts map[string]ListText) {
 	has := make(map[string]bool) // projects that have a note
 	for _, note := range e.Notes.Vault.Archive.List() {
 		if name, is := strings.CutPrefix(note.List, vault.ProjectList); is {
-			has[name], byName[name] = true, byName[name]
+			has[name] = true
+			if byName[name] == nil {
+				byName[name] = []notegen.Entry{} // its note says that there is nothing left
+			}
 		}
 	}
 	var names []string

@@ -3,6 +3,7 @@ package notelinks
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,7 +30,7 @@ type notePlan struct {
 }
 
 // isReadBack reports whether a person changed links.
-func (p *notePlan) isReadBack() bool { return len(p.added)+len(p.removed) > 0 }
+func (out *notePlan) isReadBack() bool { return len(out.added)+len(out.removed) > 0 }
 
 // plan decides about a note with these properties.
 func (p *pass) plan(ctx context.Context, n *memoryNote, has map[string][]string) *notePlan {
@@ -258,9 +259,7 @@ func (p *pass) entityLink(name string) string {
 // own.
 func (k *knownLinks) remembered() map[string][]string {
 	has := make(map[string][]string)
-	for key, items := range k.Values {
-		has[key] = items
-	}
+	maps.Copy(has, k.Values)
 	for key, links := range k.Links {
 		for _, l := range links {
 			has[key] = append(has[key], l.Text)

@@ -122,9 +122,9 @@ func redact(v reflect.Value) {
 	case reflect.Pointer:
 		redact(v.Elem())
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Field(i).CanSet() { // others are of other packages, such as those of a time
-				redact(v.Field(i))
+		for _, field := range v.Fields() {
+			if field.CanSet() { // others are of other packages, such as those of a time
+				redact(field)
 			}
 		}
 	case reflect.Slice:

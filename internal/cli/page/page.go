@@ -110,7 +110,7 @@ func confine(s *cli.App, c *config.Config) error {
 	if c.Sandbox == "off" {
 		return nil
 	}
-	s.Now().In(time.Local) // reads the file of the time zone
+	_ = s.Now().In(time.Local).String() // reads the file of the time zone
 	if err := sandbox.Undumpable(); err != nil {
 		return err
 	}
