@@ -36,7 +36,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/lifecycle/
 COVERED   = 80
 
-.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench bench-hook bench-links hooks-harmless speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest note-edits mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients page peers importers peers-cortexgraph lint check compiler install dist dist-check source formula deb deb-check clean docs-check
+.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench bench-hook bench-links hooks-harmless speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest note-edits mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients page peers importers peers-cortexgraph lint check compiler install dist dist-check source formula deb deb-check clean docs-check plugin plugin-test
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -377,6 +377,20 @@ deb-check:
 	rm -rf dist
 	$(MAKE) deb
 	tools/deb-check dist/emberd_*.deb
+
+# The Obsidian plugin: npm builds it as the lock file says. emberd vault plugin install puts it into a vault.
+plugin: obsidian-plugin/node_modules
+	cd obsidian-plugin && node build.mjs ../dist/obsidian-plugin
+	@echo "to install it, run: emberd vault plugin install --from dist/obsidian-plugin"
+
+# Types, the rules of Obsidian's directory, and the plugin over a daemon of this code, with mocks for Obsidian.
+plugin-test: obsidian-plugin/node_modules
+	cd obsidian-plugin && npm run --silent check && npm run --silent lint && npm test
+
+obsidian-plugin/node_modules: obsidian-plugin/package.json obsidian-plugin/package-lock.json
+	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js 20.19 or later to build the Obsidian plugin" >&2; exit 1; }
+	cd obsidian-plugin && npm ci --loglevel=error
+	@touch obsidian-plugin/node_modules
 
 clean:
 	rm -rf bin dist cover.out coverage.out coverage.html *.prof *.test

@@ -374,7 +374,7 @@ func graph() map[string]edges {
 			tests:  []string{"internal/llamawire"},
 		},
 		"internal/cli/organize": {
-			ours:   []string{"internal/cli", "internal/entity/drawing", "internal/notebase", "memory", "op"},
+			ours:   []string{"internal/cli", "internal/entity/drawing", "internal/notebase", "internal/obsidian", "memory", "op"},
 			others: []string{"github.com/spf13/cobra"},
 		},
 		"internal/cli/root": {
@@ -588,7 +588,7 @@ func graph() map[string]edges {
 			ours: []string{"internal/text", "memory"},
 		},
 		"internal/obsidian": {
-			ours: []string{"internal/durable", "internal/text"},
+			ours: []string{"internal/durable", "internal/text", "memory"},
 		},
 		"internal/page": {
 			ours:  []string{"internal/secret", "internal/text/invisible", "memory", "op"},

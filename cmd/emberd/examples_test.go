@@ -151,6 +151,7 @@ var notRun = map[string]string{
 	"emberd doctor stale":      "needs a device that lagged behind; devices have a test of their own",
 	"emberd import":            "needs other systems' files; import*.txtar have them",
 	"emberd man":               "is run by the tests of the manual",
+	"emberd vault plugin":      "needs a built plugin; internal/cli/organize has a test with one",
 }
 
 func reasonNotToRun(c *cobra.Command) string {

@@ -17,7 +17,7 @@ import (
 func VaultCommand(s *cli.App) *cobra.Command {
 	return cli.Group("vault",
 		vaultCheckCommand(s), vaultLinksCommand(s), vaultBasesCommand(s), vaultConfirmCommand(s),
-		vaultReleaseCommand(s), vaultOpenCommand(s))
+		vaultReleaseCommand(s), vaultOpenCommand(s), vaultPluginCommand(s))
 }
 
 func vaultCheckCommand(s *cli.App) *cobra.Command {
