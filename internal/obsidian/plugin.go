@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"unicode/utf8"
 
 	"emberd/internal/durable"
+	"emberd/internal/text"
 	"emberd/memory"
 )
 
@@ -83,11 +83,11 @@ func readManifest(text []byte) (*manifest, error) {
 	return &m, nil
 }
 
-var versionForm = regexp.MustCompile(`^(\d{1,6})\.(\d{1,6})\.(\d{1,6})$`)
+var versionForm = text.Pattern(`^(\d{1,6})\.(\d{1,6})\.(\d{1,6})$`)
 
 // parseVersion returns the three numbers of a version of a plugin, which Obsidian wants in this form.
 func parseVersion(text string) (v [3]int, ok bool) {
-	parts := versionForm.FindStringSubmatch(text)
+	parts := versionForm().FindStringSubmatch(text)
 	if parts == nil {
 		return v, false
 	}
