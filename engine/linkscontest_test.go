@@ -77,7 +77,13 @@ func TestLinksAndAnEditor(t *testing.T) {
 	if res := do(t, c.e, op.VaultLinks, &op.VaultLinksRequest{}); res.Written > 0 {
 		t.Errorf("a pass without a change wrote %+v", res)
 	}
-	if note := c.note(t, all[0].PromotedTo); !strings.Contains(note, "[[Shared Thing]]") {
-		t.Errorf("there is no link in\n%s", note)
+	linked := 0
+	for _, m := range all {
+		if strings.Contains(c.note(t, m.PromotedTo), "[[Shared Thing]]") {
+			linked++
+		}
+	}
+	if linked == 0 { // an editor that saves what it read before a pass takes links out, and they stay out
+		t.Errorf("none of %d notes has a link", len(all))
 	}
 }

@@ -50,7 +50,8 @@ func TestHooksAndADaemonThatIsKilled(t *testing.T) {
 	for i, wish := range wishes {
 		appendTurn(t, said, i, wish)
 		if i%3 == 1 { // while it answers
-			killed := time.AfterFunc(time.Duration(rand.IntN(500))*time.Millisecond, func() { _ = d.cmd.Process.Kill() })
+			victim := d.cmd.Process
+			killed := time.AfterFunc(time.Duration(rand.IntN(500))*time.Millisecond, func() { _ = victim.Kill() })
 			runHook(t, hook, home)
 			killed.Stop()
 		} else {
