@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"emberd/engine/core"
 	"emberd/engine/listnotes"
 	"emberd/memory"
 	"emberd/op"
@@ -35,7 +34,7 @@ func TestTheInboxOfADaemon(t *testing.T) {
 			if looks++; looks%300 == 1 {
 				h.advance(10 * time.Minute)
 				e.Promote.Writing.Nudge()
-				core.Nudge(e.Lists.Lists.Wake)
+				e.Lists.Lists.Nudge()
 			}
 			return is()
 		})

@@ -271,7 +271,7 @@ func TestTheTimerOfLists(t *testing.T) {
 	const name = "lists of memories"
 	until(t, "the look after the start is armed", func() bool { return timers(t, e)[name] == "30s" })
 	e.Lists.WriteLists(t.Context())
-	core.Nudge(e.Lists.Lists.Wake)
+	e.Lists.Lists.Nudge()
 	until(t, "nothing ticks", func() bool { return timers(t, e)[name] == "" })
 	searchFor(t, e, "tide")
 	if at := e.Lists.Lists.Next(); !at.IsZero() {
@@ -311,7 +311,7 @@ func TestAListIsNoNewsHoweverSoonItIsRead(t *testing.T) {
 		if note := d.note(t, indexNote); !strings.Contains(note, fmt.Sprintf("drop %d", n)) {
 			t.Fatalf("the list is\n%s", note)
 		}
-		if due := d.Lists.Lists.Due; !due.IsZero() {
+		if due := d.Lists.Lists.Due(); !due.IsZero() {
 			t.Fatalf("after write %d it is due at %s", n, due)
 		}
 	}
@@ -326,11 +326,11 @@ func TestWhatIsSavedMeanwhileIsNews(t *testing.T) {
 	d.Lists.Lists.Attend(indexNote)
 	d.write(t, indexNote, d.note(t, indexNote)+"mine\n")
 	ok(t, d.Notes.Vault.Reread(t.Context(), indexNote))
-	if at := d.Lists.Lists.Due; !at.IsZero() {
+	if at := d.Lists.Lists.Due(); !at.IsZero() {
 		t.Errorf("while it is being written it is due at %s", at)
 	}
 	d.Lists.Lists.Attended()
-	if at := d.Lists.Lists.Due; at.IsZero() {
+	if at := d.Lists.Lists.Due(); at.IsZero() {
 		t.Error("afterwards it is not due")
 	}
 }

@@ -35,10 +35,11 @@ const (
 // property [vault.ListKey] marks such a note, not its name: it stays a list wherever the user
 // moves it, and is none once the user removes the property.
 type MemoryLists struct {
+	*core.Debounce // when lists are written
+
 	fs     durable.FS
 	File   string
 	now    func() time.Time
-	Wake   chan struct{} // room for one token: Due changed
 	Wanted map[string]string
 
 	projects string // folder of the lists of projects, "" for none
@@ -59,12 +60,9 @@ type MemoryLists struct {
 	// mu guards the fields below. It is held only to read or set them; the store's writer
 	// goroutine takes it.
 	mu             sync.Mutex
-	begun          time.Time // first change since the lists were written, zero for none
-	Due            time.Time // zero to wait for a change
-	again          time.Time // when postponed writes are tried again, whatever changes; zero for never
-	vaultAway      bool      // the vault was not available when lists were due
-	writingPath    string    // path of the note that is being written
-	readInMeantime bool      // it was read with other content in the meantime
+	vaultAway      bool   // the vault was not available when lists were due
+	writingPath    string // path of the note that is being written
+	readInMeantime bool   // it was read with other content in the meantime
 	purged         []memory.ID
 	states         map[string]op.ListStatus
 }
@@ -103,7 +101,7 @@ type spareBackup struct {
 func NewLists(opt *core.Options, dir string) *MemoryLists {
 	l := &MemoryLists{
 		fs: opt.FS, File: filepath.Join(opt.State, "lists", notes.StateName("notes", dir)+".json"), now: opt.Now,
-		Wake:     make(chan struct{}, 1),
+		Debounce: core.NewDebounce(opt.Now, ListQuiet, ListLatest),
 		Wanted:   map[string]string{"index": opt.VaultIndex, "core": opt.VaultCore, InboxKind: opt.ReviewInbox},
 		projects: opt.VaultProjects,
 		Wrote:    make(map[string]WrittenList), tries: make(map[string]int), states: make(map[string]op.ListStatus),
@@ -159,19 +157,11 @@ func (l *MemoryLists) Forget(ids []memory.ID) {
 // Changed schedules the lists for when nothing has changed for a while.
 func (l *MemoryLists) Changed() {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.off() && len(l.purged) == 0 {
-		return
+	idle := l.off() && len(l.purged) == 0
+	l.mu.Unlock()
+	if !idle {
+		l.Debounce.Changed()
 	}
-	now := l.now()
-	if l.begun.IsZero() {
-		l.begun = now
-	}
-	l.Due = now.Add(ListQuiet)
-	if latest := l.begun.Add(ListLatest); latest.Before(l.Due) {
-		l.Due = latest
-	}
-	core.Nudge(l.Wake)
 }
 
 // off reports whether there are no lists.
@@ -184,32 +174,12 @@ func (l *MemoryLists) off() bool {
 	return l.projects == ""
 }
 
-// Later schedules the lists for a time, if they are not due sooner.
-func (l *MemoryLists) Later(at time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.again.IsZero() || at.Before(l.again) {
-		l.again = at
-	}
-	core.Nudge(l.Wake)
-}
-
-// Next returns when lists are due, zero to wait for a change.
-func (l *MemoryLists) Next() time.Time {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.Due.IsZero() || !l.again.IsZero() && l.again.Before(l.Due) {
-		return l.again
-	}
-	return l.Due
-}
-
-// begin returns and clears what is due.
+// begin clears what is due, and returns what was purged. What is purged meanwhile is due once more.
 func (l *MemoryLists) begin() (purged []memory.ID) {
+	l.Begin()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	purged, l.purged = l.purged, nil
-	l.begun, l.Due, l.again = time.Time{}, time.Time{}, time.Time{}
 	return purged
 }
 
@@ -330,7 +300,7 @@ func (l *MemoryLists) Remember(change func(*ListFile) bool) error {
 
 // Task writes the lists when they are due. Without changes it has no timer.
 func (e *Lists) Task() *core.Task {
-	return &core.Task{Name: "lists of memories", First: e.Lists.Next(), Wake: e.Lists.Wake, Rest: time.Second,
+	return &core.Task{Name: "lists of memories", First: e.Lists.Next(), Wake: e.Lists.Wake(), Rest: time.Second,
 		Woken: func(time.Time) time.Time { return e.Lists.Next() },
 		Do: func(ctx context.Context) time.Time {
 			e.WriteLists(ctx)

@@ -26,10 +26,10 @@ const (
 
 // Known is what emberd wrote into notes, and when it writes again.
 type Known struct {
+	*core.Debounce // when links are written
+
 	fs   durable.FS
 	file string
-	now  func() time.Time
-	wake chan struct{} // room for one token: due changed
 
 	// passing is held through a pass and guards notes. It is taken before row locks.
 	passing sync.Mutex
@@ -38,9 +38,6 @@ type Known struct {
 
 	// mu guards the fields below. It is held only to read or set them; the store's writer goroutine takes it.
 	mu    sync.Mutex
-	begun time.Time // first change since the last pass, zero for none
-	due   time.Time // zero to wait for a change
-	again time.Time // when postponed writes are tried again, zero for never
 	wrote map[string][sha256.Size]byte
 }
 
@@ -84,8 +81,9 @@ const (
 
 // NewKnown continues from the file of the last run.
 func NewKnown(opt *core.Options, dir string) *Known {
-	k := &Known{fs: opt.FS, now: opt.Now, wake: make(chan struct{}, 1), wrote: make(map[string][sha256.Size]byte),
-		file: filepath.Join(opt.State, "links", notes.StateName("notes", dir)+".json")}
+	k := &Known{Debounce: core.NewDebounce(opt.Now, quiet, latest), fs: opt.FS,
+		wrote: make(map[string][sha256.Size]byte),
+		file:  filepath.Join(opt.State, "links", notes.StateName("notes", dir)+".json")}
 	data, err := core.LastState(k.fs, k.file)
 	if err == nil && data != nil {
 		err = json.Unmarshal(data, &k.notes)
@@ -147,46 +145,11 @@ func (k *Known) isOwn(path string, sum [sha256.Size]byte) bool {
 	return is && own == sum
 }
 
-// Changed schedules a pass for when nothing has changed for a while.
-func (k *Known) Changed() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	now := k.now()
-	if k.begun.IsZero() {
-		k.begun = now
-	}
-	k.due = now.Add(quiet)
-	if last := k.begun.Add(latest); last.Before(k.due) {
-		k.due = last
-	}
-	core.Nudge(k.wake)
-}
-
-// later schedules a pass for a time, if none is due sooner.
-func (k *Known) later(at time.Time) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.again.IsZero() || at.Before(k.again) {
-		k.again = at
-	}
-	core.Nudge(k.wake)
-}
-
-// next returns when a pass is due, zero to wait for a change.
-func (k *Known) next() time.Time {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.due.IsZero() || !k.again.IsZero() && k.again.Before(k.due) {
-		return k.again
-	}
-	return k.due
-}
-
 // begin clears what is due.
 func (k *Known) begin() {
+	k.Begin()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.begun, k.due, k.again = time.Time{}, time.Time{}, time.Time{}
 	clear(k.wrote)
 }
 

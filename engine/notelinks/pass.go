@@ -42,11 +42,11 @@ type readNote struct {
 
 // Task writes links when they are due. Without changes it has no timer.
 func (e *Links) Task() *core.Task {
-	return &core.Task{Name: "links of notes", First: e.Known.next(), Wake: e.Known.wake, Rest: time.Second,
-		Woken: func(time.Time) time.Time { return e.Known.next() },
+	return &core.Task{Name: "links of notes", First: e.Known.Next(), Wake: e.Known.Wake(), Rest: time.Second,
+		Woken: func(time.Time) time.Time { return e.Known.Next() },
 		Do: func(ctx context.Context) time.Time {
 			e.WriteLinks(ctx)
-			return e.Known.next()
+			return e.Known.Next()
 		}}
 }
 
@@ -59,7 +59,7 @@ func (e *Links) WriteLinks(ctx context.Context) {
 	}
 	_, err := e.run(ctx, &pass{by: core.VaultActor()})
 	if errors.Is(err, errAway) {
-		e.Known.later(e.Opt.Now().Add(quiet))
+		e.Known.Later(e.Opt.Now().Add(quiet))
 		err = nil
 	}
 	if ctx.Err() == nil {
@@ -121,7 +121,7 @@ func (p *pass) do(ctx context.Context) error {
 		plan := p.plan(ctx, r.n, r.has)
 		switch {
 		case plan.isReadBack(): // since the others were read back
-			p.k.later(p.e.Opt.Now().Add(quiet))
+			p.k.Later(p.e.Opt.Now().Add(quiet))
 		case len(plan.set) > 0:
 			plans = append(plans, r)
 		default:

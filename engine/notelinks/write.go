@@ -39,7 +39,7 @@ func (p *pass) write(ctx context.Context, due []readNote) error {
 	if !p.all && len(due) > maxWrites {
 		p.res.Waiting += len(due) - maxWrites
 		due = due[:maxWrites]
-		p.k.later(p.e.Opt.Now().Add(time.Second))
+		p.k.Later(p.e.Opt.Now().Add(time.Second))
 	}
 	var revisions []notewrite.Revision
 	var plans []*notePlan
@@ -105,7 +105,7 @@ func (p *pass) revision(ctx context.Context, n *memoryNote) (*notewrite.Revision
 	}
 	plan := p.plan(ctx, n, has)
 	if plan.isReadBack() {
-		p.k.later(p.e.Opt.Now().Add(quiet))
+		p.k.Later(p.e.Opt.Now().Add(quiet))
 		return nil, nil, nil
 	}
 	after, err := plan.changes().Apply(now)
@@ -120,9 +120,9 @@ func (p *pass) putOff(why *vault.Result) {
 	p.res.Waiting++
 	switch why.Outcome {
 	case vault.Later:
-		p.k.later(why.Until)
+		p.k.Later(why.Until)
 	case vault.Conflict:
-		p.k.later(p.e.Opt.Now().Add(quiet))
+		p.k.Later(p.e.Opt.Now().Add(quiet))
 	}
 }
 
@@ -166,7 +166,7 @@ func (p *pass) readBack(ctx context.Context, due []readNote) ([]readNote, error)
 			return false
 		}
 		if until := p.youngUntil(r.n.path); until.After(p.e.Opt.Now()) {
-			p.k.later(until)
+			p.k.Later(until)
 			return true
 		}
 		for key, ids := range plan.added {
