@@ -127,7 +127,7 @@ func (h *hookTest) install(t *testing.T) {
 	}
 }
 
-// isUntrusted runs emberd doctor, which asks the agent whether it skips the hooks, as it does before somebody trusts them.
+// isUntrusted runs emberd doctor, which asks the agent whether it skips the hooks, as it does before the user trusts them.
 func (h *hookTest) isUntrusted(t *testing.T) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), h.exe, "--home", h.daemon, "doctor")

@@ -106,7 +106,7 @@ func (e *Sessions) sessionOf(id string) (known, error) {
 	return known{e.shown(r), r.Sums}, nil
 }
 
-// changedSince tells what somebody did since with a memory that a session made, "" if nobody did.
+// changedSince tells how a memory that a session made was changed since, "" if it was not.
 func (e *Sessions) changedSince(k *op.SessionMemory, sum string) string {
 	row, live := e.Stm.Get(k.ID)
 	if !live {
@@ -119,11 +119,11 @@ func (e *Sessions) changedSince(k *op.SessionMemory, sum string) string {
 	case sum != "" && digest(m.Content) != sum:
 		return "its text was changed since"
 	case !m.ConfirmedAt.IsZero():
-		return "somebody confirmed it"
+		return "it was confirmed"
 	case m.PromotedTo != "":
 		return "it is in a note"
 	case slices.ContainsFunc(m.Sources, func(s memory.Source) bool { return !isHook(s.By) }):
-		return "somebody else saved it, too"
+		return "it was saved by the user or an agent, too"
 	}
 	return ""
 }
