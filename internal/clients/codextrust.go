@@ -72,7 +72,7 @@ func askCodex(in io.Writer, out io.Reader, folder string) ([]codexHook, error) {
 		return nil, err
 	}
 	if _, err := io.WriteString(in, `{"method":"initialized"}`+"\n"); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("codex app-server does not read initialized: %w", err)
 	}
 	if err := callCodex(in, answers, 2, "hooks/list", object{"cwds": []string{folder}}, &res); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func askCodex(in io.Writer, out io.Reader, folder string) ([]codexHook, error) {
 // callCodex sends a request and decodes the result; what Codex says meanwhile is skipped.
 func callCodex(in io.Writer, answers *bufio.Scanner, id int, method string, params object, result any) error {
 	if err := json.NewEncoder(in).Encode(object{"id": id, "method": method, "params": params}); err != nil {
-		return err
+		return fmt.Errorf("codex app-server does not read %s: %w", method, err)
 	}
 	for answers.Scan() {
 		var a struct {
