@@ -4,6 +4,12 @@
 # The product needs no C compiler and no C library. Only the race detector does.
 export CGO_ENABLED = 0
 
+# Tests and benchmarks have their files on the disk, unless TMPDIR says where; those of make test are in memory.
+ifndef TMPDIR
+export TMPDIR = /tmp
+inmemory = env -u TMPDIR
+endif
+
 PREFIX   ?= $(HOME)/.local
 FUZZTIME ?= 2s
 FUZZ     ?= .
@@ -51,10 +57,11 @@ run: build
 # Without go vet, which make lint runs. Properties are checked on the same cases every time, so
 # that a run says what the change did; make proof draws others.
 test:
-	RAPID_SEED=1 go test -vet=off -timeout 10m ./...
+	RAPID_SEED=1 $(inmemory) go test -vet=off -timeout 10m ./...
 
 # Slowed down by the detector, and with as many tests at once as elsewhere, programs would
-# take longer than the moments that some tests are about.
+# take longer than the moments that some tests are about. Files are on the disk here, and in memory
+# in make test: internal/testutil/ramdisk.
 race: compiler
 	CGO_ENABLED=1 RAPID_SEED=1 go test -race -vet=off -parallel 2 -timeout 60m -coverprofile=cover.out -coverpkg=./decay,./engine/...,./rekindle ./...
 

@@ -641,6 +641,9 @@ func graph() map[string]edges {
 		"internal/testutil/llmtest": {},
 		"internal/testutil/mutants": {},
 		"internal/testutil/oldhome": {},
+		"internal/testutil/ramdisk": {
+			others: []string{"golang.org/x/sys/unix"},
+		},
 		"internal/testutil/racescale": {
 			others: []string{"pgregory.net/rapid"},
 		},

@@ -23,6 +23,7 @@ import (
 	"emberd/api"
 	"emberd/internal/evalcmd"
 	"emberd/internal/testutil/clitest"
+	_ "emberd/internal/testutil/ramdisk"
 	"emberd/internal/testutil/sqlitetest"
 	"emberd/op"
 )

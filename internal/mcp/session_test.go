@@ -23,6 +23,7 @@ import (
 
 	"emberd/engine"
 	"emberd/internal/mcp/tool"
+	_ "emberd/internal/testutil/ramdisk"
 	"emberd/op"
 	"emberd/stm"
 )
