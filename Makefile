@@ -151,10 +151,10 @@ rclone:
 	EMBERD_TEST_SYNC=$(SYNC) go test -v -count=1 -timeout 24h -run '^TestRclone$$' ./cmd/emberd
 
 # Longer proofs than the suite has time for: unique words among 100,000 memories,
-# before and after kill -9, and 10,000 connections of a hostile process; and the properties
+# before and after kill -9, 10,000 connections of a hostile process, and texts of the greatest size; and the properties
 # of all packages on cases that make test does not draw: four times as many in engine, at least five elsewhere.
 proof:
-	EMBERD_PROOF=1 go test -v -count=1 -run Proof -timeout 60m ./bench ./api
+	EMBERD_PROOF=1 go test -v -count=1 -run 'Proof|TheLongestTexts' -timeout 60m ./bench ./api ./internal/dedupe/contradiction
 	go test -count=1 -timeout 60m ./engine -rapid.checks=100
 	RAPID_CHECKS=500 go test -count=1 -timeout 60m \
 		$$(grep -rl '"pgregory.net/rapid"' --include='*_test.go' . | xargs -n1 dirname | sort -u | grep -vx ./engine)
