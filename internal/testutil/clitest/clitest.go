@@ -69,6 +69,17 @@ func ShortDir(t *testing.T) string {
 	if len(top) > longest {
 		top = "/tmp"
 	}
+	return shortIn(t, top)
+}
+
+// DiskDir is ShortDir below /tmp, for what /dev/shm is no place for: systemd has it writable for every service.
+func DiskDir(t *testing.T) string {
+	t.Helper()
+	return shortIn(t, "/tmp")
+}
+
+func shortIn(t *testing.T, top string) string {
+	t.Helper()
 	dir, err := os.MkdirTemp(top, "em")
 	if err != nil {
 		t.Fatal(err)
