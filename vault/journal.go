@@ -137,11 +137,19 @@ func shortened(base string) string {
 }
 
 func (j *journal) save(r *record) error {
+	if err := j.saveUnlisted(r); err != nil {
+		return err
+	}
+	return j.state.SyncDir(j.records)
+}
+
+// saveUnlisted is save without the sync of the folder of records. It may be called from several goroutines.
+func (j *journal) saveUnlisted(r *record) error {
 	data, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("record the write of %q: %w", r.Path, err)
 	}
-	return durable.ReplaceFile(j.state, j.recordName(r), data)
+	return durable.ReplaceUnlisted(j.state, j.recordName(r), data)
 }
 
 func (j *journal) recordName(r *record) string { return filepath.Join(j.records, r.ID+".json") }
