@@ -582,7 +582,7 @@ func graph() map[string]edges {
 			others: []string{"github.com/yuin/goldmark"},
 		},
 		"internal/notejournal": {
-			ours: []string{"internal/durable", "internal/stamp", "memory"},
+			ours: []string{"internal/contain", "internal/durable", "internal/stamp", "memory"},
 		},
 		"internal/notify": {
 			ours: []string{"internal/text", "memory"},
