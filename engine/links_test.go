@@ -343,6 +343,28 @@ func TestAutomaticLinksAreNotWhatUndoTakes(t *testing.T) {
 	d.wantItems(b, "related")
 }
 
+// A daemon that is killed in the middle of a pass leaves notes with links and notes without, and the entry of all. An
+// undo takes the links out of the former and leaves the latter.
+func TestAPassThatWasCutOffIsUndone(t *testing.T) {
+	t.Parallel()
+	d := linkDesk(t, nil)
+	a, b := d.promoted("the tide is high"), d.promoted("the moon is full")
+	do(t, d.Engine, op.Relate, relating(a, b, memory.Related))
+	before := d.texts(a, b)
+	d.linked()
+	all, err := d.NoteWrite.Journal.Entries()
+	ok(t, err)
+	d.write(t, b.PromotedTo, before[1])
+	d = d.killed()
+	res := do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: all[0].Tx})
+	if got := d.texts(a, b); !slices.Equal(got, before) {
+		t.Errorf("the notes are %q, want %q", got, before)
+	}
+	if len(res.Items) != 2 || res.Items[0].Action == res.Items[1].Action {
+		t.Errorf("undone %+v", res.Items)
+	}
+}
+
 // What is known of links outlives the daemon: a link that was removed while it did not run is read back.
 func TestLinksAreReadBackAfterARestart(t *testing.T) {
 	t.Parallel()
