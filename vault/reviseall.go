@@ -5,10 +5,10 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"maps"
 	"slices"
 
 	"emberd/internal/contain"
-	"emberd/internal/durable"
 )
 
 // Revision is a note before and after a change.
@@ -25,7 +25,7 @@ type Revision struct {
 // The steps are those of a single write, each for all notes before the next one begins. A sync of a folder stands
 // between the steps that a power cut must not reverse:
 //
-//  1. the records, then the folder of records
+//  1. one file with the records of all
 //  2. the new texts in temporary files, and the old texts in place
 //  3. each note and its temporary file change places, if the note is as it was, then the folders of the notes
 //  4. each old text moves to the backups, then the folder of backups and those of the notes
@@ -42,7 +42,7 @@ func (v Reviser) ReviseAll(ctx context.Context, all []Revision) ([]Result, error
 	b.swapAll()
 	b.sync(b.folders)
 	b.each(b.retire)
-	b.sync(func(open []*revising) []error { return together(len(open), w.state, w.backups) })
+	b.sync(func([]*revising) error { return w.state.SyncDir(w.backups) })
 	b.sync(b.folders)
 	b.finish()
 	return b.out, b.err
@@ -89,9 +89,13 @@ func (b *revisions) read(ctx context.Context) {
 
 // record makes the records (V2).
 func (b *revisions) record() {
-	w := b.Writer
-	b.each(func(r *revising) error { return w.saveUnlisted(r.record) })
-	b.sync(func(open []*revising) []error { return together(len(open), w.state, w.records) })
+	b.sync(func(open []*revising) error {
+		all := make([]*record, len(open))
+		for i, r := range open {
+			all[i] = r.record
+		}
+		return b.Writer.saveAll(all)
+	})
 }
 
 // prepare makes the temporary file of a note, and has what the note says on the disk before that is displaced (V3).
@@ -109,34 +113,27 @@ func (b *revisions) each(step func(*revising) error) {
 	b.drop()
 }
 
-// sync runs a step that is one for many notes, which returns the error of each.
-func (b *revisions) sync(step func(open []*revising) []error) {
-	for i, err := range step(b.open) {
-		b.open[i].err = err
+// sync runs a step that is one for all notes, and ends all if it fails.
+func (b *revisions) sync(step func(open []*revising) error) {
+	if len(b.open) == 0 {
+		return
+	}
+	err := step(b.open)
+	for _, r := range b.open {
+		r.err = err
 	}
 	b.drop()
 }
 
 // folders syncs the folders of notes.
-func (b *revisions) folders(open []*revising) []error {
-	out, synced := make([]error, len(open)), make(map[string]error)
-	for i, r := range open {
-		err, done := synced[r.dir()]
-		if !done {
-			err = b.Writer.notes.SyncDir(r.dir())
-			synced[r.dir()] = err
+func (b *revisions) folders(open []*revising) error {
+	synced := make(map[string]error)
+	for _, r := range open {
+		if _, done := synced[r.dir()]; !done {
+			synced[r.dir()] = b.Writer.notes.SyncDir(r.dir())
 		}
-		out[i] = err
 	}
-	return out
-}
-
-// together syncs a folder that many notes have in common.
-func together(notes int, disk durable.FS, dir string) []error {
-	if notes == 0 {
-		return nil
-	}
-	return slices.Repeat([]error{disk.SyncDir(dir)}, notes)
+	return cmp.Or(slices.Collect(maps.Values(synced))...)
 }
 
 // drop ends the notes whose step failed: those that have not changed are as before, the others are settled.
