@@ -9,6 +9,7 @@ import (
 	"emberd/engine/notes"
 	"emberd/memory"
 	"emberd/stm"
+	"emberd/vault/frontmatter"
 )
 
 // NoteLink returns a wikilink to a note, or "" if the path cannot be in one.
@@ -23,9 +24,10 @@ func NoteLink(name string) string {
 // NoteTarget returns the path of a note as links have it.
 func NoteTarget(name string) string { return strings.TrimSuffix(name, ".md") }
 
-// Linkable reports whether a text can be in a wikilink.
+// Linkable reports whether a text can be in a wikilink, and stands in a property as it is.
 func Linkable(text string) bool {
-	return text != "" && text == strings.TrimSpace(text) && !strings.ContainsAny(text, "[]|#^\\\n\r\t")
+	return text != "" && text == strings.TrimSpace(text) && !strings.ContainsAny(text, "[]|#^\\\n\r\t") &&
+		frontmatter.Written(text) == text
 }
 
 // EntityLinks returns the entities, as wikilinks where possible.
