@@ -9,7 +9,6 @@ import (
 	"emberd/engine/notes"
 	"emberd/memory"
 	"emberd/stm"
-	"emberd/vault/frontmatter"
 )
 
 // NoteLink returns a wikilink to a note, or "" if the path cannot be in one.
@@ -24,10 +23,10 @@ func NoteLink(name string) string {
 // NoteTarget returns the path of a note as links have it.
 func NoteTarget(name string) string { return strings.TrimSuffix(name, ".md") }
 
-// Linkable reports whether a text can be in a wikilink, and stands in a property as it is.
+// Linkable reports whether a text can be in a wikilink. A property does not have "<%" as it is: Templater would run it.
 func Linkable(text string) bool {
 	return text != "" && text == strings.TrimSpace(text) && !strings.ContainsAny(text, "[]|#^\\\n\r\t") &&
-		frontmatter.Written(text) == text
+		!strings.Contains(text, "<%")
 }
 
 // EntityLinks returns the entities, as wikilinks where possible.

@@ -46,11 +46,8 @@ const (
 
 // Text returns a text. It is written in double quotes whatever its letters, so that no version of
 // YAML reads 012, no or 2026-01-02 as anything else.
-func Text(s string) Value { return Value{text: Written(s)} }
-
-// Written returns a text as a note has it: valid UTF-8, and without what the plugin Templater would run.
-func Written(s string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "<%", "< %")
+func Text(s string) Value {
+	return Value{text: strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "<%", "< %")}
 }
 
 // List returns a list of texts. Tags are one, without "#".
