@@ -134,7 +134,8 @@ func replaceable(o *pluginFlags, f *obsidian.PluginFolder, p *obsidian.Plugin) (
 		return "", memory.Errorf(memory.Conflict,
 			"version %s is installed, and %s is older; to install it anyway, use --force", version, p.Version)
 	case len(changed) > 0:
-		return "", memory.Errorf(memory.Conflict, "not from emberd, or changed since: %s in %s; to replace it, use --force",
+		return "", memory.Errorf(memory.Conflict,
+			"not from emberd, or changed since: %s in %s; to replace it, use --force",
 			strings.Join(changed, ", "), f.Path)
 	}
 	return version, nil
