@@ -35,7 +35,8 @@ var actions = map[string]action{
 // unread returns how to answer a request whose body cannot be decoded.
 func unread(err error) (status int, why string) {
 	if long, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return http.StatusRequestEntityTooLarge, fmt.Sprintf("the text is too long; at most %d bytes can be sent", long.Limit)
+		why = fmt.Sprintf("the text is too long; at most %d bytes can be sent", long.Limit)
+		return http.StatusRequestEntityTooLarge, why
 	}
 	return http.StatusBadRequest, "the request is not JSON"
 }
