@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"emberd/memory"
 	"emberd/op"
 )
@@ -41,34 +43,39 @@ func (c change) Project() string {
 
 // window is how far back the view looks, and maxChanges how many changes it shows.
 const (
-	window     = "24h"
-	maxChanges = 50
+	window      = "24h"
+	changeKinds = op.AuditWrite + "," + op.AuditMerge + "," + op.AuditForget
+	maxChanges  = 50
 )
 
+// viewToday asks for its parts at the same time, since it is the view that a person waits for first.
 func viewToday(ctx context.Context, p *Page, _ *http.Request) (any, error) {
 	var t today
-	var events []op.AuditEvent
-	for _, kind := range []string{op.AuditWrite, op.AuditMerge, op.AuditForget} {
-		audit, err := op.Audit.Call(ctx, p.backend, &op.AuditRequest{Since: window, Kind: kind, Limit: maxChanges})
-		if err != nil {
-			return nil, err
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return t.audit(ctx, p) })
+	g.Go(func() (err error) {
+		t.Cards, t.Total, err = p.cards(ctx, 2)
+		return err
+	})
+	g.Go(func() error {
+		res, err := op.SessionList.Call(ctx, p.backend, &op.SessionListRequest{Days: 1})
+		if err == nil {
+			t.Sessions, t.Recall = res.Sessions, res.Recall
 		}
-		events, t.Callers = append(events, audit.Events...), slices.DeleteFunc(audit.Callers, quiet)
-	}
-	slices.SortStableFunc(events, func(a, b op.AuditEvent) int { return b.At.Compare(a.At) })
-	var err error
-	if t.Changes, err = p.changes(ctx, events[:min(maxChanges, len(events))]); err != nil {
-		return nil, err
-	}
-	if t.Cards, t.Total, err = p.cards(ctx, 2); err != nil {
-		return nil, err
-	}
-	sessions, err := op.SessionList.Call(ctx, p.backend, &op.SessionListRequest{Days: 1})
+		return err
+	})
+	return &t, g.Wait()
+}
+
+// audit fills in the changes and the callers.
+func (t *today) audit(ctx context.Context, p *Page) error {
+	res, err := op.Audit.Call(ctx, p.backend, &op.AuditRequest{Since: window, Kind: changeKinds, Limit: maxChanges})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t.Sessions, t.Recall = sessions.Sessions, sessions.Recall
-	return t, nil
+	t.Callers = slices.DeleteFunc(res.Callers, quiet)
+	t.Changes, err = p.changes(ctx, res.Events)
+	return err
 }
 
 // quiet reports whether a caller did nothing that the view shows.
