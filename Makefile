@@ -36,7 +36,7 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/lifecycle/
 COVERED   = 80
 
-.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench bench-hook bench-links hooks-harmless speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest note-edits mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients page peers importers peers-cortexgraph lint check compiler install dist dist-check source formula deb deb-check clean docs-check plugin plugin-test
+.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench bench-hook bench-links hooks-harmless speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest note-edits mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients page pictures peers importers peers-cortexgraph lint check compiler install dist dist-check source formula deb deb-check clean docs-check plugin plugin-test
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -277,6 +277,15 @@ page: build
 	@command -v npm >/dev/null || { echo "make: npm is missing: install it to try the page" >&2; exit 1; }
 	@[ -n "$(CHROMIUM)" ] || { echo "make: chromium is missing: install it, or set CHROMIUM" >&2; exit 1; }
 	cd tools/page && npm ci --loglevel=error && node test.mjs $(CURDIR)/bin/emberd $(CHROMIUM) $(SHOTS)
+
+# Pictures of every view, of an invented store, and of a session in a terminal: all of the page go to PICTURES, and what the
+# documentation shows to docs/pictures.
+PICTURES ?= /tmp/emberd-pictures
+pictures: build
+	@command -v npm >/dev/null || { echo "make: npm is missing: install it to draw the page" >&2; exit 1; }
+	@[ -n "$(CHROMIUM)" ] || { echo "make: chromium is missing: install it, or set CHROMIUM" >&2; exit 1; }
+	cd tools/page && npm ci --loglevel=error && node pictures.mjs $(CURDIR)/bin/emberd $(CHROMIUM) $(PICTURES) $(CURDIR)/docs/pictures
+	tools/terminal/record bin/emberd docs/pictures/session.svg
 
 # The same random calls to the reference memory server, from npm as the lock file says, and to emberd with its tools:
 # every answer is compared, and both graphs are moved to the other server. PEERS is the number of conversations, each

@@ -176,6 +176,7 @@ func (p *Page) parse() (*template.Template, error) {
 		"gist":    gist,
 		"join":    func(list []string) string { return strings.Join(list, ", ") },
 		"size":    size,
+		"stage":   stageText,
 		"inc":     func(i int) int { return i + 1 },
 		"letter":  letter,
 		"days":    func(seconds int64) string { return days(time.Duration(seconds) * time.Second) },

@@ -94,7 +94,7 @@ func cardOf(res *op.ReviewShowResult) card {
 	}
 	c.Choices = choices(res)
 	if at, err := time.Parse(time.RFC3339, res.DecidedAt); err == nil && res.DecidedBy != "" {
-		c.Policy, c.PolicyAt = res.DecidedBy, at
+		c.Policy, c.PolicyAt = decisionText(res, res.DecidedBy), at
 	}
 	if c.Item.Action == contradiction {
 		c.Refused = "" // a merge is not what is asked

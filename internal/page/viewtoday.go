@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -25,6 +26,8 @@ type today struct {
 type change struct {
 	op.AuditEvent
 	Verb     string
+	Who      string
+	Why      string      // the rule by which a hook kept it
 	Memories []op.Memory // the first of them, if they are there
 	More     int
 }
@@ -39,6 +42,19 @@ func (c change) Project() string {
 		return ""
 	}
 	return name
+}
+
+// captured names the agent from whose session a hook kept a memory, and the rule that picked it.
+func (c *change) captured() {
+	if len(c.Memories) == 0 {
+		return
+	}
+	m := &c.Memories[0]
+	rule, ok := m.Meta["captured"]
+	if of, found := strings.CutPrefix(m.Source, "session:"); ok && found && c.Caller == "hook" {
+		c.Verb, c.Why = "captured", plain(rule)
+		c.Who, _, _ = strings.Cut(of, "/")
+	}
 }
 
 // window is how far back the view looks, and maxChanges how many changes it shows.
@@ -86,7 +102,7 @@ func (p *Page) changes(ctx context.Context, events []op.AuditEvent) ([]change, e
 	var all []change
 	var ids []memory.ID
 	for _, e := range events {
-		all = append(all, change{AuditEvent: e, Verb: verbText(e.What)})
+		all = append(all, change{AuditEvent: e, Verb: verbText(e.What), Who: e.Caller})
 		ids = append(ids, firstIDs(e.IDs)...)
 	}
 	texts, err := p.open(ctx, ids)
@@ -100,6 +116,7 @@ func (p *Page) changes(ctx context.Context, events []op.AuditEvent) ([]change, e
 				c.Memories = append(c.Memories, m)
 			}
 		}
+		c.captured()
 		c.More = max(0, c.Count-len(firstIDs(c.IDs)))
 	}
 	return all, nil
