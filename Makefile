@@ -36,6 +36,8 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/lifecycle/
 COVERED   = 80
 
+export PAGE FIRST VAULT MEMORIES
+
 .PHONY: build run test race twin covered size fuzz-all fuzz-ci bench bench-hook bench-links hooks-harmless speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest note-edits mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients page pictures peers importers peers-cortexgraph lint check compiler install dist dist-check source formula deb deb-check clean docs-check plugin plugin-test
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
@@ -271,7 +273,9 @@ clients: build
 	cd tools/clients && npm ci --ignore-scripts --loglevel=error
 	EMBERD_TEST_CLIENTS=1 go test -v -count=1 -timeout 10m -run '^(TestClients|TestClientHooks|TestPluginIsValid)$$' ./cmd/emberd
 
-# The page in Chromium, on stores of its own. CHROMIUM is the browser; SHOTS is a folder for screenshots.
+# The page in Chromium, on stores of its own. CHROMIUM is the browser; SHOTS is a folder for screenshots. PAGE=all looks at
+# each view four times, FIRST=0,10000,100000 opens the page of stores of these sizes, and VAULT and MEMORIES try a copy of
+# notes and memories of yours: make page PAGE=all VAULT=~/Notes MEMORIES=memories.jsonl
 CHROMIUM ?= $(shell command -v chromium chromium-browser google-chrome | head -n 1)
 page: build
 	@command -v npm >/dev/null || { echo "make: npm is missing: install it to try the page" >&2; exit 1; }

@@ -20,11 +20,12 @@ function caller(socketPath) {
   });
 }
 
-// daemon starts a daemon on a new store, with a vault in it. stop ends it and deletes the store; restart starts it again.
-export async function daemon(emberd, name) {
+// daemon starts a daemon on a new store, with a vault in it, empty or a copy of a folder. stop ends it and deletes the store;
+// restart starts it again.
+export async function daemon(emberd, name, notes) {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), "page-" + name + "-"));
   const vault = path.join(home, "vault");
-  fs.mkdirSync(vault);
+  if (notes) fs.cpSync(notes, vault, { recursive: true }); else fs.mkdirSync(vault);
   const env = { ...process.env, EMBERD_HOME: home };
   const call = caller(path.join(home, "emberd.sock"));
   let p;

@@ -3,7 +3,11 @@
 // through the daemon's socket, and its undo; hostile texts; live changes; accessibility by axe-core.
 //
 //   node test.mjs EMBERD CHROMIUM [FOLDER FOR SCREENSHOTS]
+//
+// PAGE=all looks at every view in both widths and both schemes, and not only at two of the four. VAULT is a folder with notes
+// and MEMORIES a file for emberd import jsonl, of a store of yours that is copied and tried in the same way.
 import { chromium } from "playwright-core";
+import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
 import fs from "node:fs";
 import path from "node:path";
@@ -62,7 +66,8 @@ async function audit(page, what) {
 // 1. Every view of a store, in both widths and schemes.
 async function looks(d, name, more = []) {
   const w = await open(d);
-  for (const colorScheme of ["light", "dark"]) for (const width of [1280, 360]) {
+  const some = [["light", 1280], ["dark", 360]], rest = [["light", 360], ["dark", 1280]];
+  for (const [colorScheme, width] of process.env.PAGE === "all" ? [...some, ...rest] : some) {
     await w.page.setViewportSize({ width, height: width > 500 ? 900 : 740 });
     await w.page.emulateMedia({ colorScheme });
     for (const view of [...views, ...more]) {
@@ -295,6 +300,17 @@ async function hostile(d) {
   return looked;
 }
 
+// A store of somebody's own.
+async function own() {
+  const d = await daemon(emberd, "own", process.env.VAULT);
+  stores.push(d);
+  if (process.env.MEMORIES) execFileSync(emberd, ["import", "jsonl", process.env.MEMORIES], { env: d.env, stdio: ["ignore", "ignore", "pipe"] });
+  await until("the notes are indexed", async () => !(await d.call("GET", "/v1/knowledge")).partial);
+  const id = (await d.call("GET", "/v1/memories")).memories[0].id;
+  await looks(d, "own", ["memory/" + id, "graph?of=" + id, "search?q=the+note"]);
+  console.log("in a store of yours with", (await d.call("GET", "/v1/status")).memories, "memories: decisions", await decisions(d), "actions", await actions(d));
+}
+
 // 5. How fast, told and not judged.
 async function speed(d) {
   const w = await open(d);
@@ -328,6 +344,7 @@ try {
   console.log("decisions by mouse and key, undone:", await decisions(await store("decisions")));
   console.log("actions by mouse and key, undone:", await actions(await store("actions")));
   console.log("views looked at with hostile texts:", await hostile(await store("hostile")));
+  if (process.env.VAULT || process.env.MEMORIES) await own();
   console.log("search of 2,000 memories, p95:", Math.round(await speed(many)), "ms");
   for (const n of (process.env.FIRST ?? "0,10000").split(",")) await measure(emberd, browser, Number(n));
 } catch (e) {
