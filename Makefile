@@ -397,8 +397,8 @@ plugin: obsidian-plugin/node_modules
 	@echo "to install it, run: emberd vault plugin install --from dist/obsidian-plugin"
 
 # Types, the rules of Obsidian's directory, and the plugin over a daemon of this code, with mocks for Obsidian.
-plugin-test: obsidian-plugin/node_modules
-	cd obsidian-plugin && npm run --silent check && npm run --silent lint && npm test
+plugin-test: build obsidian-plugin/node_modules
+	cd obsidian-plugin && npm run --silent check && npm run --silent lint && EMBERD_TEST_BINARY=$(CURDIR)/bin/emberd npm test
 
 obsidian-plugin/node_modules: obsidian-plugin/package.json obsidian-plugin/package-lock.json
 	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js 20.19 or later to build the Obsidian plugin" >&2; exit 1; }
