@@ -61,14 +61,17 @@ func (v screen) Name() string { return v.name }
 // show answers with a view, or with the error that the daemon gave.
 func (p *Page) show(v screen) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		waiting := make(chan int, 1)
-		go func() { waiting <- p.waiting(r) }()
 		data, err := v.make(r.Context(), p, r)
 		if err != nil {
-			p.render(w, r, statusOf(err), "problem", err.Error(), <-waiting)
+			p.render(w, r, statusOf(err), "problem", err.Error(), p.waiting(r))
 			return
 		}
-		p.render(w, r, http.StatusOK, v.name, data, <-waiting)
+		total, counted := data.(interface{ waiting() int }) // counting looks at every memory
+		if counted {
+			p.render(w, r, http.StatusOK, v.name, data, total.waiting())
+			return
+		}
+		p.render(w, r, http.StatusOK, v.name, data, p.waiting(r))
 	}
 }
 

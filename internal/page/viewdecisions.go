@@ -18,6 +18,8 @@ type decisions struct {
 	Total int
 }
 
+func (d decisions) waiting() int { return d.Total }
+
 // card is one decision with its memories side by side.
 type card struct {
 	Item     memory.ReviewItem

@@ -64,6 +64,8 @@ const (
 	maxChanges  = 50
 )
 
+func (t *today) waiting() int { return t.Total }
+
 // viewToday asks for its parts at the same time, since it is the view that a person waits for first.
 func viewToday(ctx context.Context, p *Page, _ *http.Request) (any, error) {
 	var t today

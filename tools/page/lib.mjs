@@ -9,7 +9,7 @@ import path from "node:path";
 function caller(socketPath) {
   return (method, route, body) => new Promise((ok, bad) => {
     const text = body === undefined ? undefined : JSON.stringify(body);
-    const r = http.request({ socketPath, method, path: route, headers: { Host: "emberd", "Emberd-Client": "cli/test protocol/1",
+    const r = http.request({ socketPath, agent: false, method, path: route, headers: { Host: "emberd", "Emberd-Client": "cli/test protocol/1",
       ...(text === undefined ? {} : { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(text) }) } }, (res) => {
       let out = "";
       res.on("data", (d) => { out += d; });
@@ -78,7 +78,8 @@ const word = () => [1, 2, 3].map(() => syllables[random(syllables.length)]).join
 // some returns n memories of the last 60 days.
 function some(n) {
   const items = [];
-  for (let i = 0; i < n; i++) items.push({ content: `${names[random(8)]} measured run ${i} of the ${word()} ${word()} with ${names[random(8)]} and ${word()}: ${random(90)} ms`,
+  for (let i = 0; i < n; i++) items.push({ content: i % 50 === 0 ? `${names[random(8)]} measured the ${word()} with ${names[random(8)]}: ${random(90)} ms`
+    : `run ${i} of the ${word()} ${word()} with the ${word()} took ${random(90)} ms and left the ${word()} ${word()}`,
     tags: [["infra", "people", "release"][random(3)]], project: ["garden", "billing"][random(2)],
     created_at: new Date(Date.now() - random(60) * 864e5 - 1e6).toISOString() });
   return items;

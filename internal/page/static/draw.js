@@ -83,7 +83,7 @@
       scales: { x: { time: false, range: [-0.6, bands.length - 0.4] }, y: { range: (_u, _min, max) => [0, Math.max(1, max * 1.1)] } },
       axes: [axis({ splits: bands.map((_b, i) => i), values: () => bands.map((b) => b.name), grid: { show: false },
         size: slanted ? 22 + longest * 0.72 : 34, rotate: slanted ? 40 : 0, gap: 4 }),
-        axis({ size: 52, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6] })],
+        axis({ size: 64, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6] })],
       series: [{}, { label: "memories", fill: css("--accent"), stroke: css("--accent"), width: 0, points: { show: false },
         paths: uPlot.paths.bars({ size: [0.7, 60] }) }],
     }, [bands.map((_b, i) => i), bands.map((b) => b.count)]);
@@ -141,11 +141,16 @@
         marks[i].setAttribute("transform", "translate(" + n.x.toFixed(1) + "," + n.y.toFixed(1) + ")");
       });
     };
+    const pen = document.createElement("canvas").getContext("2d"), family = getComputedStyle(document.body).fontFamily;
+    const wides = marks.map((a) => {
+      pen.font = (a.classList.contains("centre") ? "650" : "400") + " 12px " + family;
+      return Math.ceil(pen.measureText(a.lastChild.textContent).width);
+    });
     // name shows the labels for which there is room, those of the best linked nodes first.
     const name = () => {
       const taken = nodes.map((n) => [n.x - 8, n.y - 8, n.x + 8, n.y + 8]);
       for (const i of order) {
-        const n = nodes[i], wide = 6.6 * Math.min(n.label.length, most);
+        const n = nodes[i], wide = wides[i];
         const box = (from) => [from, n.y - 7, from + wide + 2, n.y + 7];
         const fits = (t) => t[0] > 0 && t[2] < w && taken.every((o) => t[2] < o[0] || t[0] > o[2] || t[3] < o[1] || t[1] > o[3]);
         const right = box(n.x + 10), left = box(n.x - 12 - wide), at = [right, left].find(fits);
