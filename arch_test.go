@@ -287,6 +287,7 @@ var unbounded = map[string]string{
 	"internal/cli/memories/editor.go":     "what the user wrote in an editor a moment ago",
 	"internal/cli/root/tree.go":           "a file in the program itself",
 	"internal/cli/setup/demo.go":          "a note that the demo has just written",
+	"internal/page/owner.go":              "/proc, of the kernel",
 	"internal/page/static.go":             "a file in the program itself",
 	"internal/eval/set.go":                "a judged set of the person who measures",
 	"internal/llama/files.go":             "asks first, and reads at most 64 KiB",

@@ -582,7 +582,7 @@ func graph() map[string]edges {
 			others: []string{"github.com/yuin/goldmark"},
 		},
 		"internal/notejournal": {
-			ours: []string{"internal/durable", "internal/stamp", "memory"},
+			ours: []string{"internal/contain", "internal/durable", "internal/stamp", "memory"},
 		},
 		"internal/notify": {
 			ours: []string{"internal/text", "memory"},
@@ -704,7 +704,7 @@ func graph() map[string]edges {
 		"ltm": {
 			ours: []string{
 				"internal/contain", "internal/durable", "internal/relevance", "internal/text",
-				"internal/text/analysis", "internal/text/chunk", "internal/text/spelling",
+				"internal/text/analysis", "internal/text/chunk", "internal/text/spelling", "ltm/boltfile",
 			},
 			tests: []string{"internal/words"},
 			others: []string{
@@ -712,6 +712,7 @@ func graph() map[string]edges {
 				"golang.org/x/text/cases", "golang.org/x/text/unicode/norm",
 			},
 		},
+		"ltm/boltfile": {others: []string{"go.etcd.io/bbolt"}},
 		"memory": {
 			ours:   []string{"internal/text"},
 			others: []string{"github.com/google/uuid"},

@@ -47,7 +47,7 @@ func (sh *shape) decode(r *http.Request, body []byte) (any, error) {
 }
 
 func (sh *shape) knows(query url.Values) error {
-	known := sh.names(inQuery)
+	known := sh.queried
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if _, ok := known[name]; !ok {
 			return wire.Unknown("parameter", memory.Clip(name), name, known)
@@ -159,7 +159,7 @@ func (f *field) setText(v reflect.Value, text string) error {
 // decodeBody stores the body in req. No body at all is as good as an empty object for an
 // operation that requires no field.
 func (sh *shape) decodeBody(r *http.Request, body []byte, req any) error {
-	known := sh.names(inBody)
+	known := sh.body
 	if len(known) == 0 && len(body) > 0 {
 		return memory.Errorf(memory.Invalid, "%s takes no body; send it without one", sh.spec.Name)
 	}

@@ -135,7 +135,7 @@ func formatText(v reflect.Value) string {
 // encodeBody writes the members that travel in the body; nil when the operation
 // has none.
 func (sh *shape) encodeBody(v reflect.Value) ([]byte, error) {
-	known := sh.names(inBody)
+	known := sh.body
 	if len(known) == 0 {
 		return nil, nil
 	}

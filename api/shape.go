@@ -26,8 +26,10 @@ type field struct {
 
 // shape is how the request of an operation travels. Shapes are read-only.
 type shape struct {
-	spec   *op.Spec
-	fields []field
+	spec    *op.Spec
+	fields  []field
+	queried map[string]wire.Field // fields in the query, by name
+	body    map[string]wire.Field // fields in the body, by name
 }
 
 func shapeOf(s *op.Spec) *shape {
@@ -40,6 +42,7 @@ func shapeOf(s *op.Spec) *shape {
 			sh.fields = append(sh.fields, fl)
 		}
 	}
+	sh.queried, sh.body = sh.names(inQuery), sh.names(inBody)
 	return sh
 }
 

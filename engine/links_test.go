@@ -246,6 +246,44 @@ func TestLinksFollowARename(t *testing.T) {
 	d.wantItems(a, "related")
 }
 
+// A property cannot have "<%" as it is, so a note with that in its name has no link, and an edit takes no relation away.
+func TestANameThatAPropertyCannotHaveIsNoLink(t *testing.T) {
+	t.Parallel()
+	d := linkDesk(t, nil)
+	a, b := d.promoted("the tide is high"), d.promoted("the moon is full")
+	ok(t, os.Rename(d.at(b.PromotedTo), d.at("Memories/<% x %>.md")))
+	d.batch([]string{"Memories/<% x %>.md"}, []string{b.PromotedTo})
+	do(t, d.Engine, op.Relate, relating(a, b, memory.Supports))
+	d.linked()
+	d.wantItems(a, "supports")
+	d.change(a, "the tide is high", "the tide is high today")
+	d.linked()
+	d.wantRelations(a, "supports the moon is full")
+}
+
+// A memory that names an entity in two ways is one memory that names it, and lists it once.
+func TestAnEntityInTwoCasesIsOne(t *testing.T) {
+	t.Parallel()
+	d := linkDesk(t, nil)
+	a := d.promoted("the tide is high", "Moon", "MOON", "Sea")
+	d.linked()
+	d.wantItems(a, "entities", "Moon", "Sea")
+}
+
+// A comment within a list that a person wrote stays.
+func TestACommentInAListStays(t *testing.T) {
+	t.Parallel()
+	d := linkDesk(t, nil)
+	a, b := d.promoted("the tide is high"), d.promoted("the moon is full")
+	d.change(a, "---\nthe tide", "supports:\n  - \"[[Elsewhere]]\" # to be checked\n---\nthe tide")
+	d.linked()
+	do(t, d.Engine, op.Relate, relating(a, b, memory.Supports))
+	d.linked()
+	if note := d.note(t, a.PromotedTo); !strings.Contains(note, "# to be checked") {
+		t.Errorf("the comment is gone from\n%s", note)
+	}
+}
+
 // The notes of earlier versions have entities in small letters, all as links, and guesses in the property related.
 // They stay until their memory changes, or the user asks.
 func TestOldNotesAreLeftAlone(t *testing.T) {
@@ -341,6 +379,28 @@ func TestAutomaticLinksAreNotWhatUndoTakes(t *testing.T) {
 	}
 	d.linked()
 	d.wantItems(b, "related")
+}
+
+// A daemon that is killed in the middle of a pass leaves notes with links and notes without, and the entry of all. An
+// undo takes the links out of the former and leaves the latter.
+func TestAPassThatWasCutOffIsUndone(t *testing.T) {
+	t.Parallel()
+	d := linkDesk(t, nil)
+	a, b := d.promoted("the tide is high"), d.promoted("the moon is full")
+	do(t, d.Engine, op.Relate, relating(a, b, memory.Related))
+	before := d.texts(a, b)
+	d.linked()
+	all, err := d.NoteWrite.Journal.Entries()
+	ok(t, err)
+	d.write(t, b.PromotedTo, before[1])
+	d = d.killed()
+	res := do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: all[0].Tx})
+	if got := d.texts(a, b); !slices.Equal(got, before) {
+		t.Errorf("the notes are %q, want %q", got, before)
+	}
+	if len(res.Items) != 2 || res.Items[0].Action == res.Items[1].Action {
+		t.Errorf("undone %+v", res.Items)
+	}
 }
 
 // What is known of links outlives the daemon: a link that was removed while it did not run is read back.

@@ -148,7 +148,7 @@ func TestDamagedIndexIsMovedAside(t *testing.T) {
 		{"unclean, segments zeroed", unsealed(segments(zeroed)), "checksum"},
 		{"unclean, bit in segments", unsealed(segments(flip(0.6))), "checksum"},
 		{"unclean, snapshots deleted", unsealed(erased(rootFile)), "missing"},
-		{"unclean, snapshots zeroed", unsealed(file(rootFile, zeroed)), "invalid"},
+		{"unclean, snapshots zeroed", unsealed(file(rootFile, zeroed)), "neither meta page is valid"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 
 	"emberd/internal/durable"
 	"emberd/internal/text"
+	"emberd/ltm/boltfile"
 )
 
 // What lies in the folder of an index beside Bleve's root.bolt and *.zap.
@@ -105,8 +106,8 @@ func seal(dir string) error {
 }
 
 // unseal checks the files against the seal and removes the seal. After an unclean stop there is
-// none; then the checksums in the segments, bbolt's own checks and the counting of parts protect
-// the index.
+// none; then the checksums in the segments, the structure of the snapshot file and the counting of
+// parts protect the index.
 func unseal(dir string) error {
 	name := filepath.Join(dir, sealFile)
 	want, err := readSmall(name)
@@ -129,9 +130,14 @@ func unseal(dir string) error {
 	return durable.OS{}.SyncDir(dir)
 }
 
-// checkUnsealed finds segment files without the snapshot file they belong to.
+// checkUnsealed finds segment files without the snapshot file they belong to, and a damaged snapshot file.
 func checkUnsealed(dir string) error {
-	if _, err := os.Lstat(filepath.Join(dir, rootFile)); !errors.Is(err, fs.ErrNotExist) {
+	f, err := os.OpenFile(filepath.Join(dir, rootFile), os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	if err == nil {
+		defer f.Close()
+		return checkSnapshots(f)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	segments, err := filepath.Glob(filepath.Join(dir, "*.zap"))
@@ -139,6 +145,18 @@ func checkUnsealed(dir string) error {
 		return errors.New("snapshot file is missing")
 	}
 	return err
+}
+
+// checkSnapshots checks the structure of the snapshot file, which bbolt trusts. An empty file was just made.
+func checkSnapshots(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return err
+	}
+	if err := boltfile.Check(f, info.Size()); err != nil {
+		return fmt.Errorf("snapshot file is damaged: %w", err)
+	}
+	return nil
 }
 
 // Bleve opens no longer file. bbolt makes its file 16 MiB longer at a time, and no other hole is made.

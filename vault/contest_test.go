@@ -116,6 +116,7 @@ var strategies = []struct {
 	{"fallback", false, noExchange("exchange"), writeOurs},
 	{"exchange, backups on another disk", false, noExchange("export"), writeOurs},
 	{"exchange, two writes at once", false, noExchange(), reviseTwice},
+	{"exchange, as one of many", false, noExchange(), reviseMany},
 	{"control: read, write over", true, nil, func(t *testing.T, c *contest, n int) (vault.Outcome, error) { return c.writePlainly(n, false) }},
 	{"control: read, look again, rename", true, nil, func(t *testing.T, c *contest, n int) (vault.Outcome, error) { return c.writePlainly(n, true) }},
 }
@@ -144,6 +145,23 @@ func reviseTwice(t *testing.T, c *contest, n int) (outcome vault.Outcome, err er
 		_, err = c.writer.Check(t.Context())
 	}
 	return outcome, err
+}
+
+func reviseMany(t *testing.T, c *contest, n int) (vault.Outcome, error) {
+	note, res, err := vault.Reviser{c.writer}.Current(t.Context(), "a.md")
+	if err != nil || res.Outcome != vault.Written {
+		return res.Outcome, err
+	}
+	text, err := noteedit.Splice(note, stamp(fmt.Sprint(n)))
+	if err != nil {
+		return vault.Refused, nil
+	}
+	out, err := vault.Reviser{c.writer}.ReviseAll(t.Context(), []vault.Revision{{"a.md", note, text}})
+	if err == nil {
+		c.clock.Add(time.Second)
+		_, err = c.writer.Check(t.Context())
+	}
+	return out[0].Outcome, err
 }
 
 func (c *contest) writePlainly(n int, again bool) (vault.Outcome, error) {
@@ -211,7 +229,7 @@ func (c *contest) round(t *testing.T, n int, write func(*testing.T, *contest, in
 // nothing. With EMBERD_PROOF there are 20,000 saves to a strategy; without, the control,
 // which loses a quarter of its saves, still shows that 108 are enough to notice a loss.
 func TestCase51ContestedSaves(t *testing.T) {
-	rounds, played := 12, strategies[:5] // the second control is too good to lose surely
+	rounds, played := 12, strategies[:6] // the second control is too good to lose surely
 	if os.Getenv("EMBERD_PROOF") != "" {
 		rounds, played = 20_000/len(saving)+1, strategies
 	}

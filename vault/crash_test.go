@@ -27,6 +27,7 @@ type story struct {
 	note  []string
 	fresh bool // the note was saved by a program that did not sync it
 	late  bool // a program that had the note open saves it after the write
+	other bool // d.md is written together with the note
 }
 
 const (
@@ -56,6 +57,14 @@ func stories() []story {
 		}
 		return res, err
 	}
+	reviseAll := func(t *testing.T, w *vault.Writer) (vault.Result, error) {
+		var all []vault.Revision
+		for _, name := range []string{"a.md", "d.md"} {
+			all = append(all, vault.Revision{name, []byte(before), []byte(stamped("1", before))})
+		}
+		out, err := vault.Reviser{w}.ReviseAll(t.Context(), all)
+		return out[0], err
+	}
 	both := []string{before, stamped("1", before)}
 	three := []string{before, stamped("2", before), stamped("1", before)}
 	return []story{
@@ -70,6 +79,11 @@ func stories() []story {
 		{name: "revise twice", write: revise, note: three},
 		{name: "revise twice aside", aside: true, write: revise, note: three},
 		{name: "revise twice and late save", write: revise, note: three, late: true},
+		{name: "revise two", write: reviseAll, note: both, other: true},
+		{name: "revise two, one fresh", write: reviseAll, note: both, fresh: true, other: true},
+		{name: "revise two aside", aside: true, write: reviseAll, note: both, other: true},
+		{name: "revise two and save", write: reviseAll, save: newer, note: both, other: true},
+		{name: "revise two and late save", write: reviseAll, note: both, late: true, other: true},
 		{name: "create", write: create, note: []string{before}},
 		{name: "remove", write: remove, note: []string{before, ""}},
 		{name: "remove and save", write: remove, save: newer, note: []string{before, ""}},
@@ -98,6 +112,9 @@ func (s *story) begin(t *testing.T, v *vault.Vault) *scene {
 		c.open = f
 	} else {
 		must(t, saveOn(c.disk, "a.md", before, !s.fresh))
+	}
+	if s.other {
+		must(t, saveOn(c.disk, "d.md", before, true))
 	}
 	must(t, durable.MkdirAll(c.disk, "/state/writing"))
 	must(t, durable.MkdirAll(c.disk, "/state/backups/notes"))
@@ -155,6 +172,9 @@ func (c *scene) check(t *testing.T, res vault.Result) {
 		return // the power went before emberd did anything to it
 	}
 	note, kept := c.text("a.md"), c.backups(t)
+	if other := c.text("d.md"); c.other && (!slices.Contains(c.note, other) || other != before && !slices.Contains(kept, before)) {
+		fail("the other note is %q, and the backups are %q", other, kept)
+	}
 	if c.late { // it may take the next look to find it, and what is not synced may be cut
 		if note = c.finish(t, w); c.saved && note != before+newer {
 			fail("the late text is not in the note but %q, backups %q", note, c.backups(t))

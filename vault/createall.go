@@ -29,9 +29,9 @@ func (w *Writer) CreateAll(ctx context.Context, all []New) ([]Result, error) {
 	defer w.mu.Unlock()
 	out := make([]Result, len(all))
 	open, made, err := w.beginAll(ctx, all, out)
-	w.each(open, func(m *noteCreation) error { return w.save(m.record) })
-	w.each(open, func(m *noteCreation) error { return w.prepare(m.record, m.data) })
-	w.each(open, func(m *noteCreation) error { return put(w.notes, m.record.Temp, m.record.Path) })
+	each(open, func(m *noteCreation) error { return w.save(m.record) })
+	each(open, func(m *noteCreation) error { return w.prepare(m.record, m.data) })
+	each(open, func(m *noteCreation) error { return put(w.notes, m.record.Temp, m.record.Path) })
 	w.nameAll(open)
 	for _, m := range open {
 		err = errors.Join(err, w.endOne(m, &out[m.at]))
@@ -81,20 +81,12 @@ func (w *Writer) beginAll(ctx context.Context, all []New,
 
 // each runs a step for all notes that have not failed, several at a time. It returns after the
 // last step has ended.
-func (w *Writer) each(open []*noteCreation, step func(*noteCreation) error) {
-	var wait contain.Group
-	turn := make(chan struct{}, atOnce)
-	for _, m := range open {
-		if m.err != nil {
-			continue
-		}
-		turn <- struct{}{}
-		wait.Go(func() {
-			defer func() { <-turn }()
+func each(open []*noteCreation, step func(*noteCreation) error) {
+	contain.Each(len(open), atOnce, func(i int) {
+		if m := open[i]; m.err == nil {
 			m.err = step(m)
-		})
-	}
-	wait.Wait()
+		}
+	})
 }
 
 // nameAll syncs the folders of the new notes.

@@ -52,19 +52,33 @@ func lucks(disk *crashdisk.Disk) (left []*crashdisk.Disk) {
 	return left
 }
 
+// ways are the two ways to write a.md.
+var ways = map[string]func(t *testing.T, w *vault.Writer) (vault.Result, error){
+	"alone": func(t *testing.T, w *vault.Writer) (vault.Result, error) {
+		return w.Update(t.Context(), "a.md", stamp("1"))
+	},
+	"as one of many": func(t *testing.T, w *vault.Writer) (vault.Result, error) {
+		out, err := vault.Reviser{w}.ReviseAll(t.Context(), revisions("a.md"))
+		return out[0], err
+	},
+}
+
 // A backup holds what the note held even if that was saved once more, the same and
 // without a sync, before it was displaced.
 func TestABackupIsOnTheDisk(t *testing.T) {
-	c := carelessly(t)
-	w := c.writing(t, before, nil)
-	res, err := w.Update(t.Context(), "a.md", stamp("1"))
-	wantOutcome(t, res, err, vault.Written, "")
-	for _, disk := range lucks(c.disk) {
-		after := *c.scene
-		after.disk = disk
-		if got := after.text(res.Backup); got != before {
-			t.Fatalf("the backup %s holds %q after a power cut", res.Backup, got)
-		}
+	for name, write := range ways {
+		t.Run(name, func(t *testing.T) {
+			c := carelessly(t)
+			res, err := write(t, c.writing(t, before, nil))
+			wantOutcome(t, res, err, vault.Written, "")
+			for _, disk := range lucks(c.disk) {
+				after := *c.scene
+				after.disk = disk
+				if got := after.text(res.Backup); got != before {
+					t.Fatalf("the backup %s holds %q after a power cut", res.Backup, got)
+				}
+			}
+		})
 	}
 }
 
@@ -119,29 +133,36 @@ func TestWhatIsDiscardedStaysGone(t *testing.T) {
 // A note that was saved without a sync is whole once it was displaced: else what a
 // power cut leaves of it would be taken for a newer text.
 func TestAFreshNoteIsSyncedBeforeItIsDisplaced(t *testing.T) {
-	s := &story{name: "fresh", fresh: true}
-	v := openVault(t, t.TempDir(), nil)
+	for name, write := range ways {
+		t.Run(name, func(t *testing.T) {
+			s := &story{name: "fresh", fresh: true}
+			v := openVault(t, t.TempDir(), nil)
+			for after := 0; s.freshIsWhole(t, v, write, after); after++ {
+			}
+		})
+	}
+}
+
+// freshIsWhole cuts the power after some operations of a write, and reports whether it was not over.
+func (s *story) freshIsWhole(t *testing.T, v *vault.Vault, write func(t *testing.T, w *vault.Writer) (vault.Result, error), after int) bool {
+	t.Helper()
 	whole := []string{before, stamped("1", before)}
-	for after := 0; ; after++ {
-		c := s.begin(t, v)
-		w, err := c.writer(t)
-		must(t, err)
-		c.disk.StopAfter(c.disk.Ops() + after)
-		_, err = w.Update(t.Context(), "a.md", stamp("1"))
-		for _, disk := range lucks(c.disk) {
-			next := *c
-			next.disk = disk
-			if !slices.Contains(whole, next.text("a.md")) {
-				continue // it was torn before anything was done to it
-			}
-			w, err := next.writer(t)
-			must(t, err)
-			if got := next.finish(t, w); !slices.Contains(whole, got) {
-				t.Fatalf("power cut after %d operations: the note was whole and is %q", after, got)
-			}
+	c := s.begin(t, v)
+	w, err := c.writer(t)
+	must(t, err)
+	c.disk.StopAfter(c.disk.Ops() + after)
+	_, err = write(t, w)
+	for _, disk := range lucks(c.disk) {
+		next := *c
+		next.disk = disk
+		if !slices.Contains(whole, next.text("a.md")) {
+			continue // it was torn before anything was done to it
 		}
-		if err == nil {
-			return
+		w, err := next.writer(t)
+		must(t, err)
+		if got := next.finish(t, w); !slices.Contains(whole, got) {
+			t.Fatalf("power cut after %d operations: the note was whole and is %q", after, got)
 		}
 	}
+	return err != nil
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -62,6 +63,9 @@ const (
 //	+-----------+                   | backup: old      |  later            | backup: old      |
 //	                                +------------------+                   +------------------+
 //
+// The records of notes that are written together are one file, ID-all.json, a list of such records, which is removed
+// with the last of them. The file of a record that is saved again counts instead of what the list has of it.
+//
 // The name of a backup is the time of the write in UTC, the ID of its record and the name of the
 // note, so that prune can tell its age and a user can tell what it is.
 
@@ -94,6 +98,7 @@ type record struct {
 	Placed digest    `json:"placed,omitempty"`
 	Begun  time.Time `json:"begun"`
 
+	batch     *recordBatch  // nil for a record that was begun alone
 	crashed   bool          // the process that made it is gone
 	unsettled bool          // an error broke the write off
 	next      time.Time     // to look at it
@@ -105,6 +110,15 @@ const (
 	tempPrefix  = ".~emberd-"
 	asideSuffix = "-aside"
 )
+
+// recordBatch is a file with the records of several writes.
+type recordBatch struct {
+	file string
+	left int // records that are not over
+}
+
+// batchSuffix is how the name of such a file ends.
+const batchSuffix = "-all.json"
 
 func (r *record) aside() string { return r.Temp + asideSuffix }
 func (r *record) dir() string   { return path.Dir(r.Path) }
@@ -137,20 +151,57 @@ func shortened(base string) string {
 }
 
 func (j *journal) save(r *record) error {
+	if err := j.saveUnlisted(r); err != nil {
+		return err
+	}
+	return j.state.SyncDir(j.records)
+}
+
+// saveUnlisted is save without the sync of the folder of records. It may be called from several goroutines.
+func (j *journal) saveUnlisted(r *record) error {
 	data, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("record the write of %q: %w", r.Path, err)
 	}
-	return durable.ReplaceFile(j.state, j.recordName(r), data)
+	return durable.ReplaceUnlisted(j.state, j.recordName(r), data)
 }
 
 func (j *journal) recordName(r *record) string { return filepath.Join(j.records, r.ID+".json") }
 func (j *journal) backupName(r *record) string { return filepath.Join(j.backups, r.Backup) }
 
+// saveAll saves the records of writes that begin together as one file.
+func (j *journal) saveAll(all []*record) error {
+	b := &recordBatch{file: filepath.Join(j.records, all[0].ID+batchSuffix), left: len(all)}
+	for _, r := range all {
+		r.batch = b
+	}
+	data, err := json.Marshal(all)
+	if err != nil {
+		return fmt.Errorf("record the write of %q and others: %w", all[0].Path, err)
+	}
+	return durable.ReplaceFile(j.state, b.file, data)
+}
+
 // forget removes a record. A crash may restore it; the write is over then, too.
 func (j *journal) forget(r *record) error {
-	if err := j.state.Remove(j.recordName(r)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	err := j.remove(j.recordName(r))
+	if b := r.batch; b != nil && err == nil {
+		if b.left == 1 {
+			err = j.remove(b.file)
+		}
+		if err == nil {
+			b.left, r.batch = b.left-1, nil
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("end the write of %q: %w", r.Path, err)
+	}
+	return nil
+}
+
+func (j *journal) remove(name string) error {
+	if err := j.state.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
 }
@@ -162,22 +213,54 @@ func (j *journal) load(keep func(*record) bool) ([]*record, error) {
 		return nil, err
 	}
 	var all []*record
+	at := make(map[string]int)
 	for _, e := range entries {
 		if path.Ext(e.Name()) != ".json" {
 			continue
 		}
-		name := filepath.Join(j.records, e.Name())
-		data, err := durable.ReadAll(j.state, name)
+		some, err := j.readRecords(e.Name())
 		if err != nil {
 			return nil, err
 		}
-		r := &record{crashed: true}
-		if err := json.Unmarshal(data, r); err != nil || r.ID+".json" != e.Name() {
-			return nil, fmt.Errorf("the record %s of a write to a note cannot be read; move it away and look for %s "+
-				"files in the vault: %w", name, tempPrefix, err)
+		for _, r := range some {
+			i, twice := at[r.ID]
+			switch {
+			case !twice:
+				at[r.ID] = len(all)
+				all = append(all, r)
+			case r.batch == nil: // saved again
+				r.batch, all[i] = all[i].batch, r
+			default:
+				all[i].batch = r.batch
+			}
 		}
-		if keep(r) {
-			all = append(all, r)
+	}
+	return slices.DeleteFunc(all, func(r *record) bool { return !keep(r) }), nil
+}
+
+// readRecords reads a file of one record, or of those that were begun together.
+func (j *journal) readRecords(base string) ([]*record, error) {
+	name := filepath.Join(j.records, base)
+	data, err := durable.ReadAll(j.state, name)
+	if err != nil {
+		return nil, err
+	}
+	var all []*record
+	id, batch := strings.CutSuffix(base, batchSuffix)
+	if batch {
+		err = json.Unmarshal(data, &all)
+	} else {
+		all, id = []*record{{}}, strings.TrimSuffix(base, ".json")
+		err = json.Unmarshal(data, all[0])
+	}
+	if err != nil || len(all) == 0 || slices.Contains(all, nil) || all[0].ID != id {
+		return nil, fmt.Errorf("the record %s of a write to a note cannot be read; move it away and look for %s "+
+			"files in the vault: %w", name, tempPrefix, err)
+	}
+	b := &recordBatch{file: name, left: len(all)}
+	for _, r := range all {
+		if r.crashed = true; batch {
+			r.batch = b
 		}
 	}
 	return all, nil

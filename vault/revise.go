@@ -38,17 +38,33 @@ func (v Reviser) Revise(ctx context.Context, name string, change func(note []byt
 	return w.later(Unsettled, w.pace.quiet), nil
 }
 
-// Current reads a note that [Writer.Revise] could change now. Without text the Result says why it could not;
+// Current reads a note that [Reviser.Revise] could change now. Without text the Result says why it could not;
 // with it, it has the digest.
 func (v Reviser) Current(ctx context.Context, name string) ([]byte, Result, error) {
+	notes, out, err := v.CurrentAll(ctx, []string{name})
+	return notes[0], out[0], err
+}
+
+// CurrentAll is Current for several notes, whose folders it lists once. After an error, which ends it, one without
+// outcome is the one that could not be read.
+func (v Reviser) CurrentAll(ctx context.Context, names []string) (notes [][]byte, out []Result, err error) {
 	w := v.Writer
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s, held, err := v.guard().ready(ctx, name)
-	if held != nil || err != nil {
-		return nil, result(held), err
+	g := v.guardOfMany()
+	notes, out = make([][]byte, len(names)), make([]Result, len(names))
+	for i, name := range names {
+		s, held, err := g.ready(ctx, name)
+		switch {
+		case err != nil:
+			return notes, out, err
+		case held != nil:
+			out[i] = *held
+		default:
+			notes[i], out[i] = s.data, Result{Outcome: Written, Digest: s.sum}
+		}
 	}
-	return s.data, Result{Outcome: Written, Digest: s.sum}, nil
+	return notes, out, nil
 }
 
 // Rename is [Writer.Move] for a note of these bytes; for others the outcome is [Conflict].
@@ -90,6 +106,13 @@ func (v Reviser) guard() *guard {
 	g := v.Writer.guard
 	g.recent, g.revises = v.unfinished, true
 	return &g
+}
+
+// guardOfMany is guard for several notes, whose folders it lists once.
+func (v Reviser) guardOfMany() *guard {
+	g := v.guard()
+	g.listed = make(map[string][]string)
+	return g
 }
 
 // unfinished returns why a note must wait whose last write an error interrupted, nil if it need not.

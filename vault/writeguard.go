@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -37,6 +38,8 @@ type guard struct {
 	// wrote is that of [WriterOptions]; opened is when the writer was.
 	wrote  func(name string, sum [sha256.Size]byte) bool
 	opened time.Time
+	// listed has the names in the folders that were listed, sorted, for a guard of many notes; nil otherwise.
+	listed map[string][]string
 	// revises is true for a [Reviser], for which what emberd wrote before opened is its own, too.
 	revises bool
 }
@@ -186,17 +189,42 @@ func (f File) lastChange() time.Time {
 
 // undisturbed checks for copies that a sync tool made of the note.
 func (g *guard) undisturbed(name string) (*Result, error) {
-	entries, err := namesIn(g.notes, path.Dir(name))
+	names, err := g.namesBeside(name)
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range entries {
+	for _, e := range names {
 		if g.copyOf(name, e) {
 			res := g.later(ConflictCopy, g.pace.quiet)
 			return &res, nil
 		}
 	}
 	return nil, nil
+}
+
+// namesBeside lists the folder of a note. With listed it lists each folder once, and returns the names that begin as
+// the note's does, which those of all copies do.
+func (g *guard) namesBeside(name string) ([]string, error) {
+	dir, stem := path.Dir(name), notename.TrimExtension(path.Base(name))
+	if g.listed == nil {
+		return namesIn(g.notes, dir)
+	}
+	if g.listed[dir] == nil {
+		names, err := namesIn(g.notes, dir)
+		if err != nil {
+			return nil, err
+		}
+		slices.Sort(names)
+		g.listed[dir] = names
+	}
+	from, _ := slices.BinarySearch(g.listed[dir], stem)
+	rest := g.listed[dir][from:]
+	for n := range rest {
+		if !strings.HasPrefix(rest[n], stem) {
+			return rest[:n], nil
+		}
+	}
+	return rest, nil
 }
 
 // copyOf recognizes the names that sync tools give to copies. One that can be an ordinary note's counts only if

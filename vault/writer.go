@@ -121,9 +121,18 @@ func newWriter(v *Vault, notes noteDisk, disk durable.FS, state string) *Writer 
 // noteMade records a note that emberd has just given its name. A change that a program makes before this
 // call shows in the digest.
 func noteMade(w *Writer, name string, of digest) {
-	maps.DeleteFunc(w.made, func(_ string, m *madeNote) bool {
-		return w.now().Sub(m.file.lastChange()) > w.pace.quiet
-	})
+	w.dropMade()
+	noteIsMade(w, name, of)
+}
+
+// dropMade drops the notes whose making no longer matters.
+func (w *Writer) dropMade() {
+	now := w.now()
+	maps.DeleteFunc(w.made, func(_ string, m *madeNote) bool { return now.Sub(m.file.lastChange()) > w.pace.quiet })
+}
+
+// noteIsMade is noteMade for one of many notes, before which the caller has called dropMade.
+func noteIsMade(w *Writer, name string, of digest) {
 	if info, err := w.notes.Lstat(name); err == nil {
 		w.made[name] = &madeNote{file: fileOf(name, info), digest: of}
 	}

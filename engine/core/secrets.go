@@ -102,21 +102,28 @@ func StoredTexts(fields map[string]json.RawMessage) (out []Passage) {
 		if derived[key] || stm.IsReviewKey(key) {
 			continue
 		}
-		var text string
-		var texts []string
-		var inner map[string]json.RawMessage
-		switch value := fields[key]; {
-		case json.Unmarshal(value, &text) == nil:
-			out = append(out, Passage{Field: key, Text: text})
-		case json.Unmarshal(value, &texts) == nil:
-			out = AppendEach(out, key, texts)
-		case json.Unmarshal(value, &inner) == nil:
-			out = AppendMeta(out, key, inner)
-		default:
-			out = appendStrings(out, key, "", value)
-		}
+		out = appendTexts(out, key, fields[key])
 	}
 	return out
+}
+
+// appendTexts appends the texts of a field, which has quotes if it has any.
+func appendTexts(out []Passage, key string, value json.RawMessage) []Passage {
+	value = bytes.TrimSpace(value)
+	var text string
+	var texts []string
+	var inner map[string]json.RawMessage
+	switch {
+	case !bytes.ContainsRune(value, '"'):
+		return out
+	case value[0] == '"' && json.Unmarshal(value, &text) == nil:
+		return append(out, Passage{Field: key, Text: text})
+	case value[0] == '[' && json.Unmarshal(value, &texts) == nil:
+		return AppendEach(out, key, texts)
+	case value[0] == '{' && json.Unmarshal(value, &inner) == nil:
+		return AppendMeta(out, key, inner)
+	}
+	return appendStrings(out, key, "", value)
 }
 
 // derived are the fields without a text of their own: digests, and paths of notes, whose names

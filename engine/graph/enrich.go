@@ -78,15 +78,28 @@ func (e *Graph) mostlySmall(word string) bool {
 	if with[0] < frequentLeast || with[0] < all/frequentShare {
 		return false
 	}
+	if known, ok := e.Names.small.Load(word); ok && known.(sampled).holds(with[0]) {
+		return known.(sampled).small
+	}
 	found := e.Stm.Search(stm.Query{Terms: []words.QueryTerm{{Term: terms[0].Text, Weight: 1}},
-		Uncounted: true, Limit: frequentSample})
+		Limit: frequentSample, Enough: frequentSample})
 	small, capital := 0, 0
 	for _, m := range found.Matches {
 		s, c := entity.Capitals(m.Row.Content(), word)
 		small, capital = small+s, capital+c
 	}
+	e.Names.small.Store(word, sampled{with[0], small > capital})
 	return small > capital
 }
+
+// sampled is whether a word was mostly written in small letters when so many memories had it.
+type sampled struct {
+	with  int
+	small bool
+}
+
+// holds reports whether that is still so once with memories have the word: until they are a quarter more, or fewer.
+func (s sampled) holds(with int) bool { return s.with <= with && with <= s.with+s.with/4 }
 
 // Spelled returns the entities of a memory as people write them. Those that were found are stored in small
 // letters.
@@ -106,6 +119,7 @@ const MaxNames = 50_000
 // save looks up hundreds of names, and few of them are new, so reads take no lock.
 type KnownNames struct {
 	byKey sync.Map // knownName by [entities.Key]
+	small sync.Map // sampled by key, of words that at least one in frequentShare memories has
 	Count atomic.Int64
 }
 

@@ -23,9 +23,10 @@ func NoteLink(name string) string {
 // NoteTarget returns the path of a note as links have it.
 func NoteTarget(name string) string { return strings.TrimSuffix(name, ".md") }
 
-// Linkable reports whether a text can be in a wikilink.
+// Linkable reports whether a text can be in a wikilink. A property does not have "<%" as it is: Templater would run it.
 func Linkable(text string) bool {
-	return text != "" && text == strings.TrimSpace(text) && !strings.ContainsAny(text, "[]|#^\\\n\r\t")
+	return text != "" && text == strings.TrimSpace(text) && !strings.ContainsAny(text, "[]|#^\\\n\r\t") &&
+		!strings.Contains(text, "<%")
 }
 
 // EntityLinks returns the entities, as wikilinks where possible.

@@ -73,7 +73,7 @@ func (e *Links) noteOf(r *stm.Row, since time.Time) *memoryNote {
 	if err != nil || !m.NoteGone.IsZero() {
 		return nil // reported elsewhere
 	}
-	n := &memoryNote{m: m, names: graph.Spelled(&m), relations: make(map[string]map[memory.ID][]memory.Relation),
+	n := &memoryNote{m: m, names: once(graph.Spelled(&m)), relations: make(map[string]map[memory.ID][]memory.Relation),
 		recent: !m.PromotedAt.Before(since) || !m.UpdatedAt.Before(since)}
 	n.m.Content = ""
 	carriers := e.Notes.Vault.Carriers.Of(m.ID)
@@ -99,6 +99,17 @@ func (g *graphOfNotes) add(n *memoryNote) {
 		}
 		g.forms[key][name]++
 	}
+}
+
+// once returns names without those that differ from an earlier one only in case.
+func once(names []string) (out []string) {
+	for _, name := range names {
+		same := func(other string) bool { return entityKey(other) == entityKey(name) }
+		if !slices.ContainsFunc(out, same) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 func entityKey(name string) string { return strings.ToLower(name) }

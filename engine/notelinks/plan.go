@@ -270,7 +270,7 @@ func (k *knownLinks) remembered() map[string][]string {
 
 // changes returns the edit of a note.
 func (out *notePlan) changes() frontmatter.Changes {
-	var c frontmatter.Changes
+	c := frontmatter.Changes{KeepComments: true}
 	for _, key := range promote.LinkKeys() {
 		items, is := out.set[key]
 		switch {

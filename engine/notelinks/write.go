@@ -41,15 +41,23 @@ func (p *pass) write(ctx context.Context, due []readNote) error {
 		due = due[:maxWrites]
 		p.k.Later(p.e.Opt.Now().Add(time.Second))
 	}
-	var revisions []notewrite.Revision
+	if len(due) == 0 {
+		return nil
+	}
+	var paths []string
+	for i := range due {
+		paths = append(paths, due[i].n.path)
+	}
+	now, got, err := p.e.NoteWrite.CurrentAll(ctx, paths)
+	if err != nil {
+		return err
+	}
+	var revisions []vault.Revision
 	var plans []*notePlan
 	var of []*memoryNote
 	for i := range due {
 		op.Report(ctx, len(due)+i, 2*len(due))
-		r, plan, err := p.revision(ctx, due[i].n)
-		if err != nil {
-			return err
-		}
+		r, plan := p.revision(ctx, due[i].n, now[i], &got[i])
 		if plan == nil {
 			continue
 		}
@@ -90,29 +98,26 @@ func (p *pass) show(n *memoryNote, plan *notePlan) {
 }
 
 // revision returns the change of a note as it is now. The plan is nil if it has to wait, or has nothing to change.
-func (p *pass) revision(ctx context.Context, n *memoryNote) (*notewrite.Revision, *notePlan, error) {
-	now, got, err := p.e.NoteWrite.Current(ctx, n.path)
-	if err != nil {
-		return nil, nil, err
-	}
+func (p *pass) revision(ctx context.Context, n *memoryNote, now []byte, got *vault.Result) (*vault.Revision,
+	*notePlan) {
 	if got.Outcome != vault.Written {
-		p.putOff(&got)
-		return nil, nil, nil
+		p.putOff(got)
+		return nil, nil
 	}
 	has := properties(n, now)
 	if has == nil {
-		return nil, nil, nil
+		return nil, nil
 	}
 	plan := p.plan(ctx, n, has)
 	if plan.isReadBack() {
 		p.k.Later(p.e.Opt.Now().Add(quiet))
-		return nil, nil, nil
+		return nil, nil
 	}
 	after, err := plan.changes().Apply(now)
 	if err != nil || len(plan.set) == 0 { // the note is written in a way that cannot be changed
-		return nil, nil, nil
+		return nil, nil
 	}
-	return &notewrite.Revision{Path: n.path, Before: now, After: after}, plan, nil
+	return &vault.Revision{Path: n.path, Before: now, After: after}, plan
 }
 
 // putOff schedules another try of a note that could not be written, if time can help.
@@ -127,7 +132,7 @@ func (p *pass) putOff(why *vault.Result) {
 }
 
 // begin records what is about to be written, so that after a crash it counts as emberd's.
-func (p *pass) begin(revisions []notewrite.Revision, plans []*notePlan, of []*memoryNote) error {
+func (p *pass) begin(revisions []vault.Revision, plans []*notePlan, of []*memoryNote) error {
 	for i, n := range of {
 		k := p.k.notes.Notes[n.m.ID]
 		if k == nil {

@@ -17,27 +17,31 @@ type rereads struct {
 	done map[string]bool // notes that held it during the batch, nil outside of a batch
 }
 
-// Enter waits for turn and takes it. Leave must follow.
-func (r *rereads) Enter(path string) {
+// Enter waits for turn and takes it, for some notes. Leave must follow.
+func (r *rereads) Enter(paths ...string) {
 	r.mu.Lock()
 	if r.busy == nil {
 		r.busy = make(map[string]int)
 	}
-	r.busy[path]++
+	for _, path := range paths {
+		r.busy[path]++
+	}
 	r.mu.Unlock()
 	r.turn.Lock()
 }
 
-// Leave releases turn, and records that a note of the current batch was read separately.
-func (r *rereads) Leave(path string) {
+// Leave releases turn, and records that notes of the current batch were read separately.
+func (r *rereads) Leave(paths ...string) {
 	r.turn.Unlock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.busy[path]--; r.busy[path] == 0 {
-		delete(r.busy, path)
-	}
-	if r.done != nil {
-		r.done[path] = true
+	for _, path := range paths {
+		if r.busy[path]--; r.busy[path] == 0 {
+			delete(r.busy, path)
+		}
+		if r.done != nil {
+			r.done[path] = true
+		}
 	}
 }
 
@@ -62,9 +66,9 @@ func (r *rereads) readSeparately(path string) bool {
 	return r.busy[path] > 0 || r.done[path]
 }
 
-// Reread reads and indexes one note now, without waiting for the watcher.
-func (n *VaultNotes) Reread(ctx context.Context, name string) error {
-	if err := n.readAndApply(ctx, name, true); err != nil {
+// Reread reads and indexes notes now, as one batch, without waiting for the watcher.
+func (n *VaultNotes) Reread(ctx context.Context, names ...string) error {
+	if err := n.readAndApply(ctx, names, true); err != nil {
 		return err
 	}
 	if n.Complete.Load() {
@@ -83,26 +87,32 @@ func (n *VaultNotes) TakeIn(ctx context.Context, read []Reading) error {
 		if !n.Rereads.readSeparately(r.Doc.Path) {
 			continue
 		}
-		if err := n.readAndApply(ctx, r.Doc.Path, false); err != nil {
+		if err := n.readAndApply(ctx, []string{r.Doc.Path}, false); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readAndApply reads and applies one note. It treats a missing note as deleted only if mayGo is
+// readAndApply reads and applies notes. It treats a missing note as deleted only if mayGo is
 // set; otherwise the watcher reports the deletion.
-func (n *VaultNotes) readAndApply(ctx context.Context, name string, mayGo bool) error {
-	n.Rereads.Enter(name)
-	defer n.Rereads.Leave(name)
-	read := n.Read(ctx, name)
-	if ctx.Err() != nil { // a canceled read proves nothing
-		return context.Cause(ctx)
+func (n *VaultNotes) readAndApply(ctx context.Context, names []string, mayGo bool) error {
+	n.Rereads.Enter(names...)
+	defer n.Rereads.Leave(names...)
+	var all []Reading
+	var gone []string
+	for _, name := range names {
+		read := n.Read(ctx, name)
+		if ctx.Err() != nil { // a canceled read proves nothing
+			return context.Cause(ctx)
+		}
+		if mayGo && read.Note == nil && read.Why == "" { // not found
+			gone = append(gone, name)
+		} else {
+			all = append(all, read)
+		}
 	}
-	if mayGo && read.Note == nil && read.Why == "" { // not found
-		return n.applyContained(ctx, nil, []string{name})
-	}
-	return n.applyContained(ctx, []Reading{read}, nil)
+	return n.applyContained(ctx, all, gone)
 }
 
 // Queued returns how many goroutines hold turn for a note or wait for it.

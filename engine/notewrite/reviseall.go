@@ -1,9 +1,8 @@
 package notewrite
 
 import (
-	"bytes"
 	"context"
-	"errors"
+	"slices"
 
 	"emberd/engine/promote"
 	"emberd/internal/notejournal"
@@ -16,22 +15,19 @@ import (
 // LinkVerb is the journal verb of links that emberd writes into the notes of memories.
 const LinkVerb = "note.link"
 
-// A Revision is a note before and after a change.
-type Revision struct {
-	Path          string
-	Before, After []byte
-}
+// atOnce is how many notes are written together. Other writers of notes wait as long.
+const atOnce = 256
 
 // ReviseAll changes notes as one change of the journal, which emberd makes unasked. A note that is no longer as
 // Before says, or that cannot be written now, stays as it is; left has the reason of each, by its path. The notes may
 // be those of memories, in any folder. tx is "" if nothing was written.
 func (e *NoteWrite) ReviseAll(ctx context.Context, verb string, by memory.Actor,
-	all []Revision) (tx string, left map[string]vault.Result, err error) {
+	all []vault.Revision) (tx string, left map[string]vault.Result, err error) {
 	return e.reviseAll(ctx, &notejournal.Entry{Verb: verb, By: by}, all)
 }
 
 func (e *NoteWrite) reviseAll(ctx context.Context, entry *notejournal.Entry,
-	all []Revision) (tx string, left map[string]vault.Result, err error) {
+	all []vault.Revision) (tx string, left map[string]vault.Result, err error) {
 	left = make(map[string]vault.Result)
 	if len(all) == 0 {
 		return "", left, nil
@@ -45,13 +41,9 @@ func (e *NoteWrite) reviseAll(ctx context.Context, entry *notejournal.Entry,
 	if err != nil {
 		return "", left, e.errWrite(all[0].Path, err)
 	}
-	for i := range all {
-		got, failed := reviseOne(ctx, e, &all[i])
-		if err = failed; err != nil {
+	for some := range slices.Chunk(all, atOnce) {
+		if err = reviseSome(ctx, e, some, left); err != nil {
 			break
-		}
-		if got.Outcome != vault.Written {
-			left[all[i].Path] = got
 		}
 	}
 	if err == nil && len(left) == len(all) {
@@ -60,43 +52,56 @@ func (e *NoteWrite) reviseAll(ctx context.Context, entry *notejournal.Entry,
 	return made.Tx, left, err
 }
 
-// errMoved ends the write of a note that changed since it was read.
-var errMoved = errors.New("the note has changed")
-
-// reviseOne writes one note, unless it has changed.
-func reviseOne(ctx context.Context, e *NoteWrite, r *Revision) (vault.Result, error) {
-	got, err := e.Promote.Writing.Do(func(w *vault.Writer) (vault.Result, error) {
-		return vault.Reviser{Writer: w}.Revise(ctx, r.Path, func(now []byte) ([]byte, error) {
-			if !bytes.Equal(now, r.Before) {
-				return nil, errMoved
-			}
-			return r.After, nil
-		})
+// reviseSome writes notes together and adds those that stay to left. After an error these include the ones that were
+// not written.
+func reviseSome(ctx context.Context, e *NoteWrite, some []vault.Revision, left map[string]vault.Result) error {
+	var out []vault.Result
+	away, err := e.Promote.Writing.Do(func(w *vault.Writer) (got vault.Result, err error) {
+		out, err = vault.Reviser{Writer: w}.ReviseAll(ctx, some)
+		return got, err
 	})
-	switch {
-	case errors.Is(err, errMoved):
-		return vault.Result{Outcome: vault.Conflict, Reason: vault.HumanChanged}, nil
-	case err != nil:
-		return got, e.errWrite(r.Path, err)
+	var written []string
+	for i, r := range some {
+		got := away
+		if out != nil {
+			got = out[i]
+		}
+		if got.Outcome == vault.Written {
+			written = append(written, r.Path)
+		} else {
+			left[r.Path] = got
+		}
 	}
-	if got.Outcome == vault.Written {
-		e.Promote.IndexNote(context.WithoutCancel(ctx), r.Path)
+	if len(written) > 0 {
+		e.Promote.IndexNote(context.WithoutCancel(ctx), written...)
 	}
-	return got, nil
+	return e.errWrite(some[0].Path, err)
 }
 
 // undoAll reverts an entry of several notes, or of links, as one entry. It reverts nothing if a note cannot be
 // written now.
 func (e *NoteWrite) undoAll(ctx context.Context, j *notejournal.Entry, res *op.UndoResult) error {
-	var all []Revision
-	at := make(map[string]int)
+	var paths []string
 	for _, note := range j.Notes {
-		r, item, err := e.reverse(ctx, j, &note)
+		paths = append(paths, note.Path)
+	}
+	now, got, err := e.CurrentAll(ctx, paths)
+	if err != nil {
+		return err
+	}
+	var all []vault.Revision
+	at := make(map[string]int)
+	for i, note := range j.Notes {
+		before, err := e.Journal.Text(note.Before)
+		if err != nil {
+			return errNotKept(j.Tx)
+		}
+		item, err := reverse(e, &note, now[i], &got[i])
 		if err != nil {
 			return err
 		}
 		if at[note.Path] = len(res.Items); item.Action == stm.Reverted {
-			all = append(all, *r)
+			all = append(all, vault.Revision{Path: note.Path, Before: now[i], After: before})
 		}
 		res.Items = append(res.Items, item)
 	}
@@ -113,26 +118,21 @@ func (e *NoteWrite) undoAll(ctx context.Context, j *notejournal.Entry, res *op.U
 	return err
 }
 
-// reverse returns how a note becomes what it was before an entry, and what becomes of it.
-func (e *NoteWrite) reverse(ctx context.Context, j *notejournal.Entry, note *notejournal.Note) (*Revision, op.UndoItem,
-	error) {
+// reverse returns what becomes of a note when an entry is reverted.
+func reverse(e *NoteWrite, note *notejournal.Note, now []byte, got *vault.Result) (op.UndoItem, error) {
 	item := op.UndoItem{Path: note.Path, Action: stm.Left}
-	before, err := e.Journal.Text(note.Before)
-	if err != nil {
-		return nil, item, errNotKept(j.Tx)
-	}
-	now, err := e.current(ctx, note.Path)
+	err := e.errOutcome(note.Path, got)
 	switch {
 	case memory.CodeOf(err) == memory.NotFound:
 		item.Reason = leftReason(&vault.Result{Reason: vault.Gone})
 	case err != nil:
-		return nil, item, err
+		return item, err
 	case notejournal.Digest(now) != note.After:
 		item.Reason = leftReason(&vault.Result{Outcome: vault.Conflict})
 	default:
 		item.Action = stm.Reverted
 	}
-	return &Revision{Path: note.Path, Before: now, After: before}, item, nil
+	return item, nil
 }
 
 // isOfLinks reports whether an entry wrote links, or is an undo of one that did.
@@ -151,12 +151,25 @@ func isOfLinks(all []notejournal.Entry, j *notejournal.Entry) bool {
 
 // Current reads a note that could be written now. Without text the result says why it could not.
 func (e *NoteWrite) Current(ctx context.Context, path string) (now []byte, got vault.Result, err error) {
-	got, err = e.Promote.Writing.Do(func(w *vault.Writer) (got vault.Result, err error) {
-		now, got, err = vault.Reviser{Writer: w}.Current(ctx, path)
+	all, out, err := e.CurrentAll(ctx, []string{path})
+	if err != nil {
+		return nil, vault.Result{}, err
+	}
+	return all[0], out[0], nil
+}
+
+// CurrentAll is Current for several notes.
+func (e *NoteWrite) CurrentAll(ctx context.Context, paths []string) (now [][]byte, out []vault.Result, err error) {
+	away, err := e.Promote.Writing.Do(func(w *vault.Writer) (got vault.Result, err error) {
+		now, out, err = vault.Reviser{Writer: w}.CurrentAll(ctx, paths)
 		return got, err
 	})
 	if err != nil {
-		err = promote.DiskError(path, err)
+		failed := slices.IndexFunc(out, func(got vault.Result) bool { return got.Outcome == "" })
+		return nil, nil, promote.DiskError(paths[max(failed, 0)], err)
 	}
-	return now, got, err
+	if out == nil {
+		now, out = make([][]byte, len(paths)), slices.Repeat([]vault.Result{away}, len(paths))
+	}
+	return now, out, nil
 }

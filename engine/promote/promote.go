@@ -364,9 +364,9 @@ func (e *Promote) Place(ctx context.Context, m *memory.Memory, names []string, d
 		strings.Join(slices.Compact(taken), " and "))
 }
 
-// IndexNote indexes a written note. If that fails, the watcher reports it later.
-func (e *Promote) IndexNote(ctx context.Context, path string) {
-	if err := e.Notes.Vault.Reread(ctx, path); err != nil {
+// IndexNote indexes notes that were written. If that fails, the watcher reports them later.
+func (e *Promote) IndexNote(ctx context.Context, paths ...string) {
+	if err := e.Notes.Vault.Reread(ctx, paths...); err != nil {
 		e.Opt.Logger.Warn("a note that was written is indexed later", "error", err)
 	}
 }

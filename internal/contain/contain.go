@@ -133,3 +133,18 @@ func (g *Group) Wait() {
 		panic(g.first)
 	}
 }
+
+// Each runs fn for each number below n, atOnce of them at a time, and returns when all have ended. A panic of one is
+// passed on as [Group.Wait] does.
+func Each(n, atOnce int, fn func(i int)) {
+	var all Group
+	turn := make(chan struct{}, atOnce)
+	for i := range n {
+		turn <- struct{}{}
+		all.Go(func() {
+			defer func() { <-turn }()
+			fn(i)
+		})
+	}
+	all.Wait()
+}

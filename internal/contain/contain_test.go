@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"emberd/internal/contain"
@@ -63,5 +64,26 @@ func TestDeferredCallsRun(t *testing.T) {
 	})
 	if contain.Of(err) == nil || !mu.TryLock() {
 		t.Errorf("after %v the lock is held", err)
+	}
+}
+
+// All of them run, no more at a time than wanted, and a panic of one reaches the caller.
+func TestEach(t *testing.T) {
+	var done, now, most atomic.Int32
+	err := contain.Do(slog.New(slog.DiscardHandler), contain.Note, "many", func() error {
+		contain.Each(50, 3, func(i int) {
+			if n := now.Add(1); n > most.Load() {
+				most.Store(n)
+			}
+			defer now.Add(-1)
+			done.Add(1)
+			if i == 7 {
+				panic("seven")
+			}
+		})
+		return nil
+	})
+	if done.Load() != 50 || most.Load() > 3 || contain.Of(err) == nil {
+		t.Errorf("%d of 50 ran, %d at a time, %v", done.Load(), most.Load(), err)
 	}
 }

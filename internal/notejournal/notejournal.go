@@ -22,12 +22,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"emberd/internal/contain"
 	"emberd/internal/durable"
 	"emberd/internal/stamp"
 	"emberd/memory"
@@ -41,6 +43,9 @@ const (
 	MaxEntries = 5_000
 	MaxBytes   = 256 << 20 // of all texts together
 )
+
+// atOnce is how many texts are synced at a time: a disk writes those together that wait together.
+const atOnce = 16
 
 // Note is what an entry did to one note. Before and After are the SHA-256 of its bytes in hex.
 type Note struct {
@@ -104,13 +109,12 @@ func (j *Journal) Begin(e Entry, texts [][]byte) (Entry, error) {
 	at := j.clock.Next()
 	e.Tx, e.At, e.Notes = at.String(), at.Time(), slices.Clone(e.Notes)
 	for i, text := range texts {
-		if text == nil {
-			continue
+		if text != nil {
+			e.Notes[i].Before = Digest(text)
 		}
-		e.Notes[i].Before = Digest(text)
-		if err := j.store(e.Notes[i].Before, text); err != nil {
-			return e, err
-		}
+	}
+	if err := j.store(texts); err != nil {
+		return e, err
 	}
 	data, err := json.Marshal(e)
 	if err == nil {
@@ -123,14 +127,30 @@ func (j *Journal) Begin(e Entry, texts [][]byte) (Entry, error) {
 	return e, j.prune()
 }
 
-func (j *Journal) store(sum string, text []byte) error {
-	if _, known := j.sizes[sum]; known {
+// store writes the texts that the journal does not have, and syncs them together.
+func (j *Journal) store(texts [][]byte) error {
+	news := make(map[string][]byte)
+	for _, text := range texts {
+		sum := Digest(text)
+		if _, known := j.sizes[sum]; text != nil && !known {
+			news[sum] = text
+		}
+	}
+	if len(news) == 0 {
 		return nil
 	}
-	if err := durable.ReplaceFile(j.fs, j.textFile(sum), text); err != nil {
+	sums := slices.Collect(maps.Keys(news))
+	failed := make([]error, len(sums))
+	contain.Each(len(sums), atOnce, func(i int) {
+		failed[i] = durable.ReplaceUnlisted(j.fs, j.textFile(sums[i]), news[sums[i]])
+	})
+	err := cmp.Or(append(failed, j.fs.SyncDir(filepath.Join(j.dir, "texts")))...)
+	if err != nil {
 		return fmt.Errorf("keep the text of a note: %w", err)
 	}
-	j.sizes[sum] = int64(len(text))
+	for sum, text := range news {
+		j.sizes[sum] = int64(len(text))
+	}
 	return nil
 }
 

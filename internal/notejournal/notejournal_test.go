@@ -102,7 +102,8 @@ func TestTheJournalIsBounded(t *testing.T) {
 	}
 }
 
-// After a power cut at any moment each entry that is there has its texts, and each that was begun is there.
+// After a power cut at any moment each entry that is there has its texts, of one note or of two, and each that was begun
+// is there.
 func TestTheJournalSurvivesEveryPowerCut(t *testing.T) {
 	for after := 0; ; after++ {
 		disk := crashdisk.New()
@@ -111,7 +112,7 @@ func TestTheJournalSurvivesEveryPowerCut(t *testing.T) {
 		begun, failed := []string{}, error(nil)
 		for i := range 3 {
 			var e notejournal.Entry
-			if e, failed = j.Begin(notejournal.Entry{Notes: []notejournal.Note{{Path: "a.md"}}}, [][]byte{{byte(i)}}); failed != nil {
+			if e, failed = j.Begin(notejournal.Entry{Notes: []notejournal.Note{{Path: "a.md"}, {Path: "b.md"}}}, [][]byte{{byte(i)}, {byte(2 * i)}}); failed != nil {
 				break
 			}
 			begun = append(begun, e.Tx)
@@ -131,8 +132,10 @@ func TestTheJournalSurvivesEveryPowerCut(t *testing.T) {
 				}
 			}
 			for _, e := range entries {
-				if _, err := next.Text(e.Notes[0].Before); err != nil {
-					t.Fatalf("after %d operations: %v", after, err)
+				for _, note := range e.Notes {
+					if _, err := next.Text(note.Before); err != nil {
+						t.Fatalf("after %d operations: %v", after, err)
+					}
 				}
 			}
 		}

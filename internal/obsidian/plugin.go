@@ -157,6 +157,28 @@ func (f *PluginFolder) Installed() (version string, ours bool, err error) {
 	return m.Version, err == nil, nil
 }
 
+// Changed returns the files that an installation of the plugin would replace and that emberd did not write, or that
+// were changed since.
+func (f *PluginFolder) Changed(p *Plugin) (names []string, err error) {
+	var r record
+	if text, err := f.read(recordName); err == nil && json.Unmarshal(text, &r) != nil {
+		r.Files = nil
+	}
+	for _, name := range pluginFiles() {
+		text, err := f.read(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, memory.Errorf(memory.Invalid, "cannot read the installed plugin: %w", err)
+		}
+		if sum := digest(text); sum != r.Files[name] && sum != digest(p.files[name]) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
 func (f *PluginFolder) read(name string) ([]byte, error) {
 	return durable.ReadAtMost(f.disk, filepath.Join(f.dir, name), maxPluginFile)
 }

@@ -57,9 +57,10 @@ type Page struct {
 	// templates parses the templates once, when the first view needs them.
 	templates func() (*template.Template, error)
 
-	// Set by Serve, from the listener.
-	port  string
-	hosts []string
+	// Set by Bind, from the listener.
+	port   string
+	hosts  []string
+	owners *owners
 }
 
 // New returns a page that is not served yet.
@@ -96,13 +97,14 @@ func Listen(ctx context.Context, address string) (*net.TCPListener, error) {
 	return tcp, nil
 }
 
-// Bind names the listener at which the page is served. It must be called once, before [Page.Serve] and [Page.Address].
+// Bind names the listener at which the page is served, and opens what tells whose a connection is. It must be called
+// once, before [Page.Serve] and [Page.Address].
 func (p *Page) Bind(ln *net.TCPListener) error {
 	at, ok := ln.Addr().(*net.TCPAddr)
 	if !ok {
 		return fmt.Errorf("the listener has the address %v", ln.Addr())
 	}
-	p.port, p.hosts = strconv.Itoa(at.Port), hostsOf(at)
+	p.port, p.hosts, p.owners = strconv.Itoa(at.Port), hostsOf(at), openOwners()
 	return nil
 }
 
@@ -124,6 +126,7 @@ func (p *Page) Serve(ctx context.Context, ln net.Listener) error {
 	}
 	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
 	defer stop()
+	defer p.owners.close()
 	err := srv.Serve(ln)
 	if ctx.Err() != nil {
 		return nil

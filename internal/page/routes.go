@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"net/http"
 
 	"emberd/memory"
@@ -67,6 +68,11 @@ func (p *Page) begin(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
 		http.Error(w, "the request is not JSON", http.StatusBadRequest)
+		return
+	}
+	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); !ok ||
+		!p.owners.isOurs(r.RemoteAddr, local.String()) { // the command line of a browser shows everyone the address
+		http.Error(w, "another user of this machine sent this request", http.StatusForbidden)
 		return
 	}
 	key, ok := p.sessions.begin(asked.Code)

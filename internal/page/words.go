@@ -140,6 +140,7 @@ func differing(s string, others ...string) (parts []part) {
 			known[strings.ToLower(w)] = true
 		}
 	}
+	text := s
 	for s != "" {
 		n := strings.IndexFunc(s, func(r rune) bool { return notInWord(r) != notInWord(firstRune(s)) })
 		if n < 0 {
@@ -149,7 +150,7 @@ func differing(s string, others ...string) (parts []part) {
 		parts = append(parts, part{s[:n], mark})
 		s = s[n:]
 	}
-	return joined(parts)
+	return joined(text, parts)
 }
 
 func firstRune(s string) rune {
@@ -163,14 +164,17 @@ func notInWord(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)
 }
 
-// joined joins neighbors that are both marked or both not, and a space between marked words.
-func joined(parts []part) (out []part) {
+// joined joins neighbors of a text that are both marked or both not, and a space between marked words.
+func joined(text string, parts []part) (out []part) {
+	from, at := 0, 0 // of the last part of out in the text
 	for i, p := range parts {
 		space := p.Text == " " && i > 0 && parts[i-1].Mark && i+1 < len(parts) && parts[i+1].Mark
 		if n := len(out); n > 0 && (out[n-1].Mark == p.Mark || space) {
-			out[n-1].Text += p.Text
+			at += len(p.Text)
+			out[n-1].Text = text[from:at]
 			continue
 		}
+		from, at = at, at+len(p.Text)
 		out = append(out, p)
 	}
 	return out

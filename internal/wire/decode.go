@@ -3,9 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 
 	"emberd/memory"
@@ -25,18 +23,14 @@ func DecodeInto(what string, raw []byte, out any) error {
 	if len(raw) == 0 {
 		raw = []byte("{}")
 	}
-	known := Members(reflect.TypeOf(out).Elem())
-	if err := check(what, raw, known, true); err != nil {
+	of := objectOf(reflect.TypeOf(out).Elem())
+	if err := check(what, raw, of.members, true); err != nil {
 		return err
 	}
-	defaults, err := json.Marshal(defaultsOf(known))
-	if err == nil {
-		err = json.Unmarshal(defaults, out)
-	}
-	if err != nil {
+	if err := json.Unmarshal(of.defaults, out); err != nil {
 		return memory.Errorf(memory.Internal, "the defaults of %s do not fit: %w", what, err)
 	}
-	if err := json.Unmarshal(wholes(raw, known), out); err != nil {
+	if err := json.Unmarshal(wholes(raw, of.members), out); err != nil {
 		return memory.Errorf(memory.Invalid, "%s do not fit: %w", what, err)
 	}
 	return nil
@@ -72,16 +66,6 @@ func whole(n json.Number) json.Number {
 		return n
 	}
 	return json.Number(before)
-}
-
-func defaultsOf(known map[string]Field) map[string]json.RawMessage {
-	out := make(map[string]json.RawMessage)
-	for _, name := range slices.Sorted(maps.Keys(known)) {
-		if d := known[name].Default; d != nil {
-			out[name] = d
-		}
-	}
-	return out
 }
 
 // OneOrMore is a list of texts that may be given as one text.

@@ -205,11 +205,16 @@ func (c *checker) object(known map[string]Field, t reflect.Type) error {
 		}
 		c.path = c.path[:len(c.path)-1]
 	}
-	for _, name := range slices.Sorted(maps.Keys(known)) {
-		if known[name].Required && !seen[name] {
-			c.path = append(c.path, step{name: name})
-			return c.refuse("%s is missing; give %s", Describe(known[name].Type))
+	var missing []string
+	for name, f := range known {
+		if f.Required && !seen[name] {
+			missing = append(missing, name)
 		}
+	}
+	if len(missing) > 0 {
+		name := slices.Min(missing)
+		c.path = append(c.path, step{name: name})
+		return c.refuse("%s is missing; give %s", Describe(known[name].Type))
 	}
 	_, err := c.dec.Token()
 	return err

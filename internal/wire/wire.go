@@ -20,6 +20,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -69,14 +70,40 @@ func Marshal(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Members maps the fields of a struct by their names in JSON. The caller owns the map.
-func Members(t reflect.Type) map[string]Field {
-	known := make(map[string]Field)
+// Members maps the fields of a struct by their names in JSON. The map is read-only: all calls with a type share one.
+func Members(t reflect.Type) map[string]Field { return objectOf(t).members }
+
+// object is what the tags of a struct say.
+type object struct {
+	members  map[string]Field
+	defaults []byte // JSON of the members that have one
+}
+
+// objects has each [*object] that was asked for, by its type.
+var objects sync.Map
+
+func objectOf(t reflect.Type) *object {
+	if o, ok := objects.Load(t); ok {
+		return o.(*object)
+	}
+	o, _ := objects.LoadOrStore(t, newObject(t))
+	return o.(*object)
+}
+
+func newObject(t reflect.Type) *object {
+	o := &object{members: make(map[string]Field)}
+	defaults := make(map[string]json.RawMessage)
 	for _, f := range reflect.VisibleFields(t) {
-		if name, optional := JSONName(f); name != "" && !f.Anonymous {
-			known[name] = Field{Name: name, Type: f.Type, Required: !optional, Doc: f.Tag.Get("doc"),
-				Bounds: boundsOf(f.Tag)}
+		name, optional := JSONName(f)
+		if name == "" || f.Anonymous {
+			continue
+		}
+		known := Field{Name: name, Type: f.Type, Required: !optional, Doc: f.Tag.Get("doc"), Bounds: boundsOf(f.Tag)}
+		o.members[name] = known
+		if known.Default != nil {
+			defaults[name] = known.Default
 		}
 	}
-	return known
+	o.defaults, _ = json.Marshal(defaults) // texts of the source that are no JSON fail where they are read
+	return o
 }

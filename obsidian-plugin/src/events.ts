@@ -110,6 +110,7 @@ export class EventParser {
 
   private line(line: string): void {
     if (line.startsWith('data:')) this.data.push(line.slice(5).replace(/^ /, ''));
+    if (this.data.reduce((sum, part) => sum + part.length, 0) > longestLine) this.data = [];
     if (line !== '' || this.data.length === 0) return;
     const text = this.data.join('\n');
     this.data = [];

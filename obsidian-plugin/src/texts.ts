@@ -79,10 +79,25 @@ export function titleOf(hit: Hit): string {
   return hit.note ? hit.note.title || hit.note.path : oneLine(hit.content ?? hit.snippet.text, 80);
 }
 
-/** quoteOf returns a text as a Markdown quote with its source. */
+/**
+ * inert returns text in which Obsidian and common plugins run, load and hide nothing: commands of Templater, raw HTML,
+ * images and embeds, comments, inline code of plugins, and blocks of code in any language but text.
+ */
+export function inert(text: string): string {
+  const escape = (found: string, before: string) => (before.length % 2 ? found : '\\' + found);
+  return text
+    .replace(/<%/g, '<\\%')
+    .replace(/(?<!\\)(\\*)<(?=[A-Za-z/!?])/g, escape)
+    .replace(/(?<!\\)(\\*)!(?=\[)/g, escape)
+    .replace(/%(?=%)/g, '%\\')
+    .replace(/(`[ \t]*)(?=\$?=|dice|INPUT\[|VIEW\[|BUTTON\[|button-)/gi, '$1\\')
+    .replace(/^([ \t>*+\-\d.)]*(?:`{3,}|~{3,}))[ \t]*(?=[^\s`~])/gm, '$1text ');
+}
+
+/** quoteOf returns a text as a Markdown quote with its source. Neither does anything in the note. */
 export function quoteOf(text: string, source: string): string {
-  const lines = text.trim().split('\n').map((line) => `> ${line}`);
-  return lines.join('\n') + (source ? `\n> — ${oneLine(source)}\n` : '\n');
+  const lines = inert(text.trim()).split('\n').map((line) => `> ${line}`);
+  return lines.join('\n') + (source ? `\n> — ${inert(oneLine(source))}\n` : '\n');
 }
 
 /** sourceOf returns where a memory comes from. */

@@ -105,6 +105,16 @@ test('events arrive in any pieces', () => {
   expect(events).toEqual([{ id: '1', type: 'save' }]);
 });
 
+test('an event that does not end is dropped', () => {
+  const events: StreamEvent[] = [];
+  const parser = new EventParser((event) => events.push(event));
+  for (let i = 0; i < 64; i++) parser.add('data: ' + ' '.repeat(1 << 16) + '\n');
+  parser.add('data: {"id":"1"}\n\n');
+  parser.add('data: {"id":"2"}\n\n');
+  expect(JSON.stringify(parser).length).toBeLessThan(1 << 21);
+  expect(events.map((event) => event.id)).toEqual(['1', '2']);
+});
+
 test('the socket is where the daemon puts it', () => {
   expect(socketPath('', { EMBERD_HOME: '~/x' }, 'linux', '/home/ada')).toBe('/home/ada/x/emberd.sock');
   expect(socketPath('', { XDG_RUNTIME_DIR: '/run/user/7' }, 'linux', '/home/ada')).toBe('/run/user/7/emberd/emberd.sock');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { asWords, linkDistance, locate, merge, paragraphAt, queries, select } from '../src/related';
-import { age, bodyOf, differs, markedWords, oneLine, pieces, quoteOf, visible } from '../src/texts';
+import { age, bodyOf, differs, inert, markedWords, oneLine, pieces, quoteOf, visible } from '../src/texts';
 import type { Around } from '../src/related';
 import type { Hit } from '../src/types';
 
@@ -83,4 +83,26 @@ test('texts of results', () => {
   expect(age(new Date(Date.now() - 3 * 86_400_000).toISOString())).toBe('3 days ago');
   expect(differs('---\nmemory-id: "x"\n---\nAda \\<b>tea\\</b>', 'Ada <b>tea</b>')).toBe(false);
   expect(differs('---\nmemory-id: "x"\n---\nother', 'Ada <b>tea</b>')).toBe(true);
+});
+
+test('a quote runs, loads and hides nothing', () => {
+  for (const [text, safe] of [
+    ['```dataviewjs\nx\n```', '```text dataviewjs\nx\n```'],
+    ['- ~~~ dataview\nx', '- ~~~text dataview\nx'],
+    ['```\nx\n```', '```\nx\n```'],
+    ['![](http://evil/x.png) ![[Secret]]', '\\![](http://evil/x.png) \\![[Secret]]'],
+    ['\\![](http://evil/x.png)', '\\![](http://evil/x.png)'],
+    ['\\\\![](http://evil/x.png)', '\\\\\\![](http://evil/x.png)'],
+    ['<% tp.file.delete() %>', '<\\% tp.file.delete() %>'],
+    ['<iframe src=x></iframe> 1 < 2', '\\<iframe src=x>\\</iframe> 1 < 2'],
+    ['%%gone%%', '%\\%gone%\\%'],
+    ['`= this.file`, `$=dv.pages()`, `x = 1`', '`\\= this.file`, `\\$=dv.pages()`, `x = 1`'],
+    ['[[Plan]] and *stress*', '[[Plan]] and *stress*'],
+  ] as const) {
+    expect(inert(text)).toBe(safe);
+    expect(inert(safe)).toBe(safe.replace('```text dataviewjs', '```text text dataviewjs').replace('~~~text', '~~~text text'));
+    expect(quoteOf('a', text)).toContain(inert(oneLine(text)));
+  }
+  expect(quoteOf('![](http://evil/x.png)', '')).toBe('> \\![](http://evil/x.png)\n');
+  inert('\\'.repeat(50_000) + '\n'.repeat(50_000) + ' '.repeat(50_000)); // in time that grows with the text
 });

@@ -21,6 +21,7 @@ const (
 	Unusual  = "its frontmatter is written in a way that cannot be changed without touching the rest; " +
 		"simplify it"
 	SharedValue = "another property refers to the value that would change; write that one out"
+	Commented   = "there is a comment inside the value that would change; move it above the property"
 )
 
 // EditError is the error for a note that emberd cannot change without a risk for bytes that are
@@ -232,6 +233,8 @@ type Changes struct {
 	Set       []Field  // in place, or at the end in this order
 	Unset     []string // properties to remove; one that is not there is no mistake
 	DropEmpty bool     // remove the lines of dashes too if nothing is left between them
+	// KeepComments refuses to change or remove a value that has comments inside, which would go with it.
+	KeepComments bool
 }
 
 // Apply returns the note with the changes, or src itself if there is nothing to change. It
@@ -274,8 +277,11 @@ func (c Changes) patches(h *head) (patches []patch, added string, err error) {
 	for _, key := range c.Unset {
 		if at := h.find(key); at >= 0 {
 			old := h.entries[at]
-			if shared(old.value) {
+			switch {
+			case shared(old.value):
 				return nil, "", &EditError{SharedValue}
+			case c.KeepComments && h.hasCommentIn(&old):
+				return nil, "", &EditError{Commented}
 			}
 			patches = append(patches, patch{old.start, old.end, ""})
 		}
@@ -294,11 +300,38 @@ func (c Changes) patches(h *head) (patches []patch, added string, err error) {
 			return nil, "", &EditError{SharedValue}
 		case old.after < 0:
 			return nil, "", &EditError{Unusual}
+		case c.KeepComments && h.hasCommentIn(&old):
+			return nil, "", &EditError{Commented}
 		}
 		patches = append(patches, patch{old.after, old.end, f.Value.Render(h.indent, old.comment, h.newline)})
 	}
 	slices.SortFunc(patches, func(a, b patch) int { return a.start - b.start })
 	return patches, added, nil
+}
+
+// hasCommentIn reports whether there is a comment within a value, which would go with it. One at the end of the line
+// of the key stays.
+func (h *head) hasCommentIn(e *entry) bool {
+	lines := strings.Split(strings.ReplaceAll(string(h.src[max(e.after, e.start):e.end]), "\r", "\n"), "\n")
+	lines[0] = strings.TrimSuffix(strings.TrimRight(lines[0], " \t"), strings.TrimRight(e.comment, " \t"))
+	return slices.ContainsFunc(commentsOf(e.value), func(comment string) bool {
+		return slices.ContainsFunc(lines, func(line string) bool {
+			return strings.HasSuffix(strings.TrimRight(line, " \t"), comment)
+		})
+	})
+}
+
+// commentsOf returns the lines of the comments of a node and of all in it.
+func commentsOf(n *yaml.Node) (all []string) {
+	for line := range strings.Lines(n.HeadComment + "\n" + n.LineComment + "\n" + n.FootComment) {
+		if line = strings.TrimSpace(line); line != "" {
+			all = append(all, line)
+		}
+	}
+	for _, child := range n.Content {
+		all = append(all, commentsOf(child)...)
+	}
+	return all
 }
 
 // Get returns the text of a property of a note, "" if the note has none of that name or its

@@ -118,15 +118,25 @@ func installPlugin(ctx context.Context, s *cli.App, o *pluginFlags, f *obsidian.
 // replaceable returns the version that is there, "" for none, unless it is one that only --force replaces.
 func replaceable(o *pluginFlags, f *obsidian.PluginFolder, p *obsidian.Plugin) (string, error) {
 	version, ours, err := f.Installed()
-	switch {
-	case err != nil || version == "" || o.force:
+	if err != nil || o.force {
 		return version, err
-	case !ours:
+	}
+	changed, err := f.Changed(p)
+	switch {
+	case err != nil:
+		return "", err
+	case version == "" && len(changed) == 0:
+		return "", nil
+	case version != "" && !ours:
 		return "", memory.Errorf(memory.Conflict,
 			"version %s in %s was not installed by this command; to replace it, use --force", version, f.Path)
 	case obsidian.Older(p.Version, version):
 		return "", memory.Errorf(memory.Conflict,
 			"version %s is installed, and %s is older; to install it anyway, use --force", version, p.Version)
+	case len(changed) > 0:
+		return "", memory.Errorf(memory.Conflict,
+			"not from emberd, or changed since: %s in %s; to replace it, use --force",
+			strings.Join(changed, ", "), f.Path)
 	}
 	return version, nil
 }

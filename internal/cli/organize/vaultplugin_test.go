@@ -93,3 +93,34 @@ func TestVaultPlugin(t *testing.T) {
 		t.Errorf("over a foreign plugin: %v", err)
 	}
 }
+
+// What the user changed or put there is replaced only by force, also after a removal that left it.
+func TestVaultPluginAsksBeforeItReplaces(t *testing.T) {
+	t.Parallel()
+	vault, built := t.TempDir(), builtPlugin(t, "0.1.0")
+	style := filepath.Join(vault, ".obsidian", "plugins", "emberd", "styles.css")
+	if err := os.MkdirAll(filepath.Dir(style), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct{ args, want string }{
+		{"install", "changed since: styles.css"}, {"install --force", ""}, {"install", ""}, {"", ""},
+		{"install", "changed since: styles.css"}, {"remove", ""}, {"install", "changed since: styles.css"},
+		{"install --force", ""}, {"remove", ""},
+	} {
+		if _, err := os.Stat(style); step.args == "" || err != nil {
+			if err := os.WriteFile(style, []byte(".mine {}"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if step.args == "" {
+			continue
+		}
+		args := append(strings.Fields(step.args), vault, "--yes")
+		if args[0] == "install" {
+			args = append(args, "--from", built)
+		}
+		if _, err := runPlugin(t, args...); (err != nil) != (step.want != "") || err != nil && !strings.Contains(err.Error(), step.want) {
+			t.Errorf("%q: %v, want %q", args, err, step.want)
+		}
+	}
+}
