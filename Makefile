@@ -42,7 +42,9 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/lifecycle/
 COVERED   = 80
 
-.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench bench-hook bench-links hooks-harmless speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest note-edits mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients page peers importers peers-cortexgraph lint check compiler install dist dist-check source formula deb deb-check clean docs-check plugin plugin-test
+export PAGE FIRST VAULT MEMORIES
+
+.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench bench-hook bench-links hooks-harmless speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest note-edits mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients page pictures peers importers peers-cortexgraph lint check compiler install dist dist-check source formula deb deb-check clean docs-check plugin plugin-test
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -278,12 +280,23 @@ clients: build
 	cd tools/clients && npm ci --ignore-scripts --loglevel=error
 	EMBERD_TEST_CLIENTS=1 go test -v -count=1 -timeout 10m -run '^(TestClients|TestClientHooks|TestPluginIsValid)$$' ./cmd/emberd
 
-# The page in Chromium, on stores of its own. CHROMIUM is the browser; SHOTS is a folder for screenshots.
+# The page in Chromium, on stores of its own. CHROMIUM is the browser; SHOTS is a folder for screenshots. PAGE=all looks at
+# each view four times, FIRST=0,10000,100000 opens the page of stores of these sizes, and VAULT and MEMORIES try a copy of
+# notes and memories of yours: make page PAGE=all VAULT=~/Notes MEMORIES=memories.jsonl
 CHROMIUM ?= $(shell command -v chromium chromium-browser google-chrome | head -n 1)
 page: build
 	@command -v npm >/dev/null || { echo "make: npm is missing: install it to try the page" >&2; exit 1; }
 	@[ -n "$(CHROMIUM)" ] || { echo "make: chromium is missing: install it, or set CHROMIUM" >&2; exit 1; }
 	cd tools/page && npm ci --loglevel=error && node test.mjs $(CURDIR)/bin/emberd $(CHROMIUM) $(SHOTS)
+
+# Pictures of every view, of an invented store, and of a session in a terminal: all of the page go to PICTURES, and what the
+# documentation shows to docs/pictures.
+PICTURES ?= /tmp/emberd-pictures
+pictures: build
+	@command -v npm >/dev/null || { echo "make: npm is missing: install it to draw the page" >&2; exit 1; }
+	@[ -n "$(CHROMIUM)" ] || { echo "make: chromium is missing: install it, or set CHROMIUM" >&2; exit 1; }
+	cd tools/page && npm ci --loglevel=error && node pictures.mjs $(CURDIR)/bin/emberd $(CHROMIUM) $(PICTURES) $(CURDIR)/docs/pictures
+	tools/terminal/record bin/emberd docs/pictures/session.svg
 
 # The same random calls to the reference memory server, from npm as the lock file says, and to emberd with its tools:
 # every answer is compared, and both graphs are moved to the other server. PEERS is the number of conversations, each
@@ -391,8 +404,8 @@ plugin: obsidian-plugin/node_modules
 	@echo "to install it, run: emberd vault plugin install --from dist/obsidian-plugin"
 
 # Types, the rules of Obsidian's directory, and the plugin over a daemon of this code, with mocks for Obsidian.
-plugin-test: obsidian-plugin/node_modules
-	cd obsidian-plugin && npm run --silent check && npm run --silent lint && npm test
+plugin-test: build obsidian-plugin/node_modules
+	cd obsidian-plugin && npm run --silent check && npm run --silent lint && EMBERD_TEST_BINARY=$(CURDIR)/bin/emberd npm test
 
 obsidian-plugin/node_modules: obsidian-plugin/package.json obsidian-plugin/package-lock.json
 	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js 20.19 or later to build the Obsidian plugin" >&2; exit 1; }
