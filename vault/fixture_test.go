@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "emberd/internal/testutil/ramdisk"
 	"emberd/vault"
 	"emberd/vault/markdown"
 )

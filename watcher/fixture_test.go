@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	_ "emberd/internal/testutil/ramdisk"
 )
 
 // patience of a test with the machine it runs on.
