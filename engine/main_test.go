@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	_ "emberd/internal/testutil/racescale"
-	_ "emberd/internal/testutil/ramdisk"
 )
 
 // TestMain lets more tests run at once than there are processors, unless -parallel says

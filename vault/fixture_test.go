@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	_ "emberd/internal/testutil/ramdisk"
 	"emberd/vault"
 	"emberd/vault/markdown"
 )

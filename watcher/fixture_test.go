@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
-
-	_ "emberd/internal/testutil/ramdisk"
 )
 
 // patience of a test with the machine it runs on.

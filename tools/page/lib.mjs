@@ -20,8 +20,8 @@ function caller(socketPath) {
   });
 }
 
-// daemon starts a daemon on a new store, with a vault in it, empty or a copy of a folder. stop ends it and deletes the store;
-// restart starts it again.
+// daemon starts a daemon on a new store, with a vault in it, empty or a copy of a folder. down ends it and up starts it
+// again, as restart does at once; stop ends it and deletes the store.
 export async function daemon(emberd, name, notes) {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), "page-" + name + "-"));
   const vault = path.join(home, "vault");
@@ -42,7 +42,7 @@ export async function daemon(emberd, name, notes) {
   };
   const end = () => new Promise((ok) => { p.on("exit", ok); p.kill("SIGINT"); });
   await start();
-  return { emberd, home, vault, env, call, restart: async () => { await end(); await start(); },
+  return { emberd, home, vault, env, call, down: end, up: start, restart: async () => { await end(); await start(); },
     stop: async () => { await end(); fs.rmSync(home, { recursive: true, force: true }); },
     save: async (req) => (await call("POST", "/v1/memories", req)).memory };
 }

@@ -51,7 +51,7 @@ async function open(d, options = {}) {
   return { page, base, address, go, close, context };
 }
 const until = async (what, test) => {
-  for (let i = 0; i < 100; i++) { if (await test()) { checks++; return; } await new Promise((ok) => setTimeout(ok, 100)); }
+  for (let i = 0; i < 300; i++) { if (await test()) { checks++; return; } await new Promise((ok) => setTimeout(ok, 100)); }
   check(false, what);
 };
 
@@ -300,6 +300,22 @@ async function hostile(d) {
   return looked;
 }
 
+// The daemon ends while the page is open, and comes back: the page says so, and shows again what there is.
+async function gone(d) {
+  const w = await open(d);
+  const { page } = w;
+  await page.locator("#live.on").waitFor();
+  await d.down();
+  await page.locator("#live:not(.on)").waitFor();
+  await page.locator("nav a[href='/health']").click();
+  await page.locator("main .problem").first().waitFor();
+  await d.up();
+  await page.locator("#live.on").waitFor();
+  await page.locator("main h1", { hasText: "Health" }).waitFor();
+  await until("the view is renewed when the daemon is back", async () => await page.locator("main .problem").count() === 0);
+  await w.close("gone");
+}
+
 // A store of somebody's own.
 async function own() {
   const d = await daemon(emberd, "own", process.env.VAULT);
@@ -341,6 +357,7 @@ try {
   const newest = (await many.call("GET", "/v1/memories")).memories[0].id;
   await looks(many, "many", ["memory/" + newest, "graph?of=" + newest, "search?q=postgres+cache"]);
   await keyboard(three);
+  await gone(three);
   console.log("decisions by mouse and key, undone:", await decisions(await store("decisions")));
   console.log("actions by mouse and key, undone:", await actions(await store("actions")));
   console.log("views looked at with hostile texts:", await hostile(await store("hostile")));

@@ -151,14 +151,14 @@
   const editing = () => $("#editing[open]") || $("[data-still]") || $(":focus") && $(":focus").matches("input, textarea, select");
 
   // live renews the view when something changes anywhere, while the page is looked at.
-  let source;
+  let source, missed = false; // whether changes may have been missed
   function live() {
     const state = (text, on) => { const l = $("#live"); l.textContent = text; l.classList.toggle("on", on); };
     const connect = () => {
       if (source || document.hidden) return;
       source = new EventSource("/events");
-      source.onopen = () => state("live", true);
-      source.onerror = () => state("not live", false);
+      source.addEventListener("live", () => { state("live", true); if (missed) soon(); missed = false; });
+      source.onerror = () => { state("not live", false); missed = true; };
       source.onmessage = soon;
     };
     document.addEventListener("visibilitychange", () => {
