@@ -32,11 +32,14 @@ func TestMain(m *testing.M) {
 }
 
 func play(role, socket string) {
-	if role == "good" {
+	switch role {
+	case "good":
 		beGood(socket)
-		return
+	case floorRole:
+		beFloor(socket)
+	default:
+		attacks()[role](socket)
 	}
-	attacks()[role](socket)
 }
 
 const (
@@ -208,7 +211,7 @@ func startPlayer(b *testing.B, role, socket, vault string) *player {
 	}
 	p := &player{cmd, json.NewEncoder(in), bufio.NewReader(out)}
 	b.Cleanup(p.kill)
-	if role != "good" {
+	if role != "good" && role != floorRole {
 		if err := syscall.Setpriority(syscall.PRIO_PROCESS, cmd.Process.Pid, 19); err != nil {
 			b.Fatal(err)
 		}

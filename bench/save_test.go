@@ -20,28 +20,35 @@ import (
 
 // BenchmarkSave sets a save beside what the disk takes for its line: appended
 // and synced one after the other (raw), saved by the engine in this process
-// (engine), saved through the socket of the daemon (socket). Ratios are medians
-// over rounds. The share of text analysis is that of one processor.
+// (engine), saved through the socket of the daemon (socket), and sent through a
+// socket to a process that does nothing but have the line on the disk by a group
+// commit (floor). Ratios are medians over rounds. The share of text analysis is
+// that of one processor.
 func BenchmarkSave(b *testing.B) {
 	p := newProgram(b)
 	d := p.start(b)
 	e := openEngine(b, engine.DefaultOptions())
-	raw := rawAppender(b, e.dir)
+	line := typicalLine(b)
+	raw := rawAppender(b, e.dir, line)
 	analyzer := analysis.New()
 	for _, clients := range []int{1, 8, 64} {
 		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
 			callers := connect(b, p.socket(), clients)
+			floor := floorSaver(b, line, clients)
 			lanes := []*lane{
 				{name: "raw", clients: 1, save: func(int, string) error { return raw() }},
 				{name: "engine", clients: clients, save: func(_ int, s string) error { return saveOne(b.Context(), e, s) }},
 				{name: "socket", clients: clients, save: func(c int, s string) error { return saveOne(b.Context(), callers[c], s) }},
+				{name: "floor", clients: clients, save: floor},
 				{name: "analysis", clients: 1, save: func(_ int, s string) error { analyzer.Counts(s); return nil }},
 			}
 			texts := newProse(uint64(clients))
+			turns := slices.Clone(lanes)
 			for b.Loop() {
-				for _, l := range lanes {
+				for _, l := range turns {
 					l.round(b, texts)
 				}
+				slices.Reverse(turns) // what a lane leaves for later falls on another one
 			}
 			reportSaves(b, lanes)
 		})
@@ -83,11 +90,13 @@ func (l *lane) round(b *testing.B, p *prose) {
 
 func reportSaves(b *testing.B, lanes []*lane) {
 	onlyMetrics(b)
-	raw, engine, socket, analysis := lanes[0], lanes[1], lanes[2], lanes[3]
+	raw, engine, socket, floor, analysis := lanes[0], lanes[1], lanes[2], lanes[3], lanes[4]
 	b.ReportMetric(ratio(engine, raw), "engine/raw")
 	b.ReportMetric(ratio(socket, raw), "socket/raw")
+	b.ReportMetric(ratio(floor, raw), "floor/raw")
+	b.ReportMetric(ratio(socket, floor), "socket/floor")
 	b.ReportMetric(100*ratio(engine, analysis), "analysis-%")
-	for _, l := range lanes[:3] {
+	for _, l := range lanes[:4] {
 		b.ReportMetric(median(slices.Clone(l.rates)), l.name+"/s")
 	}
 	b.ReportMetric(1e9/median(slices.Clone(analysis.rates)), "analysis-ns")
@@ -148,11 +157,9 @@ func openEngine(tb testing.TB, opt engine.Options) *house {
 	return &house{e, dir}
 }
 
-// rawAppender returns a function that appends the line of a typical save, as the
-// log in dir has it, and syncs.
-func rawAppender(b *testing.B, dir string) func() error {
+// rawAppender returns a function that appends a line to a file in dir and syncs.
+func rawAppender(b *testing.B, dir string, line []byte) func() error {
 	b.Helper()
-	line := typicalLine(b)
 	f, err := durable.OS{}.CreateAppend(filepath.Join(dir, "raw"))
 	if err != nil {
 		b.Fatal(err)

@@ -92,6 +92,26 @@ func TestVectorsWaitOnBattery(t *testing.T) {
 	})
 }
 
+// A sync after each vector would hold up the sync of the next save.
+func TestVectorsAreSyncedWhenNoMoreAreMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, _ := onLaptop(t, 1, "Full")
+		for range 3 {
+			if got := timers(t, e)["making of vectors"]; got != "1s" {
+				t.Errorf("after a vector was made the next look is after %q, want a second", got)
+			}
+			time.Sleep(500 * time.Millisecond)
+			save(t, e, "one more "+time.Now().String())
+			synctest.Wait()
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if got := timers(t, e)["making of vectors"]; got != "" {
+			t.Errorf("a second later it looks again after %s, want all to be synced", got)
+		}
+	})
+}
+
 func TestResumeGoesOnOnBattery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, _ := onLaptop(t, 0.5, "Discharging")

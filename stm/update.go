@@ -169,20 +169,19 @@ func (s *Store) change(c wal.Change) (record.Change, table.TermCounts, error) {
 
 // encodePut encodes a new memory.
 func encodePut(c *record.Change, set map[string]json.RawMessage) error {
-	doc, err := record.CheckedDoc(nil, set)
+	doc, h, err := record.CheckedDoc(nil, set)
 	if err != nil {
 		return err
 	}
-	h, err := record.FacetsOf(doc)
 	c.Op, c.Data, c.Ready = record.OpPut, bytes.Clone(doc), &h // the row keeps the data; doc has room to grow
-	return err
+	return nil
 }
 
 // encodeSet encodes new values of some keys. Only they are checked: a document can be
 // read back if each of its members can, and the others were here before. knows are texts that a new
 // text takes into account beside the one that it replaces.
 func encodeSet(c *record.Change, row *table.Row, set map[string]json.RawMessage, knows []record.Stamp) error {
-	if _, err := record.CheckedDoc(nil, set); err != nil {
+	if _, _, err := record.CheckedDoc(nil, set); err != nil {
 		return err
 	}
 	was, err := valuesOf(row, set)
@@ -207,7 +206,7 @@ func (s *Store) encodeDelete(c *record.Change, row *table.Row, set map[string]js
 	if row != nil {
 		doc, rev, c.Print = row.JSON(), row.Latest(), s.wal.Prints.PrintOf(text)
 	}
-	doc, err := record.CheckedDoc(doc, set)
+	doc, _, err := record.CheckedDoc(doc, set)
 	c.Op, c.Prev = record.OpDelete, record.EncodePrev(rev, nil, doc)
 	return err
 }

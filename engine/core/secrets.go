@@ -110,20 +110,30 @@ func StoredTexts(fields map[string]json.RawMessage) (out []Passage) {
 // appendTexts appends the texts of a field, which has quotes if it has any.
 func appendTexts(out []Passage, key string, value json.RawMessage) []Passage {
 	value = bytes.TrimSpace(value)
-	var text string
-	var texts []string
-	var inner map[string]json.RawMessage
-	switch {
-	case !bytes.ContainsRune(value, '"'):
+	if !bytes.ContainsRune(value, '"') {
 		return out
-	case value[0] == '"' && json.Unmarshal(value, &text) == nil:
-		return append(out, Passage{Field: key, Text: text})
-	case value[0] == '[' && json.Unmarshal(value, &texts) == nil:
-		return AppendEach(out, key, texts)
-	case value[0] == '{' && json.Unmarshal(value, &inner) == nil:
-		return AppendMeta(out, key, inner)
+	}
+	switch value[0] {
+	case '"':
+		if text, ok := decoded[string](value); ok {
+			return append(out, Passage{Field: key, Text: text})
+		}
+	case '[':
+		if texts, ok := decoded[[]string](value); ok {
+			return AppendEach(out, key, texts)
+		}
+	case '{':
+		if inner, ok := decoded[map[string]json.RawMessage](value); ok {
+			return AppendMeta(out, key, inner)
+		}
 	}
 	return appendStrings(out, key, "", value)
+}
+
+// decoded returns a JSON value as a T, false if it is none.
+func decoded[T any](value json.RawMessage) (out T, ok bool) {
+	err := json.Unmarshal(value, &out)
+	return out, err == nil
 }
 
 // derived are the fields without a text of their own: digests, and paths of notes, whose names

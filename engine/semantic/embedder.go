@@ -12,12 +12,14 @@ import (
 )
 
 // The first and the longest wait after a failure, the number of failed texts in a row that
-// count as one, and how many embeddings a power cut may lose.
+// count as one, how many embeddings a power cut may lose, and how long these wait for more: a sync after each text
+// would hold up the saves that come meanwhile.
 const (
 	minEmbedRetry = 5 * time.Second
 	maxEmbedRetry = 10 * time.Minute
 	maxFailed     = 3
 	syncAfter     = 64
+	syncDelay     = time.Second
 )
 
 // embedPace is how fast texts are embedded.
@@ -379,18 +381,19 @@ func (f *indexer) sync() error {
 	return f.on.Store.Sync()
 }
 
-// waitForWork syncs the index and waits for work.
+// waitForWork waits for work, and syncs the index if none comes for a while.
 func (f *indexer) waitForWork(ctx context.Context) error {
-	if f.unsynced > 0 {
-		if err := f.sync(); err != nil {
-			return err
-		}
-	}
 	if err := f.finish(ctx); err != nil {
 		return err
 	}
-	f.sleep(ctx)
-	return nil
+	if f.unsynced == 0 {
+		f.sleep(ctx)
+		return nil
+	}
+	if f.sleepFor(ctx, syncDelay) {
+		return nil
+	}
+	return f.sync()
 }
 
 // sleep waits until something changed. It has a timer only on battery.
@@ -399,17 +402,27 @@ func (f *indexer) sleep(ctx context.Context) {
 	m.Mu.Lock()
 	waits := m.waitsOnBattery()
 	m.Mu.Unlock()
-	var look <-chan time.Time
 	if waits {
-		f.e.Chores.Arm(embedderName, batteryLook)
-		defer f.e.Chores.Disarm(embedderName)
-		look = time.After(batteryLook)
+		f.sleepFor(ctx, batteryLook)
+		return
 	}
 	select {
 	case <-ctx.Done():
 	case <-m.wake:
-	case <-look:
 	}
+}
+
+// sleepFor waits until something changed, but not for longer, and reports whether it did.
+func (f *indexer) sleepFor(ctx context.Context, most time.Duration) bool {
+	f.e.Chores.Arm(embedderName, most)
+	defer f.e.Chores.Disarm(embedderName)
+	select {
+	case <-ctx.Done():
+	case <-f.e.Meaning.wake:
+	case <-time.After(most):
+		return false
+	}
+	return true
 }
 
 // finish makes a complete index the serving one.

@@ -68,13 +68,14 @@ func AppendName(b, name []byte) []byte {
 	return append(append(append(b, '"'), name...), '"')
 }
 
-// CheckedDoc is withKeys of what can be read back as a memory.
-func CheckedDoc(doc []byte, set map[string]json.RawMessage) ([]byte, error) {
+// CheckedDoc is WithKeys of what can be read back as a memory, and the facets of that.
+func CheckedDoc(doc []byte, set map[string]json.RawMessage) ([]byte, Facets, error) {
 	doc, err := WithKeys(doc, set)
-	if err == nil {
-		err = checkDoc(doc)
+	if err != nil {
+		return doc, Facets{}, err
 	}
-	return doc, err
+	h, err := checkDoc(doc)
+	return doc, h, err
 }
 
 // WasNone reports whether the revision before a change is that of a memory that

@@ -48,19 +48,18 @@ type UseTotal struct {
 // several, wraps it in four more.
 const DocDepth = maxDepth - 4
 
-// checkDoc refuses a document that could not be read back as a memory.
-func checkDoc(doc []byte) error {
+// checkDoc refuses a document that could not be read back as a memory, and returns its facets.
+func checkDoc(doc []byte) (Facets, error) {
 	switch {
 	case !utf8.Valid(doc):
-		return errors.New("it is not valid UTF-8")
+		return Facets{}, errors.New("it is not valid UTF-8")
 	case skipNested(doc, 0, DocDepth) != len(doc):
-		return fmt.Errorf("it is nested deeper than %d", DocDepth)
+		return Facets{}, fmt.Errorf("it is nested deeper than %d", DocDepth)
 	}
 	if _, err := DecodeDocument(doc); err != nil {
-		return err
+		return Facets{}, err
 	}
-	_, err := FacetsOf(doc)
-	return err
+	return FacetsOf(doc)
 }
 
 func Millis(ms int64) time.Time {

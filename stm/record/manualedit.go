@@ -52,7 +52,7 @@ func ParseEdit(b []byte) (Line, error) {
 	}
 	doc, err := WithKeys(l.Data, nil)
 	if err == nil {
-		err = checkDoc(doc)
+		_, err = checkDoc(doc)
 	}
 	return l, err
 }
