@@ -135,7 +135,10 @@ func TestRelationsAreInBothNotes(t *testing.T) {
 	d.linked()
 	d.wantItems(c, "contradicts")
 	d.wantRelations(b, "causes the tide is high", "contradicts the moon is new")
-	do(t, d.Engine, op.VaultLinks, &op.VaultLinksRequest{})
+	would := do(t, d.Engine, op.VaultLinks, &op.VaultLinksRequest{DryRun: true})
+	if res := do(t, d.Engine, op.VaultLinks, &op.VaultLinksRequest{}); res.Total == 0 || res.Total != would.Total {
+		t.Errorf("it wrote %+v, and said before that it would write %+v", res, would)
+	}
 	if got := d.texts(a, b, c); !slices.Equal(got, texts) {
 		t.Errorf("asked for, a pass wrote %q, before %q", got, texts)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -133,15 +134,31 @@ func (p *pass) do(ctx context.Context) error {
 
 // forgetOff has links written again that an undo took out.
 func (p *pass) forgetOff() {
-	for _, k := range p.k.notes.Notes {
-		if len(k.Off) == 0 {
-			continue
+	for id, k := range p.k.notes.Notes {
+		if len(k.Off) > 0 {
+			p.k.notes.Notes[id] = k.withoutOff()
 		}
-		for key := range k.Off {
-			delete(k.Values, key)
-		}
-		k.Off, k.Digest = nil, ""
 	}
+}
+
+// withoutOff returns what is known of a note from which no undo took links.
+func (k *knownLinks) withoutOff() *knownLinks {
+	out := *k
+	out.Values, out.Off, out.Digest = maps.Clone(k.Values), nil, ""
+	for key := range k.Off {
+		delete(out.Values, key)
+	}
+	return &out
+}
+
+// known returns what is known of the note of a memory, nil if nothing is. In a dry run it is what [pass.forgetOff]
+// would make of it.
+func (p *pass) known(id memory.ID) *knownLinks {
+	k := p.k.notes.Notes[id]
+	if p.all && p.dry && k != nil && len(k.Off) > 0 {
+		return k.withoutOff()
+	}
+	return k
 }
 
 // dropGone forgets the notes of memories that have none any more.
@@ -188,7 +205,7 @@ func (p *pass) changed(ctx context.Context) ([]readNote, error) {
 
 // isSettled reports whether a note is as emberd last knew it, and has what it is to have.
 func (p *pass) isSettled(ctx context.Context, n *memoryNote, sum string) bool {
-	k := p.k.notes.Notes[n.m.ID]
+	k := p.known(n.m.ID)
 	if k == nil || k.Digest != sum {
 		return false
 	}

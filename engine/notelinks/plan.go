@@ -34,7 +34,7 @@ func (out *notePlan) isReadBack() bool { return len(out.added)+len(out.removed) 
 
 // plan decides about a note with these properties.
 func (p *pass) plan(ctx context.Context, n *memoryNote, has map[string][]string) *notePlan {
-	k := p.k.notes.Notes[n.m.ID]
+	k := p.known(n.m.ID)
 	first := k == nil && n.m.PromotedAt.Before(p.k.notes.Since) || !p.e.Opt.LinkRelations
 	if k == nil {
 		k = new(knownLinks)

@@ -81,6 +81,10 @@ func edit(ctx context.Context, b op.Invoker, in fields) (notice, error) {
 		}
 	}
 	res, err := op.Edit.Call(ctx, b, &op.EditRequest{ID: in["id"], IfMatch: in["rev"], Content: &content, Tags: &tags})
+	if memory.CodeOf(err) == memory.Conflict {
+		return notice{}, memory.Errorf(memory.Conflict,
+			"this memory was changed meanwhile; copy your text, load the page again and change what it says now")
+	}
 	if err != nil {
 		return notice{}, err
 	}

@@ -24,6 +24,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"emberd/memory"
@@ -87,6 +88,10 @@ func Listen(ctx context.Context, address string) (*net.TCPListener, error) {
 			"invalid address %q; use 127.0.0.1:PORT or [::1]:PORT, the page is for this machine alone", address)
 	}
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, memory.Errorf(memory.Invalid,
+			"another program has the port of %s; set page.listen to another one, or leave it out", address)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open the port of the page: %w", err)
 	}

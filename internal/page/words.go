@@ -84,9 +84,9 @@ func size(n int64) string {
 func stageText(s memory.Stage) string {
 	switch s {
 	case memory.Active:
-		return "ranks by its score"
+		return "in use, the text is in the log"
 	case memory.Demoted:
-		return "ranks lower"
+		return "not used for a while, the text is in the log"
 	case memory.Archived:
 		return "one sentence stays, the text is in a note"
 	case memory.Rehydratable:
