@@ -695,7 +695,7 @@ func graph() map[string]edges {
 			tests:  []string{"op"},
 		},
 		"internal/wordpiece": {
-			ours:   []string{"internal/gguf"},
+			ours:   []string{"internal/gguf", "internal/text"},
 			others: []string{"golang.org/x/text/unicode/norm"},
 			tests:  []string{"internal/tinybert"},
 		},
