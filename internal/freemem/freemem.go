@@ -23,7 +23,13 @@ const (
 // WhenQuiet collects garbage and gives free memory back after each time of work, until ctx ends. It regards its
 // own start as the end of work. It waits for the runtime's collections, which only a process that allocates has
 // often: without work it has no timer, and while there is work it does nothing.
-func WhenQuiet(ctx context.Context) { afterWork(ctx, quiet, debug.FreeOSMemory) }
+// Before it collects it calls drop, which drops what can be made again.
+func WhenQuiet(ctx context.Context, drop func()) {
+	afterWork(ctx, quiet, func() {
+		drop()
+		debug.FreeOSMemory()
+	})
+}
 
 // afterWork calls free when there was no collection for a while since much was allocated.
 func afterWork(ctx context.Context, wait time.Duration, free func()) {
