@@ -4,6 +4,12 @@
 # The product needs no C compiler and no C library. Only the race detector does.
 export CGO_ENABLED = 0
 
+# Tests and benchmarks have their files on the disk, unless TMPDIR says where; those of make test are in memory.
+ifndef TMPDIR
+export TMPDIR = /tmp
+inmemory = env -u TMPDIR
+endif
+
 PREFIX   ?= $(HOME)/.local
 FUZZTIME ?= 2s
 FUZZ     ?= .
@@ -36,7 +42,9 @@ staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 LIFECYCLE = decay/ rekindle/ engine/lifecycle/
 COVERED   = 80
 
-.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench bench-hook bench-links hooks-harmless speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest note-edits mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients page peers importers peers-cortexgraph lint check compiler install dist dist-check source formula deb deb-check clean docs-check plugin plugin-test
+export PAGE FIRST VAULT MEMORIES
+
+.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench bench-hook bench-links hooks-harmless speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest note-edits mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients page pictures peers importers peers-cortexgraph lint check compiler install dist dist-check source formula deb deb-check clean docs-check plugin plugin-test
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -51,10 +59,11 @@ run: build
 # Without go vet, which make lint runs. Properties are checked on the same cases every time, so
 # that a run says what the change did; make proof draws others.
 test:
-	RAPID_SEED=1 go test -vet=off -timeout 10m ./...
+	RAPID_SEED=1 $(inmemory) go test -vet=off -timeout 10m ./...
 
 # Slowed down by the detector, and with as many tests at once as elsewhere, programs would
-# take longer than the moments that some tests are about.
+# take longer than the moments that some tests are about. Files are on the disk here, and in memory
+# in make test: internal/testutil/ramdisk.
 race: compiler
 	CGO_ENABLED=1 RAPID_SEED=1 go test -race -vet=off -parallel 2 -timeout 60m -coverprofile=cover.out -coverpkg=./decay,./engine/...,./rekindle ./...
 
@@ -144,10 +153,10 @@ rclone:
 	EMBERD_TEST_SYNC=$(SYNC) go test -v -count=1 -timeout 24h -run '^TestRclone$$' ./cmd/emberd
 
 # Longer proofs than the suite has time for: unique words among 100,000 memories,
-# before and after kill -9, and 10,000 connections of a hostile process; and the properties
-# of all packages on cases that make test does not draw: four times as many in engine, five elsewhere.
+# before and after kill -9, 10,000 connections of a hostile process, and texts of the greatest size; and the properties
+# of all packages on cases that make test does not draw: four times as many in engine, at least five elsewhere.
 proof:
-	EMBERD_PROOF=1 go test -v -count=1 -run Proof -timeout 60m ./bench ./api
+	EMBERD_PROOF=1 go test -v -count=1 -run 'Proof|TheLongestTexts' -timeout 60m ./bench ./api ./internal/dedupe/contradiction
 	go test -count=1 -timeout 60m ./engine -rapid.checks=100
 	RAPID_CHECKS=500 go test -count=1 -timeout 60m \
 		$$(grep -rl '"pgregory.net/rapid"' --include='*_test.go' . | xargs -n1 dirname | sort -u | grep -vx ./engine)
@@ -157,13 +166,13 @@ proof:
 # Lives of more than 60 disk operations get four random outcomes of each power cut
 # instead of ten, and fewer crashes at every operation of recovery.
 torture:
-	GOGC=400 EMBERD_TEST_TORTURE=1 go test -v -count=1 -run 'PowerCut|EveryDiskError' -timeout 30m ./stm
+	GOGC=400 EMBERD_TEST_TORTURE=1 go test -v -count=1 -run 'PowerCut|EveryDiskError|CutShortTwice' -timeout 30m ./stm
 
 # The real binary: kill -9, power cuts on ext4 and XFS (root), errors of the
 # kernel (strace), full disks, concurrent clients.
 torture-real:
 	EMBERD_TEST_KILL_ROUNDS=200 EMBERD_TEST_CUT_ROUNDS=100 EMBERD_TEST_FAULT_ROUNDS=6 EMBERD_TEST_LINEAR_ROUNDS=20 \
-	go test -v -count=1 -timeout 60m -run '^(TestKillNine$$|TestPowerCut|TestKernel|TestAnswer|TestFile|TestNoInode|TestConcurrentClients|TestCleanupKilled)' ./cmd/emberd
+	go test -v -count=1 -timeout 60m -run '^(TestKillNine$$|TestPowerCut|TestKernel|TestAnswer|TestFile|TestNoInode|TestConcurrentClients|TestCleanupKilled|TestKillsWhile|TestCase53Kill)' ./cmd/emberd
 
 # The demonstration by the program as it is built, under a trace of its calls of the network.
 network: build
@@ -271,12 +280,23 @@ clients: build
 	cd tools/clients && npm ci --ignore-scripts --loglevel=error
 	EMBERD_TEST_CLIENTS=1 go test -v -count=1 -timeout 10m -run '^(TestClients|TestClientHooks|TestPluginIsValid)$$' ./cmd/emberd
 
-# The page in Chromium, on stores of its own. CHROMIUM is the browser; SHOTS is a folder for screenshots.
+# The page in Chromium, on stores of its own. CHROMIUM is the browser; SHOTS is a folder for screenshots. PAGE=all looks at
+# each view four times, FIRST=0,10000,100000 opens the page of stores of these sizes, and VAULT and MEMORIES try a copy of
+# notes and memories of yours: make page PAGE=all VAULT=~/Notes MEMORIES=memories.jsonl
 CHROMIUM ?= $(shell command -v chromium chromium-browser google-chrome | head -n 1)
 page: build
 	@command -v npm >/dev/null || { echo "make: npm is missing: install it to try the page" >&2; exit 1; }
 	@[ -n "$(CHROMIUM)" ] || { echo "make: chromium is missing: install it, or set CHROMIUM" >&2; exit 1; }
 	cd tools/page && npm ci --loglevel=error && node test.mjs $(CURDIR)/bin/emberd $(CHROMIUM) $(SHOTS)
+
+# Pictures of every view, of an invented store, and of a session in a terminal: all of the page go to PICTURES, and what the
+# documentation shows to docs/pictures.
+PICTURES ?= /tmp/emberd-pictures
+pictures: build
+	@command -v npm >/dev/null || { echo "make: npm is missing: install it to draw the page" >&2; exit 1; }
+	@[ -n "$(CHROMIUM)" ] || { echo "make: chromium is missing: install it, or set CHROMIUM" >&2; exit 1; }
+	cd tools/page && npm ci --loglevel=error && node pictures.mjs $(CURDIR)/bin/emberd $(CHROMIUM) $(PICTURES) $(CURDIR)/docs/pictures
+	tools/terminal/record bin/emberd docs/pictures/session.svg
 
 # The same random calls to the reference memory server, from npm as the lock file says, and to emberd with its tools:
 # every answer is compared, and both graphs are moved to the other server. PEERS is the number of conversations, each
@@ -384,8 +404,8 @@ plugin: obsidian-plugin/node_modules
 	@echo "to install it, run: emberd vault plugin install --from dist/obsidian-plugin"
 
 # Types, the rules of Obsidian's directory, and the plugin over a daemon of this code, with mocks for Obsidian.
-plugin-test: obsidian-plugin/node_modules
-	cd obsidian-plugin && npm run --silent check && npm run --silent lint && npm test
+plugin-test: build obsidian-plugin/node_modules
+	cd obsidian-plugin && npm run --silent check && npm run --silent lint && EMBERD_TEST_BINARY=$(CURDIR)/bin/emberd npm test
 
 obsidian-plugin/node_modules: obsidian-plugin/package.json obsidian-plugin/package-lock.json
 	@command -v npm >/dev/null || { echo "make: npm is missing: install Node.js 20.19 or later to build the Obsidian plugin" >&2; exit 1; }

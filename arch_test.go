@@ -35,7 +35,7 @@ const anywhere = "internal/text"
 
 // The tests of every package may use these.
 var (
-	testOurs   = []string{"internal/testutil/clitest", "internal/testutil/snapfile", "internal/testutil/crashdisk", "internal/testutil/racescale", "internal/testutil/llamatest", "internal/testutil/trainedtest", "internal/llm", "internal/testutil/llmtest", "internal/testutil/dirsnap", "internal/testutil/oldhome", "internal/testutil/sqlitetest"}
+	testOurs   = []string{"internal/testutil/clitest", "internal/testutil/snapfile", "internal/testutil/crashdisk", "internal/testutil/racescale", "internal/testutil/ramdisk", "internal/testutil/llamatest", "internal/testutil/trainedtest", "internal/llm", "internal/testutil/llmtest", "internal/testutil/dirsnap", "internal/testutil/oldhome", "internal/testutil/sqlitetest"}
 	testOthers = []string{"pgregory.net/rapid", "github.com/anishathalye/porcupine", "github.com/rogpeppe/go-internal/testscript", "github.com/rogpeppe/go-internal/txtar"}
 )
 

@@ -592,8 +592,9 @@ func graph() map[string]edges {
 			ours: []string{"internal/durable", "internal/text", "memory"},
 		},
 		"internal/page": {
-			ours:  []string{"internal/secret", "internal/text/invisible", "memory", "op"},
-			tests: []string{"api", "engine", "stm", "internal/testutil/secrettest"},
+			ours:   []string{"internal/secret", "internal/text/invisible", "memory", "op"},
+			others: []string{"golang.org/x/sync/errgroup"},
+			tests:  []string{"api", "engine", "stm", "internal/testutil/secrettest"},
 		},
 		"internal/power": {},
 		"internal/query": {
@@ -642,6 +643,9 @@ func graph() map[string]edges {
 		"internal/testutil/llmtest": {},
 		"internal/testutil/mutants": {},
 		"internal/testutil/oldhome": {},
+		"internal/testutil/ramdisk": {
+			others: []string{"golang.org/x/sys/unix"},
+		},
 		"internal/testutil/racescale": {
 			others: []string{"pgregory.net/rapid"},
 		},

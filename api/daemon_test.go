@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	_ "emberd/internal/testutil/ramdisk"
 	"emberd/op"
 )
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"emberd/api"
+	_ "emberd/internal/testutil/ramdisk"
 	"emberd/op"
 )
 

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	_ "emberd/internal/testutil/ramdisk"
 )
 
 func TestWordsAreNearWhatIsSpeltAlike(t *testing.T) {

@@ -89,6 +89,8 @@ func TestAnAuditTellsWhoDidWhat(t *testing.T) {
 		{op.AuditRequest{Caller: "claimed:work", Kind: "all"}, ""},
 		{op.AuditRequest{Kind: "forget"}, "forget forget by cli"},
 		{op.AuditRequest{Kind: "merge"}, ""},
+		{op.AuditRequest{Kind: "write, merge,forget"}, "forget forget by cli\nwrite edit by work\nwrite save by cursor"},
+		{op.AuditRequest{Kind: "read,merge", Caller: "zed"}, "read search by zed"},
 		{op.AuditRequest{Kind: "write", Since: clock.Now().Add(-150 * time.Second).Format(time.RFC3339)}, "write edit by work"},
 	}
 	for _, test := range tests {

@@ -3,23 +3,20 @@ package engine_test
 import (
 	"flag"
 	"os"
+	"runtime/debug"
 	"testing"
 
 	_ "emberd/internal/testutil/racescale"
 )
 
 // TestMain lets more tests run at once than there are processors, unless -parallel says
-// how many: they wait for the disk most of the time. It has property tests draw fewer cases,
-// unless -rapid.checks says how many, as make proof does.
+// how many: they wait most of the time. Garbage is collected half as often, unless GOGC says how often.
 func TestMain(m *testing.M) {
-	fewer := map[string]string{"test.parallel": "4", "rapid.checks": "25"}
-	if checks := flag.Lookup("rapid.checks"); checks.Value.String() != checks.DefValue {
-		delete(fewer, "rapid.checks") // the race detector has fewer still
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
 	}
-	for name, value := range fewer {
-		if err := flag.Set(name, value); err != nil {
-			panic(err)
-		}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(200)
 	}
 	os.Exit(m.Run())
 }

@@ -34,16 +34,23 @@ func wantNote(t testing.TB, h *house, path string, has ...string) {
 	}
 }
 
-// wantSettled says that note and memory agree, and that the log knows it.
+// wantSettled says that note and memory agree, and that the log knows it, which it does a moment after the note was
+// written.
 func wantSettled(t testing.TB, e *engine.Engine, id memory.ID) {
 	t.Helper()
-	m := look(t, e, id).Memory
-	note, err := e.Notes.Vault.Root.Load().Read(t.Context(), m.PromotedTo)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := m.NoteSeen, notes.Agreed(&m, note.Carried); !maps.Equal(got, want) || len(want) != 5 {
-		t.Errorf("seen %v, and the note agrees on %v, want both to be all fields", got, want)
+	var m memory.Memory
+	var agreed map[string]string
+	until(t, "note and memory agree on all fields", func() bool {
+		m = look(t, e, id).Memory
+		note, err := e.Notes.Vault.Root.Load().Read(t.Context(), m.PromotedTo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		agreed = notes.Agreed(&m, note.Carried)
+		return maps.Equal(m.NoteSeen, agreed)
+	})
+	if len(agreed) != 5 {
+		t.Errorf("note and memory agree on %v, want all fields", agreed)
 	}
 }
 

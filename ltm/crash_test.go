@@ -14,6 +14,7 @@ import (
 	"time"
 
 	_ "emberd/internal/testutil/racescale"
+	_ "emberd/internal/testutil/ramdisk"
 )
 
 // childDir names in the environment the index that a child process writes to.

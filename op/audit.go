@@ -20,7 +20,7 @@ type AuditRequest struct {
 	Since  string `json:"since,omitempty" query:"since" doc:"a day as in 2026-03-09 or 7d, hours as in 12h, or RFC 3339; default 30d"`
 	Caller string `json:"caller,omitempty" query:"caller" doc:"only of this token, client or way; kind:name if several have the name"`
 	Memory string `json:"memory,omitempty" query:"memory" doc:"only about this memory"`
-	Kind   string `json:"kind,omitempty" query:"kind" doc:"list events: read, write, merge, forget or all"`
+	Kind   string `json:"kind,omitempty" query:"kind" doc:"list events: read, write, merge, forget, several of these joined by commas, or all"`
 	Limit  int    `json:"limit,omitempty" query:"limit" doc:"1 to 100 events, default 20"`
 	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the page before"`
 	Check  bool   `json:"check,omitempty" query:"check" doc:"also check the audit chain of this device, and what it says of the journal"`

@@ -364,12 +364,15 @@ func TestAFirstSaveThatIsCutShortTwice(t *testing.T) {
 			x.must(m, fmt.Sprintf("life %d, cut after operation %d", n, cut), err)
 		}
 	}
-	ops := x.operationsOf(unused(), "first save", save(1))
+	ops, share := x.operationsOf(unused(), "first save", save(1)), 4*racescale.Share
+	if torture() {
+		share = 1
+	}
 	for first := range ops {
 		m := unused()
 		live(m, 1, first)
 		for _, disk := range []*crashdisk.Disk{m.disk.Crash(nil), m.disk.Kill()} {
-			for second := first % racescale.Share; second < ops; second += racescale.Share {
+			for second := first % share; second < ops; second += share {
 				again := m.with(disk.Kill())
 				live(again, 2, second)
 				after := again.with(again.disk.Crash(nil))

@@ -31,7 +31,7 @@ type explorer struct {
 func torture() bool { return os.Getenv("EMBERD_TEST_TORTURE") != "" }
 
 func newExplorer(t *testing.T) *explorer {
-	x := &explorer{T: t, rng: rand.New(rand.NewPCG(7, 7)), lucks: 2, every: 30 * racescale.Share}
+	x := &explorer{T: t, rng: rand.New(rand.NewPCG(7, 7)), lucks: 2, every: 60 * racescale.Share}
 	if torture() {
 		x.lucks, x.every, x.deep = 10, 1, true
 	}

@@ -259,12 +259,15 @@ func TestACloneThatLooksTheSameLosesNothing(t *testing.T) {
 	copyTree(t, ts.root, clone.root)
 	clone.forgeIdentity()
 	ts.open()
+	nextStamp()
 	clone.open()
 	defer func() { clone.Close() }()
 	if ts.Wal().Device != clone.Wal().Device {
 		t.Fatal("they are told apart already, so this shows nothing")
 	}
-	ids = append(ids, ts.save("here"), clone.save("there"))
+	ids = append(ids, ts.save("here"))
+	nextStamp()
+	ids = append(ids, clone.save("there"))
 	// Both wrote segment 2. The sync tool keeps the clone's under the name and
 	// ours as a copy.
 	mine, theirs := ts.segments(), clone.segments()
@@ -291,6 +294,7 @@ func TestACloneThatLooksTheSameLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	nextStamp()
 	ids = append(ids, ts.save("here again"))
 	ts.refresh()
 	if got := strings.Join(ts.Status().Warnings, "\n"); !strings.Contains(got, "another machine writes under the name") {
@@ -303,6 +307,14 @@ func TestACloneThatLooksTheSameLosesNothing(t *testing.T) {
 	}
 	for i, content := range []string{"before", "here", "there", "there again", "here again"} {
 		ts.wantContent(ids[i].ID(), content)
+	}
+}
+
+// nextStamp waits until the time of stamps, which is in milliseconds, has gone on: what two machines wrote is told apart by
+// it.
+func nextStamp() {
+	for now := time.Now().UnixMilli(); time.Now().UnixMilli() == now; {
+		time.Sleep(100 * time.Microsecond)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode"
 
+	_ "emberd/internal/testutil/ramdisk"
 	"emberd/internal/words"
 	"emberd/memory"
 	"emberd/stm"

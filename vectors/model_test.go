@@ -13,6 +13,7 @@ import (
 	"emberd/internal/durable"
 	"emberd/internal/testutil/crashdisk"
 	_ "emberd/internal/testutil/racescale"
+	_ "emberd/internal/testutil/ramdisk"
 )
 
 // Whatever is done in whatever order, the store is a map of vectors and one of documents, also

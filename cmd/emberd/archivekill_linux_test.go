@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -43,7 +45,8 @@ func (p *promoter) wantTexts(t *testing.T, client *api.Client) {
 }
 
 // Kill -9 at each system call of archiving, bringing back and promoting that changes the
-// disk: the text comes back, and there is one note of each memory.
+// disk: the text comes back, and there is one note of each memory. go test tries half of the calls in each step, and
+// make torture-real all of them.
 func TestKillsWhileMemoriesFadeAndComeBack(t *testing.T) {
 	t.Parallel()
 	steps := map[string]func(*api.Client, string) error{
@@ -60,9 +63,13 @@ func TestKillsWhileMemoriesFadeAndComeBack(t *testing.T) {
 			return err
 		},
 	}
-	most, killed := roundsOf(t, faultRoundsVar, 1), 0
-	for name, step := range steps {
-		for _, call := range []string{"fsync", "fdatasync", "openat", "renameat2", "unlinkat", "mkdirat"} {
+	most, killed, half := roundsOf(t, faultRoundsVar, 1), 0, os.Getenv(faultRoundsVar) == ""
+	for i, name := range slices.Sorted(maps.Keys(steps)) {
+		step := steps[name]
+		for j, call := range []string{"fsync", "openat", "fdatasync", "mkdirat", "renameat2", "unlinkat"} {
+			if half && (i+j)%2 == 1 {
+				continue
+			}
 			for nth := 1; nth <= most; nth++ {
 				p := newPromoter(t)
 				d, client := p.live(t)

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"emberd/internal/testutil/clitest"
 	"emberd/internal/testutil/oldhome"
 )
 
@@ -67,11 +68,7 @@ type home struct {
 
 func unpackHome(t *testing.T, archive string) *home {
 	t.Helper()
-	top, err := os.MkdirTemp("/tmp", "em") // short, for the path of the socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(top) })
+	top := clitest.ShortDir(t)
 	h := &home{top: top}
 	oldhome.Unpack(t, archive, top)
 	model, err := os.ReadFile(filepath.Join(homes, "model.gguf"))

@@ -23,6 +23,7 @@ import (
 	"emberd/api"
 	"emberd/internal/evalcmd"
 	"emberd/internal/testutil/clitest"
+	_ "emberd/internal/testutil/ramdisk"
 	"emberd/internal/testutil/sqlitetest"
 	"emberd/op"
 )
@@ -73,6 +74,7 @@ func runScripts(t *testing.T, folder string, env map[string]string) {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("TZ", "UTC")
 			e.Setenv(detector, os.Getenv(detector))
+			e.Setenv("GOGC", "400") // few calls live for long
 			e.Setenv("H", filepath.Join(e.WorkDir, "h"))
 			e.Setenv("SETS", sets)
 			for name, value := range env {

@@ -41,7 +41,7 @@ func TestServiceUnderAUserManager(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root may make the namespaces for a user manager")
 	}
-	dir := clitest.ShortDir(t)
+	dir := clitest.DiskDir(t)
 	group := "emberd-test-" + strconv.Itoa(os.Getpid())
 	t.Cleanup(func() {
 		for _, parent := range []string{"systemd", "unified", "."} { // not there where it could not be made

@@ -46,7 +46,7 @@ func (e *Admin) Audit(ctx context.Context, req *op.AuditRequest) (*op.AuditResul
 			}
 		}
 	}
-	if a.kind == "" {
+	if len(a.kinds) == 0 {
 		return res, nil
 	}
 	res.Events, res.NextCursor, err = a.events(ctx)
@@ -133,7 +133,7 @@ type auditQuery struct {
 	since  time.Time
 	caller string
 	id     memory.ID
-	kind   string // "" for no events
+	kinds  []string // none for no events
 	limit  int
 	// before and read are the end of the previous page, in the journal and among reads.
 	before stm.Stamp
@@ -142,16 +142,15 @@ type auditQuery struct {
 }
 
 func (e *Admin) auditing(req *op.AuditRequest) (*auditQuery, error) {
-	a := &auditQuery{e: e, caller: req.Caller, kind: req.Kind}
-	if a.kind == "" && (req.Memory != "" || req.Cursor != "") {
-		a.kind = op.AuditAll
+	kinds := req.Kind
+	if kinds == "" && (req.Memory != "" || req.Cursor != "") {
+		kinds = op.AuditAll
 	}
-	if kinds := []string{"", op.AuditRead, op.AuditWrite, op.AuditMerge, op.AuditForget,
-		op.AuditAll}; !slices.Contains(kinds, a.kind) {
-		return nil, memory.Errorf(memory.Invalid, "kind %q is unknown; use read, write, merge, forget or all",
-			memory.Clip(a.kind)).At("kind")
-	}
+	a := &auditQuery{e: e, caller: req.Caller}
 	var err error
+	if a.kinds, err = kindsOf(kinds); err != nil {
+		return nil, err
+	}
 	if a.since, err = sinceOf(req.Since, e.Opt.Now()); err != nil {
 		return nil, err
 	}
@@ -164,6 +163,26 @@ func (e *Admin) auditing(req *op.AuditRequest) (*auditQuery, error) {
 		}
 	}
 	return a, a.parseCursor(req.Cursor)
+}
+
+// kindsOf parses the kinds of events, several joined by commas; none of "".
+func kindsOf(text string) (kinds []string, err error) {
+	every := []string{op.AuditRead, op.AuditWrite, op.AuditMerge, op.AuditForget}
+	switch text {
+	case "":
+		return nil, nil
+	case op.AuditAll:
+		return every, nil
+	}
+	for kind := range strings.SplitSeq(text, ",") {
+		if kind = strings.TrimSpace(kind); !slices.Contains(every, kind) {
+			return nil, memory.Errorf(memory.Invalid,
+				"kind %q is unknown; use read, write, merge, forget, several of these joined by commas, or all",
+				memory.Clip(kind)).At("kind")
+		}
+		kinds = append(kinds, kind)
+	}
+	return kinds, nil
 }
 
 // sinceOf parses the start of an audit.
@@ -219,7 +238,12 @@ func (a *auditQuery) of(c ledger.Caller) bool {
 	return a.caller == "" || c.Is(a.caller)
 }
 
-func (a *auditQuery) wants(kind string) bool { return a.kind == op.AuditAll || a.kind == kind }
+func (a *auditQuery) wants(kind string) bool { return slices.Contains(a.kinds, kind) }
+
+// wantsChanges reports whether more than reads is asked for.
+func (a *auditQuery) wantsChanges() bool {
+	return slices.ContainsFunc(a.kinds, func(kind string) bool { return kind != op.AuditRead })
+}
 
 // events merges reads and changes, latest first.
 func (a *auditQuery) events(ctx context.Context) (page []op.AuditEvent, next string, err error) {
@@ -282,7 +306,7 @@ func (a *auditQuery) change(j *stm.Journaled) (change, bool) {
 // changes returns the selected changes, up to one more than a page has. upTo is the last one
 // that was read; more reports whether there are earlier ones.
 func (a *auditQuery) changes(ctx context.Context) (out []change, upTo stm.Stamp, more bool, err error) {
-	if a.kind == op.AuditRead {
+	if !a.wantsChanges() {
 		return nil, upTo, false, nil
 	}
 	upTo = a.before

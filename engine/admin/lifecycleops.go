@@ -51,8 +51,8 @@ func (e *Admin) lifecycleBlocker(due, most int) string {
 	case !e.Lifecycle.IsPrimary():
 		return e.Lifecycle.ErrNotPrimary("the lifecycle runs").Error()
 	case due > most:
-		return fmt.Sprintf("%d memories are due at once, and a run moves %d of them: the others follow, some every %s",
-			due, most, e.Opt.LifecyclePeriod)
+		return fmt.Sprintf("%d memories are due at once, and a run moves %d of them: the others follow, some every "+
+			"%g minutes", due, most, e.Opt.LifecyclePeriod.Minutes())
 	case e.Notes.Vault == nil:
 		return "there is no vault to keep texts in, so that memories are demoted and not archived; name one with " +
 			"vaults: in the config or emberd serve --vault"

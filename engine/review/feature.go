@@ -32,5 +32,6 @@ type Review struct {
 // State is what all views share.
 type State struct {
 	owners ItemOwners
+	kept   storedItems
 	Mirror *BeadsMirror // nil unless items are mirrored
 }

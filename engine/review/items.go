@@ -219,7 +219,7 @@ func (e *Review) currentItem(item memory.ReviewItem) memory.ReviewItem {
 // with a missing memory is closed, without a time, and has the reason.
 func (e *Review) ReviewItems() iter.Seq[memory.ReviewItem] {
 	return func(yield func(memory.ReviewItem) bool) {
-		for item := range e.Stm.ReviewItems() {
+		for item := range e.stored() {
 			if !yield(e.currentItem(item)) {
 				return
 			}

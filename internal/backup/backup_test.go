@@ -21,6 +21,7 @@ import (
 
 	"emberd/internal/durable"
 	"emberd/internal/testutil/crashdisk"
+	_ "emberd/internal/testutil/ramdisk"
 )
 
 // tree is files by their slash-separated path.

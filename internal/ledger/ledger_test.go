@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"emberd/internal/durable"
+	_ "emberd/internal/testutil/ramdisk"
 	"emberd/memory"
 )
 

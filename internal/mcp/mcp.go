@@ -38,15 +38,20 @@ type Options = tool.Options
 // New returns a server that offers the tools of a profile.
 func New(opt Options) (*sdk.Server, error) {
 	opt.Profile = cmp.Or(opt.Profile, Agent)
+	tools, err := toolsOf(opt.Profile)
+	if err != nil {
+		return nil, err
+	}
+	return offering(tools, opt), nil
+}
+
+// offering is New with the tools of the profile, which servers may share.
+func offering(tools []*tool.Tool, opt Options) *sdk.Server {
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := sdk.NewServer(&sdk.Implementation{Name: "emberd", Title: "emberd", Version: cmp.Or(opt.Version, "devel")},
 		serverOptions(&opt))
-	tools, err := toolsOf(opt.Profile)
-	if err != nil {
-		return nil, err
-	}
 	shown := make(map[string]bool)
 	for _, t := range tools {
 		s.AddTool(t.Def, t.Handler(&opt))
@@ -58,7 +63,7 @@ func New(opt Options) (*sdk.Server, error) {
 		addKnowledgeGraph(s, &opt)
 	}
 	s.AddReceivingMiddleware(survive(&opt), asCaller, listOnly(&opt, shown), warn(&opt))
-	return s, nil
+	return s
 }
 
 // serverOptions returns what a server offers. That does not change while it runs.

@@ -3,6 +3,7 @@ package mcp
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 
 	"emberd/engine"
 	"emberd/internal/mcp/tool"
+	_ "emberd/internal/testutil/ramdisk"
 	"emberd/op"
 	"emberd/stm"
 )
@@ -183,10 +185,8 @@ func newStructured(t testing.TB, inv op.Invoker, p Profile) *session {
 // newClient connects a client that gives itself a name and a version.
 func newClient(t testing.TB, opt *Options, name, version string) *session {
 	t.Helper()
-	server, err := New(*opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	opt.Profile = cmp.Or(opt.Profile, Agent)
+	server := offering(described(t, opt.Profile), *opt)
 	asked, ask := io.Pipe()
 	answered, answer := io.Pipe()
 	done := make(chan error, 1)
@@ -204,13 +204,31 @@ func newClient(t testing.TB, opt *Options, name, version string) *session {
 	return s
 }
 
+// describedTools are the tools of each profile, whose schemas take longer to draw than most tests run.
+var describedTools = struct {
+	sync.Mutex
+	of map[Profile][]*tool.Tool
+}{of: make(map[Profile][]*tool.Tool)}
+
+// described are the tools of a profile, the same ones for all tests: nobody changes them.
+func described(t testing.TB, p Profile) []*tool.Tool {
+	t.Helper()
+	describedTools.Lock()
+	defer describedTools.Unlock()
+	if describedTools.of[p] == nil {
+		tools, err := toolsOf(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		describedTools.of[p] = tools
+	}
+	return describedTools.of[p]
+}
+
 // checkedTools are those that a client of a profile may call.
 func checkedTools(t testing.TB, p Profile) map[string]*checked {
 	t.Helper()
-	tools, err := toolsOf(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tools := described(t, p)
 	out := make(map[string]*checked, len(tools))
 	for _, tool := range tools {
 		c := &checked{Tool: tool.Def, profiles: tool.Profiles}

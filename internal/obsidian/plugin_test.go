@@ -94,6 +94,19 @@ func TestRemoveKeepsWhatEmberdDidNotWrite(t *testing.T) {
 	}
 }
 
+// A record of what was installed that holds nothing removes nothing, and says so.
+func TestRemoveNeedsARecord(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"null", "{}", "", "[]"} {
+		f := folder(t, vaultWithSettings(t))
+		install(t, f, "0.1.0")
+		write(t, f.Path, "installed-by-emberd.json", text)
+		if kept, err := f.Remove(); err == nil {
+			t.Errorf("with the record %q the plugin counts as removed, and %v stays", text, kept)
+		}
+	}
+}
+
 func vaultWithSettings(t *testing.T) string {
 	t.Helper()
 	vault := t.TempDir()

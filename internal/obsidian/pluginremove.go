@@ -44,7 +44,7 @@ func (f *PluginFolder) Remove() (kept []string, err error) {
 		return nil, memory.Errorf(memory.NotFound, "no plugin installed by emberd found in %s", f.Path)
 	}
 	var r record
-	if err != nil || json.Unmarshal(text, &r) != nil {
+	if err != nil || json.Unmarshal(text, &r) != nil || len(r.Files) == 0 {
 		return nil, memory.Errorf(memory.Invalid, "cannot read %s in %s; remove the folder by hand", recordName, f.Path)
 	}
 	for _, name := range append([]string{recordName}, pluginFiles()...) {

@@ -3,6 +3,8 @@ package page
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -30,12 +32,22 @@ var actions = map[string]action{
 	"revoke": revoke,
 }
 
+// unread returns how to answer a request whose body cannot be decoded.
+func unread(err error) (status int, why string) {
+	if long, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		why = fmt.Sprintf("the text is too long; at most %d bytes can be sent", long.Limit)
+		return http.StatusRequestEntityTooLarge, why
+	}
+	return http.StatusBadRequest, "the request is not JSON"
+}
+
 // act carries out a change and answers with a notice. The header HX-Trigger renews the view.
 func (p *Page) act(do action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var in fields
 		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
-			p.fragment(w, http.StatusBadRequest, "notice", notice{Text: "the request is not JSON", Problem: true})
+			status, why := unread(err)
+			p.fragment(w, status, "notice", notice{Text: why, Problem: true})
 			return
 		}
 		s := sessionFrom(r.Context())

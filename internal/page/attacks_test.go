@@ -81,6 +81,16 @@ func TestRequestsOfOtherSitesAreRefused(t *testing.T) {
 	}
 }
 
+// TestATextThatIsTooLongIsRefused sends more than a request may have.
+func TestATextThatIsTooLongIsRefused(t *testing.T) {
+	w := start(t)
+	long := `{"id":"` + strings.Repeat("x", 1<<20) + `"}`
+	status, _, body := w.send(t, request{method: http.MethodPost, path: "/do/edit", cookie: w.browser(t), body: long})
+	if status != http.StatusRequestEntityTooLarge || !strings.Contains(body, "too long") {
+		t.Errorf("status %d, %q, want 413 and that it is too long", status, body)
+	}
+}
+
 // TestNothingIsShownWithoutASession asks for each route with a cookie that is missing or not valid here.
 func TestNothingIsShownWithoutASession(t *testing.T) {
 	w := start(t)

@@ -17,7 +17,7 @@ const maxStreams = 4
 const heartbeat = 20 * time.Second
 
 // events streams what happens, so that the script renews the view: the kind of each event, its
-// entry and the IDs of the memories, and no text.
+// entry and the IDs of the memories, and no text. The first event, live, says that the daemon is there.
 func (p *Page) events(w http.ResponseWriter, r *http.Request) {
 	if p.streams.Add(1) > maxStreams {
 		p.streams.Add(-1)
@@ -43,15 +43,19 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	w.Header().Set("Content-Type", "text/event-stream")
-	send(ctx, w, queue)
+	first := "retry: 3000\n\n"
+	if _, err := op.Status.Call(ctx, p.backend, &op.StatusRequest{}); err == nil {
+		first = "retry: 3000\nevent: live\ndata: 1\n\n"
+	}
+	send(ctx, w, first, queue)
 }
 
-// send writes events until one of the ends is gone.
-func send(ctx context.Context, w http.ResponseWriter, queue <-chan op.Event) {
+// send writes the first chunk, and then events until one of the ends is gone.
+func send(ctx context.Context, w http.ResponseWriter, chunk string, queue <-chan op.Event) {
 	rc := http.NewResponseController(w)
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
-	for chunk := "retry: 3000\n\n"; ; {
+	for {
 		_ = rc.SetWriteDeadline(time.Now().Add(heartbeat))
 		if _, err := w.Write([]byte(chunk)); err != nil || rc.Flush() != nil {
 			return

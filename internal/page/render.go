@@ -2,7 +2,6 @@ package page
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -43,7 +42,15 @@ type layout struct {
 	Menu                 []screen
 	Waiting              int  // decisions
 	Locked               bool // no session yet
+	// Scripts are loaded with every view, Drawing with the first one that has a chart or a graph.
+	Scripts, Drawing []string
 }
+
+var (
+	scripts = []string{"htmx.min.js", "idiomorph-ext.min.js"}
+	drawing = []string{"uPlot.min.css", "uPlot.iife.min.js", "d3-dispatch.min.js", "d3-quadtree.min.js",
+		"d3-timer.min.js", "d3-force.min.js", "draw.js"}
+)
 
 // Path, Text and Key are for the menu of the layout.
 func (v screen) Path() string { return v.path }
@@ -56,18 +63,26 @@ func (p *Page) show(v screen) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		data, err := v.make(r.Context(), p, r)
 		if err != nil {
-			p.render(w, r, statusOf(err), "problem", err.Error())
+			p.render(w, r, statusOf(err), "problem", err.Error(), p.waiting(r))
 			return
 		}
-		p.render(w, r, http.StatusOK, v.name, data)
+		total, counted := data.(interface{ waiting() int }) // counting looks at every memory
+		if counted {
+			p.render(w, r, http.StatusOK, v.name, data, total.waiting())
+			return
+		}
+		p.render(w, r, http.StatusOK, v.name, data, p.waiting(r))
 	}
 }
 
-// render answers with a template inside the layout.
-func (p *Page) render(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
-	frame := layout{Title: titleOf(name), Name: name, Version: p.version, Locked: name == "locked"}
+// render answers with a template inside the layout, of which waiting is the number at Decisions.
+func (p *Page) render(w http.ResponseWriter, r *http.Request, status int, name string, data any, waiting int) {
+	frame := layout{Title: titleOf(name), Name: name, Version: p.version, Locked: name == "locked", Scripts: scripts}
+	if !frame.Locked {
+		frame.Drawing = drawing
+	}
 	if !frame.Locked && !ofPart(r) {
-		frame.Menu, frame.Waiting = menu(), p.waiting(r.Context())
+		frame.Menu, frame.Waiting = menu(), waiting
 	}
 	body, err := p.execute(name, data)
 	if err == nil {
@@ -132,9 +147,12 @@ func titleOf(name string) string {
 	return "Memory page"
 }
 
-// waiting counts the decisions that wait, 0 if the daemon does not answer.
-func (p *Page) waiting(ctx context.Context) int {
-	res, err := op.ReviewList.Call(ctx, p.backend, &op.ReviewListRequest{Limit: 1})
+// waiting counts the decisions that wait, 0 if the daemon does not answer or the menu is not asked for.
+func (p *Page) waiting(r *http.Request) int {
+	if ofPart(r) {
+		return 0
+	}
+	res, err := op.ReviewList.Call(r.Context(), p.backend, &op.ReviewListRequest{Limit: 1})
 	if err != nil {
 		return 0
 	}
@@ -144,6 +162,7 @@ func (p *Page) waiting(ctx context.Context) int {
 // parse reads the templates; the first view calls it.
 func (p *Page) parse() (*template.Template, error) {
 	return template.New("").Funcs(template.FuncMap{
+		"asset":   asset,
 		"ago":     func(t time.Time) string { return ago(p.now(), t) },
 		"in":      func(t time.Time) string { return until(p.now(), t) },
 		"when":    func(t time.Time) string { return t.In(p.zone).Format("2 Jan 2006, 15:04") },
@@ -160,6 +179,7 @@ func (p *Page) parse() (*template.Template, error) {
 		"gist":    gist,
 		"join":    func(list []string) string { return strings.Join(list, ", ") },
 		"size":    size,
+		"stage":   stageText,
 		"inc":     func(i int) int { return i + 1 },
 		"letter":  letter,
 		"days":    func(seconds int64) string { return days(time.Duration(seconds) * time.Second) },

@@ -49,7 +49,7 @@ func (p *Page) within(next http.HandlerFunc) http.HandlerFunc {
 func (p *Page) locked(w http.ResponseWriter, r *http.Request, status int) {
 	w.Header().Set("HX-Retarget", "body")
 	w.Header().Set("HX-Reselect", "body > *")
-	p.render(w, r, status, "locked", nil)
+	p.render(w, r, status, "locked", nil, 0)
 }
 
 // front is the first page: the script on it exchanges the code for a session.

@@ -2,7 +2,9 @@ package page
 
 import (
 	"compress/gzip"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"net/http"
 	"path"
 	"strings"
@@ -76,6 +78,18 @@ var compressed = func() func(name string) []byte {
 	}
 }()
 
+// asset returns the address of a file, with the beginning of its digest. Another release has another address for a file
+// that it changed, so a browser needs to load each file once.
+func asset(file string) string {
+	return "/static/" + file + "?v=" + digestOf(place(file))
+}
+
+// digestOf returns the beginning of the SHA-256 of a file.
+func digestOf(name string) string {
+	sum := sha256.Sum256(embedded(name))
+	return hex.EncodeToString(sum[:6])
+}
+
 // static serves the files. They hold nothing of the user's, so that they need no session.
 func (p *Page) static(w http.ResponseWriter, r *http.Request) {
 	name := place(r.PathValue("file"))
@@ -85,6 +99,9 @@ func (p *Page) static(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", types[path.Ext(name)])
 	w.Header().Set("Cache-Control", "no-cache")
+	if r.URL.Query().Get("v") == digestOf(name) {
+		w.Header().Set("Cache-Control", "private, max-age=86400, immutable")
+	}
 	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		_, _ = w.Write(embedded(name))
 		return

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"emberd/op"
 )
@@ -31,6 +32,32 @@ type health struct {
 	Report *op.HealthResult
 	Engine *op.EngineStatusResult
 	Stats  *op.StatsResult
+}
+
+// step is a command that would help, and the view in which a person does the same.
+type step struct{ Command, Text, Href string }
+
+// Advice says what the commands of the report are for.
+func (h health) Advice() (all []step) {
+	known := []step{
+		{"emberd migrate", "Rewrite memories of earlier versions", ""},
+		{"emberd review", "Decide what waits", "/decisions"},
+		{"emberd health duplicates", "Choose among near-duplicates", "/decisions"},
+		{"emberd cluster", "See what belongs together", ""},
+		{"emberd cleanup", "Clean up what is of no use", ""},
+		{"emberd health stale", "See what no search found for long", ""},
+		{"emberd health low-access", "See what is seldom found", ""},
+	}
+	for _, command := range h.Report.Next {
+		s := step{Text: "Run", Command: command}
+		for _, k := range known {
+			if strings.HasPrefix(command, k.Command) {
+				s.Text, s.Href = k.Text, k.Href
+			}
+		}
+		all = append(all, s)
+	}
+	return all
 }
 
 // Ages is the histogram of last finds as an attribute contains it.

@@ -18,6 +18,8 @@ type decisions struct {
 	Total int
 }
 
+func (d decisions) waiting() int { return d.Total }
+
 // card is one decision with its memories side by side.
 type card struct {
 	Item     memory.ReviewItem
@@ -94,7 +96,7 @@ func cardOf(res *op.ReviewShowResult) card {
 	}
 	c.Choices = choices(res)
 	if at, err := time.Parse(time.RFC3339, res.DecidedAt); err == nil && res.DecidedBy != "" {
-		c.Policy, c.PolicyAt = res.DecidedBy, at
+		c.Policy, c.PolicyAt = decisionText(res, res.DecidedBy), at
 	}
 	if c.Item.Action == contradiction {
 		c.Refused = "" // a merge is not what is asked

@@ -20,6 +20,7 @@ const (
 // graph is the surroundings of one thing, or what is mentioned most.
 type graph struct {
 	Of        string
+	About     string // how the thing is called
 	Nodes     []node
 	Links     []edge
 	Truncated bool
@@ -43,7 +44,7 @@ type edge struct {
 
 // JSON is the graph as an attribute contains it.
 func (g graph) JSON() (string, error) {
-	b, err := json.Marshal(map[string]any{"nodes": g.Nodes, "links": g.Links, "of": g.Of})
+	b, err := json.Marshal(map[string]any{"nodes": g.Nodes, "links": g.Links, "about": g.About})
 	return string(b), err
 }
 
@@ -60,10 +61,13 @@ func viewGraph(ctx context.Context, p *Page, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := graph{Of: of, Truncated: res.Truncated, Partial: res.Partial, Nodes: []node{}, Links: []edge{}}
+	g := graph{Of: of, About: of, Truncated: res.Truncated, Partial: res.Partial, Nodes: []node{}, Links: []edge{}}
 	places := map[string]int{}
 	for i, n := range res.Nodes {
 		places[n.ID] = i
+		if n.ID == of || n.ID == req.Of {
+			g.About = gistOf(n.Label, maxLabel)
+		}
 		g.Nodes = append(g.Nodes, node{n.ID, n.Kind, gistOf(n.Label, maxLabel), "/graph?of=" + url.QueryEscape(n.ID)})
 	}
 	for _, e := range res.Edges {

@@ -4,6 +4,9 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"emberd/memory"
 	"emberd/op"
@@ -23,6 +26,8 @@ type today struct {
 type change struct {
 	op.AuditEvent
 	Verb     string
+	Who      string
+	Why      string      // the rule by which a hook kept it
 	Memories []op.Memory // the first of them, if they are there
 	More     int
 }
@@ -39,36 +44,56 @@ func (c change) Project() string {
 	return name
 }
 
+// captured names the agent from whose session a hook kept a memory, and the rule that picked it.
+func (c *change) captured() {
+	if len(c.Memories) == 0 {
+		return
+	}
+	m := &c.Memories[0]
+	rule, ok := m.Meta["captured"]
+	if of, found := strings.CutPrefix(m.Source, "session:"); ok && found && c.Caller == "hook" {
+		c.Verb, c.Why = "captured", plain(rule)
+		c.Who, _, _ = strings.Cut(of, "/")
+	}
+}
+
 // window is how far back the view looks, and maxChanges how many changes it shows.
 const (
-	window     = "24h"
-	maxChanges = 50
+	window      = "24h"
+	changeKinds = op.AuditWrite + "," + op.AuditMerge + "," + op.AuditForget
+	maxChanges  = 50
 )
 
+func (t *today) waiting() int { return t.Total }
+
+// viewToday asks for its parts at the same time, since it is the view that a person waits for first.
 func viewToday(ctx context.Context, p *Page, _ *http.Request) (any, error) {
 	var t today
-	var events []op.AuditEvent
-	for _, kind := range []string{op.AuditWrite, op.AuditMerge, op.AuditForget} {
-		audit, err := op.Audit.Call(ctx, p.backend, &op.AuditRequest{Since: window, Kind: kind, Limit: maxChanges})
-		if err != nil {
-			return nil, err
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return t.audit(ctx, p) })
+	g.Go(func() (err error) {
+		t.Cards, t.Total, err = p.cards(ctx, 2)
+		return err
+	})
+	g.Go(func() error {
+		res, err := op.SessionList.Call(ctx, p.backend, &op.SessionListRequest{Days: 1})
+		if err == nil {
+			t.Sessions, t.Recall = res.Sessions, res.Recall
 		}
-		events, t.Callers = append(events, audit.Events...), slices.DeleteFunc(audit.Callers, quiet)
-	}
-	slices.SortStableFunc(events, func(a, b op.AuditEvent) int { return b.At.Compare(a.At) })
-	var err error
-	if t.Changes, err = p.changes(ctx, events[:min(maxChanges, len(events))]); err != nil {
-		return nil, err
-	}
-	if t.Cards, t.Total, err = p.cards(ctx, 2); err != nil {
-		return nil, err
-	}
-	sessions, err := op.SessionList.Call(ctx, p.backend, &op.SessionListRequest{Days: 1})
+		return err
+	})
+	return &t, g.Wait()
+}
+
+// audit fills in the changes and the callers.
+func (t *today) audit(ctx context.Context, p *Page) error {
+	res, err := op.Audit.Call(ctx, p.backend, &op.AuditRequest{Since: window, Kind: changeKinds, Limit: maxChanges})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t.Sessions, t.Recall = sessions.Sessions, sessions.Recall
-	return t, nil
+	t.Callers = slices.DeleteFunc(res.Callers, quiet)
+	t.Changes, err = p.changes(ctx, res.Events)
+	return err
 }
 
 // quiet reports whether a caller did nothing that the view shows.
@@ -79,7 +104,7 @@ func (p *Page) changes(ctx context.Context, events []op.AuditEvent) ([]change, e
 	var all []change
 	var ids []memory.ID
 	for _, e := range events {
-		all = append(all, change{AuditEvent: e, Verb: verbText(e.What)})
+		all = append(all, change{AuditEvent: e, Verb: verbText(e.What), Who: e.Caller})
 		ids = append(ids, firstIDs(e.IDs)...)
 	}
 	texts, err := p.open(ctx, ids)
@@ -93,6 +118,7 @@ func (p *Page) changes(ctx context.Context, events []op.AuditEvent) ([]change, e
 				c.Memories = append(c.Memories, m)
 			}
 		}
+		c.captured()
 		c.More = max(0, c.Count-len(firstIDs(c.IDs)))
 	}
 	return all, nil

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"emberd/internal/text"
+	"emberd/memory"
 	"emberd/op"
 )
 
@@ -77,6 +78,21 @@ func size(n int64) string {
 		v, i = v/1024, i+1
 	}
 	return fmt.Sprintf("%.3g %s", v, units[i])
+}
+
+// stageText says what becomes of a memory in a stage.
+func stageText(s memory.Stage) string {
+	switch s {
+	case memory.Active:
+		return "ranks by its score"
+	case memory.Demoted:
+		return "ranks lower"
+	case memory.Archived:
+		return "one sentence stays, the text is in a note"
+	case memory.Rehydratable:
+		return "key words stay, the text is in a note"
+	}
+	return ""
 }
 
 // maxGist is how much of a text a line shows, in characters.

@@ -43,6 +43,16 @@ export class Daemon {
     client.close();
   }
 
+  /** embedded returns once at least so many memories and notes are there and have their vectors, which searches need. */
+  async embedded(least: number): Promise<void> {
+    const client = this.client();
+    await until(async () => {
+      const { meaning } = await client.call<{ meaning?: { covered: number; total: number } }>('/v1/engine');
+      return !!meaning && meaning.total >= least && meaning.covered === meaning.total;
+    }, 120_000);
+    client.close();
+  }
+
   async stop(): Promise<void> {
     const child = this.child;
     this.child = null;

@@ -28,6 +28,7 @@ beforeAll(async () => {
   window_.add('Far.md', 'Why the staging database left port 5432.\n');
   await daemon.start(3);
   await save('Ada moved the staging database to port 5433', { project: 'billing' });
+  await daemon.embedded(4);
   plugin = await window_.load();
   await connected(plugin);
 });

@@ -3,13 +3,16 @@
 // through the daemon's socket, and its undo; hostile texts; live changes; accessibility by axe-core.
 //
 //   node test.mjs EMBERD CHROMIUM [FOLDER FOR SCREENSHOTS]
+//
+// PAGE=all looks at every view in both widths and both schemes, and not only at two of the four. VAULT is a folder with notes
+// and MEMORIES a file for emberd import jsonl, of a store of yours that is copied and tried in the same way.
 import { chromium } from "playwright-core";
-import { spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
 import fs from "node:fs";
-import http from "node:http";
-import os from "node:os";
 import path from "node:path";
+import { measure } from "./first.mjs";
+import { daemon, fill, idle, launch, serve } from "./lib.mjs";
 
 const [,, emberd, browserPath, shots] = process.argv;
 const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -18,44 +21,11 @@ const failures = [];
 function check(ok, what) { checks++; if (!ok) { failures.push(what); console.log("FAIL", what); } }
 const views = ["today", "search", "decisions", "graph", "fading", "callers", "health"];
 
-// A store with its daemon.
-async function daemon(name) {
-  const home = fs.mkdtempSync(path.join(os.tmpdir(), "page-" + name + "-"));
-  fs.mkdirSync(path.join(home, "vault"));
-  const env = { ...process.env, EMBERD_HOME: home };
-  const p = spawn(emberd, ["serve", "--vault", path.join(home, "vault")], { env, stdio: ["ignore", "ignore", "pipe"] });
-  let said = "";
-  p.stderr.on("data", (d) => { said += d; });
-  const socketPath = path.join(home, "emberd.sock");
-  const call = (method, route, body) => new Promise((ok, bad) => {
-    const text = body === undefined ? undefined : JSON.stringify(body);
-    const r = http.request({ socketPath, method, path: route, headers: { Host: "emberd", "Emberd-Client": "cli/test protocol/1",
-      ...(text === undefined ? {} : { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(text) }) } }, (res) => {
-      let out = "";
-      res.on("data", (d) => { out += d; });
-      res.on("end", () => ok({ status: res.statusCode, ...(out ? JSON.parse(out) : {}) }));
-    });
-    r.on("error", bad);
-    r.end(text);
-  });
-  for (let i = 0; ; i++) {
-    try { await call("GET", "/v1/version"); break; } catch (e) {
-      if (i > 300) throw new Error("the daemon does not answer: " + said);
-      await new Promise((ok) => setTimeout(ok, 100));
-    }
-  }
-  const stop = async () => { p.kill("SIGINT"); await new Promise((ok) => p.on("exit", ok)); fs.rmSync(home, { recursive: true, force: true }); };
-  return { home, env, call, stop, save: async (req) => (await call("POST", "/v1/memories", req)).memory };
-}
-
-const browser = await chromium.launch({ executablePath: browserPath, args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
+const browser = await launch(chromium, browserPath);
 
 // A page of a store in a browser of its own, watched for all that must not happen.
 async function open(d, options = {}) {
-  const began = performance.now();
-  const cmd = spawn(emberd, ["page", "--print"], { env: d.env, stdio: ["ignore", "pipe", "pipe"] });
-  const address = await new Promise((ok) => cmd.stdout.on("data", (b) => ok(String(b).trim())));
-  const base = new URL(address).origin;
+  const { address, base, end } = await serve(d);
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
   const bad = { dialogs: 0, elsewhere: [], errors: [], csp: [] };
@@ -69,7 +39,6 @@ async function open(d, options = {}) {
   await page.goto(address);
   await page.waitForURL("**/today");
   await page.locator("main h1").first().waitFor();
-  const first = performance.now() - began;
   const go = async (view) => { await page.goto(base + "/" + view); await page.locator("#main").waitFor(); await idle(page); };
   const close = async (what) => {
     check(bad.dialogs === 0, what + ": dialogs " + bad.dialogs);
@@ -77,15 +46,12 @@ async function open(d, options = {}) {
     check(bad.errors.length === 0, what + ": errors " + bad.errors.slice(0, 3));
     check(bad.csp.length === 0, what + ": CSP reports " + bad.csp.slice(0, 3));
     await context.close();
-    cmd.kill("SIGINT");
-    await new Promise((ok) => cmd.on("exit", ok));
+    await end();
   };
-  return { page, base, address, go, close, first, context };
+  return { page, base, address, go, close, context };
 }
-// idle waits until the scripts run and htmx has nothing under way.
-const idle = (page) => page.waitForFunction(() => window.htmx && document.readyState === "complete" && !document.querySelector(".htmx-request, .htmx-swapping, .htmx-settling"));
 const until = async (what, test) => {
-  for (let i = 0; i < 100; i++) { if (await test()) { checks++; return; } await new Promise((ok) => setTimeout(ok, 100)); }
+  for (let i = 0; i < 300; i++) { if (await test()) { checks++; return; } await new Promise((ok) => setTimeout(ok, 100)); }
   check(false, what);
 };
 
@@ -100,7 +66,8 @@ async function audit(page, what) {
 // 1. Every view of a store, in both widths and schemes.
 async function looks(d, name, more = []) {
   const w = await open(d);
-  for (const colorScheme of ["light", "dark"]) for (const width of [1280, 360]) {
+  const some = [["light", 1280], ["dark", 360]], rest = [["light", 360], ["dark", 1280]];
+  for (const [colorScheme, width] of process.env.PAGE === "all" ? [...some, ...rest] : some) {
     await w.page.setViewportSize({ width, height: width > 500 ? 900 : 740 });
     await w.page.emulateMedia({ colorScheme });
     for (const view of [...views, ...more]) {
@@ -113,17 +80,6 @@ async function looks(d, name, more = []) {
     }
   }
   await w.close(name);
-  return w.first;
-}
-
-const random = (() => { let s = 7; return (n) => { s = (s * 48271) % 2147483647; return s % n; }; })();
-const names = ["Ada Lovelace", "Grace Hopper", "Alan Turing", "Postgres", "Kafka", "Redis", "Lisbon", "Berlin"];
-async function fill(d, n) {
-  const items = [];
-  for (let i = 0; i < n; i++) items.push({ content: `${names[random(8)]} measured run ${i} of ${["the cache", "the index", "the backup", "the login form"][random(4)]} with ${names[random(8)]}: ${random(90)} ms`,
-    tags: [["infra", "people", "release"][random(3)]], project: ["garden", "billing"][random(2)],
-    created_at: new Date(Date.now() - random(60) * 864e5 - 1e6).toISOString() });
-  for (let i = 0; i < n; i += 200) check((await d.call("POST", "/v1/memories/batch", { items: items.slice(i, i + 200) })).status === 200, "fill");
 }
 
 // 2. Decisions and actions.
@@ -344,6 +300,33 @@ async function hostile(d) {
   return looked;
 }
 
+// The daemon ends while the page is open, and comes back: the page says so, and shows again what there is.
+async function gone(d) {
+  const w = await open(d);
+  const { page } = w;
+  await page.locator("#live.on").waitFor();
+  await d.down();
+  await page.locator("#live:not(.on)").waitFor();
+  await page.locator("nav a[href='/health']").click();
+  await page.locator("main .problem").first().waitFor();
+  await d.up();
+  await page.locator("#live.on").waitFor();
+  await page.locator("main h1", { hasText: "Health" }).waitFor();
+  await until("the view is renewed when the daemon is back", async () => await page.locator("main .problem").count() === 0);
+  await w.close("gone");
+}
+
+// A store of somebody's own.
+async function own() {
+  const d = await daemon(emberd, "own", process.env.VAULT);
+  stores.push(d);
+  if (process.env.MEMORIES) execFileSync(emberd, ["import", "jsonl", process.env.MEMORIES], { env: d.env, stdio: ["ignore", "ignore", "pipe"] });
+  await until("the notes are indexed", async () => !(await d.call("GET", "/v1/knowledge")).partial);
+  const id = (await d.call("GET", "/v1/memories")).memories[0].id;
+  await looks(d, "own", ["memory/" + id, "graph?of=" + id, "search?q=the+note"]);
+  console.log("in a store of yours with", (await d.call("GET", "/v1/status")).memories, "memories: decisions", await decisions(d), "actions", await actions(d));
+}
+
 // 5. How fast, told and not judged.
 async function speed(d) {
   const w = await open(d);
@@ -362,22 +345,25 @@ async function speed(d) {
 }
 
 const stores = [];
-const store = async (name) => { const d = await daemon(name); stores.push(d); return d; };
+const store = async (name) => { const d = await daemon(emberd, name); stores.push(d); return d; };
 try {
   const empty = await store("empty"), three = await store("three"), many = await store("many");
   for (const content of ["The staging database listens on port 5433", "Ada Lovelace owns the billing service", "Deploys wait for the migration job"])
     await three.save({ content, tags: ["infra"], project: "garden" });
-  await fill(many, 2000);
-  console.log("views of an empty store; first view after", Math.round(await looks(empty, "empty")), "ms");
+  fill(many, 2000);
+  await looks(empty, "empty");
   const one = (await three.call("GET", "/v1/memories")).memories[0].id;
   await looks(three, "three", ["memory/" + one, "graph?of=" + one]);
   const newest = (await many.call("GET", "/v1/memories")).memories[0].id;
   await looks(many, "many", ["memory/" + newest, "graph?of=" + newest, "search?q=postgres+cache"]);
   await keyboard(three);
+  await gone(three);
   console.log("decisions by mouse and key, undone:", await decisions(await store("decisions")));
   console.log("actions by mouse and key, undone:", await actions(await store("actions")));
   console.log("views looked at with hostile texts:", await hostile(await store("hostile")));
+  if (process.env.VAULT || process.env.MEMORIES) await own();
   console.log("search of 2,000 memories, p95:", Math.round(await speed(many)), "ms");
+  for (const n of (process.env.FIRST ?? "0,10000").split(",")) await measure(emberd, browser, Number(n));
 } catch (e) {
   failures.push(e.message);
   console.log(e);

@@ -1,6 +1,7 @@
 package contradiction
 
 import (
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -102,11 +103,14 @@ func FuzzFind(f *testing.F) {
 }
 
 // A text of the greatest size is taken apart and held against another one: what one
-// sentence is compared with is bounded, so this ends.
+// sentence is compared with is bounded, so this ends. go test tries a quarter of that size, and make proof all of it.
 func TestTheLongestTexts(t *testing.T) {
-	a := analysis.New()
+	a, size := analysis.New(), 50<<10
+	if os.Getenv("EMBERD_PROOF") != "" {
+		size *= 4
+	}
 	for _, unit := range []string{"port 5432 is not open ", "The port is 5432. ", "a", "5 ", "not ", "- x\n", "港"} {
-		long := strings.Repeat(unit, 200<<10/len(unit))
+		long := strings.Repeat(unit, size/len(unit))
 		f, g := Of(a, long), Of(a, strings.ReplaceAll(long, "5", "6"))
 		if found := f.Find(g); len(found) > maxFindings {
 			t.Errorf("%q: %d findings, want %d at most", unit, len(found), maxFindings)

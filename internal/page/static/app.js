@@ -6,9 +6,14 @@
   const $ = (s, from) => (from || document).querySelector(s);
   const all = (s, from) => [...(from || document).querySelectorAll(s)];
 
+  // The only addresses of scripts are those that the daemon's layout names.
+  const drawing = () => $('meta[name="emberd-drawing"]').content.trim().split(" ");
+  let policy = { createHTML: (html) => html, createScriptURL: (url) => url };
+
   // htmx parses what the server sends: the templates, in which all text is escaped.
   if (window.trustedTypes) {
-    const policy = trustedTypes.createPolicy("emberd", { createHTML: (html) => html });
+    policy = trustedTypes.createPolicy("emberd", { createHTML: (html) => html,
+      createScriptURL: (url) => drawing().includes(url) ? url : "" });
     const parse = DOMParser.prototype.parseFromString;
     DOMParser.prototype.parseFromString = function (html, type) {
       return parse.call(this, policy.createHTML(html), type);
@@ -25,18 +30,17 @@
   if (isCode) history.replaceState(null, "", location.pathname);
   const headers = { "X-Emberd": "1", "Content-Type": "application/json" };
   async function open() {
-    const why = $("#opening");
-    if (why) why.textContent = "Opening…";
     const res = await fetch("/session", { method: "POST", headers, body: JSON.stringify({ code }) });
     if (res.ok) return location.replace("/today");
+    await parsed;
+    const why = $("#opening");
     if (why) why.textContent = "This address cannot be used: " + (await res.text()).trim() +
       ". Press Enter in the terminal where emberd page runs to get a new one.";
   }
 
-  document.addEventListener("DOMContentLoaded", () => {
-    if (isCode) return void open();
-    if (window.htmx) start();
-  });
+  // The code is sent while the rest of its page is still read.
+  const parsed = new Promise((ok) => document.addEventListener("DOMContentLoaded", ok));
+  if (isCode) void open(); else void parsed.then(() => window.htmx && start());
 
   function start() {
     htmx.defineExtension("emberd", {
@@ -59,17 +63,33 @@
     document.body.addEventListener("htmx:afterSettle", (ev) => {
       const main = $("#main");
       if (main && ev.detail.target === main || ev.target === main) shown();
-      window.emberdDraw(document);
+      draw();
       refocus();
     });
     document.body.addEventListener("htmx:sendError", () => say("The page is no longer served. Run emberd page again."));
-    window.emberdDraw(document);
+    draw();
     reveal();
     live();
     const help = $("#help");
     $("#help-button").addEventListener("click", () => help.showModal());
     document.addEventListener("click", clicked);
     document.addEventListener("keydown", pressed);
+  }
+
+  // draw draws what the view has to be drawn. The libraries for that are loaded when the first such view is shown.
+  let loading;
+  async function draw() {
+    if (!$("[data-curve], [data-bars], [data-graph]")) return;
+    loading ||= Promise.all(drawing().map((url) => new Promise((ok, bad) => {
+      const style = url.includes(".css");
+      const el = document.createElement(style ? "link" : "script");
+      el.onload = ok;
+      el.onerror = bad;
+      if (style) { el.rel = "stylesheet"; el.href = url; } else { el.async = false; el.src = policy.createScriptURL(url); }
+      document.head.append(el);
+    })));
+    try { await loading; } catch { loading = null; return; }
+    window.emberdDraw(document);
   }
 
   // shown runs when another view came: its title, and where the keyboard is.
@@ -131,14 +151,14 @@
   const editing = () => $("#editing[open]") || $("[data-still]") || $(":focus") && $(":focus").matches("input, textarea, select");
 
   // live renews the view when something changes anywhere, while the page is looked at.
-  let source;
+  let source, missed = false; // whether changes may have been missed
   function live() {
     const state = (text, on) => { const l = $("#live"); l.textContent = text; l.classList.toggle("on", on); };
     const connect = () => {
       if (source || document.hidden) return;
       source = new EventSource("/events");
-      source.onopen = () => state("live", true);
-      source.onerror = () => state("not live", false);
+      source.addEventListener("live", () => { state("live", true); if (missed) soon(); missed = false; });
+      source.onerror = () => { state("not live", false); missed = true; };
       source.onmessage = soon;
     };
     document.addEventListener("visibilitychange", () => {

@@ -21,6 +21,18 @@
     ? new Date(s * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
     : new Date(s * 1000).toLocaleDateString([], { day: "numeric", month: "short" }));
 
+  // halo writes a text that lines behind it do not cross.
+  function halo(g, text, x, y) {
+    g.save();
+    g.setLineDash([]);
+    g.lineWidth = 5 * devicePixelRatio;
+    g.lineJoin = "round";
+    g.strokeStyle = css("--ground");
+    g.strokeText(text, x, y);
+    g.fillText(text, x, y);
+    g.restore();
+  }
+
   function curve(box) {
     const c = JSON.parse(box.dataset.curve);
     const ends = [c.x, c.x.map(() => null)];
@@ -40,13 +52,13 @@
         const y = u.valToPos(l.y, "y", true);
         if (y < top || y > bottom) continue;
         g.beginPath(); g.moveTo(left, y); g.lineTo(right, y); g.stroke();
-        if (Math.abs(y - last) > 14 * px) { g.textAlign = "right"; g.fillText(l.text, right - 4 * px, y - 1 * px); last = y; }
+        if (Math.abs(y - last) > 16 * px) { g.textAlign = "right"; halo(g, l.text, right - 4 * px, y - 2 * px); last = y; }
       }
       const now = u.valToPos(c.now, "x", true);
       g.setLineDash([]);
       g.beginPath(); g.moveTo(now, top); g.lineTo(now, bottom); g.stroke();
       g.textAlign = "left";
-      g.fillText("now", now + 4 * px, top + 12 * px);
+      halo(g, "now", now + 4 * px, top + 12 * px);
       g.fillStyle = css("--accent");
       for (const e of c.events) {
         const x = u.valToPos(e.x, "x", true);
@@ -65,11 +77,13 @@
 
   function bars(box) {
     const bands = JSON.parse(box.dataset.bars) || [];
+    const longest = Math.max(0, ...bands.map((b) => b.name.length)) * 6.5;
+    const slanted = bands.length * (longest + 14) > box.clientWidth - 60;
     plot(box, {
       scales: { x: { time: false, range: [-0.6, bands.length - 0.4] }, y: { range: (_u, _min, max) => [0, Math.max(1, max * 1.1)] } },
       axes: [axis({ splits: bands.map((_b, i) => i), values: () => bands.map((b) => b.name), grid: { show: false },
-        size: 34, rotate: bands.length * 62 > box.clientWidth ? -35 : 0, gap: 4 }),
-        axis({ size: 52, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6] })],
+        size: slanted ? 22 + longest * 0.72 : 34, rotate: slanted ? 40 : 0, gap: 4 }),
+        axis({ size: 64, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6] })],
       series: [{}, { label: "memories", fill: css("--accent"), stroke: css("--accent"), width: 0, points: { show: false },
         paths: uPlot.paths.bars({ size: [0.7, 60] }) }],
     }, [bands.map((_b, i) => i), bands.map((b) => b.count)]);
@@ -89,7 +103,7 @@
 
   function graph(box) {
     if (box.firstChild) return;
-    const { nodes, links } = JSON.parse(box.dataset.graph);
+    const { nodes, links, about } = JSON.parse(box.dataset.graph);
     const w = Math.max(300, box.clientWidth), h = Math.max(360, Math.min(640, innerHeight - 260));
     const svg = make("svg", { viewBox: [0, 0, w, h].join(" "), width: w, height: h, role: "group",
       "aria-label": "Graph; the same is in the list below" }, box);
@@ -101,9 +115,9 @@
     const most = w < 500 ? 16 : 26;
     const degree = nodes.map(() => 0);
     for (const l of links) { degree[l.source]++; degree[l.target]++; }
-    const named = new Set([...degree.keys()].sort((a, b) => degree[b] - degree[a]).slice(0, w < 500 ? 7 : 30));
-    const marks = nodes.map((n, i) => {
-      const a = make("a", { href: n.href, class: "node" + (named.has(i) ? " named" : "") }, svg);
+    const order = [...degree.keys()].sort((a, b) => (nodes[b].label === about) - (nodes[a].label === about) || degree[b] - degree[a]);
+    const marks = nodes.map((n) => {
+      const a = make("a", { href: n.href, class: "node" + (n.label === about ? " centre" : "") }, svg);
       shapes[n.kind] ? shapes[n.kind](a) : shapes.memory(a);
       make("title", {}, a).textContent = n.kind + ": " + n.label;
       const words = n.label.length > most ? n.label.slice(0, most - 1) + "…" : n.label;
@@ -116,7 +130,7 @@
     const sim = d3.forceSimulation(nodes)
       .force("link", d3.forceLink(links).distance(apart))
       .force("charge", d3.forceManyBody().strength(-6 * apart))
-      .force("x", d3.forceX(w / 2).strength(0.08)).force("y", d3.forceY(h / 2).strength(0.08 * w / h))
+      .force("x", d3.forceX(w / 2).strength(0.1)).force("y", d3.forceY(h / 2).strength(0.1 * Math.max(1, w / h)))
       .force("apart", d3.forceCollide(Math.min(apart / 2, 26))).stop();
     const place = () => {
       for (const n of nodes) { n.x = Math.min(Math.max(n.x, 14), w - 40); n.y = Math.min(Math.max(n.y, 14), h - 14); }
@@ -125,12 +139,30 @@
         el.setAttribute("x2", l.target.x); el.setAttribute("y2", l.target.y); });
       nodes.forEach((n, i) => {
         marks[i].setAttribute("transform", "translate(" + n.x.toFixed(1) + "," + n.y.toFixed(1) + ")");
-        marks[i].classList.toggle("left", n.x > w - 150);
       });
+    };
+    const pen = document.createElement("canvas").getContext("2d"), family = getComputedStyle(document.body).fontFamily;
+    const wides = marks.map((a) => {
+      pen.font = (a.classList.contains("centre") ? "650" : "400") + " 12px " + family;
+      return Math.ceil(pen.measureText(a.lastChild.textContent).width);
+    });
+    // name shows the labels for which there is room, those of the best linked nodes first.
+    const name = () => {
+      const taken = nodes.map((n) => [n.x - 8, n.y - 8, n.x + 8, n.y + 8]);
+      for (const i of order) {
+        const n = nodes[i], wide = wides[i];
+        const box = (from) => [from, n.y - 7, from + wide + 2, n.y + 7];
+        const fits = (t) => t[0] > 0 && t[2] < w && taken.every((o) => t[2] < o[0] || t[0] > o[2] || t[3] < o[1] || t[1] > o[3]);
+        const right = box(n.x + 10), left = box(n.x - 12 - wide), at = [right, left].find(fits);
+        marks[i].classList.toggle("left", at ? at === left : right[2] > w);
+        marks[i].classList.toggle("named", Boolean(at));
+        if (at) taken.push(at);
+      }
     };
     sim.tick(200);
     place();
-    sim.on("tick", place);
+    name();
+    sim.on("tick", place).on("end", name);
 
     function drag(a, n) {
       let from;

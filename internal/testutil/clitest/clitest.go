@@ -58,11 +58,29 @@ func Text(t *testing.T, width int, lines []string) string {
 // Midday returns the time at which tests draw screens.
 func Midday() time.Time { return time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC) }
 
+// longest is how many bytes the path of the folder for temporary files may have for ShortDir to use it.
+const longest = len("/dev/shm")
+
 // ShortDir returns a temporary folder in which the path of a socket is short enough to be
 // bound.
 func ShortDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "em")
+	top := os.TempDir()
+	if len(top) > longest {
+		top = "/tmp"
+	}
+	return shortIn(t, top)
+}
+
+// DiskDir is ShortDir below /tmp, for what /dev/shm is no place for: systemd has it writable for every service.
+func DiskDir(t *testing.T) string {
+	t.Helper()
+	return shortIn(t, "/tmp")
+}
+
+func shortIn(t *testing.T, top string) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(top, "em")
 	if err != nil {
 		t.Fatal(err)
 	}

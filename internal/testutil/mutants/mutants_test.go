@@ -180,7 +180,7 @@ func run(t *testing.T, s suite, m *mutant) verdict {
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, s.pkg)...)
 	cmd.Dir = filepath.Join("..", "..", "..")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "EMBERD_TEST_EVERY=1")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "EMBERD_TEST_EVERY=1", "RAPID_CHECKS=100")
 	begin := time.Now()
 	var err error
 	v.output, err = cmd.CombinedOutput()
