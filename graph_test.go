@@ -331,7 +331,7 @@ func graph() map[string]edges {
 		"internal/cli/daemon": {
 			ours: []string{
 				"api", "decay", "embedding", "engine", "engine/core", "internal/beads", "internal/cli",
-				"internal/config", "internal/durable", "internal/intent", "internal/llamawire",
+				"internal/config", "internal/durable", "internal/freemem", "internal/intent", "internal/llamawire",
 				"internal/llm", "internal/mcp", "internal/mcp/mcphttp", "internal/metrics", "internal/models",
 				"internal/notify", "internal/power", "internal/sandbox", "internal/service", "internal/tempdaemon", "memory",
 				"op", "rekindle",
@@ -465,6 +465,7 @@ func graph() map[string]edges {
 			others: []string{"github.com/rivo/uniseg", "github.com/spf13/cobra"},
 		},
 		"internal/evalcmd/chart": {},
+		"internal/freemem": {},
 		"internal/gguf": {
 			ours:  []string{"internal/dot"},
 			tests: []string{"internal/tinybert"},
@@ -698,7 +699,7 @@ func graph() map[string]edges {
 			tests:  []string{"op"},
 		},
 		"internal/wordpiece": {
-			ours:   []string{"internal/gguf"},
+			ours:   []string{"internal/gguf", "internal/text"},
 			others: []string{"golang.org/x/text/unicode/norm"},
 			tests:  []string{"internal/tinybert"},
 		},

@@ -111,7 +111,7 @@ func (s *Store) beginCompaction(r rules) (*compaction, error) {
 	}
 	for _, slot := range s.index.slots {
 		if slot.row >= 0 {
-			c.vectors = append(c.vectors, held{slot: slot, row: slot.row, file: slot.file, from: slot.at})
+			c.vectors = append(c.vectors, held{slot: slot, row: int(slot.row), file: slot.file, from: slot.at})
 		}
 	}
 	slices.SortFunc(c.vectors, func(a, b held) int { return cmp.Compare(a.row, b.row) })
@@ -200,10 +200,10 @@ func (s *Store) adopt(c *compaction) {
 	s.mu.Lock()
 	for i, h := range c.vectors {
 		slot := h.slot
-		if slot.row != h.row {
+		if int(slot.row) != h.row {
 			continue // lost in the meantime, and perhaps put again
 		}
-		slot.row = i
+		slot.row = int32(i)
 		if h.to > 0 {
 			slot.file, slot.at = c.file, h.to
 		} else if h.file.own {

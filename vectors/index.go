@@ -8,14 +8,43 @@ import (
 	"emberd/internal/dot"
 )
 
-// slot is what is known of a key. Slots without a vector and without a document are not kept.
+// slot is what is known of a key. Slots without a vector and without a document are not kept. There is one for each
+// chunk, so it is kept small.
 type slot struct {
-	key    Key
-	row    int   // in the table, -1 without a vector
-	file   *file // where the vector is, nil without one
-	at     int64
-	places []place // never changed in place: copies are handed out
-	since  time.Time
+	key   Key
+	file  *file // where the vector is, nil without one
+	at    int64
+	since int64 // when it came to have no document, in nanoseconds since 1970
+	row   int32 // in the table, -1 without a vector
+	chunk int32
+	doc   *placed  // with chunk the first place, nil for none
+	more  *[]place // the others, nil for none
+}
+
+// placed reports whether there is a place where the chunk occurs.
+func (s *slot) placed() bool { return s.doc != nil }
+
+// appendPlaces appends where the chunk occurs.
+func (s *slot) appendPlaces(to []place) []place {
+	if s.doc == nil {
+		return to
+	}
+	to = append(to, place{s.doc, int(s.chunk)})
+	if s.more != nil {
+		to = append(to, *s.more...)
+	}
+	return to
+}
+
+// setPlaces replaces the places where the chunk occurs. It keeps no part of the slice.
+func (s *slot) setPlaces(all []place) {
+	s.doc, s.chunk, s.more = nil, 0, nil
+	if len(all) > 0 {
+		s.doc, s.chunk = all[0].doc, int32(all[0].chunk)
+	}
+	if len(all) > 1 {
+		s.more = new(slices.Clone(all[1:]))
+	}
 }
 
 // placed is a document and how many had been placed when it was.
@@ -41,6 +70,7 @@ type index struct {
 	chunks  int // places
 	covered int // places whose slot has a vector
 	scratch []int8
+	places  []place // for use within one function
 	now     func() time.Time
 }
 
@@ -76,11 +106,12 @@ func (x *index) learn(key Key, v []float32, f *file, at int64) {
 		return
 	}
 	s := x.slot(key)
-	s.row, s.file, s.at, s.since = x.table.add(s, x.scratch, scale), f, at, x.now()
-	x.table.mark(s.row, s.places...)
+	s.row, s.file, s.at, s.since = int32(x.table.add(s, x.scratch, scale)), f, at, x.now().UnixNano()
+	x.places = s.appendPlaces(x.places[:0])
+	x.table.mark(int(s.row), x.places...)
 	x.vectors++
-	x.covered += len(s.places)
-	if len(s.places) == 0 {
+	x.covered += len(x.places)
+	if !s.placed() {
 		x.idle++
 	}
 }
@@ -89,8 +120,9 @@ func (x *index) learn(key Key, v []float32, f *file, at int64) {
 func (x *index) lose(s *slot) {
 	s.row, s.file = -1, nil
 	x.vectors--
-	x.covered -= len(s.places)
-	if len(s.places) == 0 {
+	x.places = s.appendPlaces(x.places[:0])
+	x.covered -= len(x.places)
+	if !s.placed() {
 		x.idle--
 		delete(x.slots, s.key)
 	}
@@ -112,12 +144,13 @@ func (x *index) put(doc Doc) {
 	x.docs[d.Name] = d
 	for i, c := range d.Chunks {
 		s := x.slot(c.Key)
-		if s.row >= 0 && len(s.places) == 0 {
+		if s.row >= 0 && !s.placed() {
 			x.idle--
 		}
-		s.places = append(slices.Clip(s.places), place{d, i})
+		x.places = append(s.appendPlaces(x.places[:0]), place{d, i})
+		s.setPlaces(x.places)
 		if s.row >= 0 {
-			x.table.mark(s.row, place{d, i})
+			x.table.mark(int(s.row), place{d, i})
 		}
 		x.count(s, 1)
 	}
@@ -139,15 +172,18 @@ func (x *index) remove(name string) {
 	delete(x.docs, name)
 	for _, c := range d.Chunks {
 		s := x.slots[c.Key]
-		if s == nil || len(s.places) == 0 {
+		if s == nil || !s.placed() {
 			continue // the chunk occurs twice in it
 		}
-		left := slices.DeleteFunc(slices.Clone(s.places), func(p place) bool { return p.doc == d })
-		x.count(s, len(left)-len(s.places))
-		if s.places = left; len(left) > 0 {
+		x.places = s.appendPlaces(x.places[:0])
+		had := len(x.places)
+		x.places = slices.DeleteFunc(x.places, func(p place) bool { return p.doc == d })
+		x.count(s, len(x.places)-had)
+		s.setPlaces(x.places)
+		if s.placed() {
 			continue
 		}
-		s.places, s.since = nil, x.now()
+		s.since = x.now().UnixNano()
 		if s.row < 0 {
 			delete(x.slots, c.Key)
 			continue
@@ -177,17 +213,18 @@ func (x *index) droppable(before time.Time) (n int) {
 
 // useless reports whether a slot has a vector in an own file that no document has had since before.
 func (s *slot) useless(before time.Time) bool {
-	return s.row >= 0 && s.file.own && len(s.places) == 0 && !s.since.After(before)
+	return s.row >= 0 && s.file.own && !s.placed() && s.since <= before.UnixNano()
 }
 
 // moved makes rows the table, instead of one that had n rows when rows was made of it.
 func (x *index) moved(rows table, n int) {
 	for _, s := range x.slots {
-		if s.row >= n {
-			s.row = rows.add(x.table.row(s.row))
+		if int(s.row) >= n {
+			s.row = int32(rows.add(x.table.row(int(s.row))))
 		}
 		if s.row >= 0 {
-			rows.mark(s.row, s.places...)
+			x.places = s.appendPlaces(x.places[:0])
+			rows.mark(int(s.row), x.places...)
 		}
 	}
 	x.table = rows

@@ -152,12 +152,14 @@ func nearestBy(score, scale, step float32) float32 { return score + scale + step
 
 // placesOf is where the chunks of the rows occur whose vectors are still there.
 func (s *Store) placesOf(rows *table, hits []hit) [][]place {
-	all := make([][]place, len(hits))
+	all, places := make([][]place, len(hits)), make([]place, 0, len(hits))
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for i, h := range hits {
 		if of, _, _ := rows.row(int(h.row)); of.row >= 0 {
-			all[i] = of.places
+			n := len(places)
+			places = of.appendPlaces(places)
+			all[i] = places[n:]
 		}
 	}
 	return all

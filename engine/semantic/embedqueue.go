@@ -76,6 +76,9 @@ func (t *EmbedQueue) drop(name string) bool {
 		t.Aside--
 	}
 	delete(t.open, name)
+	if len(t.open) == 0 { // a map and a heap keep the room for all that they ever held
+		t.open, t.order = make(map[string]due), nil
+	}
 	return ok
 }
 

@@ -3,7 +3,6 @@ package storage
 import (
 	"context"
 	"maps"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -191,8 +190,6 @@ func (c *Compactor) Tidy(ctx context.Context) (wait time.Duration, err error) {
 	job := c.E.compaction(c.E.Opt.Now(), plan, files, false)
 	job.Rest = compaction.Rest
 	_, err = c.E.rewrite(ctx, job)
-	// A compaction has the keys that it reads in memory for a moment. An idle daemon would keep it.
-	debug.FreeOSMemory()
 	return rules.UnlinkDelay, err
 }
 

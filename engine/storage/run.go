@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"runtime/debug"
 	"time"
 
 	"emberd/engine/core"
@@ -61,6 +60,4 @@ func (e *Storage) writeSnapshot(ctx context.Context) {
 	if err != nil {
 		e.Opt.Logger.Error("snapshot not written, the next start takes longer", "err", err)
 	}
-	// A snapshot needs as much memory as the store. An idle daemon would keep it.
-	debug.FreeOSMemory()
 }

@@ -85,7 +85,7 @@ func (f *finder) piece(start, end int) {
 			if isSmall(tag) {
 				return // a word as any other: the store may know it
 			}
-			if lists().common[folded(tag)] {
+			if lists().common.Has(folded(tag)) {
 				tag = ""
 			}
 			f.add(start, start+loc[1], address, Other, tag)
@@ -158,7 +158,7 @@ func isPath(s string) bool {
 // isFile reports whether a name ends in a suffix that files or hosts have.
 func isFile(s string) bool {
 	dot := strings.LastIndexByte(s, '.')
-	return dot >= 0 && lists().suffixes[strings.ToLower(s[dot+1:])]
+	return dot >= 0 && lists().suffixes.Has(strings.ToLower(s[dot+1:]))
 }
 
 // isDotted tells main.go, os.Root and a.b.c from two sentences without a blank.
@@ -169,7 +169,7 @@ func isDotted(s string) bool {
 	parts := strings.Split(strings.TrimPrefix(s, "."), ".")
 	for _, part := range parts {
 		key := strings.ToLower(part)
-		if utf8.RuneCountInString(part) < 2 || lists().function[key] || lists().openers[key] {
+		if utf8.RuneCountInString(part) < 2 || lists().function.Has(key) || lists().openers.Has(key) {
 			return false
 		}
 	}

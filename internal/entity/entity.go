@@ -236,7 +236,7 @@ func (f *finder) entity(m mention) (e found, ok bool) {
 	if e.kind == stored {
 		return e, true
 	}
-	if listed, ok := lists().names[Key(m.name)]; ok && (m.kind == code || e.is == Other) {
+	if listed, ok := lists().name(Key(m.name)); ok && (m.kind == code || e.is == Other) {
 		e.is = listed.kind
 	} else if m.kind == code {
 		return e, false

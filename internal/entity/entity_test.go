@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"emberd/internal/text"
 	"emberd/memory"
 )
 
@@ -225,18 +226,19 @@ func TestLimitKeepsWhatMattersMost(t *testing.T) {
 // The lists are data that people add to.
 func TestListsHoldWhatTextsAreComparedWith(t *testing.T) {
 	l := lists()
-	for name, set := range map[string]map[string]bool{"common": l.common, "function": l.function, "openers": l.openers, "verbs": l.verbs} {
-		for entry := range set {
+	for name, set := range map[string]*text.Dictionary{"common": l.common, "function": l.function, "openers": l.openers, "verbs": l.verbs} {
+		for _, entry := range set.Words() {
 			if entry != folded(entry) || !utf8.ValidString(entry) {
 				t.Errorf("%s has %q, which no word of a text is compared with as it stands", name, entry)
 			}
 		}
 	}
-	for key, e := range l.names {
+	for n, key := range l.keys.Words() {
+		e := l.names[n]
 		if Key(e.name) != key || utf8.RuneCountInString(key) < 2 {
 			t.Errorf("%q is listed by the key %q", e.name, key)
 		}
-		if l.common[key] && !e.doubtful && e.kind != Topic {
+		if l.common.Has(key) && !e.doubtful && e.kind != Topic {
 			t.Errorf("%q is an everyday word and not marked as one", e.name)
 		}
 	}

@@ -44,7 +44,7 @@ func (s *scanned) endsAsType(i int) bool {
 
 // isListed reports whether the lists have the words as a name.
 func (s *scanned) isListed(i, end int) bool {
-	e, ok := lists().names[s.key(i, end)]
+	e, ok := lists().name(s.key(i, end))
 	return ok && e.kind != Topic
 }
 
@@ -52,7 +52,7 @@ func (s *scanned) isListed(i, end int) bool {
 // algorithm or the like, or it says in brackets what a Chinese term is in English.
 func (s *scanned) isPartOfProgram(i, end int) bool {
 	next := end < len(s.words) && s.words[end].gap == space && s.words[end].shape&capital == 0
-	if next && lists().labels[s.key(end, end+1)] || startsWithAny(s.text[s.words[end-1].end:], chineseLabels) ||
+	if next && lists().labels.Has(s.key(end, end+1)) || startsWithAny(s.text[s.words[end-1].end:], chineseLabels) ||
 		end < len(s.words) && s.words[end].gap == space && s.endsAsType(end) {
 		return true
 	}

@@ -11,11 +11,11 @@ func (f *finder) listed() {
 
 // listedAt adds the longest listed name at word i and returns how many words it has.
 func (f *finder) listedAt(i int) int {
-	for n := lists().most[f.key(i, i+1)]; n > 0; n-- {
+	for n := lists().longest(f.key(i, i+1)); n > 0; n-- {
 		if i+n > len(f.words) || n > 1 && f.parted(i, i+n) {
 			continue
 		}
-		e, ok := lists().names[f.key(i, i+n)]
+		e, ok := lists().name(f.key(i, i+n))
 		if ok && f.accepts(i, i+n, &e) {
 			f.add(f.words[i].start, f.words[i+n-1].end, noun, e.kind, f.text[f.words[i].start:f.words[i+n-1].end])
 			return n
@@ -73,7 +73,7 @@ const (
 
 // kindOf tells what a run of words names by its first and last one.
 func (s *scanned) kindOf(i, end int) Kind {
-	if e, ok := lists().names[s.key(i, end)]; ok && e.kind != Topic {
+	if e, ok := lists().name(s.key(i, end)); ok && e.kind != Topic {
 		return e.kind
 	}
 	first, last := s.key(i, i+1), s.key(end-1, end)
@@ -83,7 +83,7 @@ func (s *scanned) kindOf(i, end int) Kind {
 	case among(last, placeEnds), among(first, placeBegins):
 		return Place
 	}
-	if e, ok := lists().names[s.key(i, i+1)]; ok && e.kind == Product ||
+	if e, ok := lists().name(s.key(i, i+1)); ok && e.kind == Product ||
 		s.words[i].shape&camel != 0 || s.words[i].shape&acronym != 0 && !s.isCommon(i) {
 		return Product
 	}

@@ -2,8 +2,12 @@ package entity
 
 import (
 	_ "embed"
+	"iter"
+	"slices"
 	"strings"
 	"sync"
+
+	"emberd/internal/text"
 )
 
 var (
@@ -39,15 +43,17 @@ var (
 
 // wordLists are the embedded lists, by the key of each entry.
 type wordLists struct {
-	names    map[string]listedName // products, places, given names and topics
-	most     map[string]int        // how many words the longest of names has that begins with a word
-	function map[string]bool
-	openers  map[string]bool
-	common   map[string]bool
-	verbs    map[string]bool
-	labels   map[string]bool
+	keys     *text.Dictionary // of products, places, given names and topics
+	names    []listedName     // by the number of the key
+	first    *text.Dictionary // the words that keys begin with
+	most     []uint8          // how many words the longest key has, by the number of the word it begins with
+	function *text.Dictionary
+	openers  *text.Dictionary
+	common   *text.Dictionary
+	verbs    *text.Dictionary
+	labels   *text.Dictionary
 	roles    map[string]bool // and titles, for which it is false
-	suffixes map[string]bool
+	suffixes *text.Dictionary
 	markers  map[string]string // "de" or "en"
 }
 
@@ -73,22 +79,23 @@ func nameLists() []struct {
 
 var lists = sync.OnceValue(func() *wordLists {
 	l := &wordLists{
-		names: make(map[string]listedName, 8192), most: make(map[string]int, 8192),
 		function: set(functionFile), openers: set(openersFile), common: set(commonFile), verbs: set(verbsFile),
 		labels: set(labelsFile),
 		roles:  map[string]bool{}, suffixes: set(suffixesFile), markers: map[string]string{},
 	}
+	names := make(map[string]listedName, 8192)
 	for _, of := range nameLists() {
 		for entry := range entries(of.file) {
-			l.add(entry, of.kind)
+			add(names, entry, of.kind)
 		}
 	}
+	l.pack(names)
 	for entry := range entries(rolesFile) {
 		title, isTitle := strings.CutSuffix(entry, "!")
 		l.roles[folded(title)] = !isTitle
 	}
 	for file, language := range map[string]string{germanFile: "de", englishFile: "en"} {
-		for word := range set(file) {
+		for word := range foldedEntries(file) {
 			l.markers[word] = language
 		}
 	}
@@ -96,22 +103,67 @@ var lists = sync.OnceValue(func() *wordLists {
 })
 
 // add adds an entry of a list of names.
-func (l *wordLists) add(entry string, kind Kind) {
+func add(names map[string]listedName, entry string, kind Kind) {
 	name, doubtful := strings.CutSuffix(entry, "?")
 	key := Key(name)
-	if had, twice := l.names[key]; twice && !had.doubtful && (doubtful || kind == Person) {
+	if had, twice := names[key]; twice && !had.doubtful && (doubtful || kind == Person) {
 		return
 	}
-	l.names[key] = listedName{name, kind, doubtful}
-	first, _, _ := strings.Cut(key, " ")
-	words := strings.Count(key, " ") + 1
+	names[key] = listedName{name, kind, doubtful}
+}
+
+// pack sets the names in a form that takes little memory, since they stay for good.
+func (l *wordLists) pack(names map[string]listedName) {
+	most := make(map[string]uint8, len(names))
+	l.keys = text.NewDictionary(func(yield func(string) bool) {
+		for key, name := range names {
+			l.names = append(l.names, name)
+			first, words := beginning(key)
+			most[first] = max(most[first], uint8(words))
+			if !yield(key) {
+				return
+			}
+		}
+	})
+	l.names = slices.Clip(l.names)
+	l.first = text.NewDictionary(func(yield func(string) bool) {
+		for first, words := range most {
+			l.most = append(l.most, words)
+			if !yield(first) {
+				return
+			}
+		}
+	})
+}
+
+// beginning returns the first word of a key and how many words it has.
+func beginning(key string) (first string, words int) {
+	first, _, _ = strings.Cut(key, " ")
+	words = strings.Count(key, " ") + 1
 	for _, r := range key {
 		if r >= 0x3000 {
-			first, words = string(r), max(words, len([]rune(key)))
-			break
+			return string(r), max(words, len([]rune(key)))
 		}
 	}
-	l.most[first] = max(l.most[first], words)
+	return first, words
+}
+
+// name returns the listed name of a key, false if there is none.
+func (l *wordLists) name(key string) (name listedName, ok bool) {
+	n, ok := l.keys.Number(key)
+	if !ok {
+		return name, false
+	}
+	return l.names[n], true
+}
+
+// longest returns how many words the longest listed name has that begins with a word, 0 if there is none.
+func (l *wordLists) longest(first string) int {
+	n, ok := l.first.Number(first)
+	if !ok {
+		return 0
+	}
+	return int(l.most[n])
 }
 
 // entries yields the entries of a list: one a line, # begins a comment.
@@ -126,11 +178,16 @@ func entries(file string) func(yield func(string) bool) {
 	}
 }
 
-// set reads a list of words.
-func set(file string) map[string]bool {
-	words := map[string]bool{}
-	for entry := range entries(file) {
-		words[folded(entry)] = true
+// foldedEntries yields the entries of a list in small letters.
+func foldedEntries(file string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for entry := range entries(file) {
+			if !yield(folded(entry)) {
+				return
+			}
+		}
 	}
-	return words
 }
+
+// set reads a list of words.
+func set(file string) *text.Dictionary { return text.NewDictionary(foldedEntries(file)) }

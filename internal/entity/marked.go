@@ -87,7 +87,7 @@ func (s *scanned) head(start, end int) {
 // the "Save As" button.
 func (s *scanned) isLabel(start, end int) bool {
 	before, after := s.beside(start, end)
-	return lists().labels[after] || among(before, "click press select tap choose hit klicke wähle drücke") ||
+	return lists().labels.Has(after) || among(before, "click press select tap choose hit klicke wähle drücke") ||
 		startsWithAny(s.text[end:], chineseLabels)
 }
 
@@ -166,7 +166,7 @@ func lastRune(s string) rune {
 func (p pair) names(name string) string {
 	switch p.open {
 	case "`":
-		if e, ok := lists().names[Key(name)]; ok && e.kind == Product {
+		if e, ok := lists().name(Key(name)); ok && e.kind == Product {
 			return name
 		}
 		return ""
@@ -193,7 +193,7 @@ func isTitle(s string) bool {
 func isQuotedName(s string) bool {
 	f := scan(withoutSubtitle(strings.TrimRight(s, ",.")))
 	n := f.titled()
-	return n > 1 || n == 1 && (f.words[0].shape&capital == 0 || lists().function[f.key(0, 1)] ||
+	return n > 1 || n == 1 && (f.words[0].shape&capital == 0 || lists().function.Has(f.key(0, 1)) ||
 		!f.isCommon(0) && !f.everyday(0))
 }
 
@@ -204,7 +204,7 @@ func (s *scanned) titled() (n int) {
 	}
 	for i, w := range s.words {
 		switch {
-		case lists().function[s.key(i, i+1)]:
+		case lists().function.Has(s.key(i, i+1)):
 		case w.shape&unspaced != 0 || w.shape&(capital|camel|digits) == 0:
 			return 0
 		default:

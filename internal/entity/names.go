@@ -146,7 +146,7 @@ func (f *finder) spellings() map[string]spelling {
 // begins reports whether a name may begin with word i.
 func (s *scanned) begins(i int) bool {
 	return s.strong(i) || s.words[i].shape&capital != 0 && !s.isIdentifier(i) &&
-		(!lists().function[s.key(i, i+1)] || s.isDoubted(i))
+		(!lists().function.Has(s.key(i, i+1)) || s.isDoubted(i))
 }
 
 // strong tells words that are names whatever stands before them.
@@ -183,7 +183,7 @@ func (s *scanned) isLoud(i int) bool {
 // be an initial.
 func (s *scanned) everyday(i int) bool {
 	key := s.key(i, i+1)
-	return len(key) > 1 && (lists().function[key] || lists().openers[key])
+	return len(key) > 1 && (lists().function.Has(key) || lists().openers.Has(key))
 }
 
 // leadsStreet returns where the capital is that follows a word for street in small letters, as in "rue
@@ -395,16 +395,16 @@ func isNumber(s string) bool { return strings.Trim(s, "0123456789") == "" }
 func (s *scanned) isNumbered(i int) bool {
 	key := s.key(i, i+1)
 	return strings.ContainsFunc(key, unicode.IsDigit) && len(key) > 2 && unicode.IsLetter(rune(key[1])) &&
-		!lists().common[strings.TrimRight(key, "0123456789")]
+		!lists().common.Has(strings.TrimRight(key, "0123456789"))
 }
 
 // isCommon reports an everyday word of English, or a form of one.
 func (s *scanned) isCommon(i int) bool {
 	key, common := s.key(i, i+1), lists().common
-	if common[key] {
+	if common.Has(key) {
 		return true
 	}
-	known := func(stem string) bool { return common[stem] || lists().openers[stem] }
+	known := func(stem string) bool { return common.Has(stem) || lists().openers.Has(stem) }
 	for _, ending := range []string{"s", "es", "ed", "ing", "d", "ly"} {
 		if stem, ok := strings.CutSuffix(key, ending); ok && len(stem) > 2 && (known(stem) || known(stem+"e")) {
 			return true

@@ -4,7 +4,7 @@ import "strings"
 
 // given returns the entry of word i in the list of given names.
 func (s *scanned) given(i int) (e listedName, ok bool) {
-	e, ok = lists().names[s.key(i, i+1)]
+	e, ok = lists().name(s.key(i, i+1))
 	return e, ok && e.kind == Person
 }
 
@@ -25,8 +25,8 @@ func (s *scanned) isPerson(i, end int) bool {
 		return true
 	case i > 0 && s.words[i].gap == space && isArticle(s.key(i-1, i)):
 		return false
-	case s.words[i].gap >= colon || s.words[i].german || lists().function[s.key(i, i+1)] || s.isTime(i):
-		return s.does(i) || s.behindPerson(i) || end > i+1 && !s.isCommon(i+1) && !lists().function[s.key(i, i+1)]
+	case s.words[i].gap >= colon || s.words[i].german || lists().function.Has(s.key(i, i+1)) || s.isTime(i):
+		return s.does(i) || s.behindPerson(i) || end > i+1 && !s.isCommon(i+1) && !lists().function.Has(s.key(i, i+1))
 	}
 	return i == 0 || !leads(s.key(i-1, i))
 }
@@ -66,7 +66,7 @@ func (s *scanned) does(i int) bool {
 		e, ok := s.given(i + 2)
 		return ok && !e.doubtful
 	default:
-		return lists().verbs[key]
+		return lists().verbs.Has(key)
 	}
 }
 
@@ -83,7 +83,7 @@ func (s *scanned) isRole(i int) bool { return lists().roles[s.key(i, i+1)] }
 func (s *scanned) isCalled(i int) bool {
 	w := s.words[i]
 	return (s.behindRole(i) || s.inApposition(i)) && !w.german && w.shape&(capital|acronym) == capital &&
-		!lists().function[s.key(i, i+1)]
+		!lists().function.Has(s.key(i, i+1))
 }
 
 // isAddressed reports a word between commas or the like behind an everyday one, as in "Thanks, Bo!".

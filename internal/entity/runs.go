@@ -31,7 +31,7 @@ func (s *scanned) isPartNumber(i, j int) bool {
 		len(key) < len("100") || !isNumber(key) || len(key) == len(firstYear) && key >= firstYear && key <= lastYear {
 		return false
 	}
-	if _, listed := lists().names[s.key(i, j)]; listed || s.isCommon(i) || s.everyday(i) {
+	if _, listed := lists().name(s.key(i, j)); listed || s.isCommon(i) || s.everyday(i) {
 		return false
 	}
 	return j+1 == len(s.words) || s.words[j+1].gap != sign && s.words[j+1].gap != hyphen
@@ -71,7 +71,7 @@ func (s *scanned) isWhat(i, end int) bool {
 		!s.isCommon(i) && !s.words[i].german {
 		return false
 	}
-	e, ok := lists().names[s.key(i+1, end)]
+	e, ok := lists().name(s.key(i+1, end))
 	return ok && !e.doubtful && (e.kind == Organisation || e.kind == Product)
 }
 

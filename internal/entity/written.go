@@ -18,7 +18,7 @@ func Written(text string, names []string) []string {
 	for i, name := range names {
 		key := Key(name)
 		out[i] = cmp.Or(s.written(key), name)
-		listed, ok := lists().names[key]
+		listed, ok := lists().name(key)
 		switch {
 		case out[i] != strings.ToLower(out[i]):
 		case name != strings.ToLower(name):

@@ -10,13 +10,14 @@ package wordpiece
 
 import (
 	"bytes"
-	"strings"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
 	"emberd/internal/gguf"
+	"emberd/internal/text"
 )
 
 // boundary begins a token that begins a word. A token without it continues one.
@@ -27,7 +28,7 @@ const maxWord = 100
 
 // Tokenizer cuts texts into tokens. It never changes and may be used by any number of goroutines.
 type Tokenizer struct {
-	ids                 map[string]int32
+	tokens              *text.Dictionary
 	longest             [256]int // bytes of the longest token that begins with this one
 	begin, end, unknown int32
 	cased, accented     bool // capital letters and accents are kept
@@ -37,7 +38,6 @@ type Tokenizer struct {
 func New(f *gguf.File, facts *gguf.Facts) *Tokenizer {
 	tokens, _ := f.Strings("tokenizer.ggml.tokens")
 	t := &Tokenizer{
-		ids:   make(map[string]int32, len(tokens)),
 		begin: facts.Begin, end: facts.End, unknown: facts.Unknown,
 		cased: facts.Cased, accented: facts.Accented,
 	}
@@ -52,15 +52,14 @@ const None = -1
 // token's number is its place in the vocabulary, none is empty, and one that begins a word
 // begins with U+2581.
 func Of(vocabulary []string) *Tokenizer {
-	t := &Tokenizer{ids: make(map[string]int32, len(vocabulary)), begin: None, end: None, unknown: None}
+	t := &Tokenizer{begin: None, end: None, unknown: None}
 	t.learn(vocabulary)
 	return t
 }
 
 func (t *Tokenizer) learn(tokens []string) {
-	for id, token := range tokens {
-		token = strings.Clone(token)
-		t.ids[token] = int32(id)
+	t.tokens = text.NewDictionary(slices.Values(tokens))
+	for _, token := range tokens {
 		t.longest[token[0]] = max(t.longest[token[0]], len(token))
 	}
 }
@@ -193,8 +192,8 @@ func (t *Tokenizer) match(list []int32, word []byte) []int32 {
 	for len(word) > 0 {
 		n := min(len(word), t.longest[word[0]])
 		for ; n > least; n-- {
-			if id, ok := t.ids[string(word[:n])]; ok {
-				list = append(list, id)
+			if id, ok := t.tokens.NumberOf(word[:n]); ok {
+				list = append(list, int32(id))
 				break
 			}
 		}

@@ -323,11 +323,8 @@ func BenchmarkTokens(b *testing.B) {
 // What vocabularies have of other scripts: letters of Hangul, and marks that are no accents.
 func TestMarksAndLettersOfOtherScripts(t *testing.T) {
 	tokens := []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "▁a", "▁ᄀ", "▁ᄒ", "ᅡ", "ᆨ", "ः", "▁क", "ा", "\u20dd", "▁i", "\u0307", "b"}
-	tokenizer := &Tokenizer{ids: map[string]int32{}, begin: 2, end: 3, unknown: 1}
-	for id, token := range tokens {
-		tokenizer.ids[token] = int32(id)
-		tokenizer.longest[token[0]] = max(tokenizer.longest[token[0]], len(token))
-	}
+	tokenizer := &Tokenizer{begin: 2, end: 3, unknown: 1}
+	tokenizer.learn(tokens)
 	accented := *tokenizer
 	accented.accented = true
 	for _, test := range []struct {

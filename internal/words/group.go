@@ -45,7 +45,7 @@ func (m *Matches) Together() (n int) {
 // that has to be counted. The caller holds mu.
 func (x *Index) postingsOf(q *QueryTerm) ([]posting, []Forms, int) {
 	if q.Of == nil {
-		if id, ok := x.terms[q.Term]; ok {
+		if id, ok := x.terms.find(x.lists, q.Term); ok {
 			l := &x.lists[id]
 			return l.postings, l.forms, l.docs
 		}
@@ -53,7 +53,7 @@ func (x *Index) postingsOf(q *QueryTerm) ([]posting, []Forms, int) {
 	}
 	var all []posting
 	for _, term := range q.Of {
-		if id, ok := x.terms[term]; ok {
+		if id, ok := x.terms.find(x.lists, term); ok {
 			all = append(all, x.lists[id].postings...)
 		}
 	}

@@ -117,7 +117,7 @@ func (x *Index) Similar(term string, edits int) []spelling.Near {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	for i := range near {
-		if id, ok := x.terms[near[i].Word]; ok {
+		if id, ok := x.terms.find(x.lists, near[i].Word); ok {
 			near[i].Docs = liveCount(x.lists[id].postings, x.dead, x.sizes)
 		}
 	}

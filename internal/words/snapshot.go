@@ -266,7 +266,7 @@ func (x *Index) readLists(d *decoder, terms, postings int) bool {
 	textEnds, ends := d.uint32s(terms), d.uint32s(terms)
 	packed, forms := decoder{data: d.take(4 * postings)}, decoder{data: d.take(postings)}
 	text := string(d.data) // shared by all terms
-	x.terms = make(map[string]uint32, terms)
+	x.terms = newTermTable(terms)
 	x.lists = make([]list, terms)
 	textAt, at := uint32(0), uint32(0)
 	for i := range terms {
@@ -283,7 +283,7 @@ func (x *Index) readLists(d *decoder, terms, postings int) bool {
 			l.forms[i] = Forms(f)
 		}
 		x.lists[i] = l
-		x.terms[l.term] = uint32(i)
+		x.terms.add(x.lists, uint32(i))
 		textAt, at = textEnds[i], ends[i]
 	}
 	return int64(textAt) == int64(len(text)) && int64(at) == int64(postings)

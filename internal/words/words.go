@@ -167,7 +167,7 @@ type Index struct {
 	// mu guards the fields below. Elements that a reader may have captured are not
 	// written again, except for the bits of dead.
 	mu      sync.RWMutex
-	terms   map[string]uint32 // term to its place in lists
+	terms   termTable
 	lists   []list
 	sizes   []size
 	dead    []atomic.Uint64 // one bit a document, set when it is removed
@@ -179,7 +179,7 @@ type Index struct {
 }
 
 // New returns an empty index.
-func New() *Index { return &Index{terms: make(map[string]uint32)} }
+func New() *Index { return &Index{terms: newTermTable(0)} }
 
 // Add numbers a document that holds terms and is length words long, and its passages if
 // it is long: those of a document hold all that it holds. A term given more than once
@@ -238,13 +238,13 @@ func (x *Index) bury(doc Doc) {
 // list returns the list of term, which it makes when there is none. The caller
 // holds mu.
 func (x *Index) list(term string) *list {
-	id, ok := x.terms[term]
+	id, ok := x.terms.find(x.lists, term)
 	if !ok {
 		// The term is usually cut from a whole text, which must not be kept alive.
 		term = strings.Clone(term)
 		id = uint32(len(x.lists))
-		x.terms[term] = id
 		x.lists = append(x.lists, list{term: term})
+		x.terms.add(x.lists, id)
 	}
 	return &x.lists[id]
 }
@@ -366,10 +366,10 @@ func (x *Index) Compact() bool {
 	}
 	// Only writers change these fields, so they may be read without mu.
 	lists := liveLists(x.lists, x.dead, x.sizes)
-	terms := make(map[string]uint32, len(lists))
+	terms := newTermTable(len(lists))
 	for i := range lists {
 		lists[i].term = strings.Clone(lists[i].term) // terms of a snapshot share one string
-		terms[lists[i].term] = uint32(i)
+		terms.add(lists, uint32(i))
 	}
 	x.mu.Lock()
 	x.terms, x.lists, x.stale = terms, lists, 0

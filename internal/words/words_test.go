@@ -225,8 +225,8 @@ func TestCompact(t *testing.T) {
 	if before.Relevance != after.Relevance {
 		t.Errorf("relevance went from %v to %v by compaction", before.Relevance, after.Relevance)
 	}
-	if len(x.terms) != 1 || len(x.lists) != 1 {
-		t.Errorf("%d terms are left, want only red", len(x.terms))
+	if x.terms.used != 1 || len(x.lists) != 1 {
+		t.Errorf("%d terms are left, want only red", x.terms.used)
 	}
 	if doc := add(t, x, "blue"); doc != 4 {
 		t.Errorf("the next document is %d, want 4", doc)

@@ -28,6 +28,7 @@ import (
 	"emberd/internal/cli"
 	"emberd/internal/config"
 	"emberd/internal/durable"
+	"emberd/internal/freemem"
 	"emberd/internal/metrics"
 	"emberd/internal/notify"
 	"emberd/internal/power"
@@ -255,6 +256,7 @@ func runDaemon(ctx context.Context, e *engine.Engine, serve func() error) error 
 	var wg sync.WaitGroup
 	var runErr error
 	wg.Go(func() { runErr = e.Run(chores) })
+	wg.Go(func() { freemem.WhenQuiet(chores, e.Text.Forget) })
 	err := serve()
 	stop()
 	wg.Wait()

@@ -133,3 +133,19 @@ func BenchmarkTerms(b *testing.B) {
 		})
 	}
 }
+
+// What an analyzer forgot it finds again.
+func TestForget(t *testing.T) {
+	a := New()
+	const text = "Paintings of the sunrises, generalized"
+	want := a.Terms(text)
+	a.Forget()
+	for i := range a.known.words {
+		if a.known.words[i].Load() != nil {
+			t.Fatal("a word is remembered")
+		}
+	}
+	if got := a.Terms(text); !slices.Equal(got, want) {
+		t.Errorf("terms are %v, and were %v", got, want)
+	}
+}

@@ -78,3 +78,11 @@ func keepY(term, word []byte) {
 
 // isNotLetter reports whether r is anything but a folded Latin letter.
 func isNotLetter(r rune) bool { return r < 'a' || r > 'z' }
+
+// Forget drops the terms that the analyzer remembers of words that it has met. They are found again when they are
+// needed, in a microsecond each. Other goroutines may use the analyzer in the meantime.
+func (a *Analyzer) Forget() {
+	for i := range a.known.words {
+		a.known.words[i].Store(nil)
+	}
+}
