@@ -158,6 +158,28 @@ async function decisions(d) {
   return tried;
 }
 
+// The point at now lies on the curve, at the score of the memory.
+async function curves(d) {
+  const w = await open(d);
+  for (const days of [0, 60]) {
+    const m = await d.save({ content: `The crane of quay ${days} lifts twelve tonnes`, created_at: new Date(Date.now() - days * 864e5).toISOString() });
+    for (let i = 0; i < 4; i++) await d.call("POST", "/v1/reinforce", { id: m.id });
+    await w.go("memory/" + m.id);
+    const { score } = await memory(d, m.id);
+    const colours = await w.page.evaluate((score) => {
+      const box = document.querySelector("[data-curve]"), c = JSON.parse(box.dataset.curve), canvas = box.querySelector("canvas");
+      const over = box.querySelector(".u-over").getBoundingClientRect(), at = canvas.getBoundingClientRect(), k = canvas.width / at.width;
+      const most = Math.max(1, 1.05 * Math.max(score, ...c.y));
+      const x = over.left - at.left + over.width * (c.now - c.x[0]) / (c.x.at(-1) - c.x[0]);
+      const y = over.top - at.top + over.height * (1 - score / most);
+      return [[0, 0], [3, 0], [-3, 0], [0, 3], [0, -3]].map(([dx, dy]) =>
+        [...canvas.getContext("2d").getImageData(Math.round((x + dx) * k), Math.round((y + dy) * k), 1, 1).data].join());
+    }, score);
+    check(new Set(colours).size === 1 && colours[0].startsWith("181,64,10,"), `no point at ${score} now: ${colours.join(" ")}`);
+  }
+  await w.close("curves");
+}
+
 async function actions(d) {
   const w = await open(d);
   let tried = 0;
@@ -358,6 +380,7 @@ try {
   await looks(many, "many", ["memory/" + newest, "graph?of=" + newest, "search?q=postgres+cache"]);
   await keyboard(three);
   await gone(three);
+  await curves(await store("curves"));
   console.log("decisions by mouse and key, undone:", await decisions(await store("decisions")));
   console.log("actions by mouse and key, undone:", await actions(await store("actions")));
   console.log("views looked at with hostile texts:", await hostile(await store("hostile")));
