@@ -158,6 +158,35 @@ async function decisions(d) {
   return tried;
 }
 
+// A pair stays in its list when a view is renewed, leaves it by a decision, and comes back by the undo, by keys alone.
+async function pairs(d) {
+  for (const end of ["", "."]) await d.save({ content: "The canteen of the harbour closes at half past two" + end, again: true });
+  execFileSync(d.emberd, ["consolidate", "--agent", "cluster"], { env: d.env, stdio: ["ignore", "ignore", "pipe"] });
+  const w = await open(d);
+  await w.go("decisions");
+  const card = w.page.locator("#pairs-list .card").filter({ hasText: "canteen" });
+  await card.waitFor();
+  const filed = w.page.locator("[data-item]").first();
+  check(await filed.evaluate((el) => !el.closest("#pairs")), "nothing was filed about the pair");
+  for (const [item, key] of [[filed, "3"], [card, "1"]]) {
+    const shown = await item.getAttribute("data-keep");
+    await item.evaluate((el) => { el.tabIndex = -1; el.focus(); });
+    await w.page.keyboard.press(key);
+    await w.page.locator("#notice [data-undo]").waitFor();
+    await w.page.locator(`[data-keep="${shown}"]`).waitFor({ state: "detached" });
+    await w.page.keyboard.press("u");
+    await w.page.locator("#notice", { hasText: "Undone" }).waitFor();
+    await w.page.locator(`[data-keep="${shown}"]`).waitFor();
+    await card.waitFor();
+    check(await w.page.getByText("Comparing").count() === 0, "the pairs are not compared again");
+  }
+  await d.save({ content: "The ferry leaves from the north pier" });
+  await w.page.waitForResponse((r) => r.url().endsWith("/duplicates"));
+  await idle(w.page);
+  check(await card.count() === 1, "a change elsewhere takes the pair away");
+  await w.close("pairs");
+}
+
 // The point at now lies on the curve, at the score of the memory.
 async function curves(d) {
   const w = await open(d);
@@ -380,6 +409,7 @@ try {
   await looks(many, "many", ["memory/" + newest, "graph?of=" + newest, "search?q=postgres+cache"]);
   await keyboard(three);
   await gone(three);
+  await pairs(await store("pairs"));
   await curves(await store("curves"));
   console.log("decisions by mouse and key, undone:", await decisions(await store("decisions")));
   console.log("actions by mouse and key, undone:", await actions(await store("actions")));

@@ -54,6 +54,8 @@
     });
     // What the user opened stays open when a view is renewed.
     Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, el) => name !== "open" || el.localName !== "details";
+    // The list that is still compared stays until renew asks for it again.
+    Idiomorph.defaults.callbacks.beforeNodeMorphed = (el) => el.id !== "pairs";
     document.body.addEventListener("emberd-changed", () => {
       const edit = $("#editing");
       if (edit) edit.open = false;
@@ -139,11 +141,13 @@
   let waits, last = 0;
   function renew(pause) {
     clearTimeout(waits);
-    waits = setTimeout(() => {
+    waits = setTimeout(async () => {
       last = Date.now();
       hold();
-      htmx.ajax("GET", location.pathname + location.search,
+      const pairs = $("#pairs");
+      await htmx.ajax("GET", location.pathname + location.search,
         { source: "#main", target: "#main", select: "#main", swap: "morph:outerHTML" });
+      if (pairs && pairs.isConnected) htmx.trigger(pairs, "renew");
     }, pause || 50);
   }
   // soon renews for what others changed, at most every two seconds.
