@@ -356,8 +356,15 @@ async function gone(d) {
   const w = await open(d);
   const { page } = w;
   await page.locator("#live.on").waitFor();
+  await page.setViewportSize({ width: 360, height: 740 });
+  check(!await page.locator("#live").isVisible(), "a narrow window says live");
   await d.down();
   await page.locator("#live:not(.on)").waitFor();
+  await page.locator("#live").waitFor();
+  check(await page.locator("#live").innerText() === "not live", "a narrow window does not say that the daemon is gone");
+  await audit(page, "gone 360");
+  if (shots) await page.screenshot({ path: path.join(shots, "gone-360.png") });
+  await page.setViewportSize({ width: 1280, height: 900 });
   await page.locator("nav a[href='/health']").click();
   await page.locator("main .problem").first().waitFor();
   await d.up();

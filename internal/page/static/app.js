@@ -157,7 +157,7 @@
   // live renews the view when something changes anywhere, while the page is looked at.
   let source, missed = false; // whether changes may have been missed
   function live() {
-    const state = (text, on) => { const l = $("#live"); l.textContent = text; l.classList.toggle("on", on); };
+    const state = (text, on) => { const l = $("#live"); l.textContent = text; l.classList.toggle("on", on); l.classList.toggle("off", !on); };
     const connect = () => {
       if (source || document.hidden) return;
       source = new EventSource("/events");
