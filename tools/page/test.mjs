@@ -209,6 +209,28 @@ async function curves(d) {
   await w.close("curves");
 }
 
+// Forgetting the memory that is looked at leads to the list from which it was opened, and keeps the undo.
+async function forgetting(d) {
+  const w = await open(d);
+  const { page } = w;
+  for (const [view, query] of [["search", "?q=lantern"], ["today", ""]]) {
+    const m = await d.save({ content: `The lantern of the ${view} burns oil` });
+    await w.go(view + query);
+    await page.locator("a.text", { hasText: `lantern of the ${view}` }).first().click();
+    await page.waitForURL("**/memory/" + m.id);
+    await page.getByRole("button", { name: "Forget", exact: true }).click();
+    await page.waitForURL("**/" + view + query);
+    await idle(page);
+    check(await page.locator(".problem").count() === 0, "forgetting shows a problem");
+    check(await page.locator(`nav [aria-current][href="/${view}"]`).count() === 1, "the menu does not show " + view);
+    check(await page.locator("#notice [data-undo]").count() === 1, "the undo of forgetting is gone");
+    await page.keyboard.press("u");
+    await until("forgetting is undone in " + view, () => exists(d, m.id));
+    await page.locator("main a.text", { hasText: `lantern of the ${view}` }).first().waitFor();
+  }
+  await w.close("forgetting");
+}
+
 async function actions(d) {
   const w = await open(d);
   let tried = 0;
@@ -418,6 +440,7 @@ try {
   await gone(three);
   await pairs(await store("pairs"));
   await curves(await store("curves"));
+  await forgetting(await store("forgetting"));
   console.log("decisions by mouse and key, undone:", await decisions(await store("decisions")));
   console.log("actions by mouse and key, undone:", await actions(await store("actions")));
   console.log("views looked at with hostile texts:", await hostile(await store("hostile")));

@@ -56,12 +56,21 @@
     Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, el) => name !== "open" || el.localName !== "details";
     // The list that is still compared stays until renew asks for it again.
     Idiomorph.defaults.callbacks.beforeNodeMorphed = (el) => el.id !== "pairs";
-    document.body.addEventListener("emberd-changed", () => {
+    document.body.addEventListener("emberd-changed", (ev) => {
       const edit = $("#editing");
       if (edit) edit.open = false;
+      if (ev.target.matches("#main, [hx-post='/do/forget'], [hx-post='/do/undo']")) acted = location.pathname;
       renew();
     });
-    document.body.addEventListener("htmx:beforeSwap", hold);
+    document.body.addEventListener("htmx:beforeHistoryUpdate", () => {
+      if (lists.includes(location.pathname)) list = location.pathname + location.search;
+    });
+    document.body.addEventListener("htmx:beforeSwap", (ev) => {
+      hold();
+      if (ev.detail.xhr.status !== 404 || acted !== location.pathname || ev.detail.requestConfig.path !== acted) return;
+      ev.detail.shouldSwap = false;
+      setTimeout(leave);
+    });
     document.body.addEventListener("htmx:afterSettle", (ev) => {
       const main = $("#main");
       if (main && ev.detail.target === main || ev.target === main) shown();
@@ -150,6 +159,16 @@
       if (pairs && pairs.isConnected) htmx.trigger(pairs, "renew");
     }, pause || 50);
   }
+  // leave goes from the memory that the user forgot to the list that was shown last. The keys stay free for the undo.
+  const lists = ["/today", "/search", "/decisions", "/fading"];
+  let list = "/today", acted = ""; // the path of the view in which the user forgot or undid something
+  async function leave() {
+    if (location.pathname !== acted) return;
+    await htmx.ajax("GET", list, { source: "#main", target: "#main", select: "#main",
+      swap: "outerHTML show:window:top", replace: list });
+    $("#main").focus({ preventScroll: true });
+  }
+
   // soon renews for what others changed, at most every two seconds.
   const soon = () => { if (!editing()) renew(Math.max(150, last + 2000 - Date.now())); };
   const editing = () => $("#editing[open]") || $("[data-still]") || $(":focus") && $(":focus").matches("input, textarea, select");
