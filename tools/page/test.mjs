@@ -158,6 +158,79 @@ async function decisions(d) {
   return tried;
 }
 
+// A pair stays in its list when a view is renewed, leaves it by a decision, and comes back by the undo, by keys alone.
+async function pairs(d) {
+  for (const end of ["", "."]) await d.save({ content: "The canteen of the harbour closes at half past two" + end, again: true });
+  execFileSync(d.emberd, ["consolidate", "--agent", "cluster"], { env: d.env, stdio: ["ignore", "ignore", "pipe"] });
+  const w = await open(d);
+  await w.go("decisions");
+  const card = w.page.locator("#pairs-list .card").filter({ hasText: "canteen" });
+  await card.waitFor();
+  const filed = w.page.locator("[data-item]").first();
+  check(await filed.evaluate((el) => !el.closest("#pairs")), "nothing was filed about the pair");
+  for (const [item, key] of [[filed, "3"], [card, "1"]]) {
+    const shown = await item.getAttribute("data-keep");
+    await item.evaluate((el) => { el.tabIndex = -1; el.focus(); });
+    await w.page.keyboard.press(key);
+    await w.page.locator("#notice [data-undo]").waitFor();
+    await w.page.locator(`[data-keep="${shown}"]`).waitFor({ state: "detached" });
+    await w.page.keyboard.press("u");
+    await w.page.locator("#notice", { hasText: "Undone" }).waitFor();
+    await w.page.locator(`[data-keep="${shown}"]`).waitFor();
+    await card.waitFor();
+    check(await w.page.getByText("Comparing").count() === 0, "the pairs are not compared again");
+  }
+  await d.save({ content: "The ferry leaves from the north pier" });
+  await w.page.waitForResponse((r) => r.url().endsWith("/duplicates"));
+  await idle(w.page);
+  check(await card.count() === 1, "a change elsewhere takes the pair away");
+  await w.close("pairs");
+}
+
+// The point at now lies on the curve, at the score of the memory.
+async function curves(d) {
+  const w = await open(d);
+  for (const days of [0, 60]) {
+    const m = await d.save({ content: `The crane of quay ${days} lifts twelve tonnes`, created_at: new Date(Date.now() - days * 864e5).toISOString() });
+    for (let i = 0; i < 4; i++) await d.call("POST", "/v1/reinforce", { id: m.id });
+    await w.go("memory/" + m.id);
+    const { score } = await memory(d, m.id);
+    const colours = await w.page.evaluate((score) => {
+      const box = document.querySelector("[data-curve]"), c = JSON.parse(box.dataset.curve), canvas = box.querySelector("canvas");
+      const over = box.querySelector(".u-over").getBoundingClientRect(), at = canvas.getBoundingClientRect(), k = canvas.width / at.width;
+      const most = Math.max(1, 1.05 * Math.max(score, ...c.y));
+      const x = over.left - at.left + over.width * (c.now - c.x[0]) / (c.x.at(-1) - c.x[0]);
+      const y = over.top - at.top + over.height * (1 - score / most);
+      return [[0, 0], [3, 0], [-3, 0], [0, 3], [0, -3]].map(([dx, dy]) =>
+        [...canvas.getContext("2d").getImageData(Math.round((x + dx) * k), Math.round((y + dy) * k), 1, 1).data].join());
+    }, score);
+    check(new Set(colours).size === 1 && colours[0].startsWith("181,64,10,"), `no point at ${score} now: ${colours.join(" ")}`);
+  }
+  await w.close("curves");
+}
+
+// Forgetting the memory that is looked at leads to the list from which it was opened, and keeps the undo.
+async function forgetting(d) {
+  const w = await open(d);
+  const { page } = w;
+  for (const [view, query] of [["search", "?q=lantern"], ["today", ""]]) {
+    const m = await d.save({ content: `The lantern of the ${view} burns oil` });
+    await w.go(view + query);
+    await page.locator("a.text", { hasText: `lantern of the ${view}` }).first().click();
+    await page.waitForURL("**/memory/" + m.id);
+    await page.getByRole("button", { name: "Forget", exact: true }).click();
+    await page.waitForURL("**/" + view + query);
+    await idle(page);
+    check(await page.locator(".problem").count() === 0, "forgetting shows a problem");
+    check(await page.locator(`nav [aria-current][href="/${view}"]`).count() === 1, "the menu does not show " + view);
+    check(await page.locator("#notice [data-undo]").count() === 1, "the undo of forgetting is gone");
+    await page.keyboard.press("u");
+    await until("forgetting is undone in " + view, () => exists(d, m.id));
+    await page.locator("main a.text", { hasText: `lantern of the ${view}` }).first().waitFor();
+  }
+  await w.close("forgetting");
+}
+
 async function actions(d) {
   const w = await open(d);
   let tried = 0;
@@ -305,8 +378,15 @@ async function gone(d) {
   const w = await open(d);
   const { page } = w;
   await page.locator("#live.on").waitFor();
+  await page.setViewportSize({ width: 360, height: 740 });
+  check(!await page.locator("#live").isVisible(), "a narrow window says live");
   await d.down();
   await page.locator("#live:not(.on)").waitFor();
+  await page.locator("#live").waitFor();
+  check(await page.locator("#live").innerText() === "not live", "a narrow window does not say that the daemon is gone");
+  await audit(page, "gone 360");
+  if (shots) await page.screenshot({ path: path.join(shots, "gone-360.png") });
+  await page.setViewportSize({ width: 1280, height: 900 });
   await page.locator("nav a[href='/health']").click();
   await page.locator("main .problem").first().waitFor();
   await d.up();
@@ -358,6 +438,9 @@ try {
   await looks(many, "many", ["memory/" + newest, "graph?of=" + newest, "search?q=postgres+cache"]);
   await keyboard(three);
   await gone(three);
+  await pairs(await store("pairs"));
+  await curves(await store("curves"));
+  await forgetting(await store("forgetting"));
   console.log("decisions by mouse and key, undone:", await decisions(await store("decisions")));
   console.log("actions by mouse and key, undone:", await actions(await store("actions")));
   console.log("views looked at with hostile texts:", await hostile(await store("hostile")));

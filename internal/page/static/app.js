@@ -54,12 +54,23 @@
     });
     // What the user opened stays open when a view is renewed.
     Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, el) => name !== "open" || el.localName !== "details";
-    document.body.addEventListener("emberd-changed", () => {
+    // The list that is still compared stays until renew asks for it again.
+    Idiomorph.defaults.callbacks.beforeNodeMorphed = (el) => el.id !== "pairs";
+    document.body.addEventListener("emberd-changed", (ev) => {
       const edit = $("#editing");
       if (edit) edit.open = false;
+      if (ev.target.matches("#main, [hx-post='/do/forget'], [hx-post='/do/undo']")) acted = location.pathname;
       renew();
     });
-    document.body.addEventListener("htmx:beforeSwap", hold);
+    document.body.addEventListener("htmx:beforeHistoryUpdate", () => {
+      if (lists.includes(location.pathname)) list = location.pathname + location.search;
+    });
+    document.body.addEventListener("htmx:beforeSwap", (ev) => {
+      hold();
+      if (ev.detail.xhr.status !== 404 || acted !== location.pathname || ev.detail.requestConfig.path !== acted) return;
+      ev.detail.shouldSwap = false;
+      setTimeout(leave);
+    });
     document.body.addEventListener("htmx:afterSettle", (ev) => {
       const main = $("#main");
       if (main && ev.detail.target === main || ev.target === main) shown();
@@ -139,13 +150,25 @@
   let waits, last = 0;
   function renew(pause) {
     clearTimeout(waits);
-    waits = setTimeout(() => {
+    waits = setTimeout(async () => {
       last = Date.now();
       hold();
-      htmx.ajax("GET", location.pathname + location.search,
+      const pairs = $("#pairs");
+      await htmx.ajax("GET", location.pathname + location.search,
         { source: "#main", target: "#main", select: "#main", swap: "morph:outerHTML" });
+      if (pairs && pairs.isConnected) htmx.trigger(pairs, "renew");
     }, pause || 50);
   }
+  // leave goes from the memory that the user forgot to the list that was shown last. The keys stay free for the undo.
+  const lists = ["/today", "/search", "/decisions", "/fading"];
+  let list = "/today", acted = ""; // the path of the view in which the user forgot or undid something
+  async function leave() {
+    if (location.pathname !== acted) return;
+    await htmx.ajax("GET", list, { source: "#main", target: "#main", select: "#main",
+      swap: "outerHTML show:window:top", replace: list });
+    $("#main").focus({ preventScroll: true });
+  }
+
   // soon renews for what others changed, at most every two seconds.
   const soon = () => { if (!editing()) renew(Math.max(150, last + 2000 - Date.now())); };
   const editing = () => $("#editing[open]") || $("[data-still]") || $(":focus") && $(":focus").matches("input, textarea, select");
@@ -153,7 +176,7 @@
   // live renews the view when something changes anywhere, while the page is looked at.
   let source, missed = false; // whether changes may have been missed
   function live() {
-    const state = (text, on) => { const l = $("#live"); l.textContent = text; l.classList.toggle("on", on); };
+    const state = (text, on) => { const l = $("#live"); l.textContent = text; l.classList.toggle("on", on); l.classList.toggle("off", !on); };
     const connect = () => {
       if (source || document.hidden) return;
       source = new EventSource("/events");

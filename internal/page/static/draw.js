@@ -33,9 +33,23 @@
     g.restore();
   }
 
+  // passNow gives a curve a point at now, with the score that the memory has.
+  function passNow(c, score) {
+    const i = c.x.findIndex((x) => x >= c.now), at = i < 0 ? c.x.length : i, there = c.x[at] === c.now ? 1 : 0;
+    c.x.splice(at, there, c.now);
+    c.y.splice(at, there, score);
+  }
+
+  // height is how high a curve is at a time, between two points on the line that joins them.
+  function height(c, x) {
+    const i = c.x.findIndex((to) => to >= x);
+    if (i <= 0) return c.y.at(i);
+    return c.y[i - 1] + (c.y[i] - c.y[i - 1]) * (x - c.x[i - 1]) / (c.x[i] - c.x[i - 1]);
+  }
+
   function curve(box) {
     const c = JSON.parse(box.dataset.curve);
-    const ends = [c.x, c.x.map(() => null)];
+    passNow(c, Number(box.dataset.score));
     const past = c.y.map((y, i) => c.x[i] <= c.now ? y : null), ahead = c.y.map((y, i) => c.x[i] >= c.now ? y : null);
     const marks = (u) => {
       const g = u.ctx, px = devicePixelRatio;
@@ -58,12 +72,13 @@
       g.setLineDash([]);
       g.beginPath(); g.moveTo(now, top); g.lineTo(now, bottom); g.stroke();
       g.textAlign = "left";
-      halo(g, "now", now + 4 * px, top + 12 * px);
+      halo(g, "now", now + 9 * px, top + 12 * px);
       g.fillStyle = css("--accent");
-      for (const e of c.events) {
-        const x = u.valToPos(e.x, "x", true);
-        g.beginPath(); g.arc(x, bottom - 5 * px, 3.5 * px, 0, 7); g.fill();
-      }
+      const dot = (x, r) => {
+        g.beginPath(); g.arc(u.valToPos(x, "x", true), u.valToPos(height(c, x), "y", true), r * px, 0, 7); g.fill();
+      };
+      for (const e of c.events) dot(e.x, 3.5);
+      dot(c.now, 5);
       g.restore();
     };
     plot(box, {
@@ -72,7 +87,7 @@
       series: [{}, { label: "so far", stroke: css("--accent"), width: 2 },
         { label: "ahead", stroke: css("--accent"), width: 2, dash: [5, 5] }],
       hooks: { draw: [marks] },
-    }, [ends[0], past, ahead]);
+    }, [c.x, past, ahead]);
   }
 
   function bars(box) {
