@@ -241,7 +241,7 @@ func viewDuplicates(ctx context.Context, p *Page, _ *http.Request) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	decided, err := p.keptApart(ctx)
+	answered, err := p.answered(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ func viewDuplicates(ctx context.Context, p *Page, _ *http.Request) (any, error) 
 	all := duplicates{Checked: res.TotalChecked, More: res.Found - len(res.DuplicatePairs)}
 	for _, d := range res.DuplicatePairs {
 		a, b := texts[d.ID1], texts[d.ID2]
-		if decided[memory.ReviewItemID(op.ReviewUser, []memory.ID{d.ID1, d.ID2})] || a.ID == "" || b.ID == "" {
+		if answered[[2]memory.ID{min(d.ID1, d.ID2), max(d.ID1, d.ID2)}] || a.ID == "" || b.ID == "" {
 			continue
 		}
 		all.Pairs = append(all.Pairs, pair{d, []side{
@@ -265,16 +265,23 @@ func viewDuplicates(ctx context.Context, p *Page, _ *http.Request) (any, error) 
 	return all, nil
 }
 
-// keptApart are the IDs of the items by which the user said that two memories differ.
-func (p *Page) keptApart(ctx context.Context) (map[string]bool, error) {
-	ids := map[string]bool{}
-	res, err := op.ReviewList.Call(ctx, p.backend,
-		&op.ReviewListRequest{Agent: op.ReviewUser, Status: op.AnyStatus, Limit: memory.MaxResults})
-	if err != nil {
-		return nil, err
+// answered are the pairs of memories that an item waits for a decision about, or of which somebody decided to keep
+// both.
+func (p *Page) answered(ctx context.Context) (map[[2]memory.ID]bool, error) {
+	pairs := map[[2]memory.ID]bool{}
+	for req := (&op.ReviewListRequest{Status: op.AnyStatus, Limit: memory.MaxResults}); ; {
+		res, err := op.ReviewList.Call(ctx, p.backend, req)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range res.Items {
+			waits := item.Status != memory.ItemClosed
+			if ids := item.MemoryIDs; len(ids) == 2 && (waits || item.Decision == op.DecideKeep) {
+				pairs[[2]memory.ID{ids[0], ids[1]}] = true
+			}
+		}
+		if req.Cursor = res.NextCursor; req.Cursor == "" {
+			return pairs, nil
+		}
 	}
-	for _, item := range res.Items {
-		ids[item.ID] = true
-	}
-	return ids, nil
 }
