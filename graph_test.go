@@ -465,7 +465,7 @@ func graph() map[string]edges {
 			others: []string{"github.com/rivo/uniseg", "github.com/spf13/cobra"},
 		},
 		"internal/evalcmd/chart": {},
-		"internal/freemem": {},
+		"internal/freemem":       {},
 		"internal/gguf": {
 			ours:  []string{"internal/dot"},
 			tests: []string{"internal/tinybert"},
