@@ -15,7 +15,7 @@ type Debounce struct {
 	mu    sync.Mutex // guards the fields below, and is held only to read or set them
 	begun time.Time  // first change since the last work, zero for none
 	due   time.Time  // zero to wait for a change
-	again time.Time  // when postponed work is tried again if nothing changes, zero for never
+	again time.Time  // when postponed work is tried again, zero for never
 }
 
 // NewDebounce returns one for work that is due once nothing has changed for quiet, and at latest so long after the
@@ -45,8 +45,7 @@ func (d *Debounce) Changed() {
 	Nudge(d.wake)
 }
 
-// Later schedules the work for a time, if it is not tried again sooner. When something changes, the work waits for
-// the changes, too.
+// Later schedules the work for a time, if it is not tried again sooner.
 func (d *Debounce) Later(at time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -67,7 +66,7 @@ func (d *Debounce) Due() time.Time {
 func (d *Debounce) Next() time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.due.IsZero() {
+	if d.due.IsZero() || !d.again.IsZero() && d.again.Before(d.due) {
 		return d.again
 	}
 	return d.due

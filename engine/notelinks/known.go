@@ -1,6 +1,7 @@
 package notelinks
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -78,6 +79,10 @@ const (
 	byUser   = "user"
 	byOther  = "other"
 )
+
+// Next returns when links are due, zero to wait for a change. What was put off waits for changes, and never brings them
+// forward: notes are written again once nothing has changed for a while.
+func (k *Known) Next() time.Time { return cmp.Or(k.Due(), k.Debounce.Next()) }
 
 // NewKnown continues from the file of the last run.
 func NewKnown(opt *core.Options, dir string) *Known {
