@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"emberd/engine/core"
-	"emberd/engine/listnotes"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -448,7 +447,7 @@ func TestWhenListsAreDue(t *testing.T) {
 	begun := d.clock.Now()
 	for range 20 {
 		save(t, d.Engine, "a ripple")
-		if due := d.Lists.Lists.Next().Sub(d.clock.Now()); due > listnotes.ListQuiet || d.Lists.Lists.Next().After(begun.Add(listnotes.ListLatest)) {
+		if due := d.Lists.Lists.Next().Sub(d.clock.Now()); due > core.Quiet || d.Lists.Lists.Next().After(begun.Add(core.Latest)) {
 			t.Fatalf("%s after the first change they are due in %s", d.clock.Now().Sub(begun), due)
 		}
 		d.advance(20 * time.Second)

@@ -5,12 +5,17 @@ import (
 	"time"
 )
 
+// How long nothing must have changed before notes are written, and the longest wait while changes go on.
+const (
+	Quiet  = 30 * time.Second
+	Latest = 5 * time.Minute
+)
+
 // Debounce says when work is due that waits until nothing has changed for a while. All its methods may be called by
 // several goroutines, and none of them waits for another's work.
 type Debounce struct {
-	now           func() time.Time
-	quiet, latest time.Duration
-	wake          chan struct{} // room for one token: due changed
+	now  func() time.Time
+	wake chan struct{} // room for one token: due changed
 
 	mu    sync.Mutex // guards the fields below, and is held only to read or set them
 	begun time.Time  // first change since the last work, zero for none
@@ -18,10 +23,10 @@ type Debounce struct {
 	again time.Time  // when postponed work is tried again, zero for never
 }
 
-// NewDebounce returns one for work that is due once nothing has changed for quiet, and at latest so long after the
+// NewDebounce returns one for work that is due once nothing has changed for [Quiet], and at latest [Latest] after the
 // first change.
-func NewDebounce(now func() time.Time, quiet, latest time.Duration) *Debounce {
-	return &Debounce{now: now, quiet: quiet, latest: latest, wake: make(chan struct{}, 1)}
+func NewDebounce(now func() time.Time) *Debounce {
+	return &Debounce{now: now, wake: make(chan struct{}, 1)}
 }
 
 // Wake delivers a token when the work may be due sooner than it was.
@@ -38,8 +43,8 @@ func (d *Debounce) Changed() {
 	if d.begun.IsZero() {
 		d.begun = now
 	}
-	d.due = now.Add(d.quiet)
-	if last := d.begun.Add(d.latest); last.Before(d.due) {
+	d.due = now.Add(Quiet)
+	if last := d.begun.Add(Latest); last.Before(d.due) {
 		d.due = last
 	}
 	Nudge(d.wake)

@@ -11,16 +11,16 @@ import (
 // memories keep changing.
 func TestWorkIsDueAtTheEarlierOfBothTimes(t *testing.T) {
 	now := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
-	d := core.NewDebounce(func() time.Time { return now }, 30*time.Second, 5*time.Minute)
+	d := core.NewDebounce(func() time.Time { return now })
 	if got := d.Next(); !got.IsZero() {
 		t.Errorf("without a change it is due at %s", got)
 	}
 	d.Changed()
-	ticked := now.Add(30 * time.Second)
+	ticked := now.Add(core.Quiet)
 	d.Later(ticked)
 	now = now.Add(20 * time.Second)
 	d.Changed()
-	if due, next := d.Due(), d.Next(); !due.Equal(now.Add(30*time.Second)) || !next.Equal(ticked) {
+	if due, next := d.Due(), d.Next(); !due.Equal(now.Add(core.Quiet)) || !next.Equal(ticked) {
 		t.Errorf("changes are due at %s, want 30 s from now; work is due at %s, want %s", due, next, ticked)
 	}
 	d.Begin()

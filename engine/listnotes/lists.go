@@ -24,13 +24,6 @@ import (
 	"emberd/vault/notename"
 )
 
-// How long memories must stay unchanged before lists are written, and the maximum wait while
-// they keep changing.
-const (
-	ListQuiet  = 30 * time.Second
-	ListLatest = 5 * time.Minute
-)
-
 // MemoryLists are the notes in which emberd lists memories, and when to write them. The
 // property [vault.ListKey] marks such a note, not its name: it stays a list wherever the user
 // moves it, and is none once the user removes the property.
@@ -101,7 +94,7 @@ type spareBackup struct {
 func NewLists(opt *core.Options, dir string) *MemoryLists {
 	l := &MemoryLists{
 		fs: opt.FS, File: filepath.Join(opt.State, "lists", notes.StateName("notes", dir)+".json"), now: opt.Now,
-		Debounce: core.NewDebounce(opt.Now, ListQuiet, ListLatest),
+		Debounce: core.NewDebounce(opt.Now),
 		Wanted:   map[string]string{"index": opt.VaultIndex, "core": opt.VaultCore, InboxKind: opt.ReviewInbox},
 		projects: opt.VaultProjects,
 		Wrote:    make(map[string]WrittenList), tries: make(map[string]int), states: make(map[string]op.ListStatus),
@@ -201,7 +194,7 @@ func (l *MemoryLists) Observe(known *notes.ArchiveFolder, read []notes.Reading, 
 		l.Changed()
 	}
 	if ticked { // a tick does not wait until memories stay unchanged
-		l.Later(l.now().Add(ListQuiet))
+		l.Later(l.now().Add(core.Quiet))
 	}
 }
 
@@ -240,7 +233,7 @@ func (l *MemoryLists) Attend(path string) (heard bool) {
 func (l *MemoryLists) Attended() {
 	if l.Attend("") {
 		l.Changed()
-		l.Later(l.now().Add(ListQuiet))
+		l.Later(l.now().Add(core.Quiet))
 	}
 }
 

@@ -18,13 +18,6 @@ import (
 	"emberd/stm"
 )
 
-// How long memories and notes must stay unchanged before links are written, and the maximum wait while they keep
-// changing.
-const (
-	quiet  = 30 * time.Second
-	latest = 5 * time.Minute
-)
-
 // Known is what emberd wrote into notes, and when it writes again.
 type Known struct {
 	*core.Debounce // when links are written
@@ -86,7 +79,7 @@ func (k *Known) Next() time.Time { return cmp.Or(k.Due(), k.Debounce.Next()) }
 
 // NewKnown continues from the file of the last run.
 func NewKnown(opt *core.Options, dir string) *Known {
-	k := &Known{Debounce: core.NewDebounce(opt.Now, quiet, latest), fs: opt.FS,
+	k := &Known{Debounce: core.NewDebounce(opt.Now), fs: opt.FS,
 		wrote: make(map[string][sha256.Size]byte),
 		file:  filepath.Join(opt.State, "links", notes.StateName("notes", dir)+".json")}
 	data, err := core.LastState(k.fs, k.file)

@@ -60,7 +60,7 @@ func (e *Links) WriteLinks(ctx context.Context) {
 	}
 	_, err := e.run(ctx, &pass{by: core.VaultActor()})
 	if errors.Is(err, errAway) {
-		e.Known.Later(e.Opt.Now().Add(quiet))
+		e.Known.Later(e.Opt.Now().Add(core.Quiet))
 		err = nil
 	}
 	if ctx.Err() == nil {
@@ -122,7 +122,7 @@ func (p *pass) do(ctx context.Context) error {
 		plan := p.plan(ctx, r.n, r.has)
 		switch {
 		case plan.isReadBack(): // since the others were read back
-			p.k.Later(p.e.Opt.Now().Add(quiet))
+			p.k.Later(p.e.Opt.Now().Add(core.Quiet))
 		case len(plan.set) > 0:
 			plans = append(plans, r)
 		default:

@@ -110,7 +110,7 @@ func (p *pass) revision(ctx context.Context, n *memoryNote, now []byte, got *vau
 	}
 	plan := p.plan(ctx, n, has)
 	if plan.isReadBack() {
-		p.k.Later(p.e.Opt.Now().Add(quiet))
+		p.k.Later(p.e.Opt.Now().Add(core.Quiet))
 		return nil, nil
 	}
 	after, err := plan.changes().Apply(now)
@@ -127,7 +127,7 @@ func (p *pass) putOff(why *vault.Result) {
 	case vault.Later:
 		p.k.Later(why.Until)
 	case vault.Conflict:
-		p.k.Later(p.e.Opt.Now().Add(quiet))
+		p.k.Later(p.e.Opt.Now().Add(core.Quiet))
 	}
 }
 
@@ -260,7 +260,7 @@ func (p *pass) refuse(at place, err error) {
 func (p *pass) youngUntil(path string) time.Time {
 	file, err := p.e.Notes.Vault.Root.Load().Stat(path)
 	if err != nil {
-		return p.e.Opt.Now().Add(quiet)
+		return p.e.Opt.Now().Add(core.Quiet)
 	}
 	return file.ModTime.Add(p.e.Opt.Pace.Settle)
 }
