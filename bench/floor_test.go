@@ -22,7 +22,7 @@ import (
 // socket takes the request, and a group commit has a line on the disk before it is answered.
 const floorRole = "floor"
 
-// groupCommit appends to a file: whoever comes first while a group is open writes and syncs it for all who join.
+// groupCommit appends to a file: the first caller while a group is open writes and syncs it for all callers that join.
 type groupCommit struct {
 	disk sync.Mutex // held by who writes
 	mu   sync.Mutex // guards open and the lines of that group

@@ -15,7 +15,7 @@ import (
 
 // Whoever starts it by hand is told what it is, in a line.
 func TestStartedByHand(t *testing.T) {
-	syscall.CloseOnExec(3) // which whoever started the test may have left open
+	syscall.CloseOnExec(3) // which the process that started the test may have left open
 	reading, err := os.Open(os.DevNull)
 	if err != nil {
 		t.Fatal(err)

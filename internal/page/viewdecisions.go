@@ -265,7 +265,7 @@ func viewDuplicates(ctx context.Context, p *Page, _ *http.Request) (any, error) 
 	return all, nil
 }
 
-// answered are the pairs of memories that an item waits for a decision about, or of which somebody decided to keep
+// answered returns the pairs of memories for which a review item waits for a decision, or was closed by keeping
 // both.
 func (p *Page) answered(ctx context.Context) (map[[2]memory.ID]bool, error) {
 	pairs := map[[2]memory.ID]bool{}
