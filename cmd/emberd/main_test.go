@@ -234,7 +234,8 @@ func cmdGrab(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // jsonShape prints every path of the JSON on stdin with its type, so that a
-// golden file pins names and types and not times and ids.
+// golden file pins names and types and not times and ids. What a memory has once its vector
+// is made is left out: an answer does not wait for that.
 func jsonShape() {
 	var v any
 	if err := json.NewDecoder(os.Stdin).Decode(&v); err != nil {
@@ -254,7 +255,9 @@ func shape(v any, at string, paths map[string]string) {
 	case map[string]any:
 		kind = "object"
 		for k, inner := range v {
-			shape(inner, at+"."+k, paths)
+			if k != "has_embedding" && k != "embedding_version" {
+				shape(inner, at+"."+k, paths)
+			}
 		}
 	case []any:
 		kind = "array"
