@@ -8,7 +8,7 @@ func graph() map[string]edges {
 	return map[string]edges{
 		"api": {
 			ours: []string{
-				"internal/access", "internal/admission", "internal/contain", "internal/metrics",
+				"internal/access", "internal/admission", "internal/contain", "internal/durable", "internal/metrics",
 				"internal/wire", "memory", "op",
 			},
 			others: []string{"github.com/google/jsonschema-go/jsonschema", "golang.org/x/sys/unix"},

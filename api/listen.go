@@ -12,11 +12,12 @@ import (
 	"syscall"
 	"time"
 
+	"emberd/internal/durable"
 	"emberd/memory"
 )
 
-// Listen opens the daemon's socket at path, mode 0600, in a directory of mode
-// 0700 that it makes when there is none.
+// Listen opens the daemon's socket at path, mode 0600, in a directory that no other user can write
+// to. It makes one of mode 0700 when there is none.
 //
 // The caller must hold the daemon's lock, and keep it until the listener is
 // closed: only the holder may remove the socket that a dead daemon left behind,
@@ -30,7 +31,7 @@ func Listen(path string) (net.Listener, error) {
 	if err := checkSocketPath(path); err != nil {
 		return nil, err
 	}
-	if err := privateDir(filepath.Dir(path)); err != nil {
+	if err := ownDir(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	if err := clearStale(path); err != nil {
@@ -49,7 +50,7 @@ func Listen(path string) (net.Listener, error) {
 }
 
 // Inherit takes over a listening socket that a service manager opened at path for the daemon,
-// and closes f. It gives the socket mode 0600 and checks that no other user has access to its
+// and closes f. It gives the socket mode 0600 and checks that no other user can write to its
 // directory. Close does not remove the socket: the service manager continues to listen, and
 // starts the next daemon.
 func Inherit(f *os.File, path string) (net.Listener, error) {
@@ -63,7 +64,7 @@ func Inherit(f *os.File, path string) (net.Listener, error) {
 			"the socket %s was handed over, but the setting socket is %s; run emberd service install again", at, path),
 			ln.Close())
 	}
-	if err := privateDir(filepath.Dir(path)); err != nil {
+	if err := ownDir(filepath.Dir(path)); err != nil {
 		return nil, errors.Join(err, ln.Close())
 	}
 	if err := protect(path); err != nil {
@@ -92,8 +93,8 @@ func checkSocketPath(path string) error {
 	return nil
 }
 
-// privateDir creates dir, or checks that no other user has access to it.
-func privateDir(dir string) error {
+// ownDir creates dir, or checks that no other user can write to it.
+func ownDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make socket folder: %w", err)
 	}
@@ -112,9 +113,9 @@ func privateDir(dir string) error {
 			"socket folder %s is for all users, as /tmp is; set socket to a path in a folder of your own, such as %s",
 			dir, filepath.Join(dir, fmt.Sprintf("emberd-%d", os.Geteuid()), "emberd.sock"))
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return memory.Errorf(memory.Forbidden, "socket folder %s is open to others (mode %04o); run: chmod 700 %s", dir,
-			mode, dir)
+	if durable.OthersWrite(info) {
+		return memory.Errorf(memory.Forbidden,
+			"others may write to the socket folder %s (mode %04o); run: chmod go-w %s", dir, info.Mode().Perm(), dir)
 	}
 	return nil
 }
@@ -158,8 +159,8 @@ type socket struct {
 }
 
 // own gives the socket mode 0600. Before that its mode comes from the umask of the process,
-// which this package must not change. No other user can connect in the meantime, because the
-// directory is private.
+// which this package must not change. Another user who connects in the meantime is refused by the
+// credentials that the kernel gives.
 func own(ln *net.UnixListener, path string) (*socket, error) {
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, fmt.Errorf("protect socket: %w", err)

@@ -110,7 +110,7 @@ func TestCase60ListenRefusals(t *testing.T) {
 			}
 			return err
 		}, "whether an emberd listens on"},
-		{"an open folder", func(path string) error { return os.Chmod(filepath.Dir(path), 0o750) }, "is open to others (mode 0750); run: chmod 700 "},
+		{"a folder that others write to", func(path string) error { return os.Chmod(filepath.Dir(path), 0o757) }, "(mode 0757); run: chmod go-w "},
 		{"a folder for all users", func(path string) error { return os.Chmod(filepath.Dir(path), 0o777|os.ModeSticky) }, "is for all users, as /tmp is; set socket to "},
 		{"a linked folder", func(path string) error {
 			dir := filepath.Dir(path)
@@ -130,6 +130,22 @@ func TestCase60ListenRefusals(t *testing.T) {
 				t.Error("what was in the way is gone")
 			}
 		})
+	}
+}
+
+// A folder that a user made has this mode, and only the owner can put another socket there.
+func TestListenInAFolderThatOthersRead(t *testing.T) {
+	path := socketIn(t)
+	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ln, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	if mode := modeOf(t, path).Perm(); mode != 0o600 {
+		t.Errorf("the socket has mode %04o, want 0600", mode)
 	}
 }
 

@@ -113,13 +113,15 @@ func (v *stages) Set(text string) error {
 	return nil
 }
 
-// ParseTime reads the forms that exports use: RFC 3339, the same without a
-// zone (taken as UTC), a date, and seconds or milliseconds since 1970.
-func ParseTime(text string) (time.Time, error) {
-	if t, ok := importer.ParseTime(text); ok {
+// ParseTime reads the forms that exports and spreadsheets use, see [importer.ParseTime].
+func ParseTime(text string) (time.Time, error) { return ParseDate(text, importer.OrderUnknown) }
+
+// ParseDate is [ParseTime] with the order of a date such as 04/11/2025.
+func ParseDate(text string, order importer.DateOrder) (time.Time, error) {
+	if t, ok := importer.ParseDate(text, order); ok {
 		return t, nil
 	}
 	return time.Time{}, memory.Errorf(memory.Invalid,
-		"%s is no time; use a date such as 2026-03-09, \"2026-03-09 14:30:00\" (UTC), RFC 3339 such as "+
+		"%s is no time; use a date such as 2026-03-09, \"2026-03-09 14:30\" (UTC), RFC 3339 such as "+
 			"2026-03-09T14:30:00+01:00, or seconds or milliseconds since 1970", JsonText(OneLine(Cut(text, 60))))
 }

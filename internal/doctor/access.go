@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"emberd/internal/durable"
 )
 
 // Places are where emberd keeps its files.
@@ -32,7 +34,7 @@ func Access(p *Places) []Finding {
 		all = append(all, folder(f.what, f.dir)...)
 	}
 	all = append(all, socketAccess(p)...)
-	if info, err := os.Stat(p.Config); err == nil && othersWrite(info) && keepsModes(filepath.Dir(p.Config)) {
+	if info, err := os.Stat(p.Config); err == nil && durable.OthersWrite(info) && keepsModes(filepath.Dir(p.Config)) {
 		all = append(all, Finding{Area: "access", Code: "config-open", Severity: Error,
 			Text: fmt.Sprintf("others may change the config file %s (mode %04o)", p.Config, info.Mode().Perm()),
 			Next: "chmod go-w " + Shell(p.Config), Fix: chmod(p.Config, info.Mode().Perm()&^0o022)})
@@ -111,20 +113,12 @@ func openFolder(what, dir string, info fs.FileInfo) []Finding {
 	f := Finding{Area: "access", Code: what + "-open", Severity: Warning, Next: "chmod go= " + Shell(dir),
 		Fix:  chmod(dir, perm&^0o077),
 		Text: fmt.Sprintf("others may look into the %s folder %s (mode %04o)", what, dir, perm)}
-	if othersWrite(info) {
+	if durable.OthersWrite(info) {
 		f.Severity, f.Text = Error,
 			fmt.Sprintf("others may write to the %s folder %s (mode %04o), and so to your memories; no daemon "+
 				"starts on it", what, dir, perm)
 	}
 	return []Finding{f}
-}
-
-// othersWrite reports whether other users can write to a file. A group with its owner's number has no
-// other member, by the custom of Debian and Fedora.
-func othersWrite(info fs.FileInfo) bool {
-	perm := info.Mode().Perm()
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return perm&0o002 != 0 || perm&0o020 != 0 && (!ok || st.Gid != st.Uid)
 }
 
 // foreignIn returns the first file of another user below a folder, "" if there is none.
@@ -162,7 +156,7 @@ func socketAccess(p *Places) (all []Finding) {
 		case st != nil && int(st.Uid) != os.Geteuid():
 			all = append(all, Finding{Area: "socket", Code: "socket-folder", Severity: Error, Next: elsewhere(),
 				Text: fmt.Sprintf("the socket's folder %s belongs to another user, and no daemon starts with it", dir)})
-		case info.Mode().Perm()&0o077 != 0:
+		case durable.OthersWrite(info):
 			all = append(all, p.openSocketFolder(dir, info.Mode().Perm()))
 		}
 	}
@@ -175,11 +169,11 @@ func socketAccess(p *Places) (all []Finding) {
 	return all
 }
 
-// openSocketFolder tells of a socket's folder that others reach into. One that is not emberd's own,
+// openSocketFolder tells of a socket's folder that others may write to. One that is not emberd's own,
 // such as /tmp, is not to be closed: others have a use for it.
 func (p *Places) openSocketFolder(dir string, perm fs.FileMode) Finding {
 	f := Finding{Area: "socket", Code: "socket-folder", Severity: Error, Next: elsewhere(),
-		Text: fmt.Sprintf("others may reach into the socket's folder %s (mode %04o), and no daemon starts with it", dir,
+		Text: fmt.Sprintf("others may write to the socket's folder %s (mode %04o), and no daemon starts with it", dir,
 			perm)}
 	if p.SocketFolder {
 		f.Next, f.Fix = "chmod 700 "+Shell(dir), chmod(dir, 0o700)

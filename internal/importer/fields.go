@@ -167,30 +167,3 @@ func (s record) spread(key string) {
 		}
 	}
 }
-
-// ParseTime reads RFC 3339, in UTC when it names no zone, a day, and seconds or milliseconds
-// since 1970.
-func ParseTime(text string) (time.Time, bool) {
-	if n, err := strconv.ParseFloat(text, 64); err == nil {
-		return epoch(n)
-	}
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999",
-		time.DateOnly} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t.UTC(), true
-		}
-	}
-	return time.Time{}, false
-}
-
-// epoch tells seconds from milliseconds by size: seconds reach 1e11 only in the year 5138,
-// milliseconds did so in 1973.
-func epoch(n float64) (time.Time, bool) {
-	if math.Abs(n) < 1e11 {
-		n *= 1000
-	}
-	if !(math.Abs(n) < 1e14) {
-		return time.Time{}, false
-	}
-	return time.UnixMilli(int64(math.Round(n))).UTC(), true
-}

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"syscall"
 
 	"emberd/internal/config"
+	"emberd/internal/durable"
 	"emberd/memory"
 )
 
@@ -16,8 +16,7 @@ func ownFolders(c *config.Config) error {
 	return errors.Join(ownFolder("data", c.Data), ownFolder("state", c.State))
 }
 
-// ownFolder checks one. A group with its owner's number has no other member, by the custom
-// of Debian and Fedora. File systems without modes show the same for every file, and what
+// ownFolder checks one. File systems without modes show the same for every file, and what
 // they are mounted with decides.
 func ownFolder(what, dir string) error {
 	info, err := os.Stat(dir)
@@ -27,14 +26,12 @@ func ownFolder(what, dir string) error {
 	if err != nil {
 		return memory.Errorf(memory.Unavailable, "the %s folder %s cannot be looked at: %w", what, dir, err)
 	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	perm := info.Mode().Perm()
-	if !ok || !info.IsDir() || perm&0o002 == 0 && (perm&0o020 == 0 || st.Gid == st.Uid) || !keepsModes(dir) {
+	if !info.IsDir() || !durable.OthersWrite(info) || !keepsModes(dir) {
 		return nil
 	}
 	return memory.Errorf(memory.Forbidden,
 		"others may write to the %s folder %s (mode %04o), and so to your memories; run: chmod go-w %s", what, dir,
-		perm, dir)
+		info.Mode().Perm(), dir)
 }
 
 // keepsModes reports whether a file in a folder can be closed to others.

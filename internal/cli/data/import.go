@@ -37,6 +37,7 @@ type importOptions struct {
 	tags     []string
 	allow    bool
 	again    bool
+	dates    importer.DateOrder
 	dryRun   bool
 	strict   bool
 	read     func(io.Reader) iter.Seq2[sourceLine, error] // lines of JSON unless it is set
@@ -134,7 +135,7 @@ func importJSONL(ctx context.Context, s *cli.App, o *importOptions, name string)
 	if err != nil {
 		return err
 	}
-	m.tags, m.allowSecret, m.again = o.tags, o.allow, o.again
+	m.tags, m.dates, m.allowSecret, m.again = o.tags, o.dates, o.allow, o.again
 	if err := importer.CheckText(name); err != nil {
 		return err
 	}

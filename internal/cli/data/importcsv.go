@@ -15,24 +15,41 @@ import (
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
+	"emberd/internal/importer"
 	"emberd/memory"
 )
 
 func importCSVCommand(s *cli.App) *cobra.Command {
 	var o importOptions
-	var separator string
+	var separator, dates string
 	cmd := cli.Command("csv FILE|-", cli.ArgCount(1, 1, "one file, or - for stdin"), nil,
 		func(cmd *cobra.Command, args []string) error {
 			comma, err := parseSeparator(separator)
 			if err != nil {
 				return err
 			}
-			o.read = func(in io.Reader) iter.Seq2[sourceLine, error] { return csvLines(in, comma) }
+			if o.dates, err = parseOrder(dates); err != nil {
+				return err
+			}
+			c := &columns{s: s, rules: o.rules, template: o.template}
+			o.read = func(in io.Reader) iter.Seq2[sourceLine, error] { return csvLines(in, comma, c) }
 			return importJSONL(cmd.Context(), s, &o, args[0])
 		})
 	mappingFlags(cmd, &o)
 	cmd.Flags().StringVar(&separator, "separator", "", "")
+	cmd.Flags().StringVar(&dates, "dates", "", "")
 	return cmd
+}
+
+// parseOrder reads the flag that says how dates with slashes begin.
+func parseOrder(text string) (importer.DateOrder, error) {
+	orders := map[string]importer.DateOrder{"": importer.OrderUnknown, "day-first": importer.DayFirst,
+		"month-first": importer.MonthFirst}
+	order, ok := orders[text]
+	if !ok {
+		return 0, memory.Errorf(memory.Invalid, "--dates is %s; use day-first or month-first", cli.JsonText(text))
+	}
+	return order, nil
 }
 
 // parseSeparator reads the flag; 0 stands for what the header has.
@@ -54,9 +71,9 @@ func parseSeparator(text string) (rune, error) {
 // csvLines reads rows as objects, with the names of the first row as keys and texts as
 // values. A bad row is told and the next one read; only an error of the reader itself, or a
 // first row that gives no names, ends the walk early.
-func csvLines(r io.Reader, comma rune) iter.Seq2[sourceLine, error] {
+func csvLines(r io.Reader, comma rune, c *columns) iter.Seq2[sourceLine, error] {
 	return func(yield func(sourceLine, error) bool) {
-		rows, err := newRows(r, comma)
+		rows, err := newRows(r, comma, c)
 		if err != nil {
 			yield(sourceLine{}, err)
 			return
@@ -81,7 +98,7 @@ type rows struct {
 	before int64
 }
 
-func newRows(r io.Reader, comma rune) (*rows, error) {
+func newRows(r io.Reader, comma rune, c *columns) (*rows, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	if mark, _ := in.Peek(3); bytes.Equal(mark, []byte("\ufeff")) {
 		_, _ = in.Discard(len(mark)) // they were there
@@ -103,7 +120,7 @@ func newRows(r io.Reader, comma rune) (*rows, error) {
 	if err != nil {
 		return nil, memory.Errorf(memory.Invalid, "the first row has to name the columns: %w", err)
 	}
-	out.names, out.before = names, out.csv.InputOffset()
+	out.names, out.before = c.known(names), out.csv.InputOffset()
 	return out, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"emberd/internal/cli"
+	"emberd/internal/importer"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -21,6 +22,7 @@ type mapping struct {
 	literals    []route // what is the same for all: to is the field, key the value
 	template    []piece // of --content-template; nil when there is none
 	tags        []string
+	dates       importer.DateOrder
 	allowSecret bool
 	again       bool
 }
@@ -160,14 +162,14 @@ func (m *mapping) apply(line map[string]json.RawMessage) (*op.SaveRequest, error
 		case "meta":
 			err = mergeMeta(req, value, r.key, used)
 		default:
-			err = set(req, r.to, value)
+			err = m.set(req, r.to, value)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.key, err)
 		}
 	}
 	for _, l := range m.literals {
-		if err := set(req, l.to, cli.JsonText(l.key)); err != nil {
+		if err := m.set(req, l.to, cli.JsonText(l.key)); err != nil {
 			return nil, err
 		}
 	}
@@ -260,7 +262,7 @@ func lookUp(line map[string]json.RawMessage, key string, used map[string]bool) (
 }
 
 // set fills one field of a request.
-func set(req *op.SaveRequest, field string, value json.RawMessage) error {
+func (m *mapping) set(req *op.SaveRequest, field string, value json.RawMessage) error {
 	if name, ok := strings.CutPrefix(field, metaPrefix); ok {
 		return setMeta(req, name, value)
 	}
@@ -281,9 +283,9 @@ func set(req *op.SaveRequest, field string, value json.RawMessage) error {
 	case "aliases":
 		return appendAliases(&req.Aliases, value)
 	case "created_at":
-		return setTime(&req.CreatedAt, value)
+		return m.setTime(&req.CreatedAt, value)
 	case "last_used":
-		return setTime(&req.LastUsed, value)
+		return m.setTime(&req.LastUsed, value)
 	case "meta":
 		return mergeMeta(req, value, field, nil)
 	}
@@ -343,19 +345,25 @@ func appendAliases(to *[]string, value json.RawMessage) error {
 	return nil
 }
 
-// appendList takes an array of strings, or one string with commas.
+// isBetween reports whether a character stands between the names of a list in one cell.
+func isBetween(c rune) bool { return c == ',' || c == ';' || c == '|' }
+
+// appendList takes an array of strings, or one string with commas, semicolons or bars between them.
 func appendList(to *[]string, value json.RawMessage) error {
 	var list []string
 	if json.Unmarshal(value, &list) != nil {
-		list = strings.Split(cli.PlainValue(value), ",")
+		list = strings.FieldsFunc(cli.PlainValue(value), isBetween)
 	}
 	*to = append(*to, slices.DeleteFunc(list, func(s string) bool { return strings.TrimSpace(s) == "" })...)
 	return nil
 }
 
-func setTime(to *time.Time, value json.RawMessage) error {
-	t, err := cli.ParseTime(cli.PlainValue(value))
-	*to = t
+func (m *mapping) setTime(to *time.Time, value json.RawMessage) (err error) {
+	text := cli.PlainValue(value)
+	if *to, err = cli.ParseDate(text, m.dates); err != nil && importer.IsAmbiguous(text) {
+		return memory.Errorf(memory.Invalid, "%s may begin with the day or with the month; say --dates day-first or "+
+			"--dates month-first", cli.JsonText(text))
+	}
 	return err
 }
 
