@@ -3,6 +3,7 @@ package health
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"emberd/engine/core"
@@ -180,7 +181,8 @@ func (e *Health) junk(r *stm.Row, now time.Time) bool {
 // exampleIDs is how many IDs of each kind a report has.
 const exampleIDs = 3
 
-// countUnused counts unused memories, by the defaults of the lists.
+// countUnused counts unused memories, by the defaults of the lists. One that came in later than their cutoff is not
+// counted: nobody had the time to use it here, whatever its own times say.
 func (s healthScope) countUnused(res *op.HealthResult) error {
 	stale, err := s.e.staleAsk(&op.HealthStaleRequest{Collection: s.name})
 	if err != nil {
@@ -191,7 +193,9 @@ func (s healthScope) countUnused(res *op.HealthResult) error {
 		return err
 	}
 	old, _ := stale.find()
+	old = slices.DeleteFunc(old, func(u unused) bool { return u.row.Born().Time().After(stale.cutoff) })
 	few, _ := low.find()
+	few = slices.DeleteFunc(few, func(r *stm.Row) bool { return r.Born().Time().After(low.cutoff) })
 	res.Stale, res.LowAccess = len(old), len(few)
 	for _, u := range old[:min(exampleIDs, len(old))] {
 		res.Examples["stale"] = append(res.Examples["stale"], string(u.row.ID()))
@@ -239,7 +243,6 @@ func nextSteps(res *op.HealthResult) []string {
 		n       int
 		command string
 	}{
-		{res.Migrate, "emberd migrate" + cmp.Or(in, " -c "+core.EveryCollection)},
 		{res.Review, "emberd review list"},
 		{res.Duplicates, "emberd health duplicates" + cmp.Or(in, " -c "+core.EveryCollection)},
 		{res.Clusters, "emberd cluster"},

@@ -119,7 +119,6 @@ func printFindings(s *cli.App, r *op.HealthResult) {
 			"emberd health low-access", false, true},
 		{r.AtRisk, "is about to fade", "are about to fade", "", true, true},
 		{r.Review, "waits for a decision", "wait for a decision", "emberd review list", true, true},
-		{r.Migrate, "old record lacks fields", "old records lack fields", "emberd migrate", true, false},
 	}
 	if r.Junk != nil {
 		all = append(all, finding{*r.Junk, "is of low quality", "are of low quality", "emberd cleanup", true, true})
