@@ -91,7 +91,7 @@ func (s *Store) pending(tx *wal.Tx) (*wal.Pending, error) {
 		}
 		p.Line.Tx = entry
 	}
-	if err := s.encodeChanges(p, tx.Changes); err != nil {
+	if err := encodeChanges(s, p, tx.Changes); err != nil {
 		return nil, err
 	}
 	p.Line.Lift = s.restored(tx, p.Line.Changes)
@@ -106,7 +106,7 @@ func (s *Store) pending(tx *wal.Tx) (*wal.Pending, error) {
 }
 
 // encodeChanges encodes and analyses changes on all processors.
-func (s *Store) encodeChanges(p *wal.Pending, changes []wal.Change) error {
+func encodeChanges(s *Store, p *wal.Pending, changes []wal.Change) error {
 	p.Line.Changes, p.Terms = make([]record.Change, len(changes)), make([]table.TermCounts, len(changes))
 	errs := make([]error, len(changes))
 	encode := func(i int) { p.Line.Changes[i], p.Terms[i], errs[i] = s.change(changes[i]) }

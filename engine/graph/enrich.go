@@ -56,7 +56,8 @@ func (e *Graph) EntitiesIn(text string) []string { return e.entitiesIn(text, e.N
 
 func (e *Graph) entitiesIn(text string, names *KnownNames) []string {
 	return entity.Find(text,
-		entity.Options{Known: names.Spelling, KnownLength: names.Longest, Guessed: names.isGuessed, Small: e.mostlySmall})
+		entity.Options{Known: names.Spelling, KnownLength: names.Longest, Guessed: names.isGuessed,
+			Small: e.mostlySmall})
 }
 
 // A word that at least frequentLeast memories have, and one in frequentShare, is looked up in

@@ -73,7 +73,7 @@ func (e *Memories) goodItems(ctx context.Context, reqs []op.SaveRequest, answers
 	}
 	contain.Each(len(all), runtime.GOMAXPROCS(0), func(i int) {
 		if errs[i] == nil {
-			errs[i] = e.draftItem(&all[i], links[i])
+			errs[i] = draftItem(e, &all[i], links[i])
 		}
 	})
 	for i, err := range errs {
@@ -109,7 +109,7 @@ func (e *Memories) begin(ctx context.Context, it *item, req *op.SaveRequest) (er
 }
 
 // draftItem makes the memory of an item and the change that stores it.
-func (e *Memories) draftItem(it *item, link memory.Source) (err error) {
+func draftItem(e *Memories, it *item, link memory.Source) (err error) {
 	if it.memory, err = e.Draft(it.req, link); err != nil {
 		return err
 	}
