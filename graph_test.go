@@ -153,7 +153,7 @@ func graph() map[string]edges {
 		"engine/memories": {
 			ours: []string{
 				"decay", "engine/core", "engine/graph", "engine/lifecycle", "engine/notes", "engine/promote",
-				"engine/recall", "engine/search", "engine/similar", "internal/durable", "internal/entity",
+				"engine/recall", "engine/search", "engine/similar", "internal/contain", "internal/durable", "internal/entity",
 				"internal/entity/knowledge", "ltm", "memory", "op", "rekindle", "stm",
 			},
 		},
@@ -731,7 +731,7 @@ func graph() map[string]edges {
 		// The store names what its callers need of the packages below.
 		"stm": {
 			ours: []string{
-				"compaction", "internal/durable", "internal/metrics", "memory", "stm/content", "stm/device",
+				"compaction", "internal/contain", "internal/durable", "internal/metrics", "memory", "stm/content", "stm/device",
 				"stm/extent", "stm/history", "stm/journal", "stm/logcheck", "stm/quarantine", "stm/record", "stm/repair",
 				"stm/snapshot", "stm/table", "stm/wal",
 			},

@@ -253,6 +253,31 @@ func TestBatchesOfOneRunAreOneEntry(t *testing.T) {
 	}
 }
 
+// The items of a batch are prepared side by side, and get IDs and times in their order all the same.
+func TestABatchKeepsTheOrderOfItsItems(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	req := &op.SaveBatchRequest{}
+	for i := range op.MaxBatch {
+		req.Items = append(req.Items, op.SaveRequest{Content: fmt.Sprint("item ", i)})
+	}
+	res := do(t, e, op.SaveBatch, req)
+	var before op.Memory
+	for i, answer := range res.Results {
+		if answer.Error != nil || answer.ID <= before.ID {
+			t.Fatalf("item %d has ID %q behind %q, %v", i, answer.ID, before.ID, answer.Error)
+		}
+		m := look(t, e, answer.ID)
+		if m.Content != req.Items[i].Content || m.CreatedAt.Before(before.CreatedAt) {
+			t.Fatalf("item %d is %q of %v, behind %v", i, m.Content, m.CreatedAt, before.CreatedAt)
+		}
+		before.ID, before.CreatedAt = m.ID, m.CreatedAt
+	}
+	if req.Items[0].ID != "" {
+		t.Error("the batch changed the request of its caller")
+	}
+}
+
 func TestABatchCannotJoinWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)

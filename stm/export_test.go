@@ -19,3 +19,6 @@ func (s *Store) Encoded(tx *Tx) (*wal.Pending, error) { return s.pending(tx) }
 func (s *Store) Enqueue(ctx context.Context, p *wal.Pending) (Receipt, error) {
 	return s.enqueue(ctx, p)
 }
+
+// IsCompact reports whether a store takes a value as it is.
+func IsCompact(value []byte) bool { return isCompact(value) }

@@ -158,6 +158,10 @@ const (
 // folder.
 var ErrLogGone = device.ErrLogGone
 
+// Values returns the members of a JSON object by name. They share its bytes, which must not change. Of what is not a
+// JSON object it returns the members in front of the fault.
+func Values(object []byte) map[string]json.RawMessage { return record.Values(object) }
+
 // Gone is the error of [Open] for a data folder that has lost the log of this device.
 func Gone(fsys durable.FS, data, state string) error { return repair.Gone(fsys, data, state) }
 

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"math"
+	"runtime"
 	"slices"
 
+	"emberd/internal/contain"
 	"emberd/memory"
 	"emberd/stm/record"
 	"emberd/stm/table"
@@ -88,19 +91,8 @@ func (s *Store) pending(tx *wal.Tx) (*wal.Pending, error) {
 		}
 		p.Line.Tx = entry
 	}
-	once := make(map[memory.ID]bool, len(tx.Changes))
-	for _, c := range tx.Changes {
-		done, terms, err := s.change(c)
-		if err != nil {
-			return nil, err
-		}
-		if once[c.ID] {
-			return nil, memory.Errorf(memory.Invalid,
-				"memory %s is changed twice in one transaction; join the changes", c.ID).At("id")
-		}
-		once[c.ID] = true
-		p.Line.Changes = append(p.Line.Changes, done)
-		p.Terms = append(p.Terms, terms)
+	if err := encodeChanges(s, p, tx.Changes); err != nil {
+		return nil, err
 	}
 	p.Line.Lift = s.restored(tx, p.Line.Changes)
 	if len(p.Line.Changes) == 1 {
@@ -113,6 +105,30 @@ func (s *Store) pending(tx *wal.Tx) (*wal.Pending, error) {
 	return p, nil
 }
 
+// encodeChanges encodes and analyses changes on all processors.
+func encodeChanges(s *Store, p *wal.Pending, changes []wal.Change) error {
+	p.Line.Changes, p.Terms = make([]record.Change, len(changes)), make([]table.TermCounts, len(changes))
+	errs := make([]error, len(changes))
+	encode := func(i int) { p.Line.Changes[i], p.Terms[i], errs[i] = s.change(changes[i]) }
+	if len(changes) == 1 {
+		encode(0)
+	} else {
+		contain.Each(len(changes), runtime.GOMAXPROCS(0), encode)
+	}
+	once := make(map[memory.ID]bool, len(changes))
+	for i, c := range changes {
+		if errs[i] != nil {
+			return errs[i]
+		}
+		if once[c.ID] {
+			return memory.Errorf(memory.Invalid,
+				"memory %s is changed twice in one transaction; join the changes", c.ID).At("id")
+		}
+		once[c.ID] = true
+	}
+	return nil
+}
+
 // readBack refuses a transaction whose line recovery would not take. It is
 // tried with the longest number, so that the real line is no longer.
 func (s *Store) readBack(p *wal.Pending) error {
@@ -121,7 +137,11 @@ func (s *Store) readBack(p *wal.Pending) error {
 	if l.Tx.IsZero() {
 		l.Tx = l.Stamp
 	}
-	b := l.Append(nil)
+	size := 512
+	for i := range l.Changes {
+		size += 128 + len(l.Changes[i].Data) + len(l.Changes[i].Prev)
+	}
+	b := l.Append(make([]byte, 0, size))
 	if p.Bytes = len(b); p.Bytes > record.MaxLine {
 		return memory.Errorf(memory.TooLarge, "the change has %d bytes, more than the %d of one log line; split it",
 			p.Bytes, record.MaxLine)
@@ -212,17 +232,42 @@ func (s *Store) encodeDelete(c *record.Change, row *table.Row, set map[string]js
 }
 
 // compacted returns set with the spaces between tokens taken out, line feeds
-// among them, and refuses what is not JSON.
+// among them, and refuses what is not JSON. It returns set itself if there are none.
 func compacted(set map[string]json.RawMessage) (map[string]json.RawMessage, error) {
-	out := make(map[string]json.RawMessage, len(set))
+	out, cloned := set, false
 	for key, value := range set {
+		if isCompact(value) {
+			continue
+		}
 		var b bytes.Buffer
 		if err := json.Compact(&b, value); err != nil {
 			return nil, memory.Errorf(memory.Invalid, "%s is not JSON: %w", key, err).At(key)
 		}
+		if !cloned {
+			out, cloned = maps.Clone(set), true
+		}
 		out[key] = b.Bytes()
 	}
 	return out, nil
+}
+
+// isCompact reports whether a value is JSON without spaces between tokens, as most are that emberd encoded itself.
+func isCompact(value []byte) bool {
+	return isPlainText(value) || !bytes.ContainsAny(value, " \t\r\n") && json.Valid(value)
+}
+
+// isPlainText reports whether a value is a JSON string without escapes.
+func isPlainText(value []byte) bool {
+	last := len(value) - 1
+	if last < 1 || value[0] != '"' || value[last] != '"' {
+		return false
+	}
+	for _, c := range value[1:last] {
+		if c < ' ' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // valuesOf returns the row's values of the keys in set.

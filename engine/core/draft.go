@@ -143,10 +143,7 @@ func Fields(m *memory.Memory) (map[string]json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &out); err != nil {
-		return nil, err
-	}
+	out := stm.Values(raw)
 	delete(out, "id")
 	DropImplied(out)
 	return out, nil

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"emberd/internal/secret"
 	"emberd/memory"
@@ -20,18 +21,22 @@ type Passage struct{ Field, lead, Text string }
 // Findings returns the credentials in the text. A credential that ends in the lead is left
 // out.
 func (p *Passage) Findings() []secret.Finding {
+	if p.Text == "" {
+		return nil
+	}
 	return slices.DeleteFunc(secret.Scan(p.lead+p.Text), func(f secret.Finding) bool { return f.End <= len(p.lead) })
 }
 
 // Passages returns the texts of a request that the log would store, as the caller sent them. A
 // normalized tag could hide a credential and would still store it.
 func Passages(req *op.SaveRequest) []Passage {
-	out := []Passage{{Field: "content", Text: req.Content}, {Field: "context", Text: req.Context},
-		{Field: "source", Text: req.Source},
-		{Field: "category", Text: req.Category}, {Field: "type", Text: req.Type}, {Field: "section", Text: req.Section},
-		{Field: "session_id", Text: req.SessionID}, {Field: "collection", Text: req.Collection},
-		{Field: "project", Text: req.Project},
-		{Field: "Idempotency-Key", Text: req.IdempotencyKey}}
+	out := append(make([]Passage, 0, 24), // as many as most requests have
+		Passage{Field: "content", Text: req.Content}, Passage{Field: "context", Text: req.Context},
+		Passage{Field: "source", Text: req.Source},
+		Passage{Field: "category", Text: req.Category}, Passage{Field: "type", Text: req.Type},
+		Passage{Field: "section", Text: req.Section}, Passage{Field: "session_id", Text: req.SessionID},
+		Passage{Field: "collection", Text: req.Collection}, Passage{Field: "project", Text: req.Project},
+		Passage{Field: "Idempotency-Key", Text: req.IdempotencyKey})
 	out = AppendEach(out, "entities", req.Entities)
 	out = AppendEach(out, "tags", req.Tags)
 	out = AppendEach(out, "aliases", req.Aliases)
@@ -57,35 +62,56 @@ func AppendMeta(out []Passage, field string, meta map[string]json.RawMessage) []
 	return out
 }
 
-// appendStrings appends every string of a JSON value, each with the previous string as its
+// appendStrings appends every string of a JSON value, names of members too, each with the previous string as its
 // lead; the first has last.
 func appendStrings(out []Passage, field, last string, value json.RawMessage) []Passage {
-	dec := json.NewDecoder(bytes.NewReader(value))
-	dec.UseNumber()
-	for tok, err := dec.Token(); err == nil; tok, err = dec.Token() {
-		s, ok := tok.(string)
+	for at := bytes.IndexByte(value, '"'); at >= 0; at = bytes.IndexByte(value, '"') {
+		end := stringEnd(value, at)
+		s, ok := textOf(value[at:end])
 		if !ok {
-			continue
+			return out
 		}
 		p := Passage{Field: field, Text: s}
 		if last != "" {
 			p.lead = last + ": "
 		}
-		out, last = append(out, p), s
+		out, last, value = append(out, p), s, value[end:]
 	}
 	return out
+}
+
+// stringEnd returns where the JSON string ends that begins at a byte of value.
+func stringEnd(value []byte, at int) int {
+	for i := at + 1; i < len(value); i++ {
+		switch value[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(value)
+}
+
+// textOf returns the text of a JSON string, false if it is none.
+func textOf(value []byte) (string, bool) {
+	last := len(value) - 1
+	if last > 0 && value[0] == '"' && value[last] == '"' && bytes.IndexByte(value, '\\') < 0 &&
+		bytes.IndexByte(value[1:last], '"') < 0 && utf8.Valid(value) {
+		return string(value[1:last]), true
+	}
+	return decoded[string](value)
 }
 
 // CheckSecrets returns an error for the first passage with a credential. The error has the
 // field and the position, and shows the credential as package secret masks it.
 func CheckSecrets(texts []Passage) error {
 	for _, p := range texts {
-		whole := p.lead + p.Text
 		findings := p.Findings()
 		if len(findings) == 0 {
 			continue
 		}
-		first := findings[0]
+		whole, first := p.lead+p.Text, findings[0]
 		return memory.Errorf(memory.Secret,
 			"%s holds what looks like a credential (%s, %s) at character %d; remove it, or set allow_secret "+
 				"(--allow-secret) to save it all the same",
@@ -115,10 +141,13 @@ func appendTexts(out []Passage, key string, value json.RawMessage) []Passage {
 	}
 	switch value[0] {
 	case '"':
-		if text, ok := decoded[string](value); ok {
+		if text, ok := textOf(value); ok {
 			return append(out, Passage{Field: key, Text: text})
 		}
 	case '[':
+		if value[1] == '{' {
+			break // as the provenance chain
+		}
 		if texts, ok := decoded[[]string](value); ok {
 			return AppendEach(out, key, texts)
 		}
@@ -158,8 +187,8 @@ func (e *View) Vet(tx *stm.Tx, before []*stm.Row) error {
 			continue
 		}
 		for _, p := range StoredTexts(c.Set) {
-			whole := p.lead + p.Text
 			for _, f := range p.Findings() {
+				whole := p.lead + p.Text
 				if let == nil {
 					let = allowedCredentials(before)
 				}

@@ -56,7 +56,8 @@ func (e *Graph) EntitiesIn(text string) []string { return e.entitiesIn(text, e.N
 
 func (e *Graph) entitiesIn(text string, names *KnownNames) []string {
 	return entity.Find(text,
-		entity.Options{Known: names.Spelling, Guessed: names.isGuessed, Small: e.mostlySmall})
+		entity.Options{Known: names.Spelling, KnownLength: names.Longest, Guessed: names.isGuessed,
+			Small: e.mostlySmall})
 }
 
 // A word that at least frequentLeast memories have, and one in frequentShare, is looked up in
@@ -119,6 +120,7 @@ const MaxNames = 50_000
 // save looks up hundreds of names, and few of them are new, so reads take no lock.
 type KnownNames struct {
 	byKey sync.Map // knownName by [entities.Key]
+	most  sync.Map // by [entity.FirstPart]: how many bytes the longest key has that begins so
 	small sync.Map // sampled by key, of words that at least one in frequentShare memories has
 	Count atomic.Int64
 }
@@ -136,6 +138,26 @@ func (n *KnownNames) Spelling(key string) (name string, ok bool) {
 		return "", false
 	}
 	return known.(knownName).name, true
+}
+
+// Longest returns how many bytes the longest key has, or more, that begins with a part, 0 if there is none.
+func (n *KnownNames) Longest(first string) int {
+	most, ok := n.most.Load(first)
+	if !ok {
+		return 0
+	}
+	return most.(int)
+}
+
+// reach makes Longest return enough for a key.
+func (n *KnownNames) reach(key string) {
+	first := entity.FirstPart(key)
+	for {
+		most, there := n.most.LoadOrStore(first, len(key))
+		if !there || most.(int) >= len(key) || n.most.CompareAndSwap(first, most, len(key)) {
+			return
+		}
+	}
 }
 
 // isGuessed reports whether a name was found in a text and never given.
@@ -190,6 +212,7 @@ func (n *KnownNames) put(key string, c knownName) {
 	case known && c.given && !had.(knownName).given:
 		n.byKey.CompareAndSwap(key, had, c)
 	case !known && n.Count.Load() < MaxNames:
+		n.reach(key) // before it is known
 		if _, there := n.byKey.LoadOrStore(key, c); !there {
 			n.Count.Add(1)
 		}

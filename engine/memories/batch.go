@@ -2,8 +2,11 @@ package memories
 
 import (
 	"context"
+	"runtime"
+	"slices"
 
 	"emberd/engine/core"
+	"emberd/internal/contain"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -12,6 +15,7 @@ import (
 // item is one valid memory of a batch.
 type item struct {
 	at     int // index in the request
+	req    *op.SaveRequest
 	memory *memory.Memory
 	tx     *stm.Tx
 	again  bool
@@ -57,49 +61,65 @@ func (e *Memories) saveItems(ctx context.Context, res *op.SaveBatchResult, items
 	return nil
 }
 
-// goodItems returns the valid items and sets the error of the others.
+// goodItems returns the valid items and sets the error of the others. It prepares them on all processors.
 func (e *Memories) goodItems(ctx context.Context, reqs []op.SaveRequest, answers []op.SaveBatchAnswer) []item {
-	items := make([]item, 0, len(reqs))
-	for i := range reqs {
-		it, err := e.newItem(ctx, &reqs[i])
+	all, errs := make([]item, len(reqs)), make([]error, len(reqs))
+	links := make([]memory.Source, len(reqs))
+	for i := range reqs { // one after the other, so that IDs and times are in the order of the items
+		errs[i] = e.begin(ctx, &all[i], &reqs[i])
+		if errs[i] == nil {
+			all[i].at, links[i] = i, e.ImportLink(ctx, all[i].req)
+		}
+	}
+	contain.Each(len(all), runtime.GOMAXPROCS(0), func(i int) {
+		if errs[i] == nil {
+			errs[i] = draftItem(e, &all[i], links[i])
+		}
+	})
+	for i, err := range errs {
 		if err != nil {
 			answers[i].Error = op.ProblemOf(err)
-			continue
 		}
-		it.at = i
-		items = append(items, it)
 	}
-	return items
+	return slices.DeleteFunc(all, func(it item) bool { return it.tx == nil })
 }
 
-func (e *Memories) newItem(ctx context.Context, req *op.SaveRequest) (item, error) {
+// begin fills in what the caller and the order of the items decide.
+func (e *Memories) begin(ctx context.Context, it *item, req *op.SaveRequest) (err error) {
 	if req.IdempotencyKey != "" {
-		return item{}, memory.Errorf(memory.Invalid,
+		return memory.Errorf(memory.Invalid,
 			"an item of a batch cannot have an Idempotency-Key; give it an id").At("Idempotency-Key")
 	}
 	if len(req.Supersedes) > 0 {
-		return item{}, memory.Errorf(memory.Invalid,
+		return memory.Errorf(memory.Invalid,
 			"an item of a batch cannot supersede a memory; save it alone").At("supersedes")
 	}
-	req, added, err := e.GrantedSave(req)
-	if err != nil {
-		return item{}, err
+	if it.req, it.added, err = e.GrantedSave(req); err != nil {
+		return err
 	}
-	m, err := e.Draft(req, e.ImportLink(ctx, req))
-	if err != nil {
-		return item{}, err
-	}
-	tx, err := newSaveTx(req, m)
-	if err != nil {
-		return item{}, err
-	}
-	it := item{memory: m, tx: tx, again: req.Again, rich: e.Graph.Enriches(req), added: added}
 	by := op.CallerFrom(ctx)
-	_, it.origin = e.RecordedOrigin(&req.Provenance, &by)
-	for key, value := range tx.Changes[0].Set {
+	_, it.origin = e.RecordedOrigin(&it.req.Provenance, &by)
+	it.again, it.rich = it.req.Again, e.Graph.Enriches(it.req)
+	if it.req.ID == "" {
+		own := *it.req
+		own.ID, err = memory.NewID()
+		it.req = &own
+	}
+	return err
+}
+
+// draftItem makes the memory of an item and the change that stores it.
+func draftItem(e *Memories, it *item, link memory.Source) (err error) {
+	if it.memory, err = e.Draft(it.req, link); err != nil {
+		return err
+	}
+	if it.tx, err = newSaveTx(it.req, it.memory); err != nil {
+		return err
+	}
+	for key, value := range it.tx.Changes[0].Set {
 		it.size += len(key) + len(value)
 	}
-	return it, nil
+	return nil
 }
 
 // saveChunk stores items in one transaction and answers all of them. It leaves out items that

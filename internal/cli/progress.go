@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -10,34 +8,32 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress tells how far an import is: a bar where stderr is a terminal, else
-// a line now and then.
+// Progress tells how far something is by a bar where stderr is a terminal, and nothing elsewhere. It belongs to one
+// goroutine.
 type Progress struct {
 	bar   *progressbar.ProgressBar // nil without a terminal
-	out   io.Writer                // nil: silent
-	total int64                    // bytes, -1 when unknown
-	bytes int64
-	told  int // lines
+	total int64                    // what the bar reaches, -1 when unknown
+	began time.Time
+	told  time.Time // when the rate was told last
 }
 
-// linesBetween is how many lines of input lie between two lines of progress.
-const linesBetween = 10_000
+// rateEvery is how long a rate stays as it is shown.
+const rateEvery = 250 * time.Millisecond
 
+// NewProgress is progress of an import: a bar of what was read of so many bytes, -1 when that is unknown, with how many
+// lines that is a second and how long the rest will take.
 func NewProgress(s *App, total int64) *Progress {
-	if s.JSON {
+	f, ok := s.Stderr.(*os.File)
+	if s.JSON || !ok || !term.IsTerminal(int(f.Fd())) {
 		return &Progress{}
 	}
-	f, ok := s.Stderr.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return &Progress{out: s.Stderr, total: total}
-	}
-	return &Progress{bar: progressbar.NewOptions64(total,
+	return &Progress{began: time.Now(), bar: progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(f),
 		progressbar.OptionSetDescription("importing"),
-		progressbar.OptionShowBytes(true),
 		progressbar.OptionFullWidth(),
 		progressbar.OptionUseANSICodes(s.Screen.Colour),
 		progressbar.OptionClearOnFinish(),
+		progressbar.OptionThrottle(transferThrottle),
 	)}
 }
 
@@ -111,14 +107,16 @@ func (p *Progress) Reached(done, total int64) {
 
 // Add counts a line of so many bytes, the lines-th.
 func (p *Progress) Add(bytes, lines int) {
-	p.bytes += int64(bytes)
-	switch {
-	case p.bar != nil:
-		_ = p.bar.Add(bytes) // a bar that cannot be drawn is no reason to stop
-	case p.out != nil && lines-p.told >= linesBetween:
-		p.told = lines
-		fmt.Fprintf(p.out, "%s read%s\n", Count(lines, "line", "lines"), p.share())
+	if p.bar == nil {
+		return
 	}
+	if now := time.Now(); now.Sub(p.told) >= rateEvery {
+		p.told = now
+		if since := now.Sub(p.began); since >= rateEvery {
+			p.bar.Describe("importing, " + Grouped(int(float64(lines)/since.Seconds())) + " lines/s")
+		}
+	}
+	_ = p.bar.Add(bytes) // a bar that cannot be drawn is no reason to stop
 }
 
 // Describe says anew what the bar stands for, and until when, which it then does not
@@ -130,13 +128,7 @@ func (p *Progress) Describe(what string) {
 	}
 }
 
-func (p *Progress) share() string {
-	if p.total <= 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%d %%)", 100*p.bytes/p.total)
-}
-
+// Done takes the bar off the screen.
 func (p *Progress) Done() {
 	if p.bar != nil {
 		_ = p.bar.Clear()

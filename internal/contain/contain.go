@@ -19,6 +19,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"emberd/internal/metrics"
 )
@@ -114,16 +115,17 @@ type child struct {
 }
 
 // Go runs fn in a goroutine. After a panic of fn the others run to their end.
-func (g *Group) Go(fn func()) {
-	g.all.Go(func() {
-		defer func() {
-			if r := recover(); r != nil {
-				c := &child{r, debug.Stack()}
-				g.once.Do(func() { g.first = c })
-			}
-		}()
-		fn()
-	})
+func (g *Group) Go(fn func()) { g.all.Go(func() { g.guard(fn) }) }
+
+// guard runs fn and keeps its panic for Wait.
+func (g *Group) guard(fn func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			c := &child{r, debug.Stack()}
+			g.once.Do(func() { g.first = c })
+		}
+	}()
+	fn()
 }
 
 // Wait waits for all goroutines, and panics if one of them did.
@@ -138,12 +140,12 @@ func (g *Group) Wait() {
 // passed on as [Group.Wait] does.
 func Each(n, atOnce int, fn func(i int)) {
 	var all Group
-	turn := make(chan struct{}, atOnce)
-	for i := range n {
-		turn <- struct{}{}
-		all.Go(func() {
-			defer func() { <-turn }()
-			fn(i)
+	var next atomic.Int64
+	for range min(n, atOnce) {
+		all.all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				all.guard(func() { fn(i) })
+			}
 		})
 	}
 	all.Wait()

@@ -53,7 +53,13 @@ func (f *finder) addresses() {
 // hasSign reports whether a piece may be one of the patterns; v2 has no sign but its
 // letter.
 func hasSign(s string) bool {
-	return strings.ContainsAny(s, "@#/\\._(") || s[0] == 'v' && unicode.IsDigit(rune(s[1]))
+	for i := range len(s) {
+		switch s[i] {
+		case '@', '#', '/', '\\', '.', '_', '(':
+			return true
+		}
+	}
+	return s[0] == 'v' && unicode.IsDigit(rune(s[1]))
 }
 
 // divides tells what parts two pieces: blanks and the brackets and stops of scripts

@@ -25,6 +25,9 @@ type Options struct {
 	// run of up to ten words, or thirty letters where no spaces are written, so it
 	// must be quick. Nil knows nothing.
 	Known func(key string) (name string, ok bool)
+	// KnownLength returns how many bytes the longest key has that Known knows and whose first part (see
+	// [FirstPart]) this is, or more; 0 if there is none. Nil tells nothing.
+	KnownLength func(first string) int
 	// Guessed says of a known name whether it was only ever found in a text. If it is of
 	// one word, small letters do not mean it. Nil says no.
 	Guessed func(key string) bool
@@ -97,6 +100,12 @@ func Key(name string) string {
 		name = norm.NFC.String(name)
 	}
 	return scan(name).keys
+}
+
+// FirstPart returns what of a key is in front of the first blank in it.
+func FirstPart(key string) string {
+	first, _, _ := strings.Cut(key, " ")
+	return first
 }
 
 // isPlain reports a name that is its own key but for its case: words of ASCII letters

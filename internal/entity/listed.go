@@ -11,7 +11,7 @@ func (f *finder) listed() {
 
 // listedAt adds the longest listed name at word i and returns how many words it has.
 func (f *finder) listedAt(i int) int {
-	for n := lists().longest(f.key(i, i+1)); n > 0; n-- {
+	for n := f.words[i].listed; n > 0; n-- {
 		if i+n > len(f.words) || n > 1 && f.parted(i, i+n) {
 			continue
 		}

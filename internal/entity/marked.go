@@ -35,7 +35,7 @@ func pairs() []pair {
 func (f *finder) markedNames() {
 	all := pairs()
 	for at := 0; at < len(f.text); {
-		n := strings.IndexAny(f.text[at:], "[`《“„«»\"'")
+		n := strings.IndexFunc(f.text[at:], opensName)
 		if n < 0 {
 			return
 		}
@@ -52,6 +52,15 @@ func (f *finder) markedNames() {
 		}
 		at = next
 	}
+}
+
+// opensName reports a character that a pair of marks begins with.
+func opensName(r rune) bool {
+	switch r {
+	case '[', '`', '《', '“', '„', '«', '»', '"', '\'':
+		return true
+	}
+	return false
 }
 
 // addMarked adds the name that stands between the marks of p, if it is one.

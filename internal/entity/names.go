@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,8 +21,20 @@ func (f *finder) knownNames() {
 		return
 	}
 	for i := 0; i < len(f.words); {
+		most := math.MaxInt
+		if f.KnownLength != nil && f.words[i].shape&unspaced == 0 {
+			most = f.KnownLength(FirstPart(f.key(i, i+1)))
+		}
+		if most == 0 {
+			i++
+			continue
+		}
 		i += max(1, f.longest(i, maxKnown, func(j int) bool {
-			_, ok := f.Known(f.key(i, j))
+			key := f.key(i, j)
+			if len(key) > most {
+				return false
+			}
+			_, ok := f.Known(key)
 			return ok && !f.vague(i, j) && !f.partOfRun(i, j)
 		}, stored, Other))
 	}

@@ -116,6 +116,9 @@ func (s *scanned) behindRole(i int) bool {
 
 // people finds people in small letters and in Chinese, and German streets, which are one word.
 func (f *finder) people() {
+	for i := range f.words {
+		f.words[i].listed = lists().longest(f.key(i, i+1))
+	}
 	for i := 0; i < len(f.words); i++ {
 		w := f.words[i]
 		switch {
@@ -134,6 +137,9 @@ func (f *finder) people() {
 
 // smallName reports a given name in small letters that can be nothing else.
 func (f *finder) smallName(i int) bool {
+	if f.words[i].listed == 0 && !strings.Contains(f.key(i, i+1), " ") {
+		return false
+	}
 	e, ok := f.given(i)
 	if !ok || e.doubtful {
 		return false

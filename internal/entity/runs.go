@@ -50,6 +50,9 @@ func (s *scanned) isSubtitle(i, j int) bool {
 // isNumberedStreet reports a street such as 9th Avenue.
 func (f *finder) isNumberedStreet(i int) bool {
 	key := f.key(i, i+1)
+	if key[0] < '0' || key[0] > '9' {
+		return false
+	}
 	number := strings.TrimRight(key, "dhnrst")
 	if number == "" || !isNumber(number) || !among(key[len(number):], "st nd rd th") {
 		return false

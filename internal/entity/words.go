@@ -43,6 +43,7 @@ type word struct {
 	german     bool // in a line of German
 	heading    bool // in a heading
 	code       bool // in a line of a program
+	listed     int  // how many words the longest listed name has that begins with this one, known once people looked
 }
 
 // scanned is a text cut into words, which markLines has yet to look at by the line.
@@ -57,7 +58,7 @@ type scanned struct {
 func (s *scanned) key(i, j int) string { return s.keys[s.words[i].from:s.words[j-1].to] }
 
 func scan(content string) *scanned {
-	s := &scanned{text: content, words: make([]word, 0, len(content)/5)}
+	s := &scanned{text: content, words: make([]word, 0, len(content)/4)}
 	var keys strings.Builder
 	keys.Grow(len(content))
 	last := 0 // where the word before ended, its possessive included
@@ -97,6 +98,9 @@ func scan(content string) *scanned {
 // folded returns lower case with a space for an apostrophe, which parts words in the form
 // that a memory stores.
 func folded(s string) string {
+	if lowerEnd(s, 0) == len(s) {
+		return s
+	}
 	s = strings.ToLower(s)
 	if strings.ContainsFunc(s, isApostrophe) {
 		s = strings.NewReplacer("'", " ", "’", " ").Replace(s)
@@ -107,6 +111,9 @@ func folded(s string) string {
 // wordAt returns where the word that begins at a byte of text ends, at itself if
 // none does.
 func wordAt(s string, at int) (end int, sh shape) {
+	if end = lowerEnd(s, at); end > at && (end == len(s) || endsWord(s[end])) {
+		return end, 0
+	}
 	first, size := utf8.DecodeRuneInString(s[at:])
 	switch {
 	case isKatakana(first) && unicode.IsLetter(first):
@@ -129,6 +136,19 @@ func wordAt(s string, at int) (end int, sh shape) {
 		end += size
 	}
 	return end, shapeOf(s[at:end])
+}
+
+// lowerEnd returns where the run of small ASCII letters ends that begins at a byte of s, which may be empty.
+func lowerEnd(s string, at int) int {
+	for at < len(s) && 'a' <= s[at] && s[at] <= 'z' {
+		at++
+	}
+	return at
+}
+
+// endsWord reports whether a byte is an ASCII character that no word has.
+func endsWord(c byte) bool {
+	return c < utf8.RuneSelf && c != '\'' && !text.IsWord(rune(c))
 }
 
 // elides tells the articles and pronouns that French writes onto the next word. They

@@ -44,7 +44,7 @@ func read(s string) message {
 	if !norm.NFC.IsNormalString(s) {
 		s = norm.NFC.String(s)
 	}
-	m := message{text: s, words: make([]word, 0, len(s)/5)}
+	m := message{text: s, words: make([]word, 0, len(s)/4)}
 	ends, last, start := text.SentenceEnds(upper(s)), 0, -1
 	end := func(at int) {
 		if start < 0 {
@@ -110,6 +110,9 @@ func (m message) markQuestions() {
 
 // fold drops apostrophes, which many leave out, and those of quotations.
 func fold(s string) string {
+	if isSmall(s) {
+		return s
+	}
 	if strings.ContainsFunc(s, text.IsApostrophe) {
 		s = strings.Map(func(r rune) rune {
 			if text.IsApostrophe(r) {
@@ -119,6 +122,16 @@ func fold(s string) string {
 		}, s)
 	}
 	return strings.ToLower(s)
+}
+
+// isSmall reports a word of small ASCII letters, as most are.
+func isSmall(s string) bool {
+	for i := range len(s) {
+		if s[i] < 'a' || s[i] > 'z' {
+			return false
+		}
+	}
+	return true
 }
 
 // gapOf classifies what stands between two words. The sentence of the first one ends there

@@ -1,6 +1,8 @@
 package table
 
 import (
+	"sync"
+
 	"emberd/internal/text/analysis"
 	"emberd/internal/text/chunk"
 	"emberd/internal/words"
@@ -26,9 +28,16 @@ func countTerms(body string, terms []analysis.Term) TermCounts {
 	return t
 }
 
+// termPlaces are empty maps for counted, which would else make one for each memory that is saved.
+var termPlaces = sync.Pool{New: func() any { return make(map[string]int) }}
+
 // counted counts terms in order of first appearance, and those that lie within no other.
 func counted(body string, terms []analysis.Term) (counts []words.TermCount, length int) {
-	at := make(map[string]int, len(terms))
+	at := termPlaces.Get().(map[string]int)
+	defer func() {
+		clear(at)
+		termPlaces.Put(at)
+	}()
 	for _, t := range terms {
 		if !t.Inner() {
 			length++

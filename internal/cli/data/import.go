@@ -212,13 +212,19 @@ type importRun struct {
 	items   []op.SaveRequest
 	at      []int // the line of each item
 	size    int
-	unasked bool // nobody answers a dry run
+	flight  *flight[op.SaveRequest, op.SaveBatchResult] // nil: no batch was sent, or its answer was noted
+	unasked bool                                        // nobody answers a dry run
 }
 
 // errStrict ends a strict run at the first line that failed.
 var errStrict = errors.New("stopped at the first line that could not be imported")
 
 func (r *importRun) all(ctx context.Context, in io.Reader) error {
+	err := r.lines(ctx, in)
+	return cmp.Or(err, r.end(ctx, r.land()))
+}
+
+func (r *importRun) lines(ctx context.Context, in io.Reader) error {
 	lines := jsonLines
 	if r.opt.read != nil {
 		lines = r.opt.read
@@ -302,15 +308,29 @@ func (r *importRun) pretend(line int, req *op.SaveRequest) error {
 	return nil
 }
 
-// send saves the batch and notes the fate of every item.
+// send sends the batch when the answer to the one before it was noted. The next is read in the meantime, but in a
+// strict run, which reads nothing behind a line that failed.
 func (r *importRun) send(ctx context.Context) error {
-	if len(r.items) == 0 {
+	if err := r.land(); err != nil || len(r.items) == 0 {
+		return err
+	}
+	r.flight = sendOff(ctx, r.s, op.SaveBatch, &op.SaveBatchRequest{Tx: r.report.Tx, DryRun: r.opt.dryRun,
+		Items: r.items}, r.items, r.at)
+	r.items, r.at, r.size = nil, nil, 0
+	if r.opt.strict || r.opt.dryRun {
+		return r.land()
+	}
+	return nil
+}
+
+// land waits for the answer to the batch that was sent, if there is one, and notes the fate of every item.
+func (r *importRun) land() error {
+	if r.flight == nil {
 		return nil
 	}
-	items, at := r.items, r.at
-	r.items, r.at, r.size = nil, nil, 0
-	res, err := cli.Call(ctx, r.s, op.SaveBatch, &op.SaveBatchRequest{Tx: r.report.Tx, DryRun: r.opt.dryRun,
-		Items: items})
+	items, at := r.flight.items, r.flight.at
+	res, err := r.flight.answer()
+	r.flight = nil
 	if r.opt.dryRun && memory.CodeOf(err) == memory.Unavailable {
 		return r.alone(items, at)
 	}

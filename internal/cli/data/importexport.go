@@ -49,6 +49,7 @@ type recordsRun struct {
 	records []op.Record
 	at      []int // the line of each
 	size    int
+	flight  *flight[op.Record, op.ImportResult] // nil: no batch was sent, or its answer was noted
 }
 
 // verdict is the error of a run that did something.
@@ -68,6 +69,10 @@ func (r *recordsRun) verdict(err error) error {
 }
 
 func (r *recordsRun) all(ctx context.Context, in io.Reader) error {
+	return cmp.Or(r.lines(ctx, in), r.land())
+}
+
+func (r *recordsRun) lines(ctx context.Context, in io.Reader) error {
 	began := false
 	for line, err := range jsonLines(in) {
 		if err == nil {
@@ -174,14 +179,25 @@ func batchError(at []int, err error) error {
 	return fmt.Errorf("lines %d to %d: %w", at[0], at[len(at)-1], err)
 }
 
+// send sends the batch when the answer to the one before it was noted, and does not wait for its own.
 func (r *recordsRun) send(ctx context.Context) error {
-	if len(r.records) == 0 {
+	if err := r.land(); err != nil || len(r.records) == 0 {
+		return err
+	}
+	r.flight = sendOff(ctx, r.s, op.Import, &op.ImportRequest{Tx: r.report.Tx, Again: r.opt.again,
+		DryRun: r.opt.dryRun, Records: r.records}, r.records, r.at)
+	r.records, r.at, r.size = nil, nil, 0
+	return nil
+}
+
+// land waits for the answer to the batch that was sent, if there is one, and notes the fate of every record.
+func (r *recordsRun) land() error {
+	if r.flight == nil {
 		return nil
 	}
-	records, at := r.records, r.at
-	r.records, r.at, r.size = nil, nil, 0
-	res, err := cli.Call(ctx, r.s, op.Import, &op.ImportRequest{Tx: r.report.Tx, Again: r.opt.again,
-		DryRun: r.opt.dryRun, Records: records})
+	records, at := r.flight.items, r.flight.at
+	res, err := r.flight.answer()
+	r.flight = nil
 	if err != nil {
 		return batchError(at, err)
 	}

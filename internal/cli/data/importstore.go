@@ -232,6 +232,9 @@ func (r *storeImport) dangle(rel placed[storeRelation], end string) {
 
 // sendMemories sends batches that fit what the daemon takes at once.
 func (r *storeImport) sendMemories(ctx context.Context, all []placed[op.Record]) error {
+	total := len(all)
+	tell, end := cli.NewShare(r.s, "importing")
+	defer end()
 	for len(all) > 0 {
 		n, size := 0, 0
 		for n < len(all) && n < op.MaxBatch {
@@ -248,6 +251,7 @@ func (r *storeImport) sendMemories(ctx context.Context, all []placed[op.Record])
 			return err
 		}
 		all = all[n:]
+		tell(total-len(all), total)
 	}
 	return nil
 }

@@ -22,11 +22,17 @@ type finished struct {
 	words *[maxFinished]atomic.Pointer[finishedWord]
 }
 
-// finishedWord never changes.
+// finishedWord never changes. Its word is in place, so that comparing it needs no other line of the processor's cache.
 type finishedWord struct {
-	word, term string
-	stop       bool
-	form       Form
+	letters [maxFinishedWord]byte
+	size    uint8
+	stop    bool
+	form    Form
+	term    string
+}
+
+func (w *finishedWord) is(word []byte) bool {
+	return int(w.size) == len(word) && string(w.letters[:w.size]) == string(word)
 }
 
 func newFinished() finished {
@@ -40,17 +46,15 @@ func (a *Analyzer) finished(word []byte) (term string, stop bool, form Form) {
 	}
 	place := maphash.Bytes(a.known.seed, word) % maxFinished &^ 1
 	first, second := &a.known.words[place], &a.known.words[place+1]
-	if w := first.Load(); w != nil && w.word == string(word) {
+	if w := first.Load(); w != nil && w.is(word) {
 		return w.term, w.stop, w.form
 	}
-	if w := second.Load(); w != nil && w.word == string(word) {
+	if w := second.Load(); w != nil && w.is(word) {
 		return w.term, w.stop, w.form
 	}
-	w := &finishedWord{word: string(word), term: a.stemmed(word)}
-	w.stop, w.form = a.stopWords[w.word], formOf(w.word, w.term)
-	if w.term == w.word {
-		w.term = w.word // one copy is enough
-	}
+	w := &finishedWord{size: uint8(len(word)), term: a.stemmed(word)}
+	copy(w.letters[:], word)
+	w.stop, w.form = a.stopWords[string(word)], formOf(string(word), w.term)
 	second.Store(first.Load())
 	first.Store(w)
 	return w.term, w.stop, w.form
