@@ -295,7 +295,7 @@ func (s *shelf) restore(_ context.Context, req *op.TrashRestoreRequest) (*op.Tra
 	var ids []memory.ID
 	for _, id := range req.IDs {
 		if _, ok := s.trash[memory.ID(id)]; !ok {
-			return nil, memory.Errorf(memory.NotFound, "%q is not in the trash; see emberd trash list", id).At("ids")
+			return nil, memory.Errorf(memory.NotFound, "%q is not in the trash; see emberd list --trash", id).At("ids")
 		}
 		ids = append(ids, memory.ID(id))
 	}

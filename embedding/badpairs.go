@@ -206,7 +206,8 @@ func engineKey(helper, dir string) (string, error) {
 		}
 	}
 	if libraries == 0 {
-		return "", fmt.Errorf("the folder of the native engine %s has none of llama.cpp's libraries; emberd engine "+
+		return "", fmt.Errorf("the folder of the native engine %s has none of llama.cpp's libraries; emberd model "+
+			"runtime "+
 			"list shows the engines there are", dir)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil

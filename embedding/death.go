@@ -68,7 +68,7 @@ func (s *supervisor) countDeath(dead *helperExitedError) error {
 
 // condemn remembers that the model brings the engine down.
 func (s *supervisor) condemn(why string) error {
-	why += "; emberd engine resume tries it again, emberd engine selftest tells more"
+	why += "; emberd model resume tries it again, emberd model runtime selftest tells more"
 	s.mu.Lock()
 	s.condemned = s.pair
 	s.mu.Unlock()

@@ -86,14 +86,14 @@ func TestHelperThatDoesNotLoad(t *testing.T) {
 		bad  bool // remembered for the next run
 	}{
 		"silence": {life{Hello: hang},
-			"the native engine did not answer within 300ms while it read the model and was killed; emberd engine " +
+			"the native engine did not answer within 300ms while it read the model and was killed; emberd model " +
 				"resume", bad},
 		"half a frame": {life{Hello: half}, "did not answer within 300ms while it read the model and was killed", bad},
 		"garbage": {life{Hello: garbage}, "the native engine answered what cannot be read while it read the model",
 			bad},
 		"endless": {life{Hello: tooLong}, "answered what cannot be read while it read the model", bad},
 		"exit": {life{Hello: exits},
-			"the native engine ended while it read the model (exit status 3: it leaves); emberd engine resume tries " +
+			"the native engine ended while it read the model (exit status 3: it leaves); emberd model resume tries " +
 				"it again", bad},
 		"abort": {life{Hello: abort},
 			"ended while it read the model (SIGABRT: [31mggml.c:1: GGML_ASSERT(script) failed)", bad},
@@ -259,7 +259,7 @@ func TestThirdCrashWithinAMinute(t *testing.T) {
 		t.Error("the second text does not have the vector that go makes of it")
 	}
 	const why = "the native engine died 3 times within 1m0s; the last time it ended over a text (SIGSEGV); emberd " +
-		"engine resume tries it again, emberd engine selftest tells more"
+		"model resume tries it again, emberd model runtime selftest tells more"
 	s := e.Status()
 	if s.Provider != Go || len(s.Passed) != 1 || s.Passed[0] != (SkippedProvider{Llama, why}) ||
 		len(s.Native.Bad) != 1 || s.Native.GivenUp != why || s.Native.Bad[0].Model != before.SHA256 {

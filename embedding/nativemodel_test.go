@@ -43,7 +43,7 @@ func TestAnotherModelTakesOver(t *testing.T) {
 
 func TestNoEngine(t *testing.T) {
 	model := modelFile(t, tiny(42))
-	const why = "no engine is installed; emberd engine install gets one"
+	const why = "no engine is installed; emberd model runtime install gets one"
 	e := open(t, Options{Providers: []string{Llama, HTTP, Go}, Model: model, NoEngine: why})
 	if id := ready(t, e); id.Provider != Go {
 		t.Errorf("vectors come from %s, want go", id.Provider)

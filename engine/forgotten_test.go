@@ -22,7 +22,7 @@ func TestAForgottenTextIsNotSavedAgainUnasked(t *testing.T) {
 	again := "the harbour  lights are GREEN"
 
 	err := refused(t, e, op.Save, &op.SaveRequest{Content: again})
-	wantCode(t, err, memory.Forgotten, "this text was forgotten on 2026-03-01; bring it back with emberd trash restore "+m.ID.Short()+", or save it anew with --again (again)")
+	wantCode(t, err, memory.Forgotten, "this text was forgotten on 2026-03-01; bring it back with emberd rekindle "+m.ID.Short()+", or save it anew with --again (again)")
 	if strings.Contains(err.Error(), "harbour") {
 		t.Errorf("the refusal tells the text: %s", err)
 	}

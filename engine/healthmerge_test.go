@@ -217,7 +217,7 @@ func TestTheReportIsKept(t *testing.T) {
 	if first.Memories != 15 || first.Stale != 15 || first.LowAccess != 15 || first.Duplicates != 1 || first.Clusters != 1 || first.Migrate != 1 || first.Cached || first.Junk == nil || *first.Junk == 0 {
 		t.Errorf("the report is %+v", first)
 	}
-	if want := []string{"emberd health duplicates -c all", "emberd cluster", "emberd cleanup -c all", "emberd health stale -c all", "emberd health low-access -c all"}; !slices.Equal(first.Next, want) {
+	if want := []string{"emberd health duplicates -c all", "emberd health groups", "emberd health cleanup -c all", "emberd health stale -c all", "emberd health unused -c all"}; !slices.Equal(first.Next, want) {
 		t.Errorf("next are %q", first.Next)
 	}
 	if got := first.Examples["duplicates"]; !slices.Equal(got, []string{string(min(a.ID, b.ID)) + " " + string(max(a.ID, b.ID))}) {

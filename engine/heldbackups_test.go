@@ -18,7 +18,7 @@ import (
 func warnsOfHeld(t *testing.T, e *engine.Engine, id memory.ID) bool {
 	t.Helper()
 	return slices.ContainsFunc(status(t, e).Warnings, func(w string) bool {
-		return strings.Contains(w, "1 backup in") && strings.Contains(w, "emberd purge --backups "+string(id))
+		return strings.Contains(w, "1 backup in") && strings.Contains(w, "emberd forget --permanently --backups "+string(id))
 	})
 }
 

@@ -244,7 +244,7 @@ func TestAGraphAroundSomething(t *testing.T) {
 	if len(far.Nodes) <= len(near.Nodes) {
 		t.Errorf("three steps reach %d nodes, one %d", len(far.Nodes), len(near.Nodes))
 	}
-	wantCode(t, refused(t, e, op.Knowledge, &op.KnowledgeRequest{Of: "nobody at all"}), memory.NotFound, "emberd entities lists")
+	wantCode(t, refused(t, e, op.Knowledge, &op.KnowledgeRequest{Of: "nobody at all"}), memory.NotFound, "emberd list --entities lists")
 	wantCode(t, refused(t, e, op.Knowledge, &op.KnowledgeRequest{Depth: 4}), memory.Invalid, "depth")
 }
 

@@ -291,9 +291,9 @@ func TestOnlyTheKeeperRuns(t *testing.T) {
 	other.advance(10 * day)
 
 	err := refused(t, o, op.LifecycleRun, &op.LifecycleRunRequest{})
-	wantCode(t, err, memory.Conflict, "run it there, or make this device the keeper with emberd keeper here")
+	wantCode(t, err, memory.Conflict, "run it there, or make this device the keeper with emberd config primary-device here")
 	wantMoves(t, do(t, o, op.LifecycleRun, &op.LifecycleRunRequest{DryRun: true}), map[string]int{op.MoveDemote: 3})
-	if st := do(t, o, op.LifecycleStatus, &op.LifecycleStatusRequest{}); st.Here || !strings.Contains(st.Why, "emberd keeper here") {
+	if st := do(t, o, op.LifecycleStatus, &op.LifecycleStatusRequest{}); st.Here || !strings.Contains(st.Why, "emberd config primary-device here") {
 		t.Errorf("status %+v", st)
 	}
 	o.Indexed.Store(true)

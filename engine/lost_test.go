@@ -78,7 +78,7 @@ func TestForgottenWhileTheNoteStays(t *testing.T) {
 	if !d.Stm.Trashed(id) {
 		t.Fatal("the memory came back")
 	}
-	d.wantFinding("memory Moved.md", "is in the trash; emberd trash restore "+id.Short())
+	d.wantFinding("memory Moved.md", "is in the trash; emberd rekindle "+id.Short())
 
 	// Called back, it says what the note says by then, once the user has confirmed it.
 	do(t, d.Engine, op.TrashRestore, &op.TrashRestoreRequest{IDs: []string{string(id)}})
@@ -337,7 +337,7 @@ func TestCase44ManyNotesDeletedTogether(t *testing.T) {
 	ok(t, os.Rename(d.at("Memories"), away))
 	d.batch(nil, paths[2:])
 	d.settle()
-	want := "vault Notes: 10 notes of memories went away together; the memories stay until the notes are back or the loss is confirmed; if that was meant: emberd vault confirm"
+	want := "vault Notes: 10 notes of memories went away together; the memories stay until the notes are back or the loss is confirmed; if that was meant: emberd vault confirm-deletions"
 	if got := status(t, d.Engine); d.Stm.Len() != 10 || got.Health != "degraded" || !slices.Contains(got.Warnings, want) {
 		t.Fatalf("%d memories are left, warnings %q", d.Stm.Len(), got.Warnings)
 	}

@@ -57,7 +57,7 @@ func (l *lostPurge) wantNone(when string) {
 	}
 }
 
-// repaired is what emberd log repair does.
+// repaired is what emberd doctor log repair does.
 func (l *lostPurge) repaired(from ...string) *engine.Engine {
 	l.t.Helper()
 	l.Repair = true

@@ -180,7 +180,7 @@ func TestAClientID(t *testing.T) {
 		t.Errorf("current is %q, want %q", err.Current, first.Memory.Rev)
 	}
 	do(t, e, op.Forget, &op.ForgetRequest{ID: id})
-	wantCode(t, refused(t, e, op.Save, &op.SaveRequest{ID: id, Content: "mine"}), memory.Forgotten, "bring it back with emberd trash restore 456789ab")
+	wantCode(t, refused(t, e, op.Save, &op.SaveRequest{ID: id, Content: "mine"}), memory.Forgotten, "bring it back with emberd rekindle 456789ab")
 	anew := do(t, e, op.Save, &op.SaveRequest{ID: id, Content: "mine", Again: true})
 	if anew.Memory.Content != "mine" {
 		t.Errorf("saved anew: %+v", anew.Memory)
@@ -193,7 +193,7 @@ func TestAKeyOfAForgottenMemorySaysSo(t *testing.T) {
 	req := &op.SaveRequest{Content: "gone again", IdempotencyKey: "k"}
 	m := do(t, e, op.Save, req).Memory
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(m.ID)})
-	wantCode(t, refused(t, e, op.Save, req), memory.Forgotten, "emberd trash restore "+m.ID.Short())
+	wantCode(t, refused(t, e, op.Save, req), memory.Forgotten, "emberd rekindle "+m.ID.Short())
 }
 
 func TestABatchAnswersEachItemInItsPlace(t *testing.T) {

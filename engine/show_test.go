@@ -46,5 +46,5 @@ func TestShowOfAForgottenMemoryPointsToTheTrash(t *testing.T) {
 	e, _ := newEngine(t)
 	m := save(t, e, "over board")
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(m.ID)})
-	wantCode(t, refused(t, e, op.Show, &op.ShowRequest{ID: string(m.ID)}), memory.NotFound, "emberd trash restore "+m.ID.Short())
+	wantCode(t, refused(t, e, op.Show, &op.ShowRequest{ID: string(m.ID)}), memory.NotFound, "emberd rekindle "+m.ID.Short())
 }

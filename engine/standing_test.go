@@ -48,7 +48,7 @@ func TestWhatAToolSaysCannotClaimWeight(t *testing.T) {
 				"edited":             refusedAs(t, e, agent, op.Edit, &c.edit),
 				"edited by a person": refusedAs(t, e, person, op.Edit, &c.edit),
 			} {
-				if memory.CodeOf(err) != memory.Invalid || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "emberd confirm") {
+				if memory.CodeOf(err) != memory.Invalid || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "emberd edit --confirm") {
 					t.Errorf("%s %s with %s: %v", origin, how, c.name, err)
 				}
 			}
@@ -66,7 +66,7 @@ func TestUseRaisesNothingOfWhatAToolSays(t *testing.T) {
 	e, _ := newEngine(t)
 	m := claims(t, e, memory.FromTool, "the kettle leaks", "kitchen", "repair", "kettle")
 	touched := do(t, e, op.Touch, &op.TouchRequest{ID: string(m.ID), Boost: true})
-	if touched.Strength != 1 || touched.Tx != "" || touched.UseCount != 1 || !strings.Contains(touched.Message, "emberd confirm "+m.ID.Short()) || touched.Held == "" {
+	if touched.Strength != 1 || touched.Tx != "" || touched.UseCount != 1 || !strings.Contains(touched.Message, "emberd edit --confirm "+m.ID.Short()) || touched.Held == "" {
 		t.Errorf("a boost answers %+v", touched)
 	}
 	seen := do(t, e, op.Observe, &op.ObserveRequest{IDs: []string{string(m.ID)}, Tags: []string{"api", "backend", "style"}}).Results[0]
@@ -91,7 +91,7 @@ func TestWhatTheWebSaysGetsANoteOnceItIsConfirmed(t *testing.T) {
 	}
 	for _, force := range []bool{false, true} {
 		err := refused(t, e, op.Promote, &op.PromoteRequest{ID: string(m.ID), Force: force})
-		wantCode(t, err, memory.Conflict, "is what the web says, and gets a note only once a person confirms it; emberd confirm "+m.ID.Short())
+		wantCode(t, err, memory.Conflict, "is what the web says, and gets a note only once a person confirms it: emberd edit --confirm "+m.ID.Short())
 	}
 	why := do(t, e, op.Why, &op.WhyRequest{ID: string(m.ID)})
 	if got := why.Promotion; got.Rule != "" || !strings.Contains(strings.Join(got.Rules[1].Missing, "; "), "a person's confirmation") || why.Used.Rule != "" {

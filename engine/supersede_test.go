@@ -116,7 +116,7 @@ func TestWhatCannotTakeAPlace(t *testing.T) {
 		"what is gone":     {string(a.ID), "in the trash", []string{string(gone.ID)}, memory.NotFound},
 		"nothing":          {string(a.ID), "supersedes is empty", []string{""}, memory.Invalid},
 		"too many":         {string(a.ID), "101 ids are given", many, memory.TooLarge},
-		"what a page says": {string(said.ID), "emberd confirm", []string{string(a.ID)}, memory.Conflict},
+		"what a page says": {string(said.ID), "emberd edit --confirm", []string{string(a.ID)}, memory.Conflict},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := refused(t, e, op.Edit, &op.EditRequest{ID: c.by, Supersedes: c.olds})

@@ -65,7 +65,7 @@ func TestWhyAMemoryIsNotShown(t *testing.T) {
 		t.Error("asking why counted as an access")
 	}
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(m.ID)})
-	wantCause(t, why(t, e, string(m.ID), op.WhyNotRequest{Query: "tokens"}), op.WhyTrash, "in the trash", "emberd trash restore "+m.ID.Short())
+	wantCause(t, why(t, e, string(m.ID), op.WhyNotRequest{Query: "tokens"}), op.WhyTrash, "in the trash", "emberd rekindle "+m.ID.Short())
 	do(t, e, op.Purge, &op.PurgeRequest{ID: string(m.ID)})
 	wantCause(t, why(t, e, string(m.ID), op.WhyNotRequest{Query: "tokens"}), op.WhyPurged, "was forgotten on", "")
 	wantCause(t, why(t, e, "0123456789", op.WhyNotRequest{Query: "tokens"}), op.WhyAbsent, "no memory", "")

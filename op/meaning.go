@@ -108,7 +108,7 @@ type NativeEngine struct {
 	Bad      []BadPair `json:"bad,omitempty"`
 }
 
-// BadPair is a model that brought an engine down; emberd engine resume tries it again.
+// BadPair is a model that brought an engine down; emberd model resume tries it again.
 type BadPair struct {
 	Model  string    `json:"model"`  // SHA-256 of its file
 	Engine string    `json:"engine"` // digest of the helper and its libraries

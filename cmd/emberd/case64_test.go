@@ -248,7 +248,7 @@ func TestCase64OnTwoDevices(t *testing.T) {
 	lap.awaits(lap.ctx, desk.id, "")
 	warned := func() bool {
 		return slices.ContainsFunc(call64(lap, op.Status, &op.StatusRequest{}).Warnings, func(w string) bool {
-			return strings.Contains(w, "1 backup ") && strings.Contains(w, "emberd purge --backups "+string(desk.id))
+			return strings.Contains(w, "1 backup ") && strings.Contains(w, "emberd forget --permanently --backups "+string(desk.id))
 		})
 	}
 	for !warned() {

@@ -126,8 +126,8 @@ var typed = []struct{ line, want, not string }{
 	{"emberd search x --collection ", "plants", "Notes"},
 	{"emberd list --project ", "house", "Notes"},
 	{"emberd list --stage ", "rehydratable", "Notes"},
-	{"emberd links ", "Garden/Soil.md", "456789ab"},
-	{"emberd cleanup --mode ", "analysis", "Notes"},
+	{"emberd vault backlinks ", "Garden/Soil.md", "456789ab"},
+	{"emberd health cleanup --mode ", "analysis", "Notes"},
 	{"emberd config set log.level ", "debug", "decay"},
 }
 

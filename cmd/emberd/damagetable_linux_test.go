@@ -318,7 +318,7 @@ func (c *damageCase) alone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := c.device.start(t); err != nil {
-		if !strings.Contains(err.Error(), "emberd log repair") {
+		if !strings.Contains(err.Error(), "emberd doctor log repair") {
 			t.Fatal(err)
 		}
 		c.outcome = "refused, to be repaired"
@@ -353,7 +353,7 @@ func (c *damageCase) after(t *testing.T) map[memory.ID]string {
 func (c *damageCase) begin(t *testing.T) {
 	t.Helper()
 	refused := c.device.start(t)
-	if refused != nil && !strings.Contains(refused.Error(), "emberd log repair") {
+	if refused != nil && !strings.Contains(refused.Error(), "emberd doctor log repair") {
 		t.Fatalf("the daemon does not start: %v", refused)
 	}
 	if refused == nil {

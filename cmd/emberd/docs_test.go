@@ -75,7 +75,7 @@ func readmeCommands(lines []string) (out []shownCommand) {
 	for i, line := range lines {
 		command, indented := strings.CutPrefix(line, "    ")
 		calls := strings.HasPrefix(command, "bin/emberd ") || strings.HasPrefix(command, "curl ")
-		if !indented || !calls || strings.HasPrefix(command, "bin/emberd serve ") || strings.HasPrefix(command, "bin/emberd demo ") {
+		if !indented || !calls || strings.HasPrefix(command, "bin/emberd serve ") || strings.HasPrefix(command, "bin/emberd tour ") {
 			continue
 		}
 		c := shownCommand{line: i + 1, command: command, output: []string{"…"}}

@@ -86,9 +86,9 @@ func TestDocsFormatsOfFiles(t *testing.T) {
 	t.Parallel()
 	r := newReader(t, "docs/formats.md")
 	r.starts("emberd", "serve", "--home", ".run", "--vault", filepath.Join(r.dir, "Notes"))
-	for _, line := range []string{"emberd save 'the kettle leaks'", "emberd backup create", "emberd token create reader --read all",
+	for _, line := range []string{"emberd save 'the kettle leaks'", "emberd backup create", "emberd agent token create reader --read all",
 		"emberd promote $(emberd list --json | grep -o '\"id\": *\"[^\"]*' | head -1 | grep -o '[^\"]*$') --force",
-		"emberd save 'a tide' && emberd forget $(emberd list --json | grep -o '\"id\": *\"[^\"]*' | head -1 | grep -o '[^\"]*$')", "emberd consolidate --dry-run || true", "emberd health"} {
+		"emberd save 'a tide' && emberd forget $(emberd list --json | grep -o '\"id\": *\"[^\"]*' | head -1 | grep -o '[^\"]*$')", "emberd health consolidate --dry-run || true", "emberd health"} {
 		if out, code := r.sh(line); code != 0 {
 			t.Errorf("%s: %d\n%s", line, code, out)
 		}

@@ -75,7 +75,7 @@ type hookTest struct {
 	received strings.Builder
 }
 
-// TestClientHooks runs real coding agents with the hooks that emberd install-client gives them: what the user decides
+// TestClientHooks runs real coding agents with the hooks that emberd agent install gives them: what the user decides
 // in one session reaches the model in the next, and what bears on a prompt comes with the prompt.
 func TestClientHooks(t *testing.T) {
 	if os.Getenv("EMBERD_TEST_CLIENTS") == "" {

@@ -38,18 +38,18 @@ func pageText(t *testing.T, folder, name string) string {
 	return strings.NewReplacer(`\fB`, "", `\fI`, "", `\fR`, "", `\-`, "-", `\(aq`, "'", "\n", " ").Replace(string(text))
 }
 
-// listed returns a command and those below it that help lists.
+// listed returns a command and those below it that have a page.
 func listed(c *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{c}
 	for _, sub := range c.Commands() {
-		if sub.IsAvailableCommand() {
+		if cli.IsDocumented(sub) {
 			all = append(all, listed(sub)...)
 		}
 	}
 	return all
 }
 
-// Every command that help lists has a page with its flags, its exit codes and its examples.
+// Every command, but for modes and other names, has a page with its flags, its exit codes and its examples.
 func TestManualHasAPageForEveryCommand(t *testing.T) {
 	t.Parallel()
 	folder := written(t)

@@ -124,7 +124,7 @@ func TestNoNetworkInTheDemo(t *testing.T) {
 	cmd := exec.Command(command[0], append(command[1:], built, "demo")...)
 	cmd.Env = cli.ForeignFree(os.Environ())
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("emberd demo: %v\n%s", err, out)
+		t.Fatalf("emberd tour: %v\n%s", err, out)
 	}
 	onlyUnix(t, trace)
 	t.Logf("families: %v", families(t, trace))

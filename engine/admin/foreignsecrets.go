@@ -87,6 +87,6 @@ func (e *Admin) foreignWarnings() []string {
 		some = append(some, id.Short())
 	}
 	return []string{fmt.Sprintf("%d memories that other devices wrote hold what looks like a credential, among them "+
-		"%s; take it out with emberd edit, or emberd purge them on every device",
+		"%s; take it out with emberd edit, or run emberd forget --permanently on every device",
 		len(f.ids), strings.Join(some, ", "))}
 }

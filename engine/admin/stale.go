@@ -38,5 +38,5 @@ func (e *Admin) StaleDecide(ctx context.Context, req *op.StaleDecideRequest) (*o
 		}
 	}
 	return nil, memory.Errorf(memory.NotFound,
-		"no memory %.80q waits for a decision; emberd doctor stale list shows those that do", req.ID).At("id")
+		"no memory %.80q waits for a decision; emberd doctor offline-device list shows those that do", req.ID).At("id")
 }

@@ -45,7 +45,7 @@ func NewCleanups(opt *core.Options) *Cleanups {
 func (c *Cleanups) Begin() (end func(), err error) {
 	if !c.running.TryLock() {
 		return nil, memory.Errorf(memory.Busy,
-			"a run of the cleanup is under way; emberd cleanup history tells when it is done")
+			"a run of the cleanup is under way; emberd health cleanup history tells when it is done")
 	}
 	return c.running.Unlock, nil
 }
@@ -139,8 +139,9 @@ func (e *Cleanup) checkNoneUnfinished() error {
 	for i := range runs {
 		if id := runs[i].ID; runs[i].Changing() {
 			return memory.Errorf(memory.Conflict,
-				"run %s was broken off and has changed something; go on with emberd cleanup --resume %s, or take it "+
-					"back with emberd cleanup rollback %s", id, id, id)
+				"run %s was broken off and has changed something; go on with emberd health cleanup --resume %s, or "+
+					"take it "+
+					"back with emberd health cleanup rollback %s", id, id, id)
 		}
 	}
 	return err

@@ -83,8 +83,9 @@ func (e *Cleanup) interrupt(run *runstore.Run, err error) error {
 		return err
 	}
 	return memory.Errorf(cmp.Or(memory.CodeOf(err), memory.Internal),
-		"run %s was broken off after %d actions: %w; go on with emberd cleanup --resume %s, or take it back with "+
-			"emberd cleanup rollback %s",
+		"run %s was broken off after %d actions: %w; go on with emberd health cleanup --resume %s, or take it back "+
+			"with "+
+			"emberd health cleanup rollback %s",
 		run.ID, run.Next, err, run.ID, run.ID)
 }
 

@@ -85,7 +85,7 @@ func (e *View) vouchUndo(was, is *memory.Memory, set map[string]json.RawMessage)
 
 func (e *View) errVouches() error {
 	return memory.Errorf(memory.Forbidden,
-		"token %s cannot state that the user said or confirmed a text; ask the user to run emberd confirm",
+		"token %s cannot state that the user said or confirmed a text; ask the user to run emberd edit --confirm",
 		e.Grant.Token).At("origin")
 }
 

@@ -126,7 +126,7 @@ func Typed(s *op.Spec, err error) error {
 // Missing returns the error for an ID without a live memory.
 func (e *View) Missing(id memory.ID) error {
 	if e.Stm.Trashed(id) {
-		return memory.Errorf(memory.NotFound, "memory %s is in the trash; bring it back with emberd trash restore %s",
+		return memory.Errorf(memory.NotFound, "memory %s is in the trash; bring it back with emberd rekindle %s",
 			id, id.Short()).At("id")
 	}
 	return memory.Errorf(memory.NotFound, "there is no memory %s; emberd list shows those there are", id).At("id")

@@ -26,7 +26,7 @@ func CheckStanding(m *memory.Memory, was memory.Memory) error {
 	refused := func(field, what string, most any) error {
 		return memory.Errorf(memory.Invalid,
 			"%s, and %s is the most for what %s; leave it out, and set it with emberd edit once the memory is "+
-				"confirmed (emberd confirm)",
+				"confirmed (emberd edit --confirm)",
 			what, fmt.Sprint(most), sourceText(m)).At(field)
 	}
 	switch {
@@ -37,7 +37,7 @@ func CheckStanding(m *memory.Memory, was memory.Memory) error {
 	case m.Core && !was.Core:
 		return memory.Errorf(memory.Invalid,
 			"a memory of what %s cannot be core; leave that out, and set it with emberd edit once the memory is "+
-				"confirmed (emberd confirm)", sourceText(m)).At("core")
+				"confirmed (emberd edit --confirm)", sourceText(m)).At("core")
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func (e *View) HeldFrom(m *memory.Memory, link memory.Source) string {
 
 // UnconfirmedReason returns why an unconfirmed memory cannot gain importance.
 func UnconfirmedReason(m *memory.Memory) string {
-	return fmt.Sprintf("it is what %s, which counts for no more before a person confirms it: emberd confirm %s",
+	return fmt.Sprintf("it is what %s, which counts for no more before a person confirms it: emberd edit --confirm %s",
 		sourceText(m), m.ID.Short())
 }
 
@@ -118,7 +118,7 @@ func Unconfirmed(m *memory.Memory) error {
 		return nil
 	}
 	return memory.Errorf(memory.Conflict,
-		"memory %s is what %s, and gets a note only once a person confirms it; emberd confirm %s does that", m.ID,
+		"memory %s is what %s, and gets a note only once a person confirms it: emberd edit --confirm %s", m.ID,
 		sourceText(m), m.ID.Short())
 }
 

@@ -245,10 +245,10 @@ func nextSteps(res *op.HealthResult) []string {
 	}{
 		{res.Review, "emberd review list"},
 		{res.Duplicates, "emberd health duplicates" + cmp.Or(in, " -c "+core.EveryCollection)},
-		{res.Clusters, "emberd cluster"},
-		{orDefault(res.Junk, 0), "emberd cleanup" + cmp.Or(in, " -c "+core.EveryCollection)},
+		{res.Clusters, "emberd health groups"},
+		{orDefault(res.Junk, 0), "emberd health cleanup" + cmp.Or(in, " -c "+core.EveryCollection)},
 		{res.Stale, "emberd health stale" + cmp.Or(in, " -c "+core.EveryCollection)},
-		{res.LowAccess, "emberd health low-access" + cmp.Or(in, " -c "+core.EveryCollection)},
+		{res.LowAccess, "emberd health unused" + cmp.Or(in, " -c "+core.EveryCollection)},
 	} {
 		if step.n > 0 {
 			out = append(out, step.command)

@@ -15,7 +15,8 @@ import (
 func (e *History) Undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult, error) {
 	if e.Cleaning.Load() {
 		return nil, memory.Errorf(memory.Busy,
-			"a run of the cleanup is writing its journal entry; try again when emberd cleanup history says that it "+
+			"a run of the cleanup is writing its journal entry; try again when emberd health cleanup history says "+
+				"that it "+
 				"is done")
 	}
 	if tx := e.noteEntry(ctx, req.Tx); tx != "" {
@@ -96,7 +97,8 @@ func (e *History) checkPendingDeletions(newest time.Time) error {
 		return nil
 	}
 	return memory.Errorf(memory.Busy,
-		"what emberd vault confirm let go of is not in the trash yet, so it cannot be taken back; wait until emberd "+
+		"what emberd vault confirm-deletions let go of is not in the trash yet, so it cannot be taken back; wait "+
+			"until emberd "+
 			"history lists the entry %q, or name another entry", core.GoneVerb)
 }
 

@@ -26,7 +26,7 @@ func (e *Lifecycle) AskedAgain(tx *stm.Tx, text string, again bool) error {
 	was, day := found[0], found[0].At.Local().Format("2006-01-02")
 	if e.Stm.Trashed(was.ID) {
 		return memory.Errorf(memory.Forgotten,
-			"this text was forgotten on %s; bring it back with emberd trash restore %s, or save it anew with "+
+			"this text was forgotten on %s; bring it back with emberd rekindle %s, or save it anew with "+
 				"--again (again)", day, was.ID.Short()).At("content")
 	}
 	return memory.Errorf(memory.Forgotten,

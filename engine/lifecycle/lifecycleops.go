@@ -34,7 +34,8 @@ func (e *Lifecycle) ErrNotPrimary(what string) error {
 	}
 	k := e.Stm.Primary()
 	return memory.Errorf(memory.Conflict,
-		"%s on the keeper, which is device %s (%s); run it there, or make this device the keeper with emberd keeper "+
+		"%s on the keeper, which is device %s (%s); run it there, or make this device the keeper with emberd config "+
+			"primary-device "+
 			"here", what, k.Device, k.Name)
 }
 

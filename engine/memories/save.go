@@ -179,6 +179,6 @@ func (e *Memories) replayed(was stm.Replayed, hash string) (earlier, error) {
 
 func forgotten(id memory.ID) error {
 	return memory.Errorf(memory.Forgotten,
-		"memory %s was saved before and is forgotten; bring it back with emberd trash restore %s, or save it anew "+
+		"memory %s was saved before and is forgotten; bring it back with emberd rekindle %s, or save it anew "+
 			"with --again (again)", id, id.Short()).At("id")
 }

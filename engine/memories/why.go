@@ -141,7 +141,7 @@ func (e *Memories) promotionOf(m *op.Memory, now time.Time) op.PromotionDue {
 func forced(why string) string { return "a person's look at it (emberd promote --force), for " + why }
 
 // confirmation is what an unconfirmed memory lacks.
-const confirmation = "a person's confirmation (emberd confirm), for it is what a tool or the web said"
+const confirmation = "a person's confirmation (emberd edit --confirm), for it is what a tool or the web said"
 
 func moreUses(n int64) string {
 	if n == 1 {

@@ -75,7 +75,7 @@ func (e *Links) VaultLinks(ctx context.Context, req *op.VaultLinksRequest) (*op.
 	}
 	if !e.Lifecycle.IsPrimary() {
 		return nil, memory.Errorf(memory.Conflict, "another device writes the links of notes; run it there, or run: "+
-			"emberd keeper here")
+			"emberd config primary-device here")
 	}
 	res, err := e.run(ctx, &pass{all: true, dry: req.DryRun, by: op.CallerFrom(ctx)})
 	if errors.Is(err, errAway) {

@@ -20,7 +20,7 @@ func (e *Notes) VaultUnavailable() string {
 	case !e.Vault.Complete.Load():
 		return "the notes are still being read for the first time, and one of them may have its text"
 	case status.Frozen != "":
-		return fmt.Sprintf("%s; if that was meant: emberd vault confirm", status.Frozen)
+		return fmt.Sprintf("%s; if that was meant: emberd vault confirm-deletions", status.Frozen)
 	}
 	return ""
 }

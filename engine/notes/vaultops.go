@@ -22,7 +22,7 @@ func (e *Notes) NeedVault() error {
 // ErrAway returns the error for what needs the folder of the vault while that is not there.
 func (n *VaultNotes) ErrAway() error {
 	if !n.Released().IsZero() {
-		return memory.Errorf(memory.Unavailable, "the vault %s is released; run: emberd vault open",
+		return memory.Errorf(memory.Unavailable, "the vault %s is released; run: emberd vault reopen",
 			n.Root.Load().Name())
 	}
 	return memory.Errorf(memory.Unavailable,

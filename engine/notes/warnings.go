@@ -29,13 +29,13 @@ func VaultWarnings(v *op.VaultStatus) []string {
 	}
 	switch {
 	case v.Released:
-		warn(away, "no note is counted as deleted, and writes wait; to open it again: emberd vault open")
+		warn(away, "no note is counted as deleted, and writes wait; to open it again: emberd vault reopen")
 	case v.Missing:
 		warn(away, "put it back, or name another folder in vaults: and restart emberd; its notes stay searchable")
 	default:
-		warn(away, "if that was meant: emberd vault confirm")
+		warn(away, "if that was meant: emberd vault confirm-deletions")
 	}
-	warn(v.Held, "if that was meant: emberd vault confirm")
+	warn(v.Held, "if that was meant: emberd vault confirm-deletions")
 	for _, l := range v.Lists {
 		switch {
 		case l.State == op.ListRefused:

@@ -20,7 +20,7 @@ func TestVaultTroubleIsAWarning(t *testing.T) {
 			[]string{"vault Notes: too few watches; raise the limit; " +
 				"meanwhile edits are looked for every half minute"}},
 		{"held back", op.VaultStatus{Mode: "watching", Frozen: "60 of 70 notes are missing"},
-			[]string{"vault Notes: 60 of 70 notes are missing; if that was meant: emberd vault confirm"}},
+			[]string{"vault Notes: 60 of 70 notes are missing; if that was meant: emberd vault confirm-deletions"}},
 		{"missing", op.VaultStatus{Mode: "watching", Frozen: "/n cannot be opened", Missing: true},
 			[]string{"vault Notes: /n cannot be opened; put it back, or name another folder in vaults: and restart " +
 				"emberd; its notes stay searchable"}},

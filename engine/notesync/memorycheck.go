@@ -35,7 +35,7 @@ func (c *vaultChecker) checkCarrier(ctx context.Context, note *vault.Note) {
 			return // it may arrive soon
 		}
 		c.find("memory", note.Path, 0,
-			"memory %s, whose id it carries, is in the trash; emberd trash restore %s brings it back, or remove the "+
+			"memory %s, whose id it carries, is in the trash; emberd rekindle %s brings it back, or remove the "+
 				"property memory-id", id.Short(), id.Short())
 	case !live && c.e.Stm.Purged(id):
 		c.find("memory", note.Path, 0,
@@ -43,7 +43,8 @@ func (c *vaultChecker) checkCarrier(ctx context.Context, note *vault.Note) {
 				"the property memory-id if it is to stay as a note of yours", id.Short())
 	case !live:
 		c.find("memory", note.Path, 0,
-			"there is no memory %s here, whose id it carries; if this emberd lost it, emberd log repair --from VAULT "+
+			"there is no memory %s here, whose id it carries; if this emberd lost it, emberd doctor log repair "+
+				"--from VAULT "+
 				"brings it back; else remove the property memory-id, unless another emberd uses this vault", id)
 	default:
 		if m, err := row.Memory(); err == nil {

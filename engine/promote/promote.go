@@ -38,7 +38,7 @@ func (e *Promote) Promote(ctx context.Context, req *op.PromoteRequest) (*op.Prom
 		return nil, e.Notes.Vault.ErrAway()
 	}
 	if err == nil && res.Outcome == op.PromotionPending && !e.Notes.Vault.Released().IsZero() {
-		res.Reason = "the vault is released, which emberd vault open ends"
+		res.Reason = "the vault is released, which emberd vault reopen ends"
 	}
 	return res, err
 }
@@ -283,7 +283,7 @@ func (e *Promote) tooEarly(m *memory.Memory) string {
 	case !e.Notes.Vault.Complete.Load():
 		return "the notes are still being read for the first time, and one of them may be this memory's"
 	case frozen != "" && m.PromotedTo != "":
-		return fmt.Sprintf("%s; if that was meant: emberd vault confirm", frozen)
+		return fmt.Sprintf("%s; if that was meant: emberd vault confirm-deletions", frozen)
 	}
 	return ""
 }

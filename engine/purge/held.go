@@ -203,7 +203,7 @@ func (e *Purge) Warnings() (out []string) {
 		default:
 			out = append(out,
 				fmt.Sprintf("%s in %s: memory %s, which was purged, is in there, or they cannot be read; "+
-					"emberd purge --backups %s removes those that hold it",
+					"emberd forget --permanently --backups %s removes those that hold it",
 					backupCount(len(left)), dir, id.Short(), id))
 		}
 	}

@@ -188,7 +188,8 @@ func (e *Purge) purgeBackups(id memory.ID, req *op.PurgeRequest, res *op.PurgeRe
 			res.Backups = append(res.Backups, base)
 			continue
 		}
-		why := fmt.Sprintf("this backup holds the memory; emberd purge --backups %s removes it, or delete it yourself",
+		why := fmt.Sprintf("this backup holds the memory; emberd forget --permanently --backups %s removes it, or "+
+			"delete it yourself",
 			id)
 		if err != nil {
 			why = "this backup cannot be read and may hold the memory; delete it if so"
@@ -295,9 +296,10 @@ func (e *Purge) addUnreached(ctx context.Context, id memory.ID, res *op.PurgeRes
 		place := filepath.Join(e.Opt.Data, "stm", f.Device, f.File)
 		if e.Stm.WroteAs(f.Device) {
 			add("device", place, "this device wrote it under an earlier name, or a copy of this home does still, so "+
-				"it is not rewritten: where that copy is, run emberd purge %s; if there is none, run emberd backup "+
+				"it is not rewritten: where that copy is, run emberd forget --permanently %s; if there is none, run "+
+				"emberd backup "+
 				"create, stop emberd, run emberd backup restore with that backup, delete the folder that it moves "+
-				"aside, start emberd, and run emberd purge --backups %s", id, id)
+				"aside, start emberd, and run emberd forget --permanently --backups %s", id, id)
 			continue
 		}
 		add("device", place,

@@ -45,7 +45,7 @@ func (d *exclusion) findMemory(ctx context.Context, id memory.ID) (bool, error) 
 		return true, err
 	}
 	if d.e.Stm.Trashed(id) {
-		d.addCause(op.WhyTrash, "emberd trash restore "+id.Short(), "it was forgotten, and is in the trash")
+		d.addCause(op.WhyTrash, "emberd rekindle "+id.Short(), "it was forgotten, and is in the trash")
 		return false, nil
 	}
 	versions, err := d.e.Stm.History(ctx, id)

@@ -87,7 +87,7 @@ func checkCanSupersede(m *memory.Memory) error {
 	case m.DataOnly():
 		return memory.Errorf(memory.Conflict,
 			"memory %s is what a tool or the web said, and takes the place of no other memory before somebody says "+
-				"that it holds, with emberd confirm %s", m.ID, m.ID.Short()).At("supersedes")
+				"that it holds, with emberd edit --confirm %s", m.ID, m.ID.Short()).At("supersedes")
 	}
 	return nil
 }

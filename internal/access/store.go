@@ -117,11 +117,11 @@ func (s *Store) Create(t Token, replace bool) (secret string, made Token, err er
 	case old != nil && !replace:
 		return "", Token{},
 			memory.Errorf(memory.Conflict,
-				"there is a token %s already; choose another name, or revoke it: emberd token revoke %s", t.Name,
+				"there is a token %s already; choose another name, or revoke it: emberd agent token revoke %s", t.Name,
 				t.Name).At("name")
 	case old == nil && len(fresh.tokens) >= MaxTokens:
 		return "", Token{}, memory.Errorf(memory.Invalid,
-			"there are %d tokens, which is the most; revoke one: emberd token list shows them", MaxTokens)
+			"there are %d tokens, which is the most; revoke one: emberd agent token list shows them", MaxTokens)
 	}
 	t.Created, t.Expires, t.Shown = now.UTC().Truncate(time.Second), t.Expires.UTC().Truncate(time.Second), time.Time{}
 	secret = newSecret()
@@ -179,7 +179,7 @@ func (s *Store) Revoke(name string) (Token, error) {
 	fresh := s.book.Load().clone()
 	e := fresh.named(name)
 	if e == nil {
-		return Token{}, memory.Errorf(memory.NotFound, "there is no token %q; emberd token list shows them",
+		return Token{}, memory.Errorf(memory.NotFound, "there is no token %q; emberd agent token list shows them",
 			memory.Clip(name)).At("name")
 	}
 	fresh.revoke(e)
@@ -205,15 +205,16 @@ func (s *Store) Grant(secret string) (*Grant, error) {
 		for _, r := range b.revoked {
 			if r.key == key {
 				return nil, memory.Errorf(memory.Forbidden,
-					"the token %s was revoked; have a new one made: emberd token create", r.name)
+					"the token %s was revoked; have a new one made: emberd agent token create", r.name)
 			}
 		}
-		return nil, memory.Errorf(memory.Forbidden, "the token is not known here; have one made: emberd token create")
+		return nil, memory.Errorf(memory.Forbidden, "the token is not known here; have one made: emberd agent token "+
+			"create")
 	}
 	now := s.now()
 	if !e.Expires.IsZero() && !now.Before(e.Expires) {
 		return nil, memory.Errorf(memory.Forbidden,
-			"the token %s expired at %s; have a new one made: emberd token create", e.Name,
+			"the token %s expired at %s; have a new one made: emberd agent token create", e.Name,
 			e.Expires.Format(time.RFC3339))
 	}
 	if day := now.UTC().Truncate(24 * time.Hour); day.After(e.Shown) {

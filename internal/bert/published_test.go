@@ -102,8 +102,8 @@ func TestPublishedFilesThatAreRefused(t *testing.T) {
 	const (
 		another = "; choose a BERT embedding model in GGUF form, such as all-MiniLM-L6-v2 or bge-small-en-v1.5, or have a server run this one and set embedding.url"
 		types   = "; take the file of this model that is written as Q8_0, F16 or F32"
-		native  = "; the llama engine can run it: emberd engine install"
-		either  = types + "; or else the llama engine can run it: emberd engine install"
+		native  = "; the llama engine can run it: emberd model runtime install"
+		either  = types + "; or else the llama engine can run it: emberd model runtime install"
 	)
 	for name, test := range map[string]struct {
 		published edit

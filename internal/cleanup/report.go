@@ -104,18 +104,19 @@ func (r *report) outcome() {
 			notegen.Inline(cmp.Or(run.RolledBack, "somebody asked for it"), maxEvidenceLen)+".")
 	case op.CleanupDone:
 		r.callout("success", "Done in "+lasted(time.Duration(run.Millis)*time.Millisecond),
-			"Take all of it back with `emberd cleanup rollback "+code(run.ID)+"`.")
+			"Take all of it back with `emberd health cleanup rollback "+code(run.ID)+"`.")
 	default:
-		r.callout("failure", "Not finished", "Go on with it, or take it back with `emberd cleanup rollback "+code(run.ID)+"`.")
+		r.callout("failure", "Not finished",
+			"Resume it, or roll it back with `emberd health cleanup rollback "+code(run.ID)+"`.")
 	}
 }
 
 // carryOut returns the command that applies what a dry run shows.
 func carryOut(collection string) string {
 	if code(collection) != collection {
-		return "`emberd cleanup --mode full --execute`, and the same `-c`"
+		return "`emberd health cleanup --mode full --execute`, and the same `-c`"
 	}
-	return "`emberd cleanup -c " + collection + " --mode full --execute`"
+	return "`emberd health cleanup -c " + collection + " --mode full --execute`"
 }
 
 func lasted(d time.Duration) string {

@@ -1,11 +1,3 @@
-// Package cli has what every command of emberd needs: the flags of all commands, exit codes,
-// printing for people and as JSON, completion, questions, and the connection to the daemon. The
-// packages below it have the commands, one package a group; root builds the tree of them.
-//
-// A command parses its flags, calls one operation and prints the answer. The answer goes to
-// stdout, everything else to stderr. With --json the answer is the result object of the
-// operation, with times in UTC, and an error is a problem object on stderr. An exit code never
-// changes its meaning; the list only grows.
 package cli
 
 import (

@@ -15,13 +15,13 @@ import (
 // Describe gives each command below root its help from texts. A text begins with the path of its
 // command, and the line after that is the short help:
 //
-//	== emberd why
+//	== emberd show --why
 //	Tell why a memory scores what it does
 //
 //	Tell how the score of a memory comes about.
 //
 //	Examples:
-//	  emberd why 456789ab
+//	  emberd show --why 456789ab
 //
 //	Flags:
 //	  limit  at most `N` memories
@@ -31,44 +31,89 @@ import (
 //	    3
 //
 // An exit code without words has its general meaning. A flag that the command does not list has
-// the help that the section "flags" has for its name. Describe returns the paths that no command
-// has, sorted.
+// the help that the section "flags" has for its name, and one that it has for a mode the help that
+// the mode has for it. A command under another name has the text of the command that it stands for.
+// Describe returns the paths that no command has, sorted.
 func Describe(root *cobra.Command, texts string) []string {
 	all := map[string]string{}
 	for part := range strings.SplitSeq("\n"+texts, "\n== ") {
 		path, text, _ := strings.Cut(part, "\n")
 		all[path] = text
 	}
-	shared := flagTexts(all["flags"])
-	delete(all, "")
-	delete(all, "flags")
-	var fill func(*cobra.Command)
-	fill = func(cmd *cobra.Command) {
-		if text, ok := all[cmd.CommandPath()]; ok {
-			describe(cmd, text, shared)
-			delete(all, cmd.CommandPath())
-		}
-		for _, sub := range cmd.Commands() {
-			fill(sub)
-		}
-	}
-	fill(root)
+	d := describer{texts: all, shared: flagTexts(all["flags"]), used: map[string]bool{"": true, "flags": true}}
+	d.tree(root)
+	maps.DeleteFunc(all, func(path, _ string) bool { return d.used[path] })
 	return slices.Sorted(maps.Keys(all))
 }
 
+// describer gives commands their help.
+type describer struct {
+	texts  map[string]string // by the path of the command
+	shared map[string]string // of flags, by their names
+	used   map[string]bool   // paths that a command has
+}
+
+// tree describes a command and all below it.
+func (d *describer) tree(cmd *cobra.Command) {
+	path := cmd.CommandPath()
+	if now := StandsFor(cmd); now != "" && d.texts[path] == "" {
+		path = now
+	}
+	if text, ok := d.texts[path]; ok {
+		d.describe(cmd, path, text)
+		d.used[path] = true
+	}
+	for _, sub := range cmd.Commands() {
+		d.tree(sub)
+	}
+}
+
 // describe splits the text of one command into its parts.
-func describe(cmd *cobra.Command, text string, shared map[string]string) {
+func (d *describer) describe(cmd *cobra.Command, path, text string) {
 	text, exits, _ := strings.Cut(text, "\nExit codes:\n")
 	text, flags, _ := strings.Cut(text, "\nFlags:\n")
 	own := flagTexts(flags)
-	help := func(f *pflag.Flag) { f.Usage = cmp.Or(f.Usage, own[f.Name], shared[f.Name]) }
+	help := func(f *pflag.Flag) {
+		f.Usage = cmp.Or(f.Usage, own[f.Name], d.ofMode(path, f), d.shared[f.Name])
+	}
 	cmd.Flags().VisitAll(help)
 	cmd.PersistentFlags().VisitAll(help)
 	text, cmd.Example, _ = strings.Cut(text, "\nExamples:\n")
 	cmd.Short, cmd.Long, _ = strings.Cut(text, "\n")
 	cmd.Long = strings.Trim(cmd.Long, "\n")
 	cmd.Example = strings.TrimRight(cmd.Example, "\n")
-	cmd.Annotations = map[string]string{"exit": exitText(exits)}
+	annotate(cmd, "exit", exitText(exits))
+}
+
+// ofMode is the help of a flag that the command at path has for one of its modes only, or "".
+func (d *describer) ofMode(path string, f *pflag.Flag) string {
+	modes := f.Annotations[onlyWith]
+	if len(modes) == 0 || strings.HasSuffix(path, " --"+modes[0]) {
+		return ""
+	}
+	_, flags, _ := strings.Cut(d.texts[path+" --"+modes[0]], "\nFlags:\n")
+	return "with --" + modes[0] + ": " + cmp.Or(flagTexts(flags)[f.Name], d.shared[f.Name])
+}
+
+func annotate(cmd *cobra.Command, key, value string) {
+	if cmd.Annotations == nil {
+		cmd.Annotations = map[string]string{}
+	}
+	cmd.Annotations[key] = value
+}
+
+// standsFor annotates a command under another name with the path of the command that it stands for.
+const standsFor = "emberd_stands_for"
+
+// StandsFor returns the path of the command that cmd is another name of, or "".
+func StandsFor(cmd *cobra.Command) string { return cmd.Annotations[standsFor] }
+
+// StandFor makes cmd, and all below it, another name of the command at path.
+func StandFor(cmd *cobra.Command, path string) {
+	annotate(cmd, standsFor, path)
+	for _, sub := range cmd.Commands() {
+		StandFor(sub, path+" "+sub.Name())
+	}
 }
 
 // flagTexts reads lines of a flag's name and its help.

@@ -41,7 +41,7 @@ func (s *App) Token() (string, error) {
 			"%s and the setting token_file both name a token; leave one of them out", EnvToken)
 	case given != "":
 		if strings.ContainsFunc(given, NotTokenChar) {
-			return "", memory.Errorf(memory.Invalid, "%s is no token; give it what emberd token create printed",
+			return "", memory.Errorf(memory.Invalid, "%s is no token; give it what emberd agent token create printed",
 				EnvToken)
 		}
 		return given, nil
@@ -86,7 +86,7 @@ func readToken(file string) (string, error) {
 			file, info.Mode().Perm(), Quoted(file))
 	case strings.ContainsFunc(token, NotTokenChar):
 		return "", memory.Errorf(memory.Invalid,
-			"token_file: %s holds no token; put in what emberd token create printed", file)
+			"token_file: %s holds no token; put in what emberd agent token create printed", file)
 	}
 	return token, nil
 }

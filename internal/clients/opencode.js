@@ -1,4 +1,4 @@
-// The hooks of emberd for OpenCode, tested with 1.18.33. emberd install-client opencode --hooks writes this file,
+// The hooks of emberd for OpenCode, tested with 1.18.33. emberd agent install opencode --hooks writes this file,
 // and with --remove removes it.
 import { spawn } from "node:child_process"
 

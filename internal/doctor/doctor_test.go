@@ -256,7 +256,7 @@ func TestRoomOfADisk(t *testing.T) {
 		{NoRoom - 1, 1000, 500, "bad disk-full"},
 		{10 << 30, 1000, 7, "bad disk-files"},
 	} {
-		if got := strings.Join(codes(room("/d", test.free, test.files, test.left, "emberd compact")), ", "); got != test.want {
+		if got := strings.Join(codes(room("/d", test.free, test.files, test.left, "emberd doctor log compact")), ", "); got != test.want {
 			t.Errorf("%d bytes, %d of %d files: %q, want %q", test.free, test.left, test.files, got, test.want)
 		}
 	}

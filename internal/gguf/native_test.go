@@ -10,7 +10,7 @@ import (
 	"emberd/internal/tinybert"
 )
 
-const llama = "; the llama engine can run it: emberd engine install"
+const llama = "; the llama engine can run it: emberd model runtime install"
 
 // like is small, of an architecture and a tokenizer.
 func like(architecture, tokenizer string) *tinybert.Model {

@@ -22,7 +22,7 @@ const (
 	damagedRemedy = "download the file again"
 	unfitRemedy   = "choose a BERT embedding model in GGUF form, such as all-MiniLM-L6-v2 or bge-small-en-v1.5, " +
 		"or have a server run this one and set embedding.url"
-	nativeRemedy = "the llama engine can run it: emberd engine install"
+	nativeRemedy = "the llama engine can run it: emberd model runtime install"
 	typeRemedy   = "take the file of this model that is written as Q8_0, F16 or F32"
 	pathRemedy   = "name the model's file itself"
 )

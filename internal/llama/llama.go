@@ -104,7 +104,7 @@ func (e *Engine) start(folders []string) error {
 func (e *Engine) Facts() llamawire.Engine { return e.facts }
 
 // remedy is what to do about libraries that are of no use.
-const remedy = "emberd engine install brings others"
+const remedy = "emberd model runtime install brings others"
 
 func failed(of llamawire.Part, format string, args ...any) error {
 	return &llamawire.Failed{Of: of, Text: fmt.Sprintf(format, args...)}

@@ -7,7 +7,7 @@ func TestErrorsNameTools(t *testing.T) {
 	const (
 		nobody    = "there is no memory 12ab34cd; emberd list shows those there are"
 		noID      = "no id is given; copy one from emberd list or emberd search"
-		forgotten = "this text was forgotten on 2026-03-01; bring it back with emberd trash restore 12ab34cd, or save it anew with --again (again)"
+		forgotten = "this text was forgotten on 2026-03-01; bring it back with emberd rekindle 12ab34cd, or save it anew with --again (again)"
 		gone      = "this text was forgotten on 2026-03-01 and is not in the trash any more; save it anew with --again (again)"
 		secret    = "content holds what looks like a credential; remove it, or set allow_secret (--allow-secret) to save it all the same"
 		unmet     = "its uses are 0, not 5; promote it with --force (force) all the same"
@@ -23,7 +23,7 @@ func TestErrorsNameTools(t *testing.T) {
 		{Agent, secret, "content holds what looks like a credential; take it out"},
 		{CortexGraph, nobody, "memory 12ab34cd not found; search_memory finds memories by their words, and read_graph shows the newest"},
 		{CortexGraph, noID, "no id is given; copy one from search_memory or read_graph"},
-		{CortexGraph, forgotten, "this text was forgotten on 2026-03-01; the user can bring it back with: emberd trash restore 12ab34cd"},
+		{CortexGraph, forgotten, "this text was forgotten on 2026-03-01; the user can bring it back with: emberd rekindle 12ab34cd"},
 		{CortexGraph, gone, "this text was forgotten on 2026-03-01 and is not in the trash any more; say it in other words to save it"},
 		{CortexGraph, unmet, "its uses are 0, not 5; promote it with force: true all the same"},
 		{CortexGraph, noVault, noVault}, // nothing but a person can do that
@@ -34,8 +34,8 @@ func TestErrorsNameTools(t *testing.T) {
 		{All, forgotten, "this text was forgotten on 2026-03-01; bring it back with trash_restore 12ab34cd, or save it anew with again: true"},
 		{All, secret, "content holds what looks like a credential; remove it, or set allow_secret to save it all the same"},
 		{All, noVault, noVault},
-		{All, "run it there, or make this device the keeper with emberd keeper here", "run it there, or make this device the keeper with keeper_here"},
-		{All, "no memory waits; emberd doctor stale list shows those that do", "no memory waits; stale_list shows those that do"},
+		{All, "run it there, or make this device the keeper with emberd config primary-device here", "run it there, or make this device the keeper with keeper_here"},
+		{All, "no memory waits; emberd doctor offline-device list shows those that do", "no memory waits; stale_list shows those that do"},
 		{All, "there is no note; emberd search --notes finds them", `there is no note; search with scope "notes" finds them`},
 		{All, "send what emberd export wrote", "send what emberd export wrote"}, // which is no tool
 		{All, "cursor is not one that emberd gave", "cursor is not one that emberd gave"},

@@ -132,7 +132,7 @@ func (r *Runtimes) Current() (*Runtime, error) {
 		rt, err := r.Intact(chosen)
 		if errors.Is(err, ErrUnknown) {
 			return nil, fmt.Errorf("the engine %s was chosen and is not there any more: "+
-				"emberd engine use chooses another one", chosen)
+				"emberd model runtime use chooses another one", chosen)
 		}
 		return rt, err
 	}
@@ -148,7 +148,7 @@ func (r *Runtimes) Current() (*Runtime, error) {
 	if len(all) > 0 {
 		return nil, errors.New(all[0].Problem)
 	}
-	return nil, problemf(ErrNone, "no engine is installed; emberd engine install takes one from "+
+	return nil, problemf(ErrNone, "no engine is installed; emberd model runtime install takes one from "+
 		"a directory, an archive or an address")
 }
 
@@ -164,7 +164,7 @@ func (r *Runtimes) chosen() (string, error) {
 	}
 	name := strings.TrimSpace(string(data))
 	if !validRuntimeName(name) {
-		return "", fmt.Errorf("%s does not hold the name of an engine: emberd engine use writes it anew", file)
+		return "", fmt.Errorf("%s does not hold the name of an engine: emberd model runtime use writes it anew", file)
 	}
 	return name, nil
 }
@@ -195,7 +195,7 @@ func (r *Runtimes) errUnknown(name string) error {
 	if best := spelling.Meant(name, names); err == nil && best != "" {
 		return problemf(ErrUnknown, "no engine is called %q; did you mean %s?", name, best)
 	}
-	return problemf(ErrUnknown, "no engine is called %q; emberd engine list shows those there are", name)
+	return problemf(ErrUnknown, "no engine is called %q; emberd model runtime list shows those there are", name)
 }
 
 // Use chooses a runtime, which must be intact, and returns it.
@@ -236,9 +236,10 @@ func (r *Runtimes) read(name string) (*Runtime, error) {
 	dir := filepath.Join(r.folder, name)
 	data, err := durable.ReadAll(durable.OS{}, filepath.Join(dir, recordName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s was not installed by emberd: emberd engine install %[1]s makes an engine of it "+
+		return nil, fmt.Errorf("%s was not installed by emberd: emberd model runtime install %[1]s makes an engine "+
+			"of it "+
 			"under another name, "+
-			"emberd engine remove %s removes it: %w", dir, name, err)
+			"emberd model runtime remove %s removes it: %w", dir, name, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read what engine %s is: %w", name, err)

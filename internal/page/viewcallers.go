@@ -40,13 +40,13 @@ type step struct{ Command, Text, Href string }
 // Advice says what the commands of the report are for.
 func (h health) Advice() (all []step) {
 	known := []step{
-		{"emberd migrate", "Rewrite memories of earlier versions", ""},
+		{"emberd import migrate", "Rewrite memories of earlier versions", ""},
 		{"emberd review", "Decide what waits", "/decisions"},
 		{"emberd health duplicates", "Choose among near-duplicates", "/decisions"},
-		{"emberd cluster", "See what belongs together", ""},
-		{"emberd cleanup", "Clean up what is of no use", ""},
+		{"emberd health groups", "See what belongs together", ""},
+		{"emberd health cleanup", "Clean up what is of no use", ""},
 		{"emberd health stale", "See what no search found for long", ""},
-		{"emberd health low-access", "See what is seldom found", ""},
+		{"emberd health unused", "See what is seldom found", ""},
 	}
 	for _, command := range h.Report.Next {
 		s := step{Text: "Run", Command: command}

@@ -31,7 +31,7 @@ const definitions: Definition[] = [
   },
   {
     name: 'Token file',
-    desc: 'Path of a file outside the vault with a token of emberd token create. Leave empty for none.',
+    desc: 'Path of a file outside the vault with a token of emberd agent token create. Leave empty for none.',
     control: { type: 'text', key: 'tokenFile' },
   },
 ];

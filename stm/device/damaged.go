@@ -49,7 +49,7 @@ var damages = []struct{ begin, end, follows string }{
 }
 
 const writtenDamage = "how far this file of the log was written is taken from the file as it is, so that an end " +
-	"which it had lost before is not missed; emberd log check compares what can be compared"
+	"which it had lost before is not missed; emberd doctor log check compares what can be compared"
 
 // Damaged says of each file in [DamagedDir] what followed from its damage.
 func Damaged(fsys durable.FS, state string) (out []string) {

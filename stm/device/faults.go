@@ -18,7 +18,7 @@ func Explain(data string, err error) (memory.Code, string) {
 	switch {
 	case errors.Is(err, ErrGone):
 		return memory.ReadOnly, fmt.Sprintf("the log under %s was deleted or replaced while emberd ran (%v), so "+
-			"nothing is written; put it back; if it is lost, stop emberd, run emberd log repair, and start it",
+			"nothing is written; put it back; if it is lost, stop emberd, run emberd doctor log repair, and start it",
 			data, err)
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return memory.ReadOnly, fmt.Sprintf("too many files are open (%v); raise the limit that emberd is started "+

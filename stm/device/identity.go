@@ -194,8 +194,9 @@ func Gone(fsys durable.FS, data, state string) error {
 func GoneFrom(folder string) error {
 	return memory.Errorf(memory.Unavailable,
 		"%w: %s held the memories of this device and is not there, or empty; mount the disk or put the folder "+
-			"back; if it is lost, emberd log repair begins a new log with what the snapshot and the backups hold, "+
-			"and emberd serve --accept-empty-data an empty one, after which log repair still finds the snapshot",
+			"back; if it is lost, emberd doctor log repair begins a new log with what the snapshot and the backups "+
+			"hold, "+
+			"and emberd serve --accept-empty-data an empty one, after which doctor log repair still finds the snapshot",
 		ErrLogGone, folder)
 }
 

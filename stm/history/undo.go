@@ -129,7 +129,8 @@ func stepsOf(ctx context.Context, s *Timeline, tx record.Stamp, force bool, out 
 func notKept(tx record.Stamp) error {
 	return memory.Errorf(memory.NotFound,
 		"entry %s is older than the history that is kept, or came back without what it replaced, which is not known "+
-			"any more; history.keep says how long it is kept, and emberd log repair --from looks into a backup for it",
+			"any more; history.keep says how long it is kept, and emberd doctor log repair --from looks into a "+
+			"backup for it",
 		tx).At("tx")
 }
 
@@ -188,8 +189,8 @@ func (s *Timeline) wantWhole(tx record.Stamp) error {
 		return notKept(tx)
 	}
 	return memory.Errorf(memory.NotFound,
-		"the last change, %s, came back from a copy without what it replaced, which is not known any more: emberd log "+
-			"repair --from looks into a backup for it; to undo the change before it, run: emberd undo %s",
+		"the last change, %s, came back from a copy without what it replaced, which is not known any more: emberd "+
+			"doctor log repair --from looks into a backup for it; to undo the change before it, run: emberd undo %s",
 		tx, before).At("tx")
 }
 

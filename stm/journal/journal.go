@@ -246,7 +246,7 @@ type TrashItem struct {
 }
 
 func NotTrashed(id memory.ID) error {
-	return memory.Errorf(memory.NotFound, "memory %s is not in the trash; emberd trash list shows what is", id)
+	return memory.Errorf(memory.NotFound, "memory %s is not in the trash; emberd list --trash shows what is", id)
 }
 
 // Joined finds the journal entry that a transaction wants to be part of.

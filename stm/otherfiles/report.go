@@ -62,7 +62,7 @@ func (f *File) warnings(h *device.Home, name, dev string) (out []string) {
 	}
 	if record.IsCopy(name) && !record.IsSaved(name) && strings.HasSuffix(base, ".jsonl") && f.Problem == Sound {
 		say("%s in the folder of device %s is a sync tool's copy of a log file; it is merged and does no harm: "+
-			"emberd compact on that device takes it in, and then it may be deleted", base, dev)
+			"emberd doctor log compact on that device takes it in, and then it may be deleted", base, dev)
 	}
 	return out
 }

@@ -82,8 +82,9 @@ func (r Recovery) Warnings() []string {
 		"a damaged log line was passed over; to decide about it, run: emberd doctor quarantine list",
 		"%d damaged log lines were passed over; to decide about them, run: emberd doctor quarantine list")
 	say(r.Gaps-r.Quarantined,
-		"a log record of this device is missing; run emberd log repair, which looks for it in every copy there is",
-		"%d log records of this device are missing; run emberd log repair, which looks for them in every copy "+
+		"a log record of this device is missing; run emberd doctor log repair, which looks for it in every copy "+
+			"there is",
+		"%d log records of this device are missing; run emberd doctor log repair, which looks for them in every copy "+
 			"there is")
 	say(r.BadSeals,
 		"a log segment does not hold the lines its seal tells of, though every line in it is sound; lines were "+

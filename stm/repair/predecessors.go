@@ -113,7 +113,7 @@ func (p *predecessor) find(h *device.Home, seen *device.Numbers) {
 	}
 	if p.count(seen.Of(p.dev)); p.missing > 0 {
 		h.Logger.Warn("the log of another device, or of one that this one goes on for, has lost records; run emberd "+
-			"log repair", "device", p.dev, "missing", p.missing, "files", p.short)
+			"doctor log repair", "device", p.dev, "missing", p.missing, "files", p.short)
 	}
 }
 

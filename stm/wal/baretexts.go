@@ -61,9 +61,11 @@ func bareWarning(n int) string {
 	case 0:
 		return ""
 	case 1:
-		return "a memory of the trash came back without its text; run emberd log repair, which looks for it in the " +
+		return "a memory of the trash came back without its text; run emberd doctor log repair, which looks for it " +
+			"in the " +
 			"backups"
 	}
-	return fmt.Sprintf("%d memories of the trash came back without their texts; run emberd log repair, which looks "+
+	return fmt.Sprintf("%d memories of the trash came back without their texts; run emberd doctor log repair, which "+
+		"looks "+
 		"for them in the backups", n)
 }

@@ -150,7 +150,8 @@ func accept(data, state string, o *Options) error {
 		}
 		name, err := device.KeepSnapshot(o.FS, state)
 		if name != "" {
-			o.Logger.Warn("an empty log is begun; emberd log repair brings back what the snapshot of the earlier "+
+			o.Logger.Warn("an empty log is begun; emberd doctor log repair brings back what the snapshot of the "+
+				"earlier "+
 				"one holds", "snapshot", name)
 		}
 		return err

@@ -114,7 +114,7 @@ func (s *Log) warnings(st *Status, flagged []string) []string {
 	out := append(held.Warnings(), flagged...)
 	for _, f := range st.Short {
 		out = append(out, fmt.Sprintf(
-			"log file %s; run emberd log repair, which looks for what is missing in every copy there is", f))
+			"log file %s; run emberd doctor log repair, which looks for what is missing in every copy there is", f))
 	}
 	if why := bareWarning(st.BareTrash); why != "" {
 		out = append(out, why)

@@ -219,13 +219,13 @@ func (f *Folder) Find(id string, fits func(*Run) bool) (*Run, error) {
 			found[1].ID).At("run")
 	case id == "" && len(runs) > 0:
 		return nil, memory.Errorf(memory.NotFound,
-			"no run of the cleanup stands that could be taken back; emberd cleanup history lists them").At("run")
+			"no run of the cleanup stands that could be taken back; emberd health cleanup history lists them").At("run")
 	case id == "":
 		return nil, memory.Errorf(memory.NotFound,
-			"there was no run of the cleanup yet; emberd cleanup -c COLLECTION begins one").At("run")
+			"there was no run of the cleanup yet; emberd health cleanup -c COLLECTION begins one").At("run")
 	}
 	return nil, memory.Errorf(memory.NotFound,
-		"there is no run %.40q of the cleanup; emberd cleanup history lists them", id).At("run")
+		"there is no run %.40q of the cleanup; emberd health cleanup history lists them", id).At("run")
 }
 
 // Reports returns the kept reports of the runs that planned something about a memory.

@@ -11,8 +11,8 @@ import (
 	"emberd/op"
 )
 
-func AnalyzeCommand(s *cli.App) *cobra.Command {
-	return cli.Command("analyze TEXT… | -", cli.ArgCount(1, -1, "a message, or - to read it from stdin"), nil,
+func classifyCommand(s *cli.App) *cobra.Command {
+	return cli.Command("classify TEXT… | -", cli.ArgCount(1, -1, "a message, or - to read it from stdin"), nil,
 		func(cmd *cobra.Command, args []string) error {
 			text := strings.Join(args, " ")
 			if text == "-" {

@@ -141,7 +141,7 @@ func mint(ctx context.Context, s *cli.App, l clientLimit, client string, o Insta
 	}
 	s.Note("the token %s: %s", l.name, tokenLimits(s, &res.Token))
 	if l.earlier != "" {
-		s.Note("the token %s, which the client had until now, still holds: emberd token revoke %s ends it", l.earlier,
+		s.Note("the earlier token %s of the client is still valid; to end it: emberd agent token revoke %s", l.earlier,
 			l.earlier)
 	}
 	noteUnmatched(s, res)
@@ -173,8 +173,8 @@ func revokeLimit(ctx context.Context, s *cli.App, l clientLimit) error {
 	_, err := cli.Call(ctx, s, op.TokenRevoke, &op.TokenRevokeRequest{Name: l.name})
 	if err != nil && memory.CodeOf(err) != memory.NotFound {
 		return memory.Errorf(memory.CodeOf(err),
-			"emberd is off the list, but the token %s still holds (%w); then run: emberd token revoke %s", l.name, err,
-			l.name)
+			"emberd is off the list, but the token %s is still valid (%w); run: emberd agent token revoke %s", l.name,
+			err, l.name)
 	}
 	if err := dropSecret(s, l.name); err != nil {
 		return err

@@ -77,7 +77,7 @@ func printSessions(s *cli.App, res *op.SessionListResult, days int) {
 	short := shortSessions(res.Sessions)
 	if len(short) == 0 {
 		s.Note("no hook told of a session in %s; emberd doctor tells which agents have hooks, and emberd "+
-			"install-client CLIENT --hooks puts them in: then start a new session",
+			"agent install CLIENT --hooks puts them in: then start a new session",
 			cli.Count(days, "day", "days"))
 		return
 	}

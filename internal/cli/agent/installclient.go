@@ -30,9 +30,29 @@ func (o *Installation) asked() bool {
 		len(o.read)+len(o.write) > 0
 }
 
-func InstallClientCommand(s *cli.App) *cobra.Command {
+// Command builds emberd agent: clients of AI agents, their tokens, and what a client asks of a message.
+func Command(s *cli.App) *cobra.Command {
+	return cli.Group("agent", installCommand(s), uninstallCommand(s),
+		cli.Command("list", cli.NoArgs, nil, func(*cobra.Command, []string) error { return listClients(s) }),
+		tokenCommand(s), classifyCommand(s))
+}
+
+// uninstallCommand is install --remove.
+func uninstallCommand(s *cli.App) *cobra.Command {
+	o := Installation{remove: true}
+	cmd := cli.Command("uninstall CLIENT", cli.ArgCount(1, 1, "one client"), cli.CompleteClients,
+		func(cmd *cobra.Command, args []string) error { return installClient(cmd.Context(), s, args[0], o) })
+	f := cmd.Flags()
+	f.BoolVar(&o.project, "project", false, "")
+	f.BoolVar(&o.print, "print", false, "")
+	f.BoolVar(&o.force, "force", false, "")
+	f.BoolVar(&o.hooks, "hooks", false, "")
+	return cmd
+}
+
+func installCommand(s *cli.App) *cobra.Command {
 	var o Installation
-	cmd := cli.Command("install-client [CLIENT]", cli.ArgCount(0, 1, "one client"), cli.CompleteClients,
+	cmd := cli.Command("install [CLIENT]", cli.ArgCount(0, 1, "one client"), cli.CompleteClients,
 		func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && o.asked() {
 				return cli.UsageError(cmd, "%s needs the client that the flags are about", cmd.CommandPath())
@@ -83,7 +103,7 @@ func listClients(s *cli.App) error {
 			}
 			s.Printf("%s %s %s\n", cli.Pad(r.Name, 16), cli.Pad(state, 10), r.File)
 		}
-		s.Note("to have one of them start emberd: emberd install-client NAME")
+		s.Note("to have one of them start emberd: emberd agent install NAME")
 	})
 }
 
@@ -102,7 +122,7 @@ func FindClient(name string) (*clients.Client, error) {
 			strings.Join(near, " or "))
 	}
 	return nil, memory.Errorf(memory.NotFound,
-		"there is no client %s; emberd install-client lists them, and docs/mcp.md says what others need", name)
+		"there is no client %s; emberd agent install lists them, and docs/mcp.md says what others need", name)
 }
 
 func installClient(ctx context.Context, s *cli.App, name string, o Installation) error {

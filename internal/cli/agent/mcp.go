@@ -108,5 +108,5 @@ func hangUp(ctx context.Context, err error) error {
 	}
 	return memory.Errorf(memory.Invalid,
 		"what came on stdin is not the Model Context Protocol (%w); have a client start this command: emberd "+
-			"install-client", err)
+			"agent install CLIENT", err)
 }

@@ -16,7 +16,7 @@ import (
 	"emberd/op"
 )
 
-func TokenCommand(s *cli.App) *cobra.Command {
+func tokenCommand(s *cli.App) *cobra.Command {
 	return cli.Group("token",
 		tokenCreateCommand(s), tokenListCommand(s), tokenRevokeCommand(s))
 }

@@ -285,7 +285,8 @@ func restoreError(name, data string, err error) error {
 			"%w; nothing was touched; emberd backup list tells which backups are whole", err)
 	case errors.Is(err, backup.ErrDiffers):
 		return memory.Errorf(memory.Invalid, "%s is not restored: %w; %s is as it was; restore another backup, which "+
-			"emberd backup list shows, or unpack this one with tar and run: emberd log check FOLDER", name, err, data)
+			"emberd backup list shows, or unpack this one with tar and run: emberd doctor log check FOLDER",
+			name, err, data)
 	case errors.Is(err, backup.ErrNoRoom):
 		return memory.Errorf(memory.DiskFull, "%s is not restored: %w; make room first, and nothing was touched", name,
 			err)
@@ -307,7 +308,8 @@ func printRestored(s *cli.App, target string, res *backup.Restored, purged int) 
 		s.Note("left out %s, purged since", cli.Count(purged, "memory", "memories"))
 	}
 	if res.Holds == nil {
-		s.Note("an earlier version made the backup, so that its memories could not be compared; run: emberd log check")
+		s.Note("an earlier version made the backup, so that its memories could not be compared; run: emberd doctor " +
+			"log check")
 	}
 	if res.Aside != "" {
 		s.Printf("what was there is now in %s\n", res.Aside)

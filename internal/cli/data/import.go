@@ -412,7 +412,7 @@ func printImport(s *cli.App, r *ImportReport) error {
 	}
 	s.Printf("\n")
 	if r.Forgotten > 0 {
-		s.Note("what was forgotten stays so; emberd trash restore, or undo of the undo, brings it back, and --again " +
+		s.Note("what was forgotten stays so; emberd rekindle, or undo of the undo, brings it back, and --again " +
 			"imports it anew")
 	}
 	if r.Named > 0 && r.DryRun {

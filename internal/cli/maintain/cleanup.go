@@ -13,7 +13,7 @@ import (
 	"emberd/op"
 )
 
-func CleanupCommand(s *cli.App) *cobra.Command {
+func cleanupCommand(s *cli.App) *cobra.Command {
 	var req op.CleanupRequest
 	var dry bool
 	cmd := cli.Command("cleanup -c COLLECTION", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
@@ -180,7 +180,7 @@ func cleanupHints(s *cli.App, r *op.CleanupRun) {
 	case r.RolledBack != "":
 		s.Note("nothing of it stays: %s", cli.Clean(r.RolledBack))
 	case r.State == op.CleanupDryRun && actionsOf(r.Counts) != "nothing":
-		s.Note("nothing was changed; --mode full --execute does it, emberd cleanup report tells all")
+		s.Note("nothing was changed; --mode full --execute does it, emberd health cleanup report tells all")
 	case r.State == op.CleanupBrokenOff:
 		s.Note("%s", cli.Clean(r.Problem))
 	case r.State == op.CleanupDone:
@@ -190,7 +190,8 @@ func cleanupHints(s *cli.App, r *op.CleanupRun) {
 
 func cleanupReportCommand(s *cli.App) *cobra.Command {
 	var req op.CleanupReportRequest
-	return cli.Command("report [RUN]", cli.ArgCount(0, 1, "at most one run, as emberd cleanup history lists them"),
+	return cli.Command("report [RUN]", cli.ArgCount(0, 1, "at most one run, as emberd health cleanup history lists "+
+		"them"),
 		s.CompleteRuns,
 		func(cmd *cobra.Command, args []string) error {
 			req.Run = strings.Join(args, "")
@@ -202,7 +203,8 @@ func cleanupReportCommand(s *cli.App) *cobra.Command {
 
 func cleanupRollbackCommand(s *cli.App) *cobra.Command {
 	var req op.CleanupRollbackRequest
-	cmd := cli.Command("rollback [RUN]", cli.ArgCount(0, 1, "at most one run, as emberd cleanup history lists them"),
+	cmd := cli.Command("rollback [RUN]", cli.ArgCount(0, 1, "at most one run, as emberd health cleanup history lists "+
+		"them"),
 		s.CompleteRuns,
 		func(cmd *cobra.Command, args []string) error {
 			req.Run = strings.Join(args, "")
@@ -243,7 +245,7 @@ func cleanupHistoryCommand(s *cli.App) *cobra.Command {
 
 func printCleanups(s *cli.App, res *op.CleanupHistoryResult) {
 	if len(res.Runs) == 0 {
-		s.Note("there was no cleanup yet; emberd cleanup -c COLLECTION looks for what there is to do")
+		s.Note("there was no cleanup yet; emberd health cleanup -c COLLECTION looks for what there is to do")
 	}
 	for i := range res.Runs {
 		r := &res.Runs[i]

@@ -9,9 +9,9 @@ import (
 	"emberd/op"
 )
 
-func ClusterCommand(s *cli.App) *cobra.Command {
+func groupsCommand(s *cli.App) *cobra.Command {
 	var req op.ClustersRequest
-	cmd := cli.Command("cluster", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
+	cmd := cli.Command("groups", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().Changed("threshold") {
 			req.DuplicateThreshold = req.Threshold
 		}

@@ -17,7 +17,7 @@ import (
 	"emberd/op"
 )
 
-func CompactCommand(s *cli.App) *cobra.Command {
+func compactCommand(s *cli.App) *cobra.Command {
 	var req op.CompactRequest
 	var storage string
 	cmd := cli.Command("compact", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {

@@ -10,10 +10,10 @@ import (
 	"emberd/op"
 )
 
-func ConsolidateCommand(s *cli.App) *cobra.Command {
+func consolidateCommand(s *cli.App) *cobra.Command {
 	var c consolidation
 	cmd := cli.Command("consolidate [CLUSTER | --auto]",
-		cli.ArgCount(0, 1, "the id of a group, as emberd cluster shows it"), cobra.NoFileCompletions,
+		cli.ArgCount(0, 1, "the id of a group, as emberd health groups shows it"), cobra.NoFileCompletions,
 		func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && !c.groups.AutoDetect {
 				return runAgents(s, cmd, &c)

@@ -27,7 +27,7 @@ func DoctorCommand(s *cli.App) *cobra.Command {
 		return runDoctor(cmd.Context(), s, fix)
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "")
-	cmd.AddCommand(quarantineCommand(s), staleCommand(s))
+	cmd.AddCommand(quarantineCommand(s), offlineDeviceCommand(s), logCommand(s))
 	return cmd
 }
 

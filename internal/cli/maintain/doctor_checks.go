@@ -171,8 +171,8 @@ func (e *diagnostics) warnings(context.Context) error {
 
 // nextOf is the command that a warning of the daemon's names, or the one that shows it.
 func nextOf(warning string) string {
-	if strings.Contains(warning, "run emberd log repair") {
-		return "emberd log repair"
+	if strings.Contains(warning, "run emberd doctor log repair") {
+		return "emberd doctor log repair"
 	}
 	return "emberd status"
 }
@@ -250,7 +250,7 @@ func (e *diagnostics) others(ctx context.Context) error {
 func (e *diagnostics) log(ctx context.Context) error {
 	if err := stm.Gone(durable.OS{}, e.c.Data, e.c.State); errors.Is(err, stm.ErrLogGone) {
 		e.add(doctor.Finding{Area: "log", Code: "log-gone", Severity: doctor.Error, Text: err.Error(),
-			Next: "emberd log repair"})
+			Next: "emberd doctor log repair"})
 		return nil
 	}
 	r, err := readLog(ctx, e.s, e.c.Data)
@@ -270,8 +270,9 @@ func (e *diagnostics) log(ctx context.Context) error {
 			cli.Size(bytes))}
 	bare := bareTrash(e.s, r)
 	if wrong := r.Wrong() + min(1, bare); wrong > 0 {
-		f.Code, f.Severity, f.Next = "log-damaged", doctor.Warning, "stop emberd, and run: emberd log repair"
-		f.Text += ": " + cli.Count(wrong, "thing is wrong", "things are wrong") + ", which emberd log check lists"
+		f.Code, f.Severity, f.Next = "log-damaged", doctor.Warning, "stop emberd, and run: emberd doctor log repair"
+		f.Text += ": " + cli.Count(wrong, "thing is wrong", "things are wrong") + ", which emberd doctor log check " +
+			"lists"
 		if bare > 0 {
 			f.Text += "; " + bareText(bare)
 		}
@@ -337,7 +338,7 @@ func (e *diagnostics) vaults(ctx context.Context) error {
 	for _, dir := range e.served() {
 		if e.released(dir) {
 			e.add(doctor.Finding{Area: "vault", Code: "vault-released", Severity: doctor.Note,
-				Next: "emberd vault open",
+				Next: "emberd vault reopen",
 				Text: fmt.Sprintf("%s is released, so that its disk can be unmounted, and not looked at", dir)})
 			continue
 		}
@@ -395,7 +396,7 @@ func (e *diagnostics) watches(context.Context) error {
 }
 
 func (e *diagnostics) disk(context.Context) error {
-	e.add(doctor.Disk(e.c.Data, "emberd compact")...)
+	e.add(doctor.Disk(e.c.Data, "emberd doctor log compact")...)
 	if !sameDisk(e.c.Data, e.c.State) {
 		e.add(doctor.Disk(e.c.State, "emberd backup list")...)
 	}

@@ -41,7 +41,7 @@ func (e *diagnostics) hooks(ctx context.Context) error {
 
 // hooksOf looks at the hooks of emberd in the file of one client.
 func (e *diagnostics) hooksOf(ctx context.Context, c *clients.Client, file string, found []clients.FoundHook) {
-	install := "emberd install-client " + c.Name + " --hooks"
+	install := "emberd agent install " + c.Name + " --hooks"
 	if gone := gonePrograms(found); len(gone) > 0 {
 		e.add(doctor.Finding{Area: "hooks", Code: "hooks-gone", Severity: doctor.Warning, Next: install,
 			Text: fmt.Sprintf("%s runs %s by %s, which is no program", c.Title, strings.Join(gone, " and "), file)})

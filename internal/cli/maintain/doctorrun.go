@@ -33,7 +33,7 @@ func (e *diagnostics) copies(r *stm.LogCheck) {
 			"conflicted copy") {
 			continue
 		}
-		e.add(doctor.Finding{Area: "log", Code: "log-copy", Severity: doctor.Note, Next: "emberd compact",
+		e.add(doctor.Finding{Area: "log", Code: "log-copy", Severity: doctor.Note, Next: "emberd doctor log compact",
 			Text: fmt.Sprintf("%s is a copy of a log file that a sync tool made; it is read like the others and does "+
 				"no harm, and once its device has compacted its log it may be deleted", f.Path)})
 	}
@@ -98,7 +98,8 @@ func (e *diagnostics) runner(m *models.Model) error {
 	if why == "" {
 		why = "embedding.providers does not list what could"
 	}
-	e.add(doctor.Finding{Area: "model", Code: "model-unrun", Severity: doctor.Warning, Next: "emberd engine list",
+	e.add(doctor.Finding{Area: "model", Code: "model-unrun", Severity: doctor.Warning, Next: "emberd model runtime " +
+		"list",
 		Text: fmt.Sprintf("nothing runs the model %s, so that searches go by words alone: %s", m.Name, why)})
 	return nil
 }

@@ -26,7 +26,8 @@ func HealthCommand(s *cli.App) *cobra.Command {
 	})
 	cmd.SuggestionsMinimumDistance = 2
 	cli.Bind(cmd.Flags(), &req, "fresh", "collection,c")
-	cmd.AddCommand(healthStaleCommand(s), healthLowAccessCommand(s), healthDuplicatesCommand(s), healthMergeCommand(s))
+	cmd.AddCommand(healthStaleCommand(s), healthUnusedCommand(s), healthDuplicatesCommand(s), healthMergeCommand(s),
+		groupsCommand(s), consolidateCommand(s), cleanupCommand(s))
 	return cmd
 }
 
@@ -112,16 +113,17 @@ func printFindings(s *cli.App, r *op.HealthResult) {
 	all := []finding{
 		{r.Duplicates, "pair says nearly the same", "pairs say nearly the same", "emberd health duplicates", true,
 			true},
-		{r.Clusters, "group could be merged or linked", "groups could be merged or linked", "emberd cluster", false,
-			true},
+		{r.Clusters, "group could be merged or linked", "groups could be merged or linked", "emberd health groups",
+			false, true},
 		{r.Stale, "was not found for 30 days", "were not found for 30 days", "emberd health stale", true, true},
 		{r.LowAccess, "is a week old, found twice at most", "are a week old, found twice at most",
-			"emberd health low-access", false, true},
+			"emberd health unused", false, true},
 		{r.AtRisk, "is about to fade", "are about to fade", "", true, true},
 		{r.Review, "waits for a decision", "wait for a decision", "emberd review list", true, true},
 	}
 	if r.Junk != nil {
-		all = append(all, finding{*r.Junk, "is of low quality", "are of low quality", "emberd cleanup", true, true})
+		all = append(all, finding{*r.Junk, "is of low quality", "are of low quality", "emberd health cleanup", true,
+			true})
 	}
 	for _, f := range all {
 		if f.n > 0 || f.wanted {

@@ -41,9 +41,9 @@ func moreOf(s *cli.App, n int) {
 	}
 }
 
-func healthLowAccessCommand(s *cli.App) *cobra.Command {
+func healthUnusedCommand(s *cli.App) *cobra.Command {
 	var req op.HealthLowAccessRequest
-	cmd := cli.Command("low-access", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
+	cmd := cli.Command("unused", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
 		return cli.List(cmd.Context(), s, op.HealthLowAccess, &req,
 			func(res *op.HealthLowAccessResult) int { return res.Found }, printLowAccess)
 	})

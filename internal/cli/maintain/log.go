@@ -15,14 +15,14 @@ import (
 	"emberd/stm"
 )
 
-func LogCommand(s *cli.App) *cobra.Command {
+func logCommand(s *cli.App) *cobra.Command {
 	return cli.Group("log",
-		logCheckCommand(s), logRepairCommand(s), logDumpCommand(s), logCatCommand(s))
+		logCheckCommand(s), logRepairCommand(s), logDumpCommand(s), logCatCommand(s), compactCommand(s))
 }
 
 // logPath is what a log command reads: its argument or the configured folder.
 func logPath(s *cli.App, args []string) (string, error) {
-	if err := s.WithoutToken("emberd log reads the log of all memories from its files"); err != nil {
+	if err := s.WithoutToken("emberd doctor log reads the log of all memories from its files"); err != nil {
 		return "", err
 	}
 	if len(args) > 0 {

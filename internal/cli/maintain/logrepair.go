@@ -24,7 +24,7 @@ func logRepairCommand(s *cli.App) *cobra.Command {
 	var opt storage.RepairOptions
 	var dry bool
 	cmd := cli.Command("repair", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
-		if err := s.WithoutToken("emberd log repair writes the log of all memories"); err != nil {
+		if err := s.WithoutToken("emberd doctor log repair writes the log of all memories"); err != nil {
 			return err
 		}
 		if dry {

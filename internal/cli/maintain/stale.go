@@ -22,7 +22,7 @@ func (e *diagnostics) stale(ctx context.Context) error {
 		devices, err := filepath.Glob(filepath.Join(cli.Globbed(e.c.Data), "stm", "*", "s-*"))
 		if err == nil && severalFolders(devices) {
 			e.add(doctor.Finding{Area: "stale", Code: "stale-unasked", Severity: doctor.Note,
-				Next: "emberd doctor stale list",
+				Next: "emberd doctor offline-device list",
 				Text: "no daemon tells whether memories of devices that were silent for long wait for a decision"})
 		}
 		return err
@@ -34,7 +34,8 @@ func (e *diagnostics) stale(ctx context.Context) error {
 	if err != nil || len(res.Memories) == 0 {
 		return err
 	}
-	e.add(doctor.Finding{Area: "stale", Code: "stale", Severity: doctor.Warning, Next: "emberd doctor stale list",
+	e.add(doctor.Finding{Area: "stale", Code: "stale", Severity: doctor.Warning, Next: "emberd doctor offline-device " +
+		"list",
 		Text: cli.Count(len(res.Memories), "memory of a device that was silent for long waits",
 			"memories of devices that were silent for long wait") + " for a decision"})
 	return nil
@@ -45,8 +46,8 @@ func severalFolders(files []string) bool {
 	return slices.ContainsFunc(files, func(f string) bool { return filepath.Dir(f) != filepath.Dir(files[0]) })
 }
 
-func staleCommand(s *cli.App) *cobra.Command {
-	return cli.Group("stale",
+func offlineDeviceCommand(s *cli.App) *cobra.Command {
+	return cli.Group("offline-device",
 		staleListCommand(s),
 		staleDecideCommand(s, "keep", "kept", true),
 		staleDecideCommand(s, "drop", "dropped", false))

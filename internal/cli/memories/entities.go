@@ -78,7 +78,7 @@ func entityName(s *cli.App, k *op.Entity) string {
 
 func noEntities(req *op.EntityListRequest) string {
 	if req.Query != "" || req.Project != "" {
-		return "no entity is like that; emberd entities shows them all"
+		return "no entity is like that; emberd list --entities shows them all"
 	}
 	return "no entities here; save memories that name somebody or something, or link notes"
 }

@@ -14,7 +14,6 @@ func ForgetCommand(s *cli.App) *cobra.Command {
 	var req op.ForgetRequest
 	cmd := &cobra.Command{
 		Use:               "forget ID…",
-		Aliases:           []string{"rm"},
 		Args:              cli.ArgCount(1, -1, "a memory id, or several"),
 		ValidArgsFunction: s.CompleteIDs,
 		RunE: func(cmd *cobra.Command, args []string) error {

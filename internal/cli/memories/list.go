@@ -23,14 +23,9 @@ type listOptions struct {
 
 func ListCommand(s *cli.App) *cobra.Command {
 	var o listOptions
-	cmd := &cobra.Command{
-		Use:     "list",
-		Aliases: []string{"ls"},
-		Args:    cli.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runList(s, cmd, &o)
-		},
-	}
+	cmd := cli.Command("list", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
+		return runList(s, cmd, &o)
+	})
 	f := cmd.Flags()
 	cli.FilterFlags(f, &o.req.Filter, &o.within)
 	cli.Bind(f, &o.req, "sort=created", "limit,n=20", "cursor")

@@ -73,8 +73,8 @@ func printReinforced(s *cli.App, res *op.ReinforceResult) {
 		cli.NoteReinforcement(s, res.Reinforced, res.Memory.ID)
 		s.UndoHint(res.Tx)
 	case len(res.Conflicts) > 0:
-		s.Note("what is nearest disagrees, so nothing was reinforced; emberd add stores the text")
+		s.Note("what is nearest disagrees, so nothing was reinforced; emberd save --if-new stores the text")
 	default:
-		s.Note("nothing known says that, so nothing was reinforced; emberd add stores it")
+		s.Note("nothing known says that, so nothing was reinforced; emberd save --if-new stores it")
 	}
 }

@@ -1,11 +1,13 @@
 package memories
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
+	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
 )
@@ -15,10 +17,34 @@ func RekindleCommand(s *cli.App) *cobra.Command {
 	cmd := cli.Command("rekindle ID|WORDS…", cli.ArgCount(1, -1, "a memory id, or words"), s.CompleteIDs,
 		func(cmd *cobra.Command, args []string) error {
 			req.Query = strings.Join(args, " ")
-			return cli.List(cmd.Context(), s, op.Rekindle, &req, withText, printRekindled)
+			res, err := cli.Call(cmd.Context(), s, op.Rekindle, &req)
+			if !req.DryRun && nothingArchived(res, err) && areIDs(args) {
+				restored, err := cli.Call(cmd.Context(), s, op.TrashRestore, &op.TrashRestoreRequest{IDs: args})
+				if err == nil {
+					return s.Answer(restored, func() { printRestored(s, restored) })
+				}
+			}
+			if err != nil {
+				return err
+			}
+			return s.Found(res, withText(res), func() { printRekindled(s, res) })
 		})
 	cli.Bind(cmd.Flags(), &req, "dry-run")
 	return cmd
+}
+
+func nothingArchived(res *op.RekindleAnswer, err error) bool {
+	if err != nil {
+		return memory.CodeOf(err) == memory.NotFound || memory.CodeOf(err) == memory.Forgotten
+	}
+	return len(res.Results) == 0
+}
+
+// areIDs reports whether all args look like IDs, whole or shortened.
+func areIDs(args []string) bool {
+	return !slices.ContainsFunc(args, func(arg string) bool {
+		return len(arg) < 4 || strings.Trim(arg, "0123456789abcdef-") != ""
+	})
 }
 
 // withText counts the memories whose text is there.

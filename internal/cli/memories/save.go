@@ -84,7 +84,7 @@ func givenText(s *cli.App, cmd *cobra.Command, args []string) (string, error) {
 	case len(args) > 0:
 		return strings.Join(args, " "), nil
 	}
-	return "", cli.UsageError(cmd, "nothing to %s: give a text, or - to read it from stdin", cmd.Name())
+	return "", cli.UsageError(cmd, "missing text; give it, or - to read it from stdin")
 }
 
 // composeText has somebody write a new text.

@@ -8,13 +8,8 @@ import (
 )
 
 func TrashCommand(s *cli.App) *cobra.Command {
-	return cli.Group("trash",
-		trashListCommand(s), trashRestoreCommand(s))
-}
-
-func trashListCommand(s *cli.App) *cobra.Command {
 	var req op.TrashListRequest
-	cmd := cli.Command("list", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
+	cmd := cli.Command("trash", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
 		if err := cli.CheckLimit(cmd, req.Limit); err != nil {
 			return err
 		}
@@ -27,7 +22,8 @@ func trashListCommand(s *cli.App) *cobra.Command {
 
 func printTrashed(s *cli.App, res *op.TrashListResult) {
 	if res.Textless > 0 {
-		defer s.Note("%s not listed: the text was lost with a log file; emberd log repair looks for it in backups",
+		defer s.Note("%s not listed: the text was lost with a log file; emberd doctor log repair looks for it in "+
+			"backups",
 			cli.Count(res.Textless, "more memory is", "more memories are"))
 	}
 	if len(res.Items) == 0 {
@@ -46,19 +42,21 @@ func printTrashed(s *cli.App, res *op.TrashListResult) {
 	}
 }
 
-func trashRestoreCommand(s *cli.App) *cobra.Command {
+// TrashRestoreCommand builds emberd rekindle. It has no other name, since rekindle takes words, too.
+func TrashRestoreCommand(s *cli.App) *cobra.Command {
 	return cli.Command("restore ID…", cli.ArgCount(1, -1, "a memory id, or several"), s.CompleteTrash,
 		func(cmd *cobra.Command, args []string) error {
-			return cli.Show(cmd.Context(), s, op.TrashRestore, &op.TrashRestoreRequest{IDs: args}, func(s *cli.App,
-				res *op.TrashRestoreResult) {
-				for _, m := range res.Restored {
-					s.Printf("restored %s  %s\n", s.Short(m.ID), s.Gist(m.Content, len("restored 12345678  ")))
-					if !m.NoteGone.IsZero() {
-						s.Note("its note %s is missing or was changed; emberd looks for it, and may ask you: "+
-							"emberd review list --agent note", cli.Clean(m.VaultPath))
-					}
-				}
-				s.UndoHint(res.Tx)
-			})
+			return cli.Show(cmd.Context(), s, op.TrashRestore, &op.TrashRestoreRequest{IDs: args}, printRestored)
 		})
+}
+
+func printRestored(s *cli.App, res *op.TrashRestoreResult) {
+	for _, m := range res.Restored {
+		s.Printf("restored %s  %s\n", s.Short(m.ID), s.Gist(m.Content, len("restored 12345678  ")))
+		if !m.NoteGone.IsZero() {
+			s.Note("its note %s is missing or was changed; emberd looks for it, and may ask you: "+
+				"emberd review list --agent note", cli.Clean(m.VaultPath))
+		}
+	}
+	s.UndoHint(res.Tx)
 }

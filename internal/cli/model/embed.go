@@ -16,7 +16,7 @@ import (
 	"emberd/op"
 )
 
-func EmbedCommand(s *cli.App) *cobra.Command {
+func embedCommand(s *cli.App) *cobra.Command {
 	req := op.EmbedRequest{As: op.EmbedPassage}
 	cmd := cli.Command("embed TEXT…", cli.ArgCount(1, -1, "a text, or several"), nil,
 		func(cmd *cobra.Command, args []string) error {

@@ -18,12 +18,11 @@ import (
 // lookAgain is how often a command that waits for vectors asks how many there are.
 const lookAgain = 500 * time.Millisecond
 
-func EngineCommand(s *cli.App) *cobra.Command {
-	return cli.Group("engine",
-		engineStatusCommand(s), engineListCommand(s), engineInstallCommand(s), engineUseCommand(s),
-		engineRemoveCommand(s), engineSelftestCommand(s),
-		engineSwitch(s, op.EnginePause, "pause"),
-		engineSwitch(s, op.EngineResume, "resume"))
+// runtimeCommand is about what runs models.
+func runtimeCommand(s *cli.App) *cobra.Command {
+	return cli.Group("runtime",
+		engineListCommand(s), engineInstallCommand(s), engineUseCommand(s), engineRemoveCommand(s),
+		engineSelftestCommand(s))
 }
 
 func engineStatusCommand(s *cli.App) *cobra.Command {
@@ -83,7 +82,7 @@ func waitForVectors(ctx context.Context, s *cli.App, res *op.EngineStatusResult)
 	}
 	if res.State != op.EngineComplete {
 		return nil, memory.Errorf(memory.Conflict, "no vectors are being made (%s), so that waiting would not "+
-			"end; emberd engine status tells why", res.State)
+			"end; emberd model status tells why", res.State)
 	}
 	return res, nil
 }
@@ -159,7 +158,7 @@ func engineState(s *cli.App, r *op.EngineStatusResult) string {
 		}
 		return "waiting, tried again " + cli.In(r.Again.Sub(s.Now()))
 	case op.EnginePaused:
-		return "paused; emberd engine resume goes on"
+		return "paused; emberd model resume goes on"
 	case op.EngineUnused:
 		return "unused: " + cli.Clean(r.Meaning.Without)
 	}
@@ -168,7 +167,7 @@ func engineState(s *cli.App, r *op.EngineStatusResult) string {
 
 // waitsText says why vectors wait, and the command that has them made.
 func waitsText(r *op.EngineStatusResult) string {
-	return "waits: " + cli.Clean(r.Waits) + "; emberd engine resume goes on all the same"
+	return "waits: " + cli.Clean(r.Waits) + "; emberd model resume goes on all the same"
 }
 
 // leftText tells how long it takes until everything has its vectors, if that is known.

@@ -49,7 +49,7 @@ kept       0 vectors, 0 B in /s/vectors
 			Meaning: &op.Meaning{Provider: "go", Covered: 149, Total: 298, Weight: 1}, Model: minilm, Folder: "/s/vectors",
 			Vectors: 121, Bytes: 192_921}, `
 vectors    ████████████             50 %, 149 of 298 memories and notes
-state      waits: on battery; emberd engine resume goes on all the same
+state      waits: on battery; emberd model resume goes on all the same
 model      minilm, by go, 384 numbers a text; in memory
 kept       121 vectors, 188.4 KiB in /s/vectors
 `},
@@ -108,7 +108,7 @@ engine     llama.cpp b8390 on CPU; its process runs when it is needed
            (SIGABRT)
            older than what was tested
            odd.gguf is not run by it any more, as it brought it down 3 h ago
-           emberd engine status --verbose shows what it printed
+           emberd model status --verbose shows what it printed
 kept       2 vectors, 3.0 KiB in /s/vectors
 `
 	if got != want {

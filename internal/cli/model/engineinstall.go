@@ -67,8 +67,8 @@ func installEngine(ctx context.Context, s *cli.App, c *config.Config, what model
 		if row.Used {
 			noteChosen(s, c, row.Name)
 		} else {
-			s.Note("emberd engine use %s has it used", cli.Clean(row.Name))
+			s.Note("emberd model runtime use %s has it used", cli.Clean(row.Name))
 		}
-		s.Note("emberd engine selftest tries it out")
+		s.Note("emberd model runtime selftest tries it out")
 	})
 }

@@ -33,7 +33,7 @@ type engineRow struct {
 	Problem   string    `json:"problem,omitempty"`
 }
 
-// engineList is the result of emberd engine list.
+// engineList is the result of emberd model runtime list.
 type engineList struct {
 	Engines []engineRow `json:"engines"`
 	Folder  string      `json:"folder"`

@@ -36,7 +36,7 @@ func printNative(s *cli.App, r *op.EngineStatusResult, verbose bool) {
 	}
 	if !verbose {
 		if n.Output != "" {
-			s.Row("", s.Screen.Paint(cli.Faint, "emberd engine status --verbose shows what it printed"))
+			s.Row("", s.Screen.Paint(cli.Faint, "emberd model status --verbose shows what it printed"))
 		}
 		return
 	}

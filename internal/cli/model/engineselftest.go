@@ -54,7 +54,7 @@ func selftestDir(c *config.Config, name string) (string, error) {
 	return daemon.EngineDir(c)
 }
 
-// selftestReport is what emberd engine selftest prints with --json.
+// selftestReport is what emberd model runtime selftest prints with --json.
 type selftestReport struct {
 	OK      bool    `json:"ok"`
 	Dir     string  `json:"dir"`
@@ -98,7 +98,7 @@ func (t *selftest) run(ctx context.Context) error {
 	if !t.report.OK {
 		return &cli.Exit{Code: cli.ExitNothing}
 	}
-	t.s.Note("emberd engine resume has a daemon that runs try again")
+	t.s.Note("emberd model resume has a daemon that runs try again")
 	return nil
 }
 

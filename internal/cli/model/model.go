@@ -19,12 +19,15 @@ import (
 	"emberd/internal/config"
 	"emberd/internal/models"
 	"emberd/memory"
+	"emberd/op"
 )
 
 func ModelCommand(s *cli.App) *cobra.Command {
 	return cli.Group("model",
 		modelListCommand(s), modelInstallCommand(s), modelConvertCommand(s), modelVerifyCommand(s),
-		modelUseCommand(s), modelRemoveCommand(s))
+		modelUseCommand(s), modelRemoveCommand(s), engineStatusCommand(s),
+		engineSwitch(s, op.EnginePause, "pause"), engineSwitch(s, op.EngineResume, "resume"), runtimeCommand(s),
+		embedCommand(s))
 }
 
 // modelRow is a model as lists show it, installed or known.

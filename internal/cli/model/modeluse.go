@@ -162,7 +162,7 @@ func printChanges(s *cli.App, c *config.Config, m *models.Model, changes []cli.S
 		s.Note("written to %s; start the daemon again for it. Searches go by words alone then", cli.Clean(c.File))
 		return
 	}
-	s.Note("written to %s; start the daemon again for it. All vectors are then made anew, and emberd engine "+
+	s.Note("written to %s; start the daemon again for it. All vectors are then made anew, and emberd model runtime "+
 		"status --wait shows how far that is", cli.Clean(c.File))
 	if m.Known == nil && (c.Embedding.QueryPrefix != "" || c.Embedding.PassagePrefix != "") {
 		s.Note("embedding.query_prefix and embedding.passage_prefix stay as they are, for what this model wants " +

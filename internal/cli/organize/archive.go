@@ -9,7 +9,7 @@ import (
 	"emberd/op"
 )
 
-func ArchiveCommand(s *cli.App) *cobra.Command {
+func archiveCommand(s *cli.App) *cobra.Command {
 	var req op.ArchiveRequest
 	cmd := cli.Command("archive ID…", cli.ArgCount(1, -1, "a memory id, or several"), s.CompleteIDs,
 		func(cmd *cobra.Command, args []string) error {

@@ -9,7 +9,7 @@ import (
 	"emberd/op"
 )
 
-func GcCommand(s *cli.App) *cobra.Command {
+func gcCommand(s *cli.App) *cobra.Command {
 	var req op.GCRequest
 	dry, yes := true, false
 	cmd := cli.Command("gc", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {

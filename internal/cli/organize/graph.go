@@ -32,6 +32,7 @@ func GraphCommand(s *cli.App) *cobra.Command {
 	f.BoolVar(&o.dot, "dot", false, "")
 	f.BoolVar(&o.mermaid, "mermaid", false, "")
 	f.BoolVar(&o.graphml, "graphml", false, "")
+	cmd.AddCommand(relateCommand(s), unrelateCommand(s))
 	return cmd
 }
 
@@ -55,7 +56,15 @@ func graph(s *cli.App, cmd *cobra.Command, o *graphOptions) error {
 	case write != nil:
 		return write(s.Stdout, res)
 	}
-	printGraph(s, res, o.req.Of != "")
+	if o.req.Of != "" {
+		printAround(s, res)
+		return nil
+	}
+	known, err := cli.Reach(cmd.Context(), s, op.EntityList, &op.EntityListRequest{Project: o.req.Project, Limit: 1})
+	if err != nil {
+		return err
+	}
+	printMost(s, res, known.Total)
 	return nil
 }
 

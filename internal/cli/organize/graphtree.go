@@ -16,35 +16,48 @@ import (
 // maxBranches is how many edges are shown below each of what is mentioned most.
 const maxBranches = 4
 
-// printGraph draws a tree: from what was asked about, or of each that is mentioned most.
-func printGraph(s *cli.App, res *op.KnowledgeResult, around bool) {
+// printAround draws the tree from the node that was asked about.
+func printAround(s *cli.App, res *op.KnowledgeResult) {
 	t := newBranching(res)
-	if len(res.Nodes) == 0 {
-		s.Note("nothing is mentioned yet; save memories that name somebody or something, or link notes")
-	}
-	if around {
-		printNode(s, "", "", t.nodes[res.Nodes[0].ID], nil)
-		t.branches(res.Nodes)
-		printBranches(s, t, res.Nodes[0].ID, "")
-	} else {
-		printMost(s, t, res)
-	}
+	printNode(s, "", "", t.nodes[res.Nodes[0].ID], nil)
+	t.branches(res.Nodes)
+	printBranches(s, t, res.Nodes[0].ID, "")
 	if res.Truncated {
 		s.Note("there is more; --limit shows up to 1,000 memories, notes and entities")
 	}
 	cli.NotePartial(s, res.Partial)
 }
 
-// printMost shows each entity with what it has most to do with.
-func printMost(s *cli.App, t *branching, res *op.KnowledgeResult) {
-	for i := range res.Nodes {
-		n := &res.Nodes[i]
-		printNode(s, "", "", n, nil)
-		near := t.nearest(n.ID)
+// maxOverview is how many lines the overview of the graph has.
+const maxOverview = 20
+
+// printMost says how many entities are known and draws those that have most edges, each with the
+// nodes that it has most to do with.
+func printMost(s *cli.App, res *op.KnowledgeResult, known int) {
+	t := newBranching(res)
+	if len(res.Nodes) == 0 {
+		s.Note("no entity is known yet; save memories that name a person or project, or link notes")
+		return
+	}
+	s.Printf("%s\n", cli.Count(known, "person, project or other name is known",
+		"people, projects and other names are known"))
+	nodes := slices.Clone(res.Nodes)
+	slices.SortStableFunc(nodes, func(a, b op.KnowledgeNode) int {
+		return cmp.Compare(len(t.edges[b.ID]), len(t.edges[a.ID]))
+	})
+	lines := 1
+	for i := range nodes {
+		near := t.nearest(nodes[i].ID)
+		if lines += 1 + len(near); lines > maxOverview {
+			s.Note("to see more of one: emberd graph NAME; to list all: emberd list --entities")
+			break
+		}
+		printNode(s, "", "", &nodes[i], nil)
 		for j, to := range near {
-			printNode(s, "", elbow(j == len(near)-1), t.nodes[to], t.between(n.ID, to))
+			printNode(s, "", elbow(j == len(near)-1), t.nodes[to], t.between(nodes[i].ID, to))
 		}
 	}
+	cli.NotePartial(s, res.Partial)
 }
 
 // nearest are the nodes that most leads to, the strongest first.

@@ -13,7 +13,7 @@ import (
 
 func LifecycleCommand(s *cli.App) *cobra.Command {
 	return cli.Group("lifecycle",
-		lifecycleRunCommand(s), lifecycleStatusCommand(s))
+		lifecycleRunCommand(s), lifecycleStatusCommand(s), archiveCommand(s), gcCommand(s))
 }
 
 func lifecycleRunCommand(s *cli.App) *cobra.Command {

@@ -7,10 +7,20 @@ import (
 	"emberd/op"
 )
 
-func OpenCommand(s *cli.App) *cobra.Command {
+// openCommand opens a note. Below vault, it may be called without one, as it was before
+// vault reopen had a name of its own.
+func openCommand(s *cli.App) *cobra.Command {
 	var onlyPrint bool
-	cmd := cli.Command("open ID|NOTE", cli.ArgCount(1, 1, "one memory id or note"), s.CompleteEither,
+	cmd := cli.Command("open ID|NOTE", func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 && cmd.Parent().Name() == "vault" {
+			return nil
+		}
+		return cli.ArgCount(1, 1, "one memory id or note")(cmd, args)
+	}, s.CompleteEither,
 		func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return reopenVault(cmd.Context(), s)
+			}
 			res, err := cli.Call(cmd.Context(), s, op.Open, &op.OpenRequest{Ref: args[0]})
 			if err != nil {
 				return err

@@ -17,7 +17,7 @@ type relateOptions struct {
 	remove bool
 }
 
-func RelateCommand(s *cli.App) *cobra.Command {
+func relateCommand(s *cli.App) *cobra.Command {
 	var o relateOptions
 	cmd := cli.Command("relate FROM TYPE TO | relate --remove RELATION…", o.args, s.Offer(completeRelate),
 		func(cmd *cobra.Command, args []string) error {
@@ -31,6 +31,14 @@ func RelateCommand(s *cli.App) *cobra.Command {
 	cli.Bind(f, &o.req, "kind", "allow-secret", "strength=1")
 	f.Var(&o.meta, "meta", "")
 	return cmd
+}
+
+func unrelateCommand(s *cli.App) *cobra.Command {
+	return cli.Command("unrelate RELATION…", cli.ArgCount(1, -1, "the id of a relation, or several"),
+		func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return completeRelations(s, cmd)
+		},
+		func(cmd *cobra.Command, args []string) error { return unrelate(s, cmd, args) })
 }
 
 // args checks the number of arguments, which --remove changes.

@@ -2,6 +2,7 @@ package organize
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,8 +17,8 @@ import (
 
 func VaultCommand(s *cli.App) *cobra.Command {
 	return cli.Group("vault",
-		vaultCheckCommand(s), vaultLinksCommand(s), vaultBasesCommand(s), vaultConfirmCommand(s),
-		vaultReleaseCommand(s), vaultOpenCommand(s), vaultPluginCommand(s))
+		vaultCheckCommand(s), openCommand(s), backlinksCommand(s), vaultLinksCommand(s), vaultBasesCommand(s),
+		vaultConfirmCommand(s), vaultReleaseCommand(s), vaultReopenCommand(s), vaultPluginCommand(s))
 }
 
 func vaultCheckCommand(s *cli.App) *cobra.Command {
@@ -45,7 +46,7 @@ func vaultCheckCommand(s *cli.App) *cobra.Command {
 }
 
 func vaultConfirmCommand(s *cli.App) *cobra.Command {
-	return cli.Command("confirm", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
+	return cli.Command("confirm-deletions", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
 		res, err := cli.Call(cmd.Context(), s, op.VaultConfirm, &op.VaultConfirmRequest{})
 		if err != nil {
 			return err
@@ -73,25 +74,28 @@ func vaultReleaseCommand(s *cli.App) *cobra.Command {
 		return cli.Show(cmd.Context(), s, op.VaultRelease, &op.VaultReleaseRequest{},
 			func(s *cli.App, r *op.VaultHoldResult) {
 				s.Printf("released %s\n", cli.Flat(r.Path))
-				s.Note("its disk can be unmounted; to open the vault again: emberd vault open")
+				s.Note("its disk can be unmounted; to open the vault again: emberd vault reopen")
 			})
 	})
 }
 
-func vaultOpenCommand(s *cli.App) *cobra.Command {
-	return cli.Command("open", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
-		return cli.Show(cmd.Context(), s, op.VaultOpen, &op.VaultOpenRequest{},
-			func(s *cli.App, r *op.VaultHoldResult) {
-				if !r.Changed {
-					s.Note("the vault was not released")
-				}
-				if _, err := os.Stat(r.Path); errors.Is(err, fs.ErrNotExist) {
-					s.Printf("%s is not there yet, and is opened when it appears\n", cli.Flat(r.Path))
-					return
-				}
-				s.Printf("follows %s again\n", cli.Flat(r.Path))
-				s.Note("emberd status tells if another folder lies there, which is not taken for the vault")
-			})
+func vaultReopenCommand(s *cli.App) *cobra.Command {
+	return cli.Command("reopen", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
+		return reopenVault(cmd.Context(), s)
+	})
+}
+
+func reopenVault(ctx context.Context, s *cli.App) error {
+	return cli.Show(ctx, s, op.VaultOpen, &op.VaultOpenRequest{}, func(s *cli.App, r *op.VaultHoldResult) {
+		if !r.Changed {
+			s.Note("the vault was not released")
+		}
+		if _, err := os.Stat(r.Path); errors.Is(err, fs.ErrNotExist) {
+			s.Printf("%s is not there yet, and is opened when it appears\n", cli.Flat(r.Path))
+			return
+		}
+		s.Printf("follows %s again\n", cli.Flat(r.Path))
+		s.Note("emberd status tells if another folder lies there, which is not taken for the vault")
 	})
 }
 
@@ -114,8 +118,8 @@ func printVaultCheck(s *cli.App, r *op.VaultCheckResult) {
 	}
 }
 
-func LinksCommand(s *cli.App) *cobra.Command {
-	return cli.Command("links NOTE", cli.ArgCount(1, 1, "one note"), s.CompleteNotes,
+func backlinksCommand(s *cli.App) *cobra.Command {
+	return cli.Command("backlinks NOTE", cli.ArgCount(1, 1, "one note"), s.CompleteNotes,
 		func(cmd *cobra.Command, args []string) error {
 			return cli.Show(cmd.Context(), s, op.Links, &op.LinksRequest{Note: args[0]}, printLinks)
 		})

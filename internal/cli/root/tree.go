@@ -16,40 +16,23 @@ import (
 	"github.com/spf13/pflag"
 
 	"emberd/internal/cli"
-	"emberd/internal/cli/agent"
 	"emberd/internal/cli/daemon"
-	"emberd/internal/cli/data"
-	"emberd/internal/cli/grade"
-	"emberd/internal/cli/maintain"
-	"emberd/internal/cli/memories"
-	"emberd/internal/cli/model"
-	"emberd/internal/cli/organize"
-	"emberd/internal/cli/page"
-	"emberd/internal/cli/search"
-	"emberd/internal/cli/setup"
-)
-
-// The groups of the command list.
-const (
-	groupDaily   = "daily"
-	groupVault   = "vault"
-	groupMoving  = "moving"
-	groupRunning = "running"
 )
 
 // Execute runs the command line of this process and returns its exit code.
 func Execute(s *cli.App) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)       // the second signal ends the process at once
-	cobra.EnableCommandSorting = false // the order of the daily round says more
-	return s.Run(ctx, tree(s, named(os.Args[1:])), os.Args[1:])
+	cobra.EnableCommandSorting = false // the order of the table says more
+	of, others := named(os.Args[1:])
+	return s.Run(ctx, tree(s, of, others), os.Args[1:])
 }
 
 // RootCommand builds the whole tree of commands.
-func RootCommand(s *cli.App) *cobra.Command { return tree(s, commands()) }
+func RootCommand(s *cli.App) *cobra.Command { return tree(s, commands(), otherNames()) }
 
-// tree builds the tree of some commands.
-func tree(s *cli.App, of []command) *cobra.Command {
+// tree builds the tree of some commands and other names.
+func tree(s *cli.App, of []command, others []otherName) *cobra.Command {
 	root := &cobra.Command{
 		Use:               "emberd",
 		Version:           cli.BuildVersion(),
@@ -63,18 +46,13 @@ func tree(s *cli.App, of []command) *cobra.Command {
 	root.SetFlagErrorFunc(cli.FlagError)
 	globalFlags(s, root.PersistentFlags())
 	s.OpenOffline = daemon.OpenOffline
-	root.AddGroup(
-		&cobra.Group{ID: groupDaily, Title: "Every day:"},
-		&cobra.Group{ID: groupVault, Title: "The vault:"},
-		&cobra.Group{ID: groupMoving, Title: "Moving in and out:"},
-		&cobra.Group{ID: groupRunning, Title: "Running it:"},
-	)
-	root.SetHelpCommand(helpCommand())
-	root.SetHelpCommandGroupID(groupRunning)
+	root.AddGroup(groups()...)
+	root.SetHelpCommand(helpCommand(s))
 	for _, c := range of {
-		cmd := c.build(s)
-		cmd.GroupID = c.group
-		root.AddCommand(cmd)
+		root.AddCommand(c.command(s))
+	}
+	for _, n := range others {
+		n.addTo(root, s)
 	}
 	root.InitDefaultHelpCmd()
 	cli.Describe(root, helpTexts())
@@ -86,102 +64,94 @@ func globalFlags(s *cli.App, f *pflag.FlagSet) {
 	f.StringVar(&s.Home, "home", "", "keep data, state, socket and config file under `DIR`")
 	f.StringVar(&s.ConfigFile, "config", "", "read settings from `FILE`")
 	f.StringVar(&s.Socket, "socket", "", "reach the daemon at `PATH`")
-	f.StringArrayVar(&s.Set, "set", nil, "overrule one setting, `KEY=VALUE`; repeatable")
+	f.StringArrayVar(&s.Set, "set", nil, "set one setting for this command, `KEY=VALUE`; can be repeated")
 	f.BoolVar(&s.JSON, "json", false, "print JSON: the result object, or a problem object on stderr")
 }
 
-// command is one that the user may name first. Only that one is built when it runs.
-type command struct {
-	group, name string
-	build       func(*cli.App) *cobra.Command
-}
-
-// commands returns all commands in the order of the help.
-func commands() []command {
-	return []command{
-		{groupDaily, "save", memories.SaveCommand},
-		{groupDaily, "add", memories.AddCommand},
-		{groupDaily, "verify", memories.VerifyCommand},
-		{groupDaily, "reinforce", memories.ReinforceCommand},
-		{groupDaily, "query", search.QueryCommand},
-		{groupDaily, "search", search.SearchCommand},
-		{groupDaily, "find", search.FindCommand},
-		{groupDaily, "why-not", search.WhyNotCommand},
-		{groupDaily, "show", memories.ShowCommand},
-		{groupDaily, "list", memories.ListCommand},
-		{groupDaily, "edit", memories.EditCommand},
-		{groupDaily, "confirm", memories.ConfirmCommand},
-		{groupDaily, "relate", organize.RelateCommand},
-		{groupDaily, "touch", memories.TouchCommand},
-		{groupDaily, "observe", memories.ObserveCommand},
-		{groupDaily, "analyze", agent.AnalyzeCommand},
-		{groupDaily, "forget", memories.ForgetCommand},
-		{groupDaily, "gc", organize.GcCommand},
-		{groupDaily, "cluster", maintain.ClusterCommand},
-		{groupDaily, "consolidate", maintain.ConsolidateCommand},
-		{groupDaily, "review", organize.ReviewCommand},
-		{groupDaily, "cleanup", maintain.CleanupCommand},
-		{groupDaily, "purge", memories.PurgeCommand},
-		{groupDaily, "undo", memories.UndoCommand},
-		{groupDaily, "trash", memories.TrashCommand},
-		{groupDaily, "history", memories.HistoryCommand},
-		{groupDaily, "audit", agent.AuditCommand},
-		{groupDaily, "why", memories.WhyCommand},
-		{groupDaily, "timeline", memories.TimelineCommand},
-		{groupDaily, "graph", organize.GraphCommand},
-		{groupDaily, "entities", memories.EntitiesCommand},
-		{groupDaily, "open", organize.OpenCommand},
-		{groupDaily, "page", page.Command},
-		{groupDaily, "status", maintain.StatusCommand},
-		{groupDaily, "stats", maintain.StatsCommand},
-		{groupDaily, "health", maintain.HealthCommand},
-		{groupVault, "promote", organize.PromoteCommand},
-		{groupVault, "archive", organize.ArchiveCommand},
-		{groupVault, "rekindle", memories.RekindleCommand},
-		{groupVault, "vault", organize.VaultCommand},
-		{groupVault, "links", organize.LinksCommand},
-		{groupMoving, "import", data.ImportCommand},
-		{groupMoving, "migrate", maintain.MigrateCommand},
-		{groupMoving, "export", data.ExportCommand},
-		{groupMoving, "backup", data.BackupCommand},
-		{groupMoving, "keeper", setup.KeeperCommand},
-		{groupRunning, "init", setup.InitCommand},
-		{groupRunning, "serve", daemon.ServeCommand},
-		{groupRunning, "service", daemon.ServiceCommand},
-		{groupRunning, "doctor", maintain.DoctorCommand},
-		{groupRunning, "log", maintain.LogCommand},
-		{groupRunning, "compact", maintain.CompactCommand},
-		{groupRunning, "config", setup.ConfigCommand},
-		{groupRunning, "lifecycle", organize.LifecycleCommand},
-		{groupRunning, "engine", model.EngineCommand},
-		{groupRunning, "model", model.ModelCommand},
-		{groupRunning, "embed", model.EmbedCommand},
-		{groupRunning, "mcp", agent.McpCommand},
-		{groupRunning, "hook", agent.HookCommand},
-		{groupRunning, "install-client", agent.InstallClientCommand},
-		{groupRunning, "token", agent.TokenCommand},
-		{groupRunning, "demo", setup.DemoCommand},
-		{groupRunning, "eval", grade.EvalCommand},
-		{groupRunning, "version", cli.VersionCommand},
-		{groupRunning, "completion", setup.CompletionCommand},
-		{groupRunning, "man", setup.ManCommand},
+// command builds a command with its modes and what the table has below it.
+func (c *command) command(s *cli.App) *cobra.Command {
+	cmd := c.build(s)
+	cmd.GroupID, cmd.Hidden, cmd.Aliases = c.group, c.group == hidden, c.aliases
+	for _, p := range c.below {
+		cmd.AddCommand(p.build(s))
 	}
+	for _, p := range c.modes {
+		cli.AddMode(cmd, p.name, p.build(s))
+	}
+	return cmd
 }
 
-// named returns the command that args name, or all if it needs to know others or if args name none. The first word
-// counts only where no flag is in front, whose value it could be.
-func named(args []string) []command {
+// mode returns the builder of the mode that a flag selects, or nil.
+func (c *command) mode(flag string) builder {
+	for _, p := range c.modes {
+		name, _, _ := strings.Cut(p.name, ",")
+		if "--"+strings.TrimSuffix(name, "=") == flag {
+			return p.build
+		}
+	}
+	return nil
+}
+
+// addTo builds the command that a name stands for and puts it where the name says.
+func (n *otherName) addTo(root *cobra.Command, s *cli.App) {
+	words := strings.Fields(n.old)
+	last := len(words) - 1
+	cmd := n.command(s)
+	cli.Rename(cmd, words[last])
+	cli.StandFor(cmd, root.Name()+" "+n.now)
+	above, _, err := root.Find(words[:last])
+	if err != nil {
+		panic(err) // the table has no row above this one
+	}
+	cmd.Hidden = cli.StandsFor(above) == ""
+	above.AddCommand(cmd)
+}
+
+// command builds what a name stands for: a mode, or a command out of the tree of the one that its
+// new path begins with.
+func (n *otherName) command(s *cli.App) *cobra.Command {
+	if n.build != nil {
+		return n.build(s)
+	}
+	words := strings.Fields(n.now)
 	all := commands()
+	first := all[slices.IndexFunc(all, func(c command) bool { return c.name == words[0] })]
+	if mode := first.mode(words[len(words)-1]); mode != nil {
+		return mode(s)
+	}
+	cmd, _, err := first.command(s).Find(words[1:])
+	if err != nil {
+		panic(err) // the table names a command that is not there
+	}
+	if cmd.HasParent() {
+		cmd.Parent().RemoveCommand(cmd)
+	}
+	cmd.GroupID, cmd.Aliases = "", nil
+	return cmd
+}
+
+// named returns the command that args name with its other names, or all if it needs to know others
+// or if args name none. The first word counts only where no flag is in front, whose value it could
+// be.
+func named(args []string) ([]command, []otherName) {
+	all, others := commands(), otherNames()
 	if len(args) == 0 || slices.Contains([]string{"completion", "man"}, args[0]) {
-		return all
+		return all, others
 	}
 	if args[0] == "--version" {
-		return nil
+		return nil, nil
 	}
-	if i := slices.IndexFunc(all, func(c command) bool { return c.name == args[0] }); i >= 0 {
-		return all[i : i+1]
+	others = slices.DeleteFunc(others, func(n otherName) bool {
+		first, _, _ := strings.Cut(n.old, " ")
+		return first != args[0]
+	})
+	of := slices.DeleteFunc(all, func(c command) bool {
+		return c.name != args[0] && !slices.Contains(c.aliases, args[0])
+	})
+	if len(of)+len(others) == 0 {
+		return commands(), otherNames()
 	}
-	return all
+	return of, others
 }
 
 // help has the help of every command, in the form that [cli.Describe] reads.
@@ -198,25 +168,4 @@ func helpTexts() string {
 		all.Write(append(text, '\n'))
 	}
 	return all.String()
-}
-
-func helpCommand() *cobra.Command {
-	return cli.Command("help [COMMAND…]", nil, func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
-		cobra.ShellCompDirective) {
-		var names []cobra.Completion
-		if parent, _, err := cmd.Root().Find(args); err == nil {
-			for _, c := range parent.Commands() {
-				if c.IsAvailableCommand() {
-					names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
-				}
-			}
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}, func(cmd *cobra.Command, args []string) error {
-		about, rest, err := cmd.Root().Find(args)
-		if err != nil || len(rest) > 0 {
-			return cli.UnknownError(about, "command "+strings.Join(args, " "), about.SuggestionsFor(rest[0]))
-		}
-		return about.Help()
-	})
 }

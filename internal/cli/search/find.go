@@ -48,7 +48,7 @@ func runFind(s *cli.App, cmd *cobra.Command, o *searchOptions, words string) err
 
 // pickOnScreen has the terminal for as long as somebody chooses, however that ends.
 func pickOnScreen(ctx context.Context, s *cli.App, req *op.SearchRequest, words string) (choice, error) {
-	f, err := cli.OpenFullscreen("emberd find")
+	f, err := cli.OpenFullscreen("emberd search --interactive")
 	if err != nil {
 		return choice{}, err
 	}

@@ -18,7 +18,8 @@ func ConfigCommand(s *cli.App) *cobra.Command {
 			}
 			return listSettings(s, c)
 		}))
-	cmd.AddCommand(configSetCommand(s), configExampleCommand(s), configPathCommand(s), configPhrasesCommand(s))
+	cmd.AddCommand(configSetCommand(s), configExampleCommand(s), configPathCommand(s), configPhrasesCommand(s),
+		primaryDeviceCommand(s))
 	return cmd
 }
 

@@ -21,8 +21,8 @@ import (
 	"emberd/op"
 )
 
-func DemoCommand(s *cli.App) *cobra.Command {
-	return cli.Command("demo", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
+func TourCommand(s *cli.App) *cobra.Command {
+	return cli.Command("tour", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
 		return runDemo(cmd.Context(), s)
 	})
 }
@@ -53,7 +53,7 @@ func runDemo(ctx context.Context, s *cli.App) error {
 	}
 	d := &demo{Daemon: t, s: s, ids: map[string]string{}}
 	s.Note("a demo in %s, which is removed at the end", home)
-	// Who reads the steps may go away (emberd demo | head); that must not kill
+	// Who reads the steps may go away (emberd tour | head); that must not kill
 	// this process before it has cleaned up.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	start := time.Now()

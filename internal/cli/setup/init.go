@@ -162,7 +162,7 @@ func addClient(s *cli.App, p *plan, name string) error {
 	}
 	if !c.Found(m) {
 		return memory.Errorf(memory.NotFound,
-			"%s does not seem to be on this machine; start it once, then say emberd install-client %s", c.Title, c.Name)
+			"%s does not seem to be on this machine; start it once, then say emberd agent install %s", c.Title, c.Name)
 	}
 	if _, err := agent.Limit(s, c, c.File(m), agent.Installation{}); err != nil {
 		return err
@@ -198,7 +198,7 @@ func carryOut(ctx context.Context, s *cli.App, c *config.Config, p *plan) (*setu
 	for _, client := range p.clients {
 		change, err := setUpClient(s, client)
 		if err != nil {
-			return nil, fmt.Errorf("%s, and %s was not told of emberd (emberd install-client %s tries again): %w",
+			return nil, fmt.Errorf("%s, and %s was not told of emberd (emberd agent install %s tries again): %w",
 				before, client.Title, client.Name, err)
 		}
 		done.Clients = append(done.Clients, *change)

@@ -7,8 +7,8 @@ import (
 	"emberd/op"
 )
 
-func KeeperCommand(s *cli.App) *cobra.Command {
-	keeper := cli.Command("keeper", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
+func primaryDeviceCommand(s *cli.App) *cobra.Command {
+	keeper := cli.Command("primary-device", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
 		return cli.Show(cmd.Context(), s, op.Keeper, &op.KeeperRequest{}, printKeeper)
 	})
 	keeper.AddCommand(cli.Command("here", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {

@@ -52,7 +52,7 @@ func printManual(s *cli.App, root *cobra.Command) ([]cli.SharedFile, error) {
 	}
 	root.InitDefaultVersionFlag()
 	var pages []cli.SharedFile
-	for _, c := range visible(root) {
+	for _, c := range documented(root) {
 		p := manual.New(head(pageName(c), 1, lower(c.Short)))
 		commandPage(p, c)
 		pages = append(pages, cli.SharedFile{Name: "man1/" + pageName(c) + ".1", Text: p.Bytes()})
@@ -68,12 +68,13 @@ func printManual(s *cli.App, root *cobra.Command) ([]cli.SharedFile, error) {
 		cli.SharedFile{Name: "man5/" + settingsPage + ".5", Text: settings.Bytes()}), nil
 }
 
-// visible are a command and those below it that help lists.
-func visible(c *cobra.Command) []*cobra.Command {
+// documented are a command and those below it that have a page: neither modes, which are on the page
+// of their command, nor other names.
+func documented(c *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{c}
 	for _, sub := range c.Commands() {
-		if sub.IsAvailableCommand() {
-			all = append(all, visible(sub)...)
+		if cli.IsDocumented(sub) {
+			all = append(all, documented(sub)...)
 		}
 	}
 	return all
@@ -93,6 +94,10 @@ func commandPage(p *manual.Page, c *cobra.Command) {
 	listFlags(p, "Options", c.LocalFlags())
 	if c.HasParent() {
 		listFlags(p, "Options of every command", c.InheritedFlags())
+	}
+	for _, mode := range cli.Modes(c) {
+		p.Heading("With " + mode.Name())
+		p.Text(cmp.Or(mode.Long, mode.Short+"."))
 	}
 	p.Heading("Exit status")
 	for line := range strings.SplitSeq(c.Annotations["exit"], "\n") {
@@ -164,12 +169,12 @@ func related(c *cobra.Command) []string {
 	}
 	c.VisitParents(add)
 	if c.HasParent() {
-		for _, sub := range visible(c)[1:] {
+		for _, sub := range documented(c)[1:] {
 			add(sub)
 		}
 	}
 	for _, named := range regexp.MustCompile(`\bemberd [a-z -]+`).FindAllString(strings.Join(strings.Fields(c.Long+" ; "+c.Example), " "), -1) {
-		if to, _, err := c.Root().Find(strings.Fields(named)[1:]); err == nil && to != c && to.IsAvailableCommand() {
+		if to, _, err := c.Root().Find(strings.Fields(named)[1:]); err == nil && to != c && cli.IsDocumented(to) {
 			add(to)
 		}
 	}
@@ -195,7 +200,7 @@ It reads requests from standard input, writes replies to descriptor 3, and ends 
 	p.Entry(manual.Term{Name: "1"}, "it could not work; a line on standard error says why.")
 	p.Entry(manual.Term{Name: "2"}, "it was started otherwise than emberd does.")
 	p.Heading("See also")
-	p.References([]string{"emberd-engine(1)", "emberd-serve(1)", settingsPage + "(5)"})
+	p.References([]string{"emberd-model-runtime(1)", "emberd-serve(1)", settingsPage + "(5)"})
 }
 
 // settingsText is docs/configuration.md as a page.

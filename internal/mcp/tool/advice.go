@@ -12,7 +12,7 @@ func WithoutAgain() []Replacement {
 	return []Replacement{
 		{`, or save it anew with --again \(again\)`, ""},
 		{`save it anew with --again \(again\)`, "say it in other words to save it"},
-		{`bring it back with (emberd trash restore [0-9a-f]+)`, "the user can bring it back with: $1"},
+		{`bring it back with (emberd rekindle [0-9a-f]+)`, "the user can bring it back with: $1"},
 	}
 }
 
