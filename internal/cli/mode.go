@@ -45,8 +45,9 @@ func shareFlag(to *pflag.FlagSet, f *pflag.Flag, mode string) {
 	own := to.Lookup(f.Name)
 	switch {
 	case own == nil:
-		f.Annotations = map[string][]string{onlyWith: {mode}}
-		to.AddFlag(f)
+		shown := *f // has the same value, and a help of its own
+		shown.Annotations = map[string][]string{onlyWith: {mode}}
+		to.AddFlag(&shown)
 	case !isRecorded(own.Value):
 		if own.DefValue == "[]" {
 			own.DefValue = "" // help shows what is the zero value of a kind of flag it does not know
@@ -152,6 +153,8 @@ func passFlags(cmd, other *cobra.Command, name string) (err error) {
 		case err != nil || !f.Changed || f.Name == name:
 		case other.Flags().Lookup(f.Name) == nil:
 			err = UsageError(cmd, "--%s and --%s cannot be combined", name, f.Name)
+		case len(f.Annotations[onlyWith]) > 0:
+			other.Flags().Lookup(f.Name).Changed = true
 		case r != nil:
 			for _, text := range r.texts {
 				err = firstError(err, func() error { return other.Flags().Set(f.Name, text) })
