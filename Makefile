@@ -179,8 +179,8 @@ network: build
 	EMBERD_TEST_BUILT=$(CURDIR)/bin/emberd go test -v -count=1 -run '^TestNoNetwork' ./cmd/emberd
 
 # What README.md and docs/getting-started.md show, typed into a shell with a home of its own, with
-# the program as it is built; the sentences of docs/troubleshooting.md, the rows of docs/specs.md and
-# the names of docs/formats.md.
+# the program as it is built; the sentences of docs/troubleshooting.md, the rows of docs/internals/spec-coverage.md and
+# the names of docs/reference/files.md.
 docs-check: build
 	EMBERD_TEST_BUILT=$(CURDIR)/bin/emberd go test -v -count=1 -run '^(TestDocs|TestSpecs$$)' ./cmd/emberd
 

@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the table of docs/security.md")
+var update = flag.Bool("update", false, "write the table of docs/internals/threat-model.md")
 
 // A new operation is whole until somebody has thought about it, and the documentation
 // lists what goes how far.
 func TestTheReachOfOperationsIsDocumented(t *testing.T) {
-	const page, begin, end = "../docs/security.md", "<!-- reach: written by go test ./op -run Reach -update -->\n", "<!-- end of reach -->\n"
+	const page, begin, end = "../docs/internals/threat-model.md", "<!-- reach: written by go test ./op -run Reach -update -->\n", "<!-- end of reach -->\n"
 	by := make(map[Reach][]string)
 	for _, s := range Table() {
 		by[s.Reach()] = append(by[s.Reach()], s.Name)
