@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -45,27 +46,31 @@ const referenceHead = `# Commands
 The commands of emberd with their flags, exit codes and examples, as the help shows them. ` + "`emberd COMMAND --help`" + `
 prints the same. ` + "`go test ./internal/cli/root -run TestCommandReference -update`" + ` writes this page.
 
-Every command accepts the [flags at the end](#flags-of-every-command).
+Every command accepts the [flags at the end](#flags-of-every-command), and has the
+[exit codes at the end](#exit-codes-of-most-commands) beside those in its own table.
 `
 
 // commandReference returns the page: each group with its commands, the commands that help does not list, other names.
 func commandReference(root *cobra.Command) []byte {
 	b := bytes.NewBufferString(referenceHead)
+	common := commonExits(root)
 	for _, g := range root.Groups() {
 		fmt.Fprintf(b, "\n## %s\n", strings.TrimSuffix(g.Title, ":"))
 		for _, c := range root.Commands() {
 			if c.GroupID == g.ID && c.IsAvailableCommand() {
-				writeCommand(b, c)
+				writeCommand(b, c, common)
 			}
 		}
 	}
 	fmt.Fprint(b, "\n## Not listed in the help\n")
 	for _, c := range root.Commands() {
 		if c.Hidden && newName(c) == "" {
-			writeCommand(b, c)
+			writeCommand(b, c, common)
 		}
 	}
 	writeOtherNames(b, root)
+	fmt.Fprint(b, "\n## Exit codes of most commands\n")
+	writeExits(b, common)
 	fmt.Fprint(b, "\n## Flags of every command\n")
 	writeFlags(b, root.PersistentFlags())
 	return b.Bytes()
@@ -80,26 +85,76 @@ func newName(c *cobra.Command) string {
 }
 
 // writeCommand writes the section of a command and of the commands below it.
-func writeCommand(b *bytes.Buffer, c *cobra.Command) {
+func writeCommand(b *bytes.Buffer, c *cobra.Command, common []string) {
 	fmt.Fprintf(b, "\n### %s\n\n    %s\n\n%s\n", c.CommandPath(), c.UseLine(), quoted(cmp.Or(c.Long, c.Short)))
 	if len(c.Aliases) > 0 {
 		fmt.Fprintf(b, "\nAliases: `%s`.\n", strings.Join(c.Aliases, "`, `"))
 	}
 	writeFlags(b, c.LocalNonPersistentFlags())
-	if exits := c.Annotations["exit"]; exits != "" {
-		fmt.Fprint(b, "\n| exit code | meaning |\n|---|---|\n")
-		for line := range strings.SplitSeq(strings.TrimSpace(exits), "\n") {
-			code, meaning, _ := strings.Cut(strings.TrimSpace(line), " ")
-			fmt.Fprintf(b, "| %s | %s |\n", code, cell(meaning))
+	var own []string
+	for _, line := range exitCodes(c) {
+		if !slices.Contains(common, line) {
+			own = append(own, line)
 		}
 	}
+	writeExits(b, own)
 	if c.HasExample() {
 		fmt.Fprintf(b, "\n```sh\n%s\n```\n", unindented(c.Example))
 	}
 	for _, below := range c.Commands() {
 		if below.IsAvailableCommand() {
-			writeCommand(b, below)
+			writeCommand(b, below, common)
 		}
+	}
+}
+
+// exitCodes returns the exit codes of a command with their meanings, a line each.
+func exitCodes(c *cobra.Command) (lines []string) {
+	for line := range strings.SplitSeq(c.Annotations["exit"], "\n") {
+		if line = strings.Join(strings.Fields(line), " "); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// commonExits returns the exit codes that more than half of the commands have with the same meaning.
+func commonExits(root *cobra.Command) (common []string) {
+	count, all := map[string]int{}, 0
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, line := range exitCodes(c) {
+			count[line]++
+		}
+		all++
+		for _, below := range c.Commands() {
+			walk(below)
+		}
+	}
+	walk(root)
+	for line, n := range count {
+		if n > all/2 {
+			common = append(common, line)
+		}
+	}
+	slices.SortFunc(common, func(a, b string) int { return cmp.Compare(codeOf(a), codeOf(b)) })
+	return common
+}
+
+// codeOf returns the number at the beginning of a line of exit codes.
+func codeOf(line string) int {
+	code, _, _ := strings.Cut(line, " ")
+	n, _ := strconv.Atoi(code) // the help texts have numbers only
+	return n
+}
+
+// writeExits writes a table of exit codes.
+func writeExits(b *bytes.Buffer, lines []string) {
+	head := "\n| exit code | meaning |\n|---|---|\n"
+	for _, line := range lines {
+		code, meaning, _ := strings.Cut(line, " ")
+		fmt.Fprintf(b, "%s| %s | %s |\n", head, code, cell(meaning))
+		head = ""
 	}
 }
 
