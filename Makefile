@@ -308,7 +308,7 @@ peers:
 	EMBERD_TEST_PEERS=$(PEERS) go test -v -count=1 -timeout 20m -run '^TestPeers$$' ./cmd/emberd
 
 # The tests that CortexGraph has of its tools, from PyPI, against emberd with its tools. SHIM_WORDS=any compares no
-# messages of errors. It succeeds if exactly the tests of tools/peers/cortexgraph.differences fail: docs/import-export-backup.md has
+# messages of errors. It succeeds if exactly the tests of tools/peers/cortexgraph.differences fail: docs/internals/compatibility.md has
 # the reasons.
 peers-cortexgraph: build
 	tools/peers/cortexgraph bin/emberd
