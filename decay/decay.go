@@ -81,7 +81,7 @@ func (p Params) TimeUntil(score, threshold float64, elapsed time.Duration) (time
 
 // RankExponent is the default exponent of [RankFactor]. Of LoCoMo's questions, which ask about old and new
 // alike, it costs at most 0.2 points of recall at 5, and of two versions of a fact the newer ranks above the older
-// in 81 of 100 cases (docs/evaluation.md). An exponent of 0.2 orders 98 of 100 and costs more.
+// in 81 of 100 cases (docs/internals/evaluation.md). An exponent of 0.2 orders 98 of 100 and costs more.
 const RankExponent = 0.03
 
 // RankFactor returns what a search multiplies the relevance of a memory by:

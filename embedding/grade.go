@@ -105,7 +105,7 @@ func (g Calibration) Cosine(meaning float64) float64 {
 // They were found by equating with words, as those of words with what people judge: of the pairs of
 // SICK, STS and LoCoMo in one half, all-MiniLM-L6-v2 merges no more at such a
 // similarity that do not say the same than words do, after all that keeps texts apart.
-// docs/contradictions.md has what this gives for the other half.
+// docs/internals/evaluation.md has what this gives for the other half.
 var equated = [][2]float64{
 	{0, 0}, {1, 0.40}, {1.21, 0.60}, {1.36, 0.65}, {1.51, 0.75}, {1.64, 0.83}, {1.73, 0.90}, {1.78, 0.95}, {2, 1},
 }

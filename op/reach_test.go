@@ -9,21 +9,19 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the table of docs/security.md")
+var update = flag.Bool("update", false, "write the table of docs/reference/http.md")
 
-// A new operation is whole until somebody has thought about it, and the documentation
-// lists what goes how far.
-func TestTheReachOfOperationsIsDocumented(t *testing.T) {
-	const page, begin, end = "../docs/security.md", "<!-- reach: written by go test ./op -run Reach -update -->\n", "<!-- end of reach -->\n"
-	by := make(map[Reach][]string)
-	for _, s := range Table() {
-		by[s.Reach()] = append(by[s.Reach()], s.Name)
-	}
+// TestOperationsAreDocumented keeps the table of operations in docs/reference/http.md equal to Table. An operation
+// that Reach does not name is whole.
+func TestOperationsAreDocumented(t *testing.T) {
+	const page = "../docs/reference/http.md"
+	const begin, end = "<!-- operations: written by go test ./op -run Documented -update -->\n", "<!-- end of operations -->\n"
+	specs := slices.Clone(Table())
+	slices.SortFunc(specs, func(a, b *Spec) int { return strings.Compare(a.Name, b.Name) })
 	var want strings.Builder
-	want.WriteString("| reach | operations |\n|---|---|\n")
-	for _, reach := range []Reach{Free, Scoped, Whole} {
-		slices.Sort(by[reach])
-		want.WriteString(fmt.Sprintf("| %s | %s |\n", reach, "`"+strings.Join(by[reach], "`, `")+"`"))
+	want.WriteString("| operation | request | token | what it does |\n|---|---|---|---|\n")
+	for _, s := range specs {
+		fmt.Fprintf(&want, "| `%s` | `%s %s` | %s | %s |\n", s.Name, s.Method, s.Path, s.Reach(), s.Summary)
 	}
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -41,7 +39,7 @@ func TestTheReachOfOperationsIsDocumented(t *testing.T) {
 		return
 	}
 	if got != want.String() {
-		t.Errorf("the table of %s is\n%swant\n%srun go test ./op -run Reach -update", page, got, want.String())
+		t.Errorf("the table of %s differs from the operations; run: go test ./op -run Documented -update", page)
 	}
 }
 

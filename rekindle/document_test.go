@@ -13,7 +13,7 @@ import (
 	"emberd/rekindle"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/summaries.md")
+var update = flag.Bool("update", false, "rewrite testdata/summaries.md")
 
 // shown is a text of testdata/summaries, with what we think of its summary.
 type shown struct{ name, entities, verdict, content string }
@@ -41,7 +41,7 @@ func examples(t *testing.T) []shown {
 	return out
 }
 
-// TestDocumentation compares docs/summaries.md with what is made of the examples.
+// TestDocumentation compares testdata/summaries.md with what is made of the examples.
 func TestDocumentation(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`# Twenty summaries
@@ -54,7 +54,7 @@ verdict on each; a test fails when a summary changes. No model is used.
 	for i, ex := range examples(t) {
 		ex.write(&b, i+1)
 	}
-	path := filepath.Join("..", "docs", "summaries.md")
+	path := filepath.Join("testdata", "summaries.md")
 	if *update {
 		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
@@ -65,7 +65,7 @@ verdict on each; a test fails when a summary changes. No model is used.
 		t.Fatal(err)
 	}
 	if string(documented) != b.String() {
-		t.Error("docs/summaries.md is not what is made of the texts; run go test ./rekindle -run Documentation -update and read what changed")
+		t.Error("testdata/summaries.md is not what is made of the texts; run go test ./rekindle -run Documentation -update and read what changed")
 	}
 }
 

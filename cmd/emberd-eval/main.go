@@ -1,5 +1,5 @@
 // Command emberd-eval measures emberd on judged sets and generated stores; it is no part of what
-// is installed. See docs/evaluation.md.
+// is installed. See docs/internals/evaluation.md.
 package main
 
 import "emberd/internal/evalcmd"

@@ -18,7 +18,7 @@ import (
 // boundary is what a client may send so much of, and what is said of more.
 type boundary struct {
 	name   string
-	row    string // of docs/security.md, with the bound
+	row    string // of docs/internals/threat-model.md, with the bound
 	most   int
 	send   func(n int) (method, path, body string)
 	status int    // beyond
@@ -72,13 +72,13 @@ func TestWhatIsSentIsBounded(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", home+"/emberd.sock")
 	}}}
-	docs, err := os.ReadFile("../../docs/security.md")
+	docs, err := os.ReadFile("../../docs/internals/threat-model.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range boundaries() {
 		if !strings.Contains(string(docs), b.row) {
-			t.Errorf("%s: docs/security.md lacks %q", b.name, b.row)
+			t.Errorf("%s: docs/internals/threat-model.md lacks %q", b.name, b.row)
 		}
 		for _, n := range []int{b.most - 1, b.most, b.most + 1} {
 			method, path, body := b.send(n)

@@ -128,7 +128,7 @@ type clientTest struct {
 }
 
 // TestClients runs real clients with emberd as their server, and compares what they give a model
-// with what the server's instructions and docs/mcp.md promise.
+// with what the instructions of the server and docs/agents.md promise.
 func TestClients(t *testing.T) {
 	if os.Getenv("EMBERD_TEST_CLIENTS") == "" {
 		t.Skip("needs what npm installs: make clients")

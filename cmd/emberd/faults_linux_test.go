@@ -22,7 +22,7 @@ import (
 )
 
 // Faults of the disk under a real daemon. The numbers are those of the fault list
-// in docs/reliability.md; what needs no process is in package stm.
+// in docs/internals/durability.md; what needs no process is in package stm.
 
 // tester is a daemon with a client.
 type tester struct {

@@ -43,7 +43,7 @@ func namesIn(rows [][]string, column int) (out []string) {
 // that is not; and the members of a line are those of the package's documentation.
 func TestDocsFormatsOfRecords(t *testing.T) {
 	t.Parallel()
-	page := docsPage(t, "docs/formats.md")
+	page := docsPage(t, "docs/reference/files.md")
 	var want []string
 	for _, name := range tagsOf(reflect.TypeFor[memory.Memory]()) {
 		if name != "" && name != "-" {
@@ -84,7 +84,7 @@ func wantSame(t *testing.T, what string, got, want []string) {
 // TestDocsFormatsOfFiles: what a daemon leaves in its folders is on the page.
 func TestDocsFormatsOfFiles(t *testing.T) {
 	t.Parallel()
-	r := newReader(t, "docs/formats.md")
+	r := newReader(t, "docs/reference/files.md")
 	r.starts("emberd", "serve", "--home", ".run", "--vault", filepath.Join(r.dir, "Notes"))
 	for _, line := range []string{"emberd save 'the kettle leaks'", "emberd backup create", "emberd agent token create reader --read all",
 		"emberd promote $(emberd list --json | grep -o '\"id\": *\"[^\"]*' | head -1 | grep -o '[^\"]*$') --force",

@@ -18,7 +18,7 @@ func TestPluginNamesTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tools, err := os.ReadFile("../../docs/mcp-tools.md")
+	tools, err := os.ReadFile("../../docs/reference/mcp-tools.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestPluginNamesTools(t *testing.T) {
 	}
 	for _, name := range names {
 		if !strings.Contains(string(tools), "\n### "+name[1]+"\n") {
-			t.Errorf("the skill names the tool %s, which docs/mcp-tools.md does not have", name[1])
+			t.Errorf("the skill names the tool %s, which docs/reference/mcp-tools.md does not have", name[1])
 		}
 	}
 }

@@ -23,13 +23,13 @@ import (
 	"emberd/op"
 )
 
-// specRow is a row of docs/specs.md.
+// specRow is a row of docs/internals/spec-coverage.md.
 type specRow struct{ section, kind, says, here, proof string }
 
-// specsPage are the rows of docs/specs.md, and the headings of its decisions.
+// specsPage are the rows of docs/internals/spec-coverage.md, and the headings of its decisions.
 func specsPage(t *testing.T) (rows []specRow, decisions []string, text string) {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "docs", "specs.md"))
+	raw, err := os.ReadFile(filepath.Join("..", "..", "docs", "internals", "spec-coverage.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func marked(cell string) (out []string) {
 	return out
 }
 
-// TestSpecs holds docs/specs.md against the program: what it names exists, each row has a
+// TestSpecs holds docs/internals/spec-coverage.md against the program: what it names exists, each row has a
 // proof, a decision or says that it is open, and nothing of what is tested under the names
 // of the specifications is left out.
 func TestSpecs(t *testing.T) {

@@ -21,7 +21,7 @@ const (
 	minNear = 0.25
 	// meaningWeight is the weight of the same meaning relative to all words of the query, for
 	// a fully trusted model. With all-MiniLM-L6-v2, half as much does best on long conversations,
-	// and half as much again on facts and chats with an assistant (docs/evaluation.md).
+	// and half as much again on facts and chats with an assistant (docs/internals/evaluation.md).
 	meaningWeight = 0.13
 )
 

@@ -13,7 +13,7 @@ const (
 	evenShare = 0.41
 	// evenNear is the nearness of the nearest hit from which a question more probably has an answer in
 	// the store than not. Of LoCoMo's questions about facts with all-MiniLM-L6-v2, nine in ten whose
-	// conversation is in the store come to it, and one in fifty of the others (docs/evaluation.md).
+	// conversation is in the store come to it, and one in fifty of the others (docs/internals/evaluation.md).
 	evenNear = 1.3
 	// Below leastRelevance nothing answers. Neither does anything if words that no text holds are half
 	// of what was asked, unless a text is as near as evenNear.

@@ -278,11 +278,11 @@ func (m *Embeddings) openIndexes() []*VectorIndex {
 
 // LexicalWeight is the weight in ranking of embeddings of spelling, which have no calibration
 // and which only users have who chose them. At a half, misspelled queries find more on
-// every judged set, and other queries lose almost nothing (docs/evaluation.md).
+// every judged set, and other queries lose almost nothing (docs/internals/evaluation.md).
 const LexicalWeight = 0.5
 
 // StaticWeight is the share of its trust that static embeddings have in ranking: the best of
-// 0.3 to 1 on half of the questions of four judged sets (docs/evaluation.md).
+// 0.3 to 1 on half of the questions of four judged sets (docs/internals/evaluation.md).
 const StaticWeight = 0.65
 
 // weightOf returns the weight of an index in ranking.

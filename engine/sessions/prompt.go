@@ -15,8 +15,8 @@ import (
 	"emberd/stm"
 )
 
-// What a prompt gets. The bounds were chosen on the odd questions of LoCoMo's development half; docs/sessions.md has
-// the table of the even ones.
+// What a prompt gets. The bounds were chosen on the odd questions of LoCoMo's development half;
+// docs/internals/evaluation.md has the table of the even ones.
 const (
 	maxHits       = 30 // that are looked at
 	maxRecalled   = 3  // that are shown

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/configuration.md")
+var update = flag.Bool("update", false, "rewrite docs/reference/configuration.md")
 
 // TestDocumentation keeps the reference page equal to the table of keys.
 func TestDocumentation(t *testing.T) {
-	const page = "../../docs/configuration.md"
+	const page = "../../docs/reference/configuration.md"
 	want := append([]byte("# Configuration\n\n"), Reference()...)
 	if *update {
 		if err := os.WriteFile(page, want, 0o644); err != nil {
@@ -22,6 +22,6 @@ func TestDocumentation(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != string(want) {
-		t.Error("docs/configuration.md is not what the keys say; run go test ./internal/config -run TestDocumentation -update")
+		t.Error("docs/reference/configuration.md is not what the keys say; run go test ./internal/config -run TestDocumentation -update")
 	}
 }

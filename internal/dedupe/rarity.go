@@ -13,7 +13,7 @@ import (
 )
 
 // What the strength of a link is made of. All but the bounds were chosen on labelled pairs of
-// conversations and of facts about them; docs/evaluation.md has the figures of others.
+// conversations and of facts about them; docs/internals/evaluation.md has the figures of others.
 const (
 	rarityShare     = 0.7
 	similarityShare = 0.3

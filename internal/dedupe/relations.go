@@ -31,7 +31,7 @@ func RelationConfidence(entities, tags int) float64 {
 }
 
 // MinRelationStrength is the strength from which on two memories are related by default. It was chosen on
-// one half of labelled pairs; docs/evaluation.md has the share of right ones in the other half.
+// one half of labelled pairs; docs/internals/evaluation.md has the share of right ones in the other half.
 const MinRelationStrength = 0.6
 
 // Subject is a memory that may be related to others of its Group.

@@ -11,7 +11,7 @@
 // A reader reads at most [MaxBytes] of a file. An error means that the source does not have
 // the format, and then there is no Result.
 //
-// docs/coming-from.md lists for each format which fields go where, which parts of the format
+// docs/internals/compatibility.md lists for each format which fields go where, which parts of the format
 // its authors document, and which are assumed.
 //
 // Any number of goroutines can call the functions; a Result belongs to its caller.

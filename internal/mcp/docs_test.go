@@ -14,19 +14,19 @@ import (
 	"emberd/internal/wire"
 )
 
-// TestDocumentation holds docs/mcp-tools.md against the tools it is about; -update
+// TestDocumentation holds docs/reference/mcp-tools.md against the tools it is about; -update
 // rewrites it.
 func TestDocumentation(t *testing.T) {
 	var b bytes.Buffer
-	b.WriteString(`# The tools
+	b.WriteString(`# MCP tools
 
-What a client of the Model Context Protocol is shown, by profile: "emberd mcp --tools PROFILE". Every client may call
-every tool. This page is made from the tools themselves; schemas come with "tools/list".
+The tools that "emberd mcp --tools PROFILE" lists, by profile. A client can call every tool in every profile. The
+schemas come with "tools/list". "go test ./internal/mcp -run TestDocumentation -update" writes this page.
 
-An error is a result with the error flag and {"success": false, "message": …}, which names the parameter, the value and
-the bound. One of the profile reference is the message alone. An answer of more than 256 KiB is cut: "truncated" is true, and
-"how_to_go_on" says what was cut and how to get it.
-Times are RFC 3339, or seconds since 1970 where CortexGraph has them so. null stands for a parameter left out.
+An error is a result with the error flag and {"success": false, "message": …}. The message names the parameter, the value
+and the bound. In the profile reference an error is the message only. emberd cuts an answer at 256 KiB: then "truncated" is
+true, and "how_to_go_on" explains how to read the rest. Times are RFC 3339; in the CortexGraph tools some are seconds since
+1970. A parameter with the value null counts as missing.
 `)
 	heads := map[Profile]string{
 		Agent:       "Few tools, for an agent that remembers; the default.",
@@ -50,7 +50,7 @@ Times are RFC 3339, or seconds since 1970 where CortexGraph has them so. null st
 			}
 		}
 	}
-	golden(t, filepath.Join("..", "..", "docs", "mcp-tools.md"), b.Bytes())
+	golden(t, filepath.Join("..", "..", "docs", "reference", "mcp-tools.md"), b.Bytes())
 }
 
 func documentTool(t *testing.T, b *bytes.Buffer, tool *checked) {

@@ -165,7 +165,7 @@ func TestTheFormDependsOnTheClient(t *testing.T) {
 }
 
 // TestTextCostsLessThanStructuredContent measures the tokens of both forms of the same answers.
-// -v prints the table of docs/mcp.md.
+// -v prints the table of docs/internals/compatibility.md.
 func TestTextCostsLessThanStructuredContent(t *testing.T) {
 	store := newStore(t, newClock(), nil)
 	for i := range 30 {

@@ -5,7 +5,7 @@
 //
 // Any web page in the browser can send requests to a port of this machine. So the listener is the
 // page's own, a browser needs a code that can be used once, and every request is checked: see
-// guard.go for the checks, session.go for codes and cookies, and docs/page.md for the reasons.
+// guard.go for the checks, session.go for codes and cookies, and docs/internals/threat-model.md for the reasons.
 //
 // Text of memories is data. Templates of html/template escape it, the script sets it as text, and
 // characters that cannot be seen are shown as ⟨U+202E⟩ in everything that is sent.

@@ -12,7 +12,7 @@
 // the share of a name that the query has, and for memories the form in which a word is written.
 //
 // What is here are the formulas and every parameter. Packages words and ltm keep the counts, each as fits what they
-// hold. The parameters were chosen on one half of each judged set, and docs/evaluation.md has the other.
+// hold. The parameters were chosen on one half of each judged set, and docs/internals/evaluation.md has the other.
 package relevance
 
 import "math"

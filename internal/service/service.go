@@ -1,7 +1,7 @@
 // Package service renders what a service manager needs to keep emberd running, a user unit
 // and a socket of systemd or an agent of launchd, puts it where the manager reads it, tells
 // whether what is there is still what the settings ask for, and calls the manager's own
-// programs. docs/service.md says why each line is there.
+// programs. docs/install.md describes how to use it.
 //
 // Rendering is pure: the same [Spec] gives the same bytes. Nothing here is shared between
 // goroutines.

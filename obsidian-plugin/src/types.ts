@@ -1,4 +1,4 @@
-// The parts of emberd's answers that the plugin reads. docs/http.md describes them.
+// The parts of emberd's answers that the plugin reads. docs/reference/http.md describes them.
 
 export interface Memory {
   id: string;

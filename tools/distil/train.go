@@ -11,7 +11,7 @@ import (
 )
 
 // What training goes by. It was chosen by the cosines with texts of WordNet that were kept out, and by the odd halves
-// of judged sets (docs/evaluation.md).
+// of judged sets (docs/internals/evaluation.md).
 const (
 	epochs      = 6
 	batchTexts  = 4096

@@ -122,7 +122,7 @@ func FindClient(name string) (*clients.Client, error) {
 			strings.Join(near, " or "))
 	}
 	return nil, memory.Errorf(memory.NotFound,
-		"there is no client %s; emberd agent install lists them, and docs/mcp.md says what others need", name)
+		"there is no client %s; emberd agent install lists them, and docs/agents.md says what others need", name)
 }
 
 func installClient(ctx context.Context, s *cli.App, name string, o Installation) error {

@@ -14,11 +14,11 @@ import (
 	"emberd/internal/testutil/clitest"
 )
 
-// TestMetricsAreDocumented keeps docs/metrics.md and the list that Prometheus's linter is
+// TestMetricsAreDocumented keeps docs/reference/metrics.md and the list that Prometheus's linter is
 // shown (make oracle) equal to what a daemon tells.
 func TestMetricsAreDocumented(t *testing.T) {
 	const golden = "testdata/metrics.txt"
-	page := filepath.Join("..", "..", "..", "docs", "metrics.md")
+	page := filepath.Join("..", "..", "..", "docs", "reference", "metrics.md")
 	families := daemonFamilies(t)
 	list, table := familyList(families), familyTable(families)
 	doc, err := os.ReadFile(page)
@@ -38,7 +38,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	}
 	known, err := os.ReadFile(golden)
 	if !bytes.Equal(doc, whole) || !bytes.Equal(known, list) {
-		t.Errorf("docs/metrics.md or %s is not what a daemon tells (%v); run go test ./internal/cli/daemon -run "+
+		t.Errorf("docs/reference/metrics.md or %s is not what a daemon tells (%v); run go test ./internal/cli/daemon -run "+
 			"TestMetricsAreDocumented -update", golden, err)
 	}
 }

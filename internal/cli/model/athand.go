@@ -57,7 +57,7 @@ func (t *Trained) About() string {
 }
 
 // What is known of the speed of a model where it cannot be measured: the time of a token and the size
-// of the file with all-MiniLM-L6-v2 in Q8_0 on a processor with AVX2 (docs/meaning.md), 24 ms for 61
+// of the file with all-MiniLM-L6-v2 in Q8_0 on a processor with AVX2, 24 ms for 61
 // tokens. That of others is taken to be in proportion to their files.
 const (
 	knownPace  = 24 * time.Millisecond / 61

@@ -203,7 +203,7 @@ It reads requests from standard input, writes replies to descriptor 3, and ends 
 	p.References([]string{"emberd-model-runtime(1)", "emberd-serve(1)", settingsPage + "(5)"})
 }
 
-// settingsText is docs/configuration.md as a page.
+// settingsText is docs/reference/configuration.md as a page.
 func settingsText(p *manual.Page) error {
 	p.Heading("Description")
 	if err := p.Markdown(config.Reference()); err != nil {

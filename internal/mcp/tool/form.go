@@ -22,7 +22,7 @@ const (
 )
 
 // knownClients are the beginnings of the names of clients that give a model what they receive,
-// whichever part of a result that is. docs/mcp.md has the evidence.
+// whichever part of a result that is. docs/internals/compatibility.md has the evidence.
 var knownClients = []string{
 	"claude-code",
 	"codex",
