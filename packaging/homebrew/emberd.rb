@@ -1,5 +1,5 @@
 # Builds emberd from its source. make formula fills in what stands between at signs: where the
-# archive of the source can be fetched, its SHA-256 and its version. docs/packages.md has how.
+# archive of the source can be fetched, its SHA-256 and its version. docs/install.md has how.
 class Emberd < Formula
   desc "Memory daemon for notes in Obsidian and for AI agents"
   homepage "@HOMEPAGE@"
