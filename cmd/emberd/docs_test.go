@@ -332,6 +332,39 @@ func TestDocsTroubleshooting(t *testing.T) {
 	}
 }
 
+var findingCode = regexp.MustCompile(`(?:Code: |Code[^=\n]*= (?:[\w.]+, )?|\.find\(|secret\([a-z]+, )"([a-z]+(?:-[a-z]+)*)"`)
+
+// TestDocsFindings: docs/troubleshooting.md has an entry for each code that a finding of emberd doctor can have.
+func TestDocsFindings(t *testing.T) {
+	t.Parallel()
+	page := strings.Join(docsPage(t, "docs/troubleshooting.md"), "\n")
+	codes := 0
+	for _, pattern := range []string{"internal/doctor/*.go", "internal/cli/maintain/doctor*.go"} {
+		files, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(pattern)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range findingCode.FindAllSubmatch(raw, -1) {
+				codes++
+				if code := string(m[1]); !strings.Contains(page, "`"+code+"`") {
+					t.Errorf("docs/troubleshooting.md has no entry for %s, which %s reports", code, file)
+				}
+			}
+		}
+	}
+	if codes < 50 {
+		t.Errorf("%d codes of findings were found in the sources", codes)
+	}
+}
+
 // sentencesOfSource are the texts in quotes of the program, with … for what is filled in; texts
 // that are put together with + are one.
 func sentencesOfSource(t *testing.T) []string {

@@ -423,12 +423,12 @@ func TestReadOnlyFile(t *testing.T) {
 
 // The page that users read has every client, with the folder or file it keeps.
 func TestDocumentation(t *testing.T) {
-	page := content(t, "../../docs/mcp.md")
+	page := content(t, "../../docs/agents.md")
 	for _, c := range All() {
 		_, row, ok := strings.Cut(page, "\n| `"+c.Name+"` | ")
 		row, _, _ = strings.Cut(row, "\n")
 		if !ok || c.project != "" && !strings.Contains(row, "`"+c.project+"`") {
-			t.Errorf("docs/mcp.md says %q of %s, want a row with %s", row, c.Name, c.project)
+			t.Errorf("docs/agents.md says %q of %s, want a row with %s", row, c.Name, c.project)
 		}
 	}
 }

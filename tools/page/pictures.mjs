@@ -12,7 +12,7 @@ import { tell } from "./story.mjs";
 
 const [,, emberd, browserPath, folder, docs] = process.argv;
 
-// What docs/page.md and README.md show: view, width, height and scheme.
+// What README.md shows: view, width, height and scheme.
 const shown = [["today", 1280, 860, "light"], ["today", 1280, 860, "dark"], ["search", 1280, 720, "light"], ["memory", 1280, 860, "light"],
   ["decisions", 1280, 720, "light"], ["around", 1280, 860, "light"], ["fading", 1280, 780, "light"], ["callers", 1280, 560, "light"],
   ["health", 1280, 780, "light"], ["today", 360, 740, "dark"]];
