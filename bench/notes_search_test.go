@@ -120,6 +120,9 @@ func (f *followed) search(b *testing.B) {
 			if kind.name == "words" && f.peers.recoll != "" {
 				s.askRecoll(b, &f.peers, a, kind.draw)
 			}
+			if filtered := kind.name == "folder" || kind.name == "tag"; !filtered && s.emberdEmpty > len(s.emberd)/10 {
+				b.Fatalf("%d of %d questions drawn from the notes were answered with nothing", s.emberdEmpty, len(s.emberd))
+			}
 			f.shown.report(b, s.figures())
 		})
 	}
