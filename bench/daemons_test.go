@@ -54,7 +54,7 @@ const hostedMemories = 1_000
 func startMany(b *testing.B, p *program, n int) (all []*hosted) {
 	b.Helper()
 	for i := range n {
-		own := &program{binary: p.binary, home: fmt.Sprintf("%s%d", p.home, i)}
+		own := p.anew(fmt.Sprint("h", i))
 		h := &hosted{daemon: own.start(b)}
 		if i%2 == 1 {
 			h.memories = hostedMemories

@@ -30,11 +30,11 @@ func BenchmarkGrowth(b *testing.B) {
 	if dir == "" {
 		b.Skip("make figures runs this, for half an hour and more")
 	}
-	memories, notes := readGrowth(b, dir, "memories"), readGrowth(b, dir, "notes")
+	memories, notes, p := readGrowth(b, dir, "memories"), readGrowth(b, dir, "notes"), newProgram(b)
 	for _, n := range sizes(b, "GROWTH_MEMORIES", "1000,3000,10000,30000,100000") {
 		b.Run(fmt.Sprintf("memories=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				memories.put(n, growMemories(b, n))
+				memories.put(n, growMemories(b, p.anew(fmt.Sprint("m", n)), n))
 			}
 			memories.write(b)
 		})
@@ -42,7 +42,7 @@ func BenchmarkGrowth(b *testing.B) {
 	for _, n := range sizes(b, "GROWTH_NOTES", "1000,3000,10000") {
 		b.Run(fmt.Sprintf("notes=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				notes.put(n, growNotes(b, n))
+				notes.put(n, growNotes(b, p.anew(fmt.Sprint("n", n)), n))
 			}
 			notes.write(b)
 		})
@@ -71,8 +71,8 @@ func sizes(b *testing.B, name, otherwise string) (all []int) {
 }
 
 // growMemories loads n memories, starts the daemon anew, and asks and saves.
-func growMemories(b *testing.B, n int) measured {
-	p, got := newProgram(b), measured{}
+func growMemories(b *testing.B, p *program, n int) measured {
+	got := measured{}
 	d := p.start(b)
 	begun := time.Now()
 	fill(b, d, newProse(1), n)
@@ -114,8 +114,8 @@ func growSaves(b *testing.B, d *daemon, texts *prose, got measured) {
 }
 
 // growNotes indexes n notes, starts the daemon anew, and asks.
-func growNotes(b *testing.B, n int) measured {
-	got, f := measured{}, &followed{program: newProgram(b), vault: newNotesVault(b, n)}
+func growNotes(b *testing.B, p *program, n int) measured {
+	got, f := measured{}, &followed{program: p, vault: newNotesVault(b, n)}
 	f.forget(b)
 	d, _, all := f.follow(b, 10*time.Millisecond)
 	d.settle(b)

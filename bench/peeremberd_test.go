@@ -120,7 +120,7 @@ func (c *commandPeer) search(_ []string, question string) (string, time.Duration
 }
 
 func (c *commandPeer) save(it item) (time.Duration, error) {
-	_, took, err := c.run("add", it.Text)
+	_, took, err := c.run("save", it.Text)
 	return took, err
 }
 

@@ -73,7 +73,7 @@ func (t *peerTable) anyPeers(b *testing.B, set *itemSet) (rows []*row) {
 		rows = append(rows, &row{contestant: newRipgrep(b, set), name: version + ", all that match", reached: "process", safe: synced,
 			saves: true, set: set})
 	}
-	version, err := versionOf("recollindex", "-v")
+	version, err := versionOf("recollq", "-v")
 	if err == nil {
 		var p *filesPeer
 		p, err = newRecoll(b, set)
@@ -85,15 +85,14 @@ func (t *peerTable) anyPeers(b *testing.B, set *itemSet) (rows []*row) {
 	return rows
 }
 
-// versionOf is the first line that a program says of itself, up to its number.
+// versionOf is what a program calls itself, and its number.
 func versionOf(program, flag string) (string, error) {
-	out, err := exec.Command(program, flag).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w; make bench-peers needs the Debian packages ripgrep and recollcmd", err)
+	out, err := exec.Command(program, flag).CombinedOutput() // recoll has no other exit code than 1 for that
+	fields := strings.Fields(string(out))
+	if len(fields) < 2 {
+		return "", fmt.Errorf("%w: make bench-peers needs the Debian packages ripgrep and recollcmd", err)
 	}
-	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-	fields := strings.Fields(line)
-	return strings.Join(fields[:min(2, len(fields))], " "), nil
+	return strings.ToLower(fields[0]) + " " + fields[1], nil
 }
 
 // memoryServer is a memory server that speaks MCP.
@@ -143,7 +142,8 @@ func toolServers(cache string) []*memoryServer {
 		{"basic-memory " + os.Getenv("PEERS_BASIC_MEMORY"), basic, func(ctx context.Context, dir string) *exec.Cmd {
 			cmd := exec.CommandContext(ctx, basic, "mcp")
 			cmd.Env = append(os.Environ(), "BASIC_MEMORY_HOME="+filepath.Join(dir, "notes"), "BASIC_MEMORY_CONFIG_DIR="+filepath.Join(dir, "config"),
-				"BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED=false", "BASIC_MEMORY_LOG_LEVEL=ERROR")
+				"BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED=false", "BASIC_MEMORY_LOG_LEVEL=ERROR",
+				"FASTMCP_CHECK_FOR_UPDATES=off", "FASTMCP_SHOW_SERVER_BANNER=false", "FASTMCP_LOG_LEVEL=ERROR")
 			return cmd
 		}, toolNames{1, func(items []item) (string, object) {
 			return "write_note", object{"title": items[0].ID, "content": items[0].Text, "directory": "bench"}

@@ -221,7 +221,7 @@ func (t *peerTable) print(out io.Writer) {
 	w := bufio.NewWriter(out)
 	fmt.Fprint(w, "\n"+peerHead)
 	for _, r := range t.rows {
-		loaded, disk := threeDigits(r.loaded.Seconds()), threeDigits(r.disk)
+		loaded, disk := orNothing(r.loaded.Seconds() > 0.001, r.loaded.Seconds()), orNothing(r.disk > 0, r.disk)
 		if r.shared != nil {
 			loaded, disk = "as above", "as above"
 		}
@@ -237,6 +237,14 @@ func (t *peerTable) print(out io.Writer) {
 	}
 	fmt.Fprintf(w, "Load before %s, after %s.\n", t.load, loadAverage())
 	_ = w.Flush() // a table that cannot be printed cannot be complained about either
+}
+
+// orNothing is a figure, or a dash where there is nothing to tell.
+func orNothing(there bool, value float64) string {
+	if !there {
+		return "–"
+	}
+	return threeDigits(value)
 }
 
 // spread is the middle and the slow end.

@@ -56,12 +56,7 @@ func (l *LogLog) SVG() string {
 	}
 	x, y := around(xs), around(ys)
 	var b strings.Builder
-	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\">\n<title>%s</title>\n<desc>%s</desc>\n",
-		chartWidth, chartHeight, html.EscapeString(l.Title), html.EscapeString(l.Note))
-	b.WriteString(chartStyle + logStyle)
-	fmt.Fprintf(&b, "<rect class=\"ground\" width=\"%d\" height=\"%d\"/>\n", chartWidth, chartHeight)
-	fmt.Fprintf(&b, "<text class=\"title\" x=\"%d\" y=\"24\">%s</text>\n<text x=\"%d\" y=\"44\">%s</text>\n",
-		chartLeft, html.EscapeString(l.Title), chartLeft, html.EscapeString(l.Y))
+	begin(&b, l.Title, l.Note, l.Y, chartStyle+logStyle)
 	l.axes(&b, x, y)
 	for i := range l.Curves {
 		l.draw(&b, i, x, y)
@@ -83,7 +78,8 @@ func (l *LogLog) axes(b *strings.Builder, x, y span) {
 		line(b, power == y.from, plotX(0), at, plotX(1), at)
 		fmt.Fprintf(b, "<text x=\"%g\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", plotX(0)-8, at+4, decade(power))
 	}
-	fmt.Fprintf(b, "<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">%s</text>\n", plotX(0.5), plotY(0)+40, html.EscapeString(l.X))
+	fmt.Fprintf(b, "<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">%s</text>\n", plotX(0.5), plotY(0)+40,
+		html.EscapeString(l.X))
 }
 
 func line(b *strings.Builder, axis bool, x1, y1, x2, y2 float64) {
@@ -119,7 +115,8 @@ func (l *LogLog) draw(b *strings.Builder, i int, x, y span) {
 		step = 'L'
 	}
 	at := chartTop + 16 + 24*i
-	fmt.Fprintf(b, "<path class=\"%s\" d=\"%s\"/>\n<path class=\"%s dot\" d=\"%s\"/>\n", c.Class, path.String(), c.Class, dots.String())
+	fmt.Fprintf(b, "<path class=\"%s\" d=\"%s\"/>\n", c.Class, path.String())
+	fmt.Fprintf(b, "<path class=\"%s dot\" d=\"%s\"/>\n", c.Class, dots.String())
 	fmt.Fprintf(b, "<path class=\"%s\" d=\"M%g %dh24\"/>\n", c.Class, plotX(1)+12, at)
 	fmt.Fprintf(b, "<text x=\"%g\" y=\"%d\">%s</text>\n", plotX(1)+42, at+4, html.EscapeString(c.Name))
 }
@@ -130,5 +127,6 @@ func (l *LogLog) even(b *strings.Builder, x, y span) {
 	toX, toY := float64(decades)/float64(x.to-x.from), float64(decades)/float64(y.to-y.from)
 	fmt.Fprintf(b, "<path class=\"even\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n", plotX(0), plotY(0), plotX(toX), plotY(toY))
 	at := chartTop + 16 + 24*len(l.Curves)
-	fmt.Fprintf(b, "<path class=\"even\" d=\"M%g %dh24\"/>\n<text x=\"%g\" y=\"%d\">in proportion</text>\n", plotX(1)+12, at, plotX(1)+42, at+4)
+	fmt.Fprintf(b, "<path class=\"even\" d=\"M%g %dh24\"/>\n", plotX(1)+12, at)
+	fmt.Fprintf(b, "<text x=\"%g\" y=\"%d\">in proportion</text>\n", plotX(1)+42, at+4)
 }
