@@ -82,7 +82,7 @@ func growthFigures(memories, notes *growth) []figure {
 	return []figure{
 		{"memories-time.svg", "Time, as memories become more", "milliseconds", memories, [][2]string{
 			{"search_p50_ms", "search, p50"}, {"search_p99_ms", "search, p99"}, {"save_p50_ms", "save, p50"},
-			{"start_ms", "start with a snapshot"}, {"load_ms_per_1000", "loading 1,000"}}},
+			{"start_ms", "start"}, {"load_ms_per_1000", "loading 1,000"}}},
 		{"memories-space.svg", "Space, as memories become more", "millions of bytes", memories, [][2]string{
 			{"private_MB", "private memory"}, {"peak_MB", "most, while loading"}, {"log_MB", "log"}, {"state_MB", "derived files"}}},
 		{"notes-time.svg", "Time, as notes become more", "milliseconds", notes, [][2]string{
