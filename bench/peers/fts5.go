@@ -64,7 +64,8 @@ func (f *fts5) save(it item) error {
 
 // search finds any of the words, and cuts a snippet from each of the ten best.
 func (f *fts5) search(words []string) (ids []string, err error) {
-	const query = "SELECT id, snippet(texts, 1, '', '', '…', 32) FROM texts WHERE texts MATCH ? ORDER BY rank LIMIT 10"
+	const query = "SELECT id, snippet(texts, 1, '', '', '…', 32) FROM texts " +
+		"WHERE texts MATCH ? ORDER BY rank LIMIT 10"
 	rows, err := f.db.Query(query, `"`+strings.Join(words, `" OR "`)+`"`)
 	if err != nil {
 		return nil, err

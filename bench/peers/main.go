@@ -1,4 +1,4 @@
-// Command peers answers for engines that are libraries in Go, so that the benchmark beside emberd can ask each in a
+// Command peers answers for engines that are libraries in Go, so that the benchmark can ask each beside emberd in a
 // process of its own: peers fts5 FOLDER, or peers bleve FOLDER. It reads requests and writes answers, a JSON object on a
 // line each, and tells the time that the engine took without the way to it and back. It is a module of its own because
 // what it imports is no part of emberd.
