@@ -147,13 +147,21 @@ type toolNames struct {
 }
 
 func startToolPeer(b *testing.B, set *itemSet, dir string, cmd *exec.Cmd, tools toolNames) (*toolPeer, error) {
+	defer time.AfterFunc(peerPatience, func() { _ = cmd.Process.Kill() }).Stop()
 	server, err := startToolServer(b, cmd)
 	return &toolPeer{set: set, server: server, cmd: cmd, dir: dir, tools: tools}, err
 }
 
+// peerPatience is how long a server may take for an answer. Then it is ended.
+const peerPatience = 2 * time.Minute
+
 // answerOf calls a tool.
 func (t *toolPeer) answerOf(tool string, args object) (string, error) {
+	tooLong := time.AfterFunc(peerPatience, func() { _ = t.cmd.Process.Kill() }) // it may have ended by itself
 	result, err := t.server.request("tools/call", object{"name": tool, "arguments": args})
+	if !tooLong.Stop() && err != nil {
+		return "", fmt.Errorf("%s was not answered in %v", tool, peerPatience)
+	}
 	if err != nil {
 		return "", err
 	}
