@@ -19,6 +19,8 @@ RESTARTS ?= 20
 NOTEEDITS ?= 1000
 SYNC     ?= 10m
 PEERS    ?= 8
+PEERS_MEMORIES ?= 10000
+PEERS_NOTES    ?= 2000
 BENCH    ?= .
 
 # Empty without git or outside a repository; the binary then names itself.
@@ -44,7 +46,7 @@ COVERED   = 80
 
 export PAGE FIRST VAULT MEMORIES
 
-.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench bench-hook bench-links hooks-harmless speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest note-edits mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients page pictures peers importers peers-cortexgraph lint check compiler install dist dist-check source formula deb deb-check clean docs-check plugin plugin-test
+.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench bench-peers bench-daemons figures bench-hook bench-links hooks-harmless speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest note-edits mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients page pictures peers importers peers-cortexgraph lint check compiler install dist dist-check source formula deb deb-check clean docs-check plugin plugin-test
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -117,6 +119,28 @@ hooks-harmless:
 	EMBERD_TEST_HARMLESS=$(HOOK_CALLS) go test -count=1 -v -timeout 60m -run '^TestHooksAreHarmless$$' ./cmd/emberd >$$log 2>&1 || \
 		{ grep -A8 -e '--- FAIL' -e panic $$log | head -80; exit 1; }; \
 	grep ' calls of ' $$log
+
+# The same memories and the same vault to emberd and to other programs, the same questions with and without function
+# words, in one run, as one table in Markdown: ten minutes, and 600 MB of a cache the first time. What is missing is
+# named below the table. make bench-peers PEERS_MEMORIES=1000 PEERS_NOTES=200
+bench-peers:
+	@vars=$$(tools/peers/install) && log=$$(mktemp) && trap 'rm -f $$log' EXIT && \
+	{ env $$vars PEERS_MEMORIES=$(PEERS_MEMORIES) PEERS_NOTES=$(PEERS_NOTES) \
+		go test -run '^$$' -bench '^BenchmarkPeers$$' -benchtime 1x -timeout 120m ./bench >$$log 2>&1 || { tail -40 $$log >&2; exit 1; }; } && \
+	grep -E '^(\||Not compared|Load before)' $$log
+
+# How a daemon grows with memories and notes: tables and curves in docs/figures. Half an hour for the sizes by default; a
+# million memories and 100,000 notes: make figures GROWTH_MEMORIES=300000,1000000 GROWTH_NOTES=30000,100000. Sizes that
+# are not named keep their figures; none is no size.
+figures:
+	@mkdir -p docs/figures
+	GROWTH=$(CURDIR)/docs/figures GROWTH_MEMORIES='$(GROWTH_MEMORIES)' GROWTH_NOTES='$(GROWTH_NOTES)' \
+		go test -run '^$$' -bench '^BenchmarkGrowth$$' -benchtime 1x -timeout 6h ./bench
+
+# What many daemons on one machine take while nobody asks, each with a home of its own: ten minutes.
+DAEMONS ?= 200
+bench-daemons:
+	DAEMONS=$(DAEMONS) go test -run '^$$' -bench '^BenchmarkDaemons$$' -benchtime 1x -timeout 60m ./bench
 
 # Searching, starting and indexing 10,000 and 100,000 notes beside SQLite's full-text search, in half an hour.
 speed:

@@ -233,6 +233,9 @@ func (w *work) report(b *testing.B) {
 	b.ReportMetric(float64(len(w.making.search)), "searches")
 	b.ReportMetric(float64(st.Meaning.Covered), "covered")
 	b.ReportMetric(float64(st.Meaning.Total), "texts")
+	if st.Made == 0 {
+		b.Fatalf("no vector was made beside the requests: %s, %s", st.State, st.Problem)
+	}
 	b.ReportMetric(float64(st.Made)/w.spent.Seconds(), "vectors/s")
 	b.ReportMetric(w.most, "daemon-MB")
 	b.ReportMetric(float64(w.making.late), "late")

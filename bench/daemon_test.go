@@ -40,6 +40,11 @@ func newProgram(tb testing.TB) *program {
 	return p
 }
 
+// anew is the same binary with another home folder, which goes with the first one.
+func (p *program) anew(name string) *program {
+	return &program{binary: p.binary, home: filepath.Join(filepath.Dir(p.home), name)}
+}
+
 // command is a call of the program that sees nothing of the caller's settings.
 func (p *program) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, p.binary, append(args, "--home", p.home)...)

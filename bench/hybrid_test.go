@@ -90,8 +90,11 @@ func (w *weighed) ask(b *testing.B, d *daemon, questions []string) {
 		start := time.Now()
 		res := call(b, d, op.Search, &op.SearchRequest{Query: q, Track: new(false), MeaningWeight: &w.weight})
 		took[i] = time.Since(start)
-		if w.weight > 0 && res.Meaning.Without != "" {
-			b.Fatalf("a search went without vectors: %s", res.Meaning.Without)
+		if w.weight > 0 && (res.Meaning == nil || res.Meaning.Without != "") {
+			b.Fatalf("a search went without vectors: %+v", res.Meaning)
+		}
+		if len(res.Hits) == 0 {
+			b.Fatalf("%q was answered with nothing", q)
 		}
 	}
 	w.took = append(w.took, took...)

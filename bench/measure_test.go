@@ -1,12 +1,15 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -27,26 +30,31 @@ func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisec
 // several things.
 func onlyMetrics(b *testing.B) { b.ReportMetric(0, "ns/op") }
 
-// procField adds up a numeric field of a file like /proc/PID/status.
+// procField is a numeric field of a file like /proc/PID/status.
 func procField(tb testing.TB, file, name string) int {
 	tb.Helper()
+	n, err := readProcField(file, name)
+	if errors.Is(err, os.ErrNotExist) && runtime.GOOS != "linux" {
+		tb.Skipf("/proc, where Linux tells of processes, cannot be read: %v", err)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return n
+}
+
+func readProcField(file, name string) (int, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		tb.Skipf("/proc, where Linux tells of processes, cannot be read: %v", err)
+		return 0, err
 	}
 	for line := range strings.Lines(string(text)) {
 		key, value, _ := strings.Cut(line, ":")
-		if key != name {
-			continue
+		if fields := strings.Fields(value); key == name && len(fields) > 0 {
+			return strconv.Atoi(fields[0])
 		}
-		n, err := strconv.Atoi(strings.Fields(value)[0])
-		if err != nil {
-			tb.Fatalf("%s: %s: %v", file, name, err)
-		}
-		return n
 	}
-	tb.Fatalf("%s has no %s", file, name)
-	return 0
+	return 0, fmt.Errorf("%s has no %s", file, name)
 }
 
 // residentMB is the physical memory that the daemon holds, in millions of bytes.
@@ -61,11 +69,20 @@ func (d *daemon) wakeups(tb testing.TB) int {
 	tb.Helper()
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", d.cmd.Process.Pid))
 	if err != nil || len(threads) == 0 {
-		tb.Skip("/proc, where Linux tells the threads of a process, is missing")
+		if runtime.GOOS != "linux" {
+			tb.Skip("/proc, where Linux tells the threads of a process, is missing")
+		}
+		tb.Fatalf("the daemon has no threads: %v", err)
 	}
 	n := 0
 	for _, file := range threads {
-		n += procField(tb, file, "voluntary_ctxt_switches") + procField(tb, file, "nonvoluntary_ctxt_switches")
+		for _, field := range []string{"voluntary_ctxt_switches", "nonvoluntary_ctxt_switches"} {
+			switches, err := readProcField(file, field)
+			if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ESRCH) { // a thread that has ended
+				tb.Fatal(err)
+			}
+			n += switches
+		}
 	}
 	return n
 }

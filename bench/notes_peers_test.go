@@ -3,7 +3,6 @@ package bench
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -17,8 +16,8 @@ import (
 // peers are other programs that index a vault.
 type peers struct {
 	vault   string
-	fts5    string   // database of SQLite, "" without SQLite
-	recoll  string   // configuration folder of recoll, "" without recoll
+	fts5    string // database of SQLite, "" without SQLite
+	recoll  *filesPeer
 	missing []string // sentences about what is not installed
 }
 
@@ -37,7 +36,10 @@ func findPeers(b *testing.B, v *notesVault) peers {
 	if _, err := exec.LookPath("recollindex"); err != nil {
 		p.missing = append(p.missing, "not compared with recoll: recollindex is not installed (Debian: recollcmd)")
 	} else if len(v.paths) <= recollLimit {
-		p.recoll = filepath.Join(dir, "recoll")
+		var err error
+		if p.recoll, err = newRecoll(b, &itemSet{dir: v.dir}); err != nil {
+			b.Fatal(err)
+		}
 	}
 	return p
 }
@@ -54,12 +56,12 @@ func (p *peers) index(b *testing.B, emberd time.Duration, got *figures) {
 		got.add("FTS5-index-MB", words)
 		got.add("FTS5-file-MB", folderMB(b, p.fts5))
 	}
-	if p.recoll != "" {
+	if p.recoll != nil {
 		took, processor := p.indexRecoll(b)
 		got.add("recoll-s", took.Seconds())
 		got.add("recoll-CPU-s", processor.Seconds())
 		got.add("wall/recoll", emberd.Seconds()/took.Seconds())
-		got.add("recoll-index-MB", folderMB(b, filepath.Join(p.recoll, "xapiandb")))
+		got.add("recoll-index-MB", folderMB(b, filepath.Join(p.recoll.index, "xapiandb")))
 	}
 }
 
@@ -85,23 +87,15 @@ func (p *peers) indexFTS5(b *testing.B) (took, processor time.Duration, megabyte
 	return took, processorTime(cmd), float64(size) / 1e6
 }
 
-// indexRecoll leaves out what recoll does beyond words: spelling suggestions.
 func (p *peers) indexRecoll(b *testing.B) (took, processor time.Duration) {
 	b.Helper()
-	if err := os.RemoveAll(p.recoll); err != nil {
+	if err := os.RemoveAll(filepath.Join(p.recoll.index, "xapiandb")); err != nil {
 		b.Fatal(err)
 	}
-	if err := os.MkdirAll(p.recoll, 0o700); err != nil {
-		b.Fatal(err)
-	}
-	config := fmt.Sprintf("topdirs = %s\nindexstemminglanguages = english\nnoaspell = 1\nloglevel = 2\n", p.vault)
-	if err := os.WriteFile(filepath.Join(p.recoll, "recoll.conf"), []byte(config), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	cmd := exec.CommandContext(b.Context(), "recollindex", "-c", p.recoll)
+	cmd := p.recoll.learn("")
 	begun := time.Now()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		b.Fatalf("index with recoll: %v\n%s", err, out)
+	if _, err := p.recoll.run(cmd); err != nil {
+		b.Fatal(err)
 	}
 	return time.Since(begun), processorTime(cmd)
 }
@@ -155,16 +149,14 @@ func (s *fts5Session) ask(b *testing.B, q question) (took time.Duration, hits in
 }
 
 // askRecoll asks in a process of its own, as there is no session.
-func (p *peers) askRecoll(b *testing.B, query string) (took time.Duration, hits int) {
+func (p *peers) askRecoll(b *testing.B, words []string) (took time.Duration, hits int) {
 	b.Helper()
-	if _, err := os.Stat(p.recoll); err != nil {
+	if _, err := os.Stat(filepath.Join(p.recoll.index, "xapiandb")); err != nil {
 		p.indexRecoll(b)
 	}
-	begun := time.Now()
-	out, err := exec.CommandContext(b.Context(), "recollq", "-c", p.recoll, "-b", "-n", "10", query).Output()
-	took = time.Since(begun)
+	said, took, err := p.recoll.search(words, "")
 	if err != nil {
 		b.Fatalf("ask recoll: %v", err)
 	}
-	return took, strings.Count(string(out), "file://")
+	return took, strings.Count(said, "file://")
 }

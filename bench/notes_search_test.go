@@ -117,8 +117,11 @@ func (f *followed) search(b *testing.B) {
 			for b.Loop() {
 				s.block(b, d, session, a, kind.draw)
 			}
-			if kind.name == "words" && f.peers.recoll != "" {
+			if kind.name == "words" && f.peers.recoll != nil {
 				s.askRecoll(b, &f.peers, a, kind.draw)
+			}
+			if filtered := kind.name == "folder" || kind.name == "tag"; !filtered && s.emberdEmpty > len(s.emberd)/10 {
+				b.Fatalf("%d of %d questions drawn from the notes were answered with nothing", s.emberdEmpty, len(s.emberd))
 			}
 			f.shown.report(b, s.figures())
 		})
@@ -154,10 +157,10 @@ func (s *searches) block(b *testing.B, d *daemon, session *fts5Session, a *askin
 
 func (s *searches) askRecoll(b *testing.B, p *peers, a *asking, draw func(*asking) question) {
 	for range recollQuestions {
-		took, hits := p.askRecoll(b, strings.Join(draw(a).words, " OR "))
+		took, hits := p.askRecoll(b, draw(a).words)
 		s.recoll = append(s.recoll, took)
 		s.recollEmpties += empty(hits)
-		took, _ = p.askRecoll(b, "nothingofthekind")
+		took, _ = p.askRecoll(b, []string{"nothingofthekind"})
 		s.recollStart = append(s.recollStart, took)
 	}
 }

@@ -206,19 +206,24 @@ func processorTime(cmd *exec.Cmd) time.Duration {
 // folderMB adds up the files in a folder, in millions of bytes.
 func folderMB(tb testing.TB, dir string) float64 {
 	tb.Helper()
-	var sum int64
-	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+	sum, err := folderBytes(dir)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return sum / 1e6
+}
+
+// folderBytes adds up the files in a folder.
+func folderBytes(dir string) (sum float64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
 		info, err := e.Info()
 		if err == nil {
-			sum += info.Size()
+			sum += float64(info.Size())
 		}
 		return err
 	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return float64(sum) / 1e6
+	return sum, err
 }

@@ -43,12 +43,16 @@ func BenchmarkSave(b *testing.B) {
 				{name: "analysis", clients: 1, save: func(_ int, s string) error { analyzer.Counts(s); return nil }},
 			}
 			texts := newProse(uint64(clients))
-			turns := slices.Clone(lanes)
+			turns, had := slices.Clone(lanes), [2]int{d.status(b).Memories, memoriesOf(b, e)}
 			for b.Loop() {
 				for _, l := range turns {
 					l.round(b, texts)
 				}
 				slices.Reverse(turns) // what a lane leaves for later falls on another one
+			}
+			want := clients * savesPerClient * len(lanes[0].rates)
+			if now := [2]int{d.status(b).Memories, memoriesOf(b, e)}; now != [2]int{had[0] + want, had[1] + want} {
+				b.Fatalf("%v memories became %v by %d acknowledged saves each", had, now, want)
 			}
 			reportSaves(b, lanes)
 		})
@@ -109,6 +113,11 @@ func ratio(a, b *lane) float64 {
 		ratios[i] = a.rates[i] / b.rates[i]
 	}
 	return median(ratios)
+}
+
+func memoriesOf(b *testing.B, inv op.Invoker) int {
+	b.Helper()
+	return call(b, inv, op.Status, &op.StatusRequest{}).Memories
 }
 
 func saveOne(ctx context.Context, inv op.Invoker, text string) error {

@@ -43,6 +43,9 @@ func BenchmarkSearch(b *testing.B) {
 			b.ReportMetric(micros(quantile(untracked.took, 0.99)), "untracked-p99-µs")
 			b.ReportMetric(median(ratiosOf(tracked.medians, untracked.medians)), "tracked/untracked")
 			b.ReportMetric(float64(len(tracked.took)), "searches")
+			if tracked.counted == 0 || untracked.counted > 0 {
+				b.Fatalf("%d accesses were counted, and %d that should not have been", tracked.counted, untracked.counted)
+			}
 		})
 	}
 }
@@ -52,15 +55,23 @@ type asker struct {
 	track   bool
 	took    []time.Duration
 	medians []float64 // by block
+	counted int64     // accesses of the first hit of each block, by its searches
 }
 
 func (a *asker) ask(b *testing.B, d *daemon, questions []string) {
-	took := make([]time.Duration, len(questions))
+	took, empties := make([]time.Duration, len(questions)), 0
+	top := call(b, d, op.Search, &op.SearchRequest{Query: questions[0], Track: new(false)}).Hits
 	for i, q := range questions {
 		start := time.Now()
-		call(b, d, op.Search, &op.SearchRequest{Query: q, Track: &a.track})
+		res := call(b, d, op.Search, &op.SearchRequest{Query: q, Track: &a.track})
 		took[i] = time.Since(start)
+		empties += empty(len(res.Hits))
 	}
+	if len(top) == 0 || empties > len(questions)/10 {
+		b.Fatalf("%d of %d questions were answered with nothing", empties, len(questions))
+	}
+	again := call(b, d, op.Show, &op.ShowRequest{ID: string(top[0].Memory.ID), Track: new(false)})
+	a.counted += again.Memory.AccessCount - top[0].Memory.AccessCount
 	a.took = append(a.took, took...)
 	a.medians = append(a.medians, micros(median(took)))
 	if a.track {

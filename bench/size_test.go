@@ -75,13 +75,7 @@ func idleTwice(b *testing.B, p *program, work func(d *daemon)) {
 const maxWaits = 10
 
 func idle(b *testing.B, d *daemon) {
-	// A timer that is armed because of what was done has to fire first, and vectors have to be made.
-	for range maxWaits {
-		begun := time.Now() // a wait that takes too long is a failure, so each ends before
-		if d.wait(b, time.Second, func() bool { return d.settled(b) || time.Since(begun) > time.Minute }); d.settled(b) {
-			break
-		}
-	}
+	d.untilSettled(b)
 	d.Close() // an open connection has a timer too
 	time.Sleep(time.Minute)
 	b.ReportMetric(d.memoryMB(b, "RssAnon"), "private-MB")
@@ -89,6 +83,18 @@ func idle(b *testing.B, d *daemon) {
 	before := d.wakeups(b)
 	time.Sleep(time.Minute)
 	b.ReportMetric(float64(d.wakeups(b)-before), "wakeups/min")
+}
+
+// untilSettled waits until a timer that is armed because of what was done has fired, and all vectors are made.
+func (d *daemon) untilSettled(b *testing.B) {
+	b.Helper()
+	for range maxWaits {
+		begun := time.Now() // a wait that takes too long is a failure, so each ends before
+		if d.wait(b, time.Second, func() bool { return d.settled(b) || time.Since(begun) > time.Minute }); d.settled(b) {
+			return
+		}
+	}
+	b.Fatalf("the daemon has not settled in %d minutes: timers %v", maxWaits, d.status(b).Timers)
 }
 
 // settled reports whether the daemon has done what it had to do and is not about to do more.

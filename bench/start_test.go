@@ -38,6 +38,9 @@ func BenchmarkColdStart(b *testing.B) {
 				if got := d.status(b).Memories; got != memories {
 					b.Errorf("%d memories after the start, want %d", got, memories)
 				}
+				if lines := d.status(b).Log.Recovery.Applied; (from == "log") != (lines >= memories/2) {
+					b.Fatalf("a start from the %s read %d lines of the log", from, lines)
+				}
 				d.stop(b, syscall.SIGTERM)
 			}
 			onlyMetrics(b)

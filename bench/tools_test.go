@@ -174,22 +174,32 @@ type toolServer struct {
 
 func (p *program) startTools(tb testing.TB, profile string) *toolServer {
 	tb.Helper()
-	cmd := p.command(tb.Context(), "mcp", "--tools", profile)
+	s, err := startToolServer(tb, p.command(tb.Context(), "mcp", "--tools", profile))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+// startToolServer starts a server of tools and greets it.
+func startToolServer(tb testing.TB, cmd *exec.Cmd) (*toolServer, error) {
+	tb.Helper()
 	cmd.Stderr = os.Stderr
 	in, out := pipes(tb, cmd)
 	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
+		return nil, err
 	}
 	tb.Cleanup(func() {
 		_ = in.Close()
 		_ = cmd.Wait() // the context of the test has ended it
 	})
 	s := &toolServer{in: in, out: bufio.NewReaderSize(out, 1<<20)}
-	s.ask(tb, "initialize", object{"protocolVersion": "2025-06-18", "capabilities": object{}, "clientInfo": object{"name": "bench", "version": "1"}})
-	if _, err := io.WriteString(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"); err != nil {
-		tb.Fatal(err)
+	greeting := object{"protocolVersion": "2025-06-18", "capabilities": object{}, "clientInfo": object{"name": "bench", "version": "1"}}
+	if _, err := s.request("initialize", greeting); err != nil {
+		return nil, err
 	}
-	return s
+	_, err := io.WriteString(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n")
+	return s, err
 }
 
 func pipes(tb testing.TB, cmd *exec.Cmd) (io.WriteCloser, io.Reader) {
@@ -205,21 +215,30 @@ func pipes(tb testing.TB, cmd *exec.Cmd) (io.WriteCloser, io.Reader) {
 	return in, out
 }
 
-// ask sends a request and returns the result.
+// ask sends a request, which has to succeed, and returns the result.
 func (s *toolServer) ask(tb testing.TB, method string, params any) json.RawMessage {
 	tb.Helper()
-	s.last++
-	request, err := json.Marshal(object{"jsonrpc": "2.0", "id": s.last, "method": method, "params": params})
+	result, err := s.request(method, params)
 	if err != nil {
 		tb.Fatal(err)
 	}
+	return result
+}
+
+// request sends a request and returns the result.
+func (s *toolServer) request(method string, params any) (json.RawMessage, error) {
+	s.last++
+	request, err := json.Marshal(object{"jsonrpc": "2.0", "id": s.last, "method": method, "params": params})
+	if err != nil {
+		return nil, err
+	}
 	if _, err := s.in.Write(append(request, '\n')); err != nil {
-		tb.Fatal(err)
+		return nil, err
 	}
 	for {
 		line, err := s.out.ReadBytes('\n')
 		if err != nil {
-			tb.Fatalf("%s: %v", method, err)
+			return nil, fmt.Errorf("%s: %w", method, err)
 		}
 		var m struct {
 			ID     *int
@@ -227,15 +246,15 @@ func (s *toolServer) ask(tb testing.TB, method string, params any) json.RawMessa
 			Error  json.RawMessage
 		}
 		if err := json.Unmarshal(line, &m); err != nil {
-			tb.Fatalf("%s: %v", method, err)
+			return nil, fmt.Errorf("%s: %w", method, err)
 		}
 		switch {
 		case m.ID == nil:
 			continue // a notification
 		case m.Error != nil || *m.ID != s.last:
-			tb.Fatalf("%s: %s", method, line)
+			return nil, fmt.Errorf("%s: %s", method, line)
 		}
-		return m.Result
+		return m.Result, nil
 	}
 }
 

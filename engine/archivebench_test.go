@@ -71,7 +71,9 @@ func BenchmarkRekindle(b *testing.B) {
 // BenchmarkSearchColdTier searches 10,000 memories of which all are archived, or none.
 func BenchmarkSearchColdTier(b *testing.B) {
 	coldTier(b, 10_000, func(d *desk, query string) {
-		do(b, d.Engine, op.Search, &op.SearchRequest{Query: query, Limit: 10, Track: new(bool)})
+		if res := do(b, d.Engine, op.Search, &op.SearchRequest{Query: query, Limit: 10, Track: new(bool)}); len(res.Hits) == 0 {
+			b.Fatalf("%q finds nothing", query)
+		}
 	})
 }
 

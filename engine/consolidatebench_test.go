@@ -17,6 +17,8 @@ func BenchmarkConsolidateHundred(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		do(b, e, op.Consolidate, &op.ConsolidateRequest{AutoDetect: true, Limit: 100})
+		if res := do(b, e, op.Consolidate, &op.ConsolidateRequest{AutoDetect: true, Limit: 100}); len(res.Previews) < 25 {
+			b.Fatalf("%d merges of 50 pairs are shown", len(res.Previews))
+		}
 	}
 }

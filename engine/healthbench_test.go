@@ -64,19 +64,23 @@ func BenchmarkHealth(b *testing.B) {
 		e, _ := shore(b, n, stm.None)
 		for _, c := range []struct {
 			name string
-			ask  func()
+			ask  func() int // what it found
 		}{
-			{"stale", func() { do(b, e, op.HealthStale, &op.HealthStaleRequest{}) }},
-			{"low", func() { do(b, e, op.HealthLowAccess, &op.HealthLowAccessRequest{}) }},
-			{"duplicates", func() { do(b, e, op.HealthDuplicates, &op.HealthDuplicatesRequest{}) }},
-			{"sample", func() { do(b, e, op.HealthDuplicates, &op.HealthDuplicatesRequest{SampleSize: 1_000}) }},
-			{"fresh", func() { do(b, e, op.Health, &op.HealthRequest{Fresh: true}) }},
-			{"kept", func() { do(b, e, op.Health, &op.HealthRequest{}) }},
+			{"stale", func() int { return do(b, e, op.HealthStale, &op.HealthStaleRequest{Collection: "all"}).Found }},
+			{"low", func() int { return do(b, e, op.HealthLowAccess, &op.HealthLowAccessRequest{Collection: "all"}).Found }},
+			{"duplicates", func() int { return do(b, e, op.HealthDuplicates, &op.HealthDuplicatesRequest{Collection: "all"}).Found }},
+			{"sample", func() int {
+				return do(b, e, op.HealthDuplicates, &op.HealthDuplicatesRequest{Collection: "all", SampleSize: 1_000}).Found
+			}},
+			{"fresh", func() int { return do(b, e, op.Health, &op.HealthRequest{Collection: "all", Fresh: true}).Memories }},
+			{"kept", func() int { return do(b, e, op.Health, &op.HealthRequest{Collection: "all"}).Memories }},
 		} {
 			b.Run(fmt.Sprintf("%s/%d", c.name, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					c.ask()
+					if c.ask() == 0 {
+						b.Fatalf("%s found nothing among %d memories", c.name, n)
+					}
 				}
 			})
 		}

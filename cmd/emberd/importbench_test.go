@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -34,7 +35,11 @@ func BenchmarkImport(b *testing.B) {
 				im := newImporting(b)
 				path := im.write(kind)
 				for _, step := range [][]string{{"dry-s", "import", kind, path, "--dry-run"}, {"first-s", "import", kind, path}, {"again-s", "import", kind, path}, {"undo-s", "undo"}} {
+					before := im.memories()
 					im.run(step[0], step[1:])
+					if got := im.memories() - before; !im.expected(step[0], got) {
+						b.Fatalf("emberd %s: %d memories more", strings.Join(step[1:], " "), got)
+					}
 				}
 				b.ReportMetric(0, "ns/op")
 			}
@@ -84,6 +89,30 @@ func (im *importing) run(metric string, args []string) {
 	if err != nil {
 		im.b.Fatalf("emberd %s: %v\n%.2000s", strings.Join(args, " "), err, out)
 	}
+}
+
+// memories is how many there are.
+func (im *importing) memories() int {
+	im.b.Helper()
+	cmd := exec.Command(im.self, "status", "--json", "--home", im.home)
+	cmd.Args[0], cmd.Env = "emberd", cli.ForeignFree(os.Environ())
+	out, err := cmd.Output()
+	var st struct{ Memories int }
+	if err = errors.Join(err, json.Unmarshal(out, &st)); err != nil {
+		im.b.Fatalf("emberd status: %v\n%s", err, out)
+	}
+	return st.Memories
+}
+
+// expected reports whether a step made as many memories more as it is named for.
+func (im *importing) expected(step string, more int) bool {
+	switch step {
+	case "first-s":
+		return more >= importNotes
+	case "undo-s":
+		return more <= -importNotes
+	}
+	return more == 0
 }
 
 // text is a memory of words, most of which others have too.

@@ -62,18 +62,23 @@ func plotY(y float64) float64 { return chartTop + squareHeight*(1-y) }
 // SVG draws the chart as a file that stands alone.
 func (c *Chart) SVG() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\">\n<title>%s</title>\n<desc>%s</desc>\n",
-		chartWidth, chartHeight, html.EscapeString(c.Title), html.EscapeString(c.Note))
-	b.WriteString(chartStyle)
-	fmt.Fprintf(&b, "<rect class=\"ground\" width=\"%d\" height=\"%d\"/>\n", chartWidth, chartHeight)
-	fmt.Fprintf(&b, "<text class=\"title\" x=\"%d\" y=\"24\">%s</text>\n<text x=\"%d\" y=\"44\">%s</text>\n",
-		chartLeft, html.EscapeString(c.Title), chartLeft, html.EscapeString(c.Note))
+	begin(&b, c.Title, c.Note, c.Note, chartStyle)
 	c.axes(&b)
 	for i := range c.Curves {
 		c.draw(&b, i)
 	}
 	b.WriteString("</svg>\n")
 	return b.String()
+}
+
+// begin draws what is above the square, and says what the drawing is.
+func begin(b *strings.Builder, title, about, below, style string) {
+	fmt.Fprintf(b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\">\n", chartWidth, chartHeight)
+	fmt.Fprintf(b, "<title>%s</title>\n<desc>%s</desc>\n", html.EscapeString(title), html.EscapeString(about))
+	b.WriteString(style)
+	fmt.Fprintf(b, "<rect class=\"ground\" width=\"%d\" height=\"%d\"/>\n", chartWidth, chartHeight)
+	fmt.Fprintf(b, "<text class=\"title\" x=\"%d\" y=\"24\">%s</text>\n<text x=\"%d\" y=\"44\">%s</text>\n",
+		chartLeft, html.EscapeString(title), chartLeft, html.EscapeString(below))
 }
 
 func (c *Chart) axes(b *strings.Builder) {
