@@ -74,12 +74,12 @@ func TestOtherSocketsAreNotInherited(t *testing.T) {
 			}
 			return f
 		}, memory.Invalid, "does not listen"},
-		"in a folder that others may enter": {func(t *testing.T, dir string) *os.File {
-			if err := os.Chmod(dir, 0o755); err != nil {
+		"in a folder that others may write to": {func(t *testing.T, dir string) *os.File {
+			if err := os.Chmod(dir, 0o757); err != nil {
 				t.Fatal(err)
 			}
 			return handed(t, filepath.Join(dir, "s"))
-		}, memory.Forbidden, "run: chmod 700"},
+		}, memory.Forbidden, "run: chmod go-w"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := socketDir(t)

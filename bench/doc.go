@@ -5,7 +5,8 @@
 //   - Benchmarks, which make bench runs. What is compared is measured in turns
 //     within one run, so that a disk or a neighbour that gets slower in between
 //     slows all of it, and is reported as a ratio.
-//   - Comparisons and curves, which need installed programs or an hour: make bench-peers, make figures, make bench-daemons.
+//   - Comparisons and curves, which need installed programs or an hour: make bench-peers, make figures,
+//     make bench-daemons.
 //   - Proofs (make proof), which take minutes and run when EMBERD_PROOF is set.
 //   - Evaluations (make eval), which need judged questions that cannot be
 //     distributed with the source and run when EMBERD_SETS names their folder.

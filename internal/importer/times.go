@@ -32,7 +32,7 @@ func ParseDate(text string, order DateOrder) (time.Time, bool) {
 	if n, err := strconv.ParseFloat(text, 64); err == nil {
 		return epoch(n)
 	}
-	if t, ok := parseAny(text, "2006-01-02T15:04:05.999999999Z07:00", "2006-01-02T15:04:05.999999999", "2006-01-02T15:04"); ok {
+	if t, ok := parseAny(text, time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04"); ok {
 		return t, true
 	}
 	if t, ok := parseDay(text, "2006-1-2", "2006/1/2", "2.1.2006", "2 Jan 2006", "2 January 2006", "Jan 2, 2006",
@@ -68,7 +68,8 @@ func IsAmbiguous(text string) bool {
 // parseDay reads a day in one of the layouts, alone or with a time of day.
 func parseDay(text string, days ...string) (time.Time, bool) {
 	for _, day := range days {
-		if t, ok := parseAny(text, day, day+" 15:04:05.999999999", day+" 15:04", day+" 3:04:05 PM", day+" 3:04 PM"); ok {
+		t, ok := parseAny(text, day, day+" 15:04:05.999999999", day+" 15:04", day+" 3:04:05 PM", day+" 3:04 PM")
+		if ok {
 			return t, true
 		}
 	}

@@ -33,7 +33,7 @@ func (c *columns) known(names []string) []string {
 			continue
 		}
 		for _, usual := range usualNames()[field] {
-			i := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(strings.TrimSpace(name), usual) })
+			i := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(strings.TrimSpace(n), usual) })
 			if i >= 0 && !c.mentions(names[i]) {
 				told = append(told, names[i]+" as "+field)
 				names[i] = field
