@@ -45,7 +45,6 @@ func Command(s *cli.App) *cobra.Command {
 		return serve(cmd, s, c, p, o.onlyPrint)
 	}
 	cmd := cli.Command("page", cli.NoArgs, nil, s.Configured(show))
-	cmd.Aliases = []string{"ui"}
 	cmd.Flags().BoolVar(&o.onlyPrint, "print", false, "")
 	cmd.Flags().StringVar(&o.export, "export", "", "")
 	return cmd

@@ -156,6 +156,7 @@ func otherNames() []otherName {
 		{old: "trash", now: "list --trash"},
 		{old: "trash list", now: "list --trash"},
 		{old: "trash restore", now: "rekindle", build: memories.TrashRestoreCommand},
+		{old: "ui", now: "page"},
 		{old: "vault confirm", now: "vault confirm-deletions"},
 		{old: "verify", now: "search --check"},
 		{old: "why", now: "show --why"},

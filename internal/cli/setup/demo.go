@@ -88,7 +88,7 @@ func (d *demo) walk(ctx context.Context) error {
 		}},
 		{"search", d.expect("authentication", "search", "authentication")},
 		{"search for what is meant, in other words", func(ctx context.Context) error {
-			return errors.Join(d.expect("100 %", "engine", "status", "--wait")(ctx),
+			return errors.Join(d.expect("100 %", "model", "status", "--wait")(ctx),
 				d.expect("green tea", "search", "hot beverage")(ctx))
 		}},
 		{"kill the daemon with SIGKILL", func(context.Context) error { return d.kill(syscall.SIGKILL) }},
@@ -99,7 +99,7 @@ func (d *demo) walk(ctx context.Context) error {
 		{"the earlier text is back", d.expect(jwt, "show", "@jwt")},
 		{"forget", d.expect("forgot", "forget", "@tea")},
 		{"it is found no more", d.nothing("search", "coffee")},
-		{"restore it from the trash", d.expect("restored", "trash", "restore", "@tea")},
+		{"restore it from the trash", d.expect("restored", "rekindle", "@tea")},
 		{"it is found again", d.expect("Maria", "search", "coffee")},
 		{"a credential is refused", d.refused},
 		{"say how one memory stands to another", d.relate},
@@ -118,18 +118,18 @@ func (d *demo) walk(ctx context.Context) error {
 		}},
 		{"edit that note", d.editArchived},
 		{"a search finds it, and opening it brings it back, as its note says it now", d.comeBack},
-		{"why it scores what it does, and what comes next", d.expect("demoted on", "why", "@kettle")},
+		{"why it scores what it does, and what comes next", d.expect("demoted on", "show", "--why", "@kettle")},
 		{"how well the memories are, and one of two that say the same", d.beHealthy},
 		{"the agents ask, and a decision can be taken back", d.decide},
 		{"clean up: the plan, the deed, and all of it undone", d.cleanUp},
 		{"the history has every version", d.expect("by promote", "history", "@jwt")},
-		{"compact the log", d.expect("folded", "compact")},
+		{"compact the log", d.expect("folded", "doctor", "log", "compact")},
 		{"no version is lost", d.expect("15 minutes", "history", "@jwt")},
 		{"back the log up, and read it through", func(ctx context.Context) error {
 			return errors.Join(d.expect("tar.gz", "backup", "create")(ctx), d.expect("whole", "backup", "list")(ctx))
 		}},
 		{"stop the daemon, and delete its log", d.deleteLog},
-		{"repair it from the snapshot, the backups and the notes", d.expect("from snapshot: ", "log", "repair")},
+		{"repair it from the snapshot, the backups and the notes", d.expect("from snapshot: ", "doctor", "log", "repair")},
 		{"start it again", d.start},
 		{"the memories are there", d.expect(jwt, "show", "@jwt")},
 		{"stop the daemon", func(context.Context) error { return d.kill(syscall.SIGTERM) }},
@@ -221,7 +221,7 @@ func (d *demo) promoteMemory(ctx context.Context) error {
 func (d *demo) archiveMemory(ctx context.Context) error {
 	const text = "The kettle leaks at the seam. Ann ordered a new gasket from the shop in Leith, part 4417, and " +
 		"wants it by Friday."
-	return errors.Join(d.save(ctx, "kettle", text), d.expect(archivedNotes+"/", "archive", "@kettle")(ctx))
+	return errors.Join(d.save(ctx, "kettle", text), d.expect(archivedNotes+"/", "lifecycle", "archive", "@kettle")(ctx))
 }
 
 // editArchived changes the archived text as any editor would.

@@ -11,7 +11,7 @@ import (
 // relate says how one memory stands to another, and looks at that.
 func (d *demo) relate(ctx context.Context) error {
 	return errors.Join(
-		d.expect("supports", "relate", "@jwt", "supports", "@port", "--kind", "keeps safe")(ctx),
+		d.expect("supports", "graph", "relate", "@jwt", "supports", "@port", "--kind", "keeps safe")(ctx),
 		d.expect("→ supports (keeps safe)", "show", "@jwt")(ctx))
 }
 

@@ -23,7 +23,7 @@ func (d *demo) decide(ctx context.Context) error {
 	err := errors.Join(
 		d.save(ctx, "parcels", "Parcels for the north leave the depot in Leith on Tuesdays"),
 		d.save(ctx, "depot", "On Tuesdays the parcels for the north leave the depot in Leith"),
-		d.expect("1 filed for review", "consolidate", "--agent", "cluster")(ctx))
+		d.expect("1 filed for review", "health", "consolidate", "--agent", "cluster")(ctx))
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (d *demo) decide(ctx context.Context) error {
 
 // cleanUp plans a cleanup, carries it out and takes it back.
 func (d *demo) cleanUp(ctx context.Context) error {
-	all := []string{"cleanup", "-c", "knowledge", "--mode", "full"}
+	all := []string{"health", "cleanup", "-c", "knowledge", "--mode", "full"}
 	return errors.Join(
 		d.save(ctx, "junk", "asdf asdf asdf"),
 		d.expect("1 deletion", all...)(ctx),

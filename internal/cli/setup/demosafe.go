@@ -20,7 +20,7 @@ func (d *demo) limitAToken(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out, _, err := d.run(ctx, "token", "create", "demo", "--read", "tag:work")
+	out, _, err := d.run(ctx, "agent", "token", "create", "demo", "--read", "tag:work")
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (d *demo) limitAToken(ctx context.Context) error {
 	if text := string(found); err != nil || !strings.Contains(text, "March") || strings.Contains(text, "bank") {
 		return fmt.Errorf("with the token a search says %q: %w", text, err)
 	}
-	return errors.Join(d.expect("revoked", "token", "revoke", "demo")(ctx),
+	return errors.Join(d.expect("revoked", "agent", "token", "revoke", "demo")(ctx),
 		d.expect("lines of the audit chain hold", "audit", "--check")(ctx))
 }
 

@@ -332,7 +332,7 @@ func nextSteps(ctx context.Context, s *cli.App, p *plan) []string {
 		next = append(next, cli.Again(s, "serve")+"   # once the daemon that runs was ended; it has other settings")
 	}
 	if p.meaning != nil && len(p.meaning.Changes) > 0 && p.meaning.Name != model.ByWords {
-		next = append(next, cli.Again(s, "engine", "status")+"   # how much has its vectors by then")
+		next = append(next, cli.Again(s, "model", "status")+"   # how much has its vectors by then")
 	}
 	return append(next, cli.Again(s, "save", `"Use JWT tokens for authentication in all new APIs"`),
 		cli.Again(s, "search", "authentication"), cli.Again(s, "doctor"))
