@@ -129,7 +129,8 @@ func (d *demo) walk(ctx context.Context) error {
 			return errors.Join(d.expect("tar.gz", "backup", "create")(ctx), d.expect("whole", "backup", "list")(ctx))
 		}},
 		{"stop the daemon, and delete its log", d.deleteLog},
-		{"repair it from the snapshot, the backups and the notes", d.expect("from snapshot: ", "doctor", "log", "repair")},
+		{"repair it from the snapshot, the backups and the notes",
+			d.expect("from snapshot: ", "doctor", "log", "repair")},
 		{"start it again", d.start},
 		{"the memories are there", d.expect(jwt, "show", "@jwt")},
 		{"stop the daemon", func(context.Context) error { return d.kill(syscall.SIGTERM) }},
