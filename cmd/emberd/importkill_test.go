@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -133,10 +134,8 @@ func TestImportNamesTheLinesOfEveryBatch(t *testing.T) {
 	w := newWitness(1, filepath.Join(clitest.ShortDir(t), "h"))
 	bad := []int{7, 1777, importedLines}
 	path := importLines(t, t.TempDir(), func(line int) string {
-		for _, b := range bad {
-			if b == line {
-				return "password = 'Xk3dW9-qPz71mTr'" // refused as a credential
-			}
+		if slices.Contains(bad, line) {
+			return "password = 'Xk3dW9-qPz71mTr'" // refused as a credential
 		}
 		return importedText(line)
 	})
