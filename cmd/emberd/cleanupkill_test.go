@@ -73,7 +73,7 @@ func executed() *op.CleanupRequest {
 // ready waits until a cleanup may be executed: the index is there, and notes were read.
 func (c *clutter) ready(client *api.Client) {
 	c.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		st, err := op.Status.Call(c.t.Context(), client, &op.StatusRequest{})
 		if err != nil || time.Now().After(deadline) {
 			c.t.Fatalf("not ready: %v", err)
@@ -107,7 +107,7 @@ func (c *clutter) texts(client *api.Client) (texts []string) {
 // settled waits until no run is under way, and returns the only one, if there is any.
 func (c *clutter) settled(client *api.Client) *op.CleanupRun {
 	c.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		res, err := op.CleanupHistory.Call(c.t.Context(), client, &op.CleanupHistoryRequest{})
 		if err != nil || time.Now().After(deadline) {
 			c.t.Fatalf("the run does not end: %+v, %v", res, err)
