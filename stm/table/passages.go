@@ -28,15 +28,21 @@ func countTerms(body string, terms []analysis.Term) TermCounts {
 	return t
 }
 
-// termPlaces are empty maps for counted, which would else make one for each memory that is saved.
+// termPlaces are empty maps for counted, which would else make one for each memory that is saved. A map keeps its size
+// when it is cleared, and clearing takes as long as that, so those of long texts are not kept.
 var termPlaces = sync.Pool{New: func() any { return make(map[string]int) }}
+
+// maxKeptTerms is how many terms a map has at most that is kept.
+const maxKeptTerms = 1000
 
 // counted counts terms in order of first appearance, and those that lie within no other.
 func counted(body string, terms []analysis.Term) (counts []words.TermCount, length int) {
 	at := termPlaces.Get().(map[string]int)
 	defer func() {
-		clear(at)
-		termPlaces.Put(at)
+		if len(at) <= maxKeptTerms {
+			clear(at)
+			termPlaces.Put(at)
+		}
 	}()
 	for _, t := range terms {
 		if !t.Inner() {
