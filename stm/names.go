@@ -162,6 +162,9 @@ var ErrLogGone = device.ErrLogGone
 // JSON object it returns the members in front of the fault.
 func Values(object []byte) map[string]json.RawMessage { return record.Values(object) }
 
+// SkipString returns the index after the JSON string that starts at i, -1 if none does or it has no end.
+func SkipString(b []byte, i int) int { return record.SkipString(b, i) }
+
 // Gone is the error of [Open] for a data folder that has lost the log of this device.
 func Gone(fsys durable.FS, data, state string) error { return repair.Gone(fsys, data, state) }
 

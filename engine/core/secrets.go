@@ -66,7 +66,10 @@ func AppendMeta(out []Passage, field string, meta map[string]json.RawMessage) []
 // lead; the first has last.
 func appendStrings(out []Passage, field, last string, value json.RawMessage) []Passage {
 	for at := bytes.IndexByte(value, '"'); at >= 0; at = bytes.IndexByte(value, '"') {
-		end := stringEnd(value, at)
+		end := stm.SkipString(value, at)
+		if end < 0 {
+			return out
+		}
 		s, ok := textOf(value[at:end])
 		if !ok {
 			return out
@@ -78,19 +81,6 @@ func appendStrings(out []Passage, field, last string, value json.RawMessage) []P
 		out, last, value = append(out, p), s, value[end:]
 	}
 	return out
-}
-
-// stringEnd returns where the JSON string ends that begins at a byte of value.
-func stringEnd(value []byte, at int) int {
-	for i := at + 1; i < len(value); i++ {
-		switch value[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(value)
 }
 
 // textOf returns the text of a JSON string, false if it is none.

@@ -29,7 +29,7 @@ func EachField(obj []byte, fn func(name, value []byte) bool) error {
 		return atEnd(obj, i+1)
 	}
 	for {
-		nameEnd := skipString(obj, i)
+		nameEnd := SkipString(obj, i)
 		if nameEnd < 0 {
 			return errSyntax
 		}
@@ -113,8 +113,9 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// skipString returns the index after the string that starts at i, or -1.
-func skipString(b []byte, i int) int {
+// SkipString returns the index after the JSON string that starts at i, -1 if none does or it has no end. It does not
+// look at what is in the string but for the backslashes.
+func SkipString(b []byte, i int) int {
 	if i >= len(b) || b[i] != '"' {
 		return -1
 	}
@@ -142,7 +143,7 @@ func skipValue(b []byte, i int) int {
 	}
 	switch b[i] {
 	case '"':
-		return skipString(b, i)
+		return SkipString(b, i)
 	case '{', '[':
 		return skipNested(b, i, maxDepth)
 	}
@@ -163,7 +164,7 @@ func skipNested(b []byte, i, limit int) int {
 	for i < len(b) {
 		switch b[i] {
 		case '"':
-			if i = skipString(b, i); i < 0 {
+			if i = SkipString(b, i); i < 0 {
 				return -1
 			}
 			continue
