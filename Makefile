@@ -27,15 +27,10 @@ BENCH    ?= .
 VERSION  = $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  = -s -w $(if $(VERSION),-X emberd/internal/cli.version=$(VERSION))
 
-# What make dist packs, with what, and the time that its files have: that of the commit.
+# What make release builds for. TAR is GNU tar.
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 TAR      ?= tar
 COMMITTED = $(or $(shell git log -1 --format=%ct 2>/dev/null),0)
-NAME      = emberd-$(or $(VERSION),devel)
-
-# For which architectures make deb makes packages, and who answers for them.
-DEBS       ?= amd64 arm64
-MAINTAINER ?= $(shell git log -1 --format='%an <%ae>' 2>/dev/null)
 
 staticcheck = go tool -modfile=tools/go.mod staticcheck -checks inherit,ST1016
 
@@ -46,7 +41,7 @@ COVERED   = 80
 
 export PAGE FIRST VAULT MEMORIES
 
-.PHONY: build run test race twin covered size fuzz-all fuzz-ci bench bench-peers bench-daemons figures bench-hook bench-links hooks-harmless speed hostile soak restarts damage syncthing rclone proof torture torture-real network agents contest note-edits mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients page pictures peers importers peers-cortexgraph lint check compiler install dist dist-check source formula deb deb-check clean docs-check plugin plugin-test
+.PHONY: build run test spec race race-programs twin covered size fuzz-all fuzz-ci bench bench-peers bench-daemons figures bench-hook bench-links hooks-harmless speed hostile soak restarts upgrade damage syncthing rclone proof torture torture-real network agents contest note-edits mutants eval secrets scopes purge oracle engine model model-oracle llama mcp-conformance clients page pictures peers importers peers-cortexgraph lint check compiler install uninstall release release-check deb-check clean docs-check plugin plugin-test
 
 # The helper is what calls native code, if somebody installs an engine. It stands beside
 # emberd, which looks for it nowhere else.
@@ -63,11 +58,20 @@ run: build
 test:
 	RAPID_SEED=1 $(inmemory) go test -vet=off -timeout 10m ./...
 
+# Every row of the five specifications, in every world, and the page that they make. The model of
+# the trained world is in EMBERD_TEST_TRAINED; without it that world is left out.
+spec:
+	EMBERD_SPEC=all go test -count=1 -vet=off -parallel 4 -timeout 15m ./spec -args -update
+
 # Slowed down by the detector, and with as many tests at once as elsewhere, programs would
 # take longer than the moments that some tests are about. Files are on the disk here, and in memory
-# in make test: internal/testutil/ramdisk.
+# in make test: internal/testutil/ramdisk. The tests that start whole programs are part of make race-programs.
 race: compiler
-	CGO_ENABLED=1 RAPID_SEED=1 go test -race -vet=off -parallel 2 -timeout 60m -coverprofile=cover.out -coverpkg=./decay,./engine/...,./rekindle ./...
+	CGO_ENABLED=1 RAPID_SEED=1 go test -race -vet=off -parallel 2 -timeout 60m -coverprofile=cover.out \
+		-coverpkg=./decay,./engine/lifecycle,./rekindle $$(go list ./... | grep -v -E '/(cmd/emberd|spec)$$')
+
+race-programs: compiler
+	CGO_ENABLED=1 RAPID_SEED=1 go test -race -vet=off -parallel 2 -timeout 60m ./cmd/emberd ./spec
 
 # The arithmetic in Go alone, as on processors that there is no assembly for: what uses it
 # holds to the same vectors.
@@ -162,6 +166,14 @@ soak:
 restarts:
 	EMBERD_TEST_RESTARTS=$(RESTARTS) go test -v -count=1 -timeout 1h -run '^TestRestartsUnderWork$$' ./cmd/emberd
 
+# The program of an earlier version, of the commit OLD, is replaced while its daemon works on the home of testdata/homes,
+# and the daemon restarted: everything is still there. By default it is the program that made the home.
+OLD ?= $(shell git log --diff-filter=A --format=%h -1 -- testdata/homes/2026-11.tar.gz)
+upgrade:
+	@dir=$$(mktemp -d) && trap 'rm -rf $$dir' EXIT && git archive $(OLD) | tar -x -C $$dir && \
+	(cd $$dir && go build -trimpath -buildvcs=false -ldflags '-s -w -X emberd/internal/cli.version=v0.1.0' -o old ./cmd/emberd) && \
+	EMBERD_TEST_OLD=$$dir/old go test -v -count=1 -timeout 10m -run '^TestUpgrade$$' ./cmd/emberd
+
 # Two daemons whose data and vault two Syncthings keep alike, both on the loopback, for as long as SYNC
 # says: agents and people on both, a cut connection, a stopped Syncthing, kills, deleted and cut files of the
 # log; whether both have the same in the end, and everything acknowledged or written by a person, as one table.
@@ -203,10 +215,10 @@ network: build
 	EMBERD_TEST_BUILT=$(CURDIR)/bin/emberd go test -v -count=1 -run '^TestNoNetwork' ./cmd/emberd
 
 # What README.md and docs/getting-started.md show, typed into a shell with a home of its own, with
-# the program as it is built; the sentences of docs/troubleshooting.md, the rows of docs/internals/spec-coverage.md and
-# the names of docs/reference/files.md.
+# the program as it is built; the sentences of docs/troubleshooting.md and the
+# names of docs/reference/files.md.
 docs-check: build
-	EMBERD_TEST_BUILT=$(CURDIR)/bin/emberd go test -v -count=1 -run '^(TestDocs|TestSpecs$$)' ./cmd/emberd
+	EMBERD_TEST_BUILT=$(CURDIR)/bin/emberd go test -v -count=1 -run '^TestDocs' ./cmd/emberd
 
 # Two agents, one daemon: 10,000 calls that add, reinforce and verify a few facts.
 agents:
@@ -313,14 +325,13 @@ page: build
 	@[ -n "$(CHROMIUM)" ] || { echo "make: chromium is missing: install it, or set CHROMIUM" >&2; exit 1; }
 	cd tools/page && npm ci --loglevel=error && node test.mjs $(CURDIR)/bin/emberd $(CHROMIUM) $(SHOTS)
 
-# Pictures of every view, of an invented store, and of a session in a terminal: all of the page go to PICTURES, and what the
-# documentation shows to docs/pictures.
+# Pictures of every view, of an invented store: all go to PICTURES, and those that the documentation shows to
+# docs/pictures.
 PICTURES ?= /tmp/emberd-pictures
 pictures: build
 	@command -v npm >/dev/null || { echo "make: npm is missing: install it to draw the page" >&2; exit 1; }
 	@[ -n "$(CHROMIUM)" ] || { echo "make: chromium is missing: install it, or set CHROMIUM" >&2; exit 1; }
 	cd tools/page && npm ci --loglevel=error && node pictures.mjs $(CURDIR)/bin/emberd $(CHROMIUM) $(PICTURES) $(CURDIR)/docs/pictures
-	tools/terminal/record bin/emberd docs/pictures/session.svg
 
 # The same random calls to the reference memory server, from npm as the lock file says, and to emberd with its tools:
 # every answer is compared, and both graphs are moved to the other server. PEERS is the number of conversations, each
@@ -367,59 +378,29 @@ install: build
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -m 0755 bin/emberd bin/emberd-llama "$(DESTDIR)$(PREFIX)/bin/"
 	SOURCE_DATE_EPOCH=$(COMMITTED) tools/share bin/emberd "$(DESTDIR)$(PREFIX)/share"
+	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) echo "to find emberd, add $(PREFIX)/bin to your PATH" ;; esac
+	@echo "next, run: emberd init"
 
-# Archives for every platform that emberd runs on, one of the source, and their checksums, in
-# dist: the same bytes from the same commit, for the files have its time, and no owner. The
-# manual, the completions and the licences of what is compiled in come along.
-dist: build source
-	@set -e; umask 022; for platform in $(PLATFORMS); do \
-		name=$(NAME)-$$(echo $$platform | tr / -); \
-		echo "dist/$$name.tar.gz"; \
-		mkdir -p dist/$$name; \
-		GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)" -o dist/$$name/ ./cmd/emberd ./cmd/emberd-llama; \
-		install -m 0644 LICENSE README.md dist/$$name/; \
-		SOURCE_DATE_EPOCH=$(COMMITTED) tools/share bin/emberd dist/$$name/share; \
-		GOOS=$${platform%/*} GOARCH=$${platform#*/} tools/licences dist/$$name/LICENSES; \
-		chmod 0755 dist/$$name dist/$$name/emberd dist/$$name/emberd-llama; \
-		$(TAR) -C dist --format ustar --sort name --mtime @$(COMMITTED) --owner 0 --group 0 --numeric-owner -cf dist/$$name.tar $$name; \
-		gzip -n -9 dist/$$name.tar; \
-		rm -r dist/$$name; \
-	done
-	cd dist && { sha256sum *.tar.gz 2>/dev/null || shasum -a 256 *.tar.gz; } > SHA256SUMS
+# Removes what install wrote. Memories, settings and notes stay.
+uninstall:
+	rm -f "$(DESTDIR)$(PREFIX)/bin/emberd" "$(DESTDIR)$(PREFIX)/bin/emberd-llama"
+	cd "$(DESTDIR)$(PREFIX)/share" && rm -f man/man1/emberd.1 man/man1/emberd-*.1 man/man5/emberd-config.5 \
+		bash-completion/completions/emberd zsh/site-functions/_emberd fish/vendor_completions.d/emberd.fish
 
-# The source as it is committed, for who builds it elsewhere.
-source:
-	@$(TAR) --version 2>/dev/null | grep -q GNU || { \
-		echo "make: archives that are alike need GNU tar: install it, and say make dist TAR=gtar" >&2; exit 1; }
-	rm -rf dist
-	mkdir dist
-	git -c core.autocrlf=false archive --format tar --prefix $(NAME)-source/ HEAD | gzip -n -9 > dist/$(NAME)-source.tar.gz
+# The files of a release in dist: archives for all platforms, packages for Debian and Fedora, a Homebrew formula, the source,
+# an SBOM, release notes and SHA256SUMS, the same bytes from the same commit. The version is that of git describe: with
+# a tag on the commit, it is the tag. One platform: make release PLATFORMS=linux/amd64
+release: build
+	TAR=$(TAR) tools/release "$(or $(VERSION),devel)" $(PLATFORMS)
 
-# make dist and make deb twice, in two clones at different places with nothing compiled before, and
-# whether the bytes are the same: half an hour. One platform: make dist-check PLATFORMS=linux/amd64
-dist-check:
-	PLATFORMS="$(PLATFORMS)" tools/dist-check
+# make release twice, in two clones at different places with nothing compiled before, and whether the bytes are the same:
+# half an hour. make release-check PLATFORMS=linux/amd64 takes a third of it.
+release-check:
+	PLATFORMS="$(PLATFORMS)" tools/release-check
 
-# The formula of Homebrew for an archive of the source that lies at an address of yours:
-# make formula URL=https://…/emberd-v1.2.0-source.tar.gz HOMEPAGE=https://…
-formula: source
-	@[ -n "$(URL)" ] && [ -n "$(HOMEPAGE)" ] || { echo "make: say where the archive of the source and its home page are: make formula URL=… HOMEPAGE=…" >&2; exit 1; }
-	sed -e 's|@URL@|$(URL)|; s|@HOMEPAGE@|$(HOMEPAGE)|; s|@VERSION@|$(or $(VERSION),devel)|' \
-		-e "s|@SHA256@|$$({ sha256sum dist/$(NAME)-source.tar.gz 2>/dev/null || shasum -a 256 dist/$(NAME)-source.tar.gz; } | cut -d ' ' -f 1)|" \
-		-e '/^# Builds/,/^# archive/d' packaging/homebrew/emberd.rb > dist/emberd.rb
-
-# Packages for Debian and what descends from it, for both of its architectures.
-deb: build
-	@mkdir -p dist
-	@for arch in $(DEBS); do \
-		SOURCE_DATE_EPOCH=$(COMMITTED) tools/deb $$arch "$(VERSION)" "$(MAINTAINER)" || exit 1; \
-	done
-
-# As root: the packages by lintian, and that of this machine's architecture installed, used by a
-# user, removed. That one alone: make deb-check DEBS="$(dpkg --print-architecture)"
-deb-check:
-	rm -rf dist
-	$(MAKE) deb
+# As root: the packages for Debian of make release by lintian, and that of this machine's architecture installed, used by
+# a user, removed.
+deb-check: release
 	tools/deb-check dist/emberd_*.deb
 
 # The Obsidian plugin: npm builds it as the lock file says. emberd vault plugin install puts it into a vault.

@@ -1,4 +1,4 @@
-# Builds emberd from its source. make formula fills in what stands between at signs: where the
+# Builds emberd from its source. make release fills in what stands between at signs: where the
 # archive of the source can be fetched, its SHA-256 and its version. docs/install.md has how.
 class Emberd < Formula
   desc "Memory daemon for notes in Obsidian and for AI agents"
