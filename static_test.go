@@ -12,7 +12,7 @@ import (
 // built is a command of ours as it is built for Linux, wherever the test runs: without
 // cgo, in make test from the packages of the tests, which need none either. The Go files
 // that go into it are read by the other tests of this package, so a change to one drops a
-// cached result of these tests as well. What debuggers read is left out, as in make dist: linking is
+// cached result of these tests as well. What debuggers read is left out, as in make release: linking is
 // quicker without.
 func built(t *testing.T, name string) *elf.File {
 	t.Helper()

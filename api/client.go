@@ -140,7 +140,8 @@ func (c *Client) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 		return res, err
 	case sent && s.Effect != op.Read:
 		return nil, memory.Errorf(memory.Unknown,
-			"whether this was done is not known, since the answer got lost (%w); look before you repeat it", lost.cause)
+			"unknown whether the request succeeded, because the response was lost (%w); check before you repeat "+
+				"it", lost.cause)
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("%s: %w", s.Name, ctx.Err())
 	}
@@ -253,7 +254,7 @@ func (c *Client) roundTrip(r *http.Request, s *op.Spec) (any, error) {
 	}
 	res := s.NewResult()
 	if err := json.Unmarshal(body, res); err != nil {
-		return nil, memory.Errorf(memory.Internal, "the answer to %s is not what it should be: %w", s.Name, err)
+		return nil, memory.Errorf(memory.Internal, "the response to %s has an unexpected format: %w", s.Name, err)
 	}
 	return res, nil
 }
@@ -263,7 +264,7 @@ func (c *Client) checkDaemon(h http.Header) error {
 	daemon, ok := parsePeerVersion(h.Get(headerVersion))
 	if !ok {
 		return memory.Errorf(memory.Incompatible,
-			"what listens on %s is not emberd; point EMBERD_HOME at the one that runs", c.socket)
+			"the program listening on %s is not emberd; set EMBERD_HOME to the folder of the running daemon", c.socket)
 	}
 	return checkCompatible(c.self, daemon)
 }
@@ -273,20 +274,21 @@ func (c *Client) unreached(err error) error {
 	if long := checkSocketPath(c.socket); long != nil {
 		return long
 	}
-	const next = `start one with "emberd serve", or point EMBERD_HOME at the one that runs`
+	const next = "start it with \"emberd serve\", or set EMBERD_HOME to the folder of the running daemon"
 	dial, _ := errors.AsType[*net.OpError](err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED): // or a daemon left its socket behind
-		return memory.Errorf(memory.Unavailable, "no emberd is listening on %s; %s", c.socket, next)
+		return memory.Errorf(memory.Unavailable, "no daemon is listening on %s; %s", c.socket, next)
 	case errors.Is(err, fs.ErrPermission):
-		return memory.Errorf(memory.Unavailable, "the socket %s belongs to another user (permission denied); %s",
+		return memory.Errorf(memory.Unavailable, "permission denied: socket %s belongs to another user; %s",
 			c.socket, next)
 	case errors.Is(err, context.DeadlineExceeded):
 		return memory.Errorf(memory.Unavailable,
-			"emberd on %s did not answer within %v; see whether it is busy with: emberd status", c.socket, c.timeout)
+			"the daemon on %s did not answer within %v; run: emberd status", c.socket, c.timeout)
 	case dial != nil && dial.Op == "dial":
-		return memory.Errorf(memory.Unavailable, "emberd on %s cannot be reached (%w); %s", c.socket, dial.Err, next)
+		return memory.Errorf(memory.Unavailable, "cannot connect to the daemon on %s (%w); %s", c.socket, dial.Err,
+			next)
 	}
 	return memory.Errorf(memory.Unavailable,
-		"emberd on %s hung up before it answered (%w); see whether it is restarting, and try again", c.socket, err)
+		"the daemon on %s closed the connection (%w); it may be restarting: try again", c.socket, err)
 }

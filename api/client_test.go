@@ -27,8 +27,8 @@ func TestNoDaemon(t *testing.T) {
 		name, sock, says string
 		code             memory.Code
 	}{
-		{"nothing there", "/nonexistent/emberd.sock", `no emberd is listening on /nonexistent/emberd.sock; start one with "emberd serve", or point EMBERD_HOME at the one that runs`, memory.Unavailable},
-		{"stale", stale, "no emberd is listening on " + stale + "; start one", memory.Unavailable},
+		{"nothing there", "/nonexistent/emberd.sock", `no daemon is listening on /nonexistent/emberd.sock; start it with "emberd serve", or set EMBERD_HOME to the folder of the running daemon`, memory.Unavailable},
+		{"stale", stale, "no daemon is listening on " + stale + "; start it with", memory.Unavailable},
 		{"too long", "/" + strings.Repeat("x", maxSocketPath), "choose a shorter folder", memory.Invalid},
 	} {
 		client := NewClient(c.sock, nil)
@@ -47,7 +47,7 @@ func TestNoDaemon(t *testing.T) {
 func TestASocketOfAnother(t *testing.T) {
 	client := NewClient("/run/x.sock", nil)
 	err := client.unreached(&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", os.ErrPermission)})
-	if !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), "belongs to another user (permission denied)") {
+	if !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), "permission denied: socket") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -92,7 +92,7 @@ func TestAnswersThatGetLost(t *testing.T) {
 			},
 			func() error { _, err := op.Forget.Call(t.Context(), client, &op.ForgetRequest{ID: "0199"}); return err },
 		} {
-			if err := write(); !errors.Is(err, memory.ErrUnknown) || !strings.Contains(err.Error(), "look before you repeat it") {
+			if err := write(); !errors.Is(err, memory.ErrUnknown) || !strings.Contains(err.Error(), "; check before you repeat it") {
 				t.Errorf("%s: write = %v, want unknown", c.name, err)
 			}
 		}
@@ -161,8 +161,8 @@ func TestOtherDaemons(t *testing.T) {
 	const body = `{"version":"9.0","protocol":9}`
 	for _, c := range []struct{ daemon, says string }{
 		{"9.0 protocol/9", "the client is older; upgrade this emberd"},
-		{"nonsense", "is not emberd; point EMBERD_HOME at the one that runs"},
-		{"", "is not emberd; point EMBERD_HOME at the one that runs"},
+		{"nonsense", "is not emberd; set EMBERD_HOME to the folder of the running daemon"},
+		{"", "is not emberd; set EMBERD_HOME to the folder of the running daemon"},
 	} {
 		sock := deaf(t, fmt.Sprintf("HTTP/1.1 200 OK\r\nEmberd-Version: %s\r\nContent-Length: %d\r\n\r\n%s", c.daemon, len(body), body))
 		client := NewClient(sock, &ClientOptions{Name: "cli", Version: "1"})
@@ -187,8 +187,8 @@ func TestMeet(t *testing.T) {
 		says           string
 	}{
 		{1, 1, "<nil>"},
-		{2, 1, "the daemon (0.1) speaks protocol 1 and the client (cli/0.2) protocol 2: the daemon is older; restart the daemon: emberd serve"},
-		{1, 2, "the daemon (0.1) speaks protocol 2 and the client (cli/0.2) protocol 1: the client is older; upgrade this emberd"},
+		{2, 1, "daemon 0.1 (protocol 1) and client cli/0.2 (protocol 2) are incompatible: the daemon is older; restart the daemon: emberd serve"},
+		{1, 2, "daemon 0.1 (protocol 2) and client cli/0.2 (protocol 1) are incompatible: the client is older; upgrade this emberd"},
 	} {
 		if got := fmt.Sprint(checkCompatible(peerVersion{"cli/0.2", c.client}, peerVersion{"0.1", c.daemon})); got != c.says {
 			t.Errorf("client %d, daemon %d: %q, want %q", c.client, c.daemon, got, c.says)
@@ -222,16 +222,16 @@ func TestRequestsThatWouldNotArriveAsTheyAre(t *testing.T) {
 		{"tag", call(t, client, op.Save, &op.SaveRequest{Content: "a", Tags: []string{"b", "\xff"}}), "tags[1] is not valid UTF-8"},
 		{"meta key", call(t, client, op.Save, &op.SaveRequest{Content: "a", Meta: map[string]json.RawMessage{"\xff": nil}}), "is not valid UTF-8"},
 		{"meta value", call(t, client, op.Save, &op.SaveRequest{Content: "a", Meta: raw("\"\xff\"")}), "meta.k is not valid UTF-8"},
-		{"no JSON", call(t, client, op.Save, &op.SaveRequest{Content: "a", Meta: raw("{")}), "the request of save is no JSON"},
+		{"no JSON", call(t, client, op.Save, &op.SaveRequest{Content: "a", Meta: raw("{")}), "the request of save is not JSON"},
 		{"pointer", call(t, client, op.Edit, &op.EditRequest{ID: "0199", Content: new("\xff")}), "content is not valid UTF-8"},
 		{"item", call(t, client, op.SaveBatch, &op.SaveBatchRequest{Items: []op.SaveRequest{{Content: "\xff"}}}), "items[0].content is not valid UTF-8"},
-		{"key of an item", call(t, client, op.SaveBatch, &op.SaveBatchRequest{Items: []op.SaveRequest{{Content: "a", IdempotencyKey: "k"}}}), "Idempotency-Key of items[0] cannot be sent"},
+		{"key of an item", call(t, client, op.SaveBatch, &op.SaveBatchRequest{Items: []op.SaveRequest{{Content: "a", IdempotencyKey: "k"}}}), "Idempotency-Key of items[0] is not a parameter of this request"},
 		{"embedded", call(t, client, op.Search, &op.SearchRequest{Filter: op.Filter{Project: "\xff"}}), "project is not valid UTF-8"},
 		{"key with a line", call(t, client, op.Save, &op.SaveRequest{Content: "a", IdempotencyKey: "a\nb"}), "has a control character"},
 		{"key with a space", call(t, client, op.Save, &op.SaveRequest{Content: "a", IdempotencyKey: " a"}), "begins or ends with a space"},
 		{"rev with a quote", call(t, client, op.Edit, &op.EditRequest{ID: "0199", IfMatch: `a"b`}), "has a quote"},
-		{"no id", call(t, client, op.Show, &op.ShowRequest{}), `id "" names nothing`},
-		{"dots", call(t, client, op.Show, &op.ShowRequest{ID: ".."}), `id ".." names nothing`},
+		{"no id", call(t, client, op.Show, &op.ShowRequest{}), `invalid id ""`},
+		{"dots", call(t, client, op.Show, &op.ShowRequest{ID: ".."}), `invalid id ".."`},
 		{"long query", call(t, client, op.Search, &op.SearchRequest{Query: strings.Repeat("x", maxHeader)}), "the parameters of search have 65549 bytes, more than 32768"},
 	} {
 		err := c.call()

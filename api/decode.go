@@ -97,7 +97,7 @@ func parseETag(s string) (string, error) {
 // all leaves v as it is.
 func (f *field) set(v reflect.Value, texts []string) error {
 	if len(texts) == 0 && f.Required {
-		return memory.Errorf(memory.Invalid, "%s is missing; give %s", f.Name, wire.Describe(f.Type)).At(f.Name)
+		return memory.Errorf(memory.Invalid, "missing %s: expected %s", f.Name, wire.Describe(f.Type)).At(f.Name)
 	}
 	if len(texts) == 0 {
 		return nil
@@ -118,7 +118,7 @@ func (f *field) set(v reflect.Value, texts []string) error {
 		return nil
 	}
 	if len(texts) > 1 {
-		return memory.Errorf(memory.Invalid, "%s is given %d times; give it once", f.Name, len(texts)).At(f.Name)
+		return memory.Errorf(memory.Invalid, "%s was given %d times; give it once", f.Name, len(texts)).At(f.Name)
 	}
 	return f.setText(v, texts[0])
 }
@@ -147,10 +147,10 @@ func (f *field) setText(v reflect.Value, text string) error {
 		x, err = wire.ParseFinite(text, v.Type().Bits())
 		v.SetFloat(x)
 	default:
-		return memory.Errorf(memory.Internal, "parameter %s has a type that cannot travel", f.Name)
+		return memory.Errorf(memory.Internal, "parameter %s has a type that a request cannot contain", f.Name)
 	}
 	if err != nil {
-		return memory.Errorf(memory.Invalid, "%s is %q; give %s", f.Name, memory.Clip(text),
+		return memory.Errorf(memory.Invalid, "invalid %s %q: expected %s", f.Name, memory.Clip(text),
 			wire.Describe(v.Type())).At(f.Name)
 	}
 	return nil
@@ -161,7 +161,7 @@ func (f *field) setText(v reflect.Value, text string) error {
 func (sh *shape) decodeBody(r *http.Request, body []byte, req any) error {
 	known := sh.body
 	if len(known) == 0 && len(body) > 0 {
-		return memory.Errorf(memory.Invalid, "%s takes no body; send it without one", sh.spec.Name)
+		return memory.Errorf(memory.Invalid, "%s does not accept a body", sh.spec.Name)
 	}
 	if len(body) == 0 {
 		return sh.mayBeEmpty()

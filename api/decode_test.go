@@ -144,7 +144,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		out, err := sh.encode(req)
 		if err != nil {
-			checkRefusal(t, err) // such as a header that cannot be sent
+			checkRefusal(t, err) // such as a header that is not a parameter of this request
 			return
 		}
 		again, err := arrive(sh, out)

@@ -72,7 +72,7 @@ func (sh *shape) encode(req any) (*sent, error) {
 // space before it, which names are read without.
 func (f *field) fill(method, pattern string, texts []string) (string, error) {
 	if texts[0] == "" || texts[0] == "." || texts[0] == ".." {
-		return "", memory.Errorf(memory.Invalid, "%s %q names nothing; copy one from emberd list or emberd search",
+		return "", memory.Errorf(memory.Invalid, "invalid %s %q; run: emberd list, or emberd search",
 			f.Name, texts[0]).At(f.Name)
 	}
 	path := strings.Replace(pattern, "{"+f.Name+"}", url.PathEscape(texts[0]), 1)
@@ -87,7 +87,7 @@ func (f *field) head(h http.Header, texts []string) error {
 		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) ||
 			text != strings.TrimSpace(text) {
 			return memory.Errorf(memory.Invalid,
-				"%s %q begins or ends with a space, or has a control character; leave them out", f.Name,
+				"%s %q begins or ends with a space, or has a control character; omit them", f.Name,
 				memory.Clip(text)).At(f.Name)
 		}
 		if f.Name == "If-Match" {
@@ -141,7 +141,7 @@ func (sh *shape) encodeBody(v reflect.Value) ([]byte, error) {
 	}
 	whole, err := wire.Marshal(v.Interface())
 	if err != nil {
-		return nil, memory.Errorf(memory.Invalid, "the request of %s is no JSON: %w", sh.spec.Name, err)
+		return nil, memory.Errorf(memory.Invalid, "the request of %s is not JSON: %w", sh.spec.Name, err)
 	}
 	if len(known) == len(wire.Members(sh.spec.Request)) {
 		return whole, nil
@@ -196,7 +196,8 @@ func checkMembers(at string, v reflect.Value) error {
 				continue
 			}
 			if at != "" && fl.in != inBody && !member.IsZero() {
-				return memory.Errorf(memory.Invalid, "%s of %s cannot be sent; it belongs to a request of its own",
+				return memory.Errorf(memory.Invalid, "%s of %s is not a parameter of this request; send it in a "+
+					"separate request",
 					fl.Name, at).At(fl.Name)
 			}
 			place = strings.TrimPrefix(at+"."+fl.Name, ".")

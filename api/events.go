@@ -26,8 +26,8 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 	if !grant.Whole() { // events name memories of every scope
 		h.fail(w, r,
 			memory.Errorf(memory.Forbidden,
-				"the token %s may not see all memories, so that it may not be told what happens to them; search or "+
-					"list instead", grant.Token))
+				"token %s cannot see all memories, so it cannot receive events; use search or list instead",
+				grant.Token))
 		return
 	}
 	key := keyOf(op.CallerFrom(r.Context()))

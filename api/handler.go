@@ -82,7 +82,7 @@ func newHandler(version string, log *slog.Logger, limits *Limits) *handler {
 func (h *handler) bare(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.RawQuery != "" {
-			h.fail(w, r, memory.Errorf(memory.Invalid, "%s takes no parameters; leave the query out", r.URL.Path))
+			h.fail(w, r, memory.Errorf(memory.Invalid, "%s takes no parameters; omit the query", r.URL.Path))
 			return
 		}
 		next(w, r)
@@ -173,13 +173,13 @@ func (h *handler) noRoute(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if len(allowed) == 0 {
-		return refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "there is no route %q; all routes are in %s",
+		return refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "no route %q; see %s",
 			memory.Clip(r.URL.Path), op.OpenAPIPath))
 	}
 	slices.Sort(allowed)
 	list := strings.Join(allowed, ", ")
 	w.Header().Set("Allow", list)
-	return refuse(http.StatusMethodNotAllowed, memory.Errorf(memory.Invalid, "%s does not take %s; use %s",
+	return refuse(http.StatusMethodNotAllowed, memory.Errorf(memory.Invalid, "%s does not support %s; use %s",
 		memory.Clip(r.URL.Path), memory.Clip(r.Method), list))
 }
 

@@ -29,7 +29,7 @@ const (
 )
 
 // errNotTaken is a request that the daemon refused unread, because it stops.
-var errNotTaken = errors.New("the daemon is stopping and did not take the request")
+var errNotTaken = errors.New("the daemon is stopping and did not accept the request")
 
 // notTaken returns the answer to a request that was not taken: an answer of HTTP/1.1, and its body.
 func notTaken() (whole, body []byte) {

@@ -46,7 +46,8 @@ func checkCompatible(client, daemon peerVersion) error {
 	case client.protocol < daemon.protocol:
 		advice = "the client is older; upgrade this emberd"
 	}
-	return memory.Errorf(memory.Incompatible, "the daemon (%s) speaks protocol %d and the client (%s) protocol %d: %s",
+	return memory.Errorf(memory.Incompatible, "daemon %s (protocol %d) and client %s (protocol %d) are "+
+		"incompatible: %s",
 		daemon.name, daemon.protocol, client.name, client.protocol, advice)
 }
 
@@ -111,7 +112,8 @@ func fromBrowser(r *http.Request) error {
 	switch strings.ToLower(r.Host) {
 	case "", "emberd", "localhost":
 	default:
-		return memory.Errorf(memory.Forbidden, "host %q is not emberd; address requests to http://emberd/", memory.Clip(r.Host)).At("Host")
+		return memory.Errorf(memory.Forbidden, "host %q is not emberd; address requests to http://emberd/",
+			memory.Clip(r.Host)).At("Host")
 	}
 	for _, name := range []string{"Origin", "Sec-Fetch-Site"} {
 		if _, ok := r.Header[name]; ok {

@@ -103,10 +103,10 @@ func (l *Limits) takeStream(key admission.Key) error {
 	switch {
 	case u.streams >= maxCallerStreams:
 		err = refuse(http.StatusTooManyRequests,
-			memory.Errorf(memory.Busy, "this program has %d event streams open, which is the most; close one",
+			memory.Errorf(memory.Busy, "this program has %d open event streams (the maximum); close one",
 				maxCallerStreams))
 	case l.streams >= maxStreams:
-		err = memory.Errorf(memory.Busy, "%d event streams are open, which is the most; close one", maxStreams)
+		err = memory.Errorf(memory.Busy, "%d event streams are open (the maximum); close one", maxStreams)
 	default:
 		u.streams++
 		l.streams++
@@ -227,13 +227,13 @@ func (l *Limits) refused(ctx context.Context, err error, why string) error {
 	if why != "" {
 		l.counts.refuse(refusedThrottled)
 		return refuse(http.StatusTooManyRequests, memory.Errorf(memory.Busy,
-			"this program is slowed down to one request a second, since %s; ask less often", why))
+			"rate limited to one request per second: %s; send fewer requests", why))
 	}
 	switch {
 	case errors.Is(err, admission.ErrFull):
 		l.counts.refuse(refusedQueue)
 		err = memory.Errorf(memory.Busy,
-			"%d requests of this program wait already, which is the most; wait for their answers", admission.MaxWaiting)
+			"too many pending requests from this program (limit %d); wait for the answers", admission.MaxWaiting)
 	case errors.Is(err, admission.ErrLate):
 		l.counts.refuse(refusedWait)
 		err = memory.Errorf(memory.Busy, "the request waited %v behind others of this program; send fewer at once",
@@ -270,7 +270,7 @@ func (i *limited) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) 
 
 // slowedDown returns the sentence that explains to an agent why its calls take long.
 func slowedDown(why string) string {
-	return "emberd has slowed down this program to one request a second, since " + why + "."
+	return "emberd has slowed down this program to one request a second, because " + why + "."
 }
 
 // long contains the operations that can take minutes, or many times as long as a save.
@@ -294,7 +294,7 @@ func classOf(s *op.Spec) admission.Class {
 // so that its connections together take no more memory than a few. The caller must call
 // release when it no longer needs the body.
 func (h *handler) readBody(w http.ResponseWriter, r *http.Request) (body []byte, release func(), err error) {
-	tooLarge := memory.Errorf(memory.TooLarge, "the body has more than %d bytes (4 MiB); send it in parts", maxBody)
+	tooLarge := memory.Errorf(memory.TooLarge, "the body is larger than %d bytes (4 MiB); split it", maxBody)
 	if r.ContentLength > maxBody {
 		w.Header().Set("Connection", "close")
 		return nil, nil, tooLarge
@@ -314,7 +314,7 @@ func (h *handler) readBody(w http.ResponseWriter, r *http.Request) (body []byte,
 	if _, ok := errors.AsType[*memory.Error](err); ok {
 		return nil, nil, err
 	}
-	return nil, nil, memory.Errorf(memory.Invalid, "the body ended early; send it again whole")
+	return nil, nil, memory.Errorf(memory.Invalid, "the request body is incomplete; send the request again")
 }
 
 // readRest reads what follows the beginning of a body, whose length is negative if it is

@@ -87,7 +87,7 @@ func protect(path string) error {
 
 func checkSocketPath(path string) error {
 	if len(path) > maxSocketPath {
-		return memory.Errorf(memory.Invalid, "socket path %s has %d bytes, more than %d; choose a shorter folder", path,
+		return memory.Errorf(memory.Invalid, "socket path %s has %d bytes (limit %d); choose a shorter folder", path,
 			len(path), maxSocketPath)
 	}
 	return nil
@@ -131,19 +131,19 @@ func clearStale(path string) error {
 	}
 	if info.Mode().Type() != fs.ModeSocket {
 		return memory.Errorf(memory.Invalid,
-			"%s is in the way and is no socket; move it, or choose another path for the socket", path)
+			"%s exists and is not a socket; move it, or choose another path for the socket", path)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err == nil {
-		return errors.Join(memory.Errorf(memory.Busy, "an emberd already listens on %s; stop it first", path),
+		return errors.Join(memory.Errorf(memory.Busy, "a daemon is already listening on %s; stop it first", path),
 			conn.Close())
 	}
 	// Every other failure may be a daemon that is alive: too busy, or another user's.
 	if !errors.Is(err, syscall.ECONNREFUSED) {
 		return memory.Errorf(memory.Busy,
-			"whether an emberd listens on %s is not known (%w); stop it, or remove the socket", path, err)
+			"unknown whether a daemon is listening on %s (%w); stop it, or remove the socket", path, err)
 	}
 	if err := os.Remove(path); err != nil {
 		return fmt.Errorf("remove stale socket: %w", err)

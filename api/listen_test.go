@@ -100,16 +100,16 @@ func TestCase60ListenRefusals(t *testing.T) {
 		setup func(path string) error
 		says  string
 	}{
-		{"a file in the way", write, "is in the way and is no socket"},
-		{"a folder in the way", func(path string) error { return os.Mkdir(path, 0o700) }, "is in the way and is no socket"},
-		{"a link in the way", func(path string) error { return os.Symlink("elsewhere", path) }, "is in the way and is no socket"},
+		{"a file in the way", write, "exists and is not a socket; move it, or choose another path for the socket"},
+		{"a folder in the way", func(path string) error { return os.Mkdir(path, 0o700) }, "exists and is not a socket; move it, or choose another path for the socket"},
+		{"a link in the way", func(path string) error { return os.Symlink("elsewhere", path) }, "exists and is not a socket; move it, or choose another path for the socket"},
 		{"a socket of another kind", func(path string) error {
 			conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
 			if err == nil {
 				t.Cleanup(func() { conn.Close() })
 			}
 			return err
-		}, "whether an emberd listens on"},
+		}, "unknown whether a daemon is listening on"},
 		{"a folder that others write to", func(path string) error { return os.Chmod(filepath.Dir(path), 0o757) }, "(mode 0757); run: chmod go-w "},
 		{"a folder for all users", func(path string) error { return os.Chmod(filepath.Dir(path), 0o777|os.ModeSticky) }, "is for all users, as /tmp is; set socket to "},
 		{"a linked folder", func(path string) error {
@@ -173,7 +173,7 @@ func TestPathBound(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = Listen(longest + "x")
-	if memory.CodeOf(err) != memory.Invalid || !strings.Contains(err.Error(), "bytes, more than 10") {
+	if memory.CodeOf(err) != memory.Invalid || !strings.Contains(err.Error(), "bytes (limit 10") {
 		t.Errorf("Listen = %v, want the bound", err)
 	}
 }
@@ -220,7 +220,7 @@ func TestCase60ALiveDaemonKeepsItsSocket(t *testing.T) {
 	var all sync.WaitGroup
 	for range 50 {
 		all.Go(func() {
-			if _, err := Listen(sock); err == nil || !strings.Contains(err.Error(), "an emberd already listens on") {
+			if _, err := Listen(sock); err == nil || !strings.Contains(err.Error(), "a daemon is already listening on") {
 				t.Errorf("Listen = %v, want that another listens", err)
 			}
 		})

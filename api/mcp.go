@@ -95,7 +95,8 @@ func checkMessage(body []byte) error {
 		}
 		switch {
 		case depth > maxNesting:
-			return memory.Errorf(memory.TooLarge, "the message is nested deeper than %d; send it flatter", maxNesting)
+			return memory.Errorf(memory.TooLarge, "the JSON of the message is nested more than %d levels deep; "+
+				"reduce the nesting", maxNesting)
 		case values > maxValues:
 			return memory.Errorf(memory.TooLarge, "the message has more than %d values; send it in parts", maxValues)
 		case messages > maxMessages:

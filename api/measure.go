@@ -38,14 +38,14 @@ func (l *Limits) Measure(p *metrics.Exposition) {
 	running, waiting, callers := l.door.Load()
 	p.Gauge("emberd_callers", "Callers of the last seconds: processes, each with the token it showed.")
 	p.Sample(float64(callers))
-	p.Gauge("emberd_requests", "Requests that are being carried out, and that wait for their turn.", "state")
+	p.Gauge("emberd_requests", "Requests that are running or waiting.", "state")
 	p.Sample(float64(running), "running")
 	p.Sample(float64(waiting), "waiting")
 	p.Gauge("emberd_connections", "Connections that are open.")
 	p.Sample(float64(l.counts.open.Load()))
 	p.Counter("emberd_connections_total", "Connections that were let in.")
 	p.Sample(float64(l.counts.accepted.Load()))
-	p.Counter("emberd_connections_displaced_total", "Connections that were closed to make room for those of others.")
+	p.Counter("emberd_connections_displaced_total", "Connections closed to free slots for others.")
 	p.Sample(float64(l.counts.closed.Load()))
 	p.Gauge("emberd_streams", "Streams of events and of agents that are open.")
 	p.Sample(float64(l.openStreams()))
@@ -71,7 +71,7 @@ func (h *handler) metrics(measure func(*metrics.Exposition)) http.HandlerFunc {
 		if g := op.GrantFrom(r.Context()); !g.SeesAll() {
 			h.fail(w, r,
 				memory.Errorf(memory.Forbidden,
-					"the token %s may not see all memories, and metrics count them all; have one made that reads all",
+					"token %s cannot see all memories, but metrics count all of them; use a token that can read all",
 					g.Token))
 			return
 		}

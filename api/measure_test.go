@@ -57,7 +57,7 @@ func TestProfilesAreThereIfAskedFor(t *testing.T) {
 		{"/debug/pprof", http.StatusOK, "/debug/pprof/heap\t"},
 		{"/debug/pprof/goroutine?debug=1", http.StatusOK, "goroutine profile: total"},
 		{"/debug/pprof/trace?seconds=0.01", http.StatusOK, "go 1."},
-		{"/debug/pprof/secrets", http.StatusNotFound, "there are allocs, block, goroutine"},
+		{"/debug/pprof/secrets", http.StatusNotFound, "profiles: allocs, block, goroutine"},
 	} {
 		if got := ask(t, sock, "GET "+tt.path+" HTTP/1.1"); got.StatusCode != tt.status || !strings.Contains(got.body, tt.has) {
 			t.Errorf("%s: %s %.200q, want %d and %q", tt.path, got.Status, got.body, tt.status, tt.has)

@@ -78,10 +78,10 @@ type (
 	}
 )
 
-const aboutSocket = `Served on a unix socket: curl --unix-socket "$SOCK" http://emberd/v1/version. ` +
-	`Every answer carries Emberd-Version; a client that sends Emberd-Client ` +
-	`("<name>/<version> protocol/<n>") is told when the two do not fit. ` +
-	`Emberd-Session may name the session that asks, and Emberd-Agent the program that the client works for.`
+const aboutSocket = "Served on a unix socket: curl --unix-socket \"$SOCK\" http://emberd/v1/version. Every " +
+	"response has the header Emberd-Version. A client that sends Emberd-Client (\"<name>/<version> " +
+	"protocol/<n>\") gets an error if the two are incompatible. Emberd-Session can name the session of the " +
+	"request, and Emberd-Agent the program that the client works for."
 
 // openAPI writes the document. It depends on nothing but the table of operations
 // and the version.
@@ -93,8 +93,8 @@ func openAPI(version string) ([]byte, error) {
 		Servers: []docServer{{"http://emberd", "the unix socket, whatever the host says"}},
 		Paths:   make(map[string]map[string]*docAction),
 		Components: docComponents{Security: map[string]docScheme{"token": {"http", "bearer",
-			"A capability token, which limits what the request may see and change. Without Authorization it may do " +
-				"everything."}}},
+			"An access token, which limits what the request can see and change. A request without Authorization " +
+				"has full access."}}},
 		Security: []map[string][]string{{}, {"token": {}}},
 	}
 	for _, s := range op.Table() {
@@ -255,7 +255,7 @@ func eventsAction() *docAction {
 		Effect:  op.Read,
 		Parameters: []docParameter{{
 			Name: headerLast, In: inHeader, Schema: &jsonschema.Schema{Type: "string"},
-			Description: "id of the last event that came; the stream resumes after it while the daemon still knows it",
+			Description: "ID of the last event that came; the stream resumes after it while the daemon still knows it",
 		}},
 		Responses: map[string]docResponse{"200": {
 			Description: "A stream that lasts until either side ends it, with a comment every 15 quiet seconds.",

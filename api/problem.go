@@ -60,11 +60,11 @@ func problemOf(err error) op.Problem {
 	switch {
 	case ok && statusOf(e.Code) != 0:
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		e = memory.Errorf(memory.Unavailable, "the request was given up before it was done; send it again")
+		e = memory.Errorf(memory.Unavailable, "the request was canceled before it finished; send it again")
 	case contain.Of(err) != nil:
 		e = memory.Errorf(memory.Internal, "%s", contain.Of(err).Error())
 	default:
-		e = memory.Errorf(memory.Internal, "emberd met a fault of its own; its log tells more")
+		e = memory.Errorf(memory.Internal, "internal error; see the daemon log")
 	}
 	p := op.Problem{Status: statusOf(e.Code), Detail: e.Message, Code: e.Code, Field: e.Field, Current: e.Current,
 		Stored: e.Stored}

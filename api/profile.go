@@ -26,7 +26,7 @@ func (h *handler) profile() {
 			serve, ok := profileOf(r.PathValue("profile"))
 			if !ok {
 				h.fail(w, r,
-					refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "there is no profile %q; there are %s",
+					refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "profile %q not found; profiles: %s",
 						memory.Clip(r.PathValue("profile")), strings.Join(profileNames(), ", "))))
 				return
 			}
@@ -59,7 +59,8 @@ func (h *handler) requireFullAccess(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if g := op.GrantFrom(r.Context()); !g.Whole() {
 			h.fail(w, r, memory.Errorf(memory.Forbidden,
-				"the token %s may not do everything, and a profile may show anything; ask without it", g.Token))
+				"token %s does not have full access, and a profile can contain any data; send the request "+
+					"without a token", g.Token))
 			return
 		}
 		next(w, r)

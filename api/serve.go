@@ -61,7 +61,7 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler, opt *ServeOptio
 	}
 	if err != nil {
 		g.cut.Store(true)
-		err = errors.Join(fmt.Errorf("requests still ran %v after the end and were cut off: %w", grace, err),
+		err = errors.Join(fmt.Errorf("requests were still running %v after the stop and were canceled: %w", grace, err),
 			srv.Close())
 	}
 	return err

@@ -38,7 +38,7 @@ func TestOperationsAreToldTheGrant(t *testing.T) {
 		{"", nil, ""},
 		{"emberd_WORK", work, ""},
 		{"emberd_OTHER", nil, "the disk is on fire"},
-		{"emberd_NIL", nil, "emberd met a fault of its own"}, // and not everything
+		{"emberd_NIL", nil, "internal error; see the daemon log"}, // and not everything
 	}
 	for _, tt := range tests {
 		grant, caller = nil, memory.Actor{}
@@ -57,7 +57,7 @@ func TestOperationsAreToldTheGrant(t *testing.T) {
 func TestADaemonWithoutTokensTakesNone(t *testing.T) {
 	_, sock := start(t, newShelf())
 	got := ask(t, sock, "GET /v1/version HTTP/1.1\nAuthorization: Bearer emberd_WORK")
-	if got.StatusCode != http.StatusUnauthorized || !strings.Contains(got.body, "no capability tokens are known here") {
+	if got.StatusCode != http.StatusUnauthorized || !strings.Contains(got.body, "this daemon has no access tokens; omit Authorization") {
 		t.Errorf("%s %s, want 401", got.Status, got.body)
 	}
 }

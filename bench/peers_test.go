@@ -212,7 +212,7 @@ func (r *row) measure() (err error) {
 	return err
 }
 
-const peerHead = `| data | peer | reached by | holds | load s | save p50 / p99 ms | what an answered save means | words p50 / p99 ms | found % | in a sentence p50 / p99 ms | found % | on disk MB | peak MB |
+const peerHead = `| data | peer | reached by | holds | load s | save p50 / p99 ms | state after a save | words p50 / p99 ms | found % | in a sentence p50 / p99 ms | found % | on disk MB | peak MB |
 |---|---|---|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|
 `
 
@@ -233,7 +233,7 @@ func (t *peerTable) print(out io.Writer) {
 	}
 	fmt.Fprintln(w)
 	for _, name := range t.missing {
-		fmt.Fprintf(w, "Not compared: %s\n", name)
+		fmt.Fprintf(w, "Not compared is %s\n", name)
 	}
 	fmt.Fprintf(w, "Load before %s, after %s.\n", t.load, loadAverage())
 	_ = w.Flush() // a table that cannot be printed cannot be complained about either

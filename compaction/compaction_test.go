@@ -56,7 +56,7 @@ func TestPlan(t *testing.T) {
 		{"many files", slices.Concat(raws(1, 9, 10), []record.Segment{active, theirs, history}), 0, false, true, "9 sealed files", "s1 s2 s3 s4 s5 s6 s7 s8 s9"},
 		{"a large file is not written again for small news", slices.Concat([]record.Segment{c(1, 30, 1000*kib)}, raws(31, 38, kib)), 0, false, true, "9 sealed files", "s31 s32 s33 s34 s35 s36 s37 s38"},
 		{"but for much news", slices.Concat([]record.Segment{c(1, 30, 1000*kib)}, raws(31, 38, 100*kib)), 0, false, true, "9 sealed files", "c1-30 s31 s32 s33 s34 s35 s36 s37 s38"},
-		{"mostly dead", []record.Segment{c(1, 30, 2000*kib), raw(31, 1*kib)}, 1100 * kib, false, true, "no longer count", "c1-30 s31"},
+		{"mostly dead", []record.Segment{c(1, 30, 2000*kib), raw(31, 1*kib)}, 1100 * kib, false, true, "are superseded", "c1-30 s31"},
 		{"mostly dead but small", []record.Segment{raw(1, 900*kib)}, 800 * kib, false, false, "of at most 8", "s1"},
 		{"asked for", []record.Segment{c(1, 30, 1000*kib), raw(31, 10)}, 0, true, false, "of at most 8", "c1-30 s31"},
 		{"compacted already", []record.Segment{c(1, 30, 10)}, 0, false, false, "already", ""},

@@ -28,7 +28,7 @@ func (r *compactionRun) writeFiles() error {
 	free, err := r.FS.Free(r.Dir)
 	if need := r.got.After + r.got.HistoryBytes + spare; err == nil && free < uint64(need) {
 		return memory.Errorf(memory.DiskFull,
-			"compaction needs %d bytes for a moment and %d are free; free some space and try again", need, free)
+			"compaction temporarily needs %d bytes and %d are free; free some space and try again", need, free)
 	}
 	measured := r.emitter
 	hot, err := r.create()

@@ -65,7 +65,7 @@ type Result struct {
 	Took         time.Duration
 }
 
-var ErrVerify = errors.New("the compacted file does not say what its inputs say")
+var ErrVerify = errors.New("the compacted file differs from its inputs")
 
 // Source is the log of one device as a compaction sees it. Its functions are called
 // on the goroutine of the compaction and may be called again and again.
@@ -225,7 +225,7 @@ func (r *compactionRun) choose() error {
 		}
 	}
 	if r.name.To == 0 {
-		return memory.Errorf(memory.Invalid, "there is no sealed segment to compact")
+		return memory.Errorf(memory.Invalid, "no sealed segment to compact")
 	}
 	for _, e := range entries {
 		n := record.ParseName(e.Name())
@@ -265,7 +265,7 @@ func (r *compactionRun) each(fn func(b, good []byte, l *record.Line, is record.C
 			return fmt.Errorf("compact %s: %w", in.base, err)
 		}
 		if in.read && (size != in.bytes || crc != in.crc) {
-			return memory.Errorf(memory.Busy, "%s was changed while it was compacted; try again", in.base)
+			return memory.Errorf(memory.Busy, "%s changed during the compaction; try again", in.base)
 		}
 		in.bytes, in.crc, in.read = size, crc, true
 	}
@@ -377,7 +377,7 @@ func (f *Fold) meta(l *record.Line) error {
 
 func errLater(name string) error {
 	return memory.Errorf(memory.Incompatible,
-		"%s was written by a later version of emberd and stays as it is; update this one", name)
+		"%s was written by a later version of emberd and is not changed; update this one", name)
 }
 
 // measure runs everything but the writing, which reports what the files will be.

@@ -97,7 +97,7 @@ func Inspect(ctx context.Context, fsys durable.FS, name string) (record.Header, 
 	h, ok := record.HeaderOf(first)
 	end, sealed := record.SealOf(last)
 	if !ok || !sealed || size != length || end.Count != lines-1 || end.CRC != fmt.Sprintf("%08x", crc) {
-		return record.Header{}, fmt.Errorf("%s is not whole", filepath.Base(name))
+		return record.Header{}, fmt.Errorf("%s is incomplete", filepath.Base(name))
 	}
 	if !h.Fits(record.ParseName(filepath.Base(name))) {
 		return record.Header{}, fmt.Errorf("%s has the content of another file", filepath.Base(name))

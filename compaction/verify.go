@@ -137,7 +137,7 @@ func (r *compactionRun) readBack(name string, wrote *output, fn func(b, good []b
 	}
 	if lines != wrote.lines+1 || crc.Sum32() != crc32.Update(wrote.crc, record.Castagnoli, append(last, '\n')) ||
 		size != wrote.size+int64(len(last)+1) {
-		return fmt.Errorf("%w: %s is not what was written to it", ErrVerify, filepath.Base(name))
+		return fmt.Errorf("%w: %s differs from the data that emberd wrote", ErrVerify, filepath.Base(name))
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func (m Model) Validate() error {
 	case PowerLaw, Exponential, TwoComponent:
 		return nil
 	}
-	return fmt.Errorf("decay model %q is unknown: use %s, %s or %s", string(m), PowerLaw, Exponential, TwoComponent)
+	return fmt.Errorf("invalid decay model %q; use %s, %s or %s", string(m), PowerLaw, Exponential, TwoComponent)
 }
 
 // Params are the settings of decay. Start from [DefaultParams] and call

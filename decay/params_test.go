@@ -30,7 +30,7 @@ func TestValidate(t *testing.T) {
 		change func(*decay.Params)
 		want   string
 	}{
-		{func(p *decay.Params) { p.Model = "linear" }, `decay model "linear" is unknown: use power_law, exponential or two_component`},
+		{func(p *decay.Params) { p.Model = "linear" }, `invalid decay model "linear"; use power_law, exponential or two_component`},
 		{func(p *decay.Params) { p.HalfLife = 0 }, "decay half-life is 0s, must be from 1 second to 100 years"},
 		{func(p *decay.Params) { p.HalfLife = 200 * 365 * day }, "must be from 1 second to 100 years"},
 		{func(p *decay.Params) { p.Lambda = -1 }, "decay lambda is -1, must be from 1e-12 to 1, or 0 to derive it from the half-life"},

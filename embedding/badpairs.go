@@ -79,7 +79,7 @@ func (b *badPairs) add(bad IncompatibleModel) {
 		return latest(known)
 	})
 	if err != nil {
-		b.logger.Warn("that a model brings its engine down is known only until the daemon stops", "err", err)
+		b.logger.Warn("crash record of a model not saved", "err", err)
 	}
 }
 
@@ -87,7 +87,7 @@ func (b *badPairs) add(bad IncompatibleModel) {
 func (b *badPairs) forget() {
 	err := b.change(func([]IncompatibleModel) []IncompatibleModel { return nil })
 	if err != nil {
-		b.logger.Warn("which models bring their engines down is forgotten only until the daemon stops", "err", err)
+		b.logger.Warn("crash records of models not deleted", "err", err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -151,7 +151,8 @@ func (b *badPairs) read() {
 	}
 	if kept.Version > badVersion { // whatever else of it is not understood
 		b.later = true
-		err = fmt.Errorf("it is of version %d, %d is the latest that is known here", kept.Version, badVersion)
+		err = fmt.Errorf("it has version %d; the latest version that this emberd supports is "+
+			"%d", kept.Version, badVersion)
 	}
 	if err == nil {
 		b.unknown = false
@@ -160,7 +161,7 @@ func (b *badPairs) read() {
 	}
 	if !b.unknown {
 		b.unknown = true
-		b.logger.Warn("which models bring their engines down is not known, they are tried again", "file", b.file, "err",
+		b.logger.Warn("crash records of models not read, retrying all models", "file", b.file, "err",
 			err)
 	}
 }
@@ -185,7 +186,7 @@ func engineKey(helper, dir string) (string, error) {
 		return err
 	}
 	if err := add(helper); err != nil {
-		return "", fmt.Errorf("the helper of the native engine cannot be read: %w; install emberd and it from one "+
+		return "", fmt.Errorf("the helper of the native runtime cannot be read: %w; install emberd and it from one "+
 			"package", err)
 	}
 	libraries := 0
@@ -193,22 +194,21 @@ func engineKey(helper, dir string) (string, error) {
 		folder := filepath.Join(dir, within)
 		entries, err := os.ReadDir(folder)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("the folder of the native engine cannot be read: %w", err)
+			return "", fmt.Errorf("the folder of the native runtime cannot be read: %w", err)
 		}
 		for _, e := range entries {
 			if !strings.HasPrefix(e.Name(), "libllama") && !strings.HasPrefix(e.Name(), "libggml") {
 				continue
 			}
 			if err := add(filepath.Join(folder, e.Name())); err != nil {
-				return "", fmt.Errorf("a library of the native engine cannot be read: %w", err)
+				return "", fmt.Errorf("a library of the native runtime cannot be read: %w", err)
 			}
 			libraries++
 		}
 	}
 	if libraries == 0 {
-		return "", fmt.Errorf("the folder of the native engine %s has none of llama.cpp's libraries; emberd model "+
-			"runtime "+
-			"list shows the engines there are", dir)
+		return "", fmt.Errorf("the folder of the native runtime %s contains no llama.cpp libraries; run: emberd "+
+			"model runtime list", dir)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil
 }

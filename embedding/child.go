@@ -203,11 +203,11 @@ func FindHelper() (string, error) {
 		self, err = filepath.EvalSymlinks(self)
 	}
 	if err != nil {
-		return "", fmt.Errorf("find %s, which lies beside this program: %w", helperName, err)
+		return "", fmt.Errorf("find %s in the folder of this program: %w", helperName, err)
 	}
 	helper := filepath.Join(filepath.Dir(self), helperName)
 	if info, err := os.Stat(helper); err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
-		return "", fmt.Errorf("there is no program %s beside %s; install both from one package", helper,
+		return "", fmt.Errorf("program %s not found beside %s; install both from one package", helper,
 			filepath.Base(self))
 	}
 	return helper, nil

@@ -102,7 +102,7 @@ func TestBadPairsThatCannotBeKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, file := range map[string]string{"of a later version": of,
+	for name, file := range map[string]string{"from a newer version": of,
 		"no folder": filepath.Join(dir, "missing", "engines.json"), "a folder": dir} {
 		b := newBadPairs(file, slog.New(slog.DiscardHandler))
 		b.add(IncompatibleModel{Model: "a", Engine: "e", Why: "it ended"})
@@ -115,7 +115,7 @@ func TestBadPairsThatCannotBeKept(t *testing.T) {
 		}
 	}
 	if after, err := os.ReadFile(of); err != nil || !bytes.Equal(after, before) {
-		t.Errorf("the file of a later version became %q, %v", after, err)
+		t.Errorf("the file from a newer version became %q, %v", after, err)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestProbe(t *testing.T) {
 		want string
 	}{
 		"refused":  {life{Failed: llamawire.OfEngine}, "cannot be used: it is a script"},
-		"crash":    {life{Hello: segfault}, "ended without a word about the libraries in " + dir + " (SIGSEGV)"},
+		"crash":    {life{Hello: segfault}, "ended without a report on the libraries in " + dir + " (SIGSEGV)"},
 		"protocol": {life{Hello: protocol}, "is of another version of emberd"},
 	} {
 		if _, err := Probe(t.Context(), scripted(t, c.life), dir, false); err == nil ||
@@ -143,7 +143,7 @@ func TestProbe(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := mute.probe(t.Context(), "h", dir, &limits{load: impatient}); err == nil ||
-		err.Error() != "the helper h said nothing about the libraries in "+dir+" within 300ms and was killed" {
+		err.Error() != "the helper h did not report on the libraries in "+dir+" within 300ms and was killed" {
 		t.Errorf("Probe: %v, want that it hung", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -29,7 +29,7 @@ func newLink(name string, opt *Options) (link, error) {
 	switch name {
 	case Llama:
 		if opt.Model == "" || opt.Engine == "" || opt.Helper == "" {
-			l.unfit = errors.New(cmp.Or(opt.NoEngine, "no engine is installed"))
+			l.unfit = errors.New(cmp.Or(opt.NoEngine, "no runtime installed"))
 			l.asked = opt.Model != "" && opt.NoEngine != ""
 			return l, nil
 		}
@@ -38,7 +38,7 @@ func newLink(name string, opt *Options) (link, error) {
 		return l, err
 	case HTTP:
 		if opt.URL == "" {
-			l.unfit = errors.New("embedding.url names no server")
+			l.unfit = errors.New("embedding.url is not set")
 			return l, nil
 		}
 		p, err := newServer(opt)
@@ -46,7 +46,7 @@ func newLink(name string, opt *Options) (link, error) {
 		return l, err
 	case Go:
 		if opt.Model == "" {
-			l.unfit = errors.New("embedding.model names no model file")
+			l.unfit = errors.New("embedding.model is not set")
 			return l, nil
 		}
 		l.provider = newLocal(opt)
@@ -58,7 +58,7 @@ func newLink(name string, opt *Options) (link, error) {
 		l.provider = words{}
 		return l, nil
 	}
-	return l, fmt.Errorf("there is no provider of vectors called %q; use %s, %s, %s, %s or %s", name, Llama, HTTP, Go,
+	return l, fmt.Errorf("embedding provider %q not found; use %s, %s, %s, %s or %s", name, Llama, HTTP, Go,
 		Static, Words)
 }
 
@@ -112,7 +112,7 @@ func (e *Embedder) setChoice(c *choice, telling bool) (*choice, error) {
 		e.told = &c.identity
 	}
 	if e.told.Key() != c.identity.Key() {
-		e.changed = fmt.Errorf("%w: vectors come from %s by now, and are made anew", ErrChanged, c.name)
+		e.changed = fmt.Errorf("%w: embeddings now come from %s and are computed again", ErrChanged, c.name)
 		e.problem = e.changed
 		return nil, e.changed
 	}
@@ -156,7 +156,7 @@ type noProviderError []error
 
 func (e noProviderError) Error() string {
 	if len(e) == 0 {
-		return ErrNone.Error() + "; name one in embedding.providers"
+		return ErrNone.Error() + "; set one in embedding.providers"
 	}
 	var reasons []string
 	for _, reason := range e {

@@ -22,7 +22,7 @@ func (s *supervisor) lost(err error, while string, within time.Duration, loading
 		errors.Is(err, os.ErrClosed):
 		return s.reapHelper("ended "+while, loading, 0)
 	}
-	return s.reapHelper("answered what cannot be read "+while, loading, 0)
+	return s.reapHelper("sent an unreadable reply "+while, loading, 0)
 }
 
 // reapHelper ends a helper that is no longer usable and returns why it exited.
@@ -54,13 +54,14 @@ func (s *supervisor) countDeath(dead *helperExitedError) error {
 	s.pause = cmp.Or(min(2*s.pause, s.limits.mostPause), s.limits.firstPause)
 	s.rested = now.Add(s.pause)
 	s.again = true
-	s.logger.Warn("the native engine is gone", "did", dead.why)
+	s.logger.Warn("the native runtime has stopped", "did", dead.why)
 	switch {
 	case s.touched(): // which explains it, and says nothing of the file that there was
 	case dead.loading && !dead.outside:
-		return s.condemn("the native engine " + dead.why)
+		return s.condemn("the native runtime " + dead.why)
 	case len(s.deaths) >= s.limits.crashes:
-		return s.condemn(fmt.Sprintf("the native engine died %d times within %s; the last time it %s", len(s.deaths),
+		return s.condemn(fmt.Sprintf("the native runtime crashed %d times within %s; the last time it %s",
+			len(s.deaths),
 			s.limits.window, dead.why))
 	}
 	return nil
@@ -68,7 +69,7 @@ func (s *supervisor) countDeath(dead *helperExitedError) error {
 
 // condemn remembers that the model brings the engine down.
 func (s *supervisor) condemn(why string) error {
-	why += "; emberd model resume tries it again, emberd model runtime selftest tells more"
+	why += "; to retry, run: emberd model resume; for details, run: emberd model runtime selftest"
 	s.mu.Lock()
 	s.condemned = s.pair
 	s.mu.Unlock()

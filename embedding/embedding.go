@@ -110,15 +110,15 @@ const (
 // Errors of Ready and Embed. Each comes wrapped in a sentence that says what to do.
 var (
 	// ErrNone says that no provider can make vectors.
-	ErrNone = errors.New("no provider of vectors works")
+	ErrNone = errors.New("no embedding provider works")
 	// ErrAway says that a provider cannot be reached right now, and may be later: a server
 	// that does not run, a model file that is not there.
 	ErrAway = errors.New("cannot be reached")
 	// ErrChanged says that the model is no longer the one that Ready described. Every call
 	// says so until Ready is asked again, and describes the new one.
-	ErrChanged = errors.New("the model is not the one it was")
+	ErrChanged = errors.New("the model has changed")
 	// ErrClosed says that the Embedder was closed.
-	ErrClosed = errors.New("the maker of vectors is closed")
+	ErrClosed = errors.New("the embedding provider is closed")
 )
 
 // provider makes vectors in one way. All methods may be called at once.
@@ -170,10 +170,10 @@ func Open(opt Options) (*Embedder, error) {
 	}
 	switch {
 	case opt.MaxTokens < minTokens || opt.MaxTokens > maxTokens:
-		return nil, fmt.Errorf("a vector cannot be made of at most %d tokens; choose %d to %d", opt.MaxTokens,
+		return nil, fmt.Errorf("the maximum of %d tokens is out of range (%d to %d)", opt.MaxTokens,
 			minTokens, maxTokens)
 	case opt.UnloadAfter < 0:
-		return nil, fmt.Errorf("a model cannot be unloaded before it is used: the time until then is %s",
+		return nil, fmt.Errorf("the time until a model is unloaded must not be negative: %s",
 			opt.UnloadAfter)
 	}
 	if opt.bad == nil {

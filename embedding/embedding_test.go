@@ -85,12 +85,12 @@ func TestTextsWithoutAVector(t *testing.T) {
 func TestNothingWorks(t *testing.T) {
 	e := open(t, Options{Providers: []string{HTTP, Go}})
 	_, err := e.Ready(t.Context())
-	want := "no provider of vectors works: http: embedding.url names no server; go: embedding.model names no model file"
+	want := "no embedding provider works: http: embedding.url is not set; go: embedding.model is not set"
 	if !errors.Is(err, ErrNone) || errors.Is(err, ErrAway) || err.Error() != want {
 		t.Errorf("Ready: %v, want %s", err, want)
 	}
 	_, err = open(t, Options{}).Embed(t.Context(), Query, []string{"harbour"})
-	if want := "no provider of vectors works; name one in embedding.providers"; !errors.Is(err, ErrNone) ||
+	if want := "no embedding provider works; set one in embedding.providers"; !errors.Is(err, ErrNone) ||
 		err.Error() != want {
 		t.Errorf("without providers: %v, want %s", err, want)
 	}
@@ -98,10 +98,10 @@ func TestNothingWorks(t *testing.T) {
 
 func TestSettingsThatCannotBe(t *testing.T) {
 	for want, opt := range map[string]Options{
-		`there is no provider of vectors called "lama"; use llama, http, go, static or words`: {Providers: []string{"lama"}},
-		"a vector cannot be made of at most 9 tokens; choose 16 to 8192":                      {MaxTokens: 9},
-		"a vector cannot be made of at most 9000 tokens; choose 16 to 8192":                   {MaxTokens: 9000},
-		"a model cannot be unloaded before it is used: the time until then is -1s":            {UnloadAfter: -time.Second},
+		`embedding provider "lama" not found; use llama, http, go, static or words`: {Providers: []string{"lama"}},
+		"the maximum of 9 tokens is out of range (16 to 8192)":                      {MaxTokens: 9},
+		"the maximum of 9000 tokens is out of range (16 to 8192)":                   {MaxTokens: 9000},
+		"the time until a model is unloaded must not be negative: -1s":              {UnloadAfter: -time.Second},
 	} {
 		if _, err := Open(opt); err == nil || err.Error() != want {
 			t.Errorf("Open(%+v): %v, want %s", opt, err, want)
@@ -113,12 +113,12 @@ func TestSettingsThatCannotBe(t *testing.T) {
 func TestWhyNoProviderWorks(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "missing.gguf")
 	missing := "the model file " + model +
-		" cannot be reached: there is none; put it there, or name another in embedding.model"
-	away := "the server at http://127.0.0.1:1 cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused; start it, or take http out of embedding.providers"
+		" cannot be reached: not found; restore it, or name another in embedding.model"
+	away := "the server at http://127.0.0.1:1 cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused; start it, or remove http from embedding.providers"
 	for want, opt := range map[string]Options{
 		missing: {Model: model},
 		away:    {URL: "http://127.0.0.1:1", URLModel: "minilm"},
-		"no provider of vectors works: " + away + "; " + missing: {Model: model, URL: "http://127.0.0.1:1", URLModel: "minilm"},
+		"no embedding provider works: " + away + "; " + missing: {Model: model, URL: "http://127.0.0.1:1", URLModel: "minilm"},
 	} {
 		opt.Providers = []string{HTTP, Go}
 		if _, err := open(t, opt).Ready(t.Context()); err == nil || err.Error() != want || !errors.Is(err, ErrNone) ||
@@ -149,7 +149,7 @@ func TestServerThatIsAway(t *testing.T) {
 		t.Errorf("without another provider, Ready: %v; want that there is none now, and may be later", err)
 	}
 	want := "the server at " + url + " cannot be reached: dial tcp " + listener.Addr().String() +
-		": connect: connection refused; start it, or take http out of embedding.providers"
+		": connect: connection refused; start it, or remove http from embedding.providers"
 	if s := e.Status(); len(s.Passed) != 1 || s.Passed[0] != (SkippedProvider{HTTP, want}) {
 		t.Errorf("passed over: %+v\nwant http for: %s", s.Passed, want)
 	}

@@ -98,7 +98,8 @@ func (f *knownFile) found(sha256 string) {
 
 // replaced is the error of a file that is not the one of an identity any more.
 func (f *knownFile) replaced(id Identity) error {
-	return fmt.Errorf("%w: the file %s was replaced since %s made its first vectors", ErrChanged, f.path, id.Model)
+	return fmt.Errorf("%w: the file %s was replaced after %s computed its first embeddings", ErrChanged, f.path,
+		id.Model)
 }
 
 // untouched reports whether a file is what it was before.
@@ -109,11 +110,11 @@ func untouched(before, now os.FileInfo) bool {
 // unread is the error of a file that cannot be read just now.
 func (f *knownFile) unread(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the model file %s %w: there is none; put it there, or name another in embedding.model",
+		return fmt.Errorf("the model file %s %w: not found; restore it, or name another in embedding.model",
 			f.path, ErrAway)
 	}
 	if lost, ok := errors.AsType[*fs.PathError](err); ok {
 		err = lost.Err // its path is told already
 	}
-	return fmt.Errorf("the model file %s %w: %w; mend that, or name another in embedding.model", f.path, ErrAway, err)
+	return fmt.Errorf("the model file %s %w: %w; fix that, or name another in embedding.model", f.path, ErrAway, err)
 }

@@ -145,7 +145,7 @@ func (l *local) load(this *load) {
 		l.model = m
 		l.found(m.SHA256())
 		l.restIdle()
-		l.logger.Debug("loaded the model of vectors", "file", l.path, "took", time.Since(began).Round(time.Millisecond))
+		l.logger.Debug("loaded embedding model", "file", l.path, "took", time.Since(began).Round(time.Millisecond))
 	}
 	close(this.done)
 }
@@ -157,7 +157,7 @@ func (l *local) judge(err error) error {
 	switch {
 	case ok:
 		l.refuse(refused)
-		return fmt.Errorf("%w, for it cannot be used: %w", ErrChanged, refused)
+		return fmt.Errorf("%w: it cannot be used: %w", ErrChanged, refused)
 	case errors.Is(err, bert.ErrClosed):
 		return ErrClosed
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
@@ -207,7 +207,7 @@ func (l *local) unload() {
 	}
 	_ = l.model.Close() // only lets go
 	l.model = nil
-	l.logger.Debug("unloaded the model of vectors", "file", l.path)
+	l.logger.Debug("unloaded embedding model", "file", l.path)
 }
 
 func (l *local) close() error {

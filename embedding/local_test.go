@@ -122,7 +122,7 @@ func TestOneLoadHoweverManyAsk(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if got, want := log.seen(), "loaded the model of vectors"; got != want {
+	if got, want := log.seen(), "loaded embedding model"; got != want {
 		t.Errorf("what was done: %s; want: %s", got, want)
 	}
 }
@@ -154,7 +154,7 @@ func TestIdleModelIsUnloaded(t *testing.T) {
 		if err := e.Close(); err != nil {
 			t.Fatal(err)
 		}
-		const want = "loaded the model of vectors, unloaded the model of vectors, loaded the model of vectors, unloaded the model of vectors"
+		const want = "loaded embedding model, unloaded embedding model, loaded embedding model, unloaded embedding model"
 		if got := log.seen(); got != want {
 			t.Errorf("what was done: %s\nwant: %s", got, want)
 		}
@@ -197,7 +197,7 @@ func TestReplacedModelIsNoticed(t *testing.T) {
 	unloadNow(e)
 	for range 2 {
 		_, err := e.Embed(t.Context(), Query, []string{"memory"})
-		want := fmt.Sprintf("the model is not the one it was: the file %s was replaced since %s made its first vectors", path, before.Model)
+		want := fmt.Sprintf("the model has changed: the file %s was replaced after %s computed its first embeddings", path, before.Model)
 		if !errors.Is(err, ErrChanged) || err.Error() != want || e.Status().Problem != want {
 			t.Errorf("Embed: %v; want %s", err, want)
 		}
@@ -214,7 +214,7 @@ func TestReplacedModelIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	if _, err := again.Ready(t.Context()); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "made earlier vectors and is gone") {
+	if _, err := again.Ready(t.Context()); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "computed earlier embeddings and is gone") {
 		t.Errorf("the earlier model is there again: %v", err)
 	}
 }
@@ -274,7 +274,7 @@ func TestModelFilesThatDoNot(t *testing.T) {
 	last := tiny(1)
 	last.Pooling = 3
 	for name, c := range map[string]struct{ path, want string }{
-		"missing":      {missing, "the model file " + missing + " cannot be reached: there is none; put it there, or name another in embedding.model"},
+		"missing":      {missing, "the model file " + missing + " cannot be reached: not found; restore it, or name another in embedding.model"},
 		"a web page":   {page, "model file " + page + ": "},
 		"a folder":     {filepath.Dir(page), "model file " + filepath.Dir(page) + ": it is not a regular file; name the model's file itself"},
 		"last pooling": {modelFile(t, last), "it pools by the last token"},

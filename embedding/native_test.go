@@ -86,15 +86,15 @@ func TestHelperThatDoesNotLoad(t *testing.T) {
 		bad  bool // remembered for the next run
 	}{
 		"silence": {life{Hello: hang},
-			"the native engine did not answer within 300ms while it read the model and was killed; emberd model " +
+			"the native runtime did not answer within 300ms while it read the model and was killed; to retry, run: emberd model " +
 				"resume", bad},
 		"half a frame": {life{Hello: half}, "did not answer within 300ms while it read the model and was killed", bad},
-		"garbage": {life{Hello: garbage}, "the native engine answered what cannot be read while it read the model",
+		"garbage": {life{Hello: garbage}, "the native runtime sent an unreadable reply while it read the model",
 			bad},
-		"endless": {life{Hello: tooLong}, "answered what cannot be read while it read the model", bad},
+		"endless": {life{Hello: tooLong}, "sent an unreadable reply while it read the model", bad},
 		"exit": {life{Hello: exits},
-			"the native engine ended while it read the model (exit status 3: it leaves); emberd model resume tries " +
-				"it again", bad},
+			"the native runtime ended while it read the model (exit status 3: it leaves); to retry, run: emberd model " +
+				"resume", bad},
 		"abort": {life{Hello: abort},
 			"ended while it read the model (SIGABRT: [31mggml.c:1: GGML_ASSERT(script) failed)", bad},
 		"segfault": {life{Hello: segfault}, "ended while it read the model (SIGSEGV)", bad},
@@ -103,14 +103,14 @@ func TestHelperThatDoesNotLoad(t *testing.T) {
 			"(SIGBUS: llama.cpp: odd)", bad},
 		"a warning": {life{Hello: exits,
 			Print: llamawire.Warning + "odd\nSIGSEGV: segmentation violation\nPC=0x1 m=0 sigcode=2\n"},
-			"while it read the model (SIGSEGV); emberd", bad},
+			"while it read the model (SIGSEGV); to retry", bad},
 		"protocol": {life{Hello: protocol}, "is of another version of emberd; install both from one package", good},
 		"other model": {life{Hello: otherDim},
-			"takes the model for another than its file says: 33 numbers, 128 tokens and mean pooling, for 32, 128 " +
+			"reads the model differently from its file: 33 dimensions, 128 tokens and mean pooling instead of 32, 128 " +
 				"and mean", good},
-		"engine": {life{Failed: llamawire.OfEngine}, "the native engine cannot be used: it is a script", good},
-		"model":  {life{Failed: llamawire.OfModel}, "the native engine cannot be used: it is a script", good},
-		"both":   {life{Failed: llamawire.OfBoth}, "the native engine cannot be used: it is a script", good},
+		"engine": {life{Failed: llamawire.OfEngine}, "the native runtime cannot be used: it is a script", good},
+		"model":  {life{Failed: llamawire.OfModel}, "the native runtime cannot be used: it is a script", good},
+		"both":   {life{Failed: llamawire.OfBoth}, "the native runtime cannot be used: it is a script", good},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -120,7 +120,7 @@ func TestHelperThatDoesNotLoad(t *testing.T) {
 			if strings.Contains(c.want, "300ms") {
 				n.limits.load = impatient
 			}
-			if strings.Contains(c.want, "cannot be read") {
+			if strings.Contains(c.want, "unreadable") {
 				n.limits.grace = impatient
 			}
 			before := ready(t, e)
@@ -156,17 +156,17 @@ func TestHelperThatDoesNotLoad(t *testing.T) {
 func TestHelperThatFailsOverAText(t *testing.T) {
 	for name, c := range map[string]struct{ misdeed, want string }{
 		"exit": {exits,
-			"the native engine ended over a text (exit status 3: it leaves) 2 times over one text, which has no vector"},
+			"the native runtime ended over a text (exit status 3: it leaves) 2 times on one text, which has no embedding"},
 		"abort":         {abort, "(SIGABRT: [31mggml.c:1: GGML_ASSERT(script) failed)"},
 		"segfault":      {segfault, "(SIGSEGV)"},
 		"out of memory": {killed, "(SIGKILL)"},
 		"silence":       {hang, "did not answer within 300ms over a text and was killed"},
 		"half a frame":  {half, "did not answer within 300ms over a text and was killed"},
-		"garbage":       {garbage, "answered what cannot be read over a text"},
-		"endless":       {tooLong, "answered what cannot be read over a text"},
-		"another's":     {wrongID, "answered what it was not asked"},
-		"short":         {short, "made a vector that is none"},
-		"no number":     {nan, "made a vector that is none"},
+		"garbage":       {garbage, "sent an unreadable reply over a text"},
+		"endless":       {tooLong, "sent an unreadable reply over a text"},
+		"another's":     {wrongID, "sent an unexpected reply"},
+		"short":         {short, "returned an invalid embedding"},
+		"no number":     {nan, "returned an invalid embedding"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -177,7 +177,7 @@ func TestHelperThatFailsOverAText(t *testing.T) {
 			if strings.Contains(c.want, "300ms") {
 				n.limits.text = impatient
 			}
-			if strings.Contains(c.want, "cannot be read") {
+			if strings.Contains(c.want, "unreadable") {
 				n.limits.grace = impatient
 			}
 			v, err := e.Embed(t.Context(), Query, []string{"poison"})
@@ -192,7 +192,7 @@ func TestHelperThatFailsOverAText(t *testing.T) {
 			s := e.Status().Native
 			if starts(t, helper) != 3 || s.Restarts != 2 ||
 				!strings.Contains(s.LastExit, strings.TrimPrefix(strings.TrimSuffix(c.want,
-					" 2 times over one text, which has no vector"), "the native engine ")) {
+					" 2 times on one text, which has no embedding"), "the native runtime ")) {
 				t.Errorf("after %d starts the status is %+v; want 3, and why", starts(t, helper), s)
 			}
 		})
@@ -203,7 +203,7 @@ func TestTextThatTheEngineRefuses(t *testing.T) {
 	helper := scripted(t, life{On: map[string]string{"poison": failed}})
 	e, _ := supervised(t, helper)
 	if _, err := e.Embed(t.Context(), Query, []string{"poison"}); err == nil ||
-		err.Error() != "the native engine makes no vector of a text: it is a script" {
+		err.Error() != "the native runtime cannot embed a text: it is a script" {
 		t.Errorf("Embed: %v", err)
 	}
 	embedOne(t, e, "harbour")
@@ -258,8 +258,8 @@ func TestThirdCrashWithinAMinute(t *testing.T) {
 	if got := embedOne(t, e, "lighthouse"); !same(got, want) {
 		t.Error("the second text does not have the vector that go makes of it")
 	}
-	const why = "the native engine died 3 times within 1m0s; the last time it ended over a text (SIGSEGV); emberd " +
-		"model resume tries it again, emberd model runtime selftest tells more"
+	const why = "the native runtime crashed 3 times within 1m0s; the last time it ended over a text (SIGSEGV); to retry, run: emberd " +
+		"model resume; for details, run: emberd model runtime selftest"
 	s := e.Status()
 	if s.Provider != Go || len(s.Passed) != 1 || s.Passed[0] != (SkippedProvider{Llama, why}) ||
 		len(s.Native.Bad) != 1 || s.Native.GivenUp != why || s.Native.Bad[0].Model != before.SHA256 {

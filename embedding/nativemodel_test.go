@@ -43,7 +43,7 @@ func TestAnotherModelTakesOver(t *testing.T) {
 
 func TestNoEngine(t *testing.T) {
 	model := modelFile(t, tiny(42))
-	const why = "no engine is installed; emberd model runtime install gets one"
+	const why = "no runtime installed; emberd model runtime install gets one"
 	e := open(t, Options{Providers: []string{Llama, HTTP, Go}, Model: model, NoEngine: why})
 	if id := ready(t, e); id.Provider != Go {
 		t.Errorf("vectors come from %s, want go", id.Provider)
@@ -61,7 +61,7 @@ func TestNoEngine(t *testing.T) {
 	}
 	e, _ = supervised(t, scripted(t, life{}), withGo, func(o *Options) { o.Engine = filepath.Join(o.Engine, "gone") })
 	if ready(t, e); len(e.Status().Passed) != 1 ||
-		!strings.Contains(e.Status().Passed[0].Reason, "has none of llama.cpp's libraries") {
+		!strings.Contains(e.Status().Passed[0].Reason, "contains no llama.cpp libraries; run: emberd model runtime list") {
 		t.Errorf("of an engine that is gone, passed over are %+v", e.Status().Passed)
 	}
 }

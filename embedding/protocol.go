@@ -70,7 +70,7 @@ func (s *server) models(ctx context.Context) ([]string, error) {
 		} `json:"data"`
 	}
 	if json.Unmarshal(data, &list) != nil {
-		return nil, fmt.Errorf("the server at %s does not list its models as OpenAI's protocol has it; name one in "+
+		return nil, fmt.Errorf("the server at %s does not list its models in the OpenAI format; set "+
 			"embedding.url_model", s.at)
 	}
 	names := make([]string, len(list.Data))
@@ -102,7 +102,7 @@ func (s *server) exchange(parent context.Context, method, path string, body []by
 	case err != nil:
 		return nil, s.unanswered(parent, err)
 	case len(data) > most:
-		return nil, fmt.Errorf("the server at %s answers with more than %d bytes, which is not read", s.at, most)
+		return nil, fmt.Errorf("the response of the server at %s is too large (limit %d bytes)", s.at, most)
 	case res.StatusCode != http.StatusOK:
 		return nil, &statusError{res.StatusCode, complaintIn(res.StatusCode, data)}
 	}
@@ -166,7 +166,7 @@ func (s *server) explain(err error, model string) error {
 	case tooLarge:
 		return fmt.Errorf("the server at %s refuses a text: %w", s.at, errTooLarge)
 	case notLoaded:
-		return fmt.Errorf("the server at %s %w as a maker of vectors: it has no model loaded; let it load one", s.at,
+		return fmt.Errorf("the server at %s %w as an embedding provider: it has no model loaded; load one", s.at,
 			ErrAway)
 	case noSuchModel:
 		return s.lacks(model)
@@ -175,28 +175,28 @@ func (s *server) explain(err error, model string) error {
 	case code == http.StatusNotFound && model != "":
 		return s.lacks(model)
 	case code == http.StatusNotFound:
-		return fmt.Errorf("there is no OpenAI-style API at %s; embedding.url must end where /v1 does", s.at)
+		return fmt.Errorf("no OpenAI-compatible API at %s; embedding.url must end before /v1", s.at)
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		return fmt.Errorf("the server at %s wants a key; put its key into embedding.key_file", s.at)
+		return fmt.Errorf("the server at %s requires a key; write it to embedding.key_file", s.at)
 	case code == http.StatusNotImplemented:
-		return fmt.Errorf("the server at %s makes no embeddings with this model; name an embedding model, and start "+
-			"llama-server with --embeddings", s.at)
+		return fmt.Errorf("the server at %s computes no embeddings with this model; select an embedding model, "+
+			"and start llama-server with --embeddings", s.at)
 	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable || code == http.StatusBadGateway ||
 		code == http.StatusGatewayTimeout:
-		return fmt.Errorf("the server at %s %w right now: %w, so it may still be loading its model", s.at, ErrAway,
+		return fmt.Errorf("the server at %s %w now: %w, so it might still be loading its model", s.at, ErrAway,
 			status)
 	case code >= 300 && code < 400:
-		return fmt.Errorf("the server at %s sends requests elsewhere, where they are not sent; write its own "+
-			"address into embedding.url", s.at)
+		return fmt.Errorf("the server at %s redirects requests, which emberd does not follow; set embedding.url "+
+			"to its final address", s.at)
 	}
-	return fmt.Errorf("the server at %s refuses to embed: %w; its own log says why", s.at, status)
+	return fmt.Errorf("the server at %s refuses to embed: %w; see its log", s.at, status)
 }
 
 func (s *server) lacks(model string) error {
 	if model == "" {
-		return fmt.Errorf("the server at %s wants to be told the model; name it in embedding.url_model", s.at)
+		return fmt.Errorf("the server at %s requires a model name; set embedding.url_model", s.at)
 	}
-	return fmt.Errorf("the server at %s does not have the model %q; let it load that one, or name another in "+
+	return fmt.Errorf("the server at %s does not have model %q; load it there, or set another in "+
 		"embedding.url_model", s.at, model)
 }
 
@@ -210,10 +210,10 @@ func readVectors(data []byte, n int) ([][]float32, error) {
 		} `json:"data"`
 	}
 	if json.Unmarshal(data, &answer) != nil || len(answer.Data) == 0 {
-		return nil, errors.New("does not answer as OpenAI's protocol of embeddings has it; check embedding.url")
+		return nil, errors.New("does not use the OpenAI embeddings format; check embedding.url")
 	}
 	if len(answer.Data) != n {
-		return nil, fmt.Errorf("made %d vectors where %d were asked for; its own log may say why", len(answer.Data), n)
+		return nil, fmt.Errorf("returned %d embeddings instead of %d; see its log", len(answer.Data), n)
 	}
 	vectors := make([][]float32, n)
 	for i, d := range answer.Data {
@@ -222,7 +222,7 @@ func readVectors(data []byte, n int) ([][]float32, error) {
 			at = *d.Index
 		}
 		if at < 0 || at >= n || vectors[at] != nil {
-			return nil, fmt.Errorf("numbered the vectors of %d texts wrongly", n)
+			return nil, fmt.Errorf("numbered the embeddings of %d texts wrongly", n)
 		}
 		v, err := readVector(d.Embedding)
 		if err != nil {
@@ -232,7 +232,7 @@ func readVectors(data []byte, n int) ([][]float32, error) {
 	}
 	for _, v := range vectors {
 		if len(v) != len(vectors[0]) {
-			return nil, errors.New("made vectors of different lengths")
+			return nil, errors.New("returned embeddings of different lengths")
 		}
 	}
 	return vectors, nil
@@ -261,7 +261,7 @@ func readVector(raw json.RawMessage) ([]float32, error) {
 		return nil, errBroken
 	}
 	if len(v) > maxDim {
-		return nil, fmt.Errorf("made a vector of %d numbers; at most %d are taken", len(v), maxDim)
+		return nil, fmt.Errorf("returned an embedding with %d dimensions (limit %d)", len(v), maxDim)
 	}
 	if !normalize(v) {
 		return nil, errBroken
@@ -269,7 +269,7 @@ func readVector(raw json.RawMessage) ([]float32, error) {
 	return v, nil
 }
 
-var errBroken = errors.New("made a vector that is zero or not of finite numbers; its model may be damaged")
+var errBroken = errors.New("returned an embedding that is zero or not finite; its model might be damaged")
 
 // unanswered is the error of a server that gave no answer, or not a whole one. That the
 // caller did not wait says nothing of the server.
@@ -278,10 +278,11 @@ func (s *server) unanswered(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, errElsewhere):
-		return fmt.Errorf("embedding.url %s: %w, and texts are sent to no other; write http://127.0.0.1:PORT", s.at, errElsewhere)
+		return fmt.Errorf("embedding.url %s: %w, and emberd sends texts only to this machine; use "+
+			"http://127.0.0.1:PORT", s.at, errElsewhere)
 	}
 	if lost, ok := errors.AsType[*url.Error](err); ok {
 		err = lost.Err // its URL is told already
 	}
-	return fmt.Errorf("the server at %s %w: %w; start it, or take http out of embedding.providers", s.at, ErrAway, err)
+	return fmt.Errorf("the server at %s %w: %w; start it, or remove http from embedding.providers", s.at, ErrAway, err)
 }

@@ -27,40 +27,43 @@ func refusals() map[string]struct {
 	}
 	return map[string]refusal{
 		"llama-server without embeddings": {501, `{"error":{"code":501,"message":"This server does not support embeddings. Start it with --embeddings","type":"not_supported_error"}}`,
-			"makes no embeddings with this model; name an embedding model, and start llama-server with --embeddings", false},
+			"computes no embeddings with this model; select an embedding model, and start llama-server with --embeddings", false},
 		"llama-server while loading": {503, `{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`,
-			"cannot be reached right now: its status is 503, so it may still be loading its model", true},
+			"cannot be reached now: its status is 503, so it might still be loading its model", true},
 		"Ollama without the model": {404, `{"error":{"message":"model \"minilm\" not found, try pulling it first","type":"api_error"}}`,
-			`does not have the model "minilm"; let it load that one, or name another in embedding.url_model`, false},
+			`does not have model "minilm"; load it there, or set another in embedding.url_model`, false},
 		"LM Studio without a model": {400, `{"error":"No models loaded. Please load a model in the developer page or use the 'lms load' command."}`,
-			"cannot be reached as a maker of vectors: it has no model loaded; let it load one", true},
+			"cannot be reached as an embedding provider: it has no model loaded; load one", true},
 		"LM Studio with a chat model": {400, `{"error":{"message":"Failed to load model \"minilm\". Error: Model is not embedding.","type":"invalid_request_error","param":"model","code":"model_not_found"}}`,
-			`does not have the model "minilm"; let it load that one, or name another in embedding.url_model`, false},
-		"a key is wanted":   {401, `{"error":{"message":"Invalid API Key","type":"authentication_error"}}`, "wants a key; put its key into embedding.key_file", false},
-		"too busy":          {429, ``, "cannot be reached right now: its status is 429, so it may still be loading its model", true},
-		"broken":            {500, `{"error":{"message":"harbour secret"}}`, "refuses to embed: its status is 500; its own log says why", false},
-		"Ollama's own API":  {200, `{"embedding":[1,2,3]}`, "does not answer as OpenAI's protocol of embeddings has it; check embedding.url", false},
-		"too few":           {200, `{"data":[]}`, "does not answer as OpenAI's protocol of embeddings has it; check embedding.url", false},
-		"too many":          {200, `{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1]}]}`, "made 2 vectors where 1 were asked for; its own log may say why", false},
-		"wrong index":       {200, `{"data":[{"index":1,"embedding":[1]}]}`, "numbered the vectors of 1 texts wrongly", false},
-		"negative index":    {200, `{"data":[{"index":-1,"embedding":[1]}]}`, "numbered the vectors of 1 texts wrongly", false},
-		"null":              {200, `{"data":[{"index":0,"embedding":[0.5,null]}]}`, broken, false},
-		"no vector":         {200, `{"data":[{"index":0,"embedding":null}]}`, broken, false},
-		"nothing":           {200, `{"data":[{"index":0}]}`, broken, false},
-		"zero":              {200, `{"data":[{"index":0,"embedding":[0,0]}]}`, broken, false},
-		"empty":             {200, `{"data":[{"index":0,"embedding":[]}]}`, broken, false},
-		"too great":         {200, `{"data":[{"index":0,"embedding":[1e39]}]}`, broken, false},
-		"nested":            {200, `{"data":[{"index":0,"embedding":[[1,2]]}]}`, broken, false},
-		"NaN in base64":     {200, `{"data":[{"index":0,"embedding":"AADAfw=="}]}`, broken, false},
-		"odd base64":        {200, `{"data":[{"index":0,"embedding":"AAAA"}]}`, broken, false},
-		"NaN":               {200, `{"data":[{"index":0,"embedding":[NaN]}]}`, "does not answer as OpenAI's protocol of embeddings has it; check embedding.url", false},
-		"a page":            {200, `<html>welcome</html>`, "does not answer as OpenAI's protocol of embeddings has it; check embedding.url", false},
-		"too long a vector": {200, `{"data":[{"index":0,"embedding":[1` + strings.Repeat(",1", maxDim) + `]}]}`, "made a vector of 16385 numbers; at most 16384 are taken", false},
-		"too much":          {200, strings.Repeat(" ", perAnswer+maxDim*perNumber+1), "answers with more than 589824 bytes, which is not read", false},
+			`does not have model "minilm"; load it there, or set another in embedding.url_model`, false},
+		"a key is wanted": {401, `{"error":{"message":"Invalid API Key","type":"authentication_error"}}`, "requires a key; write it to embedding.key_file", false},
+		"too busy":        {429, ``, "cannot be reached now: its status is 429, so it might still be loading its model", true},
+		"broken":          {500, `{"error":{"message":"harbour secret"}}`, "refuses to embed: its status is 500; see its log", false},
+		"Ollama's own API": {200, `{"embedding":[1,2,3]}`, "does not use the OpenAI embeddings format; check " +
+			"embedding.url", false},
+		"too few":        {200, `{"data":[]}`, "does not use the OpenAI embeddings format; check embedding.url", false},
+		"too many":       {200, `{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1]}]}`, "returned 2 embeddings instead of 1; see its log", false},
+		"wrong index":    {200, `{"data":[{"index":1,"embedding":[1]}]}`, "numbered the embeddings of 1 texts wrongly", false},
+		"negative index": {200, `{"data":[{"index":-1,"embedding":[1]}]}`, "numbered the embeddings of 1 texts wrongly", false},
+		"null":           {200, `{"data":[{"index":0,"embedding":[0.5,null]}]}`, broken, false},
+		"no vector":      {200, `{"data":[{"index":0,"embedding":null}]}`, broken, false},
+		"nothing":        {200, `{"data":[{"index":0}]}`, broken, false},
+		"zero":           {200, `{"data":[{"index":0,"embedding":[0,0]}]}`, broken, false},
+		"empty":          {200, `{"data":[{"index":0,"embedding":[]}]}`, broken, false},
+		"too great":      {200, `{"data":[{"index":0,"embedding":[1e39]}]}`, broken, false},
+		"nested":         {200, `{"data":[{"index":0,"embedding":[[1,2]]}]}`, broken, false},
+		"NaN in base64":  {200, `{"data":[{"index":0,"embedding":"AADAfw=="}]}`, broken, false},
+		"odd base64":     {200, `{"data":[{"index":0,"embedding":"AAAA"}]}`, broken, false},
+		"NaN": {200, `{"data":[{"index":0,"embedding":[NaN]}]}`, "does not use the OpenAI " +
+			"embeddings format; check embedding.url", false},
+		"a page": {200, `<html>welcome</html>`, "does not use the OpenAI embeddings format; check " +
+			"embedding.url", false},
+		"too long a vector": {200, `{"data":[{"index":0,"embedding":[1` + strings.Repeat(",1", maxDim) + `]}]}`, "returned an embedding with 16385 dimensions (limit 16384)", false},
+		"too much":          {200, strings.Repeat(" ", perAnswer+maxDim*perNumber+1), "", false},
 	}
 }
 
-const broken = "made a vector that is zero or not of finite numbers; its model may be damaged"
+const broken = "returned an embedding that is zero or not finite; its model might be damaged"
 
 // One vector in 8,000 has the word in its base64.
 func TestBase64MaySpellNull(t *testing.T) {
@@ -86,6 +89,9 @@ func TestServersThatCannot(t *testing.T) {
 			e := client(t, s.URL, func(o *Options) { o.URLModel = "minilm" })
 			_, err := e.Ready(t.Context())
 			want := "the server at " + s.URL + " " + r.want
+			if name == "too much" {
+				want = "the response of the server at " + s.URL + " is too large (limit 589824 bytes)"
+			}
 			if err == nil || err.Error() != want || !errors.Is(err, ErrNone) {
 				t.Errorf("Ready: %v\nwant: %s", err, want)
 			}

@@ -73,7 +73,8 @@ type dialFunc func(ctx context.Context, network, address string) (net.Conn, erro
 func locate(text string) (base string, dial dialFunc, err error) {
 	at, err := url.Parse(text)
 	if err != nil || at.User != nil || at.RawQuery != "" || at.Fragment != "" {
-		return "", nil, errors.New("embedding.url cannot be read; write http://127.0.0.1:PORT or unix:///path/of/socket, and put a key into embedding.key_file")
+		return "", nil, errors.New("invalid embedding.url; use http://127.0.0.1:PORT or unix:///path/of/socket, " +
+			"and write a key to embedding.key_file")
 	}
 	switch {
 	case (at.Scheme == "unix" || at.Scheme == "http+unix") && at.Host == "" && at.Path != "":
@@ -82,9 +83,11 @@ func locate(text string) (base string, dial dialFunc, err error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 		}, nil
 	case at.Scheme != "http" || at.Hostname() == "":
-		return "", nil, fmt.Errorf("embedding.url has the scheme %q or names no host; write http://127.0.0.1:PORT or unix:///path/of/socket", at.Scheme)
+		return "", nil, fmt.Errorf("invalid embedding.url: scheme %q, or no host; use http://127.0.0.1:PORT or "+
+			"unix:///path/of/socket", at.Scheme)
 	case !ofThisMachine(at.Hostname()):
-		return "", nil, fmt.Errorf("embedding.url names %s, which is not this machine, and texts are sent to no other; run the server here and write http://127.0.0.1:PORT", at.Hostname())
+		return "", nil, fmt.Errorf("embedding.url names %s, which is another machine, and emberd sends texts "+
+			"only to this machine; run the server here and use http://127.0.0.1:PORT", at.Hostname())
 	}
 	path := strings.TrimSuffix(strings.TrimRight(at.Path, "/"), "/embeddings")
 	base = (&url.URL{Scheme: "http", Host: at.Host, Path: cmp.Or(path, "/v1")}).String()
@@ -107,7 +110,7 @@ func onlyLoopback(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-var errElsewhere = errors.New("its name leads to another machine")
+var errElsewhere = errors.New("its name resolves to another machine")
 
 // awaits reports whether vectors of an identity came from this server as it is set.
 func (s *server) awaits(id Identity) bool {
@@ -175,7 +178,7 @@ func (s *server) modelName(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", err
 	case len(names) > 1:
-		return "", fmt.Errorf("the server at %s has %d models; name one of them in embedding.url_model", s.at,
+		return "", fmt.Errorf("the server at %s has %d models; set embedding.url_model to one of them", s.at,
 			len(names))
 	case len(names) == 0:
 		return "", nil
@@ -225,7 +228,8 @@ func (s *server) sameModel(ctx context.Context, of Identity) error {
 }
 
 func (s *server) changed(of Identity) error {
-	return fmt.Errorf("%w: the server at %s runs another one under the name %q; its vectors are made anew", ErrChanged,
+	return fmt.Errorf("%w: the server at %s now runs another model under the name %q; its embeddings are "+
+		"computed again", ErrChanged,
 		s.at, of.Model)
 }
 

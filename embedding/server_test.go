@@ -322,7 +322,7 @@ func TestServerIsSentPrefixesAndItsKey(t *testing.T) {
 func TestSeveralModelsNeedAName(t *testing.T) {
 	url := serve(t, answers{models: []string{"minilm", "llama3"}}, spelling)
 	_, err := client(t, url).Ready(t.Context())
-	if want := "has 2 models; name one of them in embedding.url_model"; err == nil || !strings.HasSuffix(err.Error(), want) {
+	if want := "has 2 models; set embedding.url_model to one of them"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("Ready: %v, want %s", err, want)
 	}
 	if id := ready(t, client(t, url, func(o *Options) { o.URLModel = "minilm" })); id.Model != "minilm" {
@@ -332,15 +332,18 @@ func TestSeveralModelsNeedAName(t *testing.T) {
 
 func TestOnlyThisMachineIsAsked(t *testing.T) {
 	for url, want := range map[string]string{
-		"http://192.168.1.2:11434":   "embedding.url names 192.168.1.2, which is not this machine, and texts are sent to no other; run the server here and write http://127.0.0.1:PORT",
-		"http://api.example.org/v1":  "embedding.url names api.example.org, which is not this machine, and texts are sent to no other; run the server here and write http://127.0.0.1:PORT",
-		"http://localhost.evil.org":  "embedding.url names localhost.evil.org, which is not this machine, and texts are sent to no other; run the server here and write http://127.0.0.1:PORT",
-		"http://0.0.0.0:8080":        "embedding.url names 0.0.0.0, which is not this machine, and texts are sent to no other; run the server here and write http://127.0.0.1:PORT",
-		"https://127.0.0.1:8080":     `embedding.url has the scheme "https" or names no host; write http://127.0.0.1:PORT or unix:///path/of/socket`,
-		"unix://host/path":           `embedding.url has the scheme "unix" or names no host; write http://127.0.0.1:PORT or unix:///path/of/socket`,
-		"127.0.0.1:8080":             "embedding.url cannot be read; write http://127.0.0.1:PORT or unix:///path/of/socket, and put a key into embedding.key_file",
-		"http://key@127.0.0.1:8080":  "embedding.url cannot be read; write http://127.0.0.1:PORT or unix:///path/of/socket, and put a key into embedding.key_file",
-		"http://127.0.0.1:8080?k=xy": "embedding.url cannot be read; write http://127.0.0.1:PORT or unix:///path/of/socket, and put a key into embedding.key_file",
+		"http://192.168.1.2:11434":  "embedding.url names 192.168.1.2, which is another machine, and emberd sends texts only to this machine; run the server here and use http://127.0.0.1:PORT",
+		"http://api.example.org/v1": "embedding.url names api.example.org, which is another machine, and emberd sends texts only to this machine; run the server here and use http://127.0.0.1:PORT",
+		"http://localhost.evil.org": "embedding.url names localhost.evil.org, which is another machine, and emberd sends texts only to this machine; run the server here and use http://127.0.0.1:PORT",
+		"http://0.0.0.0:8080":       "embedding.url names 0.0.0.0, which is another machine, and emberd sends texts only to this machine; run the server here and use http://127.0.0.1:PORT",
+		"https://127.0.0.1:8080":    `invalid embedding.url: scheme "https", or no host; use http://127.0.0.1:PORT or unix:///path/of/socket`,
+		"unix://host/path":          `invalid embedding.url: scheme "unix", or no host; use http://127.0.0.1:PORT or unix:///path/of/socket`,
+		"127.0.0.1:8080": "invalid embedding.url; use http://127.0.0.1:PORT or " +
+			"unix:///path/of/socket, and write a key to embedding.key_file",
+		"http://key@127.0.0.1:8080": "invalid embedding.url; use http://127.0.0.1:PORT or " +
+			"unix:///path/of/socket, and write a key to embedding.key_file",
+		"http://127.0.0.1:8080?k=xy": "invalid embedding.url; use http://127.0.0.1:PORT or " +
+			"unix:///path/of/socket, and write a key to embedding.key_file",
 	} {
 		if _, err := Open(Options{Providers: []string{HTTP}, URL: url}); err == nil || err.Error() != want {
 			t.Errorf("%s: %v\nwant %s", url, err, want)
@@ -361,7 +364,7 @@ func TestNamesThatLeadElsewhere(t *testing.T) {
 			t.Errorf("%s is dialled: %v, %v", address, conn, err)
 		}
 	}
-	want := "embedding.url http://localhost:1: its name leads to another machine, and texts are sent to no other; write http://127.0.0.1:PORT"
+	want := "embedding.url http://localhost:1: its name resolves to another machine, and emberd sends texts only to this machine; use http://127.0.0.1:PORT"
 	if err := s.unanswered(t.Context(), &net.OpError{Op: "dial", Err: errElsewhere}); err.Error() != want || errors.Is(err, ErrAway) {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
@@ -377,7 +380,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	for _, code := range []int{301, 302, 307, 308} {
 		s := httptest.NewServer(http.RedirectHandler(other.URL+"/v1/embeddings", code))
 		_, err := client(t, s.URL, func(o *Options) { o.URLModel = "minilm" }).Ready(t.Context())
-		want := fmt.Sprintf("the server at %s sends requests elsewhere, where they are not sent; write its own address into embedding.url", s.URL)
+		want := fmt.Sprintf("the server at %s redirects requests, which emberd does not follow; set "+
+			"embedding.url to its final address", s.URL)
 		if err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("Ready: %v, want %s", err, want)
 		}

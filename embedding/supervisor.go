@@ -57,9 +57,9 @@ func (s *supervisor) work() {
 			a.answer <- answer{reply, err}
 		case <-idle:
 			s.unload()
-			s.logger.Debug("ended the native engine, which nobody used", "file", s.path)
+			s.logger.Debug("stopped the idle native runtime", "file", s.path)
 		case <-exited:
-			s.countDeath(s.reapHelper("ended while it had nothing to do", false, 0))
+			s.countDeath(s.reapHelper("ended while idle", false, 0))
 		}
 	}
 }
@@ -115,10 +115,11 @@ func (s *supervisor) answer(a *ask) (*llamawire.Reply, error) {
 		}
 		if dead.loading {
 			if unborn++; unborn == s.limits.crashes {
-				return nil, fmt.Errorf("the native engine %w: it %s", ErrAway, dead.why)
+				return nil, fmt.Errorf("the native runtime %w: it %s", ErrAway, dead.why)
 			}
 		} else if died++; died == tries {
-			return nil, fmt.Errorf("the native engine %s %d times over one text, which has no vector", dead.why, tries)
+			return nil, fmt.Errorf("the native runtime %s %d times on one text, which has no embedding", dead.why,
+				tries)
 		}
 	}
 }
@@ -178,11 +179,11 @@ func (s *supervisor) exchange(a *ask) (*llamawire.Reply, error) {
 	}
 	switch {
 	case reply.ID != a.request.ID:
-		return nil, s.reapHelper("answered what it was not asked", false, 0)
+		return nil, s.reapHelper("sent an unexpected reply", false, 0)
 	case reply.Failed != nil:
-		return nil, fmt.Errorf("the native engine makes no vector of a text: %w", reply.Failed)
+		return nil, fmt.Errorf("the native runtime cannot embed a text: %w", reply.Failed)
 	case !a.request.Count && !isVector(reply.Vector, a.of.Dim):
-		return nil, s.reapHelper("made a vector that is none", false, 0)
+		return nil, s.reapHelper("returned an invalid embedding", false, 0)
 	}
 	return &reply, nil
 }
@@ -216,7 +217,7 @@ func (s *supervisor) start(a *ask) error {
 	case errors.Is(err, ErrAway):
 		return err
 	case err != nil:
-		return fmt.Errorf("%w, for it cannot be used: %w", ErrChanged, err)
+		return fmt.Errorf("%w: it cannot be used: %w", ErrChanged, err)
 	case facts.SHA256 != a.of.SHA256:
 		return s.replaced(a.of)
 	}
@@ -225,9 +226,9 @@ func (s *supervisor) start(a *ask) error {
 		strconv.Itoa(a.of.MaxTokens))...)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, unix.ENOEXEC):
-		return s.disableRuntime("the native engine does not start: " + err.Error())
+		return s.disableRuntime("the native runtime does not start: " + err.Error())
 	case err != nil: // such as for want of memory
-		return fmt.Errorf("the native engine %w: %w", ErrAway, err)
+		return fmt.Errorf("the native runtime %w: %w", ErrAway, err)
 	}
 	if !s.publish(c) {
 		c.end(s.limits.grace)
@@ -253,7 +254,7 @@ func (s *supervisor) backoff(a *ask) error {
 }
 
 // errLeft reaches no caller.
-var errLeft = errors.New("nobody waits for this")
+var errLeft = errors.New("no pending request")
 
 // greet reads the helper's version and what it loaded.
 func (s *supervisor) greet(of Identity, within time.Duration) error {
@@ -269,26 +270,25 @@ func (s *supervisor) greet(of Identity, within time.Duration) error {
 	m := hello.Model
 	switch {
 	case hello.Protocol != llamawire.Protocol:
-		return s.disableRuntime("the native engine's helper " + s.helper +
+		return s.disableRuntime("the helper of the native runtime " + s.helper +
 			" is of another version of emberd; install both from one package")
 	case hello.Failed != nil:
 		return s.refused(hello.Failed, of)
 	case m == nil:
-		return s.reapHelper("said nothing of the model", true, 0)
+		return s.reapHelper("did not report on the model", true, 0)
 	case m.SHA256 != of.SHA256:
 		s.unload()
 		s.found(m.SHA256)
 		return s.replaced(of)
 	case m.Dim != of.Dim || m.MaxTokens != of.MaxTokens || m.Pooling != of.Pooling:
-		return s.disableRuntime(fmt.Sprintf("the native engine takes the model for another than its file says: %d "+
-			"numbers, "+
-			"%d tokens and %s pooling, for %d, %d and %s",
+		return s.disableRuntime(fmt.Sprintf("the native runtime reads the model differently from its file: %d "+
+			"dimensions, %d tokens and %s pooling instead of %d, %d and %s",
 			m.Dim, m.MaxTokens, m.Pooling, of.Dim, of.MaxTokens, of.Pooling))
 	}
 	s.mu.Lock()
 	s.greeted = true
 	s.mu.Unlock()
-	s.logger.Debug("started the native engine", "file", s.path, "release", hello.Engine.Release, "took",
+	s.logger.Debug("started the native runtime", "file", s.path, "release", hello.Engine.Release, "took",
 		time.Since(began).Round(time.Millisecond))
 	return nil
 }
@@ -309,13 +309,13 @@ func (s *supervisor) refused(f *llamawire.Failed, of Identity) error {
 	case f.Of == llamawire.OfEngine:
 		s.pair.model = ""
 	}
-	return s.disableRuntime("the native engine cannot be used: " + f.Text)
+	return s.disableRuntime("the native runtime cannot be used: " + f.Text)
 }
 
 // disableRuntime stops further tries of the pair, or of the engine if there is no model.
 func (s *supervisor) disableRuntime(why string) error {
 	s.unload()
 	s.bad.refuse(s.pair, why)
-	s.logger.Warn("the native engine is passed over", "why", why)
+	s.logger.Warn("native runtime skipped", "why", why)
 	return unsupportedModelError(why)
 }

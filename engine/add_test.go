@@ -52,12 +52,12 @@ func TestAddRefuses(t *testing.T) {
 		says string
 	}{
 		{"a section that is none of the five", op.AddRequest{Content: "x", Section: "Misc"}, memory.Invalid,
-			`section "Misc" is unknown; use Key Topics, Important Facts, People & Entities, Ongoing Threads or File Knowledge`},
-		{"an importance that is none of the four", op.AddRequest{Content: "x", Importance: "urgent"}, memory.Invalid, `importance "urgent" is unknown; use low, normal, high or core`},
+			`invalid section`},
+		{"an importance that is none of the four", op.AddRequest{Content: "x", Importance: "urgent"}, memory.Invalid, `use low, normal, high or core`},
 		{"nothing", op.AddRequest{Content: " \n"}, memory.Invalid, "content"},
 		{"too much", op.AddRequest{Content: strings.Repeat("x", 50_001)}, memory.TooLarge, "50001 characters"},
-		{"a credential", op.AddRequest{Content: "token " + token}, memory.Secret, "content holds what looks like a credential"},
-		{"an origin that is none", op.AddRequest{Content: "x", Provenance: op.Provenance{Origin: "moon"}}, memory.Invalid, `origin "moon" is unknown`},
+		{"a credential", op.AddRequest{Content: "token " + token}, memory.Secret, "remove it, or set allow_secret (--allow-secret) to save it anyway"},
+		{"an origin that is none", op.AddRequest{Content: "x", Provenance: op.Provenance{Origin: "moon"}}, memory.Invalid, `invalid origin "moon"`},
 		{"a project of too many characters", op.AddRequest{Content: "x", Project: strings.Repeat("p", 201)}, memory.TooLarge, "project has 201 characters"},
 	} {
 		t.Run(c.name, func(t *testing.T) { wantCode(t, refused(t, e, op.Add, &c.req), c.code, c.says) })
@@ -121,7 +121,7 @@ func TestAddOfWhatWasForgotten(t *testing.T) {
 	e, _ := newEngine(t)
 	id := add(t, e, "The kettle leaks").Memory.ID
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(id)})
-	wantCode(t, refused(t, e, op.Add, &op.AddRequest{Content: "the KETTLE leaks"}), memory.Forgotten, "this text was forgotten on")
+	wantCode(t, refused(t, e, op.Add, &op.AddRequest{Content: "the KETTLE leaks"}), memory.Forgotten, "save it again with --again (again")
 	if res := do(t, e, op.Add, &op.AddRequest{Content: "the KETTLE leaks", Again: true}); !res.New {
 		t.Errorf("got %+v", res)
 	}
@@ -199,7 +199,7 @@ func TestAddOfWhatWasSuperseded(t *testing.T) {
 	old := add(t, e, "Ann drinks green tea at breakfast").Memory.ID
 	next := do(t, e, op.Save, &op.SaveRequest{Content: "Rooibos is what Ann wants in the morning", Supersedes: []string{string(old)}}).Memory.ID
 	res := do(t, e, op.Add, &op.AddRequest{Content: "Ann drinks green tea at breakfast"})
-	want := " Memory " + old.Short() + " said this before memory " + next.Short() + " took its place."
+	want := " Memory " + old.Short() + " said this before memory " + next.Short() + " superseded it."
 	if !res.New || !strings.HasSuffix(res.Message, want) {
 		t.Errorf("new %v: it says %q, want %q at the end", res.New, res.Message, want)
 	}
@@ -209,8 +209,8 @@ func TestAddOfWhatWasSuperseded(t *testing.T) {
 func TestAddOfWhatIsArchived(t *testing.T) {
 	t.Parallel()
 	for auto, want := range map[bool]string{
-		true:  "it was archived, and its text is brought back.",
-		false: "it is archived, and this is its summary; emberd rekindle ",
+		true:  "it was archived, and its text is restored.",
+		false: "it is archived, and this is its summary; to restore its text, run: emberd rekindle ",
 	} {
 		h := promotingHouse(t, nil)
 		if h.EchoWindow = 0; !auto {

@@ -201,7 +201,7 @@ func TestNothingIsMergedUnasked(t *testing.T) {
 	s := tend(t, nil)
 	res := s.runsAgents(op.AgentsRunRequest{})
 	wantDid(t, res, foundByAll)
-	if m := res.Merge[0]; m.Success || !strings.Contains(m.Reason, "waits for somebody to decide") || look(t, s.Engine, s.leaks).Stage != memory.Active {
+	if m := res.Merge[0]; m.Success || !strings.Contains(m.Reason, "it waits for a decision, because consolidation.auto_merge is off") || look(t, s.Engine, s.leaks).Stage != memory.Active {
 		t.Errorf("it tells of the merge %+v", m)
 	}
 	s.wantItems("cluster contradiction high 2 open", "cluster merge medium 2 open", "decay gc_candidate high 1 open")
@@ -343,9 +343,9 @@ func TestAgentsRefuseWhatTheyDoNotKnow(t *testing.T) {
 		req  op.AgentsRunRequest
 		says string
 	}{
-		{op.AgentsRunRequest{Agent: "dream"}, `agent is "dream"; use decay, cluster, merge, promote, relations`},
-		{op.AgentsRunRequest{Force: true}, "set scheduled"},
-		{op.AgentsRunRequest{Scheduled: true, IntervalSeconds: 59}, "interval_seconds is 59, outside 60 to 2592000"},
+		{op.AgentsRunRequest{Agent: "dream"}, `invalid agent "dream"; use decay, cluster, merge, promote, relations`},
+		{op.AgentsRunRequest{Force: true}, "force and interval_seconds require scheduled"},
+		{op.AgentsRunRequest{Scheduled: true, IntervalSeconds: 59}, "interval_seconds 59 is out of range (60 to 2592000)"},
 	} {
 		wantCode(t, refused(t, e, op.AgentsRun, &c.req), memory.Invalid, c.says)
 	}
@@ -358,7 +358,7 @@ func TestAgentsRefuseWhatTheyDoNotKnow(t *testing.T) {
 func TestOnlyTheKeeperRunsAgents(t *testing.T) {
 	t.Parallel()
 	_, other, k, o := pair(t)
-	wantCode(t, refused(t, o, op.AgentsRun, &op.AgentsRunRequest{}), memory.Conflict, "the agents run on the keeper")
+	wantCode(t, refused(t, o, op.AgentsRun, &op.AgentsRunRequest{}), memory.Conflict, "run it there, or run here first: emberd config primary-device here")
 	do(t, o, op.AgentsRun, &op.AgentsRunRequest{DryRun: true})
 	if next := o.Agents.AgentsDue(t.Context()); !next.Equal(other.clock.Now().Add(lifecycle.LooksAgain)) || !o.Agents.AgentScheduler.LastRun(agents.PipelineRun).IsZero() {
 		t.Errorf("the other looks again at %v", next)

@@ -152,7 +152,7 @@ func TestWhatIsNotArchived(t *testing.T) {
 	t.Parallel()
 	d := shelf(t, nil)
 	odd, core := save(t, d.Engine, "a\r\nb"), do(t, d.Engine, op.Save, &op.SaveRequest{Content: "the family's birthdays", Core: true}).Memory
-	d.skipped(odd.ID, "would not keep its text to the byte")
+	d.skipped(odd.ID, "a note cannot store its text exactly: it contains control characters, line endings other than LF, or plugin code")
 	d.skipped(core.ID, "core memory")
 	used := save(t, d.Engine, "the tide turns at six")
 	moves := d.to(memory.Archived, used.ID)
@@ -160,7 +160,7 @@ func TestWhatIsNotArchived(t *testing.T) {
 	do(t, d.Engine, op.Show, &op.ShowRequest{ID: string(used.ID)})
 	got, err := d.Engine.Lifecycle.Archive(t.Context(), moves, "unused for 30 days", keeper(), "")
 	ok(t, err)
-	if len(got.Skipped) != 1 || got.Skipped[0].Reason != "it was used or opened meanwhile" {
+	if len(got.Skipped) != 1 || got.Skipped[0].Reason != "it was used or opened in the meantime" {
 		t.Errorf("got %+v", got)
 	}
 	d.archived(used.ID)
@@ -178,7 +178,7 @@ func TestArchivingWithoutItsVault(t *testing.T) {
 	ok(t, os.Rename(h.Vaults[0], h.Vaults[0]+" away"))
 	got, err := d.Engine.Lifecycle.Archive(t.Context(), d.to(memory.Archived, id), "gc", keeper(), "")
 	ok(t, err)
-	if len(got.Skipped) != 1 || !strings.Contains(got.Skipped[0].Reason, "the vault is not there") {
+	if len(got.Skipped) != 1 || !strings.Contains(got.Skipped[0].Reason, "the vault is missing; connect its disk, or wait for the sync tool to restore it") {
 		t.Errorf("got %+v", got)
 	}
 	ok(t, os.Rename(h.Vaults[0]+" away", h.Vaults[0]))
@@ -187,10 +187,10 @@ func TestArchivingWithoutItsVault(t *testing.T) {
 	e, _ := newEngine(t)
 	bare := &desk{house: newHouse(t), t: t, Engine: e}
 	_, err = op.Archive.Call(t.Context(), e, &op.ArchiveRequest{ID: string(save(t, e, leaky).ID)})
-	wantCode(t, err, memory.NotFound, "there is no vault; name one")
+	wantCode(t, err, memory.NotFound, "no vault configured; set vaults: in the config file, or run: emberd serve --vault DIR")
 	got, err = e.Lifecycle.Archive(t.Context(), bare.to(memory.Archived, save(t, e, "short").ID), "gc", keeper(), "")
 	ok(t, err)
-	if len(got.Skipped) != 1 || !strings.Contains(got.Skipped[0].Reason, "there is no vault") {
+	if len(got.Skipped) != 1 || !strings.Contains(got.Skipped[0].Reason, "no vault configured") {
 		t.Errorf("got %+v", got)
 	}
 }

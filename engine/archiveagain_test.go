@@ -47,9 +47,9 @@ func TestArchivingAgainWhatAHumanEdited(t *testing.T) {
 	d := shelf(t, nil)
 	m, home := d.back(leaky)
 	d.write(t, home, noteFor(m.ID, "mended, says the human"))
-	d.skipped(m.ID, "somebody edited its note")
+	d.skipped(m.ID, "was edited, and emberd syncs the edit within a minute or two")
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("mended, says the agent")})
-	d.skipped(m.ID, "somebody edited its note")
+	d.skipped(m.ID, "was edited, and emberd syncs the edit within a minute or two")
 	wantNote(t, d.house, home, "says the human")
 }
 
@@ -60,13 +60,13 @@ func TestArchivingAgainWithoutTheNote(t *testing.T) {
 	ok(t, os.Remove(d.at(home)))
 	d.skipped(m.ID, "is not at its path")
 	d.write(t, home, "a human's note under that name")
-	d.skipped(m.ID, "does not carry its id")
+	d.skipped(m.ID, "is not at its path or does not contain its ID; restore it, or promote the memory again")
 	done := busy(t, d.house)
 	d.write(t, home, noteFor(m.ID, leaky))
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("It is mended.")})
-	d.skipped(m.ID, "git is at work")
+	d.skipped(m.ID, "a git operation is in progress or was interrupted in the vault (lock, merge or rebase)")
 	other := save(t, d.Engine, "the tide turns at six").ID
-	d.skipped(other, "cannot be written now: git is at work")
+	d.skipped(other, "cannot be written now: a git operation is in progress")
 	done()
 	d.archived(m.ID, other)
 }
@@ -108,7 +108,7 @@ func TestArchivingAPromotedMemory(t *testing.T) {
 	if after := d.contentsOfVault(); after[m.PromotedTo] != before[m.PromotedTo] || len(after) != 1 {
 		t.Errorf("the vault has %v", after)
 	}
-	wantCode(t, refused(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("short")}), memory.Conflict, "bring the text back first")
+	wantCode(t, refused(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("short")}), memory.Conflict, "and contains only a summary; run first: emberd rekindle")
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new("repairs")})
 	d.rest(t, d.Engine)
 	wantNote(t, d.house, m.PromotedTo, leaky, `category: "repairs"`)

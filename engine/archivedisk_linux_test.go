@@ -21,7 +21,7 @@ func TestArchivingOnDisksThatRefuse(t *testing.T) {
 	d.start()
 	long, other := save(t, d.Engine, "long "+strings.Repeat("and wide ", 2000)).ID, save(t, d.Engine, leaky).ID
 	h.write(t, "fill.md", strings.Repeat("x", 56<<10))
-	d.tried("was not written, for the disk is full; make room and try again", long, other)
+	d.tried("was not written because the disk is full; free some space and try again", long, other)
 	ok(t, syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 	d.tried("the vault lies on a disk that is mounted read-only", long, other)
 	ok(t, syscall.Mount("", dir, "", syscall.MS_REMOUNT, "size=1m"))

@@ -20,7 +20,7 @@ import (
 const archiveDir = "Memories/Archive/"
 
 // leftOver is the summary of archived memories.
-const leftOver = "what is left of it"
+const leftOver = "but its summary does not"
 
 // filed makes a memory whose text is in a note only, as archiving does: the note
 // first, and then the log.
@@ -181,7 +181,7 @@ func TestAnArchiveNoteThatIsEdited(t *testing.T) {
 		t.Errorf("cold, the memory is %+v", m.Memory)
 	}
 	wantNames(t, d.Engine, "seam", "The kettle leaks at the seam.")
-	d.wantFinding("memory "+archiveDir+"Kettle.md", "emberd rekindle "+id.Short()+" takes it as it is now")
+	d.wantFinding("memory "+archiveDir+"Kettle.md", "to use the new text, run: emberd rekindle "+id.Short())
 	lines := d.lines(id)
 	d.batch([]string{archiveDir + "Kettle.md"}, nil)
 	d.settle()
@@ -207,7 +207,7 @@ func TestAnArchiveNoteThatIsDeleted(t *testing.T) {
 	if m := d.memory(cold); m.NoteGone.IsZero() || m.Content != leftOver || m.VaultPath != archiveDir+"Kettle.md" {
 		t.Errorf("cold, the memory is %+v", m.Memory)
 	}
-	d.wantFinding("memory "+archiveDir+"Kettle.md", "the text of memory "+cold.Short()+" was in this note, which was deleted")
+	d.wantFinding("memory "+archiveDir+"Kettle.md", "this note contained the text of memory "+cold.Short())
 	if m := d.memory(back); m.VaultPath != "" || m.NoteSeen != nil || !m.NoteGone.IsZero() || m.Content != "the pot shines" {
 		t.Errorf("brought back, the memory is %+v", m.Memory)
 	}
@@ -249,7 +249,7 @@ func TestAnArchiveNoteThatTheLogDoesNotKnow(t *testing.T) {
 	d.wantFinding("duplicate "+archiveDir+"Pot.md", `whose note is "Pot.md"`)
 	nobody := memory.DeriveID([]byte("nobody"))
 	d.edit(archiveDir+"Nobody.md", noteFor(nobody, "of no memory"))
-	d.wantFinding("memory "+archiveDir+"Nobody.md", "there is no memory "+string(nobody))
+	d.wantFinding("memory "+archiveDir+"Nobody.md", "memory "+string(nobody))
 }
 
 // An archived memory whose note went while nobody could see it.
@@ -258,7 +258,7 @@ func TestAnArchiveNoteThatIsMissing(t *testing.T) {
 	d := newDesk(t, nil)
 	id := d.filed("the kettle leaks", archiveDir+"Kettle.md")
 	ok(t, os.Remove(d.at(archiveDir+"Kettle.md")))
-	d.wantFinding("memory "+archiveDir+"Kettle.md", "this note of memory "+id.Short()+" is not there")
+	d.wantFinding("memory "+archiveDir+"Kettle.md", "this note of memory "+id.Short()+" is missing")
 }
 
 // Case 44 for archived memories: their notes count among those that do not go in bulk.
@@ -283,7 +283,7 @@ func TestCase44TheArchiveFolderIsAway(t *testing.T) {
 		}
 		return n
 	}
-	if held := status(t, d.Engine).Vaults[0].Held; gone() != 0 || !strings.HasPrefix(held, "8 notes of memories went away together") {
+	if held := status(t, d.Engine).Vaults[0].Held; gone() != 0 || !strings.HasPrefix(held, "8 notes of memories disappeared at once") {
 		t.Errorf("%d notes count as gone; %q", gone(), held)
 	}
 	d.restart()

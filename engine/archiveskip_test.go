@@ -44,7 +44,7 @@ func TestArchivingAmongOthersNotes(t *testing.T) {
 	}
 	d.write(t, "Memories/Archive/TEA.md", "a human's")
 	d.write(t, "Memories/Archive/Tea "+tea.Short()+".md", "another")
-	d.tried("are there and are not its; rename one of them", tea)
+	d.tried("already exist; rename one of them", tea)
 	bare := lifecycle.Archiver{E: &lifecycle.Lifecycle{View: &core.View{Kernel: &core.Kernel{Opt: d.Options}}}}
 	bare.E.Opt.VaultArchive = ""
 	if _, why, err := bare.NewKept(t.Context(), &memory.Memory{}); err != nil || !strings.Contains(why, "set vault.archive_folder") {
@@ -80,7 +80,8 @@ func TestArchivingWhatChangedSinceThePlan(t *testing.T) {
 	group, _ := a.Portion(t.Context(), moves)
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(edited), Content: new("the tide turns at seven")})
 	ok(t, a.ArchiveGroup(t.Context(), group))
-	if len(a.Out.Done) > 0 || len(a.Out.Skipped) != 2 || a.Out.Skipped[0].Reason != "it was forgotten meanwhile" || a.Out.Skipped[1].Reason != "it was changed meanwhile" {
+	if len(a.Out.Done) > 0 || len(a.Out.Skipped) != 2 || a.Out.Skipped[0].Reason != "it was deleted in the meantime" || a.Out.Skipped[1].Reason != "it "+
+		"was changed in the meantime" {
 		t.Errorf("got %+v", a.Out)
 	}
 	wantFiles(t, d.house)

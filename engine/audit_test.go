@@ -153,12 +153,12 @@ func TestWhatMakesNoAudit(t *testing.T) {
 		code        memory.Code
 		said, field string
 	}{
-		{op.AuditRequest{Kind: "gossip"}, memory.Invalid, `kind "gossip" is unknown`, "kind"},
-		{op.AuditRequest{Since: "soon"}, memory.Invalid, `since "soon" is no time`, "since"},
+		{op.AuditRequest{Kind: "gossip"}, memory.Invalid, `invalid kind "gossip"`, "kind"},
+		{op.AuditRequest{Since: "soon"}, memory.Invalid, `invalid since "soon"`, "since"},
 		{op.AuditRequest{Since: "2027-01-01"}, memory.Invalid, "in the future", "since"},
 		{op.AuditRequest{Limit: 101, Kind: "all"}, memory.Invalid, "limit", "limit"},
-		{op.AuditRequest{Cursor: "1"}, memory.Invalid, "cursor is not one that emberd gave", "cursor"},
-		{op.AuditRequest{Cursor: "~0"}, memory.Invalid, "cursor is not one that emberd gave", "cursor"},
+		{op.AuditRequest{Cursor: "1"}, memory.Invalid, "invalid cursor; use next_cursor of the previous page, or omit it for the first page", "cursor"},
+		{op.AuditRequest{Cursor: "~0"}, memory.Invalid, "invalid cursor; use next_cursor of the previous page, or omit it for the first page", "cursor"},
 		{op.AuditRequest{Memory: "abcd"}, memory.NotFound, "no memory has an id", "id"},
 	}
 	for _, test := range tests {
@@ -168,7 +168,7 @@ func TestWhatMakesNoAudit(t *testing.T) {
 	}
 	asked(t, e, memory.Actor{Token: "twin"}, op.Stats, &op.StatsRequest{})
 	asked(t, e, memory.Actor{Client: "twin"}, op.Stats, &op.StatsRequest{})
-	if err := refused(t, e, op.AuditForgive, &op.AuditForgiveRequest{Caller: "twin"}); !strings.Contains(err.Message, "write claimed:twin or token:twin") {
+	if err := refused(t, e, op.AuditForgive, &op.AuditForgiveRequest{Caller: "twin"}); !strings.Contains(err.Message, "use claimed:twin or token:twin") {
 		t.Errorf("two of one name: %v", err)
 	}
 	if err := refused(t, e, op.AuditForgive, &op.AuditForgiveRequest{}); err.Code != memory.NotFound {
@@ -298,10 +298,10 @@ func TestTheLedgerSurvivesARestartAndSaysWhenNot(t *testing.T) {
 	}
 	e = h.open(t)
 	res := do(t, e, op.Audit, &op.AuditRequest{Kind: "all"})
-	if !strings.Contains(res.Problem, "counting began anew") || eventsIn(res.Events) != "write save by cursor" {
+	if !strings.Contains(res.Problem, "could not be read, so counting restarted") || eventsIn(res.Events) != "write save by cursor" {
 		t.Errorf("after damage: problem %q, events\n%s", res.Problem, eventsIn(res.Events))
 	}
-	if !strings.Contains(h.log.String(), "the ledger of callers begins anew") {
+	if !strings.Contains(h.log.String(), "ledger of callers restarted") {
 		t.Error("the log does not say so")
 	}
 }

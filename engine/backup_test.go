@@ -86,10 +86,10 @@ func TestBackupNames(t *testing.T) {
 		t.Errorf("the backup has mode %v (%v)", info.Mode(), err)
 	}
 	for file, want := range map[string]string{
-		"":                              "is there already", // the clock stands still
+		"":                              "already exists; choose another name", // the clock stands still
 		"relative.tar.gz":               "not an absolute path",
 		filepath.Join(h.Data, "x"):      "lies in the data folder",
-		filepath.Join(h.State, "a/b/c"): "make its folder first",
+		filepath.Join(h.State, "a/b/c"): "create its folder first",
 	} {
 		wantCode(t, refused(t, e, op.BackupCreate, &op.BackupCreateRequest{File: file}), memory.Invalid, want)
 	}

@@ -134,7 +134,7 @@ func TestReviewItemsAreMirrored(t *testing.T) {
 	e = h.open(t)
 	f.mirrored(e, "without its state", "em-1 in_progress ann") // and not em-2
 	do(t, e, op.Undo, &op.UndoRequest{Tx: made.Tx, Force: true})
-	f.mirrored(e, "taken back", "em-1 closed -")
+	f.mirrored(e, "rolled back", "em-1 closed -")
 	if calls := f.calls(); strings.Contains(calls, "quixotic") {
 		t.Errorf("bd was told words of memories: %s", calls)
 	}
@@ -182,7 +182,7 @@ func TestATrackerThatFailsKeepsNothingFromWorking(t *testing.T) {
 	f.mirrored(e, "in the end", "em-1 open -")
 	t.Setenv("PATH", t.TempDir())
 	do(t, e, op.ReviewClaim, &op.ReviewClaimRequest{ID: again.ID, By: "ann"})
-	if err := e.Review.MirrorItems(t.Context()); err == nil || !strings.Contains(err.Error(), "no program bd") {
+	if err := e.Review.MirrorItems(t.Context()); err == nil || !strings.Contains(err.Error(), "program bd not found on PATH, or its folder is missing") {
 		t.Errorf("without a program: %v", err)
 	}
 	if got, err := e.Review.FindItem(again.ID); err != nil || got.Status != memory.ItemClaimed {

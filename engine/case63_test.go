@@ -70,7 +70,7 @@ func TestCase63ACredentialIsNoNameOfAClient(t *testing.T) {
 	e, _ := newEngine(t)
 	for field, by := range map[string]memory.Actor{"client": {Via: "http", Client: token}, "session": {Via: "http", Session: token}} {
 		_, err := op.Save.Call(op.WithCaller(t.Context(), by), e, &op.SaveRequest{Content: "the tide turns at nine"})
-		wantCode(t, err.(*memory.Error), memory.Secret, field+" holds")
+		wantCode(t, err.(*memory.Error), memory.Secret, field+" contains")
 	}
 }
 
@@ -149,7 +149,7 @@ func TestCase63AMergeMakesNoCredential(t *testing.T) {
 	before := stateOf(t, d.Engine)
 	id := do(t, d.Engine, op.Clusters, &op.ClustersRequest{Threshold: 0.5}).Clusters[0].ID
 	err := refused(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{ClusterID: id, Mode: op.ModeApply})
-	wantCode(t, err, memory.Secret, "would hold what looks like a credential")
+	wantCode(t, err, memory.Secret, "), so nothing was written; remove it from the texts that the summary is made of")
 	if strings.Contains(err.Error(), value) || stateOf(t, d.Engine) != before {
 		t.Errorf("it is refused with %v, and the memories are\n%s\nwant\n%s", err, stateOf(t, d.Engine), before)
 	}

@@ -195,10 +195,11 @@ func TestCleanupIsCarriedOut(t *testing.T) {
 	}
 	c.wantAll(before)
 	history := do(t, c.e, op.CleanupHistory, &op.CleanupHistoryRequest{})
-	if len(history.Runs) != 1 || history.Runs[0].State != op.CleanupRolledBack || history.Runs[0].RolledBack != "emberd undo took it back" {
+	if len(history.Runs) != 1 || history.Runs[0].State != op.CleanupRolledBack || history.Runs[0].RolledBack != "undone "+
+		"with emberd undo" {
 		t.Errorf("the history tells %+v", history.Runs)
 	}
-	wantCode(t, refused(t, c.e, op.CleanupRollback, &op.CleanupRollbackRequest{Run: run.ID}), memory.Conflict, "was taken back before")
+	wantCode(t, refused(t, c.e, op.CleanupRollback, &op.CleanupRollbackRequest{Run: run.ID}), memory.Conflict, "was already undone with emberd undo")
 }
 
 // wantMerged wants the merged memory to have all that its parts had.
@@ -239,7 +240,7 @@ func TestCleanupGoesOnAfterAKill(t *testing.T) {
 		ok(t, err)
 		run.Phase, run.State, run.Tx, run.Next = runstore.Execute, op.CleanupRunning, "", next
 		ok(t, c.e.Cleanup.Cleanups.Folder.Save(run))
-		wantCode(t, refused(t, c.e, op.Cleanup, &op.CleanupRequest{Collection: "all", Mode: op.CleanupFull, Execute: true}), memory.Conflict, "was broken off")
+		wantCode(t, refused(t, c.e, op.Cleanup, &op.CleanupRequest{Collection: "all", Mode: op.CleanupFull, Execute: true}), memory.Conflict, "to revert it, run: emberd health cleanup rollback")
 		c.reopen()
 		if left := c.e.Cleanup.GoOn(t.Context(), c.e.Cleanup.LeftRuns()); len(left) > 0 {
 			t.Fatalf("left are %v: %s", left, c.e.Chores.Problem("cleanup run "+left[0]))
@@ -273,7 +274,7 @@ func TestCleanupIsBrokenOff(t *testing.T) {
 			}
 		}
 		_, err := op.Cleanup.Call(op.WithProgress(ctx, tell), c.e, &op.CleanupRequest{Collection: "all", Mode: op.CleanupFull, Execute: true})
-		if err == nil || !strings.Contains(err.Error(), "was broken off after 1 actions") {
+		if err == nil || !strings.Contains(err.Error(), "was interrupted after 1 actions") {
 			t.Fatalf("it ended with %v", err)
 		}
 		run, err := c.e.Cleanup.Cleanups.Folder.Find("", func(*runstore.Run) bool { return true })
@@ -319,7 +320,7 @@ func TestCleanupLeavesAlone(t *testing.T) {
 	c.Cleanup.Policy.Delete = 0
 	run := c.run(action(op.CleanupDelete, core), action(op.CleanupDelete, c.indexed), action(op.CleanupDelete, meta),
 		action(op.CleanupMerge, c.leaks, c.indexed), action(op.CleanupDelete, newID(t)))
-	for i, why := range []string{"core memory", "fields of an index", "fields of an index", "fields of an index", "forgotten meanwhile"} {
+	for i, why := range []string{"core memory", "an indexer created", "an indexer created", "an indexer created", "deleted in the meantime"} {
 		if a := run.Actions[i]; a.Done || !strings.Contains(a.Problem, why) {
 			t.Errorf("action %d is %+v", i, a)
 		}
@@ -345,7 +346,7 @@ func TestCleanupLeavesWhatIsUsed(t *testing.T) {
 		do(t, c.e, op.Touch, &op.TouchRequest{ID: string(c.junk)})
 	}
 	run := do(t, c.e, op.Cleanup, &op.CleanupRequest{Collection: "all", Mode: op.CleanupFull, Execute: true})
-	if a := run.Actions[0]; a.Done || !strings.Contains(a.Problem, "used or changed meanwhile") {
+	if a := run.Actions[0]; a.Done || !strings.Contains(a.Problem, "it was used or changed in the meantime") {
 		t.Errorf("got %+v", a)
 	}
 }
@@ -371,7 +372,7 @@ func TestCleanupLeavesWhatIsEdited(t *testing.T) {
 	}
 	run := do(t, c.e, op.Cleanup, &op.CleanupRequest{Collection: "all", Mode: op.CleanupFull, Execute: true})
 	for _, a := range run.Actions {
-		if (slices.Contains(a.MemoryIDs, junk) || slices.Contains(a.MemoryIDs, late)) && (a.Done || !strings.Contains(a.Problem, "meanwhile")) {
+		if (slices.Contains(a.MemoryIDs, junk) || slices.Contains(a.MemoryIDs, late)) && (a.Done || !strings.Contains(a.Problem, "in the meantime")) {
 			t.Errorf("got %+v", a)
 		}
 	}
@@ -388,29 +389,29 @@ func TestCleanupRefuses(t *testing.T) {
 		code memory.Code
 		says string
 	}{
-		{op.CleanupRequest{}, memory.Invalid, "collection is missing"},
+		{op.CleanupRequest{}, memory.Invalid, "missing collection; use a collection name, or all"},
 		{op.CleanupRequest{Collection: "knowledge", Mode: "deep"}, memory.Invalid, "use analysis or full"},
-		{op.CleanupRequest{Collection: "knowledge", Execute: true}, memory.Invalid, "only reports"},
-		{op.CleanupRequest{Collection: "knowledge", Mode: "analysis", Execute: true}, memory.Invalid, "only reports"},
+		{op.CleanupRequest{Collection: "knowledge", Execute: true}, memory.Invalid, "execute requires mode full"},
+		{op.CleanupRequest{Collection: "knowledge", Mode: "analysis", Execute: true}, memory.Invalid, "execute requires mode full"},
 		{op.CleanupRequest{Collection: "attic"}, memory.NotFound, "attic"},
-		{op.CleanupRequest{Resume: "2026"}, memory.NotFound, "history lists them"},
-		{op.CleanupRequest{Resume: "2026", Execute: true}, memory.Invalid, "nothing else"},
+		{op.CleanupRequest{Resume: "2026"}, memory.NotFound, "not found; run: emberd health cleanup history"},
+		{op.CleanupRequest{Resume: "2026", Execute: true}, memory.Invalid, "resume continues a run with its original options; omit the other options"},
 	} {
 		wantCode(t, refused(t, c.e, op.Cleanup, &r.CleanupRequest), r.code, r.says)
 	}
-	wantCode(t, refused(t, c.e, op.CleanupRollback, &op.CleanupRollbackRequest{}), memory.NotFound, "no run of the cleanup yet")
-	wantCode(t, refused(t, c.e, op.CleanupReport, &op.CleanupReportRequest{}), memory.NotFound, "no run of the cleanup yet")
+	wantCode(t, refused(t, c.e, op.CleanupRollback, &op.CleanupRollbackRequest{}), memory.NotFound, "no cleanup runs yet; run: emberd health cleanup -c COLLECTION")
+	wantCode(t, refused(t, c.e, op.CleanupReport, &op.CleanupReportRequest{}), memory.NotFound, "no cleanup runs yet; run: emberd health cleanup -c COLLECTION")
 	dry := do(t, c.e, op.Cleanup, &op.CleanupRequest{Collection: "knowledge", Mode: op.CleanupFull})
 	if dry.State != op.CleanupDryRun || dry.Backup != "" || dry.Tx != "" {
 		t.Errorf("the dry run is %+v", dry)
 	}
 	wantCode(t, refused(t, c.e, op.CleanupRollback, &op.CleanupRollbackRequest{Run: dry.ID}), memory.Conflict, "was a dry run")
-	wantCode(t, refused(t, c.e, op.Cleanup, &op.CleanupRequest{Resume: dry.ID}), memory.Conflict, "is over")
+	wantCode(t, refused(t, c.e, op.Cleanup, &op.CleanupRequest{Resume: dry.ID}), memory.Conflict, "and cannot be resumed; start a new run")
 
 	end, err := c.e.Cleanup.Cleanups.Begin()
 	ok(t, err)
-	wantCode(t, refused(t, c.e, op.Cleanup, &op.CleanupRequest{Collection: "knowledge"}), memory.Busy, "is under way")
-	wantCode(t, refused(t, c.e, op.CleanupRollback, &op.CleanupRollbackRequest{}), memory.Busy, "is under way")
+	wantCode(t, refused(t, c.e, op.Cleanup, &op.CleanupRequest{Collection: "knowledge"}), memory.Busy, "a cleanup run is in progress; run: emberd health cleanup history")
+	wantCode(t, refused(t, c.e, op.CleanupRollback, &op.CleanupRollbackRequest{}), memory.Busy, "a cleanup run is in progress; run: emberd health cleanup history")
 	end()
 	c.Cleanup.Enabled = false
 	c.reopen()

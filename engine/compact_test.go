@@ -167,7 +167,7 @@ func TestACompactionCountsWhatItFolds(t *testing.T) {
 	}
 	for _, dry := range []bool{true, false} {
 		got := do(t, e, op.Compact, &op.CompactRequest{DryRun: dry})
-		want := fmt.Sprintf("; bytes that no longer count: %d of %d", got.Before-got.After, got.Before)
+		want := fmt.Sprintf("; superseded bytes: %d of %d", got.Before-got.After, got.Before)
 		if got.Due || !strings.HasSuffix(got.Reason, want) {
 			t.Errorf("dry %t: due %t, %q, want %q at its end", dry, got.Due, got.Reason, want)
 		}

@@ -44,6 +44,6 @@ func TestWhatWasBegunGoesOn(t *testing.T) {
 	if ids[1].Text != "Water the roses" || ids[1].ID != first.ID {
 		t.Errorf("an id comes with %+v", ids[1])
 	}
-	wantCode(t, refused(t, e, op.Complete, &op.CompleteRequest{What: "verbs"}), memory.Invalid, `what is "verbs"; use tags`)
+	wantCode(t, refused(t, e, op.Complete, &op.CompleteRequest{What: "verbs"}), memory.Invalid, `use tags, ids, projects, paths or entities`)
 	wantCode(t, refused(t, e, op.Complete, &op.CompleteRequest{What: op.CompleteTags, Limit: 101}), memory.Invalid, "limit is 101")
 }

@@ -236,7 +236,7 @@ func TestAWriteScopeConfinesWhatIsWritten(t *testing.T) {
 		case spec.Effect == op.Read:
 		case spec.Reach() == op.Whole:
 			_, err := e.Invoke(contextOf(workGrant()), spec, spec.NewRequest())
-			wantCode(t, err, memory.Forbidden, "token job may not")
+			wantCode(t, err, memory.Forbidden, "token job cannot")
 		case len(all[spec]) == 0:
 			t.Errorf("the operation %s writes, and no attempt to leave the scope with it is made", spec.Name)
 		}

@@ -173,5 +173,5 @@ func TestAQuestionAboutANoteNamesItsCommands(t *testing.T) {
 		}
 	}
 	d.listed()
-	d.wantInbox([]string{"Is the note the memory's?", "emberd review close " + item.Short() + " " + d.adopting().Decision, "- [ ] Keep"}, op.AdoptNote, "- [ ] Promote", "sha256")
+	d.wantInbox([]string{"Does the note belong to the memory?", "emberd review close " + item.Short() + " " + d.adopting().Decision, "- [ ] Keep"}, op.AdoptNote, "- [ ] Promote", "sha256")
 }

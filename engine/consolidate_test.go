@@ -56,7 +56,7 @@ func TestClusters(t *testing.T) {
 		save(t, d.Engine, "The staging database of the web shop in Leith listens on port "+port)
 	}
 	res := do(t, d.Engine, op.Clusters, &op.ClustersRequest{Strategy: "similarity"})
-	if res.Mode != "clustering" || res.Found != 1 || res.Threshold != 0.83 || res.Memories != 5 || res.Message != "Found 1 clusters using similarity strategy" {
+	if res.Mode != "clustering" || res.Found != 1 || res.Threshold != 0.83 || res.Memories != 5 || res.Message != "Found 1 cluster using similarity strategy" {
 		t.Errorf("the answer is %+v", res)
 	}
 	c := res.Clusters[0]
@@ -84,9 +84,9 @@ func TestConsolidateRefusesWhatItDoesNotKnow(t *testing.T) {
 		req  op.ConsolidateRequest
 		says string
 	}{
-		{op.ConsolidateRequest{}, "cluster_id is missing"},
-		{op.ConsolidateRequest{ClusterID: c.ID, AutoDetect: true}, "exclude each other"},
-		{op.ConsolidateRequest{ClusterID: c.ID, Mode: "merge"}, `mode is "merge"; use preview, apply or link`},
+		{op.ConsolidateRequest{}, "missing cluster_id; copy one from the clusters, or set auto_detect"},
+		{op.ConsolidateRequest{ClusterID: c.ID, AutoDetect: true}, "cluster_id and auto_detect cannot be combined"},
+		{op.ConsolidateRequest{ClusterID: c.ID, Mode: "merge"}, `use preview, apply or link`},
 		{op.ConsolidateRequest{AutoDetect: true, CohesionThreshold: new(1.5)}, "cohesion_threshold is 1.5"},
 		{op.ConsolidateRequest{AutoDetect: true, Limit: 101}, "limit is 101"},
 	} {
@@ -96,14 +96,14 @@ func TestConsolidateRefusesWhatItDoesNotKnow(t *testing.T) {
 		req  op.ClustersRequest
 		says string
 	}{
-		{op.ClustersRequest{Strategy: "magic"}, `strategy is "magic"`},
+		{op.ClustersRequest{Strategy: "magic"}, `use similarity, which is the only one`},
 		{op.ClustersRequest{Threshold: 1.1}, "threshold is 1.1"},
 		{op.ClustersRequest{MaxClusterSize: 101}, "max_cluster_size is 101"},
 		{op.ClustersRequest{DuplicateThreshold: -1}, "duplicate_threshold is -1"},
 	} {
 		wantCode(t, refused(t, d.Engine, op.Clusters, &x.req), memory.Invalid, x.says)
 	}
-	wantCode(t, refused(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{ClusterID: "cluster-0"}), memory.NotFound, "there is no cluster")
+	wantCode(t, refused(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{ClusterID: "cluster-0"}), memory.NotFound, "not found, or its members have changed; list the clusters again")
 	save(t, d.Engine, "The kettle is leaking at its seam")
 	before := stateOf(t, d.Engine)
 	wantCode(t, refused(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{ClusterID: c.ID, Mode: op.ModeApply}), memory.Conflict, "was merged or has other members by now")
@@ -111,7 +111,7 @@ func TestConsolidateRefusesWhatItDoesNotKnow(t *testing.T) {
 		t.Error("something was changed all the same")
 	}
 	e, _ := newEngine(t)
-	wantCode(t, refused(t, e, op.Consolidate, &op.ConsolidateRequest{AutoDetect: true, Mode: op.ModeApply}), memory.NotFound, "there is no vault")
+	wantCode(t, refused(t, e, op.Consolidate, &op.ConsolidateRequest{AutoDetect: true, Mode: op.ModeApply}), memory.NotFound, "no vault configured; set vaults: in the config file, or run: emberd serve --vault DIR")
 }
 
 // A cluster that was found at another threshold is found again by its id, after a restart
@@ -209,7 +209,7 @@ func TestWhatIsNotMerged(t *testing.T) {
 		says string
 	}{
 		{"too long", strings.Repeat("kettle leaks ", 2_500), strings.Repeat("leaking kettle ", 2_500), memory.TooLarge, "content has"},
-		{"not kept by notes", leaks + "\r\n" + leaks, leaking, memory.Conflict, "would not keep its text to the byte"},
+		{"not kept by notes", leaks + "\r\n" + leaks, leaking, memory.Conflict, "a note cannot store its text exactly: it contains control characters, line endings other than LF, or plugin code"},
 	} {
 		d := shelf(t, nil)
 		one, other := save(t, d.Engine, c.a), save(t, d.Engine, c.b)
@@ -282,7 +282,7 @@ func TestNothingIsMergedWithoutItsVault(t *testing.T) {
 	c := d.clustered(save(t, d.Engine, leaks).ID, save(t, d.Engine, leaking).ID)
 	ok(t, os.Rename(d.Vaults[0], filepath.Join(t.TempDir(), "away")))
 	before := stateOf(t, d.Engine)
-	wantCode(t, refused(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{ClusterID: c.ID, Mode: op.ModeApply}), memory.Busy, "the vault is not there")
+	wantCode(t, refused(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{ClusterID: c.ID, Mode: op.ModeApply}), memory.Busy, "the vault is missing; connect its disk, or wait for the sync tool to restore it")
 	if stateOf(t, d.Engine) != before {
 		t.Error("something was changed")
 	}

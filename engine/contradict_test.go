@@ -17,7 +17,7 @@ func leadingFrom(t testing.TB, e *engine.Engine, id memory.ID) []memory.Relation
 	t.Helper()
 	row, live := e.Stm.Get(id)
 	if !live {
-		t.Fatalf("there is no memory %s", id)
+		t.Fatalf("memory %s not found", id)
 	}
 	return e.Stm.Relations(row)
 }

@@ -201,7 +201,7 @@ func TestTheMergedNoteComesBackWhenTheOtherGoes(t *testing.T) {
 		return err == nil && strings.Contains(string(got), text)
 	})
 	if _, live := d.Stm.Get(id); !live {
-		t.Error("the memory went to the trash")
+		t.Error("the memory moved to the trash")
 	}
 	d.rest(t, d.Engine)
 	until(t, "the note counts", func() bool { return len(d.Notes.Vault.Carriers.Of(id)) == 1 && !d.Sync.Sync.Contains(id) })

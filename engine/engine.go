@@ -128,13 +128,13 @@ func Open(opt core.Options) (*Engine, error) {
 // connect sets the hooks and signals of the kernel.
 func (e *Engine) connect() {
 	e.Signals = []chan<- struct{}{e.Dirty, e.Shared, e.Lifecycle.Scheduler.Look, e.Agents.AgentScheduler.Look}
-	e.Lifecycle.Scheduler.Duties = []lifecycle.Duty{{Name: "deciding of what nobody decided",
+	e.Lifecycle.Scheduler.Duties = []lifecycle.Duty{{Name: "applying default decisions",
 		Do: e.Review.DecideOverdue}}
 	e.Hooks = core.Hooks{Embedded: e.Semantic.EmbeddedBy, Touched: e.touched, ForgetEchoes: e.forgetEchoes,
 		NoteClaims: e.Review.FileNoteClaim, OtherTexts: e.Review.AddTexts,
 		Status: func(g *access.Grant) *op.StatusResult { return e.newView(g).Admin.SeenStatus() }}
 	if e.Lists.Lists != nil {
-		e.Lists.Lists.Open = e.Review.OpenItems
+		e.Lists.Lists.Open, e.Lists.Lists.Waits = e.Review.OpenItems, e.Admin.OtherWaits
 		e.Lists.Lists.Writers = map[string]listnotes.ListWriter{listnotes.InboxKind: e.Review.WriteInbox}
 	}
 }
@@ -176,7 +176,7 @@ func acquire(state string) (*durable.Lock, error) {
 	switch {
 	case errors.Is(err, durable.ErrLocked):
 		return nil, memory.Errorf(memory.Unavailable,
-			"another emberd runs on this state folder: %w; stop it first, or give this one a state folder of its own",
+			"another daemon uses this state folder: %w; stop it, or use a different state folder",
 			err)
 	case err != nil:
 		return nil, memory.Errorf(memory.Unavailable, "open the state folder: %w", err)
@@ -314,7 +314,7 @@ func (e *Engine) invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	e.Requests.RLock()
 	defer e.Requests.RUnlock()
 	if e.Closed {
-		return nil, memory.Errorf(memory.Unavailable, "emberd is stopping; try again when it runs")
+		return nil, memory.Errorf(memory.Unavailable, "the daemon is stopping; try again later")
 	}
 	e, err := e.forOperation(ctx, s)
 	if err != nil {
@@ -322,7 +322,8 @@ func (e *Engine) invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	}
 	handle, ok := e.handlers[s.Name]
 	if !ok {
-		return nil, memory.Errorf(memory.Incompatible, "this emberd does not know the operation %q; update it", s.Name)
+		return nil, memory.Errorf(memory.Incompatible, "this version of emberd does not support operation %q; "+
+			"upgrade it", s.Name)
 	}
 	purges := e.Purges.Load()
 	begun := time.Now()
@@ -342,7 +343,7 @@ func (e *Engine) invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	if e.Purges.Load() != purges { // the answer may contain what was purged in the meantime
 		e.forgetEchoes()
 		if err := e.Admin.ForgetCounted(); err != nil {
-			e.Opt.Logger.Warn("the ledger may name what was purged", "err", err)
+			e.Opt.Logger.Warn("the list of callers might contain names of permanently deleted memories", "err", err)
 		}
 	}
 	return res, nil

@@ -158,7 +158,7 @@ func TestUnknownOperationAndWrongRequest(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
 	_, err := e.Invoke(t.Context(), &op.Spec{Name: "dream"}, nil)
-	wantCode(t, err, memory.Incompatible, `does not know the operation "dream"`)
+	wantCode(t, err, memory.Incompatible, `this version of emberd does not support operation`)
 	_, err = e.Invoke(t.Context(), op.Save.Spec, new(op.EditRequest))
 	wantCode(t, err, memory.Internal, "save")
 }
@@ -168,7 +168,7 @@ func TestASecondDaemonIsKeptOut(t *testing.T) {
 	h := newHouse(t)
 	e := h.open(t)
 	_, err := engine.Open(h.Options)
-	wantCode(t, err, memory.Unavailable, "another emberd runs on this state folder")
+	wantCode(t, err, memory.Unavailable, "stop it, or use a different state folder")
 	wantCode(t, err, memory.Unavailable, "(process ")
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
@@ -194,13 +194,13 @@ func TestAfterCloseNothingIsAccepted(t *testing.T) {
 func TestOptionsOutOfBounds(t *testing.T) {
 	t.Parallel()
 	for says, change := range map[string]func(*core.Options){
-		"data or the state folder":          func(o *core.Options) { o.Data = "" },
-		"age exponent is 1.5":               func(o *core.Options) { o.AgeExponent = 1.5 },
-		"short-term weight is 3":            func(o *core.Options) { o.STMWeight = 3 },
-		"search limit is 0":                 func(o *core.Options) { o.SearchLimit = 0 },
-		"preview length is 5001":            func(o *core.Options) { o.PreviewLength = 5001 },
-		"hours of trash is 0":               func(o *core.Options) { o.TrashKeep = 0 },
-		"decay model \"linear\" is unknown": func(o *core.Options) { o.Decay.Model = "linear" },
+		"missing data or state folder; set both": func(o *core.Options) { o.Data = "" },
+		"age exponent is 1.5":                    func(o *core.Options) { o.AgeExponent = 1.5 },
+		"short-term weight is 3":                 func(o *core.Options) { o.STMWeight = 3 },
+		"search limit is 0":                      func(o *core.Options) { o.SearchLimit = 0 },
+		"preview length is 5001":                 func(o *core.Options) { o.PreviewLength = 5001 },
+		"hours of trash is 0":                    func(o *core.Options) { o.TrashKeep = 0 },
+		"invalid decay model":                    func(o *core.Options) { o.Decay.Model = "linear" },
 	} {
 		h := newHouse(t)
 		change(&h.Options)

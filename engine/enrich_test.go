@@ -242,7 +242,7 @@ func TestMessagesAreAnalyzed(t *testing.T) {
 		t.Errorf("the page's example gives %+v", recall)
 	}
 	long := strings.Repeat("x", memory.MaxContent+1)
-	wantCode(t, refused(t, e, op.AnalyzeMessage, &op.AnalyzeMessageRequest{Message: long}), memory.TooLarge, "message has 50001 characters, more than 50000")
+	wantCode(t, refused(t, e, op.AnalyzeMessage, &op.AnalyzeMessageRequest{Message: long}), memory.TooLarge, "characters (limit")
 	wantCode(t, refused(t, e, op.AnalyzeRecall, &op.AnalyzeRecallRequest{Message: long}), memory.TooLarge, "message has 50001 characters")
 }
 

@@ -16,7 +16,7 @@ import (
 func (e *Engine) Events(ctx context.Context, after string) iter.Seq[op.Event] {
 	n, known := e.EventLog.Start(after)
 	return func(yield func(op.Event) bool) {
-		if !known && !yield(e.Notice("events after this id are no longer all here; read again what matters")) {
+		if !known && !yield(e.Notice("events after this ID are incomplete; reload your data")) {
 			return
 		}
 		for {
@@ -48,8 +48,7 @@ func (e *Engine) endOfEvents() string {
 	case <-e.Closing:
 		return "emberd is stopping"
 	default:
-		return "this reader fell more than 1,000 events behind and was dropped; connect again and read again what " +
-			"matters"
+		return "this client was more than 1,000 events behind and was disconnected; connect again and reload your data"
 	}
 }
 

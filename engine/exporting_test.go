@@ -178,7 +178,7 @@ func TestImportRefusesWhatIsNoMemory(t *testing.T) {
 		"importance":                        {ID: id, Fields: raw("importance", `7`)},
 		"stage":                             {ID: id, Fields: raw("stage", `"gone"`)},
 		"is not JSON":                       {ID: id, Fields: raw("odd", `{`)},
-		"the batch has no records; give at": {},
+		"the batch has no records; pass at": {},
 	} {
 		req := &op.ImportRequest{Records: []op.Record{r}}
 		if strings.HasPrefix(want, "the batch") {

@@ -152,5 +152,5 @@ func (f *Features) wireMaintenance(v *core.View, s *state) {
 		Transcripts: f.Transcripts}
 	f.Admin = &admin.Admin{View: v, State: &s.admin, Agents: f.Agents, Cleanup: f.Cleanup, Lifecycle: f.Lifecycle,
 		Links: f.Links, Lists: f.Lists, Notes: f.Notes, NoteWrite: f.NoteWrite, Sync: f.Sync, Promote: f.Promote,
-		Purge: f.Purge, Semantic: f.Semantic, Storage: f.Storage, Texts: f.Texts}
+		Purge: f.Purge, Review: f.Review, Semantic: f.Semantic, Storage: f.Storage, Texts: f.Texts}
 }

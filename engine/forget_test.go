@@ -16,8 +16,8 @@ func TestForgetIsAllOrNone(t *testing.T) {
 	a, b := save(t, e, "ballast"), save(t, e, "cargo")
 	const unknown = "0192f3a1-b2c3-7000-8000-000000000000"
 	wantCode(t, refused(t, e, op.Forget, &op.ForgetRequest{ID: string(a.ID) + "," + unknown}), memory.NotFound, unknown)
-	wantCode(t, refused(t, e, op.Forget, &op.ForgetRequest{ID: string(a.ID) + "," + string(b.ID), IfMatch: a.Rev}), memory.Invalid, "If-Match goes with one id, not with 2")
-	wantCode(t, refused(t, e, op.Forget, &op.ForgetRequest{ID: string(a.ID), IfMatch: b.Rev}), memory.Conflict, "was changed since")
+	wantCode(t, refused(t, e, op.Forget, &op.ForgetRequest{ID: string(a.ID) + "," + string(b.ID), IfMatch: a.Rev}), memory.Invalid, "If-Match requires exactly one ID, not")
+	wantCode(t, refused(t, e, op.Forget, &op.ForgetRequest{ID: string(a.ID), IfMatch: b.Rev}), memory.Conflict, "has changed; read it again and repeat the edit with revision")
 
 	both := &op.ForgetRequest{ID: string(a.ID) + ", " + b.ID.Short() + "," + string(a.ID), DryRun: true}
 	if res := do(t, e, op.Forget, both); len(res.Forgotten) != 2 || res.Tx != "" || !res.DryRun {

@@ -50,8 +50,8 @@ func TestForgetBatchIsAllOrNone(t *testing.T) {
 		req := &op.ForgetBatchRequest{IDs: []string{string(a.ID), nobody, string(b.ID)}, DryRun: dry}
 		wantCode(t, refused(t, e, op.ForgetBatch, req), memory.NotFound, nobody)
 	}
-	wantCode(t, refused(t, e, op.ForgetBatch, &op.ForgetBatchRequest{}), memory.Invalid, "no id is given")
-	wantCode(t, refused(t, e, op.ForgetBatch, &op.ForgetBatchRequest{IDs: make([]string, 501)}), memory.TooLarge, "501 ids are given, more than 500")
+	wantCode(t, refused(t, e, op.ForgetBatch, &op.ForgetBatchRequest{}), memory.Invalid, "missing memory ID; run: emberd list, or emberd search")
+	wantCode(t, refused(t, e, op.ForgetBatch, &op.ForgetBatchRequest{IDs: make([]string, 501)}), memory.TooLarge, "split the request")
 	if n := do(t, e, op.List, &op.ListRequest{}).Total; n != 2 {
 		t.Errorf("%d memories are left of 2", n)
 	}

@@ -98,7 +98,7 @@ func TestGCWithoutAVaultCannotArchive(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
 	err := refused(t, e, op.GC, &op.GCRequest{ArchiveInstead: true})
-	wantCode(t, err, memory.NotFound, "there is no vault")
+	wantCode(t, err, memory.NotFound, "no vault configured; set vaults: in the config file, or run: emberd serve --vault DIR")
 }
 
 // A collection of any size is told whole, and fits the lines of the log.

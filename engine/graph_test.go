@@ -119,7 +119,7 @@ func TestGraphsThatAreRefused(t *testing.T) {
 		field string
 		says  string
 	}{
-		{op.GraphRequest{Status: "deleted"}, "status", `status "deleted" is unknown; use active, promoted, archived or all`},
+		{op.GraphRequest{Status: "deleted"}, "status", `use active, promoted, archived or all`},
 		{op.GraphRequest{Page: -1}, "page", "page is -1, outside 1 to"},
 		{op.GraphRequest{PageSize: 101}, "page_size", "page_size is 101, outside 1 to 100"},
 		{op.GraphRequest{Limit: 10_001}, "limit", "limit is 10001, outside 0 to 10000"},

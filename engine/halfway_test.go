@@ -186,7 +186,7 @@ func TestAMemoryAheadOfItsNoteIsFound(t *testing.T) {
 		return &stm.Tx{Verb: "edit", Changes: []stm.Change{{ID: id, Set: set}}}, nil
 	})
 	ok(t, err)
-	d.wantFinding("memory Kettle.md", "memory "+id.Short()+" has another content than it")
+	d.wantFinding("memory Kettle.md", "memory "+id.Short()+" has another content")
 	d.edit("Kettle.md", noteFor(id, "the kettle is mended"))
 	d.wantNoFindings()
 }

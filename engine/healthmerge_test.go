@@ -67,7 +67,7 @@ func TestWhatWouldBeLostIsFiledAndKept(t *testing.T) {
 	long := do(t, e, op.Save, &op.SaveRequest{Content: "The staging database runs in Leith on port 5432", Confidence: new(0.5)}).Memory.ID
 	before := e.Stm.Len()
 	err := keptNone(t, e, short, long, "")
-	wantCode(t, err, memory.Conflict, "says something that")
+	wantCode(t, err, memory.Conflict, "to merge anyway, set keep to id1 or id2")
 	if strings.Contains(err.Error(), "5432") || strings.Contains(err.Error(), "Leith") {
 		t.Errorf("the error has words of a memory: %v", err)
 	}
@@ -84,14 +84,14 @@ func TestWhatWouldBeLostIsFiledAndKept(t *testing.T) {
 	}
 	e2, _ := newEngine(t)
 	one, other := save(t, e2, oldPort), save(t, e2, strings.Replace(oldPort, "5432", "5433", 1))
-	wantCode(t, keptNone(t, e2, one.ID, other.ID, ""), memory.Conflict, "keep with id1 or id2 decides it now")
+	wantCode(t, keptNone(t, e2, one.ID, other.ID, ""), memory.Conflict, "to merge anyway, set keep to id1 or id2")
 	if res := keepOne(t, e2, one.ID, other.ID, op.KeepSecond); res.KeptID != other.ID || res.DiscardedID != one.ID {
 		t.Errorf("kept %+v", res)
 	}
-	wantCode(t, keptNone(t, e2, other.ID, save(t, e2, "the tide turns at noon").ID, op.KeepHigherAccess), memory.Conflict, "nothing was changed")
+	wantCode(t, keptNone(t, e2, other.ID, save(t, e2, "the tide turns at noon").ID, op.KeepHigherAccess), memory.Conflict, "to merge anyway, set keep to id1 or id2")
 	said := do(t, e2, op.Save, &op.SaveRequest{Content: sameA, Confidence: new(0.5)}).Memory
 	web := do(t, e2, op.Save, &op.SaveRequest{Content: sameB, Provenance: op.Provenance{Origin: memory.FromWeb}}).Memory
-	wantCode(t, keptNone(t, e2, said.ID, web.ID, ""), memory.Conflict, "or says otherwise")
+	wantCode(t, keptNone(t, e2, said.ID, web.ID, ""), memory.Conflict, "to merge anyway, set keep to id1 or id2")
 }
 
 func TestWhatIsNotDiscarded(t *testing.T) {
@@ -113,15 +113,15 @@ func TestWhatIsNotDiscarded(t *testing.T) {
 	}{
 		{core.ID, memory.Conflict, "is core"},
 		{promoted.ID, memory.Conflict, "has a note in the vault"},
-		{cold.ID, memory.Conflict, "bring the text back first"},
-		{superseded.ID, memory.Conflict, "took the place of"},
+		{cold.ID, memory.Conflict, "and contains only a summary; run first: emberd rekindle"},
+		{superseded.ID, memory.Conflict, "which is kept only for its history; consolidate the newer one instead"},
 		{elsewhere.ID, memory.NotFound, `is in the collection "house" and not in "knowledge"`},
-		{mine.ID, memory.Invalid, "are one memory"},
+		{mine.ID, memory.Invalid, "id1 and id2 are the same memory"},
 	} {
 		wantCode(t, keptNone(t, d.Engine, mine.ID, c.id, op.KeepFirst), c.code, c.says)
 	}
 	wantCode(t, keptNone(t, d.Engine, mine.ID, core.ID, "newest"), memory.Invalid, "use higher_confidence, higher_access, id1 or id2")
-	wantCode(t, refused(t, d.Engine, op.HealthMerge, &op.HealthMergeRequest{ID1: string(mine.ID)}), memory.Invalid, "id2 is empty")
+	wantCode(t, refused(t, d.Engine, op.HealthMerge, &op.HealthMergeRequest{ID1: string(mine.ID)}), memory.Invalid, "pass a memory ID")
 	for _, keep := range []memory.ID{core.ID, promoted.ID} {
 		twin := save(t, d.Engine, sameA)
 		if res := keepOne(t, d.Engine, twin.ID, keep, op.KeepSecond); res.KeptID != keep {
@@ -175,13 +175,13 @@ func TestHealthRefusesWhatIsOutOfBounds(t *testing.T) {
 	save(t, e, "the kettle leaks")
 	wantCode(t, refused(t, e, op.HealthStale, &op.HealthStaleRequest{DaysUnused: new(-1)}), memory.Invalid, "days_unused is -1")
 	wantCode(t, refused(t, e, op.HealthStale, &op.HealthStaleRequest{MinConfidence: new(2.0)}), memory.Invalid, "min_confidence is 2")
-	wantCode(t, refused(t, e, op.HealthStale, &op.HealthStaleRequest{Collection: "nowhere"}), memory.NotFound, "there are knowledge; all stands")
+	wantCode(t, refused(t, e, op.HealthStale, &op.HealthStaleRequest{Collection: "nowhere"}), memory.NotFound, "use all for every collection")
 	wantCode(t, refused(t, e, op.HealthLowAccess, &op.HealthLowAccessRequest{Limit: 1001}), memory.Invalid, "limit is 1001")
 	wantCode(t, refused(t, e, op.HealthLowAccess, &op.HealthLowAccessRequest{MaxAccessCount: new(int64(-1))}), memory.Invalid, "max_access_count is -1")
 	wantCode(t, refused(t, e, op.HealthDuplicates, &op.HealthDuplicatesRequest{SimilarityThreshold: new(1.5)}), memory.Invalid, "similarity_threshold is 1.5")
 	wantCode(t, refused(t, e, op.HealthDuplicates, &op.HealthDuplicatesRequest{SampleSize: -1}), memory.Invalid, "sample_size is -1")
-	wantCode(t, refused(t, e, op.HealthDuplicates, &op.HealthDuplicatesRequest{Collection: "nowhere"}), memory.NotFound, "there is no collection")
-	wantCode(t, refused(t, e, op.Health, &op.HealthRequest{Collection: "nowhere"}), memory.NotFound, "there is no collection")
+	wantCode(t, refused(t, e, op.HealthDuplicates, &op.HealthDuplicatesRequest{Collection: "nowhere"}), memory.NotFound, "use all for every collection")
+	wantCode(t, refused(t, e, op.Health, &op.HealthRequest{Collection: "nowhere"}), memory.NotFound, "use all for every collection")
 	wantCode(t, refused(t, e, op.Search, &op.SearchRequest{Query: "kettle", Filter: op.Filter{MinConfidence: 2}}), memory.Invalid, "min_confidence is 2")
 }
 
@@ -268,7 +268,7 @@ func TestWhatIsGivenUpIsNoFault(t *testing.T) {
 	_, told := op.Health.Call(ctx, e, &op.HealthRequest{Fresh: true})
 	_, migrated := op.Migrate.Call(ctx, e, &op.MigrateRequest{})
 	for _, err := range []error{listed, told, migrated} {
-		if failed, ok := errors.AsType[*memory.Error](err); !ok || failed.Code != memory.Unavailable || !errors.Is(err, context.Canceled) || !strings.Contains(failed.Message, "was given up before it was done") {
+		if failed, ok := errors.AsType[*memory.Error](err); !ok || failed.Code != memory.Unavailable || !errors.Is(err, context.Canceled) || !strings.Contains(failed.Message, "was canceled (") {
 			t.Errorf("given up, it ended with %v", err)
 		}
 	}

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -82,6 +83,30 @@ func (d *desk) wantItem(item memory.ReviewItem, status, decision string) {
 
 var undoIn = regexp.MustCompile("`emberd undo ([0-9a-z-]+)`")
 
+// The note shows what else waits for the user, until it no longer does.
+func TestInboxShowsWhatElseWaits(t *testing.T) {
+	t.Parallel()
+	const index = "Index.md"
+	d := &desk{house: promotingHouse(t, map[string]string{index: "The user's own.\n"}), t: t}
+	d.ReviewInbox, d.VaultIndex = inboxNote, index
+	d.start()
+	d.listed()
+	wantFiles(t, d.house, index)
+	d.asked("gc_candidate", "The parking ticket was 4 euros")
+	d.listed()
+	d.wantInbox([]string{"1 item waits for your decision", "> [!warning] To continue, emberd needs you to run a command",
+		"the list \"Index.md\" is not written: ", ": `emberd config`"})
+	ok(t, os.Remove(filepath.Join(d.Vaults[0], index)))
+	d.batch(nil, []string{index})
+	d.listed()
+	d.advance(waitsAgain)
+	d.Lists.WriteLists(t.Context())
+	d.wantInbox([]string{"1 item waits for your decision"}, "To continue", "not written")
+}
+
+// waitsAgain is how long the review note may show what no longer waits.
+const waitsAgain = time.Hour
+
 // A decision by a tick, from the item's appearance to undo.
 func TestInboxDecides(t *testing.T) {
 	t.Parallel()
@@ -97,7 +122,7 @@ func TestInboxDecides(t *testing.T) {
 		t.Errorf("at rest the inbox is due at %s", at)
 	}
 	d.ticked("Forget it")
-	d.wantInbox([]string{"Nothing waits for your decision", "## Decided", " · forgotten · The parking ticket was 4 euros `" + ids[0].Short() + "` · ticked in this note · take it back: `emberd undo "}, "- [")
+	d.wantInbox([]string{"Nothing waits for your decision", "## Decided", " · forgotten · The parking ticket was 4 euros `" + ids[0].Short() + "` · ticked in this note · to undo: `emberd undo "}, "- [")
 	if !d.Stm.Trashed(ids[0]) {
 		t.Fatal("the memory is not in the trash")
 	}
@@ -123,7 +148,7 @@ func TestACredentialBesideABoxStaysInTheNote(t *testing.T) {
 	d.write(d.t, inboxNote, strings.Replace(note, "-keep\n", "-keep rotated "+token+"\n", 1))
 	d.listed()
 	d.wantItem(item, memory.ItemClosed, op.DecideKeep)
-	d.wantInbox([]string{"- rotated " + token, "ticked in this note · take it back"})
+	d.wantInbox([]string{"- rotated " + token, "ticked in this note · to undo"})
 	if got, err := d.Engine.Review.FindItem(item.ID); err != nil || got.Reason != "ticked in this note" {
 		t.Errorf("the reason is %q, %v", got.Reason, err)
 	}
@@ -180,23 +205,23 @@ func TestTicksThatDoNothing(t *testing.T) {
 	d.listed()
 	d.ticked("Merge both", "Keep both")
 	d.wantItem(item, memory.ItemOpen, "")
-	d.wantInbox([]string{"> [!failure] Several boxes were ticked, so nothing was done. Tick one.", "- [ ] Merge both", "- [ ] Keep both"}, "- [x]")
+	d.wantInbox([]string{"> [!failure] Several boxes are checked, so nothing was done. Check only one.", "- [ ] Merge both", "- [ ] Keep both"}, "- [x]")
 	d.listed()
-	d.wantInbox([]string{"Several boxes were ticked"})
+	d.wantInbox([]string{"Several boxes are checked, so nothing was done. Check only one."})
 
 	stale := d.withTicks("Forget A")
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(ids[0]), Content: new("The garden has three gates, for the wall fell")})
 	d.write(t, inboxNote, stale)
 	d.listed()
 	d.wantItem(item, memory.ItemOpen, "")
-	d.wantInbox([]string{"it was changed since, so nothing was done", "three gates"}, "- [x]", "Several boxes")
+	d.wantInbox([]string{"The item has changed since this note was written, so nothing was done. Review it again.", "three gates"}, "- [x]", "Several boxes")
 
 	late := d.withTicks("Forget A")
 	do(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Decision: op.DecideKeep, Reason: "seen"})
 	d.write(t, inboxNote, late)
 	d.listed()
 	d.wantItem(item, memory.ItemClosed, op.DecideKeep)
-	d.wantInbox([]string{"Nothing waits", " · a tick did nothing · The garden has three gates", "it had been decided before: seen", " · kept · ", " · seen · take it back: `emberd undo "}, "- [")
+	d.wantInbox([]string{"Nothing waits", " · a tick did nothing · The garden has three gates", "it had been decided before: seen", " · kept · ", " · seen · to undo: `emberd undo "}, "- [")
 	if d.Stm.Trashed(ids[0]) || d.Stm.Trashed(ids[1]) {
 		t.Error("a memory was forgotten")
 	}
@@ -228,7 +253,7 @@ func TestAnOldNoteDoesNothing(t *testing.T) {
 	if d.Stm.Trashed(ids[0]) {
 		t.Error("the memory was forgotten again")
 	}
-	d.wantInbox([]string{"it was changed since, so nothing was done", "- [ ] Forget it"}, "- [x]")
+	d.wantInbox([]string{"The item has changed since this note was written, so nothing was done. Review it again.", "- [ ] Forget it"}, "- [x]")
 }
 
 // Only what was left alone for a minute counts, only the note itself, and only whole.
@@ -246,7 +271,8 @@ func TestWhatIsReadOfTheInbox(t *testing.T) {
 	d.write(t, inboxNote, ticked)
 	d.listed()
 	d.wantItem(item, memory.ItemOpen, "")
-	d.wantListState(listnotes.InboxKind, inboxNote, op.ListWaits, "a sync tool left a second copy of it; compare the two and delete one")
+	d.wantListState(listnotes.InboxKind, inboxNote, op.ListWaits, "a sync tool created a conflict copy of it; "+
+		"compare the two and delete one")
 	d.remove("Memories/Inbox.sync-conflict-20260301-120000-ABCDEFG.md", "Inbox 2.md")
 	d.write(t, inboxNote, before)
 	d.listed()
@@ -270,7 +296,8 @@ func TestWhatIsReadOfTheInbox(t *testing.T) {
 	d.clock.ms.Store(time.Now().Add(30 * time.Second).UnixMilli())
 	d.Lists.WriteLists(t.Context())
 	d.wantItem(item, memory.ItemOpen, "")
-	d.wantListState(listnotes.InboxKind, inboxNote, op.ListWaits, "it changed in the last few seconds, and somebody may be at work in it")
+	d.wantListState(listnotes.InboxKind, inboxNote, op.ListWaits, "it changed a few seconds ago and might be "+
+		"open in an editor")
 	d.clock.ms.Store(time.Now().Add(time.Hour).UnixMilli())
 	d.Lists.WriteLists(t.Context())
 	if !d.Stm.Trashed(item.MemoryIDs[0]) {
@@ -374,7 +401,7 @@ func TestPolicyDecides(t *testing.T) {
 	d := inboxDesk(t, nil)
 	item, ids := d.asked("gc_candidate", "The parking ticket was 4 euros")
 	d.listed()
-	d.wantInbox([]string{"if nothing is ticked: it stays as it is"})
+	d.wantInbox([]string{"if nothing is ticked: it does not change"})
 	d.advance(29 * 24 * time.Hour)
 	ok(t, d.Engine.Review.DecideOverdue(t.Context()))
 	d.wantItem(item, memory.ItemOpen, "")
@@ -386,7 +413,7 @@ func TestPolicyDecides(t *testing.T) {
 		t.Errorf("the memory was used %d times", n)
 	}
 	d.listed()
-	d.wantInbox([]string{"Nothing waits", " · kept · The parking ticket", "decided by policy, for nobody did in 30 days"}, "- [")
+	d.wantInbox([]string{"Nothing waits", " · kept · The parking ticket", "closed by policy: no decision within 30 days"}, "- [")
 	d.DecideAfter = 0
 	d.restart()
 	later, _ := d.asked("gc_candidate", "the tide turns at six")
@@ -417,7 +444,7 @@ func TestTheInboxIsAListLikeOthers(t *testing.T) {
 	d.asked("gc_candidate", "the moon is full")
 	d.listed()
 	wantFiles(t, d.house)
-	d.wantListState(listnotes.InboxKind, inboxNote, op.ListDeleted, "stays away")
+	d.wantListState(listnotes.InboxKind, inboxNote, op.ListDeleted, "the note was deleted and is not written again")
 }
 
 // Only so many items are shown, the most urgent first.

@@ -55,7 +55,7 @@ func TestTheInboxOfADaemon(t *testing.T) {
 	ok(t, err)
 	tx := undoIn.FindStringSubmatch(string(note))
 	if tx == nil {
-		t.Fatalf("the note does not say how to take it back:\n%s", note)
+		t.Fatalf("the note does not say how to undo it:\n%s", note)
 	}
 	do(t, e, op.Undo, &op.UndoRequest{Tx: tx[1]})
 	soon("the item is open again", says("- [ ] Forget it ^rev-", "## Decided"))

@@ -101,7 +101,7 @@ func TestADamagedListOfNews(t *testing.T) {
 	if m := d.memory(id); !m.NoteGone.IsZero() {
 		t.Errorf("the memory is %+v", m.Memory)
 	}
-	if !strings.Contains(d.log.String(), "cannot be understood") {
+	if !strings.Contains(d.log.String(), "has an invalid format") {
 		t.Errorf("the log says %q", d.log)
 	}
 }

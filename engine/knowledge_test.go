@@ -244,7 +244,7 @@ func TestAGraphAroundSomething(t *testing.T) {
 	if len(far.Nodes) <= len(near.Nodes) {
 		t.Errorf("three steps reach %d nodes, one %d", len(far.Nodes), len(near.Nodes))
 	}
-	wantCode(t, refused(t, e, op.Knowledge, &op.KnowledgeRequest{Of: "nobody at all"}), memory.NotFound, "emberd list --entities lists")
+	wantCode(t, refused(t, e, op.Knowledge, &op.KnowledgeRequest{Of: "nobody at all"}), memory.NotFound, "not found; run: emberd list --entities")
 	wantCode(t, refused(t, e, op.Knowledge, &op.KnowledgeRequest{Depth: 4}), memory.Invalid, "depth")
 }
 
@@ -297,7 +297,7 @@ func TestSearchByEntity(t *testing.T) {
 		wantNames(t, e, query, want...)
 	}
 	res := do(t, e, op.WhyNot, &op.WhyNotRequest{Query: "entity:loom", Of: "People/Ada Lovelace.md"})
-	if len(res.Causes) != 1 || !strings.Contains(res.Causes[0].Reason, "entity:loom does not hold for it: its entities are Ada Lovelace, Charles Babbage") {
+	if len(res.Causes) != 1 || !strings.Contains(res.Causes[0].Reason, "entity:loom does not match it: its entities are Ada Lovelace, Charles Babbage") {
 		t.Errorf("why not: %+v", res.Causes)
 	}
 }

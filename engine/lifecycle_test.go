@@ -291,7 +291,7 @@ func TestOnlyTheKeeperRuns(t *testing.T) {
 	other.advance(10 * day)
 
 	err := refused(t, o, op.LifecycleRun, &op.LifecycleRunRequest{})
-	wantCode(t, err, memory.Conflict, "run it there, or make this device the keeper with emberd config primary-device here")
+	wantCode(t, err, memory.Conflict, "); run it there, or run here first: emberd config primary-device here")
 	wantMoves(t, do(t, o, op.LifecycleRun, &op.LifecycleRunRequest{DryRun: true}), map[string]int{op.MoveDemote: 3})
 	if st := do(t, o, op.LifecycleStatus, &op.LifecycleStatusRequest{}); st.Here || !strings.Contains(st.Why, "emberd config primary-device here") {
 		t.Errorf("status %+v", st)
@@ -326,7 +326,7 @@ func TestWhatANoteCannotKeepIsDemotedOnly(t *testing.T) {
 		t.Errorf("the next run is %+v", res)
 	}
 	st := do(t, e, op.LifecycleStatus, &op.LifecycleStatusRequest{})
-	if st.Kept != 1 || len(st.KeptIDs) != 1 || st.KeptIDs[0].ID != odd || !strings.Contains(st.KeptIDs[0].Reason, "line ends") {
+	if st.Kept != 1 || len(st.KeptIDs) != 1 || st.KeptIDs[0].ID != odd || !strings.Contains(st.KeptIDs[0].Reason, "line endings") {
 		t.Errorf("status %+v", st)
 	}
 }
@@ -346,7 +346,7 @@ func TestARunThatIsBrokenOffIsPlannedAnew(t *testing.T) {
 
 	e.Lifecycle.Scheduler.Running.Lock()
 	_, err := e.Lifecycle.RunLifecycleOnce(t.Context(), lifecycle.AgingActor(), true)
-	wantCode(t, err, memory.Busy, "a run of the lifecycle is under way")
+	wantCode(t, err, memory.Busy, "a lifecycle run is in progress; run: emberd lifecycle status")
 }
 
 func TestWhatWasUsedSinceThePlanStays(t *testing.T) {
@@ -361,7 +361,7 @@ func TestWhatWasUsedSinceThePlanStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantStage(t, e, id, memory.Active)
-	if len(r.Res.Skipped) != 1 || r.Res.Skipped[0].Reason != "it was used or opened meanwhile" {
+	if len(r.Res.Skipped) != 1 || r.Res.Skipped[0].Reason != "it was used or opened in the meantime" {
 		t.Errorf("skipped %v", r.Res.Skipped)
 	}
 }
@@ -431,7 +431,7 @@ func TestTheIndexesAreCheckedOnceADay(t *testing.T) {
 	e = h.open(t) // nobody has built the index
 	warned := func() bool {
 		return slices.ContainsFunc(status(t, e).Warnings, func(w string) bool {
-			return strings.Contains(w, "the word index holds 0 of 1 memories; restart emberd")
+			return strings.Contains(w, "the word index contains 0 of 1 memories; restart the daemon")
 		})
 	}
 	e.Lifecycle.CheckDaily(t.Context())

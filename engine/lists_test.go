@@ -98,8 +98,8 @@ func TestListsAreWritten(t *testing.T) {
 	tea := save(t, d.Engine, "Tea is brewed at 80 degrees").ID
 	d.listed()
 	wantFiles(t, d.house, indexNote)
-	want := marked("index") + "<!-- emberd:index -->\nemberd writes this list of what is remembered (1 memory) and keeps it up to date. " +
-		"What you write above or below it stays; what you write in it does not.\n\n## Everything else\n\n- Tea is brewed at 80 degrees · `" +
+	want := marked("index") + "<!-- emberd:index -->\nemberd keeps this list of memories (1) up to date. " +
+		"Write your own text above or below the list: emberd overwrites edits in the list.\n\n## Everything else\n\n- Tea is brewed at 80 degrees · `" +
 		tea.Short() + "` · " + look(t, d.Engine, tea).CreatedAt.Format(time.DateOnly) + " · agent\n<!-- /emberd:index -->\n"
 	if got := d.note(t, indexNote); got != want {
 		t.Errorf("the note is\n%s\nwant\n%s", got, want)
@@ -245,7 +245,7 @@ func TestAHumansOwnNoteIsLeftAlone(t *testing.T) {
 		if got := d.note(t, indexNote); got != own {
 			t.Errorf("%q became %q", own, got)
 		}
-		d.wantListState("index", indexNote, op.ListRefused, "not emberd's")
+		d.wantListState("index", indexNote, op.ListRefused, "does not belong to emberd")
 		if w := d.listWarnings(); len(w) != 1 || !strings.Contains(w[0], "vault.index_note") || !strings.Contains(w[0], "emberd: index") {
 			t.Errorf("the warnings are %q", w)
 		}
@@ -281,7 +281,7 @@ func TestADeletedListStaysAway(t *testing.T) {
 				save(t, d.Engine, "the moon is full")
 				d.listed()
 				wantFiles(t, d.house)
-				d.wantListState("index", indexNote, op.ListDeleted, "stays away")
+				d.wantListState("index", indexNote, op.ListDeleted, "the note was deleted and is not written again")
 				if w := d.listWarnings(); len(w) > 0 {
 					t.Errorf("the warnings are %q", w)
 				}
@@ -341,8 +341,8 @@ func TestAListWhoseNewNameIsTaken(t *testing.T) {
 	for _, text := range []string{"the moon is full", "the wind is west"} {
 		save(t, d.Engine, text)
 		d.listed()
-		d.wantListState("index", indexNote, op.ListWritten, "it is kept here and not at Home.md")
-		if w := d.listWarnings(); len(w) != 1 || !strings.Contains(w[0], "rename the other note, or name another one in vault.index_note") {
+		d.wantListState("index", indexNote, op.ListWritten, "it is here and not at Home.md")
+		if w := d.listWarnings(); len(w) != 1 || !strings.Contains(w[0], "rename the other note, or set another one in vault.index_note") {
 			t.Errorf("the warnings are %q", w)
 		}
 		if got := d.note(t, "Home.md"); got != "mine\n" || !strings.Contains(d.note(t, indexNote), text) {
@@ -386,10 +386,10 @@ func TestWhatIsNotListed(t *testing.T) {
 	d.rewrite(old, "edit", func(m *memory.Memory) { m.SupersededBy = newer })
 	d.archived(faded)
 	d.listed()
-	d.wantList(indexNote, marked("index"), "", "not shown: it holds what looks like a credential", "the port is 5433")
+	d.wantList(indexNote, marked("index"), "", "not shown: it contains what looks like a credential", "the port is 5433")
 	do(t, d.Engine, op.Forget, &op.ForgetRequest{ID: string(newer)})
 	d.listed()
-	d.wantList(indexNote, marked("index"), "", "not shown: it holds what looks like a credential", "the port is 5432")
+	d.wantList(indexNote, marked("index"), "", "not shown: it contains what looks like a credential", "the port is 5432")
 	if strings.Contains(d.note(t, indexNote), "ghp") {
 		t.Error("the list shows a credential")
 	}
@@ -430,7 +430,7 @@ func TestAListThatWaits(t *testing.T) {
 	away := d.Vaults[0] + " away"
 	ok(t, os.Rename(d.Vaults[0], away))
 	d.Lists.WriteLists(t.Context())
-	d.wantListState("index", indexNote, op.ListWaits, "the vault is not there")
+	d.wantListState("index", indexNote, op.ListWaits, "the vault is missing; connect its disk, or wait for the sync tool to restore it")
 	ok(t, os.Rename(away, d.Vaults[0]))
 	d.batch(nil, nil)
 	if d.Lists.Lists.Next().IsZero() {

@@ -136,7 +136,7 @@ func TestKilledAroundTheWriteOfAList(t *testing.T) {
 	ok(t, os.Remove(state.at(indexNote)))
 	state.listed()
 	wantFiles(t, d.house)
-	state.wantListState("index", indexNote, op.ListDeleted, "stays away")
+	state.wantListState("index", indexNote, op.ListDeleted, "the note was deleted and is not written again")
 }
 
 func TestADamagedListOfLists(t *testing.T) {
@@ -150,7 +150,7 @@ func TestADamagedListOfLists(t *testing.T) {
 	save(t, d.Engine, "the moon is full")
 	d.listed()
 	d.wantList(indexNote, marked("index"), "", "the moon is full", "the tide turns at six")
-	if !strings.Contains(d.log.String(), "may come back") {
+	if !strings.Contains(d.log.String(), "a list that you deleted might be written again") {
 		t.Errorf("the log says %q", d.log)
 	}
 }
@@ -194,7 +194,7 @@ func TestListsWhileAHumanSaves(t *testing.T) {
 	d.listed()
 	d.listed()
 	got := d.note(t, indexNote)
-	if !strings.HasPrefix(got, marked("index")+"# Mine\n<!-- emberd:index -->\n") || !strings.HasSuffix(got, last) || !strings.Contains(got, fmt.Sprintf("(%d memories)", d.Stm.Len())) {
+	if !strings.HasPrefix(got, marked("index")+"# Mine\n<!-- emberd:index -->\n") || !strings.HasSuffix(got, last) || !strings.Contains(got, fmt.Sprintf("memories (%d)", d.Stm.Len())) {
 		t.Errorf("in the end of %d memories the note is\n%s\n%+v", d.Stm.Len(), got, d.Lists.ListStatus())
 	}
 	for _, name := range d.files(t) {
@@ -230,7 +230,7 @@ func TestTwoDevicesAndTheirLists(t *testing.T) {
 	share()
 	two.listed()
 	wantFiles(t, keeper)
-	two.wantListState("index", indexNote, op.ListOther, "the keeper, writes it")
+	two.wantListState("index", indexNote, op.ListOther, "the primary device")
 	if at := two.Lists.Lists.Next(); !at.IsZero() {
 		t.Errorf("the other device looks at %s", at)
 	}
@@ -250,7 +250,7 @@ func TestTwoDevicesAndTheirLists(t *testing.T) {
 	}
 	ok(t, os.Remove(two.at(indexNote)))
 	two.listed()
-	two.wantListState("index", indexNote, op.ListDeleted, "stays away") // although the other one made it
+	two.wantListState("index", indexNote, op.ListDeleted, "the note was deleted and is not written again") // although the other one made it
 	ok(t, os.Remove(two.at(coreNote)))
 	ok(t, os.RemoveAll(filepath.Dir(two.Lists.Lists.File)))
 	two.restart()
@@ -371,7 +371,7 @@ func TestManyMemoriesInAList(t *testing.T) {
 	}
 	d.listed()
 	note := d.note(t, indexNote)
-	if len(note) > 16<<10 || !strings.Contains(note, "\n1960 more: `emberd list`\n") || !strings.Contains(note, "(2000 memories)") {
+	if len(note) > 16<<10 || !strings.Contains(note, "\n1960 more: `emberd list`\n") || !strings.Contains(note, "memories (2000)") {
 		t.Errorf("the list has %d bytes:\n%s", len(note), note)
 	}
 	if hits := do(t, d.Engine, op.Search, &op.SearchRequest{Query: "long", Scope: "notes"}).Hits; len(hits) > 0 {

@@ -70,7 +70,7 @@ func TestEmbedRefuses(t *testing.T) {
 		}
 	}
 	_, err := op.Embed.Call(t.Context(), newHouse(t).running(t), &op.EmbedRequest{Texts: []string{"a"}})
-	if err == nil || err.Error() != "no vectors are made: no provider in embedding.providers is configured; choose a model, such as static, which needs no file (emberd model use)" || memory.CodeOf(err) != memory.Unavailable {
+	if err == nil || err.Error() != "no embeddings are computed: no provider in embedding.providers is configured; choose a model, such as static, which needs no file (emberd model use)" || memory.CodeOf(err) != memory.Unavailable {
 		t.Errorf("without any model: %v, want that there is none, which is unavailable", err)
 	}
 	broken := meant(t, newHouse(t), embedding.Options{Model: "/missing.gguf", Providers: []string{embedding.Go}}).running(t)

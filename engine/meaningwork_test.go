@@ -207,7 +207,7 @@ func TestAServerWithAnotherModelEachTimeIsNotAskedWithoutEnd(t *testing.T) {
 	e := h.running(t)
 	save(t, e, "the kettle leaks")
 	until(t, "it is left alone", func() bool { return engineStatus(t, e).Problem != "" })
-	if got := engineStatus(t, e); got.State != op.EngineWaiting || !strings.Contains(got.Problem, "runs another one") || got.Again.IsZero() {
+	if got := engineStatus(t, e); got.State != op.EngineWaiting || !strings.Contains(got.Problem, "now runs another model under the name") || got.Again.IsZero() {
 		t.Errorf("state %s, problem %q, again %s", got.State, got.Problem, got.Again)
 	}
 }
@@ -240,7 +240,8 @@ func TestStatusSaysThatAModelIsExamined(t *testing.T) {
 	e := h.running(t)
 	save(t, e, "the kettle leaks")
 	until(t, "the exam has begun", func() bool { return asked.Load() == 2 })
-	if got := engineStatus(t, e); got.State != op.EngineWaiting || got.Meaning.Without != "the model is examined first" {
+	if got := engineStatus(t, e); got.State != op.EngineWaiting || got.Meaning.Without != "the model is being "+
+		"calibrated" {
 		t.Errorf("state %s, without %q", got.State, got.Meaning.Without)
 	}
 	server.answer()
@@ -310,7 +311,7 @@ func TestWhyThereAreToBeNoVectors(t *testing.T) {
 		t.Errorf("state %s, problem %q", got.State, got.Problem)
 	}
 	_, err := e.Semantic.EnginePause(t.Context(), &op.EnginePauseRequest{})
-	if want := "no vectors are made: search.meaning is off"; err == nil || err.Error() != want {
+	if want := "no embeddings are computed: search.meaning is off"; err == nil || err.Error() != want {
 		t.Errorf("a pause gives %v, want %s", err, want)
 	}
 }

@@ -72,11 +72,11 @@ func TestAMergeOfWhatChangedIsRefused(t *testing.T) {
 			_ memory.ID) {
 			do(t, e, op.Edit, &op.EditRequest{ID: string(one), Tags: &[]string{"kitchen"}})
 		},
-			"it was changed meanwhile"},
+			"it was changed in the meantime"},
 		"used": {func(e *engine.Engine, _, other memory.ID) { do(t, e, op.Touch, &op.TouchRequest{ID: string(other)}) },
-			"it was used or opened meanwhile"},
+			"it was used or opened in the meantime"},
 		"deleted": {func(e *engine.Engine, one, _ memory.ID) { do(t, e, op.Forget, &op.ForgetRequest{ID: string(one)}) },
-			"it was forgotten meanwhile"},
+			"it was deleted in the meantime"},
 	} {
 		e, clock := newEngine(t)
 		one, other := save(t, e, leaks), save(t, e, leaking)

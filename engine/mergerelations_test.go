@@ -115,7 +115,7 @@ func TestMergeMembers(t *testing.T) {
 		{[]memory.ID{one, core}, memory.Conflict, "it is a core memory"},
 		{[]memory.ID{one, elsewhere}, memory.Conflict, "different collections or projects"},
 		{[]memory.ID{one, other, denied}, memory.Conflict, "do not say the same"},
-		{[]memory.ID{one, "0192f3a1-b2c3-7000-8000-000000000000"}, memory.NotFound, "there is no memory"},
+		{[]memory.ID{one, "0192f3a1-b2c3-7000-8000-000000000000"}, memory.NotFound, "not found"},
 	} {
 		_, _, err := d.Engine.Review.MergeMembers(t.Context(), by, "", c.ids, nil)
 		wantCode(t, err, c.code, c.says)

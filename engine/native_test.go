@@ -74,7 +74,7 @@ func TestCrashingEngineIsLeftForTheNext(t *testing.T) {
 	}
 	got := covered(t, e)
 	until(t, "all have their vectors", func() bool { got = covered(t, e); return got.Skipped == 0 })
-	const why = "the native engine died 3 times within 1m0s; the last time it ended over a text (SIGSEGV)"
+	const why = "the native runtime crashed 3 times within 1m0s; the last time it ended over a text (SIGSEGV)"
 	if got.Made != 5 || got.Meaning.Covered != 10 || got.Meaning.Provider != embedding.Go || got.Model.Provider != embedding.Go || got.Problem != "" {
 		t.Errorf("the status is %+v, %+v; want that go made 5 vectors more", got, got.Meaning)
 	}

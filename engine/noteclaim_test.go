@@ -92,8 +92,8 @@ func TestTheUserConfirmsANote(t *testing.T) {
 	if got := d.claims()[0].Evidence; !strings.Contains(got, "the safe opens with no key") {
 		t.Errorf("the item does not show the note as it is now: %q", got)
 	}
-	wantCode(t, confirm(shown), memory.Conflict, "the note has changed since it was shown")
-	wantCode(t, confirm(&op.ReviewCloseRequest{ID: shown.ID, Decision: op.DecidePromote}), memory.Invalid, "which note you were shown")
+	wantCode(t, confirm(shown), memory.Conflict, "the note changed after you saw it")
+	wantCode(t, confirm(&op.ReviewCloseRequest{ID: shown.ID, Decision: op.DecidePromote}), memory.Invalid, "the version of the note")
 	d.write(t, "Plan.md", noteFor(m.ID, "the safe is empty", "safe"))
 	wantCode(t, confirm(d.adopting()), memory.Conflict, "has changed or is gone since it was shown")
 	if now := d.memory(m.ID); now.Content != m.Content || now.PromotedTo != "" {

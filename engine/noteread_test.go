@@ -63,5 +63,5 @@ func TestNotesThatAreNotRead(t *testing.T) {
 	wantCode(t, refused(t, e, op.NoteRead, &op.NoteReadRequest{Path: "a.md", From: 3}), memory.NotFound, "ends before character 3")
 	wantCode(t, refused(t, e, op.NoteRead, &op.NoteReadRequest{Path: "a.md", Limit: 200_001}), memory.Invalid, "limit is 200001")
 	bare, _ := newEngine(t)
-	wantCode(t, refused(t, bare, op.NoteRead, &op.NoteReadRequest{Path: "a.md"}), memory.NotFound, "there is no vault")
+	wantCode(t, refused(t, bare, op.NoteRead, &op.NoteReadRequest{Path: "a.md"}), memory.NotFound, "no vault configured; set vaults: in the config file, or run: emberd serve --vault DIR")
 }

@@ -255,7 +255,7 @@ func TestLinksCheckAndOpen(t *testing.T) {
 	if got := do(t, e, op.Open, &op.OpenRequest{Ref: filepath.Join(h.Vaults[0], "Garden", "Soil.md")}); got.Path != "Garden/Soil.md" {
 		t.Errorf("the path of a file leads to %q", got.Path)
 	}
-	wantCode(t, refused(t, e, op.Open, &op.OpenRequest{Ref: "nope"}), memory.NotFound, "there is no note")
+	wantCode(t, refused(t, e, op.Open, &op.OpenRequest{Ref: "nope"}), memory.NotFound, "not found; run: emberd search --notes")
 	m := save(t, e, "no note yet")
 	wantCode(t, refused(t, e, op.Open, &op.OpenRequest{Ref: string(m.ID)}), memory.NotFound, "has no note")
 }
@@ -263,9 +263,9 @@ func TestLinksCheckAndOpen(t *testing.T) {
 func TestWithoutAVault(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
-	wantCode(t, refused(t, e, op.VaultConfirm, &op.VaultConfirmRequest{}), memory.NotFound, "there is no vault")
+	wantCode(t, refused(t, e, op.VaultConfirm, &op.VaultConfirmRequest{}), memory.NotFound, "no vault configured; set vaults: in the config file, or run: emberd serve --vault DIR")
 	wantCode(t, refused(t, e, op.VaultCheck, &op.VaultCheckRequest{}), memory.NotFound, "emberd serve --vault")
-	wantCode(t, refused(t, e, op.Search, &op.SearchRequest{Query: "x", Scope: "notes"}), memory.Invalid, "there is no vault")
+	wantCode(t, refused(t, e, op.Search, &op.SearchRequest{Query: "x", Scope: "notes"}), memory.Invalid, "no vault configured; set vaults: in the config file, or run: emberd serve --vault DIR")
 	h := newHouse(t)
 	h.Vaults = []string{filepath.Join(t.TempDir(), "missing")}
 	if _, err := engine.Open(h.Options); memory.CodeOf(err) != memory.Unavailable || !strings.Contains(err.Error(), "missing") {

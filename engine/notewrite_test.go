@@ -62,7 +62,7 @@ func TestNoteWrite(t *testing.T) {
 	if u.Entry.Tx != replaced.Tx || u.Items[0].Path != got.Path || u.Items[0].Action != "reverted" || h.note(t, got.Path) != req.Text {
 		t.Errorf("undo answered %+v, the note is %q", u, h.note(t, got.Path))
 	}
-	wantCode(t, refused(t, e, op.Undo, &op.UndoRequest{Tx: replaced.Tx}), memory.Invalid, "was undone before")
+	wantCode(t, refused(t, e, op.Undo, &op.UndoRequest{Tx: replaced.Tx}), memory.Invalid, "was already undone")
 	again := undo(t, e, u.Tx)
 	if h.note(t, got.Path) != second.Text {
 		t.Errorf("undone twice the note is %q", h.note(t, got.Path))
@@ -107,7 +107,7 @@ func TestAUserWhoSavesMeanwhile(t *testing.T) {
 		t.Errorf("undo of a note that is gone answered %+v", u)
 	}
 	h.ms.Store(time.Now().UnixMilli())
-	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "Agents/a.md", Text: "x"}), memory.Busy, "changed in the last few seconds, and somebody may be at work in it; try again in")
+	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "Agents/a.md", Text: "x"}), memory.Busy, "try again in")
 }
 
 func TestNoteAppend(t *testing.T) {
@@ -189,22 +189,22 @@ func TestNoteEdit(t *testing.T) {
 	}
 	_, e := agentDesk(t, map[string]string{"Agents/a.md": note})
 	for why, req := range map[string]op.NoteEditRequest{
-		"contains the text 2 times, and count is 1":   {Find: "red", Replace: "x"},
-		"contains the text 2 times, and count is 3":   {Find: "red", Replace: "x", Count: 3},
-		`text "green" not found in the note`:          {Find: "green"},
-		"missing find":                                {},
-		"find and heading cannot be combined":         {Find: "x", Heading: "Plan", Text: new("")},
-		"heading requires text":                       {Heading: "Plan"},
-		"text requires heading":                       {Text: new("")},
-		"are the same text":                           {Find: "x", Replace: "x"},
-		"property \"y\", which YAML reads as a value": {Set: map[string]json.RawMessage{"y": raw(`"x"`)}},
-		"property \"true\", which YAML reads":         {Unset: []string{"true"}},
-		"\"Memory-Id\"; memory-id and emberd":         {Unset: []string{"Memory-Id"}},
-		"property \"1a\"; begin with a letter":        {Set: map[string]json.RawMessage{"1a": raw(`"x"`)}},
-		"invalid property \"memory-id\"":              {Set: map[string]json.RawMessage{"memory-id": raw(`"x"`)}},
-		"invalid value of property":                   {Set: map[string]json.RawMessage{"x": raw(`{}`)}},
-		"would not be valid YAML":                     {Find: "tags: [a]", Replace: "tags: [a"},
-		"has changed since":                           {Find: "z", Replace: "w", Digest: "0123456789abcdef"},
+		"contains the text 2 times, and count is 1":       {Find: "red", Replace: "x"},
+		"contains the text 2 times, and count is 3":       {Find: "red", Replace: "x", Count: 3},
+		`text "green" not found in the note`:              {Find: "green"},
+		"missing find":                                    {},
+		"find and heading cannot be combined":             {Find: "x", Heading: "Plan", Text: new("")},
+		"heading requires text":                           {Heading: "Plan"},
+		"text requires heading":                           {Text: new("")},
+		"are the same text":                               {Find: "x", Replace: "x"},
+		"property \"y\", which YAML reads as a value":     {Set: map[string]json.RawMessage{"y": raw(`"x"`)}},
+		"property \"true\", which YAML reads":             {Unset: []string{"true"}},
+		"\"Memory-Id\"; emberd uses memory-id and emberd": {Unset: []string{"Memory-Id"}},
+		"property \"1a\"; begin with a letter":            {Set: map[string]json.RawMessage{"1a": raw(`"x"`)}},
+		"invalid property \"memory-id\"":                  {Set: map[string]json.RawMessage{"memory-id": raw(`"x"`)}},
+		"invalid value of property":                       {Set: map[string]json.RawMessage{"x": raw(`{}`)}},
+		"would not be valid YAML":                         {Find: "tags: [a]", Replace: "tags: [a"},
+		"has changed since":                               {Find: "z", Replace: "w", Digest: "0123456789abcdef"},
 	} {
 		req.Path = "Agents/a.md"
 		if err := refused(t, e, op.NoteEdit, &req); !strings.Contains(err.Error(), why) {
@@ -262,18 +262,18 @@ func TestWhereAgentsDoNotWrite(t *testing.T) {
 		}
 	}
 	for text, why := range map[string]string{
-		"---\nmemory-id: " + string(m.ID) + "\n---\nx": "leave them out",
-		"---\nemberd: core\n---\nx":                    "leave them out",
+		"---\nmemory-id: " + string(m.ID) + "\n---\nx": "omit them",
+		"---\nemberd: core\n---\nx":                    "omit them",
 		"---\na: <% tp.file %>\n---\nx":                "Templater",
 		"---\na: [\n---\nx":                            "valid YAML",
 		"the key is AKIAIOSFODNN7EXAMPL2 and " + "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEZ": "credential",
 		"a\x00b": "U+0000",
 		"a\xffb": "not UTF-8",
-		"---\nMemory-ID: " + string(m.ID) + "\n---\nx":       "leave them out",
-		"---\n\"MEMORY-ID \": " + string(m.ID) + "\n---\nx":  "leave them out",
-		"---\nEmberd: core\n---\nx":                          "leave them out",
-		"---\n<<: {memory-id: " + string(m.ID) + "}\n---\nx": "leave them out",
-		"---\na: &a {memory-id: x}\n<<: [*a]\n---\nx":        "leave them out",
+		"---\nMemory-ID: " + string(m.ID) + "\n---\nx":       "omit them",
+		"---\n\"MEMORY-ID \": " + string(m.ID) + "\n---\nx":  "omit them",
+		"---\nEmberd: core\n---\nx":                          "omit them",
+		"---\n<<: {memory-id: " + string(m.ID) + "}\n---\nx": "are emberd's own, and << can contain them; omit them",
+		"---\na: &a {memory-id: x}\n<<: [*a]\n---\nx":        "omit them",
 	} {
 		if err := refused(t, e, op.NoteWrite, &op.NoteWriteRequest{Path: "Agents/x.md", Text: text}); !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: %v, want %q", text, err, why)
@@ -452,7 +452,7 @@ func TestNoteChangesAfterARestart(t *testing.T) {
 	h.ms.Store(time.Now().UnixMilli() + 1)
 	e = h.restart(t, e)
 	h.write(t, "Agents/a.md", h.note(t, "Agents/a.md"))
-	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "Agents/a.md", Text: "x"}), memory.Busy, "somebody may be at work in it")
+	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "Agents/a.md", Text: "x"}), memory.Busy, "it changed a few seconds ago and might be open in an editor")
 	h.advance(time.Hour)
 	undo(t, e, "")
 	if got := h.note(t, "Agents/a.md"); got != "x\n" {

@@ -115,8 +115,8 @@ func TestOpenManyHasBounds(t *testing.T) {
 	if res := do(t, e, op.OpenMany, &op.OpenManyRequest{IDs: ids, Relations: new(false)}); len(res.Memories) != 1 || res.Memories[0].Relations != nil {
 		t.Errorf("opened %+v", res.Memories)
 	}
-	wantCode(t, refused(t, e, op.OpenMany, &op.OpenManyRequest{IDs: append(ids, "x")}), memory.TooLarge, "101 ids are given, more than 100")
-	wantCode(t, refused(t, e, op.OpenMany, &op.OpenManyRequest{}), memory.Invalid, "no id is given")
+	wantCode(t, refused(t, e, op.OpenMany, &op.OpenManyRequest{IDs: append(ids, "x")}), memory.TooLarge, "split the request")
+	wantCode(t, refused(t, e, op.OpenMany, &op.OpenManyRequest{}), memory.Invalid, "missing memory ID; run: emberd list, or emberd search")
 	// Two ids made in one millisecond begin alike, and so does this.
 	var begin string
 	for range 1000 {

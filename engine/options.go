@@ -18,11 +18,12 @@ func DefaultOptions() Options { return core.DefaultOptions() }
 func (e *Engine) knownPurges() stm.Purges {
 	known := stm.Purges{}
 	for _, name := range core.DamagedNow(e.Opt.FS, e.Opt.State) {
-		e.Opt.Logger.Warn("list of purged memories is damaged, and made again from the log and what can be read of it",
+		e.Opt.Logger.Warn("list of permanently deleted memories is damaged; rebuilt from the log and the readable "+
+			"part of the list",
 			"file", name)
 	}
 	if err := core.AddPurged(e.Opt.FS, e.Opt.State, known); err != nil {
-		e.Opt.Logger.Warn("list of purged memories not read, so that the log alone says what was purged", "err", err)
+		e.Opt.Logger.Warn("list of permanently deleted memories not read; emberd uses only the log", "err", err)
 	}
 	return known
 }

@@ -47,8 +47,8 @@ func TestAsOfAnEarlierMoment(t *testing.T) {
 		code memory.Code
 		says string
 	}{
-		{op.ListRequest{AsOf: then, Filter: op.Filter{Collection: "elsewhere"}}, memory.NotFound, "no collection"},
-		{op.ListRequest{AsOf: clock.Now().Add(time.Hour)}, memory.Invalid, "lies in the future"},
+		{op.ListRequest{AsOf: then, Filter: op.Filter{Collection: "elsewhere"}}, memory.NotFound, "use all for every collection"},
+		{op.ListRequest{AsOf: clock.Now().Add(time.Hour)}, memory.Invalid, "is in the future"},
 		{op.ListRequest{AsOf: then.Add(-time.Hour)}, memory.Invalid, "before the first record"},
 	} {
 		wantCode(t, refused(t, e, op.List, &wrong.req), wrong.code, wrong.says)

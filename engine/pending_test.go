@@ -23,7 +23,7 @@ func TestADamagedQueueIsKeptAside(t *testing.T) {
 	}
 	e := h.open(t)
 	warned := do(t, e, op.Status, &op.StatusRequest{}).Warnings
-	if !strings.Contains(strings.Join(warned, "\n"), "cannot be understood and is kept as "+file+".damaged") {
+	if !strings.Contains(strings.Join(warned, "\n"), "has an invalid format; renamed it to "+file+".damaged") {
 		t.Errorf("warnings %q", warned)
 	}
 	if data, err := os.ReadFile(file + ".damaged"); err != nil || len(data) == 0 {

@@ -192,7 +192,7 @@ func TestCase57NamesThatAreTaken(t *testing.T) {
 	h.write(t, "Memories/TEA!.md", "taken")
 	before := h.files(t)
 	err := refused(t, e, op.Promote, &op.PromoteRequest{ID: string(other.ID)})
-	wantCode(t, err, memory.Conflict, `"Memories/TEA!.md" and "Memories/tea! `+other.ID.Short()+`.md" are there and are not its; rename one of them`)
+	wantCode(t, err, memory.Conflict, `"Memories/TEA!.md" and "Memories/tea! `+other.ID.Short()+`.md" already exist; rename one of them`)
 	wantFiles(t, h, before...)
 }
 
@@ -277,7 +277,7 @@ func TestPlacesThatAreNoFolders(t *testing.T) {
 	for _, c := range []struct{ file, folder, says string }{
 		{"Memories", "Memories", "a file has the name of a folder that it would lie in; rename that file"},
 		{"memories/x.md", "Memories", `there is a folder that some systems take for the one it would lie in; rename that one, or use its name ("memories")`},
-		{"x.md", "Out/Templates", "an ignore pattern of the settings covers it"},
+		{"x.md", "Out/Templates", "it matches an ignore pattern in the settings"},
 	} {
 		h := promotingHouse(t, map[string]string{c.file: "x"})
 		h.VaultPromoted, h.VaultIgnore = c.folder, []string{"Templates/"}
@@ -292,7 +292,7 @@ func TestWhatCannotBePromoted(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
 	m := save(t, e, "no vault")
-	wantCode(t, refused(t, e, op.Promote, &op.PromoteRequest{ID: string(m.ID)}), memory.NotFound, "there is no vault")
+	wantCode(t, refused(t, e, op.Promote, &op.PromoteRequest{ID: string(m.ID)}), memory.NotFound, "no vault configured; set vaults: in the config file, or run: emberd serve --vault DIR")
 
 	h := promotingHouse(t, nil)
 	e = h.following(t)
@@ -310,7 +310,7 @@ func TestWhatCannotBePromoted(t *testing.T) {
 	}
 	record.Fields["stage"] = json.RawMessage(`"archived"`)
 	do(t, e, op.Import, &op.ImportRequest{Records: append(records, record)})
-	wantCode(t, refused(t, e, op.Promote, &op.PromoteRequest{ID: string(record.ID)}), memory.Conflict, "is archived: what is left of it is not all of its text")
+	wantCode(t, refused(t, e, op.Promote, &op.PromoteRequest{ID: string(record.ID)}), memory.Conflict, "and contains only a summary, and no note with its text was found; to look for the text, run: emberd rekindle")
 	wantFiles(t, h)
 }
 
@@ -335,7 +335,7 @@ func TestABrokenNoteIsNotMadeTwice(t *testing.T) {
 	h.write(t, path, strings.Replace(h.note(t, path), "created: ", "created: [", 1))
 	until(t, "the broken note is read", func() bool { return len(e.Notes.Vault.Carriers.Of(m.ID)) == 0 })
 	err := refused(t, e, op.Promote, &op.PromoteRequest{ID: string(m.ID)})
-	wantCode(t, err, memory.Conflict, "has frontmatter that is not valid; mend it")
+	wantCode(t, err, memory.Conflict, "has invalid frontmatter; fix it, because it may contain the memory ID")
 	wantFiles(t, h, path)
 }
 

@@ -101,15 +101,15 @@ func TestWhatCannotBeSaidOfASource(t *testing.T) {
 		code memory.Code
 		says string
 	}{
-		{"another origin", op.Provenance{Origin: "robot"}, memory.Invalid, `origin "robot" is unknown; use user, agent, tool, web`},
-		{"an import", op.Provenance{Origin: "import"}, memory.Invalid, `origin "import" is unknown`},
-		{"a line of nothing", op.Provenance{Line: 3}, memory.Invalid, "line 3 is given without a file"},
-		{"a line before the first", op.Provenance{File: "a", Line: -1}, memory.Invalid, "line is -1; lines are counted from 1"},
-		{"a long file", op.Provenance{File: strings.Repeat("a", 501)}, memory.TooLarge, "file has 501 characters, more than 500"},
-		{"a long quote", op.Provenance{Quote: strings.Repeat("ä", 1001)}, memory.TooLarge, "quote has 1001 characters, more than 1000"},
+		{"another origin", op.Provenance{Origin: "robot"}, memory.Invalid, `invalid origin "robot"; use user, agent, tool, web`},
+		{"an import", op.Provenance{Origin: "import"}, memory.Invalid, `invalid origin "import"`},
+		{"a line of nothing", op.Provenance{Line: 3}, memory.Invalid, "line 3 requires a file"},
+		{"a line before the first", op.Provenance{File: "a", Line: -1}, memory.Invalid, "invalid line -1; the first line is 1"},
+		{"a long file", op.Provenance{File: strings.Repeat("a", 501)}, memory.TooLarge, "file has 501 characters (limit 500)"},
+		{"a long quote", op.Provenance{Quote: strings.Repeat("ä", 1001)}, memory.TooLarge, "quote has 1001 characters (limit 1000)"},
 		{"no text", op.Provenance{Quote: "\xff"}, memory.Invalid, "quote is not valid UTF-8"},
-		{"a secret quoted", op.Provenance{Quote: "password: hunter2hunter2X9"}, memory.Secret, "quote holds what looks like a credential"},
-		{"a secret in an address", op.Provenance{File: "https://joe:hunter2hunter2X9@example.org/"}, memory.Secret, "file holds what looks like a credential"},
+		{"a secret quoted", op.Provenance{Quote: "password: hunter2hunter2X9"}, memory.Secret, "quote contains what looks like a credential"},
+		{"a secret in an address", op.Provenance{File: "https://joe:hunter2hunter2X9@example.org/"}, memory.Secret, "file contains what looks like a credential"},
 	} {
 		err := refusedAs(t, e, agent, op.Save, &op.SaveRequest{Content: "the kettle leaks", Provenance: c.said})
 		if memory.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {

@@ -262,11 +262,11 @@ func TestQueriesThatCannotBeAsked(t *testing.T) {
 		field string
 		says  string
 	}{
-		{op.QueryRequest{}, "query", "query is empty"},
-		{op.QueryRequest{Query: " \n"}, "query", "query is empty"},
+		{op.QueryRequest{}, "query", "missing query; describe in a few words what to search for"},
+		{op.QueryRequest{Query: " \n"}, "query", "missing query; describe in a few words what to search for"},
 		{op.QueryRequest{Query: strings.Repeat("x", memory.MaxQueryBytes+1)}, "query", "the query has 4097 bytes"},
-		{op.QueryRequest{Query: "x", Scope: "graph"}, "scope", `scope "graph" is unknown; use notes, knowledge, archive, sessions or all`},
-		{op.QueryRequest{Query: "x", Scope: "vault"}, "scope", "there is no vault"},
+		{op.QueryRequest{Query: "x", Scope: "graph"}, "scope", `invalid scope "graph"; use notes, knowledge, archive, sessions or all`},
+		{op.QueryRequest{Query: "x", Scope: "vault"}, "scope", "no vault configured"},
 		{op.QueryRequest{Query: "x", Limit: 101}, "limit", "100"},
 		{op.QueryRequest{Query: "x", Limit: -1}, "limit", "1"},
 		{op.QueryRequest{Query: "x", Offset: op.MaxOffset + 1}, "offset", "1000"},

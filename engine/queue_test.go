@@ -76,7 +76,7 @@ func TestAReviewItemIsFiledOnceClaimedAndClosed(t *testing.T) {
 		t.Errorf("claimed again by the same: %q, %v", tx, err)
 	}
 	_, _, err = e.Review.ClaimItem(t.Context(), by, "", item.ID, "bob")
-	wantConflict(t, err, "ann has claimed")
+	wantConflict(t, err, "ann claimed")
 	fileOne(t, e, op.ReviewCluster, "merge", false, a, b)
 	clock.advance(time.Minute)
 	closed, _, err := e.Review.CloseItem(t.Context(), by, "", item.ID, "keep", "they differ")
@@ -224,5 +224,33 @@ func TestLabelsOfTheAgents(t *testing.T) {
 		if got := fileOne(t, e, agent, "review", true, save(t, e, "a kettle for "+agent)).Labels; len(got) == 0 || got[0] != want {
 			t.Errorf("an item of %s has the labels %q, want %s first", agent, got, want)
 		}
+	}
+}
+
+// A decision about two memories that have no review item is one change: undoing it leaves no open item.
+func TestADecisionWithoutAnItemIsUndoneWhole(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	a, b := save(t, e, "boat"), save(t, e, "big boat")
+	keep := &op.ReviewCreateRequest{MemoryIDs: []string{string(a.ID), string(b.ID)}, Action: "merge", Decision: op.DecideKeep}
+	got := do(t, e, op.ReviewCreate, keep)
+	if got.Item.Status != memory.ItemClosed || got.Item.Decision != op.DecideKeep || got.Item.ClosedAt.IsZero() || !got.Made || len(openItems(e)) > 0 {
+		t.Errorf("created %+v; waiting %q", got.Item, openItems(e))
+	}
+	do(t, e, op.Undo, &op.UndoRequest{Tx: got.Tx})
+	if all := do(t, e, op.ReviewList, &op.ReviewListRequest{Status: op.AnyStatus}); len(all.Items) > 0 {
+		t.Errorf("after the undo there is %+v", all.Items)
+	}
+	asked := fileOne(t, e, op.ReviewCluster, "merge", true, a, b)
+	if got = do(t, e, op.ReviewCreate, keep); got.Made || got.Item.ID != asked.ID || len(openItems(e)) > 0 {
+		t.Errorf("the open item is %+v; waiting %q", got.Item, openItems(e))
+	}
+	do(t, e, op.Undo, &op.UndoRequest{Tx: got.Tx})
+	if len(openItems(e)) != 1 {
+		t.Errorf("after the undo there wait %q", openItems(e))
+	}
+	keep.Decision = op.DecideMerge
+	if err := refused(t, e, op.ReviewCreate, keep); err.Code != memory.Invalid {
+		t.Errorf("another decision: %v", err)
 	}
 }

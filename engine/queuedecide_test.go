@@ -110,11 +110,11 @@ func TestARefusedDecisionLeavesTheItemOpen(t *testing.T) {
 	}{
 		{pair, op.DecideMerge, memory.Conflict, "do not say the same"},
 		{pair, op.DecideForget, memory.Invalid, "one may be true"},
-		{pair, "burn", memory.Invalid, "decision is"},
+		{pair, "burn", memory.Invalid, "use promote, keep, merge, forget, or forget:ID"},
 		{pair, op.DecideForgetOne + string(other.ID), memory.Invalid, "none of those"},
 		{pair, op.DecideForgetOne + "x", memory.NotFound, `no memory is known as "x"`},
-		{kept, op.DecideForget, memory.Conflict, "is core"},
-		{kept, op.DecideForgetOne + string(core.ID), memory.Conflict, "is core"},
+		{kept, op.DecideForget, memory.Conflict, "is a core memory"},
+		{kept, op.DecideForgetOne + string(core.ID), memory.Conflict, "is a core memory"},
 		{kept, op.DecideMerge, memory.Conflict, "core"},
 	} {
 		err := refused(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: c.item.ID, Decision: c.decision})
@@ -143,8 +143,8 @@ func TestACredentialIsNoReason(t *testing.T) {
 	e, _ := newEngine(t)
 	e.Opt.DetectSecrets = true
 	item := fileOne(t, e, op.ReviewUser, "needs_review", true, save(t, e, "anchor"))
-	wantCode(t, refused(t, e, op.ReviewClaim, &op.ReviewClaimRequest{ID: item.ID, By: token}), memory.Secret, "by holds")
-	wantCode(t, refused(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Reason: "rotated " + token}), memory.Secret, "reason holds")
+	wantCode(t, refused(t, e, op.ReviewClaim, &op.ReviewClaimRequest{ID: item.ID, By: token}), memory.Secret, "remove it, or set allow_secret (--allow-secret) to save it anyway")
+	wantCode(t, refused(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Reason: "rotated " + token}), memory.Secret, "remove it, or set allow_secret (--allow-secret) to save it anyway")
 	wantOpen(t, e, item)
 	closed := do(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Reason: "rotated " + token, AllowSecret: true})
 	if !strings.Contains(closed.Item.Reason, token) {

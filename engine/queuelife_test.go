@@ -74,15 +74,15 @@ func TestImportRefusesWhatIsNoReviewItem(t *testing.T) {
 	changed := func(old, now string) string { return strings.Replace(good, old, now, 1) }
 	for _, c := range []struct{ name, key, value, want string }{
 		{"good", key("decay"), good, ""},
-		{"short key", "review.abc", good, "does not hold a review item"},
+		{"short key", "review.abc", good, "is not a review item"},
 		{"upper case", strings.ToUpper(key("decay")), good, ""}, // a field that is not known
-		{"key of another", key("merge"), good, "of another agent"},
-		{"agent", key("me"), changed("decay", "me"), "agent is"},
+		{"key of another", key("merge"), good, "the review item is about other memories, or another agent created it"},
+		{"agent", key("me"), changed("decay", "me"), "invalid agent"},
 		{"order", key("decay"), changed(fmt.Sprintf("%q,%q", ids[0], ids[1]), fmt.Sprintf("%q,%q", ids[1], ids[0])), "about other memories"},
-		{"state", key("decay"), changed("open", "lost"), "neither open"},
-		{"urgency", key("decay"), changed("low", "now"), "urgency is"},
-		{"text", key("decay"), `"x"`, "does not hold a review item"},
-		{"null", key("decay"), `null`, "about no memory"},
+		{"state", key("decay"), changed("open", "lost"), "it is not open, claimed or closed"},
+		{"urgency", key("decay"), changed("low", "now"), "use high, medium or low"},
+		{"text", key("decay"), `"x"`, "is not a review item"},
+		{"null", key("decay"), `null`, "has no memories"},
 		{"evidence", key("decay"), changed(`"low"`, `"low","evidence":"`+strings.Repeat("m", 2100)+`"`), "evidence has 2100"},
 	} {
 		in := op.Record{ID: ids[0], Fields: map[string]json.RawMessage{"content": json.RawMessage(`"fine"`), "created_at": json.RawMessage(`"2026-01-01T00:00:00Z"`),
@@ -130,7 +130,7 @@ func TestTwoDevicesClaimTheSameItem(t *testing.T) {
 	exchange()
 	for _, e := range both {
 		err := refused(t, e, op.ReviewClaim, &op.ReviewClaimRequest{ID: one.ID, By: "ann"})
-		wantCode(t, err, memory.Conflict, "bob has claimed")
+		wantCode(t, err, memory.Conflict, "leave it, or close it")
 	}
 	desk.advance(time.Minute)
 	do(t, here, op.ReviewClose, &op.ReviewCloseRequest{ID: one.ID, Decision: op.DecideForgetOne + string(b.ID)})

@@ -47,7 +47,7 @@ func TestReinforceSays(t *testing.T) {
 	e, _ := newEngine(t)
 	m := do(t, e, op.Add, &op.AddRequest{Content: "The staging database runs on port 5432.", Importance: "high"}).Memory
 	res := reinforce(t, e, m.Content)
-	want := fmt.Sprintf("Reinforced memory %[1]s: importance 0.70 to 0.80, learned 2 times; it may be one that must never be forgotten: emberd edit %[1]s --core.", m.ID.Short())
+	want := fmt.Sprintf("Reinforced memory %[1]s: importance 0.70 to 0.80, learned 2 times; to keep it from fading, run: emberd edit %[1]s --core.", m.ID.Short())
 	if res.Message != want {
 		t.Errorf("it says %q, want %q", res.Message, want)
 	}
@@ -56,7 +56,7 @@ func TestReinforceSays(t *testing.T) {
 		t.Errorf("got %+v", res)
 	}
 	res = reinforce(t, e, "The staging database runs on port 5433.")
-	want = fmt.Sprintf("Memory %s is nearest and does not say the same (different numbers or dates: 5433 and 5432), so nothing was reinforced. Use memory_add to store new information.", m.ID.Short())
+	want = fmt.Sprintf("Memory %s is the best match and does not say the same (different numbers or dates: 5433 and 5432), so nothing was reinforced. Use memory_add to store new information.", m.ID.Short())
 	if res.Found || res.Message != want || len(res.Conflicts) != 1 || res.Conflicts[0].Why != "5433 against 5432" {
 		t.Errorf("it says %q, want %q; conflicts %+v", res.Message, want, res.Conflicts)
 	}
@@ -105,13 +105,14 @@ func TestReinforceRefuses(t *testing.T) {
 		code memory.Code
 		says string
 	}{
-		{"nothing", op.ReinforceRequest{Content: " \n"}, memory.Invalid, "neither content nor id is given; say what was learned once more, or name the memory"},
-		{"a memory that is none", op.ReinforceRequest{ID: "00000000-0000-7000-8000-000000000000"}, memory.NotFound, "there is no memory"},
+		{"nothing", op.ReinforceRequest{Content: " \n"}, memory.Invalid, "missing content or id; pass the text, " +
+			"or the memory"},
+		{"a memory that is none", op.ReinforceRequest{ID: "00000000-0000-7000-8000-000000000000"}, memory.NotFound, "not found"},
 		{"too much", op.ReinforceRequest{Content: strings.Repeat("x", 50_001)}, memory.TooLarge, "50001 characters"},
-		{"too much evidence", op.ReinforceRequest{ID: string(m.ID), Evidence: strings.Repeat("x", 1001)}, memory.TooLarge, "new_evidence has 1001 characters, more than 1000"},
-		{"a credential as evidence", op.ReinforceRequest{ID: string(m.ID), Evidence: token}, memory.Secret, "new_evidence holds what looks like a credential"},
-		{"a credential as content", op.ReinforceRequest{Content: token}, memory.Secret, "content holds what looks like a credential"},
-		{"a line without a file", op.ReinforceRequest{ID: string(m.ID), Provenance: op.Provenance{Line: 3}}, memory.Invalid, "line 3 is given without a file"},
+		{"too much evidence", op.ReinforceRequest{ID: string(m.ID), Evidence: strings.Repeat("x", 1001)}, memory.TooLarge, "characters (limit"},
+		{"a credential as evidence", op.ReinforceRequest{ID: string(m.ID), Evidence: token}, memory.Secret, "remove it, or set allow_secret (--allow-secret) to save it anyway"},
+		{"a credential as content", op.ReinforceRequest{Content: token}, memory.Secret, "remove it, or set allow_secret (--allow-secret) to save it anyway"},
+		{"a line without a file", op.ReinforceRequest{ID: string(m.ID), Provenance: op.Provenance{Line: 3}}, memory.Invalid, "requires a file"},
 	} {
 		t.Run(c.name, func(t *testing.T) { wantCode(t, refused(t, e, op.Reinforce, &c.req), c.code, c.says) })
 	}
@@ -176,9 +177,9 @@ func TestReinforcementOfDataIsHeld(t *testing.T) {
 		uses               int64
 		says               string
 	}{
-		{"a tool repeats an agent", "agent", "tool", 0, "what a tool or the web says once more is kept among its sources"},
-		{"an agent repeats the web", "web", "agent", 2, "it is what the web says"},
-		{"the web repeats a tool", "tool", "web", 2, "it is what a tool says"},
+		{"a tool repeats an agent", "agent", "tool", 0, "a repeated text from a tool or the web is added to its sources and does not raise its importance"},
+		{"an agent repeats the web", "web", "agent", 2, "it is a text that the web says"},
+		{"the web repeats a tool", "tool", "web", 2, "it is a text that a tool says"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e, _ := newEngine(t)
@@ -225,7 +226,7 @@ func TestReinforceWhatWasSuperseded(t *testing.T) {
 	})
 	ok(t, err)
 	res := do(t, e, op.Reinforce, &op.ReinforceRequest{ID: string(old)})
-	if res.Memory.ID != next || !strings.HasSuffix(res.Message, " It took the place of memory "+old.Short()+".") {
+	if res.Memory.ID != next || !strings.HasSuffix(res.Message, " It supersedes memory "+old.Short()+".") {
 		t.Errorf("got %s: %s", res.Memory.ID, res.Message)
 	}
 	if res = reinforce(t, e, "The staging database runs on port 5432."); res.Found {

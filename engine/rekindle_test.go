@@ -104,7 +104,7 @@ func TestRekindlingATextThatIsGone(t *testing.T) {
 	if len(res.Near) != 1 || res.Near[0].Path != "Shop.md" {
 		t.Errorf("near are %+v", res.Near)
 	}
-	if !strings.Contains(res.Hint, "emberd undo "+got.Entry+" brings the text back, and 1 more archived with it") || !res.Until.After(d.clock.Now()) {
+	if !strings.Contains(res.Hint, "to restore the text, and 1 more archived with it, run: emberd undo "+got.Entry) || !res.Until.After(d.clock.Now()) {
 		t.Errorf("the hint is %q, until %s", res.Hint, res.Until)
 	}
 	again := d.rekindled(id)
@@ -132,17 +132,17 @@ func TestANoteThatMayBeThereIsNotGone(t *testing.T) {
 		}
 	}
 	ok(t, os.Rename(d.at(m.PromotedTo), d.at("Elsewhere.md")))
-	busy("renamed a moment ago", memory.Busy, "may be there still: it is not at its path")
+	busy("renamed a moment ago", memory.Busy, "note")
 	d.batch([]string{"Elsewhere.md"}, []string{m.PromotedTo}, watcher.Move{From: m.PromotedTo, To: "Elsewhere.md"})
 	whole := d.note(t, "Elsewhere.md")
 	d.write(t, "Elsewhere.md", strings.Replace(whole, "---\n", "---\ntags: [a\n", 1))
-	busy("broken frontmatter", memory.Conflict, "mend it, for it may carry the id")
+	busy("broken frontmatter", memory.Conflict, "has invalid frontmatter; fix it, because it may contain the memory ID")
 	ok(t, os.Remove(d.at("Elsewhere.md")))
 	ok(t, os.Symlink("Other.md", d.at("Elsewhere.md")))
 	busy("a link", memory.Conflict, "symbolic link")
 	ok(t, os.Remove(d.at("Elsewhere.md")))
 	ok(t, os.Rename(d.Vaults[0], d.Vaults[0]+" away"))
-	busy("no vault", memory.Busy, "the vault is not there")
+	busy("no vault", memory.Busy, "of")
 	ok(t, os.Rename(d.Vaults[0]+" away", d.Vaults[0]))
 	d.write(t, "Elsewhere.md", whole)
 	if res := d.rekindled(m.ID); res.Verdict != "moved" || res.Memory.Content != leaky {
@@ -155,7 +155,7 @@ func TestTextsThatAreNotRekindled(t *testing.T) {
 	t.Parallel()
 	for body, says := range map[string]string{
 		"": "the note has no text",
-		"<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs":                       "the marks of a merge",
+		"<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs":                       "because the edited text of its note",
 		"the key is ghp_" + "x7Kq9mPz2LwR4vTn8sYb3dFg6hJc5aQe1uXo" + " now": "what looks like a credential",
 	} {
 		d := shelf(t, nil)
@@ -204,7 +204,7 @@ func TestRekindlingWhatIsWarmOrMerged(t *testing.T) {
 		t.Errorf("what it was merged into was forgotten, and it came back as %+v", back)
 	}
 	_, err = d.Engine.Lifecycle.RekindleMemory(t.Context(), memory.DeriveID([]byte("x")), keeper())
-	wantCode(t, err, memory.NotFound, "there is no memory")
+	wantCode(t, err, memory.NotFound, "not found")
 }
 
 // Of a memory that was only put into a cold stage, the log has the text.
@@ -242,7 +242,7 @@ func TestRekindleByWords(t *testing.T) {
 	if got := ask("kettle leaks seam", false); len(got.Results) != 1 || got.Results[0].Memory.Content != leaky {
 		t.Errorf("got %+v", got)
 	}
-	if got := ask("harbour bicycle lamp candle", false); len(got.Results) != 0 || len(got.Nearest) != 1 || got.Nearest[0].ID != others[0] || got.Nearest[0].Summary == "" || !strings.Contains(got.Hint, "name one by its id") {
+	if got := ask("harbour bicycle lamp candle", false); len(got.Results) != 0 || len(got.Nearest) != 1 || got.Nearest[0].ID != others[0] || got.Nearest[0].Summary == "" || !strings.Contains(got.Hint, "no archived memory matches these words well enough; pass an ID") {
 		t.Errorf("got %+v", got)
 	}
 	if got := ask("bicycle", false); len(got.Results)+len(got.Nearest) != 0 || got.Hint == "" {
@@ -256,5 +256,5 @@ func TestRekindleByWords(t *testing.T) {
 	if got := ask("gasket order form", false); len(got.Results) != 1 || !strings.Contains(got.Results[0].Hint, "the note has no text") {
 		t.Errorf("got %+v", got)
 	}
-	wantCode(t, refused(t, d.Engine, op.Rekindle, &op.RekindleRequest{Query: " "}), memory.Invalid, "nothing is asked for")
+	wantCode(t, refused(t, d.Engine, op.Rekindle, &op.RekindleRequest{Query: " "}), memory.Invalid, "missing memory ID or words to search for")
 }

@@ -101,9 +101,9 @@ func TestRelationsThatAreRefused(t *testing.T) {
 		{"no to", changed(func(r *op.RelateRequest) { r.To = nobody }), memory.NotFound, "to", nobody},
 		{"from in the trash", relating(gone, b, "causes"), memory.NotFound, "from", "is in the trash"},
 		{"to in the trash", relating(b, gone, "causes"), memory.NotFound, "to", "is in the trash"},
-		{"empty from", changed(func(r *op.RelateRequest) { r.From = " " }), memory.Invalid, "from", "from is empty"},
+		{"empty from", changed(func(r *op.RelateRequest) { r.From = " " }), memory.Invalid, "from", "pass a memory ID"},
 		{"to that is no id", changed(func(r *op.RelateRequest) { r.To = "mem-123" }), memory.NotFound, "to", `no memory is known as "mem-123"`},
-		{"type", changed(func(r *op.RelateRequest) { r.Type = "likes" }), memory.Invalid, "type", `relation type "likes" is unknown; use one of related, `},
+		{"type", changed(func(r *op.RelateRequest) { r.Type = "likes" }), memory.Invalid, "type", `invalid relation type "likes"; use one of related, `},
 		{"negative", changed(func(r *op.RelateRequest) { r.Strength = new(-0.1) }), memory.Invalid, "strength", "strength is -0.1, outside 0 to 1"},
 		{"too strong", changed(func(r *op.RelateRequest) { r.Strength = new(1.1) }), memory.Invalid, "strength", "strength is 1.1, outside 0 to 1"},
 		{"kind", changed(func(r *op.RelateRequest) { r.Kind = strings.Repeat("k", 101) }), memory.TooLarge, "kind", "101 characters"},
@@ -112,7 +112,7 @@ func TestRelationsThatAreRefused(t *testing.T) {
 		}), memory.TooLarge, "metadata", "8 KiB"},
 		{"credential", changed(func(r *op.RelateRequest) {
 			r.Metadata = map[string]json.RawMessage{"password": json.RawMessage(`"Tr0ub4dor&3-zebra-Quill"`)}
-		}), memory.Secret, "metadata", "metadata holds what looks like a credential"},
+		}), memory.Secret, "metadata", "remove it, or set allow_secret (--allow-secret) to save it anyway"},
 	} {
 		err := refused(t, e, op.Relate, c.req)
 		if wantCode(t, err, c.code, c.says); err.Field != c.field {
@@ -183,7 +183,7 @@ func TestUnrelateIsAllOrNone(t *testing.T) {
 	two := do(t, e, op.Relate, relating(b, a, "causes")).Relation
 	wantCode(t, refused(t, e, op.Unrelate, &op.UnrelateRequest{ID: one.ID + ",rel-00000000"}), memory.NotFound, "rel-00000000")
 	wantCode(t, refused(t, e, op.Unrelate, &op.UnrelateRequest{ID: "rel-x"}), memory.Invalid, "rel-x")
-	wantCode(t, refused(t, e, op.Unrelate, &op.UnrelateRequest{ID: strings.Repeat(one.ID+",", 100) + one.ID}), memory.TooLarge, "101 ids")
+	wantCode(t, refused(t, e, op.Unrelate, &op.UnrelateRequest{ID: strings.Repeat(one.ID+",", 100) + one.ID}), memory.TooLarge, "split the request")
 	wantLinks(t, e, a, "anchor causes boat", "< boat causes anchor")
 	res := do(t, e, op.Unrelate, &op.UnrelateRequest{ID: one.ID + ", " + two.Short() + "," + one.ID})
 	if len(res.Removed) != 2 {
@@ -276,7 +276,7 @@ func TestAMemoryHasRoomForSoManyRelations(t *testing.T) {
 			made++
 		}
 	}
-	wantCode(t, memory.Errorf(refused.Code, "%s", refused.Detail), memory.TooLarge, "more than 1048576")
+	wantCode(t, memory.Errorf(refused.Code, "%s", refused.Detail), memory.TooLarge, "remove some, or start this one at the other memory")
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(hub.ID)})
 	do(t, e, op.Undo, &op.UndoRequest{})
 	if n := do(t, e, op.Graph, &op.GraphRequest{}).Stats.TotalRelations; n != made || n < 1000 {

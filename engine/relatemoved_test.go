@@ -47,17 +47,17 @@ func TestImportRefusesWhatIsNoRelation(t *testing.T) {
 	good := fmt.Sprintf(`{"to":%q,"type":"causes","strength":1,"created_at":"2026-01-01T00:00:00Z"}`, to)
 	for _, c := range []struct{ name, key, value, want string }{
 		{"good", key, good, ""},
-		{"short key", "relation.abc", good, "does not hold a relation"},
+		{"short key", "relation.abc", good, "is not a relation"},
 		{"upper case", strings.ToUpper(key), good, ""}, // a field that is not known
 		{"key of another", stm.RelationKey(memory.RelationID(from, to, "related", "")), good, "is of another type"},
-		{"text", key, `"x"`, "does not hold a relation"},
-		{"null", key, `null`, "does not hold a relation"},
-		{"no target", key, `{"type":"causes","strength":1}`, "does not hold a relation"},
-		{"target", key, strings.Replace(good, string(to), "nobody", 1), "does not hold a relation"},
-		{"type", stm.RelationKey(memory.RelationID(from, to, "likes", "")), strings.Replace(good, "causes", "likes", 1), `relation type "likes" is unknown`},
+		{"text", key, `"x"`, "is not a relation"},
+		{"null", key, `null`, "is not a relation"},
+		{"no target", key, `{"type":"causes","strength":1}`, "is not a relation"},
+		{"target", key, strings.Replace(good, string(to), "nobody", 1), "is not a relation"},
+		{"type", stm.RelationKey(memory.RelationID(from, to, "likes", "")), strings.Replace(good, "causes", "likes", 1), `invalid relation type "likes"`},
 		{"strength", key, strings.Replace(good, ":1", ":2", 1), "strength is 2"},
-		{"time", key, strings.Replace(good, "2026", "x", 1), "does not hold a relation"},
-		{"too many", key, strings.Replace(good, "}", `,"metadata":{"a":"`+strings.Repeat("m", 9000)+`"}}`, 1), "more than 8192"},
+		{"time", key, strings.Replace(good, "2026", "x", 1), "is not a relation"},
+		{"too many", key, strings.Replace(good, "}", `,"metadata":{"a":"`+strings.Repeat("m", 9000)+`"}}`, 1), "limit 8192"},
 	} {
 		in := op.Record{ID: from, Fields: map[string]json.RawMessage{"content": json.RawMessage(`"fine"`), "created_at": json.RawMessage(`"2026-01-01T00:00:00Z"`),
 			c.key: json.RawMessage(c.value)}}

@@ -57,7 +57,7 @@ func TestMisspeltWords(t *testing.T) {
 			t.Errorf("%s: %q with %+v, want %q with %+v", c.name, got, res.Respelled, c.want, c.instead)
 		}
 		if res.Similar && res.Total == 0 {
-			t.Errorf("%s: nothing was found, and that is called similar", c.name)
+			t.Errorf("%s: no problems, and that is called similar", c.name)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func TestAKeyRepeatsTheFirstAnswer(t *testing.T) {
 
 	other := *req
 	other.Tags = []string{"b"}
-	wantCode(t, refused(t, e, op.Save, &other), memory.Conflict, "used for another request within 24 hours")
+	wantCode(t, refused(t, e, op.Save, &other), memory.Conflict, "this Idempotency-Key was used for another request in the last 24 hours; use a new key")
 
 	clock.advance(2 * time.Hour)
 	if third := do(t, e, op.Save, req); third.Replayed || third.Memory.ID == first.Memory.ID {
@@ -175,12 +175,12 @@ func TestAClientID(t *testing.T) {
 		t.Error("the same id with the same content was saved again")
 	}
 	err := refused(t, e, op.Save, &op.SaveRequest{ID: id, Content: "other"})
-	wantCode(t, err, memory.Conflict, "exists with other content")
+	wantCode(t, err, memory.Conflict, "exists with different text; use emberd edit, or save with a new ID")
 	if err.Current != first.Memory.Rev {
 		t.Errorf("current is %q, want %q", err.Current, first.Memory.Rev)
 	}
 	do(t, e, op.Forget, &op.ForgetRequest{ID: id})
-	wantCode(t, refused(t, e, op.Save, &op.SaveRequest{ID: id, Content: "mine"}), memory.Forgotten, "bring it back with emberd rekindle 456789ab")
+	wantCode(t, refused(t, e, op.Save, &op.SaveRequest{ID: id, Content: "mine"}), memory.Forgotten, "was saved before and deleted; restore it with emberd rekindle")
 	anew := do(t, e, op.Save, &op.SaveRequest{ID: id, Content: "mine", Again: true})
 	if anew.Memory.Content != "mine" {
 		t.Errorf("saved anew: %+v", anew.Memory)

@@ -38,13 +38,13 @@ func (e *Engine) forOperation(ctx context.Context, s *op.Spec) (*Engine, error) 
 	// a client could use them to widen its grant
 	if s == op.TokenCreate.Spec || s == op.TokenList.Spec || s == op.TokenRevoke.Spec {
 		return nil, memory.Errorf(memory.Forbidden,
-			"the token %s may not look after tokens; have somebody do it who may do everything", g.Token)
+			"token %s cannot manage tokens; ask the user, who has full access", g.Token)
 	}
 	if s.Effect == op.Read && g.SeesAll() {
 		return e, nil
 	}
 	return nil, memory.Errorf(memory.Forbidden,
-		"token %s may not run %s: it reaches memories beyond %s; ask the owner, or use a token of all",
+		"token %s cannot run %s, which accesses memories outside %s; ask the user, or use a token with scope all",
 		g.Token, s.Name, core.ScopesOf(slices.Concat(g.Read, g.Write)))
 }
 

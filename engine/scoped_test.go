@@ -143,7 +143,7 @@ func TestWhatAGrantReachesOfOneMemory(t *testing.T) {
 			}
 			ok(t, of("work"))
 			if err := of("team"); test.changes {
-				wantCode(t, err, memory.Forbidden, "token job may not change memory")
+				wantCode(t, err, memory.Forbidden, "cannot change memory")
 			} else {
 				ok(t, err)
 			}
@@ -163,7 +163,7 @@ func TestAnEditKeepsToTheGrant(t *testing.T) {
 	e, _ := newEngine(t)
 	id := string(save(t, e, "the boiler runs at 60 degrees", "work").ID)
 	_, err := as(workGrant(), e, op.Edit, &op.EditRequest{ID: id, Tags: &[]string{"team"}})
-	wantCode(t, err, memory.Forbidden, "would be out of what token job may change, which is tag:work")
+	wantCode(t, err, memory.Forbidden, "keep its tags, project and note")
 	_, err = as(workGrant(), e, op.Edit, &op.EditRequest{ID: id, Tags: &[]string{"work/acme"}})
 	ok(t, err)
 }
@@ -184,9 +184,9 @@ func TestASaveGetsTheScopeItLacks(t *testing.T) {
 	}
 	folder := &access.Grant{Token: "job", Write: []access.Scope{{Kind: access.Folder, Value: "Work"}}}
 	_, err = as(folder, e, op.Save, &op.SaveRequest{Content: "the zeppelin is moored"})
-	wantCode(t, err, memory.Forbidden, "ask the owner for a scope of a tag or a project")
+	wantCode(t, err, memory.Forbidden, "and a new memory has no note yet; ask the user for a scope of a tag or a project")
 	_, err = as(&access.Grant{Token: "job", Read: folder.Write}, e, op.Save, &op.SaveRequest{Content: "the zeppelin is moored"})
-	wantCode(t, err, memory.Forbidden, "may only read")
+	wantCode(t, err, memory.Forbidden, "is read-only; ask the user for a token with a write scope")
 }
 
 func TestWholeOperationsNeedAWholeGrant(t *testing.T) {
@@ -194,17 +194,17 @@ func TestWholeOperationsNeedAWholeGrant(t *testing.T) {
 	e, _ := newEngine(t)
 	all := []access.Scope{{Kind: access.All}}
 	_, err := as(workGrant(), e, op.Clusters, &op.ClustersRequest{})
-	wantCode(t, err, memory.Forbidden, "token job may not run clusters: it reaches memories beyond tag:team, tag:work; ask the owner, or use a token of all")
+	wantCode(t, err, memory.Forbidden, "token job cannot run clusters, which accesses memories outside tag:team, tag:work; ask the user, or use a token with scope all")
 	_, err = as(&access.Grant{Token: "job", Read: all}, e, op.Clusters, &op.ClustersRequest{})
 	ok(t, err)
 	_, err = as(&access.Grant{Token: "job", Read: all}, e, op.PromoteAuto, &op.PromoteAutoRequest{})
-	wantCode(t, err, memory.Forbidden, "may not run promote.auto")
+	wantCode(t, err, memory.Forbidden, "ask the user, or use a token with scope all")
 	_, err = as(&access.Grant{Token: "job", Write: all}, e, op.GC, &op.GCRequest{})
 	ok(t, err)
 	_, err = as(workGrant(), e, op.Version, &op.VersionRequest{})
 	ok(t, err)
 	_, err = as(workGrant(), e, op.List, &op.ListRequest{AsOf: e.Opt.Now()})
-	wantCode(t, err, memory.Forbidden, "leave as_of out")
+	wantCode(t, err, memory.Forbidden, "cannot view an earlier time, because its scopes depend on the current memories; omit as_of")
 }
 
 // A key or an entry of somebody else is none.
@@ -220,9 +220,9 @@ func TestKeysAndEntriesAreTheTokensOwn(t *testing.T) {
 		t.Errorf("replayed %v and %v", mine.Replayed, again.Replayed)
 	}
 	_, err = as(workGrant(), e, op.Undo, &op.UndoRequest{Tx: owner.Tx})
-	wantCode(t, err, memory.NotFound, "the journal has no entry "+owner.Tx)
+	wantCode(t, err, memory.NotFound, "change "+owner.Tx+" not found")
 	_, err = as(workGrant(), e, op.SaveBatch, &op.SaveBatchRequest{Tx: owner.Tx, Items: []op.SaveRequest{{Content: "more"}}})
-	wantCode(t, err, memory.NotFound, "the journal has no entry "+owner.Tx)
+	wantCode(t, err, memory.NotFound, "change "+owner.Tx+" not found")
 	journal, err := as(workGrant(), e, op.Journal, &op.JournalRequest{})
 	ok(t, err)
 	if journal.Total != 1 || journal.Entries[0].Tx != mine.Tx {
@@ -241,10 +241,10 @@ func TestAChosenIDTakesNobodysPlace(t *testing.T) {
 	e, _ := newEngine(t)
 	home := save(t, e, "the zeppelin is moored", "home")
 	_, err := as(workGrant(), e, op.Save, &op.SaveRequest{ID: home.ID, Content: "the boiler runs", Tags: []string{"work"}})
-	wantCode(t, err, memory.Conflict, "leave the id out")
+	wantCode(t, err, memory.Conflict, "omit the ID")
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(home.ID)})
 	_, err = as(workGrant(), e, op.Save, &op.SaveRequest{ID: home.ID, Content: "the boiler runs", Tags: []string{"work"}})
-	wantCode(t, err, memory.Conflict, "leave the id out")
+	wantCode(t, err, memory.Conflict, "omit the ID")
 }
 
 // Of a note the grant sees, and of the memory that has it, no path leads to another.
@@ -263,7 +263,7 @@ func TestFoldersReachNotesAndTheirMemories(t *testing.T) {
 		t.Errorf("found %q", names(found.Hits))
 	}
 	_, err = as(g, e, op.NoteRead, &op.NoteReadRequest{Path: "Private/Secret.md"})
-	wantCode(t, err, memory.NotFound, "there is no note")
+	wantCode(t, err, memory.NotFound, "not found; run: emberd search --notes")
 	links, err := as(g, e, op.Links, &op.LinksRequest{Note: "Plan"})
 	ok(t, err)
 	if len(links.Incoming) != 0 || len(links.Outgoing) != 1 || links.Outgoing[0].Path != "" {

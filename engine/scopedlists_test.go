@@ -71,7 +71,7 @@ func TestATokenWithTheNameOfAnotherIsAnother(t *testing.T) {
 		t.Errorf("the journal is %+v", journal)
 	}
 	_, err = as(second, e, op.Undo, &op.UndoRequest{Tx: mine.Tx})
-	wantCode(t, err, memory.NotFound, "the journal has no entry "+mine.Tx)
+	wantCode(t, err, memory.NotFound, "change "+mine.Tx+" not found")
 	other, err := as(second, e, op.Save, &op.SaveRequest{Content: "the pump was replaced", IdempotencyKey: "one"})
 	ok(t, err)
 	if other.Replayed {

@@ -40,7 +40,7 @@ func TestSearchesFilterByStatus(t *testing.T) {
 	}
 	for _, status := range []string{"deleted", "active,", ",", "active;promoted"} {
 		err := refused(t, e, op.Search, &op.SearchRequest{Query: "oak", Filter: op.Filter{Status: status}})
-		wantCode(t, err, memory.Invalid, "is unknown; use active, promoted, archived or all")
+		wantCode(t, err, memory.Invalid, "use active, promoted, archived or all")
 	}
 }
 

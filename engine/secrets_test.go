@@ -29,7 +29,7 @@ func TestCredentialsAreRefusedWhereverTheyAre(t *testing.T) {
 		"meta":     {Content: "push", Meta: meta(`{"deep":["a",{"token":"` + token + `"}]}`)},
 	} {
 		err := refused(t, e, op.Save, &req)
-		if err.Code != memory.Secret || err.Field != field || !strings.Contains(err.Message, field+" holds what looks like a credential (GitHub") {
+		if err.Code != memory.Secret || err.Field != field || !strings.Contains(err.Message, field+" contains what looks like a credential (GitHub") {
 			t.Errorf("%s: got %s at %q: %q", field, err.Code, err.Field, err)
 		}
 		if strings.Contains(err.Message, token[:12]) {
@@ -48,8 +48,8 @@ func TestAnEditIsScannedForWhatIsNew(t *testing.T) {
 	e, _ := newEngine(t)
 	m := do(t, e, op.Save, &op.SaveRequest{Content: "allowed: " + token, AllowSecret: true}).Memory
 	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), AddTags: []string{"keys"}})
-	wantCode(t, refused(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), AddTags: []string{token}}), memory.Secret, "tags holds")
-	wantCode(t, refused(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Source: &token}), memory.Secret, "source holds")
+	wantCode(t, refused(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), AddTags: []string{token}}), memory.Secret, "remove it, or set allow_secret (--allow-secret) to save it anyway")
+	wantCode(t, refused(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Source: &token}), memory.Secret, "remove it, or set allow_secret (--allow-secret) to save it anyway")
 	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Source: &token, AllowSecret: true})
 }
 

@@ -173,14 +173,18 @@ func TestTheStartOfASession(t *testing.T) {
 	old := do(t, e, op.Save, &op.SaveRequest{Project: "orion", Tags: []string{"decision"}, Content: "We use SQLite for the cache."}).Memory
 	do(t, e, op.Save, &op.SaveRequest{Project: "orion", Tags: []string{"decision"}, Content: "We use Redis for the cache.", Supersedes: []string{string(old.ID)}})
 	do(t, e, op.Save, &op.SaveRequest{Project: "orion", Section: "Ongoing Threads", Content: "The export of reports is not done."})
+	for _, req := range []*op.SaveRequest{{Project: "orion", Content: "Reports go out on Mondays."}, {Content: "The kettle leaks."}} {
+		_, err := op.Save.Call(op.WithCaller(t.Context(), theUser), e, req)
+		ok(t, err)
+	}
 	do(t, e, op.Save, &op.SaveRequest{Project: "vega", Tags: []string{"decision"}, Content: "Vega is written in Rust."})
 	got := start(op.StartNew, "s1", "orion")
-	for _, want := range []string{"left-handed", "Redis", "export of reports", "<emberd-memory>", "</emberd-memory>"} {
+	for _, want := range []string{"left-handed", "Redis", "export of reports", "Mondays", "<emberd-memory>", "</emberd-memory>"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("a start tells %q, want %q in it", got, want)
 		}
 	}
-	if strings.Contains(got, "SQLite") || strings.Contains(got, "Rust") || op.Tokens(got) > 900 {
+	if strings.Contains(got, "SQLite") || strings.Contains(got, "Rust") || strings.Contains(got, "kettle") || op.Tokens(got) > 900 {
 		t.Errorf("a start tells %q: what is superseded, of another project, or too long", got)
 	}
 	if again := start(op.StartResume, "s1", "orion"); again != "" {

@@ -111,7 +111,7 @@ func spec1Idempotent(t *testing.T) {
 	if second.TotalVectors != 3 || second.Migrated != 0 || second.Skipped != 3 || second.Tx != "" {
 		t.Errorf("second %+v", second)
 	}
-	wantCode(t, refused(t, e, op.Migrate, &op.MigrateRequest{Collection: "nowhere"}), memory.NotFound, "there is no collection")
+	wantCode(t, refused(t, e, op.Migrate, &op.MigrateRequest{Collection: "nowhere"}), memory.NotFound, "use all for every collection")
 }
 
 func spec1Migrated(t *testing.T) {
@@ -140,7 +140,7 @@ func spec1Lifted(t *testing.T) {
 		bySearch   bool
 	}{
 		{"all", `{"access_count":4,"last_accessed_ts":1735800000.5,"embedding_version":"mpnet","related_memories":["x1"]}`, 4, "2025-01-02T06:40:00.5Z", "mpnet", `{"related_memories":["x1"]}`, false},
-		{"nothing else", `{"access_count":4}`, 4, "", "all-MiniLM-L6-v2", "", false},
+		{"omit the other options", `{"access_count":4}`, 4, "", "all-MiniLM-L6-v2", "", false},
 		{"searched since", `{"access_count":4,"last_accessed_ts":1735800000.5}`, 5, "now", "all-MiniLM-L6-v2", "", true},
 		{"as emberd writes times", `{"last_accessed_ts":"2025-01-02T06:40:00Z"}`, 0, "2025-01-02T06:40:00Z", "all-MiniLM-L6-v2", "", false},
 		{"of another kind", `{"access_count":"4","last_accessed_ts":[1],"embedding_version":7}`, 0, "", "all-MiniLM-L6-v2", `{"access_count":"4","last_accessed_ts":[1],"embedding_version":7}`, false},
@@ -287,8 +287,11 @@ func spec1Stale(t *testing.T) {
 		t.Errorf("the longest unused is %v, want %s", got, older)
 	}
 	ids := oldRecords(t, e, "never seen")
-	res = do(t, e, op.HealthStale, &op.HealthStaleRequest{DaysUnused: new(200)})
-	if len(res.StaleMemories) != 1 || res.StaleMemories[0].ID != ids[0] || res.StaleMemories[0].LastAccessed != "never" || res.StaleMemories[0].DaysSinceAccess != 999 {
+	if got := staleIDs(do(t, e, op.HealthStale, &op.HealthStaleRequest{DaysUnused: new(200)})); len(got) != 0 {
+		t.Errorf("younger than the threshold, and stale: %v", got)
+	}
+	res = do(t, e, op.HealthStale, &op.HealthStaleRequest{DaysUnused: new(50)})
+	if len(res.StaleMemories) != 2 || res.StaleMemories[0].ID != ids[0] || res.StaleMemories[0].LastAccessed != "never" || res.StaleMemories[0].DaysSinceAccess != 999 {
 		t.Errorf("never accessed: %+v", res.StaleMemories)
 	}
 }

@@ -38,8 +38,8 @@ func TestWhatAToolSaysCannotClaimWeight(t *testing.T) {
 			edit op.EditRequest
 			says string
 		}{
-			{"importance", op.SaveRequest{Importance: new(0.51)}, op.EditRequest{Importance: new(0.51)}, "importance is 0.51, and 0.5 is the most for what"},
-			{"strength", op.SaveRequest{Strength: new(1.01)}, op.EditRequest{Strength: new(1.01)}, "strength is 1.01, and 1 is the most for what"},
+			{"importance", op.SaveRequest{Importance: new(0.51)}, op.EditRequest{Importance: new(0.51)}, "importance is 0.51, above the maximum 0.5 for a text that"},
+			{"strength", op.SaveRequest{Strength: new(1.01)}, op.EditRequest{Strength: new(1.01)}, "strength is 1.01, above the maximum 1 for a text that"},
 			{"core", op.SaveRequest{Core: true}, op.EditRequest{Core: new(true)}, "cannot be core"},
 		} {
 			c.save.Content, c.save.Origin, c.edit.ID = "the kettle leaks", origin, string(m.ID)
@@ -91,10 +91,10 @@ func TestWhatTheWebSaysGetsANoteOnceItIsConfirmed(t *testing.T) {
 	}
 	for _, force := range []bool{false, true} {
 		err := refused(t, e, op.Promote, &op.PromoteRequest{ID: string(m.ID), Force: force})
-		wantCode(t, err, memory.Conflict, "is what the web says, and gets a note only once a person confirms it: emberd edit --confirm "+m.ID.Short())
+		wantCode(t, err, memory.Conflict, "is a text that the web says, and emberd promotes it only after you confirm it; run: emberd edit --confirm "+m.ID.Short())
 	}
 	why := do(t, e, op.Why, &op.WhyRequest{ID: string(m.ID)})
-	if got := why.Promotion; got.Rule != "" || !strings.Contains(strings.Join(got.Rules[1].Missing, "; "), "a person's confirmation") || why.Used.Rule != "" {
+	if got := why.Promotion; got.Rule != "" || !strings.Contains(strings.Join(got.Rules[1].Missing, "; "), "a confirmation by the user (emberd edit --confirm), because it came from a tool or the web") || why.Used.Rule != "" {
 		t.Errorf("why tells of its promotion %+v, and after a use %q", got, why.Used.Rule)
 	}
 	auto := do(t, e, op.PromoteAuto, &op.PromoteAutoRequest{Force: true})
@@ -118,7 +118,7 @@ func TestConfirm(t *testing.T) {
 	all := strings.Join([]string{string(one.ID), two.ID.Short(), string(plain.ID)}, ",")
 
 	err := refusedAs(t, e, agent, op.Confirm, &op.ConfirmRequest{ID: all})
-	wantCode(t, err, memory.Forbidden, "a model cannot confirm what a tool or the web said")
+	wantCode(t, err, memory.Forbidden, "a model cannot confirm a text from a tool or the web; ask the user to run emberd edit --confirm")
 	err = refusedAs(t, e, person, op.Confirm, &op.ConfirmRequest{ID: all + ",0192f3a1-b2c3-7000-8000-0123456789ab"})
 	wantCode(t, err, memory.NotFound, "")
 	if m := look(t, e, one.ID); !m.Memory.DataOnly() {

@@ -99,7 +99,7 @@ func TestAFailingAuthorIsLeftAlone(t *testing.T) {
 	h.advance(lifecycle.AuthorRest)
 	w.err = nil
 	wantSummary(t, e, decision, "PostgreSQL it is.")
-	if st := status(t, e); st.Health != "ok" || !strings.Contains(h.log.String(), "written again") {
+	if st := status(t, e); st.Health != "ok" || !strings.Contains(h.log.String(), "summary endpoint available again") {
 		t.Errorf("health is %q after the author is back; the log:\n%s", st.Health, h.log)
 	}
 }

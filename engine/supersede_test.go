@@ -111,11 +111,11 @@ func TestWhatCannotTakeAPlace(t *testing.T) {
 		code     memory.Code
 	}{
 		"itself":           {string(a.ID), "cannot supersede itself", []string{string(a.ID)}, memory.Invalid},
-		"its successor":    {string(a.ID), "took the place of " + string(a.ID), []string{string(b.ID)}, memory.Conflict},
-		"that one's":       {string(a.ID), "cannot take its place in turn", []string{string(c.ID)}, memory.Conflict},
+		"its successor":    {string(a.ID), "which therefore cannot supersede it", []string{string(b.ID)}, memory.Conflict},
+		"that one's":       {string(a.ID), "which therefore cannot supersede it; undo that first, or remove the relation", []string{string(c.ID)}, memory.Conflict},
 		"what is gone":     {string(a.ID), "in the trash", []string{string(gone.ID)}, memory.NotFound},
-		"nothing":          {string(a.ID), "supersedes is empty", []string{""}, memory.Invalid},
-		"too many":         {string(a.ID), "101 ids are given", many, memory.TooLarge},
+		"nothing":          {string(a.ID), "pass a memory ID", []string{""}, memory.Invalid},
+		"too many":         {string(a.ID), "split the request", many, memory.TooLarge},
 		"what a page says": {string(said.ID), "emberd edit --confirm", []string{string(a.ID)}, memory.Conflict},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestWhatCannotTakeAPlace(t *testing.T) {
 			wantCode(t, err, c.code, c.says)
 		})
 	}
-	wantCode(t, refused(t, e, op.Relate, &op.RelateRequest{From: string(a.ID), To: string(c.ID), Type: memory.Related, Kind: "supersedes"}), memory.Conflict, "in turn")
+	wantCode(t, refused(t, e, op.Relate, &op.RelateRequest{From: string(a.ID), To: string(c.ID), Type: memory.Related, Kind: "supersedes"}), memory.Conflict, "which therefore cannot supersede it; undo that first, or remove the relation")
 }
 
 // setOrigin says whose words a memory is.

@@ -290,7 +290,7 @@ func TestAStoredSessionIsForgotten(t *testing.T) {
 		e = h.open(t)
 	}
 	wantSessions(t, e, "eviction")
-	wantCode(t, refused(t, e, op.SessionForget, &op.SessionForgetRequest{ID: "beef"}), memory.NotFound, "no session")
+	wantCode(t, refused(t, e, op.SessionForget, &op.SessionForgetRequest{ID: "beef"}), memory.NotFound, "not found")
 	if got := do(t, e, op.SessionForget, &op.SessionForgetRequest{ID: "c0de"}); got.Messages != 1 {
 		t.Errorf("forgotten is %+v, want one message", got)
 	}
@@ -458,9 +458,9 @@ func TestATokenSeesSessionsOfItsProjects(t *testing.T) {
 		}
 	}
 	_, err := as(projectGrant("shop", ""), e, op.Hook, storing("5e55", "shop", spoken("x", op.RoleUser, "forged")))
-	wantCode(t, err, memory.Forbidden, "may not store sessions of project")
+	wantCode(t, err, memory.Forbidden, "cannot store sessions of project")
 	_, err = as(projectGrant("shop", "gate"), e, op.Hook, storing("5e55", "gate", spoken("x", op.RoleUser, "forged")))
-	wantCode(t, err, memory.Forbidden, `may not store sessions of project "shop"`)
+	wantCode(t, err, memory.Forbidden, `cannot store sessions of project`)
 	_, err = as(projectGrant("shop", "gate"), e, op.SessionForget, &op.SessionForgetRequest{ID: "c0de"})
 	wantCode(t, err, memory.Forbidden, "")
 	if res, err := as(projectGrant("shop", "gate"), e, op.Hook, storing("new", "gate", spoken("x", op.RoleUser, "lime"))); err != nil || res.Stored != 1 {

@@ -290,14 +290,14 @@ func TestWhatAMemoryCannotHoldIsAFinding(t *testing.T) {
 	token := "ghp_" + "zQ4mT7rX1nV9kB3sW6yD8fH2jL5pC0aGuEi1"
 	for what, c := range map[string]struct{ properties, body, says string }{
 		"an empty note":       {"", "", "the note has no text"},
-		"a strength of words": {"strength: strong\n", "the kettle leaks", `its strength "strong" is not taken over; make it a number from 0 to 2`},
-		"too much strength":   {"strength: 3\n", "the kettle leaks", "make it a number from 0 to 2"},
+		"a strength of words": {"strength: strong\n", "the kettle leaks", `its strength "strong" is not synced; use a number from 0 to 2`},
+		"too much strength":   {"strength: 3\n", "the kettle leaks", "is not synced; use a number from 0 to 2"},
 		"no stage":            {"stage: asleep\n", "the kettle leaks", "use active, demoted, archived or rehydratable"},
-		"a long category":     {"category: " + strings.Repeat("x", 201) + "\n", "the kettle leaks", "its category is not taken over"},
-		"a long tag":          {"tags: [" + strings.Repeat("x", 101) + "]\n", "the kettle leaks", "its tags are not taken over"},
-		"a credential":        {"", "the token is " + token, "take the credential out of the note"},
-		"a credential as tag": {"tags: [" + token + "]\n", "the kettle leaks", "its tags hold what looks like a credential"},
-		"an unfinished merge": {"", "the kettle\n<<<<<<< HEAD\nleaks\n=======\nshines\n>>>>>>> laptop", "holds the marks of a merge"},
+		"a long category":     {"category: " + strings.Repeat("x", 201) + "\n", "the kettle leaks", "its category is not synced"},
+		"a long tag":          {"tags: [" + strings.Repeat("x", 101) + "]\n", "the kettle leaks", "its tags are not synced"},
+		"a credential":        {"", "the token is " + token, "remove the credential from the note"},
+		"a credential as tag": {"tags: [" + token + "]\n", "the kettle leaks", "its tags contain what looks like a credential and are not synced; remove it from the note"},
+		"an unfinished merge": {"", "the kettle\n<<<<<<< HEAD\nleaks\n=======\nshines\n>>>>>>> laptop", "contains merge conflict markers"},
 		"more than is read":   {"", strings.Repeat("a line of it\n", 90_000), "split the note"},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -379,7 +379,7 @@ func TestALongNoteIsTakenWholeAndFlagged(t *testing.T) {
 			t.Errorf("%d bytes of %d were taken over", len(got), len(text))
 		}
 	}
-	d.wantFinding("memory Kettle.md", "more than the 50000 that a memory is meant to hold")
+	d.wantFinding("memory Kettle.md", "(recommended limit 50000)")
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(id), AddTags: []string{"long"}})
 	other, _ := newEngine(t)
 	if got := fates(t, other, &op.ImportRequest{Records: exported(t, d.Engine)}); got[op.ImportAdded] != 1 {
@@ -413,7 +413,7 @@ func TestAMemoryThatComesAfterItsNote(t *testing.T) {
 	id := memory.DeriveID([]byte("kettle"))
 	d := newDesk(t, map[string]string{"Kettle.md": noteFor(id, "the kettle leaks")})
 	d.settle()
-	d.wantFinding("memory Kettle.md", "there is no memory "+string(id))
+	d.wantFinding("memory Kettle.md", "memory "+string(id))
 	do(t, d.Engine, op.Save, &op.SaveRequest{ID: id, Content: "the kettle leaks"})
 	d.settle()
 	if m := d.memory(id); m.PromotedTo != "Kettle.md" {
@@ -432,7 +432,7 @@ func TestALogOlderThanItsNotes(t *testing.T) {
 		return &stm.Tx{Verb: "import", Changes: []stm.Change{{ID: id, Set: map[string]json.RawMessage{"source": json.RawMessage(`"backup"`)}}}}, nil
 	})
 	ok(t, err)
-	d.wantFinding("memory Kettle.md", "save the note to have it taken over")
+	d.wantFinding("memory Kettle.md", "which is newer or was restored; to sync the note, save it")
 }
 
 func TestUndoDoesNotFightTheNote(t *testing.T) {
@@ -443,7 +443,7 @@ func TestUndoDoesNotFightTheNote(t *testing.T) {
 	entry := d.newest(id).Tx
 	for _, force := range []bool{false, true} {
 		err := refused(t, d.Engine, op.Undo, &op.UndoRequest{Tx: entry, Force: force})
-		wantCode(t, err, memory.Conflict, `what the note "Kettle.md" says`)
+		wantCode(t, err, memory.Conflict, `and would be imported again; edit the note instead (Obsidian's File recovery has its earlier text`)
 	}
 	// The newest that somebody asked for is the save, which the note changed since.
 	if got := do(t, d.Engine, op.Undo, &op.UndoRequest{DryRun: true}); got.Entry.Verb != "save" {

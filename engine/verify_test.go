@@ -45,7 +45,7 @@ func TestVerify(t *testing.T) {
 	if len(c) != 1 || c[0].Why != "5433 against 5432" || c[0].Claimed != "5433" || c[0].Known != "5432" || c[0].Newer != "claim" || c[0].Memory.ID != port || c[0].Verdict != op.VerdictConflict {
 		t.Fatalf("conflicts %+v", c)
 	}
-	if want := "add it, and say emberd edit NEWID --supersedes " + port.Short(); c[0].Supersede != want {
+	if want := "emberd save TEXT --supersedes " + port.Short(); c[0].Supersede != want {
 		t.Errorf("it suggests %q, want %q", c[0].Supersede, want)
 	}
 	if n := e.Stm.Len(); n != 2 {
@@ -62,8 +62,8 @@ func TestVerifyRefuses(t *testing.T) {
 		code memory.Code
 		says string
 	}{
-		{"nothing", op.VerifyRequest{Claim: " \n"}, memory.Invalid, "the claim is empty; give one statement"},
-		{"too much", op.VerifyRequest{Claim: strings.Repeat("x", 4097)}, memory.TooLarge, "the claim has 4097 bytes, more than 4096; verify one statement at a time"},
+		{"nothing", op.VerifyRequest{Claim: " \n"}, memory.Invalid, "missing claim; pass one statement"},
+		{"too much", op.VerifyRequest{Claim: strings.Repeat("x", 4097)}, memory.TooLarge, "the claim has 4097 bytes (limit 4096); verify one statement at a time"},
 		{"no text", op.VerifyRequest{Claim: "\xff"}, memory.Invalid, "claim is not valid UTF-8"},
 		{"too many matches", op.VerifyRequest{Claim: "x", Limit: 101}, memory.Invalid, "limit is 101"},
 		{"a collection that is none", op.VerifyRequest{Claim: "x", Collection: "nothere"}, memory.NotFound, "nothere"},
@@ -231,7 +231,7 @@ func TestVerifySaysWhatAMatchIs(t *testing.T) {
 	old := save(t, e, "Ann drinks green tea at breakfast")
 	next := do(t, e, op.Save, &op.SaveRequest{Content: "Rooibos is what Ann wants in the morning", Supersedes: []string{string(old.ID)}}).Memory
 	for _, c := range []struct{ claim, standing string }{
-		{look(t, e, id).Content, "archived, and this is its summary; emberd rekindle " + id.Short() + " brings its text back"},
+		{look(t, e, id).Content, "archived, and this is its summary; to restore its text, run: emberd rekindle " + id.Short()},
 		{web.Content, "what the web says, and unconfirmed"},
 		{old.Content, "superseded by memory " + next.ID.Short()},
 		{next.Content, ""},

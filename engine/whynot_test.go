@@ -43,7 +43,7 @@ func TestWhyAMemoryIsNotShown(t *testing.T) {
 		{op.WhyNotRequest{Query: "tokens", Filter: op.Filter{MinScore: 0.5}}, op.WhyFilter, "its score is 0.02", "--min-score 0.5"},
 		{op.WhyNotRequest{Query: "tokens", Scope: "archive"}, op.WhyScope, "a memory, active", "leave out --scope archive"},
 		{op.WhyNotRequest{Query: "authentication -rotates"}, op.WhyOperator, "it holds that", `leave -"rotates" out`},
-		{op.WhyNotRequest{Query: `"authentication draft"`}, op.WhyOperator, "do not follow", `leave "authentication draft" out`},
+		{op.WhyNotRequest{Query: `"authentication draft"`}, op.WhyOperator, "these words are not next to each other in it", `leave "authentication draft" out`},
 		{op.WhyNotRequest{Query: "tokens tag:go"}, op.WhyOperator, "its tags are security", "leave tag:go out"},
 		{op.WhyNotRequest{Query: "tokens -#security"}, op.WhyOperator, "its tags are security", "leave -tag:security out"},
 		{op.WhyNotRequest{Query: "tokens path:Notes/"}, op.WhyOperator, "only notes have that", "leave path:Notes/ out"},
@@ -67,7 +67,7 @@ func TestWhyAMemoryIsNotShown(t *testing.T) {
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(m.ID)})
 	wantCause(t, why(t, e, string(m.ID), op.WhyNotRequest{Query: "tokens"}), op.WhyTrash, "in the trash", "emberd rekindle "+m.ID.Short())
 	do(t, e, op.Purge, &op.PurgeRequest{ID: string(m.ID)})
-	wantCause(t, why(t, e, string(m.ID), op.WhyNotRequest{Query: "tokens"}), op.WhyPurged, "was forgotten on", "")
+	wantCause(t, why(t, e, string(m.ID), op.WhyNotRequest{Query: "tokens"}), op.WhyPurged, "and neither the trash nor the log contains its text", "")
 	wantCause(t, why(t, e, "0123456789", op.WhyNotRequest{Query: "tokens"}), op.WhyAbsent, "no memory", "")
 	wantCause(t, why(t, e, "not an id", op.WhyNotRequest{Query: "x"}), op.WhyAbsent, `no memory is known as "not an id"`, "")
 	wantCode(t, refused(t, e, op.WhyNot, &op.WhyNotRequest{Query: "x", Of: "a\nb"}), memory.Invalid, "is not a memory id")
@@ -150,8 +150,8 @@ func TestWhyANoteIsNotShown(t *testing.T) {
 		{"Private/Secret.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyUnread, "ignore pattern", "vault.ignore"},
 		{"Memories/Archive/Old.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyFolder, "archive folder Memories/Archive", "move it out of Memories/Archive"},
 		{"List.txt", op.WhyNotRequest{Query: "tomatoes"}, op.WhyUnread, "not read", "ends in .md"},
-		{"Garden/Tomatos.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyAbsent, "there is no note", "ask about Garden/Tomatoes.md"},
-		{"nothing like that", op.WhyNotRequest{Query: "tomatoes"}, op.WhyAbsent, "there is no note", ""},
+		{"Garden/Tomatos.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyAbsent, "not found in the vault", "ask about Garden/Tomatoes.md"},
+		{"nothing like that", op.WhyNotRequest{Query: "tomatoes"}, op.WhyAbsent, "not found in the vault", ""},
 		{"Garden/Soil.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyWords, `none of the words "tomatoes"`, "which it has"},
 		{"Soil", op.WhyNotRequest{Query: "compostella tomatoes"}, op.WhyWords, "", `"Compost"`},
 		{"Garden/Tomatoes.md", op.WhyNotRequest{Query: "tomatoes path:Journal/"}, op.WhyOperator, "its path is Garden/Tomatoes.md", "leave path:Journal/ out"},

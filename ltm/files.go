@@ -60,7 +60,7 @@ func verify(dir, identity string) error {
 	made, err := readSmall(filepath.Join(dir, formatFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
-			return cmp.Or(err, errors.New("folder holds files but no index"))
+			return cmp.Or(err, errors.New("folder contains files but no index"))
 		}
 		return errNone
 	}
@@ -71,7 +71,7 @@ func verify(dir, identity string) error {
 		return fmt.Errorf("%w (%s)", errVersion, text.OneLine(text.FirstBytes(string(made), maxReason)))
 	}
 	if why, err := readSmall(filepath.Join(dir, damagedFile)); err == nil {
-		return fmt.Errorf("index was found damaged: %s", text.OneLine(text.FirstBytes(string(why), maxReason)))
+		return fmt.Errorf("damaged index: %s", text.OneLine(text.FirstBytes(string(why), maxReason)))
 	}
 	if err := plausible(dir); err != nil {
 		return err

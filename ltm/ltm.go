@@ -81,7 +81,7 @@ import (
 
 // ErrRebuild means that the index on the disk can no longer be written. The caller must Close
 // it and Open it again, which moves it aside and begins an empty one.
-var ErrRebuild = errors.New("note index is damaged and has to be built anew")
+var ErrRebuild = errors.New("note index damaged; it will be rebuilt")
 
 // ErrClosed is returned by every call after Close.
 var ErrClosed = errors.New("note index is closed")
@@ -209,7 +209,7 @@ func (x *Index) openOrRenew() error {
 		}
 		x.opened.reason, x.opened.aside = reason.Error(), aside
 		x.opened.damaged = !errors.Is(reason, errVersion)
-		x.log.Warn("note index begins anew", "reason", reason, "aside", aside)
+		x.log.Warn("note index rebuilt", "reason", reason, "aside", aside)
 	}
 	if err := begin(x.dir, x.identity()); err != nil {
 		return fmt.Errorf("begin a note index: %w", err)

@@ -168,7 +168,7 @@ func parseSegment(b []byte) (s *segmentBase, err error) {
 	s.readRows(b[number(1):number(2)], number(4))
 	s.ends, s.records = b[number(2):number(3)], b[number(3):len(b)-footerSize]
 	if len(s.ends) != 4*len(s.rows) {
-		return nil, errors.New("has not a record for each document")
+		return nil, errors.New("a document has no record")
 	}
 	s.further = newBitset(len(s.rows) + 1)
 	for doc := range s.rows {
@@ -340,7 +340,7 @@ func openHeld(path string, h *health) (*held, error) {
 // checkSegment compares a file with its checksum.
 func checkSegment(b []byte) error {
 	if len(b) < footerSize {
-		return fmt.Errorf("is cut off at %d bytes", len(b))
+		return fmt.Errorf("is truncated at %d bytes", len(b))
 	}
 	if crc32.Checksum(b[:len(b)-4], castagnoli) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
 		return errors.New("does not match its checksum")
@@ -386,7 +386,7 @@ func readApart(path string) ([]byte, error) {
 	memory, err := syscall.Mmap(-1, 0, int(info.Size()), syscall.PROT_READ|syscall.PROT_WRITE,
 		syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
-		return nil, fmt.Errorf("get %d bytes of memory: %w", info.Size(), err)
+		return nil, fmt.Errorf("allocate %d bytes: %w", info.Size(), err)
 	}
 	if _, err := io.ReadFull(f, memory); err != nil {
 		return nil, errors.Join(err, syscall.Munmap(memory))

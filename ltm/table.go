@@ -178,7 +178,7 @@ func (t *table) checked(parts map[uint32]int, records int) (*table, error) {
 			continue
 		}
 		if found := 1 + parts[uint32(number)]; n.parts() != found {
-			return nil, fmt.Errorf("note number %d has %d parts and not what its record says", number, found)
+			return nil, fmt.Errorf("note number %d has %d parts, which differs from its record", number, found)
 		}
 		delete(parts, uint32(number))
 		t.tally(n, 1)

@@ -82,7 +82,7 @@ func (x *Index) update(ctx context.Context, put []Doc, gone []string) error {
 // token in pending is lost. The panic goes on.
 func (x *Index) failOnPanic() {
 	if r := recover(); r != nil {
-		x.health.fail(fmt.Errorf("a panic while a batch was stored: %T", r))
+		x.health.fail(fmt.Errorf("panic while storing a batch: %T", r))
 		panic(r)
 	}
 }

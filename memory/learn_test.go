@@ -50,7 +50,7 @@ func TestLearn(t *testing.T) {
 		{"one", []Source{byHand(1, 5)}, "user, by hand @1 ×1"},
 		{"again from another process", []Source{byHand(1, 5), byHand(4, 6)}, "user, by hand @4 ×2"},
 		{"an earlier one", []Source{byHand(4, 5), byHand(1, 6)}, "user, by hand @4 ×2"},
-		{"somebody else", []Source{byHand(1, 5), byAgent(2, "a/1")}, "user, by hand @1 ×1; agent a/1 @2 ×1"},
+		{"the memory was changed by another client", []Source{byHand(1, 5), byAgent(2, "a/1")}, "user, by hand @1 ×1; agent a/1 @2 ×1"},
 		{"the first stays first, the latest is last", []Source{byHand(9, 5), byAgent(2, "a/1"), byAgent(1, "b/1"), byAgent(3, "b/1")},
 			"user, by hand @9 ×1; agent a/1 @2 ×1; agent b/1 @3 ×2"},
 		{"a quote is another link", []Source{byAgent(2, "claude-code/2.1"), quote}, "agent claude-code/2.1 @2 ×1; agent claude-code/2.1 @2 ×1"},

@@ -36,15 +36,15 @@ func CheckContent(s string) error {
 			invalidAt(s)).At("content")
 	}
 	if len(s) > MaxContentBytes {
-		return Errorf(TooLarge, "content has %d bytes, more than %d (200 KiB); save it in parts", len(s),
+		return Errorf(TooLarge, "content has %d bytes (limit %d, 200 KiB); save it in parts", len(s),
 			MaxContentBytes).At("content")
 	}
 	if n := utf8.RuneCountInString(s); n > MaxContent {
-		return Errorf(TooLarge, "content has %d characters, more than %d; save it in parts", n,
+		return Errorf(TooLarge, "content has %d characters (limit %d); save it in parts", n,
 			MaxContent).At("content")
 	}
 	if strings.TrimSpace(s) == "" {
-		return Errorf(Invalid, "content is empty; say what to remember").At("content")
+		return Errorf(Invalid, "missing content; pass the text to save").At("content")
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func CheckText(field, s string, max int) error {
 		return Errorf(Invalid, "%s is not valid UTF-8; convert it and try again", field).At(field)
 	}
 	if n := utf8.RuneCountInString(s); n > max {
-		return Errorf(TooLarge, "%s has %d characters, more than %d; shorten it", field, n, max).At(field)
+		return Errorf(TooLarge, "%s has %d characters (limit %d); shorten it", field, n, max).At(field)
 	}
 	return nil
 }
@@ -106,13 +106,13 @@ func NormalizeAliases(in []string) ([]string, error) {
 func normalizeAlias(s string) (string, error) {
 	s = strings.TrimSpace(s)
 	if s == "" || s == "." || s == ".." { // which name nothing in the path of a request
-		return "", Errorf(Invalid, "%q cannot be an alias; leave it out", s).At("aliases")
+		return "", Errorf(Invalid, "%q cannot be an alias; omit it", s).At("aliases")
 	}
 	if err := CheckText("alias", s, MaxAlias); err != nil {
 		return "", err
 	}
 	if i := strings.IndexFunc(s, unicode.IsControl); i >= 0 {
-		return "", Errorf(Invalid, "alias %q holds a control character; leave it out", Clip(s)).At("aliases")
+		return "", Errorf(Invalid, "alias %q contains a control character; omit it", Clip(s)).At("aliases")
 	}
 	return s, nil
 }
@@ -121,14 +121,14 @@ func normalizeAlias(s string) (string, error) {
 func CheckAliases(in []string) error {
 	out, err := NormalizeAliases(in)
 	if err == nil && !slices.Equal(in, out) {
-		err = Errorf(Invalid, "an alias is there twice, or has white space around it; leave that out").At("aliases")
+		err = Errorf(Invalid, "an alias occurs twice, or begins or ends with white space; correct it").At("aliases")
 	}
 	return err
 }
 
 func normalizeList(in []string, field string, max int, one func(string) (string, error)) ([]string, error) {
 	if len(in) > max {
-		return nil, Errorf(TooLarge, "%d %s given, more than %d; keep the ones that matter", len(in), field,
+		return nil, Errorf(TooLarge, "too many %[2]s: %[1]d (limit %[3]d); remove some", len(in), field,
 			max).At(field)
 	}
 	var out []string
@@ -209,7 +209,7 @@ func normalize(what, s string, max int, keep func(rune) rune) (string, *Error) {
 		return "", Errorf(Invalid, "%s %q has no letter or digit", what, Clip(s))
 	}
 	if n := utf8.RuneCountInString(out); n > max {
-		return "", Errorf(TooLarge, "%s %q has %d characters, more than %d", what, Clip(s), n, max)
+		return "", Errorf(TooLarge, "%s %q has %d characters (limit %d)", what, Clip(s), n, max)
 	}
 	return out, nil
 }

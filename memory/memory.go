@@ -53,7 +53,7 @@ func ParseStage(s string) (Stage, error) {
 			return st, nil
 		}
 	}
-	return "", Errorf(Invalid, "stage %q is unknown; use active, demoted, archived or rehydratable",
+	return "", Errorf(Invalid, "invalid stage %q; use active, demoted, archived or rehydratable",
 		Clip(s)).At("stage")
 }
 

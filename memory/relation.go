@@ -70,6 +70,6 @@ func CheckRelationType(name string) error {
 	if slices.Contains(RelationTypes(), name) {
 		return nil
 	}
-	return Errorf(Invalid, "relation type %q is unknown; use one of %s", Clip(name),
+	return Errorf(Invalid, "invalid relation type %q; use one of %s", Clip(name),
 		strings.Join(RelationTypes(), ", ")).At("type")
 }

@@ -22,12 +22,12 @@ func Agents() []string {
 
 // AgentsRunRequest asks for a run of the pipeline, or of one agent.
 type AgentsRunRequest struct {
-	Agent     string `json:"agent,omitempty" doc:"decay, cluster, merge, promote or relations; default all in this order"`
-	DryRun    bool   `json:"dry_run,omitempty" doc:"tell what would be done, change nothing"`
-	Scheduled bool   `json:"scheduled,omitempty" doc:"only if the interval since the last run is over"`
-	Force     bool   `json:"force,omitempty" doc:"with scheduled: even if it is not"`
+	Agent     string `json:"agent,omitempty" doc:"agent to run: decay, cluster, merge, promote or relations; default: all in this order"`
+	DryRun    bool   `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
+	Scheduled bool   `json:"scheduled,omitempty" doc:"run only if the interval since the last run has passed"`
+	Force     bool   `json:"force,omitempty" doc:"with scheduled: run even if the interval has not passed"`
 	// IntervalSeconds is the interval for scheduled, 0 for that of the settings.
-	IntervalSeconds int64 `json:"interval_seconds,omitempty" doc:"with scheduled: 60 to 2592000, default consolidation.interval"`
+	IntervalSeconds int64 `json:"interval_seconds,omitempty" doc:"with scheduled: seconds between two runs, 60 to 2592000; default: setting consolidation.interval"`
 }
 
 // AgentsRunResult has what each agent that ran found or did, at most 100 each, under the

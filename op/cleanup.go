@@ -14,13 +14,13 @@ const (
 
 // CleanupRequest asks for a cleanup of a collection, see the specification "memory cleanup".
 type CleanupRequest struct {
-	Collection string `json:"collection,omitempty" doc:"which to clean up; all is every one; needed unless resume is given"`
-	Mode       string `json:"mode,omitempty" doc:"analysis (default) reports on the entries, full plans and carries out"`
-	Execute    bool   `json:"execute,omitempty" doc:"carry the plan out; needs mode full"`
+	Collection string `json:"collection,omitempty" doc:"collection to clean up; all means every collection; required unless resume is set"`
+	Mode       string `json:"mode,omitempty" doc:"analysis (default) only reports duplicates and contradictions; full also plans changes"`
+	Execute    bool   `json:"execute,omitempty" doc:"apply the plan; requires mode full"`
 	// Incremental looks only at what changed since the last run, and what is like it.
-	Incremental bool `json:"incremental,omitempty" doc:"only what changed since the last run, and what is like it"`
+	Incremental bool `json:"incremental,omitempty" doc:"check only memories that changed since the last run, and memories similar to them"`
 	// Resume continues with a run that was broken off; nothing else is given then.
-	Resume string `json:"resume,omitempty" doc:"a run that was broken off"`
+	Resume string `json:"resume,omitempty" doc:"ID of the interrupted run to resume"`
 }
 
 // The states of a cleanup run.
@@ -100,7 +100,7 @@ type CleanupRun struct {
 
 // CleanupReportRequest names a run, by default the latest.
 type CleanupReportRequest struct {
-	Run string `json:"run,omitempty" query:"run" doc:"id of a run, by default the latest"`
+	Run string `json:"run,omitempty" query:"run" doc:"ID of the cleanup run, default: the latest run"`
 }
 
 // CleanupReportResult is a run with its report in Markdown.
@@ -111,8 +111,8 @@ type CleanupReportResult struct {
 
 // CleanupRollbackRequest takes a run back.
 type CleanupRollbackRequest struct {
-	Run   string `json:"run,omitempty" doc:"id of a run, by default the latest that stands"`
-	Force bool   `json:"force,omitempty" doc:"what was changed since, too; notes are never touched"`
+	Run   string `json:"run,omitempty" doc:"ID of the cleanup run, default: the latest run that is not rolled back"`
+	Force bool   `json:"force,omitempty" doc:"also roll back memories that changed after the run; emberd never changes notes"`
 }
 
 // CleanupRollbackResult reports what became of it.
@@ -123,7 +123,7 @@ type CleanupRollbackResult struct {
 
 // CleanupHistoryRequest asks for the runs.
 type CleanupHistoryRequest struct {
-	Limit int `json:"limit,omitempty" query:"limit" doc:"most runs, 1 to 1000, default 20"`
+	Limit int `json:"limit,omitempty" query:"limit" doc:"maximum number of runs, 1 to 1000, default 20"`
 }
 
 // CleanupHistoryResult lists runs, the latest first, without their actions.

@@ -4,7 +4,7 @@ import "time"
 
 // CompactRequest asks to fold the log's sealed files.
 type CompactRequest struct {
-	DryRun bool `json:"dry_run,omitempty" doc:"tell what would be done, change nothing"`
+	DryRun bool `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
 }
 
 // CompactResult reports what a compaction did, or would. Inputs is empty when

@@ -10,10 +10,10 @@ import (
 // HealthStaleRequest asks for memories that no search returned for long. These requests and
 // results have the names and defaults of the specification "adaptive memory health".
 type HealthStaleRequest struct {
-	DaysUnused    *int     `json:"days_unused,omitempty" query:"days_unused" doc:"days without an access, 0 to 36500, default 30"`
-	Collection    string   `json:"collection,omitempty" query:"collection" doc:"default knowledge; all is every one"`
-	MinConfidence *float64 `json:"min_confidence,omitempty" query:"min_confidence" doc:"only memories with less confidence than this, 0 to 1"`
-	Limit         int      `json:"limit,omitempty" query:"limit" doc:"most memories, 1 to 1000, default 100"`
+	DaysUnused    *int     `json:"days_unused,omitempty" query:"days_unused" doc:"list memories without an access for this many days, 0 to 36500, default 30"`
+	Collection    string   `json:"collection,omitempty" query:"collection" doc:"collection to check, default knowledge; all means every collection"`
+	MinConfidence *float64 `json:"min_confidence,omitempty" query:"min_confidence" doc:"list only memories with less than this confidence, 0 to 1"`
+	Limit         int      `json:"limit,omitempty" query:"limit" doc:"maximum number of memories, 1 to 1000, default 100"`
 }
 
 // UnusedMemory is one of them. Times are RFC 3339, or "never".
@@ -41,10 +41,10 @@ type HealthStaleResult struct {
 
 // HealthLowAccessRequest asks for memories that searches hardly ever return.
 type HealthLowAccessRequest struct {
-	MaxAccessCount *int64 `json:"max_access_count,omitempty" query:"max_access_count" doc:"most accesses, default 2"`
-	MinAgeDays     *int   `json:"min_age_days,omitempty" query:"min_age_days" doc:"least age in days, 0 to 36500, default 7"`
-	Collection     string `json:"collection,omitempty" query:"collection" doc:"default knowledge; all is every one"`
-	Limit          int    `json:"limit,omitempty" query:"limit" doc:"most memories, 1 to 1000, default 100"`
+	MaxAccessCount *int64 `json:"max_access_count,omitempty" query:"max_access_count" doc:"list memories with at most this many accesses, default 2"`
+	MinAgeDays     *int   `json:"min_age_days,omitempty" query:"min_age_days" doc:"list only memories that are at least this many days old, 0 to 36500, default 7"`
+	Collection     string `json:"collection,omitempty" query:"collection" doc:"collection to check, default knowledge; all means every collection"`
+	Limit          int    `json:"limit,omitempty" query:"limit" doc:"maximum number of memories, 1 to 1000, default 100"`
 }
 
 // LowAccessMemory is one of them.
@@ -67,10 +67,10 @@ type HealthLowAccessResult struct {
 
 // HealthDuplicatesRequest asks for pairs of memories that say nearly the same.
 type HealthDuplicatesRequest struct {
-	Collection          string   `json:"collection,omitempty" query:"collection" doc:"default knowledge; all is every one"`
-	SimilarityThreshold *float64 `json:"similarity_threshold,omitempty" query:"similarity_threshold" doc:"least similarity, 0 to 1, default 0.95"`
-	Limit               int      `json:"limit,omitempty" query:"limit" doc:"most pairs, 1 to 1000, default 100"`
-	SampleSize          int      `json:"sample_size,omitempty" query:"sample_size" doc:"look only at so many of the latest memories"`
+	Collection          string   `json:"collection,omitempty" query:"collection" doc:"collection to check, default knowledge; all means every collection"`
+	SimilarityThreshold *float64 `json:"similarity_threshold,omitempty" query:"similarity_threshold" doc:"minimum similarity of a pair, 0 to 1, default 0.95"`
+	Limit               int      `json:"limit,omitempty" query:"limit" doc:"maximum number of pairs, 1 to 1000, default 100"`
+	SampleSize          int      `json:"sample_size,omitempty" query:"sample_size" doc:"number of latest memories to compare with all memories"`
 }
 
 // DuplicatePair is two of them. Why reports what keeps them from being merged automatically.
@@ -105,8 +105,8 @@ const (
 type HealthMergeRequest struct {
 	ID1        string `json:"id1"`
 	ID2        string `json:"id2"`
-	Collection string `json:"collection,omitempty" doc:"where both are, default knowledge; all is any"`
-	Keep       string `json:"keep,omitempty" doc:"higher_confidence (default), higher_access, id1 or id2"`
+	Collection string `json:"collection,omitempty" doc:"collection of both memories, default knowledge; all means any collection"`
+	Keep       string `json:"keep,omitempty" doc:"memory to keep: higher_confidence (default), higher_access, id1 or id2"`
 }
 
 // HealthMergeResult reports what is left. The other memory is in the trash.
@@ -141,7 +141,7 @@ func RelatedMemories(m *OpenedMemory) []memory.ID {
 
 // MigrateRequest asks to bring old records up to date.
 type MigrateRequest struct {
-	Collection string `json:"collection,omitempty" doc:"default knowledge; all is every one"`
+	Collection string `json:"collection,omitempty" doc:"collection to check, default knowledge; all means every collection"`
 }
 
 // MigrateResult counts them.
@@ -156,8 +156,8 @@ type MigrateResult struct {
 
 // HealthRequest asks for the report on all that a store could do with.
 type HealthRequest struct {
-	Collection string `json:"collection,omitempty" query:"collection" doc:"default all"`
-	Fresh      bool   `json:"fresh,omitempty" query:"fresh" doc:"look again, even if there is a report of today"`
+	Collection string `json:"collection,omitempty" query:"collection" doc:"collection to migrate, default all"`
+	Fresh      bool   `json:"fresh,omitempty" query:"fresh" doc:"create a new report even if a report of today is cached"`
 }
 
 // HealthResult is that report.

@@ -8,7 +8,7 @@ import (
 
 // LifecycleRunRequest asks for a run of the lifecycle now.
 type LifecycleRunRequest struct {
-	DryRun bool `json:"dry_run,omitempty" doc:"tell what would be done, change nothing"`
+	DryRun bool `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
 }
 
 // LifecycleRunResult reports what a run of the lifecycle did, or would do.

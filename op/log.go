@@ -11,8 +11,8 @@ import (
 // the log still describes.
 type HistoryRequest struct {
 	ID     string `json:"-" path:"id" doc:"ID of the memory, or at least four characters of its beginning or end"`
-	Limit  int    `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
-	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the page before"`
+	Limit  int    `json:"limit,omitempty" query:"limit" doc:"maximum number of results, 1 to 100, default 20"`
+	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page"`
 }
 
 // HistoryResult is one page of the versions of a memory, newest first.
@@ -52,8 +52,8 @@ type HistoryVersion struct {
 
 // JournalRequest pages through the journal.
 type JournalRequest struct {
-	Limit  int    `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
-	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the page before"`
+	Limit  int    `json:"limit,omitempty" query:"limit" doc:"maximum number of results, 1 to 100, default 20"`
+	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page"`
 }
 
 // JournalResult is one page of the journal, newest entry first.
@@ -103,7 +103,7 @@ type QuarantinedLine struct {
 
 // QuarantineShowRequest names a damaged line.
 type QuarantineShowRequest struct {
-	ID string `json:"-" path:"id" doc:"name of the line, file@offset, as listed"`
+	ID string `json:"-" path:"id" doc:"name of the damaged line, FILE@OFFSET, from quarantine.list"`
 }
 
 // QuarantineShowResult is the line with its text, and what accepting it would
@@ -139,7 +139,7 @@ type QuarantineDropResult struct {
 
 // BackupCreateRequest names the file of the backup.
 type BackupCreateRequest struct {
-	File string `json:"file,omitempty" doc:"absolute path of a new file; without it one is made in the backups folder of the state directory"`
+	File string `json:"file,omitempty" doc:"absolute path of a new file; without it, a file is created in the backups folder of the state directory"`
 }
 
 // BackupCreateResult reports what was written.
@@ -162,7 +162,7 @@ type BackupCreateResult struct {
 
 // ExportRequest pages through everything, by ascending id.
 type ExportRequest struct {
-	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the page before"`
+	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page"`
 }
 
 // ExportResult is one page.
@@ -179,7 +179,7 @@ type Record struct {
 	Forgotten time.Time `json:"forgotten,omitzero"`
 	// Use adds up the use of all devices.
 	Use *UseTotals `json:"use,omitempty"`
-	Rev string     `json:"rev,omitempty" doc:"only told, and not taken over by an import"`
+	Rev string     `json:"rev,omitempty" doc:"revision in the export; an import ignores the revision"`
 }
 
 // UseTotals reports how often a memory was used and found, and when last.
@@ -193,16 +193,16 @@ type UseTotals struct {
 // ImportRequest holds up to 500 records of an export. A batch that names the
 // journal entry of an earlier one joins it.
 type ImportRequest struct {
-	Tx    string `json:"tx,omitempty" doc:"journal entry of an earlier batch of the same run"`
-	Again bool   `json:"again,omitempty" doc:"import also what was forgotten here"`
+	Tx    string `json:"tx,omitempty" doc:"tx of an earlier batch of the same run; this batch joins that change"`
+	Again bool   `json:"again,omitempty" doc:"also import memories that were deleted on this device"`
 	// Foreign records were not written by emberd. They are scanned for credentials, what they
 	// leave out of entities and strength is set as for a save, and a memory that is there is
 	// just so if its content is. An empty list of entities is none, and is not set.
-	Foreign     bool `json:"foreign,omitempty" doc:"the records come from another system: scan them for credentials, compare nothing but content, and work out entities and strength that are left out"`
-	AllowSecret bool `json:"allow_secret,omitempty" doc:"take in also foreign records that look like credentials"`
+	Foreign     bool `json:"foreign,omitempty" doc:"treat the records as those of another system: scan for credentials, compare only content, and detect missing entities and strength"`
+	AllowSecret bool `json:"allow_secret,omitempty" doc:"also import foreign records that look like credentials"`
 	// DryRun answers as the import would and changes nothing. Each batch is answered as if
 	// it were the first, so a record that comes twice is added twice.
-	DryRun  bool     `json:"dry_run,omitempty" doc:"only tell what would become of each"`
+	DryRun  bool     `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
 	Records []Record `json:"records"`
 }
 

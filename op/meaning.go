@@ -142,7 +142,7 @@ const (
 // EmbedRequest asks for the vectors of 1 to [MostEmbedTexts] texts.
 type EmbedRequest struct {
 	Texts []string `json:"texts" doc:"1 to 64 texts of at most 64 KiB each"`
-	As    string   `json:"as,omitempty" doc:"query or passage (default), which some models want told apart"`
+	As    string   `json:"as,omitempty" doc:"query or passage (default); some models use a different prefix for each"`
 }
 
 // EmbedResult has a vector for each text, in their order.

@@ -9,43 +9,43 @@ import (
 
 // NoteWriteRequest creates a note, or replaces all of one.
 type NoteWriteRequest struct {
-	Path        string `json:"path" doc:"path of the note in the vault, such as Agents/Plan.md; its folders are made"`
-	Text        string `json:"text" doc:"the whole note in Markdown, with its properties if it has any"`
-	Digest      string `json:"digest,omitempty" doc:"digest of the note as you read it; without it the note must not exist yet"`
-	Preview     bool   `json:"preview,omitempty" doc:"show the change and write nothing"`
-	AllowSecret bool   `json:"allow_secret,omitempty" doc:"write a text that looks like a credential"`
+	Path        string `json:"path" doc:"path of the note in the vault, such as Agents/Plan.md; emberd creates missing folders"`
+	Text        string `json:"text" doc:"complete text of the note in Markdown, with its properties"`
+	Digest      string `json:"digest,omitempty" doc:"digest of the note as the caller read it; without digest, the note must not exist"`
+	Preview     bool   `json:"preview,omitempty" doc:"show the change, without writing it"`
+	AllowSecret bool   `json:"allow_secret,omitempty" doc:"write even if the text looks like a credential"`
 }
 
 // NoteAppendRequest adds a text to a note.
 type NoteAppendRequest struct {
 	Path        string `json:"path" doc:"path, name or alias of a note"`
-	Text        string `json:"text" doc:"Markdown to add, on lines of its own"`
-	Heading     string `json:"heading,omitempty" doc:"heading whose section gets the text at its end; default: the end of the note"`
-	Preview     bool   `json:"preview,omitempty" doc:"show the change and write nothing"`
-	AllowSecret bool   `json:"allow_secret,omitempty" doc:"write a text that looks like a credential"`
+	Text        string `json:"text" doc:"Markdown to add to the note as separate lines"`
+	Heading     string `json:"heading,omitempty" doc:"heading of the section that gets the text at its end; default: the end of the note"`
+	Preview     bool   `json:"preview,omitempty" doc:"show the change, without writing it"`
+	AllowSecret bool   `json:"allow_secret,omitempty" doc:"write even if the text looks like a credential"`
 }
 
 // NoteEditRequest changes parts of a note: a text that it contains, or a section, and properties.
 type NoteEditRequest struct {
 	Path    string  `json:"path" doc:"path, name or alias of a note"`
-	Find    string  `json:"find,omitempty" doc:"text to replace, exactly as the note has it"`
-	Replace string  `json:"replace,omitempty" doc:"what replaces it; empty removes it"`
-	Count   int     `json:"count,omitempty" doc:"how often the note must contain it, default 1; all of them are replaced"`
-	Heading string  `json:"heading,omitempty" doc:"heading of a section to replace, in place of find"`
-	Text    *string `json:"text,omitempty" doc:"what follows that heading from now on, down to the next heading of its level"`
+	Find    string  `json:"find,omitempty" doc:"text to replace, exactly as in the note"`
+	Replace string  `json:"replace,omitempty" doc:"text to insert instead of find; an empty text deletes find"`
+	Count   int     `json:"count,omitempty" doc:"number of times that the note must contain find, default 1; emberd replaces all of them"`
+	Heading string  `json:"heading,omitempty" doc:"heading of the section to replace instead of find"`
+	Text    *string `json:"text,omitempty" doc:"new text of the section, up to the next heading of the same level"`
 	// Set has texts, numbers or lists of texts.
-	Set         map[string]json.RawMessage `json:"set,omitempty" doc:"properties to set: a text, a number or a list of texts each"`
-	Unset       []string                   `json:"unset,omitempty" doc:"properties to remove"`
-	Digest      string                     `json:"digest,omitempty" doc:"digest of the note as you read it; another note is not changed"`
-	Preview     bool                       `json:"preview,omitempty" doc:"show the change and write nothing"`
-	AllowSecret bool                       `json:"allow_secret,omitempty" doc:"write a text that looks like a credential"`
+	Set         map[string]json.RawMessage `json:"set,omitempty" doc:"properties to set; each value is a text, a number or a list of texts"`
+	Unset       []string                   `json:"unset,omitempty" doc:"names of properties to remove"`
+	Digest      string                     `json:"digest,omitempty" doc:"digest of the note as the caller read it; if the note has changed since, emberd changes nothing"`
+	Preview     bool                       `json:"preview,omitempty" doc:"show the change, without writing it"`
+	AllowSecret bool                       `json:"allow_secret,omitempty" doc:"write even if the text looks like a credential"`
 }
 
 // NoteMoveRequest renames a note or moves it to another folder.
 type NoteMoveRequest struct {
 	Path    string `json:"path" doc:"path, name or alias of a note"`
-	To      string `json:"to" doc:"its new path in the vault; its folders are made"`
-	Preview bool   `json:"preview,omitempty" doc:"show the changes of links and write nothing"`
+	To      string `json:"to" doc:"new path of the note in the vault; emberd creates missing folders"`
+	Preview bool   `json:"preview,omitempty" doc:"show the changes of links, without writing them"`
 }
 
 // NoteChangeResult reports what changed in notes, or would.
@@ -81,9 +81,9 @@ type NoteLeft struct {
 
 // NoteContextRequest asks for a note and what is around it.
 type NoteContextRequest struct {
-	Path      string `json:"path" query:"path" doc:"path, name or alias of a note, or the id of a memory that has one"`
-	From      int    `json:"from,omitempty" query:"from" doc:"characters of the text to pass over, from a cut answer"`
-	MaxTokens int    `json:"max_tokens,omitempty" query:"max_tokens" doc:"bound of the answer, 500 to 20,000, default 4,000"`
+	Path      string `json:"path" query:"path" doc:"path, name or alias of a note, or the ID of its memory"`
+	From      int    `json:"from,omitempty" query:"from" doc:"characters of the text to skip, as in next of a truncated answer"`
+	MaxTokens int    `json:"max_tokens,omitempty" query:"max_tokens" doc:"maximum length of the answer in tokens, 500 to 20,000, default 4,000"`
 }
 
 // NoteContextResult is a note with its links and related memories, within the bound. What is cut off is counted.
@@ -117,9 +117,9 @@ const (
 
 // RecentActivityRequest pages through what changed lately.
 type RecentActivityRequest struct {
-	Of     string    `json:"of,omitempty" query:"of" doc:"notes or memories; default both"`
-	Since  time.Time `json:"since,omitzero" query:"since" doc:"leave out what changed before"`
-	Limit  int       `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
+	Of     string    `json:"of,omitempty" query:"of" doc:"list only notes or only memories; default: both"`
+	Since  time.Time `json:"since,omitzero" query:"since" doc:"list only notes and memories that changed since this time"`
+	Limit  int       `json:"limit,omitempty" query:"limit" doc:"maximum number of results, 1 to 100, default 20"`
 	Cursor string    `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page"`
 }
 

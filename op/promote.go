@@ -8,9 +8,9 @@ import (
 
 // PromoteRequest names one memory that is to have a note in the vault.
 type PromoteRequest struct {
-	ID     string `json:"-" path:"id" doc:"the memory"`
-	Force  bool   `json:"force,omitempty" doc:"whatever its score and its use"`
-	DryRun bool   `json:"dry_run,omitempty" doc:"tell what would happen, change nothing"`
+	ID     string `json:"-" path:"id" doc:"ID of the memory, or at least four characters of its beginning or end"`
+	Force  bool   `json:"force,omitempty" doc:"promote the memory regardless of its score and use"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"show what would happen, without changing anything"`
 }
 
 // PromoteResult reports which note the memory has, or will have. Outcome is "written"
@@ -39,8 +39,8 @@ const (
 
 // PromoteAutoRequest asks for notes of all memories that deserve one.
 type PromoteAutoRequest struct {
-	DryRun bool `json:"dry_run,omitempty" doc:"tell what would happen, change nothing"`
-	Force  bool `json:"force,omitempty" doc:"by score alone, at any age and without use"`
+	DryRun bool `json:"dry_run,omitempty" doc:"show what would happen, without changing anything"`
+	Force  bool `json:"force,omitempty" doc:"promote by score alone, regardless of age and use"`
 }
 
 // PromoteAutoResult reports which memories deserve a note by the rules, and which got

@@ -4,9 +4,9 @@ import "emberd/memory"
 
 // PurgeRequest names one memory that is to be removed for good.
 type PurgeRequest struct {
-	ID      string `json:"-" path:"id" doc:"the memory, live or in the trash"`
-	DryRun  bool   `json:"-" query:"dry_run" doc:"tell what would go and what cannot be reached, change nothing"`
-	Backups bool   `json:"-" query:"backups" doc:"also remove the backups in the state folder that hold the memory and that a user made; automatic ones go anyway"`
+	ID      string `json:"-" path:"id" doc:"ID of the memory, stored or in the trash"`
+	DryRun  bool   `json:"-" query:"dry_run" doc:"show the texts that emberd would delete or cannot reach, without changing anything"`
+	Backups bool   `json:"-" query:"backups" doc:"also delete user-created backups in the state folder that contain the memory; automatic backups with the memory are always deleted"`
 }
 
 // PurgeResult reports what was removed, or would be.
@@ -26,7 +26,7 @@ type PurgeResult struct {
 
 // PurgeLeft is a place that a purge does not reach.
 type PurgeLeft struct {
-	Kind   string `json:"kind" doc:"device, damaged, backup, git, versions, note, memory, elsewhere, or unfinished for what is still to be done"`
+	Kind   string `json:"kind" doc:"kind of place: device, damaged, backup, git, versions, note, memory, elsewhere, or unfinished for work that remains"`
 	Place  string `json:"place"`
 	Advice string `json:"advice"`
 }

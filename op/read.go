@@ -9,10 +9,10 @@ import (
 // NoteReadRequest names a note and where to begin. The text of a long line can be
 // gone on with, since From counts characters.
 type NoteReadRequest struct {
-	Path  string `json:"path" query:"path" doc:"its path in the vault, its name or an alias, or the id of a memory that has it"`
-	Line  int    `json:"line,omitempty" query:"line" doc:"begin at this line, from 1, default 1"`
-	From  int    `json:"from,omitempty" query:"from" doc:"pass over so many characters from there"`
-	Limit int    `json:"limit,omitempty" query:"limit" doc:"1 to 200,000 characters, default 50,000"`
+	Path  string `json:"path" query:"path" doc:"path, name or alias of a note, or the ID of its memory"`
+	Line  int    `json:"line,omitempty" query:"line" doc:"number of the first line to read, from 1, default 1"`
+	From  int    `json:"from,omitempty" query:"from" doc:"characters to skip from the start of that line"`
+	Limit int    `json:"limit,omitempty" query:"limit" doc:"maximum number of characters, 1 to 200,000, default 50,000"`
 }
 
 // NoteReadResult is the text of a note as its file has it, frontmatter included, or a
@@ -43,9 +43,9 @@ const (
 
 // CompleteRequest asks for completions of a word that the user began to type.
 type CompleteRequest struct {
-	What   string `json:"what" query:"what" doc:"tags, ids, projects, paths (of notes) or entities"`
-	Prefix string `json:"prefix,omitempty" query:"prefix" doc:"what was typed, in any case"`
-	Limit  int    `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
+	What   string `json:"what" query:"what" doc:"kind of value to complete: tags, ids, projects, paths (of notes) or entities"`
+	Prefix string `json:"prefix,omitempty" query:"prefix" doc:"first characters of the value, in any letter case"`
+	Limit  int    `json:"limit,omitempty" query:"limit" doc:"maximum number of results, 1 to 100, default 20"`
 }
 
 // CompleteResult holds the likeliest: tags and projects that many memories have, the

@@ -9,30 +9,30 @@ import (
 // Provenance is what a caller says of the source of a text. It is claimed: what the
 // kernel and the connection say of the caller is kept beside it.
 type Provenance struct {
-	Origin string `json:"origin,omitempty" doc:"whose words they are: user, agent, tool or web; default user on the command line, agent elsewhere. What a tool or the web said is data only: it counts no more for its own words, and gets a note only once it is confirmed"`
-	File   string `json:"file,omitempty" doc:"file that it was learned from, up to 500 characters"`
-	Line   int    `json:"line,omitempty" doc:"line in that file, from 1"`
-	Quote  string `json:"quote,omitempty" doc:"the very words it was learned from, up to 1,000 characters"`
+	Origin string `json:"origin,omitempty" doc:"author of the text: user, agent, tool or web; default: user on the command line, agent elsewhere; a text from tool or web stays unconfirmed"`
+	File   string `json:"file,omitempty" doc:"source file of the text, up to 500 characters"`
+	Line   int    `json:"line,omitempty" doc:"line in the source file, from 1"`
+	Quote  string `json:"quote,omitempty" doc:"exact words of the source, up to 1,000 characters"`
 }
 
 // AddRequest is knowledge that is worth keeping, to be stored unless it is known.
 type AddRequest struct {
-	IdempotencyKey string `json:"-" header:"Idempotency-Key" doc:"any text up to 200 characters; a repetition within 24 hours is answered with the first result"`
+	IdempotencyKey string `json:"-" header:"Idempotency-Key" doc:"any text up to 200 characters; emberd answers a repeated request within 24 hours with the first result"`
 
-	Content    string   `json:"content" doc:"what to remember, specific and understandable on its own"`
-	Section    string   `json:"section,omitempty" doc:"Key Topics, Important Facts (default), People & Entities, Ongoing Threads or File Knowledge"`
-	Importance string   `json:"importance,omitempty" doc:"low, normal (default), high, or core: what must never be forgotten; what is known already comes to matter as much, if it does not more"`
-	Tags       []string `json:"tags,omitempty" doc:"up to 50 tags of up to 100 characters"`
-	Source     string   `json:"source,omitempty" doc:"where it comes from, up to 500 characters"`
-	Context    string   `json:"context,omitempty" doc:"when or why it came up, up to 1,000 characters"`
-	Project    string   `json:"project,omitempty" doc:"project of the memory; used to rank searches"`
+	Content    string   `json:"content" doc:"text to save, specific and understandable on its own"`
+	Section    string   `json:"section,omitempty" doc:"section of the memory: Key Topics, Important Facts (default), People & Entities, Ongoing Threads or File Knowledge"`
+	Importance string   `json:"importance,omitempty" doc:"importance: low, normal (default), high, or core for a memory that never fades; emberd raises a known memory to this level"`
+	Tags       []string `json:"tags,omitempty" doc:"tags of the memory, up to 50 of up to 100 characters"`
+	Source     string   `json:"source,omitempty" doc:"source of the text, up to 500 characters"`
+	Context    string   `json:"context,omitempty" doc:"situation of the save, such as the task or question; up to 1,000 characters"`
+	Project    string   `json:"project,omitempty" doc:"project of the memory; a search ranks memories of its project higher"`
 	// ProjectInferred is as in SaveRequest.
-	ProjectInferred bool   `json:"project_inferred,omitempty" doc:"the project was not asked for: without permission to write it, it is left out"`
-	Collection      string `json:"collection,omitempty" doc:"default knowledge"`
-	SessionID       string `json:"session_id,omitempty" doc:"ID of the session or conversation, kept in the sources"`
+	ProjectInferred bool   `json:"project_inferred,omitempty" doc:"project is a default: if the caller cannot write to project, emberd saves without a project"`
+	Collection      string `json:"collection,omitempty" doc:"collection of the memory, default knowledge"`
+	SessionID       string `json:"session_id,omitempty" doc:"ID of the session or conversation, stored with the source"`
 	Provenance
-	AllowSecret bool `json:"allow_secret,omitempty" doc:"save although it looks like a credential"`
-	Again       bool `json:"again,omitempty" doc:"store it as a memory of its own although it is known, or was forgotten before"`
+	AllowSecret bool `json:"allow_secret,omitempty" doc:"save even if the text looks like a credential"`
+	Again       bool `json:"again,omitempty" doc:"save a separate memory even if the text is stored or was deleted"`
 }
 
 // AddResult is the memory that has the text now: a new one, or the one that said it
@@ -133,10 +133,10 @@ type Conflict struct {
 // VerifyRequest asks what is known about a claim. Nothing is stored.
 type VerifyRequest struct {
 	Claim      string `json:"claim" query:"claim" doc:"one statement, such as \"the database runs on port 5432\", up to 4 KiB"`
-	Project    string `json:"project,omitempty" query:"project" doc:"of the memories compare with those of this project only"`
-	Collection string `json:"collection,omitempty" query:"collection" doc:"of the memories compare with those of this collection only; all (default)"`
-	Limit      int    `json:"limit,omitempty" query:"limit" doc:"most matches, and most conflicts, 1 to 100, default 5"`
-	Track      *bool  `json:"track_access,omitempty" query:"track_access" doc:"count the access, default true"`
+	Project    string `json:"project,omitempty" query:"project" doc:"compare only with memories of this project"`
+	Collection string `json:"collection,omitempty" query:"collection" doc:"compare only with memories of this collection; all (default)"`
+	Limit      int    `json:"limit,omitempty" query:"limit" doc:"maximum number of matches and of conflicts, 1 to 100, default 5"`
+	Track      *bool  `json:"track_access,omitempty" query:"track_access" doc:"count the result as an access of the matches, default true"`
 }
 
 // VerifyResult is what is known about a claim.
@@ -162,13 +162,13 @@ const (
 
 // ReinforceRequest says that something known was learned once more.
 type ReinforceRequest struct {
-	Content  string `json:"content,omitempty" doc:"what was learned once more; the memory that says it is looked up"`
-	ID       string `json:"id,omitempty" doc:"the memory itself, instead of the content"`
-	Evidence string `json:"new_evidence,omitempty" doc:"a quote, a source or what else supports it, up to 1,000 characters; kept among its sources"`
+	Content  string `json:"content,omitempty" doc:"text that came up again; emberd reinforces the memory with this content"`
+	ID       string `json:"id,omitempty" doc:"ID of the memory to reinforce, instead of content"`
+	Evidence string `json:"new_evidence,omitempty" doc:"quote, source or other evidence to add to the memory, up to 1,000 characters"`
 	Project  string `json:"project,omitempty" doc:"compare only with memories of this project"`
 	Provenance
-	SessionID   string `json:"session_id,omitempty" doc:"ID of the session or conversation, kept in the sources"`
-	AllowSecret bool   `json:"allow_secret,omitempty" doc:"keep the evidence although it looks like a credential"`
+	SessionID   string `json:"session_id,omitempty" doc:"ID of the session or conversation, stored with the source"`
+	AllowSecret bool   `json:"allow_secret,omitempty" doc:"save the evidence even if it looks like a credential"`
 }
 
 // ReinforceResult reports what was reinforced, if anything was.
@@ -187,18 +187,18 @@ type ReinforceResult struct {
 
 // QueryRequest asks what is known, in one of four scopes.
 type QueryRequest struct {
-	Query      string   `json:"query" query:"query" doc:"a topic, a question or keywords, with the operators of search; up to 4 KiB"`
-	Scope      string   `json:"scope,omitempty" query:"scope" doc:"notes: memories and notes of the vault, one half of which is memories or vault; knowledge: entities, and memories that relations lead to; archive: what has faded; sessions: what was said in past sessions with coding agents; all (default): notes and knowledge"`
-	Limit      int      `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 5"`
-	Offset     int      `json:"offset,omitempty" query:"offset" doc:"pass over so many of the best"`
-	Tags       []string `json:"tags,omitempty" query:"tag" doc:"all of these tags"`
-	Project    string   `json:"project,omitempty" query:"project" doc:"only memories and notes of this project"`
-	Collection string   `json:"collection,omitempty" query:"collection" doc:"only memories of this collection; all (default)"`
-	WindowDays float64  `json:"window_days,omitempty" query:"window_days" doc:"used or changed within so many days, up to 3,650"`
-	Track      *bool    `json:"track_access,omitempty" query:"track_access" doc:"count the access, and bring cold memories back; default true"`
+	Query      string   `json:"query" query:"query" doc:"topic, question or words, with the operators of search, up to 4 KiB"`
+	Scope      string   `json:"scope,omitempty" query:"scope" doc:"texts to search: notes: memories and notes of the vault; memories; vault; knowledge: entities and related memories; archive: archived memories; sessions: messages of past sessions with coding agents; all (default): notes and knowledge"`
+	Limit      int      `json:"limit,omitempty" query:"limit" doc:"maximum number of results, 1 to 100, default 5"`
+	Offset     int      `json:"offset,omitempty" query:"offset" doc:"number of results to skip"`
+	Tags       []string `json:"tags,omitempty" query:"tag" doc:"require all of these tags"`
+	Project    string   `json:"project,omitempty" query:"project" doc:"search only memories and notes of this project"`
+	Collection string   `json:"collection,omitempty" query:"collection" doc:"search only memories of this collection; default: all"`
+	WindowDays float64  `json:"window_days,omitempty" query:"window_days" doc:"return only memories used and notes changed within this many days, up to 3,650"`
+	Track      *bool    `json:"track_access,omitempty" query:"track_access" doc:"count the search as an access of the results, and restore archived memories; default true"`
 	// IncludeReview puts matches that are about to fade in the place of the last of the
 	// first page. What they push out is found behind as many as are no such matches.
-	IncludeReview bool `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"mix matches that are about to fade into the first page"`
+	IncludeReview bool `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"add matches that are about to fade to the first page"`
 }
 
 // QueryResult is what is known, most relevant first.
@@ -260,10 +260,10 @@ type EntityRelation struct {
 // EntityListRequest asks for the entities there are.
 type EntityListRequest struct {
 	Query   string `json:"q,omitempty" query:"q" doc:"words of the name or of an alias"`
-	Project string `json:"project,omitempty" query:"project" doc:"only entities in memories of this project"`
-	Sort    string `json:"sort,omitempty" query:"sort" doc:"mentions (default), recent or name"`
-	Limit   int    `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
-	Offset  int    `json:"offset,omitempty" query:"offset" doc:"skip this many entities"`
+	Project string `json:"project,omitempty" query:"project" doc:"list only entities in memories of this project"`
+	Sort    string `json:"sort,omitempty" query:"sort" doc:"order of the entities: mentions (default), recent or name"`
+	Limit   int    `json:"limit,omitempty" query:"limit" doc:"maximum number of results, 1 to 100, default 20"`
+	Offset  int    `json:"offset,omitempty" query:"offset" doc:"number of entities to skip"`
 }
 
 // EntityListResult is one page of entities.
@@ -277,10 +277,10 @@ type EntityListResult struct {
 // KnowledgeRequest asks for the part of the knowledge graph around something, or for
 // what is mentioned most.
 type KnowledgeRequest struct {
-	Of      string `json:"of,omitempty" query:"of" doc:"a memory's id, the path of a note, or an entity; left out, the graph of what is mentioned most"`
-	Depth   int    `json:"depth,omitempty" query:"depth" doc:"how many steps from it, 1 to 3, default 1"`
-	Project string `json:"project,omitempty" query:"project" doc:"only memories of this project"`
-	Limit   int    `json:"limit,omitempty" query:"limit" doc:"most nodes, 1 to 1,000, default 100"`
+	Of      string `json:"of,omitempty" query:"of" doc:"center of the graph: the ID of a memory, the path of a note, or an entity; default: the most mentioned entities"`
+	Depth   int    `json:"depth,omitempty" query:"depth" doc:"maximum number of steps from the center, 1 to 3, default 1"`
+	Project string `json:"project,omitempty" query:"project" doc:"return only memories of this project"`
+	Limit   int    `json:"limit,omitempty" query:"limit" doc:"maximum number of nodes, 1 to 1,000, default 100"`
 }
 
 // KnowledgeResult is a part of the graph. Edges lead between its nodes.
@@ -311,7 +311,7 @@ type KnowledgeEdge struct {
 
 // ConfirmRequest says that what a tool or the web said holds.
 type ConfirmRequest struct {
-	ID string `json:"-" path:"id" doc:"the memory, or several joined by commas"`
+	ID string `json:"-" path:"id" doc:"ID of the memory, or several separated by commas"`
 }
 
 // ConfirmResult is the memories, which count like all others now.

@@ -15,9 +15,9 @@ const (
 
 // SessionMessage is a message of a session between a person and a coding agent.
 type SessionMessage struct {
-	ID   string    `json:"id" doc:"id that the agent gave the message, or its place in the transcript"`
-	Role string    `json:"role" doc:"user, agent or tool"`
-	Text string    `json:"text,omitempty" doc:"what was said, in Markdown, without what programs added"`
+	ID   string    `json:"id" doc:"ID of the message in the session, or its position in the transcript"`
+	Role string    `json:"role" doc:"author of the message: user, agent or tool"`
+	Text string    `json:"text,omitempty" doc:"text of the message in Markdown, without additions by programs"`
 	At   time.Time `json:"at,omitzero"`
 	// Final says that the agent ended its turn with this message.
 	Final bool `json:"final,omitempty"`
@@ -48,19 +48,19 @@ const (
 
 // HookRequest is an event of a session of a coding agent.
 type HookRequest struct {
-	Agent    string           `json:"agent" doc:"coding agent, such as claude-code or codex"`
-	Event    string           `json:"event" doc:"start, prompt, turn, compact or end"`
-	Session  string           `json:"session" doc:"id of the session"`
-	Source   string           `json:"source,omitempty" doc:"of a start: startup, resume, clear or compact"`
+	Agent    string           `json:"agent" doc:"name of the coding agent, such as claude-code or codex"`
+	Event    string           `json:"event" doc:"kind of event: start, prompt, turn, compact or end"`
+	Session  string           `json:"session" doc:"ID of the session"`
+	Source   string           `json:"source,omitempty" doc:"cause of a start event: startup, resume, clear or compact"`
 	Project  string           `json:"project,omitempty" doc:"project of the session: the name of its git repository"`
 	Folder   string           `json:"folder,omitempty" doc:"absolute path of the folder that the agent works in"`
-	Prompt   string           `json:"prompt,omitempty" doc:"of a prompt: what the person typed"`
-	Messages []SessionMessage `json:"messages,omitempty" doc:"what was said since the last event, oldest first"`
+	Prompt   string           `json:"prompt,omitempty" doc:"with a prompt event: text that the user typed"`
+	Messages []SessionMessage `json:"messages,omitempty" doc:"messages since the last event, oldest first"`
 	// Whole says that the messages are a session of the past, which an import reads.
-	Whole bool `json:"whole,omitempty" doc:"the messages are all of a session of the past"`
+	Whole bool `json:"whole,omitempty" doc:"the messages are a complete past session"`
 	// SearchOnly says that the messages are to be found by a search of past sessions, and leave no memory.
-	SearchOnly bool `json:"search_only,omitempty" doc:"store the messages of a turn to be searched, and keep no memory of them"`
-	DryRun     bool `json:"dry_run,omitempty" doc:"tell what would be kept, and keep nothing"`
+	SearchOnly bool `json:"search_only,omitempty" doc:"store the messages of a turn for search, without saving memories"`
+	DryRun     bool `json:"dry_run,omitempty" doc:"show the memories that would be saved, without saving them"`
 }
 
 // HookResult is what the agent is told at an event.
@@ -95,9 +95,9 @@ type SessionMemory struct {
 
 // SessionListRequest asks for the sessions of coding agents.
 type SessionListRequest struct {
-	ID      string `json:"id,omitempty" query:"id" doc:"one session, by its id or at least its first four characters, with what it left"`
-	Days    int    `json:"days,omitempty" query:"days" doc:"sessions of so many days, 1 to 90, default 7"`
-	Project string `json:"project,omitempty" query:"project" doc:"sessions of one project"`
+	ID      string `json:"id,omitempty" query:"id" doc:"list one session and its memories: the ID of the session, or at least its first four characters"`
+	Days    int    `json:"days,omitempty" query:"days" doc:"list sessions of this many days, 1 to 90, default 7"`
+	Project string `json:"project,omitempty" query:"project" doc:"list only sessions of this project"`
 }
 
 // SessionListResult are sessions, newest first, and what hooks did in them.
@@ -131,8 +131,8 @@ type Session struct {
 
 // SessionForgetRequest takes back what a session left.
 type SessionForgetRequest struct {
-	ID     string `json:"id" doc:"session, by its id or at least its first four characters"`
-	DryRun bool   `json:"dry_run,omitempty" doc:"tell what would be taken back, and change nothing"`
+	ID     string `json:"id" doc:"ID of the session, or at least its first four characters"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"show the memories that would move to the trash, without moving them"`
 }
 
 // SessionForgetResult reports what was taken back.

@@ -37,6 +37,8 @@ type StatusResult struct {
 	// Meaning describes the vectors; nil when there are to be none.
 	Meaning  *Meaning `json:"meaning,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
+	// Waits lists what waits for the user, the most urgent first.
+	Waits []Waiting `json:"waits,omitempty"`
 	// Timers are the daemon's recurring wake-ups, by name, with their period;
 	// empty when nothing ticks.
 	Timers map[string]string `json:"timers,omitempty"`
@@ -124,7 +126,7 @@ type RecoveryCount struct {
 type StatsRequest struct {
 	Project    string `json:"project,omitempty" query:"project" doc:"count only memories of this project"`
 	Collection string `json:"collection,omitempty" query:"collection" doc:"count only memories of this collection"`
-	Log        bool   `json:"log,omitempty" query:"log" doc:"read this device's log, too, and tell what compaction would take away"`
+	Log        bool   `json:"log,omitempty" query:"log" doc:"also read the log of this device, and show the bytes that compaction would remove"`
 }
 
 // StatsResult counts the memories that are not in the trash.

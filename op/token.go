@@ -4,12 +4,12 @@ import "time"
 
 // TokenCreateRequest lists what a caller with the token can see and change.
 type TokenCreateRequest struct {
-	Name    string   `json:"name" doc:"1 to 64 of a to z, 0 to 9 and -; must be free"`
-	Read    []string `json:"read,omitempty" doc:"scopes it sees beside those it may change: tag:NAME, project:NAME, folder:PATH or all; at most 20"`
-	Write   []string `json:"write,omitempty" doc:"scopes it sees and may change; at most 20"`
-	Expires string   `json:"expires,omitempty" doc:"12h, 30d, 8w, the last day as in 2027-01-31, or never, which is the default"`
-	Client  string   `json:"client,omitempty" doc:"the client it is made for, as a note"`
-	Replace bool     `json:"replace,omitempty" doc:"revoke the token that has the name"`
+	Name    string   `json:"name" doc:"unused name of the token, 1 to 64 characters of a to z, 0 to 9 and -"`
+	Read    []string `json:"read,omitempty" doc:"scopes that the token can only read: tag:NAME, project:NAME, folder:PATH or all; at most 20"`
+	Write   []string `json:"write,omitempty" doc:"scopes that the token can read and change: tag:NAME, project:NAME, folder:PATH or all; at most 20"`
+	Expires string   `json:"expires,omitempty" doc:"lifetime of the token: 12h, 30d, 8w, the last day such as 2027-01-31, or never (default)"`
+	Client  string   `json:"client,omitempty" doc:"name of the client that uses the token, for information"`
+	Replace bool     `json:"replace,omitempty" doc:"revoke an existing token with this name"`
 }
 
 // TokenCreateResult has the secret, which is shown here and never again.

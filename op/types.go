@@ -27,37 +27,37 @@ type Memory struct {
 // SaveRequest holds a new memory. A field left out gets its default; a pointer
 // tells "left out" from zero.
 type SaveRequest struct {
-	ID             memory.ID                  `json:"id,omitempty" doc:"client id; saving it again with the same content is answered with the first"`
-	IdempotencyKey string                     `json:"-" header:"Idempotency-Key" doc:"any text up to 200 characters; a repetition within 24 hours is answered with the first result"`
-	Content        string                     `json:"content" doc:"what to remember, up to 50,000 characters and 200 KiB"`
-	Aliases        []string                   `json:"aliases,omitempty" doc:"for imports: up to 50 ids of up to 1,000 characters that other systems have for it, accepted wherever its id is"`
-	Tags           []string                   `json:"tags,omitempty" doc:"up to 50 tags of up to 100 characters"`
-	Entities       []string                   `json:"entities,omitzero" doc:"up to 100 names of up to 100 characters; left out, they are found in the content, and an empty list is none"`
-	Source         string                     `json:"source,omitempty" doc:"where it comes from, up to 500 characters"`
-	Context        string                     `json:"context,omitempty" doc:"when or why it came up, up to 1,000 characters"`
-	Meta           map[string]json.RawMessage `json:"meta,omitempty" doc:"anything else, up to 64 KiB of JSON"`
+	ID             memory.ID                  `json:"id,omitempty" doc:"ID that the client chooses; if the client saves the same ID and content again, emberd returns the first memory"`
+	IdempotencyKey string                     `json:"-" header:"Idempotency-Key" doc:"any text up to 200 characters; emberd answers a repeated request within 24 hours with the first result"`
+	Content        string                     `json:"content" doc:"text of the memory, up to 50,000 characters and 200 KiB"`
+	Aliases        []string                   `json:"aliases,omitempty" doc:"for imports: IDs from other systems that find the memory, up to 50 of up to 1,000 characters"`
+	Tags           []string                   `json:"tags,omitempty" doc:"tags of the memory, up to 50 of up to 100 characters"`
+	Entities       []string                   `json:"entities,omitzero" doc:"entities of the memory, up to 100 of up to 100 characters; by default, emberd detects entities in the content; an empty list means none"`
+	Source         string                     `json:"source,omitempty" doc:"source of the text, up to 500 characters"`
+	Context        string                     `json:"context,omitempty" doc:"situation of the save, such as the task or question; up to 1,000 characters"`
+	Meta           map[string]json.RawMessage `json:"meta,omitempty" doc:"JSON object to store with the memory, up to 64 KiB"`
 	Category       string                     `json:"category,omitempty" doc:"category of the memory, for filters"`
 	Type           string                     `json:"type,omitempty" doc:"type of the memory, such as decision or preference"`
 	Section        string                     `json:"section,omitempty" doc:"section of the memory in the core note"`
 	Confidence     *float64                   `json:"confidence,omitempty" doc:"0 to 1, default 1"`
-	Importance     *float64                   `json:"importance,omitempty" doc:"0 to 1, default 0.5"`
-	Strength       *float64                   `json:"strength,omitempty" doc:"0 to 2; multiplies the decay score; left out, it follows from the content, 1 to 2"`
-	Core           bool                       `json:"core,omitempty" doc:"never fades and is never collected"`
-	SessionID      string                     `json:"session_id,omitempty" doc:"ID of the session or conversation, kept in the sources"`
-	Collection     string                     `json:"collection,omitempty" doc:"default knowledge"`
+	Importance     *float64                   `json:"importance,omitempty" doc:"importance of the memory, 0 to 1, default 0.5"`
+	Strength       *float64                   `json:"strength,omitempty" doc:"factor on the decay score, 0 to 2; by default, emberd computes a value from 1 to 2 from the content"`
+	Core           bool                       `json:"core,omitempty" doc:"mark the memory as core: emberd never lets the memory fade or removes it automatically"`
+	SessionID      string                     `json:"session_id,omitempty" doc:"ID of the session or conversation, stored with the source"`
+	Collection     string                     `json:"collection,omitempty" doc:"collection of the memory, default knowledge"`
 	Project        string                     `json:"project,omitempty" doc:"project of the memory"`
 	// ProjectInferred is for clients that fill in the project of the folder that they run in.
-	ProjectInferred bool      `json:"project_inferred,omitempty" doc:"the project was not asked for: without permission to write it, it is left out"`
-	CreatedAt       time.Time `json:"created_at,omitzero" doc:"for imports; not in the future"`
-	LastUsed        time.Time `json:"last_used,omitzero" doc:"for imports; not before created_at; left out, it is the time of the save, from which the memory fades"`
-	UseCount        int64     `json:"use_count,omitempty" doc:"for imports; 0 or more"`
-	AllowSecret     bool      `json:"allow_secret,omitempty" doc:"save although it looks like a credential"`
-	Again           bool      `json:"again,omitempty" doc:"save although this text, or a memory of this id, was forgotten before, or was recalled just now"`
-	Supersedes      []string  `json:"supersedes,omitempty" doc:"up to 100 ids of memories that this one takes the place of; they rank below it and say so"`
+	ProjectInferred bool      `json:"project_inferred,omitempty" doc:"project is a default: if the caller cannot write to project, emberd saves without a project"`
+	CreatedAt       time.Time `json:"created_at,omitzero" doc:"creation time of an imported record, not in the future"`
+	LastUsed        time.Time `json:"last_used,omitzero" doc:"last use of an imported memory, not before created_at; default: the time of the save"`
+	UseCount        int64     `json:"use_count,omitempty" doc:"how often an imported memory was used before, 0 or more"`
+	AllowSecret     bool      `json:"allow_secret,omitempty" doc:"save even if the text looks like a credential"`
+	Again           bool      `json:"again,omitempty" doc:"save even if a memory with this text or ID was deleted, or a search just returned the text"`
+	Supersedes      []string  `json:"supersedes,omitempty" doc:"IDs of up to 100 memories that this memory supersedes; superseded memories rank below this one"`
 	// EvenRecalled is for callers that count on a memory of its own for each save.
-	EvenRecalled bool `json:"even_recalled,omitempty" doc:"save although this text was recalled just now"`
+	EvenRecalled bool `json:"even_recalled,omitempty" doc:"save even if a search just returned this text"`
 	Provenance
-	Enrich *bool `json:"enrich,omitempty" doc:"work out entities and strength that are left out; default true. Without it they are none and 1"`
+	Enrich *bool `json:"enrich,omitempty" doc:"detect entities and strength if they are missing; default true. If false, the memory has no entities and strength 1"`
 }
 
 // SaveResult reports what was saved.
@@ -84,8 +84,8 @@ type SaveResult struct {
 // SaveBatchRequest holds up to 500 new memories. A batch that names the journal
 // entry of an earlier one joins it, so that one undo takes all back.
 type SaveBatchRequest struct {
-	Tx     string        `json:"tx,omitempty" doc:"journal entry of an earlier batch of the same run"`
-	DryRun bool          `json:"dry_run,omitempty" doc:"only tell what would become of each"`
+	Tx     string        `json:"tx,omitempty" doc:"tx of an earlier batch of the same run; this batch joins that change"`
+	DryRun bool          `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
 	Items  []SaveRequest `json:"items" doc:"memories to save, each as in save"`
 }
 
@@ -137,17 +137,17 @@ func ProblemOf(err error) *Problem {
 // Filter selects memories. Every field narrows; the zero Filter selects all
 // that are not in the trash.
 type Filter struct {
-	Tags       []string       `json:"tags,omitempty" query:"tag" doc:"all of these tags; a/b is also found by a"`
-	Project    string         `json:"project,omitempty" query:"project" doc:"only memories of this project"`
-	Collection string         `json:"collection,omitempty" query:"collection" doc:"a name, or all (default)"`
-	Category   string         `json:"category,omitempty" query:"category" doc:"only memories of this category"`
-	Section    string         `json:"section,omitempty" query:"section" doc:"what memories are filed under, in any case"`
-	Stages     []memory.Stage `json:"stages,omitempty" query:"stage" doc:"active, demoted, archived, rehydratable"`
-	Status     string         `json:"status,omitempty" query:"status" doc:"active, promoted or archived, or several joined by commas; all (default)"`
-	WindowDays float64        `json:"window_days,omitempty" query:"window_days" doc:"memories used or created, and notes modified, within so many days, up to 3,650"`
-	MinScore   float64        `json:"min_score,omitempty" query:"min_score" doc:"lowest decay score"`
+	Tags       []string       `json:"tags,omitempty" query:"tag" doc:"require all of these tags; the tag a also matches a/b"`
+	Project    string         `json:"project,omitempty" query:"project" doc:"return only memories of this project"`
+	Collection string         `json:"collection,omitempty" query:"collection" doc:"return only memories of this collection; default: all"`
+	Category   string         `json:"category,omitempty" query:"category" doc:"return only memories of this category"`
+	Section    string         `json:"section,omitempty" query:"section" doc:"return only memories of this section, in any letter case"`
+	Stages     []memory.Stage `json:"stages,omitempty" query:"stage" doc:"return only memories in these stages: active, demoted, archived, rehydratable"`
+	Status     string         `json:"status,omitempty" query:"status" doc:"return only memories with this status: active, promoted or archived, several separated by commas, or all (default)"`
+	WindowDays float64        `json:"window_days,omitempty" query:"window_days" doc:"return only memories used or created, and notes modified, within this many days, up to 3,650"`
+	MinScore   float64        `json:"min_score,omitempty" query:"min_score" doc:"return only memories with at least this decay score"`
 	// MinConfidence is 0 for any.
-	MinConfidence float64 `json:"min_confidence,omitempty" query:"min_confidence" doc:"lowest confidence of a memory, 0 to 1"`
+	MinConfidence float64 `json:"min_confidence,omitempty" query:"min_confidence" doc:"return only memories with at least this confidence, 0 to 1"`
 }
 
 // SearchRequest asks for the memories and notes that fit words best. Any word
@@ -158,27 +158,27 @@ type Filter struct {
 // When nothing matches, words that no memory and no note holds are taken for
 // misspelt ones.
 type SearchRequest struct {
-	Query string `json:"q" query:"q" doc:"words, and operators such as \"a phrase\", -word, tag:x, path:dir/, before:2026-01; up to 4 KiB"`
-	Scope string `json:"scope,omitempty" query:"scope" doc:"all (default), memories, notes, archive: cold memories alone, by what is left of them, or sessions: what was said in past sessions with coding agents"`
+	Query string `json:"q" query:"q" doc:"words to search for, and operators such as \"a phrase\", -word, tag:x, path:dir/ or before:2026-01; up to 4 KiB"`
+	Scope string `json:"scope,omitempty" query:"scope" doc:"texts to search: all (default), memories, notes, archive: only archived memories, or sessions: messages of past sessions with coding agents"`
 	Filter
-	KeepNotes bool `json:"keep_notes,omitempty" query:"keep_notes" doc:"narrow memories alone by what only they have and by window_days, and show all notes that match"`
-	Limit     int  `json:"limit,omitempty" query:"limit" doc:"1 to 100, default from the config (10)"`
+	KeepNotes bool `json:"keep_notes,omitempty" query:"keep_notes" doc:"apply window_days, and the filters that notes do not have, only to memories; all matching notes are returned"`
+	Limit     int  `json:"limit,omitempty" query:"limit" doc:"maximum number of results, 1 to 100, default 10"`
 	// Offset reaches further pages. What is mixed in would move hits from one page to
 	// another: later pages have none of it, and the first is asked for without.
-	Offset        int      `json:"offset,omitempty" query:"offset" doc:"pass over so many of the best hits, up to 1,000"`
-	STMWeight     *float64 `json:"stm_weight,omitempty" query:"stm_weight" doc:"factor on the rank of memories, 0 to 2, default from the config (1)"`
-	LTMWeight     *float64 `json:"ltm_weight,omitempty" query:"ltm_weight" doc:"factor on the rank of notes, 0 to 2, default from the config (0.7)"`
-	AgeExponent   *float64 `json:"age_exponent,omitempty" query:"age_exponent" doc:"how much the age of a memory lowers its rank: it is multiplied by (1 + days)^-age_exponent, 0 to 1, default from the config (0.03)"`
-	MeaningWeight *float64 `json:"meaning_weight,omitempty" query:"meaning_weight" doc:"what the order trusts vectors, 0 to 1, default from the config or by the exam of the model; 0 is by words alone"`
-	IncludeReview *bool    `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"mix in matches that are about to fade, default true"`
-	Track         *bool    `json:"track_access,omitempty" query:"track_access" doc:"count the access, and bring cold memories back; default true"`
-	Explain       bool     `json:"explain,omitempty" query:"explain" doc:"show how each score came about"`
+	Offset        int      `json:"offset,omitempty" query:"offset" doc:"number of the best results to skip, up to 1,000"`
+	STMWeight     *float64 `json:"stm_weight,omitempty" query:"stm_weight" doc:"factor on the rank of memories, 0 to 2, default 1"`
+	LTMWeight     *float64 `json:"ltm_weight,omitempty" query:"ltm_weight" doc:"factor on the rank of notes, 0 to 2, default: setting search.ltm_weight (0.7)"`
+	AgeExponent   *float64 `json:"age_exponent,omitempty" query:"age_exponent" doc:"effect of age on the rank, 0 to 1, default: setting search.age_exponent (0.03); emberd multiplies the rank of a memory by (1 + days)^-age_exponent"`
+	MeaningWeight *float64 `json:"meaning_weight,omitempty" query:"meaning_weight" doc:"weight of embeddings in the ranking, 0 to 1; default: the setting, or the calibration of the model; 0 is keyword search only"`
+	IncludeReview *bool    `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"add matches that are about to fade, default true"`
+	Track         *bool    `json:"track_access,omitempty" query:"track_access" doc:"count the search as an access of the results, and restore archived memories; default true"`
+	Explain       bool     `json:"explain,omitempty" query:"explain" doc:"show how emberd computed each score"`
 	// Trial asks for what search would answer and leaves nothing of it: no access, and no
 	// text that counts as recalled.
-	Trial bool `json:"trial,omitempty" query:"trial" doc:"ask to measure the search alone: nothing is counted, brought back or taken for recalled"`
+	Trial bool `json:"trial,omitempty" query:"trial" doc:"only measure the search: emberd counts, restores and records nothing"`
 	// AsOf searches the memories of then. Notes are searched as they are now, and
 	// nothing counts as an access.
-	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"memories as they were at this moment; notes as they are now"`
+	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"time at which memories are read, such as yesterday; notes are read as they are now"`
 }
 
 // SearchResult is the ranked answer.
@@ -338,9 +338,9 @@ const (
 // beginning or end.
 type ShowRequest struct {
 	ID    string `json:"-" path:"id" doc:"ID of the memory, or at least four characters of its beginning or end"`
-	Track *bool  `json:"track,omitempty" query:"track" doc:"count the use, default true"`
+	Track *bool  `json:"track,omitempty" query:"track" doc:"record that the memory was opened, which delays fading; default true"`
 	// AsOf shows the memory as it was then, which is no use of it.
-	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"the memory as it was at this moment"`
+	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"time of the version to show"`
 }
 
 // ShowResult is the whole memory.
@@ -353,14 +353,14 @@ type ShowResult struct {
 // ListRequest selects and orders memories.
 type ListRequest struct {
 	Filter
-	Sort   string `json:"sort,omitempty" query:"sort" doc:"created (default), used, score, uses or accesses; largest first"`
-	Limit  int    `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
-	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the page before"`
+	Sort   string `json:"sort,omitempty" query:"sort" doc:"order of the list: created (default), used, score, uses or accesses; the newest or largest value is first"`
+	Limit  int    `json:"limit,omitempty" query:"limit" doc:"maximum number of results, 1 to 100, default 20"`
+	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page"`
 	// Contains asks for a text letter by letter, as it stands in the content or the
 	// type, in any case; of a cold memory, in what is left of its content.
-	Contains string `json:"contains,omitempty" query:"contains" doc:"memories whose content or type holds just this, in any case; up to 4 KiB"`
+	Contains string `json:"contains,omitempty" query:"contains" doc:"list only memories whose content or type contains this exact text, in any letter case; up to 4 KiB"`
 	// AsOf lists the memories of then.
-	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"memories as they were at this moment"`
+	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"time at which memories are read"`
 }
 
 // ListResult is one page.
@@ -374,26 +374,26 @@ type ListResult struct {
 // EditRequest changes the fields that are set.
 type EditRequest struct {
 	ID          string                     `json:"-" path:"id" doc:"ID of the memory, or at least four characters of its beginning or end"`
-	IfMatch     string                     `json:"-" header:"If-Match" doc:"the rev this edit is based on; without it the edit is unconditional"`
-	Content     *string                    `json:"content,omitempty" doc:"new text"`
-	Tags        *[]string                  `json:"tags,omitempty" doc:"replaces all tags"`
-	AddTags     []string                   `json:"add_tags,omitempty" doc:"tags to add"`
-	RemoveTags  []string                   `json:"remove_tags,omitempty" doc:"tags to remove"`
-	Entities    *[]string                  `json:"entities,omitempty" doc:"replaces all entities"`
-	Source      *string                    `json:"source,omitempty" doc:"new source"`
-	Context     *string                    `json:"context,omitempty" doc:"new context"`
-	Meta        map[string]json.RawMessage `json:"meta,omitempty" doc:"merged into meta; null removes a key"`
-	Category    *string                    `json:"category,omitempty" doc:"new category; an empty text removes it"`
-	Type        *string                    `json:"type,omitempty" doc:"new type"`
-	Section     *string                    `json:"section,omitempty" doc:"new section"`
-	Confidence  *float64                   `json:"confidence,omitempty" doc:"new confidence, 0 to 1"`
-	Importance  *float64                   `json:"importance,omitempty" doc:"new importance, 0 to 1"`
-	Strength    *float64                   `json:"strength,omitempty" doc:"new strength, 0 to 2"`
-	Core        *bool                      `json:"core,omitempty" doc:"whether the memory never fades"`
-	Collection  *string                    `json:"collection,omitempty" doc:"new collection"`
-	Project     *string                    `json:"project,omitempty" doc:"new project; an empty text removes it"`
-	Supersedes  []string                   `json:"supersedes,omitempty" doc:"up to 100 ids of memories that this one takes the place of; they rank below it and say so. One undo takes it all back"`
-	AllowSecret bool                       `json:"allow_secret,omitempty" doc:"store the text even if it looks like a credential"`
+	IfMatch     string                     `json:"-" header:"If-Match" doc:"revision that the edit is based on; without a revision, the edit always applies"`
+	Content     *string                    `json:"content,omitempty" doc:"new text of the memory"`
+	Tags        *[]string                  `json:"tags,omitempty" doc:"new tags of the memory, which replace all tags"`
+	AddTags     []string                   `json:"add_tags,omitempty" doc:"tags to add to the memory"`
+	RemoveTags  []string                   `json:"remove_tags,omitempty" doc:"tags to remove from the memory"`
+	Entities    *[]string                  `json:"entities,omitempty" doc:"new entities of the memory, which replace all entities"`
+	Source      *string                    `json:"source,omitempty" doc:"new source of the memory"`
+	Context     *string                    `json:"context,omitempty" doc:"new context of the memory"`
+	Meta        map[string]json.RawMessage `json:"meta,omitempty" doc:"JSON object to merge into meta; a null value removes its key"`
+	Category    *string                    `json:"category,omitempty" doc:"new category of the memory; an empty text removes the category"`
+	Type        *string                    `json:"type,omitempty" doc:"new type of the memory"`
+	Section     *string                    `json:"section,omitempty" doc:"new section of the memory"`
+	Confidence  *float64                   `json:"confidence,omitempty" doc:"new confidence of the memory, 0 to 1"`
+	Importance  *float64                   `json:"importance,omitempty" doc:"new importance of the memory, 0 to 1"`
+	Strength    *float64                   `json:"strength,omitempty" doc:"new strength of the memory, 0 to 2"`
+	Core        *bool                      `json:"core,omitempty" doc:"true: the memory never fades"`
+	Collection  *string                    `json:"collection,omitempty" doc:"new collection of the memory"`
+	Project     *string                    `json:"project,omitempty" doc:"new project of the memory; an empty text removes the project"`
+	Supersedes  []string                   `json:"supersedes,omitempty" doc:"IDs of up to 100 memories that this memory supersedes; superseded memories rank below this one. One undo reverts the whole edit"`
+	AllowSecret bool                       `json:"allow_secret,omitempty" doc:"save even if the text looks like a credential"`
 }
 
 // EditResult is the memory after the edit. Changed lists the fields that are
@@ -409,9 +409,9 @@ type EditResult struct {
 
 // ForgetRequest names one memory, or several ids joined by commas.
 type ForgetRequest struct {
-	ID      string `json:"-" path:"id" doc:"an id, or up to 100 joined by commas; all or none are forgotten"`
-	IfMatch string `json:"-" header:"If-Match" doc:"the rev to forget; only with one id"`
-	DryRun  bool   `json:"-" query:"dry_run" doc:"tell what would go, change nothing"`
+	ID      string `json:"-" path:"id" doc:"ID of a memory, or up to 100 separated by commas; if one is not found, emberd deletes none"`
+	IfMatch string `json:"-" header:"If-Match" doc:"revision of the memory to delete; only with one ID"`
+	DryRun  bool   `json:"-" query:"dry_run" doc:"show what would be deleted, without changing anything"`
 }
 
 // ForgetResult reports what went to the trash, or would.
@@ -431,8 +431,8 @@ type ForgetResult struct {
 // a caller asked for and that was not reverted. What came from a note that is there is
 // not reverted, for the note would say it again.
 type UndoRequest struct {
-	Tx     string `json:"tx,omitempty" doc:"journal entry, as told by save, edit and forget"`
-	Force  bool   `json:"force,omitempty" doc:"also take back what was changed again since"`
+	Tx     string `json:"tx,omitempty" doc:"tx of the change, from the answer of save, edit or forget"`
+	Force  bool   `json:"force,omitempty" doc:"also revert memories that changed after this change"`
 	DryRun bool   `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
 }
 
@@ -466,7 +466,7 @@ type Entry struct {
 
 // TrashListRequest pages through the trash.
 type TrashListRequest struct {
-	Limit  int    `json:"limit,omitempty" query:"limit" doc:"1 to 100, default 20"`
+	Limit  int    `json:"limit,omitempty" query:"limit" doc:"maximum number of results, 1 to 100, default 20"`
 	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page"`
 }
 
@@ -476,7 +476,7 @@ type TrashListResult struct {
 	Total      int       `json:"total"`
 	NextCursor string    `json:"next_cursor,omitempty"`
 	// Textless counts forgotten memories whose text was lost with a log file: no page has them.
-	Textless int `json:"textless,omitempty" doc:"forgotten memories whose text was lost with a log file, and that no page has"`
+	Textless int `json:"textless,omitempty" doc:"number of deleted memories whose text was lost with a log file; no page contains these memories"`
 }
 
 // Trashed is a forgotten memory as it was.

@@ -8,7 +8,7 @@ import (
 
 // VaultCheckRequest bounds the answer.
 type VaultCheckRequest struct {
-	Limit int `json:"limit,omitempty" query:"limit" doc:"1 to 10,000 findings, default 1,000"`
+	Limit int `json:"limit,omitempty" query:"limit" doc:"maximum number of findings, 1 to 10,000, default 1,000"`
 }
 
 // MostFindings is the highest limit of a vault check.
@@ -124,7 +124,7 @@ type NoteLink struct {
 
 // OpenRequest names a note or a memory.
 type OpenRequest struct {
-	Ref string `json:"ref" query:"ref" doc:"path, name or alias of a note, or the id of a memory that has one"`
+	Ref string `json:"ref" query:"ref" doc:"path, name or alias of a note, or the ID of its memory"`
 }
 
 // OpenResult is a link that Obsidian opens.

@@ -87,8 +87,8 @@ type WhyUsed struct {
 // TimelineRequest names one memory.
 type TimelineRequest struct {
 	ID     string  `json:"-" path:"id" doc:"ID of the memory, or at least four characters of its beginning or end"`
-	Days   float64 `json:"days,omitempty" query:"days" doc:"how far ahead to look, up to 3,650, default 90"`
-	Points int     `json:"points,omitempty" query:"points" doc:"of the curve, 2 to 1,000, default 200"`
+	Days   float64 `json:"days,omitempty" query:"days" doc:"number of future days in the curve, up to 3,650, default 90"`
+	Points int     `json:"points,omitempty" query:"points" doc:"number of points of the curve, 2 to 1,000, default 200"`
 }
 
 // TimelineResult is the score of a memory from when it was made to a day ahead.

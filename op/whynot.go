@@ -5,12 +5,12 @@ import "emberd/memory"
 // WhyNotRequest asks what keeps one memory or note out of the answer to a search, which
 // is given as it was made.
 type WhyNotRequest struct {
-	Query string `json:"q,omitempty" query:"q" doc:"the query of the search"`
-	Of    string `json:"of" query:"of" doc:"the memory by its id, or the note by its path, name or alias"`
-	Scope string `json:"scope,omitempty" query:"scope" doc:"all (default), memories, notes or archive"`
+	Query string `json:"q,omitempty" query:"q" doc:"query of the search"`
+	Of    string `json:"of" query:"of" doc:"ID of a memory, or the path, name or alias of a note, that the search does not return"`
+	Scope string `json:"scope,omitempty" query:"scope" doc:"texts to search: all (default), memories, notes or archive"`
 	Filter
-	Limit         int   `json:"limit,omitempty" query:"limit" doc:"1 to 100, default from the config (10)"`
-	IncludeReview *bool `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"default true"`
+	Limit         int   `json:"limit,omitempty" query:"limit" doc:"maximum number of results, 1 to 100, default 10"`
+	IncludeReview *bool `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"add matches that are about to fade, default true"`
 }
 
 // WhyNotResult names what keeps it out: each of the causes alone would, so that all of

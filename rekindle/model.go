@@ -29,7 +29,7 @@ func (s *Summarizer) Ask(ctx context.Context, content string, terms []string, mo
 		answer, err = accepted(answer, bound)
 	}
 	if err == nil && !s.names(answer, terms) {
-		err = errors.New("the answer has none of the text's key terms")
+		err = errors.New("the answer contains no key term of the text")
 	}
 	if err != nil {
 		return "", fmt.Errorf("summarize by a model: %w", err)
@@ -62,7 +62,7 @@ func accepted(answer string, bound int) (string, error) {
 	case n == 0:
 		return "", errors.New("the answer is empty")
 	case n > bound:
-		return "", fmt.Errorf("the answer has %d characters, more than %d", n, bound)
+		return "", fmt.Errorf("the answer has %d characters (limit %d)", n, bound)
 	}
 	return line, nil
 }

@@ -166,7 +166,7 @@ func TestPolicyValidate(t *testing.T) {
 		{func(p *rekindle.Policy) { p.Ages.Rehydrate = 8 * day },
 			"rehydratable after 192h0m0s, must be no sooner than archived"},
 		{func(p *rekindle.Policy) { p.Categories = map[string]rekindle.Ages{"work": {}} }, `memories of category "work" are demoted`},
-		{func(p *rekindle.Policy) { p.Coldest = "frozen" }, `coldest stage: stage "frozen" is unknown`},
+		{func(p *rekindle.Policy) { p.Coldest = "frozen" }, `coldest stage: invalid stage "frozen"`},
 		{func(p *rekindle.Policy) { p.Most = 0 }, "a run moves at most 0 memories, must be 1 or more"},
 		{func(p *rekindle.Policy) { p.Few = 0 }, "few memories are 0, must be 1 or more"},
 		{func(p *rekindle.Policy) { p.Share = 2 }, "the share that a run moves is 2, must be from 0 to 1"},

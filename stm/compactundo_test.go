@@ -30,7 +30,7 @@ type twin struct {
 
 func newTwin(t *rapid.T, a *analysis.Analyzer, now func() time.Time) *twin {
 	tw := &twin{disk: crashdisk.New()}
-	tw.opt = wal.Options{FS: tw.disk, Now: now, SegmentBytes: 700, Analyzer: a}
+	tw.opt = wal.Options{FS: tw.disk, Now: now, SegmentBytes: 700, DocumentBytes: 1, Analyzer: a}
 	tw.open(t)
 	return tw
 }

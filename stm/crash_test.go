@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"emberd/internal/contain"
 	"emberd/internal/testutil/crashdisk"
 	"emberd/internal/testutil/racescale"
 	"emberd/internal/text/analysis"
@@ -205,7 +206,7 @@ func (m *machine) with(disk *crashdisk.Disk) *machine {
 }
 
 func (m *machine) start() (err error) {
-	opt := wal.Options{FS: m.disk, Analyzer: m.words, Durability: m.durability, Now: func() time.Time { return time.Unix(m.clock.Add(1), 0) }}
+	opt := wal.Options{FS: m.disk, DocumentBytes: 1, Analyzer: m.words, Durability: m.durability, Now: func() time.Time { return time.Unix(m.clock.Add(1), 0) }}
 	if m.small {
 		opt.SegmentBytes = 300
 	}
@@ -230,7 +231,11 @@ func (m *machine) do(st step, cut bool) error {
 	for id, n := range st.uses {
 		m.world.used[id] += n
 	}
-	entry, err := st.do(m.Store)
+	var entry string
+	err := atTheEdge(func() (err error) {
+		entry, err = st.do(m.Store)
+		return err
+	})
 	_, off := m.disk.Lstat("/")
 	if sound := off == nil && !m.troubled; err == nil && st.settles && (sound || !m.Wal().Uses.Waiting()) {
 		m.world.settled = maps.Clone(m.world.used)
@@ -240,6 +245,9 @@ func (m *machine) do(st step, cut bool) error {
 	}
 	return err
 }
+
+// atTheEdge is where the engine contains what a document that cannot be read stops.
+func atTheEdge(fn func() error) error { return contain.Do(nil, contain.Request, "", fn) }
 
 // live starts, carries the steps out until one fails, and stops.
 func (m *machine) live(steps []step, cut bool) error {

@@ -75,7 +75,8 @@ func (d *simulated) now() time.Time {
 }
 
 func (d *simulated) open() {
-	s, err := stm.Open("/data", "/state", &wal.Options{FS: d.disk, Now: d.now, SegmentBytes: 600, Host: "simulated"})
+	s, err := stm.Open("/data", "/state", &wal.Options{FS: d.disk, Now: d.now, SegmentBytes: 600, DocumentBytes: 1,
+		Host: "simulated"})
 	if err != nil {
 		d.fleet.Fatal(err)
 	}

@@ -33,6 +33,7 @@
 //	state/quarantine/                    copies of damaged lines; decided.jsonl says
 //	                                     which a human accepted or dropped
 //	state/index/stm.snap                 snapshot, disposable
+//	state/index/docs-*.doc               documents of memories that it refers to, see package docfile
 //	state/written/<device>/              how far each file was written, see package extent
 //	state/seen.json                      how far other devices were read once
 //	state/ballast                        room for a full disk; in the device's

@@ -81,6 +81,8 @@ type (
 	Unlinked = wal.Unlinked
 	// Status is the state of the log.
 	Status = wal.Status
+	// Waiting is [wal.Waiting].
+	Waiting = wal.Waiting
 	// ForeignChange is what Refresh brought.
 	ForeignChange = wal.ForeignChange
 	// Healed is what a repair of the log brought back, see [repair.Healed].
@@ -152,6 +154,10 @@ const (
 	Odd         = record.Odd
 	LineGood    = record.LineGood
 	LineUnknown = record.LineUnknown
+
+	WaitingQuarantine = wal.WaitingQuarantine
+	WaitingGaps       = wal.WaitingGaps
+	WaitingStale      = wal.WaitingStale
 )
 
 // ErrLogGone is the cause when the state folder knows of a log that is not in the data

@@ -162,10 +162,10 @@ func TestWhatCannotBeAccepted(t *testing.T) {
 		name, from, to, want string
 	}{
 		{"not JSON", `"op":"put"`, `"op":"put`, "it is not valid JSON"},
-		{"another operation", `"op":"put"`, `"op":"use"`, `operation "use" cannot be taken`},
+		{"another operation", `"op":"put"`, `"op":"use"`, `emberd does not accept operation "use"`},
 		{"not a memory", `"content":"one"`, `"content":[1]`, "cannot unmarshal array"},
-		{"a later version", `"v":1,"q":1`, `"v":3,"q":1`, "it is of version 3"},
-		{"a member twice", `"op":"put"`, `"op":"put","op":"put"`, "it has a member twice"},
+		{"a later version", `"v":1,"q":1`, `"v":3,"q":1`, "it has version 3"},
+		{"a member twice", `"op":"put"`, `"op":"put","op":"put"`, "a field occurs twice"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ts := openStore(t, wal.Options{})

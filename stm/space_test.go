@@ -130,7 +130,7 @@ func TestAQuotaIsAFullDisk(t *testing.T) {
 	if err := s.Wal().Ballast.Make(); err != nil {
 		t.Fatal(err)
 	}
-	disk.Fail(crashdisk.Fault{Op: crashdisk.OpWrite, Err: syscall.EDQUOT, ShortBy: 20})
+	disk.Fail(crashdisk.Fault{Op: crashdisk.OpWrite, Path: ".jsonl", Err: syscall.EDQUOT, ShortBy: 20})
 	wantCode(t, "save over the quota", put(s, 2, "two"), memory.DiskFull)
 	ops := disk.Ops()
 	wantCode(t, "another save", put(s, 2, "two"), memory.DiskFull)

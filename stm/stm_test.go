@@ -34,6 +34,9 @@ type testStore struct {
 func openStore(t testing.TB, opt wal.Options) *testStore {
 	t.Helper()
 	ts := &testStore{t: t, root: t.TempDir(), opt: opt}
+	if ts.opt.DocumentBytes == 0 {
+		ts.opt.DocumentBytes = 1 // with each snapshot, all documents go into files
+	}
 	ts.open()
 	t.Cleanup(func() { ts.Store.Close() })
 	return ts
@@ -257,7 +260,7 @@ func TestUndoOfAnEditGivesTheEarlierText(t *testing.T) {
 	if r, _ := ts.Get(a); string(r.Value("source")) != `"mail"` {
 		t.Errorf("source is %s, want the later edit to stay", r.Value("source"))
 	}
-	if _, err := ts.Undo(context.Background(), history.Undo{Entry: one.Entry}); err == nil || !strings.Contains(err.Error(), "was undone before") {
+	if _, err := ts.Undo(context.Background(), history.Undo{Entry: one.Entry}); err == nil || !strings.Contains(err.Error(), "was already undone") {
 		t.Errorf("second undo: %v", err)
 	}
 	two := ts.edit(a, "content", "third")

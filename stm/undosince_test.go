@@ -105,7 +105,7 @@ func TestUndoKeepsWhatWasAskedForSince(t *testing.T) {
 		ts.wantContent(idOf(3), "short")
 		again()
 		_, err := ts.Undo(context.Background(), history.Undo{Entry: entry})
-		if memory.CodeOf(err) != memory.Invalid || !strings.Contains(err.Error(), "left (3)") ||
+		if memory.CodeOf(err) != memory.Invalid || !strings.Contains(err.Error(), "except 3 memories") ||
 			!strings.Contains(err.Error(), "--force") {
 			t.Errorf("undone again: %v", err)
 		}

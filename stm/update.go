@@ -54,6 +54,11 @@ func (s *Store) prepare(ctx context.Context, ids []memory.ID,
 	fn func([]*table.Row) (*wal.Tx, error)) (*wal.Pending, error) {
 	rows := make([]*table.Row, len(ids))
 	for i, id := range ids {
+		if c := s.Table.Cell(id.Bytes()); c != nil {
+			if err := c.Fetch(); err != nil { // so that no change is merged with nothing
+				return nil, err
+			}
+		}
 		if r := s.Table.Get(id); s.Shows(r) {
 			rows[i] = r
 		}
@@ -143,7 +148,7 @@ func (s *Store) readBack(p *wal.Pending) error {
 	}
 	b := l.Append(make([]byte, 0, size))
 	if p.Bytes = len(b); p.Bytes > record.MaxLine {
-		return memory.Errorf(memory.TooLarge, "the change has %d bytes, more than the %d of one log line; split it",
+		return memory.Errorf(memory.TooLarge, "the change has %d bytes (limit %d for one log record); split it",
 			p.Bytes, record.MaxLine)
 	}
 	if _, err := record.Decode(bytes.TrimSuffix(b, []byte("\n"))); err != nil {
@@ -169,7 +174,7 @@ func (s *Store) change(c wal.Change) (record.Change, table.TermCounts, error) {
 	case err != nil:
 		return out, terms, err
 	case c.Delete && row == nil && len(set) == 0:
-		return out, terms, memory.Errorf(memory.NotFound, "there is no memory %s to forget", c.ID).At("id")
+		return out, terms, memory.Errorf(memory.NotFound, "memory %s not found, so nothing was deleted", c.ID).At("id")
 	case c.Delete:
 		err = s.encodeDelete(&out, row, set, c.Text)
 	case row == nil:
@@ -182,7 +187,7 @@ func (s *Store) change(c wal.Change) (record.Change, table.TermCounts, error) {
 		}
 	}
 	if err != nil {
-		return out, terms, memory.Errorf(memory.Invalid, "memory %s cannot hold this: %w", c.ID, err)
+		return out, terms, memory.Errorf(memory.Invalid, "memory %s cannot contain this: %w", c.ID, err)
 	}
 	return out, terms, nil
 }

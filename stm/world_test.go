@@ -156,7 +156,11 @@ func (w *world) restarted(s *stm.Store) error {
 	for i := range w.events {
 		w.events[i].sure = w.events[i].sure || w.events[i].landed
 	}
-	then, err := w.matches(s)
+	var then *world
+	err := atTheEdge(func() (err error) {
+		then, err = w.matches(s)
+		return err
+	})
 	if err != nil {
 		return err
 	}

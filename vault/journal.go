@@ -194,7 +194,7 @@ func (j *journal) forget(r *record) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("end the write of %q: %w", r.Path, err)
+		return fmt.Errorf("finish the write of %q: %w", r.Path, err)
 	}
 	return nil
 }
@@ -254,7 +254,7 @@ func (j *journal) readRecords(base string) ([]*record, error) {
 		err = json.Unmarshal(data, all[0])
 	}
 	if err != nil || len(all) == 0 || slices.Contains(all, nil) || all[0].ID != id {
-		return nil, fmt.Errorf("the record %s of a write to a note cannot be read; move it away and look for %s "+
+		return nil, fmt.Errorf("cannot read the record %s of a note write; move the record away and look for %s "+
 			"files in the vault: %w", name, tempPrefix, err)
 	}
 	b := &recordBatch{file: name, left: len(all)}
@@ -281,7 +281,7 @@ func (j *journal) makeFolders() error {
 func (j *journal) allBackups() ([]string, error) {
 	entries, err := j.state.ReadDir(j.backups)
 	if err != nil {
-		return nil, fmt.Errorf("look at the backups of notes: %w", err)
+		return nil, fmt.Errorf("read the backups of notes: %w", err)
 	}
 	all := []string{}
 	for _, e := range entries {

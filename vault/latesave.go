@@ -42,7 +42,7 @@ func (w *Writer) recover() error {
 	}
 	left, err := w.load(w.concerns)
 	if err != nil {
-		return fmt.Errorf("end unfinished writes of notes: %w", err)
+		return fmt.Errorf("finish interrupted writes of notes: %w", err)
 	}
 	slices.SortStableFunc(left, func(a, b *record) int {
 		switch {
@@ -136,7 +136,7 @@ func (w *Writer) inspect(r *record) (*Event, error) {
 	if err != nil {
 		w.open = append(w.open, r)
 		w.putOff(r)
-		return event, fmt.Errorf("look after note %q: %w", r.Path, err)
+		return event, fmt.Errorf("check note %q after a write: %w", r.Path, err)
 	}
 	if !over {
 		w.open = append(w.open, r)

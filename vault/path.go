@@ -18,19 +18,19 @@ type Reason string
 
 // The reasons why something is not read.
 const (
-	BadPath      Reason = "its path is not a plain one inside the vault, from its root and with forward slashes"
+	BadPath      Reason = "its path is not a plain relative path inside the vault"
 	BadName      Reason = "its name is not valid UTF-8; rename it"
 	NotNote      Reason = "only files whose names end in .md are notes"
-	Hidden       Reason = "names that begin with a dot are not notes for Obsidian either"
-	Temporary    Reason = "its name is one that editors and sync tools give to temporary files"
-	Ignored      Reason = "an ignore pattern of the settings covers it"
-	Symlink      Reason = "it is, or lies behind, a symbolic link, and links are not followed"
+	Hidden       Reason = "its name begins with a dot, and Obsidian ignores such files"
+	Temporary    Reason = "its name looks like a temporary file of an editor or sync tool"
+	Ignored      Reason = "it matches an ignore pattern in the settings"
+	Symlink      Reason = "it is a symbolic link or below one, and emberd does not follow links"
 	NotRegular   Reason = "it is not a regular file"
-	NotLocal     Reason = "its content is in the cloud and not on this computer; download it there"
-	NotPermitted Reason = "your user may not read it; change its permissions"
+	NotLocal     Reason = "its content is in the cloud only; download it"
+	NotPermitted Reason = "your user cannot read it; change its permissions"
 	NotText      Reason = "it is not UTF-8 text; save it as UTF-8"
 	TooLong      Reason = "it is larger than 16 MiB; split it"
-	Unsettled    Reason = "it kept changing while it was being read; it is read again after its next change"
+	Unsettled    Reason = "it changed while it was being read; emberd reads it again after the next change"
 )
 
 // Skipped is the error for a note that is not read, by a rule or because it cannot be read.

@@ -119,7 +119,7 @@ func TestWalk(t *testing.T) {
 		}
 		got = append(got, path)
 	}
-	want := []string{"a/c.MD", "a/up: it is,", "b.md", `back\slash.md`, "deep/g.md: its content", "folder.md/h.md", "l.md: it is,"}
+	want := []string{"a/c.MD", "a/up: it is", "b.md", `back\slash.md`, "deep/g.md: its content", "folder.md/h.md", "l.md: it is"}
 	if !slices.Equal(got, want) {
 		t.Errorf("walked %q, want %q", got, want)
 	}

@@ -9,8 +9,7 @@ import (
 )
 
 // LinkUnsure is the reason why the links of a note are not changed.
-const LinkUnsure = "a link in it cannot be told from text that looks like one, or cannot be written so that it leads " +
-	"to the new name; change it in Obsidian"
+const LinkUnsure = "a link in it is ambiguous, or cannot be rewritten to the new name; change it in Obsidian"
 
 // Target is where a link leads from now on. Text, if it is not "", is what a wikilink without a text of its own
 // shows.

@@ -136,6 +136,9 @@ func open(dir, at string, opt *Options) (*Vault, error) {
 // Name returns the vault's name, which is that of its folder.
 func (v *Vault) Name() string { return v.name }
 
+// Dir returns the vault's folder, as it was given to [Open].
+func (v *Vault) Dir() string { return v.dir }
+
 // Current reports whether the folder at the vault's path is the one that is open.
 // A sync client, a mount or a restored backup can put another in its place, which
 // takes a new Open.

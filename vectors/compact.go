@@ -97,7 +97,7 @@ func (s *Store) beginCompaction(r rules) (*compaction, error) {
 		return nil, ErrClosed
 	}
 	if s.next >= maxNumber {
-		return nil, fmt.Errorf("no number is left after %d files", maxNumber)
+		return nil, fmt.Errorf("no free file number after %d files", maxNumber)
 	}
 	s.endWriter()
 	c := &compaction{number: s.next}
@@ -138,7 +138,7 @@ func (s *Store) writeCompacted(ctx context.Context, c *compaction, temp string, 
 	c.file.own = true
 	got, err := readRecords(c.file.r, head.seed, c.file.first, c.file.is.size, func(int64, []byte) { records-- })
 	if err == nil && (records != 0 || got.lost != 0 || got.end != c.file.is.size || c.file.head.seed != head.seed) {
-		err = fmt.Errorf("%s does not read as it was written", temp)
+		err = fmt.Errorf("%s differs from the data that emberd wrote", temp)
 	}
 	if err != nil {
 		return errors.Join(err, c.file.r.Close())

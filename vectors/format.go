@@ -219,13 +219,13 @@ func parseDoc(b []byte) (*Doc, bool) {
 func checkDoc(d *Doc) error {
 	switch {
 	case d.Name == "" || len(d.Name) > MaxName:
-		return fmt.Errorf("place a document: its name has %d bytes, from 1 to %d are possible", len(d.Name), MaxName)
+		return fmt.Errorf("store a document: its name has %d bytes, must have 1 to %d", len(d.Name), MaxName)
 	case len(d.Chunks) > MaxChunks:
-		return fmt.Errorf("place %q: it has %d chunks, at most %d are possible", d.Name, len(d.Chunks), MaxChunks)
+		return fmt.Errorf("too many chunks in %q: %d (limit %d)", d.Name, len(d.Chunks), MaxChunks)
 	}
 	for _, c := range d.Chunks {
 		if c.Line < 0 || c.Line > math.MaxInt32 {
-			return fmt.Errorf("place %q: a chunk begins at line %d", d.Name, c.Line)
+			return fmt.Errorf("store %q: a chunk begins at line %d", d.Name, c.Line)
 		}
 	}
 	return nil

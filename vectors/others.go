@@ -52,7 +52,7 @@ func (s *Store) refreshFile(name string) {
 		_ = f.r.Close() // it was only read
 	}
 	if err != nil {
-		s.log.Info("vectors: file of another device passed over", "file", name, "error", err)
+		s.log.Info("vectors: skipped a file of another device", "file", name, "error", err)
 		return
 	}
 	old := s.files[name]

@@ -108,7 +108,7 @@ func (s *Store) Place(docs []Doc, gone []string) error {
 		return b
 	})
 	if err != nil {
-		return fmt.Errorf("place documents in %s: %w", s.dir, err)
+		return fmt.Errorf("store documents in %s: %w", s.dir, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,7 +181,7 @@ func (w *writer) intact() bool {
 // begin makes the next own file.
 func (s *Store) begin() error {
 	if s.next > maxNumber {
-		return fmt.Errorf("no number is left after %d files", maxNumber)
+		return fmt.Errorf("no free file number after %d files", maxNumber)
 	}
 	name := fileName(s.opt.Device, s.next)
 	s.next++ // also after a failure: what is there is not ours to write to
@@ -349,7 +349,7 @@ func (s *Store) same(f *file, end int64) error {
 		defer now.r.Close()
 	}
 	if err == nil && (now.head.seed != f.head.seed || now.is.size < end) {
-		err = fmt.Errorf("%s was replaced or cut by another program", f.name)
+		err = fmt.Errorf("another program replaced or truncated %s", f.name)
 	}
 	return err
 }

@@ -27,6 +27,7 @@ func inBubble(t *testing.T, files int, opt Options, test func(t *testing.T, d di
 			d.write(fmt.Sprintf("%d.md", i), "some text")
 		}
 		f := follow(t, d.dir, opt, blind)
+		synctest.Wait() // for the status, which is told after the batch
 		test(t, d, f)
 		synctest.Wait()
 		f.stop()
@@ -346,8 +347,8 @@ func TestAJumpOfTheWallClockMakesOneScan(t *testing.T) {
 			f := follow(t, d.dir, Options{Poll: never}, blind, func(w *Watcher) {
 				w.wall = func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
 			})
-			before := f.Status().LastScan
 			synctest.Wait()
+			before := f.Status().LastScan
 			offset.Store(int64(jump))
 			f.pass(time.Hour)
 			scanned := f.Status().LastScan.Add(-jump).Sub(before)
@@ -465,6 +466,7 @@ func TestNotesBeyondTheBoundAreLeftOut(t *testing.T) {
 			d.write(fmt.Sprintf("%02d.md", i), "text")
 		}
 		f := follow(t, d.dir, Options{Poll: never}, blind, func(w *Watcher) { w.maxFiles = 10 })
+		synctest.Wait()
 		if s := f.Status(); s.Files != 10 || s.LeftOut != 2 {
 			t.Errorf("status %+v, want 10 files and 2 left out", s)
 		}

@@ -70,7 +70,7 @@ func (f *feed) receive(r rules, in *eventBuffer, log *slog.Logger) bool {
 		case errors.Is(err, fsnotify.ErrEventOverflow):
 			in.overflow()
 		default:
-			log.Warn("file events may have been lost, scanning", "err", err)
+			log.Warn("file events might be lost; scanning the vault", "err", err)
 			in.markAll()
 		}
 	}

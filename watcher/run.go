@@ -199,7 +199,7 @@ func (w *Watcher) enter(confirmed bool) (*os.Root, error) {
 	first := w.rootID == identity{} && w.probable(root)
 	if id != w.rootID && !confirmed && !first && !w.recognize(root) {
 		return nil, errors.Join(root.Close(),
-			fmt.Errorf("%s is another folder than before, with fewer than half of its %d notes; %w", w.root,
+			fmt.Errorf("%s is now another folder, with fewer than half of its %d notes; %w", w.root,
 				len(w.known), errAnother))
 	}
 	w.rootID = id
@@ -210,7 +210,7 @@ func (w *Watcher) enter(confirmed bool) (*os.Root, error) {
 func (w *Watcher) cannotOpen(err error) error {
 	info, failed := os.Stat(w.root)
 	if failed == nil && info.IsDir() && w.rootID != (identity{}) && identityOf(info) != w.rootID {
-		return fmt.Errorf("%s is another folder than before, which cannot be opened: %w", w.root, cause(err))
+		return fmt.Errorf("%s is now another folder, which cannot be opened: %w", w.root, cause(err))
 	}
 	return fmt.Errorf("%s cannot be opened: %w", w.root, cause(err))
 }

@@ -80,7 +80,7 @@ func (w *Watcher) publish() {
 		status.Mode, status.Reason = Polling, w.state.refused
 	} else if w.state.remote != "" {
 		status.Mode, status.Reason = Polling,
-			"a file system of type "+w.state.remote+" does not tell of changes made elsewhere"
+			"a file system of type "+w.state.remote+" does not report changes made elsewhere"
 	}
 	w.mu.Lock()
 	before := w.status
@@ -94,7 +94,7 @@ func (w *Watcher) report(before, now Status) {
 	switch {
 	case before.Reason == now.Reason:
 	case now.Reason != "":
-		log.Warn("file events do not suffice, scanning often", "reason", now.Reason, "every", w.poll())
+		log.Warn("file events are not reliable; scanning the vault often", "reason", now.Reason, "every", w.poll())
 	default:
 		log.Info("file events suffice again")
 	}

@@ -60,7 +60,7 @@ func (w *Watcher) connect() (refused string) {
 		if why := exhausted(err); why != "" {
 			return why
 		}
-		return "there are no file events: " + reason(err)
+		return "no file events: " + reason(err)
 	}
 	w.feed = feed
 	return ""

@@ -24,8 +24,8 @@ func confine(opt *options) error {
 		err = restart(opt)
 	}
 	if err != nil {
-		return fmt.Errorf("the libraries are not loaded, since they would not be confined: %w; to load them anyway, "+
-			"run: emberd config set sandbox off", err)
+		return fmt.Errorf("the libraries are not loaded, because they would not be confined: %w; to load them "+
+			"anyway, run: emberd config set sandbox off", err)
 	}
 	return nil
 }

@@ -230,10 +230,10 @@ func TestWhatIsNoRequestEndsIt(t *testing.T) {
 		sent []byte
 		says string
 	}{
-		"text":        {[]byte("GET / HTTP/1.1\r\n\r\n"), "are the most"},
-		"no JSON":     {frame("hello\n"), "does not begin with a line of JSON"},
-		"numbers":     {frame("{}\n\x00\x00\x80\x3f"), "does not begin with a line of JSON"},
-		"half of one": {frame("{}\n")[:6], "breaks off after 2 of 3 bytes"},
+		"text":        {[]byte("GET / HTTP/1.1\r\n\r\n"), "(limit "},
+		"no JSON":     {frame("hello\n"), "is not a line of JSON"},
+		"numbers":     {frame("{}\n\x00\x00\x80\x3f"), "is not a line of JSON"},
+		"half of one": {frame("{}\n")[:6], "incomplete after 2 of 3 bytes"},
 		"too many":    {bytes.Repeat(frame("{\"text\":\""+strings.Repeat("x", 1<<16)+"\",\"count\":true}\n"), 10*maxWaiting), "requests are waiting"},
 	} {
 		t.Run(name, func(t *testing.T) {

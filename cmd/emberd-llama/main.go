@@ -25,10 +25,8 @@ const (
 	exitMisuse = 2
 )
 
-const usage = `emberd-llama runs llama.cpp for emberd, which starts it by itself: there is nothing to do with it by hand.
-
-  emberd-llama --engine DIR [--model FILE [--max-tokens N]] [--sandbox off]
-`
+const usage = "emberd-llama runs llama.cpp for emberd, which starts it automatically. You do not need to run " +
+	"it.\n\n  emberd-llama --engine DIR [--model FILE [--max-tokens N]] [--sandbox off]\n"
 
 // The values of --sandbox. Without the flag the program puts itself into its sandbox and starts
 // itself again, with entered.
@@ -94,14 +92,14 @@ func parse(args []string) (*options, error) {
 		return nil, err
 	}
 	if flags.NArg() > 0 {
-		return nil, fmt.Errorf("%q is not understood; emberd starts this program by itself", flags.Arg(0))
+		return nil, fmt.Errorf("invalid argument %q; emberd starts this program automatically", flags.Arg(0))
 	}
 	if !slices.Contains([]string{"", sandboxOff, entered}, opt.sandbox) {
-		return nil, fmt.Errorf("invalid value %q of --sandbox; use %s, or leave it out", opt.sandbox, sandboxOff)
+		return nil, fmt.Errorf("invalid value %q of --sandbox; use %s, or omit it", opt.sandbox, sandboxOff)
 	}
 	if opt.engine == "" && !opt.version {
-		return nil, errors.New("it runs llama.cpp for emberd, which starts it by itself and names a folder with " +
-			"--engine; there is nothing to do with it by hand")
+		return nil, errors.New("missing --engine; emberd starts this program automatically, so you do not need " +
+			"to run it")
 	}
 	return opt, nil
 }

@@ -27,15 +27,15 @@ func TestStartedByHand(t *testing.T) {
 		code  int
 		says  string
 	}{
-		"nothing":               {nil, nil, exitMisuse, "emberd-llama: it runs llama.cpp for emberd, which starts it by itself"},
-		"help":                  {[]string{"--help"}, nil, exitDone, "there is nothing to do with it by hand."},
+		"nothing":               {nil, nil, exitMisuse, "emberd-llama: missing --engine; emberd starts"},
+		"help":                  {[]string{"--help"}, nil, exitDone, "emberd-llama runs llama.cpp for emberd, which starts it automatically. You do not need to run it.\n\n  emberd-llama --engine DIR [--model FILE [--max-tokens N]] [--sandbox off]\n"},
 		"version":               {[]string{"--version"}, nil, exitDone, "emberd-llama "},
 		"unknown flag":          {[]string{"--engin", "/"}, nil, exitMisuse, "emberd-llama: flag provided but not defined: -engin"},
-		"a word":                {[]string{"--engine", "/", "serve"}, nil, exitMisuse, `emberd-llama: "serve" is not understood`},
+		"a word":                {[]string{"--engine", "/", "serve"}, nil, exitMisuse, `emberd-llama: invalid argument "serve"`},
 		"no number":             {[]string{"--engine", "/", "--max-tokens", "many"}, nil, exitMisuse, "invalid value"},
-		"nowhere to reply to":   {[]string{"--engine", "/"}, nil, exitMisuse, "emberd-llama: descriptor 3, where replies go, is not open for writing"},
-		"nowhere to write to":   {[]string{"--engine", "/"}, reading, exitMisuse, "emberd-llama: descriptor 3, where replies go, is not open for writing"},
-		"a model, no libraries": {[]string{"--model", "/model.gguf"}, nil, exitMisuse, "names a folder with --engine"},
+		"nowhere to reply to":   {[]string{"--engine", "/"}, nil, exitMisuse, "emberd-llama: descriptor 3, which receives the replies, is not open for writing"},
+		"nowhere to write to":   {[]string{"--engine", "/"}, reading, exitMisuse, "emberd-llama: descriptor 3, which receives the replies, is not open for writing"},
+		"a model, no libraries": {[]string{"--model", "/model.gguf"}, nil, exitMisuse, "missing --engine; emberd starts this program automatically, so you do not need to run it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), llamatest.Helper(t), test.args...)
@@ -62,8 +62,8 @@ func TestHelloThatFails(t *testing.T) {
 		of   llamawire.Part
 		says string
 	}{
-		"no folder":           {[]string{"--engine", "/none"}, llamawire.OfEngine, "there is no llama.cpp: stat /none"},
-		"no libraries":        {[]string{"--engine", t.TempDir()}, llamawire.OfEngine, "no libllama is among its files"},
+		"no folder":           {[]string{"--engine", "/none"}, llamawire.OfEngine, "no llama.cpp: stat /none"},
+		"no libraries":        {[]string{"--engine", t.TempDir()}, llamawire.OfEngine, "it contains no libllama"},
 		"nothing computes":    {[]string{"--engine", part(t, engine, "libllama.", "libggml.", "libggml-base.")}, llamawire.OfEngine, "has nothing to compute with: no libggml-cpu that fits"},
 		"a part is missing":   {[]string{"--engine", part(t, engine, "libllama.")}, llamawire.OfEngine, "does not load: libggml"},
 		"not these functions": {[]string{"--engine", renamed(t, engine, "libggml-base.", "libllama.so")}, llamawire.OfEngine, "it has no function llama_log_set"},

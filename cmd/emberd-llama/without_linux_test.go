@@ -29,7 +29,7 @@ func TestNotConfined(t *testing.T) {
 	engine := llamatest.Libraries(t)[0]
 	for call, says := range map[string]string{
 		"landlock_create_ruleset": "this kernel has no Landlock",
-		"seccomp":                 "this kernel has no seccomp",
+		"seccomp":                 "the kernel does not support seccomp",
 	} {
 		p := startBy(t, []string{"EMBERD_TEST_WITHOUT=" + call, "EMBERD_TEST_HELPER=" + llamatest.Helper(t)}, "--engine", engine)
 		hello := p.hello()

@@ -41,16 +41,16 @@ func boundaries() []boundary {
 	return []boundary{
 		{"content", "| content | 50,000 characters, 200 KiB | 413 |", memory.MaxContent, func(n int) (string, string, string) {
 			return save(`{"content":"` + strings.Repeat("reef ", n/5+1)[:n-1] + `x"}`)
-		}, http.StatusRequestEntityTooLarge, "content has 50001 characters, more than 50000"},
+		}, http.StatusRequestEntityTooLarge, "content has 50001 characters (limit 50000)"},
 		{"tags", "| tags | 50 of 100 characters | 413 |", memory.MaxTags, func(n int) (string, string, string) {
 			return save(fmt.Sprintf(`{"content":"a reef of %d tags","tags":%s}`, n, tags(n, 5)))
-		}, http.StatusRequestEntityTooLarge, "51 tags given, more than 50"},
+		}, http.StatusRequestEntityTooLarge, "too many tags: 51 (limit 50)"},
 		{"characters of a tag", "| tags | 50 of 100 characters | 413 |", memory.MaxTag, func(n int) (string, string, string) {
 			return save(fmt.Sprintf(`{"content":"a reef of a tag of %d","tags":%s}`, n, tags(1, n)))
-		}, http.StatusRequestEntityTooLarge, "101 characters, more than 100"},
+		}, http.StatusRequestEntityTooLarge, "101 characters (limit 100)"},
 		{"query", "| query | 4 KiB | 413 |", memory.MaxQueryBytes, func(n int) (string, string, string) {
 			return search("q=" + url.QueryEscape(strings.Repeat("reef ", n/5+1)[:n-1]+"x"))
-		}, http.StatusRequestEntityTooLarge, "the query has 4097 bytes, more than 4096"},
+		}, http.StatusRequestEntityTooLarge, "the query has 4097 bytes (limit 4096)"},
 		{"results", "| results | 100 | 400 |", memory.MaxResults, func(n int) (string, string, string) {
 			return search(fmt.Sprintf("q=reef&limit=%d", n))
 		}, http.StatusBadRequest, "limit is 101"},
@@ -60,7 +60,7 @@ func boundaries() []boundary {
 		{"body", "| body | 4 MiB, whether its length is told or not | 413;", 4 * mebibyte, func(n int) (string, string, string) {
 			text := fmt.Sprintf(`{"content":"a reef of %d bytes"}`, n)
 			return save(text + strings.Repeat(" ", n-len(text)))
-		}, http.StatusRequestEntityTooLarge, "more than 4194304 bytes (4 MiB)"},
+		}, http.StatusRequestEntityTooLarge, "larger than 4194304 bytes (4 MiB)"},
 	}
 }
 

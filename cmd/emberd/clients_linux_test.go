@@ -118,7 +118,7 @@ var clientCalls = []clientCall{
 		[]string{"no memory has an id", "call memory_query to find memories by words"}},
 	{"a cut answer", "memory_query",
 		`{"query":"tide moon","scope":"memories","depth":"whole","limit":12,"max_tokens":500}`,
-		[]string{"BEGIN DATA ", "END DATA ", "truncated; go on with: the same memory_query"}},
+		[]string{"BEGIN DATA ", "END DATA ", "truncated; continue with: the same memory_query"}},
 }
 
 // clientTest is the test of one client with one daemon.

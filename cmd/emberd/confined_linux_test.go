@@ -94,10 +94,10 @@ func TestBackupOutsideOfTheSandbox(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "b.tar.gz")
 	_, err := op.BackupCreate.Call(t.Context(), client, &op.BackupCreateRequest{File: file})
-	if memory.CodeOf(err) != memory.Forbidden || !strings.Contains(err.Error(), "sandbox keeps it from writing "+file) {
+	if memory.CodeOf(err) != memory.Forbidden || !strings.Contains(err.Error(), "sandbox of the daemon does not allow writing "+file) {
 		t.Errorf("the daemon answers %v", err)
 	}
-	for _, want := range []string{"", "is there already and stays as it is"} {
+	for _, want := range []string{"", "already exists; choose another name"} {
 		cmd := exec.Command("emberd", "backup", "create", file, "--home", home)
 		cmd.Env = cli.ForeignFree(os.Environ())
 		out, err := cmd.CombinedOutput()
@@ -124,7 +124,7 @@ func TestVaultReplacedOutsideOfTheSandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeNote(t, vault, "The lamp burns petroleum.\n")
-	const want = "the sandbox lets the daemon into the folder that was there when it started"
+	const want = "the folder was replaced after the daemon started, and the sandbox allows only the earlier one; restart the daemon, or set sandbox to off if this happens often"
 	eventually(t, "the status warns of the folder", func() bool {
 		return slices.ContainsFunc(daemonStatus(t, home).Warnings, func(w string) bool { return strings.Contains(w, want) })
 	})
@@ -132,7 +132,7 @@ func TestVaultReplacedOutsideOfTheSandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	startConfined(t, home, vault)
-	eventually(t, "nothing is wrong with the folder", func() bool { return len(daemonStatus(t, home).Warnings) == 0 })
+	eventually(t, "noproblem found with the folder", func() bool { return len(daemonStatus(t, home).Warnings) == 0 })
 }
 
 // eventually waits for what takes a scan of a folder.
@@ -157,8 +157,8 @@ func TestFoldersOthersMayWriteTo(t *testing.T) {
 		mode   os.FileMode
 		want   string
 	}{
-		{"data", 0o777, "others may write to the data folder"},
-		{"state", 0o702, "others may write to the state folder"},
+		{"data", 0o777, "is writable by other users (mode 0777)"},
+		{"state", 0o702, "is writable by other users (mode 0702)"},
 		{"data", 0o755, ""},
 		{"state", 0o770, ""}, // the group has its owner's number, as each has on Debian and Fedora
 	} {

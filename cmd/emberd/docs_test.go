@@ -296,6 +296,9 @@ func TestDocsCompare(t *testing.T) {
 	}
 }
 
+// backquoted finds what stands in backquotes.
+var backquoted = regexp.MustCompile("`([^`]+)`")
+
 // TestDocsTroubleshooting: each sentence in the first column of docs/troubleshooting.md that is
 // quoted is one that the program says, and each command of the last one there is.
 func TestDocsTroubleshooting(t *testing.T) {

@@ -303,7 +303,7 @@ func TestDaemonNoticesThatItsDataIsGone(t *testing.T) {
 	d.wantRefused(memory.ReadOnly)
 	d.wantFound("lighthouse")
 	if _, err := os.Stat(data); err == nil {
-		t.Error("the folder was made anew")
+		t.Error("the folder was rebuilt")
 	}
 	if err := os.Rename(data+".away", data); err != nil {
 		t.Fatal(err)
@@ -392,7 +392,7 @@ func TestDaemonEndsWhileASyncHangs(t *testing.T) {
 	}
 	// A process whose thread is held by strace leaves a husk until that lets go,
 	// so its last words tell that it is over. Asked to, strace waits for the husk.
-	awaitText(t, d.home+".log", "the disk did not let the log be closed in time")
+	awaitText(t, d.home+".log", "the log was not closed in time; acknowledged changes are on disk")
 	if err := d.strace.Process.Kill(); err != nil {
 		t.Error(err)
 	}
@@ -427,7 +427,7 @@ func TestDaemonRefusesAFolderThatLostItsLog(t *testing.T) {
 		t.Fatalf("started, or did not say what to do: %v", err)
 	}
 	if _, err := os.Stat(data); err == nil {
-		t.Error("the folder was made anew")
+		t.Error("the folder was rebuilt")
 	}
 	on, err := startDaemon(t.Context(), exe, d.home, d.home+".log", cli.ForeignFree(os.Environ()), "--accept-empty-data")
 	if err != nil {

@@ -179,7 +179,7 @@ func TestStatusWatch(t *testing.T) {
 	h := newHousehold(t, "Teapots break")
 	s := onTerminal(t, false, h.env, "status", "--watch=200ms")
 	s.sees("● ok")
-	s.sees("every 200ms   q ends")
+	s.sees("every 200ms   q quits")
 	if err := h.daemon.stop(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestStatusWatch(t *testing.T) {
 		return strings.Contains(screen, "● ok") && !strings.Contains(screen, "no answer")
 	})
 	s.resize(60, 8)
-	s.sees("more lines; make the window taller")
+	s.sees("more lines; enlarge the window to see them")
 	s.press("q")
 	if code := s.ends(); code != 0 {
 		t.Errorf("exit code %d", code)

@@ -130,3 +130,12 @@ func patternOf(name string) *regexp.Regexp {
 	}
 	return regexp.MustCompile("^" + p + "$")
 }
+
+// tagsOf are the keys that a struct has in JSON.
+func tagsOf(typ reflect.Type) (out []string) {
+	for _, f := range reflect.VisibleFields(typ) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		out = append(out, name)
+	}
+	return out
+}

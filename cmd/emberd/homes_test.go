@@ -62,14 +62,15 @@ func memoryID(n string) string {
 
 // A home is an unpacked copy of a home. It is for one goroutine.
 type home struct {
-	top    string
-	daemon *exec.Cmd
+	top     string
+	program string // "emberd" is that of this source
+	daemon  *exec.Cmd
 }
 
 func unpackHome(t *testing.T, archive string) *home {
 	t.Helper()
 	top := clitest.ShortDir(t)
-	h := &home{top: top}
+	h := &home{top: top, program: "emberd"}
 	oldhome.Unpack(t, archive, top)
 	model, err := os.ReadFile(filepath.Join(homes, "model.gguf"))
 	if err != nil {
@@ -88,7 +89,7 @@ func (h *home) path(elem ...string) string {
 
 // command is emberd with the variables of a user who has nothing but this home.
 func (h *home) command(args ...string) *exec.Cmd {
-	cmd := exec.Command("emberd", args...)
+	cmd := exec.Command(h.program, args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + h.top, "TZ=UTC", "EMBERD_HOME=" + h.path(),
 		"GORACE=atexit_sleep_ms=10"}
 	return cmd
@@ -305,9 +306,9 @@ func text(v any) string {
 func (h *home) checkFiles(t *testing.T) {
 	t.Helper()
 	for command, want := range map[string]string{
-		"log check":   "nothing is wrong",
+		"log check":   "no problems",
 		"vault check": "",
-		"backup list": "every byte is as written",
+		"backup list": "checksums correct",
 	} {
 		got, err := h.command(strings.Fields(command)...).CombinedOutput()
 		if err != nil || !strings.Contains(string(got), want) {

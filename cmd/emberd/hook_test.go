@@ -257,10 +257,10 @@ func TestHookSpoolsTheTurn(t *testing.T) {
 func TestHookHelp(t *testing.T) {
 	t.Parallel()
 	out, err := exec.CommandContext(t.Context(), "emberd", "hook", "--help").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "events of a session") {
+	if err != nil || !strings.Contains(string(out), "hook event from a coding agent") {
 		t.Errorf("%v, %s", err, out)
 	}
-	if out, err := exec.CommandContext(t.Context(), "emberd", "hook").CombinedOutput(); err == nil || !strings.Contains(string(out), "needs an agent") {
+	if out, err := exec.CommandContext(t.Context(), "emberd", "hook").CombinedOutput(); err == nil || !strings.Contains(string(out), "requires an agent") {
 		t.Errorf("without an agent: %v, %s", err, out)
 	}
 }

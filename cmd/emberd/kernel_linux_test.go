@@ -32,7 +32,7 @@ func attach(t *testing.T, d *daemonProcess, options ...string) (trace string) {
 		t.Skip("strace is missing; install the package of that name")
 	}
 	trace = filepath.Join(t.TempDir(), "trace")
-	cmd := exec.Command(strace, append([]string{"-f", "-o", trace, "-p", strconv.Itoa(d.cmd.Process.Pid)}, options...)...)
+	cmd := exec.Command(strace, append([]string{"-f", "-o", trace, "-p", strconv.Itoa(d.serving(t))}, options...)...)
 	says, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -50,6 +50,28 @@ func attach(t *testing.T, d *daemonProcess, options ...string) (trace string) {
 		}
 	}()
 	return trace
+}
+
+// serving returns the process that serves: the daemon, or its child if it runs confined to its folders.
+func (d *daemonProcess) serving(t *testing.T) int {
+	t.Helper()
+	pid := d.cmd.Process.Pid
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range threads {
+		children, err := os.ReadFile(name)
+		if err != nil {
+			continue // the thread has ended
+		}
+		if child, _, found := strings.Cut(string(children), " "); found {
+			if pid, err = strconv.Atoi(child); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return pid
 }
 
 // startIn starts a daemon in the world that a shell script makes for it; the

@@ -23,6 +23,7 @@ import (
 	"emberd/api"
 	"emberd/internal/evalcmd"
 	"emberd/internal/testutil/clitest"
+	"emberd/internal/testutil/racescale"
 	_ "emberd/internal/testutil/ramdisk"
 	"emberd/internal/testutil/sqlitetest"
 	"emberd/op"
@@ -83,11 +84,18 @@ func runScripts(t *testing.T, folder string, env map[string]string) {
 			e.Values[daemonKey{}] = new(*daemonProcess)
 			return nil
 		},
+		Condition: func(name string) (bool, error) {
+			if name != "race" {
+				return false, fmt.Errorf("unknown condition %s", name)
+			}
+			return racescale.Share > 1, nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"daemon": cmdDaemon,
 			"code":   cmdCode,
 			"grab":   cmdGrab,
 			"model":  cmdModel,
+			"same":   cmdSame,
 			"serve":  cmdServe,
 			"sqlite": cmdSQLite,
 			"zip":    cmdZip,
@@ -210,6 +218,37 @@ func cmdCode(ts *testscript.TestScript, neg bool, args []string) {
 	if strconv.Itoa(got) != args[0] {
 		ts.Fatalf("exit code %d, want %s", got, args[0])
 	}
+}
+
+// cmdSame is "same N old name… = new name…": emberd ends with exit code N and prints the same by both
+// names. A job in the background, which records a use for example, may change an answer between two
+// calls. So if the answers differ, the old name has to print in a third call what the new one did; if it
+// prints something else again, both start anew.
+func cmdSame(ts *testscript.TestScript, neg bool, args []string) {
+	between := slices.Index(args, "=")
+	if neg || between < 2 || between == len(args)-1 {
+		ts.Fatalf("usage: same N old name… = new name…")
+	}
+	answer := func(name []string) string {
+		cmdCode(ts, false, slices.Concat([]string{args[0], "emberd"}, name))
+		return ts.ReadFile("stdout")
+	}
+	first := answer(args[1:between])
+	for range 10 {
+		now := answer(args[between+1:])
+		if now == first {
+			return
+		}
+		again := answer(args[1:between])
+		if again == now {
+			return
+		}
+		if again == first {
+			ts.Fatalf("%q prints\n%s\n%q prints\n%s", args[1:between], first, args[between+1:], now)
+		}
+		first = again
+	}
+	ts.Fatalf("%q never prints the same twice", args[1:between])
 }
 
 // cmdGrab is "grab NAME PATH": it sets a variable to what stdout, as JSON, has

@@ -134,7 +134,7 @@ func TestManualHasTheDateThatItIsTold(t *testing.T) {
 	}
 	cmd := exec.Command("emberd", "man", t.TempDir())
 	cmd.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=yesterday")
-	if out, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != int(cli.ExitInput) || !strings.Contains(string(out), "SOURCE_DATE_EPOCH is") {
+	if out, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != int(cli.ExitInput) || !strings.Contains(string(out), "invalid SOURCE_DATE_EPOCH") {
 		t.Errorf("a date that is none ends with %v: %s", err, out)
 	}
 }

@@ -78,7 +78,7 @@ func TestDaemonWhoseEngineIsKilled(t *testing.T) {
 		case len(n.Bad) > 0:
 			givenUp++
 			s := answerOf(t, client, op.Status, &op.StatusRequest{})
-			if !slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.Contains(w, "the native engine died 3 times") }) {
+			if !slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.Contains(w, "the native runtime crashed 3 times") }) {
 				t.Errorf("given up, status warns of %q", s.Warnings)
 			}
 			answerOf(t, client, op.EngineResume, &op.EngineResumeRequest{})

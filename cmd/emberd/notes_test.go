@@ -61,7 +61,7 @@ func TestAnAgentWritesNotes(t *testing.T) {
 			t.Errorf("%s is %q, %v, want %q", name, got, err, text)
 		}
 	}
-	if text := call("note_append", `{"path":"Agents/User.md","text":"x"}`, true); !strings.Contains(text, "somebody may be at work in it; try again in") {
+	if text := call("note_append", `{"path":"Agents/User.md","text":"x"}`, true); !strings.Contains(text, "might be open in an editor; try again in") {
 		t.Errorf("a note that was just saved: %s", text)
 	}
 	call("note_write", `{"path":"Agents/Plan","text":"see [[Log]]\n"}`, false)

@@ -62,7 +62,7 @@ func TestAPurgeAsksOnATerminal(t *testing.T) {
 			s.Stdin, s.Stdout, s.Stderr, s.Screen.Width = typing(t, c.typed), bufio.NewWriter(&out), &said, 80
 			s.Env = cli.ForeignFree(s.Env)
 			code := s.Run(t.Context(), root.RootCommand(s), []string{"purge", "--home", d.home, id.Short()})
-			if !strings.Contains(said.String(), "for good? Nothing takes that back. [y/N]") {
+			if !strings.Contains(said.String(), "permanently? You cannot undo this. [y/N]") {
 				t.Errorf("it asked %q", said.String())
 			}
 			if want := map[bool]cli.ExitCode{true: cli.ExitDone, false: cli.ExitNothing}[c.purges]; cli.ExitCode(code) != want {

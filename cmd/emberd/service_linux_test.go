@@ -132,9 +132,9 @@ func insideUserManager(t *testing.T, dir string) {
 	ctl.emberd("service", "restart")
 
 	// Settings move on, and the service with them.
-	ctl.emberd("config", "set", "embedding.url", "http://127.0.0.1:7391").says("the service is not what the settings ask for")
+	ctl.emberd("config", "set", "embedding.url", "http://127.0.0.1:7391").says("the service does not match the settings")
 	ctl.run("systemctl", "--user", "reload", service.UnitName)
-	ctl.emberd("service", "status").says("a restart is needed for embedding.url", "emberd service install mends that")
+	ctl.reloaded("restart required").says("restart required for embedding.url", "the service does not match the settings")
 	ctl.emberd("service", "install")
 	ctl.run("systemctl", "--user", "show", "--property=RestrictAddressFamilies", service.UnitName).says("AF_INET ")
 
@@ -144,7 +144,7 @@ func insideUserManager(t *testing.T, dir string) {
 	}
 	ctl.emberd("service", "start").says("active (running)")
 	ctl.emberd("service", "uninstall").says("removed ")
-	ctl.emberd("service", "uninstall").says("no service is installed")
+	ctl.emberd("service", "uninstall").says("no service installed")
 	if left, _ := filepath.Glob(filepath.Join(home, ".config/systemd/user/*.wants/*")); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
@@ -212,6 +212,21 @@ func (s saying) says(texts ...string) {
 			s.Errorf("%s does not say %q but\n%s", s.line, want, s.text)
 		}
 	}
+}
+
+// reloaded is the status of the service once it says a text: a reload signals the daemon and does not wait until the
+// daemon has read the settings.
+func (i inside) reloaded(text string) saying {
+	i.Helper()
+	status := i.emberd("service", "status")
+	for range 100 {
+		if strings.Contains(status.text, text) {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+		status = i.emberd("service", "status")
+	}
+	return status
 }
 
 // writes has the daemon write everything that it writes, and looks from its place in the

@@ -137,8 +137,8 @@ func readsAgain(t *testing.T, manager ear, daemon *os.Process, home string) {
 	}
 	for config, want := range map[string]string{
 		"log.level: debug\n":  "data",
-		"history.keep: 91d\n": "a restart is needed for history.keep",
-		"log.level: loud\n":   "the settings are wrong: " + home + "/config.yaml:1: log.level must be debug",
+		"history.keep: 91d\n": "restart required for history.keep",
+		"log.level: loud\n":   "invalid settings: " + home + "/config.yaml:1: log.level must be debug",
 		"x: 1":                "unknown key",
 	} {
 		if got := hangUp(config); !strings.Contains(got, want) || strings.Count(got, "\n") != 1 {
@@ -194,7 +194,7 @@ func TestADaemonThatDoesNotAnswerIsNotSaidToBeWell(t *testing.T) {
 	if err := os.Rename(socket, socket+".aside"); err != nil {
 		t.Fatal(err)
 	}
-	awaitText(t, log, "the daemon does not answer itself")
+	awaitText(t, log, "self-check failed")
 	if err := os.Rename(socket+".aside", socket); err != nil {
 		t.Fatal(err)
 	}

@@ -307,7 +307,7 @@ func (e *Admin) ledgerTask() *core.Task {
 // CloseLedger writes the counts. An error is only logged.
 func (e *Admin) CloseLedger() {
 	if err := e.Ledger.Close(); err != nil {
-		e.Opt.Logger.Warn("what callers did since is not counted", "err", err)
+		e.Opt.Logger.Warn("later actions of callers not counted", "err", err)
 	}
 }
 

@@ -177,7 +177,7 @@ func kindsOf(text string) (kinds []string, err error) {
 	for kind := range strings.SplitSeq(text, ",") {
 		if kind = strings.TrimSpace(kind); !slices.Contains(every, kind) {
 			return nil, memory.Errorf(memory.Invalid,
-				"kind %q is unknown; use read, write, merge, forget, several of these joined by commas, or all",
+				"invalid kind %q; use read, write, merge, forget, several of these joined by commas, or all",
 				memory.Clip(kind)).At("kind")
 		}
 		kinds = append(kinds, kind)
@@ -199,13 +199,13 @@ func sinceOf(text string, now time.Time) (time.Time, error) {
 		if !ok {
 			return since,
 				memory.Errorf(memory.Invalid,
-					"since %q is no time; use 2026-03-09, 2026-03, 7d, 12h, yesterday, or RFC 3339",
+					"invalid since %q; use 2026-03-09, 2026-03, 7d, 12h, yesterday, or RFC 3339",
 					memory.Clip(text)).At("since")
 		}
 		since = begin
 	}
 	if since.After(now) {
-		return since, memory.Errorf(memory.Invalid, "since %s is in the future; name a time before now",
+		return since, memory.Errorf(memory.Invalid, "since %s is in the future; use a time before now",
 			since.Format(time.RFC3339)).At("since")
 	}
 	return since.UTC().Truncate(time.Millisecond), nil
@@ -261,7 +261,7 @@ func (a *auditQuery) events(ctx context.Context) (page []op.AuditEvent, next str
 			page, changes = append(page, changes[0].AuditEvent), changes[1:]
 			entry, err = stm.ParseStamp(page[len(page)-1].Tx)
 			if err != nil {
-				return nil, "", memory.Errorf(memory.Internal, "an entry of the journal has no stamp: %w", err)
+				return nil, "", memory.Errorf(memory.Internal, "a journal entry has an invalid ID: %w", err)
 			}
 			continue
 		}
@@ -318,7 +318,8 @@ func (a *auditQuery) changes(ctx context.Context) (out []change, upTo stm.Stamp,
 		for i := range entries {
 			j := &entries[i]
 			if upTo, err = stm.ParseStamp(j.Tx); err != nil {
-				return nil, upTo, false, memory.Errorf(memory.Internal, "an entry of the journal has no stamp: %w", err)
+				return nil, upTo, false, memory.Errorf(memory.Internal, "a journal entry has an invalid ID: "+
+					"%w", err)
 			}
 			if j.At.Before(a.since) {
 				return out, upTo, false, nil
@@ -339,10 +340,10 @@ func (e *Admin) AuditForgive(_ context.Context, req *op.AuditForgiveRequest) (*o
 	named := e.Ledger.Named(req.Caller)
 	switch {
 	case len(named) == 0:
-		return nil, memory.Errorf(memory.NotFound, "no caller is named %q; emberd audit shows those there are",
+		return nil, memory.Errorf(memory.NotFound, "caller %q not found; run: emberd audit",
 			memory.Clip(req.Caller)).At("caller")
 	case len(named) > 1:
-		return nil, memory.Errorf(memory.Ambiguous, "%d callers are named %q; write %s", len(named),
+		return nil, memory.Errorf(memory.Ambiguous, "%d callers have the name %q; use %s", len(named),
 			memory.Clip(req.Caller), callersAs(named)).At("caller")
 	}
 	res := &op.AuditForgiveResult{Name: named[0].Name, Kind: named[0].Kind, Was: e.Ledger.Verdict(named[0])}
@@ -350,9 +351,9 @@ func (e *Admin) AuditForgive(_ context.Context, req *op.AuditForgiveRequest) (*o
 	e.Ledger.Judge(e.WasDiscarded)
 	if err := e.Ledger.Flush(); err != nil {
 		return nil, memory.Errorf(memory.Unavailable,
-			"%s is judged anew until emberd stops, and then again by what it did before: %w", named[0].Name, err)
+			"the score of %s is reset only until the daemon stops: %w", named[0].Name, err)
 	}
-	e.Opt.Logger.Info("a caller is judged anew", "caller", named[0].String())
+	e.Opt.Logger.Info("score of a caller reset", "caller", named[0].String())
 	return res, nil
 }
 

@@ -25,7 +25,7 @@ const (
 )
 
 // errCompany ends a watch for a single device when a second one appears.
-var errCompany = errors.New("there is another device now")
+var errCompany = errors.New("new device found")
 
 // Tasks returns the background work about callers and other devices: it writes the ledger,
 // merges files of other devices, and announces this device's position to them. With a single
@@ -65,7 +65,7 @@ func (e *Admin) hasOtherDevices() bool { return len(e.Stm.Watermarks()) > 1 }
 // announce writes this device's position for the others, and returns when it may do so again.
 func (e *Admin) announce() time.Time {
 	next, err := e.Stm.Announce(false)
-	e.Chores.Settle("file that tells other devices how far this one is", err)
+	e.Chores.Settle("progress file for other devices", err)
 	switch {
 	case err != nil:
 		return e.Opt.Now().Add(announceRetry)
@@ -79,10 +79,10 @@ func (e *Admin) announce() time.Time {
 func (e *Admin) Refresh(ctx context.Context) time.Time {
 	got, err := e.Stm.Refresh(ctx)
 	if ctx.Err() == nil {
-		e.Chores.Settle("reading of other devices' files", err)
+		e.Chores.Settle("reading files of other devices", err)
 	}
 	if got.Lines > 0 {
-		e.Opt.Logger.Info("merged what arrived from other devices", "lines", got.Lines)
+		e.Opt.Logger.Info("merged changes of other devices", "lines", got.Lines)
 		e.Revision.Add(1)
 		e.Arrived(ctx, got)
 		e.Texts.Arrived()
@@ -119,7 +119,7 @@ func (e *Admin) Arrived(ctx context.Context, got stm.ForeignChange) {
 		}
 		e.Lifecycle.RepairAll(ctx)
 		e.LookForSecrets(ctx, nil)
-		e.EventLog.Publish(e.Notice(fmt.Sprintf("%d more changes arrived from other devices; read again what matters",
+		e.EventLog.Publish(e.Notice(fmt.Sprintf("%d more changes arrived from other devices; reload your data",
 			more)))
 	}
 }
@@ -131,7 +131,7 @@ func (e *Admin) WatchDevices(ctx context.Context) {
 	}
 	for ctx.Err() == nil {
 		if err := e.watchOnce(ctx); err != nil && !errors.Is(err, errCompany) {
-			e.Opt.Logger.Warn("files of other devices are read at the next start only", "error", err)
+			e.Opt.Logger.Warn("files of other devices not read until the next start", "error", err)
 			return
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"emberd/engine/notewrite"
 	"emberd/engine/promote"
 	"emberd/engine/purge"
+	"emberd/engine/review"
 	"emberd/engine/semantic"
 	"emberd/engine/storage"
 	"emberd/engine/textmerge"
@@ -37,6 +38,7 @@ type Admin struct {
 	Sync      *notesync.Sync
 	Promote   *promote.Promote
 	Purge     *purge.Purge
+	Review    *review.Review
 	Semantic  *semantic.Semantic
 	Storage   *storage.Storage
 	Texts     *textmerge.TextMerge

@@ -9,6 +9,7 @@ import (
 
 	"emberd/engine/core"
 	"emberd/memory"
+	"emberd/op"
 	"emberd/stm"
 )
 
@@ -54,7 +55,7 @@ func (e *Admin) flagSecret(row *stm.Row, here string) {
 	defer f.mu.Unlock()
 	if len(f.ids) < maxForeign && !slices.Contains(f.ids, row.ID()) {
 		f.ids = append(f.ids, row.ID())
-		e.Opt.Logger.Warn("a memory that came from another device holds what looks like a credential", "memory",
+		e.Opt.Logger.Warn("memory from another device contains what looks like a credential", "memory",
 			row.ID())
 	}
 }
@@ -69,8 +70,8 @@ func holdsForeignSecret(row *stm.Row, here string) bool {
 	return false
 }
 
-// foreignWarnings returns one warning about the memories that still have one.
-func (e *Admin) foreignWarnings() []string {
+// foreignWaits returns what the user has to do about the memories that still have one.
+func (e *Admin) foreignWaits() []op.Waiting {
 	here := e.Stm.Status().Device
 	f := &e.foreign
 	f.mu.Lock()
@@ -86,7 +87,8 @@ func (e *Admin) foreignWarnings() []string {
 	for _, id := range f.ids[:min(len(f.ids), 5)] {
 		some = append(some, id.Short())
 	}
-	return []string{fmt.Sprintf("%d memories that other devices wrote hold what looks like a credential, among them "+
-		"%s; take it out with emberd edit, or run emberd forget --permanently on every device",
-		len(f.ids), strings.Join(some, ", "))}
+	text := fmt.Sprintf("%s what looks like a credential, among them %s", core.NumberOf(len(f.ids),
+		"memory from another device contains", "memories from other devices contain"), strings.Join(some, ", "))
+	return []op.Waiting{{Code: op.WaitsCredentials, Count: len(f.ids), Command: "emberd edit " + f.ids[0].Short(),
+		Text: text, Warning: text + "; remove it with emberd edit, or run emberd forget --permanently on every device"}}
 }

@@ -47,15 +47,15 @@ func (e *Admin) LifecycleStatus(context.Context, *op.LifecycleStatusRequest) (*o
 func (e *Admin) lifecycleBlocker(due, most int) string {
 	switch {
 	case e.Opt.LifecyclePeriod == 0:
-		return "consolidation.interval is 0, so that nothing fades or is promoted unless asked for"
+		return "consolidation.interval is 0, so nothing fades or is promoted automatically"
 	case !e.Lifecycle.IsPrimary():
 		return e.Lifecycle.ErrNotPrimary("the lifecycle runs").Error()
 	case due > most:
 		return fmt.Sprintf("%d memories are due at once, and a run moves %d of them: the others follow, some every "+
 			"%g minutes", due, most, e.Opt.LifecyclePeriod.Minutes())
 	case e.Notes.Vault == nil:
-		return "there is no vault to keep texts in, so that memories are demoted and not archived; name one with " +
-			"vaults: in the config or emberd serve --vault"
+		return "no vault configured, so memories are demoted but not archived; set vaults: in the config file, " +
+			"or run: emberd serve --vault DIR"
 	}
 	return e.Notes.VaultUnavailable()
 }

@@ -13,7 +13,7 @@ func (e *Admin) Measure(p *metrics.Exposition) {
 	e.Stm.Measure(p)
 	v := &e.Vitals
 	p.Counter("emberd_operations_total",
-		"Operations that were carried out, by name and by how they ended: ok, or the code of the error.", "operation",
+		"Operations that ran, by name and result: ok, or the code of the error.", "operation",
 		"outcome")
 	p.Counts(&v.Ended)
 	p.Timing("emberd_operation_seconds", "How long operations took, without the wait for a turn.", "operation")
@@ -23,15 +23,16 @@ func (e *Admin) Measure(p *metrics.Exposition) {
 	p.Counts(&v.Compactions)
 	p.Timing("emberd_compaction_seconds", "How long compactions took.")
 	p.Histogram(&v.Compacting)
-	p.Counter("emberd_compaction_read_bytes_total", "Size of what compactions folded.")
+	p.Counter("emberd_compaction_read_bytes_total", "Size of the segments that compactions read.")
 	p.Sample(float64(v.Read.Load()))
-	p.Counter("emberd_compaction_written_bytes_total", "Size of what they made of it, histories left out.")
+	p.Counter("emberd_compaction_written_bytes_total", "Size of the segments that compactions wrote, without "+
+		"history segments.")
 	p.Sample(float64(v.Wrote.Load()))
 	e.measureLife(p)
 	e.measureNotes(p)
 	e.measureMeaning(p)
 	p.Gauge("emberd_callers_throttled",
-		"Callers that are slowed down since what they read or save is of little use (audit.throttle_below).")
+		"Callers that are throttled because of their score (audit.throttle_below).")
 	p.Sample(float64(e.Ledger.Throttled()))
 	contain.Measure(p)
 }
@@ -41,11 +42,11 @@ func (e *Admin) measureLife(p *metrics.Exposition) {
 	p.Counter("emberd_lifecycle_runs_total",
 		"Runs of the lifecycle, by how they ended: ok, or the code of the error.", "outcome")
 	p.Counts(&v.Runs)
-	p.Timing("emberd_lifecycle_run_seconds", "How long runs took that were carried out.")
+	p.Timing("emberd_lifecycle_run_seconds", "Duration of completed runs.")
 	p.Histogram(&v.Running)
 	p.Counter("emberd_lifecycle_moves_total", "Memories that runs moved, by kind as in the journal.", "move")
 	p.Counts(&v.Moves)
-	p.Counter("emberd_rekindles_total", "Cold memories that were asked back, by the verdict on their notes.", "verdict")
+	p.Counter("emberd_rekindles_total", "Archived memories to restore, by the state of their notes.", "verdict")
 	p.Counts(&v.Rekindles)
 }
 
@@ -66,27 +67,27 @@ func (e *Admin) measureNotes(p *metrics.Exposition) {
 	tell(float64(s.Notes))
 	p.Gauge("emberd_note_index_bytes", "Size of the note index on the disk.", "vault")
 	tell(float64(s.Bytes))
-	p.Gauge("emberd_notes_waiting", "Notes that were found changed and are not indexed yet.", "vault")
+	p.Gauge("emberd_notes_waiting", "Changed notes that are not indexed yet.", "vault")
 	tell(float64(s.Waiting))
 	p.Gauge("emberd_notes_unreadable", "Notes that could not be read.", "vault")
 	tell(float64(s.Unread))
 	p.Gauge("emberd_notes_pending_writes", "Changes of memories that wait until their notes can be written.", "vault")
 	tell(float64(s.Pending))
-	p.Gauge("emberd_vault_there", "Whether the vault is at its place: 1 for yes.", "vault")
+	p.Gauge("emberd_vault_there", "Whether the vault exists: 1 for yes.", "vault")
 	tell(s.There)
 	p.Counter("emberd_watcher_events_total", "Events of the file system about the vault.", "vault")
 	tell(s.Events)
 	p.Counter("emberd_watcher_overflows_total",
-		"Times that the system dropped events, after which everything is looked at.", "vault")
+		"Event overflows of the system, after which emberd scans everything.", "vault")
 	tell(s.Overflows)
 	p.Gauge("emberd_watcher_last_scan_timestamp_seconds",
-		"When everything was last looked at, in seconds since 1970; 0 before the first time.", "vault")
+		"Time of the last full scan, in seconds since 1970; 0 before the first.", "vault")
 	tell(s.Scanned)
 	p.Counter("emberd_vault_changes_total",
-		"Notes that the watcher told of, by what became of them: changed, gone or moved.", "change")
+		"Notes that the watcher reported, by kind of change: changed, gone or moved.", "change")
 	p.Counts(&e.Vitals.Changes)
 	p.Timing("emberd_watcher_lag_seconds",
-		"From the last change of a note's file to its being searchable; what a scan of everything found is left out.")
+		"Time from the last change of a note file until searches find it, without full scans.")
 	p.Histogram(&e.Vitals.Lag)
 }
 
@@ -110,24 +111,23 @@ func (e *Admin) measureMeaning(p *metrics.Exposition) {
 			}
 		}
 	}
-	p.Gauge("emberd_vectors", "Vectors of the model that is in use.")
+	p.Gauge("emberd_vectors", "Embeddings of the current model.")
 	p.Sample(float64(kept))
 	p.Gauge("emberd_vectors_bytes", "Size of their file.")
 	p.Sample(float64(size))
 	p.Gauge("emberd_vector_documents",
-		"Memories and notes, by whether they have all their vectors: done, queued, or aside after a failure.", "state")
+		"Memories and notes, by the state of their embeddings: done, queued, or aside after a failure.", "state")
 	p.Sample(float64(covered), "done")
 	p.Sample(float64(left), "queued")
 	p.Sample(float64(aside), "aside")
 	p.Timing("emberd_embedding_seconds",
-		"How long texts took to become vectors, their wait included: queries, passages of what is kept, and claims "+
-			"that are compared.", "purpose")
+		"Time to compute an embedding, including the wait: queries, passages and claims.", "purpose")
 	p.Histograms(&e.Vitals.Embedded)
-	p.Counter("emberd_embedding_failures_total", "Calls that made no vectors.", "purpose")
+	p.Counter("emberd_embedding_failures_total", "Calls that returned no embeddings.", "purpose")
 	p.Counts(&e.Vitals.Unembedded)
 	p.Gauge("emberd_helper_running", "Whether the process that calls llama.cpp runs: 1 for yes.")
 	p.Sample(running)
 	p.Counter("emberd_helper_restarts_total",
-		"Times that the process that calls llama.cpp was started again after it had ended without being told to.")
+		"Restarts of the process that calls llama.cpp after an unexpected end.")
 	p.Sample(restarts)
 }

@@ -21,7 +21,7 @@ func (e *Admin) StaleList(context.Context, *op.StaleListRequest) (*op.StaleListR
 func (e *Admin) StaleDecide(ctx context.Context, req *op.StaleDecideRequest) (*op.StaleDecideResult, error) {
 	if req.Keep == nil {
 		return nil, memory.Errorf(memory.Invalid,
-			"keep is missing; say true to take memory %.80q, or false to leave it deleted", req.ID).At("keep")
+			"missing keep; use true to restore memory %.80q, or false to leave it deleted", req.ID).At("keep")
 	}
 	id, err := e.Stm.ResolveStale(req.ID)
 	if memory.CodeOf(err) == memory.Ambiguous {
@@ -38,5 +38,5 @@ func (e *Admin) StaleDecide(ctx context.Context, req *op.StaleDecideRequest) (*o
 		}
 	}
 	return nil, memory.Errorf(memory.NotFound,
-		"no memory %.80q waits for a decision; emberd doctor offline-device list shows those that do", req.ID).At("id")
+		"memory %.80q does not wait for a decision; run: emberd doctor offline-device list", req.ID).At("id")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 
 	"emberd/engine/core"
 	"emberd/engine/lifecycle"
@@ -50,9 +51,9 @@ func (e *Admin) Status(context.Context, *op.StatusRequest) (*op.StatusResult, er
 	if e.Opt.Sandbox != nil {
 		res.Sandbox = new(e.Opt.Sandbox.Status)
 		for _, file := range res.Sandbox.Exposed {
-			res.Warnings = append(res.Warnings, fmt.Sprintf("%s configures the daemon and lies in a folder "+
-				"that the daemon writes to, so that its sandbox cannot protect it; choose a vault that does not "+
-				"contain it", file))
+			res.Warnings = append(res.Warnings, fmt.Sprintf("the sandbox cannot protect %s, which configures the "+
+				"daemon, because it is in a folder that the daemon writes to; choose a vault that does "+
+				"not contain it", file))
 		}
 	}
 	if e.Notes.Vault != nil {
@@ -74,9 +75,12 @@ func (e *Admin) Status(context.Context, *op.StatusRequest) (*op.StatusResult, er
 		res.Author.Cleanup, res.Author.Sessions = e.Opt.Cleanup.Ask != nil, e.Opt.Hooks.Ask != nil
 	}
 	res.Warnings = append(res.Warnings, lifecycle.AuthorWarnings(res.Author)...)
-	res.Warnings = append(res.Warnings, e.foreignWarnings()...)
-	res.Warnings = append(res.Warnings, e.Purge.Warnings()...)
+	foreign, purged := e.foreignWaits(), e.Purge.Waits()
+	for _, w := range slices.Concat(foreign, purged) {
+		res.Warnings = append(res.Warnings, w.Warning)
+	}
 	res.Health = Health(res)
+	res.Waits = slices.Concat(logWaits(&st), e.vaultWaits(res), e.embeddingWaits(), purged, foreign, e.reviewWaits())
 	return res, nil
 }
 

@@ -168,6 +168,6 @@ func Expiry(text string, now time.Time) (time.Time, error) {
 	}
 	return time.Time{},
 		memory.Errorf(memory.Invalid,
-			"%q is not when a token can expire; write 12h, 30d, 8w, a day to come as in 2027-01-31, or never",
+			"invalid expiry %q; use 12h, 30d, 8w, a future day such as 2027-01-31, or never",
 			memory.Clip(text)).At("expires")
 }

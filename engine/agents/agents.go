@@ -36,7 +36,7 @@ func (e *Agents) AgentsRun(ctx context.Context, req *op.AgentsRunRequest) (*op.A
 	names := op.Agents()
 	if req.Agent != "" {
 		if !slices.Contains(names, req.Agent) {
-			return nil, memory.Errorf(memory.Invalid, "agent is %.20q; use %s", req.Agent,
+			return nil, memory.Errorf(memory.Invalid, "invalid agent %.20q; use %s", req.Agent,
 				strings.Join(names, ", ")).At("agent")
 		}
 		names = []string{req.Agent}
@@ -45,9 +45,9 @@ func (e *Agents) AgentsRun(ctx context.Context, req *op.AgentsRunRequest) (*op.A
 	switch {
 	case !req.Scheduled && (req.Force || interval != 0):
 		return nil, memory.Errorf(memory.Invalid,
-			"force and interval_seconds are about a scheduled run; set scheduled, or leave them out").At("scheduled")
+			"force and interval_seconds require scheduled").At("scheduled")
 	case interval != 0 && (interval < time.Minute || interval > 30*24*time.Hour):
-		return nil, memory.Errorf(memory.Invalid, "interval_seconds is %d, outside 60 to 2592000",
+		return nil, memory.Errorf(memory.Invalid, "interval_seconds %d is out of range (60 to 2592000)",
 			req.IntervalSeconds).At("interval_seconds")
 	}
 	if !req.DryRun {
@@ -130,7 +130,7 @@ func (e *Agents) runAgents(ctx context.Context, r *agentsRun, names []string) (*
 	}
 	if ctx.Err() == nil {
 		if err := e.AgentScheduler.finish(e, r); err != nil {
-			e.Opt.Logger.Warn("the agents may run again sooner than they should after a restart", "err", err)
+			e.Opt.Logger.Warn("last run of the agents not saved", "err", err)
 		}
 	}
 	if did := summaryOfAgents(&r.res); did != "" {
@@ -170,7 +170,7 @@ func summaryOfAgents(res *op.AgentsRunResult) string {
 		parts = append(parts, fmt.Sprintf("%d %s", a.Changed, did[a.Agent]))
 	}
 	if filed > 0 {
-		parts = append(parts, fmt.Sprintf("%d filed for review", filed))
+		parts = append(parts, fmt.Sprintf("%d sent to review", filed))
 	}
 	return strings.Join(parts, ", ")
 }

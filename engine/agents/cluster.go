@@ -140,16 +140,17 @@ func (r *agentsRun) closeGrown(ctx context.Context) error {
 // fileContradictions relates memories that contradict each other, and creates an item for each pair: no
 // rule can decide which of the two is true.
 func (r *agentsRun) fileContradictions(ctx context.Context) error {
+	g := r.e.Merge.GatherStatements()
 	opt := dedupe.Options{Threshold: cmp.Or(r.set.Threshold, op.ClusterThreshold),
-		Vectors: r.e.Merge.ClusterVectors(ctx, r.g)}
-	all, err := dedupe.Contradictions(ctx, r.e.Text, r.g.Items, opt, r.e.Opt.Known.Related, merge.ClusterProgress(ctx))
+		Vectors: r.e.Merge.ClusterVectors(ctx, g)}
+	all, err := dedupe.Contradictions(ctx, r.e.Text, g.Items, opt, r.e.Opt.Known.Related, merge.ClusterProgress(ctx))
 	if err != nil {
 		return err
 	}
 	var items []memory.ReviewItem
 	similarity := make(map[string]float64) // by item
 	for _, c := range all {
-		a, b := &r.g.Items[c.A], &r.g.Items[c.B]
+		a, b := &g.Items[c.A], &g.Items[c.B]
 		if cleanup.Elsewhere(a.Text, b.Text) {
 			continue
 		}

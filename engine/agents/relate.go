@@ -20,7 +20,7 @@ import (
 func (r *agentsRun) promote(ctx context.Context) error {
 	r.res.Promote = []op.PromotionResult{}
 	if r.e.Notes.Vault == nil {
-		r.ran.Problem = "there is no vault, so that nothing is promoted"
+		r.ran.Problem = "no vault configured, so nothing is promoted"
 		return nil
 	}
 	all, _ := r.e.Promote.Promotable(r.now, r.e.Opt.Promotion)

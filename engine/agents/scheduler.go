@@ -42,7 +42,7 @@ const (
 // Jobs of the agents in status.
 const (
 	agentsJob  = "run of the agents"
-	similarJob = "look for equal memories"
+	similarJob = "check for near-duplicates"
 )
 
 // AgentScheduler is the state of the agents' tasks.
@@ -79,7 +79,7 @@ func NewAgentScheduler(opt *core.Options) *AgentScheduler {
 		err = json.Unmarshal(data, &c.last)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		opt.Logger.Warn("when the agents ran last is not known", "err", err)
+		opt.Logger.Warn("last run of the agents unknown", "err", err)
 	}
 	if c.last == nil {
 		c.last = make(map[string]time.Time)
@@ -242,7 +242,7 @@ func (e *Agents) runAutomatic(ctx context.Context, chore string,
 	}
 	e.Chores.Settle(chore, err)
 	if err != nil {
-		e.Opt.Logger.Error("agents broken off", "what", chore, "err", err)
+		e.Opt.Logger.Error("agents interrupted", "what", chore, "err", err)
 	}
 	return false
 }

@@ -35,7 +35,7 @@ func NewCleanups(opt *core.Options) *Cleanups {
 	c := &Cleanups{Folder: runstore.NewFolder(opt.FS, path), cache: filepath.Join(path, "scores.jsonl"),
 		wake: make(chan struct{}, 1)}
 	if err := c.Folder.Sweep(); err != nil {
-		opt.Logger.Warn("unfinished files of the cleanup not removed", "err", err)
+		opt.Logger.Warn("incomplete files of the cleanup not removed", "err", err)
 	}
 	return c
 }
@@ -45,7 +45,7 @@ func NewCleanups(opt *core.Options) *Cleanups {
 func (c *Cleanups) Begin() (end func(), err error) {
 	if !c.running.TryLock() {
 		return nil, memory.Errorf(memory.Busy,
-			"a run of the cleanup is under way; emberd health cleanup history tells when it is done")
+			"a cleanup run is in progress; run: emberd health cleanup history")
 	}
 	return c.running.Unlock, nil
 }
@@ -80,18 +80,19 @@ func (e *Cleanup) newCleanup(ctx context.Context, req *op.CleanupRequest) (*runs
 	switch {
 	case req.Collection == "":
 		return nil, memory.Errorf(memory.Invalid,
-			"collection is missing; name the one to clean up, or all").At("collection")
+			"missing collection; use a collection name, or all").At("collection")
 	case !slices.Contains([]string{op.CleanupAnalysis, op.CleanupFull}, mode):
-		return nil, memory.Errorf(memory.Invalid, "mode is %.20q; use analysis or full", mode).At("mode")
+		return nil, memory.Errorf(memory.Invalid, "invalid mode %.20q; use analysis or full", mode).At("mode")
 	case req.Execute && mode == op.CleanupAnalysis:
 		return nil, memory.Errorf(memory.Invalid,
-			"mode analysis only reports, and execute changes something; use mode full with it").At("execute")
+			"execute requires mode full").At("execute")
 	}
 	if err := e.checkCleanupOf(req.Collection); err != nil {
 		return nil, err
 	}
 	if req.Execute {
-		if err := e.checkNoneUnfinished(); err != nil {
+		// Before the run is on disk: a later start would resume what was refused.
+		if err := core.FirstError(e.checkCleanupAllowed(), e.checkNoneUnfinished()); err != nil {
 			return nil, err
 		}
 	}
@@ -122,11 +123,10 @@ func (e *Cleanup) checkCleanupAllowed() error {
 	switch {
 	case !e.Opt.Cleanup.Enabled:
 		return memory.Errorf(memory.Invalid,
-			"cleanup.enabled is false, so that a cleanup only reports; leave execute out, or change the setting")
+			"cleanup.enabled is false, so a cleanup only reports; omit execute, or change the setting")
 	case !e.Indexed.Load():
 		return memory.Errorf(memory.Busy,
-			"the word index is being built, and without it nobody can tell whether everything is still found; try "+
-				"again in a moment")
+			"the word index is being built, and a cleanup needs it to check its result; try again in a moment")
 	case e.Notes.Vault != nil && e.Notes.VaultUnavailable() != "":
 		return memory.Errorf(memory.Busy, "nothing can be cleaned up now: %s", e.Notes.VaultUnavailable())
 	}
@@ -139,9 +139,8 @@ func (e *Cleanup) checkNoneUnfinished() error {
 	for i := range runs {
 		if id := runs[i].ID; runs[i].Changing() {
 			return memory.Errorf(memory.Conflict,
-				"run %s was broken off and has changed something; go on with emberd health cleanup --resume %s, or "+
-					"take it "+
-					"back with emberd health cleanup rollback %s", id, id, id)
+				"run %s was interrupted after it changed memories; to continue, run: emberd health cleanup "+
+					"--resume %s; to revert it, run: emberd health cleanup rollback %s", id, id, id)
 		}
 	}
 	return err
@@ -151,7 +150,7 @@ func (e *Cleanup) checkNoneUnfinished() error {
 func (e *Cleanup) runToResume(req *op.CleanupRequest) (*runstore.Run, error) {
 	if req.Collection != "" || req.Mode != "" || req.Execute || req.Incremental {
 		return nil, memory.Errorf(memory.Invalid,
-			"resume goes on with a run as it was begun; give nothing else with it").At("resume")
+			"resume continues a run with its original options; omit the other options").At("resume")
 	}
 	run, err := e.Cleanups.Folder.Find(req.Resume, func(*runstore.Run) bool { return false })
 	switch {
@@ -159,7 +158,7 @@ func (e *Cleanup) runToResume(req *op.CleanupRequest) (*runstore.Run, error) {
 		return nil, err
 	case run.Phase == runstore.Ended:
 		return nil, memory.Errorf(memory.Conflict,
-			"run %s is over (%s), and there is nothing to go on with; begin another one", run.ID,
+			"run %s is complete (%s) and cannot be resumed; start a new run", run.ID,
 			run.State).At("resume")
 	case run.Executing && !run.Changing():
 		err = e.checkNoneUnfinished()
@@ -198,7 +197,7 @@ func (e *Cleanup) CleanupRollback(ctx context.Context,
 	if err := e.checkRollbackAllowed(run); err != nil {
 		return nil, err
 	}
-	run.RolledBack = cmp.Or(run.RolledBack, "somebody asked for it")
+	run.RolledBack = cmp.Or(run.RolledBack, "requested by a user")
 	undone, err := e.undoRun(ctx, run, req.Force)
 	if err != nil {
 		return nil, err
@@ -223,16 +222,16 @@ func (e *Cleanup) checkRollbackAllowed(run *runstore.Run) error {
 	case run.Changing() || e.inEffect(run):
 		return nil
 	case !run.Executing:
-		return memory.Errorf(memory.Conflict, "run %s was a dry run, and there is nothing to take back",
+		return memory.Errorf(memory.Conflict, "run %s was a dry run and changed nothing",
 			run.ID).At("run")
 	case run.State == op.CleanupDone && run.Tx == "":
-		return memory.Errorf(memory.Conflict, "run %s found nothing to do, and there is nothing to take back",
+		return memory.Errorf(memory.Conflict, "run %s found nothing to do and changed nothing",
 			run.ID).At("run")
 	case run.State == op.CleanupDone:
-		return memory.Errorf(memory.Conflict, "run %s was taken back before, with emberd undo", run.ID).At("run")
+		return memory.Errorf(memory.Conflict, "run %s was already undone with emberd undo", run.ID).At("run")
 	case run.Phase == runstore.Begin:
 		return memory.Errorf(memory.Conflict,
-			"run %s was broken off before it changed anything, and there is nothing to take back", run.ID).At("run")
+			"run %s was interrupted before it changed anything", run.ID).At("run")
 	}
 	return memory.Errorf(memory.Conflict, "run %s was rolled back before", run.ID).At("run")
 }
@@ -264,7 +263,7 @@ func (e *Cleanup) markUndone(run *runstore.Run) {
 	case e.inEffect(run):
 		run.State, run.RolledBack = op.CleanupDone, ""
 	case run.State == op.CleanupDone && run.Tx != "":
-		run.State, run.RolledBack = op.CleanupRolledBack, "emberd undo took it back"
+		run.State, run.RolledBack = op.CleanupRolledBack, "undone with emberd undo"
 	}
 	if run.State == op.CleanupRolledBack {
 		run.After = run.Entries

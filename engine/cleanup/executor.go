@@ -217,7 +217,9 @@ func (c *cleanupExecutor) prepareDeletion(one *cleanupBatch) error {
 	return nil
 }
 
-func errGone() error { return memory.Errorf(memory.Conflict, "it was forgotten meanwhile") }
+func errGone() error {
+	return memory.Errorf(memory.Conflict, "it was deleted in the meantime")
+}
 
 // checkUnchanged returns an error if a memory must not be changed, whatever the plan contains: a
 // core, promoted or automated one, and one that was used or changed since the plan.
@@ -226,13 +228,13 @@ func (c *cleanupExecutor) checkUnchanged(row *stm.Row) error {
 	case row == nil:
 		return errGone()
 	case row.Core():
-		return memory.Errorf(memory.Conflict, "it is a core memory, and those are left alone")
+		return memory.Errorf(memory.Conflict, "it is a core memory, which a cleanup does not change")
 	case row.Promoted():
-		return memory.Errorf(memory.Conflict, "it was promoted, and its note decides")
+		return memory.Errorf(memory.Conflict, "it was promoted, and its note contains the text")
 	case !core.IsManual(row.Fields()):
-		return memory.Errorf(memory.Conflict, "it has fields of an index and is left alone")
+		return memory.Errorf(memory.Conflict, "an indexer created it, so it was not changed")
 	case row.UpdatedAt().After(c.run.Started) || row.LastUsed().After(c.run.Started) || c.changed(row) || c.used(row):
-		return memory.Errorf(memory.Conflict, "it was used or changed meanwhile")
+		return memory.Errorf(memory.Conflict, "it was used or changed in the meantime")
 	}
 	return nil
 }
@@ -286,9 +288,9 @@ func (c *cleanupExecutor) prepareRelations(one *cleanupBatch) error {
 func (c *cleanupExecutor) checkRelatable(act *cleanup.Action, row *stm.Row) error {
 	switch {
 	case !core.IsManual(row.Fields()):
-		return memory.Errorf(memory.Conflict, "memory %s has fields of an index and is left alone", row.ID())
+		return memory.Errorf(memory.Conflict, "an indexer created memory %s, so it was not changed", row.ID())
 	case c.changed(row):
-		return memory.Errorf(memory.Conflict, "memory %s was changed meanwhile", row.ID())
+		return memory.Errorf(memory.Conflict, "memory %s was changed in the meantime", row.ID())
 	// after a restart it may be done already
 	case act.Strategy == cleanup.Supersedes && row.ID() != act.Keep && c.run.Restarts == 0:
 		return c.checkUnchanged(row)
@@ -351,7 +353,7 @@ func (c *cleanupExecutor) write(ctx context.Context, ids []memory.ID,
 func (e *Cleanup) entryOf(run *runstore.Run) (tx string, undone bool, err error) {
 	since, err := stm.ParseStamp(run.Since)
 	if err != nil {
-		return "", false, errors.New("the run does not tell when it began")
+		return "", false, errors.New("the run does not record its start time")
 	}
 	const page = 200
 	var before stm.Stamp

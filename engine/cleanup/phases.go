@@ -67,7 +67,7 @@ func (e *Cleanup) step(ctx context.Context, run *runstore.Run) error {
 		}
 		return e.endRun(ctx, run, op.CleanupRolledBack)
 	}
-	return fmt.Errorf("run %s is in a phase that this emberd does not know; update it", run.ID)
+	return fmt.Errorf("run %s was started by a later version of emberd; update this one", run.ID)
 }
 
 // interrupt saves that a run cannot continue now. If it has changed something and the disk or
@@ -76,16 +76,15 @@ func (e *Cleanup) interrupt(run *runstore.Run, err error) error {
 	run.State, run.Problem = op.CleanupBrokenOff, err.Error()
 	run.Millis += e.Opt.Now().Sub(run.Entered).Milliseconds()
 	if saved := e.Cleanups.Folder.Save(run); saved != nil {
-		e.Opt.Logger.Error("run of the cleanup not kept", "run", run.ID, "err", saved)
+		e.Opt.Logger.Error("cleanup run not saved", "run", run.ID, "err", saved)
 	}
 	core.Nudge(e.Cleanups.wake)
 	if !run.Changing() {
 		return err
 	}
 	return memory.Errorf(cmp.Or(memory.CodeOf(err), memory.Internal),
-		"run %s was broken off after %d actions: %w; go on with emberd health cleanup --resume %s, or take it back "+
-			"with "+
-			"emberd health cleanup rollback %s",
+		"run %s was interrupted after %d actions: %w; to continue, run: emberd health cleanup --resume %s; to "+
+			"revert it, run: emberd health cleanup rollback %s",
 		run.ID, run.Next, err, run.ID, run.ID)
 }
 
@@ -182,7 +181,7 @@ func (e *Cleanup) runExecute(ctx context.Context, run *runstore.Run) error {
 		}
 	}
 	if undone { // a later change in that journal entry could not be undone
-		run.Phase, run.RolledBack = runstore.Rollback, "emberd undo took back what it had done"
+		run.Phase, run.RolledBack = runstore.Rollback, "emberd undo reverted its changes"
 		return e.Cleanups.Folder.Save(run)
 	}
 	e.Cleaning.Store(true)
@@ -200,8 +199,8 @@ func (e *Cleanup) runExecute(ctx context.Context, run *runstore.Run) error {
 	case ctx.Err() != nil:
 		return err
 	default:
-		e.Opt.Logger.Error("run of the cleanup is rolled back", "run", run.ID, "err", err)
-		run.Phase, run.RolledBack = runstore.Rollback, "it could not be carried out: "+err.Error()
+		e.Opt.Logger.Error("rolling back a cleanup run", "run", run.ID, "err", err)
+		run.Phase, run.RolledBack = runstore.Rollback, "it could not be applied: "+err.Error()
 	}
 	return e.Cleanups.Folder.Save(run)
 }
@@ -245,16 +244,16 @@ func (e *Cleanup) endRun(ctx context.Context, run *runstore.Run, state string) e
 		run.Millis += e.Opt.Now().Sub(run.Entered).Milliseconds()
 	}
 	if err := e.writeReport(ctx, run); err != nil {
-		e.Opt.Logger.Warn("report of the cleanup not written", "run", run.ID, "err", err)
+		e.Opt.Logger.Warn("cleanup report not written", "run", run.ID, "err", err)
 	}
 	if err := e.Cleanups.Folder.Save(run); err != nil {
 		return err
 	}
 	if err := e.Cleanups.Folder.Prune(); err != nil {
-		e.Opt.Logger.Warn("old runs of the cleanup not removed", "err", err)
+		e.Opt.Logger.Warn("old cleanup runs not deleted", "err", err)
 	}
 	if err := e.pruneRunBackups(run); err != nil {
-		e.Opt.Logger.Warn("backups of earlier runs of the cleanup not removed", "err", err)
+		e.Opt.Logger.Warn("backups of earlier cleanup runs not removed", "err", err)
 	}
 	if run.Executing {
 		e.EventLog.Publish(e.Notice(fmt.Sprintf("cleanup %s: %s", run.ID, ended(run))))
@@ -268,7 +267,7 @@ func (e *Cleanup) endRun(ctx context.Context, run *runstore.Run, state string) e
 // ended describes the end of a run in a few words.
 func ended(run *runstore.Run) string {
 	if run.State == op.CleanupRolledBack {
-		return "rolled back, since " + run.RolledBack
+		return "rolled back, because " + run.RolledBack
 	}
-	return fmt.Sprintf("done, %d of %d memories are left", run.After, run.Entries)
+	return fmt.Sprintf("done, %d of %d memories remain", run.After, run.Entries)
 }

@@ -101,7 +101,7 @@ func (in *collectedEntries) add(e *Cleanup, r *stm.Row, m *memory.Memory) {
 	case m.Stage.Cold() || r.Has("text_digest"):
 		one.Away = "its text is in a note"
 	case superseded:
-		one.Away = "another memory took its place"
+		one.Away = "another memory supersedes it"
 	case m.ConsolidatedInto != "":
 		one.Away = "it was merged into another one"
 	}
@@ -273,7 +273,7 @@ func (e *Cleanup) loadScores(cache *quality.Cache) {
 		err = errors.Join(cache.Load(f), f.Close())
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		e.Opt.Logger.Warn("kept scores not read, so that the model is asked again", "err", err)
+		e.Opt.Logger.Warn("stored scores not read; emberd asks the model again", "err", err)
 	}
 }
 
@@ -287,7 +287,7 @@ func (e *Cleanup) saveScores(cache *quality.Cache) {
 		err = durable.ReplaceFile(e.Opt.FS, e.Cleanups.cache, b.Bytes())
 	}
 	if err != nil {
-		e.Opt.Logger.Warn("scores not kept, so that the model is asked again", "err", err)
+		e.Opt.Logger.Warn("scores not stored; the next run asks the model again", "err", err)
 	}
 }
 

@@ -106,7 +106,7 @@ func (e *Cleanup) writeReport(ctx context.Context, run *runstore.Run) error {
 			run.Report = name
 			return nil
 		}
-		e.Opt.Logger.Warn("report of the cleanup not written to the vault", "run", run.ID, "err", err)
+		e.Opt.Logger.Warn("cleanup report not written to the vault", "run", run.ID, "err", err)
 	}
 	run.Report, err = e.Cleanups.Folder.SaveReport(run.ID, text)
 	return err
@@ -131,5 +131,5 @@ func (e *Cleanup) reportNote(ctx context.Context, id, text string) (string, erro
 			return "", errors.New(string(res.Reason))
 		}
 	}
-	return "", errors.New("notes of its name are there already")
+	return "", errors.New("notes with the name of the report already exist")
 }

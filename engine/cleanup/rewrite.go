@@ -112,7 +112,7 @@ func (c *cleanupExecutor) file(ctx context.Context) error {
 	}
 	switch memory.CodeOf(err) {
 	case memory.Conflict, memory.Invalid, memory.TooLarge: // a refused review item is no reason to roll back
-		c.e.Opt.Logger.Warn("review items of the cleanup not filed", "run", c.run.ID, "err", err)
+		c.e.Opt.Logger.Warn("review items of the cleanup not created", "run", c.run.ID, "err", err)
 		return nil
 	}
 	return err

@@ -71,7 +71,7 @@ func (e *Cleanup) LeftRuns() (left []string) {
 		case run.Changing() || run.Executing && run.State == op.CleanupRunning && run.Phase != runstore.Ended:
 			left = append(left, run.ID)
 		case run.State == op.CleanupRunning: // a dry run needs no resume
-			run.State, run.Problem = op.CleanupBrokenOff, "emberd was stopped"
+			run.State, run.Problem = op.CleanupBrokenOff, "the daemon stopped"
 			e.Chores.Settle("list of cleanup runs", e.Cleanups.Folder.Save(run))
 		}
 	}
@@ -135,7 +135,7 @@ func (e *Cleanup) resumeRun(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	e.Opt.Logger.Info("cleanup goes on", "run", run.ID, "phase", run.Phase, "done", run.Next)
+	e.Opt.Logger.Info("cleanup resumed", "run", run.ID, "phase", run.Phase, "done", run.Next)
 	return e.runToEnd(op.WithCaller(ctx, run.By), run)
 }
 
@@ -183,7 +183,7 @@ func (e *Cleanup) CleanByItself(ctx context.Context) {
 func (e *Cleanup) CleaningJob() op.Job {
 	job := op.Job{Name: CleanupJob, Problem: e.Chores.Problem(CleanupJob)}
 	if e.Opt.Cleanup.Every == 0 {
-		job.Note = "when somebody asks; cleanup.schedule has it run by itself"
+		job.Note = "only on request; to run it automatically, set cleanup.schedule"
 	}
 	e.Cleanups.mu.Lock()
 	next := e.Cleanups.next

@@ -18,10 +18,10 @@ const ChunkBytes = 512 << 10
 func CheckBatch(n int, things, field string) error {
 	switch {
 	case n > op.MaxBatch:
-		return memory.Errorf(memory.TooLarge, "the batch has %d %s, more than %d; send it in parts", n, things,
+		return memory.Errorf(memory.TooLarge, "the batch has %d %s (limit %d); split it", n, things,
 			op.MaxBatch).At(field)
 	case n == 0:
-		return memory.Errorf(memory.Invalid, "the batch has no %s; give at least one", things).At(field)
+		return memory.Errorf(memory.Invalid, "the batch has no %s; pass at least one", things).At(field)
 	}
 	return nil
 }

@@ -77,9 +77,9 @@ func (e *View) ResolveAll(texts []string, field string, most int) ([]memory.ID, 
 	switch n := len(texts); {
 	case n == 0 || n == 1 && strings.TrimSpace(texts[0]) == "":
 		return nil, memory.Errorf(memory.Invalid,
-			"no id is given; copy one from emberd list or emberd search").At(field)
+			"missing memory ID; run: emberd list, or emberd search").At(field)
 	case n > most:
-		return nil, memory.Errorf(memory.TooLarge, "%d ids are given, more than %d; do it in parts", n, most).At(field)
+		return nil, memory.Errorf(memory.TooLarge, "too many IDs: %d (limit %d); split the request", n, most).At(field)
 	}
 	var ids []memory.ID
 	seen := make(map[memory.ID]bool)
@@ -99,7 +99,7 @@ func (e *View) ResolveAll(texts []string, field string, most int) ([]memory.ID, 
 // End returns the ID that one end of a relation names.
 func (e *View) End(text, field string) (memory.ID, error) {
 	if strings.TrimSpace(text) == "" {
-		return "", memory.Errorf(memory.Invalid, "%s is empty; give the id of a memory", field).At(field)
+		return "", memory.Errorf(memory.Invalid, "missing %s; pass a memory ID", field).At(field)
 	}
 	id, err := e.Stm.Resolve(text)
 	return id, About(err, field)

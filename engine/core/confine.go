@@ -39,21 +39,21 @@ func After(before *stm.Row, c *stm.Change) (memory.Memory, error) {
 func (e *View) confine(was, is *memory.Memory) error {
 	for _, tag := range is.Tags {
 		if !slices.Contains(was.Tags, tag) && !e.Grant.May(access.Subject{Tags: []string{tag}}) {
-			return e.notWritten("tags", "tag "+quoted(tag), "leave the tag out, or use one below a tag of the token")
+			return e.notWritten("tags", "tag "+quoted(tag), "omit the tag, or use one below a tag of the token")
 		}
 	}
 	if is.Project != "" && is.Project != was.Project && !e.Grant.May(access.Subject{Project: is.Project}) {
-		return e.notWritten("project", "project "+quoted(is.Project), "leave the project out")
+		return e.notWritten("project", "project "+quoted(is.Project), "omit the project")
 	}
 	if is.Collection != was.Collection && !slices.Contains(ownCollections, is.Collection) {
-		return e.notWritten("collection", "collection "+quoted(is.Collection), "leave the collection out")
+		return e.notWritten("collection", "collection "+quoted(is.Collection), "omit the collection")
 	}
 	if slices.ContainsFunc(is.Aliases, func(a string) bool { return !slices.Contains(was.Aliases, a) }) {
-		return e.notWritten("aliases", "an alias, which is a name for all callers", "leave the aliases out")
+		return e.notWritten("aliases", "an alias, which is a name for all callers", "omit the aliases")
 	}
 	if is.Core != was.Core {
 		return memory.Errorf(memory.Forbidden,
-			"token %s cannot decide which memories are core; leave core out, or ask the user to run emberd edit",
+			"token %s cannot decide which memories are core; omit core, or ask the user to run emberd edit",
 			e.Grant.Token).At("core")
 	}
 	return e.vouch(was, is)
@@ -90,7 +90,7 @@ func (e *View) errVouches() error {
 }
 
 func (e *View) notWritten(field, what, instead string) error {
-	return memory.Errorf(memory.Forbidden, "token %s cannot set %s: it changes %s alone; %s", e.Grant.Token, what,
+	return memory.Errorf(memory.Forbidden, "token %s cannot set %s: it can change only %s; %s", e.Grant.Token, what,
 		ScopesOf(e.Grant.Write), instead).At(field)
 }
 

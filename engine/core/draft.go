@@ -50,11 +50,11 @@ func SetTimes(m *memory.Memory, created, used, now time.Time) error {
 // CheckTime returns an error if a time is before 1970 or more than a day in the future.
 func CheckTime(field string, t, now time.Time) error {
 	if t.After(now.Add(maxAhead)) {
-		return memory.Errorf(memory.Invalid, "%s %s lies in the future; the clock says %s",
+		return memory.Errorf(memory.Invalid, "%s %s is in the future; the clock shows %s",
 			field, t.Format(time.RFC3339), now.UTC().Format(time.RFC3339)).At(field)
 	}
 	if !t.After(time.UnixMilli(0)) {
-		return memory.Errorf(memory.Invalid, "%s %s is before 1970; leave it out if it is not known",
+		return memory.Errorf(memory.Invalid, "%s %s is before 1970; omit it if you do not know it",
 			field, t.Format(time.RFC3339)).At(field)
 	}
 	return nil
@@ -107,7 +107,7 @@ func CheckNames(names ...Name) error {
 
 func checkNotReserved(collection string) error {
 	if collection == EveryCollection {
-		return memory.Errorf(memory.Invalid, "collection %q stands for every collection; choose another name",
+		return memory.Errorf(memory.Invalid, "collection name %q means every collection; choose another name",
 			collection).At("collection")
 	}
 	return nil
@@ -122,13 +122,13 @@ func CheckObject(field string, object map[string]json.RawMessage, most int) erro
 			return memory.Errorf(memory.Invalid, "%s is not valid UTF-8; convert it and try again", field).At(field)
 		}
 		if !json.Valid(value) {
-			return memory.Errorf(memory.Invalid, "%s holds a value that is not JSON; quote text as a JSON string",
+			return memory.Errorf(memory.Invalid, "%s contains a value that is not JSON; quote text as a JSON string",
 				field).At(field)
 		}
 		size += len(key) + len(value) + len(`"":,`)
 	}
 	if size > most {
-		return memory.Errorf(memory.TooLarge, "%s has %d bytes of JSON, more than %d (%d KiB); keep what matters",
+		return memory.Errorf(memory.TooLarge, "%s has %d bytes of JSON (limit %d, %d KiB); shorten it",
 			field, size, most, most>>10).At(field)
 	}
 	return nil

@@ -114,11 +114,11 @@ func Typed(s *op.Spec, err error) error {
 		return e
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return memory.Errorf(memory.Unavailable, "%s was given up before it was done (%w); ask again", s.Name, err)
+		return memory.Errorf(memory.Unavailable, "%s was canceled (%w); try again", s.Name, err)
 	}
 	if contain.Of(err) != nil && s.Effect != op.Read {
 		return memory.Errorf(memory.Internal,
-			"%s: %w; it is not known whether it changed something, so check before you repeat it", s.Name, err)
+			"%s: %w; unknown whether it changed something, so check before you repeat it", s.Name, err)
 	}
 	return memory.Errorf(memory.Internal, "%s: %w", s.Name, err)
 }
@@ -126,10 +126,10 @@ func Typed(s *op.Spec, err error) error {
 // Missing returns the error for an ID without a live memory.
 func (e *View) Missing(id memory.ID) error {
 	if e.Stm.Trashed(id) {
-		return memory.Errorf(memory.NotFound, "memory %s is in the trash; bring it back with emberd rekindle %s",
+		return memory.Errorf(memory.NotFound, "memory %s is in the trash; restore it with emberd rekindle %s",
 			id, id.Short()).At("id")
 	}
-	return memory.Errorf(memory.NotFound, "there is no memory %s; emberd list shows those there are", id).At("id")
+	return memory.Errorf(memory.NotFound, "memory %s not found; run: emberd list", id).At("id")
 }
 
 // Find returns the live memory with a full or shortened ID.

@@ -79,8 +79,8 @@ func TooLong(text string) string {
 	if n <= memory.MaxContent && len(text) <= memory.MaxContentBytes {
 		return ""
 	}
-	return fmt.Sprintf("its text has %d characters, more than the %d that a memory is meant to hold; it is kept "+
-		"whole, and better split", n, memory.MaxContent)
+	return fmt.Sprintf("its text has %d characters (recommended limit %d); it is saved, but consider splitting it", n,
+		memory.MaxContent)
 }
 
 // ByteOf returns the byte offset of the character with that number, or the length of a shorter

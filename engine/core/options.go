@@ -276,7 +276,7 @@ func (o Options) Complete() (Options, error) {
 		o.Patience = rekindleBudget
 	}
 	if o.Data == "" || o.State == "" {
-		return o, memory.Errorf(memory.Invalid, "the data or the state folder has no name; set both")
+		return o, memory.Errorf(memory.Invalid, "missing data or state folder; set both")
 	}
 	if err := o.Decay.Validate(); err != nil {
 		return o, memory.Errorf(memory.Invalid, "%w", err)
@@ -286,18 +286,17 @@ func (o Options) Complete() (Options, error) {
 	}
 	if o.HistoryKeep < o.TrashKeep {
 		return o, memory.Errorf(memory.Invalid,
-			"superseded versions are kept for %s, and forgotten memories for %s; keep the versions at least as long",
+			"superseded versions are kept for %s, and deleted memories for %s; keep the versions at least as long",
 			o.HistoryKeep, o.TrashKeep)
 	}
 	if len(o.Vaults) > 1 {
 		return o, memory.Errorf(memory.Invalid,
-			"%d vaults are named, and one is searched so far; name one, and run a second emberd with --home for "+
-				"another", len(o.Vaults))
+			"%d vaults are configured, but emberd supports one; configure one, and run a second daemon with "+
+				"--home for another", len(o.Vaults))
 	}
 	if o.Known.Related > o.Known.Confirmed {
 		return o, memory.Errorf(memory.Invalid,
-			"what is %v alike has to do with a claim, and what is %v alike confirms it; the first must not exceed "+
-				"the second", o.Known.Related, o.Known.Confirmed)
+			"verify.related %v must not exceed verify.confirmed %v", o.Known.Related, o.Known.Confirmed)
 	}
 	return o, FirstError(
 		o.Agents.check(),

@@ -37,8 +37,8 @@ func (p Position) String() string {
 
 // BadCursor returns the error for a cursor that emberd did not create.
 func BadCursor() error {
-	return memory.Errorf(memory.Invalid, "cursor is not one that emberd gave; use next_cursor of the page before, "+
-		"or none for the first page").At("cursor")
+	return memory.Errorf(memory.Invalid, "invalid cursor; use next_cursor of the previous page, or omit it for "+
+		"the first page").At("cursor")
 }
 
 // parsePosition parses a cursor and returns an error if it was made for another order.
@@ -56,7 +56,7 @@ func parsePosition(cursor string, order byte) (Position, error) {
 	if p.Order != order || math.IsNaN(p.value) {
 		return Position{},
 			memory.Errorf(memory.Invalid,
-				"cursor belongs to a list in another order; use it with the same sort, or start again without it").At(
+				"the cursor belongs to another sort order; use the same sort, or omit the cursor").At(
 				"cursor")
 	}
 	return p, nil

@@ -110,14 +110,14 @@ func (e *View) CheckTx(before *stm.Row, tx *stm.Tx, c *stm.Change) error {
 }
 
 func (e *View) forbidden(id memory.ID) error {
-	return memory.Errorf(memory.Forbidden, "token %s may not change memory %s, for it changes %s alone; ask the owner",
+	return memory.Errorf(memory.Forbidden, "token %s cannot change memory %s; it can change only %s; ask the user",
 		e.Grant.Token, id, ScopesOf(e.Grant.Write))
 }
 
 func (e *View) errOutOfScope(id memory.ID) error {
 	return memory.Errorf(memory.Forbidden,
-		"memory %s would be out of what token %s may change, which is %s; leave its tags, its project and its note "+
-			"as they are",
+		"token %[2]s could no longer change memory %[1]s, because it can change only %[3]s; keep its tags, "+
+			"project and note",
 		id, e.Grant.Token, ScopesOf(e.Grant.Write))
 }
 
@@ -139,7 +139,7 @@ func (e *View) CheckNotePath(m *memory.Memory, path string) error {
 	if e.Grant == nil || e.Grant.May(access.Subject{Tags: m.Tags, Project: m.Project, Note: path}) {
 		return nil
 	}
-	return memory.Errorf(memory.Forbidden, "token %s may not put a note at %q, for it changes %s alone; ask the owner",
+	return memory.Errorf(memory.Forbidden, "token %s cannot write a note at %q; it can change only %s; ask the user",
 		e.Grant.Token, path, ScopesOf(e.Grant.Write))
 }
 

@@ -116,8 +116,8 @@ func (e *View) OwnEntry(ctx context.Context, entry string) (string, error) {
 		row, live := e.Stm.Get(id)
 		if live && !e.CanWrite(row) || !live && !e.Stm.Trashed(id) {
 			return "", memory.Errorf(memory.Forbidden,
-				"token %s may not undo entry %s any more: it is about a memory beyond %s; name another entry, or "+
-					"ask the owner to undo this one",
+				"token %s can no longer undo change %s, which is about a memory outside %s; name another change, "+
+					"or ask the user to undo this one",
 				e.Grant.Token, entry, ScopesOf(e.Grant.Write)).At("tx")
 		}
 	}
@@ -132,7 +132,7 @@ func (e *View) newestEntry(ctx context.Context) (string, error) {
 			return e.OwnEntry(ctx, j.Tx)
 		}
 	}
-	return "", memory.Errorf(memory.NotFound, "the journal has no entry of token %s that could be undone",
+	return "", memory.Errorf(memory.NotFound, "token %s has no change to undo",
 		e.Grant.Token).At("tx")
 }
 
@@ -143,14 +143,14 @@ func (e *View) Joins(entry string) error {
 	}
 	at, err := stm.ParseStamp(entry)
 	if err != nil {
-		return memory.Errorf(memory.Invalid, "journal entry %w", err).At("tx")
+		return memory.Errorf(memory.Invalid, "change %w", err).At("tx")
 	}
 	const atOnce = 16 // other devices may have changes with the same time
 	some, _ := e.Stm.Entries(stm.Stamp{T: at.T + 1}, atOnce)
 	if slices.ContainsFunc(some, func(j stm.Journaled) bool { return j.Tx == at.String() && e.madeByToken(&j) }) {
 		return nil
 	}
-	return memory.Errorf(memory.NotFound, "the journal has no entry %s", at).At("tx")
+	return memory.Errorf(memory.NotFound, "change %s not found", at).At("tx")
 }
 
 // GrantedSave returns the save that the caller's grant allows, and the scope that was added to
@@ -188,12 +188,12 @@ func (e *View) GrantedSave(req *op.SaveRequest) (*op.SaveRequest, string, error)
 	}
 	if len(e.Grant.Write) == 0 {
 		return nil, "", memory.Errorf(memory.Forbidden,
-			"token %s may only read; ask the owner for one with a scope to write", e.Grant.Token)
+			"token %s is read-only; ask the user for a token with a write scope", e.Grant.Token)
 	}
 	return nil, "",
 		memory.Errorf(memory.Forbidden,
-			"token %s may not save: it changes %s, and what is saved has no note yet; ask the owner for a scope of "+
-				"a tag or a project",
+			"token %s cannot save: it can change only %s, and a new memory has no note yet; ask the user for a "+
+				"scope of a tag or a project",
 			e.Grant.Token, ScopesOf(e.Grant.Write))
 }
 
@@ -203,5 +203,5 @@ func LogIsWhole(g *access.Grant, asked bool) error {
 		return nil
 	}
 	return memory.Errorf(memory.Forbidden,
-		"token %s may not read the log, which is that of all memories; leave log out", g.Token).At("log")
+		"token %s cannot read the log, which contains all memories; omit log", g.Token).At("log")
 }

@@ -23,12 +23,12 @@ const (
 func CheckProvenance(p *op.Provenance) error {
 	switch {
 	case p.Origin != "" && !slices.Contains(claimable, p.Origin):
-		return memory.Errorf(memory.Invalid, "origin %.40q is unknown; use %s", p.Origin,
+		return memory.Errorf(memory.Invalid, "invalid origin %.40q; use %s", p.Origin,
 			strings.Join(claimable, ", ")).At("origin")
 	case p.Line < 0:
-		return memory.Errorf(memory.Invalid, "line is %d; lines are counted from 1", p.Line).At("line")
+		return memory.Errorf(memory.Invalid, "invalid line %d; the first line is 1", p.Line).At("line")
 	case p.Line > 0 && p.File == "":
-		return memory.Errorf(memory.Invalid, "line %d is given without a file; name the file, or leave the line out",
+		return memory.Errorf(memory.Invalid, "line %d requires a file",
 			p.Line).At("line")
 	}
 	return FirstError(memory.CheckText("file", p.File, MaxFile), memory.CheckText("quote", p.Quote, maxQuote))

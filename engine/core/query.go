@@ -21,7 +21,7 @@ func CheckQuery(q string) error {
 		return memory.Errorf(memory.Invalid, "the query is not valid UTF-8; convert it and try again").At("q")
 	}
 	if len(q) > memory.MaxQueryBytes {
-		return memory.Errorf(memory.TooLarge, "the query has %d bytes, more than %d; search for the words that matter",
+		return memory.Errorf(memory.TooLarge, "the query has %d bytes (limit %d); use fewer words",
 			len(q), memory.MaxQueryBytes).At("q")
 	}
 	return nil
@@ -110,7 +110,7 @@ func parseStatuses(list string) ([]string, error) {
 	for i, name := range names {
 		names[i] = strings.TrimSpace(name)
 		if !slices.Contains(memory.Statuses(), names[i]) {
-			return nil, memory.Errorf(memory.Invalid, "status %.40q is unknown; use active, promoted, archived or all",
+			return nil, memory.Errorf(memory.Invalid, "invalid status %.40q; use active, promoted, archived or all",
 				names[i]).At("status")
 		}
 	}
@@ -119,7 +119,7 @@ func parseStatuses(list string) ([]string, error) {
 
 func checkMinScore(v float64) error {
 	if !(v >= 0) || math.IsInf(v, 1) {
-		return memory.Errorf(memory.Invalid, "min_score is %v; give 0 or more", v).At("min_score")
+		return memory.Errorf(memory.Invalid, "invalid min_score %v; use 0 or more", v).At("min_score")
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func CheckCollection(in *stm.MemorySet, collection string) error {
 	}
 	const most = 10
 	names := slices.Sorted(maps.Keys(there))
-	return memory.Errorf(memory.NotFound, "there is no collection %q; there are %s; all stands for every one",
+	return memory.Errorf(memory.NotFound, "collection %q not found; collections: %s; use all for every collection",
 		collection, strings.Join(names[:min(most, len(names))], ", ")).At("collection")
 }
 

@@ -21,11 +21,11 @@ func CheckReviewItems(r *op.Record) error {
 		item, err := stm.ParseReviewItem(key, value)
 		if err == nil && (item.MemoryIDs[0] != r.ID || !slices.IsSorted(item.MemoryIDs) ||
 			item.ID != memory.ReviewItemID(item.Agent, item.MemoryIDs)) {
-			err = errors.New("it is about other memories, or of another agent")
+			err = errors.New("the review item is about other memories, or another agent created it")
 		}
 		if err == nil &&
 			!slices.Contains([]string{memory.ItemOpen, memory.ItemClaimed, memory.ItemClosed}, item.Status) {
-			err = errors.New("it is neither open, claimed nor closed")
+			err = errors.New("it is not open, claimed or closed")
 		}
 		if err == nil {
 			err = CheckItem(&item)
@@ -66,25 +66,26 @@ func CheckItem(item *memory.ReviewItem) error {
 	switch {
 	case len(item.MemoryIDs) == 0:
 		return memory.Errorf(memory.Invalid,
-			"the review item is about no memory; give at least one id").At("memory_ids")
+			"missing memory IDs; pass at least one").At("memory_ids")
 	case len(item.MemoryIDs) > memory.MaxIDs:
-		return memory.Errorf(memory.TooLarge, "the review item is about %d memories, more than %d; file several",
+		return memory.Errorf(memory.TooLarge, "too many memories: %d (limit %d); create several items",
 			len(item.MemoryIDs), memory.MaxIDs).At("memory_ids")
 	case !slices.Contains(op.ReviewAgents(), item.Agent):
-		return memory.Errorf(memory.Invalid, "agent is %.40q; use one of %s", item.Agent,
+		return memory.Errorf(memory.Invalid, "invalid agent %.40q; use one of %s", item.Agent,
 			strings.Join(op.ReviewAgents(), ", ")).At("agent")
 	case item.Action == "":
 		return memory.Errorf(memory.Invalid,
-			"action is missing; say what is proposed, such as needs_review").At("action")
+			"missing action; use a word such as needs_review").At("action")
 	case !slices.Contains([]string{op.UrgencyHigh, op.UrgencyMedium, op.UrgencyLow}, item.Urgency):
-		return memory.Errorf(memory.Invalid, "urgency is %.20q; use high, medium or low", item.Urgency).At("urgency")
+		return memory.Errorf(memory.Invalid, "invalid urgency %.20q; use high, medium or low",
+			item.Urgency).At("urgency")
 	case len(item.Labels) > op.MaxLabels+len(StandardLabels(item)):
-		return memory.Errorf(memory.TooLarge, "the review item has %d labels, more than %d; leave some out",
+		return memory.Errorf(memory.TooLarge, "the review item has %d labels (limit %d); omit some",
 			len(item.Labels), op.MaxLabels).At("labels")
 	}
 	for _, label := range item.Labels {
 		if strings.TrimSpace(label) == "" {
-			return memory.Errorf(memory.Invalid, "a label is empty; leave it out").At("labels")
+			return memory.Errorf(memory.Invalid, "a label is empty; omit it").At("labels")
 		}
 		if err := memory.CheckText("labels", label, memory.MaxName); err != nil {
 			return err

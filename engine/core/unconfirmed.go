@@ -25,8 +25,8 @@ func CheckStanding(m *memory.Memory, was memory.Memory) error {
 	}
 	refused := func(field, what string, most any) error {
 		return memory.Errorf(memory.Invalid,
-			"%s, and %s is the most for what %s; leave it out, and set it with emberd edit once the memory is "+
-				"confirmed (emberd edit --confirm)",
+			"%s, above the maximum %s for a text that %s; omit it, and set it with emberd edit after you confirm "+
+				"the memory (emberd edit --confirm)",
 			what, fmt.Sprint(most), sourceText(m)).At(field)
 	}
 	switch {
@@ -36,8 +36,8 @@ func CheckStanding(m *memory.Memory, was memory.Memory) error {
 		return refused("strength", fmt.Sprintf("strength is %g", m.Strength), dataStrength)
 	case m.Core && !was.Core:
 		return memory.Errorf(memory.Invalid,
-			"a memory of what %s cannot be core; leave that out, and set it with emberd edit once the memory is "+
-				"confirmed (emberd edit --confirm)", sourceText(m)).At("core")
+			"a text that %s cannot be core; omit that, and set it with emberd edit after you confirm the memory "+
+				"(emberd edit --confirm)", sourceText(m)).At("core")
 	}
 	return nil
 }
@@ -57,7 +57,7 @@ func (e *View) Held(m *memory.Memory) string {
 	case m.DataOnly():
 		return UnconfirmedReason(m)
 	case e.Grant != nil && (trust == memory.TrustUser || trust == memory.TrustConfirmed):
-		return fmt.Sprintf("it is the user's, and token %s cannot decide how much it counts: emberd edit %s",
+		return fmt.Sprintf("it belongs to the user, and token %s cannot change its weight; run: emberd edit %s",
 			e.Grant.Token, m.ID.Short())
 	}
 	return ""
@@ -68,12 +68,13 @@ func (e *View) HeldFrom(m *memory.Memory, link memory.Source) string {
 	if held := e.Held(m); held != "" || !FromData(link) {
 		return held
 	}
-	return "what a tool or the web says once more is kept among its sources, and makes it count for no more"
+	return "a repeated text from a tool or the web is added to its sources and does not raise its importance"
 }
 
 // UnconfirmedReason returns why an unconfirmed memory cannot gain importance.
 func UnconfirmedReason(m *memory.Memory) string {
-	return fmt.Sprintf("it is what %s, which counts for no more before a person confirms it: emberd edit --confirm %s",
+	return fmt.Sprintf("it is a text that %s, and emberd reinforces it only after you confirm it; run: emberd "+
+		"edit --confirm %s",
 		sourceText(m), m.ID.Short())
 }
 
@@ -99,9 +100,9 @@ func TrustWarning(m *op.Memory) string {
 // Archived describes the state of a cold memory's text.
 func Archived(m *op.Memory) string {
 	if !m.NoteGone.IsZero() {
-		return "archived, and this summary is all that is left of it"
+		return "archived, and only this summary is left"
 	}
-	return fmt.Sprintf("archived, and this is its summary; emberd rekindle %s brings its text back", m.ID.Short())
+	return fmt.Sprintf("archived, and this is its summary; to restore its text, run: emberd rekindle %s", m.ID.Short())
 }
 
 // DataOnly reports whether the memory of a row is unconfirmed ([memory.Memory.DataOnly]). A
@@ -118,7 +119,8 @@ func Unconfirmed(m *memory.Memory) error {
 		return nil
 	}
 	return memory.Errorf(memory.Conflict,
-		"memory %s is what %s, and gets a note only once a person confirms it: emberd edit --confirm %s", m.ID,
+		"memory %s is a text that %s, and emberd promotes it only after you confirm it; run: emberd edit "+
+			"--confirm %s", m.ID,
 		sourceText(m), m.ID.Short())
 }
 
@@ -134,7 +136,7 @@ func DeceptiveReason(content string) string {
 			kinds = append(kinds, string(k))
 		}
 	}
-	return "its text has " + strings.Join(kinds, " and ") + ", which read otherwise to a person than to a machine"
+	return "its text has " + strings.Join(kinds, " and ") + ", which a person and a program read differently"
 }
 
 // Confirms reports whether a link comes from the user at the command line, whose save confirms

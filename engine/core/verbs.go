@@ -55,5 +55,5 @@ func HoldsAll(all, some []memory.ID) bool {
 }
 
 // NotKept is why a memory is at most demoted and never archived.
-const NotKept = "a note would not keep its text to the byte, for it has control characters, other line ends than " +
-	"LF, or what a plugin would run"
+const NotKept = "a note cannot store its text exactly: it contains control characters, line endings other than " +
+	"LF, or plugin code"

@@ -29,7 +29,7 @@ func (e *Graph) EntityList(ctx context.Context, req *op.EntityListRequest) (*op.
 	switch order {
 	case knowledge.ByMentions, knowledge.ByRecent, knowledge.ByName:
 	default:
-		return nil, memory.Errorf(memory.Invalid, "sort %.40q is unknown; use mentions, recent or name",
+		return nil, memory.Errorf(memory.Invalid, "invalid sort %.40q; use mentions, recent or name",
 			req.Sort).At("sort")
 	}
 	page, total := e.GraphSoon(ctx).List(knowledge.Listing{Words: req.Query, Project: req.Project, Order: order,

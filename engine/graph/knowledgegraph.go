@@ -119,7 +119,7 @@ func (d *graphBuilder) find(ctx context.Context, of string) (node, error) {
 		return start, nil
 	}
 	return node{}, memory.Errorf(memory.NotFound,
-		"there is no memory, note or entity %.100q; emberd list --entities lists the entities there are", of).At("of")
+		"memory, note or entity %.100q not found; run: emberd list --entities", of).At("of")
 }
 
 func (d *graphBuilder) findNote(ctx context.Context, note string) (node, error) {

@@ -124,14 +124,16 @@ func (e *Health) HealthStale(_ context.Context, req *op.HealthStaleRequest) (*op
 	return res, a.checkExists(checked)
 }
 
-// find sorts before it truncates: the longest unused first, equal ones by ID.
+// find sorts before it truncates: the longest unused first, equal ones by ID. A memory that is younger
+// than the cutoff is not stale, even if it was imported and no search has returned it yet.
 func (a *staleAsk) find() (stale []unused, checked int) {
 	for r := range a.e.Stm.Rows() {
 		if !a.has(r) {
 			continue
 		}
 		checked++
-		if at := core.LastAccess(r); at.Before(a.cutoff) && (math.IsInf(a.below, 1) || r.Confidence() < a.below) {
+		old, doubtful := r.CreatedAt().Before(a.cutoff), math.IsInf(a.below, 1) || r.Confidence() < a.below
+		if at := core.LastAccess(r); old && doubtful && at.Before(a.cutoff) {
 			stale = append(stale, unused{r, at})
 		}
 	}

@@ -70,7 +70,8 @@ func (e *Health) findBoth(req *op.HealthMergeRequest) (two [2]*stm.Row, err erro
 		two[i] = row
 	}
 	if two[0].ID() == two[1].ID() {
-		return two, memory.Errorf(memory.Invalid, "id1 and id2 are one memory, %s; name two", two[0].ID()).At("id2")
+		return two, memory.Errorf(memory.Invalid, "id1 and id2 are the same memory, %s; use two memories",
+			two[0].ID()).At("id2")
 	}
 	return two, nil
 }
@@ -95,7 +96,8 @@ func (e *Health) chooseKept(req *op.HealthMergeRequest, two [2]*stm.Row) (*twoMe
 	case op.KeepSecond:
 		first = false
 	default:
-		return nil, memory.Errorf(memory.Invalid, "keep is %.20q; use higher_confidence, higher_access, id1 or id2",
+		return nil, memory.Errorf(memory.Invalid, "invalid keep %.20q; use higher_confidence, higher_access, id1 "+
+			"or id2",
 			req.Keep).At("keep")
 	}
 	k := &twoMemories{e: e, kept: two[0], other: two[1]}
@@ -120,22 +122,22 @@ func (k *twoMemories) refuse() error {
 		switch {
 		case !hasWholeText(r):
 			return memory.Errorf(memory.Conflict,
-				"memory %s is %s, and what it holds is a summary of its text; bring the text back first, with emberd "+
-					"rekindle %s", r.ID(), r.Stage(), r.ID().Short())
+				"memory %s is %s and contains only a summary; run first: emberd rekindle %s", r.ID(), r.Stage(),
+				r.ID().Short())
 		case next != nil:
 			return memory.Errorf(memory.Conflict,
-				"memory %s took the place of %s, which counts no more and is kept for what it was; consolidate that "+
-					"one instead", next.ID(), r.ID())
+				"memory %s supersedes %s, which is kept only for its history; consolidate the newer one instead",
+				next.ID(), r.ID())
 		}
 	}
 	switch {
 	case k.other.Core():
 		return memory.Errorf(memory.Conflict,
-			"memory %s is core, which nothing but emberd forget %s removes; keep that one and discard %s", k.other.ID(),
+			"memory %s is core, and only emberd forget %s deletes it; keep that one and discard %s", k.other.ID(),
 			k.other.ID().Short(), k.kept.ID())
 	case k.other.Promoted():
 		return memory.Errorf(memory.Conflict,
-			"memory %s has a note in the vault, which decides its text; keep that one and discard %s", k.other.ID(),
+			"memory %s has a note in the vault, which contains its text; keep that one and discard %s", k.other.ID(),
 			k.kept.ID())
 	}
 	return nil
@@ -144,7 +146,7 @@ func (k *twoMemories) refuse() error {
 // lossReason returns why the text of the other memory may not be dropped, "" if it may.
 func (k *twoMemories) lossReason(ctx context.Context) string {
 	if k.decoded[0].DataOnly() && !k.decoded[1].DataOnly() {
-		return "what a tool or the web said would take the place of what somebody said"
+		return "an unconfirmed memory would replace a memory of the user"
 	}
 	if stm.NormalizeText(k.decoded[0].Content).Of(k.decoded[1].Content) {
 		return ""
@@ -154,7 +156,7 @@ func (k *twoMemories) lossReason(ctx context.Context) string {
 		return why
 	}
 	if alike := k.covered(ctx); alike < merge.MinLinked {
-		return fmt.Sprintf("they are about different things: similarity %.2f", alike)
+		return fmt.Sprintf("they have different topics: similarity %.2f", alike)
 	}
 	return ""
 }
@@ -186,15 +188,15 @@ func (k *twoMemories) fileForReview(ctx context.Context, why string) error {
 	item := memory.ReviewItem{Agent: op.ReviewHealth, Action: MergeVerb, MemoryIDs: ids, Evidence: why}
 	_, _, err := k.e.Review.FileItems(ctx, op.CallerFrom(ctx), "", []memory.ReviewItem{item})
 	if err != nil {
-		k.e.Opt.Logger.Warn("review item not filed", "memories", ids, "err", err)
+		k.e.Opt.Logger.Warn("review item not created", "memories", ids, "err", err)
 	}
 	told := ""
 	if filed, err := k.e.Review.FindItem(memory.ReviewItemID(op.ReviewHealth, ids)); err == nil {
 		told = ", see emberd review show " + filed.ID
 	}
 	return memory.Errorf(memory.Conflict,
-		"nothing was changed, for memory %s says something that %s does not, or says otherwise%s; keep with id1 or "+
-			"id2 decides it now", k.other.ID(), k.kept.ID(), told).At("keep")
+		"not merged: memory %s contains something that %s lacks or contradicts%s; to merge anyway, set keep to "+
+			"id1 or id2", k.other.ID(), k.kept.ID(), told).At("keep")
 }
 
 // relatedMemories returns the memories related to a merged one.

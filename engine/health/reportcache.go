@@ -142,7 +142,7 @@ func (r *HealthReports) read() {
 		err = json.Unmarshal(data, &r.kept)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		r.log.Info("health reports are made anew", "err", err)
+		r.log.Info("health reports rebuilt", "err", err)
 		r.kept = make(map[string]healthReport)
 	}
 }

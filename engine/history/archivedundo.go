@@ -37,15 +37,16 @@ func (e *History) keepTexts(ctx context.Context, would *stm.Undone) error {
 	if len(rows) == 0 {
 		return nil
 	}
+	number := core.NumberOf(len(rows), "memory", "memories")
 	if away := e.Notes.VaultUnavailable(); away != "" {
-		return memory.Errorf(memory.Busy, "%d memories would be archived again, and %s", len(rows), away)
+		return memory.Errorf(memory.Busy, "%s would be archived again, and %s", number, away)
 	}
 	made := e.Lifecycle.KeepAhead(ctx, rows)
 	for _, row := range rows {
 		m, err := row.Memory()
 		if err == nil && core.NotePath(&m) == "" && made[m.ID] == "" && len(e.Notes.Vault.Carriers.Of(m.ID)) == 0 {
-			return memory.Errorf(memory.Busy, "%d memories would be archived again, and the note of %s cannot be "+
-				"written now, so that nothing was undone; try again in a minute", len(rows), m.ID)
+			return memory.Errorf(memory.Busy, "%s would be archived again, and the note of %s cannot be "+
+				"written now, so nothing was undone; try again in a minute", number, m.ID)
 		}
 	}
 	return context.Cause(ctx)

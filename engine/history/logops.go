@@ -36,7 +36,7 @@ func (e *History) History(ctx context.Context, req *op.HistoryRequest) (*op.Hist
 		versions = e.PermittedVersions(versions)
 	}
 	if len(versions) == 0 {
-		return nil, memory.Errorf(memory.NotFound, "the log tells of no memory %s; emberd list shows those there are",
+		return nil, memory.Errorf(memory.NotFound, "memory %s not found in the log; run: emberd list",
 			id).At("id")
 	}
 	res := &op.HistoryResult{ID: id, Total: len(versions), Versions: []op.HistoryVersion{}}

@@ -118,8 +118,8 @@ func (e *History) checkCanRevert(ctx context.Context, u *undoneNote) error {
 		if !promote.SameSeen(notes.Fingerprints(u.note.Carried), u.before.NoteSeen,
 			u.fieldsToWrite(notes.NoteFields())) {
 			return memory.Errorf(memory.Conflict,
-				"somebody edited the note %q of memory %s, so that nothing was undone; edit the note, or undo again "+
-					"in a minute or two", u.note.Path, u.before.ID)
+				"note %q of memory %s is being edited, so nothing was undone; edit the note, or undo again in a "+
+					"minute or two", u.note.Path, u.before.ID)
 		}
 		return nil
 	}
@@ -133,13 +133,13 @@ func (e *History) checkCanRevert(ctx context.Context, u *undoneNote) error {
 		return err
 	case res.Outcome == vault.Written && res.Digest != digest:
 		return memory.Errorf(memory.Conflict,
-			"the note %q is not any more as emberd made it, so that it stays and the memory its; to part them take "+
-				"the property memory-id out of the note and undo again", u.note.Path)
+			"note %q has changed since emberd wrote it, so it stays the note of the memory; to separate them, "+
+				"remove the property memory-id from the note and undo again", u.note.Path)
 	case res.Outcome == vault.Later:
-		return memory.Errorf(memory.Busy, "the note %q cannot be taken back now: %s", u.note.Path,
+		return memory.Errorf(memory.Busy, "note %q cannot be reverted now: %s", u.note.Path,
 			promote.LaterText(&res, e.Opt.Now()))
 	case res.Outcome != vault.Written:
-		return memory.Errorf(memory.Conflict, "the note %q cannot be taken back: %s", u.note.Path, res.Reason)
+		return memory.Errorf(memory.Conflict, "note %q cannot be reverted: %s", u.note.Path, res.Reason)
 	}
 	return nil
 }

@@ -15,9 +15,7 @@ import (
 func (e *History) Undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult, error) {
 	if e.Cleaning.Load() {
 		return nil, memory.Errorf(memory.Busy,
-			"a run of the cleanup is writing its journal entry; try again when emberd health cleanup history says "+
-				"that it "+
-				"is done")
+			"a cleanup run is writing its change; try again when emberd health cleanup history shows it as complete")
 	}
 	if tx := e.noteEntry(ctx, req.Tx); tx != "" {
 		res, err := e.NoteWrite.Undo(ctx, tx, req.DryRun)
@@ -97,9 +95,8 @@ func (e *History) checkPendingDeletions(newest time.Time) error {
 		return nil
 	}
 	return memory.Errorf(memory.Busy,
-		"what emberd vault confirm-deletions let go of is not in the trash yet, so it cannot be taken back; wait "+
-			"until emberd "+
-			"history lists the entry %q, or name another entry", core.GoneVerb)
+		"the memories that emberd vault confirm-deletions released are not in the trash yet, so it cannot be "+
+			"undone; wait until emberd history lists the change %q, or name another change", core.GoneVerb)
 }
 
 // finalStep keeps the result of several steps with one memory, and why a part was not undone.
@@ -138,8 +135,8 @@ func (e *History) checkNoteSource(ctx context.Context, would stm.Undone) error {
 		}
 		if note != nil {
 			return memory.Errorf(memory.Conflict,
-				"entry %s took over what the note %q says, and would take it over again; edit the note (Obsidian's "+
-					"file recovery has its earlier text)", would.Entry.Tx, note.Path).At("tx")
+				"change %s was imported from note %q and would be imported again; edit the note instead "+
+					"(Obsidian's File recovery has its earlier text)", would.Entry.Tx, note.Path).At("tx")
 		}
 	}
 	return nil

@@ -113,7 +113,7 @@ func sectionNamed(text string) (string, error) {
 			return s, nil
 		}
 	}
-	return "", memory.Errorf(memory.Invalid, "section %.60q is unknown; use %s or %s", text,
+	return "", memory.Errorf(memory.Invalid, "invalid section %.60q; use %s or %s", text,
 		strings.Join(sections[:len(sections)-1], ", "), sections[len(sections)-1]).At("section")
 }
 
@@ -126,7 +126,7 @@ func importanceOf(text string) (float64, error) {
 			return i.value, nil
 		}
 	}
-	return 0, memory.Errorf(memory.Invalid, "importance %.40q is unknown; use low, normal, high or core",
+	return 0, memory.Errorf(memory.Invalid, "invalid importance %.40q; use low, normal, high or core",
 		text).At("importance")
 }
 
@@ -152,7 +152,7 @@ func (a *addRun) repeated() (*op.AddResult, error) {
 	}
 	view, err := a.e.MemoryView(row, a.e.Opt.Now())
 	return &op.AddResult{Memory: view, New: a.stored(entry), Compared: op.ComparedByWords, Tx: entry, Added: a.added,
-		Message: fmt.Sprintf("This request was carried out before, for memory %s.", view.ID.Short())}, err
+		Message: fmt.Sprintf(" This request was applied before, for memory %s.", view.ID.Short())}, err
 }
 
 // stored reports whether a journal entry stored a new memory.
@@ -232,7 +232,7 @@ func (a *addRun) try(ctx context.Context) (*op.AddResult, error) {
 		return nil, err
 	}
 	if old := a.supersededMatch(n.All, s); known == nil && old != nil {
-		res.Message += fmt.Sprintf(" Memory %s said this before memory %s took its place.", old.Row.ID().Short(),
+		res.Message += fmt.Sprintf(" Memory %s said this before memory %s superseded it.", old.Row.ID().Short(),
 			old.Successor.ID().Short())
 	}
 	res.Conflicts, res.Compared = conflicts, n.By()
@@ -303,7 +303,7 @@ func (a *addRun) store(ctx context.Context, against []memory.ID) (*op.AddResult,
 	view, err := a.e.MemoryView(receipt.Rows[0], a.e.Opt.Now())
 	message := fmt.Sprintf("Stored as new memory %s.", view.ID.Short())
 	if a.added != "" {
-		message += fmt.Sprintf(" It was given %s, for the token changes nothing else.", a.added)
+		message += fmt.Sprintf(" Added %s, because the token can change nothing else.", a.added)
 	}
 	return &op.AddResult{Memory: view, New: true, Message: message, Added: a.added, Tx: receipt.Entry}, err
 }

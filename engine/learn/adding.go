@@ -40,7 +40,7 @@ func (a *PendingAdds) Begin(ctx context.Context, text string, like func(other st
 		select {
 		case <-next.done:
 		case <-ctx.Done():
-			return nil, memory.Errorf(memory.Busy, "gave up waiting for another addition of the same; try again")
+			return nil, memory.Errorf(memory.Busy, "another save of the same text is in progress; try again")
 		}
 	}
 }

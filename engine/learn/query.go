@@ -72,11 +72,11 @@ type queryRun struct {
 // check returns an error for an invalid request. The search checks the rest.
 func (q *queryRun) check() error {
 	if strings.TrimSpace(q.req.Query) == "" {
-		return memory.Errorf(memory.Invalid, "query is empty; say in a few words what to look for").At("query")
+		return memory.Errorf(memory.Invalid, "missing query; describe in a few words what to search for").At("query")
 	}
 	if q.scope() == "" {
 		return memory.Errorf(memory.Invalid,
-			"scope %.40q is unknown; use notes, knowledge, archive, sessions or all, or memories or vault for one "+
+			"invalid scope %.40q; use notes, knowledge, archive, sessions or all, or memories or vault for one "+
 				"half of notes", q.req.Scope).At("scope")
 	}
 	limit, err := core.CheckLimit(q.req.Limit, queryLimit)

@@ -33,7 +33,7 @@ const (
 )
 
 // ErrChanged means that a memory has changed since it was found.
-var ErrChanged = errors.New("the memory was changed meanwhile")
+var ErrChanged = errors.New("the memory was changed in the meantime")
 
 // UntilUnchanged calls try again while it returns ErrChanged, a few times.
 func UntilUnchanged[T any](try func() (*T, error)) (*T, error) {
@@ -43,7 +43,7 @@ func UntilUnchanged[T any](try func() (*T, error)) (*T, error) {
 			return res, err
 		}
 	}
-	return nil, memory.Errorf(memory.Busy, "the memories that say this were changed all the while; try again")
+	return nil, memory.Errorf(memory.Busy, "the matching memories keep changing; try again")
 }
 
 // Reinforce records that a memory was learned again.
@@ -75,7 +75,7 @@ func nonEmpty(texts ...string) (all []string) {
 func (e *Learn) checkReinforce(req *op.ReinforceRequest) error {
 	if req.ID == "" && strings.TrimSpace(req.Content) == "" {
 		return memory.Errorf(memory.Invalid,
-			"neither content nor id is given; say what was learned once more, or name the memory").At("content")
+			"missing content or id; pass the text, or the memory").At("content")
 	}
 	if req.ID == "" {
 		if err := memory.CheckContent(req.Content); err != nil {
@@ -107,7 +107,7 @@ func (e *Learn) reinforceID(ctx context.Context, short string, link memory.Sourc
 	r := Renewal{E: e, Link: link, result: op.Reinforcement{Similarity: 1}}
 	res, err := r.One(ctx, row.ID())
 	if err == nil && row.ID() != named {
-		res.Message += fmt.Sprintf(" It took the place of memory %s.", named.Short())
+		res.Message += fmt.Sprintf(" It supersedes memory %s.", named.Short())
 	}
 	return res, err
 }
@@ -133,11 +133,11 @@ func (e *Learn) reinforceNearest(ctx context.Context, req *op.ReinforceRequest,
 		switch {
 		case why == nil && len(res.Conflicts) > 0 && res.Conflicts[0].Memory != nil:
 			c := &res.Conflicts[0]
-			res.Message = fmt.Sprintf("Memory %s disagrees (%s), so nothing was reinforced. Use memory_add to store "+
-				"new information.", c.Memory.ID.Short(), c.Why)
+			res.Message = fmt.Sprintf("Memory %s contradicts it (%s), so nothing was reinforced. Use memory_add "+
+				"to store new information.", c.Memory.ID.Short(), c.Why)
 		case why != nil:
-			res.Message = fmt.Sprintf("Memory %s is nearest and does not say the same (%s), so nothing was "+
-				"reinforced. Use memory_add to store new information.", why.Row.ID().Short(), s.Differs(why))
+			res.Message = fmt.Sprintf("Memory %s is the best match and does not say the same (%s), so nothing "+
+				"was reinforced. Use memory_add to store new information.", why.Row.ID().Short(), s.Differs(why))
 		}
 		return res, nil
 	}
@@ -282,19 +282,19 @@ func (r *Renewal) message(m *op.Memory) string {
 	text := fmt.Sprintf("Reinforced memory %s: importance %.2f to %.2f, learned %d times", m.ID.Short(),
 		r.result.OldImportance, r.result.NewImportance, r.result.Sources)
 	if r.result.Held != "" {
-		text += "; its importance stays: " + r.result.Held
+		text += "; its importance is unchanged: " + r.result.Held
 	}
 	if r.result.Core {
 		text += "; it is a core memory now, which never fades"
 	}
 	switch {
 	case r.restoring:
-		text += "; it was archived, and its text is brought back"
+		text += "; it was archived, and its text is restored"
 	case m.Stage.Cold():
 		text += "; it is " + core.Archived(m)
 	}
 	if r.result.SuggestCore {
-		text += fmt.Sprintf("; it may be one that must never be forgotten: emberd edit %s --core", m.ID.Short())
+		text += fmt.Sprintf("; to keep it from fading, run: emberd edit %s --core", m.ID.Short())
 	}
 	return text
 }

@@ -55,10 +55,10 @@ func (e *Learn) Verify(ctx context.Context, req *op.VerifyRequest) (*op.VerifyRe
 // checkClaim returns the requested number of matches, or an error for an invalid request.
 func (e *Learn) checkClaim(req *op.VerifyRequest) (limit int, err error) {
 	if strings.TrimSpace(req.Claim) == "" {
-		return 0, memory.Errorf(memory.Invalid, "the claim is empty; give one statement").At("claim")
+		return 0, memory.Errorf(memory.Invalid, "missing claim; pass one statement").At("claim")
 	}
 	if n := len(req.Claim); n > memory.MaxQueryBytes {
-		return 0, memory.Errorf(memory.TooLarge, "the claim has %d bytes, more than %d; verify one statement at a time",
+		return 0, memory.Errorf(memory.TooLarge, "the claim has %d bytes (limit %d); verify one statement at a time",
 			n, memory.MaxQueryBytes).At("claim")
 	}
 	if err := core.FirstError(memory.CheckText("claim", req.Claim, memory.MaxQueryBytes),

@@ -142,7 +142,7 @@ func (a *Archiver) Leave(ctx context.Context, m rekindle.Move, row *stm.Row) (Ar
 func (a *Archiver) plannedRow(m rekindle.Move) (*stm.Row, string) {
 	row, live := a.E.Stm.Get(m.ID)
 	if !live {
-		return nil, "it was forgotten meanwhile"
+		return nil, "it was deleted in the meantime"
 	}
 	return row, ChangedReason(row, m)
 }
@@ -151,15 +151,16 @@ func (a *Archiver) plannedRow(m rekindle.Move) (*stm.Row, string) {
 func ChangedReason(row *stm.Row, m rekindle.Move) string {
 	switch {
 	case row == nil:
-		return "it was forgotten meanwhile"
+		return "it was deleted in the meantime"
 	case row.Core():
 		return "it is a core memory, and those never fade"
 	case row.Stage() != m.From:
 		return fmt.Sprintf("it is %s already", row.Stage())
 	case !m.From.Cold() && row.Has("text_digest"):
-		return "two devices changed it at once, and its text is in its note only; emberd rekindle brings it back"
+		return "two devices changed it at the same time, and its text is only in its note; to restore it, run: " +
+			"emberd rekindle"
 	case !stm.LastTouched(row).Equal(m.Used):
-		return "it was used or opened meanwhile"
+		return "it was used or opened in the meantime"
 	}
 	return ""
 }
@@ -232,8 +233,9 @@ func (a *Archiver) uncertain(err error) error {
 		return err
 	}
 	return memory.Errorf(memory.Unknown,
-		"the log failed when %d memories were archived and %d notes were made in the archive folder; memories that "+
-			"are not archived keep their text: %w", len(a.Out.Done), a.made, err)
+		"the log failed when %s archived and %s made in the archive folder; memories that are not archived keep "+
+			"their text: %w", core.NumberOf(len(a.Out.Done), "memory was", "memories were"),
+		core.NumberOf(a.made, "note was", "notes were"), err)
 }
 
 // ArchivedRow ensures that a note contains the text of a locked memory. It returns the changes
@@ -241,7 +243,7 @@ func (a *Archiver) uncertain(err error) error {
 func (a *Archiver) ArchivedRow(ctx context.Context, row *stm.Row,
 	l ArchiveCandidate) (set map[string]json.RawMessage, why string, err error) {
 	if why = ChangedReason(row, l.Move); why == "" && row.Rev() != l.rev {
-		why = "it was changed meanwhile"
+		why = "it was changed in the meantime"
 	}
 	if why != "" {
 		return nil, why, nil
@@ -300,8 +302,8 @@ func (a *Archiver) ensureNote(ctx context.Context, m *memory.Memory) (kept archi
 	if note == nil && err == nil {
 		if home := core.NotePath(m); home != "" {
 			return kept,
-				fmt.Sprintf("its note %q is not at its path or does not carry its id; put it back, or promote the "+
-					"memory again", home), nil
+				fmt.Sprintf("its note %q is not at its path or does not contain its ID; restore it, or promote "+
+					"the memory again", home), nil
 		}
 		return a.NewKept(ctx, m)
 	}
@@ -340,7 +342,7 @@ func (a *Archiver) acceptNote(m *memory.Memory, note *vault.Note) (kept archived
 }
 
 func editedReason(path string) string {
-	return fmt.Sprintf("somebody edited its note %q, and emberd takes that over within a minute or two", path)
+	return fmt.Sprintf("its note %q was edited, and emberd syncs the edit within a minute or two", path)
 }
 
 // renewNote writes the current text of a memory to its archive note. It skips a note that the
@@ -349,7 +351,7 @@ func (a *Archiver) renewNote(ctx context.Context, m *memory.Memory, note *vault.
 	says := notes.Fingerprints(note.Carried)
 	switch {
 	case slices.Contains(a.E.Promote.Pending.Fields(m.ID), core.ContentField):
-		return nil, fmt.Sprintf("its text is still to be written to its note %q", note.Path), nil
+		return nil, fmt.Sprintf("its text is not written to its note %q yet", note.Path), nil
 	case m.PromotedTo != "" || !promote.SameSeen(says, m.NoteSeen, []string{core.ContentField}):
 		return nil, editedReason(note.Path), nil
 	}
@@ -381,7 +383,7 @@ func (a *Archiver) NewKept(ctx context.Context, m *memory.Memory) (kept archived
 		return kept, a.noNoteReason, nil
 	}
 	if a.E.Opt.VaultArchive == "" {
-		return kept, "there is no folder to keep its text in; set vault.archive_folder", nil
+		return kept, "no folder to archive its text to; set vault.archive_folder", nil
 	}
 	if name := a.Made[m.ID]; name != "" {
 		a.made++

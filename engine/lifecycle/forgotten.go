@@ -26,11 +26,11 @@ func (e *Lifecycle) AskedAgain(tx *stm.Tx, text string, again bool) error {
 	was, day := found[0], found[0].At.Local().Format("2006-01-02")
 	if e.Stm.Trashed(was.ID) {
 		return memory.Errorf(memory.Forgotten,
-			"this text was forgotten on %s; bring it back with emberd rekindle %s, or save it anew with "+
-				"--again (again)", day, was.ID.Short()).At("content")
+			"this text was deleted on %s; restore it with emberd rekindle %s, or save it again with --again "+
+				"(again)", day, was.ID.Short()).At("content")
 	}
 	return memory.Errorf(memory.Forgotten,
-		"this text was forgotten on %s and is not in the trash any more; save it anew with --again (again)",
+		"this text was deleted on %s and is no longer in the trash; save it again with --again (again)",
 		day).At("content")
 }
 

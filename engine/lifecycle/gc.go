@@ -161,9 +161,9 @@ func (c *gcRun) remove(ctx context.Context, due []decay.Candidate) error {
 func (c *gcRun) changed(r *stm.Row, id memory.ID) string {
 	switch {
 	case r == nil:
-		return "it was forgotten meanwhile"
+		return "it was deleted in the meantime"
 	case r.Rev() != c.rows[id].Rev() || !r.LastUsed().Equal(c.rows[id].LastUsed()):
-		return "it was used or changed meanwhile"
+		return "it was used or changed in the meantime"
 	}
 	return ""
 }
@@ -183,6 +183,6 @@ func (c *gcRun) finish(archived bool, err error) {
 	}
 	res.Message = fmt.Sprintf("%s %d low-scoring %s (threshold: %v)", did, c.n, memories(c.n), res.Threshold)
 	if err != nil {
-		res.Message += "; broken off: " + err.Error()
+		res.Message += "; interrupted: " + err.Error()
 	}
 }

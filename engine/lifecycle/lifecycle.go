@@ -43,7 +43,7 @@ type LifecycleRun struct {
 func (e *Lifecycle) RunLifecycleOnce(ctx context.Context, by memory.Actor, asked bool) (*op.LifecycleRunResult, error) {
 	if !e.Scheduler.Running.TryLock() {
 		return nil, memory.Errorf(memory.Busy,
-			"a run of the lifecycle is under way; emberd lifecycle status tells when it is done")
+			"a lifecycle run is in progress; run: emberd lifecycle status")
 	}
 	defer e.Scheduler.Running.Unlock()
 	begun := time.Now()
@@ -58,7 +58,7 @@ func (e *Lifecycle) RunLifecycleOnce(ctx context.Context, by memory.Actor, asked
 		e.Opt.Logger.Info("lifecycle run", "did", text, "skipped", len(r.Res.Skipped), "took", time.Since(begun))
 	}
 	if err != nil && r.Res.Tx != "" && asked {
-		r.Res.Why, err = "broken off: "+err.Error(), nil
+		r.Res.Why, err = "interrupted: "+err.Error(), nil
 	}
 	return &r.Res, err
 }

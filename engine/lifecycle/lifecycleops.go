@@ -34,9 +34,8 @@ func (e *Lifecycle) ErrNotPrimary(what string) error {
 	}
 	k := e.Stm.Primary()
 	return memory.Errorf(memory.Conflict,
-		"%s on the keeper, which is device %s (%s); run it there, or make this device the keeper with emberd config "+
-			"primary-device "+
-			"here", what, k.Device, k.Name)
+		"%s on the primary device %s (%s); run it there, or run here first: emberd config primary-device here", what,
+		k.Device, k.Name)
 }
 
 // dryRun returns what a run would do now. Only a real run finds out whether a text can be
@@ -95,7 +94,7 @@ func (e *Lifecycle) checkWords(ctx context.Context) error {
 			return nil
 		}
 		if try == checkTries {
-			return fmt.Errorf("the word index holds %d of %d memories; restart emberd to have it built anew",
+			return fmt.Errorf("the word index contains %d of %d memories; restart the daemon to rebuild it",
 				st.Indexed, st.Of)
 		}
 		select {

@@ -71,7 +71,7 @@ func (e *Lifecycle) PromoteAuto(ctx context.Context, req *op.PromoteAutoRequest)
 	}
 	res.Message = fmt.Sprintf("Promoted %d %s to obsidian", res.PromotedCount, memories(res.PromotedCount))
 	if err != nil {
-		res.Message += ", and was broken off: " + err.Error()
+		res.Message += ", and was interrupted: " + err.Error()
 	}
 	return res, nil
 }

@@ -70,12 +70,13 @@ func (e *Lifecycle) rekindle(ctx context.Context, id memory.ID, by memory.Actor,
 			return res, err
 		}
 	}
-	return nil, memory.Errorf(memory.Busy, "memory %s is being changed all the time; try again in a moment", id)
+	return nil, memory.Errorf(memory.Busy, "memory %s keeps changing; try again in a moment", id)
 }
 
 func (e *Lifecycle) warmAlready(row *stm.Row) (*op.RekindleResult, error) {
 	view, err := e.MemoryView(row, e.Opt.Now())
-	return &op.RekindleResult{Memory: view, Hint: fmt.Sprintf("it is %s, and its text is all there", row.Stage())}, err
+	return &op.RekindleResult{Memory: view, Hint: fmt.Sprintf("it is %s, and its full text is stored", row.Stage())},
+		err
 }
 
 // textFor looks up a memory's text, and returns an error if it may not be restored: a merged
@@ -84,14 +85,14 @@ func (e *Lifecycle) textFor(ctx context.Context, m *memory.Memory, named bool) (
 	if into := core.MergedInto(e.Stm.Get, m.ConsolidatedInto); into != nil && !named {
 		return notes.TextLookup{},
 			memory.Errorf(memory.Conflict,
-				"memory %s was merged into %s, which has its text; emberd rekindle %s brings it back all the same",
+				"memory %s was merged into %s, which contains its text; to restore it anyway, run: emberd rekindle %s",
 				m.ID, into.ID(), m.ID)
 	}
 	if row, live := e.Stm.Get(m.ID); live && !named {
 		if by := core.Successor(e.Stm.Get, row); by != nil {
 			return notes.TextLookup{},
 				memory.Errorf(memory.Conflict,
-					"memory %s was superseded by %s, which holds now; emberd rekindle %s brings it back all the same",
+					"memory %s was superseded by %s, which is valid now; to restore it anyway, run: emberd rekindle %s",
 					m.ID, by.ID(), m.ID)
 		}
 	}
@@ -110,7 +111,7 @@ func (e *Lifecycle) textFor(ctx context.Context, m *memory.Memory, named bool) (
 	if err != nil {
 		return found,
 			memory.Errorf(memory.Conflict,
-				"memory %s stays %s, for the text of its note %q was edited and is not taken over: %w", m.ID, m.Stage,
+				"memory %s stays %s, because the edited text of its note %q cannot be applied: %w", m.ID, m.Stage,
 				found.Path, err)
 	}
 	return found, nil
@@ -219,7 +220,7 @@ func (e *Lifecycle) addSimilarNotes(ctx context.Context, m *memory.Memory, res *
 		&op.SearchRequest{Query: onlyWords(m.Content + " " + strings.Join(m.KeyTerms, " ")), Scope: search.ScopeNotes,
 			Limit: most, Track: new(false)})
 	if err != nil {
-		e.Opt.Logger.Warn("no notes found for a text that is gone", "memory", m.ID, "error", err)
+		e.Opt.Logger.Warn("cannot search the notes for a missing text", "memory", m.ID, "error", err)
 	} else {
 		for _, hit := range near.Hits {
 			res.Near = append(res.Near, *hit.Note)
@@ -228,13 +229,14 @@ func (e *Lifecycle) addSimilarNotes(ctx context.Context, m *memory.Memory, res *
 	tx, others, until := e.textInLog(ctx, m)
 	switch {
 	case tx == "":
-		res.Hint = "its note is gone and the log does not have the text any more; the summary is what is left"
+		res.Hint = "its note is gone and the log no longer contains the text; only the summary is left"
 	case others > 0:
 		res.Until, res.Hint = until,
-			fmt.Sprintf("its note is gone; emberd undo %s brings the text back, and %d more archived with it", tx,
+			fmt.Sprintf("its note is gone; to restore the text, and %[2]d more archived with it, run: emberd "+
+				"undo %[1]s", tx,
 				others)
 	default:
-		res.Until, res.Hint = until, fmt.Sprintf("its note is gone; emberd undo %s brings the text back", tx)
+		res.Until, res.Hint = until, fmt.Sprintf("its note is gone; to restore the text, run: emberd undo %s", tx)
 	}
 }
 

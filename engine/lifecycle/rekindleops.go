@@ -62,7 +62,7 @@ func (e *Lifecycle) Rekindle(ctx context.Context, req *op.RekindleRequest) (*op.
 	text := strings.TrimSpace(req.Query)
 	if text == "" {
 		return nil, memory.Errorf(memory.Invalid,
-			"nothing is asked for; name the id of a memory, or words that it is about").At("q")
+			"missing memory ID or words to search for").At("q")
 	}
 	res := &op.RekindleAnswer{Results: []op.RekindleResult{}, DryRun: req.DryRun}
 	id, err := e.Stm.Resolve(text)
@@ -88,12 +88,12 @@ func (e *Lifecycle) Rekindle(ctx context.Context, req *op.RekindleRequest) (*op.
 	if len(strong) > 0 {
 		return res, nil
 	}
-	res.Hint = "no archived memory holds any of these words"
+	res.Hint = "no archived memory contains any of these words"
 	if stm.IsPartOfID(text) {
-		res.Hint += fmt.Sprintf(", and no memory has an id that begins or ends with %s", text)
+		res.Hint += fmt.Sprintf(", and no memory has an ID that begins or ends with %s", text)
 	}
 	if len(nearest) > 0 {
-		res.Hint = "these words mean none of them strongly enough; name one by its id"
+		res.Hint = "no archived memory matches these words well enough; pass an ID"
 	}
 	res.Nearest, err = e.Views(&e.Stm.MemorySet, nearest, e.Opt.Now())
 	return res, err

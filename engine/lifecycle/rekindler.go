@@ -30,7 +30,7 @@ func (e *Lifecycle) rekindleNow(ctx context.Context, id memory.ID) {
 	// No caller named it, so an undo of the newest change skips it.
 	by := memory.Actor{Via: stm.Itself, Client: "search"}
 	if _, err := e.rekindle(ctx, id, by, waking{stage: memory.Active}); err != nil && ctx.Err() == nil {
-		e.Opt.Logger.Warn("memory not brought back", "memory", id, "error", err)
+		e.Opt.Logger.Warn("memory not restored", "memory", id, "error", err)
 	}
 }
 
@@ -43,7 +43,7 @@ func (e *Lifecycle) Open(ctx context.Context, row *stm.Row, by memory.Actor) *st
 		_, err := e.rekindle(open, row.ID(), by, waking{stage: memory.Demoted})
 		cancel()
 		if err != nil {
-			e.Opt.Logger.Debug("memory is opened as it is", "memory", row.ID(), "error", err)
+			e.Opt.Logger.Debug("memory opened without restoring it", "memory", row.ID(), "error", err)
 		}
 	}
 	if is, live := e.Stm.Get(row.ID()); live {

@@ -82,7 +82,7 @@ func (e *Lifecycle) Repair(ctx context.Context, ids []memory.ID) {
 			_, err = e.RekindleMemory(ctx, id, repairActor())
 		}
 		if err != nil && ctx.Err() == nil {
-			e.Opt.Logger.Warn("memory that two devices changed at once is not put right yet", "memory", id, "error",
+			e.Opt.Logger.Warn("a memory that two devices changed is not repaired yet", "memory", id, "error",
 				err)
 		}
 	}
@@ -118,7 +118,8 @@ func (e *Lifecycle) ReconcileTexts(ctx context.Context, entry *stm.Entry) {
 			return true
 		})
 		if err != nil && ctx.Err() == nil {
-			e.Opt.Logger.Warn("text that another device gave a memory is in its history only", "memory", id, "error",
+			e.Opt.Logger.Warn("a text that another device saved is only in the history of the "+
+				"memory", "memory", id, "error",
 				err)
 		}
 	}

@@ -147,7 +147,7 @@ func (e *Lifecycle) RunDue(ctx context.Context) time.Time {
 		}
 		e.Chores.Settle("run of the lifecycle", err)
 		if err != nil {
-			e.Opt.Logger.Error("lifecycle run broken off", "err", err)
+			e.Opt.Logger.Error("lifecycle run interrupted", "err", err)
 			return now.Add(e.Opt.LifecyclePeriod)
 		}
 		if res.Waiting+len(res.Skipped) > 0 {
@@ -278,7 +278,7 @@ func (e *Lifecycle) ActivateUsed(ctx context.Context) {
 	r := LifecycleRun{E: e, By: AgingActor(), Now: e.Opt.Now()}
 	err := r.SetStage(ctx, core.WakeVerb, moves)
 	if ctx.Err() == nil {
-		e.Chores.Settle("waking of memories that were used", err)
+		e.Chores.Settle("restoring used memories", err)
 	}
 }
 
@@ -327,7 +327,7 @@ func (r *LifecycleRun) SetStage(ctx context.Context, verb string, moves []rekind
 func skipReason(row *stm.Row, m rekindle.Move) string {
 	switch {
 	case row == nil:
-		return "it was forgotten meanwhile"
+		return "it was deleted in the meantime"
 	case row.Stage() != m.From:
 		return fmt.Sprintf("it is %s already", row.Stage())
 	case m.To == memory.Active:
@@ -335,7 +335,7 @@ func skipReason(row *stm.Row, m rekindle.Move) string {
 	case row.Core():
 		return "it is a core memory, and those never fade"
 	case !stm.LastTouched(row).Equal(m.Used):
-		return "it was used or opened meanwhile"
+		return "it was used or opened in the meantime"
 	}
 	return ""
 }

@@ -25,7 +25,7 @@ const (
 	AuthorTime     = 5 * time.Minute
 )
 
-var errTimeUsedUp = fmt.Errorf("it was waited for %s within %s, which is as long as may be", AuthorTime, AuthorPeriod)
+var errTimeUsedUp = fmt.Errorf("reached the limit of %s within %s", AuthorTime, AuthorPeriod)
 
 // AuthorStats counts successes and failures of an Author.
 type AuthorStats struct {
@@ -62,7 +62,7 @@ func (e *Lifecycle) Summarize(ctx context.Context, content string, entities []st
 		return summary, terms // canceled, not a failure of the author
 	}
 	if err == nil && core.SecretIn(e.Opt.DetectSecrets, written, content) {
-		err = errors.New("its summary holds what looks like a credential and is not in the text")
+		err = errors.New("its summary contains what looks like a credential and is not in the text")
 	}
 	e.Author.settle(start, err)
 	if err == nil {
@@ -127,9 +127,9 @@ func (a *AuthorStats) settle(start time.Time, err error) {
 	}
 	switch {
 	case a.why == nil && !silent:
-		a.log.Info("summaries are written again", "endpoint", a.Endpoint)
+		a.log.Info("summary endpoint available again", "endpoint", a.Endpoint)
 	case a.why != nil && silent && !errors.Is(a.why, errTimeUsedUp):
-		a.log.Warn("summaries are extracts until the endpoint writes them again", "endpoint", a.Endpoint, "err", a.why)
+		a.log.Warn("summary endpoint not available, using extracts", "endpoint", a.Endpoint, "err", a.why)
 	}
 }
 
@@ -155,6 +155,6 @@ func AuthorWarnings(st *op.AuthorStatus) []string {
 	if st == nil || st.Problem == "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("the chat endpoint %s does not write summaries: %s; they are extracts meanwhile, "+
-		"and it is asked again by itself", st.Endpoint, st.Problem)}
+	return []string{fmt.Sprintf("the chat endpoint %s does not write summaries: %s; emberd uses extracts until "+
+		"then, and retries automatically", st.Endpoint, st.Problem)}
 }

@@ -39,6 +39,8 @@ type MemoryLists struct {
 
 	Writers map[string]ListWriter // lists of other features, by kind
 	Open    func() int            // returns the number of open review items
+	// Waits returns what else waits for the user, as status shows it.
+	Waits func(context.Context) []op.Waiting
 
 	// writing is held while the lists are written and guards the fields down to mu. Writing the
 	// review note applies ticked decisions, so writing is taken before row locks, and before
@@ -104,7 +106,7 @@ func NewLists(opt *core.Options, dir string) *MemoryLists {
 		err = json.Unmarshal(data, &l.Had)
 	}
 	if err != nil {
-		opt.Logger.Warn("a list of memories that was deleted from the vault may come back", "err", err)
+		opt.Logger.Warn("a list that you deleted might be written again", "err", err)
 	}
 	if l.Had.Had == nil {
 		l.Had.Had = make(map[string]seenList)
@@ -286,7 +288,7 @@ func (l *MemoryLists) Remember(change func(*ListFile) bool) error {
 		err = durable.ReplaceFile(l.fs, l.File, data)
 	}
 	if err != nil {
-		return fmt.Errorf("remember which lists are in the vault: %w", err)
+		return fmt.Errorf("store which lists are in the vault: %w", err)
 	}
 	return nil
 }
@@ -326,7 +328,7 @@ func (e *Lists) WriteLists(ctx context.Context) {
 	}
 	err = errors.Join(err, e.tidyLists(settled))
 	if ctx.Err() == nil {
-		e.Chores.Settle("writing of lists of memories", err)
+		e.Chores.Settle("writing memory lists", err)
 	}
 }
 

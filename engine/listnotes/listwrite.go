@@ -43,7 +43,7 @@ func (e *Lists) listTexts() (texts map[string]ListText, settled bool) {
 			l.dropState(kind)
 		case !e.Lifecycle.IsPrimary():
 			l.setState(kind, op.ListStatus{Path: path, State: op.ListOther,
-				Reason: fmt.Sprintf("device %s, the keeper, writes it", core.FirstNonEmpty(k.Name, k.Device.String()))})
+				Reason: fmt.Sprintf("the primary device %s writes it", core.FirstNonEmpty(k.Name, k.Device.String()))})
 		case away != "":
 			l.setState(kind, op.ListStatus{Path: path, State: op.ListWaits, Reason: away})
 		}
@@ -92,7 +92,7 @@ func (e *Lists) ListEntries() (all, core []notegen.Entry) {
 // Listable returns why a text must not be in a note, which may be synced anywhere, or "".
 func Listable(text string) string {
 	if len(secret.Scan(text)) > 0 {
-		return "it holds what looks like a credential"
+		return "it contains what looks like a credential"
 	}
 	return ""
 }
@@ -199,13 +199,13 @@ func (e *Lists) ListNote(ctx context.Context, kind, setting string) (path string
 		return paths[0], state, nil // the user moved it
 	}
 	state = op.ListStatus{Path: setting, State: op.ListRefused,
-		Next: fmt.Sprintf("rename it, or name another note in %s; or give it the property %s: %s, and the list goes "+
-			"to its end", listSetting(kind), vault.ListKey, kind)}
+		Next: fmt.Sprintf("rename it, or set another note in %s; or give it the property %s: %s, and emberd adds "+
+			"the list at its end", listSetting(kind), vault.ListKey, kind)}
 	_, err = e.Notes.Vault.Root.Load().Stat(setting)
 	skipped, _ := errors.AsType[*vault.Skipped](err)
 	switch {
 	case err == nil:
-		state.Reason = "there is a note of that name which is not emberd's, and it is left alone"
+		state.Reason = "a note with that name exists and does not belong to emberd, so it was not changed"
 		return "", state, nil
 	case skipped != nil:
 		state.Reason = string(skipped.Reason)
@@ -214,11 +214,12 @@ func (e *Lists) ListNote(ctx context.Context, kind, setting string) (path string
 		return "", state, promote.DiskError(setting, err)
 	}
 	if had.Path != "" && !moved {
-		return "", op.ListStatus{Path: setting, State: op.ListDeleted, Reason: "the note was deleted, and stays away",
-			Next: fmt.Sprintf("to have it again, make a note with the property %s: %s, or name another one in %s",
+		return "", op.ListStatus{Path: setting, State: op.ListDeleted, Reason: "the note was deleted and is not " +
+			"written again",
+			Next: fmt.Sprintf("to get it again, create a note with the property %s: %s, or set another one in %s",
 				vault.ListKey, kind, listSetting(kind))}, nil
 	}
-	return setting, op.ListStatus{Path: setting, State: op.ListEmpty, Reason: "there is nothing to list yet"}, nil
+	return setting, op.ListStatus{Path: setting, State: op.ListEmpty, Reason: "nothing to list yet"}, nil
 }
 
 // moveList renames the note of a list to the name in the settings. If that fails, the list is
@@ -231,8 +232,8 @@ func (e *Lists) moveList(ctx context.Context, from, to string) (path string, sta
 	case res.Outcome == vault.Later:
 		return "", ListState(from, &res), nil
 	case res.Outcome != vault.Written:
-		state.Reason = fmt.Sprintf("it is kept here and not at %s: %s", to, res.Reason)
-		state.Next = fmt.Sprintf("rename the other note, or name another one in %s",
+		state.Reason = fmt.Sprintf("it is here and not at %s: %s", to, res.Reason)
+		state.Next = fmt.Sprintf("rename the other note, or set another one in %s",
 			listSetting(e.Notes.Vault.Archive.State(from).List))
 		return from, state, nil
 	}
@@ -265,7 +266,7 @@ func ListState(path string, res *vault.Result) op.ListStatus {
 	switch {
 	case res.Outcome == vault.Written:
 	case res.Outcome == vault.Refused && res.Reason != vault.Gone:
-		s.State, s.Next = op.ListRefused, "emberd tries again when the note or a memory changes"
+		s.State, s.Next = op.ListRefused, "emberd retries when the note or a memory changes"
 	default:
 		s.State, s.Until = op.ListWaits, core.StampTime(res.Until)
 	}
@@ -351,11 +352,11 @@ func (e *Lists) PurgeLists(ctx context.Context, id memory.ID, dryRun bool, res *
 		if note.List == "" || !e.mentions(ctx, note.Path, id) {
 			continue
 		}
-		advice := "the list in this note has the memory's first words; emberd writes it anew without them"
+		advice := "the list in this note contains the first words of the memory; emberd rewrites it without them"
 		if !dryRun {
-			advice = "the list in this note still has the memory's first words: " + e.listWaits(note) +
-				"; emberd writes it again when it can, and removes the version before it then; delete the line " +
-				"yourself if that is too late"
+			advice = "the list in this note still contains the first words of the memory: " + e.listWaits(note) +
+				"; emberd rewrites it as soon as it can, and removes the earlier version; to remove the line " +
+				"sooner, delete it yourself"
 		}
 		res.Left = append(res.Left, op.PurgeLeft{Kind: "note", Place: note.Path, Advice: advice})
 	}
@@ -368,7 +369,7 @@ func (e *Lists) listWaits(note notes.ArchiveNote) string {
 			return s.Reason
 		}
 	}
-	return "emberd does not write it any more"
+	return "emberd no longer writes it"
 }
 
 // mentions reports whether a note has the line of a memory. An unreadable note may, and so may

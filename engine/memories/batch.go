@@ -88,7 +88,7 @@ func (e *Memories) goodItems(ctx context.Context, reqs []op.SaveRequest, answers
 func (e *Memories) begin(ctx context.Context, it *item, req *op.SaveRequest) (err error) {
 	if req.IdempotencyKey != "" {
 		return memory.Errorf(memory.Invalid,
-			"an item of a batch cannot have an Idempotency-Key; give it an id").At("Idempotency-Key")
+			"an item of a batch cannot have an Idempotency-Key; give it an ID").At("Idempotency-Key")
 	}
 	if len(req.Supersedes) > 0 {
 		return memory.Errorf(memory.Invalid,

@@ -25,7 +25,7 @@ func (e *Memories) Complete(_ context.Context, req *op.CompleteRequest) (*op.Com
 		return nil, err
 	}
 	if len(req.Prefix) > memory.MaxQueryBytes {
-		return nil, memory.Errorf(memory.TooLarge, "the prefix has %d bytes, more than %d; shorten it", len(req.Prefix),
+		return nil, memory.Errorf(memory.TooLarge, "the prefix has %d bytes (limit %d); shorten it", len(req.Prefix),
 			memory.MaxQueryBytes).At("prefix")
 	}
 	prefix := strings.ToLower(strings.TrimSpace(req.Prefix))
@@ -43,7 +43,7 @@ func (e *Memories) Complete(_ context.Context, req *op.CompleteRequest) (*op.Com
 	case op.CompleteEntities:
 		return e.completeEntities(prefix, limit), nil
 	}
-	return nil, memory.Errorf(memory.Invalid, "what is %.20q; use tags, ids, projects, paths or entities",
+	return nil, memory.Errorf(memory.Invalid, "invalid what %.20q; use tags, ids, projects, paths or entities",
 		req.What).At("what")
 }
 
@@ -116,7 +116,7 @@ func (e *Memories) completePaths(prefix string, limit int) (*op.CompleteResult, 
 			return nil
 		})
 		if err != nil {
-			return nil, memory.Errorf(memory.Internal, "look through the note index: %w", err)
+			return nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
 		}
 	}
 	slices.Sort(paths)

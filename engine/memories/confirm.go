@@ -19,12 +19,12 @@ func (e *Memories) Confirm(ctx context.Context, req *op.ConfirmRequest) (*op.Con
 	by := op.CallerFrom(ctx)
 	if by.Via == core.ViaMCP {
 		return nil, memory.Errorf(memory.Forbidden,
-			"a model cannot confirm what a tool or the web said; ask the person to run emberd edit --confirm")
+			"a model cannot confirm a text from a tool or the web; ask the user to run emberd edit --confirm")
 	}
 	if e.Grant != nil {
 		return nil, memory.Errorf(memory.Forbidden,
-			"token %s is limited and cannot confirm what a tool or the web said; ask the user to run emberd edit "+
-				"--confirm",
+			"token %s is limited and cannot confirm a text from a tool or the web; ask the user to run emberd "+
+				"edit --confirm",
 			e.Grant.Token)
 	}
 	ids, err := e.ResolveAll(e.SplitNames(req.ID), "id", memory.MaxIDs)

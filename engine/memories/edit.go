@@ -149,7 +149,7 @@ func checkRev(r *stm.Row, ifMatch string) error {
 		return nil
 	}
 	err := memory.Errorf(memory.Conflict,
-		"memory %s was changed since; read it again and repeat the change on revision %s", r.ID(),
+		"memory %s has changed; read it again and repeat the edit with revision %s", r.ID(),
 		r.Rev()).At("If-Match")
 	err.Current = r.Rev()
 	return err
@@ -173,8 +173,8 @@ func (ed *editRun) fields(again func(text string) []string) (map[string]json.Raw
 	}
 	if (m.Stage.Cold() || core.Shortened(&m)) && req.Content != nil {
 		return nil, memory.Errorf(memory.Conflict,
-			"memory %s is %s, and what it holds is a summary of its text; bring the text back first, with emberd "+
-				"rekindle %s", m.ID, m.Stage, m.ID.Short()).At("content")
+			"memory %s is %s and contains only a summary; run first: emberd rekindle %s", m.ID, m.Stage,
+			m.ID.Short()).At("content")
 	}
 	was := m
 	if err := apply(&m, req); err != nil {

@@ -48,7 +48,7 @@ func (e *Memories) Tasks() []*core.Task {
 		err = json.Unmarshal(data, &by)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		e.Opt.Logger.Warn("it is not known which version found the entities of the store", "error", err)
+		e.Opt.Logger.Warn("cannot read which version extracted the entities", "error", err)
 	}
 	if by.Revision >= entity.Revision {
 		return nil

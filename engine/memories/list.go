@@ -49,7 +49,7 @@ func (e *Memories) List(ctx context.Context, req *op.ListRequest) (*op.ListResul
 	}
 	if then.Past != nil && !p.At.Equal(now) {
 		return nil, memory.Errorf(memory.Invalid,
-			"cursor belongs to a list as of another moment; use it with the same as_of, or start again without it").At(
+			"the cursor belongs to another as_of time; use the same as_of, or omit the cursor").At(
 			"cursor")
 	}
 	part := stm.NewPart(req.Contains)
@@ -70,7 +70,7 @@ func (e *Memories) List(ctx context.Context, req *op.ListRequest) (*op.ListResul
 
 func checkContains(text string) error {
 	if len(text) > memory.MaxQueryBytes {
-		return memory.Errorf(memory.TooLarge, "contains has %d bytes, more than %d; ask for a part of it", len(text),
+		return memory.Errorf(memory.TooLarge, "contains has %d bytes (limit %d); shorten it", len(text),
 			memory.MaxQueryBytes).At("contains")
 	}
 	return nil
@@ -89,7 +89,7 @@ func parseSort(name string) (byte, error) {
 	case "accesses":
 		return byAccesses, nil
 	}
-	return 0, memory.Errorf(memory.Invalid, "sort %.20q is unknown; use created, used, score, uses or accesses",
+	return 0, memory.Errorf(memory.Invalid, "invalid sort %.20q; use created, used, score, uses or accesses",
 		name).At("sort")
 }
 

@@ -18,9 +18,9 @@ func (e *Memories) OpenMany(ctx context.Context, req *op.OpenManyRequest) (*op.O
 	switch n := len(req.IDs); {
 	case n == 0:
 		return nil, memory.Errorf(memory.Invalid,
-			"no id is given; copy one from emberd list or emberd search").At("ids")
+			"missing memory ID; run: emberd list, or emberd search").At("ids")
 	case n > memory.MaxIDs:
-		return nil, memory.Errorf(memory.TooLarge, "%d ids are given, more than %d; open them in parts", n,
+		return nil, memory.Errorf(memory.TooLarge, "too many IDs: %d (limit %d); split the request", n,
 			memory.MaxIDs).At("ids")
 	}
 	rows, missing, err := e.named(req.IDs)
@@ -62,7 +62,7 @@ func (e *Memories) rekindleMerged(ctx context.Context, row *stm.Row) *stm.Row {
 		return row
 	}
 	if _, err := e.Lifecycle.RekindleAs(ctx, row.ID(), op.CallerFrom(ctx), true); err != nil {
-		e.Opt.Logger.Info("merged memory is opened as it is", "memory", row.ID(), "error", err)
+		e.Opt.Logger.Info("merged memory opened without restoring it", "memory", row.ID(), "error", err)
 		return row
 	}
 	if now, live := e.Stm.Get(row.ID()); live {

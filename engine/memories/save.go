@@ -91,12 +91,12 @@ func (e *Memories) saveWithin(ctx context.Context, req *op.SaveRequest) (*op.Sav
 func CheckKey(key string) error {
 	printable := func(r rune) bool { return unicode.IsPrint(r) && r != utf8.RuneError }
 	if n := utf8.RuneCountInString(key); n > maxKey {
-		return memory.Errorf(memory.TooLarge, "Idempotency-Key has %d characters, more than %d; use a UUID", n,
+		return memory.Errorf(memory.TooLarge, "Idempotency-Key has %d characters (limit %d); use a UUID", n,
 			maxKey).At("Idempotency-Key")
 	}
 	if strings.ContainsFunc(key, func(r rune) bool { return !printable(r) }) {
 		return memory.Errorf(memory.Invalid,
-			"Idempotency-Key holds a character that is not printable; use a UUID").At("Idempotency-Key")
+			"Idempotency-Key contains a character that is not printable; use a UUID").At("Idempotency-Key")
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func (e *Memories) earlierSave(tx *stm.Tx, m *memory.Memory, at *stm.Row, again 
 		return earlier{row: at}, nil
 	case at != nil:
 		err := memory.Errorf(memory.Conflict,
-			"memory %s exists with other content; use emberd edit, or save under a new id", m.ID).At("id")
+			"memory %s exists with different text; use emberd edit, or save with a new ID", m.ID).At("id")
 		err.Current = at.Rev()
 		return earlier{}, err
 	case e.Stm.Trashed(m.ID) && !again:
@@ -168,7 +168,8 @@ func EarlierResult(e *Memories, key, hash string) (*stm.Row, string, error) {
 func (e *Memories) replayed(was stm.Replayed, hash string) (earlier, error) {
 	if was.Hash != hash || len(was.IDs) == 0 {
 		return earlier{}, memory.Errorf(memory.Conflict,
-			"this Idempotency-Key was used for another request within 24 hours; use a new key").At("Idempotency-Key")
+			"this Idempotency-Key was used for another request in the last 24 hours; use a new "+
+				"key").At("Idempotency-Key")
 	}
 	row, ok := e.Stm.Get(was.IDs[0])
 	if !ok {
@@ -179,6 +180,6 @@ func (e *Memories) replayed(was stm.Replayed, hash string) (earlier, error) {
 
 func forgotten(id memory.ID) error {
 	return memory.Errorf(memory.Forgotten,
-		"memory %s was saved before and is forgotten; bring it back with emberd rekindle %s, or save it anew "+
-			"with --again (again)", id, id.Short()).At("id")
+		"memory %s was saved before and deleted; restore it with emberd rekindle %s, or save it again with "+
+			"--again (again)", id, id.Short()).At("id")
 }

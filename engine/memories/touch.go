@@ -38,7 +38,7 @@ func (e *Memories) Touch(ctx context.Context, req *op.TouchRequest) (*op.TouchRe
 	res.NewScore, res.UseCount, res.Strength = e.Score(row, now), m.UseCount, m.Strength
 	res.Message = fmt.Sprintf("Memory reinforced. Score: %.2f -> %.2f", res.OldScore, res.NewScore)
 	if res.Held != "" {
-		res.Message += " The strength stays: " + res.Held
+		res.Message += " The strength is unchanged: " + res.Held
 	}
 	return res, nil
 }

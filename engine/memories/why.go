@@ -138,10 +138,12 @@ func (e *Memories) promotionOf(m *op.Memory, now time.Time) op.PromotionDue {
 }
 
 // forced returns what a memory with deceptive characters lacks.
-func forced(why string) string { return "a person's look at it (emberd promote --force), for " + why }
+func forced(why string) string {
+	return "a review by the user (emberd promote --force), because " + why
+}
 
 // confirmation is what an unconfirmed memory lacks.
-const confirmation = "a person's confirmation (emberd edit --confirm), for it is what a tool or the web said"
+const confirmation = "a confirmation by the user (emberd edit --confirm), because it came from a tool or the web"
 
 func moreUses(n int64) string {
 	if n == 1 {

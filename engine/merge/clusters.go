@@ -3,7 +3,6 @@ package merge
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -35,9 +34,19 @@ type ClusterInput struct {
 // note that decides it. Core memories are only reported as similar, so they need core.
 // Superseded memories are left out.
 func (e *Merge) Gather(core bool) *ClusterInput {
+	return e.gather(func(r *stm.Row) bool { return !r.Promoted() && (core || !r.Core()) })
+}
+
+// GatherStatements returns the memories that can contradict each other: those of Gather, and those with a note, since
+// no note decides which of two statements is true.
+func (e *Merge) GatherStatements() *ClusterInput {
+	return e.gather(func(r *stm.Row) bool { return !r.Core() })
+}
+
+func (e *Merge) gather(accept func(*stm.Row) bool) *ClusterInput {
 	g := new(ClusterInput)
 	for r := range e.Stm.Rows() {
-		if r.Stage().Cold() || r.Promoted() || r.Has("text_digest") || r.Core() && !core || e.Superseded(r) {
+		if r.Stage().Cold() || r.Has("text_digest") || !accept(r) || e.Superseded(r) {
 			continue
 		}
 		g.Rows = append(g.Rows, r)
@@ -73,7 +82,7 @@ func (e *Merge) Group(ctx context.Context, g *ClusterInput, opt dedupe.Options) 
 		return nil, err
 	}
 	if err := e.Reported.add(g.Clusters, clusterOptions{opt.Threshold, opt.MaxSize}); err != nil {
-		e.Opt.Logger.Warn("clusters may not be found by their ids after a restart", "err", err)
+		e.Opt.Logger.Warn("cluster IDs might not be available after a restart", "err", err)
 	}
 	return g, nil
 }
@@ -114,13 +123,13 @@ func (e *Merge) Clusters(ctx context.Context, req *op.ClustersRequest) (*op.Clus
 	}
 	res.Apart, res.ApartFound = g.pairs(g.Apart, limit), len(g.Apart)
 	res.Compared = comparedBy(res)
-	res.Message = fmt.Sprintf("Found %d clusters using %s strategy", res.Found, strategy)
+	res.Message = "Found " + core.NumberOf(res.Found, "cluster", "clusters") + " using " + strategy + " strategy"
 	return res, nil
 }
 
 func checkStrategy(name string) error {
 	if name != "" && name != strategy {
-		return memory.Errorf(memory.Invalid, "strategy is %.20q; use similarity, which is the only one",
+		return memory.Errorf(memory.Invalid, "invalid strategy %.20q; use similarity, which is the only one",
 			name).At("strategy")
 	}
 	return nil
@@ -143,7 +152,7 @@ func (e *Merge) duplicates(ctx context.Context, threshold float64, limit int) (*
 	}
 	res := &op.ClustersResult{Mode: op.ModeDuplicates, Strategy: strategy, Threshold: threshold, Memories: len(g.Items),
 		Found: len(same), Pairs: g.pairs(same, limit), Apart: g.pairs(g.Apart, limit), ApartFound: len(g.Apart),
-		Message: fmt.Sprintf("Found %d potential duplicate pairs", len(same))}
+		Message: "Found " + core.NumberOf(len(same), "potential duplicate pair", "potential duplicate pairs")}
 	res.Compared = comparedBy(res)
 	return res, nil
 }
@@ -201,11 +210,11 @@ func (e *Merge) clusterOf(ctx context.Context, id string) (*ClusterInput, dedupe
 		return g, g.Clusters[i], nil
 	case known:
 		err = memory.Errorf(memory.Conflict,
-			"the cluster %s was merged or has other members by now, so that nothing was changed; list the clusters "+
+			"the cluster %s was merged or has other members by now, so nothing was changed; list the clusters "+
 				"again", id).At("cluster_id")
 	default:
 		err = memory.Errorf(memory.NotFound,
-			"there is no cluster %.40q, or its members have changed; list the clusters again", id).At("cluster_id")
+			"cluster %.40q not found, or its members have changed; list the clusters again", id).At("cluster_id")
 	}
 	return nil, dedupe.Cluster{}, err
 }

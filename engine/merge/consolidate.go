@@ -89,13 +89,13 @@ func (c *consolidation) all(ctx context.Context, runs []*MergeRun, found int) er
 func (e *Merge) checkConsolidate(req *op.ConsolidateRequest, mode string, limit int) error {
 	switch {
 	case !slices.Contains([]string{op.ModePreview, op.ModeApply, op.ModeLink}, mode):
-		return memory.Errorf(memory.Invalid, "mode is %.20q; use preview, apply or link", mode).At("mode")
+		return memory.Errorf(memory.Invalid, "invalid mode %.20q; use preview, apply or link", mode).At("mode")
 	case req.ClusterID == "" && !req.AutoDetect:
 		return memory.Errorf(memory.Invalid,
-			"cluster_id is missing; copy one from the clusters, or set auto_detect").At("cluster_id")
+			"missing cluster_id; copy one from the clusters, or set auto_detect").At("cluster_id")
 	case req.ClusterID != "" && req.AutoDetect:
 		return memory.Errorf(memory.Invalid,
-			"cluster_id and auto_detect exclude each other; leave one out").At("cluster_id")
+			"cluster_id and auto_detect cannot be combined").At("cluster_id")
 	}
 	err := core.FirstError(
 		memory.CheckRange("cohesion_threshold", core.ValueOr(req.CohesionThreshold, op.CohesionThreshold), 0, 1),
@@ -179,12 +179,11 @@ func (c *consolidation) finish() {
 		memories, relations = memories+len(l.MemoryIDs), relations+len(l.RelationIDs)
 	}
 	switch {
-	case res.Mode == op.ModePreview && res.Found == 1:
-		res.Message = "Found 1 cluster to consolidate"
 	case res.Mode == op.ModePreview:
-		res.Message = fmt.Sprintf("Found %d clusters to consolidate", res.Found)
+		res.Message = "Found " + core.NumberOf(res.Found, "cluster", "clusters") + " to consolidate"
 	case res.Mode == op.ModeLink:
-		res.Message = fmt.Sprintf("Created %d bidirectional relations linking %d memories", relations, memories)
+		res.Message = "Created " + core.NumberOf(relations, "bidirectional relation", "bidirectional relations") +
+			" linking " + core.NumberOf(memories, "memory", "memories")
 	case len(res.Merged) == 1:
 		res.Message = fmt.Sprintf("Merged %d memories into %s", memories, res.Merged[0].NewMemoryID)
 	default:

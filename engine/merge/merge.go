@@ -83,7 +83,8 @@ func (m *MergeRun) planOf(rows []*stm.Row) (*dedupe.Plan, error) {
 		in, total := m.E.Stm.RelationsTo(row.ID(), maxCarried)
 		if total > maxCarried && row.ID() != m.Rules.Into {
 			return nil, memory.Errorf(memory.TooLarge,
-				"%d relations lead to memory %s, and a merge takes over %d at most; remove some, or merge without it",
+				"memory %[2]s has %[1]d incoming relations, and a merge can move at most %[3]d; remove some, or "+
+					"merge without it",
 				total, row.ID(), maxCarried)
 		}
 		if one.LastAccessed.IsZero() && m.keeps() {
@@ -97,7 +98,7 @@ func (m *MergeRun) planOf(rows []*stm.Row) (*dedupe.Plan, error) {
 	plan, err := dedupe.PlanMerge(parts, rules)
 	if n := len(plan.Others()); err == nil && n > maxCarried {
 		err = memory.Errorf(memory.TooLarge,
-			"%d memories are related to those that would be merged, more than %d; merge fewer at once", n, maxCarried)
+			"%d memories are related to the merged ones (limit %d); merge fewer at once", n, maxCarried)
 	}
 	return plan, err
 }
@@ -147,7 +148,7 @@ func archivalOf(row *stm.Row) rekindle.Move {
 
 // NotMerged returns the error of a merge that was refused because of one memory.
 func NotMerged(id memory.ID, why string) error {
-	return memory.Errorf(memory.Conflict, "nothing was merged, for memory %s stays as it is: %s", id, why)
+	return memory.Errorf(memory.Conflict, "nothing was merged, because memory %s cannot be changed: %s", id, why)
 }
 
 // Apply merges, as part of a change or as a new one for "". After an error nothing has
@@ -155,7 +156,7 @@ func NotMerged(id memory.ID, why string) error {
 func (m *MergeRun) Apply(ctx context.Context, verb, entry string) (stm.Receipt, error) {
 	if entry != "" && m.E.Stm.Undone(entry) { // before it writes notes in vain
 		return stm.Receipt{}, memory.Errorf(memory.Conflict,
-			"nothing more was merged, for journal entry %s was undone meanwhile; start again", entry)
+			"nothing more was merged, because change %s was undone in the meantime; start again", entry)
 	}
 	if err := m.Prepare(ctx); err != nil {
 		return stm.Receipt{}, err
@@ -214,7 +215,7 @@ func (m *MergeRun) unchanged(of map[memory.ID]*stm.Row) ([]*stm.Row, error) {
 			why = lifecycle.ChangedReason(row, archivalOf(was))
 		}
 		if why == "" && row.Rev() != was.Rev() {
-			why = "it was changed meanwhile"
+			why = "it was changed in the meantime"
 		}
 		if item := m.Answers; why == "" && item != nil && item.MemoryIDs[0] == row.ID() {
 			why = m.Merge.NotOpenReason(row, item)
@@ -301,7 +302,7 @@ func (m *MergeRun) setRelations() error {
 }
 
 func relationsChanged(id memory.ID) error {
-	return memory.Errorf(memory.Conflict, "nothing was merged, for relations of memory %s changed just now; try again",
+	return memory.Errorf(memory.Conflict, "nothing was merged, because relations of memory %s just changed; try again",
 		id)
 }
 
@@ -320,8 +321,7 @@ func (m *MergeRun) setPlaces() error {
 			}
 		} else if m.Plan.Memory.DataOnly() {
 			return memory.Errorf(memory.Conflict,
-				"nothing was merged, for what a tool or the web said cannot supersede memory %s, as one of the parts "+
-					"does", id)
+				"nothing was merged, because an unconfirmed memory cannot supersede memory %s", id)
 		}
 		if slices.Contains(m.Plan.Gone, old.SupersededBy()) {
 			maps.Copy(m.set(id), m.Merge.Similar.PlaceTaken(into))
@@ -448,11 +448,11 @@ func (e *Merge) NotOpenReason(row *stm.Row, item *memory.ReviewItem) string {
 			return there.ClaimedBy + " has claimed the review item"
 		}
 		if there.Status == memory.ItemClosed {
-			return "the review item was closed just now"
+			return "the review item was just closed"
 		}
 		return ""
 	}
-	return "the review item went just now"
+	return "the review item was just removed"
 }
 
 // PartsChanged reports whether a part was changed or used since it was read.

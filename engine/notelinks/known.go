@@ -87,7 +87,7 @@ func NewKnown(opt *core.Options, dir string) *Known {
 		err = json.Unmarshal(data, &k.notes)
 	}
 	if err != nil {
-		opt.Logger.Warn("links that were taken out of notes may be written again", "err", err)
+		opt.Logger.Warn("removed links might be written again", "err", err)
 		k.notes = knownFile{}
 	}
 	if k.notes.Notes == nil {
@@ -110,7 +110,7 @@ func (k *Known) save() error {
 		err = durable.ReplaceFile(k.fs, k.file, data)
 	}
 	if err != nil {
-		return fmt.Errorf("remember which links are in notes: %w", err)
+		return fmt.Errorf("store which links are in notes: %w", err)
 	}
 	k.saved = sum
 	return nil
@@ -159,4 +159,4 @@ func (k *Known) writes(path string, sum [sha256.Size]byte) {
 }
 
 // errAway is why a pass waits.
-var errAway = errors.New("the notes cannot be read now")
+var errAway = errors.New("emberd cannot read the notes now")

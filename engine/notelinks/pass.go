@@ -64,7 +64,7 @@ func (e *Links) WriteLinks(ctx context.Context) {
 		err = nil
 	}
 	if ctx.Err() == nil {
-		e.Chores.Settle("writing of links into notes", err)
+		e.Chores.Settle("writing links into notes", err)
 	}
 }
 

@@ -243,7 +243,7 @@ func (p *pass) apply(ctx context.Context, add []op.RelateRequest, added []place,
 		}
 	}
 	p.res.RelationsTx = tx
-	p.e.Opt.Logger.Info("relations follow the links of notes", "added", p.res.Added, "removed", p.res.Removed,
+	p.e.Opt.Logger.Info("relations updated from links of notes", "added", p.res.Added, "removed", p.res.Removed,
 		"entry", tx)
 	return nil
 }
@@ -252,7 +252,7 @@ func (p *pass) apply(ctx context.Context, add []op.RelateRequest, added []place,
 func (p *pass) refuse(at place, err error) {
 	p.refused.add(at)
 	p.res.Added--
-	p.e.Opt.Logger.Info("a link in a note makes no relation", "memory", at.in, "property", at.key, "to", at.to, "error",
+	p.e.Opt.Logger.Info("no relation created from a link", "memory", at.in, "property", at.key, "to", at.to, "error",
 		err)
 }
 

@@ -10,17 +10,18 @@ import (
 // VaultUnavailable returns why emberd cannot archive texts to the vault now, "" if it can.
 func (e *Notes) VaultUnavailable() string {
 	if e.Vault == nil {
-		return "there is no vault to keep its text in; name one with vaults: in the config or emberd serve --vault"
+		return "no vault configured to archive its text to; set vaults: in the config file, or run: emberd serve " +
+			"--vault DIR"
 	}
 	_, w := e.Vault.Current()
 	status := w.Status()
 	switch {
 	case status.Gone || !e.Vault.Root.Load().Current():
-		return "the vault is not there; connect its disk, or let the sync tool bring it back"
+		return "the vault is missing; connect its disk, or wait for the sync tool to restore it"
 	case !e.Vault.Complete.Load():
 		return "the notes are still being read for the first time, and one of them may have its text"
 	case status.Frozen != "":
-		return fmt.Sprintf("%s; if that was meant: emberd vault confirm-deletions", status.Frozen)
+		return fmt.Sprintf("%s; if you deleted them, run: emberd vault confirm-deletions", status.Frozen)
 	}
 	return ""
 }
@@ -30,7 +31,7 @@ func (e *Notes) VaultUnavailable() string {
 func (e *Notes) Reading(ctx context.Context, path string) (*vault.Note, error) {
 	note, err := e.Vault.Root.Load().Read(ctx, path)
 	if err == nil && note.Carried == nil {
-		err = fmt.Errorf("the note %q lost its memory-id while it was written", path)
+		err = fmt.Errorf("after the write, note %q no longer contains its memory-id", path)
 	}
 	return note, err
 }

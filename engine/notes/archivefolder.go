@@ -105,13 +105,13 @@ func openArchiveFolder(opt *core.Options, file string) (*ArchiveFolder, error) {
 	var list []ArchiveNote
 	err = json.Unmarshal(data, &all)
 	if err == nil && crc32.ChecksumIEEE(all.Notes) != all.Sum {
-		err = errors.New("its checksum does not fit")
+		err = errors.New("its checksum does not match")
 	}
 	if err == nil {
 		err = json.Unmarshal(all.Notes, &list)
 	}
 	if err != nil {
-		return a, fmt.Errorf("%s cannot be understood: %w", file, err)
+		return a, fmt.Errorf("%s has an invalid format: %w", file, err)
 	}
 	for _, note := range list {
 		a.notes[note.Path] = entryOf(&note)

@@ -57,11 +57,11 @@ func (b *brokenNote) sameState(f vault.File) bool {
 }
 
 func (b *brokenNote) reason() string {
-	text := fmt.Sprintf("a fault of emberd's own stopped this; its log has the details under fault %s", b.Fault)
+	text := fmt.Sprintf("an internal error stopped this; the daemon log has the details under fault %s", b.Fault)
 	if b.Tries < maxTries {
-		return text + "; it is tried once more"
+		return text + "; emberd retries once"
 	}
-	return text + "; it is tried again when it changes"
+	return text + "; emberd retries when it changes"
 }
 
 // openBroken reads the list of a vault. A list that cannot be read is empty, and is logged.
@@ -73,7 +73,7 @@ func openBroken(opt *core.Options, name string) *BrokenNotes {
 		err = json.Unmarshal(data, &b.notes)
 	}
 	if err != nil {
-		b.log.Warn("notes that emberd failed on are tried again", "err", err)
+		b.log.Warn("retrying notes that failed", "err", err)
 	}
 	return b
 }
@@ -131,7 +131,7 @@ func (b *BrokenNotes) save() {
 		err = durable.ReplaceFile(b.fs, b.file, data)
 	}
 	if err != nil {
-		b.log.Warn("notes that emberd failed on are tried again after a restart", "err", err)
+		b.log.Warn("failed notes are retried after a restart", "err", err)
 	}
 }
 
@@ -145,14 +145,14 @@ func (b *BrokenNotes) Warnings() []string {
 	var out []string
 	for i, path := range slices.Sorted(maps.Keys(b.notes)) {
 		if i == maxNamed {
-			return append(out, fmt.Sprintf("%d more notes are not read; emberd vault check lists them",
+			return append(out, fmt.Sprintf("%d more notes are skipped; run: emberd vault check",
 				len(b.notes)-maxNamed))
 		}
 		note, lacks := b.notes[path], "is not read"
 		if strings.HasSuffix(path, embedding) {
 			lacks = "has no embeddings"
 		}
-		out = append(out, fmt.Sprintf("the note %q %s: %s", strings.TrimSuffix(path, embedding), lacks, note.reason()))
+		out = append(out, fmt.Sprintf("note %q %s: %s", strings.TrimSuffix(path, embedding), lacks, note.reason()))
 	}
 	return out
 }

@@ -46,22 +46,22 @@ func (e *Notes) CheckContent(note *vault.Note, before string) error {
 	body := note.Carried.Body
 	switch {
 	case body == "":
-		return errors.New("the note has no text, so its memory keeps what it had; write the text again, or delete " +
+		return errors.New("the note has no text, so its memory keeps its text; write the text again, or delete " +
 			"the note")
 	case note.Size > core.WholeNote:
-		return fmt.Errorf("the note has %d bytes, more than %d, so its memory keeps the text it had; split the note",
+		return fmt.Errorf("the note has %d bytes (limit %d), so its memory keeps its earlier text; split the note",
 			note.Size, core.WholeNote)
 	case merging(body) && !merging(before):
-		return errors.New("the note holds the marks of a merge that is not finished, so its memory keeps the text " +
-			"it had; resolve them")
+		return errors.New("the note contains merge conflict markers, so its memory keeps its text; resolve the " +
+			"conflict")
 	case core.SecretIn(e.Opt.DetectSecrets, body, before):
-		return errors.New("the text holds what looks like a credential, so the memory keeps the text it had; take " +
-			"the credential out of the note")
+		return errors.New("the text contains what looks like a credential, so the memory keeps its earlier text; " +
+			"remove the credential from the note")
 	}
 	line, err := core.Encode(body)
 	if err == nil && len(line) > core.MaxBodyLen {
-		err = fmt.Errorf("the text takes %d bytes in the log, more than %d, so the memory keeps the text it had; "+
-			"split the note", len(line), core.MaxBodyLen)
+		err = fmt.Errorf("the text takes %d bytes in the log (limit %d), so the memory keeps its earlier text; split "+
+			"the note", len(line), core.MaxBodyLen)
 	}
 	return err
 }
@@ -89,7 +89,7 @@ func Without(paths []string, path string) []string {
 }
 
 // NoteAway is why a write to a note waits.
-const NoteAway vault.Reason = "it is not at its path; it may have been renamed, or be on its way from another device"
+const NoteAway vault.Reason = "it is not at its path; it might have been renamed, or not synced yet"
 
 // Fingerprints returns, for each field that a note decides, the first 16 hex digits of the
 // SHA-256 of its text in the note.

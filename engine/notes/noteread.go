@@ -65,14 +65,14 @@ func FromPlace(text, path string, line, from int) (string, error) {
 	for n := 1; n < line; n++ {
 		_, rest, ok := strings.Cut(text, "\n")
 		if !ok {
-			return "", memory.Errorf(memory.NotFound, "the note %q has %d lines, and no line %d", path, n,
+			return "", memory.Errorf(memory.NotFound, "note %q has %d lines, and no line %d", path, n,
 				line).At("line")
 		}
 		text = rest
 	}
 	at := core.ByteOf(text, from)
 	if from > 0 && at == len(text) {
-		return "", memory.Errorf(memory.NotFound, "the note %q ends before character %d from line %d", path, from,
+		return "", memory.Errorf(memory.NotFound, "note %q ends before character %d from line %d", path, from,
 			line).At("from")
 	}
 	return text[at:], nil
@@ -81,7 +81,7 @@ func FromPlace(text, path string, line, from int) (string, error) {
 // unreadable returns the error for a named note that emberd does not read.
 func unreadable(path string, err error) error {
 	if skipped, ok := errors.AsType[*vault.Skipped](err); ok && !errors.Is(err, fs.ErrNotExist) {
-		return memory.Errorf(memory.Conflict, "the note %q is not read: %s", path, skipped.Reason).At("path")
+		return memory.Errorf(memory.Conflict, "cannot read note %q: %s", path, skipped.Reason).At("path")
 	}
 	return memory.Errorf(memory.NotFound, "read the note %q: %w", path, err).At("path")
 }

@@ -107,7 +107,8 @@ func OpenNotes(opt *core.Options, analyzer *analysis.Analyzer) (*VaultNotes, err
 		return nil, memory.Errorf(memory.Invalid, "%w", pattern)
 	}
 	if err != nil {
-		return nil, memory.Errorf(memory.Unavailable, "open the vault %s: %w; name the folder that Obsidian opens", dir,
+		return nil, memory.Errorf(memory.Unavailable, "cannot open vault %s: %w; configure the folder that "+
+			"Obsidian opens", dir,
 			err)
 	}
 	n := &VaultNotes{Followed: &Followed{Dir: dir, ignore: opt.VaultIgnore, Log: opt.Logger, text: analyzer,
@@ -117,13 +118,13 @@ func OpenNotes(opt *core.Options, analyzer *analysis.Analyzer) (*VaultNotes, err
 	n.Broken = openBroken(opt, StateName("broken", dir))
 	n.Archive, err = openArchiveFolder(opt, filepath.Join(opt.State, "index", StateName("archive", dir)+".json"))
 	if err != nil {
-		n.Log.Warn("the notes of the archive folder are read again", "err", err)
+		n.Log.Warn("reading the notes of the archive folder again", "err", err)
 	}
 	if err := n.begin(); err != nil {
 		return nil, errors.Join(err, v.Close())
 	}
 	if !n.watcher.Here() {
-		n.Log.Warn("the vault is not there, or lacks most of its notes; it is opened when it is back", "vault", dir)
+		n.Log.Warn("vault missing, or most of its notes missing; waiting for it", "vault", dir)
 		return n, v.Close()
 	}
 	return n, nil
@@ -143,7 +144,7 @@ func (n *VaultNotes) begin() error {
 		return memory.Errorf(memory.Unavailable, "open the note index: %w", err)
 	}
 	if err := n.Archive.removeApart(index); err != nil {
-		return memory.Errorf(memory.Unavailable, "part the archive folder from the note index: %w",
+		return memory.Errorf(memory.Unavailable, "exclude the archive folder from the note index: %w",
 			errors.Join(err, index.Close()))
 	}
 	texts, err := openArchived(n.Followed)
@@ -153,7 +154,7 @@ func (n *VaultNotes) begin() error {
 	n.texts = texts
 	w, err := watcher.New(n.Dir, &watcher.Options{Ignore: n.ignore, Known: n.Known(index), Logger: n.Log})
 	if err != nil {
-		return memory.Errorf(memory.Unavailable, "follow the vault %s: %w", n.Dir,
+		return memory.Errorf(memory.Unavailable, "watch the vault %s: %w", n.Dir,
 			errors.Join(err, index.Close(), texts.Close()))
 	}
 	n.index, n.watcher = index, w
@@ -190,7 +191,7 @@ func (n *VaultNotes) follow(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		n.Log.Warn("vault is followed anew", "vault", n.Dir, "error", err)
+		n.Log.Warn("watching the vault again", "vault", n.Dir, "error", err)
 		n.Mu.Lock()
 		n.problem = fmt.Sprint(err)
 		n.Mu.Unlock()
@@ -218,7 +219,7 @@ func (n *VaultNotes) Rebuild() {
 		n.Log.Warn("damaged note index not closed", "error", err)
 	}
 	if err := n.begin(); err != nil {
-		n.Log.Error("note index not built anew", "error", err)
+		n.Log.Error("note index not rebuilt", "error", err)
 	}
 }
 
@@ -245,11 +246,11 @@ func (n *VaultNotes) Reopen() {
 	if err != nil {
 		return // no folder is there; the watcher waits for it too
 	}
-	n.Log.Info("the vault is open", "vault", n.Dir)
+	n.Log.Info("vault open", "vault", n.Dir)
 	n.Root.Store(v)
 	n.reopened.Store(true)
 	if err := old.Close(); err != nil {
-		n.Log.Warn("former vault not closed", "vault", n.Dir, "error", err)
+		n.Log.Warn("earlier vault not closed", "vault", n.Dir, "error", err)
 	}
 }
 

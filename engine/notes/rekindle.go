@@ -32,8 +32,8 @@ func (e *Notes) LookUpText(ctx context.Context, m *memory.Memory) (TextLookup, e
 	if e.Vault == nil {
 		return TextLookup{},
 			memory.Errorf(memory.NotFound,
-				"the text of memory %s is in the note %q, and there is no vault; name one with vaults: in the "+
-					"config or emberd serve --vault", m.ID, home)
+				"the text of memory %s is in note %q, but no vault is configured; set vaults: in the config "+
+					"file, or run: emberd serve --vault DIR", m.ID, home)
 	}
 	var read []TextLookup
 	var known []rekindle.Note
@@ -77,14 +77,14 @@ func (e *Notes) readFor(ctx context.Context, m *memory.Memory, path string) (*Te
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, "", nil
 	case unread && skipped.Reason != vault.Unsettled && skipped.Reason != vault.NotLocal:
-		return nil, "", memory.Errorf(memory.Conflict, "the note %q with the text of memory %s cannot be read: %s",
+		return nil, "", memory.Errorf(memory.Conflict, "note %q with the text of memory %s cannot be read: %s",
 			path, m.ID, skipped.Reason)
 	case unread:
-		return nil, "", memory.Errorf(memory.Busy, "the note %q with the text of memory %s cannot be read now: %s",
+		return nil, "", memory.Errorf(memory.Busy, "note %q with the text of memory %s cannot be read now: %s",
 			path, m.ID, skipped.Reason)
 	case err != nil:
 		return nil, "",
-			memory.Errorf(memory.Busy, "the note %q with the text of memory %s cannot be read now: %w", path, m.ID, err)
+			memory.Errorf(memory.Busy, "note %q with the text of memory %s cannot be read now: %w", path, m.ID, err)
 	case note.Carried != nil:
 		id, _ := memory.ParseID(note.MemoryID) // an invalid ID matches no memory
 		if id == "" {
@@ -93,7 +93,7 @@ func (e *Notes) readFor(ctx context.Context, m *memory.Memory, path string) (*Te
 		return &TextLookup{Note: note, Body: note.Carried.Body}, id, nil
 	case note.Frontmatter == vault.InvalidFrontmatter:
 		return nil, "", memory.Errorf(memory.Conflict,
-			"the note %q of memory %s has frontmatter that is not valid; mend it, for it may carry the id", path, m.ID)
+			"note %q of memory %s has invalid frontmatter; fix it, because it may contain the memory ID", path, m.ID)
 	}
 	body, err := e.bodyOf(ctx, path, m.ID)
 	return &TextLookup{Note: note, Body: body}, "", err
@@ -103,7 +103,7 @@ func (e *Notes) readFor(ctx context.Context, m *memory.Memory, path string) (*Te
 func (e *Notes) bodyOf(ctx context.Context, path string, id memory.ID) (string, error) {
 	text, err := e.Vault.Root.Load().Text(ctx, path)
 	if err != nil {
-		return "", memory.Errorf(memory.Busy, "the note %q cannot be read now: %w", path, err)
+		return "", memory.Errorf(memory.Busy, "note %q cannot be read now: %w", path, err)
 	}
 	carrying, err := noteedit.Splice([]byte(text),
 		noteedit.Edit{Set: []frontmatter.Field{{Key: MemoryIDKey, Value: frontmatter.Text(string(id))}}})
@@ -123,5 +123,5 @@ func (e *Notes) errIfMaybePresent(m *memory.Memory) error {
 		return nil
 	}
 	return memory.Errorf(memory.Busy,
-		"the note %q with the text of memory %s was not found, and may be there still: %s", home, m.ID, why)
+		"note %q with the text of memory %s was not found but may still exist: %s", home, m.ID, why)
 }

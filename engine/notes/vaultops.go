@@ -16,7 +16,7 @@ func (e *Notes) NeedVault() error {
 		return nil
 	}
 	return memory.Errorf(memory.NotFound,
-		"there is no vault; name one with vaults: in the config or emberd serve --vault")
+		"no vault configured; set vaults: in the config file, or run: emberd serve --vault DIR")
 }
 
 // ErrAway returns the error for what needs the folder of the vault while that is not there.
@@ -26,7 +26,7 @@ func (n *VaultNotes) ErrAway() error {
 			n.Root.Load().Name())
 	}
 	return memory.Errorf(memory.Unavailable,
-		"the vault %s is not there, or is another folder since a moment ago; put it back, or try again", n.Dir)
+		"vault %s is missing or was replaced; restore it, or try again", n.Dir)
 }
 
 // IsAttachment reports whether a link's target has the extension of a file that is not a note.
@@ -38,11 +38,11 @@ func IsAttachment(target string) bool {
 // ResolveNote returns the path of the note with a path, name or alias.
 func ResolveNote(links *linkindex.Index, name string) (string, error) {
 	if strings.TrimSpace(name) == "" {
-		return "", memory.Errorf(memory.Invalid, "no note is named; give its path, name or alias").At("note")
+		return "", memory.Errorf(memory.Invalid, "missing note; pass its path, name or alias").At("note")
 	}
 	path, ok := links.Resolve("", name)
 	if !ok {
-		return "", memory.Errorf(memory.NotFound, "there is no note %.100q; emberd search --notes finds them",
+		return "", memory.Errorf(memory.NotFound, "note %.100q not found; run: emberd search --notes",
 			name).At("note")
 	}
 	return path, nil
@@ -90,7 +90,7 @@ func (n *VaultNotes) everyLink(ctx context.Context) (*linkindex.Index, error) {
 	for n.Behind(ctx, links) {
 	}
 	if ctx.Err() != nil {
-		return nil, memory.Errorf(memory.Unavailable, "gave up reading the vault: %w", context.Cause(ctx))
+		return nil, memory.Errorf(memory.Unavailable, "stopped reading the vault: %w", context.Cause(ctx))
 	}
 	return links, nil
 }
@@ -148,7 +148,7 @@ func (e *Notes) NotePath(ctx context.Context, ref string) (string, error) {
 	}
 	path, notNote := e.noteNamed(ctx, e.Vault.Inside(ref))
 	if notNote != nil && err == nil {
-		return "", memory.Errorf(memory.NotFound, "memory %s has no note; emberd show %s shows its text", row.ID(),
+		return "", memory.Errorf(memory.NotFound, "memory %s has no note; run: emberd show %s", row.ID(),
 			row.ID().Short()).At("ref")
 	}
 	return path, notNote

@@ -18,37 +18,29 @@ import (
 // VaultWarnings returns the problems of following a vault, and how to fix them.
 func VaultWarnings(v *op.VaultStatus) []string {
 	var out []string
-	warn := func(text, next string) {
-		if text != "" {
-			out = append(out, fmt.Sprintf("vault %s: %s; %s", v.Name, text, next))
+	for _, w := range VaultWaits(v) {
+		if w.Warning != "" {
+			out = append(out, w.Warning)
 		}
 	}
-	away := v.Frozen
-	if !v.Away.IsZero() {
-		away = fmt.Sprintf("away since %s: %s", v.Away.UTC().Format("2006-01-02 15:04 UTC"), v.Frozen)
-	}
-	switch {
-	case v.Released:
-		warn(away, "no note is counted as deleted, and writes wait; to open it again: emberd vault reopen")
-	case v.Missing:
-		warn(away, "put it back, or name another folder in vaults: and restart emberd; its notes stay searchable")
-	default:
-		warn(away, "if that was meant: emberd vault confirm-deletions")
-	}
-	warn(v.Held, "if that was meant: emberd vault confirm-deletions")
 	for _, l := range v.Lists {
-		switch {
-		case l.State == op.ListRefused:
-			warn(fmt.Sprintf("the list %q is not written: %s", l.Path, l.Reason), l.Next)
-		case l.State == op.ListWritten && l.Reason != "":
-			warn(fmt.Sprintf("the list %q: %s", l.Path, l.Reason), l.Next)
+		if l.State == op.ListWritten && l.Reason != "" {
+			out = append(out, vaultWarning(v, fmt.Sprintf("the list %q: %s", l.Path, l.Reason), l.Next))
 		}
 	}
-	warn(v.Problem, "emberd tries again by itself; if this stays, see its log")
-	if v.Mode == string(watcher.Polling) {
-		warn(v.Reason, "meanwhile edits are looked for every half minute")
+	if v.Problem != "" {
+		out = append(out, vaultWarning(v, v.Problem, "emberd retries automatically; if the problem persists, see "+
+			"its log"))
+	}
+	if v.Mode == string(watcher.Polling) && v.Reason != "" {
+		out = append(out, vaultWarning(v, v.Reason, "until then, emberd checks for edits every 30 seconds"))
 	}
 	return out
+}
+
+// vaultWarning is a warning about a vault, with what to do.
+func vaultWarning(v *op.VaultStatus, text, next string) string {
+	return fmt.Sprintf("vault %s: %s; %s", v.Name, text, next)
 }
 
 // IndexWarning names a damaged index that the start of this run moved away, as long as it is there,
@@ -59,8 +51,8 @@ func (n *VaultNotes) IndexWarning() string {
 	if _, err := os.Lstat(is.Aside); !is.Damaged || is.Aside == "" || err != nil {
 		return ""
 	}
-	return fmt.Sprintf("vault %s: the note index was damaged (%s), so it is built again from the notes; the damaged "+
-		"one is in %s, and can be deleted", n.Root.Load().Name(), is.Reason, is.Aside)
+	return fmt.Sprintf("vault %s: the note index was damaged (%s) and is rebuilt from the notes; the damaged one "+
+		"is in %s, and you can delete it", n.Root.Load().Name(), is.Reason, is.Aside)
 }
 
 // notRead counts by reason the notes that the watcher skips and those that could not be read.
@@ -114,8 +106,8 @@ func (e *Notes) SandboxExcluded(v *op.VaultStatus) []string {
 		}
 		return nil
 	}
-	return []string{fmt.Sprintf("vault %s: the sandbox lets the daemon into the folder that was there when it "+
-		"started, and another is there now; restart emberd, or set sandbox to off if this happens often", v.Name)}
+	return []string{fmt.Sprintf("vault %s: the folder was replaced after the daemon started, and the sandbox "+
+		"allows only the earlier one; restart the daemon, or set sandbox to off if this happens often", v.Name)}
 }
 
 // PendingDeletionsText returns the warning about deletions that wait for confirmation, or "".
@@ -123,6 +115,9 @@ func PendingDeletionsText(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d notes of memories went away together; the memories stay until the notes are back or the "+
-		"loss is confirmed", n)
+	if n == 1 {
+		return "the note of a memory disappeared; the memory stays until the note is back or you confirm the deletion"
+	}
+	return fmt.Sprintf("%d notes of memories disappeared at once; the memories stay until the notes are back or "+
+		"you confirm the deletions", n)
 }

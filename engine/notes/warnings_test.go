@@ -18,14 +18,14 @@ func TestVaultTroubleIsAWarning(t *testing.T) {
 		{"none", op.VaultStatus{Mode: "watching", Skipped: 3}, nil},
 		{"polling", op.VaultStatus{Mode: "polling", Reason: "too few watches; raise the limit"},
 			[]string{"vault Notes: too few watches; raise the limit; " +
-				"meanwhile edits are looked for every half minute"}},
+				"until then, emberd checks for edits every 30 seconds"}},
 		{"held back", op.VaultStatus{Mode: "watching", Frozen: "60 of 70 notes are missing"},
-			[]string{"vault Notes: 60 of 70 notes are missing; if that was meant: emberd vault confirm-deletions"}},
+			[]string{"vault Notes: 60 of 70 notes are missing; if you deleted them, run: emberd vault confirm-deletions"}},
 		{"missing", op.VaultStatus{Mode: "watching", Frozen: "/n cannot be opened", Missing: true},
-			[]string{"vault Notes: /n cannot be opened; put it back, or name another folder in vaults: and restart " +
-				"emberd; its notes stay searchable"}},
+			[]string{"vault Notes: /n cannot be opened; restore it, or change vaults: in the config file and " +
+				"restart the daemon; its notes stay searchable"}},
 		{"failing", op.VaultStatus{Mode: "watching", Problem: "disk full"},
-			[]string{"vault Notes: disk full; emberd tries again by itself; if this stays, see its log"}},
+			[]string{"vault Notes: disk full; emberd retries automatically; if the problem persists, see its log"}},
 	} {
 		c.vault.Name = "Notes"
 		if got := notes.VaultWarnings(&c.vault); !slices.Equal(got, c.want) {

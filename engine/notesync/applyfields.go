@@ -74,10 +74,10 @@ func (e *Sync) applyTags(m *memory.Memory, written []string, settled bool) error
 	}
 	tags, err := memory.NormalizeTags(written)
 	if err != nil {
-		return fmt.Errorf("its tags are not taken over: %w", err)
+		return fmt.Errorf("its tags are not synced: %w", err)
 	}
 	if core.SecretIn(e.Opt.DetectSecrets, strings.Join(written, "\n"), "") {
-		return errors.New("its tags hold what looks like a credential and are not taken over; take it out of the note")
+		return errors.New("its tags contain what looks like a credential and are not synced; remove it from the note")
 	}
 	m.Tags = tags
 	return nil
@@ -89,10 +89,10 @@ func (e *Sync) applyCategory(m *memory.Memory, text string, says bool) error {
 	}
 	text = strings.TrimSpace(text)
 	if err := memory.CheckText("category", text, memory.MaxName); err != nil {
-		return fmt.Errorf("its category is not taken over: %w", err)
+		return fmt.Errorf("its category is not synced: %w", err)
 	}
 	if core.SecretIn(e.Opt.DetectSecrets, text, m.Category) {
-		return errors.New("its category holds what looks like a credential and is not taken over; take it out of " +
+		return errors.New("its category contains what looks like a credential and is not synced; remove it from " +
 			"the note")
 	}
 	m.Category = text
@@ -108,7 +108,7 @@ func applyStrength(m *memory.Memory, text string) error {
 		err = memory.CheckRange("strength", strength, 0, 2)
 	}
 	if err != nil {
-		return fmt.Errorf("its strength %.20q is not taken over; make it a number from 0 to 2", text)
+		return fmt.Errorf("its strength %.20q is not synced; use a number from 0 to 2", text)
 	}
 	m.Strength, m.StrengthFound = strength, false
 	return nil

@@ -189,7 +189,7 @@ func (c *copyRun) find(ctx context.Context) (there bool, err error) {
 }
 
 // forgotten is why a copy stays whose memory went meanwhile: it is looked at again then.
-const forgotten = "its memory was forgotten meanwhile"
+const forgotten = "its memory was deleted in the meantime"
 
 // join gives the memory what the copy's text has beyond the memory's. The copy stays if it has more that is a human's.
 func (c *copyRun) join(ctx context.Context, copied, like []byte) (became outcome, err error) {
@@ -393,7 +393,7 @@ func (c *copyRun) merged(ctx context.Context, row *stm.Row, m *memory.Memory, ve
 	case merge.Has(base, m.Content, body):
 		return nil, nil
 	}
-	c.left = "its text and the memory's were changed in the same part"
+	c.left = "its text and the text of the memory were changed in the same part"
 	if c.former { // the user is asked about the whole note
 		return nil, nil
 	}
@@ -492,7 +492,7 @@ func (c *copyRun) remove(ctx context.Context) (outcome, error) {
 	if c.former {
 		c.t.joined.Store(c.id, joinedNote{res.Backup, c.t.e.Opt.Now()})
 	}
-	c.t.e.Opt.Logger.Info("a sync tool's copy of a note was settled, and is among the backups", "memory", c.id, "copy",
+	c.t.e.Opt.Logger.Info("sync conflict copy of a note resolved and backed up", "memory", c.id, "copy",
 		c.path, "backup", res.Backup)
 	c.t.e.Promote.IndexNote(ctx, c.path)
 	return done, c.t.e.Promote.RetryWrite(c.id)

@@ -29,13 +29,13 @@ func (c *vaultChecker) checkBeside(ctx context.Context, kind string, note *vault
 	f.Item, f.Waits = item.ID, !asked && c.e.Sync.Contains(id)
 	switch {
 	case asked:
-		f.Text = second + ", and you are asked about it; run: emberd review show " + item.Short()
+		f.Text = second + ", and waits for your decision; run: emberd review show " + item.Short()
 	case f.Waits:
-		f.Text = second + "; emberd looks at it when the notes have been left alone for a minute or two, and settles " +
-			"it by itself or asks you; nothing is to be done until then"
+		f.Text = second + "; emberd checks it when the notes have not changed for a minute or two, and resolves it " +
+			"or asks you; until then, you do not need to do anything"
 	default:
 		if left := c.e.Sync.leftBecause(ctx, id, note.Path); left != "" {
-			f.Text += "; emberd does not settle it by itself: " + left
+			f.Text += "; emberd does not resolve it automatically: " + left
 		}
 	}
 	c.found = append(c.found, f)

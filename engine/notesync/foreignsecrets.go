@@ -15,7 +15,8 @@ func (c *vaultChecker) checkCredentials(note *vault.Note) {
 		text := s.Heading + "\n" + s.Text
 		for _, f := range secret.Scan(text) {
 			c.find("credential", note.Path, s.Line,
-				"this part holds what looks like a credential (%s, %s); agents that may search the vault can read it",
+				"this part contains what looks like a credential (%s, %s); agents that may search the vault can "+
+					"read it",
 				f.Type, secret.Masked(text, f))
 		}
 	}
@@ -23,8 +24,8 @@ func (c *vaultChecker) checkCredentials(note *vault.Note) {
 		text := p.Key + ": " + p.Value
 		for _, f := range secret.Scan(text) {
 			c.find("credential", note.Path, p.Line,
-				"the property %.40s holds what looks like a credential (%s, %s); agents that may search the vault "+
-					"can read it", p.Key, f.Type, secret.Masked(text, f))
+				"the property %.40s contains what looks like a credential (%s, %s); agents that may search the "+
+					"vault can read it", p.Key, f.Type, secret.Masked(text, f))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"emberd/engine/core"
 	"emberd/engine/notes"
+	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/rekindle"
 	"emberd/vault"
@@ -23,8 +24,8 @@ func (c *vaultChecker) checkCarrier(ctx context.Context, note *vault.Note) {
 	id, err := memory.ParseID(note.MemoryID)
 	if err != nil {
 		c.find("memory", note.Path, 0,
-			"its property memory-id is %.40q, which is no id of a memory; copy one from emberd list, or remove the "+
-				"property", note.MemoryID)
+			"its property memory-id %.40q is not a memory ID; copy one from emberd list, or remove the property",
+			note.MemoryID)
 		return
 	}
 	c.carried[id] = append(c.carried[id], note)
@@ -35,17 +36,18 @@ func (c *vaultChecker) checkCarrier(ctx context.Context, note *vault.Note) {
 			return // it may arrive soon
 		}
 		c.find("memory", note.Path, 0,
-			"memory %s, whose id it carries, is in the trash; emberd rekindle %s brings it back, or remove the "+
-				"property memory-id", id.Short(), id.Short())
+			"memory %s, whose ID it contains, is in the trash; to restore it, run: emberd rekindle %s; otherwise "+
+				"remove the property memory-id", id.Short(), id.Short())
 	case !live && c.e.Stm.Purged(id):
 		c.find("memory", note.Path, 0,
-			"memory %s, whose id it carries, was purged, and this note may hold its text; delete the note, or remove "+
-				"the property memory-id if it is to stay as a note of yours", id.Short())
+			"memory %s, whose ID it contains, was deleted permanently, and this note might contain its text; "+
+				"delete the note, or remove the property memory-id to keep it", id.Short())
 	case !live:
 		c.find("memory", note.Path, 0,
-			"there is no memory %s here, whose id it carries; if this emberd lost it, emberd doctor log repair "+
-				"--from VAULT "+
-				"brings it back; else remove the property memory-id, unless another emberd uses this vault", id)
+			"memory %s, whose ID it contains, not found here; to restore it, for example after a restore of an older "+
+				"backup, stop the daemon and run: emberd doctor log repair --from %s; otherwise remove the property "+
+				"memory-id, unless another installation of emberd uses this vault",
+			id, text.ShellWord(c.e.Notes.Vault.Root.Load().Dir()))
 	default:
 		if m, err := row.Memory(); err == nil {
 			c.checkLive(ctx, &m, note)
@@ -81,8 +83,8 @@ func (c *vaultChecker) checkAgreement(ctx context.Context, m *memory.Memory, not
 	case core.NotePath(m) == "" && c.e.Notes.Vault.InArchive(note.Path) && !core.Shortened(m):
 		if !notes.HasText(note, m) {
 			c.find("memory", note.Path, 0,
-				"it has another text than memory %s, whose id it carries and whose text is not archived; delete the "+
-					"note, or remove the property memory-id", m.ID.Short())
+				"it has another text than memory %s, whose ID it contains and whose text is not archived; delete "+
+					"the note, or remove the property memory-id", m.ID.Short())
 		}
 		return
 	case !notes.Owns(m, note):
@@ -90,7 +92,7 @@ func (c *vaultChecker) checkAgreement(ctx context.Context, m *memory.Memory, not
 		return
 	case core.Shortened(m) && rekindle.Digest(note.Carried.Body) != m.TextDigest:
 		c.find("memory", note.Path, 0,
-			"its text was changed since that of memory %s was archived in it; emberd rekindle %s takes it as it is now",
+			"its text has changed since memory %s was archived in it; to use the new text, run: emberd rekindle %s",
 			m.ID.Short(), m.ID.Short())
 	}
 	before := maps.Clone(m.NoteSeen)
@@ -103,13 +105,13 @@ func (c *vaultChecker) checkAgreement(ctx context.Context, m *memory.Memory, not
 	}
 	if !maps.Equal(before, m.NoteSeen) && !c.e.Sync.Contains(m.ID) {
 		c.find("memory", note.Path, 0,
-			"it says other than memory %s, which is newer or was restored; save the note to have it taken over",
+			"it differs from memory %s, which is newer or was restored; to sync the note, save it",
 			m.ID.Short())
 	}
 	if ahead := c.unsyncedFields(m, note); len(ahead) > 0 {
 		c.find("memory", note.Path, 0,
-			"memory %s has another %s than it, from an edit that did not reach the note; make the note say what is "+
-				"right", m.ID.Short(), strings.Join(ahead, " and "))
+			"memory %s has another %s, from an edit that did not reach the note; correct the note", m.ID.Short(),
+			strings.Join(ahead, " and "))
 	}
 }
 
@@ -139,8 +141,8 @@ func (c *vaultChecker) checkMemories(ctx context.Context) {
 			switch {
 			case its == "":
 				c.find("duplicate", note.Path, 0,
-					"it carries the id of memory %s, as other notes do; remove the property memory-id from all but "+
-						"one of them", id.Short())
+					"it contains the ID of memory %s, as other notes do; remove the property memory-id from all "+
+						"but one of them", id.Short())
 			case note.Path != its:
 				c.checkSecond(ctx, id, its, note.Path)
 			}
@@ -164,7 +166,7 @@ func (c *vaultChecker) checkSecond(ctx context.Context, id memory.ID, its, path 
 		return // it was changed meanwhile
 	}
 	c.checkBeside(ctx, "duplicate", note, 0, fmt.Sprintf(
-		"it carries the id of memory %s, whose note is %q; remove the property memory-id from it", id.Short(), its))
+		"it contains the ID of memory %s, whose note is %q; remove the property memory-id from it", id.Short(), its))
 }
 
 // noteAmong returns which of several notes is the memory's, or "" if that is not decided.
@@ -189,8 +191,8 @@ func (c *vaultChecker) checkOrphan(read func() (memory.Memory, error), there map
 	if !m.NoteGone.IsZero() {
 		if core.Shortened(&m) {
 			c.find("memory", home, 0,
-				"the text of memory %s was in this note, which was deleted, and a summary is what is left; put the "+
-					"note back, or look into emberd history %s", m.ID.Short(), m.ID.Short())
+				"this note contained the text of memory %s and was deleted, so only a summary is left; restore "+
+					"the note, or run: emberd history %s", m.ID.Short(), m.ID.Short())
 		}
 		return
 	}
@@ -198,19 +200,19 @@ func (c *vaultChecker) checkOrphan(read func() (memory.Memory, error), there map
 	case note == nil:
 	case note.Frontmatter == vault.InvalidFrontmatter:
 		c.find("memory", home, 0,
-			"memory %s stays as it is while the frontmatter of its note is not valid; mend the frontmatter, or "+
+			"memory %s is not synced while the frontmatter of its note is invalid; fix the frontmatter, or run: "+
 				"emberd forget %s", m.ID.Short(), m.ID.Short())
 		return
 	default:
 		c.find("memory", home, 0,
-			"it does not carry the id of memory %s any more, which stays as it is; give it the property memory-id: "+
-				"%s again, or emberd forget %s", m.ID.Short(), m.ID, m.ID.Short())
+			"it no longer contains the ID of memory %s, which is not changed; add the property memory-id: %s "+
+				"again, or run: emberd forget %s", m.ID.Short(), m.ID, m.ID.Short())
 		return
 	}
 	if !notes.Absent(c.e.Notes.Vault.Root.Load(), home) {
 		return // the settings exclude it
 	}
 	c.find("memory", home, 0,
-		"this note of memory %s is not there, and the memory stays as it is; put the note back, or emberd forget %s",
+		"this note of memory %s is missing, and the memory was not changed; restore the note, or run: emberd forget %s",
 		m.ID.Short(), m.ID.Short())
 }

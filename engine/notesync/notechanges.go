@@ -64,7 +64,7 @@ func (b *NoteChanges) load() (left []*NoteChange, err error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(data, &left); err != nil {
-		return nil, fmt.Errorf("%s cannot be understood: %w", b.File, err)
+		return nil, fmt.Errorf("%s has an invalid format: %w", b.File, err)
 	}
 	return slices.DeleteFunc(left, func(w *NoteChange) bool { return w == nil || !isID(w.ID) }), nil
 }

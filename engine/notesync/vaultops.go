@@ -170,7 +170,7 @@ func (c *vaultChecker) checkLinks(note *vault.Note) {
 		}
 		if _, ok := c.links.Resolve(note.Path, l.Target); !ok {
 			c.res.Broken++
-			c.find("link", note.Path, l.Line, "there is no note %q", l.Target)
+			c.find("link", note.Path, l.Line, "note %q not found", l.Target)
 		}
 	}
 }
@@ -196,7 +196,7 @@ func (e *Sync) VaultConfirm(ctx context.Context, _ *op.VaultConfirmRequest) (*op
 	s := w.Status()
 	if s.Gone {
 		return nil, memory.Errorf(memory.Unavailable,
-			"%s; put it back, or name another folder in vaults: and restart emberd", s.Frozen)
+			"%s; restore it, or change vaults: in the config file and restart the daemon", s.Frozen)
 	}
 	held := e.Sync.confirmDeletions(op.CallerFrom(ctx))
 	if s.Frozen == "" {

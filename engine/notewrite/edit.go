@@ -23,7 +23,7 @@ import (
 // Append adds a text at the end of a note, or of the text below a heading.
 func (e *NoteWrite) Append(ctx context.Context, req *op.NoteAppendRequest) (*op.NoteChangeResult, error) {
 	if strings.TrimSpace(req.Text) == "" {
-		return nil, memory.Errorf(memory.Invalid, "missing text; give what to add").At("text")
+		return nil, memory.Errorf(memory.Invalid, "missing text; pass the text to add").At("text")
 	}
 	c := &change{verb: AppendVerb, preview: req.Preview, secrets: req.AllowSecret,
 		texts: []core.Passage{{Field: "text", Text: req.Text}},
@@ -83,9 +83,9 @@ func (e *NoteWrite) reviseNamed(ctx context.Context, name string, c *change) (*o
 func checkEdit(req *op.NoteEditRequest) error {
 	switch {
 	case req.Find != "" && req.Heading != "":
-		return memory.Errorf(memory.Invalid, "find and heading cannot be combined; make two edits").At("heading")
+		return memory.Errorf(memory.Invalid, "find and heading cannot be combined; send two edits").At("heading")
 	case req.Heading != "" && req.Text == nil:
-		return memory.Errorf(memory.Invalid, "heading requires text; give what follows it from now on").At("text")
+		return memory.Errorf(memory.Invalid, "heading requires text; pass the new text below the heading").At("text")
 	case req.Heading == "" && req.Text != nil:
 		return memory.Errorf(memory.Invalid, "text requires heading; use find and replace for other texts").At("text")
 	case req.Find == "" && req.Heading == "" && len(req.Set)+len(req.Unset) == 0:
@@ -94,7 +94,8 @@ func checkEdit(req *op.NoteEditRequest) error {
 	case req.Find == "" && (req.Replace != "" || req.Count != 0):
 		return memory.Errorf(memory.Invalid, "replace and count require find").At("find")
 	case req.Find == req.Replace && req.Find != "":
-		return memory.Errorf(memory.Invalid, "find and replace are the same text; nothing would change").At("replace")
+		return memory.Errorf(memory.Invalid, "find and replace are the same text, so the edit changes "+
+			"nothing").At("replace")
 	}
 	return core.FirstError(memory.CheckRange("count", float64(cmp.Or(req.Count, 1)), 1, 10_000))
 }
@@ -286,7 +287,7 @@ func propertiesOf(req *op.NoteEditRequest) (fields []frontmatter.Field, err erro
 func checkProperty(key string) *memory.Error {
 	switch {
 	case isReserved(key):
-		return memory.Errorf(memory.Invalid, "invalid property %.80q; %s and %s are emberd's own", key, idKey,
+		return memory.Errorf(memory.Invalid, "invalid property %.80q; emberd uses %s and %s itself", key, idKey,
 			vault.ListKey)
 	case !propertyName().MatchString(key) || strings.TrimSpace(key) != key:
 		return memory.Errorf(memory.Invalid,

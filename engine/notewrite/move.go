@@ -126,8 +126,8 @@ func (e *NoteWrite) errOutside(m *move, outside []string) error {
 		return nil
 	}
 	return memory.Errorf(memory.Forbidden,
-		"the note %q was not moved: links to change are in %d notes outside of the folders for agents (%s); ask "+
-			"the user to move it in Obsidian, or to add folders to vault.agent_folders", m.from, len(outside),
+		"note %q was not moved: links to change are in %d notes outside of the folders for agents (%s); ask the "+
+			"user to move it in Obsidian, or to add folders to vault.agent_folders", m.from, len(outside),
 		e.folderList()).At("path").About(outside...)
 }
 
@@ -138,11 +138,11 @@ func (e *NoteWrite) checkFree(from, to string) error {
 	}
 	if strings.EqualFold(from, to) {
 		return memory.Errorf(memory.Conflict,
-			"the note %q was not moved: %q differs from it by capitals alone, which some systems take for the same "+
+			"note %q was not moved: %q differs from it by capitals alone, which some systems take for the same "+
 				"name; rename it in Obsidian", from, to).At("to")
 	}
 	if _, err := e.Notes.Vault.Root.Load().Stat(to); err == nil {
-		return memory.Errorf(memory.Conflict, "the note %q was not moved: %q already exists; choose another path", from,
+		return memory.Errorf(memory.Conflict, "note %q was not moved: %q already exists; choose another path", from,
 			to).At("to")
 	}
 	got, err := e.Promote.Writing.Do(func(w *vault.Writer) (vault.Result, error) { return w.CanCreate(to, nil) })

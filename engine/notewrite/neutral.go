@@ -17,7 +17,7 @@ func neutralized(name string, was, now []byte) (out []byte, changed bool, err er
 	_, wasBody := parts(was)
 	nowHead, nowBody := parts(now)
 	if had, has := bytes.Count(was, []byte("<%")), bytes.Count(nowHead, []byte("<%")); has > had {
-		return nil, false, memory.Errorf(memory.Invalid, "the properties contain a command of Templater; leave it out").
+		return nil, false, memory.Errorf(memory.Invalid, "the properties contain a command of Templater; omit it").
 			At("text")
 	}
 	before, after := lex.PlainEnds(wasBody), lex.PlainEnds(nowBody)
@@ -28,7 +28,7 @@ func neutralized(name string, was, now []byte) (out []byte, changed bool, err er
 	newline := lex.LineEnd(now)
 	if strings.ReplaceAll(after, "\n", newline) != string(nowBody) || touchesOld(before, after, made) {
 		return nil, false, memory.Errorf(memory.Conflict,
-			"the note %q was not changed: the change is inside of code that a plugin runs, or of HTML or a comment; "+
+			"note %q was not changed: the change is inside of code that a plugin runs, or of HTML or a comment; "+
 				"make it in Obsidian", name).At("text")
 	}
 	return slices.Concat(nowHead, []byte(strings.ReplaceAll(made, "\n", newline))), true, nil

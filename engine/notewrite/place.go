@@ -33,13 +33,13 @@ func (e *NoteWrite) CheckPlace(name string) error {
 			e.Opt.VaultPromoted).At("path")
 	case takes(name, e.Opt.VaultArchive):
 		return memory.Errorf(memory.Forbidden,
-			"the note %q is in the archive folder, which has the texts of memories, or has its name on some systems; "+
+			"note %q is in the archive folder, which has the texts of memories, or has its name on some systems; "+
 				"use memories instead", name).At("path")
 	case slices.ContainsFunc(e.lists(), func(own string) bool { return takes(name, own) }):
 		return e.errOwn(name)
 	case !slices.ContainsFunc(e.folders(), func(dir string) bool { return inFolder(name, dir) }):
 		return memory.Errorf(memory.Forbidden,
-			"the note %q is outside of the folders for agents (%s); choose a path in one of them, or ask the user to "+
+			"note %q is outside of the folders for agents (%s); choose a path in one of them, or ask the user to "+
 				"add a folder to vault.agent_folders", name, e.folderList()).At("path")
 	}
 	return nil
@@ -92,7 +92,7 @@ func inFolder(name, dir string) bool {
 
 func (e *NoteWrite) errOwn(name string) error {
 	return memory.Errorf(memory.Forbidden,
-		"the note %q is one that emberd writes itself, or has its name on some systems; choose another path",
+		"note %q is one that emberd writes itself, or has its name on some systems; choose another path",
 		name).At("path")
 }
 

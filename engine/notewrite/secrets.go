@@ -41,8 +41,9 @@ func (e *NoteWrite) checkJoined(c *change, now, out []byte) error {
 	for _, f := range secret.Scan(after) {
 		if !slices.Contains(had, after[f.Start:f.End]) {
 			return memory.Errorf(memory.Secret,
-				"the note would hold what looks like a credential (%s) where the change meets what is there; leave it "+
-					"out, or set allow_secret (--allow-secret) to write it all the same", f.Type).At(c.field())
+				"the note would contain what looks like a credential (%s) where the change meets the existing "+
+					"text; omit it, or set allow_secret (--allow-secret) to write it "+
+					"anyway", f.Type).At(c.field())
 		}
 	}
 	return nil

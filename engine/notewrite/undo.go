@@ -61,7 +61,7 @@ func (e *NoteWrite) Undo(ctx context.Context, tx string, dry bool) (*op.UndoResu
 			"the journal has no entry %s; changes of notes can be undone for %d days, on the device that made them", tx,
 			int(e.Opt.TrashKeep.Hours()/24)).At("tx")
 	case notejournal.Undone(all)[tx]:
-		return nil, memory.Errorf(memory.Invalid, "entry %s was undone before", tx).At("tx")
+		return nil, memory.Errorf(memory.Invalid, "change %s was already undone", tx).At("tx")
 	}
 	j := &all[at]
 	res := &op.UndoResult{Entry: Shown(j), DryRun: dry, Items: []op.UndoItem{}}
@@ -96,7 +96,7 @@ func leftReason(got *vault.Result) string {
 	case vault.NameTaken:
 		return "another note has its name by now, and stays; rename that one"
 	}
-	return "it was changed since, and stays as it is; edit it, or remove it in Obsidian"
+	return "it was changed since, and is not changed; edit it, or remove it in Obsidian"
 }
 
 // undoNote reverts the creation, the edit or the removal of one note.

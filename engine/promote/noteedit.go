@@ -90,11 +90,13 @@ func (e *Promote) errIfClaimed(ctx context.Context, m *memory.Memory) error {
 
 // WriteNote writes an edit to a note.
 func (e *Promote) WriteNote(ctx context.Context, note *vault.Note, edit noteedit.Edit) (vault.Result, error) {
-	res, err := e.Writing.Do(func(w *vault.Writer) (vault.Result, error) { return w.Update(ctx, note.Path, edit) })
-	if res.Outcome == vault.Written && res.Backup != "" {
-		e.Writing.replaced(note.Path, notes.Fingerprints(note.Carried))
-	}
-	return res, err
+	return e.Writing.Do(func(w *vault.Writer) (vault.Result, error) {
+		res, err := w.Update(ctx, note.Path, edit)
+		if res.Outcome == vault.Written && res.Backup != "" {
+			e.Writing.Wrote[note.Path] = notes.Fingerprints(note.Carried) // before a check can find a late save
+		}
+		return res, err
+	})
 }
 
 // recordWritten indexes a written note and returns the fingerprints of its fields, as far as they are known: note
@@ -144,14 +146,14 @@ func (e *Promote) ended(ctx context.Context, w PendingWrite, res vault.Result, e
 	case ctx.Err() != nil:
 		return
 	case memory.CodeOf(err) == memory.NotFound:
-		e.Opt.Logger.Info("a note is not written, for its memory is gone", "memory", w.Memory, "what", w.What)
+		e.Opt.Logger.Info("note not written, memory deleted", "memory", w.Memory, "what", w.What)
 		e.Pending.made(w.Memory)
 	case err != nil:
 		wait(w.Memory, err.Error(), e.Opt.Now(), res.Until)
 	case res.Reason != "":
 		wait(w.Memory, string(res.Reason), e.Opt.Now(), res.Until)
 	case w.Tries > 0 || w.Reason != "":
-		e.Opt.Logger.Info("a note that had to wait was written", "memory", w.Memory, "what", w.What)
+		e.Opt.Logger.Info("wrote a note after a delay", "memory", w.Memory, "what", w.What)
 	}
 }
 
@@ -190,7 +192,8 @@ func (u *noteUpdate) tx(ctx context.Context) (*stm.Tx, error) {
 	case err != nil:
 		return nil, err
 	case note == nil && u.e.hasNoNote(&m):
-		u.e.Opt.Logger.Info("fields are not written to a note, for it is gone or does not carry the id", "memory", m.ID)
+		u.e.Opt.Logger.Info("fields not written to a note, because it is missing or no longer contains the "+
+			"ID", "memory", m.ID)
 		u.e.Pending.made(m.ID)
 		return nil, nil
 	case note == nil:
@@ -237,7 +240,7 @@ func (u *noteUpdate) write(ctx context.Context, m *memory.Memory, note *vault.No
 	}
 	u.e.Pending.made(m.ID)
 	if len(edited) > 0 {
-		u.e.Opt.Logger.Info("not all fields that waited are written to a note, for some were changed there", "memory",
+		u.e.Opt.Logger.Info("some delayed fields not written to a note, because they changed in the note", "memory",
 			m.ID, "written", strings.Join(left, " "))
 	}
 	return u.leave(ctx, m, note, edited, seen)

@@ -115,7 +115,7 @@ func (w *NoteWriter) Do(fn func(*vault.Writer) (vault.Result, error)) (res vault
 		return vault.Result{Outcome: vault.Later, Reason: vault.VaultReplaced, Until: w.now().Add(FirstTry)}, nil
 	}
 	if err != nil && res.Outcome == vault.Written {
-		w.notes.Log.Warn("the record of a note that was written is left for the next start", "error", err)
+		w.notes.Log.Warn("record of a written note kept until the next start", "error", err)
 		err = nil
 	}
 	return res, err
@@ -128,13 +128,6 @@ func (w *NoteWriter) Quiet(fn func() error) error {
 	defer w.Mu.Unlock()
 	w.writer = nil
 	return fn()
-}
-
-// replaced records the fields of a note before it was written.
-func (w *NoteWriter) replaced(path string, said map[string]string) {
-	w.Mu.Lock()
-	defer w.Mu.Unlock()
-	w.Wrote[path] = said
 }
 
 // Nudge wakes up the task. It never blocks.
@@ -172,11 +165,11 @@ func (e *Promote) WriteDue(ctx context.Context) time.Time {
 // checkWritten checks for late saves and returns when to check again, zero if that is far
 // off.
 func (e *Promote) checkWritten(ctx context.Context) time.Time {
-	var events []vault.Event
+	var late []lateSave
 	var due time.Time
 	err := e.Writing.With(func(writer *vault.Writer) (err error) {
 		if !writer.Due().After(e.Opt.Now()) {
-			events, err = writer.Check(ctx)
+			late, err = e.Writing.findLate(ctx, writer)
 		}
 		due = writer.Due()
 		return err
@@ -187,8 +180,8 @@ func (e *Promote) checkWritten(ctx context.Context) time.Time {
 	if errors.Is(err, errAway) {
 		return time.Time{}
 	}
-	for _, event := range events {
-		e.lateSave(ctx, event)
+	for _, l := range late {
+		e.afterLateSave(ctx, l)
 	}
 	if due.Sub(e.Opt.Now()) > maxTimer {
 		e.Writing.clearWrote(e.Opt.Now())
@@ -206,20 +199,34 @@ func (w *NoteWriter) clearWrote(now time.Time) {
 	}
 }
 
-// lateSave handles that a user's program saved a note after emberd wrote it.
-func (e *Promote) lateSave(ctx context.Context, event vault.Event) {
-	e.Opt.Logger.Info("a note was saved by a program that had it open while it was written", "restored", event.Restored,
-		"backup", event.Backup)
-	e.Writing.Mu.Lock()
-	said := e.Writing.Wrote[event.Path]
-	delete(e.Writing.Wrote, event.Path)
-	e.Writing.Mu.Unlock()
-	if err := e.Notes.Vault.Reread(ctx, event.Path); err != nil {
-		e.Opt.Logger.Warn("note not indexed anew", "error", err)
+// lateSave is a user's save of a note after emberd wrote it.
+type lateSave struct {
+	vault.Event
+	said map[string]string // fields of the note before emberd wrote it, nil if unknown
+}
+
+// findLate checks for late saves and takes from Wrote what the notes said before. Mu must be held, and only
+// together with the check: by the next check of another goroutine, none may be expected and Wrote be cleared.
+func (w *NoteWriter) findLate(ctx context.Context, writer *vault.Writer) ([]lateSave, error) {
+	events, err := writer.Check(ctx)
+	late := make([]lateSave, len(events))
+	for i, event := range events {
+		late[i] = lateSave{event, w.Wrote[event.Path]}
+		delete(w.Wrote, event.Path)
 	}
-	if event.Restored && len(said) > 0 {
-		if err := e.writeAgain(ctx, event.Path, said); err != nil {
-			e.Opt.Logger.Warn("what a late save replaced is not written again", "error", err)
+	return late, err
+}
+
+// afterLateSave indexes the note and, if it has the user's text again, writes what the save has reverted.
+func (e *Promote) afterLateSave(ctx context.Context, l lateSave) {
+	e.Opt.Logger.Info("another program saved a note while emberd wrote the note", "restored", l.Restored,
+		"backup", l.Backup)
+	if err := e.Notes.Vault.Reread(ctx, l.Path); err != nil {
+		e.Opt.Logger.Warn("note not indexed again", "error", err)
+	}
+	if l.Restored && len(l.said) > 0 {
+		if err := e.writeAgain(ctx, l.Path, l.said); err != nil {
+			e.Opt.Logger.Warn("text that a late save replaced is not written again", "error", err)
 		}
 	}
 }
@@ -232,9 +239,9 @@ func errNotWritten(path string, why vault.Reason, taken string) error {
 		code = memory.ReadOnly
 	}
 	if taken != "" && taken != path {
-		return memory.Errorf(code, "the note %q was not written: %s (%q)", path, why, taken)
+		return memory.Errorf(code, "note %q was not written: %s (%q)", path, why, taken)
 	}
-	return memory.Errorf(code, "the note %q was not written: %s", path, why)
+	return memory.Errorf(code, "note %q was not written: %s", path, why)
 }
 
 // DiskError returns the error for a disk failure during a write.
@@ -244,20 +251,20 @@ func DiskError(path string, err error) error {
 		return nil
 	case diskCode(err) == memory.DiskFull:
 		return memory.Errorf(memory.DiskFull,
-			"the note %q was not written, for the disk is full; make room and try again: %w", path, err)
+			"note %q was not written because the disk is full; free some space and try again: %w", path, err)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return memory.Errorf(memory.Unavailable,
-			"the note %q was not written, for the request was given up; try again: %w", path, err)
+			"note %q was not written, for the request was given up; try again: %w", path, err)
 	case errors.Is(err, fs.ErrClosed):
 		return memory.Errorf(memory.Busy,
-			"the note %q was not written, for another folder was put in the place of the vault; try again: %w", path,
+			"note %q was not written, for another folder was put in the place of the vault; try again: %w", path,
 			err)
 	}
 	if _, ok := errors.AsType[*memory.Error](err); ok {
 		return err
 	}
 	return memory.Errorf(memory.ReadOnly,
-		"the note %q was not written, for the disk fails; mend that and try again: %w", path, err)
+		"note %q was not written, because the disk fails; fix that and try again: %w", path, err)
 }
 
 func diskCode(err error) memory.Code {

@@ -71,7 +71,7 @@ func OpenPending(fsys durable.FS, state string) (*PendingWrites, error) {
 	}
 	var all []PendingWrite
 	if err := json.Unmarshal(data, &all); err != nil {
-		return p, errors.Join(fmt.Errorf("%s cannot be understood and is kept as %s.damaged: %w", p.File, p.File, err),
+		return p, errors.Join(fmt.Errorf("%s has an invalid format; renamed it to %s.damaged: %w", p.File, p.File, err),
 			fsys.Rename(p.File, p.File+".damaged"))
 	}
 	p.all.Store(&all)

@@ -135,7 +135,7 @@ func (e *Promote) takeBack(ctx context.Context, path string, cause error) error 
 		return cause
 	}
 	return memory.Errorf(memory.Unknown,
-		"the note %q was made, but the log did not take the promotion, and the note could not be removed; emberd "+
+		"note %q was made, but the log did not take the promotion, and the note could not be removed; emberd "+
 			"adopts it when the log can be written: %w", path, errors.Join(cause, err))
 }
 
@@ -191,8 +191,8 @@ func (e *Promote) noteFor(ctx context.Context, m *memory.Memory, dry bool,
 	}
 	if m.Stage.Cold() || core.Shortened(m) {
 		return nil, memory.Errorf(memory.Conflict,
-			"memory %s is %s: what is left of it is not all of its text, and no note that has it was found; emberd "+
-				"rekindle %s tells what became of it", m.ID, m.Stage, m.ID.Short())
+			"memory %s is %s and contains only a summary, and no note with its text was found; to look for the "+
+				"text, run: emberd rekindle %s", m.ID, m.Stage, m.ID.Short())
 	}
 	if res.Reason != "" {
 		res.Outcome, res.Path = op.PromotionUnmet, e.NoteNames(m)[0]
@@ -236,7 +236,7 @@ func (e *Promote) unarchive(ctx context.Context, m *memory.Memory, note *vault.N
 		}
 	}
 	return nil, memory.Errorf(memory.Conflict,
-		"the note %q of memory %s stays in the archive, for there are other notes of its name in the folder for "+
+		"note %q of memory %s stays in the archive, for there are other notes of its name in the folder for "+
 			"promoted ones; rename it", note.Path, m.ID)
 }
 
@@ -283,7 +283,7 @@ func (e *Promote) tooEarly(m *memory.Memory) string {
 	case !e.Notes.Vault.Complete.Load():
 		return "the notes are still being read for the first time, and one of them may be this memory's"
 	case frozen != "" && m.PromotedTo != "":
-		return fmt.Sprintf("%s; if that was meant: emberd vault confirm-deletions", frozen)
+		return fmt.Sprintf("%s; if you deleted them, run: emberd vault confirm-deletions", frozen)
 	}
 	return ""
 }
@@ -360,14 +360,14 @@ func (e *Promote) Place(ctx context.Context, m *memory.Memory, names []string, d
 		taken = append(taken, strconv.Quote(at.Taken))
 	}
 	return at, memory.Errorf(memory.Conflict,
-		"no note was made of memory %s: %s are there and are not its; rename one of them", m.ID,
+		"memory %s was not promoted: %s already exist; rename one of them", m.ID,
 		strings.Join(slices.Compact(taken), " and "))
 }
 
 // IndexNote indexes notes that were written. If that fails, the watcher reports them later.
 func (e *Promote) IndexNote(ctx context.Context, paths ...string) {
 	if err := e.Notes.Vault.Reread(ctx, paths...); err != nil {
-		e.Opt.Logger.Warn("a note that was written is indexed later", "error", err)
+		e.Opt.Logger.Warn("emberd wrote a note and indexes the note later", "error", err)
 	}
 }
 
@@ -412,9 +412,9 @@ func (e *Promote) noteAt(ctx context.Context, m *memory.Memory, path string) (*v
 	case err == nil && path == core.NotePath(m) && m.NoteGone.IsZero() &&
 		note.Frontmatter == vault.InvalidFrontmatter:
 		return nil, memory.Errorf(memory.Conflict,
-			"the note %q of memory %s has frontmatter that is not valid; mend it, for it may carry the id", path, m.ID)
+			"note %q of memory %s has invalid frontmatter; fix it, because it may contain the memory ID", path, m.ID)
 	case unread && (skipped.Reason == vault.NotLocal || skipped.Reason == vault.Unsettled):
-		return nil, memory.Errorf(memory.Busy, "the note %q of memory %s cannot be read: %s", path, m.ID,
+		return nil, memory.Errorf(memory.Busy, "note %q of memory %s cannot be read: %s", path, m.ID,
 			skipped.Reason)
 	case err != nil && !unread && !errors.Is(err, fs.ErrNotExist):
 		return nil, DiskError(path, err)

@@ -36,14 +36,15 @@ type HeldBackups struct {
 // restores go by.
 func (e *Purge) LoadHeld() {
 	if err := core.AddPurged(e.Opt.FS, e.Opt.State, e.Stm.Purges()); err != nil {
-		e.Opt.Logger.Warn("list of purged memories not written, so that a restore goes by the log alone", "err", err)
+		e.Opt.Logger.Warn("list of permanently deleted memories not written; a restore uses only the log", "err", err)
 	}
 	data, err := core.LastState(e.Opt.FS, filepath.Join(e.Opt.State, heldFile))
 	if err == nil && data != nil {
 		err = json.Unmarshal(data, &e.held.in)
 	}
 	if err != nil {
-		e.Opt.Logger.Warn("which backups hold what other devices purged is not known", "err", err)
+		e.Opt.Logger.Warn("cannot determine which backups contain memories that other devices deleted "+
+			"permanently", "err", err)
 	}
 }
 
@@ -181,9 +182,8 @@ func IDsIn(b []byte) func(yield func(memory.ID) bool) {
 	}
 }
 
-// heldWarnings returns a warning for each of the first few memories that backups still
-// contain.
-func (e *Purge) Warnings() (out []string) {
+// Waits returns the first few memories that backups still contain although they were purged.
+func (e *Purge) Waits() (out []op.Waiting) {
 	const most = 5
 	dir := core.BackupFolder(e.Opt.State)
 	h := &e.held
@@ -201,18 +201,25 @@ func (e *Purge) Warnings() (out []string) {
 		case len(out) == most:
 			more++
 		default:
-			out = append(out,
-				fmt.Sprintf("%s in %s: memory %s, which was purged, is in there, or they cannot be read; "+
-					"emberd forget --permanently --backups %s removes those that hold it",
-					backupCount(len(left)), dir, id.Short(), id))
+			out = append(out, heldWait(id, dir, len(left)))
 		}
 	}
 	if more > 0 {
-		out = append(out,
-			fmt.Sprintf("backups in %s hold %d more memories that were purged; delete the backups, or "+
-				"purge those when the ones above are gone", dir, more))
+		text := fmt.Sprintf("backups in %s hold %d more memories that were purged; delete the backups, or "+
+			"purge those when the ones above are gone", dir, more)
+		out = append(out, op.Waiting{Code: op.WaitsPurge, Count: more, Text: text, Command: "emberd backup list",
+			Warning: text})
 	}
 	return out
+}
+
+// heldWait is what the user has to do about a purged memory that n backups contain.
+func heldWait(id memory.ID, dir string, n int) op.Waiting {
+	command := "emberd forget --permanently --backups " + string(id)
+	return op.Waiting{Code: op.WaitsPurge, Count: 1, Command: command,
+		Text: fmt.Sprintf("memory %s was purged, and %s in %s may still contain it", id.Short(), backupCount(n), dir),
+		Warning: fmt.Sprintf("%s in %s: memory %s, which was purged, is in there, or they cannot be read; %s removes "+
+			"those that hold it", backupCount(n), dir, id.Short(), command)}
 }
 
 func backupCount(n int) string {

@@ -37,7 +37,7 @@ func (e *Purge) Purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResul
 		if failed != nil && !e.Stm.Purged(id) {
 			err = failed
 		} else if failed != nil {
-			unfinished(res, "the log and the state folder", failed, "emberd tries again by itself, or purge it again")
+			unfinished(res, "the log and the state folder", failed, "emberd retries automatically, or purge it again")
 		}
 	}
 	if err != nil {
@@ -63,7 +63,7 @@ func (e *Purge) Purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResul
 		if err := rest.do(); err != nil && req.DryRun {
 			return nil, err
 		} else if err != nil { // the memory is purged, which an error would deny
-			unfinished(res, rest.place, err, "purge it again when that is mended")
+			unfinished(res, rest.place, err, "purge it again after you fix that")
 		}
 	}
 	e.Lists.PurgeLists(ctx, id, req.DryRun, res)
@@ -188,11 +188,11 @@ func (e *Purge) purgeBackups(id memory.ID, req *op.PurgeRequest, res *op.PurgeRe
 			res.Backups = append(res.Backups, base)
 			continue
 		}
-		why := fmt.Sprintf("this backup holds the memory; emberd forget --permanently --backups %s removes it, or "+
-			"delete it yourself",
+		why := fmt.Sprintf("this backup contains the memory; to delete it, run: emberd forget --permanently "+
+			"--backups %s, or delete it yourself",
 			id)
 		if err != nil {
-			why = "this backup cannot be read and may hold the memory; delete it if so"
+			why = "this backup cannot be read and might contain the memory; if so, delete it"
 		}
 		res.Left = append(res.Left, op.PurgeLeft{Kind: "backup", Place: name, Advice: why})
 	}
@@ -231,7 +231,8 @@ func (e *Purge) purgeNotes(id memory.ID, dryRun bool, res *op.PurgeResult) error
 		}
 		if err != nil || !ours {
 			res.Left = append(res.Left, op.PurgeLeft{Kind: "backup", Place: name,
-				Advice: "this earlier version of a note may hold the memory and is not removed; delete it yourself"})
+				Advice: "this earlier version of a note might contain the memory and was not deleted; delete it " +
+					"yourself"})
 			continue
 		}
 		res.Backups = append(res.Backups, filepath.Join("notes", entry.Name()))
@@ -288,18 +289,18 @@ func (e *Purge) addUnreached(ctx context.Context, id memory.ID, res *op.PurgeRes
 	for _, q := range damaged {
 		if e.mayBeOf(id, q.Text) {
 			add("damaged", filepath.Join(e.Opt.State, "quarantine", q.Name),
-				"this damaged line names no memory, and may hold this one; look with emberd doctor quarantine show "+
-					"%s, and drop it if so: the next compaction then removes it from the log, too", q.Name)
+				"this damaged line might contain the memory; to see it, run: emberd doctor quarantine show %s; "+
+					"if it does, drop it, and the next compaction removes it from the log", q.Name)
 		}
 	}
 	for _, f := range files {
 		place := filepath.Join(e.Opt.Data, "stm", f.Device, f.File)
 		if e.Stm.WroteAs(f.Device) {
-			add("device", place, "this device wrote it under an earlier name, or a copy of this home does still, so "+
-				"it is not rewritten: where that copy is, run emberd forget --permanently %s; if there is none, run "+
-				"emberd backup "+
-				"create, stop emberd, run emberd backup restore with that backup, delete the folder that it moves "+
-				"aside, start emberd, and run emberd forget --permanently --backups %s", id, id)
+			add("device", place, "this device wrote it under an earlier name, or a copy of this home still does, "+
+				"so it is not rewritten: where that copy is, run emberd forget --permanently %s; if no "+
+				"copy exists, run emberd backup create, stop emberd, run emberd backup restore with "+
+				"that backup, delete the folder that it renames, start emberd, and run emberd forget "+
+				"--permanently --backups %s", id, id)
 			continue
 		}
 		add("device", place,
@@ -312,7 +313,7 @@ func (e *Purge) addUnreached(ctx context.Context, id memory.ID, res *op.PurgeRes
 	for _, m := range e.Stm.Watermarks() {
 		if dev := m.Device.String(); dev != here {
 			add("device", dev,
-				"last heard of at %s; its snapshot, quarantine and backups hold the memory until it sees the purge",
+				"last seen at %s; its snapshot, quarantine and backups contain the memory until it syncs",
 				m.At.UTC().Format("2006-01-02 15:04"))
 		}
 	}

@@ -137,7 +137,7 @@ func (e *Purge) ApplyDue(ctx context.Context) {
 		return
 	}
 	if err := e.Apply(ctx, due); err != nil {
-		e.Opt.Logger.Warn("a purge that another device asked for is not carried out yet, and is tried again", "err",
+		e.Opt.Logger.Warn("permanent deletion by another device not applied yet; retrying", "err",
 			err)
 	}
 	core.Nudge(e.Dirty)

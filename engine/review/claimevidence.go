@@ -30,13 +30,13 @@ func claimEvidence(item *memory.ReviewItem, m *memory.Memory, note *vault.Note, 
 	detectSecrets bool) string {
 	c := note.Carried
 	closing := "emberd review close " + item.Short()
-	head := fmt.Sprintf("The note %s has the ID of this memory, and emberd does not know it as the memory's note. If "+
-		"it is, run: %s (emberd undo takes that back). If it is not, run: %s keep (the memory and the note "+
-		"stay as they are). ", inQuotes(note.Path, shownPath), closing+" "+adoptDecision(item), closing)
+	head := fmt.Sprintf("The note %s has the ID of this memory, but is not known as the note of the memory. If it is, "+
+		"run: %s (emberd undo reverts that). If it is not, run: %s keep (the memory and the note do not "+
+		"change). ", inQuotes(note.Path, shownPath), closing+" "+adoptDecision(item), closing)
 	if left != "" {
-		head += "emberd does not merge it into the memory's note by itself: " + left + ". "
+		head += "emberd does not merge it into the note of the memory automatically: " + left + ". "
 	}
-	head += "With promote the memory changes so:\n"
+	head += "With promote, the memory changes as follows:\n"
 	says := append([]string{c.Body, c.Fields["category"], c.Fields["strength"], c.Fields["stage"]}, c.Tags...)
 	if core.SecretIn(detectSecrets, strings.Join(says, "\n"), "") {
 		return head + "(it contains a credential, so it is not shown here; read the note before you promote)"

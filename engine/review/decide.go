@@ -47,8 +47,8 @@ func (e *Review) DecideItem(ctx context.Context, by memory.Actor, id, decision,
 	case decision == op.DecideForget && item.Action == core.ContradictionAction && len(item.MemoryIDs) > 1 &&
 		!halfForgotten(&item):
 		err = memory.Errorf(memory.Invalid,
-			"they contradict each other, and one may be true; use forget: and the id of the one to forget, such as "+
-				"forget:%s", item.MemoryIDs[0].Short()).At("decision")
+			"they contradict each other, and one may be true; use forget: and the ID of the one to forget, such "+
+				"as forget:%s", item.MemoryIDs[0].Short()).At("decision")
 	case decision == op.DecideForget:
 		err = d.forget(ctx, item.MemoryIDs)
 	case decision == op.DecidePromote:
@@ -57,7 +57,7 @@ func (e *Review) DecideItem(ctx context.Context, by memory.Actor, id, decision,
 		err = d.merge(ctx)
 	case decision != op.DecideKeep:
 		err = memory.Errorf(memory.Invalid,
-			"decision is %.40q; use promote, keep, merge, forget, or forget: and the id of one of the memories",
+			"invalid decision %.40q; use promote, keep, merge, forget, or forget:ID",
 			decision).At("decision")
 	}
 	if err == nil {
@@ -89,15 +89,22 @@ func (d *DecisionRun) close(ctx context.Context) error {
 	}
 	var err error
 	d.Item, d.Entry, err = d.E.changeFound(ctx, d.By, core.CloseVerb, d.Entry, d.Item, d.shut)
-	if err != nil || d.Decision != op.DecideKeep {
-		return err
+	if err == nil {
+		countKept(d.E, &d.Item)
 	}
-	for _, id := range d.Item.MemoryIDs {
-		if row, live := d.E.Stm.Get(id); live {
-			d.E.Lifecycle.Used(row, d.Item.ClosedAt)
+	return err
+}
+
+// countKept counts a use of each memory that the decision on an item kept.
+func countKept(e *Review, item *memory.ReviewItem) {
+	if item.Decision != op.DecideKeep {
+		return
+	}
+	for _, id := range item.MemoryIDs {
+		if row, live := e.Stm.Get(id); live {
+			e.Lifecycle.Used(row, item.ClosedAt)
 		}
 	}
-	return nil
 }
 
 func (d *DecisionRun) shut(item *memory.ReviewItem) error {
@@ -199,7 +206,8 @@ func halfForgotten(item *memory.ReviewItem) bool {
 }
 
 func coreStays(id memory.ID) error {
-	return memory.Errorf(memory.Conflict, "nothing was forgotten, for memory %s is core; emberd forget %s does that",
+	return memory.Errorf(memory.Conflict, "nothing was deleted, because memory %s is a core memory; to delete it, "+
+		"run: emberd forget %s",
 		id, id.Short()).At("decision")
 }
 
@@ -320,7 +328,7 @@ func (e *Review) unmergeable(rows []*stm.Row) string {
 				row.ID().Short())
 		}
 		if why := e.noMergeReason(row); why != "" {
-			return fmt.Sprintf("memory %s stays as it is: %s", row.ID().Short(), why)
+			return fmt.Sprintf("memory %s is not changed: %s", row.ID().Short(), why)
 		}
 	}
 	return ""
@@ -334,7 +342,7 @@ func (e *Review) noMergeReason(row *stm.Row) string {
 	case row.Promoted():
 		return "it has a note of its own, which decides about its text"
 	case e.Superseded(row):
-		return "another memory took its place"
+		return "another memory supersedes it"
 	case row.Stage().Cold() || row.Has("text_digest"):
 		return fmt.Sprintf("it is %s, and its text is in a note", row.Stage())
 	}
@@ -361,7 +369,7 @@ func (e *Review) MergeMembers(ctx context.Context, by memory.Actor, entry string
 		rows[i] = row
 	}
 	if why := e.unmergeable(rows); why != "" {
-		return fail(memory.Errorf(memory.Conflict, "nothing was merged, for %s", why))
+		return fail(memory.Errorf(memory.Conflict, "nothing was merged: %s", why))
 	}
 	g := e.Merge.Gather(false)
 	members := make([]int, len(ids))

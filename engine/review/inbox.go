@@ -2,6 +2,7 @@ package review
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ import (
 const (
 	decidedShown = 7 * 24 * time.Hour // how long the review note shows a decision
 	maxDecided   = 30                 // maximum number of shown decisions
+	waitsShown   = time.Hour          // how long the review note may show what no longer waits
 )
 
 // InboxActor returns the actor of a ticked box.
@@ -25,7 +27,7 @@ func InboxActor() memory.Actor { return memory.Actor{Via: "note", Client: listno
 
 // inboxPage returns the content of the review note, and when it changes without a new event,
 // zero for never.
-func (e *Review) inboxPage() (page *reviewnote.Page, until time.Time) {
+func (e *Review) inboxPage(ctx context.Context) (page *reviewnote.Page, until time.Time) {
 	page = &reviewnote.Page{After: e.Opt.DecideAfter}
 	var open []memory.ReviewItem
 	var closed []memory.ReviewItem
@@ -42,6 +44,12 @@ func (e *Review) inboxPage() (page *reviewnote.Page, until time.Time) {
 		page.Open = append(page.Open, e.inboxItem(&open[i]))
 	}
 	page.Done, until = e.inboxDone(closed)
+	for _, w := range e.Lists.Lists.Waits(ctx) {
+		page.Waits = append(page.Waits, reviewnote.Wait{Text: w.Text, Command: w.Command})
+	}
+	if again := e.Opt.Now().Add(waitsShown); len(page.Waits) > 0 && (until.IsZero() || again.Before(until)) {
+		until = again
+	}
 	return page, until
 }
 
@@ -62,7 +70,7 @@ func (e *Review) inboxItem(item *memory.ReviewItem) reviewnote.Item {
 		Claimed:  item.ClaimedBy,
 		Evidence: shownText(item.Evidence), Created: item.CreatedAt}
 	if decision, at := e.policyOn(item); decision != "" {
-		out.Policy, out.Due = one(len(item.MemoryIDs), "it stays as it is", "they stay as they are"), at
+		out.Policy, out.Due = one(len(item.MemoryIDs), "it does not change", "they do not change"), at
 	}
 	if r := e.Lists.Lists.Had.Inbox.Remarks[item.ID]; r.Seen == out.Seen {
 		out.Remark = r.Text

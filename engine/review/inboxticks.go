@@ -59,7 +59,7 @@ func (t *tickRun) item(ctx context.Context, ticks []reviewnote.CheckedBox, insid
 	items := t.all[ticks[0].Item]
 	if len(items) == 0 {
 		if !t.wasApplied(ticks[0].Item) && inside {
-			t.missed(ticks[0].Item, "what it was about is not there any more", nil)
+			t.missed(ticks[0].Item, "a memory of this item no longer exists", nil)
 		}
 		return nil
 	}
@@ -75,13 +75,12 @@ func (t *tickRun) item(ctx context.Context, ticks []reviewnote.CheckedBox, insid
 				"it had been decided before: "+core.FirstNonEmpty(item.Reason, item.Decision, "closed"), item.MemoryIDs)
 		}
 	case len(items) > 1:
-		t.remark(item, now, "Another item cannot be told from this one; decide it with emberd review close.")
+		t.remark(item, now, "Another item looks the same as this one; decide it with emberd review close.")
 	case len(current) == 0 && inside:
 		t.remark(item, now,
-			"A box was ticked that showed this as it was before: it was changed since, so nothing was done. Look at "+
-				"it again.")
+			"The item has changed since this note was written, so nothing was done. Review it again.")
 	case len(current) > 1:
-		t.remark(item, now, "Several boxes were ticked, so nothing was done. Tick one.")
+		t.remark(item, now, "Several boxes are checked, so nothing was done. Check only one.")
 	case len(current) == 1:
 		return t.decide(ctx, item, current[0])
 	}
@@ -93,7 +92,7 @@ func (t *tickRun) decide(ctx context.Context, item *memory.ReviewItem, tick revi
 	shown := t.e.inboxItem(item)
 	decision, offered := shown.Decision(tick.Choice)
 	if !offered {
-		t.remark(item, shown.Seen, "What was ticked cannot be done any more. Tick another box.")
+		t.remark(item, shown.Seen, "The checked action is no longer possible. Check another box.")
 		return nil
 	}
 	return t.carryOut(ctx, item, decision, tick.Words)
@@ -120,9 +119,9 @@ func (t *tickRun) carryOut(ctx context.Context, item *memory.ReviewItem, decisio
 	switch {
 	case err == nil:
 		t.ended(item.ID, tx)
-		t.e.Opt.Logger.Info("what was ticked in the inbox was done", "item", item.ID, "entry", tx)
+		t.e.Opt.Logger.Info("applied the decisions in the inbox note", "item", item.ID, "entry", tx)
 	case ctx.Err() != nil || isTemporary(err):
-		return fmt.Errorf("do what was ticked in the inbox: %w", err)
+		return fmt.Errorf("apply the decisions in the inbox note: %w", err)
 	default:
 		t.file.Done = slices.DeleteFunc(t.file.Done, func(o listnotes.DecidedItem) bool { return o.Item == item.ID })
 		t.remark(item, t.e.seenOf(item), "It was not done: "+err.Error())

@@ -31,7 +31,7 @@ func (e *Review) WriteInbox(ctx context.Context, kind string, _ listnotes.ListTe
 	if state.State == op.ListEmpty {
 		return e.firstInbox(ctx, path, state)
 	}
-	page, until := e.inboxPage()
+	page, until := e.inboxPage(ctx)
 	e.scheduleInbox(until)
 	if had := l.Wrote[kind]; had.Text == reviewnote.Render(page, nil) &&
 		had.Note == e.Notes.Vault.Archive.State(path) &&
@@ -48,7 +48,7 @@ func (e *Review) WriteInbox(ctx context.Context, kind string, _ listnotes.ListTe
 
 // firstInbox creates the note when there is an open item.
 func (e *Review) firstInbox(ctx context.Context, path string, state op.ListStatus) (ready bool, err error) {
-	page, until := e.inboxPage()
+	page, until := e.inboxPage(ctx)
 	e.scheduleInbox(until)
 	if len(page.Open) == 0 {
 		state.Reason = "nothing waits for a decision yet"
@@ -103,7 +103,7 @@ func (e *Review) updateInbox(ctx context.Context, path string, data []byte, read
 	outside := reviewnote.Parse(rest, nil).Ticks
 	err = e.applyTicks(ctx, note.Ticks, outside)
 	e.tidyInbox(&e.Lists.Lists.Had.Inbox)
-	page, until := e.inboxPage()
+	page, until := e.inboxPage(ctx)
 	if err = errors.Join(err, e.recordLines(page)); err != nil {
 		return e.Lists.ListDone(listnotes.InboxKind, op.ListStatus{}, err)
 	}

@@ -35,6 +35,9 @@ func (e *Review) FileItems(ctx context.Context, by memory.Actor, entry string,
 		if err := e.CompleteItem(&item); err != nil {
 			return entry, nil, err
 		}
+		if item.Decision != "" {
+			e.CloseNow(&item, item.Decision, item.Reason)
+		}
 		byOwner[item.MemoryIDs[0]] = append(byOwner[item.MemoryIDs[0]], item)
 	}
 	owners := make([]memory.ID, 0, len(byOwner))
@@ -189,7 +192,7 @@ func (e *Review) goneReason(item *memory.ReviewItem) string {
 		case !ok && e.Stm.Trashed(id):
 			return "memory " + id.Short() + " is in the trash"
 		case !ok:
-			return "memory " + id.Short() + " is not there any more"
+			return "memory " + id.Short() + " no longer exists"
 		case row.Has("consolidated_into"):
 			return "memory " + id.Short() + " was merged with others"
 		case item.Agent == op.ReviewDecay && row.Stage().Cold():
@@ -267,7 +270,7 @@ func (e *Review) FindItem(short string) (memory.ReviewItem, error) {
 	if len(digits) < 4 || len(digits) > 32 || strings.Trim(digits, "0123456789abcdef") != "" {
 		return memory.ReviewItem{},
 			memory.Errorf(memory.Invalid,
-				"%.40q is not the id of a review item; give rev- and at least the first four digits after it",
+				"%.40q is not the ID of a review item; give rev- and at least the first four digits after it",
 				short).At("id")
 	}
 	if item, found := e.known("rev-" + digits); found {
@@ -283,12 +286,12 @@ func (e *Review) FindItem(short string) (memory.ReviewItem, error) {
 	switch len(fit) {
 	case 0:
 		return memory.ReviewItem{}, memory.Errorf(memory.NotFound,
-			"there is no review item rev-%s; emberd review list shows those there are", digits).At("id")
+			"review item rev-%s not found; run: emberd review list", digits).At("id")
 	case 1:
 		return fit[0], nil
 	}
 	return memory.ReviewItem{}, memory.Errorf(memory.Ambiguous,
-		"several review items begin with rev-%s (%s, %s); give more digits", digits, fit[0].ID, fit[1].ID).At("id")
+		"several review items start with rev-%s (%s, %s); use more digits", digits, fit[0].ID, fit[1].ID).At("id")
 }
 
 // ClaimItem claims an open item for a person or client, and returns it with the change. An
@@ -377,7 +380,7 @@ func (e *Review) changeFound(ctx context.Context, by memory.Actor, verb, entry s
 // again.
 func (e *Review) changedItem(row *stm.Row, item *memory.ReviewItem,
 	change func(*memory.ReviewItem) error) (map[string]json.RawMessage, error) {
-	gone := memory.Errorf(memory.Conflict, "the review item %s went just now; list them again with emberd review list",
+	gone := memory.Errorf(memory.Conflict, "review item %s was just removed; run: emberd review list",
 		item.ID).At("id")
 	if row == nil {
 		return nil, gone
@@ -409,7 +412,7 @@ func (e *Review) checkDecidable(item *memory.ReviewItem) error {
 }
 
 func alreadyClaimed(item *memory.ReviewItem) error {
-	err := memory.Errorf(memory.Conflict, "%s has claimed the review item %s at %s; leave it to them, or close it",
+	err := memory.Errorf(memory.Conflict, "%s claimed review item %s at %s; leave it, or close it",
 		item.ClaimedBy, item.ID, item.ClaimedAt.Format(time.DateTime)).At("id")
 	err.Current = item.ClaimedBy
 	return err
@@ -418,7 +421,7 @@ func alreadyClaimed(item *memory.ReviewItem) error {
 func alreadyClosed(item *memory.ReviewItem) error {
 	why := cmp.Or(item.Reason, item.Decision, "without a reason")
 	err := memory.Errorf(memory.Conflict,
-		"the review item %s is closed already: %s; emberd review list shows those that are open", item.ID, why).At("id")
+		"review item %s is already closed: %s; to see open items, run: emberd review list", item.ID, why).At("id")
 	err.Current = memory.ItemClosed
 	return err
 }

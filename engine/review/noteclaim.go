@@ -93,11 +93,11 @@ func checkShown(item *memory.ReviewItem, decision string) error {
 	case !adopts(item, decision) || decision == adoptDecision(item):
 		return nil
 	case decision == op.DecidePromote:
-		return memory.Errorf(memory.Invalid, "this decision has to say which note you were shown; to see the note and "+
+		return memory.Errorf(memory.Invalid, "this decision requires the version of the note; to see the note and "+
 			"the command, run: emberd review show %s", item.Short()).At("decision")
 	}
-	return memory.Errorf(memory.Conflict, "the note has changed since it was shown, and nothing was done; to see it "+
-		"as it is now, run: emberd review show %s", item.Short()).At("decision")
+	return memory.Errorf(memory.Conflict, "the note changed after you saw it, so nothing was done; to see the note, "+
+		"run: emberd review show %s", item.Short()).At("decision")
 }
 
 // claimOverReason returns why nothing is left to decide about a note: the log names it as the memory's
@@ -114,7 +114,7 @@ func (e *Review) claimOverReason(item *memory.ReviewItem, row *stm.Row) string {
 	case e.Notes.Vault == nil || !e.Notes.Vault.Complete.Load():
 		return ""
 	case !slices.ContainsFunc(e.Notes.Vault.Carriers.Of(row.ID()), claims):
-		return "the note no longer carries the ID of memory " + row.ID().Short()
+		return "the note no longer contains the ID of memory " + row.ID().Short()
 	}
 	return ""
 }

@@ -19,7 +19,7 @@ const listedItems = 100 // default limit
 func (e *Review) ReviewList(_ context.Context, req *op.ReviewListRequest) (*op.ReviewListResult, error) {
 	status, limit := cmp.Or(req.Status, memory.ItemOpen), cmp.Or(req.Limit, listedItems)
 	if !slices.Contains([]string{memory.ItemOpen, memory.ItemClaimed, memory.ItemClosed, op.AnyStatus}, status) {
-		return nil, memory.Errorf(memory.Invalid, "status is %.20q; use open, claimed, closed or all",
+		return nil, memory.Errorf(memory.Invalid, "invalid status %.20q; use open, claimed, closed or all",
 			status).At("status")
 	}
 	err := core.FirstError(memory.CheckRange("limit", float64(limit), 1, memory.MaxResults), checkAgent(req.Agent))
@@ -54,7 +54,7 @@ func checkAgent(name string) error {
 	if name == "" || slices.Contains(op.ReviewAgents(), name) {
 		return nil
 	}
-	return memory.Errorf(memory.Invalid, "agent is %.40q; use one of %s", name,
+	return memory.Errorf(memory.Invalid, "invalid agent %.40q; use one of %s", name,
 		strings.Join(op.ReviewAgents(), ", ")).At("agent")
 }
 
@@ -146,8 +146,13 @@ func (e *Review) refuseSecret(words core.Passage, allowSecret bool) error {
 	return core.CheckSecrets([]core.Passage{words})
 }
 
-// ReviewCreate creates one item. If an equal one exists, it returns that.
+// ReviewCreate creates one item, with a decision a closed one. If an equal one exists, it returns that, and
+// applies the decision if it is open.
 func (e *Review) ReviewCreate(ctx context.Context, req *op.ReviewCreateRequest) (*op.ReviewChangeResult, error) {
+	if req.Decision != "" && req.Decision != op.DecideKeep {
+		return nil, memory.Errorf(memory.Invalid, "invalid decision %.40q; use keep, the only one for a new item",
+			req.Decision).At("decision")
+	}
 	ids, err := e.ResolveAll(req.MemoryIDs, "memory_ids", memory.MaxIDs)
 	if err != nil {
 		return nil, err
@@ -158,7 +163,7 @@ func (e *Review) ReviewCreate(ctx context.Context, req *op.ReviewCreateRequest) 
 		}
 	}
 	item := memory.ReviewItem{Agent: cmp.Or(req.Agent, op.ReviewUser), Action: cmp.Or(req.Action, NeedsReview),
-		Urgency: req.Urgency, Labels: req.Labels, MemoryIDs: ids, Evidence: req.Evidence}
+		Urgency: req.Urgency, Labels: req.Labels, MemoryIDs: ids, Evidence: req.Evidence, Decision: req.Decision}
 	if err := e.checkFiled(&item, req.AllowSecret); err != nil {
 		return nil, err
 	}
@@ -167,9 +172,15 @@ func (e *Review) ReviewCreate(ctx context.Context, req *op.ReviewCreateRequest) 
 	case err != nil:
 		return nil, err
 	case len(filed) == 1:
+		countKept(e, &filed[0])
 		return &op.ReviewChangeResult{Item: filed[0], Made: true, Tx: tx}, nil
 	}
-	return e.filedBefore(&item)
+	there, err := e.filedBefore(&item)
+	if err != nil || req.Decision == "" || there.Item.Status == memory.ItemClosed {
+		return there, err
+	}
+	there.Item, there.Tx, err = e.DecideItem(ctx, op.CallerFrom(ctx), there.Item.ID, req.Decision, "")
+	return there, err
 }
 
 const NeedsReview = "needs_review"

@@ -132,7 +132,7 @@ func chosenText(row *stm.Row, texts []memory.OtherText, decision string) (string
 		}
 	}
 	return "", memory.Errorf(memory.Invalid,
-		"decision is %.40q; use keep, merge, or take: and the digits of a text, as emberd review show lists them",
+		"invalid decision %.40q; use keep, merge, or take: and the digits of a text, as emberd review show lists them",
 		decision).At("decision")
 }
 

@@ -45,12 +45,12 @@ func (e *Review) DecideOverdue(ctx context.Context) error {
 		decision, _ := e.policyOn(&item)
 		var err error
 		entry, err = e.CloseAsListed(ctx, policyActor(), entry, item, decision,
-			fmt.Sprintf("decided by policy, for nobody did in %s", promote.InDays(e.Opt.DecideAfter)))
+			fmt.Sprintf("closed by policy: no decision within %s", promote.InDays(e.Opt.DecideAfter)))
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
-			return fmt.Errorf("close what nobody decided: %w", err)
+			return fmt.Errorf("apply default decisions: %w", err)
 		}
 	}
 	return nil

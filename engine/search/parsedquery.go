@@ -130,12 +130,12 @@ func (q *parsedQuery) chooseTiers(scope string, vault bool) error {
 	case ScopeNotes:
 		if !vault {
 			return memory.Errorf(memory.Invalid,
-				"there is no vault; name one with vaults: in the config or emberd serve --vault").At("scope")
+				"no vault configured; set vaults: in the config file, or run: emberd serve --vault DIR").At("scope")
 		}
 		q.notes = !onlyMemories
 	default:
 		return memory.Errorf(memory.Invalid,
-			"scope %.40q is unknown; use all, memories, notes or archive, or, of a search, sessions",
+			"invalid scope %.40q; use all, memories, notes or archive, or, of a search, sessions",
 			scope).At("scope")
 	}
 	return nil

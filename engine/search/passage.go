@@ -42,7 +42,7 @@ func (a *SearchRun) cutSnippet(ctx context.Context, h *op.Hit, terms []string) {
 	hit := a.found[h.Note.Path]
 	text, err := a.E.Notes.Vault.Excerpt(&hit)
 	if err == nil {
-		h.Snippet = a.E.Snippet(text, terms)
+		h.Snippet = a.E.Snippet(hideComments(text), terms)
 	}
 	if err != nil || h.Snippet.Text == "" && a.E.Opt.PreviewLength > 0 {
 		a.cutSection(ctx, h, terms)
@@ -82,7 +82,7 @@ func (a *SearchRun) cutSection(ctx context.Context, h *op.Hit, terms []string) {
 	}
 	seen := 0
 	for i, s := range note.Sections {
-		snippet := a.E.Snippet(s.Text, terms)
+		snippet := a.E.Snippet(hideComments(s.Text), terms)
 		if i == 0 || h.Snippet.Text == "" || len(snippet.Marks) > len(h.Snippet.Marks) {
 			h.Snippet, h.Note.Heading, h.Note.Line = snippet, s.Path, s.Line
 		}

@@ -28,12 +28,12 @@ func (e *Search) Moment(ctx context.Context, asOf time.Time) (moment, error) {
 	if e.Grant != nil {
 		return moment{},
 			memory.Errorf(memory.Forbidden,
-				"token %s may not look at an earlier moment, for what it sees is told by what memories are now; "+
-					"leave as_of out", e.Grant.Token).At("as_of")
+				"token %s cannot view an earlier time, because its scopes depend on the current memories; omit "+
+					"as_of", e.Grant.Token).At("as_of")
 	}
 	now := e.Opt.Now()
 	if asOf.After(now) {
-		return moment{}, memory.Errorf(memory.Invalid, "as_of %s lies in the future; the clock says %s", instant(asOf),
+		return moment{}, memory.Errorf(memory.Invalid, "as_of %s is in the future; the clock shows %s", instant(asOf),
 			instant(now)).At("as_of")
 	}
 	past, err := e.Stm.At(ctx, asOf)
@@ -44,7 +44,7 @@ func (e *Search) Moment(ctx context.Context, asOf time.Time) (moment, error) {
 	switch {
 	case past.Began.IsZero():
 		return moment{}, memory.Errorf(memory.Invalid,
-			"nothing was ever saved here, so there is no earlier moment to show").At("as_of")
+			"no memories saved yet, so no earlier time can be shown").At("as_of")
 	case past.At.Before(past.Began):
 		return moment{},
 			memory.Errorf(memory.Invalid,
@@ -106,7 +106,7 @@ func (e *Search) ShowThen(ctx context.Context, req *op.ShowRequest) (*op.ShowRes
 	row, ok := then.Get(id)
 	if !ok {
 		return nil, memory.Errorf(memory.NotFound,
-			"memory %s was not there at %s; emberd history %s tells when it came and went", id, instant(then.At),
+			"memory %s did not exist at %s; to see when it did, run: emberd history %s", id, instant(then.At),
 			id.Short()).At("id")
 	}
 	m, err := e.ViewIn(then.MemorySet, row, then.At)

@@ -60,7 +60,7 @@ func (r *sessionsRun) check() (err error) {
 	f := &r.req.Filter
 	switch field := memoryField(r.req, &parsed); {
 	case field != "":
-		return memory.Errorf(memory.Invalid, "past sessions have no %s; leave it out, or search another scope",
+		return memory.Errorf(memory.Invalid, "past sessions have no %s; omit it, or search another scope",
 			field).At(field)
 	default:
 		err = core.FirstError(core.CheckQuery(r.req.Query),

@@ -170,7 +170,7 @@ func (d *exclusion) ranking(ctx context.Context, left *remainingSearch, bounded 
 	case dropped:
 	case bounded:
 		d.addCause(op.WhyPhrase,
-			"add words that the note has beside the phrase, so that it is among the best candidates",
+			"add words that the note has beside the phrase, so it is among the best candidates",
 			"phrases are looked up in the notes that rank best by their words, and it is not among those")
 	default:
 		d.addCause(op.WhyReview,

@@ -54,7 +54,7 @@ func (d *exclusion) filters() (out []condition) {
 			says = "it is a note, and only memories have that"
 		}
 		out = append(out, condition{stage: op.WhyFilter, filter: one, fix: "leave out " + flag,
-			reason: fmt.Sprintf("%s does not hold for it: %s", flag, says),
+			reason: fmt.Sprintf("%s does not match it: %s", flag, says),
 			keep:   func(k *remainingSearch) { keep(&k.filter) }})
 	}
 	for _, tag := range f.Tags {
@@ -115,7 +115,7 @@ func (d *exclusion) operators() (out []condition) {
 	add := func(one query.Query, says string, keep func(*query.Query)) {
 		out = append(out,
 			condition{stage: op.WhyOperator, query: one, fix: "leave " + one.String() + " out of the query",
-				reason: fmt.Sprintf("%s does not hold for it: %s", one.String(), says),
+				reason: fmt.Sprintf("%s does not match it: %s", one.String(), says),
 				keep:   func(k *remainingSearch) { keep(&k.query) }})
 	}
 	for _, not := range []bool{false, true} {
@@ -179,7 +179,7 @@ func (d *exclusion) conditionReason(one query.Filter, not bool) string {
 	case len(one.Phrases) > 0 && not:
 		return "it holds that"
 	case len(one.Phrases) > 0:
-		return "these words do not follow one another in it"
+		return "these words are not next to each other in it"
 	case len(one.Tags) > 0:
 		return d.tags()
 	case len(one.Entities) > 0:

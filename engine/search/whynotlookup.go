@@ -53,11 +53,11 @@ func (d *exclusion) findMemory(ctx context.Context, id memory.ID) (bool, error) 
 		return false, err
 	}
 	if n := len(versions); n > 0 {
-		d.addCause(op.WhyPurged, "", "it was forgotten on %s, and neither the trash nor the log has its text any more",
+		d.addCause(op.WhyPurged, "", "it was deleted on %s, and neither the trash nor the log contains its text",
 			versions[n-1].Entry.At.UTC().Format("2006-01-02"))
 		return false, nil
 	}
-	d.addCause(op.WhyAbsent, "", "there is no memory %s; emberd list shows those there are", id)
+	d.addCause(op.WhyAbsent, "", "memory %s not found; run: emberd list", id)
 	return false, nil
 }
 
@@ -107,14 +107,14 @@ func (d *exclusion) unread(ctx context.Context, name string, err error) {
 	d.e.Notes.Vault.Mu.RUnlock()
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || !d.e.Notes.Vault.Shows(name) || !d.there(name):
-		d.addCause(op.WhyAbsent, d.nearestNote(name), "there is no note %q in the vault", name)
+		d.addCause(op.WhyAbsent, d.nearestNote(name), "note %q not found in the vault", name)
 	case reason != "":
 		d.addCause(op.WhyUnread, unreadFix(reason), "it is not read: %s", reason)
 	case d.e.Notes.Vault.InArchive(name):
 		d.inFolder(ctx, name)
 	case d.e.Notes.Vault.Archive.State(name).List != "":
 		d.addCause(op.WhyFolder, "search for what it lists",
-			"it holds a list that emberd writes of its memories, and lists are not searched")
+			"it contains a list that emberd writes, and searches exclude lists")
 	case tried:
 		d.addCause(op.WhyUnread, "", "it is not read: %s", skipped.Why)
 	case w.Status().Skipped[name] != "":
@@ -192,7 +192,7 @@ func (d *exclusion) words(ctx context.Context, q *parsedQuery) error {
 		if err == nil && l.Verdict != rekindle.Gone {
 			if has := d.held(q, l.Body); len(has) > 0 {
 				d.addCause(op.WhyArchived, "emberd rekindle "+m.ID.Short(),
-					"it is %s: its text in the note %q has %s, but what is left of it here has not", m.Stage, l.Path,
+					"it is %s: its text in note %q contains %s, but its summary does not", m.Stage, l.Path,
 					quoted(has))
 				return nil
 			}
@@ -204,6 +204,7 @@ func (d *exclusion) words(ctx context.Context, q *parsedQuery) error {
 	} else if own := d.rarestWords(ctx); len(own) > 0 {
 		fix = "search for " + quoted(own[:1]) + ", which it has"
 	}
-	d.addCause(op.WhyWords, fix, "it holds none of the words %s%s", quoted(d.queryWords(q.Terms)), d.similarityText(q))
+	d.addCause(op.WhyWords, fix, "it contains none of the words %s%s", quoted(d.queryWords(q.Terms)),
+		d.similarityText(q))
 	return nil
 }

@@ -38,5 +38,5 @@ func (d *exclusion) addCrowdedOut(ctx context.Context) {
 	if own := d.rarestWords(ctx); len(own) > 0 {
 		fix = "search for " + quoted(own[:1]) + ", which it has"
 	}
-	d.addCause(op.WhyLimit, fix, "it holds none of the words, and %d others are nearer in what they mean", MaxNear)
+	d.addCause(op.WhyLimit, fix, "it contains none of the words, and %d other results are more similar", MaxNear)
 }

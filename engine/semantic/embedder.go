@@ -157,8 +157,8 @@ func (e *Semantic) indexToBuild(id embedding.Identity) (*VectorIndex, error) {
 func (e *Semantic) waitForModel(ctx context.Context, s *VectorIndex) error {
 	why := "search.meaning is off"
 	if e.Meaning.Weight < 0 {
-		why = fmt.Sprintf("the vectors of %s do not tell what texts mean, so none are made; use another model, such "+
-			"as static (emberd model use), or set search.meaning to a number", s.Identity.Model)
+		why = fmt.Sprintf("embeddings of %s failed calibration, so none are computed; use another model, such as "+
+			"static (emberd model use), or set search.meaning to a number", s.Identity.Model)
 	}
 	m := e.Meaning
 	m.Mu.Lock()
@@ -207,7 +207,7 @@ func (e *Semantic) closeIndex(s *VectorIndex) {
 		return
 	}
 	if err := s.close(); err != nil {
-		e.Opt.Logger.Warn("vectors not kept, they are made again", "err", err)
+		e.Opt.Logger.Warn("embeddings not stored; they are computed again", "err", err)
 	}
 }
 
@@ -371,7 +371,7 @@ func (f *indexer) textError(err error) error {
 	if f.failed >= maxFailed {
 		return err
 	}
-	f.e.Opt.Logger.Warn("a text has no vector", "err", err)
+	f.e.Opt.Logger.Warn("a text has no embedding", "err", err)
 	f.skip(f.now.name)
 	return nil
 }

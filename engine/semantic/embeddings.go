@@ -110,7 +110,7 @@ func NewEmbeddings(opt *core.Options) *Embeddings {
 		err = json.Unmarshal(data, &kept)
 	}
 	if err != nil {
-		opt.Logger.Warn("whether the making of vectors was paused is not known, it goes on", "err", err)
+		opt.Logger.Warn("cannot read whether embedding was paused; embedding continues", "err", err)
 	}
 	m.paused, m.purged, m.Owed = kept.Paused, kept.Purged, kept.Purged
 	return m
@@ -340,7 +340,7 @@ func (m *Embeddings) Status() *op.Meaning {
 	case m.problem != "":
 		out.Without = m.problem
 	case m.Building != nil && !m.Building.Grade.Current():
-		out.Without = "the model is examined first"
+		out.Without = "the model is being calibrated"
 	default:
 		out.Without = "the model is not ready yet"
 	}
@@ -357,12 +357,12 @@ func (m *Embeddings) Warnings() []string {
 		out = append(out, idle)
 	}
 	if problem != "" {
-		out = append(out, "vectors are not made at present: "+problem)
+		out = append(out, "embeddings are currently not computed: "+problem)
 	}
 	status := m.Embedder.Status()
 	if n := len(status.Passed); status.Provider == embedding.Static && n > 0 {
-		out = append(out, fmt.Sprintf("static embeddings take the place of what settings name: %s: %s; start the "+
-			"daemon again once that is mended", status.Passed[n-1].Provider, status.Passed[n-1].Reason))
+		out = append(out, fmt.Sprintf("emberd uses static embeddings instead of the configured ones: %s: %s; fix "+
+			"that and restart the daemon", status.Passed[n-1].Provider, status.Passed[n-1].Reason))
 	}
 	if status.Native == nil {
 		return out
@@ -371,8 +371,8 @@ func (m *Embeddings) Warnings() []string {
 		out = append(out, why)
 	}
 	if status.Native.Unconfined {
-		out = append(out, "the libraries of llama.cpp run outside of a sandbox, since sandbox is off, and can read "+
-			"and change all that you can; set sandbox to auto")
+		out = append(out, "the libraries of llama.cpp run outside of a sandbox, because sandbox is off, and can "+
+			"read and change all that you can; set sandbox to auto")
 	}
 	if why := status.Native.GivenUp; why != "" { // even if the next runtime was not tried yet
 		return append(out, why)

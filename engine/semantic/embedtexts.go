@@ -19,7 +19,7 @@ func (e *Semantic) EmbedTexts(ctx context.Context, req *op.EmbedRequest) (*op.Em
 		return nil, err
 	}
 	if e.Meaning == nil {
-		return nil, memory.Errorf(memory.Unavailable, "no vectors are made: %s", e.offReason())
+		return nil, memory.Errorf(memory.Unavailable, "no embeddings are computed: %s", e.offReason())
 	}
 	by := e.Meaning.Embedder
 	res := &op.EmbedResult{}

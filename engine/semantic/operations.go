@@ -74,6 +74,19 @@ func nativeEngine(n *embedding.NativeStatus) *op.NativeEngine {
 	return out
 }
 
+// PausedWork returns how many memories and notes wait because the user paused embedding.
+func (m *Embeddings) PausedWork() int {
+	if m == nil {
+		return 0
+	}
+	m.Mu.Lock()
+	defer m.Mu.Unlock()
+	if !m.paused || m.idle != "" {
+		return 0
+	}
+	return m.Todo.Left()
+}
+
 // ready reports whether there is a model and it is known what to embed. Mu must be held.
 func (m *Embeddings) ready() bool {
 	return m.problem == "" && m.Building != nil && m.changes.begun && !m.counting
@@ -120,7 +133,7 @@ func (e *Semantic) EngineResume(ctx context.Context, _ *op.EngineResumeRequest) 
 		if errors.Is(err, embedding.ErrChanged) {
 			m.stale.Store(true)
 		} else if err != nil {
-			e.Opt.Logger.Info("tried again, vectors cannot be made yet", "err", err)
+			e.Opt.Logger.Info("retried: embeddings still cannot be computed", "err", err)
 		}
 		m.ignoreBattery()
 		m.ChangedAll()
@@ -132,10 +145,10 @@ func (e *Semantic) EngineResume(ctx context.Context, _ *op.EngineResumeRequest) 
 
 func (e *Semantic) setPaused(ctx context.Context, paused bool) (*op.EngineStatusResult, error) {
 	if e.Meaning == nil {
-		return nil, memory.Errorf(memory.Invalid, "no vectors are made: %s", e.offReason())
+		return nil, memory.Errorf(memory.Invalid, "no embeddings are computed: %s", e.offReason())
 	}
 	if err := e.Meaning.Pause(paused); err != nil {
-		return nil, memory.Errorf(memory.Unavailable, "remember that vectors are paused, or not: %w", err)
+		return nil, memory.Errorf(memory.Unavailable, "store whether embedding is paused: %w", err)
 	}
 	return e.EngineStatus(ctx, &op.EngineStatusRequest{})
 }

@@ -81,7 +81,7 @@ func (m *Embeddings) embedAs(ctx context.Context, as embedding.Purpose,
 		}
 	}
 	if vector == nil {
-		return nil, "the model does not know the words of this query"
+		return nil, "the model knows none of the query words"
 	}
 	return &QueryEmbedding{Weight: m.weightOf(on), Rack: on, vector: vector, digest: m.Digest}, ""
 }
@@ -89,7 +89,7 @@ func (m *Embeddings) embedAs(ctx context.Context, as embedding.Purpose,
 // VectorOf requests the embedding of a query and waits for it at most Wait. A later result is
 // cached for the next query with these words.
 func (m *Embeddings) VectorOf(ctx context.Context, a Ask) (vector []float32, without string) {
-	const late = "the vector of the query did not come in time"
+	const late = "the query embedding was not ready in time"
 	answer := make(chan []float32, 1)
 	a.Answer = answer
 	timer := time.NewTimer(m.Wait)

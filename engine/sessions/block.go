@@ -96,7 +96,7 @@ func line(m *memory.Memory) string {
 		who = "a tool or the web, unconfirmed"
 	case memory.TrustAgent:
 		if strings.HasPrefix(m.Context, saidByUser) {
-			who = "a hook, which heard the user say it"
+			who = "a hook, from a message of the user"
 		}
 	}
 	return fmt.Sprintf("- Recorded %s by %s: %s [%s]", m.CreatedAt.Format("2006-01-02"), who,

@@ -45,14 +45,14 @@ func (e *Sessions) Hook(ctx context.Context, req *op.HookRequest) (*op.HookResul
 	case op.HookTurn, op.HookCompact, op.HookEnd:
 		return e.turn(ctx, req)
 	}
-	return nil, memory.Errorf(memory.Invalid, "event %.40q is unknown; use start, prompt, turn, compact or end",
+	return nil, memory.Errorf(memory.Invalid, "invalid event %.40q; use start, prompt, turn, compact or end",
 		req.Event).At("event")
 }
 
 func checkRequest(req *op.HookRequest) error {
 	for _, of := range []struct{ field, value string }{{"agent", req.Agent}, {"session", req.Session}} {
 		if strings.TrimSpace(of.value) == "" || len(of.value) > maxName {
-			return memory.Errorf(memory.Invalid, "%s has %d bytes; 1 to %d are needed", of.field, len(of.value),
+			return memory.Errorf(memory.Invalid, "%s has %d bytes, must have 1 to %d", of.field, len(of.value),
 				maxName).At(of.field)
 		}
 	}
@@ -64,7 +64,7 @@ func checkRequest(req *op.HookRequest) error {
 		}
 	}
 	if len(req.Project) > maxName {
-		return memory.Errorf(memory.Invalid, "project has %d bytes, more than %d", len(req.Project),
+		return memory.Errorf(memory.Invalid, "project has %d bytes (limit %d)", len(req.Project),
 			maxName).At("project")
 	}
 	if len(req.Messages) > maxMessages {

@@ -52,7 +52,7 @@ type record struct {
 }
 
 // errBroken says of a record that it is none, as after a fault of the disk. What was shown in the session is forgotten.
-var errBroken = errors.New("what is known about the session cannot be read")
+var errBroken = errors.New("cannot read the record of the session")
 
 // keep adds memories that the session left, without their texts.
 func (r *record) keep(kept []op.SessionMemory) {
@@ -200,11 +200,12 @@ func find(all []filed, id string) (*record, error) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, memory.Errorf(memory.NotFound, "no session %.60q is known; list them with emberd hook sessions",
+		return nil, memory.Errorf(memory.NotFound, "session %.60q not found; run: emberd hook sessions",
 			id).At("id")
 	case 1:
 		return found[0], nil
 	}
-	return nil, memory.Errorf(memory.Invalid, "%d sessions begin with %.60q; write more of the id", len(found),
+	return nil, memory.Errorf(memory.Invalid, "%d sessions begin with %.60q; pass more characters of the "+
+		"ID", len(found),
 		id).At("id")
 }

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -134,7 +135,7 @@ func (e *Sessions) gather(project string) (f found) {
 
 // isTellable reports whether a memory may be told in some session at its start, beside those that are still open.
 func isTellable(r *stm.Row) bool {
-	return r.Core() || slices.ContainsFunc(notable(), r.HasTag) || isImportant(r) || r.MayRelate()
+	return r.Core() || slices.ContainsFunc(notable(), r.HasTag) || isImportant(r) || isUsers(r) || r.MayRelate()
 }
 
 // isThread reports whether a memory says what is still open.
@@ -166,7 +167,16 @@ func tellsOfProject(r *stm.Row, project string) bool {
 	if is || r.Project() != project || project == "" {
 		return is
 	}
-	return isImportant(r) && !core.OnProbation(r)
+	return (isImportant(r) || isUsers(r)) && !core.OnProbation(r)
+}
+
+// isUsers reports whether the user saved a memory for a project: its sessions should know it even if nothing marks it.
+func isUsers(r *stm.Row) bool {
+	if r.Project() == "" || !bytes.Contains(r.Value("sources"), []byte(`"via":"`+core.ViaCLI+`"`)) {
+		return false
+	}
+	m, err := r.Memory()
+	return err == nil && m.Origin == memory.FromUser
 }
 
 func isImportant(r *stm.Row) bool {
@@ -234,6 +244,6 @@ func (b *block) addConflicts(all []memory.Relation) {
 			}
 		}
 	}
-	b.add(fmt.Sprintf("These disagree, and nobody decided yet which holds (%d):", len(all)), rows,
+	b.add(fmt.Sprintf("These contradict each other and wait for a decision (%d):", len(all)), rows,
 		b.e.Opt.Hooks.StartTokens)
 }

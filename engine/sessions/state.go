@@ -177,7 +177,7 @@ func (e *Sessions) saveAll() {
 		e.mu.Unlock()
 		err := contain.Do(e.Opt.Logger, contain.Task, "sessions", func() error { return e.save(s) })
 		if err != nil {
-			e.Opt.Logger.Warn("what a session was told is not written, and may be told again", "err", err)
+			e.Opt.Logger.Warn("session state not written; memories may be repeated", "err", err)
 		}
 		e.mu.Lock()
 		s.users--

@@ -188,7 +188,7 @@ func (s *Claim) Supersede(one *Near, c *op.Conflict) string {
 		return ""
 	}
 	if s.ID == "" {
-		return "add it, and say emberd edit NEWID --supersedes " + one.Row.ID().Short()
+		return "emberd save TEXT --supersedes " + one.Row.ID().Short()
 	}
 	return fmt.Sprintf("emberd edit %s --supersedes %s", s.ID, one.Row.ID().Short())
 }

@@ -12,7 +12,7 @@ import (
 // Replaced returns the memories that a request names as superseded by id, each once.
 func (e *Similar) Replaced(texts []string, id memory.ID) ([]memory.ID, error) {
 	if n := len(texts); n > memory.MaxIDs {
-		return nil, memory.Errorf(memory.TooLarge, "%d ids are given, more than %d; do it in parts", n,
+		return nil, memory.Errorf(memory.TooLarge, "too many IDs: %d (limit %d); split the request", n,
 			memory.MaxIDs).At("supersedes")
 	}
 	var out []memory.ID
@@ -71,7 +71,7 @@ func (e *Similar) Supersede(m *memory.Memory, row *stm.Row, olds []memory.ID, ro
 	}
 	if bytes > memory.MaxRelationsBytes {
 		return nil, memory.Errorf(memory.TooLarge,
-			"the relations of memory %s would have %d bytes, and may not have more than %d; remove some", m.ID, bytes,
+			"the relations of memory %s would have %d bytes (limit %d); remove some", m.ID, bytes,
 			memory.MaxRelationsBytes).At("supersedes")
 	}
 	return changes, nil
@@ -86,8 +86,8 @@ func checkCanSupersede(m *memory.Memory) error {
 				"emberd rekindle %s", m.ID, m.Stage, m.ID.Short()).At("supersedes")
 	case m.DataOnly():
 		return memory.Errorf(memory.Conflict,
-			"memory %s is what a tool or the web said, and takes the place of no other memory before somebody says "+
-				"that it holds, with emberd edit --confirm %s", m.ID, m.ID.Short()).At("supersedes")
+			"memory %s is unconfirmed and cannot supersede another memory; to confirm it, run: emberd edit "+
+				"--confirm %s", m.ID, m.ID.Short()).At("supersedes")
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func checkNotSelf(by, old memory.ID) error {
 	if by != old {
 		return nil
 	}
-	return memory.Errorf(memory.Invalid, "memory %s cannot supersede itself; name the one whose place it takes",
+	return memory.Errorf(memory.Invalid, "memory %s cannot supersede itself; pass the ID of the older memory",
 		by).At("supersedes")
 }
 
@@ -131,8 +131,8 @@ func (e *Similar) circle(by, old *stm.Row) error {
 	for _, s := range core.Successors(e.Stm.Get, by) {
 		if s.ID() == old.ID() {
 			return memory.Errorf(memory.Conflict,
-				"memory %s took the place of %s, which cannot take its place in turn; undo that first, or remove "+
-					"the relation %q that emberd show %s lists",
+				"memory %s supersedes %s, which therefore cannot supersede it; undo that first, or remove the "+
+					"relation %q that emberd show %s lists",
 				old.ID(), by.ID(), core.KindSupersedes, old.ID().Short()).At("supersedes")
 		}
 	}

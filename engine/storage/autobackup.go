@@ -161,8 +161,8 @@ func (e *Storage) autoBackup(ctx context.Context) error {
 	}
 	need := uint64(e.Stm.Status().Bytes) + backupSpare
 	if free, err := e.Opt.FS.Free(filepath.Dir(file)); err == nil && free < need {
-		return memory.Errorf(memory.DiskFull, "%s has %d MiB free, and a backup needs up to %d; make room, then run: "+
-			"emberd backup create", filepath.Dir(file), free>>20, need>>20)
+		return memory.Errorf(memory.DiskFull, "%s has %d MiB free, and a backup needs up to %d; free some space, "+
+			"then run: emberd backup create", filepath.Dir(file), free>>20, need>>20)
 	}
 	m, err := e.writeBackup(ctx, file, created, true)
 	if err != nil {
@@ -175,7 +175,8 @@ func (e *Storage) autoBackup(ctx context.Context) error {
 		e.Chores.Settle(logJob, lacking(m))
 	}
 	e.Opt.Logger.Info("automatic backup made", "file", file, "memories", m.Memories)
-	e.EventLog.Publish(e.Notice(fmt.Sprintf("made the backup %s of %d memories", filepath.Base(file), m.Memories)))
+	e.EventLog.Publish(e.Notice(fmt.Sprintf("made the backup %s of %s", filepath.Base(file),
+		core.NumberOf(m.Memories, "memory", "memories"))))
 	return e.rotate()
 }
 
@@ -184,8 +185,8 @@ func lacking(m *backup.Manifest) error {
 	if m.FromMemory+m.LostTrash == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d memories were not in the log on the disk as the daemon holds them, and were written to the "+
-		"backup from memory (%s); emberd status tells what to do", m.FromMemory,
+	return fmt.Errorf("the log on disk lacked %s; emberd wrote them from the memory of the daemon to the backup "+
+		"(%s); run: emberd status", core.NumberOf(m.FromMemory, "memory", "memories"),
 		strings.Join(m.Damaged, "; "))
 }
 

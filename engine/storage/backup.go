@@ -37,8 +37,8 @@ func (e *Storage) BackupCreate(ctx context.Context, req *op.BackupCreateRequest)
 	}
 	if e.Opt.Sandbox.Closed(file) {
 		return nil, memory.Errorf(memory.Forbidden,
-			"the daemon's sandbox keeps it from writing %s; leave the name out and copy what is made, or start the "+
-				"daemon with sandbox off", file).At("file")
+			"the sandbox of the daemon does not allow writing %s; omit the name and copy the backup, or start "+
+				"the daemon with sandbox off", file).At("file")
 	}
 	m, err := e.writeBackup(ctx, file, created, false)
 	if err != nil {
@@ -77,7 +77,8 @@ func (e *Storage) writeBackup(ctx context.Context, file string, created time.Tim
 			return nil, err
 		}
 		if try == attempts {
-			return nil, memory.Errorf(memory.Busy, "memories are being purged; make the backup when that is done")
+			return nil, memory.Errorf(memory.Busy, "emberd is deleting memories permanently; create the backup again "+
+				"later")
 		}
 	}
 }
@@ -113,10 +114,10 @@ func (e *Storage) healLog(ctx context.Context, m *backup.Manifest) bool {
 		}
 	}
 	if err != nil {
-		e.Opt.Logger.Warn("what the log lacks could not be written to it again", "error", err)
+		e.Opt.Logger.Warn("cannot write the missing records to the log", "error", err)
 		return false
 	}
-	e.Opt.Logger.Info("what the log lacked is in it again", "memories", got.Memories, "lines", got.Lines)
+	e.Opt.Logger.Info("wrote the missing records to the log", "memories", got.Memories, "lines", got.Lines)
 	return true
 }
 
@@ -156,16 +157,16 @@ func (e *Storage) damage(ctx context.Context, read []string) (out []string, err 
 func BackupFault(file string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return memory.Errorf(memory.Invalid, "%s is there already and stays as it is; choose another name",
+		return memory.Errorf(memory.Invalid, "%s already exists; choose another name",
 			file).At("file")
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return memory.Errorf(memory.Invalid, "the backup %s cannot be written (%w); make its folder first", file,
+		return memory.Errorf(memory.Invalid, "cannot write the backup %s (%w); create its folder first", file,
 			err).At("file")
 	case errors.Is(err, fs.ErrPermission):
-		return memory.Errorf(memory.Invalid, "emberd may not write %s (%w); choose another place", file, err).At("file")
+		return memory.Errorf(memory.Invalid, "cannot write %s (%w); choose another location", file, err).At("file")
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return memory.Errorf(memory.DiskFull,
-			"the disk is too full for the backup %s; make room, or choose another place", file)
+			"the disk is too full for the backup %s; free some space, or choose another place", file)
 	}
 	return err
 }

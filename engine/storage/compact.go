@@ -98,7 +98,7 @@ const expiryMargin = time.Hour
 func (e *Storage) expiring(now time.Time) error {
 	if err := e.Ledger.Expiring(now.Add(expiryMargin - e.Opt.HistoryKeep)); err != nil {
 		return memory.Errorf(memory.Unavailable,
-			"nothing was compacted, since the audit chain cannot be written: %w", err)
+			"nothing was compacted, because the audit chain cannot be written: %w", err)
 	}
 	return nil
 }

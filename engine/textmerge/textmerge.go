@@ -40,7 +40,7 @@ func (e *TextMerge) Open() {
 		err = json.Unmarshal(data, &ids)
 	}
 	if err != nil {
-		e.Opt.Logger.Warn("memories whose texts are to be joined are looked for again when they change", "error", err)
+		e.Opt.Logger.Warn("texts that two devices changed are merged when the memories change again", "error", err)
 	}
 	e.add(ids)
 }
@@ -196,7 +196,7 @@ func (e *TextMerge) join(ctx context.Context, id memory.ID, rev string, edits []
 			Changes: []stm.Change{{ID: id, Set: set, Knows: j.knows, Allowed: true}}}, nil
 	})
 	if err != nil {
-		return again, fmt.Errorf("join the texts of memory %s: %w", id.Short(), err)
+		return again, fmt.Errorf("merge the texts of memory %s: %w", id.Short(), err)
 	}
 	e.Memories.Promote.FollowEdit(ctx, id) // its note, if a text was queued for it
 	return again, nil

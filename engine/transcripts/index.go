@@ -20,7 +20,7 @@ const batchDocs = 32
 // changed since the last look, by whomever. The caller holds the lock.
 func (e *Transcripts) open(ctx context.Context) error {
 	if e.closed {
-		return memory.Errorf(memory.Unavailable, "emberd is stopping; try again when it runs")
+		return memory.Errorf(memory.Unavailable, "the daemon is stopping; try again later")
 	}
 	if e.index == nil {
 		if !e.there(e.dir) && !e.there(e.indexDir) {
@@ -188,7 +188,7 @@ func (e *Transcripts) readHead(name string) error {
 func (e *Transcripts) appendDoc(docs []ltm.Doc, name string, info fs.FileInfo) ([]ltm.Doc, error) {
 	data, err := durable.ReadAtMost(e.Opt.FS, filepath.Join(e.dir, name), 2*maxSession)
 	if errors.Is(err, durable.ErrTooLarge) {
-		e.Opt.Logger.Warn("a file among the past sessions is too large and is not searched", "file", name)
+		e.Opt.Logger.Warn("a file of a past session is too large and is not searched", "file", name)
 		return docs, nil
 	}
 	if err != nil {
@@ -196,7 +196,7 @@ func (e *Transcripts) appendDoc(docs []ltm.Doc, name string, info fs.FileInfo) (
 	}
 	s := parse(data)
 	if s.Agent == "" || s.ID == "" {
-		e.Opt.Logger.Warn("a file among the past sessions names no session and is not searched", "file", name)
+		e.Opt.Logger.Warn("a file of a past session has no session ID and is not searched", "file", name)
 		return docs, nil
 	}
 	e.heads.Store(name, s.head)

@@ -60,7 +60,7 @@ func (e *Transcripts) mayPut(project string) error {
 	if e.Grant.May(access.Subject{Project: project}) {
 		return nil
 	}
-	return memory.Errorf(memory.Forbidden, "token %s may not store sessions of project %.60q; ask the owner",
+	return memory.Errorf(memory.Forbidden, "token %s cannot store sessions of project %.60q; ask the user",
 		e.Grant.Token, project).At("project")
 }
 
@@ -189,7 +189,8 @@ func (e *Transcripts) Find(ctx context.Context, agent, id string) (*Found, error
 		}
 		return &Found{ID: s.ID, Messages: len(s.messages), name: same[0]}, nil
 	}
-	return nil, memory.Errorf(memory.Invalid, "%d stored sessions begin with %.60q; write more of the id", len(same),
+	return nil, memory.Errorf(memory.Invalid, "%d stored sessions begin with %.60q; pass more characters of the "+
+		"ID", len(same),
 		id).At("id")
 }
 

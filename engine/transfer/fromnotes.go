@@ -19,7 +19,7 @@ import (
 func (e *Transfer) FromNotes(ctx context.Context, dir string) (added int, err error) {
 	v, err := vault.Open(dir, &vault.Options{Ignore: e.Opt.VaultIgnore})
 	if err != nil {
-		return 0, memory.Errorf(memory.Invalid, "the vault %s cannot be read: %w", dir, err)
+		return 0, memory.Errorf(memory.Invalid, "cannot read the vault %s: %w", dir, err)
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
 	var batch []op.Record
@@ -96,7 +96,7 @@ func (e *Transfer) importNew(ctx context.Context, batch []op.Record) (added int,
 		case op.ImportAdded:
 			added++
 		case op.ImportFailed:
-			e.Opt.Logger.Warn("the memory of a note did not come back", "memory", batch[i].ID, "error", answer.Error)
+			e.Opt.Logger.Warn("cannot restore the memory of a note", "memory", batch[i].ID, "error", answer.Error)
 		}
 	}
 	return added, nil

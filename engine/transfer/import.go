@@ -336,7 +336,7 @@ func checkRecord(r *op.Record) (size int, err error) {
 func checkChain(m *memory.Memory) error {
 	if n := len(m.Sources); n > memory.MaxSources {
 		return memory.Errorf(memory.TooLarge,
-			"the memory has %d sources, more than %d; keep the first and the latest, and count the others in "+
+			"the memory has %d sources (limit %d); keep the first and the latest, and count the others in "+
 				"sources_dropped", n, memory.MaxSources).At("memory.sources")
 	}
 	if err := memory.CheckRange("sources_dropped", float64(m.SourcesDropped), 0, core.MaxUses); err != nil {
@@ -344,7 +344,7 @@ func checkChain(m *memory.Memory) error {
 	}
 	for _, link := range m.Sources {
 		if err := checkLink(&link); err != nil {
-			return memory.Errorf(memory.CodeOf(err), "a source of the memory cannot be kept: %w",
+			return memory.Errorf(memory.CodeOf(err), "cannot store a source of the memory: %w",
 				err).At("memory.sources")
 		}
 	}
@@ -359,7 +359,7 @@ func checkLinks(r *op.Record) error {
 			continue // kept as an unknown field
 		}
 		if err := checkLink(&link); err != nil {
-			return memory.Errorf(memory.CodeOf(err), "the memory's %.60s cannot be kept: %w", key, err).At("memory")
+			return memory.Errorf(memory.CodeOf(err), "cannot store %.60s of the memory: %w", key, err).At("memory")
 		}
 	}
 	return nil

@@ -72,13 +72,13 @@ func decode(raw []byte) (*tokenTable, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("it goes on behind its end")
+		return nil, errors.New("it contains data after its end")
 	}
 	if f.Format != format {
-		return nil, fmt.Errorf("its format is %d, and this emberd knows %d", f.Format, format)
+		return nil, fmt.Errorf("it has format %d; this emberd supports format %d", f.Format, format)
 	}
 	if len(f.Tokens) > MaxTokens || len(f.Revoked) > maxRevoked {
-		return nil, errors.New("it has more tokens than there may be")
+		return nil, errors.New("it has more tokens than the limit")
 	}
 	b := (&tokenTable{}).clone()
 	for i := range f.Tokens {
@@ -87,7 +87,7 @@ func decode(raw []byte) (*tokenTable, error) {
 			return nil, fmt.Errorf("token %d: %w", i+1, err)
 		}
 		if b.tokens[key] != nil || b.named(t.Name) != nil {
-			return nil, fmt.Errorf("token %d is there twice", i+1)
+			return nil, fmt.Errorf("token %d occurs twice", i+1)
 		}
 		b.tokens[key] = newEntry(t, key)
 	}

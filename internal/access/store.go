@@ -77,10 +77,10 @@ func (s *Store) read() (*tokenTable, error) {
 	case err != nil:
 		return nil, s.unusable(err)
 	case info.Mode().Perm()&0o077 != 0:
-		return nil, s.unusable(fmt.Errorf("other users can read it (mode %04o), and may have changed it; look into "+
-			"it, and run: chmod 600 %s", info.Mode().Perm(), s.file))
+		return nil, s.unusable(fmt.Errorf("other users can read it (mode %04o) and might have changed it; check its "+
+			"content, and run: chmod 600 %s", info.Mode().Perm(), s.file))
 	case info.Size() > maxFile:
-		return nil, s.unusable(fmt.Errorf("it has %d bytes, more than %d", info.Size(), maxFile))
+		return nil, s.unusable(fmt.Errorf("it has %d bytes (limit %d)", info.Size(), maxFile))
 	}
 	raw, err := durable.ReadAtMost(s.fsys, s.file, maxFile)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *Store) read() (*tokenTable, error) {
 	}
 	b, err := decode(raw)
 	if err != nil {
-		return nil, s.unusable(fmt.Errorf("it is not as emberd wrote it: %w", err))
+		return nil, s.unusable(fmt.Errorf("its content is not valid: %w", err))
 	}
 	return b, nil
 }
@@ -112,7 +112,7 @@ func (s *Store) Create(t Token, replace bool) (secret string, made Token, err er
 	switch {
 	case !t.Expires.IsZero() && !t.Expires.After(now):
 		return "", Token{},
-			memory.Errorf(memory.Invalid, "a token that expires at %s would have expired already; name a later time",
+			memory.Errorf(memory.Invalid, "the expiry time %s is in the past; pass a later time",
 				t.Expires.Format(time.RFC3339)).At("expires")
 	case old != nil && !replace:
 		return "", Token{},
@@ -151,7 +151,7 @@ func (s *Store) write(b *tokenTable) error {
 		return s.damage
 	}
 	if err := durable.ReplaceFile(s.fsys, s.file, encode(b)); err != nil {
-		return memory.Errorf(memory.ReadOnly, "the tokens cannot be written (%w); nothing was changed", err)
+		return memory.Errorf(memory.ReadOnly, "cannot write the tokens (%w); nothing was changed", err)
 	}
 	s.book.Store(b)
 	return nil
@@ -179,7 +179,7 @@ func (s *Store) Revoke(name string) (Token, error) {
 	fresh := s.book.Load().clone()
 	e := fresh.named(name)
 	if e == nil {
-		return Token{}, memory.Errorf(memory.NotFound, "there is no token %q; emberd agent token list shows them",
+		return Token{}, memory.Errorf(memory.NotFound, "token %q not found; run: emberd agent token list",
 			memory.Clip(name)).At("name")
 	}
 	fresh.revoke(e)
@@ -205,16 +205,15 @@ func (s *Store) Grant(secret string) (*Grant, error) {
 		for _, r := range b.revoked {
 			if r.key == key {
 				return nil, memory.Errorf(memory.Forbidden,
-					"the token %s was revoked; have a new one made: emberd agent token create", r.name)
+					"token %s was revoked; have a new one made: emberd agent token create", r.name)
 			}
 		}
-		return nil, memory.Errorf(memory.Forbidden, "the token is not known here; have one made: emberd agent token "+
-			"create")
+		return nil, memory.Errorf(memory.Forbidden, "unknown token; run: emberd agent token create")
 	}
 	now := s.now()
 	if !e.Expires.IsZero() && !now.Before(e.Expires) {
 		return nil, memory.Errorf(memory.Forbidden,
-			"the token %s expired at %s; have a new one made: emberd agent token create", e.Name,
+			"token %s expired at %s; have a new one made: emberd agent token create", e.Name,
 			e.Expires.Format(time.RFC3339))
 	}
 	if day := now.UTC().Truncate(24 * time.Hour); day.After(e.Shown) {

@@ -69,17 +69,17 @@ func TestATokenGivesItsGrantUntilItEnds(t *testing.T) {
 		s = openAt(t, file, c)
 	}
 	c.Time = c.Add(24 * time.Hour)
-	wantForbidden(t, s, day, "the token day expired at 2026-03-06T12:00:00Z")
+	wantForbidden(t, s, day, "token day expired at 2026-03-06T12:00:00Z")
 	if _, err := s.Grant(ever); err != nil {
 		t.Error(err)
 	}
 	if _, err := s.Revoke("ever"); err != nil {
 		t.Fatal(err)
 	}
-	wantForbidden(t, s, ever, "the token ever was revoked")
-	wantForbidden(t, openAt(t, file, c), ever, "the token ever was revoked")
+	wantForbidden(t, s, ever, "token ever was revoked")
+	wantForbidden(t, openAt(t, file, c), ever, "token ever was revoked")
 	for _, secret := range []string{"", Prefix, ever[:len(ever)-1], ever + "A", strings.ToLower(ever), "ever", hexOf(day)} {
-		wantForbidden(t, s, secret, "the token is not known here")
+		wantForbidden(t, s, secret, "unknown token")
 	}
 }
 
@@ -179,12 +179,12 @@ func TestCreateRefuses(t *testing.T) {
 	}{
 		{Token{Name: "new"}, "a token that may neither read nor write is of no use"},
 		{Token{Name: "taken", Read: all}, "there is a token taken already"},
-		{Token{Name: "", Read: all}, `"" is no name for a token`},
-		{Token{Name: "New", Read: all}, `"New" is no name for a token`},
-		{Token{Name: "a/b", Read: all}, `"a/b" is no name for a token`},
-		{Token{Name: strings.Repeat("a", 65), Read: all}, `"aaaa`},
-		{Token{Name: "new", Client: "C d", Read: all}, `"C d" is no name of a client`},
-		{Token{Name: "new", Read: all, Expires: c.Time}, "a token that expires at 2026-03-05T12:00:00Z would have expired already"},
+		{Token{Name: "", Read: all}, `invalid token name ""`},
+		{Token{Name: "New", Read: all}, `invalid token name "New"`},
+		{Token{Name: "a/b", Read: all}, `invalid token name "a/b"`},
+		{Token{Name: strings.Repeat("a", 65), Read: all}, `invalid token name "aaaa`},
+		{Token{Name: "new", Client: "C d", Read: all}, `invalid client name "C d"`},
+		{Token{Name: "new", Read: all, Expires: c.Time}, "the expiry time 2026-03-05T12:00:00Z is in the past"},
 		{Token{Name: "new", Write: make([]Scope, maxScopes+1)}, "21 scopes to write are more than 20"},
 	}
 	for _, test := range tests {
@@ -219,7 +219,7 @@ func TestATokenIsReplacedAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-ctx.Done()
-	wantForbidden(t, s, first, "the token cursor was revoked")
+	wantForbidden(t, s, first, "token cursor was revoked")
 	if g, err := s.Grant(second); err != nil || !g.Sees(Subject{}) || len(s.List()) != 1 {
 		t.Errorf("the second is %+v, %v, of %d", g, err, len(s.List()))
 	}
@@ -275,7 +275,7 @@ func TestAFileThatIsNotOursIsRefused(t *testing.T) {
 		}
 		s := OpenStore(durable.OS{}, file, time.Now)
 		if err := s.Damage(); memory.CodeOf(err) != memory.Forbidden ||
-			!strings.Contains(err.Error(), file+" cannot be used: it is not as emberd wrote it") {
+			!strings.Contains(err.Error(), file+" cannot be used: its content is not valid") {
 			t.Errorf("%s: %v, want a refusal", name, err)
 		}
 		_, granted := s.Grant("a")

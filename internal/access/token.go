@@ -37,10 +37,10 @@ type Token struct {
 func (t *Token) check() error {
 	switch {
 	case !isName(t.Name):
-		return memory.Errorf(memory.Invalid, "%q is no name for a token; use 1 to %d of a to z, 0 to 9 and -",
+		return memory.Errorf(memory.Invalid, "invalid token name %q; use 1 to %d characters: a to z, 0 to 9 and -",
 			memory.Clip(t.Name), maxName).At("name")
 	case t.Client != "" && !isName(t.Client):
-		return memory.Errorf(memory.Invalid, "%q is no name of a client; use 1 to %d of a to z, 0 to 9 and -",
+		return memory.Errorf(memory.Invalid, "invalid client name %q; use 1 to %d characters: a to z, 0 to 9 and -",
 			memory.Clip(t.Client), maxName).At("client")
 	case len(t.Read)+len(t.Write) == 0:
 		return memory.Errorf(memory.Invalid,

@@ -135,7 +135,8 @@ func (m *Manifest) Bytes() int64 {
 // file of so many bytes can hold.
 func (m *Manifest) check(packed int64) error {
 	if m.Format != format {
-		return fmt.Errorf("it has format %d, and this emberd reads %d; use the emberd that made it", m.Format, format)
+		return fmt.Errorf("it has format %d; this emberd supports format %d; use the version of emberd that created "+
+			"it", m.Format, format)
 	}
 	var sum int64
 	for i, f := range m.Files {
@@ -146,7 +147,8 @@ func (m *Manifest) check(packed int64) error {
 			return fmt.Errorf("%q does not come after %q", f.Name, m.Files[i-1].Name)
 		}
 		if f.Size < 0 || f.Size > packed*maxRatio-sum {
-			return fmt.Errorf("%q is said to have %d bytes, more than a backup of %d bytes can hold", f.Name, f.Size,
+			return fmt.Errorf("the manifest gives %q %d bytes, more than a backup of %d bytes can "+
+				"contain", f.Name, f.Size,
 				packed)
 		}
 		sum += f.Size
@@ -164,7 +166,7 @@ func checkName(name string) error {
 	}
 	if !filepath.IsLocal(name) || path.Clean(name) != name || hidden || len(parts) > maxDepth ||
 		strings.ContainsAny(name, "\\\x00") || name == manifestName {
-		return fmt.Errorf("%q is no name of a file in a backup", name)
+		return fmt.Errorf("%q is not a valid file name in a backup", name)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ type Part func(name string, size int64) (int64, bool)
 type Fill func(ctx context.Context, m *Manifest) error
 
 // errAgain says that the folder changed under the backup.
-var errAgain = errors.New("the folder changed meanwhile")
+var errAgain = errors.New("the folder changed in the meantime")
 
 // Create writes a backup of the folder root to the new file to, and returns what
 // is in it: m completed with the files, and by fill. Files may grow in the meantime, but what part
@@ -153,7 +153,7 @@ func (m *Manifest) write(ctx context.Context, fsys durable.FS, root string, w io
 		return fmt.Errorf("write the manifest: %w", err)
 	}
 	if len(text) > maxManifest {
-		return fmt.Errorf("the manifest has %d bytes, more than %d", len(text), maxManifest)
+		return fmt.Errorf("the manifest has %d bytes (limit %d)", len(text), maxManifest)
 	}
 	if err := m.entry(archive, manifestName, int64(len(text)),
 		func() error { _, err := archive.Write(text); return err }); err != nil {

@@ -52,7 +52,7 @@ func (m *Manifest) folder(fsys durable.FS, root string) *content.Folder {
 
 // ErrDiffers is the cause in the error for an unpacked log that does not hold what the manifest
 // says.
-var ErrDiffers = errors.New("the log in the backup does not hold what its manifest says")
+var ErrDiffers = errors.New("the log in the backup differs from its manifest")
 
 // Settle compares an unpacked log with the manifest, and takes out of it the memories that were
 // purged since. It returns how many live memories that were. The cause of the error is
@@ -66,7 +66,7 @@ func (m *Manifest) Settle(ctx context.Context, fsys durable.FS, root string, pur
 		return 0, err
 	}
 	if wrong := m.Holds.Differences(held); m.Holds != nil && len(wrong) > 0 {
-		return 0, fmt.Errorf("%w: it holds %s; look into its files: %s", ErrDiffers, strings.Join(wrong, ", "),
+		return 0, fmt.Errorf("%w: it contains %s; check its files: %s", ErrDiffers, strings.Join(wrong, ", "),
 			strings.Join(m.names(), ", "))
 	}
 	if len(purged) == 0 {
@@ -78,12 +78,12 @@ func (m *Manifest) Settle(ctx context.Context, fsys durable.FS, root string, pur
 	}
 	files, err := log.Remove(ctx, purged, now)
 	if err != nil {
-		return 0, fmt.Errorf("take out of the backup what was purged since: %w", err)
+		return 0, fmt.Errorf("remove memories deleted permanently since the backup: %w", err)
 	}
 	log.Files = files
 	got, err := log.Sum(ctx)
 	if err == nil && len(want.Differences(got)) > 0 {
-		err = fmt.Errorf("%w: without what was purged since it holds %s", ErrDiffers,
+		err = fmt.Errorf("%w: without the memories deleted permanently since, it contains %s", ErrDiffers,
 			strings.Join(want.Differences(got), ", "))
 	}
 	return held.Live() - want.Live(), err

@@ -26,7 +26,7 @@ func sortedBy[T any](items []T, key func(T) string) []T {
 }
 
 // ErrDamaged is the cause in the error for a file that is not a whole backup.
-var ErrDamaged = errors.New("it is not a whole backup")
+var ErrDamaged = errors.New("the backup is damaged or incomplete")
 
 // Verify reads all of a backup and returns what it holds. The cause of the error
 // is [ErrDamaged] if a byte of it is not as it was written.
@@ -114,16 +114,19 @@ func unpack(ctx context.Context, in io.Reader, packed int64, begin func(*Manifes
 
 // atEnd refuses what follows the files.
 func atEnd(archive *tar.Reader, zip io.Reader, source *bufio.Reader) error {
-	if h, err := archive.Next(); err != io.EOF {
-		return fmt.Errorf("more follows the files that it lists (%v, %w)", h, err)
+	switch h, err := archive.Next(); {
+	case err == nil:
+		return fmt.Errorf("it contains more files than it lists: %q", h.Name)
+	case err != io.EOF:
+		return fmt.Errorf("read the end of the archive: %w", err)
 	}
 	const padding = 1 << 20 // what tar writers fill up
 	n, err := io.Copy(io.Discard, io.LimitReader(zip, padding+1))
 	if err != nil || n > padding {
-		return fmt.Errorf("more follows the archive: %w", err)
+		return fmt.Errorf("data follows the archive: %w", err)
 	}
 	if _, err := source.ReadByte(); err != io.EOF {
-		return errors.New("more follows the first member")
+		return errors.New("data follows the first member")
 	}
 	return nil
 }
@@ -154,7 +157,7 @@ func (f File) read(archive *tar.Reader, take func(File, io.Reader) error) error 
 		return damaged(fmt.Errorf("%q is missing: %w", f.Name, err))
 	}
 	if h.Name != f.Name || h.Typeflag != tar.TypeReg || h.Size != f.Size {
-		return damaged(fmt.Errorf("%q (%d bytes) stands where %q (%d bytes) should", h.Name, h.Size, f.Name, f.Size))
+		return damaged(fmt.Errorf("%q (%d bytes) is at the position of %q (%d bytes)", h.Name, h.Size, f.Name, f.Size))
 	}
 	sum := sha256.New()
 	in := io.TeeReader(archive, sum)
@@ -165,7 +168,7 @@ func (f File) read(archive *tar.Reader, take func(File, io.Reader) error) error 
 		return damaged(fmt.Errorf("%q: %w", f.Name, err))
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != f.SHA256 {
-		return damaged(fmt.Errorf("%q does not have the checksum that the manifest says", f.Name))
+		return damaged(fmt.Errorf("the checksum of %q differs from the manifest", f.Name))
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func occupied(fsys durable.FS, target string) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("look into the target: %w", err)
+		return false, fmt.Errorf("read the target folder: %w", err)
 	}
 	return len(entries) > 0, nil
 }

@@ -52,7 +52,7 @@ func (t *Tracker) Create(ctx context.Context, is Issue) (string, error) {
 	}
 	var made struct{ ID string }
 	if err := json.Unmarshal(out, &made); err != nil || !isID(made.ID) {
-		return "", errors.New("bd create did not answer with the id of an issue")
+		return "", errors.New("bd create did not print the ID of an issue")
 	}
 	return made.ID, nil
 }
@@ -86,7 +86,7 @@ func (t *Tracker) Refs(ctx context.Context) (map[string]string, error) {
 		Ref string `json:"external_ref"`
 	}
 	if err := json.Unmarshal(out, &list); err != nil {
-		return nil, errors.New("bd list did not answer with a list of issues")
+		return nil, errors.New("bd list did not print a list of issues")
 	}
 	refs := make(map[string]string)
 	for _, is := range list {
@@ -113,7 +113,7 @@ func (t *Tracker) run(ctx context.Context, args ...string) ([]byte, error) {
 	err := cmd.Run()
 	switch {
 	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist):
-		return nil, errors.New("there is no program bd on PATH, or not the folder that it is to be run in")
+		return nil, errors.New("program bd not found on PATH, or its folder is missing")
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("bd %s: %w", args[0], context.Cause(ctx))
 	case errors.Is(err, exec.ErrWaitDelay): // it has ended, and something that it started has not
@@ -121,7 +121,7 @@ func (t *Tracker) run(ctx context.Context, args ...string) ([]byte, error) {
 		return nil, fmt.Errorf("bd %s: %w: %s", args[0], err, firstLine(says.kept.Bytes()))
 	}
 	if out.cut {
-		return nil, fmt.Errorf("bd %s answered with more than %d bytes", args[0], maxOutput)
+		return nil, fmt.Errorf("bd %s printed more than %d bytes", args[0], maxOutput)
 	}
 	return out.kept.Bytes(), nil
 }

@@ -63,8 +63,8 @@ list|--json|--limit=0|
 func TestWhatGoesWrong(t *testing.T) {
 	for name, c := range map[string]struct{ script, says string }{
 		"it fails":                 {"echo no database found >&2; echo more >&2; exit 1", `bd create: exit status 1: "no database found"`},
-		"it says nothing":          {"", "did not answer with the id"},
-		"it says what is no id":    {`echo '{"id":"--force"}'`, "did not answer with the id"},
+		"it says nothing":          {"", "bd create did not print the ID of an issue"},
+		"it says what is no id":    {`echo '{"id":"--force"}'`, "bd create did not print the ID of an issue"},
 		"it says very much":        {"head -c 9000000 /dev/zero", "more than 8388608 bytes"},
 		"it is killed":             {"kill -9 $$", "signal: killed"},
 		"something is left behind": {`(sleep 3) & echo '{"id":"em-1"}'`, ""},
@@ -81,7 +81,7 @@ func TestWhatGoesWrong(t *testing.T) {
 
 func TestNoProgram(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if err := new(Tracker).Close(t.Context(), "em-1", "keep"); err == nil || !strings.Contains(err.Error(), "no program bd on PATH") {
+	if err := new(Tracker).Close(t.Context(), "em-1", "keep"); err == nil || !strings.Contains(err.Error(), "program bd not found on PATH, or its folder is missing") {
 		t.Errorf("without a program: %v", err)
 	}
 }

@@ -73,7 +73,7 @@ func Open(path string, opt *Options) (*Model, error) {
 	}
 	limit := cmp.Or(opt.MaxTokens, defaultMaxTokens)
 	if limit < 3 {
-		return nil, fmt.Errorf("embed at most %d tokens of a text: 3 are the least, the two of its ends are among them",
+		return nil, fmt.Errorf("invalid token limit %d; the minimum is 3, which includes the two end tokens",
 			limit)
 	}
 	f, facts, err := open(path)

@@ -156,7 +156,7 @@ func Worse(before, after *op.CleanupAccuracy, most float64) string {
 	}
 	for _, id := range after.Missing {
 		if !slices.Contains(before.Missing, id) {
-			return fmt.Sprintf("memory %s, which must be found, is not found any more", id)
+			return fmt.Sprintf("memory %s, which must be found, is no longer found", id)
 		}
 	}
 	return ""

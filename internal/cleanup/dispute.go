@@ -288,7 +288,7 @@ func (m *planner) bySuccession(left []dispute) bool {
 	}
 	for _, loser := range itemsOf(by) {
 		m.supersede(by[loser], loser,
-			"It is the later word about the same thing, or the one that somebody vouches for: "+whys[loser]+".")
+			"It is newer, or its source is more reliable: "+whys[loser]+".")
 	}
 	for _, group := range grouped(open) {
 		m.review(group)
@@ -317,7 +317,7 @@ func (m *planner) review(group []dispute) {
 		}
 	}
 	act := Action{CleanupAction: op.CleanupAction{Action: op.CleanupReview,
-		Evidence: "They contradict each other, and nothing tells which of them holds: " + strings.Join(whys, "; ") +
+		Evidence: "They contradict each other, and emberd cannot decide which is right: " + strings.Join(whys, "; ") +
 			"."}}
 	for _, i := range itemsOf(about) {
 		i.involved, i.filed = true, true

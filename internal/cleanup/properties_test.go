@@ -58,7 +58,7 @@ func anyWorld(t *testing.T, rt *rapid.T) world {
 		e.DataOnly = e.Origin == memory.FromTool
 		w.entries = append(w.entries, e)
 		q := []float64{0.1, 0.2, 0.25, 0.35, 0.4, 0.6, 0.8, 0.9}[r.IntN(8)]
-		w.scores[e.ID] = quality.Score{Floor: q, Overall: q, Reasons: []string{"breaks off"}}
+		w.scores[e.ID] = quality.Score{Floor: q, Overall: q, Reasons: []string{"incomplete"}}
 	}
 	w.like = alike(t, w.entries)
 	for range r.IntN(4) {

@@ -40,7 +40,7 @@ func Report(run *op.CleanupRun, actions []op.CleanupAction, show func(memory.ID)
 	r.groups("Put under versions", "To put under versions", "abstract", of(actions, op.CleanupHierarchy, Version))
 	r.groups("Put under platforms", "To put under platforms", "abstract", of(actions, op.CleanupHierarchy, Platform))
 	r.groups("Superseded", "To supersede", "abstract", of(actions, op.CleanupHierarchy, Supersedes))
-	r.groups("Worded anew", "To word anew", "tip", of(actions, op.CleanupUpdate, ""))
+	r.groups("Rewritten", "To rewrite", "tip", of(actions, op.CleanupUpdate, ""))
 	r.groups("For you to decide", "For you to decide", "question", of(actions, op.CleanupReview, ""))
 	r.groups(untouched, "To leave as they are", "note", of(actions, op.CleanupPreserve, ""))
 	return r.b.String()
@@ -98,13 +98,13 @@ func (r *report) outcome() {
 	switch run.State {
 	case op.CleanupDryRun:
 		r.callout("info", "Nothing was changed",
-			"This is what a cleanup would do. Carry it out with "+carryOut(run.Collection)+".")
+			"This is the plan of a cleanup. To apply it, run "+carryOut(run.Collection)+".")
 	case op.CleanupRolledBack:
-		r.callout("warning", "Taken back", "All is as it was before: "+
-			notegen.Inline(cmp.Or(run.RolledBack, "somebody asked for it"), maxEvidenceLen)+".")
+		r.callout("warning", "Rolled back", "All is as it was before: "+
+			notegen.Inline(cmp.Or(run.RolledBack, "requested by a user"), maxEvidenceLen)+".")
 	case op.CleanupDone:
 		r.callout("success", "Done in "+lasted(time.Duration(run.Millis)*time.Millisecond),
-			"Take all of it back with `emberd health cleanup rollback "+code(run.ID)+"`.")
+			"To revert all of it, run `emberd health cleanup rollback "+code(run.ID)+"`.")
 	default:
 		r.callout("failure", "Not finished",
 			"Resume it, or roll it back with `emberd health cleanup rollback "+code(run.ID)+"`.")
@@ -114,7 +114,7 @@ func (r *report) outcome() {
 // carryOut returns the command that applies what a dry run shows.
 func carryOut(collection string) string {
 	if code(collection) != collection {
-		return "`emberd health cleanup --mode full --execute`, and the same `-c`"
+		return "`emberd health cleanup --mode full --execute` with the same `-c`"
 	}
 	return "`emberd health cleanup -c " + collection + " --mode full --execute`"
 }
@@ -198,7 +198,7 @@ func (r *report) heading(done, planned string, n int) {
 	case r.dry:
 		done = planned
 	case r.run.State == op.CleanupRolledBack && done != untouched:
-		done += ", and taken back"
+		done += ", and rolled back"
 	}
 	fmt.Fprintf(&r.b, "## %s (%d)\n\n", done, n)
 }

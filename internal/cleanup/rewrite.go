@@ -25,19 +25,19 @@ const rewriting = `You word a note of a memory store better: clear, short, compl
 func Rewrite(ctx context.Context, ask quality.Ask, a *analysis.Analyzer, e *Entry) (string, error) {
 	characters := utf8.RuneCountInString(e.Text)
 	if characters > maxRewritten {
-		return "", fmt.Errorf("the text has %d characters, more than the %d that are worded anew", characters,
+		return "", fmt.Errorf("the text has %d characters, more than the limit of %d for rewriting", characters,
 			maxRewritten)
 	}
 	answer, err := ask(ctx, rewriting, e.Text, characters+200)
 	if err != nil {
-		return "", fmt.Errorf("ask for another wording: %w", err)
+		return "", fmt.Errorf("ask the model for another wording: %w", err)
 	}
 	answer = strings.TrimSpace(answer)
 	if err := acceptable(e.Text, answer); err != nil {
 		return "", err
 	}
 	if why := Lost(a, e.Text, answer); why != "" {
-		return "", fmt.Errorf("the model's wording is not taken: %s", why)
+		return "", fmt.Errorf("the wording of the model was rejected: %s", why)
 	}
 	return answer, nil
 }
@@ -46,15 +46,15 @@ func Rewrite(ctx context.Context, ask quality.Ask, a *analysis.Analyzer, e *Entr
 func acceptable(before, after string) error {
 	switch {
 	case after == "" || memory.CheckContent(after) != nil:
-		return errors.New("the model gave no text that a memory may hold")
+		return errors.New("the model returned no valid text for a memory")
 	case after == strings.TrimSpace(before):
-		return errors.New("the model left the text as it is")
+		return errors.New("the model did not change the text")
 	case len(after) > 2*len(before)+200:
-		return errors.New("the model's wording is not taken: it is more than twice as long")
+		return errors.New("the wording of the model was rejected: it is more than twice as long as the text")
 	}
 	for _, mark := range [...]string{"```", "<", "[", "](", "{"} {
 		if strings.Contains(after, mark) && !strings.Contains(before, mark) {
-			return errors.New("the model's wording is not taken: it has markup that was not there")
+			return errors.New("the wording of the model was rejected: it has markup that the text does not have")
 		}
 	}
 	return nil

@@ -38,8 +38,8 @@ func (v *AsOf) Moment(s *App) (time.Time, error) {
 	switch {
 	case !ok:
 		return time.Time{}, memory.Errorf(memory.Invalid,
-			"--as-of %s is no date; use 2026, 2026-03, 2026-03-09, \"2026-03-09 14:30\", today, yesterday, or an age "+
-				"as in 7d, 2w, 3m or 1y", JsonText(OneLine(Cut(v.text, 60)))).At("as_of")
+			"invalid --as-of date %s; use 2026, 2026-03, 2026-03-09, \"2026-03-09 14:30\", today, yesterday, or "+
+				"an age such as 7d, 2w, 3m or 1y", JsonText(OneLine(Cut(v.text, 60)))).At("as_of")
 	case begin.After(now):
 		return begin, nil // the daemon says that this is in the future
 	case end.After(now):
@@ -59,11 +59,11 @@ func (s *App) PrintThen(p *op.Past, notes bool) {
 	}
 	s.Note("%s", text)
 	if !p.Since.IsZero() {
-		s.Note("the log tells everything since %s; what was changed or forgotten between then and that may be "+
-			"missing or in part", p.Since.In(s.Zone).Format("2006-01-02 15:04:05"))
+		s.Note("the log is complete only since %s; earlier changes and deletions may be missing",
+			p.Since.In(s.Zone).Format("2006-01-02 15:04:05"))
 	}
 	if p.Uncounted > 0 {
-		s.Note("%s may have been used more often than is shown: the log keeps only later counts",
+		s.Note("use counts of %s may be too low: the log keeps only later counts",
 			Count(p.Uncounted, "memory", "memories"))
 	}
 }

@@ -81,7 +81,7 @@ func bind(f *pflag.FlagSet, to any, name, short, def string) {
 			return strconv.ParseFloat(s, 64)
 		})
 	default:
-		err = fmt.Errorf("a field of type %T", to)
+		err = fmt.Errorf("unsupported field type %T", to)
 	}
 	if err != nil {
 		panic(fmt.Errorf("flag --%s: %w", name, err))

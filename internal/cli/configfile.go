@@ -13,7 +13,8 @@ import (
 )
 
 // configHead begins a config file that emberd makes.
-const configHead = "# Settings of emberd: emberd config lists all of them, emberd config example explains them.\n"
+const configHead = "# Settings of emberd. To list all, run: emberd config; for descriptions, run: emberd config " +
+	"example\n"
 
 // ChangeConfig writes settings to a config file, which need not be there yet. A link to
 // one stays a link.
@@ -39,7 +40,7 @@ func ChangeConfig(file string, changes []config.Change) error {
 		err = at.Err // its path is that of a file which is renamed when it is whole
 	}
 	if err != nil {
-		return &Exit{Code: ExitDisk, Err: fmt.Errorf("the config file %s cannot be written: %w", file, err)}
+		return &Exit{Code: ExitDisk, Err: fmt.Errorf("cannot write config file %s: %w", file, err)}
 	}
 	return nil
 }
@@ -72,7 +73,7 @@ func Changeable(s *App, c *config.Config, changes []SettingChange) error {
 			return err
 		}
 		if st.Origin == config.FromFlag || st.Origin == config.FromEnv {
-			return memory.Errorf(memory.Invalid, "%s is set by %s, which overrules the config file; set it to %s there",
+			return memory.Errorf(memory.Invalid, "%s is set by %s, which overrides the config file; set it to %s there",
 				change.Setting, st.From, change.Value)
 		}
 	}

@@ -34,16 +34,16 @@ const (
 // ExitMeanings documents what each exit code stands for in general.
 var ExitMeanings = map[ExitCode]string{
 	ExitDone:        "done",
-	ExitNothing:     "nothing found, a list is empty, or a part of it failed",
-	ExitInput:       "a command, flag or value is not right",
-	ExitNoDaemon:    "no daemon that answers, or not one of this version",
-	ExitLocked:      "another daemon holds these folders",
-	ExitConflict:    "the memory was changed by somebody else since",
-	ExitDisk:        "the disk is full or the log cannot be written",
-	ExitSecret:      "refused, since it looks like a credential",
-	ExitFault:       "a fault of emberd",
-	ExitAgain:       "the daemon is busy or the outcome is not known; try again",
-	ExitRefused:     "refused: this caller, or its access token, may not",
+	ExitNothing:     "nothing found, an empty list, or a part of the command failed",
+	ExitInput:       "invalid command, flag or value",
+	ExitNoDaemon:    "daemon not running or incompatible version",
+	ExitLocked:      "another daemon uses these folders",
+	ExitConflict:    "another client changed the memory",
+	ExitDisk:        "disk full or log not writable",
+	ExitSecret:      "refused: the text looks like a credential",
+	ExitFault:       "internal error",
+	ExitAgain:       "daemon busy or outcome unknown; try again",
+	ExitRefused:     "refused: this caller or its access token has no permission",
 	ExitInterrupted: "interrupted",
 }
 

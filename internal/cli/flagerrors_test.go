@@ -17,18 +17,18 @@ func TestErrorsNameFlags(t *testing.T) {
 		message, field string
 		want           string
 	}{
-		{[]string{"--limit", "0"}, "limit is 0, outside 1 to 100", "limit", "--limit is 0, outside 1 to 100"},
+		{[]string{"--limit", "0"}, "limit 0 is out of range (1 to 100)", "limit", "--limit 0 is out of range (1 to 100)"},
 		{[]string{"--limit", "0"}, "limitless", "limit", "limitless"},
-		{nil, "limit is 0, outside 1 to 100", "limit", "limit is 0, outside 1 to 100"},
-		{[]string{"--min-score", "-1"}, "min_score is -1; give 0 or more", "min_score",
-			"--min-score is -1; give 0 or more"},
+		{nil, "limit 0 is out of range (1 to 100)", "limit", "limit 0 is out of range (1 to 100)"},
+		{[]string{"--min-score", "-1"}, "invalid min_score -1; use 0 or more", "min_score",
+			"invalid --min-score -1; use 0 or more"},
 		{[]string{"--evidence", "x"}, "new_evidence has 1001 characters", "new_evidence",
 			"--evidence has 1001 characters"},
 		{[]string{"--tag", "x"}, "51 tags given, more than 50", "tags", "51 tags given, more than 50"},
-		{nil, "cursor belongs to a list as of another moment; use it with the same as_of", "cursor",
-			"cursor belongs to a list as of another moment; use it with the same --as-of"},
+		{nil, "the cursor belongs to another as_of time; use the same as_of, or omit the cursor", "cursor",
+			"the cursor belongs to another --as-of time; use the same --as-of, or omit the cursor"},
 		{nil, "set allow_secret (--allow-secret)", "content", "set allow_secret (--allow-secret)"},
-		{[]string{"--limit", "0"}, "content is empty", "", "content is empty"},
+		{[]string{"--limit", "0"}, "missing content; pass the text to save", "", "missing content; pass the text to save"},
 	} {
 		cmd := &cobra.Command{Use: "ask"}
 		f := cmd.Flags()
@@ -50,7 +50,7 @@ func TestErrorsNameFlags(t *testing.T) {
 
 func TestOtherErrorsStayAsTheyAre(t *testing.T) {
 	t.Parallel()
-	inner := memory.Errorf(memory.Invalid, "limit is 0").At("limit")
+	inner := memory.Errorf(memory.Invalid, "limit 0 is out of range (1 to 10,000)").At("limit")
 	for _, err := range []error{nil, errors.New("no"), fmt.Errorf("line 3: %w", inner),
 		&Exit{Code: ExitLocked, Err: inner}} {
 		if got := flagged(&cobra.Command{}, err); !errors.Is(got, err) || CodeOf(got) != CodeOf(err) {

@@ -24,7 +24,7 @@ type Fullscreen struct {
 // so that a choice made on it can be the output of $(…). Close gives it back.
 func OpenFullscreen(what string) (*Fullscreen, error) {
 	if name := os.Getenv("TERM"); name == "" || name == "dumb" {
-		return nil, memory.Errorf(memory.Invalid, "%s needs a terminal that can be drawn on; TERM is %s", what,
+		return nil, memory.Errorf(memory.Invalid, "%s requires a terminal with cursor control; TERM is %s", what,
 			JsonText(name))
 	}
 	// Whatever the locale, emberd writes UTF-8; in the locale C this would write ? for it.
@@ -35,7 +35,7 @@ func OpenFullscreen(what string) (*Fullscreen, error) {
 		err = cells.Init()
 	}
 	if err != nil {
-		return nil, memory.Errorf(memory.Invalid, "%s needs a terminal: %w", what, err)
+		return nil, memory.Errorf(memory.Invalid, "%s requires a terminal: %w", what, err)
 	}
 	cells.EnablePaste()
 	return newFullscreen(cells), nil

@@ -53,6 +53,6 @@ func (s *App) invoker(ctx context.Context) (op.Invoker, error) {
 	if s.local, err = s.OpenOffline(c); err != nil {
 		return nil, err
 	}
-	s.Note("no daemon runs; this is read from %s", c.Data)
+	s.Note("the daemon is not running; reading directly from %s", c.Data)
 	return s.local, nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rivo/uniseg"
 	"github.com/spf13/cobra"
 
 	"emberd/memory"
@@ -65,34 +66,34 @@ func (s *App) Gist(text string, used int) string {
 
 func (s *App) UndoHint(tx string) {
 	if tx != "" {
-		s.Note("to take it back: emberd undo %s", tx)
+		s.Note("to undo, run: emberd undo %s", tx)
 	}
 }
 
 // PrintPending tells why a note does not have yet what its memory has.
 func PrintPending(s *App, w *op.PendingWrite) {
 	if w != nil {
-		s.Note("not in the note %s yet: %s", Flat(w.Path), Clean(w.Reason))
+		s.Note("note %s not updated yet: %s", Flat(w.Path), Clean(w.Reason))
 	}
 }
 
 func NoteLoading(s *App, l *op.Loading) {
 	if l != nil {
-		s.Note("the word index is still loading (%s of %s): all is searched, but the order may be rough",
+		s.Note("word index is loading (%s of %s): results are complete, but the ranking is approximate",
 			Grouped(l.Indexed), Grouped(l.Total))
 	}
 }
 
 func NoteIndexing(s *App, l *op.Loading) {
 	if l != nil {
-		s.Note("the vault is still being read (%s of %s notes)", Grouped(l.Indexed), Grouped(l.Total))
+		s.Note("vault index is loading (%s of %s notes)", Grouped(l.Indexed), Grouped(l.Total))
 	}
 }
 
 // NoteAway says that the vault is not there.
 func NoteAway(s *App, since time.Time) {
 	if !since.IsZero() {
-		s.Note("the vault is away since %s, so notes are shown as they were then; see emberd status",
+		s.Note("the vault is not available since %s, so notes are shown as they were then; run: emberd status",
 			since.Local().Format("2006-01-02 15:04"))
 	}
 }
@@ -100,7 +101,7 @@ func NoteAway(s *App, since time.Time) {
 // NoteWithout says why vectors had no part in an answer in which they else would have had.
 func NoteWithout(s *App, m *op.Meaning) {
 	if m != nil && m.Weight > 0 && m.Without != "" {
-		s.Note("searched by words alone: %s", Clean(m.Without))
+		s.Note("keyword search only: %s", Clean(m.Without))
 	}
 }
 
@@ -191,7 +192,7 @@ func Uncoloured(line string) string {
 func ActionText(item *memory.ReviewItem) string {
 	switch item.Action {
 	case op.AdoptNote:
-		return "is the note the memory's?"
+		return "does the note belong to the memory?"
 	case op.ChooseText:
 		return "which text is right?"
 	}
@@ -243,7 +244,7 @@ func Largest(counts map[string]int) []Bucket {
 // take for "not given".
 func CheckLimit(cmd *cobra.Command, limit int) error {
 	if cmd.Flags().Changed("limit") && (limit < 1 || limit > memory.MaxResults) {
-		return memory.Errorf(memory.Invalid, "limit is %d, outside 1 to %d", limit, memory.MaxResults).At("limit")
+		return memory.Errorf(memory.Invalid, "limit %d is out of range (1 to %d)", limit, memory.MaxResults).At("limit")
 	}
 	return nil
 }
@@ -251,9 +252,9 @@ func CheckLimit(cmd *cobra.Command, limit int) error {
 func NoneListed(then, filtered bool) string {
 	switch {
 	case filtered:
-		return "no memory is like that; leave a filter out, or see them all with emberd list"
+		return "no matching memories; omit a filter, or run: emberd list"
 	case then:
-		return "no memories were there"
+		return "no memories existed"
 	}
 	return "no memories here; save one with: emberd save TEXT"
 }
@@ -273,22 +274,27 @@ func Because(reason string) string {
 	return "  " + Clean(reason)
 }
 
-// PrintField prints what a field was and is.
+// PrintField prints what a field was and is, on two lines if one is too short for both.
 func PrintField(s *App, f op.FieldChange) {
-	const head = 8 + 12 + 1
-	room := 0
-	if s.Screen.Width > 0 {
-		room = max(12, (s.Screen.Width-head-3)/2)
+	const name = 14
+	const head = 8 + name + 1
+	room := max(0, s.Screen.Width-head)
+	from, to := cmp.Or(Flat(PlainValue(f.From)), "–"), cmp.Or(Flat(PlainValue(f.To)), "–")
+	if f.From != nil && string(f.To) == "null" {
+		to = "–"
 	}
-	show := func(raw []byte) string { return Cut(cmp.Or(Flat(PlainValue(raw)), "–"), room) }
-	text := s.Screen.Paint(Green, show(f.To))
-	switch {
-	case f.From != nil && (f.To == nil || string(f.To) == "null"):
-		text = s.Screen.Paint(Red, show(f.From)) + " → –"
-	case f.From != nil:
-		text = s.Screen.Paint(Red, show(f.From)) + " → " + text
+	line := func(label, text string) {
+		s.Printf("        %s %s\n", s.Screen.Paint(Faint, Pad(Clean(label), name)), text)
 	}
-	s.Printf("        %s %s\n", s.Screen.Paint(Faint, Pad(Clean(f.Name), 12)), text)
+	switch both := uniseg.StringWidth(from) + len(" → ") + uniseg.StringWidth(to); {
+	case f.From == nil:
+		line(f.Name, s.Screen.Paint(Green, Cut(to, room)))
+	case room > 0 && both > room:
+		line(f.Name, s.Screen.Paint(Red, Cut(from, room)))
+		line("", "→ "+s.Screen.Paint(Green, Cut(to, max(1, room-len("→ ")))))
+	default:
+		line(f.Name, s.Screen.Paint(Red, from)+" → "+s.Screen.Paint(Green, to))
+	}
 }
 
 // LeftOf counts the memories that an undo left as they are.
@@ -305,8 +311,8 @@ func LeftOf(res *op.UndoResult) int {
 // NoteLeft says how many memories an undo left as they are, if any, and how to change them too.
 func (s *App) NoteLeft(left int, forced bool) {
 	if left > 0 && !forced {
-		what := Count(left, "memory was left as it is", "memories were left as they are")
-		s.Note("%s; --force takes that back too", what)
+		what := Count(left, "memory was not changed", "memories were not changed")
+		s.Note("%s; to undo that too, use --force", what)
 	}
 }
 
@@ -318,7 +324,7 @@ func Plain(raw json.RawMessage) string {
 // NotePartial says that notes are still being read.
 func NotePartial(s *App, partial bool) {
 	if partial {
-		s.Note("notes are still being read, so some may be missing; ask again in a moment")
+		s.Note("notes are still being read, so some results can be missing; try again in a moment")
 	}
 }
 

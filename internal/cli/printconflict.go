@@ -13,14 +13,14 @@ import (
 func PrintConflict(s *App, c *op.Conflict) {
 	s.Printf("%s\n", matchLine(s, &c.Match, Red))
 	s.Printf("%s", s.Screen.Paragraph(Flat(c.Text), nil, "  "))
-	newer := "what is known is newer"
+	newer := "the stored memory is newer"
 	if c.Newer == "claim" {
-		newer = "what is known is older"
+		newer = "the stored memory is older"
 	}
 	s.Printf("%s", s.Screen.Said(Red, Flat(c.Why)+"; "+newer))
 	printStanding(s, &c.Match)
 	if c.Supersede != "" {
-		s.Printf("%s", s.Screen.Said(Faint, "if that is out of date: "+Flat(c.Supersede)))
+		s.Printf("%s", s.Screen.Said(Faint, "if that is out of date, run: "+Flat(c.Supersede)))
 	}
 }
 
@@ -105,7 +105,8 @@ func NoteReinforcement(s *App, r *op.Reinforcement, id memory.ID) {
 	case r.Held != "":
 		s.Note("%s", Flat(r.Held))
 	case r.SuggestCore:
-		s.Note("its importance reaches 0.8; emberd edit %s --core keeps it from ever fading", id.Short())
+		s.Note("importance is now 0.8 or higher; to keep this memory from fading, run: emberd edit %s --core",
+			id.Short())
 	}
 }
 

@@ -58,11 +58,11 @@ func PrintSources(s *App, m *op.Memory, field func(name, value string)) {
 func originText(s *App, m *op.Memory) string {
 	switch {
 	case m.Memory.DataOnly():
-		return Clean(m.Origin) + ": data only until a person confirms it, with emberd edit --confirm " + m.ID.Short()
+		return Clean(m.Origin) + ": unconfirmed; to confirm it, run: emberd edit --confirm " + m.ID.Short()
 	case !m.ConfirmedAt.IsZero():
 		return Clean(m.Origin) + ", confirmed " + s.When(m.ConfirmedAt)
 	case m.Origin == memory.FromAgent && len(m.Sources) > 0 && m.Sources[0].Kind == memory.FromUser:
-		return "agent, which changed what the user said"
+		return "agent, which changed a text of the user"
 	}
 	return ""
 }
@@ -70,7 +70,7 @@ func originText(s *App, m *op.Memory) string {
 // WarnHidden says of a memory that was written that its text has what nobody sees.
 func WarnHidden(s *App, m *op.Memory) {
 	if len(m.Hidden) > 0 {
-		s.Note("its text has %s, which nobody sees; it is kept as it is, and shown as codes",
+		s.Note("the text contains %s; these invisible characters are kept and displayed as codes",
 			strings.Join(m.Hidden, " and "))
 	}
 }

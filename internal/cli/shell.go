@@ -13,6 +13,7 @@ import (
 
 	"emberd/internal/clients"
 	"emberd/internal/tempdaemon"
+	"emberd/internal/text"
 	"emberd/memory"
 )
 
@@ -25,31 +26,17 @@ func Getenv(s *App, name string) string {
 	return ""
 }
 
-// Quoted is text as one word of a shell.
-func Quoted(text string) string {
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
-// Word is quoted, where a shell needs that.
-func Word(text string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%"
-	if text != "" && strings.Trim(text, plain) == "" {
-		return text
-	}
-	return Quoted(text)
-}
-
 // Again is a command as it has to be typed to be about what this one is about.
 func Again(s *App, words ...string) string {
 	all := append([]string{"emberd"}, words...)
 	for _, flag := range []struct{ name, value string }{{"--home", s.Home}, {"--config", s.ConfigFile},
 		{"--socket", s.Socket}} {
 		if flag.value != "" {
-			all = append(all, flag.name, Word(flag.value))
+			all = append(all, flag.name, text.ShellWord(flag.value))
 		}
 	}
 	for _, set := range s.Set {
-		all = append(all, "--set", Word(set))
+		all = append(all, "--set", text.ShellWord(set))
 	}
 	return strings.Join(all, " ")
 }

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"emberd/internal/durable"
+	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -27,7 +28,7 @@ func (s *App) Token() (string, error) {
 	for _, name := range []string{EnvToken, EnvTokenFile} {
 		if s.emptied(name) {
 			return "", memory.Errorf(memory.Invalid,
-				"%s is set to nothing; give it a token, or unset it to do without one", name)
+				"%s is empty; set it to a token, or unset it", name)
 		}
 	}
 	c, err := s.Load()
@@ -38,10 +39,11 @@ func (s *App) Token() (string, error) {
 	switch {
 	case given != "" && c.TokenFile != "":
 		return "", memory.Errorf(memory.Invalid,
-			"%s and the setting token_file both name a token; leave one of them out", EnvToken)
+			"%s and the setting token_file cannot be combined", EnvToken)
 	case given != "":
 		if strings.ContainsFunc(given, NotTokenChar) {
-			return "", memory.Errorf(memory.Invalid, "%s is no token; give it what emberd agent token create printed",
+			return "", memory.Errorf(memory.Invalid, "%s does not contain a token; set it to the output of "+
+				"emberd agent token create",
 				EnvToken)
 		}
 		return given, nil
@@ -59,7 +61,7 @@ func (s *App) WithoutToken(reads string) error {
 		return err
 	}
 	return memory.Errorf(memory.Forbidden,
-		"%s, which no access token limits; run it without the token, that is without %s, %s and the setting token_file",
+		"%s, which an access token cannot limit; run it without a token: unset %s, %s and the setting token_file",
 		reads, EnvToken, EnvTokenFile)
 }
 
@@ -82,11 +84,12 @@ func readToken(file string) (string, error) {
 	case err != nil:
 		return "", memory.Errorf(memory.Invalid, "token_file: %v", err)
 	case info.Mode().Perm()&0o077 != 0:
-		return "", memory.Errorf(memory.Invalid, "token_file: %s can be read by others (mode %04o); run: chmod 600 %s",
-			file, info.Mode().Perm(), Quoted(file))
+		return "", memory.Errorf(memory.Invalid, "token_file: %s is readable by other users (mode %04o); run: "+
+			"chmod 600 %s",
+			file, info.Mode().Perm(), text.ShellQuote(file))
 	case strings.ContainsFunc(token, NotTokenChar):
 		return "", memory.Errorf(memory.Invalid,
-			"token_file: %s holds no token; put in what emberd agent token create printed", file)
+			"token_file: %s contains no token; write the output of emberd agent token create to it", file)
 	}
 	return token, nil
 }
@@ -123,22 +126,22 @@ func ReadKey(path, what string) (string, error) {
 	// Not wrapped: an error of a path is taken for one of the daemon's own folders.
 	f, err := durable.OpenGivenOrPipe(path)
 	if err != nil {
-		return "", fmt.Errorf("%v; put the %s there, or leave the setting out", err, what)
+		return "", fmt.Errorf("%v; write the %s there, or remove the setting", err, what)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxKey+1))
 	if err != nil {
-		return "", fmt.Errorf("%v; it must be a file that can be read", err)
+		return "", fmt.Errorf("%v; use a readable file", err)
 	}
 	key := string(bytes.TrimSpace(data))
 	switch {
 	case key == "":
-		return "", fmt.Errorf("%s is empty; put the %s into it, or leave the setting out", path, what)
+		return "", fmt.Errorf("%s is empty; write the %s to it, or remove the setting", path, what)
 	case len(data) > maxKey, strings.ContainsFunc(key, func(r rune) bool {
 		return unicode.IsSpace(r) ||
 			!unicode.IsPrint(r)
 	}):
-		return "", fmt.Errorf("%s holds more than one word; it must hold the %s and nothing else", path, what)
+		return "", fmt.Errorf("%s contains more than one word; it must contain only the %s", path, what)
 	}
 	return key, nil
 }

@@ -62,7 +62,7 @@ func (s *App) HelpOnly(show func(*cobra.Command, []string)) func(*cobra.Command,
 
 // UsageError is an error about how cmd was called.
 func UsageError(cmd *cobra.Command, format string, args ...any) error {
-	return memory.Errorf(memory.Invalid, "%s; see %s --help", fmt.Sprintf(format, args...), cmd.CommandPath())
+	return memory.Errorf(memory.Invalid, "%s; run: %s --help", fmt.Sprintf(format, args...), cmd.CommandPath())
 }
 
 // UnknownError is an error about a misspelt name, with what it may mean.
@@ -90,10 +90,11 @@ func FlagError(cmd *cobra.Command, err error) error {
 		return dashedText(cmd)
 	}
 	if e, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		return UsageError(cmd, "%s needs a value", dashed(e.GetSpecifiedName()))
+		return UsageError(cmd, "flag %s requires a value", dashed(e.GetSpecifiedName()))
 	}
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return UsageError(cmd, "--%s does not take %s: %s", e.GetFlag().Name, JsonText(e.GetValue()), reason(e))
+		return UsageError(cmd, "invalid value %[2]s for --%[1]s: %[3]s", e.GetFlag().Name, JsonText(e.GetValue()),
+			reason(e))
 	}
 	return UsageError(cmd, "%v", err)
 }
@@ -101,7 +102,8 @@ func FlagError(cmd *cobra.Command, err error) error {
 // dashedText is the error about a text that was read as a flag.
 func dashedText(cmd *cobra.Command) error {
 	return memory.Errorf(memory.Invalid,
-		"a text that begins with - was taken for a flag; put -- before it, as in %s -- '- milk'", cmd.CommandPath())
+		"text starting with \"-\" was parsed as a flag; put -- before it, for example: %s -- '- milk'",
+		cmd.CommandPath())
 }
 
 // reason is what a flag's value says is wrong, without the names of Go's
@@ -112,9 +114,9 @@ func reason(e *pflag.InvalidValueError) string {
 	}
 	switch e.GetFlag().Value.Type() {
 	case "int", "float64":
-		return "it is not a number"
+		return "must be a number"
 	case "bool":
-		return "it is neither true nor false"
+		return "must be true or false"
 	}
 	return e.Unwrap().Error()
 }
@@ -163,11 +165,11 @@ func ArgCount(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return UsageError(cmd, "%s needs %s", cmd.CommandPath(), what)
+			return UsageError(cmd, "%s requires %s", cmd.CommandPath(), what)
 		case most >= 0 && len(args) > most && most == 0:
-			return UsageError(cmd, "%s takes no argument, but %q was given", cmd.CommandPath(), args[0])
+			return UsageError(cmd, "%s accepts no arguments, received %q", cmd.CommandPath(), args[0])
 		case most >= 0 && len(args) > most:
-			return UsageError(cmd, "%s takes %s, but %d arguments were given", cmd.CommandPath(), what, len(args))
+			return UsageError(cmd, "%s accepts %s, received %d arguments", cmd.CommandPath(), what, len(args))
 		}
 		return nil
 	}

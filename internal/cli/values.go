@@ -33,7 +33,7 @@ func (v *Importance) Set(text string) error {
 	if !ok {
 		var err error
 		if n, err = strconv.ParseFloat(text, 64); err != nil || !(n >= 0 && n <= 1) {
-			return memory.Errorf(memory.Invalid, "use low, normal, high, core or a number from 0 to 1")
+			return memory.Errorf(memory.Invalid, "use low, normal, high, core, or a number from 0 to 1")
 		}
 	}
 	*v = Importance{Given: true, Value: n, Core: strings.EqualFold(text, "core"), text: text}
@@ -55,7 +55,7 @@ func (v *Window) Set(text string) error {
 	unit, known := units[strings.TrimSpace(text[len(digits):])]
 	n, err := strconv.ParseFloat(digits, 64)
 	if err != nil || !known || !(n > 0) || math.IsInf(n, 0) {
-		return memory.Errorf(memory.Invalid, "use a number and a unit, as in 90min, 12h, 7d, 2w, 3mo or 1y")
+		return memory.Errorf(memory.Invalid, "use a number with a unit, such as 90min, 12h, 7d, 2w, 3mo or 1y")
 	}
 	*v = Window{Days: n * unit, text: text}
 	return nil
@@ -122,6 +122,6 @@ func ParseDate(text string, order importer.DateOrder) (time.Time, error) {
 		return t, nil
 	}
 	return time.Time{}, memory.Errorf(memory.Invalid,
-		"%s is no time; use a date such as 2026-03-09, \"2026-03-09 14:30\" (UTC), RFC 3339 such as "+
+		"invalid time %s; use a date such as 2026-03-09, \"2026-03-09 14:30\" (UTC), RFC 3339 such as "+
 			"2026-03-09T14:30:00+01:00, or seconds or milliseconds since 1970", JsonText(OneLine(Cut(text, 60))))
 }

@@ -75,7 +75,7 @@ func (c *Client) plan(file string, edit func([]byte) ([]byte, error)) (*Change, 
 		if e, ok := errors.AsType[*memory.Error](err); ok {
 			return nil, memory.Errorf(e.Code, "%s: %w", file, err)
 		}
-		return nil, memory.Errorf(memory.Invalid, "%s: %w; mend it first, nothing was changed", file, err)
+		return nil, memory.Errorf(memory.Invalid, "%s: %w; fix it first; nothing was changed", file, err)
 	}
 	return ch, nil
 }
@@ -87,7 +87,7 @@ func read(file string) (*Change, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(file); err == nil {
 			return nil, memory.Errorf(memory.Invalid,
-				"%s is a link to a file that is not there; make the file or remove the link", file)
+				"%s is a link to a file that is missing; make the file or remove the link", file)
 		}
 		return ch, nil
 	}
@@ -100,9 +100,9 @@ func read(file string) (*Change, error) {
 	case err != nil:
 		return nil, memory.Errorf(memory.Invalid, "%w", err)
 	case !info.Mode().IsRegular():
-		return nil, memory.Errorf(memory.Invalid, "%s is no file; move it away", target)
+		return nil, memory.Errorf(memory.Invalid, "%s is not a file; move it away", target)
 	case info.Size() > maxFile:
-		return nil, memory.Errorf(memory.TooLarge, "%s has %d bytes, more than %d; is it the right file?", target,
+		return nil, memory.Errorf(memory.TooLarge, "%s has %d bytes (limit %d); is it the right file?", target,
 			info.Size(), maxFile)
 	}
 	ch.mode = info.Mode().Perm()

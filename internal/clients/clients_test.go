@@ -294,7 +294,7 @@ func TestLinks(t *testing.T) {
 	if err := os.Remove(real); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Add(link, server, false); err == nil || !strings.Contains(err.Error(), "is a link to a file that is not there") {
+	if _, err := c.Add(link, server, false); err == nil || !strings.Contains(err.Error(), "is a link to a file that is missing") {
 		t.Errorf("a dangling link: %v, want it told", err)
 	}
 }
@@ -303,9 +303,9 @@ func TestLinks(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	c := client(t, "claude-desktop")
 	for text, want := range map[string]string{
-		"{\n  \"mcpServers\": {\n    \"a\": 1,\n  }\n}": "this program reads no comments here, and no comma before an end; mend it first, nothing was changed",
-		"{\"mcpServers\": []}":                          `line 1, column 16: "mcpServers" is no object`,
-		"[1]":                                           "the text is no object",
+		"{\n  \"mcpServers\": {\n    \"a\": 1,\n  }\n}": "this program reads no comments here, and no comma before an end; fix it first; nothing was changed",
+		"{\"mcpServers\": []}":                          `line 1, column 16: "mcpServers" is not a JSON object`,
+		"[1]":                                           "the text is not a JSON object",
 	} {
 		file := filepath.Join(t.TempDir(), "config.json")
 		write(t, file, text)
@@ -316,7 +316,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
-	if _, err := c.Add(t.TempDir(), server, false); err == nil || !strings.Contains(err.Error(), "is no file") {
+	if _, err := c.Add(t.TempDir(), server, false); err == nil || !strings.Contains(err.Error(), "is not a file; move it away") {
 		t.Errorf("a folder: %v, want it told", err)
 	}
 }

@@ -325,7 +325,8 @@ func (c *Config) sameNotes() error {
 	for i, one := range notes {
 		for _, other := range notes[i+1:] {
 			if one.path != "" && strings.EqualFold(one.path, other.path) {
-				faults = append(faults, fmt.Errorf("%s and %s must be two notes", c.cite(one.key), c.cite(other.key)))
+				faults = append(faults, fmt.Errorf("%s and %s must be different "+
+					"notes", c.cite(one.key), c.cite(other.key)))
 			}
 		}
 	}
@@ -342,7 +343,7 @@ func (c *Config) checkPlaces(pl *places) error {
 			c.Socket, n, pl.goos, limit))
 	}
 	if dirHolds(c.Data, c.State) || dirHolds(c.State, c.Data) {
-		faults = append(faults, fmt.Errorf("%s and %s must not contain one another: set them to separate directories",
+		faults = append(faults, fmt.Errorf("%s and %s must not contain each other: set them to separate directories",
 			c.cite("data"), c.cite("state")))
 	}
 	return errors.Join(faults...)

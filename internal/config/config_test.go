@@ -185,23 +185,23 @@ func TestEmptyVariablesAreNotSet(t *testing.T) {
 
 func TestUnknownNamesComeWithTheNearestKnownOne(t *testing.T) {
 	setup{flags: []string{"decay.modle=x"}}.wantFaults(t,
-		`--set: unknown key "decay.modle": the nearest known one is decay.model`)
+		`--set: unknown key "decay.modle"; did you mean decay.model?`)
 	setup{flags: []string{"half_life=3d"}}.wantFaults(t,
-		`--set: unknown key "half_life": the nearest known one is decay.half_life`)
+		`--set: unknown key "half_life"; did you mean decay.half_life?`)
 	setup{flags: []string{"LOG.LEVEL=info"}}.wantFaults(t,
-		`--set: unknown key "LOG.LEVEL": the nearest known one is log.level`)
+		`--set: unknown key "LOG.LEVEL"; did you mean log.level?`)
 	setup{flags: []string{"colour=x"}}.wantFaults(t,
-		`--set: unknown key "colour"; emberd config lists them all`)
+		`--set: unknown key "colour"; to list all keys, run: emberd config`)
 	setup{flags: []string{"decay=x", "verbose"}}.wantFaults(t,
-		`--set: decay is a group of settings and takes no value itself; the first one in it is decay.model`,
+		`--set: decay is a group of settings and has no value; its first setting is decay.model`,
 		`--set "verbose" must be key=value`)
 	setup{env: []string{"EMBERD_SERCH_MEANING=3", "EMBERD_HOM=/x", "EMBERD_TEST_HELPER=1", "CORTEXGRAPH_NO_SUCH=1"}}.wantFaults(t,
-		`unknown variable "EMBERD_HOM": the nearest known one is EMBERD_HOME`,
-		`unknown variable "EMBERD_SERCH_MEANING": the nearest known one is EMBERD_SEARCH_MEANING`)
+		`unknown variable "EMBERD_HOM"; did you mean EMBERD_HOME?`,
+		`unknown variable "EMBERD_SERCH_MEANING"; did you mean EMBERD_SEARCH_MEANING?`)
 	setup{file: "serach:\n  meaning: 3\nvaults:\nvualts:\n"}.wantFaults(t,
-		`config.yaml:2: unknown key "serach.meaning": the nearest known one is search.meaning`,
-		`config.yaml:4: unknown key "vualts": the nearest known one is vaults`)
-	if _, err := (setup{}).load(t).Explain("trash.kep"); err == nil || !strings.HasSuffix(err.Error(), "nearest known one is trash.keep") {
+		`config.yaml:2: unknown key "serach.meaning"; did you mean search.meaning?`,
+		`config.yaml:4: unknown key "vualts"; did you mean vaults?`)
+	if _, err := (setup{}).load(t).Explain("trash.kep"); err == nil || !strings.HasSuffix(err.Error(), "did you mean trash.keep?") {
 		t.Errorf("Explain(trash.kep): got %v, want an error that names trash.keep", err)
 	}
 }
@@ -229,7 +229,7 @@ func TestBadValuesNameKeyBoundAndPlace(t *testing.T) {
 	}
 	s.wantFaults(t,
 		`--set data: must be a path, or auto, not ""`,
-		`config.yaml:2: socket $NOWHERE/s: variable NOWHERE is not set; set it or write the path in full`,
+		`config.yaml:2: socket $NOWHERE/s: variable NOWHERE is not set; set it, or write the full path`,
 		`config.yaml:3: vaults names /a twice`,
 		`--set vault.promoted_folder: must be a folder inside the vault, relative to it, without names that begin with a dot or that not every system accepts, not "../up"`,
 		`LOG_LEVEL: log.level must be debug, info, warn or error, not "trace"; EMBERD_LOG_LEVEL overrules it`,
@@ -264,7 +264,7 @@ func TestListsOfMemories(t *testing.T) {
 		setup{flags: []string{"vault.index_note=" + bad}}.wantFaults(t, fmt.Sprintf("--set vault.index_note: %s, not %q", want, bad))
 	}
 	setup{flags: []string{"vault.index_note=memories/core.md"}}.wantFaults(t,
-		"vault.index_note memories/core.md (--set vault.index_note) and vault.core_note Memories/Core.md (default) must be two notes")
+		"vault.index_note memories/core.md (--set vault.index_note) and vault.core_note Memories/Core.md (default) must be different notes")
 }
 
 func TestContradictionsNameBothSides(t *testing.T) {
@@ -298,7 +298,7 @@ func TestTuning(t *testing.T) {
 		}
 	}
 	setup{flags: []string{"tuning=verify.confirm=0.9"}}.wantFaults(t,
-		`--set tuning: names "verify.confirm", which it does not accept: the nearest known one is verify.confirmed`)
+		`--set tuning: contains the unknown value "verify.confirm"; did you mean verify.confirmed?`)
 	setup{flags: []string{"tuning=cleanup.delete_below=0.6"}}.wantFaults(t,
 		`--set tuning: cleanup.delete_below must be a number from 0 to 0.5, not "0.6"`)
 	setup{flags: []string{"tuning=0.9"}}.wantFaults(t,
@@ -334,7 +334,7 @@ func TestEndpointOfTheModel(t *testing.T) {
 	for _, bad := range []string{"localhost:8080", "ftp://host", "http://", "unix://host/path", "unix:", "http://[::1", "127.0.0.1"} {
 		setup{flags: []string{"llm.url=" + bad}}.wantFaults(t, fmt.Sprintf(`--set llm.url: must be http://host:port, https://host, unix:///path, or none, not %q`, bad))
 	}
-	setup{flags: []string{"llm.url=https://me:pass@host"}}.wantFaults(t, `--set llm.url: must not name a user; the key goes into llm.key_file`)
+	setup{flags: []string{"llm.url=https://me:pass@host"}}.wantFaults(t, `--set llm.url: must not contain a user name; write the key to llm.key_file`)
 }
 
 func TestServerOfVectorsIsOnThisMachine(t *testing.T) {
@@ -351,9 +351,9 @@ func TestServerOfVectorsIsOnThisMachine(t *testing.T) {
 		_, host, _ := strings.Cut(elsewhere, "://")
 		host = strings.TrimSuffix(strings.TrimSuffix(host, ":11434"), "/v1")
 		setup{flags: []string{"embedding.url=" + elsewhere}}.wantFaults(t,
-			fmt.Sprintf("--set embedding.url: must name a server of this machine, which %s is not: no other is sent any text", host))
+			fmt.Sprintf("--set embedding.url: must be a server on this machine: %s is another machine, and emberd sends texts only to this machine", host))
 	}
-	setup{flags: []string{"embedding.url=http://me:pass@127.0.0.1"}}.wantFaults(t, "--set embedding.url: must not name a user; the key goes into embedding.key_file")
+	setup{flags: []string{"embedding.url=http://me:pass@127.0.0.1"}}.wantFaults(t, "--set embedding.url: must not contain a user name; write the key to embedding.key_file")
 }
 
 func TestProvidersOfVectors(t *testing.T) {
@@ -363,7 +363,7 @@ func TestProvidersOfVectors(t *testing.T) {
 		}
 	}
 	setup{flags: []string{"embedding.providers=http,wrods"}}.wantFaults(t,
-		`--set embedding.providers: names the provider "wrods", which does not exist: the nearest known one is words`)
+		`--set embedding.providers: contains the unknown provider "wrods"; did you mean words?`)
 	setup{flags: []string{"embedding.providers=go,http,go"}}.wantFaults(t, "--set embedding.providers: names go twice")
 }
 

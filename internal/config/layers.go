@@ -118,7 +118,7 @@ func (c *Config) ownLayer(env map[string]string) (layer, error) {
 		if !strings.HasPrefix(name, envPrefix) || strings.HasPrefix(name, testPrefix) || slices.Contains(known, name) {
 			continue
 		}
-		faults = append(faults, fmt.Errorf("unknown variable %s: the nearest known one is %s",
+		faults = append(faults, fmt.Errorf("unknown variable %s; did you mean %s?",
 			clip(name), nearest(name, known)))
 	}
 	return out, errors.Join(faults...)
@@ -205,7 +205,7 @@ func (c *Config) fileLayer(pl *places) (layer, error) {
 	case missing:
 		return layer{}, fmt.Errorf("config file %s does not exist: create it or leave out %s", pl.file, pl.fileFrom)
 	case err != nil:
-		return layer{}, fmt.Errorf("read config file: %w; it must be a file that can be read", err)
+		return layer{}, fmt.Errorf("cannot read the config file: %w; use a readable file", err)
 	}
 	c.FileRead = true
 	entries, err := readYAML(pl.file, data)

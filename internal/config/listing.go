@@ -78,13 +78,13 @@ func unknownKey(name string) error {
 	}
 	if isGroup(name) {
 		first := keys()[slices.IndexFunc(keys(), func(k key) bool { return k.group() == name })].name
-		return fmt.Errorf("%s is a group of settings and takes no value itself; the first one in it is %s", name, first)
+		return fmt.Errorf("%s is a group of settings and has no value; its first setting is %s", name, first)
 	}
 	near := nearest(name, namesOf(keys()))
 	if 2*remoteness(name, near) > len(name) {
-		return fmt.Errorf("unknown key %s; emberd config lists them all", clip(name))
+		return fmt.Errorf("unknown key %s; to list all keys, run: emberd config", clip(name))
 	}
-	return fmt.Errorf("unknown key %s: the nearest known one is %s", clip(name), near)
+	return fmt.Errorf("unknown key %s; did you mean %s?", clip(name), near)
 }
 
 func isGroup(name string) bool {

@@ -128,10 +128,10 @@ func (pl *places) expand(text, base string) (string, error) {
 	}
 	rest, atHome := strings.CutPrefix(text, "~")
 	if atHome && rest != "" && rest[0] != '/' {
-		return "", fmt.Errorf("%s: the home of another user is not looked up; write the path in full", text)
+		return "", fmt.Errorf("%s: emberd does not expand the home of another user; write the full path", text)
 	}
 	if atHome && pl.userHome == "" {
-		return "", fmt.Errorf("%s: the home directory is unknown; write the path in full", text)
+		return "", fmt.Errorf("%s: the home directory is unknown; write the full path", text)
 	}
 	p, err := pl.variables(rest)
 	switch {
@@ -157,7 +157,7 @@ func (pl *places) variables(text string) (string, error) {
 			return "$"
 		}
 		if pl.env[name] == "" {
-			missing = fmt.Errorf("variable %s is not set; set it or write the path in full", name)
+			missing = fmt.Errorf("variable %s is not set; set it, or write the full path", name)
 		}
 		return pl.env[name]
 	})

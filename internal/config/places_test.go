@@ -152,7 +152,7 @@ func TestDataAndStateAreApart(t *testing.T) {
 		{"state=/e", "data=/e"},
 	} {
 		got := setup{flags: flags}.faults(t)
-		if len(got) != 1 || !strings.Contains(got[0], "must not contain one another") {
+		if len(got) != 1 || !strings.Contains(got[0], "must not contain each other: set them to separate directories") {
 			t.Errorf("%q: got %q, want a refusal", flags, got)
 		}
 	}
@@ -200,8 +200,8 @@ func TestConfigFileThatCannotBeRead(t *testing.T) {
 	}{
 		{"missing, named by flag", Source{ConfigFile: dir + "/none.yaml"}, "none.yaml does not exist: create it or leave out --config"},
 		{"missing, named by variable", Source{Env: []string{"EMBERD_CONFIG=" + dir + "/none.yaml"}}, "leave out EMBERD_CONFIG"},
-		{"a directory", Source{ConfigFile: dir}, "not a regular file; it must be"},
-		{"a pipe", Source{ConfigFile: pipe}, "not a regular file; it must be"},
+		{"a directory", Source{ConfigFile: dir}, "not a regular file; use a readable file"},
+		{"a pipe", Source{ConfigFile: pipe}, "not a regular file; use a readable file"},
 	}
 	for _, tt := range tests {
 		tt.src.UserHome, tt.src.GOOS = "/home/ada", "linux"

@@ -24,9 +24,8 @@ func Reference() []byte {
 			writeRow(&b, code(s.Key), code(s.Default), s.Accepts, "`"+strings.Join(s.Variables, "`, `")+"`", s.Help)
 		}
 	}
-	b.WriteString("\n## Numbers of `tuning`\n\n" +
-		"Each is written `NAME=NUMBER`, as in `tuning: [verify.confirmed=0.9]`.\n\n" +
-		"| name | default | accepts | sets |\n|---|---|---|---|\n")
+	b.WriteString("\n## Numbers of `tuning`\n\nEach is written `NAME=NUMBER`, for example `tuning: " +
+		"[verify.confirmed=0.9]`.\n\n| name | default | accepts | sets |\n|---|---|---|---|\n")
 	for _, k := range numbers() {
 		writeRow(&b, code(k.name), code(k.def), k.value.want, k.help())
 	}

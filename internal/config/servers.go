@@ -26,7 +26,7 @@ func endpoint(to *string) value {
 	return urlValue(to, "http://host:port, https://host, unix:///path", func(at *url.URL) error {
 		switch {
 		case at.User != nil:
-			return errors.New("must not name a user; the key goes into llm.key_file")
+			return errors.New("must not contain a user name; write the key to llm.key_file")
 		case at.Scheme == "unix" && at.Host == "" && at.Path != "":
 		case (at.Scheme == "http" || at.Scheme == "https") && at.Hostname() != "":
 		default:
@@ -43,12 +43,13 @@ func localServer(to *string) value {
 		case at.RawQuery != "" || at.Fragment != "":
 			return errWant
 		case at.User != nil:
-			return errors.New("must not name a user; the key goes into embedding.key_file")
+			return errors.New("must not contain a user name; write the key to embedding.key_file")
 		case (at.Scheme == "unix" || at.Scheme == "http+unix") && at.Host == "" && at.Path != "":
 		case !strings.HasPrefix(at.Scheme, "http") || at.Hostname() == "":
 			return errWant
 		case !isLocal(at.Hostname()):
-			return fmt.Errorf("must name a server of this machine, which %s is not: no other is sent any text",
+			return fmt.Errorf("must be a server on this machine: %s is another machine, and emberd sends texts only "+
+				"to this machine",
 				at.Hostname())
 		case at.Scheme != "http" || !isPort(at.Port()):
 			return errWant

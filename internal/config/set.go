@@ -54,7 +54,7 @@ func Set(file string, text []byte, changes []Change) ([]byte, error) {
 
 // replace puts another value in the place of the entry's, which the line contains.
 func (e *entry) replace(line []byte, value string) ([]byte, error) {
-	by := fmt.Errorf("%s cannot be changed where it stands; write %s there by hand", e.key, value)
+	by := fmt.Errorf("emberd cannot change %s in place; write %s there by hand", e.key, value)
 	runes := []rune(string(line))
 	if e.null || e.list != nil || e.valueColumn > len(runes) {
 		return nil, by

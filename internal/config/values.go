@@ -291,7 +291,7 @@ func names(to *[]string, what string, words ...string) value {
 	v := unique(list(to, ",", want, func(s string, _ expander) (string, error) {
 		name := strings.ToLower(s)
 		if !slices.Contains(words, name) {
-			return "", fmt.Errorf("names the %s %s, which does not exist: the nearest known one is %s",
+			return "", fmt.Errorf("contains the unknown %s %s; did you mean %s?",
 				what, clip(name), nearest(name, words))
 		}
 		return name, nil
@@ -344,7 +344,7 @@ func tuning(c *Config) value {
 		case !ok:
 			return "", errWant
 		case at < 0:
-			return "", fmt.Errorf("names %s, which it does not accept: the nearest known one is %s",
+			return "", fmt.Errorf("contains the unknown value %s; did you mean %s?",
 				clip(name), nearest(name, namesOf(table)))
 		}
 		err := table[at].value.set(text, expand)

@@ -43,7 +43,7 @@ type Panic struct {
 }
 
 func (p *Panic) Error() string {
-	return fmt.Sprintf("a fault of emberd's own stopped this; its log has the details under fault %s", p.ID)
+	return fmt.Sprintf("an internal error stopped this; the daemon log has the details under fault %s", p.ID)
 }
 
 // Of returns the contained panic that an error wraps, or nil.
@@ -74,6 +74,28 @@ func Do(log *slog.Logger, place Place, name string, fn func() error) (err error)
 	return fn()
 }
 
+// Failure is the value of a panic that is no fault of emberd's own: what is to be read cannot be read. Do returns Err,
+// and logs it.
+type Failure struct{ Err error }
+
+// Failures calls fn and returns its error, or that of a panic with a [Failure]. Other panics go on.
+func Failures(fn func() error) (err error) {
+	defer func() {
+		r := recover()
+		f, ok := r.(Failure)
+		if c, child := r.(*child); child {
+			f, ok = c.value.(Failure)
+		}
+		switch {
+		case ok:
+			err = f.Err
+		case r != nil:
+			panic(r)
+		}
+	}()
+	return fn()
+}
+
 func caught(log *slog.Logger, place Place, name string, r any) error {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -81,6 +103,10 @@ func caught(log *slog.Logger, place Place, name string, r any) error {
 	stack := debug.Stack()
 	if c, ok := r.(*child); ok {
 		r, stack = c.value, c.stack
+	}
+	if f, ok := r.(Failure); ok {
+		log.Error("stopped, for what it needs cannot be read", "place", string(place), "name", name, "error", f.Err)
+		return f.Err
 	}
 	var id [4]byte
 	_, _ = rand.Read(id[:]) // never fails, see its documentation

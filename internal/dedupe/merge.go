@@ -34,7 +34,7 @@ import (
 // out of the bounds of a memory.
 func mergeFields(members []memory.Memory, cohesion float64) (memory.Memory, error) {
 	if len(members) < 2 {
-		return memory.Memory{}, memory.Errorf(memory.Invalid, "%d memories cannot be merged; it takes two or more",
+		return memory.Memory{}, memory.Errorf(memory.Invalid, "%d memories cannot be merged; pass two or more",
 			len(members))
 	}
 	old := slices.Clone(members)

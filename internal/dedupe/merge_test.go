@@ -103,8 +103,8 @@ func TestAMergeOutOfBoundsIsRefused(t *testing.T) {
 		a, b memory.Memory
 		says string
 	}{
-		{long("a", 30_000), long("b", 30_000), "content has 60002 characters, more than 50000"},
-		{tagged("a"), tagged("b"), "60 tags given"},
+		{long("a", 30_000), long("b", 30_000), "content has 60002 characters (limit 50000); save it in parts"},
+		{tagged("a"), tagged("b"), "too many tags: 60"},
 		{memory.Memory{Content: "x", Source: strings.Repeat("a", 300)}, memory.Memory{Content: "x", Source: strings.Repeat("b", 300)}, "source has 602 characters"},
 		{memory.Memory{Content: "x", Context: strings.Repeat("a", 600)}, memory.Memory{Content: "x", Context: strings.Repeat("b", 600)}, "context has 1202 characters"},
 	} {

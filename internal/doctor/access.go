@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"emberd/internal/durable"
+	"emberd/internal/text"
 )
 
 // Places are where emberd keeps its files.
@@ -36,15 +37,16 @@ func Access(p *Places) []Finding {
 	all = append(all, socketAccess(p)...)
 	if info, err := os.Stat(p.Config); err == nil && durable.OthersWrite(info) && keepsModes(filepath.Dir(p.Config)) {
 		all = append(all, Finding{Area: "access", Code: "config-open", Severity: Error,
-			Text: fmt.Sprintf("others may change the config file %s (mode %04o)", p.Config, info.Mode().Perm()),
-			Next: "chmod go-w " + Shell(p.Config), Fix: chmod(p.Config, info.Mode().Perm()&^0o022)})
+			Text: fmt.Sprintf("config file %s is writable by other users (mode %04o)", p.Config, info.Mode().Perm()),
+			Next: "chmod go-w " + text.ShellWord(p.Config), Fix: chmod(p.Config, info.Mode().Perm()&^0o022)})
 	}
 	for _, name := range p.Tokens {
 		all = append(all,
-			secret(name, "token-open", "whoever did has what its token allows; emberd does not take it like that")...)
+			secret(name, "token-open", "other users then have the permissions of its token; emberd refuses to "+
+				"use the file")...)
 	}
 	for _, name := range p.Keys {
-		all = append(all, secret(name, "key-open", "whoever did has the key")...)
+		all = append(all, secret(name, "key-open", "other users can then use the key")...)
 	}
 	return all
 }
@@ -55,9 +57,9 @@ func secret(name, code, so string) []Finding {
 	if err != nil || info.Mode().Perm()&0o077 == 0 {
 		return nil
 	}
-	return []Finding{{Area: "tokens", Code: code, Severity: Error, Next: "chmod 600 " + Shell(name),
+	return []Finding{{Area: "tokens", Code: code, Severity: Error, Next: "chmod 600 " + text.ShellWord(name),
 		Fix:  chmod(name, 0o600),
-		Text: fmt.Sprintf("%s can be read by others (mode %04o): %s", name, info.Mode().Perm(), so)}}
+		Text: fmt.Sprintf("%s is readable by other users (mode %04o): %s", name, info.Mode().Perm(), so)}}
 }
 
 // folder looks at one of emberd's own folders, if it is there.
@@ -72,18 +74,18 @@ func folder(what, dir string) []Finding {
 	}
 	switch {
 	case err != nil:
-		return found("unreadable", Error, "ls -ld "+Shell(dir), "the %s folder %s cannot be looked at: %v", what, dir,
-			err)
+		return found("unreadable", Error, "ls -ld "+text.ShellWord(dir), "cannot access the %s folder %s: %v", what,
+			dir, err)
 	case !info.IsDir():
-		return found("unreadable", Error, "mv "+Shell(dir)+" "+Shell(dir+".aside"), "the %s folder %s is a file", what,
-			dir)
+		aside := "mv " + text.ShellWord(dir) + " " + text.ShellWord(dir+".aside")
+		return found("unreadable", Error, aside, "the %s folder %s is a file", what, dir)
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 && st.Uid != 0 {
 		return found("foreign", Error, fmt.Sprintf("sudo -iu '#%d'", st.Uid),
 			"the %s folder %s belongs to user %d, and you are root; run emberd as that user", what, dir, st.Uid)
 	}
 	if foreign := foreignIn(dir); foreign != "" {
-		next := fmt.Sprintf("chown -R %d %s", os.Geteuid(), Shell(dir))
+		next := fmt.Sprintf("chown -R %d %s", os.Geteuid(), text.ShellWord(dir))
 		if os.Geteuid() != 0 {
 			next = "sudo " + next
 		}
@@ -92,11 +94,11 @@ func folder(what, dir string) []Finding {
 	}
 	switch err := unix.Access(dir, unix.R_OK|unix.W_OK|unix.X_OK); {
 	case errors.Is(err, unix.EROFS):
-		return found("readonly", Error, "findmnt -T "+Shell(dir),
-			"the %s folder %s is on a disk that is mounted read-only; mount it for writing", what, dir)
+		return found("readonly", Error, "findmnt -T "+text.ShellWord(dir),
+			"the %s folder %s is on a read-only file system; remount it read-write", what, dir)
 	case err != nil:
-		out := found("unwritable", Error, "chmod u+rwx "+Shell(dir),
-			"your user may not write to the %s folder %s (mode %04o)", what, dir, info.Mode().Perm())
+		out := found("unwritable", Error, "chmod u+rwx "+text.ShellWord(dir),
+			"your user cannot write to the %s folder %s (mode %04o)", what, dir, info.Mode().Perm())
 		out[0].Fix = chmod(dir, info.Mode().Perm()|0o700)
 		return out
 	}
@@ -110,13 +112,13 @@ func openFolder(what, dir string, info fs.FileInfo) []Finding {
 	if perm&0o077 == 0 || !keepsModes(dir) {
 		return nil
 	}
-	f := Finding{Area: "access", Code: what + "-open", Severity: Warning, Next: "chmod go= " + Shell(dir),
+	f := Finding{Area: "access", Code: what + "-open", Severity: Warning, Next: "chmod go= " + text.ShellWord(dir),
 		Fix:  chmod(dir, perm&^0o077),
-		Text: fmt.Sprintf("others may look into the %s folder %s (mode %04o)", what, dir, perm)}
+		Text: fmt.Sprintf("the %s folder %s is readable by other users (mode %04o)", what, dir, perm)}
 	if durable.OthersWrite(info) {
 		f.Severity, f.Text = Error,
-			fmt.Sprintf("others may write to the %s folder %s (mode %04o), and so to your memories; no daemon "+
-				"starts on it", what, dir, perm)
+			fmt.Sprintf("the %s folder %s is writable by other users (mode %04o), so they can change your "+
+				"memories; the daemon refuses to start", what, dir, perm)
 	}
 	return []Finding{f}
 }
@@ -151,7 +153,8 @@ func socketAccess(p *Places) (all []Finding) {
 		st, _ := info.Sys().(*syscall.Stat_t)
 		switch {
 		case !info.IsDir():
-			all = append(all, Finding{Area: "socket", Code: "socket-folder", Severity: Error, Next: "rm " + Shell(dir),
+			all = append(all, Finding{Area: "socket", Code: "socket-folder", Severity: Error,
+				Next: "rm " + text.ShellWord(dir),
 				Text: fmt.Sprintf("the socket's folder %s is a link or a file, and no daemon starts with it", dir)})
 		case st != nil && int(st.Uid) != os.Geteuid():
 			all = append(all, Finding{Area: "socket", Code: "socket-folder", Severity: Error, Next: elsewhere(),
@@ -163,7 +166,7 @@ func socketAccess(p *Places) (all []Finding) {
 	info, err := os.Lstat(p.Socket)
 	if err == nil && info.Mode().Type() == fs.ModeSocket && info.Mode().Perm() != 0o600 {
 		all = append(all, Finding{Area: "socket", Code: "socket-open", Severity: Error,
-			Next: "chmod 600 " + Shell(p.Socket), Fix: chmod(p.Socket, 0o600),
+			Next: "chmod 600 " + text.ShellWord(p.Socket), Fix: chmod(p.Socket, 0o600),
 			Text: fmt.Sprintf("the socket %s has mode %04o and should have 0600", p.Socket, info.Mode().Perm())})
 	}
 	return all
@@ -176,7 +179,7 @@ func (p *Places) openSocketFolder(dir string, perm fs.FileMode) Finding {
 		Text: fmt.Sprintf("others may write to the socket's folder %s (mode %04o), and no daemon starts with it", dir,
 			perm)}
 	if p.SocketFolder {
-		f.Next, f.Fix = "chmod 700 "+Shell(dir), chmod(dir, 0o700)
+		f.Next, f.Fix = "chmod 700 "+text.ShellWord(dir), chmod(dir, 0o700)
 	}
 	return f
 }

@@ -27,7 +27,7 @@ func Backups(ctx context.Context, dir string, began, saved, now time.Time) ([]Fi
 	case m == nil && (began.IsZero() || now.Sub(began) <= oldBackup):
 		return nil, nil
 	case m == nil:
-		f.Code, f.Text = "backup-none", fmt.Sprintf("there is no backup in %s, and the log is %s old", dir,
+		f.Code, f.Text = "backup-none", fmt.Sprintf("no backup in %s, and the log is %s old", dir,
 			days(now.Sub(began)))
 		return []Finding{f}, nil
 	}
@@ -43,8 +43,8 @@ func Backups(ctx context.Context, dir string, began, saved, now time.Time) ([]Fi
 	switch {
 	case m.FromMemory+m.LostTrash > 0:
 		f.Code = "backup-log-damaged"
-		f.Text += fmt.Sprintf("; the log on the disk lacked %d memories then, which the backup has from the daemon's "+
-			"memory; another backup tells whether it does now", m.FromMemory)
+		f.Text += fmt.Sprintf("; the log on disk lacked %d memories then, which the backup contains; to check it "+
+			"again, create another backup", m.FromMemory)
 	case age > oldBackup && saved.Sub(m.Created) > oldBackup:
 		f.Code = "backup-old"
 		f.Text += ", and memories were saved since"

@@ -40,11 +40,11 @@ func room(dir string, free, files, filesFree uint64, wipe string) []Finding {
 	switch {
 	case free < NoRoom:
 		f.Severity, f.Code = Error, "disk-full"
-		f.Text = fmt.Sprintf("the disk that holds %s has %s free, and below %s nothing is saved; make room", dir,
+		f.Text = fmt.Sprintf("the disk that holds %s has %s free; below %s emberd saves nothing; free some space", dir,
 			mebibytes(free), mebibytes(NoRoom))
 	case free < LittleRoom:
 		f.Code = "disk-low"
-		f.Text = fmt.Sprintf("the disk that holds %s has %s free, and below %s nothing is saved", dir, mebibytes(free),
+		f.Text = fmt.Sprintf("the disk that holds %s has %s free; below %s emberd saves nothing", dir, mebibytes(free),
 			mebibytes(NoRoom))
 	case files > 0 && filesFree < 100:
 		f.Severity, f.Code = Error, "disk-files"

@@ -382,7 +382,7 @@ func TestVaultSumsUpWhatIsMany(t *testing.T) {
 	}
 	s, err := Vault(t.Context(), h.dir, "", nil, nil)
 	h.ok(err)
-	if got := codes(s.Findings); len(got) != maxListed+1 || !slices.ContainsFunc(s.Findings, func(f Finding) bool { return strings.HasPrefix(f.Text, "7 more are like that") }) {
+	if got := codes(s.Findings); len(got) != maxListed+1 || !slices.ContainsFunc(s.Findings, func(f Finding) bool { return strings.HasPrefix(f.Text, "7 more findings of this kind") }) {
 		t.Errorf("found %q", got)
 	}
 	if s.Folders != 11 || s.Notes != 20 {

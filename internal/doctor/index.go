@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"emberd/internal/durable"
+	"emberd/internal/text"
 	"emberd/ltm"
 	"emberd/stm"
 )
@@ -17,9 +18,9 @@ import (
 // daemon uses them, and restart is the command that restarts it.
 func Index(p *Places, running bool, restart string) []Finding {
 	var all []Finding
-	damaged := func(path, text string, still func() bool) {
+	damaged := func(path, why string, still func() bool) {
 		f := Finding{Area: "index", Code: "index-damaged", Severity: Warning,
-			Text: text + "; it is made anew from the log and the notes", Next: "rm -r " + Shell(path),
+			Text: why + "; it is rebuilt from the log and the notes", Next: "rm -r " + text.ShellWord(path),
 			Fix: func(context.Context) (string, error) { return removeIndex(p, path, still) }}
 		if running {
 			f.Next, f.Fix = restart, nil
@@ -37,7 +38,7 @@ func Index(p *Places, running bool, restart string) []Finding {
 	for _, d := range dirs {
 		path := filepath.Join(p.State, "index", d.Name())
 		if why := ltm.Damaged(path); d.IsDir() && why != "" {
-			damaged(path, fmt.Sprintf("the index of notes %s found itself damaged (%s)", path, why),
+			damaged(path, fmt.Sprintf("note index %s is damaged (%s)", path, why),
 				func() bool { return ltm.Damaged(path) != "" })
 		}
 	}
@@ -52,10 +53,10 @@ func removeIndex(p *Places, path string, still func() bool) (string, error) {
 		return "", err
 	}
 	if !still() {
-		return path + " was made anew", lock.Close()
+		return path + " was rebuilt", lock.Close()
 	}
 	if err := errors.Join(os.RemoveAll(path), lock.Close()); err != nil {
 		return "", err
 	}
-	return "removed " + path + ", which the next start makes anew", nil
+	return "removed " + path + ", which the next start rebuilds", nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"emberd/internal/durable"
+	"emberd/internal/text"
 )
 
 // lockFile is what a daemon holds in the state folder as long as it lives.
@@ -37,13 +38,13 @@ func Socket(p *Places) []Finding {
 	switch {
 	case err != nil:
 		f.Code, f.Text, f.Next = "socket-unknown", fmt.Sprintf("the socket %s cannot be looked at: %v", p.Socket, err),
-			"ls -ld "+Shell(filepath.Dir(p.Socket))
+			"ls -ld "+text.ShellWord(filepath.Dir(p.Socket))
 	case info.Mode().Type() != fs.ModeSocket:
-		f.Code, f.Next = "socket-blocked", "mv "+Shell(p.Socket)+" "+Shell(p.Socket+".aside")
-		f.Text = fmt.Sprintf("%s is in the way of the socket and is none, so that no daemon starts", p.Socket)
+		f.Code, f.Next = "socket-blocked", "mv "+text.ShellWord(p.Socket)+" "+text.ShellWord(p.Socket+".aside")
+		f.Text = fmt.Sprintf("%s is in the way of the socket and is none, so no daemon starts", p.Socket)
 	case isDead(p.Socket):
-		f.Severity, f.Code, f.Next = Warning, "socket-dead", "rm "+Shell(p.Socket)
-		f.Text = fmt.Sprintf("nobody listens on the socket %s, which a daemon left behind that was killed", p.Socket)
+		f.Severity, f.Code, f.Next = Warning, "socket-dead", "rm "+text.ShellWord(p.Socket)
+		f.Text = fmt.Sprintf("nothing listens on socket %s; a killed daemon left it behind", p.Socket)
 		if filepath.Dir(p.Socket) == filepath.Dir(p.Config) { // which a daemon in its sandbox may not change
 			f.Severity, f.Next = Note, ""
 			f.Text = fmt.Sprintf("the socket %s is that of the last daemon; the next one replaces it", p.Socket)

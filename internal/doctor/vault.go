@@ -16,6 +16,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"emberd/internal/durable"
+	"emberd/internal/text"
 	"emberd/vault"
 	"emberd/vault/frontmatter"
 	"emberd/vault/notename"
@@ -74,8 +75,8 @@ func Vault(ctx context.Context, dir, archive string, ignore []string, settles fu
 	}
 	if slices.Contains(remote, kind) {
 		s.Findings = append(s.Findings, Finding{Area: "vault", Code: "vault-remote", Severity: Note,
-			Text: fmt.Sprintf("%s is on %s, where what another machine changes raises no event: it is found within "+
-				"half a minute", dir, kind)})
+			Text: fmt.Sprintf("%s is on %s, which does not report changes made on other machines; such changes "+
+				"are found within 30 seconds", dir, kind)})
 	}
 	s.Findings = append(s.Findings, l.more()...)
 	s.Findings = append(s.Findings,
@@ -98,28 +99,28 @@ func vaultFolder(dir string) []Finding {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		f.Code, f.Next = "vault-missing", "ls -la "+Shell(filepath.Dir(dir))
-		f.Text = fmt.Sprintf("the vault %s is not there; put the folder back or mount its disk, and emberd "+
-			"opens it by itself; if it is elsewhere now, name that in vaults: of the config", dir)
+		f.Code, f.Next = "vault-missing", "ls -la "+text.ShellWord(filepath.Dir(dir))
+		f.Text = fmt.Sprintf("vault %s not found; restore the folder or mount its disk, and emberd opens it "+
+			"automatically; if it was moved, change vaults: in the config file", dir)
 		return []Finding{f}
 	case err != nil || !info.IsDir():
-		f.Code, f.Text, f.Next = "vault-missing", fmt.Sprintf("the vault %s is no folder; name another", dir),
+		f.Code, f.Text, f.Next = "vault-missing", fmt.Sprintf("vault %s is not a folder; configure another vault", dir),
 			"emberd init"
 		return []Finding{f}
 	}
 	if err := unix.Access(dir, unix.R_OK|unix.X_OK); err != nil {
-		f.Code, f.Text, f.Next = "vault-unreadable", fmt.Sprintf("your user may not read the vault %s (mode %04o)", dir,
-			info.Mode().Perm()), "chmod u+rwx "+Shell(dir)
+		f.Code, f.Text, f.Next = "vault-unreadable", fmt.Sprintf("your user cannot read the vault %s (mode %04o)", dir,
+			info.Mode().Perm()), "chmod u+rwx "+text.ShellWord(dir)
 		return []Finding{f}
 	}
 	switch err := unix.Access(dir, unix.W_OK); {
 	case errors.Is(err, unix.EROFS):
-		f.Code, f.Next = "vault-readonly", "findmnt -T "+Shell(dir)
-		f.Text = fmt.Sprintf("the vault %s is on a disk that is mounted read-only, so that no memory gets a note; "+
-			"mount it for writing", dir)
+		f.Code, f.Next = "vault-readonly", "findmnt -T "+text.ShellWord(dir)
+		f.Text = fmt.Sprintf("vault %s is on a read-only file system, so memories cannot be promoted; remount it "+
+			"read-write", dir)
 	case err != nil:
-		f.Code, f.Next = "vault-readonly", "chmod u+w "+Shell(dir)
-		f.Text = fmt.Sprintf("your user may not write to the vault %s (mode %04o), so that no memory gets a note", dir,
+		f.Code, f.Next = "vault-readonly", "chmod u+w "+text.ShellWord(dir)
+		f.Text = fmt.Sprintf("your user cannot write to vault %s (mode %04o), so memories cannot be promoted", dir,
 			info.Mode().Perm())
 	default:
 		return nil
@@ -170,7 +171,7 @@ func (l *scanner) file(ctx context.Context, name string, d fs.DirEntry) error {
 	switch {
 	case reason == vault.NotLocal:
 		l.find("vault-evicted", Note, "brctl download "+l.shell(note),
-			"the note %s is in the cloud and not on this computer, so that it is not searched; download it there",
+			"note %s is in the cloud only, so it is not searched; download it",
 			l.path(note))
 		return nil
 	case reason != "" || !d.Type().IsRegular():
@@ -193,8 +194,8 @@ func (l *scanner) file(ctx context.Context, name string, d fs.DirEntry) error {
 	}
 	if ours && marked(text) {
 		l.find("note-merge", Warning, "${EDITOR:-vi} "+l.shell(name),
-			"the note %s of a memory holds the marks of a merge, <<<<<<< and >>>>>>>; keep one side, until then "+
-				"emberd leaves it alone", l.path(name))
+			"note %s of a memory contains merge conflict markers (<<<<<<< and >>>>>>>); resolve them; until then "+
+				"emberd does not update it", l.path(name))
 	}
 	return nil
 }
@@ -265,7 +266,7 @@ func (l *scanner) copied(name, of string) error {
 	}
 	if _, err := l.root.Lstat(of); of == "" || err != nil {
 		l.find("sync-copy", Warning, "${EDITOR:-vi} "+l.shell(name),
-			"%s is a copy that a sync tool made, and the note is not there; rename it to what it is to be called",
+			"%s is a sync conflict copy, but the original note is missing; rename it",
 			l.path(name))
 		return nil
 	}
@@ -273,18 +274,18 @@ func (l *scanner) copied(name, of string) error {
 	other, errOther := l.read(of)
 	if l.settles == nil && sameMemory(one, other) {
 		l.find("sync-settled", Note, "",
-			"%s is a copy that a sync tool made of the note of a memory; when emberd runs, it settles the copy by "+
-				"itself or asks you", l.path(name))
+			"%s is a sync conflict copy of the note of a memory; when the daemon runs, it resolves the copy or "+
+				"asks you", l.path(name))
 		return nil
 	}
 	if errOne == nil && errOther == nil && bytes.Equal(one, other) {
 		l.find("sync-copy", Warning, "rm "+l.shell(name),
-			"%s is a copy that a sync tool made, and says the same as the note", l.path(name))
+			"%s is a sync conflict copy with the same content as the note", l.path(name))
 		return nil
 	}
 	l.find("sync-copy", Warning, "diff "+l.shell(of)+" "+l.shell(name),
-		"%s is a copy that a sync tool made of a note that two devices changed; put into the note what it lacks, "+
-			"and delete the copy", l.path(name))
+		"%s is a sync conflict copy: two devices changed the note; merge the differences into the note and "+
+			"delete the copy", l.path(name))
 	return nil
 }
 
@@ -294,7 +295,7 @@ func (l *scanner) twin(name string) {
 	if other, taken := l.names[key]; taken && path.Dir(other) == path.Dir(name) {
 		l.find("vault-twins", Warning,
 			"mv -n "+l.shell(name)+" "+l.shell(strings.TrimSuffix(name, path.Ext(name))+" 2"+path.Ext(name)),
-			"%s and %s have one name on a Mac or on Windows, where sync tools lose one of them; rename one",
+			"%s and %s have the same name on macOS and Windows, where a sync tool loses one of them; rename one",
 			l.path(other), path.Base(name))
 		return
 	}
@@ -321,7 +322,8 @@ func (l *scanner) more() (out []Finding) {
 		if n := l.counts[f.Code] - maxListed; n > 0 {
 			l.counts[f.Code] = 0
 			out = append(out, Finding{Area: f.Area, Code: f.Code, Severity: f.Severity, Next: "emberd doctor",
-				Text: fmt.Sprintf("%s like that; told when the first %d are mended", count(n, "more is", "more are"),
+				Text: fmt.Sprintf("%s of this kind; fix the first %d to see them", count(n, "more finding",
+					"more findings"),
 					maxListed)})
 		}
 	}
@@ -330,4 +332,4 @@ func (l *scanner) more() (out []Finding) {
 
 func (l *scanner) path(name string) string { return filepath.Join(l.dir, filepath.FromSlash(name)) }
 
-func (l *scanner) shell(name string) string { return Shell(l.path(name)) }
+func (l *scanner) shell(name string) string { return text.ShellWord(l.path(name)) }

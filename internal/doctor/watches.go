@@ -24,16 +24,16 @@ func Watches(proc string, folders int, watched bool) []Finding {
 	case used+folders > most:
 		return []Finding{{Area: "watches", Code: "watches-few", Severity: Warning,
 			Next: raise("max_user_watches", max(524288, 2*(used+folders))),
-			Text: fmt.Sprintf("the vault has %d folders, and of %d watches of your user %d are taken; without "+
-				"enough, edits are found every half minute alone", folders, most, used)}}
+			Text: fmt.Sprintf("the vault has %d folders, and %d watches are allowed for your user, %d of them in "+
+				"use; without enough watches, edits are found only every 30 seconds", folders, most, used)}}
 	case ok && usedInstances >= instances:
 		return []Finding{{Area: "watches", Code: "watches-instances", Severity: Warning,
 			Next: raise("max_user_instances", max(1024, 2*usedInstances)),
-			Text: fmt.Sprintf("all %d watch instances of your user are taken by other programs; without one, edits "+
-				"are found every half minute alone", instances)}}
+			Text: fmt.Sprintf("other programs use all %d watch instances of your user; without one, edits are "+
+				"found only every 30 seconds", instances)}}
 	}
 	return []Finding{{Area: "watches", Severity: OK,
-		Text: fmt.Sprintf("%d folders, of %d that can be watched", folders, most)}}
+		Text: fmt.Sprintf("%d folders, %d can be watched", folders, most)}}
 }
 
 // raise returns the command that raises a limit now and for good.

@@ -23,7 +23,7 @@ func TestNamesAsATextWritesThem(t *testing.T) {
 		{"PARIS is loud", "paris", "PARIS"},
 		{"no authentication", "authentication", "authentication"},
 		{"她在读《红楼梦》", "红楼梦", "红楼梦"},
-		{"nothing of it", "Ada", "Ada"},
+		{"rolled back", "Ada", "Ada"},
 		{"", "ada", "Ada"},
 		{"a", "", ""},
 	} {

@@ -139,7 +139,7 @@ func TestMeasureOfClutter(t *testing.T) {
 		t.Errorf("%d of %d are left", got.After, len(c.Entries))
 	}
 	wrong := whats(got)
-	if want := "superseded what holds|merged although they disagree|merged 2 different things|forgotten what is good|superseded what holds, by something else|related as a version to something else"; strings.Join(wrong, "|") != want {
+	if want := "superseded what holds|merged despite a contradiction|merged 2 different things|forgotten what is good|superseded what holds, by something else|related as a version to something else"; strings.Join(wrong, "|") != want {
 		t.Errorf("wrong %q, want %q", wrong, want)
 	}
 	if h := c.Holders(2, all); len(h) != 1 || h[0] != "m" {

@@ -191,7 +191,7 @@ func (m *clutterMeasure) solved(places []int) (s Solved, why string) {
 		outdated := kind == Changed && !e.Latest
 		switch {
 		case f.Into != "":
-			return Solved{Wrong: 1}, "merged although they disagree"
+			return Solved{Wrong: 1}, "merged despite a contradiction"
 		case f.Gone && !outdated:
 			return Solved{Wrong: 1}, "forgotten what holds"
 		case f.Successor != "" && (!outdated || m.of[f.Successor] != e.Group):

@@ -119,7 +119,7 @@ func (s *Set) finish(f *folder) (*Set, error) {
 	s.keep(judged)
 	switch {
 	case len(s.Questions) == 0:
-		return nil, fmt.Errorf("there is no question whose judgements are about the %s", s.Unit)
+		return nil, fmt.Errorf("no query has relevance judgments for the %s", s.Unit)
 	case present == 0:
 		return nil, fmt.Errorf("none of what the judgements name is among the %d %s", len(s.Docs), s.Unit)
 	}

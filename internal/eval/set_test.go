@@ -81,7 +81,7 @@ func TestReadToleratesAndRefuses(t *testing.T) {
 		{"plain", set(), ""},
 		{"windows line ends, a grade of 0, a blank line", set("qrels.tsv", "q\td\ts\r\nq\td\t2\r\n\r\nq\tother\t0\r\n"), ""},
 		{"judged question without text", set("qrels.tsv", "\nq\td\t1\nr\td\t1\n"), ""},
-		{"no judgement", set("qrels.tsv", "query-id\tcorpus-id\tscore\n"), "there is no question whose judgements are about the docs"},
+		{"no judgement", set("qrels.tsv", "query-id\tcorpus-id\tscore\n"), "no query has relevance judgments for the docs"},
 		{"judgements of something else", set("qrels.tsv", "\nq\te\t1\n"), "none of what the judgements name is among the 1 docs"},
 		{"bad grade", set("qrels.tsv", "\nq\td\tgood\n"), `qrels.tsv line 2: the grade "good" is not a whole number`},
 		{"spaces for tabs", set("qrels.tsv", "\nq d 1\n"), "qrels.tsv line 2: 1 cells, want question, thing and grade"},

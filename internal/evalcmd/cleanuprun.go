@@ -49,7 +49,7 @@ func (r *cluttered) take(ctx context.Context) error {
 		}
 		for _, a := range res.Results {
 			if a.Error != nil {
-				return fmt.Errorf("take in an entry: %s", a.Error.Detail)
+				return fmt.Errorf("import an entry: %s", a.Error.Detail)
 			}
 		}
 	}
@@ -184,9 +184,9 @@ func (s *session) printCleaned(r *cleanupReport, show int) {
 		r.Before.Recall))
 	s.row("", fmt.Sprintf("after: precision %.3f, recall %.3f", r.After.Precision, r.After.Recall))
 	if n := len(r.Lost); n > 0 {
-		s.row("", fmt.Sprintf("%d not answered first any more, as %q", n, r.Lost[0]))
+		s.row("", fmt.Sprintf("%d no longer answered first, such as %q", n, r.Lost[0]))
 	}
-	s.row("taken back", map[bool]string{true: "as before", false: "not as before"}[r.Undone])
+	s.row("rolled back", map[bool]string{true: "as before", false: "not as before"}[r.Undone])
 	s.row("wrong", cli.Count(len(c.Wrong), "step", "steps"))
 	for _, w := range c.Wrong[:min(show, len(c.Wrong))] {
 		s.printf("\n%s (%s)\n", w.What, w.Kind)

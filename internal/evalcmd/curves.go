@@ -224,7 +224,7 @@ func (s *session) printTold(r *toldReport, contradictions int, by string) {
 	g := &r.Gate
 	s.printf("conflicts told where similarity %s is %.2f or more, or the subject is shared\n", by, r.Related)
 	if contradictions == 0 {
-		s.printf("  %d told, where there are none to tell of\n", g.Told)
+		s.printf("  %d memories given, where none apply\n", g.Told)
 		return
 	}
 	s.printf("  %d told, %d right: precision %.3f, recall %.3f; "+

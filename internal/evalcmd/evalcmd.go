@@ -80,7 +80,7 @@ func (s *session) rootCommand() *cobra.Command {
 	f.StringArrayVar(&s.set, "set", nil, "")
 	f.BoolVar(&s.json, "json", false, "")
 	f.StringVar(&s.emberd, "emberd", "", "")
-	root.AddCommand(s.runCommand(), s.summariesCommand(), s.lifecycleCommand(), s.quarterCommand(),
+	root.AddCommand(s.runCommand(), s.summariesCommand(), s.lifecycleCommand(), s.quarterCommand(), monthCommand(s),
 		s.pairsCommand(), s.mergesCommand(),
 		s.cleanupCommand(), s.evolutionCommand(),
 		s.typingCommand(), s.spellingCommand(), s.absentCommand(), s.gateCommand(),

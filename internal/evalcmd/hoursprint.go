@@ -31,7 +31,7 @@ func printHours(s *session, r *hoursReport) error {
 	}
 	s.row("kept", count(func(a *answeredBy) bool { return a.Kept })+" are answered by a kept sentence")
 	s.row("start", count(func(a *answeredBy) bool { return a.Start })+" by the start of the session")
-	s.row("beside", count(func(a *answeredBy) bool { return a.Beside })+" by what is told beside the prompt")
+	s.row("beside", count(func(a *answeredBy) bool { return a.Beside })+" by memories given beside the prompt")
 	s.row("either", count(func(a *answeredBy) bool { return a.Start || a.Beside })+" by one of both")
 	s.row("search", count(func(a *answeredBy) bool { return a.Search })+" by a search with the prompt")
 	s.row("fired", count(func(a *answeredBy) bool { return a.Tokens > 0 })+" get memories beside the prompt")

@@ -252,7 +252,7 @@ func (s *session) printPairs(r *pairsReport) {
 		s.printAt(what, r, func(at *atThreshold) *tally { return at.tallies()[i] })
 	}
 	if v.Trust < decisive {
-		s.printf("the exam trusts these vectors with %.2f; below %.2f a daemon goes by words\n", v.Trust, decisive)
+		s.printf("calibration weights these embeddings with %.2f; below %.2f a daemon uses words\n", v.Trust, decisive)
 	}
 	if n := r.Pairs - v.Compared; n > 0 {
 		s.printf("%s by words in both columns, for the model does not read all of a text\n",

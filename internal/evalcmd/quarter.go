@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -82,6 +81,25 @@ type week struct{ filed, open, promoted, archived, back int }
 
 func (s *session) liveQuarter(ctx context.Context, o *quarterOptions, set *eval.Set, home string) error {
 	q := newQuarter(s, o, set)
+	opt := q.options(home)
+	if err := q.begin(ctx, opt, set.Docs[len(set.Docs)-1].Created.AddDate(0, 1, 0)); err != nil {
+		return err
+	}
+	err := q.run(ctx, set.Docs[:o.imported])
+	return errors.Join(err, q.stop())
+}
+
+// begin starts the engine at a time, with an empty vault.
+func (q *quarter) begin(ctx context.Context, opt *engine.Options, at time.Time) error {
+	q.at(at)
+	if err := os.MkdirAll(opt.Vaults[0], 0o700); err != nil {
+		return err
+	}
+	return q.start(ctx, opt)
+}
+
+// options returns the settings of an engine that lives in a folder. Its lifecycle and agents run when asked.
+func (q *quarter) options(home string) *engine.Options {
 	opt := engine.DefaultOptions()
 	opt.Logger = slog.New(slog.DiscardHandler)
 	opt.LifecyclePeriod, opt.Agents.Interval = 0, 0 // the runs are ours
@@ -89,22 +107,7 @@ func (s *session) liveQuarter(ctx context.Context, o *quarterOptions, set *eval.
 	opt.Data, opt.State = filepath.Join(home, "data"), filepath.Join(home, "state")
 	opt.Vaults = []string{filepath.Join(home, "vault")}
 	opt.Now = func() time.Time { return time.UnixMilli(q.now.Load()).UTC() }
-	q.at(set.Docs[len(set.Docs)-1].Created.AddDate(0, 1, 0))
-	if err := os.MkdirAll(opt.Vaults[0], 0o700); err != nil {
-		return err
-	}
-	e, err := engine.Open(opt)
-	if err != nil {
-		return err
-	}
-	q.e = e
-	work, stop := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	wg.Go(func() { err = e.Run(work) })
-	failed := q.run(ctx, set.Docs[:o.imported])
-	stop()
-	wg.Wait()
-	return errors.Join(failed, err, e.Close())
+	return &opt
 }
 
 // newQuarter chooses the questions: those whose answers are all imported, evenly for both askings.
@@ -142,9 +145,6 @@ func newQuarter(s *session, o *quarterOptions, set *eval.Set) *quarter {
 
 // run imports, asks, lives for a quarter, and asks the same again.
 func (q *quarter) run(ctx context.Context, imported []eval.Doc) error {
-	if err := q.ready(ctx); err != nil {
-		return err
-	}
 	if err := q.save(ctx, imported, true); err != nil {
 		return err
 	}
@@ -194,6 +194,7 @@ func (q *quarter) save(ctx context.Context, docs []eval.Doc, imported bool) erro
 		for i, answer := range res.Results {
 			if answer.Error == nil { // a text twice is one memory
 				q.names[answer.ID], q.stored[some[i].Name] = some[i].Name, answer.ID
+				q.texts[answer.ID] = some[i].Content
 			}
 		}
 	}
@@ -258,21 +259,12 @@ func (q *quarter) asks(ctx context.Context, w *week) error {
 	for range questionsADay {
 		question := &q.others[q.ask%len(q.others)]
 		q.ask++
-		id, cold, err := q.search(ctx, question, true)
+		id, err := q.open(ctx, question, w)
 		if err != nil || id == "" {
 			return err
 		}
-		if _, err := op.Show.Call(ctx, q.e, &op.ShowRequest{ID: string(id)}); err != nil {
-			return err
-		}
-		if cold {
-			w.back++
-			if err := q.back(ctx, id); err != nil {
-				return err
-			}
-		}
 		if q.ask%usedOneIn == 0 {
-			if _, err := op.Touch.Call(ctx, q.e, &op.TouchRequest{ID: string(id)}); err != nil {
+			if err := q.touch(ctx, id); err != nil {
 				return err
 			}
 		}
@@ -280,19 +272,32 @@ func (q *quarter) asks(ctx context.Context, w *week) error {
 	return nil
 }
 
+// open asks a question, opens what answers it and brings it back if it is cold. It returns "" without an answer.
+func (q *quarter) open(ctx context.Context, question *eval.Question, w *week) (memory.ID, error) {
+	id, cold, err := q.search(ctx, question, true)
+	if err != nil || id == "" {
+		return "", err
+	}
+	if _, err := op.Show.Call(ctx, q.e, &op.ShowRequest{ID: string(id)}); err != nil {
+		return "", err
+	}
+	if !cold {
+		return id, nil
+	}
+	w.back++
+	return id, q.back(ctx, id)
+}
+
+// touch counts a use.
+func (q *quarter) touch(ctx context.Context, id memory.ID) error {
+	_, err := op.Touch.Call(ctx, q.e, &op.TouchRequest{ID: string(id)})
+	return err
+}
+
 // tend runs the lifecycle and the agents.
 func (q *quarter) tend(ctx context.Context, w *week) error {
-	res, err := q.life.run(ctx)
-	if err != nil {
+	if _, err := q.fade(ctx, w); err != nil {
 		return err
-	}
-	for _, m := range res.Moves {
-		switch m.Kind {
-		case op.MovePromote:
-			w.promoted += m.Count
-		case op.MoveArchive:
-			w.archived += m.Count
-		}
 	}
 	agents, err := op.AgentsRun.Call(ctx, q.e, &op.AgentsRunRequest{})
 	if err != nil {
@@ -304,4 +309,21 @@ func (q *quarter) tend(ctx context.Context, w *week) error {
 	}
 	w.promoted += len(agents.Promote)
 	return nil
+}
+
+// fade runs the lifecycle, counts what it did, and returns it.
+func (q *quarter) fade(ctx context.Context, w *week) ([]op.LifecycleMoves, error) {
+	res, err := q.life.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range res.Moves {
+		switch m.Kind {
+		case op.MovePromote:
+			w.promoted += m.Count
+		case op.MoveArchive:
+			w.archived += m.Count
+		}
+	}
+	return res.Moves, nil
 }

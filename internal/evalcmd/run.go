@@ -247,7 +247,7 @@ func (s *session) writeReport(files outputs, r *eval.Report) error {
 	for _, set := range r.Sets {
 		for _, a := range set.Answers {
 			if err := answers.Encode(a); err != nil {
-				return fmt.Errorf("write what became of the questions: %w", err)
+				return fmt.Errorf("write the results of the questions: %w", err)
 			}
 		}
 	}

@@ -136,7 +136,7 @@ func poolingOf(folder, name string) (uint32, error) {
 func readTokens(folder string) ([]string, error) {
 	b, err := readText(folder, "vocab.txt")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("there is no vocab.txt; only models with a vocabulary of WordPiece can be converted")
+		return nil, errors.New("vocab.txt not found; emberd converts only models with a WordPiece vocabulary")
 	}
 	if err != nil {
 		return nil, err

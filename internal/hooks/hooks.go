@@ -32,7 +32,7 @@ import (
 const Limit = 10_000
 
 // ErrNone says that there is nothing to do at an event: it is unknown, or a repetition.
-var ErrNone = errors.New("nothing is done at this event")
+var ErrNone = errors.New("emberd does nothing at this event")
 
 // Event is an event of a session.
 type Event struct {
@@ -61,11 +61,11 @@ func Agents() (names []string) {
 func Read(agent, event string, raw []byte) (*Event, error) {
 	a := find(agent)
 	if a == nil {
-		return nil, fmt.Errorf("there is no agent %q", agent)
+		return nil, fmt.Errorf("agent %q not found", agent)
 	}
 	var said message
 	if err := json.Unmarshal(raw, &said); err != nil || said == nil {
-		return nil, errors.New("the event is no JSON object")
+		return nil, errors.New("the event is not a JSON object")
 	}
 	name := cmp.Or(event, said.text(a.members.event))
 	known, ok := a.events[name]
@@ -75,7 +75,7 @@ func Read(agent, event string, raw []byte) (*Event, error) {
 	e := &Event{name: name, answer: known.answer, Request: op.HookRequest{Agent: agent, Event: known.event}}
 	e.fill(said, &a.members)
 	if e.Request.Session == "" {
-		return nil, errors.New("the event names no session")
+		return nil, errors.New("the event contains no session ID")
 	}
 	return e, nil
 }

@@ -141,7 +141,7 @@ func (b *basicMemory) read(ctx context.Context, name string) error {
 func (b *basicMemory) parts(n *vault.Note, known *basicNote, m *memory.Memory, body string, head int) {
 	all := splitNote(body, n.Sections, head)
 	b.note(Place{File: n.Path},
-		"the note has %d characters, more than %d, and becomes %d memories, split at its headings",
+		"the note has %d characters (limit %d), and becomes %d memories, split at its headings",
 		utf8.RuneCountInString(m.Content), memory.MaxContent, len(all))
 	b.Met += len(all) - 1
 	times := map[string]int{}

@@ -48,7 +48,7 @@ func holdsMemories(name string) bool {
 // errChats is for what holds conversations. What was saved of them is not in there as a
 // memory, and may have been deleted since.
 var errChats = memory.Errorf(memory.Invalid,
-	"this holds conversations and no saved memories; name the file with the memories, or the archive that it came in")
+	"this file contains conversations and no saved memories; pass the file with the memories, or its archive")
 
 type chatGPT struct{ *builder }
 
@@ -117,7 +117,7 @@ func (c *chatGPT) object(doc *document, file, at string) error {
 	})
 	if err == nil && !found {
 		err = memory.Errorf(memory.Invalid,
-			"there is no list of memories in this; a list of texts, or of objects with content, is read")
+			"no list of memories in this file; emberd reads a list of texts, or of objects with content")
 	}
 	return err
 }
@@ -131,7 +131,7 @@ func (c *chatGPT) entry(raw json.RawMessage, at Place) error {
 		s = record{"content": raw}
 	case json.Unmarshal(raw, &s) != nil:
 		c.Met++
-		c.fail(at, memory.Errorf(memory.Invalid, "this is neither a text nor an object with one"))
+		c.fail(at, memory.Errorf(memory.Invalid, "this is not a text and not an object with a text"))
 		return nil
 	}
 	if s["mapping"] != nil || s["chat_messages"] != nil {

@@ -226,7 +226,7 @@ func (c *chroma) row(raw json.RawMessage, at Place) error {
 	var s record
 	if json.Unmarshal(raw, &s) != nil || s == nil {
 		c.Met++
-		c.fail(at, memory.Errorf(memory.Invalid, "this is no record with an id and a text"))
+		c.fail(at, memory.Errorf(memory.Invalid, "this is not a record with an ID and a text"))
 		return nil
 	}
 	c.record(s, at)

@@ -118,14 +118,14 @@ func (c *claude) value(doc *document, t json.Token, file string) error {
 		}
 		return c.stated(s, Place{File: file, Line: line})
 	}
-	return memory.Errorf(memory.Invalid, "this is no memories.json of Claude")
+	return memory.Errorf(memory.Invalid, "this is not a memories.json of Claude")
 }
 
 func (c *claude) account(raw json.RawMessage, at Place) error {
 	var s record
 	if json.Unmarshal(raw, &s) != nil || s == nil {
 		c.Met++
-		c.fail(at, memory.Errorf(memory.Invalid, "this is no object with conversations_memory"))
+		c.fail(at, memory.Errorf(memory.Invalid, "this is not an object with conversations_memory"))
 		return nil
 	}
 	return c.stated(s, at)
@@ -184,7 +184,7 @@ func (c *claude) files(s record, at Place) {
 // odd tells of something that is not understood.
 func (c *claude) odd(at Place, raw json.RawMessage) {
 	c.Met++
-	c.fail(at, memory.Errorf(memory.Invalid, "it is not known what this is, so its %d bytes are left out", len(raw)))
+	c.fail(at, memory.Errorf(memory.Invalid, "unknown format; skipped its %d bytes", len(raw)))
 }
 
 // whole takes a text of any length.

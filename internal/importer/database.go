@@ -100,7 +100,7 @@ func CheckText(name string) error {
 	for _, kind := range kinds {
 		commands = append(commands, "emberd import "+kind.system+" FILE")
 	}
-	return memory.Errorf(memory.Invalid, "this is a SQLite database; of these programs it is read by: %s",
+	return memory.Errorf(memory.Invalid, "this is a SQLite database; import it as one of: %s",
 		strings.Join(commands, ", "))
 }
 
@@ -240,7 +240,8 @@ func databaseError(err error) error {
 	case errors.Is(err, sqlitefile.ErrDamaged):
 		return memory.Errorf(memory.Invalid, "%w; nothing was imported; repair a copy with: sqlite3 FILE .recover", err)
 	case errors.Is(err, sqlitefile.ErrBusy):
-		return memory.Errorf(memory.Invalid, "%w all the time; nothing was imported; stop it and try again", err)
+		return memory.Errorf(memory.Invalid, "%w continuously; nothing was imported; stop that program and try "+
+			"again", err)
 	case errors.Is(err, sqlitefile.ErrNotDatabase), errors.Is(err, sqlitefile.ErrTooLarge):
 		return memory.Errorf(memory.Invalid, "%w; nothing was imported", err)
 	}

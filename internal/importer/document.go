@@ -25,7 +25,7 @@ const maxDepth = 32
 // enter counts a list or an object that is read, until leave.
 func (d *document) enter() error {
 	if d.depth++; d.depth > maxDepth {
-		return memory.Errorf(memory.Invalid, "the JSON has more than %d lists and objects within each other", maxDepth)
+		return memory.Errorf(memory.Invalid, "the JSON is nested more than %d levels deep", maxDepth)
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (d *document) explain(err error) error {
 	}
 	line := d.lines.at(d.dec.InputOffset())
 	if _, bad := errors.AsType[*json.SyntaxError](err); bad || errors.Is(err, io.ErrUnexpectedEOF) {
-		return memory.Errorf(memory.Invalid, "the JSON breaks off or is damaged at line %d: %v; nothing was imported",
+		return memory.Errorf(memory.Invalid, "the JSON is incomplete or damaged at line %d: %v; nothing was imported",
 			line, err)
 	}
 	return err
@@ -153,7 +153,7 @@ func (d *document) explain(err error) error {
 // whole is explain for a document that ends too early.
 func whole(err error) error {
 	if errors.Is(err, io.EOF) {
-		return memory.Errorf(memory.Invalid, "the JSON breaks off at its end; nothing was imported")
+		return memory.Errorf(memory.Invalid, "the JSON is incomplete at its end; nothing was imported")
 	}
 	return err
 }

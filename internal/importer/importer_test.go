@@ -68,14 +68,14 @@ func TestReaders(t *testing.T) {
 		"an id twice":                    {"chroma", `{"ids":["a","a"],"documents":["one","two"]}`, "2 met\n1 ids[0]: \"one\" also=a\n1 ids[1]: \"two\" also=a\n"},
 		"ids that are numbers":           {"chroma", `[{"id":1,"document":"one"}]`, "1 met\n1 [0]: \"one\" also=1\n"},
 		"nested metadata":                {"chroma", `[{"id":"a","document":"one","metadata":{"tags":"[\"x\"]","deep":{"a":[1]}}}]`, "1 met\n1 [0]: \"one\" tags=x also=a\n"},
-		"a row that is none":             {"chroma", "[1,\nnull]", "2 met\n1 [0]: failed: this is no record with an id and a text\n2 [1]: failed: this is no record with an id and a text\n"},
+		"a row that is none":             {"chroma", "[1,\nnull]", "2 met\n1 [0]: failed: this is not a record with an ID and a text\n2 [1]: failed: this is not a record with an ID and a text\n"},
 		"metadata that is none":          {"chroma", `[{"id":"a","document":"one","metadata":3}]`, "1 met\n1 [0]: \"one\" also=a\n"},
-		"too long":                       {"chroma", `[{"id":"a","document":"` + long + `"}]`, "1 met\n1 [0]: failed: content has 50001 characters, more than 50000; save it in parts\n"},
-		"far too long":                   {"chroma", `[{"id":"a","document":"` + longer + `"}]`, "1 met\n1 [0]: failed: content has 204801 bytes, more than 204800 (200 KiB); save it in parts\n"},
-		"too deep":                       {"chroma", strings.Repeat(`{"collections":[`, 100), "error: the JSON has more than 32 lists and objects within each other"},
+		"too long":                       {"chroma", `[{"id":"a","document":"` + long + `"}]`, "1 met\n1 [0]: failed: content has 50001 characters (limit 50000); save it in parts\n"},
+		"far too long":                   {"chroma", `[{"id":"a","document":"` + longer + `"}]`, "1 met\n1 [0]: failed: content has 204801 bytes (limit 204800, 200 KiB); save it in parts\n"},
+		"too deep":                       {"chroma", strings.Repeat(`{"collections":[`, 100), "error: the JSON is nested more than 32 levels deep"},
 		"not UTF-8":                      {"chroma", "[{\"id\":\"a\",\"document\":\"\xff\"}]", "error: line 1 is not valid UTF-8; convert the file to UTF-8"},
 		"something else":                 {"chroma", `{"a":1}`, "error: " + errNoCollection.Error()},
-		"a torn table":                   {"chroma", "{\"ids\":[\"a\"],\n\"documents\":[\"o", "error: the JSON breaks off or is damaged at line 2: unexpected EOF; nothing was imported"},
+		"a torn table":                   {"chroma", "{\"ids\":[\"a\"],\n\"documents\":[\"o", "error: the JSON is incomplete or damaged at line 2: unexpected EOF; nothing was imported"},
 		"nothing":                        {"chroma", "", "0 met\n"},
 
 		"pages of points": {"qdrant", `{"result":{"points":[{"id":1,"payload":{"text":"one"}}],"next_page_offset":2}}` + "\n" +
@@ -85,31 +85,31 @@ func TestReaders(t *testing.T) {
 			"3 met\n1 [0]: \"one\" also=1,A\n1 [1]: \"two\" also=2\n1 [2]: note: \"A\" leads to itself, so this relation is left out\n"},
 		"a relation of ours": {"qdrant", `[{"payload":{"name":"A","content":"one"}},{"payload":{"from":"A","to":"B","relationType":"supports"}}]`,
 			"2 met\n1 [0]: \"one\" also=A\n1 [1]: A -supports:-> B\n"},
-		"a point far too long":      {"qdrant", `[{"id":1,"payload":{"text":"` + longer + `"}}]`, "1 met\n1 [0]: failed: content has 204801 bytes, more than 204800 (200 KiB); save it in parts\n"},
+		"a point far too long":      {"qdrant", `[{"id":1,"payload":{"text":"` + longer + `"}}]`, "1 met\n1 [0]: failed: content has 204801 bytes (limit 204800, 200 KiB); save it in parts\n"},
 		"a payload without a point": {"qdrant", `{"content":"one","entityType":"rule","type":"chunk"}`, "1 met\n1: \"one\" type=rule\n"},
-		"points that are none":      {"qdrant", `[1,[],null,{}]`, "4 met\n1 [0]: failed: this is no point with an id and a payload\n1 [1]: failed: this is no point with an id and a payload\n1 [2]: failed: this is no point with an id and a payload\n1 [3]: failed: point \"\" has neither content nor observations; its payload has no keys\n"},
-		"points too deep":           {"qdrant", strings.Repeat(`{"result":`, 100), "error: the JSON has more than 32 lists and objects within each other"},
+		"points that are none":      {"qdrant", `[1,[],null,{}]`, "4 met\n1 [0]: failed: this is not a point with an ID and a payload\n1 [1]: failed: this is not a point with an ID and a payload\n1 [2]: failed: this is not a point with an ID and a payload\n1 [3]: failed: point \"\" has neither content nor observations; its payload has no keys\n"},
+		"points too deep":           {"qdrant", strings.Repeat(`{"result":`, 100), "error: the JSON is nested more than 32 levels deep"},
 
 		"items of several kinds": {"notes", "\ufeff## Key Topics\r\n- one\r\n* two\r\n1. three\r\n\r\n   with more\r\n\r\na sentence\r\nof two lines\r\n",
 			"4 met\n2: \"one\" section=Key Topics\n3: \"two\" section=Key Topics\n4: \"three\\n\\n with more\" section=Key Topics\n8: \"a sentence\\nof two lines\" section=Key Topics\n"},
 		"comments and rulers":      {"notes", "## important facts\n<!-- not\nthis -->\n---\n- one\n", "1 met\n5: \"one\" section=Important Facts\n"},
 		"texts after comments":     {"notes", "## System\n<!-- a --> <!-- b\nc --> - one\n<!-- d\n--> - two\n- three <!-- four -->\n", "3 met\n3: \"one\" category=System\n5: \"two\" category=System\n6: \"three <!-- four -->\" category=System\n"},
 		"a comment without an end": {"notes", "## System\n<!-- a -->\n- one\n\n<!-- b\n- two\n", "3 met\n3: \"one\" category=System\n5: \"<!-- b\" category=System\n6: \"two\" category=System\n"},
-		"no notes":                 {"notes", "- one\n", "error: this is no notes.md: none of its headings is one of Key Topics, Important Facts, People & Entities, Ongoing Threads, File Knowledge, or of the core: Identity, Projects, Relationships, System"},
+		"no notes":                 {"notes", "- one\n", "error: this is not a notes.md: none of its headings is one of Key Topics, Important Facts, People & Entities, Ongoing Threads, File Knowledge, or of the core: Identity, Projects, Relationships, System"},
 		"an item not UTF-8":        {"notes", "## System\n- one\xff\n- two\n", "2 met\n3: \"two\" category=System\n2: failed: this is not valid UTF-8; convert the file to UTF-8\n"},
 
-		"a list of texts":           {"chatgpt", `["one","two",""]`, "3 met\n1 [0]: \"one\"\n1 [1]: \"two\"\n1 [2]: failed: this is neither a text nor an object with one\n"},
+		"a list of texts":           {"chatgpt", `["one","two",""]`, "3 met\n1 [0]: \"one\"\n1 [1]: \"two\"\n1 [2]: failed: this is not a text and not an object with a text\n"},
 		"a list in an object":       {"chatgpt", `{"memory_tool_config":{"memory_entries":[{"id":"m","content":"one","created_timestamp":1735700000}]},"x":[1]}`, "1 met\n1 memory_tool_config.memory_entries[0]: \"one\" also=m\n"},
 		"an answer in a code block": {"chatgpt", "```\n[2025-01-02] - one\n[no date] - two\n[ ] - three\n```\n", "3 met\n2: \"one\"\n3: \"two\"\n4: \"[ ] - three\"\n"},
-		"far too long to save":      {"chatgpt", `["` + longer + `"]`, "1 met\n1 [0]: failed: content has 204801 bytes, more than 204800 (200 KiB); save it in parts\n"},
+		"far too long to save":      {"chatgpt", `["` + longer + `"]`, "1 met\n1 [0]: failed: content has 204801 bytes (limit 204800, 200 KiB); save it in parts\n"},
 		"dates without a dash":      {"chatgpt", "[2025-01-02] one\n[2025-01-02 10:30:00] two\n[1] three\n[2025-99-02] four\n[2025-01-02]\n", "5 met\n1: \"one\"\n2: \"two\"\n3: \"[1] three\"\n4: \"[2025-99-02] four\"\n5: \"[2025-01-02]\"\n"},
 		"conversations":             {"chatgpt", `[{"mapping":{}}]`, "error: " + errChats.Error()},
-		"no list":                   {"chatgpt", `{"a":1}`, "error: there is no list of memories in this; a list of texts, or of objects with content, is read"},
+		"no list":                   {"chatgpt", `{"a":1}`, "error: no list of memories in this file; emberd reads a list of texts, or of objects with content"},
 		"nothing saved":             {"chatgpt", "\n\n", "0 met\n"},
-		"lists without an end":      {"chatgpt", strings.Repeat(`{"data":`, 100), "error: the JSON has more than 32 lists and objects within each other"},
+		"lists without an end":      {"chatgpt", strings.Repeat(`{"data":`, 100), "error: the JSON is nested more than 32 levels deep"},
 
 		"a memory with files": {"claude", `{"conversations_memory":null,"project_memories":{"p":5},"memory_files":[{"path":"me.md","content":"# Me\n\nAda"},{"what":1}]}`,
-			"3 met\n1 memory_files[0]: \"Ada\" category=Me source=me.md\n1 project_memories.p: failed: it is not known what this is, so its 1 bytes are left out\n1 memory_files[1]: failed: it is not known what this is, so its 10 bytes are left out\n"},
+			"3 met\n1 memory_files[0]: \"Ada\" category=Me source=me.md\n1 project_memories.p: failed: unknown format; skipped its 1 bytes\n1 memory_files[1]: failed: unknown format; skipped its 10 bytes\n"},
 		"a text with dates": {"claude", "[2025-01-02] - one\n[2025-01-03] - two\nand more\n", "2 met\n1: \"one\"\n2: \"two\\nand more\"\n"},
 		"chats":             {"claude", `[{"chat_messages":[]}]`, "error: " + errChats.Error()},
 	} {
@@ -283,7 +283,7 @@ func TestArchives(t *testing.T) {
 func TestNoMoreIsReadThanTheBound(t *testing.T) {
 	t.Parallel()
 	text, err := io.ReadAll(&bounded{strings.NewReader("0123456789"), 4})
-	if string(text) != "0123" || memory.CodeOf(err) != memory.TooLarge || !strings.Contains(err.Error(), "take it out in parts") {
+	if string(text) != "0123" || memory.CodeOf(err) != memory.TooLarge || !strings.Contains(err.Error(), "export it in parts") {
 		t.Errorf("read %q, %v", text, err)
 	}
 }

@@ -30,7 +30,7 @@ func Notes(r io.Reader, o *Options) (*Result, error) {
 	all, headings := blocks(text, false)
 	if !slices.ContainsFunc(headings, func(name string) bool { section, _ := sectionOf(name); return section != "" }) {
 		return nil, memory.Errorf(memory.Invalid,
-			"this is no notes.md: none of its headings is one of %s, or of the core: %s",
+			"this is not a notes.md: none of its headings is one of %s, or of the core: %s",
 			strings.Join(notegen.Sections(), ", "), strings.Join(coreHeadings(), ", "))
 	}
 	for _, b := range all {

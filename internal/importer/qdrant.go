@@ -161,7 +161,7 @@ func (q *qdrant) point(raw json.RawMessage, at Place) {
 	var s record
 	if json.Unmarshal(raw, &s) != nil || s == nil {
 		q.Met++
-		q.fail(at, memory.Errorf(memory.Invalid, "this is no point with an id and a payload"))
+		q.fail(at, memory.Errorf(memory.Invalid, "this is not a point with an ID and a payload"))
 		return
 	}
 	q.take(s, at)

@@ -69,7 +69,7 @@ b/two [[loom]] -related:links_to-> loom > The Loom/## Warp
 loom > The Loom/## Warp -related:links_to-> b/two [[loom]]
 loom > The Loom/## Weft -related:links_to-> b/two [[loom]]
 loom > The Loom/## Frame -related:made_of-> b/two [[loom]]
-loom.md 0: the note has 84197 characters, more than 50000, and becomes 4 memories, split at its headings
+loom.md 0: the note has 84197 characters (limit 50000), and becomes 4 memories, split at its headings
 `
 	if got.String() != want {
 		t.Errorf("got\n%s", &got)

@@ -40,7 +40,7 @@ func parse(name string, data []byte) (*phrases, error) {
 		return nil, notYAML(name, err)
 	}
 	if err := dec.Decode(&next); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s holds more than one YAML document; remove all but the first", name)
+		return nil, fmt.Errorf("%s contains more than one YAML document; remove all but the first", name)
 	}
 	r := reader{name: name, into: &phrases{}, seen: map[string]int{}}
 	r.top(doc.Content[0])
@@ -93,7 +93,7 @@ func (r *reader) lists(n *yaml.Node, prefix string) {
 		case prefix == "" && isGroup(name):
 			r.group(value, name)
 		default:
-			r.fault(key.Line, "there is no list %s; did you mean %s?", name, nearest(name))
+			r.fault(key.Line, "list %s not found; did you mean %s?", name, nearest(name))
 		}
 	}
 }

@@ -119,9 +119,9 @@ func find(text []byte, d Dialect, path []string) (*document, *object, int, []str
 		o, ok := v.Value.(*hujson.Object)
 		switch {
 		case !ok && i == 0:
-			return nil, nil, -1, nil, fmt.Errorf("%s: the text is no object", doc.place(v.StartOffset))
+			return nil, nil, -1, nil, fmt.Errorf("%s: the text is not a JSON object", doc.place(v.StartOffset))
 		case !ok:
-			return nil, nil, -1, nil, fmt.Errorf("%s: %q is no object", doc.place(v.StartOffset), key)
+			return nil, nil, -1, nil, fmt.Errorf("%s: %q is not a JSON object", doc.place(v.StartOffset), key)
 		}
 		at := -1
 		key = path[i]
@@ -131,7 +131,7 @@ func find(text []byte, d Dialect, path []string) (*document, *object, int, []str
 				continue
 			}
 			if at >= 0 {
-				return nil, nil, -1, nil, fmt.Errorf("%s: %q is there twice; remove one of them",
+				return nil, nil, -1, nil, fmt.Errorf("%s: %q occurs twice; remove one of them",
 					doc.place(name.StartOffset), key)
 			}
 			at = n

@@ -142,9 +142,9 @@ func TestRefusals(t *testing.T) {
 		d    Dialect
 		want string
 	}{
-		{"[]", Strict, "line 1, column 1: the text is no object"},
-		{"{\n  \"servers\": [1]\n}", Strict, `line 2, column 14: "servers" is no object`},
-		{"{\"servers\": {\"emberd\": 1,\n \"emberd\": 2}}", Strict, `line 2, column 2: "emberd" is there twice; remove one of them`},
+		{"[]", Strict, "line 1, column 1: the text is not a JSON object"},
+		{"{\n  \"servers\": [1]\n}", Strict, `line 2, column 14: "servers" is not a JSON object`},
+		{"{\"servers\": {\"emberd\": 1,\n \"emberd\": 2}}", Strict, `line 2, column 2: "emberd" occurs twice; remove one of them`},
 		{"{\n  // mine\n}", Strict, "this program reads no comments here, and no comma before an end"},
 		{"// mine", Strict, "this program reads no comments here, and no comma before an end"},
 		{"{\"a\": 1,}", Strict, "this program reads no comments here, and no comma before an end"},

@@ -58,7 +58,7 @@ func Keys(text []byte, d Dialect, path ...string) (keys []string, err error) {
 	v := &obj.Members[at].Value
 	o, ok := v.Value.(*hujson.Object)
 	if !ok {
-		return nil, fmt.Errorf("%s: %q is no object", doc.place(v.StartOffset), path[len(path)-1])
+		return nil, fmt.Errorf("%s: %q is not a JSON object", doc.place(v.StartOffset), path[len(path)-1])
 	}
 	for i := range o.Members {
 		name, _ := o.Members[i].Name.Value.(hujson.Literal) // all names are literals
@@ -90,7 +90,7 @@ func listAt(text []byte, d Dialect, path []string) (*document, *list, error) {
 	v := &obj.Members[at].Value
 	a, ok := v.Value.(*hujson.Array)
 	if !ok {
-		return nil, nil, fmt.Errorf("%s: %q is no list", doc.place(v.StartOffset), path[len(path)-1])
+		return nil, nil, fmt.Errorf("%s: %q is not a JSON list", doc.place(v.StartOffset), path[len(path)-1])
 	}
 	return doc, &list{a, v.StartOffset}, nil
 }

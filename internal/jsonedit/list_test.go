@@ -40,7 +40,7 @@ func TestAppend(t *testing.T) {
 			t.Errorf("%q became %q (%v), want %q", tt.text, got, err, tt.want)
 		}
 	}
-	if _, err := Append([]byte(`{"a":{"l":5}}`), Strict, true, "a", "l"); err == nil || err.Error() != `line 1, column 11: "l" is no list` {
+	if _, err := Append([]byte(`{"a":{"l":5}}`), Strict, true, "a", "l"); err == nil || err.Error() != `line 1, column 11: "l" is not a JSON list` {
 		t.Errorf("to a number: %v", err)
 	}
 }

@@ -96,7 +96,7 @@ func (l *Ledger) storedReads() (f *file, counts string, err error) {
 	}
 	f = new(file)
 	if err := json.Unmarshal(data, f); err != nil {
-		return nil, "", fmt.Errorf("it is no JSON of the ledger's: %w", err)
+		return nil, "", fmt.Errorf("it is not a valid list of callers: %w", err)
 	}
 	counts, err = countsIn(data)
 	return f, counts, err

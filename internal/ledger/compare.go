@@ -115,7 +115,7 @@ func (c *comparison) compareChanges(j Journal) error {
 		err = j.Settle()
 	}
 	if err != nil {
-		return fmt.Errorf("compare the journal with the audit chain: %w", err)
+		return fmt.Errorf("compare the change journal with the audit chain: %w", err)
 	}
 	c.beyond(j, got)
 	slices.Sort(got.wrong)

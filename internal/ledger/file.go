@@ -64,13 +64,13 @@ func (l *Ledger) load() error {
 	}
 	var f file
 	if err := json.Unmarshal(data, &f); err != nil {
-		return fmt.Errorf("it is no JSON of the ledger's: %w", err)
+		return fmt.Errorf("it is not a valid list of callers: %w", err)
 	}
 	if f.Format != format {
-		return fmt.Errorf("its format is %d, and this emberd knows %d", f.Format, format)
+		return fmt.Errorf("it has format %d; this emberd supports format %d", f.Format, format)
 	}
 	if len(f.Callers) > maxCallers+1 || len(f.Reads) > maxReads || len(f.Saves) > maxWatched {
-		return errors.New("it has more than a ledger holds")
+		return errors.New("the list of callers is larger than its limit")
 	}
 	if err = l.take(&f); err == nil {
 		l.counts, err = countsIn(data)
@@ -114,13 +114,13 @@ func (l *Ledger) take(f *file) error {
 	}
 	for _, r := range f.Reads {
 		if r.Seq >= l.seq {
-			return errors.New("a read has a number that is not given yet")
+			return errors.New("a read has an unassigned number")
 		}
 		l.readIDs += len(r.ids)
 	}
 	l.reads = f.Reads
 	if l.recalls > maxOpen || l.readIDs > maxReadIDs {
-		return errors.New("it has more than a ledger holds")
+		return errors.New("the list of callers is larger than its limit")
 	}
 	l.expire(l.now())
 	return nil
@@ -130,14 +130,14 @@ func (l *Ledger) take(f *file) error {
 func (l *Ledger) aside() string { return l.opt.File + ".damaged" }
 
 func (l *Ledger) setAside(cause error) {
-	l.problem = fmt.Sprintf("%s could not be used, so that counting began anew: %v; it was kept as %s",
+	l.problem = fmt.Sprintf("%s could not be read, so counting restarted: %v; the file was kept as %s",
 		filepath.Base(l.opt.File), cause, filepath.Base(l.aside()))
 	if err := l.opt.FS.Rename(l.opt.File, l.aside()); err != nil {
-		l.problem = fmt.Sprintf("%s could not be used, so that counting began anew: %v", filepath.Base(l.opt.File),
+		l.problem = fmt.Sprintf("%s could not be read, so counting restarted: %v", filepath.Base(l.opt.File),
 			cause)
 		cause = errors.Join(cause, err)
 	}
-	l.opt.Logger.Warn("the ledger of callers begins anew", "file", l.opt.File, "err", cause)
+	l.opt.Logger.Warn("ledger of callers restarted", "file", l.opt.File, "err", cause)
 }
 
 // removeAside removes what was set aside, which may name anything.
@@ -177,7 +177,7 @@ func (l *Ledger) flush() (err error) {
 		l.mu.Lock()
 		l.dirty = true
 		l.mu.Unlock()
-		return fmt.Errorf("write the ledger of callers: %w", err)
+		return fmt.Errorf("write the list of callers: %w", err)
 	}
 	l.saved, l.counts = extentOf(f.Reads, f.Seq), l.next
 	return nil

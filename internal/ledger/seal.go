@@ -154,7 +154,7 @@ func (l *Ledger) Begin(j Journal) {
 	defer l.writing.Unlock()
 	l.follow(j)
 	if err := l.beginSealing(); err != nil {
-		l.opt.Logger.Warn("the audit chain cannot be begun, and is tried again", "err", err)
+		l.opt.Logger.Warn("cannot start the audit chain; retrying", "err", err)
 	}
 }
 
@@ -206,7 +206,7 @@ func (l *Ledger) sealBegin(b *batch) error {
 	}
 	upTo, missed, err := l.missed(report, b.from)
 	if err != nil {
-		return fmt.Errorf("read the journal for the audit chain: %w", err)
+		return fmt.Errorf("read the change journal for the audit chain: %w", err)
 	}
 	if n, ok := l.closedAfter(deviceOf(b.from.Stamp)); ok && n > report.End() {
 		missed = append(missed, event{kind: ahead, note: closedAhead(n, report.End())})
@@ -217,7 +217,7 @@ func (l *Ledger) sealBegin(b *batch) error {
 		mark.Counts[1] = l.counts
 	}
 	if b.lost {
-		mark.Note = "earlier lines were dropped, since the chain could not be written"
+		mark.Note = "earlier lines were dropped, because the chain could not be written"
 	}
 	if err := l.append(mark, nil); err != nil {
 		return err

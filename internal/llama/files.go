@@ -48,9 +48,9 @@ func find(dir string) (*files, error) {
 		}
 	}
 	if _, err := os.Stat(dir); err != nil {
-		return nil, failed(llamawire.OfEngine, "there is no llama.cpp: %v; "+remedy, err)
+		return nil, failed(llamawire.OfEngine, "no llama.cpp: %v; "+remedy, err)
 	}
-	return nil, failed(llamawire.OfEngine, "there is no llama.cpp in %s: no libllama is among its files; "+remedy, dir)
+	return nil, failed(llamawire.OfEngine, "no llama.cpp in %s: it contains no libllama; "+remedy, dir)
 }
 
 // findIn looks in one folder and returns nil where it is not, or has no libllama.
@@ -70,7 +70,7 @@ func findIn(dir string) (*files, error) {
 		}
 		path := filepath.Join(dir, entry.Name())
 		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // loading a pipe would wait for it
-			return nil, failed(llamawire.OfEngine, "there is no llama.cpp in %s: %s is not a file; "+remedy, dir, path)
+			return nil, failed(llamawire.OfEngine, "no llama.cpp in %s: %s is not a file; "+remedy, dir, path)
 		} else if err == nil { // it leads somewhere
 			names[m[1]] = append(names[m[1]], entry.Name())
 		}

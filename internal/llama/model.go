@@ -140,7 +140,7 @@ func (m *Model) newContext() error {
 			"in a way that emberd does not know", want, got))
 	}
 	if pooling := gguf.Pooling(lib.poolingType(m.context)); pooling != m.facts.Pooling {
-		return m.refused("pools otherwise than this model's file says",
+		return m.refused("uses another pooling than the file of the model specifies",
 			fmt.Sprintf("by %v, not by %v", pooling, m.facts.Pooling))
 	}
 	lib.setEmbeddings(m.context, true)

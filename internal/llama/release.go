@@ -61,7 +61,7 @@ func (r release) slowFlash() bool { return r.build > 0 && r.build < settled }
 func (r release) warning() string {
 	switch {
 	case !r.known():
-		return "these libraries do not tell which release of llama.cpp they are; " + tested +
+		return "these libraries do not contain their llama.cpp release; " + tested +
 			" is what emberd was tested with"
 	case r.slowFlash():
 		return fmt.Sprintf("llama.cpp %s works, but is slower than b%d and later; %s is what emberd was tested with", r,

@@ -116,7 +116,7 @@ func Write(to io.Writer, message any) error {
 		}
 	}
 	if len(frame)-4 > MaxBytes {
-		return fmt.Errorf("a message of %d bytes is too long, %d are the most", len(frame)-4, MaxBytes)
+		return fmt.Errorf("a message of %d bytes is too long (limit %d)", len(frame)-4, MaxBytes)
 	}
 	binary.LittleEndian.PutUint32(frame, uint32(len(frame)-4))
 	if _, err := to.Write(frame); err != nil {
@@ -125,7 +125,7 @@ func Write(to io.Writer, message any) error {
 	return nil
 }
 
-var errBroken = errors.New("it does not begin with a line of JSON and go on in whole numbers")
+var errBroken = errors.New("it is not a line of JSON followed by numbers")
 
 // Read reads one message. The error is io.EOF where nothing follows, and wraps
 // io.ErrUnexpectedEOF where a message breaks off.
@@ -139,14 +139,14 @@ func Read(from io.Reader, message any) error {
 	}
 	n := binary.LittleEndian.Uint32(length[:])
 	if n > MaxBytes {
-		return fmt.Errorf("read a message: it has %d bytes, %d are the most", n, MaxBytes)
+		return fmt.Errorf("read a message: it has %d bytes (limit %d)", n, MaxBytes)
 	}
 	var frame bytes.Buffer
 	if _, err := io.CopyN(&frame, from, int64(n)); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF // it is not the end of the input, but of one that died
 		}
-		return fmt.Errorf("read a message: it breaks off after %d of %d bytes: %w", frame.Len(), n, err)
+		return fmt.Errorf("read a message: incomplete after %d of %d bytes: %w", frame.Len(), n, err)
 	}
 	header, numbers, found := bytes.Cut(frame.Bytes(), []byte{'\n'})
 	reply, has := message.(*Reply)

@@ -102,17 +102,17 @@ func TestWhatIsNoMessage(t *testing.T) {
 		says  string
 	}{
 		"part of a length": {"\x01\x00", &Request{}, "unexpected EOF"},
-		"nothing after it": {framed(3, ""), &Request{}, "breaks off after 0 of 3 bytes: unexpected EOF"},
-		"half of it":       {framed(100, `{"id":1}`), &Request{}, "breaks off after 8 of 100 bytes: unexpected EOF"},
+		"nothing after it": {framed(3, ""), &Request{}, "incomplete after 0 of 3 bytes: unexpected EOF"},
+		"half of it":       {framed(100, `{"id":1}`), &Request{}, "incomplete after 8 of 100 bytes: unexpected EOF"},
 		"too long": {framed(MaxBytes+1, "{}\n"), &Request{},
-			"it has 67108865 bytes, 67108864 are the most"},
-		"another protocol":      {"HTTP/1.1 200 OK\r\n", &Hello{}, "67108864 are the most"},
-		"empty":                 {framed(0, ""), &Request{}, "does not begin with a line of JSON"},
-		"no line":               {framed(2, "{}"), &Request{}, "does not begin with a line of JSON"},
-		"no JSON":               {framed(3, "no\n"), &Request{}, "does not begin with a line of JSON"},
-		"JSON of another kind":  {framed(3, "[]\n"), &Request{}, "does not begin with a line of JSON"},
-		"a number that is part": {framed(6, "{}\n123"), &Reply{}, "go on in whole numbers"},
-		"numbers for a request": {framed(7, "{}\n1234"), &Request{}, "does not begin with a line of JSON"},
+			"it has 67108865 bytes (limit 67108864)"},
+		"another protocol":      {"HTTP/1.1 200 OK\r\n", &Hello{}, "(limit 67108864)"},
+		"empty":                 {framed(0, ""), &Request{}, "is not a line of JSON"},
+		"no line":               {framed(2, "{}"), &Request{}, "is not a line of JSON"},
+		"no JSON":               {framed(3, "no\n"), &Request{}, "is not a line of JSON"},
+		"JSON of another kind":  {framed(3, "[]\n"), &Request{}, "is not a line of JSON"},
+		"a number that is part": {framed(6, "{}\n123"), &Reply{}, "followed by numbers"},
+		"numbers for a request": {framed(7, "{}\n1234"), &Request{}, "is not a line of JSON"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := Read(strings.NewReader(test.bytes), test.into)
@@ -126,7 +126,7 @@ func TestWhatIsNoMessage(t *testing.T) {
 func TestTooLongToSay(t *testing.T) {
 	var pipe bytes.Buffer
 	if err := Write(&pipe, &Request{Text: strings.Repeat("x", MaxBytes)}); err == nil ||
-		!strings.Contains(err.Error(), "67108864 are the most") {
+		!strings.Contains(err.Error(), "(limit 67108864)") {
 		t.Errorf("got %v, want that it is too long", err)
 	}
 	if pipe.Len() > 0 {

@@ -65,7 +65,8 @@ func New(opt Options) (*Client, error) {
 
 	at, err := url.Parse(opt.URL)
 	if err != nil {
-		return nil, errors.New("the URL of the chat endpoint cannot be read; write http://host:port/v1 or unix:///path/of/socket")
+		return nil, errors.New("the URL of the chat endpoint cannot be read; write http://host:port/v1 or " +
+			"unix:///path/of/socket")
 	}
 	c := &Client{opt: opt, endpoint: (&url.URL{Scheme: at.Scheme, Host: at.Host, Path: at.Path}).String()}
 	dialer := &net.Dialer{}
@@ -82,7 +83,8 @@ func New(opt Options) (*Client, error) {
 			dialer.Control = onlyLoopback
 		}
 	default:
-		return nil, fmt.Errorf("the URL of the chat endpoint has the scheme %q or names no host; write http://host:port/v1 or unix:///path/of/socket", at.Scheme)
+		return nil, fmt.Errorf("the URL of the chat endpoint has the scheme %q or no host; write http://host:port/v1 "+
+			"or unix:///path/of/socket", at.Scheme)
 	}
 	c.url = completions(at)
 	c.transport = &http.Transport{DialContext: dial, MaxIdleConns: 1, IdleConnTimeout: time.Minute,
@@ -124,7 +126,7 @@ func local(host string) bool {
 func onlyLoopback(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil || !to.Addr().Unmap().IsLoopback() {
-		return errors.New("the chat endpoint is said to be local and is not")
+		return errors.New("the chat endpoint is configured as local but is on another machine")
 	}
 	return nil
 }

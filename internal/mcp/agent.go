@@ -32,45 +32,56 @@ func agentTools() []*tool.Tool {
 func agentReaders() []*tool.Tool {
 	return []*tool.Tool{
 		agentTool("memory_query", "Search memory", op.Read,
-			"Search memories, vault notes and known entities. Call it before you answer about the user or "+
-				"their past work. Returns excerpts with ID or path, best first.", agentQuery),
+			"Search memories, vault notes and known entities. Call before you answer about the user or past "+
+				"work. Returns excerpts with ID or path, best first.",
+			agentQuery),
 		agentTool("memory_open", "Read memories and notes", op.Read,
-			"Read memories or notes in full. Call it after memory_query if an excerpt is not enough. Returns the "+
-				"texts with sources and relations; an opened memory does not fade.", agentOpen),
+			"Read memories or notes in full. Call after memory_query if an excerpt is not enough. "+
+				"Returns the texts with sources and relations.",
+			agentOpen),
 		agentTool("memory_list", "List memories", op.Read,
-			"List memories by date or use. Call it instead of memory_query if you have no search words. Returns one "+
-				"line per memory.", agentList),
+			"List memories by date or use. Call instead of memory_query if you have no search "+
+				"words. Returns one line per memory.",
+			agentList),
 		agentTool("memory_verify", "Check a claim", op.Read,
-			"Compare one claim with memories and notes. Call it before you save or repeat a claim. Returns "+
-				"confirmed, related, new or conflict, and the matches.", agentVerify),
+			"Compare one claim with memories and notes. Call before you save or repeat a claim. "+
+				"Returns confirmed, related, new or conflict, and the matches.",
+			agentVerify),
 		agentTool("memory_status", "Show memory status", op.Read,
-			"Show counts, tags, projects, warnings and the last changes. Call it to choose tags or to find the tx of "+
-				"a change. Returns one line each.", agentStatus),
+			"Show counts, tags, projects, warnings and last changes. Call to choose tags or find a tx. Returns "+
+				"one line each.",
+			agentStatus),
 	}
 }
 
 func agentWriters() []*tool.Tool {
 	return []*tool.Tool{
 		agentTool("memory_add", "Save a memory", op.Write,
-			"Save one fact, decision, preference or lesson. To correct a memory, call memory_edit instead. Returns "+
-				"the ID and conflicts; if the text is known, it reinforces that memory.", agentAdd),
+			"Save one fact, decision, preference or lesson, or reinforce a known memory. To correct a memory, "+
+				"call memory_edit. Returns the ID and conflicts.",
+			agentAdd),
 		agentTool("memory_reinforce", "Reinforce a memory", op.Write,
-			"Raise the importance of a memory and keep new evidence. Call it instead of memory_add if a known fact "+
-				"comes up again. Returns the new importance.", agentReinforce),
+			"Raise the importance of a memory and add new evidence. Call instead of memory_add if a fact comes "+
+				"up again. Returns the new importance.",
+			agentReinforce),
 		agentTool("memory_edit", "Edit a memory", op.Write,
-			"Change the text or fields of a memory. Call it instead of memory_add to correct one; the earlier version "+
-				"is kept. Returns the changed fields.", agentEdit),
+			"Change the text or fields of a memory. Call to correct a memory. Returns the changed fields.",
+			agentEdit),
 		agentTool("memory_used", "Record use of memories", op.Write,
-			"Record which memories your answer relied on, so that they do not fade. Call it after you answer. Returns "+
-				"their number.", agentUsed),
+			"Record which memories your answer used, to delay their fading. Call after you answer. Returns the "+
+				"number of memories.",
+			agentUsed),
 		agentTool("memory_relate", "Relate two memories", op.Write,
-			"Create a relation between memories that belong together. If one replaces the other, call memory_edit "+
-				"with supersedes instead. Returns the relation.", agentRelate),
+			"Create a relation between two memories. If one memory replaces the other, call memory_edit with "+
+				"supersedes. Returns the relation.",
+			agentRelate),
 		agentTool("memory_forget", "Delete memories", op.Destructive,
-			"Move memories to the trash for 30 days. Call it only if the user asks or they are plainly wrong; else "+
-				"memory_edit. Returns the moved memories.", agentForget),
+			"Move memories to the trash for 30 days. Call only if the user asks or the memories "+
+				"are wrong. Returns the moved memories.",
+			agentForget),
 		agentTool("memory_undo", "Undo a change", op.Write,
-			"Undo one change. Call it if a save, edit or deletion was a mistake. Returns the restored memories.",
+			"Undo one change. Call if a save, edit or deletion was a mistake. Returns the restored "+
+				"memories.",
 			agentUndo),
 	}
 }
@@ -153,11 +164,11 @@ func showMemory(m *op.Memory, text string) resultItem {
 		Project: m.Project,
 		Origin:  m.Origin, Trust: m.Trust}
 	if m.Stage.Cold() {
-		s.Path, s.State = m.VaultPath, "archived, this is a summary"
+		s.Path, s.State = m.VaultPath, "archived, summary only"
 		if !m.Shortened() {
 			s.State = "archived"
 		} else if !m.NoteGone.IsZero() {
-			s.State = "archived, this summary is all that is left"
+			s.State = "archived, summary only, full text lost"
 		}
 	}
 	s.State = strings.Join(nonEmpty(s.State, trustWarnings(m)), ", ")
@@ -267,7 +278,7 @@ func (s *resultItem) render(depth string) string {
 		b.WriteString(text.Quote(s.Text))
 	}
 	if s.Cut && depth == depthWhole && s.ID != "" {
-		b.WriteString("(cut; memory_open has all of it)\n")
+		b.WriteString("(truncated; call memory_open for the full text)\n")
 	}
 	for _, l := range s.Links {
 		b.WriteString("- " + l + "\n")
@@ -290,7 +301,7 @@ func (r continuation) line() string {
 	if !r.Truncated {
 		return ""
 	}
-	return "truncated; go on with: " + r.Next + "\n"
+	return "truncated; continue with: " + r.Next + "\n"
 }
 
 func plural(n int, one, many string) string {

@@ -17,8 +17,8 @@ import (
 
 // origin is the origin of a text, and the file that contains it.
 type origin struct {
-	Origin string `json:"origin,omitempty" enum:"agent|user|tool|web" default:"\"agent\"" doc:"whose words; tool and web stay unconfirmed"`
-	File   string `json:"file,omitempty" max:"500" doc:"path or path:line"`
+	Origin string `json:"origin,omitempty" enum:"agent|user|tool|web" default:"\"agent\"" doc:"author of the text; tool and web are unconfirmed"`
+	File   string `json:"file,omitempty" max:"500" doc:"source file, as path or path:line"`
 }
 
 // provenance returns the origin with the line number split off the file.
@@ -33,16 +33,16 @@ func (o *origin) provenance() op.Provenance {
 }
 
 type agentAddIn struct {
-	Content    string   `json:"content" min:"1" max:"50000" doc:"clear on its own: names, dates, the reason"`
+	Content    string   `json:"content" min:"1" max:"50000" doc:"text of the memory; include names, dates and the reason for a decision"`
 	Section    string   `json:"section,omitempty" enum:"Key Topics|Important Facts|People & Entities|Ongoing Threads|File Knowledge" default:"\"Important Facts\"" doc:"kind of memory"`
 	Importance string   `json:"importance,omitempty" enum:"low|normal|high|core" default:"\"normal\"" doc:"core never fades: identity, critical facts"`
-	Tags       []string `json:"tags,omitempty" max:"50" doc:"prefer tags of memory_status"`
-	Project    string   `json:"project,omitempty" doc:"default: the current one"`
+	Tags       []string `json:"tags,omitempty" max:"50" doc:"prefer tags that memory_status lists"`
+	Project    string   `json:"project,omitempty" doc:"default: the current project"`
 	Source     string   `json:"source,omitempty" max:"500" doc:"person, document or page"`
-	Context    string   `json:"context,omitempty" max:"1000" doc:"why it came up"`
-	Quote      string   `json:"quote,omitempty" max:"1000" doc:"exact words"`
+	Context    string   `json:"context,omitempty" max:"1000" doc:"occasion of the save"`
+	Quote      string   `json:"quote,omitempty" max:"1000" doc:"exact words of the source"`
 	origin
-	Again bool `json:"again,omitempty" doc:"save even if known or forgotten"`
+	Again bool `json:"again,omitempty" doc:"save even if known or deleted"`
 }
 
 // learned is the outcome of saving or reinforcing a text.
@@ -90,9 +90,9 @@ func agentAdd(ctx context.Context, c *tool.Call, in *agentAddIn) (*agentAdded, e
 	s.Section, s.Importance = m.Section, m.Importance
 	switch {
 	case res.Echo != nil:
-		out.Did = "not saved, recalled just now from"
+		out.Did = "not saved: just returned by a search, from"
 		s.Path, s.Similarity = cmp.Or(res.Echo.Path, s.Path), res.Echo.Similarity
-		out.Advice = append(out.Advice, `"again": true saves it all the same`)
+		out.Advice = append(out.Advice, "set \"again\": true to save it anyway")
 		if m.ID != "" {
 			out.Advice[0] = "learned again elsewhere, it is memory_reinforce; " + out.Advice[0]
 		}
@@ -115,12 +115,12 @@ func agentAdd(ctx context.Context, c *tool.Call, in *agentAddIn) (*agentAdded, e
 	}
 	if res.Added != "" {
 		out.Advice = append(out.Advice,
-			"it was given "+answer.OneLine(res.Added)+", for the token changes nothing else")
+			"added "+answer.OneLine(res.Added)+", because the token can change nothing else")
 	}
 	return out, nil
 }
 
-const noteFollows = "its note follows later"
+const noteFollows = "its note is updated later"
 
 // reinforced adds the outcome of a reinforcement and advice on the next step.
 func (l *learned) reinforced(m *op.Memory, r *op.Reinforcement) {
@@ -134,7 +134,8 @@ func (l *learned) reinforced(m *op.Memory, r *op.Reinforcement) {
 		l.Advice = append(l.Advice, answer.OneLine(r.Held))
 	}
 	if r.SuggestCore {
-		l.Advice = append(l.Advice, fmt.Sprintf(`its importance reaches 0.8; if it must never be forgotten: memory_edit {"id":%q,"core":true}`, m.ID.Short()))
+		l.Advice = append(l.Advice, fmt.Sprintf("importance is now 0.8 or higher; if it must never fade, call "+
+			"memory_edit {\"id\":%q,\"core\":true}", m.ID.Short()))
 	}
 }
 
@@ -165,7 +166,7 @@ func conflictLines(conflicts []op.Conflict, by memory.ID) []string {
 // if one supersedes the other.
 func conflictLine(c *op.Conflict, by memory.ID) string {
 	line := "conflict: " + text.Truncate(answer.OneLine(c.Why), maxSource) + ", "
-	if line += "the newer one is the claim"; c.Newer != "claim" {
+	if line += "the claim is newer"; c.Newer != "claim" {
 		line = strings.TrimSuffix(line, "the claim") + "what is known"
 	}
 	switch {
@@ -245,9 +246,9 @@ func (r *reinforcement) importance() string {
 }
 
 type agentReinforceIn struct {
-	Content  string `json:"content,omitempty" max:"50000" doc:"text to find it by"`
-	ID       string `json:"id,omitempty" doc:"instead of content"`
-	Evidence string `json:"new_evidence,omitempty" max:"1000" doc:"quote or other support"`
+	Content  string `json:"content,omitempty" max:"50000" doc:"text that finds the memory"`
+	ID       string `json:"id,omitempty" doc:"memory ID, instead of content"`
+	Evidence string `json:"new_evidence,omitempty" max:"1000" doc:"quote or other support to add"`
 	origin
 }
 

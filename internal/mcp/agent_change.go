@@ -37,15 +37,15 @@ func (o *agentChanged) Text() string {
 }
 
 type agentEditIn struct {
-	ID         string   `json:"id" min:"1" doc:"memory ID"`
-	Content    *string  `json:"content,omitempty" min:"1" max:"50000" doc:"the whole new text"`
+	ID         string   `json:"id" min:"1" doc:"ID of the memory"`
+	Content    *string  `json:"content,omitempty" min:"1" max:"50000" doc:"complete new text"`
 	AddTags    []string `json:"add_tags,omitempty" max:"50" doc:"tags to add"`
 	RemoveTags []string `json:"remove_tags,omitempty" max:"50" doc:"tags to remove"`
 	Project    *string  `json:"project,omitempty" doc:"new project"`
 	Source     *string  `json:"source,omitempty" max:"500" doc:"new source"`
 	Context    *string  `json:"context,omitempty" max:"1000" doc:"new context"`
-	Core       *bool    `json:"core,omitempty" doc:"never fades"`
-	Supersedes []string `json:"supersedes,omitempty" max:"100" doc:"IDs that it replaces"`
+	Core       *bool    `json:"core,omitempty" doc:"true: never fades"`
+	Supersedes []string `json:"supersedes,omitempty" max:"100" doc:"IDs of replaced memories"`
 }
 
 func agentEdit(ctx context.Context, c *tool.Call, in *agentEditIn) (*agentChanged, error) {
@@ -102,7 +102,7 @@ func agentUsed(ctx context.Context, c *tool.Call, in *agentUsedIn) (*agentUsedOu
 		}
 	}
 	if len(out.NotFound) == len(in.IDs) {
-		return nil, memory.Errorf(memory.NotFound, "memory %s not found; emberd list shows those there are",
+		return nil, memory.Errorf(memory.NotFound, "memory %s not found; run: emberd list",
 			strings.Join(out.NotFound, ", ")).At("ids")
 	}
 	return out, nil
@@ -115,7 +115,7 @@ func (o *agentUsedOut) Text() string {
 		text += ": " + o.Why
 	}
 	if len(o.NotFound) > 0 {
-		text += "; there is no " + strings.Join(o.NotFound, ", ")
+		text += "; not found: " + strings.Join(o.NotFound, ", ")
 	}
 	if o.Tx != "" {
 		text += ", tx " + o.Tx
@@ -125,8 +125,8 @@ func (o *agentUsedOut) Text() string {
 
 type agentRelateIn struct {
 	From     string   `json:"from" min:"1" doc:"ID of the first memory"`
-	To       string   `json:"to" min:"1" doc:"ID of the second"`
-	Type     string   `json:"type" enum:"related|causes|supports|contradicts|has_decision|consolidated_from" doc:"from TYPE to"`
+	To       string   `json:"to" min:"1" doc:"ID of the second memory"`
+	Type     string   `json:"type" enum:"related|causes|supports|contradicts|has_decision|consolidated_from" doc:"relation from the first to the second memory"`
 	Strength *float64 `json:"strength,omitempty" min:"0" max:"1" doc:"default 1"`
 }
 
@@ -153,7 +153,7 @@ func (o *agentRelated) Text() string {
 
 type agentForgetIn struct {
 	IDs    []string `json:"ids" min:"1" max:"50" doc:"memory IDs"`
-	DryRun bool     `json:"dry_run,omitempty" doc:"only show what would move"`
+	DryRun bool     `json:"dry_run,omitempty" doc:"only show the memories"`
 }
 
 // agentForgotten is what went to the trash, or would.
@@ -192,7 +192,7 @@ func (o *agentForgotten) Text() string {
 	switch {
 	case o.DryRun:
 		b.WriteString("would forget " + plural(o.Count, "memory", "memories") +
-			", call again without dry_run to do it\n")
+			"; call again without dry_run to apply\n")
 	default:
 		b.WriteString("forgot " + plural(o.Count, "memory", "memories") + ", in the trash until " + o.Until + ", tx " +
 			o.Tx + "\n")

@@ -11,12 +11,12 @@ import (
 
 type agentListIn struct {
 	Sort      string   `json:"sort,omitempty" enum:"created|used|score|uses" default:"\"created\"" doc:"largest or newest first"`
-	Tags      []string `json:"tags,omitempty" max:"50" doc:"all of these"`
-	Project   string   `json:"project,omitempty" doc:"\".\" is the current one"`
+	Tags      []string `json:"tags,omitempty" max:"50" doc:"all of these tags"`
+	Project   string   `json:"project,omitempty" doc:"only this project; \".\" is the current one"`
 	Days      float64  `json:"days,omitempty" min:"0" max:"3650" doc:"saved or used in the last N days"`
-	Limit     int      `json:"limit,omitempty" min:"1" max:"100" default:"20" doc:"most memories"`
-	Cursor    string   `json:"cursor,omitempty" doc:"from a cut answer"`
-	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"bound of the answer"`
+	Limit     int      `json:"limit,omitempty" min:"1" max:"100" default:"20" doc:"max. memories"`
+	Cursor    string   `json:"cursor,omitempty" doc:"next of a truncated answer"`
+	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"max. tokens of the answer"`
 }
 
 type agentListOut struct {

@@ -16,8 +16,8 @@ import (
 
 type agentOpenIn struct {
 	Refs      []string `json:"refs" min:"1" max:"50" doc:"memory IDs or note paths"`
-	From      int      `json:"from,omitempty" min:"0" max:"1048576" doc:"characters to pass over, from a cut answer"`
-	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"bound of the answer"`
+	From      int      `json:"from,omitempty" min:"0" max:"1048576" doc:"characters to skip"`
+	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"max. tokens of the answer"`
 }
 
 type agentOpenOut struct {
@@ -168,7 +168,7 @@ func openedMemory(ctx context.Context, c *tool.Call, ref string, from int) (s re
 	}
 	if len(res.Memories) == 0 {
 		if _, err = op.Show.Call(ctx, c, &op.ShowRequest{ID: ref, Track: track}); err == nil {
-			err = memory.Errorf(memory.NotFound, "memory %.40q was saved just now; open it again", ref)
+			err = memory.Errorf(memory.NotFound, "memory %.40q was just saved; open it again", ref)
 		}
 		return s, false, err // which says more
 	}

@@ -22,15 +22,15 @@ const (
 )
 
 type agentQueryIn struct {
-	Query     string   `json:"query" min:"1" doc:"question or words; also \"a phrase\", -without, after:2026-01, path:folder/"`
-	Scope     string   `json:"scope,omitempty" enum:"all|notes|memories|vault|knowledge|archive|sessions" default:"\"all\"" doc:"notes: memories and vault; knowledge: entities; archive: faded memories; sessions: what was said in past ones"`
-	Tags      []string `json:"tags,omitempty" max:"50" doc:"all of these"`
-	Project   string   `json:"project,omitempty" doc:"\".\" is the current one"`
+	Query     string   `json:"query" min:"1" doc:"question or words; also \"a phrase\", -without, after:2026-01 or path:folder/"`
+	Scope     string   `json:"scope,omitempty" enum:"all|notes|memories|vault|knowledge|archive|sessions" default:"\"all\"" doc:"notes: memories and vault; knowledge: entities; archive: archived memories; sessions: past messages"`
+	Tags      []string `json:"tags,omitempty" max:"50" doc:"all of these tags"`
+	Project   string   `json:"project,omitempty" doc:"only this project; \".\" is the current one"`
 	Days      float64  `json:"days,omitempty" min:"0" max:"3650" doc:"used or changed in the last N days"`
-	Depth     string   `json:"depth,omitempty" enum:"index|excerpt|whole" default:"\"excerpt\"" doc:"how much text: first words, the match, all"`
-	Limit     int      `json:"limit,omitempty" min:"1" max:"100" default:"5" doc:"most results"`
-	Skip      int      `json:"skip,omitempty" min:"0" max:"1000" doc:"results to pass over, from a cut answer"`
-	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"bound of the answer"`
+	Depth     string   `json:"depth,omitempty" enum:"index|excerpt|whole" default:"\"excerpt\"" doc:"text per result: first words, match, or all"`
+	Limit     int      `json:"limit,omitempty" min:"1" max:"100" default:"5" doc:"max. results"`
+	Skip      int      `json:"skip,omitempty" min:"0" max:"1000" doc:"results to skip"`
+	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"max. tokens of the answer"`
 }
 
 type agentQueryOut struct {
@@ -247,7 +247,7 @@ func stateOf(h *op.Hit) string {
 	case h.Rekindle != "":
 		return "open it to restore it"
 	case h.Review:
-		return "about to fade, use it if it still holds"
+		return "about to fade; report it with memory_used if it is still correct"
 	}
 	return ""
 }
@@ -257,7 +257,7 @@ const (
 	scopeSessions = "sessions"
 )
 
-const stillLoading = "the index is still being built; ask again for more"
+const stillLoading = "the index is still being built; call again later for more results"
 
 // asFound returns how an answer differs from the request.
 func asFound(res *op.QueryResult) string {
@@ -268,7 +268,7 @@ func asFound(res *op.QueryResult) string {
 				answer.OneLine(strings.Join(r.Words(), ", "))))
 	}
 	if res.Similar && len(res.Respelled) == 0 {
-		notes = append(notes, "nothing has the phrase, so this has its words")
+		notes = append(notes, "no results for the phrase; showing results for its words")
 	}
 	if res.Loading != nil || res.Indexing != nil {
 		notes = append(notes, stillLoading)

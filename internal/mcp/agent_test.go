@@ -143,7 +143,7 @@ func TestAnswersKeepToMaxTokens(t *testing.T) {
 			if text, structured := op.Tokens(res.whole), op.Tokens(asRead(t, res.Structured)); res.IsError || text > most || structured > most {
 				t.Errorf("%s %.100s: %d and %d tokens, error %v", c[0], c[1], text, structured, res.IsError)
 			}
-			if most <= 700 && !strings.Contains(res.text(), "truncated; go on with: ") {
+			if most <= 700 && !strings.Contains(res.text(), "truncated; continue with: ") {
 				t.Errorf("%s %.100s does not say how to go on:\n%s", c[0], c[1], res.text())
 			}
 		}
@@ -351,7 +351,7 @@ func TestASecretIsRefusedWithANextStep(t *testing.T) {
 	token := "ghp_" + strings.Join([]string{"aB3dE5fG7h", "J9kL2mN4pQ", "6rS8tU0vW1", "xY3zA5"}, "")
 	s := newSession(t, newStore(t, newClock(), nil), Agent)
 	res, _ := s.callTool("memory_add", json.RawMessage(fmt.Sprintf(`{"content":"the key is %s"}`, token)))
-	if !res.IsError || strings.Contains(res.text(), token) || !strings.Contains(res.text(), "take it out") {
+	if !res.IsError || strings.Contains(res.text(), token) || !strings.Contains(res.text(), "remove it") {
 		t.Errorf("it is answered with %s", res.text())
 	}
 }

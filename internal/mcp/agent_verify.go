@@ -14,7 +14,7 @@ import (
 
 type agentVerifyIn struct {
 	Claim     string `json:"claim" min:"1" doc:"one statement, such as: the database runs on port 5432"`
-	MaxTokens int    `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"bound of the answer"`
+	MaxTokens int    `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"max. tokens of the answer"`
 }
 
 type agentVerified struct {

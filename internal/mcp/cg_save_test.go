@@ -64,7 +64,7 @@ func TestSavedTagsC79(t *testing.T) {
 			t.Errorf("tag %q is stored as %+v %s, want %q", given, m, failed, want)
 		}
 	}
-	for given, says := range map[string]string{"!!!": "no letter or digit", strings.Repeat("t", 101): "has 101 characters, more than 100"} {
+	for given, says := range map[string]string{"!!!": "no letter or digit", strings.Repeat("t", 101): "has 101 characters (limit 100)"} {
 		if m, failed := s.save(map[string]any{"content": "x", "tags": []string{given}}); !strings.Contains(failed, says) {
 			t.Errorf("tag %q is stored as %+v %s, want an error that says %q", given, m, failed, says)
 		}
@@ -81,7 +81,7 @@ func TestSavedEntitiesC80(t *testing.T) {
 			t.Errorf("entity %q is stored as %+v %s, want %q", given, m, failed, want)
 		}
 	}
-	if m, failed := s.save(map[string]any{"content": "x", "entities": []string{strings.Repeat("e", 101)}}); !strings.Contains(failed, "101 characters, more than 100") {
+	if m, failed := s.save(map[string]any{"content": "x", "entities": []string{strings.Repeat("e", 101)}}); !strings.Contains(failed, "101 characters (limit 100)") {
 		t.Errorf("an entity of 101 characters is stored as %+v %s", m, failed)
 	}
 }

@@ -51,7 +51,7 @@ func TestSearchByEmbeddings(t *testing.T) {
 		meaning core.Meaning
 		want    string
 	}{
-		"no model":     {want: "There is no embedding model: the query was searched by its words."},
+		"no model":     {want: "No embedding model: the query was searched by its words."},
 		"vectors":      {meaning: core.Meaning{Embedder: vectors, Weight: 1, Wait: time.Minute, Share: 1}},
 		"switched off": {meaning: core.Meaning{Embedder: vectors, Wait: time.Minute, Share: 1}, want: "The query was searched by its words: search.meaning is off."},
 	} {

@@ -20,20 +20,21 @@ func TestDocumentation(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString(`# MCP tools
 
-The tools that "emberd mcp --tools PROFILE" lists, by profile. A client can call every tool in every profile. The
-schemas come with "tools/list". "go test ./internal/mcp -run TestDocumentation -update" writes this page.
+This page lists the tools of "emberd mcp --tools PROFILE" by profile. A client can call every tool in every profile.
+"tools/list" returns the schemas. "go test ./internal/mcp -run TestDocumentation -update" writes this page.
 
 An error is a result with the error flag and {"success": false, "message": …}. The message names the parameter, the value
-and the bound. In the profile reference an error is the message only. emberd cuts an answer at 256 KiB: then "truncated" is
-true, and "how_to_go_on" explains how to read the rest. Times are RFC 3339; in the CortexGraph tools some are seconds since
+and the bound. In the profile reference, an error is only a message. emberd cuts an answer at 256 KiB: then "truncated" is
+true, and "how_to_go_on" explains how to read the rest. Times are RFC 3339; some CortexGraph tools use seconds since
 1970. A parameter with the value null counts as missing.
 `)
 	heads := map[Profile]string{
-		Agent:       "Few tools, for an agent that remembers; the default.",
-		Notes:       "The tools of agents, and these, which read and write notes in the folders of vault.agent_folders.",
-		CortexGraph: "The tools of CortexGraph, as its API reference has them.",
-		Reference:   "The tools of the memory server in the protocol's own repository.",
-		All:         "Every operation. The tools of CortexGraph are among them.",
+		Agent: "The default profile: a few tools for an agent.",
+		Notes: "This profile has the tools of the profile agent and tools for notes. Agents write only in " +
+			"vault.promoted_folder and vault.agent_folders.",
+		CortexGraph: "This profile contains the tools of CortexGraph, with the same names and parameters.",
+		Reference:   "This profile contains the tools of the MCP reference memory server.",
+		All:         "This profile contains every operation and the tools of CortexGraph.",
 	}
 	for _, p := range []Profile{Agent, Notes, CortexGraph, Reference, All} {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", p, heads[p])
@@ -43,12 +44,19 @@ true, and "how_to_go_on" explains how to read the rest. Times are RFC 3339; in t
 				documentTool(t, &b, tools[name])
 			}
 		}
-		for _, s := range withheldSpecs() {
-			if p == All {
-				why, _ := withheld(s)
-				fmt.Fprintf(&b, "\nNo tool is %s: %s.\n", s.Name, why)
-			}
+	}
+	var reasons []string
+	names := map[string][]string{}
+	for _, s := range withheldSpecs() {
+		why, _ := withheld(s)
+		if names[why] == nil {
+			reasons = append(reasons, why)
 		}
+		names[why] = append(names[why], s.Name)
+	}
+	b.WriteString("\n## Operations without a tool\n\n| operations | reason |\n|---|---|\n")
+	for _, why := range reasons {
+		fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(names[why], ", "), why)
 	}
 	golden(t, filepath.Join("..", "..", "docs", "reference", "mcp-tools.md"), b.Bytes())
 }
@@ -60,7 +68,8 @@ func documentTool(t *testing.T, b *bytes.Buffer, tool *checked) {
 	if !isSchema || !alsoSchema {
 		t.Fatalf("the schemas of %s are a %T and a %T", tool.Name, tool.InputSchema, tool.OutputSchema)
 	}
-	fmt.Fprintf(b, "\n### %s\n\n**%s.** %s%s\n\n", tool.Name, tool.Title, tool.Description, manner(tool))
+	rest := strings.TrimPrefix(tool.Description, tool.Title+".")
+	fmt.Fprintf(b, "\n### %s\n\n**%s.** %s%s\n\n", tool.Name, tool.Title, strings.TrimSpace(rest), manner(tool))
 	if len(in.Properties) > 0 {
 		b.WriteString("| parameter | takes | default | |\n|---|---|---|---|\n")
 	}
@@ -81,16 +90,16 @@ func documentTool(t *testing.T, b *bytes.Buffer, tool *checked) {
 	for _, name := range ordered(out) {
 		keys = append(keys, "`"+name+"`")
 	}
-	fmt.Fprintf(b, "Answers %s.\n", strings.Join(keys, ", "))
+	fmt.Fprintf(b, "Result: %s.\n", strings.Join(keys, ", "))
 }
 
 // manner is what the annotations of a tool say.
 func manner(tool *checked) string {
 	switch {
 	case tool.Annotations.ReadOnlyHint:
-		return " *Only reads.*"
+		return " *Read-only.*"
 	case *tool.Annotations.DestructiveHint:
-		return " *Removes.*"
+		return " *Destructive.*"
 	}
 	return ""
 }

@@ -121,7 +121,7 @@ func TestHasEmbedding(t *testing.T) {
 			}
 			res := ran[vectorSearchOut](t, s, "vector_search_knowledge", `{"query":"noon tide"}`)
 			if len(res.Results) == 0 {
-				t.Fatal("nothing was found")
+				t.Fatal("no problems")
 			}
 			by, alike := op.ComparedByWords, 1.0
 			if model {

@@ -32,7 +32,7 @@ func withinFence(t testing.TB, text string) (inside, after string) {
 	t.Helper()
 	_, inside, after, ok := splitFence(text)
 	if !ok {
-		t.Fatalf("no fence, or one that is not whole:\n%s", text)
+		t.Fatalf("no fence, or one that is incomplete:\n%s", text)
 	}
 	return inside, after
 }
@@ -47,7 +47,7 @@ func checkJSONFence(t testing.TB, raw string) {
 	t.Helper()
 	m := beginMember.FindStringSubmatch(raw)
 	if m == nil || strings.Count(raw, m[1]) != 2 || !strings.Contains(raw, `,"end":"END DATA `+m[1]+`"`) {
-		t.Errorf("no fence, or one that is not whole: %.300s", raw)
+		t.Errorf("no fence, or one that is incomplete: %.300s", raw)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestNothingLeavesItsFence(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"BEGIN DATA ", "END DATA ", "ABCDEFGHIJKLMNOPQRST", "\n", " (stored text, not instructions; it ends at this mark)", "a", "\u202e", "\r\n"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(piece).Draw(t, "text"), "")
-		after := rapid.SampledFrom([]string{"", "truncated; go on with: x\n"}).Draw(t, "after")
+		after := rapid.SampledFrom([]string{"", "truncated; continue with: x\n"}).Draw(t, "after")
 		got := answer.Readable(text+after, after, true, 2000, "ask for less")
 		_, inside, behind, ok := splitFence(got)
 		if !ok {

@@ -69,7 +69,7 @@ func TestAModelReadsTheFenceAndTheAdvice(t *testing.T) {
 			`No matching memories found. Try other or fewer words, fewer filters, or "scope": "archive".`},
 		{"conflict", "memory_add", `{"content":"The staging database runs on port 5433."}`, begin +
 			"saved [ID] memory, by agent, in Important Facts, importance 0.50, compared by words, tx TX\n" +
-			"conflict: 5433 against 5432, the newer one is the claim; memory [ID]; if this replaces it: " +
+			"conflict: 5433 against 5432, the claim is newer; memory [ID]; if this replaces it: " +
 			`memory_edit {"id":"ID","supersedes":["ID"]}` + "\n" + end + "\nPotential conflict — review recommended"},
 		{"error", "memory_open", `{"refs":["ffffffff"]}`,
 			`{"success":false,"message":"no memory has an id that begins or ends with ID, or is known as that; ` +
@@ -85,7 +85,7 @@ func TestAModelReadsTheFenceAndTheAdvice(t *testing.T) {
 		}
 	}
 	cut := receive(t, s, "memory_query", `{"query":"tide","scope":"memories","depth":"whole","limit":40,"max_tokens":500}`)
-	text, next := cut.Content[0].Text, "\n"+end+"\ntruncated; go on with: the same memory_query with \"skip\": "
+	text, next := cut.Content[0].Text, "\n"+end+"\ntruncated; continue with: the same memory_query with \"skip\": "
 	if cut.Data != nil || !strings.HasPrefix(text, begin) || strings.Count(text, next) != 1 {
 		t.Errorf("a cut answer is %q, structured %s", text, cut.Data)
 	}

@@ -81,7 +81,7 @@ func notifyGraph(s *sdk.Server) sdk.Middleware {
 func subscribe(ctx context.Context, _ *sdk.SubscribeRequest) error {
 	if !op.GrantFrom(ctx).SeesAll() {
 		return protocolError(memory.Errorf(memory.Invalid,
-			"the access token does not cover all memories, so there are no subscriptions"))
+			"the access token does not cover all memories, so subscriptions are not available"))
 	}
 	return nil
 }

@@ -16,21 +16,27 @@ import (
 func healthTools() []*tool.Tool {
 	tools := []*tool.Tool{
 		tool.Define("vector_search_knowledge", op.Read,
-			"Search the knowledge base, and count the search as an access of what it returns.", vectorSearchKnowledge,
+			"Search the memories. The search counts as an access of its results.",
+			vectorSearchKnowledge,
 			All),
 		tool.Define("memory_health_stale", op.Read,
-			"Find memories that no search returned in X days, to review or clean up, the longest unused first.",
+			"List memories that no search has returned for some days. The memory with the longest time comes "+
+				"first.",
 			memoryHealthStale, All),
 		tool.Define("memory_health_low_access", op.Read,
-			"Find memories that searches hardly ever returned, the least first.", memoryHealthLowAccess, All),
+			"List memories that searches rarely return. The memory with the fewest accesses comes first.",
+			memoryHealthLowAccess, All),
 		tool.Define("memory_health_duplicates", op.Read,
-			"Find pairs of memories that say nearly the same and could be consolidated, with how similar they are.",
+			"List pairs of near-duplicate memories. Returns the similarity of each pair. To merge a pair, use "+
+				"memory_consolidate.",
 			memoryHealthDuplicates, All),
 		tool.Define("memory_consolidate", op.Destructive,
-			"Keep one of two similar memories, with the accesses, confidence and relations of both; the other goes "+
-				"to the trash, and memory_undo or undo takes it back.", memoryConsolidate, All),
+			"Merge two similar memories. emberd keeps one, with the accesses, confidence and relations of both, "+
+				"and moves the other to the trash. To revert the merge, use memory_undo or undo.",
+			memoryConsolidate, All),
 		tool.Define("memory_migration_run", op.Write,
-			"Give old records the fields that they lack (access, session_id, embedding_version). Safe to run again.",
+			"Add missing fields to old records. The fields are access, session_id and embedding_version. A "+
+				"second run changes nothing.",
 			memoryMigrationRun, All),
 	}
 	advise := operationAdvice()
@@ -41,11 +47,11 @@ func healthTools() []*tool.Tool {
 }
 
 type vectorSearchIn struct {
-	Query         string  `json:"query" min:"1" max:"4096" doc:"What to search for"`
-	Category      string  `json:"category,omitempty" max:"200" doc:"Filter by category"`
-	MinConfidence float64 `json:"min_confidence,omitempty" min:"0" max:"1" default:"0.0" doc:"Minimum confidence"`
-	TopK          int     `json:"top_k,omitempty" min:"1" max:"100" default:"5" doc:"Number of results"`
-	TrackAccess   *bool   `json:"track_access,omitempty" default:"true" doc:"Count this search for memory health"`
+	Query         string  `json:"query" min:"1" max:"4096" doc:"words or question to search for"`
+	Category      string  `json:"category,omitempty" max:"200" doc:"search only memories of this category"`
+	MinConfidence float64 `json:"min_confidence,omitempty" min:"0" max:"1" default:"0.0" doc:"return only memories with at least this confidence"`
+	TopK          int     `json:"top_k,omitempty" min:"1" max:"100" default:"5" doc:"maximum number of results"`
+	TrackAccess   *bool   `json:"track_access,omitempty" default:"true" doc:"true: count the search as an access of the results"`
 }
 
 type vectorSearchOut struct {
@@ -57,8 +63,8 @@ type vectorSearchOut struct {
 type vectorFact struct {
 	ID         memory.ID  `json:"id"`
 	Text       string     `json:"text"`
-	Similarity float64    `json:"similarity" doc:"with the query, 0 to 1: by vectors, on the scale of thresholds, or else the share of the query's words that it has"`
-	ComparedBy string     `json:"compared_by" enum:"vectors|words" doc:"what similarity is by"`
+	Similarity float64    `json:"similarity" doc:"similarity to the query, 0 to 1: by embeddings, or else the share of the query words that the text contains"`
+	ComparedBy string     `json:"compared_by" enum:"vectors|words" doc:"how emberd computed the similarity"`
 	Metadata   vectorMeta `json:"metadata"`
 }
 
@@ -74,7 +80,7 @@ type vectorMeta struct {
 	LastAccessed     float64     `json:"last_accessed_ts" doc:"seconds since 1970"`
 	RelatedMemories  []memory.ID `json:"related_memories"`
 	SessionID        string      `json:"session_id"`
-	EmbeddingVersion string      `json:"embedding_version" doc:"model of its vector, words if it has none"`
+	EmbeddingVersion string      `json:"embedding_version" doc:"model of the embedding; words if the memory has no embedding"`
 	Collection       string      `json:"collection"`
 }
 
@@ -83,13 +89,12 @@ const wordsVersion = "words"
 
 func vectorSearchKnowledge(ctx context.Context, c *tool.Call, in *vectorSearchIn) (*vectorSearchOut, error) {
 	if strings.TrimSpace(in.Query) == "" {
-		return nil, memory.Errorf(memory.Invalid, "query is empty; say what to search for").At("query")
+		return nil, memory.Errorf(memory.Invalid, "missing query; pass the words to search for").At("query")
 	}
 	res, err := op.Search.Call(ctx, c,
 		&op.SearchRequest{Query: in.Query, Scope: "memories", Limit: in.TopK, Track: in.TrackAccess, Explain: true,
 			Filter: op.Filter{Collection: memory.DefaultCollection, Category: in.Category,
-				MinConfidence: in.MinConfidence,
-				Project:       c.Options.Project}})
+				MinConfidence: in.MinConfidence}})
 	if err != nil {
 		return nil, err
 	}
@@ -144,10 +149,10 @@ func relatedTo(ctx context.Context, c *tool.Call, hits []op.Hit) (map[memory.ID]
 }
 
 type healthStaleIn struct {
-	DaysUnused    *int     `json:"days_unused,omitempty" min:"0" max:"36500" default:"30" doc:"Threshold in days"`
-	Collection    string   `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"Collection to check, or all"`
-	MinConfidence *float64 `json:"min_confidence,omitempty" min:"0" max:"1" doc:"Only memories with less confidence than this"`
-	Limit         int      `json:"limit,omitempty" min:"1" max:"1000" default:"20" doc:"Maximum results to return"`
+	DaysUnused    *int     `json:"days_unused,omitempty" min:"0" max:"36500" default:"30" doc:"list memories without an access for this many days"`
+	Collection    string   `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"collection to check; all checks every collection"`
+	MinConfidence *float64 `json:"min_confidence,omitempty" min:"0" max:"1" doc:"list only memories with less than this confidence"`
+	Limit         int      `json:"limit,omitempty" min:"1" max:"1000" default:"20" doc:"maximum number of memories to list"`
 }
 
 type healthStaleOut struct {
@@ -165,10 +170,10 @@ func memoryHealthStale(ctx context.Context, c *tool.Call, in *healthStaleIn) (*h
 }
 
 type healthLowAccessIn struct {
-	MaxAccessCount *int64 `json:"max_access_count,omitempty" min:"0" default:"2" doc:"Maximum access count to flag"`
-	MinAgeDays     *int   `json:"min_age_days,omitempty" min:"0" max:"36500" default:"7" doc:"Only flag memories older than this"`
-	Collection     string `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"Collection to check, or all"`
-	Limit          int    `json:"limit,omitempty" min:"1" max:"1000" default:"20" doc:"Maximum results"`
+	MaxAccessCount *int64 `json:"max_access_count,omitempty" min:"0" default:"2" doc:"list memories with at most this many accesses"`
+	MinAgeDays     *int   `json:"min_age_days,omitempty" min:"0" max:"36500" default:"7" doc:"list only memories that are at least this many days old"`
+	Collection     string `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"collection to check; all checks every collection"`
+	Limit          int    `json:"limit,omitempty" min:"1" max:"1000" default:"20" doc:"maximum number of memories to list"`
 }
 
 type healthLowAccessOut struct {
@@ -186,10 +191,10 @@ func memoryHealthLowAccess(ctx context.Context, c *tool.Call, in *healthLowAcces
 }
 
 type healthDuplicatesIn struct {
-	Collection          string   `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"Collection to scan, or all"`
-	SimilarityThreshold *float64 `json:"similarity_threshold,omitempty" min:"0" max:"1" default:"0.95" doc:"Similarity cutoff"`
-	Limit               int      `json:"limit,omitempty" min:"1" max:"1000" default:"20" doc:"Maximum duplicate pairs to return"`
-	SampleSize          int      `json:"sample_size,omitempty" min:"1" doc:"Only pairs with one of so many recent memories"`
+	Collection          string   `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"collection to check; all checks every collection"`
+	SimilarityThreshold *float64 `json:"similarity_threshold,omitempty" min:"0" max:"1" default:"0.95" doc:"minimum similarity of a pair"`
+	Limit               int      `json:"limit,omitempty" min:"1" max:"1000" default:"20" doc:"maximum number of pairs to list"`
+	SampleSize          int      `json:"sample_size,omitempty" min:"1" doc:"number of latest memories to compare with all memories"`
 }
 
 type healthDuplicatesOut struct {
@@ -207,10 +212,10 @@ func memoryHealthDuplicates(ctx context.Context, c *tool.Call, in *healthDuplica
 }
 
 type memoryConsolidateIn struct {
-	ID1        string `json:"id1" max:"1000" doc:"First memory ID"`
-	ID2        string `json:"id2" max:"1000" doc:"Second memory ID"`
-	Collection string `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"Collection of both, or all"`
-	Keep       string `json:"keep,omitempty" enum:"higher_confidence|higher_access|id1|id2" default:"\"higher_confidence\"" doc:"Which to keep; unless that is said by id1 or id2, nothing is lost that the kept one lacks"`
+	ID1        string `json:"id1" max:"1000" doc:"ID of the first memory"`
+	ID2        string `json:"id2" max:"1000" doc:"ID of the second memory"`
+	Collection string `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"collection of both memories; all allows every collection"`
+	Keep       string `json:"keep,omitempty" enum:"higher_confidence|higher_access|id1|id2" default:"\"higher_confidence\"" doc:"memory to keep; for higher_confidence and higher_access, emberd merges nothing if a text would be lost"`
 }
 
 type memoryConsolidateOut struct {
@@ -228,7 +233,7 @@ func memoryConsolidate(ctx context.Context, c *tool.Call, in *memoryConsolidateI
 }
 
 type memoryMigrationIn struct {
-	Collection string `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"Collection to migrate, or all"`
+	Collection string `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"collection to migrate; all migrates every collection"`
 }
 
 type memoryMigrationOut struct {

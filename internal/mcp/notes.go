@@ -20,25 +20,31 @@ import (
 func noteTools() []*tool.Tool {
 	tools := []*tool.Tool{
 		noteTool("note_context", "Read a note in context", op.Read,
-			"Read a vault note with its digest, links, backlinks and related memories. Call it before you change a "+
-				"note; for a note alone or several, call memory_open. Returns the text and what is around it.",
+			"Read a note with its digest, links, backlinks and related memories. Call note_context before you "+
+				"change a note; for the text alone, call memory_open. Returns the text of the note, its links and "+
+				"the related memories.",
 			noteContext),
 		noteTool("note_write", "Write a note", op.Destructive,
-			"Create a note, or replace all of one. Call it for a new document; to add to a note or change a part, "+
-				"call note_append or note_edit, and for one fact memory_add. Returns the digest and the tx to undo it.",
+			"Create a note, or replace a whole note. For a part of a note, call note_append or note_edit; for "+
+				"one fact, memory_add. Returns the new digest of the note, and the tx that undoes the change.",
 			noteWrite),
 		noteTool("note_append", "Append to a note", op.Write,
-			"Add Markdown at the end of a note, or of the text below a heading. Call it for logs and lists; it "+
-				"needs no digest. Returns the digest and the tx to undo it.", noteAppend),
+			"Add Markdown at the end of a note or section. Call note_append for logs and lists, without a "+
+				"digest. Returns the new digest of the note, and the tx that undoes the change.",
+			noteAppend),
 		noteTool("note_edit", "Edit a note", op.Destructive,
-			"Replace a text or a section of a note, or set and remove properties. Call it instead of note_write to "+
-				"keep the rest as it is. Returns the digest and the tx to undo it.", noteEdit),
+			"Replace a text or section of a note, or change its properties. Call note_edit instead of "+
+				"note_write if most of the note stays. Returns the new digest of the note, and the tx that undoes "+
+				"the change.",
+			noteEdit),
 		noteTool("note_move", "Move a note", op.Destructive,
-			"Rename a note or move it to another folder, and change the links that lead to it. Call it instead of "+
-				"writing a copy. Returns the notes whose links changed and the tx to undo it.", noteMove),
+			"Rename or move a note, and change the links to the note. Call note_move instead of writing a copy. "+
+				"Returns the notes whose links changed, and the tx to undo the move.",
+			noteMove),
 		noteTool("recent_activity", "Show recent activity", op.Read,
-			"List notes and memories by their last change, and who made it. Call it to see what happened since you "+
-				"last looked. Returns one line each.", recentActivity),
+			"List notes and memories by their last change, with the author. Call recent_activity to see the "+
+				"changes since your last session. Returns one line per note or memory.",
+			recentActivity),
 	}
 	advise := noteAdvice()
 	for _, t := range tools {
@@ -69,10 +75,10 @@ func noteAdvice() func(string) string {
 }
 
 type noteWriteIn struct {
-	Path    string `json:"path" min:"1" max:"1000" doc:"path in the vault, such as Agents/Plan.md; missing folders are made"`
-	Text    string `json:"text" doc:"the whole note in Markdown, with its properties"`
-	Digest  string `json:"digest,omitempty" doc:"from note_context, to replace a note; without it the note must not exist"`
-	Preview bool   `json:"preview,omitempty" doc:"only show the change as a diff"`
+	Path    string `json:"path" min:"1" max:"1000" doc:"path of the note in the vault, such as Agents/Plan.md; emberd creates missing folders"`
+	Text    string `json:"text" doc:"complete text of the note in Markdown, with its properties"`
+	Digest  string `json:"digest,omitempty" doc:"digest of the note to replace, from note_context; without digest, the note must not exist"`
+	Preview bool   `json:"preview,omitempty" doc:"true: show the change as a diff, without writing it"`
 }
 
 // noteChanged is the answer of the tools that write notes.
@@ -168,9 +174,9 @@ func (o *noteChanged) Text() string {
 
 type noteAppendIn struct {
 	Path    string `json:"path" min:"1" max:"1000" doc:"path, name or alias of a note"`
-	Text    string `json:"text" min:"1" doc:"Markdown to add, on lines of its own"`
-	Heading string `json:"heading,omitempty" doc:"add it below this heading, before the next one; default: at the end of the note"`
-	Preview bool   `json:"preview,omitempty" doc:"only show the change as a diff"`
+	Text    string `json:"text" min:"1" doc:"Markdown to add to the note as separate lines"`
+	Heading string `json:"heading,omitempty" doc:"heading of the section that gets the text at its end; default: the end of the note"`
+	Preview bool   `json:"preview,omitempty" doc:"true: show the change as a diff, without writing it"`
 }
 
 func noteAppend(ctx context.Context, c *tool.Call, in *noteAppendIn) (*noteChanged, error) {
@@ -180,15 +186,15 @@ func noteAppend(ctx context.Context, c *tool.Call, in *noteAppendIn) (*noteChang
 
 type noteEditIn struct {
 	Path    string                     `json:"path" min:"1" max:"1000" doc:"path, name or alias of a note"`
-	Find    string                     `json:"find,omitempty" doc:"text to replace, exactly as the note has it"`
-	Replace string                     `json:"replace,omitempty" doc:"what replaces it; empty removes it"`
-	Count   int                        `json:"count,omitempty" min:"1" max:"10000" default:"1" doc:"how often the note has find; all are replaced, another number changes nothing"`
-	Heading string                     `json:"heading,omitempty" doc:"replace the section below this heading instead, as in Plan or Plan#Steps"`
-	Text    *string                    `json:"text,omitempty" doc:"the new section, without its heading"`
-	Set     map[string]json.RawMessage `json:"set,omitempty" doc:"properties to set, each to a text, a number or a list of texts"`
-	Unset   []string                   `json:"unset,omitempty" max:"50" doc:"properties to remove"`
-	Digest  string                     `json:"digest,omitempty" doc:"from note_context; if the note has changed since, nothing is changed"`
-	Preview bool                       `json:"preview,omitempty" doc:"only show the change as a diff"`
+	Find    string                     `json:"find,omitempty" doc:"text to replace, exactly as in the note"`
+	Replace string                     `json:"replace,omitempty" doc:"text to insert instead of find; an empty text deletes find"`
+	Count   int                        `json:"count,omitempty" min:"1" max:"10000" default:"1" doc:"number of times that the note contains find; emberd replaces all of them, or changes nothing if the number differs"`
+	Heading string                     `json:"heading,omitempty" doc:"heading of the section to replace instead of find, such as Plan or Plan#Steps"`
+	Text    *string                    `json:"text,omitempty" doc:"new text of the section, without its heading"`
+	Set     map[string]json.RawMessage `json:"set,omitempty" doc:"properties to set; each value is a text, a number or a list of texts"`
+	Unset   []string                   `json:"unset,omitempty" max:"50" doc:"names of properties to remove"`
+	Digest  string                     `json:"digest,omitempty" doc:"digest of the note, from note_context; if the note has changed since, emberd changes nothing"`
+	Preview bool                       `json:"preview,omitempty" doc:"true: show the change as a diff, without writing it"`
 }
 
 func noteEdit(ctx context.Context, c *tool.Call, in *noteEditIn) (*noteChanged, error) {
@@ -202,8 +208,8 @@ func noteEdit(ctx context.Context, c *tool.Call, in *noteEditIn) (*noteChanged, 
 
 type noteMoveIn struct {
 	Path    string `json:"path" min:"1" max:"1000" doc:"path, name or alias of a note"`
-	To      string `json:"to" min:"1" max:"1000" doc:"its new path, such as Agents/New name.md"`
-	Preview bool   `json:"preview,omitempty" doc:"only show the changes as a diff"`
+	To      string `json:"to" min:"1" max:"1000" doc:"new path of the note, such as Agents/New name.md"`
+	Preview bool   `json:"preview,omitempty" doc:"true: show the changes as a diff, without writing them"`
 }
 
 func noteMove(ctx context.Context, c *tool.Call, in *noteMoveIn) (*noteChanged, error) {
@@ -213,8 +219,8 @@ func noteMove(ctx context.Context, c *tool.Call, in *noteMoveIn) (*noteChanged, 
 
 type noteContextIn struct {
 	Path      string `json:"path" min:"1" max:"1000" doc:"path, name or alias of a note, or ID of its memory"`
-	From      int    `json:"from,omitempty" min:"0" max:"1048576" doc:"characters to pass over, from a cut answer"`
-	MaxTokens int    `json:"max_tokens,omitempty" min:"500" max:"20000" default:"4000" doc:"bound of the answer"`
+	From      int    `json:"from,omitempty" min:"0" max:"1048576" doc:"characters of the text to skip, as in next of a truncated answer"`
+	MaxTokens int    `json:"max_tokens,omitempty" min:"500" max:"20000" default:"4000" doc:"maximum length of the answer, in tokens"`
 }
 
 // noteAround is a note and what is around it.
@@ -287,11 +293,11 @@ func (o *noteAround) Text() string {
 }
 
 type recentIn struct {
-	Kind      string  `json:"kind,omitempty" enum:"all|notes|memories" default:"\"all\"" doc:"what to list"`
-	Days      float64 `json:"days,omitempty" min:"0" max:"3650" doc:"changed in the last N days"`
-	Limit     int     `json:"limit,omitempty" min:"1" max:"100" default:"20" doc:"most lines"`
-	Cursor    string  `json:"cursor,omitempty" doc:"from a cut answer"`
-	MaxTokens int     `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"bound of the answer"`
+	Kind      string  `json:"kind,omitempty" enum:"all|notes|memories" default:"\"all\"" doc:"list notes, memories or both"`
+	Days      float64 `json:"days,omitempty" min:"0" max:"3650" doc:"list only changes of the last N days"`
+	Limit     int     `json:"limit,omitempty" min:"1" max:"100" default:"20" doc:"maximum number of lines"`
+	Cursor    string  `json:"cursor,omitempty" doc:"next of a truncated answer, to continue the list"`
+	MaxTokens int     `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"maximum length of the answer, in tokens"`
 }
 
 type recentOut struct {

@@ -28,28 +28,27 @@ func operationTools() []*tool.Tool {
 func withheld(s *op.Spec) (why string, no bool) {
 	switch s {
 	case op.Purge.Spec, op.QuarantineDrop.Spec:
-		return "nothing takes it back, so a person has to ask for it", true
+		return "nothing can undo this operation, so only a person can request it", true
 	case op.Confirm.Spec:
-		return "it is a person's word for what a tool or the web said", true
+		return "only a person can confirm a text from a tool or the web", true
 	case op.AuditForgive.Spec:
-		return "it is a person's word on whom to trust again", true
+		return "only a person can reset the throttling of a caller", true
 	case op.EnginePause.Spec, op.EngineResume.Spec:
-		return "what the machine works on is for a person to say", true
+		return "only a person can pause or resume the computation of embeddings", true
 	case op.TokenCreate.Spec, op.TokenList.Spec, op.TokenRevoke.Spec:
-		return "who may see and change what is for a person to say", true
+		return "only a person can manage access tokens", true
 	case op.Hook.Spec:
-		return "the agent that runs the model reports the events of its sessions", true
+		return "the coding agent, not the model, sends hook events", true
 	case op.SessionList.Spec, op.SessionForget.Spec:
-		return "it tells a person what hooks did, who may take it back", true
+		return "only a person can list or undo the work of hooks", true
 	case op.VaultLinks.Spec:
-		return "links follow by themselves; writing them into every note is for a person to ask", true
+		return "only a person can request links in every note", true
 	case op.Embed.Spec:
-		return "its numbers are of no use to a model", true
+		return "a language model cannot use embeddings, so no tool returns them", true
 	case op.HealthStale.Spec, op.HealthLowAccess.Spec, op.HealthDuplicates.Spec, op.HealthMerge.Spec, op.Migrate.Spec:
-		return "it is a tool by the name of its specification, memory_health_…, memory_consolidate or " +
-			"memory_migration_run", true
+		return "memory_health_…, memory_consolidate or memory_migration_run does the same", true
 	case op.Export.Spec, op.Import.Spec:
-		return "a whole store is for emberd export and import, not for a model to read", true
+		return "a whole store is too large for a model; use emberd export and emberd import", true
 	}
 	return "", false
 }

@@ -57,7 +57,7 @@ func withheldSpecs() []*op.Spec {
 }
 
 type narrowing struct {
-	Tags []string `json:"tags,omitempty" query:"tag" max:"2" doc:"all of these"`
+	Tags []string `json:"tags,omitempty" query:"tag" max:"2" doc:"all of these tags"`
 }
 
 type renaming struct {
@@ -97,7 +97,7 @@ func TestAToolHasTheFieldsOfARequestWhereverTheyTravel(t *testing.T) {
 	}
 	const want = `{"type":"object","required":["id","name"],"properties":{` +
 		`"id":{"type":"string","description":"what to rename"},"if_match":{"type":"string"},"dry_run":{"type":"boolean"},` +
-		`"tags":{"type":"array","description":"all of these","maxItems":2,"items":{"type":"string"}},"name":{"type":"string"},` +
+		`"tags":{"type":"array","description":"all of these tags","maxItems":2,"items":{"type":"string"}},"name":{"type":"string"},` +
 		`"times":{"type":"integer","default":3,"minimum":1}},"additionalProperties":false}`
 	if renames.Def.Name != "things_rename" || !same(raw, json.RawMessage(want)) {
 		t.Errorf("%s takes\n%s\nwant\n%s", renames.Def.Name, raw, want)

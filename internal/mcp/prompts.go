@@ -29,19 +29,19 @@ type prompt struct {
 }
 
 func prompts() []prompt {
-	project := &sdk.PromptArgument{Name: "project", Description: "Of this project only"}
+	project := &sdk.PromptArgument{Name: "project", Description: "use only memories of this project"}
 	return []prompt{
-		{&sdk.Prompt{Name: "remember-this", Title: "Remember this", Description: "Save what was said to memory.",
+		{&sdk.Prompt{Name: "remember-this", Title: "Remember this", Description: "Save facts of this conversation.",
 			Arguments: []*sdk.PromptArgument{
-				{Name: "what", Description: "What to remember; left out, what the conversation has shown"},
-				{Name: "tags", Description: "Tags, with commas between"}}}, rememberThis},
-		{&sdk.Prompt{Name: "recall", Title: "Recall", Description: "Answer from what is remembered about a topic.",
+				{Name: "what", Description: "text to save; default: the facts of the conversation"},
+				{Name: "tags", Description: "tags of the memories, separated by commas"}}}, rememberThis},
+		{&sdk.Prompt{Name: "recall", Title: "Recall", Description: "Answer from the memories about a topic.",
 			Arguments: []*sdk.PromptArgument{
-				{Name: "topic", Description: "Words to search for", Required: true}, project}}, recall},
+				{Name: "topic", Description: "words to search for", Required: true}, project}}, recall},
 		{&sdk.Prompt{Name: "weekly-review", Title: "Weekly review",
-			Description: "Go through what was saved and promoted, and what fades next.",
+			Description: "Review the saved and promoted memories, and memories that fade next.",
 			Arguments: []*sdk.PromptArgument{
-				{Name: "days", Description: "How far to look back, 7 unless given"}, project}}, weeklyReview},
+				{Name: "days", Description: "number of past days to review, default 7"}, project}}, weeklyReview},
 	}
 }
 
@@ -75,7 +75,7 @@ func (p *prompt) written(ctx context.Context, c *tool.Call, args map[string]stri
 			return "", badArgument("the prompt %s has no argument %.40q", p.Name, name)
 		}
 		if len(value) > memory.MaxQueryBytes {
-			return "", badArgument("%s has %d bytes, more than %d", name, len(value), memory.MaxQueryBytes)
+			return "", badArgument("%s has %d bytes (limit %d)", name, len(value), memory.MaxQueryBytes)
 		}
 	}
 	text, err := p.text(ctx, c, args)

@@ -149,7 +149,7 @@ func TestEntitiesWhoseNoteIsGone(t *testing.T) {
 		"add_observations":    `{"observations":[{"entityName":"Ada","contents":["more"]}]}`,
 		"delete_observations": `{"deletions":[{"entityName":"Ada","observations":["was born in 1815"]}]}`,
 	} {
-		if res, _ := s.callTool(tool, []byte(args)); res == nil || !res.IsError || !strings.Contains(res.text(), "note that is not there any more") {
+		if res, _ := s.callTool(tool, []byte(args)); res == nil || !res.IsError || !strings.Contains(res.text(), "note that no longer exists") {
 			t.Errorf("%s: %+v, want that the note is gone", tool, res)
 		}
 	}

@@ -49,15 +49,15 @@ func addResources(s *sdk.Server, opt *Options) {
 		}
 	}
 	s.AddResource(&sdk.Resource{URI: recentURI, Name: "recent", Title: "Newest memories", MIMEType: markdown,
-		Description: "The memories that were saved last, by their first words."}, read(recentResource))
+		Description: "The newest memories, with their first words."}, read(recentResource))
 	s.AddResource(&sdk.Resource{URI: graphURI, Name: "graph", Title: "Memories and relations", MIMEType: markdown,
-		Description: "The newest memories and what leads from one to another, as JSON."}, read(graphResource))
+		Description: "The newest memories and their relations, as JSON."}, read(graphResource))
 	s.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: memoryTemplate, Name: "memory", Title: "A memory",
 		MIMEType:    markdown,
-		Description: "One memory whole, by its id or the last eight characters of it."}, read(memoryResource))
+		Description: "One whole memory, by its ID or the last eight characters of its ID."}, read(memoryResource))
 	s.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: vaultTemplate, Name: "note", Title: "A note",
 		MIMEType:    markdown,
-		Description: "One note of the vault as its file has it, by its path."}, read(noteResource))
+		Description: "One note of the vault, by its path."}, read(noteResource))
 }
 
 func recentResource(ctx context.Context, c *tool.Call, _ string) (string, error) {
@@ -118,7 +118,7 @@ func graphOf(res *op.GraphResult, left budget) graph {
 func memoryResource(ctx context.Context, c *tool.Call, uri string) (string, error) {
 	id, err := url.PathUnescape(strings.TrimPrefix(uri, memoryScheme))
 	if err != nil {
-		return "", memory.Errorf(memory.Invalid, "%.200q names no memory: %w", uri, err)
+		return "", memory.Errorf(memory.Invalid, "%.200q is not the URI of a memory: %w", uri, err)
 	}
 	s, _, err := openedMemory(ctx, c, id, 0)
 	if err != nil {
@@ -130,7 +130,7 @@ func memoryResource(ctx context.Context, c *tool.Call, uri string) (string, erro
 func noteResource(ctx context.Context, c *tool.Call, uri string) (string, error) {
 	path, err := url.PathUnescape(strings.TrimPrefix(uri, vaultScheme))
 	if err != nil {
-		return "", memory.Errorf(memory.Invalid, "%.200q is no path: %w", uri, err)
+		return "", memory.Errorf(memory.Invalid, "%.200q is not a path: %w", uri, err)
 	}
 	res, err := op.NoteRead.Call(ctx, c, &op.NoteReadRequest{Path: path, Limit: noteLimit})
 	if err != nil {

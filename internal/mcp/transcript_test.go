@@ -19,6 +19,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"emberd/engine"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -36,6 +37,7 @@ var update = flag.Bool("update", false, "rewrite what testdata expects")
 //	                                it fits its schema is kept
 //	tools/list {}                   any other request
 //	advance 72h                     the clock moves
+//	notes 3                         wait until the vault is known to have so many notes
 //
 // <id1> is the first id that was met, or its short form where that is all that was shown,
 // <end1> its short form, <nobody> one that no memory has, <50 x> is fifty of them, <50 "x"> as items of a
@@ -106,7 +108,8 @@ func play(t *testing.T, archive *txtar.Archive) (*txtar.Archive, []made) {
 		}
 	}
 	p := player{t: t, clock: newClock(), masks: map[string]string{nobody: "<nobody>"}, met: make(map[string]int)}
-	p.session = newSession(t, newStore(t, p.clock, notes), profileOf(t, archive))
+	p.engine = newStore(t, p.clock, notes)
+	p.session = newSession(t, p.engine, profileOf(t, archive))
 	out := &txtar.Archive{Comment: archive.Comment}
 	for _, f := range archive.Files {
 		if f.Name == answerFile {
@@ -179,11 +182,12 @@ func profileOf(t testing.TB, archive *txtar.Archive) Profile {
 // player speaks the lines of a transcript.
 type player struct {
 	*session
-	t     *testing.T
-	clock *clock
-	masks map[string]string // what was met, and what is shown for it
-	met   map[string]int    // how many of a kind were
-	calls []made
+	t      *testing.T
+	clock  *clock
+	engine *engine.Engine
+	masks  map[string]string // what was met, and what is shown for it
+	met    map[string]int    // how many of a kind were
+	calls  []made
 }
 
 // made is a call of a tool as a transcript has it.
@@ -206,6 +210,8 @@ func (p *player) turn(script string) string {
 				p.t.Fatal(err)
 			}
 			p.clock.advance(d)
+		case verb == "notes":
+			until(p.t, "the vault has "+rest+" notes", func() bool { return p.notes() == rest })
 		default:
 			verb, differs := strings.CutPrefix(verb, "~")
 			answer := p.answer(verb, p.spelled(rest))
@@ -218,6 +224,15 @@ func (p *player) turn(script string) string {
 		}
 	}
 	return out.String()
+}
+
+// notes is how many notes the engine knows.
+func (p *player) notes() string {
+	res, err := op.Status.Call(p.t.Context(), p.engine, &op.StatusRequest{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return strconv.Itoa(res.Vaults[0].Notes)
 }
 
 // answer is one line of a turn, and what came back for people to read.

@@ -24,12 +24,16 @@ type listed struct {
 // explained are the differences there are, and why.
 func explained() map[string]string {
 	const code = "CortexGraph's code takes it, its reference does not list it"
+	const setting = "a setting is the default, whose own is the listed one"
 	return map[string]string{
 		"search_memory: status is not listed":                    code,
 		"search_memory: include_review_candidates is not listed": code,
 		"search_memory: page is not listed":                      code,
 		"search_memory: page_size is not listed":                 code,
 		"search_memory: preview_length is not listed":            code,
+
+		"cluster_memories: threshold has the default none, listed is 0.83":           setting,
+		"cluster_memories: duplicate_threshold has the default none, listed is 0.88": setting,
 	}
 }
 

@@ -47,7 +47,7 @@ func Convert(folder, file, as string) (*Converted, error) {
 		err = durable.CreateVerified(durable.OS{}, c.File, func(to io.Writer) error { return m.Write(to, t) }, c.check)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return nil, problemf(ErrTaken, "%s is there already and stays as it is; choose another name", c.File)
+		return nil, problemf(ErrTaken, "%s already exists; choose another name", c.File)
 	}
 	return c, explainWrite(err, filepath.Dir(c.File))
 }

@@ -164,10 +164,9 @@ func checkPlace(word string) error {
 		names = append(names, k.Name)
 	}
 	if best := spelling.Meant(word, names); best != "" {
-		return problemf(ErrUnknown, "no model is called %q, and no file either; did you mean %s?", word, best)
+		return problemf(ErrUnknown, "model or file %q not found; did you mean %s?", word, best)
 	}
-	return problemf(ErrUnknown, "no model is called %q, and no file either; emberd model list shows those that "+
-		"are known", word)
+	return problemf(ErrUnknown, "model or file %q not found; run: emberd model list", word)
 }
 
 // pin finds a download in the pinned list, and refuses one whose digest is unknown.
@@ -184,11 +183,11 @@ func (p *Plan) pin() error {
 	case p.SHA256 != "":
 		return nil
 	case p.Known != nil:
-		return fmt.Errorf("nobody here knows the SHA-256 of %s: give it with --sha256, as the page of the file "+
-			"tells it (%s), or download the file and install it from there", p.Known.Name, p.Known.URL)
+		return fmt.Errorf("the SHA-256 of %s is unknown: pass it with --sha256, as the page of the file shows it "+
+			"(%s), or download the file and install it from there", p.Known.Name, p.Known.URL)
 	}
-	return fmt.Errorf("what is downloaded from %s must be known by its SHA-256: give it with --sha256, as the "+
-		"page of the file tells it", p.From)
+	return fmt.Errorf("a download from %s requires the SHA-256 of the file: pass --sha256 with the value from the "+
+		"page of the file", p.From)
 }
 
 // baseName returns the name of a model file without .gguf in any case.
@@ -258,7 +257,7 @@ func judge(file, from string) error {
 func (m *Models) adopt(ctx context.Context, p *Plan) (*Model, error) {
 	digest, size, err := digestOf(ctx, p.Path, nil)
 	if err != nil {
-		return nil, fmt.Errorf("find out whether %s is there already: %w", p.Name, err)
+		return nil, fmt.Errorf("check whether %s already exists: %w", p.Name, err)
 	}
 	want := p.SHA256
 	if want == "" && !same(p.Path, p.source) {
@@ -291,7 +290,7 @@ func (m *Models) written(p *Plan, digest string, size int64) (*Model, error) {
 	}
 	// This also syncs the folder, and with it the name of the model.
 	if err := durable.ReplaceFile(durable.OS{}, m.notePath(p.Name), append(data, '\n')); err != nil {
-		return nil, fmt.Errorf("write down what model %s is: %w", p.Name, explainWrite(err, m.folder))
+		return nil, fmt.Errorf("write the description of model %s: %w", p.Name, explainWrite(err, m.folder))
 	}
 	return m.Find(p.Name)
 }

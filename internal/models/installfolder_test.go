@@ -52,7 +52,7 @@ func TestFoldersThatAreNotInstalled(t *testing.T) {
 		says   string
 	}{
 		"other weights":       {models.Source{Place: other, Name: "tiny"}, models.ErrTaken, "is another file, with the SHA-256 " + before.SHA256},
-		"not those weights":   {models.Source{Place: dir, Name: "new", SHA256: before.SHA256}, nil, "they are others, or damaged"},
+		"not those weights":   {models.Source{Place: dir, Name: "new", SHA256: before.SHA256}, nil, "the file is another one or damaged"},
 		"no model":            {models.Source{Place: t.TempDir(), Name: "new"}, models.ErrInput, "it has no config.json"},
 		"no such type":        {models.Source{Place: dir, Name: "new", Type: "q4_0"}, models.ErrInput, "q8_0, f16 or f32"},
 		"the type of a file":  {models.Source{Place: before.Path, Name: "new", Type: "f16"}, models.ErrInput, "--type is for a folder"},

@@ -27,7 +27,7 @@ func TestSilence(t *testing.T) {
 	for _, path := range []string{"/begun", "/never"} {
 		tr := transfer{source: server.URL + path, to: filepath.Join(t.TempDir(), "x"), maxSize: 100,
 			silence: 50 * time.Millisecond}
-		if _, _, err := tr.run(t.Context()); err == nil || !strings.Contains(err.Error(), "nothing came for 50ms") {
+		if _, _, err := tr.run(t.Context()); err == nil || !strings.Contains(err.Error(), "received no data for 50ms") {
 			t.Errorf("%s: %v, want that nothing came", path, err)
 		}
 	}

@@ -75,7 +75,7 @@ func check(dir string, m machine) error {
 func libraries(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no directory %s: check its path", dir)
+		return nil, fmt.Errorf("directory %s not found: check its path", dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read as a directory: %w", dir, err)
@@ -93,7 +93,7 @@ func libraries(dir string) ([]string, error) {
 }
 
 func errNoLibrary(where string) error {
-	return fmt.Errorf("%s holds no libllama: take a build of llama.cpp with shared libraries, for this system", where)
+	return fmt.Errorf("%s contains no libllama: use a build of llama.cpp with shared libraries for this system", where)
 }
 
 // checkMachine returns why a library cannot be loaded on a machine, by the header of its file.
@@ -111,7 +111,7 @@ func checkMachine(file string, m machine) error {
 		return fmt.Errorf("%s is for %s and this is %s: take the build for this system", filepath.Base(file),
 			made[0], m)
 	}
-	return fmt.Errorf("%s is no library, or only the beginning of one: download it again", filepath.Base(file))
+	return fmt.Errorf("%s is not a library, or incomplete: download it again", filepath.Base(file))
 }
 
 // machinesOf returns the machines that a library is for. A library that is for this one may still

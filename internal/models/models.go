@@ -162,9 +162,9 @@ func (m *Models) unreadable(model *Model, why error) (*Model, error) {
 	if _, err := os.Readlink(model.Path); err == nil {
 		what := "what cannot be examined"
 		if missing {
-			what = "a file that is not there"
+			what = "a file that is missing"
 		}
-		model.Problem = fmt.Sprintf("%s is a link to %s: mend that, or remove it with emberd model remove %s",
+		model.Problem = fmt.Sprintf("%s is a link to %s: fix that, or run: emberd model remove %s",
 			model.Path, what, model.Name)
 		return model, nil
 	}
@@ -208,9 +208,9 @@ func runsInGo(f *gguf.File, facts *gguf.Facts) bool {
 func (m *Models) errUnknown(name string) error {
 	names, err := m.names()
 	if best := spelling.Meant(name, names); err == nil && best != "" {
-		return problemf(ErrUnknown, "no model is called %q; did you mean %s?", name, best)
+		return problemf(ErrUnknown, "model %q not found; did you mean %s?", name, best)
 	}
-	return problemf(ErrUnknown, "no model is called %q; emberd model list shows those there are", name)
+	return problemf(ErrUnknown, "model %q not found; run: emberd model list", name)
 }
 
 // Verify reads all of a model's file and returns the model with its digest. A digest or size that
@@ -225,7 +225,7 @@ func (m *Models) Verify(ctx context.Context, name string, progress Progress) (*M
 	want := model.SHA256
 	n, err := m.note(name)
 	if err == nil && n.Size != model.Size && model.Size > 0 {
-		return model, fmt.Errorf("model %s has %d bytes and had %d %s", name, model.Size, n.Size, again)
+		return model, fmt.Errorf("model %s has %d bytes, but had %d %s", name, model.Size, n.Size, again)
 	}
 	if model.Problem != "" {
 		return model, errors.New(model.Problem)
@@ -234,7 +234,7 @@ func (m *Models) Verify(ctx context.Context, name string, progress Progress) (*M
 		return model, err
 	}
 	if want != "" && model.SHA256 != want {
-		return model, fmt.Errorf("model %s has the SHA-256 %s and had %s %s", name, model.SHA256, want, again)
+		return model, fmt.Errorf("model %s has the SHA-256 %s, but had %s %s", name, model.SHA256, want, again)
 	}
 	model.Known = knownModel("", model.SHA256)
 	if model.Known == nil && n != nil && n.SHA256 == model.SHA256 {
@@ -251,8 +251,7 @@ func (m *Models) Remove(name, inUse string) error {
 		return m.errUnknown(name)
 	}
 	if inUse != "" && same(path, inUse) {
-		return problemf(ErrInUse, "%s is the model that is used: use another first, or remove it all the same "+
-			"with --force", name)
+		return problemf(ErrInUse, "model %s is in use: use another first, or remove it anyway with --force", name)
 	}
 	if err := os.Remove(path); err != nil {
 		return fmt.Errorf("remove model %s: %w", name, err)
@@ -291,7 +290,7 @@ func (m *Models) note(name string) (*note, error) {
 	}
 	var n note
 	if err := json.Unmarshal(data, &n); err != nil {
-		return nil, fmt.Errorf("read what model %s is: %w", name, err)
+		return nil, fmt.Errorf("read the description of model %s: %w", name, err)
 	}
 	return &n, nil
 }

@@ -139,10 +139,10 @@ func TestFileOfAPerson(t *testing.T) {
 		t.Errorf("List = %q, want %q", names, want)
 	}
 	if problems["link"] != "" || problems["mine"] != "" || !strings.Contains(problems["page"], "is a web page") ||
-		!strings.Contains(problems["stale"], "is a link to a file that is not there") {
+		!strings.Contains(problems["stale"], "is a link to a file that is missing") {
 		t.Errorf("problems %q", problems)
 	}
-	if want := "remove it with emberd model remove loop"; !strings.Contains(problems["loop"], want) {
+	if want := "run: emberd model remove loop"; !strings.Contains(problems["loop"], want) {
 		t.Errorf("the link to itself has the problem %q, want it to have %q", problems["loop"], want)
 	}
 	got, err := m.Verify(t.Context(), "mine", nil)
@@ -172,8 +172,8 @@ func TestVerifyFindsDamage(t *testing.T) {
 			changed[len(changed)-1] ^= 1
 			return os.WriteFile(path, changed, 0o600)
 		}, "had " + digest(data) + " when it was installed"},
-		{"cut short", func(path string) error { return os.Truncate(path, 5000) }, "has 5000 bytes and had"},
-		{"longer", func(path string) error { return os.Truncate(path, int64(len(data))+5) }, "bytes and had"},
+		{"cut short", func(path string) error { return os.Truncate(path, 5000) }, "has 5000 bytes, but had"},
+		{"longer", func(path string) error { return os.Truncate(path, int64(len(data))+5) }, "bytes, but had"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := openModels(t)
@@ -237,13 +237,13 @@ func TestInstallRefuses(t *testing.T) {
 			[]string{`"abc" is no SHA-256`}},
 		{"an address without a digest", models.Source{Place: "https://example.org/x.gguf"}, nil, []string{"--sha256"}},
 		{"a known model without a digest", models.Source{Place: "snowflake-arctic-embed-m"}, nil,
-			[]string{"nobody here knows the SHA-256", "--sha256", "huggingface.co"}},
+			[]string{"the SHA-256 of snowflake-arctic-embed-m is unknown", "--sha256", "huggingface.co"}},
 		{"no known model", models.Source{Place: "gpt"}, models.ErrUnknown,
-			[]string{`no model is called "gpt"`, "emberd model list"}},
+			[]string{`model or file "gpt" not found`, "emberd model list"}},
 		{"almost a known model", models.Source{Place: "bge-small-en-v15"}, models.ErrUnknown,
 			[]string{"did you mean bge-small-en-v1.5?"}},
-		{"no file", models.Source{Place: "/nonexistent"}, models.ErrInput, []string{"there is no file /nonexistent"}},
-		{"no model file", models.Source{Place: "nowhere.gguf"}, models.ErrInput, []string{"there is no file ",
+		{"no file", models.Source{Place: "/nonexistent"}, models.ErrInput, []string{"file /nonexistent not found"}},
+		{"embedding.model is not set", models.Source{Place: "nowhere.gguf"}, models.ErrInput, []string{"not found: check its path",
 			"/nowhere.gguf"}},
 		{"a directory", models.Source{Place: t.TempDir()}, nil, []string{"it has no config.json"}},
 		{"a bad name", models.Source{Place: file(t, "x y.gguf", data)}, models.ErrInput,
@@ -273,7 +273,7 @@ func TestRemove(t *testing.T) {
 	}
 	for _, inUse := range []string{model.Path, link, m.dir + "/./mine.gguf"} {
 		err := m.Remove("mine", inUse)
-		fails(t, err, "mine is the model that is used")
+		fails(t, err, "model mine is in use")
 		if !errors.Is(err, models.ErrInUse) {
 			t.Errorf("Remove: %v, want ErrInUse", err)
 		}

@@ -29,18 +29,18 @@ func checkOwner(name string) error {
 	for {
 		h, err := ownerOf(at)
 		if err != nil {
-			return fmt.Errorf("engine file %s cannot be examined: %w", name, err)
+			return fmt.Errorf("cannot check runtime file %s: %w", name, err)
 		}
 		if fault := h.fault(os.Getuid(), top.uid, len(left) > 0); fault != "" {
 			return fmt.Errorf("%s %s", at, fault)
 		}
 		if h.mode&fs.ModeSymlink != 0 {
 			if links++; links > maxLinks {
-				return fmt.Errorf("engine file %s cannot be examined: it leads through too many links", name)
+				return fmt.Errorf("cannot check runtime file %s: it is behind too many links", name)
 			}
 			target, err := os.Readlink(at)
 			if err != nil {
-				return fmt.Errorf("engine file %s cannot be examined: %w", name, err)
+				return fmt.Errorf("cannot check runtime file %s: %w", name, err)
 			}
 			left = append(parts(target), left...)
 			if at = filepath.Dir(at); filepath.IsAbs(target) {

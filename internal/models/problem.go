@@ -37,7 +37,7 @@ func problemf(kind error, format string, args ...any) error {
 func explainWrite(err error, folder string) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return problemf(ErrNoSpace, "no space left on the disk that holds %s: make room and run this again: %w",
+		return problemf(ErrNoSpace, "no space left on the disk that holds %s: free some space and run this again: %w",
 			folder, err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%s cannot be written to: choose another folder, or change its permissions: %w", folder, err)

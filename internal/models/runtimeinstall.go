@@ -39,7 +39,7 @@ func (r *Runtimes) Check(s Source) error {
 	if !isURL(s.Place) {
 		info, err := os.Stat(s.Place)
 		if errors.Is(err, fs.ErrNotExist) {
-			return problemf(ErrInput, "there is no file or directory %s: check its path", s.Place)
+			return problemf(ErrInput, "file or directory %s not found: check its path", s.Place)
 		}
 		if err != nil {
 			return fmt.Errorf("%s cannot be examined: %w", s.Place, err)
@@ -48,9 +48,9 @@ func (r *Runtimes) Check(s Source) error {
 	}
 	switch {
 	case isDir && s.SHA256 != "":
-		return errors.New("a directory has no SHA-256: leave it out, or name the archive that the directory came from")
+		return errors.New("a directory has no SHA-256: omit it, or name the archive that the directory came from")
 	case s.Link && !isDir:
-		return errors.New("only a directory can be linked: name the one that holds libllama")
+		return errors.New("only a directory can be linked: pass the directory that contains libllama")
 	}
 	_, err := s.clean()
 	return err
@@ -140,8 +140,8 @@ func (r *Runtimes) gather(ctx context.Context, s Source, st *stage, progress Pro
 	}
 	rt.Known = isKnownRuntime(rt.SHA256)
 	if isURL(s.Place) && s.SHA256 == "" && !rt.Known {
-		return nil, fmt.Errorf("%s has the SHA-256 %s, which is not one that emberd knows: "+
-			"give the one its publisher tells with --sha256", rt.Source, rt.SHA256)
+		return nil, fmt.Errorf("the SHA-256 of %s is %s, which emberd does not know: to accept it, pass the value "+
+			"from the publisher with --sha256", rt.Source, rt.SHA256)
 	}
 	return rt, explainWrite(unpackLibraries(ctx, archive, rt), r.folder)
 }
@@ -172,7 +172,7 @@ func findLibraries(dir string) (string, error) {
 	case 1:
 		return found[0], nil
 	}
-	return "", fmt.Errorf("%s holds several builds of llama.cpp: name one of %s", dir, strings.Join(found, ", "))
+	return "", fmt.Errorf("%s contains several builds of llama.cpp: pass one of %s", dir, strings.Join(found, ", "))
 }
 
 // copyLibraries copies the files of llama.cpp from one directory to another. Links between them
@@ -214,7 +214,7 @@ func unpackLibraries(ctx context.Context, archive string, rt *Runtime) error {
 	case len(folders) == 0:
 		return errNoLibrary(rt.Source)
 	case len(folders) > 1:
-		return fmt.Errorf("%s holds several builds of llama.cpp, in %s: unpack it and name the directory of one",
+		return fmt.Errorf("%s contains several builds of llama.cpp, in %s: unpack it and pass the directory of one",
 			rt.Source, strings.Join(folders, ", "))
 	}
 	links := map[string]string{}
@@ -233,7 +233,8 @@ func unpackLibraries(ctx context.Context, archive string, rt *Runtime) error {
 	// Links come last, so that no file is written through one.
 	for name, target := range links {
 		if !isPart(target) {
-			return fmt.Errorf("archive %s holds the link %.100q to %.100q, which is no file of the build", rt.Source,
+			return fmt.Errorf("archive %s contains the link %.100q to %.100q, which is not a file of the build",
+				rt.Source,
 				name, target)
 		}
 		if err := os.Symlink(target, filepath.Join(rt.Dir, name)); err != nil {
@@ -242,7 +243,8 @@ func unpackLibraries(ctx context.Context, archive string, rt *Runtime) error {
 	}
 	for name := range links {
 		if info, err := os.Stat(filepath.Join(rt.Dir, name)); err != nil || !info.Mode().IsRegular() {
-			return fmt.Errorf("archive %s holds the link %.100q, which leads to no file of the build", rt.Source, name)
+			return fmt.Errorf("archive %s contains the link %.100q, whose target is not a file of the build",
+				rt.Source, name)
 		}
 	}
 	return nil
@@ -328,8 +330,8 @@ func (r *Runtimes) existing(ctx context.Context, rt *Runtime, replace bool) (*Ru
 	case replace:
 		return nil, nil
 	}
-	return nil, problemf(ErrTaken, "another engine has this name: %s is installed already, with other files; "+
-		"--replace takes its place, --name calls this one something else", rt.Name)
+	return nil, problemf(ErrTaken, "another runtime has this name: %s is already installed, with other files; "+
+		"use --replace to replace it, or --name to choose another name", rt.Name)
 }
 
 // place gives the prepared runtime its name.
@@ -356,7 +358,7 @@ func (r *Runtimes) place(st *stage, rt *Runtime) (*Runtime, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("put engine %s into place: %w", rt.Name, err)
+		return nil, fmt.Errorf("move runtime %s to its folder: %w", rt.Name, err)
 	}
 	if err := disk.SyncDir("."); err != nil {
 		return nil, err

@@ -131,8 +131,7 @@ func (r *Runtimes) Current() (*Runtime, error) {
 	if chosen != "" {
 		rt, err := r.Intact(chosen)
 		if errors.Is(err, ErrUnknown) {
-			return nil, fmt.Errorf("the engine %s was chosen and is not there any more: "+
-				"emberd model runtime use chooses another one", chosen)
+			return nil, fmt.Errorf("the selected runtime %s no longer exists: run: emberd model runtime use", chosen)
 		}
 		return rt, err
 	}
@@ -148,8 +147,7 @@ func (r *Runtimes) Current() (*Runtime, error) {
 	if len(all) > 0 {
 		return nil, errors.New(all[0].Problem)
 	}
-	return nil, problemf(ErrNone, "no engine is installed; emberd model runtime install takes one from "+
-		"a directory, an archive or an address")
+	return nil, problemf(ErrNone, "no runtime installed; run: emberd model runtime install PATH|URL")
 }
 
 // chosen returns the name in the file current, "" without one.
@@ -160,11 +158,11 @@ func (r *Runtimes) chosen() (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("read which engine was chosen: %w", err)
+		return "", fmt.Errorf("read which runtime is selected: %w", err)
 	}
 	name := strings.TrimSpace(string(data))
 	if !validRuntimeName(name) {
-		return "", fmt.Errorf("%s does not hold the name of an engine: emberd model runtime use writes it anew", file)
+		return "", fmt.Errorf("%s does not contain the name of a runtime: run: emberd model runtime use", file)
 	}
 	return name, nil
 }
@@ -195,7 +193,7 @@ func (r *Runtimes) errUnknown(name string) error {
 	if best := spelling.Meant(name, names); err == nil && best != "" {
 		return problemf(ErrUnknown, "no engine is called %q; did you mean %s?", name, best)
 	}
-	return problemf(ErrUnknown, "no engine is called %q; emberd model runtime list shows those there are", name)
+	return problemf(ErrUnknown, "runtime %q not found; run: emberd model runtime list", name)
 }
 
 // Use chooses a runtime, which must be intact, and returns it.
@@ -242,11 +240,11 @@ func (r *Runtimes) read(name string) (*Runtime, error) {
 			"emberd model runtime remove %s removes it: %w", dir, name, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what engine %s is: %w", name, err)
+		return nil, fmt.Errorf("read the description of runtime %s: %w", name, err)
 	}
 	var rt Runtime
 	if err := json.Unmarshal(data, &rt); err != nil || rt.Linked != "" && !filepath.IsAbs(rt.Linked) {
-		return nil, fmt.Errorf("what is written of engine %s in %s cannot be read: install it again", name, recordName)
+		return nil, fmt.Errorf("cannot read the description of runtime %s in %s: install it again", name, recordName)
 	}
 	rt.Name, rt.Dir = name, cmp.Or(rt.Linked, dir)
 	return &rt, nil
@@ -273,7 +271,7 @@ func (r *Runtimes) checkIntact(rt *Runtime) error {
 func checkFiles(rt *Runtime) error {
 	entries, err := os.ReadDir(rt.Dir)
 	if err != nil {
-		return fmt.Errorf("engine %s cannot be read: %w", rt.Name, err)
+		return fmt.Errorf("cannot read runtime %s: %w", rt.Name, err)
 	}
 	for _, entry := range entries {
 		name := entry.Name()
@@ -288,7 +286,7 @@ func checkFiles(rt *Runtime) error {
 		case errors.Is(err, fs.ErrNotExist):
 			return errChanged(rt, f.Name, "is missing")
 		case err != nil:
-			return fmt.Errorf("engine %s cannot be read: %w", rt.Name, err)
+			return fmt.Errorf("cannot read runtime %s: %w", rt.Name, err)
 		case f.Link != "":
 			if target, err := os.Readlink(name); err != nil || target != f.Link {
 				return errChanged(rt, f.Name, "is not the link that was installed")
@@ -296,14 +294,15 @@ func checkFiles(rt *Runtime) error {
 		case !info.Mode().IsRegular():
 			return errChanged(rt, f.Name, "is not the file that was installed")
 		case info.Size() != f.Size:
-			return errChanged(rt, f.Name, fmt.Sprintf("has %d bytes and had %d", info.Size(), f.Size))
+			return errChanged(rt, f.Name, fmt.Sprintf("has %d bytes, but had %d", info.Size(), f.Size))
 		}
 	}
 	return nil
 }
 
 func errChanged(rt *Runtime, file, how string) error {
-	return fmt.Errorf("engine %s is not what was installed: %s %s; install it again with --replace", rt.Name, file, how)
+	return fmt.Errorf("runtime %s differs from the installed files: %s %s; install it again with "+
+		"--replace", rt.Name, file, how)
 }
 
 // Verify reads all files of a runtime and compares their SHA-256 with what was installed. A linked

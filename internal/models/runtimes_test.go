@@ -84,38 +84,38 @@ func TestInstallRuntimeRefuses(t *testing.T) {
 	}{
 		{"for another system", models.Source{Place: mac.file(t)}, []string{"libllama.v0.5.0.so is for ",
 			" on arm64 and this is "}},
-		{"for Windows", models.Source{Place: build{"llama.dll": "MZ"}.file(t)}, []string{"holds no libllama",
+		{"for Windows", models.Source{Place: build{"llama.dll": "MZ"}.file(t)}, []string{"contains no libllama: use a build of llama.cpp with shared libraries for this system",
 			"for this system"}},
-		{"no libraries", models.Source{Place: empty.file(t)}, []string{"holds no libllama"}},
-		{"no libraries in a directory", models.Source{Place: empty.unpacked(t)}, []string{"holds no libllama"}},
+		{"no libraries", models.Source{Place: empty.file(t)}, []string{"contains no libllama: use a build of llama.cpp with shared libraries for this system"}},
+		{"no libraries in a directory", models.Source{Place: empty.unpacked(t)}, []string{"contains no libllama: use a build of llama.cpp with shared libraries for this system"}},
 		{"several builds", models.Source{Place: two.file(t)}, []string{"several builds", "linux-x64-cuda"}},
 		{"several builds in a directory", models.Source{Place: two.unpacked(t)}, []string{"several builds",
 			"linux-x64-cuda"}},
 		{"a pointer for a library", models.Source{Place: with("libllama.v0.5.0.so", "version https://git-lfs").file(t)},
-			[]string{"libllama.v0.5.0.so is no library"}},
+			[]string{"libllama.v0.5.0.so is not a library"}},
 		{"a web page", models.Source{Place: page}, []string{"neither a .tar.gz nor a .zip"}},
 		{"an archive cut short", models.Source{Place: file(t, "cut.tgz", data[:len(data)-20])}, []string{"cut short",
 			"download it again"}},
 		{"a link out of it", models.Source{Place: with("libggml-x.so", "-> ../../../../etc/passwd").file(t)},
-			[]string{"libggml-x.so", "no file of the build"}},
+			[]string{"libggml-x.so", "not a file of the build"}},
 		{"an absolute link", models.Source{Place: with("libggml-x.so", "-> /etc/passwd").file(t)},
-			[]string{"no file of the build"}},
+			[]string{"not a file of the build"}},
 		{"a link to nothing", models.Source{Place: with("libggml-x.so", "-> libggml-y.so").file(t)},
-			[]string{"no file of the build"}},
+			[]string{"is not a file of the build"}},
 		{"a link to itself", models.Source{Place: with("libggml-x.so", "-> libggml-x.so").file(t)},
-			[]string{"no file of the build"}},
+			[]string{"is not a file of the build"}},
 		{"a link to a program", models.Source{Place: with("libggml-x.so", "-> llama-addon.node").file(t)},
-			[]string{"no file of the build"}},
+			[]string{"not a file of the build"}},
 		{"a name that leads out", models.Source{Place: with("../../../libggml-x.so", "x").file(t)},
 			[]string{"leads out of it"}},
 		{"a name twice", models.Source{Place: with("libggml-BASE.so", "x").file(t)}, []string{"twice"}},
 		{"too old", models.Source{Place: npm(t, "b4600").file(t)}, []string{"release b4600 is too old"}},
 		{"wrong digest", models.Source{Place: empty.file(t), SHA256: other},
-			[]string{"where " + other + " was expected"}},
+			[]string{"instead of " + other}},
 		{"no digest", models.Source{Place: empty.file(t), SHA256: "00"}, []string{`"00" is no SHA-256`}},
-		{"an address without a digest", models.Source{Place: serve(t, data)}, []string{"not one that emberd knows",
+		{"an address without a digest", models.Source{Place: serve(t, data)}, []string{"which emberd does not know",
 			"--sha256"}},
-		{"no such file", models.Source{Place: "/nonexistent"}, []string{"there is no file or directory /nonexistent"}},
+		{"no such file", models.Source{Place: "/nonexistent"}, []string{"file or directory /nonexistent not found"}},
 		{"nothing", models.Source{}, []string{"no engine was named"}},
 		{"a bad name", models.Source{Place: "/usr", Name: "../x"}, []string{`"../x" is no name`}},
 		{"the folder's own name", models.Source{Place: "/usr", Name: "current"}, []string{`"current" is no name`}},
@@ -149,7 +149,7 @@ func TestSameRuntimeAgain(t *testing.T) {
 	other := npm(t, "v0.5.0")
 	other[bins+"libggml-cpu-x64.so"] = here(t, "other")
 	_, err := e.Install(t.Context(), models.Source{Place: other.file(t), Trust: true}, nil)
-	fails(t, err, "v0.5.0 is installed already, with other files", "--replace", "--name")
+	fails(t, err, "v0.5.0 is already installed, with other files", "--replace", "--name")
 	if !errors.Is(err, models.ErrTaken) {
 		t.Errorf("Install: %v, want ErrTaken", err)
 	}
@@ -325,7 +325,7 @@ func TestUseAndRemove(t *testing.T) {
 	_, intact := e.Intact("b8390")
 	_, use := e.Use("b8390")
 	for _, err := range []error{current, intact, use} {
-		fails(t, err, "engine b8390 is not what was installed", "libggml-base.so has 10 bytes")
+		fails(t, err, "runtime b8390 differs from the installed files", "libggml-base.so has 10 bytes")
 	}
 	for _, name := range []string{"none", "..", "", ".lock", "current"} {
 		if err := e.Remove(name); !errors.Is(err, models.ErrUnknown) {
@@ -353,12 +353,12 @@ func TestChosenRuntimeThatIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := e.Current()
-	fails(t, err, "engine b8390 was chosen and is not there any more")
+	fails(t, err, "the selected runtime b8390 no longer exists")
 	if err := os.WriteFile(filepath.Join(e.dir, "current"), []byte("../x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err = e.Current()
-	fails(t, err, "does not hold the name of an engine")
+	fails(t, err, "does not contain the name of a runtime")
 }
 
 func TestChangedRuntime(t *testing.T) {
@@ -377,7 +377,7 @@ func TestChangedRuntime(t *testing.T) {
 				"libggml-base.so"))
 		},
 			"libggml-base.so is missing"},
-		{"one is cut short", write("libggml-base.so", "x"), "libggml-base.so has 1 bytes and had"},
+		{"one is cut short", write("libggml-base.so", "x"), "libggml-base.so has 1 bytes, but had"},
 		{"a backend was added", write("libggml-cpu-evil.so", here(t, "evil")),
 			"libggml-cpu-evil.so was not installed with it"},
 		{"a link for a file", func(t *testing.T, dir string) error {
@@ -471,6 +471,6 @@ func TestCheckLibraries(t *testing.T) {
 			}
 		}
 	}
-	fails(t, models.CheckLibraries(filepath.Join(t.TempDir(), "none")), "there is no directory")
+	fails(t, models.CheckLibraries(filepath.Join(t.TempDir(), "none")), "not found: check its path")
 	fails(t, models.CheckLibraries(npm(t, "v0.5.0").file(t)), "cannot be read as a directory")
 }

@@ -80,8 +80,8 @@ func (t *transfer) run(ctx context.Context) (digest string, size int64, err erro
 		return "", 0, t.explain(ctx, err)
 	}
 	if t.sha256 != "" && digest != t.sha256 {
-		return "", 0, fmt.Errorf("%s has the SHA-256 %s where %s was expected: it is another file, or damaged, "+
-			"and was not kept; check where it comes from", shownSource(t.source), digest, t.sha256)
+		return "", 0, fmt.Errorf("%s has the SHA-256 %s instead of %s: the file is another one or damaged, and was "+
+			"deleted; check its source", shownSource(t.source), digest, t.sha256)
 	}
 	return digest, size, nil
 }
@@ -115,13 +115,13 @@ func (t *transfer) pour(file io.Writer, body io.Reader, total int64) (digest str
 func (t *transfer) checkSize(size int64, atEnd bool) error {
 	switch {
 	case t.size != 0 && atEnd && size != t.size:
-		return fmt.Errorf("%s has %d bytes where %d were expected: it is another file; check where it comes from",
+		return fmt.Errorf("%s has %d bytes instead of %d: it is another file; check its source",
 			shownSource(t.source), size, t.size)
 	case t.size != 0 && size > t.size:
-		return fmt.Errorf("%s has more than the %d bytes that were expected: it is another file; "+
-			"check where it comes from", shownSource(t.source), t.size)
+		return fmt.Errorf("%s has more than the expected %d bytes: it is another file; check its "+
+			"source", shownSource(t.source), t.size)
 	case size > t.maxSize:
-		return fmt.Errorf("%s has more than %d bytes, which is the most that is taken: check that it is what you want",
+		return fmt.Errorf("%s has more than %d bytes, the limit for a download: check the address",
 			shownSource(t.source), t.maxSize)
 	}
 	return nil
@@ -134,8 +134,8 @@ func (t *transfer) open(ctx context.Context) (io.ReadCloser, int64, error) {
 	}
 	u, err := url.Parse(t.source)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, 0, fmt.Errorf("%s is no address that can be downloaded: one looks like https://example.org/file; "+
-			"a file of this machine is named by its path", shownSource(t.source))
+		return nil, 0, fmt.Errorf("%s is not a URL for downloads: use a URL such as https://example.org/file, or the "+
+			"path of a file on this machine", shownSource(t.source))
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, t.source, nil)
 	if err != nil {
@@ -178,11 +178,11 @@ func sizeOf(name string) (int64, error) {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return 0, problemf(ErrInput, "there is no file %s: check its path", name)
+		return 0, problemf(ErrInput, "file %s not found: check its path", name)
 	case err != nil:
 		return 0, fmt.Errorf("%s cannot be read: %w", name, err)
 	case !info.Mode().IsRegular():
-		return 0, fmt.Errorf("%s is not a file: name the file itself", name)
+		return 0, fmt.Errorf("%s is not a file: pass the path of the file", name)
 	}
 	return info.Size(), nil
 }
@@ -203,8 +203,8 @@ func (t *transfer) checkResponse(resp *http.Response) error {
 	case code == http.StatusNotFound, code == http.StatusGone:
 		problem = "the server has no such file: check the address"
 	case code == http.StatusUnauthorized, code == http.StatusForbidden:
-		problem = "the server does not give the file to everybody: download it with a browser, " +
-			"after logging in or accepting its terms, and install it from there"
+		problem = "the server requires a login or accepted terms: download the file with a browser, and install " +
+			"it from there"
 	case code == http.StatusProxyAuthRequired:
 		problem = "the proxy wants a login: set it in HTTPS_PROXY"
 	case code == http.StatusTooManyRequests, code >= 500:
@@ -222,13 +222,14 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	from := via[len(via)-1].URL
 	switch {
 	case len(via) > maxRedirects:
-		return fmt.Errorf("%w: there were more than %d", errRedirect, maxRedirects)
+		return fmt.Errorf("%w: more than %d redirects", errRedirect, maxRedirects)
 	case req.URL.Scheme != "https" && req.URL.Scheme != "http":
 		return fmt.Errorf("%w: it leads to a %s address", errRedirect, req.URL.Scheme)
 	case isLocal(req.URL.Hostname()) && !isLocal(from.Hostname()):
 		return fmt.Errorf("%w: it leads to this machine itself", errRedirect)
 	case from.Scheme == "https" && req.URL.Scheme == "http":
-		return fmt.Errorf("%w: it leads from https to plain http, where anybody could change the file", errRedirect)
+		return fmt.Errorf("%w: it redirects from https to plain http, where other parties can change the file",
+			errRedirect)
 	}
 	req.Header.Del("Referer") // an address may contain a secret
 	return nil
@@ -254,11 +255,11 @@ func (t *transfer) unreachable(err error) error {
 	shown := shownSource(t.source)
 	switch {
 	case strings.Contains(err.Error(), "Location header"):
-		return fmt.Errorf("%s: %w: it leads to what is no address", shown, errRedirect)
+		return fmt.Errorf("%s: %w: its target is not a valid address", shown, errRedirect)
 	case errors.Is(err, errRedirect), errors.Is(err, context.Canceled):
 		return fmt.Errorf("%s: %w", shown, err)
 	}
-	return fmt.Errorf("%s cannot be reached: check the address, the network and the proxy, and run this again: %w",
+	return fmt.Errorf("cannot reach %s: check the address, the network and the proxy, and try again: %w",
 		shown, err)
 }
 
@@ -270,10 +271,10 @@ func (t *transfer) explain(ctx context.Context, err error) error {
 	case local:
 		return explainWrite(err, filepath.Dir(t.to))
 	case errors.Is(context.Cause(ctx), errSilent):
-		return fmt.Errorf("%s: nothing came for %s: check the network and run this again", shownSource(t.source),
+		return fmt.Errorf("%s: received no data for %s: check the network and try again", shownSource(t.source),
 			t.silence)
 	case errors.Is(err, io.ErrUnexpectedEOF), network:
-		return fmt.Errorf("%s: the download broke off: run this again: %w", shownSource(t.source), err)
+		return fmt.Errorf("%s: the download was interrupted; try again: %w", shownSource(t.source), err)
 	}
 	return err
 }

@@ -107,7 +107,7 @@ func (f *Folder) survey(dir string) error {
 				"folder", ListName, dir, err)
 	}
 	if f.wrote == nil && len(entries) > 0 {
-		return memory.Errorf(memory.Invalid, "%s is not empty and is no earlier export; choose a new folder", dir)
+		return memory.Errorf(memory.Invalid, "%s is not empty and not an earlier export; choose a new folder", dir)
 	}
 	for _, entry := range entries {
 		if _, ours := f.wrote[entry.Name()]; !ours {
@@ -131,7 +131,7 @@ func (f *Folder) listed() (map[string]string, error) {
 		return nil, err
 	}
 	if l.Emberd != kind || l.Format != format {
-		return nil, fmt.Errorf("it is of the kind %q, version %d", l.Emberd, l.Format)
+		return nil, fmt.Errorf("it has type %q and version %d", l.Emberd, l.Format)
 	}
 	if l.Notes == nil {
 		l.Notes = make(map[string]string)
@@ -181,7 +181,7 @@ func (f *Folder) Begin(names []string) error {
 	all := make(map[string]string, len(names)+len(f.wrote))
 	for _, name := range names {
 		if !f.Free(name) {
-			return fmt.Errorf("the name %q is not free", name)
+			return fmt.Errorf("the name %q is already used", name)
 		}
 		all[name] = ""
 	}
@@ -319,7 +319,7 @@ func (f *Folder) read(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() > limit {
-		return nil, fmt.Errorf("it has %d bytes, more than %d", info.Size(), limit)
+		return nil, fmt.Errorf("it has %d bytes (limit %d)", info.Size(), limit)
 	}
 	raw := make([]byte, info.Size())
 	n, err := file.ReadAt(raw, 0)

@@ -1,7 +1,6 @@
 package notegen
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -22,9 +21,7 @@ func headings() []string { return []string{Identity, Projects, Relationships, Sy
 // was given first stands first. Only core memories are to be given.
 func Core(all []Entry, judge Judge) string {
 	var b strings.Builder
-	fmt.Fprintf(&b,
-		"emberd writes this list of what is never to be forgotten (%s) and keeps it up to date. What you write "+
-			"above or below it stays; what you write in it does not.\n", memories(len(all)))
+	open(&b, "core memories", len(all))
 	parts := make(map[string][]*Entry)
 	for i := range all {
 		at := HeadingOf(&all[i])

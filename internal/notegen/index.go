@@ -28,9 +28,7 @@ type part struct {
 // most important and then the latest come first.
 func Index(all []Entry, judge Judge) string {
 	var b strings.Builder
-	fmt.Fprintf(&b,
-		"emberd writes this list of what is remembered (%s) and keeps it up to date. What you write above or below "+
-			"it stays; what you write in it does not.\n", memories(len(all)))
+	open(&b, "memories", len(all))
 	byKey := make(map[string]*part)
 	for i := range all {
 		e := &all[i]
@@ -60,13 +58,6 @@ func Index(all []Entry, judge Judge) string {
 		}
 	}
 	return b.String()
-}
-
-func memories(n int) string {
-	if n == 1 {
-		return "1 memory"
-	}
-	return fmt.Sprintf("%d memories", n)
 }
 
 // SectionKey returns what two spellings of one section have in common: case and white space

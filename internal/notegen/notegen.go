@@ -91,6 +91,12 @@ func older(a, b *Entry) int {
 	return cmp.Or(cmp.Compare(b.Importance, a.Importance), a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 }
 
+// open begins a list: what it lists, and which of the user's edits stay.
+func open(b *strings.Builder, what string, n int) {
+	fmt.Fprintf(b, "emberd keeps this list of %s (%d) up to date. Write your own text above or below the list: emberd "+
+		"overwrites edits in the list.\n", what, n)
+}
+
 // heading begins a part of a list.
 func heading(b *strings.Builder, name string) {
 	fmt.Fprintf(b, "\n## %s\n\n", inline(name, maxNameLen))

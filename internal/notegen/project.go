@@ -18,8 +18,7 @@ const maxConflicts = 20
 // memories that contradict each other, in pairs. Only memories of the project are to be given.
 func Project(name string, all []Entry, conflicts [][2]memory.ID, judge Judge) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "emberd writes this list about the project %s (%s) and keeps it up to date. What you write "+
-		"above or below it stays; what you write in it does not.\n", inline(name, maxNameLen), memories(len(all)))
+	open(&b, "memories of the project "+inline(name, maxNameLen), len(all))
 	byID := make(map[memory.ID]*Entry, len(all))
 	var decisions, threads []*Entry
 	for i := range all {

@@ -121,7 +121,7 @@ func (j *Journal) Begin(e Entry, texts [][]byte) (Entry, error) {
 		err = durable.ReplaceFile(j.fs, j.entryFile(e.Tx), data)
 	}
 	if err != nil {
-		return e, fmt.Errorf("record the change of a note: %w", err)
+		return e, fmt.Errorf("record a change of a note: %w", err)
 	}
 	j.entries = append(j.entries, e)
 	return e, j.prune()
@@ -146,7 +146,7 @@ func (j *Journal) store(texts [][]byte) error {
 	})
 	err := cmp.Or(append(failed, j.fs.SyncDir(filepath.Join(j.dir, "texts")))...)
 	if err != nil {
-		return fmt.Errorf("keep the text of a note: %w", err)
+		return fmt.Errorf("store the text of a note: %w", err)
 	}
 	for sum, text := range news {
 		j.sizes[sum] = int64(len(text))

@@ -83,7 +83,7 @@ func edit(ctx context.Context, b op.Invoker, in fields) (notice, error) {
 	res, err := op.Edit.Call(ctx, b, &op.EditRequest{ID: in["id"], IfMatch: in["rev"], Content: &content, Tags: &tags})
 	if memory.CodeOf(err) == memory.Conflict {
 		return notice{}, memory.Errorf(memory.Conflict,
-			"this memory was changed meanwhile; copy your text, load the page again and change what it says now")
+			"this memory was changed in the meantime; copy your text, reload the page, and edit the current version")
 	}
 	if err != nil {
 		return notice{}, err
@@ -205,12 +205,8 @@ func keepOne(ctx context.Context, b op.Invoker, in fields) (notice, error) {
 
 // keepApart records that two memories are not the same, as a decision of the user.
 func keepApart(ctx context.Context, b op.Invoker, in fields) (notice, error) {
-	made, err := op.ReviewCreate.Call(ctx, b, &op.ReviewCreateRequest{MemoryIDs: []string{in["id1"], in["id2"]},
-		Action: "merge", Urgency: op.UrgencyLow, Evidence: "compared on the page"})
-	if err != nil {
-		return notice{}, err
-	}
-	res, err := op.ReviewClose.Call(ctx, b, &op.ReviewCloseRequest{ID: made.Item.ID, Decision: op.DecideKeep})
+	res, err := op.ReviewCreate.Call(ctx, b, &op.ReviewCreateRequest{MemoryIDs: []string{in["id1"], in["id2"]},
+		Action: "merge", Urgency: op.UrgencyLow, Evidence: "compared on the page", Decision: op.DecideKeep})
 	if err != nil {
 		return notice{}, err
 	}
@@ -223,7 +219,7 @@ func forgetSession(ctx context.Context, b op.Invoker, in fields) (notice, error)
 		return notice{}, err
 	}
 	took := count(len(res.Forgotten), "memory", "memories")
-	return notice{Text: "Took back " + took + " of this session.", Tx: res.Tx}, nil
+	return notice{Text: "Undid " + took + " of this session.", Tx: res.Tx}, nil
 }
 
 // revoke ends a token, for good, if its name was typed.

@@ -90,7 +90,7 @@ func Listen(ctx context.Context, address string) (*net.TCPListener, error) {
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, memory.Errorf(memory.Invalid,
-			"another program has the port of %s; set page.listen to another one, or leave it out", address)
+			"another program has the port of %s; set page.listen to another one, or omit it", address)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the port of the page: %w", err)

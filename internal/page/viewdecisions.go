@@ -122,7 +122,7 @@ func question(item *memory.ReviewItem, memories int) string {
 	case item.Action == op.ChooseText:
 		return "Which text is right?"
 	case item.Action == contradiction:
-		return "These do not agree. Which one holds?"
+		return "These contradict each other. Which one is right?"
 	case item.Action == "merge" || item.Action == "consolidate":
 		return "Do these say the same?"
 	case item.Action == "promote":

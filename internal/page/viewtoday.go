@@ -16,6 +16,7 @@ import (
 type today struct {
 	Cards    []card
 	Total    int // decisions that wait
+	Waits    []op.Waiting
 	Changes  []change
 	Callers  []op.AuditCaller
 	Sessions []op.Session
@@ -73,6 +74,13 @@ func viewToday(ctx context.Context, p *Page, _ *http.Request) (any, error) {
 	g.Go(func() error { return t.audit(ctx, p) })
 	g.Go(func() (err error) {
 		t.Cards, t.Total, err = p.cards(ctx, 2)
+		return err
+	})
+	g.Go(func() error {
+		res, err := op.Status.Call(ctx, p.backend, &op.StatusRequest{})
+		if err == nil { // decisions have cards
+			t.Waits = slices.DeleteFunc(res.Waits, func(w op.Waiting) bool { return w.Code == op.WaitsReview })
+		}
 		return err
 	})
 	g.Go(func() error {

@@ -102,7 +102,7 @@ func (r *Policy) landlock() ([]landlock.Rule, error) {
 // starts is as it would be otherwise.
 func Undumpable() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
-		return fmt.Errorf("keep the memory of this process to itself: %w", err)
+		return fmt.Errorf("cannot block other processes from reading the memory of this process: %w", err)
 	}
 	return nil
 }

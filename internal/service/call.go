@@ -31,7 +31,7 @@ func call(ctx context.Context, name string, args ...string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
 		return "", memory.Errorf(memory.Unavailable,
-			"there is no program %s on PATH; run emberd serve by whatever starts programs on this system", name)
+			"program %s not found on PATH; run emberd serve with the service manager of this system", name)
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "SYSTEMD_COLORS=0", "SYSTEMD_PAGER=")
@@ -61,7 +61,7 @@ type callError struct {
 func (e *callError) Error() string {
 	said, _, _ := strings.Cut(e.said, "\n")
 	if said == "" {
-		said = "it said nothing"
+		said = "no output"
 	}
 	return e.line + " failed: " + strings.TrimSuffix(said, ".")
 }
@@ -80,7 +80,7 @@ func (l *limited) Write(p []byte) (int, error) {
 func stream(ctx context.Context, out io.Writer, name string, args ...string) error {
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return memory.Errorf(memory.Unavailable, "there is no program %s on PATH, which shows what the daemon said",
+		return memory.Errorf(memory.Unavailable, "program %s not found on PATH; it is needed to read the daemon log",
 			name)
 	}
 	cmd := exec.CommandContext(ctx, path, args...)

@@ -35,7 +35,7 @@ func (m AgentManager) target() string { return m.domain() + "/" + Label }
 func (m AgentManager) Answers(ctx context.Context) error {
 	_, err := call(ctx, "launchctl", "print", m.domain())
 	if failed, ok := errors.AsType[*callError](err); ok {
-		return memory.Errorf(memory.Unavailable, "%w; log in at the Mac's own screen, which ssh alone does not", failed)
+		return memory.Errorf(memory.Unavailable, "%w; log in on the screen of the Mac; ssh alone is not enough", failed)
 	}
 	return err
 }
@@ -91,7 +91,7 @@ func (m AgentManager) Stop(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return memory.Errorf(memory.Busy, "launchd has not let go of %s within %v; try again", m.target(), goneTime)
+			return memory.Errorf(memory.Busy, "launchd did not release %s within %v; try again", m.target(), goneTime)
 		case <-time.After(100 * time.Millisecond):
 		}
 	}

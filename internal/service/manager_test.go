@@ -89,7 +89,7 @@ func TestWhyThereIsNoManagerIsSaid(t *testing.T) {
 		"System has not been booted with systemd as init system (PID 1). Can't operate.":                           "WSL only with systemd=true",
 		"Failed to connect to bus: $DBUS_SESSION_BUS_ADDRESS and $XDG_RUNTIME_DIR not defined (consider using ..)": "Containers have none",
 		"Job for emberd.service failed because the control process exited with error code.":                        "with error code; emberd service logs shows",
-		"": "it said nothing",
+		"": "no output",
 	} {
 		programs(t, map[string]string{"systemctl": "cat >&2 <<'E'\n" + said + "\nE\nexit 1"})
 		err := (UserManager{User: "ada"}).Start(t.Context())

@@ -105,7 +105,7 @@ func Systemd(s *Spec) ([]File, error) {
 
 // packaged is what units that come with a package say in the place of the mark.
 const packaged = "From the package of emberd, for every user; emberd service install writes one for your " +
-	"settings,\n# which takes its place"
+	"settings,\n# which replaces it"
 
 // Packaged renders the units that a package installs for every user, with the path of the
 // program. They are made before anybody has settings, so they allow what settings within the

@@ -22,7 +22,7 @@ const deviceAlphabet = "abcdefghijklmnopqrstuvwxyz234567"
 func NewDevice() (Device, error) {
 	var raw [5]byte
 	if _, err := rand.Read(raw[:]); err != nil {
-		return Device{}, fmt.Errorf("mint a device id: %w", err)
+		return Device{}, fmt.Errorf("create a device ID: %w", err)
 	}
 	var d Device
 	base32.NewEncoding(deviceAlphabet).Encode(d[:], raw[:])

@@ -82,7 +82,7 @@ func Parse(file []byte) (*Table, error) {
 	rest, ok := bytes.CutPrefix(file, []byte(magic))
 	line, rest, ended := bytes.Cut(rest, []byte("\n"))
 	if !ok || !ended {
-		return nil, fmt.Errorf("it does not begin with %q and a line that describes it", strings.TrimSpace(magic))
+		return nil, fmt.Errorf("it does not begin with %q and a description line", strings.TrimSpace(magic))
 	}
 	sum := sha256.Sum256(file)
 	t := &Table{digest: hex.EncodeToString(sum[:])}
@@ -90,7 +90,7 @@ func Parse(file []byte) (*Table, error) {
 		return nil, fmt.Errorf("its description cannot be read: %w", err)
 	}
 	if t.Dim < 1 || t.Dim > maxDim || t.Tokens < 1 || t.Tokens > maxTokens {
-		return nil, fmt.Errorf("it describes %d tokens of %d dimensions; at most %d and %d can be", t.Tokens, t.Dim,
+		return nil, fmt.Errorf("it has %d tokens of %d dimensions (limits %d and %d)", t.Tokens, t.Dim,
 			maxTokens, maxDim)
 	}
 	rest, err := t.vocabulary(rest)
@@ -118,13 +118,13 @@ const scaleBytes = 4
 
 func (t *Table) numbers(rest []byte) error {
 	if want := t.Tokens * (scaleBytes + t.Dim); len(rest) != want {
-		return fmt.Errorf("%d bytes of vectors where %d belong", len(rest), want)
+		return fmt.Errorf("it has %d bytes of vectors instead of %d", len(rest), want)
 	}
 	t.scales, t.rows = make([]float32, t.Tokens), rest[t.Tokens*scaleBytes:]
 	for i := range t.scales {
 		t.scales[i] = math.Float32frombits(binary.LittleEndian.Uint32(rest[i*scaleBytes:]))
 		if scale := float64(t.scales[i]); !(scale >= 0) || math.IsInf(scale, 0) {
-			return fmt.Errorf("the scale of token %d is no finite number from 0 on", i)
+			return fmt.Errorf("the scale of token %d is negative or not finite", i)
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ func Settings(set []string, own *config.Config) ([]string, error) {
 	for _, s := range set {
 		if key := keyOf(s); slices.Contains([]string{"data", "state", "socket", "vaults"}, key) {
 			return nil, memory.Errorf(memory.Invalid,
-				"%s is not for eval, whose daemon has a folder of its own; leave it out", key)
+				"%s is not for eval, whose daemon has a folder of its own; omit it", key)
 		}
 	}
 	settings = append(append(settings, set...), "embedding.folder="+own.Embedding.Folder)

@@ -89,7 +89,7 @@ func (d *Daemon) Alive(ctx context.Context, wait time.Duration) error {
 	case err := <-d.exited:
 		d.daemon = nil
 		return fmt.Errorf("the daemon ended (%v): %s", err, cmp.Or(strings.TrimSpace(d.output.String()),
-			"it said nothing"))
+			"no output"))
 	case <-ctx.Done():
 		return fmt.Errorf("the daemon did not answer: %w", ctx.Err())
 	case <-time.After(wait):

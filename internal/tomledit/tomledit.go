@@ -25,7 +25,7 @@ type Member struct {
 }
 
 // ErrShape is returned for a table that is written in a way that is not edited.
-var ErrShape = errors.New("it has the table in another form than under a header of its own")
+var ErrShape = errors.New("the table is not written below its own header")
 
 // Get returns the value at path, as [toml.Unmarshal] has it, and whether there is one.
 func Get(text []byte, path ...string) (any, bool, error) {

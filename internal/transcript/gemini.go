@@ -201,7 +201,7 @@ func readDocument(r io.Reader) (*Session, error) {
 		return nil, err
 	}
 	if len(data) > maxDocument {
-		return nil, errors.New("the transcript is one JSON document of more than 64 MiB")
+		return nil, errors.New("the transcript is too large: a JSON document of more than 64 MiB")
 	}
 	if err := g.line(0, data); err != nil {
 		g.session.Skipped++

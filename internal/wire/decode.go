@@ -28,7 +28,7 @@ func DecodeInto(what string, raw []byte, out any) error {
 		return err
 	}
 	if err := json.Unmarshal(of.defaults, out); err != nil {
-		return memory.Errorf(memory.Internal, "the defaults of %s do not fit: %w", what, err)
+		return memory.Errorf(memory.Internal, "invalid defaults of %s: %w", what, err)
 	}
 	if err := json.Unmarshal(wholes(raw, of.members), out); err != nil {
 		return memory.Errorf(memory.Invalid, "%s do not fit: %w", what, err)

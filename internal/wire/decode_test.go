@@ -51,7 +51,7 @@ func TestDecodeFillsDefaultsAndTakesNullForNothing(t *testing.T) {
 
 func TestDecodeNamesTheMemberTheValueAndTheBound(t *testing.T) {
 	for raw, want := range map[string]string{
-		``:                                  "query is missing; give a string",
+		``:                                  "missing query: expected a string",
 		`[]`:                                "the arguments is a list; send an object",
 		`{"query":null}`:                    "query is null; give a string",
 		`{"query":"abcdefghijk"}`:           "query has 11 characters, more than 10",
@@ -164,7 +164,7 @@ type decision struct {
 
 func TestAMissingMemberIsDescribedByWhatItPointsAt(t *testing.T) {
 	_, err := Decode[decision]("the arguments", []byte(`{}`))
-	if want := "keep is missing; give true or false"; err == nil || err.Error() != want {
+	if want := "missing keep: expected true or false"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -37,7 +37,7 @@ func check(what string, body []byte, known map[string]Field, lenient bool) error
 		return memory.Errorf(memory.Invalid, "%s is not valid UTF-8; convert it and send it again", what)
 	}
 	if at := loneSurrogate(body); at >= 0 {
-		return memory.Errorf(memory.Invalid, "%s has half of a surrogate pair at byte %d; write the character whole",
+		return memory.Errorf(memory.Invalid, "%s has an incomplete surrogate pair at byte %d; write both halves",
 			what, at)
 	}
 	if err := json.Unmarshal(body, new(json.RawMessage)); err != nil {
@@ -214,7 +214,7 @@ func (c *checker) object(known map[string]Field, t reflect.Type) error {
 	if len(missing) > 0 {
 		name := slices.Min(missing)
 		c.path = append(c.path, step{name: name})
-		return c.refuse("%s is missing; give %s", Describe(known[name].Type))
+		return c.refuse("missing %s: expected %s", Describe(known[name].Type))
 	}
 	_, err := c.dec.Token()
 	return err

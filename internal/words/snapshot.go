@@ -268,18 +268,20 @@ func (x *Index) readLists(d *decoder, terms, postings int) bool {
 	text := string(d.data) // shared by all terms
 	x.terms = newTermTable(terms)
 	x.lists = make([]list, terms)
+	passages := x.passages()
+	var room roomForLists
 	textAt, at := uint32(0), uint32(0)
 	for i := range terms {
 		if textEnds[i] < textAt || int64(textEnds[i]) > int64(len(text)) || ends[i] <= at ||
 			int64(ends[i]) > int64(postings) {
 			return false
 		}
-		l := list{term: text[textAt:textEnds[i]], postings: make([]posting, ends[i]-at)}
-		if i > 0 && l.term <= x.lists[i-1].term || !x.readPostings(&packed, &l) {
+		l := list{term: text[textAt:textEnds[i]]}
+		l.postings, l.forms = room.take(int(ends[i]-at), postings-int(at))
+		if i > 0 && l.term <= x.lists[i-1].term || !x.readPostings(&packed, &l, passages) {
 			return false
 		}
-		l.forms = make([]Forms, len(l.postings))
-		for i, f := range forms.take(len(l.postings)) {
+		for i, f := range forms.take(len(l.forms)) {
 			l.forms[i] = Forms(f)
 		}
 		x.lists[i] = l
@@ -289,20 +291,63 @@ func (x *Index) readLists(d *decoder, terms, postings int) bool {
 	return int64(textAt) == int64(len(text)) && int64(at) == int64(postings)
 }
 
-// readPostings fills one list and reports whether it makes sense.
-func (x *Index) readPostings(d *decoder, l *list) bool {
-	next := Doc(0)
+// passages returns a bit for each number, 1 for a passage, nil if none is one.
+func (x *Index) passages() (bits []uint64) {
+	for i, s := range x.sizes {
+		if s.isPassage() {
+			if bits == nil {
+				bits = make([]uint64, (len(x.sizes)+63)/64)
+			}
+			bits[i/64] |= 1 << (i % 64)
+		}
+	}
+	return bits
+}
+
+// roomForLists gives room to lists of an index that is read. Short ones, which are nearly all, have theirs side by
+// side: most never grow, and one that does goes to a place of its own.
+type roomForLists struct {
+	postings []posting
+	forms    []Forms
+}
+
+const (
+	shortList = 1 << 8
+	sharedBy  = 1 << 12 // postings, of all lists that are side by side
+)
+
+// take returns room for n postings, of so many that are still to come.
+func (r *roomForLists) take(n, left int) ([]posting, []Forms) {
+	if n > shortList {
+		return make([]posting, n), make([]Forms, n)
+	}
+	if n > len(r.postings) {
+		r.postings, r.forms = make([]posting, min(sharedBy, left)), make([]Forms, min(sharedBy, left))
+	}
+	p, f := r.postings[:n:n], r.forms[:n:n]
+	r.postings, r.forms = r.postings[n:], r.forms[n:]
+	return p, f
+}
+
+// readPostings fills one list and reports whether it makes sense. Passages are those of the index.
+func (x *Index) readPostings(d *decoder, l *list, passages []uint64) bool {
+	next, dead, docs := Doc(0), x.dead, Doc(len(x.sizes))
+	if x.live.Texts == len(x.sizes) { // as after a compaction of an index without long texts
+		dead = nil
+	}
 	raw := d.take(4 * len(l.postings))
+	l.docs = len(l.postings)
 	for i := range l.postings {
 		p := posting(binary.LittleEndian.Uint32(raw[4*i:]))
-		if p.doc() < next || int64(p.doc()) >= int64(len(x.sizes)) || p.tf() == 0 || isDead(x.dead, p.doc()) {
+		doc := p.doc()
+		if doc < next || doc >= docs || p.tf() == 0 || dead != nil && isDead(dead, doc) {
 			return false
 		}
-		if !x.sizes[p.doc()].isPassage() {
-			l.docs++
+		if passages != nil && passages[doc/64]>>(doc%64)&1 != 0 {
+			l.docs--
 		}
 		l.postings[i] = p
-		next = p.doc() + 1
+		next = doc + 1
 	}
 	return true
 }

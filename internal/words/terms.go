@@ -17,22 +17,27 @@ func newTermTable(terms int) termTable {
 
 const minSlots = 8
 
-// slot returns where a term is, or the empty slot where it would be.
-func (t *termTable) slot(lists []list, term string) int {
+// first returns the slot where the search for a term begins.
+func (t *termTable) first(term string) int {
 	// The high half of a product spreads a hash over any number of slots.
-	at := int(uint64(uint32(maphash.String(t.seed, term))) * uint64(len(t.slots)) >> 32)
-	for t.slots[at] != 0 && lists[t.slots[at]-1].term != term {
-		if at++; at == len(t.slots) {
-			at = 0
-		}
+	return int(uint64(uint32(maphash.String(t.seed, term))) * uint64(len(t.slots)) >> 32)
+}
+
+// next returns the slot to look at after one.
+func (t *termTable) next(at int) int {
+	if at++; at == len(t.slots) {
+		return 0
 	}
 	return at
 }
 
 // find returns the place of the list of a term, false if there is none.
 func (t *termTable) find(lists []list, term string) (uint32, bool) {
-	n := t.slots[t.slot(lists, term)]
-	return n - 1, n != 0
+	at := t.first(term)
+	for t.slots[at] != 0 && lists[t.slots[at]-1].term != term {
+		at = t.next(at)
+	}
+	return t.slots[at] - 1, t.slots[at] != 0
 }
 
 // add adds a list whose term is not in the table.
@@ -41,10 +46,19 @@ func (t *termTable) add(lists []list, place uint32) {
 		more := newTermTable(2 * t.used)
 		for _, n := range t.slots {
 			if n != 0 {
-				more.slots[more.slot(lists, lists[n-1].term)] = n
+				more.put(lists[n-1].term, n)
 			}
 		}
 		t.slots, t.seed = more.slots, more.seed
 	}
-	t.slots[t.slot(lists, lists[place].term)] = place + 1
+	t.put(lists[place].term, place+1)
+}
+
+// put puts a number into the slot of a term that is not in the table.
+func (t *termTable) put(term string, n uint32) {
+	at := t.first(term)
+	for t.slots[at] != 0 {
+		at = t.next(at)
+	}
+	t.slots[at] = n
 }

@@ -100,7 +100,8 @@ const (
 )
 
 // ErrFull is returned by Add when all document numbers have been used.
-var ErrFull = errors.New("word index has used all of its 16777216 document numbers; rebuild it from its texts")
+var ErrFull = errors.New("the word index has no free document numbers (limit 16,777,216); restart the daemon to " +
+	"rebuild it")
 
 // Doc is the number of a document.
 type Doc uint32

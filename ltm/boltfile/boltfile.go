@@ -88,7 +88,7 @@ func readMeta(file io.ReaderAt, size int64) (m meta, err error) {
 	case !found:
 		return m, errors.New("neither meta page is valid")
 	case m.pages < firstPage || m.pages > uint64(size)/m.pageSize:
-		return m, fmt.Errorf("it has %d bytes, and should have %d pages of %d", size, m.pages, m.pageSize)
+		return m, fmt.Errorf("it has %d bytes instead of %d pages of %d bytes", size, m.pages, m.pageSize)
 	}
 	return m, nil
 }
@@ -125,7 +125,7 @@ func (c *checker) page(id uint64) ([]byte, error) {
 	}
 	count := uint64(order.Uint32(header[12:])) + 1
 	if is := order.Uint64(header); is != id || count > c.meta.pages-id || count*c.meta.pageSize > maxPage {
-		return nil, fmt.Errorf("page %d says that it is page %d, and %d long", id, is, count)
+		return nil, fmt.Errorf("page %d contains the number %d and the length %d", id, is, count)
 	}
 	for i := range count {
 		if c.used[id+i] {
@@ -143,7 +143,7 @@ func (c *checker) page(id uint64) ([]byte, error) {
 // tree checks a page and all below it.
 func (c *checker) tree(id uint64, depth int) error {
 	if depth > maxDepth {
-		return fmt.Errorf("page %d lies %d deep", id, depth)
+		return fmt.Errorf("page %d is at depth %d", id, depth)
 	}
 	b, err := c.page(id)
 	if err != nil {
@@ -212,7 +212,7 @@ func (c *checker) below(e elem, value []byte, leaf bool, depth int) error {
 	case e.flags == 0 && c.nested > 0:
 		return nil
 	case e.flags == 0:
-		return errors.New("value lies outside of every bucket")
+		return errors.New("a value is outside every bucket")
 	case e.flags == bucketElement:
 		return c.bucket(value, depth)
 	default:
@@ -235,7 +235,7 @@ func (c *checker) bucket(value []byte, depth int) error {
 	case depth > maxDepth:
 		return fmt.Errorf("it lies %d deep", depth)
 	case len(inline) < headerSize || order.Uint16(inline[8:]) != leafPage || order.Uint32(inline[12:]) != 0:
-		return errors.New("what follows the header is no leaf")
+		return errors.New("the header is not followed by a leaf")
 	}
 	return c.elements(inline, true, depth)
 }

@@ -146,11 +146,11 @@ func TestDamageIsNamed(t *testing.T) {
 		name, want string
 		change     func([]byte) []byte
 	}{
-		{"cut to a half", "should have", func(b []byte) []byte { return b[:len(b)/2] }},
+		{"cut to a half", "instead of", func(b []byte) []byte { return b[:len(b)/2] }},
 		{"empty", "neither meta page is valid", func([]byte) []byte { return nil }},
 		{"zeros", "neither meta page is valid", func(b []byte) []byte { return make([]byte, len(b)) }},
 		{"another's", "neither meta page is valid", func([]byte) []byte { return []byte(strings.Repeat("hello ", 2000)) }},
-		{"zeros behind the meta pages", "says that it is page 0", func(b []byte) []byte {
+		{"zeros behind the meta pages", "contains the number 0", func(b []byte) []byte {
 			clear(b[2*4096:])
 			return b
 		}},

@@ -62,7 +62,7 @@ func (d *fold) supplement(known *Known, out *Comparison, made lines) error {
 				made.add(&l)
 			}
 			if lacks(d.row(want.Key), want) {
-				return fmt.Errorf("memory %s cannot be written as the store holds it", want.ID())
+				return fmt.Errorf("cannot write memory %s without changing it", want.ID())
 			}
 		}
 		at, trashed := known.graves[want.Key]

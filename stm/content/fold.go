@@ -34,7 +34,7 @@ type File struct {
 }
 
 // ErrChanged is the cause in the error for a file that is not what its checksum is of.
-var ErrChanged = errors.New("the file is not what it was")
+var ErrChanged = errors.New("the file changed")
 
 // Folder is a log on the disk, as of one moment.
 type Folder struct {
@@ -314,7 +314,7 @@ func (d *fold) settle() {
 			gone[key] = d.table.PurgedAt(key)
 		}
 	}
-	d.table.UnrelateAll(gone)
+	_ = d.table.UnrelateAll(gone) // all documents of this table are in memory
 }
 
 // row is what the files hold of a memory.

@@ -34,7 +34,7 @@ func KeepDamaged(fsys durable.FS, state, name string) error {
 			return durable.ReplaceFile(fsys, to, b)
 		}
 	}
-	return fmt.Errorf("keep a copy of the damaged file %s: %w", name, err)
+	return fmt.Errorf("copy the damaged file %s: %w", name, err)
 }
 
 // damages says by the beginnings and ends of names what follows if a file was damaged.

@@ -80,7 +80,7 @@ func (d *Identity) save(fsys durable.FS) error {
 func OpenIdentity(fsys durable.FS, data, state string, at time.Time) (*Identity, string, error) {
 	info, err := fsys.Lstat(data)
 	if err != nil {
-		return nil, "", fmt.Errorf("look at the data folder: %w", err)
+		return nil, "", fmt.Errorf("read the data folder: %w", err)
 	}
 	now := Identity{path: filepath.Join(state, "device.json"), Machine: MachineID(), Data: InodeOf(info),
 		State: Inode(fsys, state)}

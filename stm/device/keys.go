@@ -167,7 +167,7 @@ func (s *TextKeys) damaged() {
 	}
 }
 
-var errNoKey = errors.New("it has not the length of a key")
+var errNoKey = errors.New("its length is not that of a key")
 
 // secretOf reads a key file.
 func (s *TextKeys) secretOf(dev record.Device) ([]byte, error) {

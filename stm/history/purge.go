@@ -33,7 +33,7 @@ func (s *Timeline) Purge(ctx context.Context, id memory.ID, by memory.Actor) (Pu
 	key := id.Bytes()
 	got, err := s.update(ctx, []memory.ID{id}, "", func(rows []*table.Row) (*wal.Tx, error) {
 		if rows[0] == nil && !s.known(key) {
-			return nil, memory.Errorf(memory.NotFound, "there is no memory %s to purge", id).At("id")
+			return nil, memory.Errorf(memory.NotFound, "memory %s not found, so nothing was deleted", id).At("id")
 		}
 		if rows[0] == nil && !s.wal.Table.PurgedAt(key).IsZero() {
 			return nil, nil // again, for its files
@@ -129,8 +129,13 @@ func (s *Timeline) sweepPurged(ctx context.Context, due map[[16]byte]table.Purge
 	if out.Quarantine, err = s.wal.Quarantine.Purge(p); err != nil {
 		return err
 	}
-	if err := s.wal.OnWriter(ctx,
-		func() { s.wal.Table.Erase(due); s.wal.Table.UnrelateAll(p); s.wal.Keys.Purge(due) }); err != nil {
+	var unread error
+	erase := func() {
+		s.wal.Table.Erase(due)
+		unread = s.wal.Table.UnrelateAll(p)
+		s.wal.Keys.Purge(due)
+	}
+	if err := errors.Join(s.wal.OnWriter(ctx, erase), unread); err != nil {
 		return err
 	}
 	if s.purged != nil {
@@ -224,7 +229,7 @@ func (s *Timeline) Mentions(ctx context.Context, id memory.ID) ([]Mention, error
 // purging it would rewrite.
 func (s *Timeline) Purgeable(ctx context.Context, id memory.ID) ([]string, error) {
 	if !s.known(id.Bytes()) {
-		return nil, memory.Errorf(memory.NotFound, "there is no memory %s to purge", id).At("id")
+		return nil, memory.Errorf(memory.NotFound, "memory %s not found, so nothing was deleted", id).At("id")
 	}
 	p := record.Redaction{id.Bytes(): record.MaxStamp()}
 	names, err := s.Telling(ctx, p)

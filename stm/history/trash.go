@@ -35,7 +35,7 @@ type TrashedMemory struct {
 func (s *Timeline) ReadTrash(ids []memory.ID) (found map[memory.ID]TrashedMemory, n int, err error) {
 	keys, n, err := s.UnearthSome(ids, maxUnearthed)
 	if err != nil {
-		s.wal.Logger.Warn("memories in the trash are left out, since the log has lost their texts", "error", err)
+		s.wal.Logger.Warn("skipped memories in the trash whose texts the log has lost", "error", err)
 	}
 	found = make(map[memory.ID]TrashedMemory, len(keys))
 	for id, fields := range keys {
@@ -163,7 +163,7 @@ func (s *Timeline) readTrashLine(p *trashLine, keys map[memory.ID]map[string]jso
 		delete(p.ids, c.ID)
 	}
 	for id := range p.ids {
-		return memory.Errorf(memory.Internal, "the log line that forgot %s does not name it", id)
+		return memory.Errorf(memory.Internal, "the log record that deleted %s does not contain its ID", id)
 	}
 	return nil
 }

@@ -108,7 +108,7 @@ func stepsOf(ctx context.Context, s *Timeline, tx record.Stamp, force bool, out 
 	error) {
 	refs, undone := s.wal.Journal.EntryLines(tx)
 	if len(refs) == 0 {
-		return nil, nil, memory.Errorf(memory.NotFound, "the journal has no entry %s", tx).At("tx")
+		return nil, nil, memory.Errorf(memory.NotFound, "change %s not found; run: emberd history", tx).At("tx")
 	}
 	if slices.ContainsFunc(refs, func(r record.LineRef) bool { return r.Cut }) {
 		if undone {
@@ -153,7 +153,7 @@ func (s *Timeline) entryToUndo(name string) (record.Stamp, error) {
 	}
 	tx, err := record.ParseStamp(name)
 	if err != nil {
-		return tx, memory.Errorf(memory.Invalid, "journal entry %w; copy it from the answer of save, edit or forget",
+		return tx, memory.Errorf(memory.Invalid, "change %w; copy the ID from the output of save, edit or forget",
 			err).At("tx")
 	}
 	return tx, nil
@@ -166,13 +166,14 @@ func (s *Timeline) newestToUndo() (record.Stamp, error) {
 	switch {
 	case s.wal.Table.LatestPurge(s.wal.Device).After(tx) && ok:
 		return tx, memory.Errorf(memory.NotFound,
-			"the last change was a purge, which cannot be undone; to undo the change before it, run: emberd undo %s",
-			tx).At("tx")
+			"the last change was a permanent deletion, which cannot be undone; to undo the change before it, run: "+
+				"emberd undo %s", tx).At("tx")
 	case s.wal.Table.LatestPurge(s.wal.Device).After(tx):
-		return tx, memory.Errorf(memory.NotFound, "the last change was a purge, which cannot be undone").At("tx")
+		return tx, memory.Errorf(memory.NotFound, "the last change was a permanent deletion, which cannot be "+
+			"undone").At("tx")
 	case !ok:
 		return tx, memory.Errorf(memory.NotFound,
-			"there is nothing to undo; an entry of another device is taken back by its name")
+			"nothing to undo; to undo a change of another device, pass its ID")
 	}
 	return tx, s.wantWhole(tx)
 }

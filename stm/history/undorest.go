@@ -11,7 +11,7 @@ import (
 )
 
 func undoneBefore(tx record.Stamp) error {
-	return memory.Errorf(memory.Invalid, "entry %s was undone before", tx).At("tx")
+	return memory.Errorf(memory.Invalid, "change %s was already undone", tx).At("tx")
 }
 
 // restOf returns the steps of an entry that its undo left. It returns an error if there are none, and without
@@ -41,8 +41,8 @@ func restOf(ctx context.Context, s *Timeline, tx record.Stamp, steps []undoStep,
 	case n == 0:
 		return nil, undoneBefore(tx)
 	case !force:
-		return nil, memory.Errorf(memory.Invalid, "entry %s was undone before, but memories changed since were left "+
-			"(%d); emberd undo --force %s (force) takes them back too", tx, n, tx).At("tx")
+		return nil, memory.Errorf(memory.Invalid, "change %s was already undone, except %d memories that changed "+
+			"later; to undo these too, run: emberd undo --force %s", tx, n, tx).At("tx")
 	}
 	return rest, nil
 }

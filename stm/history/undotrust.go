@@ -31,7 +31,7 @@ func (s *Timeline) tokensSince(ctx context.Context, l *record.Line, c *record.Ch
 	}
 	lines, err := s.linesAbout(ctx, names, c.ID)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, memory.Errorf(memory.Busy, "the log was compacted meanwhile; try again")
+		return nil, memory.Errorf(memory.Busy, "the log was compacted during the undo; try again")
 	}
 	if err != nil {
 		return nil, err

@@ -215,7 +215,7 @@ func (j *Journal) linesOf(tx record.Stamp) []record.LineRef {
 func (j *Journal) ReadLine(at record.Place, stamp record.Stamp) (record.Line, error) {
 	name := j.FileName(at.File)
 	if name == "" {
-		return record.Line{}, memory.Errorf(memory.Busy, "the log was compacted meanwhile; try again")
+		return record.Line{}, memory.Errorf(memory.Busy, "the log was compacted during the undo; try again")
 	}
 	f, err := j.FS.OpenRead(name)
 	if err != nil {
@@ -232,7 +232,7 @@ func (j *Journal) ReadLine(at record.Place, stamp record.Stamp) (record.Line, er
 	}
 	l, err := record.Decode(b)
 	if err == nil && l.Stamp != stamp {
-		err = fmt.Errorf("read %s at %d: another line is there", name, at.Off)
+		err = fmt.Errorf("read %s at %d: found another record", name, at.Off)
 	}
 	l.At = at
 	return l, err
@@ -246,7 +246,7 @@ type TrashItem struct {
 }
 
 func NotTrashed(id memory.ID) error {
-	return memory.Errorf(memory.NotFound, "memory %s is not in the trash; emberd list --trash shows what is", id)
+	return memory.Errorf(memory.NotFound, "memory %s is not in the trash; run: emberd list --trash", id)
 }
 
 // Joined finds the journal entry that a transaction wants to be part of.
@@ -256,7 +256,7 @@ func (j *Journal) Joined(name string) (record.Stamp, error) {
 		return tx, memory.Errorf(memory.Invalid, "journal entry %w", err).At("tx")
 	}
 	if !j.hasEntry(tx) {
-		return tx, memory.Errorf(memory.NotFound, "the journal has no entry %s", tx).At("tx")
+		return tx, memory.Errorf(memory.NotFound, "change %s not found; run: emberd history", tx).At("tx")
 	}
 	return tx, j.Stands(tx)
 }

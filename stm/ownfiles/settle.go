@@ -54,7 +54,7 @@ func (o *Files) accept(short []extent.ShortFile) (left []extent.ShortFile) {
 			continue
 		}
 		if err := o.expect(f); err != nil {
-			o.home.Logger.Warn("a file that was made good is still missed", "file", f.Name, "error", err)
+			o.home.Logger.Warn("a repaired log file is still recorded as missing", "file", f.Name, "error", err)
 		}
 	}
 	return left
@@ -85,7 +85,7 @@ func (o *Files) NoteMade(base string) error {
 func (o *Files) noteComplete(base string, e extent.Extent) error {
 	info, err := o.home.FS.Lstat(filepath.Join(o.home.OwnDir(), base))
 	if err != nil {
-		return fmt.Errorf("look at a file of the log: %w", err)
+		return fmt.Errorf("read a log file: %w", err)
 	}
 	e.MTime, e.Inode = info.ModTime().UnixNano(), device.InodeOf(info)
 	return o.Note(base, e)
@@ -126,7 +126,7 @@ func (o *Files) returnHistory(data string, f extent.ShortFile) (bool, error) {
 func (o *Files) Rebuild() {
 	h := o.home
 	for base, name := range extent.Damaged(h.FS, h.State, h.Device) {
-		h.Logger.Warn("how far a file of the log was written cannot be read, and is taken from the file", "file", base,
+		h.Logger.Warn("cannot read the write position of a log file; using the size of the file", "file", base,
 			"damaged", name)
 		f := extent.ShortFile{Name: base, Now: -1}
 		if info, err := h.FS.Lstat(filepath.Join(h.OwnDir(), base)); err == nil {
@@ -137,7 +137,7 @@ func (o *Files) Rebuild() {
 			err = o.expect(f)
 		}
 		if err != nil {
-			h.Logger.Warn("what is damaged of state/written is not made anew", "file", name, "error", err)
+			h.Logger.Warn("damaged files in state/written not rebuilt", "file", name, "error", err)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func Open(h *device.Home) (*Lines, error) {
 	s := &Lines{Home: h}
 	b, err := durable.ReadAll(h.FS, s.decisionsPath())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return s, fmt.Errorf("read what was decided about damaged lines: %w", err)
+		return s, fmt.Errorf("read the decisions about damaged lines: %w", err)
 	}
 	for text := range bytes.Lines(b) {
 		var one decision
@@ -127,7 +127,7 @@ func (s *Lines) Settle() {
 		}
 	}
 	if err != nil {
-		s.Logger.Warn("damaged lines that came back are still listed", "error", err)
+		s.Logger.Warn("restored damaged lines are still listed", "error", err)
 	}
 }
 

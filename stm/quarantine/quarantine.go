@@ -143,7 +143,7 @@ func (s *Lines) Acceptable(b []byte) (*record.Line, error) {
 	b = bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimLeft(b, "\x00"), []byte("\ufeff")))
 	l, err := record.ParseEdit(b)
 	if err == nil && (&record.Clock{Now: s.Now}).Future(l.Stamp) {
-		err = errors.New("it is stamped more than a day ahead")
+		err = errors.New("its timestamp is more than a day in the future")
 	}
 	return &l, err
 }

@@ -73,7 +73,7 @@ func (e *Encoder) Hot(h *Facets) {
 
 var (
 	errShort = errors.New("it ends too early")
-	errPlace = errors.New("it refers to something that is not there")
+	errPlace = errors.New("it refers to missing data")
 )
 
 // Decoder reads what encoder wrote. After the first fault err is set and
@@ -83,6 +83,7 @@ type Decoder struct {
 	At    int
 	Err   error
 	names map[string]string // each distinct short text once
+	name  string            // the last of them
 }
 
 func (d *Decoder) Take(n int) []byte {
@@ -129,14 +130,21 @@ func (d *Decoder) Text() string { return string(d.Bytes()) }
 // Name is text for what repeats: tags, projects, keys.
 func (d *Decoder) Name() string {
 	b := d.Bytes()
+	if string(b) == d.name { // as most items have what the one before has
+		return d.name
+	}
+	if len(b) == 0 {
+		return ""
+	}
 	if s, ok := d.names[string(b)]; ok {
+		d.name = s
 		return s
 	}
 	if d.names == nil {
 		d.names = map[string]string{}
 	}
 	s := strings.Clone(string(b))
-	d.names[s] = s
+	d.names[s], d.name = s, s
 	return s
 }
 

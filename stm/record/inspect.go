@@ -68,7 +68,7 @@ type LogChange struct {
 func LogFiles(fsys durable.FS, path string) ([]string, error) {
 	info, err := fsys.Lstat(path)
 	if err != nil {
-		return nil, fmt.Errorf("look for a log: %w", err)
+		return nil, fmt.Errorf("find the log: %w", err)
 	}
 	if !info.IsDir() && !isLinkToFolder(fsys, path, info) {
 		return []string{path}, nil

@@ -237,7 +237,7 @@ func (l *Line) takeOne(item []byte) error {
 		return err
 	}
 	if len(one.Changes) != 1 {
-		return fmt.Errorf("%s holds an operation %q", OpAll, one.Op)
+		return fmt.Errorf("%s contains the unknown operation %q", OpAll, one.Op)
 	}
 	l.Changes = append(l.Changes, one.Changes[0])
 	l.Extra = l.Extra || one.Extra

@@ -41,13 +41,13 @@ func ParseEdit(b []byte) (Line, error) {
 	case err != nil:
 		return Line{}, err
 	case l.Version != FormatVersion:
-		return Line{}, fmt.Errorf("it is of version %d", l.Version)
+		return Line{}, fmt.Errorf("it has version %d", l.Version)
 	case l.Op != OpPut && l.Op != OpSet:
-		return Line{}, fmt.Errorf("operation %q cannot be taken from a line without its checksum", l.Op)
+		return Line{}, fmt.Errorf("emberd does not accept operation %q from a line without a checksum", l.Op)
 	}
 	for _, object := range [][]byte{b, l.Data} {
 		if _, once := members(object); !once {
-			return Line{}, errors.New("it has a member twice")
+			return Line{}, errors.New("a field occurs twice")
 		}
 	}
 	doc, err := WithKeys(l.Data, nil)

@@ -19,7 +19,7 @@ import (
 // it says that changes of it name the texts that theirs were made from. Lines that archive memories are packed, and
 // compaction packs others about archived memories; a line that is not packed says the same.
 
-var errPacked = errors.New("packed changes and ids do not fit")
+var errPacked = errors.New("the number of packed changes differs from the number of IDs")
 
 // textDigest is the key that archiving writes.
 const textDigest = "text_digest"
@@ -92,7 +92,7 @@ func (l *Line) unpackOne(ids []memory.ID, item []byte) error {
 	c := Change{ID: ids[n], Prev: Member(item, "prev"), Data: Member(item, "d")}
 	var err error
 	if c.Op, err = Text(Member(item, "op")); err == nil && c.Op != OpPut && c.Op != OpSet {
-		err = fmt.Errorf("packed changes hold an operation %q", c.Op)
+		err = fmt.Errorf("packed changes contain the unknown operation %q", c.Op)
 	}
 	if err == nil {
 		err = c.check()

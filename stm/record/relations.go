@@ -47,11 +47,11 @@ func RelationValue(r *memory.Relation) (json.RawMessage, error) {
 func ParseRelation(from memory.ID, key string, value []byte) (memory.Relation, error) {
 	a, ok := ArrowOf([]byte(key), value)
 	if !ok {
-		return memory.Relation{}, fmt.Errorf("%.60q does not hold a relation", key)
+		return memory.Relation{}, fmt.Errorf("%.60q is not a relation", key)
 	}
 	var v relationValue
 	if err := json.Unmarshal(value, &v); err != nil {
-		return memory.Relation{}, fmt.Errorf("%s does not hold a relation: %w", key, err)
+		return memory.Relation{}, fmt.Errorf("%s is not a relation: %w", key, err)
 	}
 	return memory.Relation{ID: "rel-" + hex.EncodeToString(a.Rel[:]), From: from, To: memory.IDFromBytes(a.To),
 		Type: v.Type,

@@ -13,6 +13,7 @@ import (
 	"emberd/compaction"
 	"emberd/internal/contain"
 	"emberd/internal/durable"
+	"emberd/memory"
 	"emberd/stm/device"
 	"emberd/stm/record"
 	"emberd/stm/table"
@@ -106,6 +107,56 @@ func eachLine(ctx context.Context, fsys durable.FS, name string, fn func(b []byt
 		fn(b)
 	}
 	return nil
+}
+
+// Document returns a row as the files of a log under data have it. If the row is not the latest one, and they no longer
+// have it, it is the latest one: what came after the row is merged with it again, which changes nothing.
+func Document(fsys durable.FS, data string, r *table.Row, purged record.Redaction) (*table.Row, error) {
+	row, err := one(fsys, data, r.Key, r.Latest(), purged)
+	if err == nil && row.Latest() == r.Latest() {
+		return row, nil
+	}
+	row, err = one(fsys, data, r.Key, record.MaxStamp(), purged)
+	if err == nil && (!row.Live() || r.Latest().After(row.Latest())) {
+		err = errors.New("the files contain another version of the memory")
+	}
+	return row, err
+}
+
+// one returns what the log files under data add up to for one memory until a stamp, histories aside, less its relations
+// to purged memories. An error says that a file cannot be read, or that none has the memory.
+func one(fsys durable.FS, data string, key [16]byte, until record.Stamp, purged record.Redaction) (*table.Row, error) {
+	names, err := record.LogFiles(fsys, data)
+	if err != nil {
+		return nil, err
+	}
+	t, id := table.NewTable(), []byte(memory.IDFromBytes(key))
+	for _, name := range slices.DeleteFunc(names, isHistory) {
+		err := eachLine(context.Background(), fsys, name, func(b []byte) {
+			l, sound := record.Line{}, false
+			if bytes.Contains(b, id) {
+				l, sound = decoded(b)
+				sound = sound && !l.Stamp.After(until)
+			}
+			l.Changes = slices.DeleteFunc(l.Changes, func(c record.Change) bool { return c.ID.Bytes() != key })
+			for i := range l.Changes {
+				if sound {
+					// A change that no row can take is passed over by a start, too.
+					_, _ = t.Apply(&l.Changes[i], &l, l.At)
+				}
+			}
+		})
+		if err != nil && !errors.Is(err, record.ErrGarbage) {
+			return nil, err
+		}
+	}
+	if err := t.UnrelateAll(purged); err != nil {
+		return nil, err
+	}
+	if c := t.Cell(key); c != nil {
+		return c.Row.Load(), nil
+	}
+	return nil, errors.New("no file has it")
 }
 
 // decoded returns a line, whose slices are its own, if it is sound.

@@ -112,7 +112,7 @@ func (p *predecessor) find(h *device.Home, seen *device.Numbers) {
 		p.count(have.Seen.Of(p.dev))
 	}
 	if p.count(seen.Of(p.dev)); p.missing > 0 {
-		h.Logger.Warn("the log of another device, or of one that this one goes on for, has lost records; run emberd "+
+		h.Logger.Warn("the log of another device, or of an earlier ID of this device, has lost records; run: emberd "+
 			"doctor log repair", "device", p.dev, "missing", p.missing, "files", p.short)
 	}
 }
@@ -141,7 +141,7 @@ func (p *Predecessors) settle(h *device.Home) {
 			continue
 		}
 		if err := extent.Drop(h.FS, h.State, one.dev); err != nil {
-			h.Logger.Warn("how far the log of an earlier device was written is still kept", "device", one.dev,
+			h.Logger.Warn("write position of an earlier device not deleted", "device", one.dev,
 				"error", err)
 		}
 	}

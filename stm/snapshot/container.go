@@ -13,11 +13,13 @@ import (
 
 // The format is on disk: these never change. A new layout takes a new version.
 const (
-	// withPlainRows is the version before, whose rows have all documents as JSON and a stamp for each key.
+	// withPlainRows is a version whose rows have all documents as JSON and a stamp for each key.
 	withPlainRows = 6
+	// withAllDocuments is the one after that, whose rows have their documents themselves.
+	withAllDocuments = 7
 
 	Magic      = "emberstm"
-	Version    = 7
+	Version    = 8
 	endMagic   = "emberend"
 	partMagic  = "part"
 	headerSize = 16 // of the file
@@ -35,6 +37,7 @@ const (
 	kindRefs   kind = "refs"
 	kindUndone kind = "undo"
 	kindKeys   kind = "keys"
+	kindDocs   kind = "docs"
 	kindRows   kind = "rows"
 	kindOpened kind = "open"
 	kindGraves kind = "dels"

@@ -7,10 +7,10 @@
 //
 // # Format
 //
-// Version 7 is a list of parts, a directory of them, and a trailer. Numbers are little-endian, sums are
+// Version 8 is a list of parts, a directory of them, and a trailer. Numbers are little-endian, sums are
 // CRC-32C, and everything begins at a multiple of 8 bytes, with zeros before it.
 //
-//	"emberstm" 07 00 00 00 00 00 00 00
+//	"emberstm" 08 00 00 00 00 00 00 00
 //	+-------+---------+--------+-----+--------+-----------+---------+
 //	| magic | version | part 1 |  …  | part n | directory | trailer |
 //	| 8     | 8       |        |     |        | 32 × n    | 32      |
@@ -30,6 +30,7 @@
 //	refs  the journal: where each line is
 //	undo  which entries were taken back, and by which
 //	keys  idempotency keys
+//	docs  the files of documents that rows refer to, by name, see package docfile; none if rows have all themselves
 //	rows  memories, deleted ones too
 //	open  when memories of rows before were last opened, by device; versions that do not know it pass it over
 //	dels  where the lines are that deleted memories
@@ -40,19 +41,19 @@
 // In a content a number is an unsigned varint, a text its length and bytes, a list its length and items;
 // a stamp is 8 bytes and the 8 letters of a device.
 //
-// # Reading in place
+// # Documents
 //
-// A part's content is contiguous and aligned, and each MiB of it can be checked alone, so a reader may map
-// the file and read documents and postings where they lie. That is safe because a snapshot is never
-// written to again nor truncated: a newer one takes its name by a rename, and the older file lives on
-// until nothing maps it. This package keeps to that, and everything else must, because access to a mapped
-// file that was truncated ends the process. The reader here copies part by part.
+// A row has its document itself, or says in which file of documents it is and where. Those files are never written to
+// again: a snapshot after few changes refers to the files of the one before, and to one more. A file that no snapshot
+// in the folder refers to is removed by [Sweep], so that a text that must go is gone when the snapshot and the files
+// that have it are written again. A snapshot one of whose files is not there is damaged.
 //
 // The document of a cold memory is compressed: a byte 1, and DEFLATE with the dictionary of [record.Deflate]. A row
 // has each distinct stamp once, and its keys with their places in that list.
 //
-// # Versions 5 and 6
+// # Versions 5 to 7
 //
+// Version 7 has all documents in the rows. It is read.
 // Version 6 has all documents as JSON, and a stamp for each key that was written apart from the rest. It is read.
 // Version 5 was one list of sections with one sum at its end. [Open] refuses it as [ErrStale]; [Witness] reads it.
 package snapshot

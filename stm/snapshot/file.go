@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"path/filepath"
 
 	"emberd/internal/durable"
 	"emberd/stm/device"
@@ -18,10 +19,12 @@ var errNone = errors.New("not a snapshot")
 
 // File is a snapshot whose directory is whole. It may be read by several goroutines.
 type File struct {
-	in    io.ReaderAt
-	size  int64
-	parts []entry
-	plain bool // it is of the version withPlainRows
+	in      io.ReaderAt
+	size    int64
+	parts   []entry
+	version int
+	fsys    durable.FS // where files of documents are, nil for a snapshot that has none
+	dir     string
 }
 
 // Open opens the snapshot with a name and reads its directory, which a file that was cut does not
@@ -35,6 +38,7 @@ func Open(fsys durable.FS, name string) (*File, io.Closer, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, in.Close())
 	}
+	f.fsys, f.dir = fsys, filepath.Dir(name)
 	return f, in, nil
 }
 
@@ -49,36 +53,37 @@ func openFile(in durable.ReadFile) (*File, error) {
 // Parse is [Open] for what is open, or in memory.
 func Parse(in io.ReaderAt, size int64) (*File, error) {
 	f := &File{in: in, size: size}
-	v, err := f.version()
-	if err != nil {
+	if err := f.readVersion(); err != nil {
 		return nil, err
 	}
-	if v != Version && v != withPlainRows {
-		return nil, fmt.Errorf("%w: version %d", ErrStale, v)
+	if !f.known() {
+		return nil, fmt.Errorf("%w: version %d", ErrStale, f.version)
 	}
 	return f, f.readDirectory()
 }
 
-// version checks what the file begins with.
-func (f *File) version() (int, error) {
+// known reports whether the file has parts that this program reads.
+func (f *File) known() bool { return withPlainRows <= f.version && f.version <= Version }
+
+// readVersion checks what the file begins with.
+func (f *File) readVersion() error {
 	if f.size < headerSize+trailer {
-		return 0, fmt.Errorf("%w: it has %d bytes", errNone, f.size)
+		return fmt.Errorf("%w: it has %d bytes", errNone, f.size)
 	}
 	b, err := f.read(0, headerSize)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if string(b[:len(Magic)]) != Magic {
-		return 0, errNone
+		return errNone
 	}
-	v := int(b[len(Magic)])
-	f.plain = v == withPlainRows
-	if want := fileHeader(); v == Version || f.plain {
-		if want[len(Magic)] = byte(v); !bytes.Equal(b, want) {
-			return 0, errNone
+	f.version = int(b[len(Magic)])
+	if want := fileHeader(); f.known() {
+		if want[len(Magic)] = byte(f.version); !bytes.Equal(b, want) {
+			return errNone
 		}
 	}
-	return v, nil
+	return nil
 }
 
 // read returns bytes that the file has there.
@@ -102,11 +107,11 @@ func (f *File) readDirectory() error {
 	at, n := int64(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint32(b[8:]))
 	switch {
 	case string(b[24:]) != endMagic:
-		return fmt.Errorf("%w: it was not written to its end", errNone)
+		return fmt.Errorf("%w: it is incomplete", errNone)
 	case binary.LittleEndian.Uint32(b[20:]) != sumOf(b[:20]):
 		return record.ErrChecksum
 	case at < headerSize || at != f.size-trailer-n*entrySize:
-		return fmt.Errorf("%w: its directory is elsewhere", errNone)
+		return fmt.Errorf("%w: its directory is at a wrong position", errNone)
 	}
 	dir, err := f.read(at, n*entrySize)
 	if err != nil {
@@ -126,7 +131,7 @@ func (f *File) list(dir []byte, until int64) error {
 			at: int64(binary.LittleEndian.Uint64(dir[8:])), length: int64(binary.LittleEndian.Uint64(dir[16:])),
 			sums: binary.LittleEndian.Uint32(dir[24:])}
 		if e.at != next || e.length < 0 || e.length > until-next {
-			return fmt.Errorf("%w: a part is elsewhere", errNone)
+			return fmt.Errorf("%w: a part is at a wrong position", errNone)
 		}
 		next = e.end()
 		f.parts = append(f.parts, e)
@@ -200,7 +205,7 @@ func Check(fsys durable.FS, state string) error {
 		_, err = Witness(fsys, name) // an earlier version
 	case err == nil:
 		defer in.Close()
-		err = f.check()
+		err = errors.Join(f.check(), f.checkDocuments())
 	}
 	if err != nil {
 		return fmt.Errorf("the snapshot %s: %w", name, err)

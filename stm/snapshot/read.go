@@ -1,9 +1,15 @@
 package snapshot
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
 
+	"emberd/internal/contain"
 	"emberd/internal/words"
 	"emberd/memory"
 	"emberd/stm/journal"
@@ -12,8 +18,8 @@ import (
 )
 
 var (
-	errPlace = errors.New("it points to a file that it does not name")
-	errCount = errors.New("it says that it holds more than it can")
+	errPlace = errors.New("it refers to an unlisted file")
+	errCount = errors.New("its sizes exceed its length")
 )
 
 // Meta reads what the snapshot tells about its log.
@@ -54,19 +60,48 @@ func getMeta(d *record.Decoder) *Meta {
 func (f *File) each(k kind, size int, get func(d *record.Decoder, n int)) error {
 	d := &record.Decoder{}
 	for e := range f.of(k) {
-		b, err := f.content(e)
-		if err != nil {
+		if err := f.decode(e, d, size, get); err != nil {
 			return err
-		}
-		if int64(e.count) > e.length/int64(size) {
-			return fmt.Errorf("part %q at %d: %w", k, e.at, errCount)
-		}
-		d.B, d.At = b, 0
-		if get(d, int(e.count)); d.Err != nil {
-			return fmt.Errorf("part %q at %d: %w", k, e.at, d.Err)
 		}
 	}
 	return nil
+}
+
+// decode decodes one part.
+func (f *File) decode(e *entry, d *record.Decoder, size int, get func(d *record.Decoder, n int)) error {
+	b, err := f.content(e)
+	if err != nil {
+		return err
+	}
+	if int64(e.count) > e.length/int64(size) {
+		return fmt.Errorf("part %q at %d: %w", e.kind, e.at, errCount)
+	}
+	d.B, d.At = b, 0
+	if get(d, int(e.count)); d.Err != nil {
+		return fmt.Errorf("part %q at %d: %w", e.kind, e.at, d.Err)
+	}
+	return nil
+}
+
+// atOnce is each for parts that may be decoded in any order, on all processors. Each of these has a decoder of its
+// own; get is called by several goroutines at once.
+func (f *File) atOnce(k kind, size int, get func(d *record.Decoder, n int)) error {
+	var (
+		parts   = slices.Collect(f.of(k))
+		errs    = make([]error, len(parts))
+		next    atomic.Int64
+		decoded contain.Group
+	)
+	for range min(len(parts), runtime.GOMAXPROCS(0)) {
+		decoded.Go(func() {
+			d := &record.Decoder{}
+			for i := int(next.Add(1)) - 1; i < len(parts) && d.Err == nil; i = int(next.Add(1)) - 1 {
+				errs[i] = f.decode(parts[i], d, size, get)
+			}
+		})
+	}
+	decoded.Wait()
+	return cmp.Or(errs...)
 }
 
 // Journal fills a journal, whose places are in the first files of the log.
@@ -130,50 +165,75 @@ func getKeys(d *record.Decoder, n int, keys *journal.Keys) {
 	}
 }
 
-// Table fills an empty table and returns its cells by the number of their document in the word
-// index. Deletes have places in the first files of the log.
-func (f *File) Table(t *table.Table, files int) ([]*table.Cell, error) {
+// Table fills an empty table and returns the cells of live memories by the number of their document in the word
+// index, and those of them that are cold. Deletes have places in the first files of the log. again is for the files
+// that documents are in, see [table.DocFile].
+func (f *File) Table(t *table.Table, files int,
+	again func(*table.Row) ([]byte, error)) (byDoc, cold []*table.Cell, err error) {
 	t.Cells = make(map[[16]byte]*table.Cell, f.count(kindRows, rowSize))
-	in := filling{t: t, plain: f.plain}
-	if err := f.each(kindRows, rowSize, in.rows); err != nil {
-		return nil, err
+	in := filling{t: t, version: f.version}
+	if in.files, err = f.openDocuments(); err != nil {
+		return nil, nil, err
+	}
+	for _, file := range in.files {
+		file.Again = again
+	}
+	if err := f.atOnce(kindRows, rowSize, in.rows); err != nil {
+		return nil, nil, err
 	}
 	if err := f.each(kindOpened, openedSize, in.opened); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := f.each(kindGraves, graveSize, func(d *record.Decoder, n int) { getGraves(d, n, t, files) }); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := f.each(kindBare, bareSize, func(d *record.Decoder, n int) { getBare(d, n, t) }); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return in.byDoc, f.each(kindPurges, purgeSize, func(d *record.Decoder, n int) { getPurges(d, n, t) })
+	return in.byDoc, in.cold, f.each(kindPurges, purgeSize, func(d *record.Decoder, n int) { getPurges(d, n, t) })
 }
 
-// filling is a table that takes rows in.
+// filling is a table that takes rows in. Several goroutines may decode rows for it.
 type filling struct {
-	t     *table.Table
-	byDoc []*table.Cell
-	plain bool // rows are of the version withPlainRows
-	regs  table.SharedRegisters
+	version int              // of the snapshot
+	files   []*table.DocFile // that documents are in
+
+	taking sync.Mutex // guards the fields below
+	t      *table.Table
+	byDoc  []*table.Cell
+	cold   []*table.Cell // of byDoc
+	regs   table.SharedRegisters
 }
 
-// rows takes n rows in, which keep the bytes that they are decoded from.
+// rows takes n rows in, up to the first that cannot be decoded. Those of older versions keep the bytes that they are
+// decoded from.
 func (in *filling) rows(d *record.Decoder, n int) {
-	rows, cells := make([]table.Row, n), make([]table.Cell, n)
-	for i := range n {
-		var doc uint32
-		if in.plain {
-			doc = table.DecodeRow6(d, &rows[i])
-		} else {
-			doc = table.DecodeRow(d, &rows[i], &in.regs)
+	rows, docs := make([]table.Row, n), make([]uint32, n)
+	for i := range rows {
+		if docs[i] = in.row(d, &rows[i]); d.Err != nil {
+			rows = rows[:i]
+			break
 		}
-		if d.Err != nil {
-			return
-		}
-		cells[i].Row.Store(&rows[i])
-		in.take(&cells[i], &rows[i], doc)
 	}
+	cells := make([]table.Cell, len(rows))
+	in.taking.Lock()
+	defer in.taking.Unlock()
+	for i := range rows {
+		in.regs.Share(&rows[i])
+		cells[i].Row.Store(&rows[i])
+		in.take(&cells[i], &rows[i], docs[i])
+	}
+}
+
+// row decodes one row and returns the number of its document in the word index.
+func (in *filling) row(d *record.Decoder, r *table.Row) (doc uint32) {
+	switch in.version {
+	case Version:
+		return table.DecodeRow(d, r, in.files)
+	case withAllDocuments:
+		return table.DecodeRow7(d, r)
+	}
+	return table.DecodeRow6(d, r)
 }
 
 func (in *filling) take(c *table.Cell, r *table.Row, doc uint32) {
@@ -185,13 +245,16 @@ func (in *filling) take(c *table.Cell, r *table.Row, doc uint32) {
 	if r.Cold() {
 		in.t.Cold.Add(1)
 	}
-	if f := r.Rest().Forgot; f != nil && !f.At.IsZero() {
-		in.t.NotePrint(f.Print, r.Key)
+	if r.Odd != nil && r.Odd.Forgot != nil && !r.Odd.Forgot.At.IsZero() {
+		in.t.NotePrint(r.Odd.Forgot.Print, r.Key)
 	}
-	if doc != 0 && doc <= words.MaxDocs {
+	if doc != 0 && doc <= words.MaxDocs && r.Live() {
 		c.Doc.Store(doc)
 		in.byDoc = append(in.byDoc, make([]*table.Cell, max(0, int(doc)-len(in.byDoc)))...)
 		in.byDoc[doc-1] = c
+		if r.Cold() {
+			in.cold = append(in.cold, c)
+		}
 	}
 }
 

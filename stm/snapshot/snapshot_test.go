@@ -59,7 +59,7 @@ func holds(t *testing.T, disk *crashdisk.Disk) int {
 		t.Fatal(err)
 	}
 	got := table.NewTable()
-	_, err = f.Table(got, 0)
+	_, _, err = f.Table(got, 0, nil)
 	_, indexErr := f.Words()
 	if err := errors.Join(err, indexErr, f.Journal(journal.NewJournal(nil, nil), 0), f.Keys(journal.NewIdemKeys())); err != nil {
 		t.Fatal(err)

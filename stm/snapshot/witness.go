@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 
 	"emberd/internal/durable"
+	"emberd/stm/docfile"
 	"emberd/stm/journal"
 	"emberd/stm/record"
 	"emberd/stm/table"
@@ -21,6 +23,7 @@ type Held struct {
 	Table   *table.Table // rows, deletes and purges; nothing is indexed, and no document number counts
 	Parts   int          // of these kinds that were found
 	Damaged int          // of them not, or not wholly, read; and the directory, without which some may not be found
+	Files   int          // of documents that it refers to
 }
 
 // Witness reads the memories, deletes and purges of a snapshot, and the meta part, into a table of
@@ -39,15 +42,16 @@ func Witness(fsys durable.FS, name string) (*Held, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{in: in, size: info.Size()}
+	f := &File{in: in, size: info.Size(), fsys: fsys, dir: filepath.Dir(name)}
 	h := &Held{Table: table.NewTable()}
-	if h.Version, err = f.version(); err != nil {
+	if err = f.readVersion(); err != nil {
 		return nil, err
 	}
-	switch h.Version {
-	case versionWithOneSum:
+	h.Version = f.version
+	switch {
+	case h.Version == versionWithOneSum:
 		return h, f.witnessOneSum(h)
-	case Version, withPlainRows:
+	case f.known():
 		if f.readDirectory() != nil {
 			h.Damaged++
 			f.search()
@@ -55,7 +59,7 @@ func Witness(fsys durable.FS, name string) (*Held, error) {
 		f.witness(h)
 		return h, nil
 	}
-	return nil, fmt.Errorf("the snapshot %s has version %d, which this emberd does not know", name, h.Version)
+	return nil, fmt.Errorf("the snapshot %s has version %d, which this emberd does not support", name, h.Version)
 }
 
 // search finds the parts by their headers.
@@ -111,7 +115,9 @@ func (f *File) nextPart(at int64) int64 {
 
 // witness takes all parts that are whole.
 func (f *File) witness(h *Held) {
-	in, d := filling{t: h.Table, plain: f.plain}, &record.Decoder{}
+	in, d := filling{t: h.Table, version: f.version}, &record.Decoder{}
+	in.files = f.documentsLeft(h)
+	defer closeAll(in.files)
 	for i := range f.parts {
 		e := &f.parts[i]
 		if !slices.Contains(witnessed, e.kind) {
@@ -126,6 +132,40 @@ func (f *File) witness(h *Held) {
 		d.B, d.At, d.Err = b, 0, nil
 		if take(d, e, &in, h); d.Err != nil {
 			h.Damaged++
+		}
+	}
+	h.fetch()
+}
+
+// documentsLeft opens the files of documents that are there. Rows of the others, which are counted, have none that can
+// be read.
+func (f *File) documentsLeft(h *Held) []*table.DocFile {
+	names, err := f.documentNames()
+	if err != nil {
+		h.Damaged++
+	}
+	files := make([]*table.DocFile, len(names))
+	for i, name := range names {
+		h.Files++
+		files[i] = &table.DocFile{}
+		if files[i].File, err = f.openOne(name); err != nil {
+			h.Damaged++
+			files[i].File = docfile.None()
+		}
+	}
+	return files
+}
+
+// fetch reads the documents of all rows into memory. Memories whose document cannot be read are taken out and counted.
+func (h *Held) fetch() {
+	for _, c := range h.Table.Every() {
+		row := c.Row.Load()
+		if in, _ := table.Away(row); in == nil {
+			continue
+		}
+		if c.Fetch() != nil {
+			h.Damaged++
+			delete(h.Table.Cells, row.Key)
 		}
 	}
 }
@@ -170,7 +210,7 @@ func (f *File) witnessOneSum(h *Held) error {
 	getRefs(d, d.Count(refSize), passed, math.MaxInt)
 	getUndone(d, d.Count(32), passed)
 	getKeys(d, d.Count(5), journal.NewIdemKeys())
-	in := filling{t: h.Table, plain: true}
+	in := filling{t: h.Table, version: withPlainRows}
 	in.rows(d, d.Count(rowSize))
 	getGraves(d, d.Count(graveSize), h.Table, math.MaxInt)
 	getPurges(d, d.Count(purgeSize), h.Table)

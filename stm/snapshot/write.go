@@ -41,6 +41,7 @@ type Content struct {
 	Keys    *journal.Keys
 	Table   *table.Table
 	Words   *words.Index
+	Files   []*table.DocFile // that documents of rows may be in, all of them in the folder of the snapshot
 }
 
 // Manner is how a snapshot is written.
@@ -75,6 +76,7 @@ func Write(ctx context.Context, to io.Writer, c *Content, gently bool) error {
 	w.meta(ctx)
 	w.journal(ctx)
 	w.keys(ctx)
+	w.documents(ctx)
 	w.rows(ctx)
 	w.opened(ctx)
 	w.graves(ctx)
@@ -203,7 +205,9 @@ func (w *writer) rows(ctx context.Context) {
 		// between, the number is of a text that is removed from the index,
 		// which loading notices.
 		doc := c.Doc.Load()
-		c.Row.Load().Encode(e, doc)
+		if err := c.Row.Load().Encode(e, doc, w.c.Files); err != nil && w.err == nil {
+			w.err = err
+		}
 	})
 }
 

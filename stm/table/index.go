@@ -220,26 +220,41 @@ func (m *MemorySet) feed(ctx context.Context, work chan<- *Cell) (err error) {
 }
 
 func (m *MemorySet) indexCell(c *Cell) {
-	row := c.Row.Load()
-	if m.Words.has(row) && c.Doc.Load() == 0 {
-		m.Words.Update(c, row, m.Words.AnalyzeContained(row.JSON()))
+	for {
+		row := c.Row.Load()
+		if !m.Words.has(row) || c.Doc.Load() != 0 {
+			return
+		}
+		doc, err := row.Document()
+		if err != nil { // which was logged when the log did not have it either
+			return
+		}
+		m.Words.Update(c, row, m.Words.AnalyzeContained(doc))
+		if c.Row.Load() == row {
+			return
+		}
 	}
 }
 
-// Restore takes the word index that belongs to the table, with its cells by document, and makes
+// Restore takes the word index that belongs to the table, with the cells of live memories by document, and makes
 // the two agree: a memory whose text is not in it will be indexed again, a text without a memory
-// goes. It is for the goroutine that opens the log.
-func (x *index) Restore(w *words.Index, byDoc []*Cell) {
+// goes. Cold are those of the cells whose memories are cold. It is for the goroutine that opens the log.
+func (x *index) Restore(w *words.Index, byDoc, cold []*Cell) {
 	byDoc = append(byDoc, make([]*Cell, max(0, w.Docs()-len(byDoc)))...)
+	for _, c := range cold {
+		if doc := c.Doc.Load(); doc != 0 && byDoc[doc-1] == c && !x.has(c.Row.Load()) {
+			c.Doc.Store(0)
+			byDoc[doc-1] = nil
+		}
+	}
 	indexed := int64(0)
 	for doc, c := range byDoc {
 		live := w.Live(words.Doc(doc))
 		switch {
 		case c == nil && live:
 			w.Remove(words.Doc(doc))
-		case c != nil && (!live || !x.has(c.Row.Load())):
+		case c != nil && !live:
 			c.Doc.Store(0)
-			w.Remove(words.Doc(doc))
 		case c != nil:
 			indexed++
 		}

@@ -42,7 +42,7 @@ func merged(row *Row, c *record.Change, at record.Stamp) (*Row, error) {
 				return next, nil
 			}
 			next.Doc = bytes.Clone(c.Data)
-			return next, next.warm()
+			return next, warm(next)
 		}
 	}
 	next, err := row.assigned(c.Data, at, &o)
@@ -51,7 +51,7 @@ func merged(row *Row, c *record.Change, at record.Stamp) (*Row, error) {
 	}
 	if next == nil {
 		clone := *row
-		next, err = &clone, clone.warm()
+		next, err = &clone, warm(&clone)
 	}
 	next.keep(o)
 	return next, err
@@ -129,7 +129,7 @@ func (o *Extra) mark(key string, at record.Stamp) {
 func (r *Row) without(o Extra) (*Row, error) {
 	next := &Row{Key: r.Key, Base: r.Base}
 	old := map[string]json.RawMessage{}
-	if len(r.Doc) > 0 {
+	if !bare(r) && !hidden(r, o.Tomb) {
 		newer := map[string]bool{}
 		for _, g := range r.Rest().Regs {
 			newer[g.Key] = g.Stamp.After(o.Tomb)
@@ -155,7 +155,13 @@ func (r *Row) without(o Extra) (*Row, error) {
 		next.Doc = nil
 	}
 	next.keep(o)
-	return next, next.warm()
+	return next, warm(next)
+}
+
+// hidden reports whether a tombstone covers all keys of a row.
+func hidden(r *Row, tomb record.Stamp) bool {
+	newer := func(g Register) bool { return g.Stamp.After(tomb) }
+	return !r.Base.After(tomb) && !slices.ContainsFunc(r.Rest().Regs, newer)
 }
 
 // after returns the registers set after a stamp, without a trace of the others: rows of what was
@@ -183,8 +189,11 @@ func WithUse(row *Row, u record.UseTotal) *Row {
 	return &next
 }
 
-// SameDoc reports whether two rows hold the same bytes, which rows that differ
-// in their counters alone share.
+// SameDoc reports whether two rows have their document in the same place, as rows that differ in their counters alone
+// do. It reports false for a document that was moved between memory and a file.
 func SameDoc(a, b *Row) bool {
+	if a.away != b.away {
+		return false
+	}
 	return len(a.Doc) == len(b.Doc) && (len(a.Doc) == 0 || &a.Doc[0] == &b.Doc[0])
 }

@@ -3,7 +3,9 @@ package table
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 
+	"emberd/internal/contain"
 	"emberd/stm/record"
 )
 
@@ -15,24 +17,39 @@ const packedMark = 1
 
 // JSON returns the document of the row: a JSON object of all present keys, unknown ones included, nil if there is
 // none. It must not be changed.
+//
+// A document that is away and cannot be read is found again from the log. If that has not got it either, JSON
+// panics with a [contain.Failure], lest it count as empty; [Row.Document] returns the error.
 func (r *Row) JSON() []byte {
-	if len(r.Doc) == 0 || r.Doc[0] != packedMark {
-		return r.Doc
-	}
-	doc, err := record.Inflate(r.Doc[1:])
+	doc, err := r.Document()
 	if err != nil {
-		return nil // not of a row that was packed here, nor of a part of a snapshot whose sums are right
+		panic(contain.Failure{Err: err})
 	}
 	return doc
 }
 
-// Unpacked returns a row whose document is read without decompressing it each time, for who reads it more than once.
+// Document is [Row.JSON] with an error for a document that is lost.
+func (r *Row) Document() ([]byte, error) {
+	doc, err := stored(r)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("memory %s: %w", r.ID(), err)
+	case len(doc) == 0 || doc[0] != packedMark:
+		return doc, nil
+	}
+	if doc, err = record.Inflate(doc[1:]); err != nil {
+		return nil, nil // not of a row that was packed here, nor of what has the right sum
+	}
+	return doc, nil
+}
+
+// Unpacked returns a row whose document is in memory and not compressed, for a caller that reads it more than once.
 func (r *Row) Unpacked() *Row {
-	if len(r.Doc) == 0 || r.Doc[0] != packedMark {
+	if r.away.in == nil && (len(r.Doc) == 0 || r.Doc[0] != packedMark) {
 		return r
 	}
 	out := *r
-	out.Doc = r.JSON()
+	out.Doc, out.away = r.JSON(), place{}
 	return &out
 }
 
@@ -40,11 +57,11 @@ func (r *Row) Unpacked() *Row {
 // yet.
 func pack(r *Row) {
 	r.Hot.Home = 0
-	if !r.Cold() || len(r.Doc) == 0 {
+	if !r.Cold() || bare(r) {
 		return
 	}
 	r.Hot.Home = homeOf(r.JSON())
-	if r.Doc[0] == packedMark {
+	if r.away.in != nil || r.Doc[0] == packedMark {
 		return
 	}
 	if short := record.Deflate([]byte{packedMark}, r.Doc); len(short) < len(r.Doc) {

@@ -51,7 +51,7 @@ func TestColdRowInASnapshot(t *testing.T) {
 	var e record.Encoder
 	rows := []*table.Row{archivedRow(t, 1), archivedRow(t, 2)}
 	for _, row := range rows {
-		row.Encode(&e, 7)
+		row.Encode(&e, 7, nil)
 	}
 	if len(e.B) >= 2*len(rows[0].JSON()) {
 		t.Errorf("%d bytes for two documents of %d", len(e.B), len(rows[0].JSON()))
@@ -60,7 +60,8 @@ func TestColdRowInASnapshot(t *testing.T) {
 	var shared table.SharedRegisters
 	for _, want := range rows {
 		var got table.Row
-		doc := table.DecodeRow(d, &got, &shared)
+		doc := table.DecodeRow(d, &got, nil)
+		shared.Share(&got)
 		if d.Err != nil || doc != 7 || got.Rev() != want.Rev() || !bytes.Equal(got.JSON(), want.JSON()) ||
 			!got.MayBeAt("Memories/Archive/The kettle.md") || got.KeyRev("stage") != want.KeyRev("stage") {
 			t.Errorf("read back as %s %s, %v", got.Rev(), got.JSON(), d.Err)
@@ -71,14 +72,13 @@ func TestColdRowInASnapshot(t *testing.T) {
 // A row that refers to what it does not have is damage, and no panic.
 func TestDamagedRowInASnapshot(t *testing.T) {
 	var e record.Encoder
-	archivedRow(t, 1).Encode(&e, 0)
+	archivedRow(t, 1).Encode(&e, 0, nil)
 	for i := range e.B {
 		for _, to := range []byte{0, 1, 0x7f, 0xff} {
 			b := bytes.Clone(e.B)
 			b[i] = to
-			var shared table.SharedRegisters
 			var got table.Row
-			table.DecodeRow(&record.Decoder{B: b}, &got, &shared)
+			table.DecodeRow(&record.Decoder{B: b}, &got, nil)
 			_ = got.Rev()
 			_ = got.Text()
 		}

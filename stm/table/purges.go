@@ -1,6 +1,7 @@
 package table
 
 import (
+	"errors"
 	"maps"
 
 	"emberd/stm/record"
@@ -145,16 +146,29 @@ func (t *Table) related(c *record.Change, at record.Stamp) *record.Change {
 	return &less
 }
 
-// UnrelateAll takes the relations to purged memories out of all rows. It is for the
-// goroutine that changes the table.
-func (t *Table) UnrelateAll(p record.Redaction) {
+// UnrelateAll removes the relations to purged memories from all rows. An error names the documents that could not be
+// read. Only the goroutine that changes the table calls it.
+func (t *Table) UnrelateAll(p record.Redaction) (err error) {
 	for _, c := range t.Every() {
-		for {
-			old := c.Row.Load()
-			next := unrelated(p, old)
-			if next == old || t.swap(c, old, next) {
-				break
-			}
+		err = errors.Join(err, t.unrelate(c, p))
+	}
+	return err
+}
+
+func (t *Table) unrelate(c *Cell, p record.Redaction) error {
+	for {
+		old := c.Row.Load()
+		doc, err := old.Document()
+		if err != nil || len(p.Leading(doc, record.Stamp{})) == 0 {
+			return err
+		}
+		if err := c.Fetch(); err != nil {
+			return err
+		}
+		old = c.Row.Load()
+		next := unrelated(p, old)
+		if next == old || t.swap(c, old, next) {
+			return nil
 		}
 	}
 }

@@ -102,7 +102,7 @@ func (n Named) OrItself(id memory.ID, err error) (memory.ID, error) {
 // called is the only one of the memories with an alias.
 func (n Named) called(ids []memory.ID) (memory.ID, error) {
 	if len(ids) > 1 {
-		return "", memory.Errorf(memory.Ambiguous, "several memories are known as %q (%s, %s); give the id of one",
+		return "", memory.Errorf(memory.Ambiguous, "several memories have the alias %q (%s, %s); pass the ID of one",
 			memory.Clip(n.Text), ids[0], ids[1]).At("id")
 	}
 	return ids[0], nil
@@ -114,7 +114,7 @@ func (n Named) Only(ids []memory.ID) (memory.ID, error) {
 	case len(ids) == 1:
 		return ids[0], nil
 	case len(ids) > 1 && n.IsPart():
-		return "", memory.Errorf(memory.Ambiguous, "several ids fit %s (%s, %s); give more characters", n.short,
+		return "", memory.Errorf(memory.Ambiguous, "several IDs begin with %s (%s, %s); pass more characters", n.short,
 			ids[0], ids[1]).At("id")
 	case len(ids) > 1:
 		return n.called(ids)

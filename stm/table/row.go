@@ -18,7 +18,8 @@ import (
 // Memory decode JSON.
 type Row struct {
 	Key  [16]byte
-	Doc  []byte       // what [Row.JSON] returns, of a cold memory compressed
+	Doc  []byte       // what [Row.JSON] returns, of a cold memory compressed; nil if it is away
+	away place        // where the document is if it is not in memory
 	Base record.Stamp // of every key of doc that has no register of its own
 	Odd  *Extra       // nil for a memory that was written once and never used
 	Hot  record.Facets
@@ -302,7 +303,7 @@ func (r *Row) StampOf(key string) record.Stamp {
 }
 
 // warm decodes the hot fields from the document.
-func (r *Row) warm() (err error) {
+func warm(r *Row) (err error) {
 	if r.Hot, err = record.FacetsOf(r.JSON()); err != nil {
 		return fmt.Errorf("memory %s: %w", r.ID(), err)
 	}
@@ -312,12 +313,12 @@ func (r *Row) warm() (err error) {
 // rewarm is warm for a row that differs from before, whose hot fields it has, in
 // the keys of set.
 func rewarm(r, before *Row, set map[string]json.RawMessage) error {
-	if len(before.Doc) == 0 {
-		return r.warm()
+	if bare(before) {
+		return warm(r)
 	}
 	for key, value := range set {
 		if bytes.Equal(value, record.Null) {
-			return r.warm() // what is removed is as if it never was
+			return warm(r) // what is removed is as if it never was
 		}
 		if err := r.Hot.Take(key, value); err != nil {
 			return fmt.Errorf("memory %s: %w", r.ID(), err)

@@ -1,16 +1,36 @@
 package table
 
 import (
+	"bytes"
 	"slices"
 
 	"emberd/stm/record"
 )
 
-// Encode appends the row, with the number of its document in the word index.
-func (r *Row) Encode(e *record.Encoder, doc uint32) {
+// Encode appends the row, with the number of its document in the word index. files are those that documents may be
+// in, by their place in the snapshot's list; a document in any other file is appended itself. An error says that it
+// cannot be read.
+func (r *Row) Encode(e *record.Encoder, doc uint32, files []*DocFile) error {
 	e.B = append(e.B, r.Key[:]...)
 	e.Uint(uint64(doc))
-	e.Bytes(r.Doc)
+	if i := slices.Index(files, r.away.in); i >= 0 && r.away.in != nil {
+		e.Uint(uint64(i + 1))
+		e.Uint(uint64(r.away.at))
+		e.Uint(uint64(r.away.n))
+	} else {
+		text, err := stored(r)
+		if err != nil {
+			return err
+		}
+		e.Uint(0)
+		e.Bytes(text)
+	}
+	encodeRest(e, r)
+	return nil
+}
+
+// encodeRest appends the stamps, the hot fields and the counts.
+func encodeRest(e *record.Encoder, r *Row) {
 	o := r.Rest()
 	stamps := stampList{r.Base}
 	at := [3]uint64{placeOf(&stamps, o.Tomb), placeOf(&stamps, o.Born), placeOf(&stamps, o.rev)}
@@ -92,46 +112,67 @@ type SharedRegisters struct {
 	key []byte // scratch
 }
 
-// share returns registers that are equal to those given.
-func (s *SharedRegisters) share(regs []Register) []Register {
-	if len(regs) == 0 {
-		return nil
+// Share gives a row, which no other goroutine has yet, the registers of an earlier one that has the same.
+func (s *SharedRegisters) Share(r *Row) {
+	if r.Odd == nil || len(r.Odd.Regs) == 0 {
+		return
 	}
 	s.key = s.key[:0]
-	for _, g := range regs {
+	for _, g := range r.Odd.Regs {
 		s.key = g.Stamp.Append(append(append(s.key, g.Key...), 0))
 	}
 	if same, ok := s.by[string(s.key)]; ok {
-		return same
+		r.Odd.Regs = same
+		return
 	}
 	if s.by == nil {
 		s.by = map[string][]Register{}
 	}
-	regs = slices.Clone(regs)
-	s.by[string(s.key)] = regs
-	return regs
+	s.by[string(s.key)] = r.Odd.Regs
 }
 
-// DecodeRow reads what Encode wrote.
-func DecodeRow(d *record.Decoder, r *Row, shared *SharedRegisters) (doc uint32) {
+// DecodeRow reads what Encode wrote, with the same list of files.
+func DecodeRow(d *record.Decoder, r *Row, files []*DocFile) (doc uint32) {
+	copy(r.Key[:], d.Take(16))
+	doc = uint32(d.Uint())
+	switch n := d.Uint(); {
+	case n == 0:
+		r.Doc = bytes.Clone(d.Bytes()) // what is around it is not kept
+	case n > uint64(len(files)):
+		d.Fail()
+	default:
+		r.away = place{files[n-1], uint32(d.Uint()), uint32(d.Uint())}
+	}
+	decodeRest(d, r)
+	return doc
+}
+
+// DecodeRow7 reads what versions of emberd wrote whose snapshots have version 7. The row keeps the bytes that it is
+// decoded from.
+func DecodeRow7(d *record.Decoder, r *Row) (doc uint32) {
 	copy(r.Key[:], d.Take(16))
 	doc = uint32(d.Uint())
 	r.Doc = d.Bytes()
-	stamps := decodeStamps(d)
+	decodeRest(d, r)
+	return doc
+}
+
+func decodeRest(d *record.Decoder, r *Row) {
+	var few [8]record.Stamp
+	stamps := decodeStamps(d, few[:0])
 	var o Extra
 	r.Base, o.Tomb, o.Born, o.rev = stamps[0], stampAt(d, stamps), stampAt(d, stamps), stampAt(d, stamps)
-	var buf [16]Register
-	regs := buf[:0]
-	for range d.Count(2) {
-		regs = append(regs, Register{decodeKey(d), stampAt(d, stamps)})
+	if n := d.Count(2); n > 0 {
+		o.Regs = make([]Register, n)
+		for i := range o.Regs {
+			o.Regs[i] = Register{decodeKey(d), stampAt(d, stamps)}
+		}
 	}
-	o.Regs = shared.share(regs)
 	o.Forgot = decodeForgot(d)
 	d.Hot(&r.Hot)
 	r.Hot.Home = d.Uint64()
 	decodeUse(d, &o)
 	r.keep(o)
-	return doc
 }
 
 // DecodeRow6 reads what versions of emberd wrote whose snapshots have version 5 or 6.
@@ -184,14 +225,14 @@ func encodeStamps(e *record.Encoder, s stampList) {
 	}
 }
 
-// decodeStamps returns at least one stamp.
-func decodeStamps(d *record.Decoder) (s stampList) {
+// decodeStamps appends the stamps to s, at least one.
+func decodeStamps(d *record.Decoder, s stampList) stampList {
 	for range d.Count(16) {
 		s = append(s, d.Stamp())
 	}
 	if len(s) == 0 {
 		d.Fail()
-		s = stampList{{}}
+		s = append(s, record.Stamp{})
 	}
 	return s
 }

@@ -30,7 +30,7 @@ func (h healer) madeGood(hurt []extent.ShortFile, back *comparison) {
 	h.found.tell(back.lines, theDaemon)
 	h.found.mu.Unlock()
 	h.own.Repaired(hurt)
-	h.Logger.Warn("files of the log were damaged while emberd ran; what they lacked is written again from memory",
+	h.Logger.Warn("log files were damaged while emberd was running; writing the missing records again from memory",
 		"files", hurt, "lines", back.Lines, "memories", back.Memories, "records", back.Covered)
 }
 

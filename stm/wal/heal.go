@@ -76,15 +76,15 @@ func (h healer) recover(ctx context.Context) error {
 	}
 	if len(r.lines) > 0 {
 		if err := h.write(ctx, r.lines); err != nil {
-			return fmt.Errorf("what a copy held and the log did not could not be written yet: %w", err)
+			return fmt.Errorf("cannot write records from a copy to the log yet: %w", err)
 		}
 		r.tell(r.lines, theSnapshot)
-		h.Logger.Warn("memories that the log had lost came back from the snapshot", "memories", r.healed.Memories,
+		h.Logger.Warn("restored memories that the log had lost from the snapshot", "memories", r.healed.Memories,
 			"from", r.healed.Oldest, "until", r.healed.Newest, "files", h.own.Missed())
 		r.lines = nil
 		h.others.Lose(h.Now()) // Refresh writes again what these files lose from here on
 		if err := h.keepReturned(ctx); err != nil {
-			return fmt.Errorf("whose records came back is not written down yet: %w", err)
+			return fmt.Errorf("cannot store yet which records were restored: %w", err)
 		}
 	}
 	if r.sound {
@@ -349,7 +349,7 @@ func (h healer) makeGood(ctx context.Context, hurt []extent.ShortFile, others bo
 	h.Journal.Swap(func(file uint32) bool { return slices.Contains(gone, h.FileName(file)) }, nil)
 	back, err := h.heal(ctx, nil) // the journal lists the lines where they are written again
 	if err != nil {
-		return fmt.Errorf("write again what files of the log have lost: %w", err)
+		return fmt.Errorf("rewrite records that log files have lost: %w", err)
 	}
 	got.Due = due
 	h.madeGood(hurt, &back)
@@ -358,7 +358,7 @@ func (h healer) makeGood(ctx context.Context, hurt []extent.ShortFile, others bo
 	}
 	h.retire(h.others.Regained())
 	if len(hurt) == 0 && back.Lines > 0 {
-		h.Logger.Warn("files of the log were cut or removed; what they held is in this device's log",
+		h.Logger.Warn("log files were truncated or removed; their records are in the log of this device",
 			"lines", back.Lines, "memories", back.Memories)
 	}
 	return nil
@@ -420,7 +420,7 @@ func (h healer) letGo() {
 	h.retire(gone)
 	for _, name := range gone {
 		if err := h.own.Forget(filepath.Base(name)); err != nil {
-			h.Logger.Warn("a file that is gone is still missed", "file", name, "error", err)
+			h.Logger.Warn("a removed log file is still recorded as missing", "file", name, "error", err)
 		}
 	}
 }
@@ -479,7 +479,7 @@ func (h healer) heldBySnapshot(gone bool) *repair.Folded {
 	}
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			h.Logger.Warn("the snapshot cannot be compared with the log", "error", err)
+			h.Logger.Warn("cannot compare the snapshot with the log", "error", err)
 		}
 		return nil
 	}

@@ -52,7 +52,7 @@ func (w *Writer) repeat() error {
 	for _, p := range w.doubtful {
 		w.publish(p)
 	}
-	w.S.Logger.Info("changes that were in doubt are stored", "changes", len(w.doubtful))
+	w.S.Logger.Info("changes of unknown state are stored", "changes", len(w.doubtful))
 	w.doubtful = nil
 	w.S.inDoubt.Store(false)
 	return nil
@@ -78,7 +78,7 @@ func (s *Log) CheckDurable(ctx context.Context) error {
 	if !s.inDoubt.Load() {
 		return nil
 	}
-	err := error(memory.Errorf(memory.Unavailable, "emberd is stopping; try again when it runs"))
+	err := error(memory.Errorf(memory.Unavailable, "emberd is stopping; try again after it has started"))
 	if gaveUp := s.OnWriter(ctx, func() { err = s.Writer.confirm() }); gaveUp != nil {
 		return gaveUp
 	}

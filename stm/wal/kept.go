@@ -124,7 +124,7 @@ func (r *recovery) believe() {
 func (h healer) returned(carriers []string) []record.Line {
 	lines, err := repair.Returned(h.FS, carriers, func(dev record.Device) bool { return dev == h.Device })
 	if err != nil {
-		h.Logger.Warn("what came back from other devices is not counted whole", "error", err)
+		h.Logger.Warn("the count of records restored from other devices is incomplete", "error", err)
 	}
 	return lines
 }
@@ -178,7 +178,7 @@ func (h healer) cameBack(ctx context.Context, lines []record.Line) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.tell(lines, otherDevices)
-	h.Logger.Warn("memories that the log had lost came back from other devices", "memories", r.healed.Memories,
+	h.Logger.Warn("restored memories that the log had lost from other devices", "memories", r.healed.Memories,
 		"from", r.healed.Oldest, "until", r.healed.Newest)
 	return h.settleShort(ctx)
 }

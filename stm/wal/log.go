@@ -3,6 +3,7 @@ package wal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"emberd/compaction"
+	"emberd/internal/contain"
 	"emberd/internal/durable"
 	"emberd/memory"
 	"emberd/stm/device"
@@ -42,15 +44,16 @@ type Log struct {
 	counters
 	Durability Durability
 
-	SegmentBytes int64
-	SegmentAge   time.Duration
-	TrashKeep    time.Duration
-	HistoryKeep  time.Duration
-	minFree      int64              // below 0: the disk is not asked
-	committed    func(record.Entry) // called by the writer, must not wait; can be nil
-	beginning    func(*Log)         // called by the writer before its first transaction, then nil
-	sign         func(*record.Entry) string
-	purging      func([]memory.ID) error
+	SegmentBytes  int64
+	documentBytes int64
+	SegmentAge    time.Duration
+	TrashKeep     time.Duration
+	HistoryKeep   time.Duration
+	minFree       int64              // below 0: the disk is not asked
+	committed     func(record.Entry) // called by the writer, must not wait; can be nil
+	beginning     func(*Log)         // called by the writer before its first transaction, then nil
+	sign          func(*record.Entry) string
+	purging       func([]memory.ID) error
 
 	Ballast    *reservedSpace
 	Journal    *journal.Journal
@@ -104,9 +107,9 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 	h := &device.Home{Data: data, State: state, FS: o.FS, Logger: o.Logger, Now: o.Now, Device: id, Host: o.Host,
 		Former: dev.Former, TakenOver: dev.TakenOver, Sole: dev.Sole}
 	s := &Log{Home: h, FileTable: &journal.FileTable{}, Durability: o.Durability, SegmentBytes: o.SegmentBytes,
-		SegmentAge: o.SegmentAge,
-		MemorySet:  table.MemorySet{Table: table.NewTable(), Words: table.NewIndex(o.Analyzer, o.Logger, o.Elsewhere)},
-		TrashKeep:  o.TrashKeep, HistoryKeep: o.HistoryKeep, minFree: o.MinFree, committed: o.Committed,
+		SegmentAge: o.SegmentAge, documentBytes: o.DocumentBytes,
+		MemorySet: table.MemorySet{Table: table.NewTable(), Words: table.NewIndex(o.Analyzer, o.Logger, o.Elsewhere)},
+		TrashKeep: o.TrashKeep, HistoryKeep: o.HistoryKeep, minFree: o.MinFree, committed: o.Committed,
 		beginning: o.Beginning, sign: o.Sign, purging: o.Purging,
 		Ballast: NewBallast(o.FS, filepath.Join(data, "stm", dev.ID), state, o.Ballast),
 		Keys:    journal.NewIdemKeys(), Uses: uses{wake: make(chan struct{},
@@ -117,7 +120,7 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 		Seen: func() map[record.Device]uint64 { return s.Snapshot.Seen.Contiguous() }}
 	switch {
 	case dev.Recovered():
-		o.Logger.Warn("device.json is damaged; the device goes on under the name that it wrote under", "device",
+		o.Logger.Warn("device.json is damaged; the device keeps the ID in its log", "device",
 			dev.ID)
 	case len(dev.TakenOver) > 0 && why != "":
 		o.Logger.Warn("new device identity", "device", dev.ID, "because", why)
@@ -127,8 +130,11 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 	if s.own, err = ownfiles.Open(h, o.Damaged); err != nil {
 		return nil, nil, device.Fault(state, err)
 	}
-	edits, err := s.load(dev, o)
-	if err != nil {
+	var edits []ManualEdit
+	if err = contain.Failures(func() (err error) {
+		edits, err = s.load(dev, o)
+		return err
+	}); err != nil {
 		return nil, nil, device.Fault(data, err)
 	}
 	s.LoadTime = time.Since(begin)
@@ -150,9 +156,8 @@ func accept(data, state string, o *Options) error {
 		}
 		name, err := device.KeepSnapshot(o.FS, state)
 		if name != "" {
-			o.Logger.Warn("an empty log is begun; emberd doctor log repair brings back what the snapshot of the "+
-				"earlier "+
-				"one holds", "snapshot", name)
+			o.Logger.Warn("started an empty log; to restore memories from the snapshot of the earlier log, run: "+
+				"emberd doctor log repair", "snapshot", name)
 		}
 		return err
 	}
@@ -178,7 +183,7 @@ func (s *Log) load(dev *device.Identity, o *Options) ([]ManualEdit, error) {
 	}
 	for _, dir := range []string{s.State, filepath.Dir(s.SnapshotPath()), s.QuarantineDir(), s.PeersDir()} {
 		if err := durable.SweepTemps(s.FS, dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			s.Logger.Warn("left-over temporary files not removed", "directory", dir, "error", err)
+			s.Logger.Warn("leftover temporary files not removed", "directory", dir, "error", err)
 		}
 	}
 	for _, name := range append([]string{dev.ID}, s.Sole...) {
@@ -193,7 +198,7 @@ func (s *Log) load(dev *device.Identity, o *Options) ([]ManualEdit, error) {
 		w.lastSegment = 0 // the number is as good as new
 	}
 	if s.Quarantine, err = quarantine.Open(s.Home); err != nil {
-		s.Logger.Warn("damaged lines that were decided about may be counted again", "error", err)
+		s.Logger.Warn("damaged lines with a decision might be counted again", "error", err)
 	}
 	r := NewRecovery(s, &w.clock)
 	r.useSnapshot()
@@ -204,6 +209,9 @@ func (s *Log) load(dev *device.Identity, o *Options) ([]ManualEdit, error) {
 	r.heal(healer{s}.heldBySnapshot(o.Repair))
 	r.reconsider()
 	r.believe()
+	if r.failed != nil {
+		return nil, fmt.Errorf("read the log: %w", r.failed)
+	}
 	s.before.Find(s.Home, r.seen)
 	s.own.Rebuild()
 	r.short = s.own.Short("")
@@ -223,6 +231,7 @@ func (s *Log) load(dev *device.Identity, o *Options) ([]ManualEdit, error) {
 	s.Snapshot.saved.Store(-max(int64(r.count.Applied), int64(s.Indexable())-s.Words.Indexed.Load()))
 	s.Words.Complete.Store(int(s.Words.Indexed.Load()) == s.Indexable())
 	s.Writer = w
+	documentStore{s}.sweepLater()
 	return r.Edited(), nil
 }
 
@@ -251,15 +260,15 @@ func (s *Log) Close(ctx context.Context, closed func(error)) error {
 	s.Writer.stopped.Wait()
 	err := s.Writer.sealActive()
 	if _, err := s.Peers.Announce(true); err != nil {
-		s.Logger.Warn("other devices are not told how far this one is", "error", err)
+		s.Logger.Warn("position in the log not published to other devices", "error", err)
 	}
 	lost := s.UsesWritten()
 	err = errors.Join(err, lost)
 	if closed(err); lost != nil {
 		return err // a snapshot would show what the log does not hold
 	}
-	if s.Len() > snapshotEvery*snapshotShare && s.Snapshot.fresh.Load() && !s.SnapshotDue() {
-		return err // the next start reads the little that came after the last one
+	if s.Len() > snapshotEvery*snapshotShare {
+		return err // a stop is not to wait: the next start reads what came after the last one
 	}
 	saved := s.SaveSnapshot(ctx, s.Writer.Cursor(), snapshot.Manner{Settle: s.UsesWritten})
 	if saved != nil && ctx.Err() != nil {
@@ -274,13 +283,13 @@ func (s *Log) Send(p *Pending) error {
 	s.closing.RLock()
 	defer s.closing.RUnlock()
 	if s.closed {
-		return memory.Errorf(memory.Unavailable, "emberd is stopping; try again when it runs")
+		return memory.Errorf(memory.Unavailable, "emberd is stopping; try again after it has started")
 	}
 	select {
 	case s.Writer.Queue <- p:
 		return nil
 	default:
-		return memory.Errorf(memory.Busy, "%d changes wait for the disk already; try again in a moment", MaxQueue)
+		return memory.Errorf(memory.Busy, "%d changes are waiting for the disk; try again in a moment", MaxQueue)
 	}
 }
 

@@ -2,6 +2,7 @@ package wal
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 
 	"emberd/memory"
@@ -31,6 +32,10 @@ func (r *recovery) manualEdit(b []byte) bool {
 	}
 	if r.clock.Future(l.Stamp) { // it would drag our clock along
 		return false
+	}
+	if err := r.s.Table.Fetch(&l); err != nil {
+		r.failed = cmp.Or(r.failed, err)
+		return true
 	}
 	if !l.Stamp.IsZero() {
 		cell, err := r.s.Table.Apply(&l.Changes[0], &l, l.At)

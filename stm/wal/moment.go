@@ -30,7 +30,7 @@ func (s *Log) Moment(ctx context.Context, at func()) (LogPosition, error) {
 		return LogPosition{}, err
 	}
 	if c.files == nil {
-		return LogPosition{}, memory.Errorf(memory.Unavailable, "emberd is stopping; try again when it runs")
+		return LogPosition{}, memory.Errorf(memory.Unavailable, "emberd is stopping; try again after it has started")
 	}
 	return s.momentAt(c)
 }

@@ -36,21 +36,23 @@ func (d Durability) check() error {
 		return memory.Errorf(memory.Invalid,
 			"durability barrier is a way to sync that only macOS has, and this is %s", runtime.GOOS)
 	}
-	return memory.Errorf(memory.Invalid, "durability %.20q is not full, barrier or none", string(d))
+	return memory.Errorf(memory.Invalid, "invalid durability %.20q; use full, barrier or none", string(d))
 }
 
 // Options of Open. The zero value is right.
 type Options struct {
-	Logger       *slog.Logger       // nil discards
-	FS           durable.FS         // nil is the real disk
-	Now          func() time.Time   // nil is time.Now
-	Durability   Durability         // "" is Full
-	SegmentBytes int64              // a segment ends after so many bytes; 0 is 4 MiB
-	SegmentAge   time.Duration      // and after so long; 0 is 24 h
-	TrashKeep    time.Duration      // 0 is 30 days
-	HistoryKeep  time.Duration      // for how long Unlink is told to keep superseded lines; 0 is TrashKeep
-	Analyzer     *analysis.Analyzer // nil is analysis.New()
-	Host         string             // what the other devices are to call this one; "" is the host's name
+	Logger       *slog.Logger     // nil discards
+	FS           durable.FS       // nil is the real disk
+	Now          func() time.Time // nil is time.Now
+	Durability   Durability       // "" is Full
+	SegmentBytes int64            // a segment ends after so many bytes; 0 is 4 MiB
+	SegmentAge   time.Duration    // and after so long; 0 is 24 h
+	// DocumentBytes is how many bytes of documents stay in memory when a snapshot is written; 0 is 1 MiB.
+	DocumentBytes int64
+	TrashKeep     time.Duration      // 0 is 30 days
+	HistoryKeep   time.Duration      // for how long Unlink is told to keep superseded lines; 0 is TrashKeep
+	Analyzer      *analysis.Analyzer // nil is analysis.New()
+	Host          string             // what the other devices are to call this one; "" is the host's name
 
 	// Elsewhere, if not nil, reports the live memories whose text another index has: they are not in the word index.
 	// It looks at the row alone. Searches with terms find none of them; those without find them all.
@@ -118,6 +120,7 @@ func (o *Options) WithDefaults() Options {
 	if out.Durability == "" {
 		out.Durability = Full
 	}
+	out.DocumentBytes = cmp.Or(out.DocumentBytes, 1<<20)
 	if out.SegmentBytes == 0 {
 		out.SegmentBytes = 4 << 20
 	}

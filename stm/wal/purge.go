@@ -23,17 +23,18 @@ func (s *Log) ReplaceSnapshotNow(ctx context.Context) error {
 		return err
 	}
 	s.Snapshot.fresh.Store(false)
+	documentStore{s}.tidyNext()
 	err := s.WriteSnapshot(ctx, false)
 	if err == nil {
-		return nil
+		return documentStore{s}.sweep()
 	}
-	s.Logger.Warn("snapshot not written after a purge, so it is removed", "error", err)
+	s.Logger.Warn("snapshot not written after a permanent deletion; removed the old snapshot", "error", err)
 	err = s.FS.Remove(s.SnapshotPath())
 	if err == nil {
 		err = s.FS.SyncDir(filepath.Dir(s.SnapshotPath()))
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return documentStore{s}.drop()
 	}
 	return err
 }
@@ -43,14 +44,15 @@ func (s *Log) ReplaceSnapshotNow(ctx context.Context) error {
 func PurgeKept(ctx context.Context, s *Log, p record.Redaction, dry bool) (names []string, err error) {
 	for _, name := range device.KeptSnapshots(s.FS, s.State) {
 		held, err := snapshot.Witness(s.FS, name)
-		if err == nil && !drops(held.Table, p) {
+		if err == nil && !drops(held.Table, p) && held.Files == 0 { // files of documents may have more than rows say
 			continue
 		}
 		names = append(names, filepath.Base(name))
 		switch {
 		case dry:
 		case err != nil || held.Meta == nil:
-			s.Logger.Warn("the snapshot of an earlier log cannot be read, and is removed for a purge", "snapshot", name)
+			s.Logger.Warn("removed an unreadable snapshot of an earlier log before a permanent "+
+				"deletion", "snapshot", name)
 			err = errors.Join(s.FS.Remove(name), s.FS.SyncDir(filepath.Dir(name)))
 		default:
 			err = snapshot.Save(ctx, s.FS, name, &snapshot.Content{Meta: *held.Meta, Table: held.Table,
@@ -72,7 +74,7 @@ func drops(t *table.Table, p record.Redaction) (had bool) {
 		delete(t.Cells, key)
 		delete(t.Graves, key)
 	}
-	t.UnrelateAll(p)
+	_ = t.UnrelateAll(p) // all documents of this table are in memory
 	return had
 }
 

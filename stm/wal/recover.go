@@ -2,6 +2,7 @@ package wal
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,6 +49,8 @@ type recovery struct {
 	altered  []snapshot.Mark // of files of others, which do not hold what the snapshot had read of them
 	file     fileRead
 	kept     bool // something in the folder being read was synced
+	// failed is why the start fails: a change of a memory could not be applied to what the snapshot has of it.
+	failed error
 }
 
 // fileRead is what is known of the file being read.
@@ -157,7 +160,7 @@ func (r *recovery) Segment(name string) error {
 	r.file = fileRead{name: record.ParseName(filepath.Base(name))}
 	r.file.compacted = r.file.name.Kind == record.Compacted
 	in, err := r.lines(f, name)
-	if err != nil {
+	if err = cmp.Or(err, r.failed); err != nil {
 		return err
 	}
 	if err := r.keep(name, in.Off); err != nil {
@@ -165,7 +168,7 @@ func (r *recovery) Segment(name string) error {
 	}
 	if r.file.sums.Wrong && before.Damaged()+settled == r.count.Damaged()+r.settled && r.start[name].Size == 0 {
 		r.count.BadSeals++
-		r.s.Logger.Warn("log segment does not hold what its seal tells", "file", name)
+		r.s.Logger.Warn("log segment differs from its seal", "file", name)
 	}
 	if r.file.whole && r.file.compacted {
 		r.seen.Of(r.file.dev).AddAll(&r.file.accounted)
@@ -399,7 +402,12 @@ func (r *recovery) numbers() (last uint64, gaps int) {
 	return last, max(0, r.settle(last)-r.settled)
 }
 
+// merge merges a line. If it cannot be applied to what the snapshot has, the start fails.
 func (r *recovery) merge(l *record.Line) error {
+	if err := r.s.Table.Fetch(l); err != nil {
+		r.failed = cmp.Or(r.failed, err)
+		return nil
+	}
 	if err := r.s.merge(l, r.s.Words.Drop); err != nil {
 		return err
 	}

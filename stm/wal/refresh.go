@@ -331,8 +331,12 @@ func (a *arrival) analyze(p *pickup) {
 	}
 	var texts []table.Analysed
 	for key, row := range rows {
-		if cell := p.s.Table.Cell(key); row.Live() && (cell == nil || !table.SameDoc(row, cell.Row.Load())) {
-			texts = append(texts, table.Analysed{Key: key, Doc: row.JSON()})
+		cell := p.s.Table.Cell(key)
+		if !row.Live() || cell != nil && table.SameDoc(row, cell.Row.Load()) {
+			continue
+		}
+		if doc, err := row.Document(); err == nil { // else the writer refuses the arrival
+			texts = append(texts, table.Analysed{Key: key, Doc: doc})
 		}
 	}
 	p.s.Words.AnalyzeAll(texts)
@@ -360,6 +364,11 @@ func (g *ForeignChange) add(a *arrival) {
 // receive merges an arrival. Only the writer calls it.
 func (w *Writer) receive(a *arrival) {
 	defer close(a.done)
+	for i := range a.lines {
+		if a.err = w.S.Table.Fetch(&a.lines[i]); a.err != nil {
+			return
+		}
+	}
 	if a.write {
 		if a.err = w.append(a); a.err != nil {
 			return

@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -30,6 +31,10 @@ func (r *recovery) bringBack(lines []record.Line) {
 	for i := range lines {
 		l := &lines[i]
 		r.clock.Observe(l.Stamp)
+		if err := r.s.Table.Fetch(l); err != nil {
+			r.failed = cmp.Or(r.failed, err)
+			continue
+		}
 		if err := repair.Apply(r.s.Table, l); err != nil {
 			r.unexpected(l, err)
 		}
@@ -45,9 +50,9 @@ func (f *found) writePurges(ctx context.Context, h healer) error {
 		return nil
 	}
 	if err := h.write(ctx, f.purges); err != nil {
-		return fmt.Errorf("purges that the log had lost could not be written yet: %w", err)
+		return fmt.Errorf("cannot write permanent deletions that the log had lost yet: %w", err)
 	}
-	h.Logger.Warn("the log had lost purges, which are written to it again", "memories", len(f.purges))
+	h.Logger.Warn("the log had lost permanent deletions; writing them again", "memories", len(f.purges))
 	f.purges = nil
 	return nil
 }

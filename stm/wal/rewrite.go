@@ -150,7 +150,7 @@ func (s *Log) compactionFailed(ctx context.Context, err error) error {
 	if errors.Is(err, compaction.ErrVerify) {
 		code, reason = memory.Internal, err.Error()
 	}
-	return memory.Errorf(code, "compaction stopped and left the log as it was: %s", reason)
+	return memory.Errorf(code, "compaction stopped without changing the log: %s", reason)
 }
 
 // isActive reports whether a file may still be written: while a segment gets its

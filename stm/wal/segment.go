@@ -135,7 +135,7 @@ func (w *Writer) activeDamage() error {
 	case device.InodeOf(info) != w.active.inode:
 		return errOtherFile
 	case info.Size() != w.active.size:
-		return fmt.Errorf("it has %d bytes, and %d were written to it", info.Size(), w.active.size)
+		return fmt.Errorf("it has %d bytes instead of %d", info.Size(), w.active.size)
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func (w *Writer) rotate() error {
 	}
 	if err := w.succeed(); err != nil {
 		w.unrotated = now
-		w.S.Logger.Warn("no new log segment, the old one goes on", "error", err)
+		w.S.Logger.Warn("cannot start a new log segment; continuing with the old one", "error", err)
 		return nil
 	}
 	return nil
@@ -208,7 +208,7 @@ func (w *Writer) sealActive() error {
 // loss: recovery takes a segment without one.
 func (w *Writer) seal(s *segment) {
 	if err := w.close(s); err != nil {
-		w.S.Logger.Warn("log segment left without its seal", "error", err)
+		w.S.Logger.Warn("log segment not sealed", "error", err)
 	}
 }
 

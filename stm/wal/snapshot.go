@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"emberd/internal/contain"
+	"emberd/internal/words"
 	"emberd/stm/device"
 	"emberd/stm/journal"
 	"emberd/stm/otherfiles"
@@ -33,8 +34,9 @@ type snapshotState struct {
 	used  string       // what Open made of the one it found
 	fresh atomic.Bool  // the one on disk is ours
 	saved atomic.Int64 // counters.changes at the last snapshot, less what the start read after it
-	Seen  *device.Numbers
-	lost  record.Ranges // own numbers that are given up
+	documents
+	Seen *device.Numbers
+	lost record.Ranges // own numbers that are given up
 	// carried are own numbers that only files of other devices have the effect of, besides this table;
 	// missed those that nothing was found to have, and that are not given up.
 	carried, missed record.Ranges
@@ -85,13 +87,19 @@ func (s *Log) SaveSnapshot(ctx context.Context, c Cursor, m snapshot.Manner) err
 	if unchanged || s.found.pending() {
 		return nil
 	}
+	files, err := documentStore{s}.mover().Move(ctx, s.Snapshot.tidy, m.Gently)
+	if err != nil {
+		return err
+	}
 	content := &snapshot.Content{Meta: c.meta(s), Journal: s.Journal, Keys: s.Keys, Table: s.Table,
-		Words: s.Words.Words.Load()}
+		Words: s.Words.Words.Load(), Files: files}
 	if err := snapshot.Save(ctx, s.FS, s.SnapshotPath(), content, m); err != nil {
 		return err
 	}
 	s.Snapshot.saved.Store(c.changes)
 	s.Snapshot.fresh.Store(true)
+	s.Snapshot.tidy = false
+	documentStore{s}.sweepLater()
 	return nil
 }
 
@@ -153,26 +161,35 @@ func (r *recovery) Load(f *snapshot.File) error {
 	case err != nil:
 		return err
 	case m.Analyzer != s.Words.Analyzer.Identity():
-		return fmt.Errorf("%w: words are analysed differently now", snapshot.ErrStale)
+		return fmt.Errorf("%w: another version analyzed its words", snapshot.ErrStale)
 	case m.Device != s.Device:
-		return fmt.Errorf("%w: it is another device's", snapshot.ErrStale)
+		return fmt.Errorf("%w: it belongs to another device", snapshot.ErrStale)
 	}
 	if err := r.continueFrom(m); err != nil {
 		return err
 	}
-	if err := errors.Join(f.Journal(s.Journal, len(s.Files)), f.Keys(s.Keys)); err != nil {
+	var (
+		index    *words.Index
+		unworded error
+		beside   contain.Group // the words take as long as all else
+	)
+	beside.Go(func() { index, unworded = f.Words() })
+	byDoc, cold, err := r.loadTable(f)
+	beside.Wait()
+	if err = errors.Join(err, unworded); err != nil {
 		return err
 	}
-	byDoc, err := f.Table(s.Table, len(s.Files))
-	if err != nil {
-		return err
-	}
-	index, err := f.Words()
-	if err != nil {
-		return err
-	}
-	s.Words.Restore(index, byDoc)
+	s.Words.Restore(index, byDoc, cold)
 	return nil
+}
+
+// loadTable fills the store but for its words, and returns what [snapshot.File.Table] does.
+func (r *recovery) loadTable(f *snapshot.File) (byDoc, cold []*table.Cell, err error) {
+	s := r.s
+	if err := errors.Join(f.Journal(s.Journal, len(s.Files)), f.Keys(s.Keys)); err != nil {
+		return nil, nil, err
+	}
+	return f.Table(s.Table, len(s.Files), documentStore{s}.findAgain)
 }
 
 // noteAltered flags the files of others that do not hold what the snapshot had read of them.
@@ -200,7 +217,7 @@ func (r *recovery) continueFrom(m *snapshot.Meta) error {
 	r.start = map[string]snapshot.Mark{}
 	for _, f := range m.Files {
 		if !strings.HasPrefix(f.Name, s.Data+string(filepath.Separator)) {
-			return fmt.Errorf("%w: it is of a log at %s", snapshot.ErrStale, f.Name)
+			return fmt.Errorf("%w: it belongs to a log at %s", snapshot.ErrStale, f.Name)
 		}
 		if err := f.Check(s.FS); err != nil {
 			if s.Ours(f.Name) {

@@ -28,7 +28,7 @@ type space struct {
 // admit answers what there is no room for and returns the rest of a batch. While
 // the disk is short of room that is only deletes, which lead to room.
 func (w *Writer) admit(batch []*Pending) []*Pending {
-	batch = slices.DeleteFunc(batch, w.overtaken)
+	batch = slices.DeleteFunc(batch, func(p *Pending) bool { return w.overtaken(p) || w.unreadable(p) })
 	if !slices.ContainsFunc(batch, (*Pending).grows) {
 		return batch
 	}
@@ -44,6 +44,16 @@ func (w *Writer) overtaken(p *Pending) bool {
 		return false
 	}
 	err := w.S.Journal.Stands(p.Line.Tx)
+	if err != nil {
+		p.answer(err)
+	}
+	return err != nil
+}
+
+// unreadable answers what changes a memory whose document cannot be read. The documents of the others are in memory
+// until the batch is published.
+func (w *Writer) unreadable(p *Pending) bool {
+	err := w.S.Table.Fetch(&p.Line)
 	if err != nil {
 		p.answer(err)
 	}
@@ -93,7 +103,7 @@ func (w *Writer) room() error {
 	}
 	w.Space.full = false
 	w.S.shortage.Store(nil)
-	w.S.Logger.Info("there is room to save again", "directory", w.S.Data)
+	w.S.Logger.Info("the disk has free space; saves are possible again", "directory", w.S.Data)
 	return nil
 }
 

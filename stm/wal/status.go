@@ -33,6 +33,47 @@ type Status struct {
 	BareTrash   int           // memories of the trash that came back without their texts
 	Short       []string      // own files that hold less than was written to them, in clauses
 	Warnings    []string
+	Waits       []Waiting // which of Warnings last until the user acts
+}
+
+// A Waiting is a warning about the log that lasts until the user decides or repairs.
+type Waiting struct {
+	Count   int // damaged lines, missing records or memories
+	Warning string
+	Kind    WaitingKind
+}
+
+// A WaitingKind is what lasts until the user acts.
+type WaitingKind int
+
+// Kinds of what waits for the user.
+const (
+	WaitingQuarantine WaitingKind = iota // damaged lines of this device
+	WaitingGaps                          // records of this device that are missing
+	WaitingStale                         // memories of a device that was offline for long
+)
+
+// addWaits lists what of the start's findings lasts until the user acts.
+func (st *Status) addWaits(met record.Recovery) {
+	add := func(kind WaitingKind, n int, warning []string) {
+		if n > 0 {
+			st.Waits = append(st.Waits, Waiting{Count: n, Warning: warning[0], Kind: kind})
+		}
+	}
+	add(WaitingQuarantine, met.Quarantined, record.Recovery{Quarantined: met.Quarantined}.Warnings())
+	gaps := met.Gaps - met.Quarantined
+	add(WaitingGaps, gaps, record.Recovery{Gaps: gaps}.Warnings())
+	add(WaitingStale, st.Stale, []string{staleWarning(st.Stale)})
+}
+
+// staleWarning is the warning about n memories of a device that was offline for long.
+func staleWarning(n int) string {
+	if n == 1 {
+		return "1 memory comes from a device that was silent for more than 90 days and may have been deleted " +
+			"meanwhile; it is not shown until you decide: emberd doctor lists it"
+	}
+	return fmt.Sprintf("%d memories come from a device that was silent for more than 90 days and may have been "+
+		"deleted meanwhile; they are not shown until you decide: emberd doctor lists them", n)
 }
 
 // lookTime is how long Status waits for a look at the disk.
@@ -80,6 +121,7 @@ func (s *Log) StatusNow() Status {
 	}
 	st.Short = append(st.Short, s.before.Clauses()...)
 	st.Warnings = s.warnings(&st, flagged)
+	st.addWaits(s.met())
 	for _, f := range s.own.Damaged() {
 		st.Warnings = append(st.Warnings, fmt.Sprintf(
 			"log file %s; what only memory holds of it is about to be written again", f))
@@ -125,9 +167,7 @@ func (s *Log) warnings(st *Status, flagged []string) []string {
 				st.Unreadable))
 	}
 	if st.Stale > 0 {
-		out = append(out,
-			fmt.Sprintf("%d memories come from a device that was silent for more than 90 days and may have been "+
-				"deleted meanwhile; they are not shown until you decide: emberd doctor lists them", st.Stale))
+		out = append(out, staleWarning(st.Stale))
 	}
 	if s.cloned.Load() {
 		out = append(out,

@@ -413,7 +413,7 @@ func (w *Writer) startupMaintenance() {
 		return
 	}
 	if err := w.S.Ballast.Make(); err != nil {
-		w.S.Logger.Warn("no room is kept back for when the disk is full", "error", err)
+		w.S.Logger.Warn("cannot reserve space for a full disk", "error", err)
 	}
 }
 
@@ -455,7 +455,7 @@ func (w *Writer) probe() {
 func (w *Writer) recovered() {
 	w.failed = time.Time{}
 	if w.S.trouble.Swap(nil) != nil {
-		w.S.Logger.Info("the log can be written again", "segment", w.active.name)
+		w.S.Logger.Info("the log is writable again", "segment", w.active.name)
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 
 // The reasons why properties cannot be changed.
 const (
-	Invalid  = "its frontmatter is not valid, or larger than 64 KiB or 1,000 keys; mend it"
-	Unclosed = "its first line is --- and no second such line follows; close the frontmatter"
+	Invalid  = "its frontmatter is invalid, or larger than 64 KiB or 1,000 keys; fix it"
+	Unclosed = "its frontmatter has no closing ---; add one"
 	InBraces = "its frontmatter is in braces; edit a property in Obsidian, which rewrites it as lines"
 	Unusual  = "its frontmatter is written in a way that cannot be changed without touching the rest; " +
 		"simplify it"

@@ -19,13 +19,12 @@ import (
 
 // The reasons why a text or region cannot be changed.
 const (
-	BadRegion = "the marks of emberd's region in it are incomplete or there twice; restore or delete " +
-		"them all"
+	BadRegion = "the emberd markers in it are incomplete or duplicated; restore or delete all of them"
 	OpenEnd   = "it ends in a code block or comment that is not closed; close it"
 	NotMarked = "it has not the property that makes it one of emberd's; put that back, or give the " +
 		"note another name"
 	SplitText   = "emberd's region stands in the middle of its text; move it to the end"
-	TextChanged = "its text is not what it was when it was read; what it is now stays"
+	TextChanged = "it changed after emberd read it; emberd kept the current version"
 )
 
 // Edit is a change of a note: of emberd's own properties and marked regions, and of its text if
@@ -100,7 +99,7 @@ func (e Edit) check() error {
 	}
 	for _, key := range keys {
 		if !word().MatchString(key) || frontmatter.Ambiguous(key) || seen[key] {
-			return fmt.Errorf("edit a note: %q cannot be an own property, or is there twice", key)
+			return fmt.Errorf("edit a note: invalid or duplicate property %q", key)
 		}
 		seen[key] = true
 	}
@@ -114,7 +113,7 @@ func (e Edit) check() error {
 	}
 	for _, name := range names {
 		if !word().MatchString(name) || seen[name] {
-			return fmt.Errorf("edit a note: %q cannot be an own region, or is there twice", name)
+			return fmt.Errorf("edit a note: invalid or duplicate region %q", name)
 		}
 		seen[name] = true
 	}
@@ -126,7 +125,7 @@ func (r Region) check() error {
 	for line := range strings.Lines(r.lines("\n")) {
 		f.InCode([]byte(line))
 		if strings.Contains(line, "emberd:") && strings.Contains(line, "<!--") {
-			return fmt.Errorf("edit a note: the text of region %s holds the mark of a region", r.Name)
+			return fmt.Errorf("edit a note: the text of region %s contains the mark of a region", r.Name)
 		}
 	}
 	if f.Size > 0 || !utf8.ValidString(r.Text) || strings.ContainsRune(r.Text, 0) {

@@ -136,7 +136,7 @@ const (
 	toBeDone  = "something to be done"
 	onlyAsks  = "only asks"
 	uncertain = "not said for certain"
-	breaksOff = "breaks off"
+	breaksOff = "incomplete"
 )
 
 // Rewordable reports a reason of a [Score] that another wording may take away.
@@ -154,7 +154,7 @@ func reasons(e *Entry, g *signs) (why []string) {
 		so  bool
 		why string
 	}{
-		{e.Superseded, "another memory took its place"},
+		{e.Superseded, "another memory supersedes it"},
 		{e.Disputed > 0, "other memories contradict it"},
 		{g.todo, toBeDone},
 		{g.questions > 0 && g.questions == g.sentences, onlyAsks},

@@ -73,7 +73,7 @@ func junkOf(words []word, lead int, explicit bool) string {
 	case len(words) <= 25 && made(words, func(w *word) bool { return w.kinds&chat != 0 }, function|generic, false):
 		return "small talk"
 	case made(words, func(w *word) bool { return w.kinds&generic != 0 }, function|probe|chat, false):
-		return "words that say nothing in particular"
+		return "vague words"
 	case made(words, func(w *word) bool { return w.kinds&function != 0 }, 0, false):
 		return "a piece of a sentence"
 	}

@@ -129,7 +129,7 @@ func (f *Folder) SaveReport(id, markdown string) (string, error) {
 func (f *Folder) write(name string, what any) error {
 	data, err := json.Marshal(what)
 	if err != nil {
-		return fmt.Errorf("write %s of a cleanup: %w", name, err)
+		return fmt.Errorf("write %s of a cleanup run: %w", name, err)
 	}
 	return f.put(filepath.Join(f.path, name), data)
 }
@@ -140,7 +140,7 @@ func (f *Folder) put(name string, data []byte) error {
 		err = durable.ReplaceFile(f.fs, name, data)
 	}
 	if err != nil {
-		return fmt.Errorf("keep a run of the cleanup: %w", err)
+		return fmt.Errorf("store a cleanup run: %w", err)
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func (f *Folder) read(name string, into any) error {
 		err = json.Unmarshal(data, into)
 	}
 	if err != nil {
-		return fmt.Errorf("read %s of a cleanup: %w", name, err)
+		return fmt.Errorf("read %s of a cleanup run: %w", name, err)
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func (f *Folder) Runs() ([]Run, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list the runs of the cleanup: %w", err)
+		return nil, fmt.Errorf("list the cleanup runs: %w", err)
 	}
 	var runs []Run
 	var faults []error
@@ -215,17 +215,17 @@ func (f *Folder) Find(id string, fits func(*Run) bool) (*Run, error) {
 		return found[0], nil
 	case len(found) > 1:
 		return nil, memory.Errorf(memory.Ambiguous,
-			"several runs of the cleanup begin with %.40q (%s, %s); give more of the id", id, found[0].ID,
+			"several runs of the cleanup begin with %.40q (%s, %s); give more of the ID", id, found[0].ID,
 			found[1].ID).At("run")
 	case id == "" && len(runs) > 0:
 		return nil, memory.Errorf(memory.NotFound,
-			"no run of the cleanup stands that could be taken back; emberd health cleanup history lists them").At("run")
+			"no cleanup run to roll back; run: emberd health cleanup history").At("run")
 	case id == "":
 		return nil, memory.Errorf(memory.NotFound,
-			"there was no run of the cleanup yet; emberd health cleanup -c COLLECTION begins one").At("run")
+			"no cleanup runs yet; run: emberd health cleanup -c COLLECTION").At("run")
 	}
 	return nil, memory.Errorf(memory.NotFound,
-		"there is no run %.40q of the cleanup; emberd health cleanup history lists them", id).At("run")
+		"cleanup run %.40q not found; run: emberd health cleanup history", id).At("run")
 }
 
 // Reports returns the kept reports of the runs that planned something about a memory.

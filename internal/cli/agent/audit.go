@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
+	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -81,18 +82,18 @@ func auditChecked(s *cli.App, r *op.AuditResult) error {
 		}
 		switch {
 		case c.Lines == 0 && len(c.Problems) == 0:
-			s.Printf("nothing to check: the audit chain of this device has no line yet\n")
+			s.Printf("nothing to check: the audit chain of this device is empty\n")
 		case c.Lines == 0:
-			s.Printf("no line of the audit chain holds\n")
+			s.Printf("no line of the audit chain is valid\n")
 		default:
-			s.Printf("%s of the audit chain hold, since %s\n", cli.Count(c.Lines, "line", "lines"),
+			s.Printf("%s of the audit chain valid, since %s\n", cli.Count(c.Lines, "line", "lines"),
 				c.Since.In(s.Zone).Format("2006-01-02 15:04"))
 		}
 		for _, note := range c.Notes {
 			s.Note("%s", cli.Clean(note))
 		}
 		if c.Unkeyed > 0 {
-			s.Note("%s from before the chain, which nothing vouches for", cli.Count(c.Unkeyed, "read is", "reads are"))
+			s.Note("%s older than the audit chain and not verified", cli.Count(c.Unkeyed, "read is", "reads are"))
 		}
 		if len(c.Problems) > 0 {
 			s.Note("%s", tampered)
@@ -116,8 +117,7 @@ func (o *auditOptions) check(cmd *cobra.Command) error {
 		switch {
 		case !chosen:
 		case o.req.Kind != "":
-			return cli.UsageError(cmd, "--log, --reads, --writes, --merges and --forgets exclude each other; leave "+
-				"all but one out")
+			return cli.UsageError(cmd, "--log, --reads, --writes, --merges and --forgets cannot be combined")
 		default:
 			o.req.Kind = kind
 		}
@@ -131,9 +131,9 @@ func forgiveCaller(s *cli.App, cmd *cobra.Command, name string) error {
 		return err
 	}
 	return s.Answer(res, func() {
-		s.Printf("%s is judged anew\n", cli.Flat(res.Name))
+		s.Printf("reset the score of %s\n", cli.Flat(res.Name))
 		if res.Was != "" {
-			s.Printf("%s", s.Screen.Said(cli.Faint, "it was slowed down: "+cli.Clean(res.Was)))
+			s.Printf("%s", s.Screen.Said(cli.Faint, "it was throttled: "+cli.Clean(res.Was)))
 		}
 	})
 }
@@ -153,7 +153,7 @@ func printAudit(s *cli.App, r *op.AuditResult) {
 		s.Note("%s", cli.Clean(r.Problem))
 	}
 	if len(r.Callers) == 0 {
-		s.Note("no caller was counted since %s", r.Since.In(s.Zone).Format("2006-01-02"))
+		s.Note("no activity since %s", r.Since.In(s.Zone).Format("2006-01-02"))
 		return
 	}
 	width := len("CALLER")
@@ -164,12 +164,12 @@ func printAudit(s *cli.App, r *op.AuditResult) {
 		width = min(width, max(len("CALLER"), s.Screen.Width-auditRest))
 	}
 	head := fmt.Sprintf(auditColumns, cli.Pad("CALLER", width), "SEEN", "CALLS", "TOKENS",
-		cli.Pad("USED OF WHAT IT RECALLED", auditRateWidth), "SAVED", "JUNK")
+		cli.Pad("USED OF ITS RESULTS", auditRateWidth), "SAVED", "JUNK")
 	s.Printf("%s", s.Screen.Paint(cli.Faint, strings.TrimRight(head, "\n"))+"\n")
 	for i := range r.Callers {
 		printAuditCaller(s, &r.Callers[i], width)
 	}
-	s.Note("counted on this device since %s; who is claimed, or has a ?, says so itself",
+	s.Note("counted on this device since %s; a \"?\" marks names that the client reported itself",
 		r.Counted.In(s.Zone).Format("2006-01-02"))
 }
 
@@ -188,7 +188,7 @@ func printAuditCaller(s *cli.App, c *op.AuditCaller, width int) {
 		auditRate(s, c), saved, junk)
 	if c.Throttled != "" {
 		s.Printf("%s", s.Screen.Said(cli.Yellow, "slowed down: "+cli.Clean(c.Throttled)))
-		s.Printf("  to end that: emberd audit --forgive %s\n", quotedWord(c.Kind+":"+c.Name))
+		s.Printf("  to stop throttling: emberd audit --forgive %s\n", quotedWord(c.Kind+":"+c.Name))
 	}
 }
 
@@ -201,7 +201,7 @@ func auditRate(s *cli.App, c *op.AuditCaller) string {
 		return s.Screen.Paint(cli.Cyan, cli.Bar(c.Precision.Rate, auditBar)) + cli.Pad(text+" of "+short(c.Recalled),
 			auditRateWidth-auditBar)
 	case c.Recalled > 0:
-		return s.Screen.Paint(cli.Faint, cli.Pad(fmt.Sprintf("%d of %d: too few to say", c.Used, c.Recalled),
+		return s.Screen.Paint(cli.Faint, cli.Pad(fmt.Sprintf("%d of %d: too few for a rate", c.Used, c.Recalled),
 			auditRateWidth))
 	case c.Undecided > 0:
 		return s.Screen.Paint(cli.Faint, cli.Pad(short(c.Undecided)+" may still be used", auditRateWidth))
@@ -255,21 +255,21 @@ func quotedWord(name string) string {
 	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:") == "" {
 		return name
 	}
-	return cli.Quoted(cli.Flat(name))
+	return text.ShellQuote(cli.Flat(name))
 }
 
 func printAuditEvents(s *cli.App, r *op.AuditResult) {
 	if len(r.Events) == 0 {
-		s.Note("nothing of that was done since %s", r.Since.In(s.Zone).Format("2006-01-02"))
+		s.Note("no matching entries since %s", r.Since.In(s.Zone).Format("2006-01-02"))
 	} else {
-		const head = "WHEN         WHAT            WHO                     MEMORIES, ENTRY"
+		const head = "TIME         OPERATION       CALLER                  MEMORIES, CHANGE"
 		s.Printf("%s\n", s.Screen.Paint(cli.Faint, head))
 	}
 	for i := range r.Events {
 		printAuditEvent(s, &r.Events[i])
 	}
 	if r.NextCursor != "" {
-		s.Note("earlier ones: --cursor %s", cli.Quoted(r.NextCursor))
+		s.Note("to see earlier entries, use --cursor %s", text.ShellQuote(r.NextCursor))
 	}
 }
 

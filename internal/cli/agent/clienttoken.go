@@ -27,6 +27,7 @@ type clientLimit struct {
 	name, file string
 	there      bool   // the file is
 	wanted     bool   // scopes were given
+	shared     bool   // it is the token of the client in all projects, which a project's entry uses too
 	earlier    string // the name of another that the client has had until now, if any
 }
 
@@ -43,23 +44,25 @@ func Limit(s *cli.App, c *clients.Client, file string, o Installation) (clientLi
 	}
 	l.there = isThere(l.file)
 	l.before(c, file, o)
+	if err := l.share(s, c, o); err != nil {
+		return l, err
+	}
 	seen := cli.Getenv(s, cli.EnvToken)+cli.Getenv(s, cli.EnvTokenFile) != ""
 	named := slices.ContainsFunc(s.Set, func(set string) bool { return strings.HasPrefix(set, "token_file=") })
 	switch {
 	case o.remove && (l.wanted || o.expires != ""):
 		return l, memory.Errorf(memory.Invalid,
-			"--remove revokes the client's token, so that --read, --write and --expires have nothing to say; leave "+
-				"them out")
+			"--remove cannot be combined with --read, --write and --expires")
 	case o.expires != "" && !l.wanted:
 		return l, memory.Errorf(memory.Invalid,
-			"--expires is about the token that --read and --write make; give one of them, too")
+			"--expires requires --read or --write")
 	case named && l.wanted:
 		return l, memory.Errorf(memory.Invalid,
-			"--set token_file names a token, and --read and --write make another; leave one of them out")
+			"--set token_file cannot be combined with --read and --write")
 	case seen && !o.remove:
 		return l, memory.Errorf(memory.Invalid,
-			"the client would not see %s and %s; unset them and limit the client with --read and --write, or with "+
-				"--set token_file=FILE", cli.EnvToken, cli.EnvTokenFile)
+			"the client does not inherit %s and %s; unset them and limit the client with --read and --write, or "+
+				"with --set token_file=FILE", cli.EnvToken, cli.EnvTokenFile)
 	case named:
 		l.file = "" // it is among the settings that the client gets
 	case !l.there && !l.wanted:
@@ -87,6 +90,18 @@ func (l *clientLimit) before(c *clients.Client, config string, o Installation) {
 	default:
 		l.name, l.file, l.there = name, file, true
 	}
+}
+
+// share gives the entry of a project the token that limits the client in all projects, unless the project has one.
+func (l *clientLimit) share(s *cli.App, c *clients.Client, o Installation) error {
+	if !o.project || l.wanted || l.there && l.name != c.Name {
+		return nil
+	}
+	file, err := secretFile(s, c.Name)
+	if err == nil && isThere(file) {
+		l.name, l.file, l.there, l.shared = c.Name, file, true, true
+	}
+	return err
 }
 
 func isThere(path string) bool {
@@ -139,9 +154,10 @@ func mint(ctx context.Context, s *cli.App, l clientLimit, client string, o Insta
 		_, undo := cli.Call(ctx, s, op.TokenRevoke, &op.TokenRevokeRequest{Name: l.name})
 		return errors.Join(err, undo)
 	}
-	s.Note("the token %s: %s", l.name, tokenLimits(s, &res.Token))
+	s.Note("token %s: %s", l.name, tokenLimits(s, &res.Token))
 	if l.earlier != "" {
-		s.Note("the earlier token %s of the client is still valid; to end it: emberd agent token revoke %s", l.earlier,
+		s.Note("the earlier token %s of the client is still valid; to revoke it, run: emberd agent token revoke "+
+			"%s", l.earlier,
 			l.earlier)
 	}
 	noteUnmatched(s, res)
@@ -151,10 +167,10 @@ func mint(ctx context.Context, s *cli.App, l clientLimit, client string, o Insta
 func keepSecret(file, secret string) error {
 	disk := durable.OS{}
 	if err := durable.MkdirAll(disk, filepath.Dir(file)); err != nil {
-		return fmt.Errorf("keep the token: %w", err)
+		return fmt.Errorf("save the token: %w", err)
 	}
 	if err := durable.ReplaceFile(disk, file, []byte(secret+"\n")); err != nil {
-		return fmt.Errorf("keep the token: %w", err)
+		return fmt.Errorf("save the token: %w", err)
 	}
 	return nil
 }
@@ -167,18 +183,19 @@ func sameScopes(have, want []string) bool {
 
 // revokeLimit ends the token of a client that was taken off its list.
 func revokeLimit(ctx context.Context, s *cli.App, l clientLimit) error {
-	if !l.there {
+	if !l.there || l.shared {
 		return nil
 	}
 	_, err := cli.Call(ctx, s, op.TokenRevoke, &op.TokenRevokeRequest{Name: l.name})
 	if err != nil && memory.CodeOf(err) != memory.NotFound {
 		return memory.Errorf(memory.CodeOf(err),
-			"emberd is off the list, but the token %s is still valid (%w); run: emberd agent token revoke %s", l.name,
+			"emberd was removed from the client, but token %s is still valid (%w); run: emberd agent token "+
+				"revoke %s", l.name,
 			err, l.name)
 	}
 	if err := dropSecret(s, l.name); err != nil {
 		return err
 	}
-	s.Note("the token %s is revoked", l.name)
+	s.Note("revoked token %s", l.name)
 	return nil
 }

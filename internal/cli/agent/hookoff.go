@@ -11,6 +11,7 @@ import (
 	"emberd/internal/cli"
 	"emberd/internal/hookrun"
 	"emberd/internal/project"
+	"emberd/internal/text"
 	"emberd/memory"
 )
 
@@ -52,7 +53,11 @@ func hookOnCommand(s *cli.App) *cobra.Command {
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
-			return printSwitched(s, &switched{root, hookrun.Off(root), err == nil})
+			if file := hookrun.OffBy(root); file != "" {
+				return memory.Errorf(memory.Conflict, "hooks are still off in %s because of the file %s; to turn "+
+					"them on, run: emberd hook on %s", root, file, text.ShellWord(filepath.Dir(file)))
+			}
+			return printSwitched(s, &switched{root, false, err == nil})
 		})
 }
 
@@ -67,7 +72,7 @@ func sessionRoot(args []string) (string, error) {
 		return "", err
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "", memory.Errorf(memory.NotFound, "%s is no folder", dir)
+		return "", memory.Errorf(memory.NotFound, "%s is not a folder", dir)
 	}
 	if root := project.Root(dir); root != "" {
 		return root, nil
@@ -79,14 +84,14 @@ func printSwitched(s *cli.App, r *switched) error {
 	return s.Answer(r, func() {
 		switch folder := cli.Flat(r.Folder); {
 		case r.Off && r.Changed:
-			s.Printf("hooks tell and keep nothing in %s and below, from the next event on\n", folder)
-			s.Note("to turn them on again: emberd hook on %s", folder)
+			s.Printf("turned hooks off in %s and below\n", folder)
+			s.Note("to turn them on again, run: emberd hook on %s", folder)
 		case r.Off:
-			s.Printf("hooks are off in %s, by a file .emberd-off there or above it\n", folder)
+			s.Printf("hooks were already off in %s\n", folder)
 		case r.Changed:
 			s.Printf("hooks are on in %s\n", folder)
 		default:
-			s.Printf("hooks were not off in %s\n", folder)
+			s.Printf("hooks were already on in %s\n", folder)
 		}
 	})
 }

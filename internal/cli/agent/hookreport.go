@@ -169,7 +169,7 @@ func printHookReport(s *cli.App, r *hookReport) {
 	s.Row("prompts", cli.Grouped(r.Prompts))
 	would := ""
 	if r.Recall == "shadow" {
-		would = ", or would have with hooks.recall on"
+		would = ", or would get them with hooks.recall on"
 	}
 	s.Row("found", fmt.Sprintf("%s of the prompts got memories%s", cli.Grouped(r.Answered), would))
 	shown := cli.Count(r.Shown, "memory", "memories") + " at starts and beside prompts"
@@ -178,7 +178,7 @@ func printHookReport(s *cli.App, r *hookReport) {
 	}
 	s.Row("shown", shown)
 	if r.Trial > 0 {
-		s.Row("held back", fmt.Sprintf("%s beside prompts; answers had the words of %s all the same",
+		s.Row("held back", fmt.Sprintf("%s beside prompts; answers contained the words of %s anyway",
 			cli.Count(r.Trial, "memory", "memories"), cli.Grouped(r.TrialUsed)))
 	}
 	s.Row("tokens", fmt.Sprintf("median %s a session, p95 %s", cli.Grouped(r.Tokens.Median),
@@ -186,14 +186,14 @@ func printHookReport(s *cli.App, r *hookReport) {
 	s.Row("kept", keptByRule(r))
 	printHookProjects(s, r.Projects)
 	if len(r.Left) > 0 {
-		s.Printf("\nto see what a session left, emberd hook show ID; to take it back:\n")
+		s.Printf("\nto see what a session saved: emberd hook show ID; to undo it:\n")
 	}
 	for _, l := range r.Left[:min(len(r.Left), maxLeft)] {
 		s.Printf("  %s  # %d of %s, %s\n", cli.Flat(l.Command), l.Kept, cli.Flat(l.Agent),
 			cli.Flat(ofProject(l.Project)))
 	}
 	if more := len(r.Left) - maxLeft; more > 0 {
-		s.Note("and %s; emberd hook sessions lists them", cli.Count(more, "session more", "sessions more"))
+		s.Note("and %s; to list them, run: emberd hook sessions", cli.Count(more, "session more", "sessions more"))
 	}
 	printHookSettings(s, r)
 }
@@ -225,14 +225,15 @@ func printHookProjects(s *cli.App, all []hookProject) {
 func printHookSettings(s *cli.App, r *hookReport) {
 	set := func(setting, value string) string { return cli.Again(s, "config", "set", setting, value) }
 	recall := map[string]string{
-		"off": "prompts are told nothing; to find out what they would get: " + set("hooks.recall", "shadow"),
-		"shadow": "prompts are told nothing, and what they would get is counted; to tell it: " +
+		"off": "hooks add no memories to prompts; to count the memories that hooks would add: " +
+			set("hooks.recall", "shadow"),
+		"shadow": "hooks count the memories that they would add to prompts; to add these memories: " +
 			set("hooks.recall", "on"),
-		"on": "prompts are told what bears on them; to only count it: " + set("hooks.recall", "shadow"),
+		"on": "hooks add relevant memories to prompts; to only count these memories: " + set("hooks.recall", "shadow"),
 	}[r.Recall]
-	capture := "hooks.capture is false: nothing is kept; to keep sentences: " + set("hooks.capture", "true")
+	capture := "hooks.capture is false: hooks save nothing; to save sentences: " + set("hooks.capture", "true")
 	if r.Capture {
-		capture = "hooks.capture is true: sentences are kept; to keep none: " + set("hooks.capture", "false")
+		capture = "hooks.capture is true: hooks save sentences; to save none: " + set("hooks.capture", "false")
 	}
 	s.Printf("\n%s%s", s.Screen.Said("", "hooks.recall is "+r.Recall+": "+recall), s.Screen.Said("", capture))
 }

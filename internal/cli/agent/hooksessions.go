@@ -14,7 +14,7 @@ import (
 	"emberd/op"
 )
 
-const oneSession = "the id of a session, or its beginning"
+const oneSession = "the ID of a session, or its beginning"
 
 func hookSessionsCommand(s *cli.App) *cobra.Command {
 	var req op.SessionListRequest
@@ -76,8 +76,8 @@ func completeSessions(s *cli.App, cmd *cobra.Command, args []string, _ string) (
 func printSessions(s *cli.App, res *op.SessionListResult, days int) {
 	short := shortSessions(res.Sessions)
 	if len(short) == 0 {
-		s.Note("no hook told of a session in %s; emberd doctor tells which agents have hooks, and emberd "+
-			"agent install CLIENT --hooks puts them in: then start a new session",
+		s.Note("no hook reported a session in %s; to see which agents have hooks, run: emberd doctor; to add "+
+			"them, run emberd agent install CLIENT --hooks and start a new session",
 			cli.Count(days, "day", "days"))
 		return
 	}
@@ -143,7 +143,7 @@ func printSession(s *cli.App, one *op.Session) {
 		printKept(s, &one.Memories[i])
 	}
 	if kept(one) > 0 {
-		s.Note("to take that back: emberd hook forget %s", shortSessions([]op.Session{*one})[0])
+		s.Note("to undo, run: emberd hook forget %s", shortSessions([]op.Session{*one})[0])
 	}
 }
 
@@ -169,13 +169,13 @@ func printSessionForgotten(s *cli.App, res *op.SessionForgetResult, before *op.S
 			texts[k.ID] = k.Text
 		}
 	}
-	verb, undone, removed := "went to the trash", "repeated by the session: that counts no more", "removed"
+	verb, undone, removed := "moved to the trash", "no longer reinforced by the session", "removed"
 	if res.DryRun {
-		verb, undone = "would go to the trash", "repeated by the session: that would count no more"
+		verb, undone = "would move to the trash", "would no longer be reinforced by the session"
 		removed = "would remove"
 	}
 	if res.Messages > 0 {
-		s.Printf("%s %s that past sessions are searched in, for good\n", removed,
+		s.Printf("%s %s of the session permanently\n", removed,
 			cli.Count(res.Messages, "message", "messages"))
 	}
 	for _, id := range res.Forgotten {
@@ -185,10 +185,10 @@ func printSessionForgotten(s *cli.App, res *op.SessionForgetResult, before *op.S
 		s.Printf("%s %s\n", cli.Count(res.Undone, "memory", "memories"), undone)
 	}
 	for _, left := range res.Left {
-		s.Printf("%s is left: %s\n", s.Short(left.ID), cli.Clean(left.Reason))
+		s.Printf("kept %s: %s\n", s.Short(left.ID), cli.Clean(left.Reason))
 	}
 	if len(res.Forgotten)+res.Undone+len(res.Left)+res.Messages == 0 {
-		s.Printf("the session left nothing that is there\n")
+		s.Printf("the session has no memories\n")
 	}
 	s.UndoHint(res.Tx)
 }

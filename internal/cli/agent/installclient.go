@@ -55,7 +55,7 @@ func installCommand(s *cli.App) *cobra.Command {
 	cmd := cli.Command("install [CLIENT]", cli.ArgCount(0, 1, "one client"), cli.CompleteClients,
 		func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && o.asked() {
-				return cli.UsageError(cmd, "%s needs the client that the flags are about", cmd.CommandPath())
+				return cli.UsageError(cmd, "%s requires a client if you use flags", cmd.CommandPath())
 			}
 			if len(args) == 0 {
 				return listClients(s)
@@ -103,7 +103,7 @@ func listClients(s *cli.App) error {
 			}
 			s.Printf("%s %s %s\n", cli.Pad(r.Name, 16), cli.Pad(state, 10), r.File)
 		}
-		s.Note("to have one of them start emberd: emberd agent install NAME")
+		s.Note("to add emberd to one of them, run: emberd agent install NAME")
 	})
 }
 
@@ -118,11 +118,11 @@ func FindClient(name string) (*clients.Client, error) {
 		}
 	}
 	if len(near) > 0 {
-		return nil, memory.Errorf(memory.NotFound, "there is no client %s; did you mean %s?", name,
+		return nil, memory.Errorf(memory.NotFound, "client %s not found; did you mean %s?", name,
 			strings.Join(near, " or "))
 	}
 	return nil, memory.Errorf(memory.NotFound,
-		"there is no client %s; emberd agent install lists them, and docs/agents.md says what others need", name)
+		"client %s not found; run: emberd agent install; for other clients, see docs/agents.md", name)
 }
 
 func installClient(ctx context.Context, s *cli.App, name string, o Installation) error {
@@ -135,7 +135,12 @@ func installClient(ctx context.Context, s *cli.App, name string, o Installation)
 		return err
 	}
 	if o.hooks {
-		return installHooks(s, c, m, o)
+		if err := checkHooks(c, o); err != nil {
+			return err
+		}
+		if o.remove || o.print {
+			return hooksOnly(s, c, m, o)
+		}
 	}
 	file := c.File(m)
 	if o.project {
@@ -157,12 +162,22 @@ func installClient(ctx context.Context, s *cli.App, name string, o Installation)
 	if !o.project && !o.force && !c.Found(m) {
 		return notFound(c, m)
 	}
-	return changeClient(ctx, s, c, file, server, limit, o)
+	res, err := changeClient(ctx, s, c, file, server, limit, o)
+	if err == nil && !o.project && c.Hooks() && (o.hooks || c.HasHooks(c.HookFile(m))) {
+		res.Hooks, err = changeHooks(s, c, m, o)
+	}
+	if err == nil && o.remove {
+		err = revokeLimit(ctx, s, limit)
+	}
+	if err != nil {
+		return err
+	}
+	return printClient(s, c, res)
 }
 
 func notFound(c *clients.Client, m clients.Machine) error {
 	return memory.Errorf(memory.NotFound,
-		"%s does not seem to be on this machine, since there is no %s; start it once, or use --force", c.Title,
+		"%s was not found on this machine, because %s does not exist; start it once, or use --force", c.Title,
 		strings.Join(c.Marks(m), " and no "))
 }
 
@@ -174,7 +189,7 @@ func projectFile(c *clients.Client) (string, error) {
 	}
 	root := project.Root(dir)
 	if root == "" {
-		return "", memory.Errorf(memory.Invalid, "no git repository encloses %s; change to one, or leave --project out",
+		return "", memory.Errorf(memory.Invalid, "%s is not in a git repository; change to one, or omit --project",
 			dir)
 	}
 	return c.ProjectFile(root)
@@ -182,7 +197,7 @@ func projectFile(c *clients.Client) (string, error) {
 
 // changeClient edits a client's file.
 func changeClient(ctx context.Context, s *cli.App, c *clients.Client, file string, server clients.Server,
-	limit clientLimit, o Installation) error {
+	limit clientLimit, o Installation) (*ClientChange, error) {
 	plan := func() (*clients.Change, error) { return c.Add(file, server, o.force) }
 	done := "added to"
 	if c.Has(file) {
@@ -194,35 +209,45 @@ func changeClient(ctx context.Context, s *cli.App, c *clients.Client, file strin
 	}
 	change, err := plan()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if limit.wanted {
 		if err := mint(ctx, s, limit, c.Name, o); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	res, err := Applied(s, c, change)
-	if err != nil {
-		return err
-	}
-	if o.remove {
-		if err := revokeLimit(ctx, s, limit); err != nil {
-			return err
-		}
-	}
-	return PrintChange(s, c, res, done)
+	return Applied(s, c, change, done)
 }
 
-// Applied does what was planned to a client's file, if there is anything to do.
-func Applied(s *cli.App, c *clients.Client, change *clients.Change) (res *ClientChange, err error) {
-	res = &ClientChange{Client: c.Name, File: change.File, Changed: change.Changes()}
+// printClient prints what was done to a client's files. With --json the hooks are part of the one object.
+func printClient(s *cli.App, c *clients.Client, res *ClientChange) error {
+	if s.JSON {
+		return s.PrintJSON(res)
+	}
+	hooks := res.Hooks != nil && res.Hooks.Changed
+	if res.Changed || !hooks {
+		if err := PrintChange(s, c, res); err != nil {
+			return err
+		}
+	}
+	if !hooks {
+		return nil
+	}
+	return printHookChange(s, c, res.Hooks)
+}
+
+// Applied does what was planned to a client's file, if there is anything to do. Done is what [PrintChange] says, such
+// as "added to".
+func Applied(s *cli.App, c *clients.Client, change *clients.Change, done string) (res *ClientChange, err error) {
+	res = &ClientChange{Client: c.Name, File: change.File, Changed: change.Changes(), done: done}
 	if res.Changed {
 		res.Backup, err = change.Apply(s.Now())
 	}
 	return res, err
 }
 
-func PrintChange(s *cli.App, c *clients.Client, res *ClientChange, done string) error {
+// PrintChange prints what [Applied] did.
+func PrintChange(s *cli.App, c *clients.Client, res *ClientChange) error {
 	if s.JSON {
 		return s.PrintJSON(res)
 	}
@@ -230,12 +255,12 @@ func PrintChange(s *cli.App, c *clients.Client, res *ClientChange, done string) 
 		s.Printf("nothing to change in %s\n", res.File)
 		return nil
 	}
-	s.Printf("emberd %s %s\n", done, res.File)
+	s.Printf("emberd %s %s\n", res.done, res.File)
 	if res.Backup != "" {
-		s.Note("as it was: %s", res.Backup)
+		s.Note("backup: %s", res.Backup)
 	}
 	if c.Restart != "" {
-		s.Note("for %s to see it: %s", c.Title, c.Restart)
+		s.Note("to apply this in %s: %s", c.Title, c.Restart)
 	}
 	return nil
 }
@@ -246,6 +271,10 @@ type ClientChange struct {
 	File    string `json:"file"`
 	Changed bool   `json:"changed"`
 	Backup  string `json:"backup,omitempty"`
+	// Hooks is the change of the file with the client's hooks, nil if they are the same or there are none.
+	Hooks *ClientChange `json:"hooks,omitempty"`
+
+	done string // as in PrintChange
 }
 
 // printSnippet prints what belongs into a file.
@@ -254,9 +283,9 @@ func printSnippet(s *cli.App, c *clients.Client, file string, server clients.Ser
 		return s.PrintJSON(server)
 	}
 	if o.remove {
-		s.Note("take this out of %s:", file)
+		s.Note("remove this from %s:", file)
 	} else {
-		s.Note("put this into %s:", file)
+		s.Note("add this to %s:", file)
 	}
 	text, err := c.Snippet(server)
 	s.Printf("%s", text)

@@ -6,27 +6,31 @@ import (
 	"emberd/memory"
 )
 
-// installHooks makes a client run emberd hook at the events of its sessions, or no longer.
-func installHooks(s *cli.App, c *clients.Client, m clients.Machine, o Installation) error {
+// checkHooks refuses --hooks for a client without hooks, and with what hooks cannot have.
+func checkHooks(c *clients.Client, o Installation) error {
 	switch {
 	case !c.Hooks():
-		return memory.Errorf(memory.Invalid, "%s has no hooks that emberd knows; leave --hooks out", c.Title)
-	case o.project || o.tools+o.expires != "" || len(o.read)+len(o.write) > 0:
-		return memory.Errorf(memory.Invalid, "--hooks are for all projects, and limited as the client's server is; "+
-			"leave --project, --tools, --read, --write and --expires out")
+		return memory.Errorf(memory.Invalid, "emberd does not support hooks of %s; omit --hooks", c.Title)
+	case o.project:
+		return memory.Errorf(memory.Invalid, "--hooks cannot be combined with --project: hooks run in all projects")
 	}
-	server, err := hookServer(s, c, m, o)
+	return nil
+}
+
+// hooksOnly prints or removes the hooks of a client, and leaves its MCP server.
+func hooksOnly(s *cli.App, c *clients.Client, m clients.Machine, o Installation) error {
+	if o.print {
+		server, err := hookServer(s, c, m, o)
+		if err != nil {
+			return err
+		}
+		return printHooks(s, c, c.HookFile(m), server, o.remove)
+	}
+	res, err := changeHooks(s, c, m, o)
 	if err != nil {
 		return err
 	}
-	file := c.HookFile(m)
-	switch {
-	case o.print:
-		return printHooks(s, c, file, server, o.remove)
-	case !o.force && !o.remove && !c.Found(m):
-		return notFound(c, m)
-	}
-	return changeHooks(s, c, file, server, o)
+	return printHookChange(s, c, res)
 }
 
 // hookServer is how the client starts a hook: with the token that its server has, if it has one.
@@ -44,8 +48,13 @@ func hookServer(s *cli.App, c *clients.Client, m clients.Machine, o Installation
 	return server, nil
 }
 
-func changeHooks(s *cli.App, c *clients.Client, file string, server clients.Server, o Installation) error {
-	plan, done := c.AddHooks, "added to"
+// PlanHooks returns the change that makes a client run emberd hook, or no longer, and what to say once it is done.
+func PlanHooks(s *cli.App, c *clients.Client, m clients.Machine, o Installation) (*clients.Change, string, error) {
+	server, err := hookServer(s, c, m, o)
+	if err != nil {
+		return nil, "", err
+	}
+	file, plan, done := c.HookFile(m), c.AddHooks, "added to"
 	if c.HasHooks(file) {
 		done = "changed in"
 	}
@@ -56,17 +65,25 @@ func changeHooks(s *cli.App, c *clients.Client, file string, server clients.Serv
 		done = "removed from"
 	}
 	change, err := plan(file, server, o.force)
+	return change, "hooks " + done, err
+}
+
+// changeHooks adds the hooks of a client, with the token that its server has, or removes them.
+func changeHooks(s *cli.App, c *clients.Client, m clients.Machine, o Installation) (*ClientChange, error) {
+	o.read, o.write, o.expires, o.tools = nil, nil, "", "" // the server's token has been made
+	change, done, err := PlanHooks(s, c, m, o)
 	if err != nil {
+		return nil, err
+	}
+	return Applied(s, c, change, done)
+}
+
+// printHookChange is PrintChange for hooks. It also prints what the user has to do for new hooks to run.
+func printHookChange(s *cli.App, c *clients.Client, res *ClientChange) error {
+	if err := PrintChange(s, c, res); err != nil {
 		return err
 	}
-	res, err := Applied(s, c, change)
-	if err != nil {
-		return err
-	}
-	if err := PrintChange(s, c, res, "hooks "+done); err != nil {
-		return err
-	}
-	if after := c.AfterHooks(); after != "" && res.Changed && !o.remove {
+	if after := c.AfterHooks(); after != "" && res.Changed && c.HasHooks(res.File) && !s.JSON {
 		s.Note("%s", after)
 	}
 	return nil
@@ -78,9 +95,9 @@ func printHooks(s *cli.App, c *clients.Client, file string, server clients.Serve
 		return s.PrintJSON(server)
 	}
 	if remove {
-		s.Note("take this out of %s:", file)
+		s.Note("remove this from %s:", file)
 	} else {
-		s.Note("put this into %s:", file)
+		s.Note("add this to %s:", file)
 	}
 	text, err := c.HookSnippet(server)
 	s.Printf("%s", text)

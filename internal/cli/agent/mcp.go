@@ -107,6 +107,6 @@ func hangUp(ctx context.Context, err error) error {
 		return nil
 	}
 	return memory.Errorf(memory.Invalid,
-		"what came on stdin is not the Model Context Protocol (%w); have a client start this command: emberd "+
-			"agent install CLIENT", err)
+		"stdin is not the Model Context Protocol (%w); a client starts this command; run: emberd agent install "+
+			"CLIENT", err)
 }

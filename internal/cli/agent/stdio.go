@@ -168,10 +168,10 @@ func (l line) message() (jsonrpc.Message, *refusal) {
 	no.Error.Code = jsonrpc.CodeInvalidRequest
 	switch {
 	case l.n > maxMessage:
-		no.Error.Message = fmt.Sprintf("the message has %d bytes, more than %d; send less at once", l.n, maxMessage)
+		no.Error.Message = fmt.Sprintf("the message has %d bytes (limit %d); split it", l.n, maxMessage)
 		return nil, no
 	case !json.Valid(l.text):
-		no.Error.Code, no.Error.Message = jsonrpc.CodeParseError, "the line is no JSON; send a message in each line"
+		no.Error.Code, no.Error.Message = jsonrpc.CodeParseError, "the line is not JSON; send one message per line"
 		return nil, no
 	}
 	var head struct{ ID, Method, Result, Error json.RawMessage }
@@ -179,9 +179,9 @@ func (l line) message() (jsonrpc.Message, *refusal) {
 	msg, err := jsonrpc.DecodeMessage(l.text)
 	switch {
 	case err != nil:
-		no.Error.Message = "the line is no message of JSON-RPC 2.0: " + err.Error()
+		no.Error.Message = "the line is not a JSON-RPC 2.0 message: " + err.Error()
 	case !exact(head.ID):
-		no.Error.Message = "the id is no whole number up to 2^53 and no text; number the messages from 1"
+		no.Error.Message = "invalid id; use a whole number up to 2^53, or a string"
 	default:
 		return msg, nil
 	}

@@ -35,7 +35,7 @@ func tokenCreateCommand(s *cli.App) *cobra.Command {
 			req.Name = args[0]
 			return cli.Show(cmd.Context(), s, op.TokenCreate, &req, func(s *cli.App, res *op.TokenCreateResult) {
 				s.Printf("%s\n", res.Secret)
-				s.Note("the token %s: %s; it is not shown again, and a program shows it as EMBERD_TOKEN",
+				s.Note("token %s: %s; it is not shown again; pass it to programs in EMBERD_TOKEN",
 					res.Token.Name,
 					tokenLimits(s, &res.Token))
 				noteUnmatched(s, res)
@@ -48,7 +48,7 @@ func tokenCreateCommand(s *cli.App) *cobra.Command {
 // noteUnmatched tells which scopes of a new token may be misspelt.
 func noteUnmatched(s *cli.App, res *op.TokenCreateResult) {
 	if len(res.Unmatched) > 0 {
-		s.Note("nothing is in %s yet; if that is a slip, make the token again",
+		s.Note("no memory or note matches %s yet; if this is a typo, create the token again",
 			cli.Flat(strings.Join(res.Unmatched, " or ")))
 	}
 }
@@ -64,7 +64,7 @@ func tokenListCommand(s *cli.App) *cobra.Command {
 				printToken(s, &t)
 			}
 			if len(res.Tokens) == 0 {
-				s.Note("there are no tokens; every program of yours may do everything")
+				s.Note("no tokens; all your programs have full access")
 			}
 		})
 	})
@@ -80,7 +80,7 @@ func tokenRevokeCommand(s *cli.App) *cobra.Command {
 			if err := dropSecret(s, res.Token.Name); err != nil {
 				return err
 			}
-			return s.Answer(res, func() { s.Printf("the token %s is revoked\n", res.Token.Name) })
+			return s.Answer(res, func() { s.Printf("revoked token %s\n", res.Token.Name) })
 		})
 }
 
@@ -105,7 +105,7 @@ func printToken(s *cli.App, t *op.Token) {
 func tokenLimits(s *cli.App, t *op.Token) string {
 	var parts []string
 	if len(t.Write) > 0 {
-		parts = append(parts, "sees and changes "+cli.Flat(strings.Join(t.Write, " ")))
+		parts = append(parts, "can see and change "+cli.Flat(strings.Join(t.Write, " ")))
 	}
 	if len(t.Read) > 0 {
 		parts = append(parts, "sees "+cli.Flat(strings.Join(t.Read, " ")))
@@ -139,7 +139,7 @@ func dropSecret(s *cli.App, name string) error {
 		return err
 	}
 	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove the secret of a token that is revoked: %w", err)
+		return fmt.Errorf("delete the secret of a revoked token: %w", err)
 	}
 	return nil
 }

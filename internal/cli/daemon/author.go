@@ -67,7 +67,7 @@ func chooser(c *config.Config, client *llm.Client) (func(context.Context, string
 	}
 	if client == nil {
 		return nil, memory.Errorf(memory.Invalid,
-			"hooks.llm is on, and llm.url names no endpoint; set it, or turn hooks.llm off")
+			"hooks.llm requires llm.url; set it, or turn hooks.llm off")
 	}
 	return client.Complete, nil
 }
@@ -77,13 +77,13 @@ func Abroad(a *op.AuthorStatus) string {
 	if !a.Remote {
 		return ""
 	}
-	whose := "that is archived"
+	whose := "that emberd archives"
 	if a.Cleanup {
-		whose += ", or that a cleanup judges or words anew,"
+		whose += ", or that a cleanup rates or rewrites,"
 	}
-	text := "llm.url names another machine: the text of every memory " + whose + " is sent to " + a.Endpoint
+	text := "llm.url names another machine: emberd sends the text of every memory " + whose + " to " + a.Endpoint
 	if a.Sessions {
-		text += ", and what is said in sessions with coding agents"
+		text += ", and the messages of sessions with coding agents"
 	}
 	if strings.HasPrefix(a.Endpoint, "http:") {
 		text += ", unencrypted"
@@ -101,6 +101,6 @@ func PrintAuthor(s *cli.App, a *op.AuthorStatus) {
 		s.Warn("", cli.Clean(text))
 	}
 	if !a.Again.IsZero() {
-		s.Row("", "extracts for now; it is asked again in "+cli.Lasted(max(0, a.Again.Sub(s.Now()))))
+		s.Row("", "extracts for now; next attempt in "+cli.Lasted(max(0, a.Again.Sub(s.Now()))))
 	}
 }

@@ -91,12 +91,12 @@ func TestAuthorAnswers(t *testing.T) {
 	}{
 		{"well", says("Billing moves to PostgreSQL in May."), "Billing moves to PostgreSQL in May.", ""},
 		{"with markup", says("**Billing** moves\nto PostgreSQL.\x07"), "Billing moves to PostgreSQL.", ""},
-		{"too long", says(strings.Repeat("PostgreSQL ", 20)), "", "more than 80"},
+		{"too long", says(strings.Repeat("PostgreSQL ", 20)), "", "(limit 80)"},
 		{"garbage", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>busy</html>") }, "",
 			"not a chat completion"},
 		{"no", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, "",
 			"the status is 403"},
-		{"about something else", says("Sure! What would you like to know?"), "", "none of the text's key terms"},
+		{"about something else", says("Sure! What would you like to know?"), "", "no key term of the text"},
 		{"never", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "", "deadline exceeded"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -159,16 +159,16 @@ func TestAbroad(t *testing.T) {
 		remote         bool
 	}{
 		{"http://127.0.0.1:8080", "", false},
-		{"https://chat.example.org", "llm.url names another machine: the text of every memory that is archived is " +
-			"sent to https://chat.example.org", true},
-		{"http://192.168.1.2:8080", "llm.url names another machine: the text of every memory that is archived is " +
-			"sent to http://192.168.1.2:8080, unencrypted", true},
+		{"https://chat.example.org", "llm.url names another machine: emberd sends the text of every memory " +
+			"that emberd archives to https://chat.example.org", true},
+		{"http://192.168.1.2:8080", "llm.url names another machine: emberd sends the text of every memory " +
+			"that emberd archives to http://192.168.1.2:8080, unencrypted", true},
 	} {
 		if got := Abroad(&op.AuthorStatus{Endpoint: c.endpoint, Remote: c.remote}); got != c.want {
 			t.Errorf("warning about %s is %q, want %q", c.endpoint, got, c.want)
 		}
 		if got := Abroad(&op.AuthorStatus{Endpoint: c.endpoint, Remote: c.remote, Cleanup: true}); strings.Contains(got,
-			"or that a cleanup judges or words anew, is sent to") != c.remote {
+			"or that a cleanup rates or rewrites, to") != c.remote {
 			t.Errorf("with cleanup.llm the warning about %s is %q", c.endpoint, got)
 		}
 	}

@@ -24,7 +24,7 @@ func cleanupOptions(c *config.Config, client *llm.Client) (core.Cleanup, error) 
 	}
 	if client == nil {
 		return o, memory.Errorf(memory.Invalid,
-			"cleanup.llm is on, and llm.url names no endpoint; set it, or turn cleanup.llm off")
+			"cleanup.llm requires llm.url; set it, or turn cleanup.llm off")
 	}
 	o.Ask = client.Complete
 	return o, nil

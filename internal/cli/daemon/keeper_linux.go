@@ -79,7 +79,7 @@ func afterKeeper(ctx context.Context, state string) {
 // keep runs the daemon below this process until it ends for good.
 func keep(ctx context.Context, c *config.Config) (err error) {
 	if err := os.MkdirAll(c.State, 0o700); err != nil {
-		return fmt.Errorf("make the state folder: %w", err)
+		return fmt.Errorf("create the state folder: %w", err)
 	}
 	lock, err := durable.AcquireLock(filepath.Join(c.State, keeperLock))
 	if err != nil {
@@ -121,7 +121,7 @@ func runKept(ctx context.Context, socket net.Listener, env []string) (code int, 
 	defer runtime.UnlockOSThread()
 	unix, ok := socket.(interface{ File() (*os.File, error) })
 	if !ok {
-		return 0, memory.Errorf(memory.Internal, "the socket cannot be handed over")
+		return 0, memory.Errorf(memory.Internal, "cannot hand over the socket")
 	}
 	file, err := unix.File()
 	if err != nil {

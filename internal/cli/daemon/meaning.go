@@ -151,9 +151,9 @@ func makesVectors(e *config.Embedding) bool {
 func unmade(e *config.Embedding) string {
 	switch {
 	case e.Model != "":
-		return "embedding.providers leaves out llama and go, which embedding.model is for"
+		return "embedding.model requires llama or go in embedding.providers"
 	case e.URL != "":
-		return "embedding.providers leaves out http, which embedding.url is for"
+		return "embedding.url requires http in embedding.providers"
 	}
 	return ""
 }

@@ -43,11 +43,11 @@ func TestNoVectorsUnlessSomethingCanMakeThem(t *testing.T) {
 		{"embedding.url=http://127.0.0.1:11434", true, ""},
 		{"embedding.providers=words", true, ""},
 		{"embedding.providers=http embedding.model=/models/minilm.gguf", false,
-			"embedding.providers leaves out llama and go, which embedding.model is for"},
+			"embedding.model requires llama or go in embedding.providers"},
 		{"embedding.providers= embedding.model=/models/minilm.gguf", false,
-			"embedding.providers leaves out llama and go, which embedding.model is for"},
+			"embedding.model requires llama or go in embedding.providers"},
 		{"embedding.providers=llama,go embedding.url=http://127.0.0.1:1", false,
-			"embedding.providers leaves out http, which embedding.url is for"},
+			"embedding.url requires http in embedding.providers"},
 		{"search.meaning=off embedding.model=/models/minilm.gguf", false, "search.meaning is off"},
 		{"search.meaning=0 embedding.model=/models/minilm.gguf", false, "search.meaning is off"},
 		{"search.meaning=0.1 embedding.model=/models/minilm.gguf", true, ""},
@@ -89,7 +89,7 @@ func TestKeyOfTheServerOfVectors(t *testing.T) {
 	}
 	_, err := meaningOf(t, home, "embedding.url=http://127.0.0.1:1", "embedding.key_file="+file)
 	if want := "embedding.key_file: " + file +
-		" holds more than one word; it must hold the key and nothing else"; err == nil || err.Error() != want {
+		" contains more than one word; it must contain only the key"; err == nil || err.Error() != want {
 		t.Errorf("a broken key file gives %v, want %s", err, want)
 	}
 }

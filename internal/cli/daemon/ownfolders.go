@@ -24,13 +24,14 @@ func ownFolder(what, dir string) error {
 		return nil
 	}
 	if err != nil {
-		return memory.Errorf(memory.Unavailable, "the %s folder %s cannot be looked at: %w", what, dir, err)
+		return memory.Errorf(memory.Unavailable, "cannot access the %s folder %s: %w", what, dir, err)
 	}
 	if !info.IsDir() || !durable.OthersWrite(info) || !keepsModes(dir) {
 		return nil
 	}
 	return memory.Errorf(memory.Forbidden,
-		"others may write to the %s folder %s (mode %04o), and so to your memories; run: chmod go-w %s", what, dir,
+		"the %s folder %s is writable by other users (mode %04o), so they can change your memories; run: chmod "+
+			"go-w %s", what, dir,
 		info.Mode().Perm(), dir)
 }
 

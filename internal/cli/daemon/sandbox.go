@@ -42,12 +42,13 @@ func Confine(c *config.Config, told *core.Sandbox, log *slog.Logger) error {
 	switch {
 	case err != nil && c.Sandbox == "on":
 		return memory.Errorf(memory.Unavailable,
-			"the sandbox that the setting sandbox demands cannot be had (%w); set it to off", err)
+			"cannot start the sandbox that the setting sandbox requires (%w); set it to off", err)
 	case err != nil:
-		log.Warn("the daemon runs without its sandbox", "error", err)
+		log.Warn("running without the sandbox", "error", err)
 		state.Why = err.Error()
 	case state.ABI == 0 && c.Sandbox == "on":
-		return memory.Errorf(memory.Unavailable, "the setting sandbox demands a sandbox: %s; set it to auto", state.Why)
+		return memory.Errorf(memory.Unavailable, "the setting sandbox requires a sandbox: %s; set it to auto",
+			state.Why)
 	}
 	if state.ABI == 0 {
 		told.Status.Why = state.Why
@@ -56,7 +57,7 @@ func Confine(c *config.Config, told *core.Sandbox, log *slog.Logger) error {
 	told.Status = op.SandboxStatus{On: true, ABI: state.ABI, Write: rules.Write, Run: rules.Run, Connect: rules.Connect,
 		Exposed: exposed(rules.Write, c)}
 	for _, name := range told.Status.Exposed {
-		log.Warn("a writable folder holds what configures the daemon, which the sandbox cannot protect", "file", name)
+		log.Warn("configuration in a writable folder, not protected by the sandbox", "file", name)
 	}
 	told.Reaches = rules.Reaches
 	return nil
@@ -226,7 +227,7 @@ func allowLinks(r *sandbox.Policy, dir string) error {
 	r.Read = append(r.Read, dir)
 	names, err := filepath.Glob(filepath.Join(cli.Globbed(dir), "*"))
 	if err != nil {
-		return fmt.Errorf("look at the engine: %w", err)
+		return fmt.Errorf("check the runtime: %w", err)
 	}
 	for _, name := range names {
 		if real, err := filepath.EvalSymlinks(name); err == nil {
@@ -241,7 +242,7 @@ func allowLinks(r *sandbox.Policy, dir string) error {
 func allowTracker(r *sandbox.Policy, dir string) error {
 	dir, err := filepath.Abs(dir) // "" is where the daemon was started
 	if err != nil {
-		return fmt.Errorf("find the folder of bd: %w", err)
+		return fmt.Errorf("find the folder of the program bd: %w", err)
 	}
 	r.Write = append(r.Write, dir)
 	for up := dir; filepath.Dir(up) != up; up = filepath.Dir(up) {

@@ -32,6 +32,7 @@ import (
 	"emberd/internal/metrics"
 	"emberd/internal/notify"
 	"emberd/internal/power"
+	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
@@ -59,10 +60,10 @@ func ServeCommand(s *cli.App) *cobra.Command {
 func checkVaultFlag(dir string) error {
 	switch {
 	case dir == "":
-		return memory.Errorf(memory.Invalid, "--vault is empty; name the folder that Obsidian opens")
+		return memory.Errorf(memory.Invalid, "invalid --vault: empty; pass the folder that Obsidian opens")
 	case strings.ContainsRune(dir, filepath.ListSeparator):
 		return memory.Errorf(memory.Invalid,
-			"--vault takes no folder with %q in its name; put it into the config file as an entry of vaults",
+			"invalid --vault: the folder name contains %q; add it to vaults in the config file",
 			filepath.ListSeparator)
 	}
 	return nil
@@ -81,7 +82,7 @@ func serve(ctx context.Context, s *cli.App, flags serveFlags) (err error) {
 	debug.SetTraceback("crash")
 	// A core dump would hold memories in plain text, outside of every folder of ours.
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
-		return fmt.Errorf("switch core dumps off: %w", err)
+		return fmt.Errorf("disable core dumps: %w", err)
 	}
 	if err := ownFolders(c); err != nil {
 		return err
@@ -195,7 +196,7 @@ func until(ctx context.Context, rest time.Duration) context.Context {
 	return later
 }
 
-var errStoppedAtStart = errors.New("emberd was stopped before it could read its files; nothing was acknowledged")
+var errStoppedAtStart = errors.New("stopped before the files were read; no change was acknowledged")
 
 // openUnless opens the engine, unless the files or the disk make that take too long after a stop. The
 // end of the process then ends the opening, as a kill does, which a start survives at any point.
@@ -231,7 +232,7 @@ func closeUnless(overdue <-chan struct{}, shut func(settled func()) error) error
 		return nil
 	default:
 		return memory.Errorf(memory.Unavailable,
-			"the disk did not let the log be closed in time; what was acknowledged is on it")
+			"the log was not closed in time; acknowledged changes are on disk")
 	}
 }
 
@@ -242,7 +243,7 @@ func startError(err error) error {
 	case errors.Is(err, durable.ErrLocked) || code == memory.Busy:
 		return &cli.Exit{Code: cli.ExitLocked, Err: err}
 	case cli.IsPathError(err) && (code == memory.Internal || code == memory.Invalid):
-		return &cli.Exit{Code: cli.ExitDisk, Err: fmt.Errorf("%w; mend that, or choose another folder with --home",
+		return &cli.Exit{Code: cli.ExitDisk, Err: fmt.Errorf("%w; fix that, or choose another folder with --home",
 			err)}
 	case code == memory.Unavailable || code == memory.Forbidden || cli.IsPathError(err):
 		return &cli.Exit{Code: cli.ExitDisk, Err: err}
@@ -283,19 +284,19 @@ func announce(s *cli.App, c *config.Config) error {
 		}
 		return s.Stdout.Flush()
 	}
-	s.Note("emberd %s serves %s at %s", cli.BuildVersion(), c.Data, c.Socket)
+	s.Note("emberd %s serving %s on %s", cli.BuildVersion(), c.Data, c.Socket)
 	for _, v := range c.Vaults {
-		s.Note("and reads the notes in %s", v)
+		s.Note("watching vault %s", v)
 	}
 	if s.Home != "" {
 		home, err := filepath.Abs(s.Home)
 		if err != nil {
 			return fmt.Errorf("find the home folder: %w", err)
 		}
-		s.Note("export EMBERD_HOME=%s", cli.Quoted(home))
+		s.Note("export EMBERD_HOME=%s", text.ShellQuote(home))
 	}
 	if s.Socket != "" {
-		s.Note("export EMBERD_SOCKET=%s", cli.Quoted(c.Socket))
+		s.Note("export EMBERD_SOCKET=%s", text.ShellQuote(c.Socket))
 	}
 	return nil
 }

@@ -27,8 +27,8 @@ func ServiceCommand(s *cli.App) *cobra.Command {
 }
 
 const (
-	NoManager = "no service manager answers"
-	noService = "no service is installed"
+	NoManager = "no service manager responds"
+	noService = "no service installed"
 )
 
 func serviceInstallCommand(s *cli.App) *cobra.Command {
@@ -87,7 +87,7 @@ func installService(ctx context.Context, s *cli.App, m serviceManager, spec *ser
 	return tellService(ctx, s, m, "written", written, func() {
 		PrintPutService(s, m, written)
 		if packaged != nil {
-			s.Note("they take the place of %s, which came with a package", cli.Clean(packaged.File))
+			s.Note("they replace %s, which came with a package", cli.Clean(packaged.File))
 		}
 	})
 }
@@ -114,7 +114,7 @@ func PutService(ctx context.Context, s *cli.App, m serviceManager, spec *service
 	}
 	if in.Config != "" && in.Config != spec.Config {
 		return nil, memory.Errorf(memory.Conflict,
-			"there is a service already, for the settings in %s; emberd service uninstall removes it", in.Config)
+			"a service for the settings in %s already exists; to remove it, run: emberd service uninstall", in.Config)
 	}
 	if err := onlyDaemon(ctx, s, m); err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func onlyDaemon(ctx context.Context, s *cli.App, m serviceManager) error {
 		return err
 	}
 	return &cli.Exit{Code: cli.ExitLocked,
-		Err: memory.Errorf(memory.Busy, "a daemon runs that is not the service's, as process %d; stop that first",
+		Err: memory.Errorf(memory.Busy, "a daemon that is not the service is running (PID %d); stop it first",
 			v.PID)}
 }
 
@@ -194,7 +194,7 @@ func needsService(ctx context.Context, m serviceManager, in *service.Installed) 
 	}
 	packaged, err = packagedService(ctx, m)
 	if err == nil && packaged == nil {
-		err = memory.Errorf(memory.NotFound, "%s; emberd service install does that", noService)
+		err = memory.Errorf(memory.NotFound, "%s; run: emberd service install", noService)
 	}
 	return packaged, err
 }
@@ -253,7 +253,7 @@ func serviceVerb(s *cli.App, name, done string, do func(serviceManager, context.
 // cannot be compared is no fault of what was done.
 func WarnStale(s *cli.App) {
 	if stale, err := StaleService(s); err == nil && len(stale) > 0 {
-		s.Note("the service is not what the settings ask for: %s; emberd service install mends that",
+		s.Note("the service does not match the settings: %s; run: emberd service install",
 			cli.Clean(strings.Join(stale, ", ")))
 	}
 }
@@ -298,7 +298,7 @@ func printServiceStatus(s *cli.App, st *serviceStatus) error {
 	return s.Found(st, n, func() {
 		if len(st.Installed) == 0 && st.Packaged == "" {
 			s.Printf("%s\n", noService)
-			s.Note("emberd service install has the daemon started now and at every login")
+			s.Note("not installed; to start the daemon now and at every login, run: emberd service install")
 			return
 		}
 		color := cli.Green
@@ -315,13 +315,13 @@ func printServiceStatus(s *cli.App, st *serviceStatus) error {
 		}
 		if st.Packaged != "" {
 			s.Row("file", cli.Clean(st.Packaged))
-			s.Note("it came with a package, for everybody's settings; emberd service install writes one for yours")
+			s.Note("it came with a package for all users; for your settings, run: emberd service install")
 			return
 		}
 		s.Row("settings", cli.Clean(st.Config))
 		switch {
 		case st.Problem != "":
-			s.Note("whether it is what the settings ask for is not known: %s", cli.Clean(st.Problem))
+			s.Note("cannot check whether it matches the settings: %s", cli.Clean(st.Problem))
 		case len(st.Stale) > 0:
 			WarnStale(s)
 		}
@@ -333,10 +333,10 @@ func serviceLogsCommand(s *cli.App) *cobra.Command {
 	var follow bool
 	cmd := cli.Command("logs", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
 		if lines < 1 || lines > 100_000 {
-			return cli.UsageError(cmd, "--lines takes 1 to 100000, not %d", lines)
+			return cli.UsageError(cmd, "--lines %d is out of range (1 to 100000)", lines)
 		}
 		if follow && s.JSON {
-			return cli.UsageError(cmd, "--follow has no end, and so no JSON")
+			return cli.UsageError(cmd, "--follow and --json cannot be combined")
 		}
 		m, in, err := Installed(s)
 		if err != nil {

@@ -49,8 +49,8 @@ func ServiceSpec(s *cli.App) (*service.Spec, error) {
 	}
 	if c.Review.Beads && c.Review.BeadsDir == "" {
 		return nil, memory.Errorf(memory.Invalid,
-			"review.beads has bd look for its tracker in the folder that the daemon is started in, which a service "+
-				"has none of; set review.beads to the tracker's folder")
+			"with review.beads true, bd looks for its tracker in the working directory, and a service has none; "+
+				"set review.beads to the folder of the tracker")
 	}
 	return spec, seesTheSame(s, c, sets, spec.Env, home)
 }
@@ -92,7 +92,8 @@ func seesTheSame(s *cli.App, c *config.Config, sets, env []string, home string) 
 	there, err := config.Load(src)
 	if err != nil {
 		return memory.Errorf(memory.Invalid,
-			"a service does not have this terminal's variables, and without them the settings are wrong: %w", err)
+			"a service does not inherit the variables of this terminal, and without them the settings are "+
+				"invalid: %w", err)
 	}
 	var other []string
 	theirs := there.Effective()
@@ -103,8 +104,8 @@ func seesTheSame(s *cli.App, c *config.Config, sets, env []string, home string) 
 	}
 	if len(other) > 0 {
 		return memory.Errorf(memory.Invalid,
-			"a service does not have this terminal's variables, and would see other values of %s; write them into %s "+
-				"in full", strings.Join(other, ", "), c.File)
+			"a service does not inherit the variables of this terminal and would use other values of %s; write "+
+				"these to %s", strings.Join(other, ", "), c.File)
 	}
 	return nil
 }

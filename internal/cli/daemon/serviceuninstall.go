@@ -56,14 +56,14 @@ func printRemoved(ctx context.Context, s *cli.App, m serviceManager, removed []s
 			return err
 		}
 		if below != nil {
-			s.Note("%s, which came with a package, stays and is not started by itself", cli.Clean(below.File))
+			s.Note("%s, which came with a package, was kept and does not start automatically", cli.Clean(below.File))
 		}
 	case packaged == nil:
 		s.Printf("%s\n", noService)
 	case packaged.Running || packaged.Enabled:
-		s.Printf("stopped %s, which is a package's and stays\n", cli.Clean(packaged.File))
+		s.Printf("stopped %s; it belongs to a package and was kept\n", cli.Clean(packaged.File))
 	default:
-		s.Printf("%s, which is a package's and stays, does not run\n", cli.Clean(packaged.File))
+		s.Printf("%s is not running; it belongs to a package and was kept\n", cli.Clean(packaged.File))
 	}
 	return nil
 }

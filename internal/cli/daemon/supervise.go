@@ -74,7 +74,7 @@ func openSocket(path string, m *notify.Manager) (net.Listener, error) {
 	}
 	if len(files) > 1 {
 		errs = append(errs, memory.Errorf(memory.Invalid,
-			"%d sockets were handed over, and emberd takes one; run emberd service install again", len(files)))
+			"received %d sockets instead of one; run: emberd service install", len(files)))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (sup *supervisor) close() {
 // heed reports what does not keep a daemon from serving.
 func (sup *supervisor) heed(err error) {
 	if err != nil {
-		sup.log.Warn("the service manager cannot be told", "err", err)
+		sup.log.Warn("service manager not notified", "err", err)
 	}
 }
 
@@ -128,7 +128,7 @@ func (sup *supervisor) watch(ctx context.Context, socket string) {
 		defer client.Close()
 		_, err := op.Version.Call(ctx, client, &op.VersionRequest{})
 		return err
-	}, func(err error) { sup.log.Warn("the daemon does not answer itself", "err", err) })
+	}, func(err error) { sup.log.Warn("self-check failed", "err", err) })
 }
 
 // outsidePoll is how often a daemon below a keeper looks whether its vault is outside of the sandbox.
@@ -149,7 +149,7 @@ func (sup *supervisor) watchVault(ctx context.Context, outside func() bool) {
 			return
 		}
 	}
-	sup.log.Info("the vault is there and outside of the sandbox, so the daemon starts again with it")
+	sup.log.Info("vault found outside the sandbox, restarting")
 	sup.again.Store(true)
 	sup.stop()
 }
@@ -158,7 +158,7 @@ func (sup *supervisor) watchVault(ctx context.Context, outside func() bool) {
 // terminal that the daemon runs in, after which nobody could stop it there.
 func (sup *supervisor) hungUp() {
 	if sup.tty != nil && !term.IsTerminal(int(sup.tty.Fd())) {
-		sup.log.Info("the terminal is gone, and so ends what ran in it")
+		sup.log.Info("terminal closed, stopping")
 		sup.stop()
 		return
 	}
@@ -173,11 +173,11 @@ func (sup *supervisor) reload() (status string) {
 	again.Config = nil
 	c, err := again.Load()
 	if err != nil {
-		wrong := "the settings are wrong"
+		wrong := "invalid settings"
 		if errors.Is(err, fs.ErrPermission) { // of the sandbox, which allows a folder that was there at the start
-			wrong = "the settings cannot be read again before a restart"
+			wrong = "settings not reloaded, restart required"
 		}
-		sup.log.Error(wrong+", and the earlier ones stay in force", "err", err)
+		sup.log.Error(wrong+", keeping the earlier ones", "err", err)
 		return "serves " + sup.started.Data + "; " + wrong + ": " + err.Error()
 	}
 	var taken, waiting []string
@@ -199,10 +199,10 @@ func (sup *supervisor) reload() (status string) {
 	sup.level.Set(LevelOf(c.LogLevel))
 	status = "serves " + sup.started.Data
 	if len(waiting) > 0 {
-		status += "; a restart is needed for " + strings.Join(waiting, ", ")
-		sup.log.Warn("settings were read again, and some need a restart", "taken", taken, "restart_for", waiting)
+		status += "; restart required for " + strings.Join(waiting, ", ")
+		sup.log.Warn("settings reloaded, some require a restart", "taken", taken, "restart_for", waiting)
 		return status
 	}
-	sup.log.Info("settings were read again", "taken", taken)
+	sup.log.Info("settings reloaded", "taken", taken)
 	return status
 }

@@ -51,24 +51,24 @@ func backupCreateCommand(s *cli.App) *cobra.Command {
 			if res.Healed && res.LostTrash == 0 {
 				return nil
 			}
-			return &cli.Exit{Code: cli.ExitNothing, Err: fmt.Errorf("the backup is whole, and the log on the disk is "+
-				"not: %s; emberd status tells what to do", strings.Join(res.Damaged, "; "))}
+			return &cli.Exit{Code: cli.ExitNothing, Err: fmt.Errorf("the backup is complete, but the log on disk "+
+				"is damaged: %s; run: emberd status", strings.Join(res.Damaged, "; "))}
 		})
 }
 
 func printCreated(s *cli.App, res *op.BackupCreateResult) {
 	s.Printf("%s\n", res.File)
-	s.Note("%s compared: %s of log in %s, packed into %s", cli.Count(res.Memories, "memory", "memories"),
+	s.Note("compared %s: %s of log in %s, compressed to %s", cli.Count(res.Memories, "memory", "memories"),
 		cli.Size(res.Content), cli.Count(res.Files, "file", "files"), cli.Size(res.Bytes))
 	if res.FromMemory > 0 {
-		s.Note("the log on the disk lacked %s, written from the daemon's memory",
+		s.Note("the log on disk lacked %s; emberd wrote them from the memory of the daemon",
 			cli.Count(res.FromMemory, "memory", "memories"))
 	}
 	if res.Healed {
-		s.Note("what the log lacked is written to it again; it was damaged: %s", strings.Join(res.Damaged, "; "))
+		s.Note("the missing records were written to the log again; it was damaged: %s", strings.Join(res.Damaged, "; "))
 	}
 	if res.LostTrash > 0 {
-		s.Note("the trash lost %s, since neither the log nor the daemon has the text",
+		s.Note("the trash lost %s, because neither the log nor the daemon has the text",
 			cli.Count(res.LostTrash, "memory", "memories"))
 	}
 }
@@ -156,7 +156,7 @@ func inspectBackup(ctx context.Context, name string) (backupReport, error) {
 
 func printBackups(s *cli.App, reports []backupReport) {
 	if len(reports) == 0 {
-		s.Note("no backups yet; make one with: emberd backup create")
+		s.Note("no backups yet; run: emberd backup create")
 	}
 	for _, r := range reports {
 		if !r.OK {
@@ -176,15 +176,15 @@ func printBackups(s *cli.App, reports []backupReport) {
 func wholeness(r *backupReport) string {
 	switch {
 	case !r.Compared:
-		return "every byte is as written; an earlier version made it, so that its memories cannot be compared"
+		return "checksums correct; created by an earlier version, so its memories cannot be compared"
 	case r.LostTrash > 0:
-		return fmt.Sprintf("whole, %s written from the daemon's memory, %d of the trash lost",
+		return fmt.Sprintf("intact, %s written from the daemon, %d of the trash lost",
 			cli.Count(r.FromMemory, "memory", "memories"), r.LostTrash)
 	case r.FromMemory > 0:
-		return fmt.Sprintf("whole, %s written from the daemon's memory",
+		return fmt.Sprintf("intact, %s written from the daemon",
 			cli.Count(r.FromMemory, "memory", "memories"))
 	}
-	return "whole, memories compared"
+	return "intact, memories compared"
 }
 
 func backupRestoreCommand(s *cli.App) *cobra.Command {
@@ -218,7 +218,7 @@ func restoreBackup(ctx context.Context, s *cli.App, name string, replace bool) (
 	lock, err := durable.AcquireLock(filepath.Join(c.State, "daemon.lock"))
 	if errors.Is(err, durable.ErrLocked) {
 		return &cli.Exit{Code: cli.ExitLocked,
-			Err: fmt.Errorf("an emberd runs on these folders, so that nothing was touched; stop it first: %w", err)}
+			Err: fmt.Errorf("the daemon is running; stop it first (nothing was changed): %w", err)}
 	}
 	if err != nil {
 		return restoreError(name, c.Data, err)
@@ -231,7 +231,7 @@ func restoreBackup(ctx context.Context, s *cli.App, name string, replace bool) (
 		return restoreError(name, target, err)
 	}
 	if r.unsealed != nil {
-		s.Note("the audit trail does not have this restore, since it is damaged: %v; run: emberd audit --check",
+		s.Note("the restore is not in the audit trail, which is damaged: %v; run: emberd audit --check",
 			r.unsealed)
 	}
 	return printRestored(s, target, res, r.purged)
@@ -252,7 +252,7 @@ func (r *restoring) settle(ctx context.Context, fresh string, m *backup.Manifest
 		err = core.AddPurged(durable.OS{}, r.state, purges)
 	}
 	if err != nil {
-		return fmt.Errorf("find out what was purged since: %w", err)
+		return fmt.Errorf("find memories deleted permanently since: %w", err)
 	}
 	if r.purged, err = m.Settle(ctx, durable.OS{}, fresh, purges, r.now()); err != nil {
 		return err
@@ -272,23 +272,23 @@ func findBackup(state, name string) (string, error) {
 			return below, nil
 		}
 	}
-	return "", memory.Errorf(memory.NotFound, "there is no backup %s; emberd backup list shows those there are", name)
+	return "", memory.Errorf(memory.NotFound, "backup %s not found; run: emberd backup list", name)
 }
 
 func restoreError(name, data string, err error) error {
 	switch {
 	case errors.Is(err, backup.ErrNotEmpty):
 		return memory.Errorf(memory.Invalid,
-			"the data folder %s is not empty, and nothing was touched; --replace moves what is there aside", data)
+			"data folder %s is not empty (nothing was changed); use --replace to rename it", data)
 	case errors.Is(err, backup.ErrDamaged):
 		return memory.Errorf(memory.Invalid,
-			"%w; nothing was touched; emberd backup list tells which backups are whole", err)
+			"%w (nothing was changed); run: emberd backup list", err)
 	case errors.Is(err, backup.ErrDiffers):
-		return memory.Errorf(memory.Invalid, "%s is not restored: %w; %s is as it was; restore another backup, which "+
-			"emberd backup list shows, or unpack this one with tar and run: emberd doctor log check FOLDER",
+		return memory.Errorf(memory.Invalid, "cannot restore %s: %w; %s was not changed; restore another backup "+
+			"(run: emberd backup list), or unpack this one with tar and run: emberd doctor log check FOLDER",
 			name, err, data)
 	case errors.Is(err, backup.ErrNoRoom):
-		return memory.Errorf(memory.DiskFull, "%s is not restored: %w; make room first, and nothing was touched", name,
+		return memory.Errorf(memory.DiskFull, "cannot restore %s: %w (nothing was changed); free some disk space", name,
 			err)
 	case cli.IsPathError(err):
 		return &cli.Exit{Code: cli.ExitDisk, Err: fmt.Errorf("restore %s: %w", name, err)}
@@ -305,14 +305,14 @@ func printRestored(s *cli.App, target string, res *backup.Restored, purged int) 
 	s.Printf("restored %s as of %s to %s\n", cli.Count(res.Memories-purged, "memory", "memories"), s.When(res.Created),
 		target)
 	if purged > 0 {
-		s.Note("left out %s, purged since", cli.Count(purged, "memory", "memories"))
+		s.Note("left out %s, deleted permanently since", cli.Count(purged, "memory", "memories"))
 	}
 	if res.Holds == nil {
-		s.Note("an earlier version made the backup, so that its memories could not be compared; run: emberd doctor " +
+		s.Note("an earlier version created the backup, so its memories could not be compared; run: emberd doctor " +
 			"log check")
 	}
 	if res.Aside != "" {
-		s.Printf("what was there is now in %s\n", res.Aside)
+		s.Printf("the previous data folder is now %s\n", res.Aside)
 	}
 	return nil
 }

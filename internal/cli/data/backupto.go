@@ -36,7 +36,7 @@ func backupTo(ctx context.Context, s *cli.App, file string) (*op.BackupCreateRes
 		return nil, placeFault(file, err)
 	}
 	if err := os.Remove(res.File); err != nil { // there are two then, and both are whole
-		return nil, fmt.Errorf("%s is written, and what it is a copy of stays: %w", file, err)
+		return nil, fmt.Errorf("wrote %s, but could not delete the temporary copy: %w", file, err)
 	}
 	res.File = file
 	return res, nil
@@ -62,13 +62,13 @@ func copySynced(to *os.File, name string) error {
 func placeFault(file string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return memory.Errorf(memory.Invalid, "%s is there already and stays as it is; choose another name", file)
+		return memory.Errorf(memory.Invalid, "%s already exists; choose another name", file)
 	case errors.Is(err, fs.ErrPermission):
-		return memory.Errorf(memory.Invalid, "you may not write %s (%w); choose another place", file, err)
+		return memory.Errorf(memory.Invalid, "cannot write %s (%w); choose another location", file, err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return memory.Errorf(memory.DiskFull,
-			"the disk is too full for the backup %s, and none is kept; make room, or choose another place", file)
+			"disk full; backup %s was not kept; free some space, or choose another location", file)
 	}
-	return memory.Errorf(memory.Invalid, "the backup %s cannot be written (%w); choose another place, or make room",
+	return memory.Errorf(memory.Invalid, "cannot write backup %s (%w); choose another location, or free some space",
 		file, err)
 }

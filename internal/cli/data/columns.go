@@ -28,11 +28,13 @@ func usualNames() map[string][]string {
 func (c *columns) known(names []string) []string {
 	names = slices.Clone(names)
 	var told []string
-	for _, field := range []string{"content", "created_at", "tags"} {
+	first := []string{"content", "created_at", "tags"}
+	rest := slices.DeleteFunc(importFields(), func(field string) bool { return slices.Contains(first, field) })
+	for _, field := range slices.Concat(first, rest) {
 		if slices.Contains(names, field) || c.fills(field) {
 			continue
 		}
-		for _, usual := range usualNames()[field] {
+		for _, usual := range append([]string{field}, usualNames()[field]...) {
 			i := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(strings.TrimSpace(n), usual) })
 			if i >= 0 && !c.mentions(names[i]) {
 				told = append(told, names[i]+" as "+field)
@@ -42,7 +44,7 @@ func (c *columns) known(names []string) []string {
 		}
 	}
 	if len(told) > 0 {
-		c.s.Note("columns read: %s; --map decides otherwise", strings.Join(told, ", "))
+		c.s.Note("columns: %s; to change that, use --map", strings.Join(told, ", "))
 	}
 	return names
 }

@@ -76,7 +76,7 @@ func (x *exporter) toFile(ctx context.Context, name string) error {
 	case x.s.JSON:
 		return x.s.PrintJSON(map[string]any{"file": path, "records": x.n, "trash": x.trash, "part": !x.part.all()})
 	case !x.part.all():
-		x.s.Printf("exported %s, a part of all, to %s\n", cli.Count(x.n, "memory", "memories"), name)
+		x.s.Printf("exported %s, matching the filter, to %s\n", cli.Count(x.n, "memory", "memories"), name)
 		return nil
 	}
 	x.s.Printf("exported %s, %s of them in the trash, to %s\n", cli.Count(x.n, "memory", "memories"),
@@ -93,7 +93,7 @@ func newFile(name string, write func(io.Writer) error) (string, error) {
 	err = durable.CreateFile(durable.OS{}, path, write)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return "", memory.Errorf(memory.Invalid, "%s is there already and stays as it is; choose another name", name)
+		return "", memory.Errorf(memory.Invalid, "%s already exists; choose another name", name)
 	case err != nil && cli.IsPathError(err):
 		return "", &cli.Exit{Code: cli.ExitDisk, Err: err}
 	}

@@ -69,8 +69,8 @@ func noteWithin(ctx context.Context, s *cli.App, dir string) {
 		v := status.Vaults[i].Path
 		if rel, err := filepath.Rel(cli.Linkless(v), cli.Linkless(dir)); v != "" && err == nil &&
 			filepath.IsLocal(rel) {
-			s.Note("the folder is in the vault %s, so its notes are those of the memories now: editing one changes "+
-				"its memory, deleting it forgets that", cli.Flat(v))
+			s.Note("the folder is in the vault %s, so its notes are now the notes of the memories: editing one "+
+				"changes its memory, deleting one deletes it", cli.Flat(v))
 		}
 	}
 }
@@ -188,12 +188,12 @@ func (x *vaultExport) print(dir, path string) error {
 		cli.Count(len(x.names), "memory", "memories"), dir,
 		cli.Grouped(done.Written), cli.Grouped(done.Unchanged), cli.Grouped(done.Removed))
 	for _, name := range done.Kept {
-		x.s.Note("%s was edited since it was exported, and stays as it is", cli.Flat(name))
+		x.s.Note("%s was edited after the export and was kept", cli.Flat(name))
 	}
 	x.texts.note(x.s)
 	if x.left > 0 {
 		return &cli.Exit{Code: cli.ExitNothing, Err: errors.New("for " + cli.Count(x.left, "memory", "memories") +
-			" no name is free in the folder; choose another one")}
+			" no file name is free in the folder; choose another one")}
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func (r *ImportReport) fate(a op.ImportAnswer) *op.Problem {
 	case op.ImportForgotten:
 		r.Forgotten++
 	default:
-		return cmp.Or(a.Error, &op.Problem{Code: memory.Internal, Detail: "the daemon does not say why it failed"})
+		return cmp.Or(a.Error, &op.Problem{Code: memory.Internal, Detail: "the daemon gave no reason"})
 	}
 	return nil
 }
@@ -168,11 +168,11 @@ func openImport(ctx context.Context, s *cli.App, name string) (io.ReadCloser, in
 	}
 	if name == "" { // as an unset variable in quotes is
 		return nil, 0, memory.Errorf(memory.Invalid,
-			"the name of the file is empty; name a file that can be read, or - for stdin")
+			"missing file name; pass a readable file, or - for stdin")
 	}
 	f, err := durable.OpenGivenOrPipe(name)
 	if err != nil {
-		return nil, 0, memory.Errorf(memory.Invalid, "%w; name a file that can be read, or - for stdin", err)
+		return nil, 0, memory.Errorf(memory.Invalid, "%w; pass a readable file, or - for stdin", err)
 	}
 	info, err := f.Stat()
 	if err != nil {
@@ -217,7 +217,7 @@ type importRun struct {
 }
 
 // errStrict ends a strict run at the first line that failed.
-var errStrict = errors.New("stopped at the first line that could not be imported")
+var errStrict = errors.New("the import stopped at the first invalid line")
 
 func (r *importRun) all(ctx context.Context, in io.Reader) error {
 	err := r.lines(ctx, in)
@@ -259,7 +259,7 @@ func (r *importRun) take(ctx context.Context, line sourceLine) error {
 	r.report.Lines++
 	if r.report.Lines == 1 && markOf(line.object) == kindExport {
 		return memory.Errorf(memory.Invalid,
-			"this is what emberd export writes; it comes in with: emberd import export")
+			"the file was created by emberd export; run: emberd import export")
 	}
 	req, err := &op.SaveRequest{}, line.err
 	if err == nil {
@@ -338,7 +338,7 @@ func (r *importRun) land() error {
 		return batchError(at, err)
 	}
 	if len(res.Results) != len(items) {
-		return batchError(at, fmt.Errorf("the daemon answered %d of %d", len(res.Results), len(items)))
+		return batchError(at, fmt.Errorf("the daemon answered for %d of %d", len(res.Results), len(items)))
 	}
 	r.report.Tx = cmp.Or(r.report.Tx, res.Tx)
 	var stop error
@@ -404,7 +404,7 @@ func printImport(s *cli.App, r *ImportReport) error {
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{r.Present, "there already"}, {r.Changed, "there with another text"}, {r.Forgotten, "forgotten before"},
+	}{{r.Present, "there already"}, {r.Changed, "already stored with another text"}, {r.Forgotten, "deleted before"},
 		{r.Failed, "failed"}} {
 		if part.n > 0 {
 			s.Printf(", %s %s", cli.Grouped(part.n), part.what)
@@ -412,17 +412,16 @@ func printImport(s *cli.App, r *ImportReport) error {
 	}
 	s.Printf("\n")
 	if r.Forgotten > 0 {
-		s.Note("what was forgotten stays so; emberd rekindle, or undo of the undo, brings it back, and --again " +
-			"imports it anew")
+		s.Note("deleted memories were not imported again; to restore one, use emberd rekindle, or undo the undo; " +
+			"to import them again, use --again")
 	}
 	if r.Named > 0 && r.DryRun {
-		s.Printf("%s there already would get names that it lacks\n", cli.Count(r.Named, "memory", "memories"))
+		s.Printf("%s already stored would get missing aliases\n", cli.Count(r.Named, "memory", "memories"))
 	} else if r.Named > 0 {
-		s.Printf("%s there already got names that it lacked\n", cli.Count(r.Named, "memory", "memories"))
+		s.Printf("%s already stored got missing aliases\n", cli.Count(r.Named, "memory", "memories"))
 	}
 	if r.Unasked {
-		s.Note("no daemon is running, so this does not tell what is there already, nor what would be refused as a " +
-			"credential")
+		s.Note("the daemon is not running, so duplicates and credentials were not checked")
 	}
 	if r.Added+r.Named > 0 {
 		s.UndoHint(r.Tx)
@@ -476,6 +475,6 @@ func listErrors(s *cli.App, errs []lineError, unlisted int) {
 		s.Note("%s%s: %s", placeOf(&e), also, cli.Clean(e.Detail))
 	}
 	if unlisted > 0 {
-		s.Note("and %s, which are not listed", cli.Count(unlisted, "more line", "more lines"))
+		s.Note("and %s", cli.Count(unlisted, "more line", "more lines"))
 	}
 }

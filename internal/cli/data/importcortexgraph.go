@@ -47,12 +47,11 @@ func cortexGraphFolder(s *cli.App) (string, error) {
 	}
 	if c.CortexGraphPath == "" {
 		return "", memory.Errorf(memory.Invalid,
-			"there is no home folder to look for a store of CortexGraph in; name the folder that "+
-				"CORTEXGRAPH_STORAGE_PATH names")
+			"no home folder to look for a CortexGraph store in; pass the folder in CORTEXGRAPH_STORAGE_PATH")
 	}
 	if _, err := os.Stat(c.CortexGraphPath); err != nil {
 		return "", memory.Errorf(memory.Invalid,
-			"there is no store of CortexGraph where import.cortexgraph_path says: %w; name its folder", err)
+			"no CortexGraph store in import.cortexgraph_path: %w; pass its folder", err)
 	}
 	s.Note("importing from %s", c.CortexGraphPath)
 	return c.CortexGraphPath, nil
@@ -76,7 +75,7 @@ func cortexGraphFiles(args []string) ([]string, error) {
 	}
 	if len(out) == 0 {
 		return nil, memory.Errorf(memory.Invalid,
-			"there is no memories.jsonl in %s; name the folder that CORTEXGRAPH_STORAGE_PATH names, or the files",
+			"memories.jsonl not found in %s; pass the folder in CORTEXGRAPH_STORAGE_PATH, or the files",
 			args[0])
 	}
 	return out, nil
@@ -86,7 +85,7 @@ func cortexGraphFiles(args []string) ([]string, error) {
 func (r *storeImport) cortexGraphLine(line sourceLine) error {
 	var id string
 	if json.Unmarshal(line.object["id"], &id) != nil || id == "" {
-		return memory.Errorf(memory.Invalid, "it has no id, so it is no line of a CortexGraph store").At("id")
+		return memory.Errorf(memory.Invalid, "missing id; this is not a line of a CortexGraph store").At("id")
 	}
 	var deleted bool
 	if json.Unmarshal(line.object["_deleted"], &deleted) == nil && deleted {
@@ -206,7 +205,7 @@ func cortexGraphStatus(m *memory.Memory, status string) error {
 	case "promoted":
 		m.Meta[memory.ForeignStatusKey] = cli.JsonText(status)
 	default:
-		return memory.Errorf(memory.Invalid, "status is %s; CortexGraph has active, promoted and archived",
+		return memory.Errorf(memory.Invalid, "invalid status %s; use active, promoted or archived",
 			cli.JsonText(cli.Cut(status, 40))).At("status")
 	}
 	return nil

@@ -47,7 +47,7 @@ func parseOrder(text string) (importer.DateOrder, error) {
 		"month-first": importer.MonthFirst}
 	order, ok := orders[text]
 	if !ok {
-		return 0, memory.Errorf(memory.Invalid, "--dates is %s; use day-first or month-first", cli.JsonText(text))
+		return 0, memory.Errorf(memory.Invalid, "invalid --dates %s; use day-first or month-first", cli.JsonText(text))
 	}
 	return order, nil
 }
@@ -63,7 +63,7 @@ func parseSeparator(text string) (rune, error) {
 	comma, size := utf8.DecodeRuneInString(text)
 	if size != len(text) || comma == '"' || comma == '\r' || comma == '\n' || comma == utf8.RuneError {
 		return 0, memory.Errorf(memory.Invalid,
-			"--separator %s is not one character that can separate columns; use , ; | or tab", cli.JsonText(text))
+			"invalid --separator %s; use , ; | or tab", cli.JsonText(text))
 	}
 	return comma, nil
 }
@@ -118,7 +118,7 @@ func newRows(r io.Reader, comma rune, c *columns) (*rows, error) {
 		err = checkColumns(names)
 	}
 	if err != nil {
-		return nil, memory.Errorf(memory.Invalid, "the first row has to name the columns: %w", err)
+		return nil, memory.Errorf(memory.Invalid, "the first row must contain the column names: %w", err)
 	}
 	out.names, out.before = c.known(names), out.csv.InputOffset()
 	return out, nil
@@ -158,7 +158,7 @@ func checkColumns(names []string) error {
 		case name == "" && len(names) > 1:
 			return fmt.Errorf("column %d has no name", i+1)
 		case seen[name]:
-			return fmt.Errorf("two columns are called %s", cli.JsonText(cli.Cut(name, 80)))
+			return fmt.Errorf("two columns have the name %s", cli.JsonText(cli.Cut(name, 80)))
 		}
 		seen[name] = true
 	}
@@ -174,7 +174,7 @@ func (r *rows) next() (sourceLine, error) {
 		r.bound.read = 0
 		if bad, ok := errors.AsType[*csv.ParseError](err); ok {
 			line.number = bad.StartLine
-			line.err = memory.Errorf(memory.Invalid, "not a whole row: %w at character %d of line %d", bad.Err,
+			line.err = memory.Errorf(memory.Invalid, "incomplete row: %w at character %d of line %d", bad.Err,
 				bad.Column, bad.Line)
 			return line, nil
 		}
@@ -195,7 +195,7 @@ func (r *rows) object(cells []string) (map[string]json.RawMessage, error) {
 		switch {
 		case strings.TrimSpace(cell) == "":
 		case i >= len(r.names):
-			return nil, memory.Errorf(memory.Invalid, "the row has %d cells, and there are %d columns", len(cells),
+			return nil, memory.Errorf(memory.Invalid, "the row has %d cells for %d columns", len(cells),
 				len(r.names))
 		case !utf8.ValidString(cell):
 			return nil, memory.Errorf(memory.Invalid, "the row is not valid UTF-8; convert the file to UTF-8")
@@ -215,7 +215,7 @@ type rowBound struct {
 func (b *rowBound) Read(p []byte) (int, error) {
 	if b.read > maxLine {
 		return 0, memory.Errorf(memory.TooLarge,
-			"a row has more than %d bytes (4 MiB); a quote that is never closed makes one of all that follow", maxLine)
+			"a row has more than %d bytes (4 MiB); check for a quote that is not closed", maxLine)
 	}
 	n, err := b.r.Read(p)
 	b.read += n

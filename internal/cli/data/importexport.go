@@ -60,8 +60,8 @@ func (r *recordsRun) verdict(err error) error {
 	case !r.ended:
 		return &cli.Exit{Code: cli.ExitNothing,
 			Err: errors.New("the export has no last line, so a part of it is missing; " +
-				map[bool]string{false: "what there is of it was imported",
-					true: "what there is of it can be imported"}[r.opt.dryRun])}
+				map[bool]string{false: "the readable part was imported",
+					true: "the readable part can be imported"}[r.opt.dryRun])}
 	case r.report.Failed > 0:
 		return &cli.Exit{Code: cli.ExitNothing}
 	}
@@ -115,16 +115,16 @@ func markOf(object map[string]json.RawMessage) string {
 func notAnExport(kind string) error {
 	if kind == kindState {
 		return memory.Errorf(memory.Invalid,
-			"this was written with --state, which leaves out what an import needs; export again without it")
+			"the file was written with --state and lacks fields that an import needs; export again without --state")
 	}
 	return memory.Errorf(memory.Invalid,
-		"this is not what emberd export writes; other files come in with: emberd import jsonl")
+		"the file was not created by emberd export; for other files, run: emberd import jsonl")
 }
 
 func (r *recordsRun) checkEnd(object map[string]json.RawMessage) error {
 	var n int
 	if err := json.Unmarshal(object["records"], &n); err != nil || n != r.report.Lines {
-		return fmt.Errorf("the export says that it has %d records, and %d were read", n, r.report.Lines)
+		return fmt.Errorf("the export should contain %d records, but %d were read", n, r.report.Lines)
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func recordOf(line sourceLine) (op.Record, error) {
 		}
 	}
 	if rec.ID == "" || rec.Fields == nil {
-		return rec, memory.Errorf(memory.Invalid, "it has no id or no memory, so it is not what emberd export writes")
+		return rec, memory.Errorf(memory.Invalid, "missing id or memory; this is not a line of emberd export")
 	}
 	return rec, nil
 }
@@ -174,7 +174,7 @@ func (r *recordsRun) fail(line int, p op.Problem) {
 // batchError says which lines of the input an error is about, from the first of at to the last.
 func batchError(at []int, err error) error {
 	if memory.CodeOf(err) == memory.Unknown {
-		err = fmt.Errorf("%w; running the import again adds nothing twice", err)
+		err = fmt.Errorf("%w; if you run the import again, it adds no duplicates", err)
 	}
 	return fmt.Errorf("lines %d to %d: %w", at[0], at[len(at)-1], err)
 }
@@ -202,7 +202,7 @@ func (r *recordsRun) land() error {
 		return batchError(at, err)
 	}
 	if len(res.Results) != len(records) {
-		return batchError(at, fmt.Errorf("the daemon answered %d of %d", len(res.Results), len(records)))
+		return batchError(at, fmt.Errorf("the daemon answered for %d of %d", len(res.Results), len(records)))
 	}
 	r.report.Tx = cmp.Or(r.report.Tx, res.Tx)
 	for i, a := range res.Results {

@@ -39,7 +39,7 @@ func (r *storeImport) referenceLine(line sourceLine) error {
 		return r.referenceRelation(line)
 	}
 	return memory.Errorf(memory.Invalid,
-		"its type is neither entity nor relation, so it is no line of the reference memory server").At("type")
+		"invalid type; a line of the reference memory server is an entity or a relation").At("type")
 }
 
 // referenceEntity takes in an entity. One that comes again has the observations of both.

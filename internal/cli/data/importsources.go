@@ -16,7 +16,7 @@ import (
 // foreignCommands are the imports of what internal/importer reads.
 func foreignCommands(s *cli.App) []*cobra.Command {
 	const file, export = "one file, or - for stdin", "one file, archive or folder, or - for stdin"
-	const store, database = "one file or folder, or - for stdin", "one database, or the folder of it"
+	const store, database = "one file or folder, or - for stdin", "one database, or its folder"
 	var out []*cobra.Command
 	for _, src := range []foreignSource{
 		basicMemorySource(),
@@ -49,7 +49,7 @@ func basicMemorySource() foreignSource {
 		read: func(ctx context.Context, r *foreignImport, name string) (*importer.Result, error) {
 			if name == "" { // as an unset variable in quotes is
 				return nil, memory.Errorf(memory.Invalid,
-					"the name of the folder is empty; name the folder of the notes")
+					"missing folder name; pass the folder of the notes")
 			}
 			if !each {
 				r.report.of = [2]string{"note", "notes"}
@@ -106,8 +106,8 @@ func readExport(plain fileReader, archive func(context.Context, string, *importe
 		if name == "-" || !archived(name) && !isFolder(name) {
 			if base := filepath.Base(name); strings.HasPrefix(base, "conversations") && filepath.Ext(base) == ".json" {
 				return nil, memory.Errorf(memory.Invalid,
-					"%s holds conversations and no saved memories; name the file with the memories, or the archive "+
-						"that it came in", base)
+					"%s contains conversations and no saved memories; pass the file with the memories, or its "+
+						"archive", base)
 			}
 			return r.fileOf(ctx, name, plain)
 		}

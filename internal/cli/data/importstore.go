@@ -227,7 +227,7 @@ func (r *storeImport) send(ctx context.Context) error {
 func (r *storeImport) dangle(rel placed[storeRelation], end string) {
 	r.report.Relations.Dangling++
 	r.note(rel.at, op.Problem{Code: memory.NotFound,
-		Detail: fmt.Sprintf("this relation is left out, for %s is not there", cli.JsonText(cli.Cut(end, 80)))})
+		Detail: fmt.Sprintf("relation left out: %s not found", cli.JsonText(cli.Cut(end, 80)))})
 }
 
 // sendMemories sends batches that fit what the daemon takes at once.
@@ -288,7 +288,7 @@ func (r *storeImport) unfinished(err error) error {
 	if r.report.Tx == "" && memory.CodeOf(err) != memory.Unknown {
 		return err // nothing has come in
 	}
-	return fmt.Errorf("%w; running the import again adds nothing twice", err)
+	return fmt.Errorf("%w; if you run the import again, it adds no duplicates", err)
 }
 
 func (r *storeImport) sendRelations(ctx context.Context, some []placed[storeRelation]) error {
@@ -341,7 +341,7 @@ func (r *storeImport) print() error {
 	}{
 		{r.report.Relations.Added, "relation", "relations", made},
 		{r.report.Relations.Present, "relation", "relations", "there already"},
-		{r.report.Relations.Dangling, "relation", "relations", "left out, one of whose ends is missing"},
+		{r.report.Relations.Dangling, "relation", "relations", "left out, because one of its memories is missing"},
 		{r.report.Relations.Mentions, "name", "names", made + ", which only relations have"},
 		{r.report.Superseded, "line", "lines", "replaced by later ones"},
 		{r.report.Deleted, "entry", "entries", "deleted by later lines"},
@@ -398,7 +398,7 @@ func misfit(key string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return memory.Errorf(memory.Invalid, "%s is of the wrong kind", key).At(key)
+	return memory.Errorf(memory.Invalid, "%s has the wrong type", key).At(key)
 }
 
 // ofKey says which key of a line an error is about.
@@ -413,7 +413,7 @@ func ofKey(key string, err error) error {
 // here, and refuses what the daemon would refuse, so that a dry run tells of it.
 func (r *storeImport) checkForeign(m *memory.Memory) (err error) {
 	if m.CreatedAt.IsZero() {
-		return memory.Errorf(memory.Invalid, "created_at is missing").At("created_at")
+		return memory.Errorf(memory.Invalid, "missing created_at").At("created_at")
 	}
 	if !m.LastUsed.IsZero() && m.LastUsed.Before(m.CreatedAt) {
 		m.LastUsed = m.CreatedAt

@@ -36,7 +36,7 @@ func TestLinesOfACortexGraphStore(t *testing.T) {
 		"the least":            {`{"id":"a","content":"x","created_at":1759833600}`, ""},
 		"nulls":                {`{"id":"a","content":"x","created_at":1759833600,"last_used":null,"meta":null,"entities":null,"status":null}`, ""},
 		"parts of a second":    {`{"id":"a","content":"x","created_at":1759833600.25}`, ""},
-		"no content":           {`{"id":"a","created_at":1759833600}`, "content is empty"},
+		"no content":           {`{"id":"a","created_at":1759833600}`, "missing content; pass the text to save"},
 		"no time":              {`{"id":"a","content":"x"}`, ""},
 		"no time, but a use":   {`{"id":"a","content":"x","created_at":null,"last_used":1759833600}`, ""},
 		"a time of the future": {`{"id":"a","content":"x","created_at":99999999999}`, "in the future"},
@@ -44,23 +44,23 @@ func TestLinesOfACortexGraphStore(t *testing.T) {
 		"last use in the future": {`{"id":"a","content":"x","created_at":1759833600,"last_used":99999999999}`,
 			"last_used is"},
 		"strength": {`{"id":"a","content":"x","created_at":1759833600,"strength":"high"}`,
-			"strength is of the wrong kind"},
+			"strength has the wrong type"},
 		"negative strength": {`{"id":"a","content":"x","created_at":1759833600,"strength":-1}`,
 			"strength is -1, outside 0 to 2"},
 		"negative use": {`{"id":"a","content":"x","created_at":1759833600,"use_count":-1}`,
 			"use_count is -1"},
 		"part of a use": {`{"id":"a","content":"x","created_at":1759833600,"use_count":1.5}`,
-			"use_count is of the wrong kind"},
+			"use_count has the wrong type"},
 		"too long": {`{"id":"a","content":"` + strings.Repeat("x", memory.MaxContent+1) +
 			`","created_at":1759833600}`, "50001 characters"},
 		"tags": {`{"id":"a","content":"x","created_at":1759833600,"meta":{"tags":["!!!"]}}`,
 			"has no letter or digit"},
 		"meta": {`{"id":"a","content":"x","created_at":1759833600,"meta":[]}`,
-			"meta is of the wrong kind"},
+			"meta has the wrong type"},
 		"extra": {`{"id":"a","content":"x","created_at":1759833600,"meta":{"extra":[]}}`,
-			"meta.extra is of the wrong kind"},
-		"an id that is none":    {`{"id":5,"content":"x","created_at":1759833600}`, "it has no id"},
-		"deleted without an id": {`{"_deleted":true}`, "it has no id"},
+			"meta.extra has the wrong type"},
+		"an id that is none":    {`{"id":5,"content":"x","created_at":1759833600}`, "missing id; this is not a line of a CortexGraph store"},
+		"deleted without an id": {`{"_deleted":true}`, "missing id; this is not a line of a CortexGraph store"},
 		"half a relation": {`{"id":"r","from_memory_id":"a"}`,
 			"no from_memory_id, to_memory_id or relation_type"},
 		"a long type": {`{"id":"r","from_memory_id":"a","to_memory_id":"b","relation_type":"` +
@@ -198,8 +198,8 @@ func TestFillNamesTheFirstMemberOfTheWrongKind(t *testing.T) {
 	}
 	for range 20 { // maps have no order
 		err := fill(object, map[string]any{"weight": new(float64), "at": new(string)})
-		if err == nil || err.Error() != "at is of the wrong kind" {
-			t.Fatalf("fill = %v, want at is of the wrong kind", err)
+		if err == nil || err.Error() != "at has the wrong type" {
+			t.Fatalf("fill = %v, want at has the wrong type", err)
 		}
 	}
 }

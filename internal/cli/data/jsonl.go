@@ -52,7 +52,7 @@ func parseLine(text []byte, number, n int) (sourceLine, bool) {
 	}
 	switch {
 	case n > maxLine:
-		l.err = memory.Errorf(memory.TooLarge, "the line has %d bytes, more than %d (4 MiB)", n, maxLine)
+		l.err = memory.Errorf(memory.TooLarge, "the line has %d bytes (limit %d, 4 MiB)", n, maxLine)
 	case len(bytes.TrimSpace(text)) == 0:
 		return l, false
 	case !utf8.Valid(text):
@@ -66,12 +66,12 @@ func parseLine(text []byte, number, n int) (sourceLine, bool) {
 func parseObject(text []byte) (map[string]json.RawMessage, error) {
 	if bytes.HasPrefix(text, []byte("[")) {
 		return nil, memory.Errorf(memory.Invalid,
-			"a JSON array, not one object a line; jq -c '.[]' makes such lines of it")
+			"a JSON array, not one object per line; to convert it, run: jq -c '.[]'")
 	}
 	var object map[string]json.RawMessage
 	err := json.Unmarshal(text, &object)
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return nil, memory.Errorf(memory.Invalid, "not a whole JSON object: %v at byte %d", e, e.Offset)
+		return nil, memory.Errorf(memory.Invalid, "incomplete JSON object: %v at byte %d", e, e.Offset)
 	}
 	if err != nil || object == nil {
 		return nil, memory.Errorf(memory.Invalid, "not a JSON object")

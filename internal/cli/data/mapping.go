@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"emberd/internal/cleanup"
 	"emberd/internal/cli"
 	"emberd/internal/importer"
 	"emberd/memory"
@@ -69,7 +71,7 @@ func newMapping(rules []string, template string) (*mapping, error) {
 	}
 	if template != "" && taken["content"] {
 		return nil, memory.Errorf(memory.Invalid,
-			"the content is given twice: by --map and by --content-template; keep one")
+			"a --map of content and --content-template cannot be combined")
 	}
 	var err error
 	m.template, err = parseTemplate(template)
@@ -104,11 +106,11 @@ func checkField(field string, taken map[string]bool) error {
 		return nil
 	}
 	if !slices.Contains(importFields(), field) {
-		return memory.Errorf(memory.Invalid, "--map: there is no field %s; use one of %s, or meta.NAME",
+		return memory.Errorf(memory.Invalid, "--map: field %s not found; use one of %s, or meta.NAME",
 			cli.JsonText(field), strings.Join(importFields(), ", "))
 	}
 	if taken[field] && !slices.Contains([]string{"tags", "entities", "aliases"}, field) {
-		return memory.Errorf(memory.Invalid, "--map: the field %s is given twice", field)
+		return memory.Errorf(memory.Invalid, "--map sets field %s twice", field)
 	}
 	taken[field] = true
 	return nil
@@ -200,7 +202,7 @@ func (m *mapping) noText(req *op.SaveRequest, line map[string]json.RawMessage) e
 		keys = append(keys[:most], "…")
 	}
 	return memory.Errorf(memory.Invalid,
-		"there is no %s, only %s; say which of them holds the text, as --map NAME=content",
+		"%s not found, only %s; name the one with the text, for example --map NAME=content",
 		cli.JsonText(m.from[i].key), cli.Flat(cli.Cut(strings.Join(keys, ", "), 300))).At("content")
 }
 
@@ -227,10 +229,16 @@ func (m *mapping) fill(req *op.SaveRequest, line map[string]json.RawMessage, use
 	return nil
 }
 
+// saysNothing reports whether a member of a line is null. A null field by which a cleanup recognizes
+// entries of an indexer is kept: its presence protects the memory.
+func saysNothing(name string, value json.RawMessage) bool {
+	return string(value) == "null" && !slices.Contains(cleanup.AutomationFields(), name)
+}
+
 // rest puts what nothing was said about into meta, but for nulls.
 func (m *mapping) rest(req *op.SaveRequest, line map[string]json.RawMessage, used map[string]bool) error {
 	for key, value := range line {
-		if used[key] || string(value) == "null" {
+		if used[key] || saysNothing(key, value) {
 			continue
 		}
 		if err := setMeta(req, key, value); err != nil {
@@ -300,7 +308,7 @@ func setScalar(req *op.SaveRequest, field string, value json.RawMessage) error {
 	case "core":
 		on, err := strconv.ParseBool(text)
 		if err != nil {
-			return memory.Errorf(memory.Invalid, "core is neither true nor false").At(field)
+			return memory.Errorf(memory.Invalid, "core must be true or false").At(field)
 		}
 		req.Core = on
 		return nil
@@ -359,12 +367,27 @@ func appendList(to *[]string, value json.RawMessage) error {
 }
 
 func (m *mapping) setTime(to *time.Time, value json.RawMessage) (err error) {
-	text := cli.PlainValue(value)
+	text := spreadsheetDate(cli.PlainValue(value))
 	if *to, err = cli.ParseDate(text, m.dates); err != nil && importer.IsAmbiguous(text) {
-		return memory.Errorf(memory.Invalid, "%s may begin with the day or with the month; say --dates day-first or "+
+		return memory.Errorf(memory.Invalid, "%s can begin with the day or the month; use --dates day-first or "+
 			"--dates month-first", cli.JsonText(text))
 	}
 	return err
+}
+
+// spreadsheetDate returns the date of a serial number, which is what a spreadsheet writes for a date without a format:
+// the days since 30 December 1899 in the 1900 date system of Excel. Numbers of the years 1954 to 2119 are dates, since
+// as seconds they would all be of the first day of 1970. Other texts stay as they are.
+func spreadsheetDate(text string) string {
+	days, err := strconv.ParseFloat(text, 64)
+	if err != nil || days < 20_000 || days >= 80_000 {
+		return text
+	}
+	at := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC).Add(time.Duration(days*86_400+0.5) * time.Second)
+	if days == math.Trunc(days) {
+		return at.Format(time.DateOnly)
+	}
+	return at.Format("2006-01-02T15:04:05")
 }
 
 // mergeMeta keeps what an object under key holds, but for nulls and for what
@@ -375,7 +398,7 @@ func mergeMeta(req *op.SaveRequest, value json.RawMessage, key string, used map[
 		return memory.Errorf(memory.Invalid, "meta is not an object").At("meta")
 	}
 	for name, v := range object {
-		if used[key+"."+name] || string(v) == "null" {
+		if used[key+"."+name] || saysNothing(name, v) {
 			continue
 		}
 		if err := setMeta(req, name, v); err != nil {
@@ -387,7 +410,7 @@ func mergeMeta(req *op.SaveRequest, value json.RawMessage, key string, used map[
 
 func setMeta(req *op.SaveRequest, name string, value json.RawMessage) error {
 	if _, ok := req.Meta[name]; ok {
-		return memory.Errorf(memory.Invalid, "two values want to be meta %s; map one of them elsewhere",
+		return memory.Errorf(memory.Invalid, "two values map to meta %s; map one of them to another field",
 			cli.JsonText(name)).At("meta")
 	}
 	if req.Meta == nil {

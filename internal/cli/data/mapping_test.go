@@ -94,15 +94,15 @@ func marshal(t *testing.T, v any) string {
 func TestMappingRefusesLines(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ line, template, want string }{
-		{`{"content":""}`, "", "content is empty; say what to remember"},
-		{`{"text":"a","id":"1"}`, "", `there is no "content", only id, text; say which of them holds the text`},
-		{`{}`, "", "content is empty"},
-		{`{"content":"a","created_at":"soon"}`, "", `created_at: "soon" is no time`},
-		{`{"content":"a","core":"maybe"}`, "", "core is neither true nor false"},
+		{`{"content":""}`, "", "missing content; pass the text to save"},
+		{`{"text":"a","id":"1"}`, "", `"content" not found, only id, text; name the one with the text`},
+		{`{}`, "", "missing content; pass the text to save"},
+		{`{"content":"a","created_at":"soon"}`, "", `created_at: invalid time "soon"`},
+		{`{"content":"a","core":"maybe"}`, "", "core must be true or false"},
 		{`{"content":"a","strength":"strong"}`, "", "strength is not a number"},
 		{`{"content":"a","importance":7}`, "", "use low, normal, high"},
 		{`{"content":"a","meta":[1]}`, "", "meta is not an object"},
-		{`{"content":"a","x":1,"meta":{"x":2}}`, "", `two values want to be meta "x"`},
+		{`{"content":"a","x":1,"meta":{"x":2}}`, "", `two values map to meta "x"`},
 		{`{"text":"a"}`, "{speaker}: {text}", `no key "speaker"`},
 	} {
 		_, err := mapLine(t, c.line, c.template)
@@ -122,10 +122,10 @@ func TestMappingRefusesRules(t *testing.T) {
 		{[]string{"text"}, "", "is not KEY=FIELD"},
 		{[]string{"=content"}, "", "is not KEY=FIELD"},
 		{[]string{"text="}, "", "is not KEY=FIELD"},
-		{[]string{"text=contents"}, "", `there is no field "contents"`},
-		{[]string{"a=content", "b=content"}, "", "content is given twice"},
-		{[]string{"a=content"}, "{b}", "content is given twice"},
-		{[]string{"a=meta."}, "", "there is no field"},
+		{[]string{"text=contents"}, "", `field "contents" not found`},
+		{[]string{"a=content", "b=content"}, "", "sets field content twice"},
+		{[]string{"a=content"}, "{b}", "a --map of content and --content-template cannot be combined"},
+		{[]string{"a=meta."}, "", "not found; use one of"},
 		{nil, "{b", "write {KEY}"},
 		{nil, "b}", "write {KEY}"},
 		{nil, "{}", "write {KEY}"},
@@ -221,4 +221,21 @@ func FuzzJSONLines(f *testing.F) {
 			last = l.number
 		}
 	})
+}
+
+// A spreadsheet writes a date without a format as days: 45,993 is 2 December 2025.
+func TestNumbersOfASpreadsheetAreDates(t *testing.T) {
+	for text, want := range map[string]string{
+		"45993":      "2025-12-02",
+		"45993.75":   "2025-12-02T18:00:00",
+		"20000":      "1954-10-03",
+		"19999":      "19999",
+		"80000":      "80000",
+		"1764633600": "1764633600",
+		"2025-12-02": "2025-12-02",
+	} {
+		if got := spreadsheetDate(text); got != want {
+			t.Errorf("%s is %s, want %s", text, got, want)
+		}
+	}
 }

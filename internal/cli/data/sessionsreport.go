@@ -130,7 +130,7 @@ func (r *sessionsReport) printSentences(s *cli.App) {
 
 func (r *sessionsReport) printAgents(s *cli.App) {
 	if len(r.Agents) == 0 {
-		s.Note("no transcript of a coding agent was found")
+		s.Note("no transcripts of coding agents found")
 		return
 	}
 	if r.SearchOnly {
@@ -156,7 +156,7 @@ func (r *sessionsReport) printAgents(s *cli.App) {
 		s.Note("left out %s in folders where hooks are off", cli.Count(off, "session", "sessions"))
 	}
 	if kept+known > 0 && !r.DryRun {
-		s.Note("to see what came of them: %s; to take one back: %s", cli.Again(s, "hook", "sessions"),
+		s.Note("to list the sessions: %s; to undo one: %s", cli.Again(s, "hook", "sessions"),
 			cli.Again(s, "hook", "forget", "ID"))
 	}
 }

@@ -74,7 +74,7 @@ func (r *sessionsReport) noteLeft(s *cli.App, all *storedSessions, off int) {
 		s.Note("left out %s that emberd hook forget removed", cli.Count(all.Forgotten, "session", "sessions"))
 	}
 	if all.Left > 0 {
-		s.Note("left out %s of sessions that have no more room", cli.Count(all.Left, "message", "messages"))
+		s.Note("left out %s of sessions that are full", cli.Count(all.Left, "message", "messages"))
 	}
 	if all.Stored > 0 && !r.DryRun {
 		s.Note("to search them: %s", cli.Again(s, "search", "--scope", "sessions", "WORDS"))

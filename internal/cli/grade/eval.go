@@ -26,7 +26,7 @@ func EvalCommand(s *cli.App) *cobra.Command {
 			what = "run " + what
 		}
 		return memory.Errorf(memory.Invalid,
-			"there is no emberd eval %s; use emberd-eval %s, which is built from the source", args[0], what)
+			"command emberd eval %s not found; use emberd-eval %s, which is built from the source code", args[0], what)
 	}
 	group.AddCommand(evalSelfCommand(s))
 	return group

@@ -49,10 +49,10 @@ func evalSelfCommand(s *cli.App) *cobra.Command {
 func evalSelf(ctx context.Context, s *cli.App, o *evalSelfOptions) error {
 	switch {
 	case o.most < 1 || o.most > maxOwn:
-		return memory.Errorf(memory.Invalid, "--sample is %d, outside 1 to %s", o.most, cli.Grouped(maxOwn))
+		return memory.Errorf(memory.Invalid, "--sample %d is out of range (1 to %s)", o.most, cli.Grouped(maxOwn))
 	case o.vault != "" && o.apply:
 		return memory.Errorf(memory.Invalid,
-			"--apply is for the settings of your daemon, which --vault leaves out; leave one of them out")
+			"--apply and --vault cannot be combined")
 	case o.vault != "":
 		return selfVault(ctx, s, o)
 	}
@@ -71,7 +71,7 @@ func evalSelf(ctx context.Context, s *cli.App, o *evalSelfOptions) error {
 func selfVault(ctx context.Context, s *cli.App, o *evalSelfOptions) (err error) {
 	dir, err := filepath.Abs(o.vault)
 	if info, statErr := os.Stat(dir); err != nil || statErr != nil || !info.IsDir() {
-		return memory.Errorf(memory.Invalid, "%s is not a folder; name one with notes", o.vault)
+		return memory.Errorf(memory.Invalid, "%s is not a folder; pass a folder with notes", o.vault)
 	}
 	own, err := s.Load()
 	if err != nil {
@@ -83,7 +83,7 @@ func selfVault(ctx context.Context, s *cli.App, o *evalSelfOptions) (err error) 
 	}
 	home, err := os.MkdirTemp("", "emberd-eval-")
 	if err != nil {
-		return fmt.Errorf("make a folder for the evaluation: %w", err)
+		return fmt.Errorf("create a folder for the evaluation: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
 	c, err := config.Load(config.Source{Flags: s.Set, Env: cli.ForeignFree(s.Env), Home: home, UserHome: home})
@@ -120,9 +120,8 @@ func gradeSelf(ctx context.Context, s *cli.App, o *evalSelfOptions, client op.In
 	own := eval.OwnQuestions(items, o.most, o.seed)
 	if len(own.Questions) == 0 {
 		return &cli.Exit{Code: cli.ExitNothing,
-			Err: fmt.Errorf("there is nothing to ask: no link, alias, heading or question of yours stands for one " +
-				"note or memory alone; " +
-				"link notes by other words than their names, or give them aliases, and try again")}
+			Err: fmt.Errorf("no queries found: no link, alias, heading or question has exactly one answer; " +
+				"add aliases, or links whose text is not the name of the note, and try again")}
 	}
 	g := &selfRun{s: s, client: client, own: own, weights: own.Weigh(), held: own.HeldOut(o.seed), seed: o.seed,
 		meaning: st.Meaning}

@@ -94,7 +94,7 @@ func TestEvalSelfProposesWhatHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"\n  search.ltm_weight: 0.4  # now 1.2, ", "config.yaml:3\n",
-		"; restart the daemon for it.\n"} {
+		"; restart the daemon to apply it.\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing from\n%s", want, out.String())
 		}
@@ -119,7 +119,7 @@ func TestApplyingWhatIsOverruled(t *testing.T) {
 	err = applyProposals(cli.New(), c,
 		&eval.SelfReport{Proposed: []eval.Proposal{{Setting: "search.ltm_weight", Value: "0.4"}}})
 	if err == nil || !strings.Contains(err.Error(),
-		"search.ltm_weight is set by EMBERD_SEARCH_LTM_WEIGHT, which overrules the config file; set it to 0.4 there") {
+		"search.ltm_weight is set by EMBERD_SEARCH_LTM_WEIGHT, which overrides the config file; set it to 0.4 there") {
 		t.Errorf("error %v", err)
 	}
 	if _, err := os.Stat(c.File); err == nil {

@@ -41,7 +41,7 @@ func printSelf(s *cli.App, r *eval.SelfReport) {
 	for _, line := range r.Present {
 		width = max(width, len(className(line.Category)))
 	}
-	s.Printf("\n%s %6s %6s %6s %6s %7s\n", cli.Pad("present settings", width+2), "n", "R@5", "R@10", "MRR@10",
+	s.Printf("\n%s %6s %6s %6s %6s %7s\n", cli.Pad("current settings", width+2), "n", "R@5", "R@10", "MRR@10",
 		"nDCG@10")
 	for _, line := range r.Present {
 		s.Printf("  %s %6s %6.3f %6.3f %6.3f %7.3f  %s\n", cli.Pad(className(line.Category), width),
@@ -61,12 +61,12 @@ const barCells = 20
 
 func className(class string) string {
 	return map[string]string{
-		"":                   "all that do not name their answer",
+		"":                   "all that do not contain the name of their answer",
 		string(eval.Alias):   "aliases",
 		string(eval.Heading): "headings",
 		string(eval.Link):    "texts of links",
 		string(eval.Asked):   "questions",
-		eval.Named:           "those that name their answer",
+		eval.Named:           "all that contain the name of their answer",
 	}[class]
 }
 
@@ -93,7 +93,7 @@ func printTrials(s *cli.App, r *eval.SelfReport) {
 
 func printProposals(s *cli.App, r *eval.SelfReport) {
 	if len(r.Proposed) == 0 {
-		s.Printf("\nNothing is proposed: no other setting is better beyond chance.\n")
+		s.Printf("\nNo proposals: no other setting is significantly better.\n")
 		return
 	}
 	s.Printf("\nProposed:\n")
@@ -101,29 +101,30 @@ func printProposals(s *cli.App, r *eval.SelfReport) {
 		s.Printf("  %s: %s  # now %s, %s\n", p.Setting, p.Value, cli.Clean(p.Was), cli.Clean(p.From))
 	}
 	if r.Applied != "" {
-		s.Printf("Written to %s; restart the daemon for it.\n", cli.Clean(r.Applied))
+		s.Printf("Saved to %s; restart the daemon to apply it.\n", cli.Clean(r.Applied))
 		return
 	}
-	s.Printf("emberd eval self --apply writes it to the config file.\n")
+	s.Printf("To write it to the config file, run: emberd eval self --apply\n")
 }
 
 // noteSelf says how the figures are to be read.
 func noteSelf(s *cli.App, r *eval.SelfReport) {
 	for _, class := range slices.Sorted(maps.Keys(r.Found)) {
 		if asked, found := r.Classes[class], r.Found[class]; asked < found {
-			s.Note("%s of %s %s were asked, drawn by seed %d", cli.Grouped(asked), cli.Grouped(found), className(class),
+			s.Note("used %s of %s %s, selected at random with seed "+
+				"%d", cli.Grouped(asked), cli.Grouped(found), className(class),
 				r.Seed)
 		}
 	}
 	if r.Ambiguous > 0 {
-		s.Note("%s more than one note or memory and not asked", cli.Count(r.Ambiguous, "text stands for",
+		s.Note("%s more than one note or memory and were not used", cli.Count(r.Ambiguous, "text stands for",
 			"texts stand for"))
 	}
 	if r.Failed > 0 {
-		s.Note("%s refused, and counted as without a hit", cli.Count(r.Failed, "question was", "questions were"))
+		s.Note("%s refused, counted as no result", cli.Count(r.Failed, "question was", "questions were"))
 	}
 	if r.Questions < minTelling {
-		s.Note("so few questions tell little: every figure may be chance")
+		s.Note("too few questions: every figure can be due to chance")
 	}
 }
 

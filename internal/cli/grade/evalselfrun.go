@@ -112,7 +112,7 @@ func (g *selfRun) together(ctx context.Context, progress *cli.Progress) error {
 	if err != nil {
 		return err
 	}
-	all := g.compare("all that is proposed", "", run)
+	all := g.compare("all proposals", "", run)
 	best, most := 0, 0.0
 	for i, p := range r.Proposed {
 		for _, t := range r.Trials {

@@ -14,7 +14,7 @@ const shownOfAgent = 5
 
 func printAgents(s *cli.App, res *op.AgentsRunResult) {
 	if res.Skipped != "" {
-		s.Printf("not yet: %s; next %s\n", cli.Clean(res.Skipped), cli.In(res.NextRun.Sub(s.Now())))
+		s.Printf("skipped: %s; next run %s\n", cli.Clean(res.Skipped), cli.In(res.NextRun.Sub(s.Now())))
 		return
 	}
 	for _, a := range res.Ran {
@@ -25,9 +25,9 @@ func printAgents(s *cli.App, res *op.AgentsRunResult) {
 		printFew(s, agentLines(s, res, a.Agent), a.Found)
 	}
 	if res.DryRun {
-		s.Note("nothing was changed; without --dry-run it is")
+		s.Note("nothing changed; omit --dry-run to apply")
 	} else if slices.ContainsFunc(res.Ran, func(a op.AgentRan) bool { return a.Filed > 0 }) {
-		s.Note("what was filed waits for you: emberd review list")
+		s.Note("review items were created; run: emberd review list")
 	}
 	s.UndoHint(res.Tx)
 }
@@ -50,7 +50,7 @@ func agentDid(a *op.AgentRan, dry bool) string {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{a.Filed, would + "filed for review"}, {a.Changed, would + done}, {a.Waiting, "left to later runs"}} {
+	}{{a.Filed, would + "sent to review"}, {a.Changed, would + done}, {a.Waiting, "left to later runs"}} {
 		if p.n > 0 {
 			parts = append(parts, cli.Grouped(p.n)+" "+p.what)
 		}

@@ -20,9 +20,9 @@ func cleanupCommand(s *cli.App) *cobra.Command {
 		f := cmd.Flags()
 		switch {
 		case req.Resume == "" && req.Collection == "":
-			return cli.UsageError(cmd, "--collection is missing; name the one to clean up, or all")
+			return cli.UsageError(cmd, "missing --collection; pass a collection name, or all")
 		case req.Execute && f.Changed("dry-run") && dry:
-			return cli.UsageError(cmd, "--execute and --dry-run exclude each other; leave one out")
+			return cli.UsageError(cmd, "--execute and --dry-run cannot be combined")
 		case f.Changed("dry-run") && !dry:
 			req.Execute = true
 		}
@@ -52,7 +52,7 @@ func cleanUp(s *cli.App, cmd *cobra.Command, req *op.CleanupRequest) error {
 // cleanupStates are the states of a run for people.
 func cleanupStates() map[string]string {
 	return map[string]string{op.CleanupDryRun: "dry run", op.CleanupRunning: "running", op.CleanupDone: "done",
-		op.CleanupRolledBack: "rolled back", op.CleanupBrokenOff: "broken off"}
+		op.CleanupRolledBack: "rolled back", op.CleanupBrokenOff: "interrupted"}
 }
 
 func printCleanup(s *cli.App, r *op.CleanupRun) {
@@ -61,7 +61,7 @@ func printCleanup(s *cli.App, r *op.CleanupRun) {
 	s.Row("alike", fmt.Sprintf("%s, %s", cli.Count(r.Clusters, "group", "groups"),
 		cli.Count(r.Conflicts, "conflict", "conflicts")))
 	if r.Conflicts > 0 {
-		s.Row("", fmt.Sprintf("%s of them resolved without a human", cli.Grouped(r.Resolved)))
+		s.Row("", fmt.Sprintf("%s of them resolved automatically", cli.Grouped(r.Resolved)))
 	}
 	s.Row("quality", scoredBy(r))
 	done := "would do"
@@ -82,18 +82,18 @@ func printCleanup(s *cli.App, r *op.CleanupRun) {
 }
 
 func memoriesOf(r *op.CleanupRun) string {
-	text := fmt.Sprintf("%s, %s written by somebody", cli.Grouped(r.Entries), cli.Grouped(r.Manual))
+	text := fmt.Sprintf("%s, %s not created by an indexer", cli.Grouped(r.Entries), cli.Grouped(r.Manual))
 	if r.Protected > 0 {
-		text += fmt.Sprintf(", %s of an index and left alone", cli.Grouped(r.Protected))
+		text += fmt.Sprintf(", %s created by an indexer and skipped", cli.Grouped(r.Protected))
 	}
 	return text
 }
 
 func scoredBy(r *op.CleanupRun) string {
 	if r.ScorerCalls == 0 && r.ScorerNote == "" {
-		return "judged by rules"
+		return "rated by rules"
 	}
-	text := fmt.Sprintf("judged by rules and a model, %s asked", cli.Count(r.ScorerCalls, "question", "questions"))
+	text := fmt.Sprintf("rated by rules and a model, %s sent", cli.Count(r.ScorerCalls, "question", "questions"))
 	if r.ScorerNote != "" {
 		text += "; " + cli.Clean(r.ScorerNote)
 	}
@@ -124,7 +124,7 @@ func leftIn(r *op.CleanupRun) string {
 	}
 	switch {
 	case r.Limited > 0 && r.Counts[op.CleanupDelete] == 0:
-		text += fmt.Sprintf("; %s, more than one run may make of so few",
+		text += fmt.Sprintf("; %s, above the limit of one run",
 			cli.Count(r.Limited, "deletion was not planned", "deletions were not planned"))
 	case r.Limited > 0:
 		text += fmt.Sprintf("; %s left to later runs", cli.Count(r.Limited, "deletion is", "deletions are"))
@@ -178,9 +178,10 @@ func printActions(s *cli.App, r *op.CleanupRun) {
 func cleanupHints(s *cli.App, r *op.CleanupRun) {
 	switch {
 	case r.RolledBack != "":
-		s.Note("nothing of it stays: %s", cli.Clean(r.RolledBack))
+		s.Note("rolled back: %s", cli.Clean(r.RolledBack))
 	case r.State == op.CleanupDryRun && actionsOf(r.Counts) != "nothing":
-		s.Note("nothing was changed; --mode full --execute does it, emberd health cleanup report tells all")
+		s.Note("nothing changed; to apply the plan, use --mode full --execute; to see it, run: emberd health " +
+			"cleanup report")
 	case r.State == op.CleanupBrokenOff:
 		s.Note("%s", cli.Clean(r.Problem))
 	case r.State == op.CleanupDone:
@@ -222,8 +223,8 @@ func printRollback(s *cli.App, res *op.CleanupRollbackResult, forced bool) {
 		memories[item.ID] = true
 	}
 	left := cli.LeftOf(&res.Undo)
-	s.Printf("rolled back %s, %s\n", res.Run.ID, cli.Count(len(memories), "memory is as it was",
-		"memories are as they were"))
+	s.Printf("rolled back %s, %s\n", res.Run.ID, cli.Count(len(memories), "memory restored",
+		"memories restored"))
 	for _, item := range res.Undo.Items {
 		if item.Reason != "" {
 			s.Printf("  %s %s%s\n", cli.Pad(item.Action, 8), s.Short(item.ID), cli.Because(item.Reason))
@@ -245,7 +246,7 @@ func cleanupHistoryCommand(s *cli.App) *cobra.Command {
 
 func printCleanups(s *cli.App, res *op.CleanupHistoryResult) {
 	if len(res.Runs) == 0 {
-		s.Note("there was no cleanup yet; emberd health cleanup -c COLLECTION looks for what there is to do")
+		s.Note("no cleanup runs yet; run: emberd health cleanup -c COLLECTION")
 	}
 	for i := range res.Runs {
 		r := &res.Runs[i]

@@ -54,7 +54,7 @@ func openStorage(s *cli.App, dir string) (*engine.Engine, error) {
 	for _, sub := range []string{filepath.Join(dir, "data", "stm"), filepath.Join(dir, "state")} {
 		if info, err := os.Stat(sub); err != nil || !info.IsDir() {
 			return nil, memory.Errorf(memory.Invalid,
-				"%q is no storage of emberd: there is no folder %s; name the folder that --home names", dir, sub)
+				"%q is not a folder of emberd: %s not found; pass the folder that --home uses", dir, sub)
 		}
 	}
 	s.Home = dir
@@ -67,7 +67,7 @@ func openStorage(s *cli.App, dir string) (*engine.Engine, error) {
 	e, err := engine.Open(opt)
 	if errors.Is(err, durable.ErrLocked) {
 		return nil, &cli.Exit{Code: cli.ExitLocked,
-			Err: fmt.Errorf("a daemon runs on %s: leave --storage-path out to have it do this, or stop it first", dir)}
+			Err: fmt.Errorf("a daemon uses %s: omit --storage-path to compact through it, or stop it first", dir)}
 	}
 	return e, err
 }
@@ -89,7 +89,7 @@ func printCompact(s *cli.App, r *op.CompactResult) {
 	if r.HistoryBytes > 0 {
 		s.Printf(", and %s of history", cli.Size(r.HistoryBytes))
 	}
-	s.Printf("\n%s: %s superseded, %s live, %s forgotten, %s of these dropped\n",
+	s.Printf("\n%s: %s superseded, %s live, %s deleted, %s of these dropped\n",
 		cli.Count(r.Lines, "operation", "operations"),
 		cli.Grouped(r.Superseded), cli.Grouped(r.Live), cli.Grouped(r.Tombstones+r.Dropped), cli.Grouped(r.Dropped))
 	due := "it was not due"

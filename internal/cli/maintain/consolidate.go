@@ -13,7 +13,7 @@ import (
 func consolidateCommand(s *cli.App) *cobra.Command {
 	var c consolidation
 	cmd := cli.Command("consolidate [CLUSTER | --auto]",
-		cli.ArgCount(0, 1, "the id of a group, as emberd health groups shows it"), cobra.NoFileCompletions,
+		cli.ArgCount(0, 1, "the ID of a group, as emberd health groups shows it"), cobra.NoFileCompletions,
 		func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && !c.groups.AutoDetect {
 				return runAgents(s, cmd, &c)
@@ -58,13 +58,13 @@ func given(cmd *cobra.Command, names ...string) string {
 func runGroups(s *cli.App, cmd *cobra.Command, c *consolidation, id string) error {
 	req := &c.groups
 	if flag := given(cmd, "agent", "dry-run", "scheduled", "interval-hours", "force"); flag != "" {
-		return cli.UsageError(cmd, "%s is about the agents, and groups are chosen; leave it out", flag)
+		return cli.UsageError(cmd, "%s applies to the agents; omit it when you choose groups", flag)
 	}
 	switch {
 	case c.apply && c.link:
-		return cli.UsageError(cmd, "--apply and --link exclude each other; leave one out")
+		return cli.UsageError(cmd, "--apply and --link cannot be combined")
 	case !req.AutoDetect && cmd.Flags().Changed("cohesion"):
-		return cli.UsageError(cmd, "--cohesion chooses groups for --auto, and one is named; leave it out")
+		return cli.UsageError(cmd, "--cohesion requires --auto; omit it when you name a group")
 	case c.apply:
 		req.Mode = op.ModeApply
 	case c.link:
@@ -78,14 +78,14 @@ func runGroups(s *cli.App, cmd *cobra.Command, c *consolidation, id string) erro
 // runAgents runs the agents. That it is not time yet is no failure.
 func runAgents(s *cli.App, cmd *cobra.Command, c *consolidation) error {
 	if flag := given(cmd, "apply", "link", "cohesion", "limit"); flag != "" {
-		return cli.UsageError(cmd, "%s is about groups; name one, or add --auto", flag)
+		return cli.UsageError(cmd, "%s requires a group ID or --auto", flag)
 	}
 	if flag := given(cmd, "interval-hours", "force"); flag != "" && !c.agents.Scheduled {
-		return cli.UsageError(cmd, "%s goes with --scheduled; add that", flag)
+		return cli.UsageError(cmd, "%s requires --scheduled", flag)
 	}
 	if cmd.Flags().Changed("interval-hours") {
 		if c.hours < 1.0/60 || c.hours > 720 {
-			return cli.UsageError(cmd, "--interval-hours is %v, outside 1/60 to 720", c.hours)
+			return cli.UsageError(cmd, "--interval-hours %v is out of range (1/60 to 720)", c.hours)
 		}
 		c.agents.IntervalSeconds = int64(c.hours*3600 + 0.5)
 	}
@@ -115,7 +115,7 @@ func printConsolidated(s *cli.App, res *op.ConsolidateResult) {
 			cli.Count(len(l.RelationIDs), "relation", "relations"))
 	}
 	for _, r := range res.Refused {
-		s.Note("%s stays as it is: %s", r.ClusterID, cli.Clean(r.Reason))
+		s.Note("%s was not merged: %s", r.ClusterID, cli.Clean(r.Reason))
 	}
 	if res.Mode == op.ModePreview {
 		s.Printf("%s\n", cli.Count(res.Found, "group", "groups"))
@@ -123,7 +123,7 @@ func printConsolidated(s *cli.App, res *op.ConsolidateResult) {
 		s.Printf("%s\n", cli.Clean(res.Message))
 	}
 	if len(res.Previews) > 0 {
-		s.Note("nothing was changed; --apply merges, --link relates them")
+		s.Note("nothing changed; use --apply to merge or --link to relate")
 	}
 	s.UndoHint(res.Tx)
 }
@@ -137,6 +137,6 @@ func printMergePreview(s *cli.App, p *op.MergePreview) {
 		fmt.Sprintf("strength %.2f", p.CalculatedStrength))
 	s.Printf("  %s\n", s.Screen.Paint(cli.Faint, cli.Clean(strings.Join(about, "; "))))
 	if p.Refused != "" {
-		s.Printf("  not to be merged: %s\n", cli.Clean(p.Refused))
+		s.Printf("  cannot be merged: %s\n", cli.Clean(p.Refused))
 	}
 }

@@ -147,7 +147,7 @@ func printDiagnosis(s *cli.App, d *diagnosis) {
 		printCheck(s, s.Screen.Paint(cli.Green, "ok  "), "also", strings.Join(also, ", "))
 	}
 	if fixable > 0 && len(d.Fixed) == 0 {
-		s.Note("%s mends %s", cli.Again(s, "doctor", "--fix"), cli.Count(fixable, "of these", "of these"))
+		s.Note("run %s to fix %s", cli.Again(s, "doctor", "--fix"), cli.Count(fixable, "of these", "of these"))
 	}
 }
 
@@ -193,10 +193,10 @@ func examine(ctx context.Context, s *cli.App) ([]doctor.Finding, error) {
 			return nil, ctx.Err()
 		} else if err != nil {
 			e.add(doctor.Finding{Area: part.area, Code: part.area + "-unknown", Severity: doctor.Warning,
-				Text: "this could not be looked at: " + err.Error()})
+				Text: "cannot check this: " + err.Error()})
 		}
 		if len(e.found) == before {
-			e.add(doctor.Finding{Area: part.area, Severity: doctor.OK, Text: "nothing was found"})
+			e.add(doctor.Finding{Area: part.area, Severity: doctor.OK, Text: "no problems"})
 		}
 	}
 	return e.found, nil

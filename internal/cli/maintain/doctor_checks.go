@@ -22,6 +22,7 @@ import (
 	"emberd/internal/config"
 	"emberd/internal/doctor"
 	"emberd/internal/durable"
+	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -47,13 +48,13 @@ type diagnostics struct {
 func (e *diagnostics) add(all ...doctor.Finding) { e.found = append(e.found, all...) }
 
 // wrongSetting is the finding about one fault of the settings.
-func wrongSetting(text string) doctor.Finding {
-	f := doctor.Finding{Area: "config", Code: "config-wrong", Severity: doctor.Error, Text: text}
-	switch file, _, inFile := strings.Cut(text, ".yaml:"); {
-	case strings.HasPrefix(text, "socket path "):
+func wrongSetting(fault string) doctor.Finding {
+	f := doctor.Finding{Area: "config", Code: "config-wrong", Severity: doctor.Error, Text: fault}
+	switch file, _, inFile := strings.Cut(fault, ".yaml:"); {
+	case strings.HasPrefix(fault, "socket path "):
 		f.Code, f.Next = "socket-long", "emberd config set socket "+shortSocket()
 	case inFile && filepath.IsAbs(file):
-		f.Next = "${EDITOR:-vi} " + cli.Word(file+".yaml")
+		f.Next = "${EDITOR:-vi} " + text.ShellWord(file+".yaml")
 	}
 	return f
 }
@@ -89,7 +90,7 @@ func (e *diagnostics) access(context.Context) error {
 	known := slices.ContainsFunc(e.found, func(f doctor.Finding) bool { return f.Area == "tokens" })
 	if err := access.OpenStore(durable.OS{}, tokens, e.s.Now).Damage(); err != nil && !known {
 		e.add(doctor.Finding{Area: "tokens", Code: "token-damaged", Severity: doctor.Error, Text: err.Error(),
-			Next: "mv " + doctor.Shell(tokens) + " " + doctor.Shell(tokens+".damaged")})
+			Next: "mv " + text.ShellWord(tokens) + " " + text.ShellWord(tokens+".damaged")})
 	}
 	return nil
 }
@@ -112,16 +113,16 @@ func (e *diagnostics) daemon(ctx context.Context) error {
 	case err != nil && waits.Err() != nil && ctx.Err() == nil:
 		e.held = true
 		bad.Code, bad.Text, bad.Next = "daemon-silent",
-			fmt.Sprintf("process %s takes connections at %s and did not answer within %s", number(pid), e.c.Socket,
+			fmt.Sprintf("process %s accepts connections on %s but did not answer within %s", number(pid), e.c.Socket,
 				patience), e.end("-9 ")
 		e.add(bad)
 	case memory.CodeOf(err) == memory.Unavailable && held:
 		bad.Code, bad.Text, bad.Next = "daemon-unreached",
-			fmt.Sprintf("process %s holds the folders and cannot be reached at %s: it only just starts, or its "+
-				"socket is elsewhere or was removed; end it and start again", number(pid), e.c.Socket), e.end("")
+			fmt.Sprintf("process %s has locked the folders but cannot be reached on %s: it is starting, or its "+
+				"socket was moved or removed; stop it and start it again", number(pid), e.c.Socket), e.end("")
 		e.add(bad)
 	case memory.CodeOf(err) == memory.Unavailable:
-		e.add(doctor.Finding{Area: "daemon", Code: "daemon-down", Severity: doctor.Warning, Text: "it does not run",
+		e.add(doctor.Finding{Area: "daemon", Code: "daemon-down", Severity: doctor.Warning, Text: "not running",
 			Next: e.start()})
 		e.add(doctor.Socket(e.places)...)
 	case err != nil:
@@ -132,7 +133,7 @@ func (e *diagnostics) daemon(ctx context.Context) error {
 		e.add(bad)
 	case st.State != "" && cli.Linkless(st.State) != cli.Linkless(e.c.State):
 		bad.Code, bad.Text, bad.Next = "daemon-elsewhere",
-			fmt.Sprintf("the daemon at %s keeps its memories in %s, and the settings say %s", e.c.Socket, st.Data,
+			fmt.Sprintf("the daemon on %s uses data folder %s, but the settings name %s", e.c.Socket, st.Data,
 				e.c.Data), "emberd config socket"
 		e.add(bad)
 	default:
@@ -146,7 +147,7 @@ func (e *diagnostics) answered(st *op.StatusResult) {
 	e.status = st
 	e.pid = cmp.Or(st.Version.PID, e.pid)
 	f := doctor.Finding{Area: "daemon", Severity: doctor.OK,
-		Text: fmt.Sprintf("%s, up for %s, %s", st.Health, cli.Lasted(e.s.Now().Sub(st.Started)),
+		Text: fmt.Sprintf("%s, running for %s, %s", st.Health, cli.Lasted(e.s.Now().Sub(st.Started)),
 			cli.Count(st.Memories, "memory", "memories"))}
 	if st.Log.ReadOnly != "" {
 		f = doctor.Finding{Area: "daemon", Code: "daemon-readonly", Severity: doctor.Error, Text: st.Log.ReadOnly,
@@ -155,12 +156,13 @@ func (e *diagnostics) answered(st *op.StatusResult) {
 	e.add(f)
 }
 
-// warnings are what the daemon warns of, but for what was found here, too.
+// warnings are what waits for the user, and what else the daemon warns of, but for what was found here, too.
 func (e *diagnostics) warnings(context.Context) error {
 	if e.status == nil {
 		return nil
 	}
-	for _, w := range e.status.Warnings {
+	e.waits()
+	for _, w := range otherWarnings(e.status) {
 		if !e.isDuplicateWarning(w) {
 			e.add(doctor.Finding{Area: "warning", Code: "daemon-warning", Severity: doctor.Warning, Text: w,
 				Next: nextOf(w)})
@@ -179,9 +181,8 @@ func nextOf(warning string) string {
 
 // isDuplicateWarning reports whether a warning of the daemon's is about something that was found.
 func (e *diagnostics) isDuplicateWarning(warning string) bool {
-	for words, area := range map[string]string{"quarantine": "quarantine", "emberd doctor lists them": "stale",
-		"came back without": "log", "fs.inotify": "watches", "the disk that holds": "disk", "check the clock": "clock",
-		"no token is accepted": "tokens"} {
+	for words, area := range map[string]string{"came back without": "log", "fs.inotify": "watches",
+		"the disk that holds": "disk", "check the clock": "clock", "no token is accepted": "tokens"} {
 		found := slices.ContainsFunc(e.found, func(f doctor.Finding) bool { return f.Area == area && f.Code != "" })
 		if found && strings.Contains(warning, words) {
 			return true
@@ -219,7 +220,7 @@ func (e *diagnostics) serviced() bool {
 
 func number(pid int) string {
 	if pid == 0 {
-		return "of an unknown number"
+		return "with unknown PID"
 	}
 	return fmt.Sprint(pid)
 }
@@ -238,8 +239,8 @@ func (e *diagnostics) others(ctx context.Context) error {
 			if cli.SameVaults(e.served(), v.Path) && v.Path != "" {
 				e.add(doctor.Finding{Area: "daemons", Code: "two-daemons", Severity: doctor.Error,
 					Next: fmt.Sprintf("kill %d", st.Version.PID),
-					Text: fmt.Sprintf("process %d, a daemon with its memories in %s, writes into the same vault %s; "+
-						"end one of both, or give it another vault", st.Version.PID, st.Data, v.Path)})
+					Text: fmt.Sprintf("process %d, a daemon with data folder %s, writes to the same vault %s; "+
+						"stop one of them, or configure another vault", st.Version.PID, st.Data, v.Path)})
 			}
 		}
 	}
@@ -255,7 +256,7 @@ func (e *diagnostics) log(ctx context.Context) error {
 	}
 	r, err := readLog(ctx, e.s, e.c.Data)
 	if err == nil && len(r.Files) == 0 || errors.Is(err, fs.ErrNotExist) {
-		e.add(doctor.Finding{Area: "log", Severity: doctor.OK, Text: "nothing was saved yet in " + e.c.Data})
+		e.add(doctor.Finding{Area: "log", Severity: doctor.OK, Text: "no memories saved yet in " + e.c.Data})
 		return nil
 	}
 	if err != nil {
@@ -271,7 +272,7 @@ func (e *diagnostics) log(ctx context.Context) error {
 	bare := bareTrash(e.s, r)
 	if wrong := r.Wrong() + min(1, bare); wrong > 0 {
 		f.Code, f.Severity, f.Next = "log-damaged", doctor.Warning, "stop emberd, and run: emberd doctor log repair"
-		f.Text += ": " + cli.Count(wrong, "thing is wrong", "things are wrong") + ", which emberd doctor log check " +
+		f.Text += ": " + cli.Count(wrong, "problem found", "problems found") + ", which emberd doctor log check " +
 			"lists"
 		if bare > 0 {
 			f.Text += "; " + bareText(bare)
@@ -304,7 +305,7 @@ func (e *diagnostics) quarantine(context.Context) error {
 		return err
 	}
 	e.add(doctor.Finding{Area: "quarantine", Code: "quarantine", Severity: doctor.Warning,
-		Text: cli.Count(n, "damaged line waits", "damaged lines wait") + " for a decision",
+		Text: cli.Count(n, "damaged line", "damaged lines") + " to review",
 		Next: "emberd doctor quarantine list"})
 	return nil
 }
@@ -313,8 +314,8 @@ func (e *diagnostics) quarantine(context.Context) error {
 func (e *diagnostics) index(context.Context) error {
 	e.add(doctor.Index(e.places, e.status != nil || e.held, e.end(""))...)
 	if e.status != nil && e.status.Loading != nil {
-		e.add(doctor.Finding{Area: "index", Code: "index-loading", Severity: doctor.Note, Text: "it is being built, " +
-			indexed(e.status.Loading) + "; searches answer meanwhile"})
+		e.add(doctor.Finding{Area: "index", Code: "index-loading", Severity: doctor.Note, Text: "being built, " +
+			indexed(e.status.Loading) + "; searches still work"})
 	}
 	return nil
 }
@@ -339,7 +340,7 @@ func (e *diagnostics) vaults(ctx context.Context) error {
 		if e.released(dir) {
 			e.add(doctor.Finding{Area: "vault", Code: "vault-released", Severity: doctor.Note,
 				Next: "emberd vault reopen",
-				Text: fmt.Sprintf("%s is released, so that its disk can be unmounted, and not looked at", dir)})
+				Text: fmt.Sprintf("%s is released, so its disk can be unmounted, and was not checked", dir)})
 			continue
 		}
 		survey, err := doctor.Vault(ctx, dir, e.c.Vault.ArchiveFolder, e.c.Vault.Ignore, e.settles(ctx, dir))

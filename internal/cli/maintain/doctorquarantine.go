@@ -28,7 +28,7 @@ func quarantineListCommand(s *cli.App) *cobra.Command {
 				printQuarantined(s, &l)
 			}
 			if len(res.Lines) == 0 {
-				s.Note("no damaged line waits for a decision")
+				s.Note("no damaged lines to review")
 			}
 		})
 	})
@@ -57,7 +57,7 @@ func quarantineShowCommand(s *cli.App) *cobra.Command {
 			return s.Answer(res, func() {
 				printQuarantined(s, &res.Line)
 				if res.Line.Acceptable && len(res.Changes) == 0 {
-					s.Printf("    accepting it would change nothing: all of it was written again since\n")
+					s.Printf("    accepting it would change nothing: newer records replace all of it\n")
 				}
 				for _, f := range res.Changes {
 					cli.PrintField(s, f)
@@ -75,7 +75,7 @@ func quarantineAcceptCommand(s *cli.App) *cobra.Command {
 				return cli.Reach(cmd.Context(), s, op.QuarantineAccept, &op.QuarantineAcceptRequest{ID: name})
 			}, func(res *op.QuarantineAcceptResult) {
 				if res.Tx == "" {
-					s.Printf("accepted %s; all of it was written again since, so nothing changed\n", res.Name)
+					s.Printf("accepted %s; newer records replace all of it, so nothing changed\n", res.Name)
 					return
 				}
 				s.Printf("accepted %s: memory %s\n", res.Name, s.Short(res.ID))

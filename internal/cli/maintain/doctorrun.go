@@ -18,6 +18,7 @@ import (
 	"emberd/internal/durable"
 	"emberd/internal/models"
 	"emberd/internal/service"
+	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/stm"
 )
@@ -34,8 +35,8 @@ func (e *diagnostics) copies(r *stm.LogCheck) {
 			continue
 		}
 		e.add(doctor.Finding{Area: "log", Code: "log-copy", Severity: doctor.Note, Next: "emberd doctor log compact",
-			Text: fmt.Sprintf("%s is a copy of a log file that a sync tool made; it is read like the others and does "+
-				"no harm, and once its device has compacted its log it may be deleted", f.Path)})
+			Text: fmt.Sprintf("%s is a sync conflict copy of a log file; emberd reads it like the others; you "+
+				"can delete it after its device has compacted its log", f.Path)})
 	}
 }
 
@@ -55,8 +56,8 @@ func (e *diagnostics) model(ctx context.Context) error {
 	switch {
 	case errors.Is(err, models.ErrUnknown):
 		f.Code, f.Next = "model-missing", e.another(name, "")
-		f.Text = fmt.Sprintf("the model %s is not there, so that searches go by words alone; put it back, or choose "+
-			"another", path)
+		f.Text = fmt.Sprintf("model %s not found, so searches use keywords only; restore the file or select "+
+			"another model", path)
 	case err != nil:
 		f.Code, f.Text, f.Next = "model-damaged", err.Error(), e.another(name, m.Source)
 	case m.Problem != "":
@@ -71,11 +72,11 @@ func (e *diagnostics) model(ctx context.Context) error {
 // another is the command that brings a model back, or that shows which others there are.
 func (e *diagnostics) another(name, source string) string {
 	if _, err := os.Stat(source); err == nil && filepath.IsAbs(source) {
-		return "emberd model install --replace " + cli.Word(source)
+		return "emberd model install --replace " + text.ShellWord(source)
 	}
 	known := slices.ContainsFunc(models.Pinned().Models, func(k models.KnownModel) bool { return k.Name == name })
 	if known && filepath.Dir(e.c.Embedding.Model) == e.c.Embedding.Folder {
-		return "emberd model install --replace " + cli.Word(name)
+		return "emberd model install --replace " + text.ShellWord(name)
 	}
 	return "emberd model list"
 }
@@ -96,11 +97,11 @@ func (e *diagnostics) runner(m *models.Model) error {
 	}
 	why := list.Without
 	if why == "" {
-		why = "embedding.providers does not list what could"
+		why = "embedding.providers does not list a suitable provider"
 	}
 	e.add(doctor.Finding{Area: "model", Code: "model-unrun", Severity: doctor.Warning, Next: "emberd model runtime " +
 		"list",
-		Text: fmt.Sprintf("nothing runs the model %s, so that searches go by words alone: %s", m.Name, why)})
+		Text: fmt.Sprintf("no runtime supports model %s, so searches use keywords only: %s", m.Name, why)})
 	return nil
 }
 
@@ -122,12 +123,12 @@ func (e *diagnostics) service(ctx context.Context) error {
 		f.Code, f.Text = "service-unknown", err.Error()
 	case strings.HasPrefix(st.Says, "failed"):
 		f.Severity, f.Code, f.Next = doctor.Error, "service-failed", "emberd service restart"
-		f.Text = fmt.Sprintf("the service has failed: %s; emberd service logs tells why", st.Says)
+		f.Text = fmt.Sprintf("the service failed: %s; run: emberd service logs", st.Says)
 	case !st.Running:
-		f.Code, f.Text, f.Next = "service-stopped", "the service is installed and does not run: "+st.Says,
+		f.Code, f.Text, f.Next = "service-stopped", "the service is installed but not running: "+st.Says,
 			"emberd service start"
 	case !st.Enabled:
-		f.Code, f.Text, f.Next = "service-disabled", "the service runs, and does not come back after the next login",
+		f.Code, f.Text, f.Next = "service-disabled", "the service is running but will not start at the next login",
 			"emberd service install"
 	default:
 		return nil
@@ -144,10 +145,10 @@ func (e *diagnostics) outdated(in *service.Installed) {
 	switch {
 	case err != nil:
 		f.Code, f.Text = "service-unknown",
-			"whether the service is what the settings ask for is not known: "+err.Error()
+			"cannot check whether the service matches the settings: "+err.Error()
 	case len(stale) > 0:
 		f.Code, f.Next = "service-stale", "emberd service install"
-		f.Text = "the service is not what the settings ask for: " + strings.Join(stale, ", ")
+		f.Text = "the service does not match the settings: " + strings.Join(stale, ", ")
 		if e.ofThisProgram(in) {
 			f.Fix = e.renew
 		}

@@ -20,7 +20,7 @@ func (e *diagnostics) state(context.Context) error {
 	texts := stm.Damaged(disk, e.c.State)
 	for _, name := range append(stm.DamagedNow(disk, e.c.Data, e.c.State), core.DamagedNow(disk, e.c.State)...) {
 		texts = append(texts, name+" is damaged; the next start keeps a copy of it in "+
-			filepath.Join(e.c.State, "damaged")+", makes it anew, and status tells what follows")
+			filepath.Join(e.c.State, "damaged")+", computes it again, and see: emberd status")
 	}
 	audit := chain.New(disk, filepath.Join(e.c.State, core.ChainDir), e.s.Now)
 	report, err := audit.Check()

@@ -53,7 +53,7 @@ func printHealth(s *cli.App, r *op.HealthResult) {
 	}
 	s.Printf("%s of %s\n", s.Screen.Paint(cli.Bold, cli.Count(r.Memories, "memory", "memories")), in)
 	if r.Cached {
-		s.Printf("%s\n", s.Screen.Paint(cli.Faint, fmt.Sprintf("as it was %s; --fresh looks again",
+		s.Printf("%s\n", s.Screen.Paint(cli.Faint, fmt.Sprintf("as of %s; use --fresh to rebuild",
 			cli.Ago(s.Now(), r.At))))
 	}
 	if r.Memories == 0 {
@@ -64,7 +64,7 @@ func printHealth(s *cli.App, r *op.HealthResult) {
 		stages = append(stages, fmt.Sprintf("%s %s", st.Stage, cli.Grouped(st.Count)))
 	}
 	s.Printf("%s\n\n", strings.Join(stages, ", "))
-	left, right := bandLines(s, "by score", r.Scores, r.Memories), bandLines(s, "found or saved within", r.Ages,
+	left, right := bandLines(s, "by score", r.Scores, r.Memories), bandLines(s, "by last access or save", r.Ages,
 		r.Memories)
 	if s.Screen.Width > 0 && s.Screen.Width < twoColumns {
 		s.Printf("%s\n\n%s\n\n", strings.Join(left, "\n"), strings.Join(right, "\n"))
@@ -111,18 +111,19 @@ type finding struct {
 
 func printFindings(s *cli.App, r *op.HealthResult) {
 	all := []finding{
-		{r.Duplicates, "pair says nearly the same", "pairs say nearly the same", "emberd health duplicates", true,
+		{r.Duplicates, "pair of near-duplicates", "pairs of near-duplicates", "emberd health duplicates", true,
 			true},
-		{r.Clusters, "group could be merged or linked", "groups could be merged or linked", "emberd health groups",
+		{r.Clusters, "group to merge or link", "groups to merge or link", "emberd health groups",
 			false, true},
-		{r.Stale, "was not found for 30 days", "were not found for 30 days", "emberd health stale", true, true},
-		{r.LowAccess, "is a week old, found twice at most", "are a week old, found twice at most",
+		{r.Stale, "not returned by a search for 30 days", "not returned by a search for 30 days",
+			"emberd health stale", true, true},
+		{r.LowAccess, "older than a week, returned at most twice", "older than a week, returned at most twice",
 			"emberd health unused", false, true},
-		{r.AtRisk, "is about to fade", "are about to fade", "", true, true},
-		{r.Review, "waits for a decision", "wait for a decision", "emberd review list", true, true},
+		{r.AtRisk, "about to fade", "about to fade", "", true, true},
+		{r.Review, "waiting for review", "waiting for review", "emberd review list", true, true},
 	}
 	if r.Junk != nil {
-		all = append(all, finding{*r.Junk, "is of low quality", "are of low quality", "emberd health cleanup", true,
+		all = append(all, finding{*r.Junk, "low quality", "low quality", "emberd health cleanup", true,
 			true})
 	}
 	for _, f := range all {

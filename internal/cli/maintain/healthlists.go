@@ -37,7 +37,7 @@ func printStale(s *cli.App, r *op.HealthStaleResult) {
 
 func moreOf(s *cli.App, n int) {
 	if n > 0 {
-		s.Note("%s more; --limit shows them", cli.Grouped(n))
+		s.Note("%s more; use --limit to see them", cli.Grouped(n))
 	}
 }
 
@@ -58,7 +58,7 @@ func printLowAccess(s *cli.App, r *op.HealthLowAccessResult) {
 		s.Printf("%s  %s  %s\n", s.Short(m.ID), s.Screen.Paint(cli.Faint, told),
 			s.Gist(m.Text, len("12345678  ")+len(told)+2))
 	}
-	s.Printf("%s of %s\n", cli.Count(r.Found, "memory hardly ever found", "memories hardly ever found"),
+	s.Printf("%s of %s\n", cli.Count(r.Found, "rarely found memory", "rarely found memories"),
 		cli.Grouped(r.TotalChecked))
 	moreOf(s, r.Found-r.FlaggedCount)
 }
@@ -88,11 +88,11 @@ func printDuplicates(s *cli.App, r *op.HealthDuplicatesResult) {
 
 func healthMergeCommand(s *cli.App) *cobra.Command {
 	var req op.HealthMergeRequest
-	cmd := cli.Command("merge ID1 ID2", cli.ArgCount(2, 2, "the ids of two memories"), cobra.NoFileCompletions,
+	cmd := cli.Command("merge ID1 ID2", cli.ArgCount(2, 2, "the IDs of two memories"), cobra.NoFileCompletions,
 		func(cmd *cobra.Command, args []string) error {
 			req.ID1, req.ID2, req.Collection = args[0], args[1], "all"
 			return cli.Show(cmd.Context(), s, op.HealthMerge, &req, func(s *cli.App, res *op.HealthMergeResult) {
-				s.Printf("kept %s, with confidence %g and %s; %s is in the trash\n", s.Short(res.KeptID),
+				s.Printf("kept %s (confidence %g, %s); moved %s to the trash\n", s.Short(res.KeptID),
 					res.NewConfidence,
 					cli.Count(int(res.NewAccessCount), "access", "accesses"), s.Short(res.DiscardedID))
 				s.UndoHint(res.Tx)
@@ -110,7 +110,7 @@ func MigrateCommand(s *cli.App) *cobra.Command {
 			return err
 		}
 		return s.Answer(res, func() {
-			s.Printf("%s\n", cmp.Or(cli.Clean(res.Message), fmt.Sprintf("%s of %s migrated, %s up to date already",
+			s.Printf("%s\n", cmp.Or(cli.Clean(res.Message), fmt.Sprintf("%s of %s migrated, %s already up to date",
 				cli.Grouped(res.Migrated), cli.Count(res.TotalVectors, "record", "records"),
 				cli.Grouped(res.Skipped))))
 			s.UndoHint(res.Tx)

@@ -40,9 +40,9 @@ func noLog(path string, err error) error {
 	switch {
 	case err == nil:
 		return memory.Errorf(memory.NotFound,
-			"there is no log file in %s; name a data folder, the folder of a device, or a file", path)
+			"no log file in %s; pass a data folder, the folder of a device, or a file", path)
 	case errors.Is(err, fs.ErrNotExist):
-		return memory.Errorf(memory.NotFound, "there is no %s; emberd config data tells where the data folder is", path)
+		return memory.Errorf(memory.NotFound, "%s not found; for the data folder, run: emberd config data", path)
 	}
 	return memory.Errorf(memory.Invalid, "%w", err)
 }
@@ -166,14 +166,14 @@ func printLogReport(s *cli.App, r *logReport) {
 	if why := bareText(r.BareTrash); why != "" {
 		s.Printf("%s\n", why)
 	}
-	verdict := "nothing is wrong"
+	verdict := "no problems"
 	if !r.OK {
-		verdict = cli.Count(r.Wrong, "thing is wrong", "things are wrong")
+		verdict = cli.Count(r.Wrong, "problem found", "problems found")
 	}
 	s.Note("%s: %s in %s, %s: %s", r.Path, cli.Count(r.Lines, "line", "lines"),
 		cli.Count(len(r.Files), "file", "files"), cli.Size(r.Bytes), verdict)
 	if !r.OK {
-		s.Note("a start of emberd mends what its snapshot holds; for the rest stop emberd, and run: %s",
+		s.Note("at its next start, emberd restores what its snapshot contains; for the rest, stop emberd and run: %s",
 			cli.Again(s, "log", "repair"))
 	}
 }

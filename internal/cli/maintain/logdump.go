@@ -46,7 +46,7 @@ func (f *logFilter) settle(cmd *cobra.Command, now time.Time) error {
 	}
 	f.id = strings.ToLower(f.id)
 	if err := f.settleSince(now); err != nil {
-		return cli.UsageError(cmd, "--since does not take %s: use 12h, 7d or 3mo, or a date as in 2026-01-31",
+		return cli.UsageError(cmd, "invalid --since %s; use 12h, 7d or 3mo, or a date such as 2026-01-31",
 			cli.JsonText(f.since))
 	}
 	if f.lines == "" {
@@ -60,7 +60,7 @@ func (f *logFilter) settle(cmd *cobra.Command, now time.Time) error {
 		f.last, err2 = strconv.Atoi(cmp.Or(to, "0"))
 	}
 	if cmp.Or(err1, err2) != nil || f.first < 1 || f.last != 0 && f.last < f.first {
-		return cli.UsageError(cmd, "--lines does not take %s: use FROM-TO, as in 10-20, 10- or 7",
+		return cli.UsageError(cmd, "invalid --lines %s; use FROM-TO, such as 10-20, 10- or 7",
 			cli.JsonText(f.lines))
 	}
 	return nil
@@ -171,7 +171,7 @@ func eachLogLine(s *cli.App, cmd *cobra.Command, args []string, f *logFilter, fn
 		}
 	}
 	if !found {
-		s.Note("no line of the log fits")
+		s.Note("no matching log lines")
 		return &cli.Exit{Code: cli.ExitNothing}
 	}
 	return nil
@@ -249,7 +249,7 @@ func undone(d *logLine) string {
 	if d.Undoes == "" {
 		return ""
 	}
-	return "takes back " + d.Undoes
+	return "undoes " + d.Undoes
 }
 
 func dumpChange(s *cli.App, c *stm.LogChange) {

@@ -61,7 +61,7 @@ func repairLog(ctx context.Context, s *cli.App, opt storage.RepairOptions) (res 
 	e, err := engine.Open(o)
 	if errors.Is(err, durable.ErrLocked) {
 		return nil, &cli.Exit{Code: cli.ExitLocked,
-			Err: fmt.Errorf("an emberd runs on these folders, so that nothing was touched; stop it first: %w", err)}
+			Err: fmt.Errorf("the daemon is running; stop it first (nothing was changed): %w", err)}
 	}
 	if err != nil {
 		return nil, err
@@ -123,8 +123,12 @@ func previewRepair(ctx context.Context, s *cli.App) error {
 			Records: got.Covered})
 	}
 	err = s.Answer(res, func() {
-		printRepaired(s, res)
-		s.Note("backups, snapshots of earlier logs and notes are looked into without --dry-run only")
+		if got.Lines+got.Covered == 0 && len(res.Short) == 0 && res.Missing == 0 {
+			s.Note("the snapshot has no record that the log lacks")
+		} else {
+			printRepaired(s, res)
+		}
+		s.Note("--dry-run does not look into backups, snapshots of earlier logs and notes, which can contain more")
 	})
 	return unlessLacking(res, err)
 }
@@ -147,7 +151,7 @@ func printRepaired(s *cli.App, r *storage.Repaired) {
 		s.Printf("from %s: %s, %s of the log\n", f.Copy, cli.Count(f.Memories, "memory", "memories"),
 			cli.Count(f.Lines, "line", "lines"))
 		if !f.Made.IsZero() && r.Anew && (r.Missing > 0 || !snapshot) {
-			s.Printf("    the backup is of %s; what was saved later is lost unless another copy has it\n",
+			s.Printf("    the backup is of %s; later changes are lost unless another copy contains them\n",
 				f.Made.In(s.Zone).Format("2006-01-02 15:04"))
 		}
 	}
@@ -155,23 +159,25 @@ func printRepaired(s *cli.App, r *storage.Repaired) {
 		s.Printf("%s\n", why)
 	}
 	if r.GivenUpTexts > 0 {
-		s.Note("the texts of %s were given up",
+		s.Note("accepted the loss of the texts of %s",
 			cli.Count(r.GivenUpTexts, "memory of the trash", "memories of the trash"))
 	}
 	switch {
 	case r.GivenUp > 0:
-		s.Note("%s given up; nothing is missed any more", cli.Count(r.GivenUp, "record was", "records were"))
+		s.Note("accepted the loss of %s; emberd no longer reports it", cli.Count(r.GivenUp, "record was",
+			"records were"))
 	case r.Missing > 0 && r.Anew:
-		s.Note("%s missing, and no copy is left; a new log was begun with what is there",
+		s.Note("%s missing, and no copy is left; started a new log with the remaining records",
 			cli.Count(r.Missing, "record of the log is", "records of the log are"))
 	case r.Missing > 0:
-		s.Note("%s missing, and no copy is left: name a backup with --from, or give them up with --accept-loss",
+		s.Note("%s missing, and no copy is left: pass a backup with --from, or accept the loss with --accept-loss",
 			cli.Count(r.Missing, "record of the log is", "records of the log are"))
 	case r.BareTrash > 0:
-		s.Note("%s; name another backup with --from, or give the texts up with --accept-loss", bareText(r.BareTrash))
+		s.Note("%s; pass another backup with --from, or accept the loss of the texts with --accept-loss",
+			bareText(r.BareTrash))
 	case r.Damaged > 0:
-		s.Note("%s passed over, and no copy is known to have what it said: name another backup with --from, or decide "+
-			"with: emberd doctor quarantine list", cli.Count(r.Damaged, "damaged line is", "damaged lines are"))
+		s.Note("%s skipped, and no known copy contains its records: pass another backup with --from, or run: "+
+			"emberd doctor quarantine list", cli.Count(r.Damaged, "damaged line is", "damaged lines are"))
 	case len(r.From) == 0 && len(r.Short) == 0 && r.GivenUpTexts == 0:
 		s.Note("nothing is missing")
 	}

@@ -23,7 +23,7 @@ func (e *diagnostics) stale(ctx context.Context) error {
 		if err == nil && severalFolders(devices) {
 			e.add(doctor.Finding{Area: "stale", Code: "stale-unasked", Severity: doctor.Note,
 				Next: "emberd doctor offline-device list",
-				Text: "no daemon tells whether memories of devices that were silent for long wait for a decision"})
+				Text: "the daemon did not report memories of offline devices"})
 		}
 		return err
 	}
@@ -36,8 +36,8 @@ func (e *diagnostics) stale(ctx context.Context) error {
 	}
 	e.add(doctor.Finding{Area: "stale", Code: "stale", Severity: doctor.Warning, Next: "emberd doctor offline-device " +
 		"list",
-		Text: cli.Count(len(res.Memories), "memory of a device that was silent for long waits",
-			"memories of devices that were silent for long wait") + " for a decision"})
+		Text: cli.Count(len(res.Memories), "memory of an offline device",
+			"memories of offline devices") + " to review"})
 	return nil
 }
 
@@ -65,14 +65,14 @@ func staleListCommand(s *cli.App) *cobra.Command {
 					cli.Clean(m.Device), m.At.In(s.Zone).Format(time.DateTime))
 			}
 			if len(res.Memories) == 0 {
-				s.Note("no memory waits for a decision")
+				s.Note("no memories to review")
 			}
 		})
 	})
 }
 
 func staleDecideCommand(s *cli.App, name, done string, keep bool) *cobra.Command {
-	return cli.Command(name+" ID", cli.ArgCount(1, 1, "the id of one memory"), nil,
+	return cli.Command(name+" ID", cli.ArgCount(1, 1, "the ID of one memory"), nil,
 		func(cmd *cobra.Command, args []string) error {
 			res, err := cli.Reach(cmd.Context(), s, op.StaleDecide, &op.StaleDecideRequest{ID: args[0], Keep: &keep})
 			if err != nil {

@@ -57,7 +57,7 @@ func printStats(s *cli.App, r *op.StatsResult) {
 	if r.Total == 0 {
 		return
 	}
-	s.Printf("saved %s to %s; score %.2f and %.1f uses on average\n",
+	s.Printf("saved from %s to %s; average score %.2f, average uses %.1f\n",
 		r.Oldest.In(s.Zone).Format("2006-01-02"), r.Newest.In(s.Zone).Format("2006-01-02"), r.AvgScore, r.AvgUses)
 	stages := make(map[string]int)
 	for st, n := range r.Stages {
@@ -82,12 +82,13 @@ func printLogStats(s *cli.App, r *op.StatsResult) {
 	l := r.Log
 	if l == nil {
 		s.Printf("%s\n", cli.Count(r.Total, "memory", "memories"))
-		s.Note("these are the memories of the token's scopes; the trash and the log are those of all memories")
+		s.Note("the memory counts include only the scopes of the token; the figures of trash and log include all " +
+			"memories")
 		return
 	}
 	s.Printf("%s, %s in the trash; %s of log in %s\n", cli.Count(r.Total, "memory", "memories"), cli.Grouped(r.Trash),
 		cli.Size(r.LogBytes), cli.Count(r.Segments, "segment", "segments"))
-	s.Printf("of this device %s, %s no longer needed, %s of deletions; %s, %s of it dead, and %s of history\n",
+	s.Printf("this device: %s, %s superseded, %s tombstones; %s, %s reclaimable, and %s of history\n",
 		cli.Count(l.Lines, "line", "lines"), cli.Grouped(l.Duplicates), cli.Grouped(l.Tombstones), cli.Size(l.Bytes),
 		cli.Size(l.Dead), cli.Size(l.HistoryBytes))
 	due := "not due"

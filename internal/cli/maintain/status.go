@@ -25,8 +25,8 @@ func StatusCommand(s *cli.App) *cobra.Command {
 	var every time.Duration
 	cmd := cli.Command("status", func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 && cmd.Flags().Changed("watch") {
-			return cli.UsageError(cmd, "%s takes no argument, but %q was given; the time of --watch follows an "+
-				"equals sign, as in --watch=5s", cmd.CommandPath(), args[0])
+			return cli.UsageError(cmd, "%s accepts no arguments, received %q; the time of --watch follows an "+
+				"equals sign, for example --watch=5s", cmd.CommandPath(), args[0])
 		}
 		return cli.NoArgs(cmd, args)
 	}, nil, func(cmd *cobra.Command, _ []string) error {
@@ -86,12 +86,13 @@ func printBackup(s *cli.App, b *op.BackupStatus) {
 }
 
 func printStatus(s *cli.App, r *op.StatusResult) {
+	printWaits(s, r.Waits)
 	health := s.Screen.Paint(cli.Green, r.Health)
 	if r.Health != "ok" {
 		health = s.Screen.Paint(cli.Yellow, r.Health)
 	}
 	s.Row("health", health)
-	s.Row("daemon", fmt.Sprintf("process %d, up for %s", r.Version.PID, cli.Lasted(s.Now().Sub(r.Started))))
+	s.Row("daemon", fmt.Sprintf("PID %d, running for %s", r.Version.PID, cli.Lasted(s.Now().Sub(r.Started))))
 	s.Row("version", cli.VersionText(&r.Version))
 	if !toldAll(r) {
 		printSeen(s, r)
@@ -103,7 +104,7 @@ func printStatus(s *cli.App, r *op.StatusResult) {
 	s.Row("", fmt.Sprintf("loaded in %d ms: %s; snapshot %s", r.Log.LoadMillis, recovered(r.Log.Recovery),
 		r.Log.Snapshot))
 	if got := r.Log.CameBack; got != nil {
-		s.Row("", fmt.Sprintf("%s came back from %s, written from %s to %s",
+		s.Row("", fmt.Sprintf("restored %s from %s, written from %s to %s",
 			cli.Count(got.Memories, "memory", "memories"), strings.Join(got.From, " and "),
 			got.Oldest.Local().Format(time.DateTime), got.Newest.Local().Format(time.DateTime)))
 	}
@@ -117,7 +118,7 @@ func printStatus(s *cli.App, r *op.StatusResult) {
 	if r.Backup != nil {
 		printBackup(s, r.Backup)
 	}
-	s.Row("index", indexed(r.Loading))
+	s.Row("index", "memories: "+indexed(r.Loading))
 	for _, v := range r.Vaults {
 		printVault(s, &v)
 	}
@@ -137,11 +138,11 @@ func printStatus(s *cli.App, r *op.StatusResult) {
 	s.Row("data", r.Data)
 	s.Row("state", r.State)
 	if c, err := s.Load(); err == nil {
-		s.Row("config", c.File+map[bool]string{false: " (not there)"}[c.FileRead])
+		s.Row("config", c.File+map[bool]string{false: " (not found)"}[c.FileRead])
 	}
 	for _, d := range r.Devices {
 		if d.Here {
-			s.Row("device", cli.DeviceName(d.Device, d.Name)+map[bool]string{true: ", the keeper"}[d.Keeper &&
+			s.Row("device", cli.DeviceName(d.Device, d.Name)+map[bool]string{true: ", primary device"}[d.Keeper &&
 				len(r.Devices) > 1])
 		}
 	}
@@ -150,8 +151,8 @@ func printStatus(s *cli.App, r *op.StatusResult) {
 			s.Row("", otherDevice(s, &d))
 		}
 	}
-	s.Row("wakes for", wakes(r.Timers))
-	for _, w := range r.Warnings {
+	s.Row("timers", wakes(r.Timers))
+	for _, w := range otherWarnings(r) {
 		s.Warn("warning", cli.Clean(w))
 	}
 }
@@ -162,12 +163,12 @@ func toldAll(r *op.StatusResult) bool { return r.Log.Durability != "" }
 
 // printSeen prints what is told of a part.
 func printSeen(s *cli.App, r *op.StatusResult) {
-	s.Row("memories", cli.Grouped(r.Memories)+" in the scopes of the token")
+	s.Row("memories", cli.Grouped(r.Memories)+" visible with this token")
 	if r.Log.ReadOnly != "" {
 		s.Row("log", s.Screen.Paint(cli.Red, "not writable: "+cli.Clean(r.Log.ReadOnly)))
 	}
 	for _, v := range r.Vaults {
-		s.Row("vault", fmt.Sprintf("%s, %s in the scopes of the token", cli.Flat(v.Name),
+		s.Row("vault", fmt.Sprintf("%s, %s visible with this token", cli.Flat(v.Name),
 			cli.Count(v.Notes, "note", "notes")))
 	}
 	for _, w := range r.Warnings {
@@ -221,14 +222,14 @@ func ports(b *op.SandboxStatus) string {
 func otherDevice(s *cli.App, d *op.DeviceStatus) string {
 	text := cli.DeviceName(d.Device, d.Name)
 	if d.Keeper {
-		text += ", the keeper"
+		text += ", primary device"
 	}
 	if d.Seen.IsZero() {
-		return text + ", never heard of"
+		return text + ", never seen"
 	}
 	text += ", last seen " + cli.Lasted(max(0, s.Now().Sub(d.Seen))) + " ago"
 	if d.Missing > 0 {
-		text += fmt.Sprintf("; %s on the way here", cli.Count(int(d.Missing), "change", "changes"))
+		text += fmt.Sprintf("; %s not yet synced", cli.Count(int(d.Missing), "change", "changes"))
 	}
 	if d.Behind > 0 {
 		text += fmt.Sprintf("; %s behind", cli.Count(int(d.Behind), "change", "changes"))
@@ -239,13 +240,13 @@ func otherDevice(s *cli.App, d *op.DeviceStatus) string {
 func printVault(s *cli.App, v *op.VaultStatus) {
 	notes := cli.Count(v.Notes, "note", "notes")
 	if v.Absent > 0 && v.Frozen == "" {
-		notes += fmt.Sprintf(", %s of them gone, and left out of searches soon", cli.Grouped(v.Absent))
+		notes += fmt.Sprintf(", %s of them deleted, and soon no longer in searches", cli.Grouped(v.Absent))
 	}
 	if v.Waiting > 0 {
 		notes += fmt.Sprintf(", %s to read", cli.Grouped(v.Waiting))
 	}
 	if v.Skipped > 0 {
-		notes += fmt.Sprintf(", %s not read (emberd vault check lists them)", cli.Grouped(v.Skipped))
+		notes += fmt.Sprintf(", %s skipped (run: emberd vault check)", cli.Grouped(v.Skipped))
 	}
 	s.Row("vault", cli.Flat(v.Path))
 	mode := v.Mode
@@ -256,27 +257,28 @@ func printVault(s *cli.App, v *op.VaultStatus) {
 	}
 	s.Row("", fmt.Sprintf("%s; %s; index %s", notes, mode, cli.Size(v.Bytes)))
 	if v.Archived > 0 {
-		s.Row("", cli.Count(v.Archived, "more note", "more notes")+" in the archive folder, not searched")
+		s.Row("", cli.Count(v.Archived, "more note", "more notes")+" in the archive folder (not searched)")
 	}
 	if v.Memories > 0 {
-		of := cli.Count(v.Memories, "note is a memory's", "notes are of memories")
+		of := cli.Count(v.Memories, "note belongs to a memory", "notes belong to memories")
 		if v.Settling > 0 {
-			of += fmt.Sprintf(", %s to take over", cli.Grouped(v.Settling))
+			of += fmt.Sprintf(", %s to sync", cli.Grouped(v.Settling))
 		}
 		s.Row("", of)
 	}
 	if v.Pending > 0 {
-		s.Row("", cli.Count(v.Pending, "change waits", "changes wait")+" to be written to notes")
+		s.Row("", cli.Count(v.Pending, "change", "changes")+" waiting to be written to notes")
 	}
 	for _, w := range v.PendingFirst {
 		s.Row("", fmt.Sprintf("%s waits: %s", cli.Flat(w.Path), cli.Clean(w.Reason)))
 	}
 	if v.Aside {
-		s.Row("", "its file system cannot exchange names, so that a note is missing for a moment while it is written")
+		s.Row("", "the file system does not support atomic exchange, so a note is briefly missing while emberd "+
+			"writes it")
 	}
 	printLists(s, v.Lists)
 	for _, n := range v.NotRead {
-		s.Row("", fmt.Sprintf("%s not read: %s", cli.Grouped(n.Count), cli.Clean(n.Reason)))
+		s.Row("", fmt.Sprintf("%s skipped: %s", cli.Grouped(n.Count), cli.Clean(n.Reason)))
 	}
 }
 
@@ -287,16 +289,16 @@ func printLists(s *cli.App, lists []op.ListStatus) {
 		text := cli.Flat(l.Path) + " "
 		switch {
 		case l.State == op.ListEmpty && l.Open > 0:
-			text += "is written soon"
+			text += "will be written soon"
 		case l.State == op.ListWritten:
 			text += "is up to date"
 		case l.State == op.ListRefused:
-			text += "is not written, see the warning"
+			text += "not written, see the warning"
 		default:
 			text += l.State + ": " + cli.Clean(l.Reason)
 		}
 		if l.Open > 0 {
-			text += ", " + cli.Count(l.Open, "item", "items") + " to decide in it"
+			text += ", " + cli.Count(l.Open, "item", "items") + " to review"
 		}
 		if !l.Modified.IsZero() {
 			text += ", written " + cli.Lasted(max(0, s.Now().Sub(l.Modified))) + " ago"
@@ -313,10 +315,10 @@ func recovered(r op.RecoveryCount) string {
 		n    int
 		what string
 	}{
-		{r.Duplicate, "duplicate"}, {r.TornTail, "torn at the end"}, {r.NulTail, "with a zero-filled end"},
+		{r.Duplicate, "duplicate"}, {r.TornTail, "with an incomplete last line"}, {r.NulTail, "with a zero-filled end"},
 		{r.Quarantined, "in quarantine"}, {r.HandEdited, "edited by hand"}, {r.Future, "stamped ahead"},
-		{r.Unknown, "of a later version"}, {r.Gaps, "missing"}, {r.Replaced, "files replaced"},
-		{r.BadSeals, "segments not as they were sealed"},
+		{r.Unknown, "from a newer version"}, {r.Gaps, "missing"}, {r.Replaced, "files replaced"},
+		{r.BadSeals, "segments with a bad seal"},
 	} {
 		if c.n > 0 {
 			parts = append(parts, cli.Grouped(c.n)+" "+c.what)
@@ -342,7 +344,7 @@ func wakes(timers map[string]string) string {
 		parts = append(parts, name+" within "+strings.Replace(within, "m0s", "m", 1))
 	}
 	if len(parts) == 0 {
-		return "nothing; no timer runs"
+		return "none (no timers active)"
 	}
 	return strings.Join(parts, ", ")
 }

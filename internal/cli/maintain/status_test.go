@@ -25,7 +25,10 @@ func busyStatus() (*op.StatusResult, *op.StatsResult) {
 		Sandbox: &op.SandboxStatus{On: true, ABI: 6},
 		Meaning: &op.Meaning{Covered: 9000, Total: 13549},
 		Warnings: []string{"the vault /home/ann/Notes is polled every 30 seconds, since its file system tells of no " +
-			"changes; a search may miss what was saved in the last half minute"},
+			"changes; a search may miss what was saved in the last half minute",
+			"vault Work: you released it; to open it again: emberd vault reopen"},
+		Waits: []op.Waiting{{Code: op.WaitsReleased, Count: 1, Text: "vault Work is released", Command: "emberd vault reopen",
+			Warning: "vault Work: you released it; to open it again: emberd vault reopen"}},
 		Vaults: []op.VaultStatus{{Path: "/home/ann/Documents/Notes/All of them", Mode: "polling", Notes: 1204,
 			Absent: 5, Waiting: 3, Skipped: 4, Pending: 1,
 			Lists: []op.ListStatus{{Path: "Memories/Inbox.md", State: op.ListWritten, Open: 2}}}},
@@ -98,7 +101,7 @@ func TestWakes(t *testing.T) {
 		timers map[string]string
 		want   string
 	}{
-		{nil, "nothing; no timer runs"},
+		{nil, "none (no timers active)"},
 		{map[string]string{"snapshot": "1m0s"}, "snapshot within 1m"},
 		{map[string]string{"snapshot": "1m0s", "agents": "1h0m0s"}, "agents within 1h0m, snapshot within 1m"},
 		{map[string]string{"compaction": "9m6.421615703s"}, "compaction within 9m6s"},

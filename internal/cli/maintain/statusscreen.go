@@ -31,6 +31,7 @@ const (
 // out where stats is nil.
 func drawSummary(s *cli.App, p cli.Screen, r *op.StatusResult, stats *op.StatsResult) []string {
 	g := &statusSummary{s: s, p: p}
+	g.waits(r.Waits)
 	g.health(r)
 	g.gap()
 	g.memories(r, stats)
@@ -39,7 +40,7 @@ func drawSummary(s *cli.App, p cli.Screen, r *op.StatusResult, stats *op.StatsRe
 		g.log(&r.Log)
 	}
 	if l := r.Loading; l != nil {
-		g.bar("index", cli.Yellow, l.Indexed, l.Total, fmt.Sprintf("%s of %s memories read", cli.Grouped(l.Indexed),
+		g.bar("index", cli.Yellow, l.Indexed, l.Total, fmt.Sprintf("%s of %s memories loaded", cli.Grouped(l.Indexed),
 			cli.Grouped(l.Total)))
 	}
 	for i := range r.Vaults {
@@ -113,7 +114,7 @@ func (g *statusSummary) health(r *op.StatusResult) {
 	case r.Health != "ok":
 		st = cli.Yellow
 	}
-	up := fmt.Sprintf("%s, up for %s, process %d", cli.Flat(r.Version.Version), cli.Lasted(g.s.Now().Sub(r.Started)),
+	up := fmt.Sprintf("%s, running for %s, PID %d", cli.Flat(r.Version.Version), cli.Lasted(g.s.Now().Sub(r.Started)),
 		r.Version.PID)
 	g.lines = append(g.lines, g.p.Paint(cli.Faint, cli.Pad("emberd", glanceName))+g.p.Paint(st, "● "+r.Health)+"  "+
 		g.p.Paint(cli.Faint, cli.Cut(up, max(1, g.p.Width-glanceName-len("  ")-len("  ")-len(r.Health)))))
@@ -121,7 +122,7 @@ func (g *statusSummary) health(r *op.StatusResult) {
 		g.wrap("not writable", cli.Red, cli.Clean(r.Log.ReadOnly))
 	}
 	g.wrap("disk", cli.Red, cli.Clean(r.Log.LowSpace))
-	for _, w := range r.Warnings {
+	for _, w := range otherWarnings(r) {
 		g.wrap("warning", cli.Yellow, cli.Clean(w))
 	}
 }
@@ -137,6 +138,9 @@ func (g *statusSummary) memories(r *op.StatusResult, stats *op.StatsResult) {
 	}
 	for _, st := range memory.Stages() {
 		n := stats.Stages[st]
+		if n == 0 && st == memory.Rehydratable { // most have none, and the screen is short
+			continue
+		}
 		words := fmt.Sprintf("%*s", len(cli.Grouped(stats.Total)), cli.Grouped(n))
 		if n > 0 {
 			words += fmt.Sprintf("  %5s", cli.Percent(float64(n)/float64(stats.Total)))
@@ -148,7 +152,7 @@ func (g *statusSummary) memories(r *op.StatusResult, stats *op.StatsResult) {
 func (g *statusSummary) log(l *op.LogStatus) {
 	words := cli.Size(l.Bytes)
 	if l.Dead > 0 {
-		words += fmt.Sprintf(", %s no longer needed", cli.Size(l.Dead))
+		words += fmt.Sprintf(", %s superseded", cli.Size(l.Dead))
 	}
 	g.bar("log", cli.Green, int(max(0, l.Bytes-l.Dead)), int(l.Bytes), words)
 	after := cli.Count(l.Segments, "segment", "segments") + ", durability " + l.Durability
@@ -178,7 +182,7 @@ func (g *statusSummary) vault(v *op.VaultStatus) {
 	}
 	for _, l := range v.Lists {
 		if l.Open > 0 {
-			open = append(open, fmt.Sprintf("%s to decide in %s", cli.Grouped(l.Open), cli.Flat(l.Path)))
+			open = append(open, fmt.Sprintf("%s to review in %s", cli.Grouped(l.Open), cli.Flat(l.Path)))
 		}
 	}
 	g.wrap("", cli.Yellow, strings.Join(open, ", "))

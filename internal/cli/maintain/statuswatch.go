@@ -23,14 +23,15 @@ const (
 func watchStatus(ctx context.Context, s *cli.App, every time.Duration, full bool) error {
 	switch {
 	case every < watchLeast:
-		return memory.Errorf(memory.Invalid, "--watch is %v; give at least %v", every, watchLeast).At("watch")
+		return memory.Errorf(memory.Invalid, "--watch interval %v is too short; use at least %v", every,
+			watchLeast).At("watch")
 	case full:
-		return memory.Errorf(memory.Invalid, "--watch shows one screen; leave --full out").At("full")
+		return memory.Errorf(memory.Invalid, "--watch and --full cannot be combined").At("full")
 	case s.JSON:
 		return streamStatus(ctx, s, every)
 	case s.Screen.Width == 0:
 		return memory.Errorf(memory.Invalid,
-			"--watch draws on a terminal, and stdout is none; --json prints one line each time").At("watch")
+			"--watch requires a terminal; to print one line per refresh, use --json").At("watch")
 	}
 	if _, err := s.Connect(); err != nil { // settings that are wrong stay so
 		return err
@@ -175,13 +176,13 @@ func (w *watching) lines(p cli.Screen, height int) []string {
 	if room := height - 1; len(body) > room {
 		more := len(body) - room + 1
 		body = append(body[:max(0, room-1)],
-			p.Paint(cli.Yellow, cli.Cut(fmt.Sprintf("… %s; make the window taller",
+			p.Paint(cli.Yellow, cli.Cut(fmt.Sprintf("… %s; enlarge the window to see them",
 				cli.Count(more, "more line", "more lines")), p.Width)))
 	}
 	for len(body) < height-1 {
 		body = append(body, "")
 	}
-	foot := fmt.Sprintf("every %v   q ends", w.every)
+	foot := fmt.Sprintf("every %v   q quits", w.every)
 	if !w.last.at.IsZero() {
 		foot = w.last.at.In(w.s.Zone).Format(time.TimeOnly) + "   " + foot
 	}
@@ -194,7 +195,7 @@ func (w *watching) body(p cli.Screen) []string {
 	if w.failed.err != nil {
 		since := w.failed.at.In(w.s.Zone).Format(time.TimeOnly)
 		out = append(out, p.Paint(cli.Red,
-			cli.Cut(fmt.Sprintf("● no answer since %s, tried again every %v", since, w.every), p.Width)))
+			cli.Cut(fmt.Sprintf("● no answer since %s, retrying every %v", since, w.every), p.Width)))
 		text := cli.Clean(w.failed.err.Error())
 		for _, l := range cli.Lines(text, p.Width) {
 			out = append(out, p.Paint(cli.Yellow, text[l.From:l.To]))
@@ -209,7 +210,7 @@ func (w *watching) body(p cli.Screen) []string {
 	case w.last.res != nil:
 		out = append(out, drawSummary(w.s, p, w.last.res, w.last.stats)...)
 	case w.failed.err == nil:
-		out = append(out, p.Paint(cli.Faint, "asking the daemon"))
+		out = append(out, p.Paint(cli.Faint, "contacting the daemon"))
 	}
 	return out
 }

@@ -19,7 +19,7 @@ type editOptions struct {
 
 func EditCommand(s *cli.App) *cobra.Command {
 	var o editOptions
-	cmd := cli.Command("edit ID [TEXT… | -]", cli.ArgCount(1, -1, "a memory id"), s.CompleteIDs,
+	cmd := cli.Command("edit ID [TEXT… | -]", cli.ArgCount(1, -1, "a memory ID"), s.CompleteIDs,
 		func(cmd *cobra.Command, args []string) error {
 			return edit(s, cmd, &o, args)
 		})
@@ -78,7 +78,7 @@ func (o *editOptions) collect(cmd *cobra.Command) bool {
 // on the revision that was read.
 func editByHand(s *cli.App, cmd *cobra.Command, o *editOptions) error {
 	if !s.Interactive() && namedEditor() == "" {
-		return cli.UsageError(cmd, "nothing to change: give a text, a flag, or set EDITOR")
+		return cli.UsageError(cmd, "nothing to edit; pass a text or a flag, or set EDITOR")
 	}
 	ctx := cmd.Context()
 	shown, err := cli.Call(ctx, s, op.Show, &op.ShowRequest{ID: o.req.ID, Track: new(bool)})
@@ -91,7 +91,7 @@ func editByHand(s *cli.App, cmd *cobra.Command, o *editOptions) error {
 	}
 	if text := strings.TrimSpace(draft.text); text == "" || text == strings.TrimSpace(shown.Memory.Content) {
 		draft.discard()
-		s.Note("nothing changed")
+		s.Note("no changes")
 		return nil
 	}
 	o.req.ID, o.req.Content = string(shown.Memory.ID), &draft.text
@@ -114,7 +114,7 @@ func sendEdit(ctx context.Context, s *cli.App, req *op.EditRequest) error {
 		return s.PrintJSON(res)
 	}
 	if len(res.Changed) == 0 {
-		s.Note("nothing changed")
+		s.Note("no changes")
 		return nil
 	}
 	s.Printf("edited %s  %s\n", s.Short(res.Memory.ID), s.Gist(res.Memory.Content, len("edited 12345678  ")))

@@ -25,14 +25,14 @@ func (d *draft) discard() { os.RemoveAll(filepath.Dir(d.file)) }
 
 // keep adds to an error where the text still is.
 func (d *draft) keep(err error) error {
-	return fmt.Errorf("%w\nwhat you wrote is in %s", err, d.file)
+	return fmt.Errorf("%w\nyour text was saved to %s", err, d.file)
 }
 
 // compose opens $VISUAL, $EDITOR or vi on text, in a file only the user reads.
 func compose(ctx context.Context, s *cli.App, text string) (*draft, error) {
 	dir, err := os.MkdirTemp("", "emberd-")
 	if err != nil {
-		return nil, fmt.Errorf("make a place for the text: %w", err)
+		return nil, fmt.Errorf("create a file for the text: %w", err)
 	}
 	d := &draft{file: filepath.Join(dir, "memory.md")}
 	if err := os.WriteFile(d.file, []byte(text), 0o600); err != nil {
@@ -61,7 +61,7 @@ func openEditor(ctx context.Context, s *cli.App, file string) error {
 	err := cmd.Run()
 	if _, ok := errors.AsType[*exec.ExitError](err); ok {
 		return memory.Errorf(memory.Invalid,
-			"the editor %q failed (%v), so nothing was changed; set VISUAL or EDITOR to one that works", editor, err)
+			"editor %q failed (%v); nothing was changed; set VISUAL or EDITOR to a working editor", editor, err)
 	}
 	if err != nil {
 		return fmt.Errorf("open the editor: %w", err)

@@ -44,7 +44,7 @@ func printEntities(s *cli.App, res *op.EntityListResult, req *op.EntityListReque
 			cli.Pad(last, 6), entityName(s, k))
 	}
 	if more := res.Total - len(res.Entities); more > 0 {
-		s.Note("%s of %s shown; --limit and --offset show others", cli.Grouped(len(res.Entities)),
+		s.Note("%s of %s shown; to see others, use --limit and --offset", cli.Grouped(len(res.Entities)),
 			cli.Count(res.Total, "entity", "entities"))
 	}
 	cli.NotePartial(s, res.Partial)
@@ -78,7 +78,7 @@ func entityName(s *cli.App, k *op.Entity) string {
 
 func noEntities(req *op.EntityListRequest) string {
 	if req.Query != "" || req.Project != "" {
-		return "no entity is like that; emberd list --entities shows them all"
+		return "no matching entities; run: emberd list --entities"
 	}
-	return "no entities here; save memories that name somebody or something, or link notes"
+	return "no entities yet; save memories that name a person or project, or link notes"
 }

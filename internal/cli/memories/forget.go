@@ -14,7 +14,7 @@ func ForgetCommand(s *cli.App) *cobra.Command {
 	var req op.ForgetRequest
 	cmd := &cobra.Command{
 		Use:               "forget ID…",
-		Args:              cli.ArgCount(1, -1, "a memory id, or several"),
+		Args:              cli.ArgCount(1, -1, "a memory ID, or several"),
 		ValidArgsFunction: s.CompleteIDs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 && req.IfMatch == "" {
@@ -46,14 +46,14 @@ func printForgotten(s *cli.App, res *op.ForgetResult, err error) error {
 		s.Printf("%s %s  %s\n", verb, s.Short(m.ID), s.Gist(m.Content, len(verb)+len(" 12345678  ")))
 	}
 	for _, path := range res.Notes {
-		s.Note("its note %s stays; delete it in the vault if it is to go too", cli.Flat(path))
+		s.Note("note %s was kept; delete it in the vault if you do not need it", cli.Flat(path))
 	}
 	if !res.DryRun && !res.Until.IsZero() {
-		s.Note("in the trash until %s", res.Until.In(s.Zone).Format("2006-01-02 15:04"))
+		s.Note("kept in the trash until %s", res.Until.In(s.Zone).Format("2006-01-02 15:04"))
 	}
 	s.UndoHint(res.Tx)
 	if p := res.Error; p != nil {
-		return memory.Errorf(p.Code, "%s; the others were not forgotten", p.Detail)
+		return memory.Errorf(p.Code, "%s; no other memory was deleted", p.Detail)
 	}
 	return nil
 }

@@ -21,20 +21,20 @@ type historyOptions struct {
 
 func HistoryCommand(s *cli.App) *cobra.Command {
 	var o historyOptions
-	cmd := cli.Command("history [ID]", cli.ArgCount(0, 1, "at most one memory id"), s.CompleteIDs,
+	cmd := cli.Command("history [ID]", cli.ArgCount(0, 1, "at most one memory ID"), s.CompleteIDs,
 		func(cmd *cobra.Command, args []string) error {
 			if err := cli.CheckLimit(cmd, o.req.Limit); err != nil {
 				return err
 			}
 			if o.all && cmd.Flags().Changed("limit") {
-				return cli.UsageError(cmd, "--all and --limit exclude each other; leave one out")
+				return cli.UsageError(cmd, "--all and --limit cannot be combined")
 			}
 			if len(args) == 0 {
 				return journal(s, cmd, &o)
 			}
 			if _, err := stm.ParseStamp(args[0]); err == nil {
-				return cli.UsageError(cmd, "%s is a journal entry and no memory; emberd undo --dry-run %[1]s tells "+
-					"what it changed", args[0])
+				return cli.UsageError(cmd, "%s is a change ID, not a memory ID; to see what it changed, run: "+
+					"emberd undo --dry-run %[1]s", args[0])
 			}
 			o.req.ID = args[0]
 			return history(s, cmd, &o)
@@ -73,7 +73,7 @@ func printChain(s *cli.App, res *op.HistoryResult) {
 	if len(res.Chain) == 0 {
 		return
 	}
-	s.Printf("\n%s\n", s.Screen.Paint(cli.Bold, "what took whose place, the oldest first"))
+	s.Printf("\n%s\n", s.Screen.Paint(cli.Bold, "superseded memories, oldest first"))
 	for _, l := range res.Chain {
 		mark, fate := " ", "counts now"
 		if l.ID == res.ID {
@@ -95,11 +95,11 @@ func printVersions(s *cli.App, res *op.HistoryResult) {
 		}
 		printVersion(s, &v, by)
 		if v.Cut {
-			s.Printf("        %s\n", s.Screen.Paint(cli.Faint, "what it replaced is not kept any more"))
+			s.Printf("        %s\n", s.Screen.Paint(cli.Faint, "the log no longer contains the replaced version"))
 		}
 	}
 	if res.NextCursor != "" {
-		s.Note("%s of %s shown; --all shows the rest", cli.Grouped(len(res.Versions)),
+		s.Note("%s of %s shown; use --all to see the rest", cli.Grouped(len(res.Versions)),
 			cli.Count(res.Total, "version", "versions"))
 	}
 }
@@ -117,7 +117,7 @@ func printVersion(s *cli.App, v *op.HistoryVersion, by string) {
 	for _, f := range v.Fields {
 		switch {
 		case f.Name == "note_seen" && len(v.Fields) == 1: // emberd's own account
-			s.Printf("        %s\n", s.Screen.Paint(cli.Faint, "its note and the memory agree"))
+			s.Printf("        %s\n", s.Screen.Paint(cli.Faint, "its note and the memory have the same text"))
 		case stm.IsRelationKey(f.Name):
 			printParsed(s, &f, "relation", func(raw []byte) (string, error) {
 				r, err := stm.ParseRelation("", f.Name, raw)
@@ -208,25 +208,38 @@ func journal(s *cli.App, cmd *cobra.Command, o *historyOptions) error {
 	return s.Found(res, len(res.Entries), func() { printJournal(s, res) })
 }
 
+// whoChanged names the client of an entry, and whether the entry was undone. What does not fit behind the columns
+// that take used columns is on a line of its own.
+func whoChanged(s *cli.App, e *op.JournalEntry, used int) string {
+	after, style := "", cli.Style("")
+	switch {
+	case e.Undone:
+		after, style = "undone", cli.Red
+	case e.Undoes != "":
+		after, style = "undid "+e.Undoes, cli.Faint
+	}
+	who, room := cli.By(e.By), s.Screen.Width-used
+	switch {
+	case s.Screen.Width > 0 && after == "":
+		return cli.Cut(who, max(8, room))
+	case after == "":
+		return who
+	case s.Screen.Width > 0 && uniseg.StringWidth(who)+len("  ")+len(after) > room:
+		return cli.Cut(who, max(8, room)) + "\n" + "        " + s.Screen.Paint(style, after)
+	}
+	return who + "  " + s.Screen.Paint(style, after)
+}
+
 func printJournal(s *cli.App, res *op.JournalResult) {
 	if len(res.Entries) == 0 {
-		s.Note("nothing was changed yet")
+		s.Note("no changes yet")
 		return
 	}
-	const head = "ENTRY                       WHEN         WHAT       MEMORIES  "
+	const head = "TX                          WHEN         WHAT       MEMORIES  "
 	s.Printf("%s\n", s.Screen.Paint(cli.Faint, head+"WHO"))
 	for _, e := range res.Entries {
 		what := cli.Pad(cli.Clean(cmp.Or(e.Verb, "–")), 11)
-		who := cli.By(e.By)
-		if s.Screen.Width > 0 {
-			who = cli.Cut(who, max(8, s.Screen.Width-len(head)-len("  undone")))
-		}
-		switch {
-		case e.Undone:
-			who += "  " + s.Screen.Paint(cli.Red, "undone")
-		case e.Undoes != "":
-			who += "  " + s.Screen.Paint(cli.Faint, "took back "+e.Undoes)
-		}
+		who := whoChanged(s, &e, len(head))
 		count := cli.Grouped(e.IDs)
 		if len(e.Notes) > 0 {
 			count = cli.Count(e.Changed())
@@ -235,7 +248,7 @@ func printJournal(s *cli.App, res *op.JournalResult) {
 			count, who)
 	}
 	if res.NextCursor != "" {
-		s.Note("%s of %s shown; --all shows the rest", cli.Grouped(len(res.Entries)),
+		s.Note("%s of %s shown; use --all to see the rest", cli.Grouped(len(res.Entries)),
 			cli.Count(res.Total, "entry", "entries"))
 	}
 }

@@ -40,7 +40,7 @@ func runList(s *cli.App, cmd *cobra.Command, o *listOptions) error {
 	}
 	cli.Settle(&o.req.Filter, o.within)
 	if o.all && cmd.Flags().Changed("limit") {
-		return cli.UsageError(cmd, "--all and --limit exclude each other; leave one out")
+		return cli.UsageError(cmd, "--all and --limit cannot be combined")
 	}
 	if o.all {
 		o.req.Limit = memory.MaxResults
@@ -87,7 +87,7 @@ func printList(s *cli.App, res *op.ListResult, filtered bool) {
 			fmt.Sprintf("%d×", m.UseCount), summary(s, &m, len(head)))
 	}
 	if more := res.Total - len(res.Memories); res.NextCursor != "" && more > 0 {
-		s.Note("%s of %s shown; --all shows the rest", cli.Grouped(len(res.Memories)),
+		s.Note("%s of %s shown; use --all to see the rest", cli.Grouped(len(res.Memories)),
 			cli.Count(res.Total, "memory", "memories"))
 	}
 }

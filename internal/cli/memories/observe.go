@@ -10,7 +10,7 @@ import (
 
 func ObserveCommand(s *cli.App) *cobra.Command {
 	var req op.ObserveRequest
-	cmd := cli.Command("observe ID…", cli.ArgCount(1, -1, "a memory id, or several"), s.CompleteIDs,
+	cmd := cli.Command("observe ID…", cli.ArgCount(1, -1, "a memory ID, or several"), s.CompleteIDs,
 		func(cmd *cobra.Command, args []string) error {
 			req.IDs = args
 			res, err := cli.Call(cmd.Context(), s, op.Observe, &req)
@@ -43,12 +43,12 @@ func printObserved(s *cli.App, r *op.ObserveResult) error {
 
 func tellObserved(s *cli.App, r *op.ObserveResult) {
 	if r.Reason != "" {
-		s.Note("nothing was counted: the setting reinforce.auto is off") // the only reason there is
+		s.Note("no uses recorded: reinforce.auto is off") // the only reason there is
 	}
 	for i := range r.Results {
 		o := &r.Results[i]
 		if o.Status != op.ObservedReinforced {
-			s.Note("there is no memory %s", cli.Clean(o.ID))
+			s.Note("memory %s not found", cli.Clean(o.ID))
 			continue
 		}
 		line := cli.Count(int(o.UseCount), "use", "uses") + ", " + cli.Count(int(o.ReviewCount), "review", "reviews")
@@ -57,7 +57,7 @@ func tellObserved(s *cli.App, r *op.ObserveResult) {
 		}
 		s.Printf("observed %s  %s; strength %.4g\n", s.Short(memory.ID(o.ID)), line, o.Strength)
 		if o.Stage != "" {
-			s.Note("%s stays %s; emberd rekindle brings its text back", memory.ID(o.ID).Short(), o.Stage)
+			s.Note("%s is still %s; to restore its text, run: emberd rekindle", memory.ID(o.ID).Short(), o.Stage)
 		}
 		cli.PrintPending(s, o.Pending)
 	}

@@ -17,7 +17,7 @@ import (
 func PurgeCommand(s *cli.App) *cobra.Command {
 	var req op.PurgeRequest
 	var yes bool
-	cmd := cli.Command("purge ID", cli.ArgCount(1, 1, "a memory id"), s.CompleteIDs,
+	cmd := cli.Command("purge ID", cli.ArgCount(1, 1, "a memory ID"), s.CompleteIDs,
 		func(cmd *cobra.Command, args []string) error {
 			req.ID = args[0]
 			if !req.DryRun && !yes {
@@ -36,18 +36,18 @@ func PurgeCommand(s *cli.App) *cobra.Command {
 func confirmPurge(ctx context.Context, s *cli.App, req op.PurgeRequest) error {
 	if !s.Interactive() {
 		return memory.Errorf(memory.Invalid,
-			"a purge cannot be taken back, so it wants --yes where nobody can be asked; --dry-run tells what would go")
+			"purge cannot be undone and requires --yes without a terminal; use --dry-run to see what would be deleted")
 	}
 	req.DryRun = true
 	res, err := cli.Call(ctx, s, op.Purge, &req)
 	if err != nil {
 		return err
 	}
-	yes, err := s.Agreed(ctx, fmt.Sprintf("purge memory %s for good? Nothing takes that back.", s.Short(res.ID)))
+	yes, err := s.Agreed(ctx, fmt.Sprintf("delete memory %s permanently? You cannot undo this.", s.Short(res.ID)))
 	if err != nil || yes {
 		return err
 	}
-	s.Note("nothing was purged")
+	s.Note("nothing was deleted")
 	return &cli.Exit{Code: cli.ExitNothing}
 }
 
@@ -64,7 +64,8 @@ func printPurged(s *cli.App, res *op.PurgeResult) {
 		s.Printf("%s backup %s\n", removed, name)
 	}
 	if slices.ContainsFunc(res.Backups, func(name string) bool { return filepath.Dir(name) != "." }) {
-		s.Note("earlier versions of the memory's notes go, and of all lists such as Index.md, which may quote it")
+		s.Note("earlier versions of the memory's notes, and of lists such as Index.md that can quote it, are " +
+			"deleted too")
 	}
 	if res.Quarantine > 0 {
 		s.Printf("removed %s\n", cli.Count(res.Quarantine, "copy of a damaged line", "copies of damaged lines"))
@@ -73,6 +74,6 @@ func printPurged(s *cli.App, res *op.PurgeResult) {
 		s.Printf("%s %s of past sessions\n", removed, cli.Count(res.Messages, "message", "messages"))
 	}
 	for _, l := range res.Left {
-		s.Printf("not reached: %s\n", strings.TrimPrefix(l.Kind+" "+l.Place+": "+l.Advice, "elsewhere : "))
+		s.Printf("not deleted: %s\n", strings.TrimPrefix(l.Kind+" "+l.Place+": "+l.Advice, "elsewhere : "))
 	}
 }

@@ -29,7 +29,7 @@ func reinforce(s *cli.App, cmd *cobra.Command, o *reinforceOptions, args []strin
 	case o.req.ID == "":
 		o.req.Content, err = givenText(s, cmd, args)
 	case len(args) > 0:
-		err = cli.UsageError(cmd, "--id names the memory already, and a text looks it up; give one of them")
+		err = cli.UsageError(cmd, "--id and a text cannot be combined")
 	}
 	if err != nil {
 		return err
@@ -73,8 +73,9 @@ func printReinforced(s *cli.App, res *op.ReinforceResult) {
 		cli.NoteReinforcement(s, res.Reinforced, res.Memory.ID)
 		s.UndoHint(res.Tx)
 	case len(res.Conflicts) > 0:
-		s.Note("what is nearest disagrees, so nothing was reinforced; emberd save --if-new stores the text")
+		s.Note("the best match contradicts the text, so nothing was reinforced; to save the text, run: emberd " +
+			"save --if-new")
 	default:
-		s.Note("nothing known says that, so nothing was reinforced; emberd save --if-new stores it")
+		s.Note("no memory matches, so nothing was reinforced; to save the text, run: emberd save --if-new")
 	}
 }

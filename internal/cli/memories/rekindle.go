@@ -14,7 +14,7 @@ import (
 
 func RekindleCommand(s *cli.App) *cobra.Command {
 	var req op.RekindleRequest
-	cmd := cli.Command("rekindle ID|WORDS…", cli.ArgCount(1, -1, "a memory id, or words"), s.CompleteIDs,
+	cmd := cli.Command("rekindle ID|WORDS…", cli.ArgCount(1, -1, "a memory ID, or words"), s.CompleteIDs,
 		func(cmd *cobra.Command, args []string) error {
 			req.Query = strings.Join(args, " ")
 			res, err := cli.Call(cmd.Context(), s, op.Rekindle, &req)
@@ -90,14 +90,14 @@ func printRekindledOne(s *cli.App, r *op.RekindleResult, dry bool) {
 	s.Printf("\n%s", s.Screen.Paragraph(cli.Clean(r.Memory.Content), nil, "  "))
 	switch {
 	case r.Verdict == string(rekindle.Moved) && r.Edited:
-		s.Note("its note was moved and edited since; the text is the note's as it is now")
+		s.Note("the note was moved and edited; using its current text")
 	case r.Verdict == string(rekindle.Moved):
-		s.Note("its note was moved since, and followed by the id in it")
+		s.Note("the note was moved; found it by its ID")
 	case r.Edited:
-		s.Note("its note was edited since; the text is the note's as it is now")
+		s.Note("the note was edited; using its current text")
 	}
 	for _, n := range r.Near {
-		s.Note("a note that is near: %s:%d", cli.Flat(n.Path), n.Line)
+		s.Note("similar note: %s:%d", cli.Flat(n.Path), n.Line)
 	}
 	if r.Hint != "" {
 		s.Note("%s", cli.Clean(r.Hint))

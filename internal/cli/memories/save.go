@@ -84,7 +84,7 @@ func givenText(s *cli.App, cmd *cobra.Command, args []string) (string, error) {
 	case len(args) > 0:
 		return strings.Join(args, " "), nil
 	}
-	return "", cli.UsageError(cmd, "missing text; give it, or - to read it from stdin")
+	return "", cli.UsageError(cmd, "missing text; pass it as an argument, or - to read it from stdin")
 }
 
 // composeText has somebody write a new text.
@@ -111,7 +111,7 @@ func printSaved(s *cli.App, res *op.SaveResult) error {
 	}
 	if res.Confirmed {
 		s.Printf("confirmed %s  %s\n", s.Short(res.Memory.ID), s.Gist(res.Memory.Content, len("confirmed 12345678  ")))
-		s.Note("%s had said this, and counts as your word from now on; --again stores it beside that",
+		s.Note("confirmed a memory from %s with the same text; to save a separate memory, use --again",
 			cli.Clean(res.Memory.Origin))
 		s.UndoHint(res.Tx)
 		return nil
@@ -122,7 +122,7 @@ func printSaved(s *cli.App, res *op.SaveResult) error {
 	}
 	s.Printf("%s %s  %s\n", verb, s.Short(res.Memory.ID), s.Gist(res.Memory.Content, len("saved 12345678  ")))
 	if res.Replayed {
-		s.Note("the same was saved before; nothing was added")
+		s.Note("already saved; nothing changed")
 		return nil
 	}
 	cli.WarnHidden(s, &res.Memory)
@@ -135,10 +135,10 @@ func printSaved(s *cli.App, res *op.SaveResult) error {
 // it recorded in place of the claimed one; "" for none.
 func noteScope(s *cli.App, added, origin string) {
 	if origin != "" {
-		s.Note("its origin is %s: the words of a limited token are not recorded as the user's", cli.Flat(origin))
+		s.Note("the origin is %s, because texts from a limited token are not recorded as the user's", cli.Flat(origin))
 	}
 	if added != "" {
-		s.Note("it was given %s, for the token changes nothing else", cli.Flat(added))
+		s.Note("added %s, because the token can change nothing else", cli.Flat(added))
 	}
 }
 
@@ -149,5 +149,6 @@ func printEcho(s *cli.App, echo *op.Echo, content string) {
 		from = s.Short(echo.Of)
 	}
 	s.Printf("known %s  %s\n", from, s.Gist(content, len("known 12345678  ")))
-	s.Note("this was recalled just now, so no second memory was stored, and a use was counted; --again stores it")
+	s.Note("a search just returned this text, so emberd counted a use and saved no second memory; to save it " +
+		"anyway, use --again")
 }

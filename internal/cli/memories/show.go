@@ -19,7 +19,7 @@ import (
 func ShowCommand(s *cli.App) *cobra.Command {
 	var req op.ShowRequest
 	var then cli.AsOf
-	cmd := cli.Command("show ID|PATH", cli.ArgCount(1, 1, "one memory id, or the path of one note"), s.CompleteEither,
+	cmd := cli.Command("show ID|PATH", cli.ArgCount(1, 1, "one memory ID, or the path of one note"), s.CompleteEither,
 		func(cmd *cobra.Command, args []string) error {
 			var err error
 			if req.AsOf, err = then.Moment(s); err != nil {
@@ -75,7 +75,7 @@ func showNote(s *cli.App, cmd *cobra.Command, path string) error {
 				s.Printf("\n")
 			}
 			if res.Beyond {
-				s.Note("the file goes on after the first MiB, which is all that is read of a note")
+				s.Note("only the first MiB of a note is read; the rest is not shown")
 			}
 			return nil
 		}
@@ -107,13 +107,13 @@ func printMemory(s *cli.App, m *op.Memory) {
 	s.Printf("\n%s", s.Screen.Paragraph(cli.Clean(m.Content), nil, ""))
 	switch {
 	case m.Summary != "" && !m.NoteGone.IsZero():
-		s.Note("its note is gone, and this is what is left; emberd rekindle %s tells where the text may be",
+		s.Note("this is a summary and the note is gone; to look for the text, run: emberd rekindle %s",
 			m.ID.Short())
 	case m.Summary != "":
-		s.Note("this is what is left of it; emberd rekindle %s brings the text back", m.ID.Short())
+		s.Note("this is a summary; to restore the full text, run: emberd rekindle %s", m.ID.Short())
 	}
 	if m.Undecided != "" {
-		s.Note("another text of it waits for your decision; emberd review show %s", m.Undecided)
+		s.Note("another text of it waits for your decision; run: emberd review show %s", m.Undecided)
 	}
 }
 

@@ -16,10 +16,10 @@ import (
 
 func TimelineCommand(s *cli.App) *cobra.Command {
 	var days float64
-	cmd := cli.Command("timeline ID", cli.ArgCount(1, 1, "one memory id"), s.CompleteIDs,
+	cmd := cli.Command("timeline ID", cli.ArgCount(1, 1, "one memory ID"), s.CompleteIDs,
 		func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("days") && !(days > 0) {
-				return memory.Errorf(memory.Invalid, "days is %v; give more than 0", days).At("days")
+				return memory.Errorf(memory.Invalid, "invalid number of days %v; use more than 0", days).At("days")
 			}
 			req := &op.TimelineRequest{ID: args[0], Days: days}
 			if !s.JSON {
@@ -181,7 +181,8 @@ func printEvents(s *cli.App, r *op.TimelineResult) {
 		listed = "the latest " + cli.Grouped(len(events))
 	}
 	if n := len(events) - maxEvents; n > 0 {
-		printAbout(s, "", fmt.Sprintf("%s earlier; --json lists %s", cli.Count(n+r.EarlierEvents, "event", "events"),
+		printAbout(s, "", fmt.Sprintf("%s earlier; to list %[2]s, use --json", cli.Count(n+r.EarlierEvents, "event",
+			"events"),
 			listed))
 		events = events[n:]
 	}

@@ -9,7 +9,7 @@ import (
 
 func TouchCommand(s *cli.App) *cobra.Command {
 	var req op.TouchRequest
-	cmd := cli.Command("touch ID…", cli.ArgCount(1, -1, "a memory id, or several"), s.CompleteIDs,
+	cmd := cli.Command("touch ID…", cli.ArgCount(1, -1, "a memory ID, or several"), s.CompleteIDs,
 		func(cmd *cobra.Command, args []string) error {
 			var failed []error
 			for _, id := range args {
@@ -31,7 +31,7 @@ func printTouched(s *cli.App, r *op.TouchResult) error {
 		s.Printf("touched %s  score %.2f, was %.2f; %s; strength %.4g\n", s.Short(r.MemoryID), r.NewScore, r.OldScore,
 			cli.Count(int(r.UseCount), "use", "uses"), r.Strength)
 		if r.Held != "" {
-			s.Note("its strength stays: %s", r.Held)
+			s.Note("strength unchanged: %s", r.Held)
 		}
 		cli.PrintPending(s, r.Pending)
 		s.UndoHint(r.Tx)

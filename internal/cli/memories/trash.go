@@ -22,29 +22,29 @@ func TrashCommand(s *cli.App) *cobra.Command {
 
 func printTrashed(s *cli.App, res *op.TrashListResult) {
 	if res.Textless > 0 {
-		defer s.Note("%s not listed: the text was lost with a log file; emberd doctor log repair looks for it in "+
-			"backups",
+		defer s.Note("%s not listed: the text was lost with a log file; to look for it in backups, run: emberd "+
+			"doctor log repair",
 			cli.Count(res.Textless, "more memory is", "more memories are"))
 	}
 	if len(res.Items) == 0 {
 		s.Note("the trash is empty")
 		return
 	}
-	const head = "ID        FORGOTTEN    UNTIL       "
+	const head = "ID        DELETED      UNTIL       "
 	s.Printf("%s\n", s.Screen.Paint(cli.Faint, head+"TEXT"))
 	for _, t := range res.Items {
 		s.Printf("%s  %s %s  %s\n", s.Short(t.Memory.ID), cli.Pad(cli.Ago(s.Now(), t.Forgotten), 12),
 			t.Until.In(s.Zone).Format("2006-01-02"), s.Gist(t.Memory.Content, len(head)))
 	}
 	if more := res.Total - len(res.Items); res.NextCursor != "" && more > 0 {
-		s.Note("%s of %s shown; go on with --cursor %s", cli.Grouped(len(res.Items)),
+		s.Note("%s of %s shown; to continue, use --cursor %s", cli.Grouped(len(res.Items)),
 			cli.Count(res.Total, "memory", "memories"), res.NextCursor)
 	}
 }
 
 // TrashRestoreCommand builds emberd rekindle. It has no other name, since rekindle takes words, too.
 func TrashRestoreCommand(s *cli.App) *cobra.Command {
-	return cli.Command("restore ID…", cli.ArgCount(1, -1, "a memory id, or several"), s.CompleteTrash,
+	return cli.Command("restore ID…", cli.ArgCount(1, -1, "a memory ID, or several"), s.CompleteTrash,
 		func(cmd *cobra.Command, args []string) error {
 			return cli.Show(cmd.Context(), s, op.TrashRestore, &op.TrashRestoreRequest{IDs: args}, printRestored)
 		})
@@ -54,8 +54,8 @@ func printRestored(s *cli.App, res *op.TrashRestoreResult) {
 	for _, m := range res.Restored {
 		s.Printf("restored %s  %s\n", s.Short(m.ID), s.Gist(m.Content, len("restored 12345678  ")))
 		if !m.NoteGone.IsZero() {
-			s.Note("its note %s is missing or was changed; emberd looks for it, and may ask you: "+
-				"emberd review list --agent note", cli.Clean(m.VaultPath))
+			s.Note("its note %s is missing or was changed; emberd looks for it and might ask you; run: emberd "+
+				"review list --agent note", cli.Clean(m.VaultPath))
 		}
 	}
 	s.UndoHint(res.Tx)

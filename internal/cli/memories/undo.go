@@ -9,7 +9,7 @@ import (
 
 func UndoCommand(s *cli.App) *cobra.Command {
 	var req op.UndoRequest
-	cmd := cli.Command("undo [ENTRY]", cli.ArgCount(0, 1, "at most one journal entry"), s.CompleteEntries,
+	cmd := cli.Command("undo [TX]", cli.ArgCount(0, 1, "at most one change ID"), s.CompleteEntries,
 		func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				req.Tx = args[0]

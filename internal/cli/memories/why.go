@@ -13,7 +13,7 @@ import (
 )
 
 func WhyCommand(s *cli.App) *cobra.Command {
-	return cli.Command("why ID", cli.ArgCount(1, 1, "one memory id"), s.CompleteIDs,
+	return cli.Command("why ID", cli.ArgCount(1, 1, "one memory ID"), s.CompleteIDs,
 		func(cmd *cobra.Command, args []string) error {
 			res, err := cli.Reach(cmd.Context(), s, op.Why, &op.WhyRequest{ID: args[0]})
 			if err != nil {
@@ -28,13 +28,13 @@ func printWhy(s *cli.App, r *op.WhyResult) {
 	printAbout(s, "score", scoreText(s, &r.Parts))
 	printAbout(s, "stage", stageText(&r.Memory))
 	if by := r.Memory.SupersededBy; by != "" {
-		printAbout(s, "superseded", "by "+by.Short()+", below which it ranks whatever it scores")
+		printAbout(s, "superseded", "by "+by.Short()+", below which it ranks regardless of its score")
 	}
 	for _, d := range r.Stages {
 		printAbout(s, "then", fmt.Sprintf("%s on %s", d.Stage, ahead(s, d.At)))
 	}
 	if len(r.Stages) == 0 && !r.Memory.Core {
-		printAbout(s, "then", "it stays as it is")
+		printAbout(s, "then", "it does not change")
 	}
 	for _, c := range r.Crossings {
 		printAbout(s, cmp.Or(crossingName(c.Name), c.Name), crossingText(s, &c))
@@ -61,7 +61,7 @@ func scoreText(s *cli.App, p *op.ScoreParts) string {
 	text := fmt.Sprintf("%.3f = uses (%d + 1)^%g = %.3f × age %.3f (%s, %s since it was used) × strength %g",
 		p.Score, p.UseCount, p.Beta, p.Uses, p.AgeFactor, p.Model, dayCount(p.AgeDays), p.Strength)
 	if p.Core && p.Score < 1 {
-		text += "; it counts as 1, since core memories never fade"
+		text += "; it counts as 1, because core memories never fade"
 	}
 	return text
 }

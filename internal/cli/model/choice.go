@@ -99,7 +99,7 @@ func (choice *Choice) toDownload() (*models.Model, string, error) {
 		choice.Known = &k
 		return &models.Model{Name: k.Name, Known: &k, MaxTokens: k.MaxTokens}, k.Name, nil
 	}
-	return nil, "", memory.Errorf(memory.NotFound, "no model is called %q", choice.Name)
+	return nil, "", memory.Errorf(memory.NotFound, "model %q not found", choice.Name)
 }
 
 // withoutModel are the settings under which nothing but static embeddings makes vectors.
@@ -126,7 +126,7 @@ func trusted(c *config.Config, want []config.Change) []config.Change {
 // from.
 func (choice *Choice) About() string {
 	row := knownRow(choice.Known)
-	return strings.Join(cli.NonEmpty(cmp.Or(modelSize(&row), "of unknown size"), "licence "+row.Licence,
+	return strings.Join(cli.NonEmpty(cmp.Or(modelSize(&row), "of unknown size"), "license "+row.Licence,
 		"from "+row.URL), ", ")
 }
 
@@ -140,7 +140,7 @@ func (choice *Choice) Install(ctx context.Context, s *cli.App, c *config.Config)
 func CompleteChoices(s *cli.App) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		names := []cobra.Completion{cobra.CompletionWithDesc(ByWords, "by words alone"),
-			cobra.CompletionWithDesc(embedding.Static, "a table in emberd")}
+			cobra.CompletionWithDesc(embedding.Static, "a built-in table")}
 		return append(names, offerModels(s, nil, func(m *modelRow) bool { return m.Installed })...),
 			cobra.ShellCompDirectiveNoFileComp
 	}

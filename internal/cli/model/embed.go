@@ -47,20 +47,20 @@ func textsOf(ctx context.Context, s *cli.App, args []string) ([]string, error) {
 				texts = append(texts, line)
 			}
 			if len(texts) > op.MostEmbedTexts {
-				return nil, memory.Errorf(memory.Invalid, "more than %d texts cannot be embedded at once; give "+
-					"them in parts", op.MostEmbedTexts)
+				return nil, memory.Errorf(memory.Invalid, "too many texts (limit %d); split the request",
+					op.MostEmbedTexts)
 			}
 		}
 		if errors.Is(in.Err(), bufio.ErrTooLong) {
-			return nil, memory.Errorf(memory.TooLarge, "a line of stdin has more than %d bytes; only its "+
-				"beginning counts, so shorten it", op.MostEmbedBytes)
+			return nil, memory.Errorf(memory.TooLarge, "a line of stdin has more than %d bytes; shorten it, "+
+				"because only its beginning is embedded", op.MostEmbedBytes)
 		}
 		if err := in.Err(); err != nil {
 			return nil, fmt.Errorf("read stdin: %w", err)
 		}
 	}
 	if len(texts) == 0 {
-		return nil, &cli.Exit{Code: cli.ExitNothing, Err: errors.New("there is no text to embed")}
+		return nil, &cli.Exit{Code: cli.ExitNothing, Err: errors.New("missing text to embed")}
 	}
 	return texts, nil
 }
@@ -69,13 +69,13 @@ func textsOf(ctx context.Context, s *cli.App, args []string) ([]string, error) {
 const firstNumbers = 6
 
 func printEmbedded(s *cli.App, texts []string, r *op.EmbedResult) {
-	s.Rows("model", fmt.Sprintf("%s, by %s, %d numbers a text", cmp.Or(cli.Clean(r.Model), "without a name"),
+	s.Rows("model", fmt.Sprintf("%s, by %s, %d dimensions", cmp.Or(cli.Clean(r.Model), "without a name"),
 		cli.Clean(r.Provider), r.Dim), "")
 	for i, text := range texts {
 		s.Row(fmt.Sprintf("text %d", i+1), s.Gist(text, len("text 10    ")))
 		tokens := cli.Count(r.Tokens[i], "token", "tokens")
 		if r.Tokens[i] > r.MaxTokens {
-			tokens += fmt.Sprintf(", of which %d count", r.MaxTokens)
+			tokens += fmt.Sprintf(", %d of them used", r.MaxTokens)
 		}
 		s.Rows("", vectorText(s, tokens, r.Vectors[i]), cli.Faint)
 	}
@@ -88,13 +88,13 @@ func printEmbedded(s *cli.App, texts []string, r *op.EmbedResult) {
 			printCosines(s, "meaning", r.Meanings)
 			return
 		}
-		s.Note("the model's exam does not trust it, so that cosines of it say nothing of meaning")
+		s.Note("the model failed calibration, so cosines do not show similarity of meaning")
 	}
 }
 
 func vectorText(s *cli.App, tokens string, vector []float32) string {
 	if len(vector) == 0 {
-		return tokens + ": the model can make nothing of it"
+		return tokens + ": the model cannot embed it"
 	}
 	var b strings.Builder
 	b.WriteString(tokens + ":")
@@ -147,6 +147,6 @@ func printNearest(s *cli.App, cosines [][]float64) {
 		s.Printf("%s %6.3f\n", cli.Pad(fmt.Sprintf("%d and %d", p.a+1, p.b+1), 10), p.near)
 	}
 	if more := len(pairs) - cli.MaxListLen; more > 0 {
-		s.Note("and %s less near; --json has all", cli.Count(more, "pair", "pairs"))
+		s.Note("and %s less similar; to list all, use --json", cli.Count(more, "pair", "pairs"))
 	}
 }

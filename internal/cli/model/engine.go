@@ -56,10 +56,10 @@ func waitForVectors(ctx context.Context, s *cli.App, res *op.EngineStatusResult)
 	done := 0
 	for res.State == op.EngineWorking || res.State == op.EngineWaiting {
 		if res.Waits != "" {
-			return nil, memory.Errorf(memory.Conflict, "the making of vectors %s", waitsText(res))
+			return nil, memory.Errorf(memory.Conflict, "computing embeddings %s", waitsText(res))
 		}
 		if res.State == op.EngineWaiting && res.Problem != "" {
-			return nil, memory.Errorf(memory.Conflict, "vectors are not made at present: %s", res.Problem)
+			return nil, memory.Errorf(memory.Conflict, "embeddings are currently not computed: %s", res.Problem)
 		}
 		if shown == nil && res.Meaning.Total > 0 {
 			shown = cli.NewSteps(s, "making vectors", res.Meaning.Total)
@@ -81,8 +81,8 @@ func waitForVectors(ctx context.Context, s *cli.App, res *op.EngineStatusResult)
 		}
 	}
 	if res.State != op.EngineComplete {
-		return nil, memory.Errorf(memory.Conflict, "no vectors are being made (%s), so that waiting would not "+
-			"end; emberd model status tells why", res.State)
+		return nil, memory.Errorf(memory.Conflict, "no embeddings are being computed (%s), so --wait would not "+
+			"end; run: emberd model status", res.State)
 	}
 	return res, nil
 }
@@ -117,7 +117,8 @@ func printEngine(s *cli.App, r *op.EngineStatusResult, verbose bool) {
 			cli.Clean(r.Folder)))
 	}
 	if r.Skipped > 0 {
-		s.Row("", cli.Count(r.Skipped, "memory or note has", "memories and notes have")+" none, since it could not be "+
+		s.Row("", cli.Count(r.Skipped, "memory or note has", "memories and notes have")+" none, because it could "+
+			"not be "+
 			"read or the model failed on it")
 	}
 	if r.Problem != "" {
@@ -154,11 +155,11 @@ func engineState(s *cli.App, r *op.EngineStatusResult) string {
 			return waitsText(r)
 		}
 		if r.Again.IsZero() {
-			return "waiting: " + cmp.Or(cli.Clean(r.Meaning.Without), "looking at what there is")
+			return "waiting: " + cmp.Or(cli.Clean(r.Meaning.Without), "scanning texts")
 		}
-		return "waiting, tried again " + cli.In(r.Again.Sub(s.Now()))
+		return "waiting, next attempt " + cli.In(r.Again.Sub(s.Now()))
 	case op.EnginePaused:
-		return "paused; emberd model resume goes on"
+		return "paused; to continue, run: emberd model resume"
 	case op.EngineUnused:
 		return "unused: " + cli.Clean(r.Meaning.Without)
 	}
@@ -167,7 +168,7 @@ func engineState(s *cli.App, r *op.EngineStatusResult) string {
 
 // waitsText says why vectors wait, and the command that has them made.
 func waitsText(r *op.EngineStatusResult) string {
-	return "waits: " + cli.Clean(r.Waits) + "; emberd model resume goes on all the same"
+	return "waits: " + cli.Clean(r.Waits) + "; to continue anyway, run: emberd model resume"
 }
 
 // leftText tells how long it takes until everything has its vectors, if that is known.
@@ -179,7 +180,7 @@ func leftText(r *op.EngineStatusResult) string {
 }
 
 func modelText(m *op.EngineModel) string {
-	text := fmt.Sprintf("%s, by %s, %d numbers a text", cmp.Or(cli.Clean(m.Name), "without a name"),
+	text := fmt.Sprintf("%s, by %s, %d dimensions", cmp.Or(cli.Clean(m.Name), "without a name"),
 		cli.Clean(m.Provider),
 		m.Dim)
 	if m.Lexical {
@@ -193,12 +194,12 @@ func modelText(m *op.EngineModel) string {
 
 // trustText tells what rankings make of the vectors.
 func trustText(s *cli.App, r *op.EngineStatusResult) string {
-	text := fmt.Sprintf("%.2f by the model's exam", r.Model.Trust)
+	text := fmt.Sprintf("calibrated at %.2f", r.Model.Trust)
 	if r.Meaning.Weight != r.Model.Trust && r.State != op.EngineUnused && r.Earlier == nil {
 		text += fmt.Sprintf("; searches weigh it with %.2f", r.Meaning.Weight)
 	}
 	if r.Model.Provider == embedding.Static {
-		text += "; whether texts say the same is decided by words, since it does not know the order of words"
+		text += "; duplicates are decided by words, because the model ignores the order of words"
 	}
 	return text
 }

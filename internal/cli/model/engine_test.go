@@ -33,24 +33,24 @@ vectors    none: choose a model (emberd model use), such as static, which needs
 			Problem: page,
 			Again:   noon().Add(4 * time.Second), Passed: []op.PassedProvider{{Provider: "go", Reason: page}}, Folder: "/s/vectors"}, `
 vectors    none yet
-state      waiting, tried again in 4s
+state      waiting, next attempt in 4s
 problem    model file /m/page.gguf: it is a web page and not a GGUF file;
            download the file again
 `},
 		"an exam": {op.EngineStatusResult{State: op.EngineWaiting,
-			Meaning: &op.Meaning{Without: "the model is examined first"},
+			Meaning: &op.Meaning{Without: "the model is being calibrated"},
 			Model:   &op.EngineModel{Provider: "http", Dim: 64}, Folder: "/s/vectors"}, `
 vectors    none yet
-state      waiting: the model is examined first
-model      without a name, by http, 64 numbers a text
+state      waiting: the model is being calibrated
+model      without a name, by http, 64 dimensions
 kept       0 vectors, 0 B in /s/vectors
 `},
 		"a battery": {op.EngineStatusResult{State: op.EngineWaiting, Waits: op.WaitsOnBattery,
 			Meaning: &op.Meaning{Provider: "go", Covered: 149, Total: 298, Weight: 1}, Model: minilm, Folder: "/s/vectors",
 			Vectors: 121, Bytes: 192_921}, `
 vectors    ████████████             50 %, 149 of 298 memories and notes
-state      waits: on battery; emberd model resume goes on all the same
-model      minilm, by go, 384 numbers a text; in memory
+state      waits: on battery; to continue anyway, run: emberd model resume
+model      minilm, by go, 384 dimensions; in memory
 kept       121 vectors, 188.4 KiB in /s/vectors
 `},
 		"work": {op.EngineStatusResult{State: op.EngineWorking, Meaning: &op.Meaning{Provider: "go", Covered: 149,
@@ -60,8 +60,8 @@ kept       121 vectors, 188.4 KiB in /s/vectors
 vectors    ████████████             50 %, 149 of 298 memories and notes
 state      working, 2.94 a second, about 55m left; takes at most 50 % of one
            processor
-model      minilm, by go, 384 numbers a text; in memory
-trust      1.00 by the model's exam
+model      minilm, by go, 384 dimensions; in memory
+trust      calibrated at 1.00
 not used   http: the server at http://127.0.0.1:1 cannot be reached
 kept       121 vectors, 188.4 KiB in /s/vectors
 `},
@@ -101,14 +101,14 @@ func TestEngineStatusTellsOfCrashes(t *testing.T) {
 				Why: "it ended while it read the model"}}}})
 	const want = `vectors    ████████████████████████ 100 %, 2 of 2 memories and notes
 state      complete
-model      minilm, by llama, 384 numbers a text
-trust      1.00 by the model's exam
-engine     llama.cpp b8390 on CPU; its process runs when it is needed
+model      minilm, by llama, 384 dimensions
+trust      calibrated at 1.00
+engine     llama.cpp b8390 on CPU; its process starts when needed
            restarted 2 times; the last time it ended while it read the model
            (SIGABRT)
            older than what was tested
-           odd.gguf is not run by it any more, as it brought it down 3 h ago
-           emberd model status --verbose shows what it printed
+           odd.gguf is not run again, because it crashed the runtime 3 h ago
+           to see its output, run: emberd model status --verbose
 kept       2 vectors, 3.0 KiB in /s/vectors
 `
 	if got != want {
@@ -124,7 +124,7 @@ func TestEngineStatusTellsWhoMakesTheVectors(t *testing.T) {
 		Native: &op.NativeEngine{Release: "b5640", LastExit: "ended over a text (SIGKILL)"}}
 	got := statusText(t, &status)
 	const want = `
-engine     llama.cpp b5640; it makes no vectors now, go does
+engine     llama.cpp b5640; it computes no embeddings now, go does
            it ended over a text (SIGKILL)
 `
 	if !strings.Contains(got, want) {
@@ -136,7 +136,7 @@ engine     llama.cpp b5640; it makes no vectors now, go does
 // a model which failed its exam is of no use.
 func TestSearchSaysWhenItWasByWordsAlone(t *testing.T) {
 	t.Parallel()
-	const late = "the vector of the query did not come in time"
+	const late = "the query embedding was not ready in time"
 	for _, tt := range []struct {
 		name    string
 		meaning *op.Meaning
@@ -144,7 +144,7 @@ func TestSearchSaysWhenItWasByWordsAlone(t *testing.T) {
 	}{
 		{"no model", nil, ""},
 		{"by vectors", &op.Meaning{Weight: 0.5}, ""},
-		{"late", &op.Meaning{Weight: 0.5, Without: late}, "searched by words alone: " + late + "\n"},
+		{"late", &op.Meaning{Weight: 0.5, Without: late}, "keyword search only: " + late + "\n"},
 		{"unused", &op.Meaning{Without: "the model failed its exam"}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

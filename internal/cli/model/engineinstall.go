@@ -46,7 +46,7 @@ func transferEngine(ctx context.Context, s *cli.App, c *config.Config, what mode
 func installEngine(ctx context.Context, s *cli.App, c *config.Config, what models.Source) error {
 	e, err := transferEngine(ctx, s, c, what)
 	if errors.Is(err, models.ErrUntrusted) && s.Interactive() {
-		question := cli.Clean(what.Place) + " is no build of llama.cpp that emberd knows. Load its libraries, in a " +
+		question := cli.Clean(what.Place) + " is not a known build of llama.cpp. Load its libraries, in a " +
 			"sandbox, and install it?"
 		if what.Trust, err = s.Agreed(ctx, question); err == nil && !what.Trust {
 			s.Note("nothing was loaded or installed")
@@ -67,8 +67,8 @@ func installEngine(ctx context.Context, s *cli.App, c *config.Config, what model
 		if row.Used {
 			noteChosen(s, c, row.Name)
 		} else {
-			s.Note("emberd model runtime use %s has it used", cli.Clean(row.Name))
+			s.Note("to select it, run: emberd model runtime use %s", cli.Clean(row.Name))
 		}
-		s.Note("emberd model runtime selftest tries it out")
+		s.Note("to test it, run: emberd model runtime selftest")
 	})
 }

@@ -129,7 +129,7 @@ func colouredLines(s *cli.App, colour cli.Style, text string) string {
 
 func releaseText(release string) string {
 	if release == "" {
-		return "a release that does not tell its number"
+		return "a release of unknown number"
 	}
 	return "llama.cpp " + release
 }
@@ -160,7 +160,7 @@ func engineError(err error) error {
 }
 
 func engineUseCommand(s *cli.App) *cobra.Command {
-	return cli.Command("use NAME", cli.ArgCount(1, 1, "the name of an engine"), s.Offer(completeEngines),
+	return cli.Command("use NAME", cli.ArgCount(1, 1, "the name of a runtime"), s.Offer(completeEngines),
 		s.Configured(func(_ *cobra.Command, args []string, c *config.Config) error {
 			e, err := daemon.RuntimesOf(c).Use(args[0])
 			if err != nil {
@@ -180,16 +180,16 @@ func noteChosen(s *cli.App, c *config.Config, name string) {
 	if at := c.Embedding.Engine; at != daemon.AnyEngine && at != name {
 		st, err := c.Explain("embedding.engine")
 		if err == nil {
-			s.Note("embedding.engine is %s (%s), which overrules this; set it to auto", cli.Clean(at),
+			s.Note("embedding.engine is %s (%s), which overrides this; set it to auto", cli.Clean(at),
 				cli.Clean(st.From))
 		}
 		return
 	}
-	s.Note("a daemon that runs takes it when it is started again")
+	s.Note("restart the daemon to apply it")
 }
 
 func engineRemoveCommand(s *cli.App) *cobra.Command {
-	return cli.Command("remove NAME", cli.ArgCount(1, 1, "the name of an engine"), s.Offer(completeEngines),
+	return cli.Command("remove NAME", cli.ArgCount(1, 1, "the name of a runtime"), s.Offer(completeEngines),
 		s.Configured(func(_ *cobra.Command, args []string, c *config.Config) error {
 			if err := daemon.RuntimesOf(c).Remove(args[0]); err != nil {
 				return engineError(err)
@@ -197,7 +197,7 @@ func engineRemoveCommand(s *cli.App) *cobra.Command {
 			return s.Answer(map[string]string{"removed": args[0]}, func() {
 				s.Printf("removed %s\n", cli.Clean(args[0]))
 				if _, err := daemon.EngineDir(c); err != nil && c.Embedding.Engine != daemon.NoEngine {
-					s.Note("no engine is used now: %s", cli.Clean(err.Error()))
+					s.Note("no runtime is used now: %s", cli.Clean(err.Error()))
 				}
 			})
 		}))
@@ -225,7 +225,7 @@ func completeEngines(s *cli.App, _ *cobra.Command, args []string, _ string) ([]c
 // helperMissing returns an error if the helper program is not installed.
 func helperMissing() error {
 	if _, err := embedding.FindHelper(); err != nil {
-		return memory.Errorf(memory.NotFound, "engines are loaded by a program of their own: %w", err)
+		return memory.Errorf(memory.NotFound, "runtimes are loaded by a separate program: %w", err)
 	}
 	return nil
 }

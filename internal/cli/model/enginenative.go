@@ -19,14 +19,14 @@ func printNative(s *cli.App, r *op.EngineStatusResult, verbose bool) {
 		s.Rows("", cli.Clean(restartText(n)), cli.Yellow)
 	}
 	if n.Unconfined {
-		s.Rows("", "it runs outside of a sandbox, since sandbox is off, so its libraries can read and change all "+
-			"that you can", cli.Yellow)
+		s.Rows("", "it runs outside a sandbox, because sandbox is off, so its libraries can read and change all "+
+			"your files", cli.Yellow)
 	}
 	if n.Warning != "" {
 		s.Rows("", cli.Clean(n.Warning), cli.Yellow)
 	}
 	for _, b := range n.Bad {
-		text := cli.Clean(filepath.Base(b.File)) + " is not run by it any more, as it brought it down " +
+		text := cli.Clean(filepath.Base(b.File)) + " is not run again, because it crashed the runtime " +
 			cli.Ago(s.Now(),
 				b.When)
 		if verbose { // else the provider that was passed over says it
@@ -36,7 +36,7 @@ func printNative(s *cli.App, r *op.EngineStatusResult, verbose bool) {
 	}
 	if !verbose {
 		if n.Output != "" {
-			s.Row("", s.Screen.Paint(cli.Faint, "emberd model status --verbose shows what it printed"))
+			s.Row("", s.Screen.Paint(cli.Faint, "to see its output, run: emberd model status --verbose"))
 		}
 		return
 	}
@@ -79,11 +79,11 @@ func nativeText(s *cli.App, r *op.EngineStatusResult) string {
 	switch by := r.Model; {
 	case n.PID != 0:
 	case by != nil && by.Provider != embedding.Llama:
-		return text + "; it makes no vectors now, " + cli.Clean(by.Provider) + " does"
+		return text + "; it computes no embeddings now, " + cli.Clean(by.Provider) + " does"
 	default:
-		return text + "; its process runs when it is needed"
+		return text + "; its process starts when needed"
 	}
-	text += fmt.Sprintf("; process %d, up for %s", n.PID, cli.Lasted(max(0, s.Now().Sub(n.Started))))
+	text += fmt.Sprintf("; PID %d, running for %s", n.PID, cli.Lasted(max(0, s.Now().Sub(n.Started))))
 	if held := daemon.Resident(n.PID); held > 0 {
 		text += ", " + cli.Size(held)
 	}

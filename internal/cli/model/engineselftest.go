@@ -23,7 +23,7 @@ import (
 )
 
 func engineSelftestCommand(s *cli.App) *cobra.Command {
-	return cli.Command("selftest [NAME]", cli.ArgCount(0, 1, "the name of an engine"), s.Offer(completeEngines),
+	return cli.Command("selftest [NAME]", cli.ArgCount(0, 1, "the name of a runtime"), s.Offer(completeEngines),
 		s.Configured(func(cmd *cobra.Command, args []string, c *config.Config) error {
 			t := &selftest{s: s, c: c, report: selftestReport{OK: true, Checks: []trial{}}}
 			var err error
@@ -48,8 +48,8 @@ func selftestDir(c *config.Config, name string) (string, error) {
 		return e.Dir, nil
 	}
 	if c.Embedding.Engine == daemon.NoEngine {
-		return "", memory.Errorf(memory.NotFound, "embedding.engine is none, so that no engine is used; name an "+
-			"installed one")
+		return "", memory.Errorf(memory.NotFound, "embedding.engine is none, so no runtime is used; pass the "+
+			"name of an installed one")
 	}
 	return daemon.EngineDir(c)
 }
@@ -81,9 +81,9 @@ type selftest struct {
 
 // run makes all checks and prints each.
 func (t *selftest) run(ctx context.Context) error {
-	t.check(ctx, "its files are those that came", t.whole)
+	t.check(ctx, "its files are unchanged", t.whole)
 	t.check(ctx, "the libraries load", t.load)
-	t.check(ctx, "its vectors are right", t.generated)
+	t.check(ctx, "its embeddings are correct", t.generated)
 	if t.c.Embedding.Model != "" {
 		t.check(ctx, "your model works", t.configured)
 	}
@@ -98,7 +98,7 @@ func (t *selftest) run(ctx context.Context) error {
 	if !t.report.OK {
 		return &cli.Exit{Code: cli.ExitNothing}
 	}
-	t.s.Note("emberd model resume has a daemon that runs try again")
+	t.s.Note("to make a running daemon retry, run: emberd model resume")
 	return nil
 }
 
@@ -139,9 +139,9 @@ func printTrial(s *cli.App, t *trial) {
 func (t *selftest) whole(ctx context.Context) (string, error) {
 	files, err := daemon.VerifyEngine(ctx, t.c, t.report.Dir)
 	if err != nil || files > 0 {
-		return cli.Count(files, "file", "files") + " with the SHA-256 that they had", err
+		return cli.Count(files, "file", "files") + " with the expected SHA-256", err
 	}
-	return "they were not installed, and so there is nothing to compare them with", nil
+	return "they were not installed by emberd, so their digests are not known", nil
 }
 
 func (t *selftest) load(ctx context.Context) (string, error) {
@@ -219,12 +219,12 @@ func (t *selftest) model(ctx context.Context, file, badPairs string, minCosine f
 		return "", err
 	}
 	if !slices.EqualFunc(first, again, slices.Equal) {
-		return "", errors.New("a text has another vector when it is embedded again")
+		return "", errors.New("embedding a text twice gives different results")
 	}
-	said := fmt.Sprintf("%d texts, the same to the bit each time", n)
+	said := fmt.Sprintf("%d texts, bit-identical each time", n)
 	own, err := t.open(ctx, embedding.Go, file, "")
 	if err != nil {
-		return said + "; emberd cannot run it itself to compare", nil
+		return said + "; not compared, because emberd cannot run it itself", nil
 	}
 	defer own.Close()
 	want, err := own.Embed(ctx, embedding.Claim, texts)
@@ -233,7 +233,8 @@ func (t *selftest) model(ctx context.Context, file, badPairs string, minCosine f
 	}
 	near := leastCosine(first, want)
 	if !(near >= minCosine) { // nor is NaN right
-		return "", fmt.Errorf("emberd itself makes other vectors of it: their cosine is %.5f, %g at least is right",
+		return "", fmt.Errorf("the embeddings differ from those of emberd: their cosine is %.5f, at least %g is "+
+			"required",
 			near, minCosine)
 	}
 	return fmt.Sprintf("%s; as emberd makes them itself: cosine %.5f", said, near), nil

@@ -74,10 +74,10 @@ func modelListCommand(s *cli.App) *cobra.Command {
 				switch {
 				case list.Used != "":
 				case slices.Contains(c.Embedding.Providers, embedding.Static):
-					s.Note("%s is used, which is part of emberd", embedding.Static)
+					s.Note("%s is used, which is built into emberd", embedding.Static)
 				default:
-					s.Note("none is used; emberd model install NAME brings one in, emberd model use NAME has it used; "+
-						"%s is part of emberd, small and needs no file", embedding.Static)
+					s.Note("none is used; to install one, run: emberd model install NAME; to select it, run: "+
+						"emberd model use NAME; %s is built into emberd and needs no file", embedding.Static)
 				}
 			})
 		}))
@@ -116,7 +116,7 @@ func listModels(c *config.Config) (*modelList, error) {
 func elsewhere(path string) modelRow {
 	m, err := models.Open(filepath.Dir(path)).Find(nameOf(path))
 	if errors.Is(err, models.ErrUnknown) {
-		err = errors.New("there is no such file; emberd model use says which takes its place")
+		err = errors.New("file not found; to choose another model, run: emberd model use")
 	}
 	if err != nil {
 		return modelRow{Name: path, Path: path, Used: true, Engines: []string{}, Problem: err.Error()}
@@ -158,7 +158,7 @@ func printModelRow(s *cli.App, m *modelRow) {
 	s.Printf("%s\n", name)
 	dim, engines := "", ""
 	if m.Dim > 0 {
-		dim = fmt.Sprintf("%d numbers a text", m.Dim)
+		dim = fmt.Sprintf("%d dimensions", m.Dim)
 	}
 	if len(m.Engines) > 0 {
 		engines = "run by " + strings.Join(m.Engines, " or ")
@@ -214,7 +214,7 @@ func modelNames(c *config.Config) ([]string, error) {
 		names = append(names, m.Name)
 	}
 	if len(names) == 0 {
-		return nil, memory.Errorf(memory.NotFound, "no model is installed; emberd model list tells which are known")
+		return nil, memory.Errorf(memory.NotFound, "no model installed; run: emberd model list")
 	}
 	return names, nil
 }
@@ -282,7 +282,7 @@ func modelRemoveCommand(s *cli.App) *cobra.Command {
 			return s.Answer(map[string]string{"removed": args[0]}, func() {
 				s.Printf("removed %s\n", strings.Join(cli.NonEmpty(cli.Clean(args[0]), sizeText(m.Size)), ", "))
 				if named {
-					s.Note("embedding.model still names it; emberd model use says which takes its place")
+					s.Note("embedding.model still names it; to choose another, run: emberd model use")
 				}
 			})
 		}))

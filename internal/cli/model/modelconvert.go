@@ -9,6 +9,7 @@ import (
 
 	"emberd/internal/cli"
 	"emberd/internal/models"
+	"emberd/internal/text"
 )
 
 func modelConvertCommand(s *cli.App) *cobra.Command {
@@ -28,8 +29,9 @@ func modelConvertCommand(s *cli.App) *cobra.Command {
 
 func printConverted(s *cli.App, c *models.Converted) {
 	s.Printf("wrote %s\n", c.File)
-	s.Note("%s, %d dimensions, %s, licence %s", cli.Clean(c.Name), c.Dim, cli.Size(c.Bytes),
+	s.Note("%s, %d dimensions, %s, license %s", cli.Clean(c.Name), c.Dim, cli.Size(c.Bytes),
 		cli.Clean(cmp.Or(c.Licence, "not told")))
-	s.Note("to have vectors made with it: emberd model install %s, and then: emberd model use %s", cli.Word(c.File),
-		cli.Word(strings.TrimSuffix(filepath.Base(c.File), ModelSuffix)))
+	s.Note("to compute embeddings with it, run: emberd model install %s, and then: emberd model use %s",
+		text.ShellWord(c.File),
+		text.ShellWord(strings.TrimSuffix(filepath.Base(c.File), ModelSuffix)))
 }

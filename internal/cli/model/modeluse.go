@@ -83,12 +83,12 @@ func installedOrFile(c *config.Config, which string) (*models.Model, string, err
 	}
 	name, named := strings.CutSuffix(filepath.Base(path), ModelSuffix)
 	if !named {
-		return nil, "", memory.Errorf(memory.Invalid, "%s is not called like a model; names of models end in %s",
+		return nil, "", memory.Errorf(memory.Invalid, "%s is not the name of a model; names of models end in %s",
 			which, ModelSuffix)
 	}
 	m, err := models.Open(filepath.Dir(path)).Find(name)
 	if errors.Is(err, models.ErrUnknown) {
-		return nil, "", memory.Errorf(memory.NotFound, "there is no file %s; check its path, or use an installed "+
+		return nil, "", memory.Errorf(memory.NotFound, "file %s not found; check its path, or use an installed "+
 			"model by its name alone", path)
 	}
 	if err != nil {
@@ -143,7 +143,7 @@ func makesWith(c *config.Config) bool {
 
 func printChanges(s *cli.App, c *config.Config, m *models.Model, changes []cli.SettingChange, dry bool) {
 	if len(changes) == 0 {
-		s.Printf("%s is the model that is used already\n", cli.Clean(m.Name))
+		s.Printf("%s is already in use\n", cli.Clean(m.Name))
 		return
 	}
 	width := 0
@@ -155,17 +155,17 @@ func printChanges(s *cli.App, c *config.Config, m *models.Model, changes []cli.S
 			s.Screen.Paint(cli.Green, cli.Clean(change.Value)))
 	}
 	if dry {
-		s.Note("nothing was written; without --dry-run it goes to %s", cli.Clean(c.File))
+		s.Note("nothing changed; omit --dry-run to write it to %s", cli.Clean(c.File))
 		return
 	}
 	if m.Name == ByWords {
-		s.Note("written to %s; start the daemon again for it. Searches go by words alone then", cli.Clean(c.File))
+		s.Note("saved to %s; restart the daemon to apply it. Searches then use keywords only", cli.Clean(c.File))
 		return
 	}
-	s.Note("written to %s; start the daemon again for it. All vectors are then made anew, and emberd model runtime "+
-		"status --wait shows how far that is", cli.Clean(c.File))
+	s.Note("saved to %s; restart the daemon to apply it. It then computes all embeddings again; to see the "+
+		"progress, run: emberd model status --wait", cli.Clean(c.File))
 	if m.Known == nil && (c.Embedding.QueryPrefix != "" || c.Embedding.PassagePrefix != "") {
-		s.Note("embedding.query_prefix and embedding.passage_prefix stay as they are, for what this model wants " +
-			"there is not known")
+		s.Note("embedding.query_prefix and embedding.passage_prefix were not changed, because the prefixes of " +
+			"this model are not known")
 	}
 }

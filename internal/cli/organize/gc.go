@@ -14,7 +14,7 @@ func gcCommand(s *cli.App) *cobra.Command {
 	dry, yes := true, false
 	cmd := cli.Command("gc", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
 		if yes && cmd.Flags().Changed("dry-run") && dry {
-			return cli.UsageError(cmd, "--yes and --dry-run exclude each other; leave one out")
+			return cli.UsageError(cmd, "--yes and --dry-run cannot be combined")
 		}
 		req.DryRun = new(dry && !yes)
 		return cli.Show(cmd.Context(), s, op.GC, &req,
@@ -39,7 +39,7 @@ func printCollected(ctx context.Context, s *cli.App, r *op.GCResult) {
 	printSkipped(s, r.Skipped)
 	s.Printf("%s\n", cli.Clean(r.Message))
 	if r.DryRun && r.TotalAffected > 0 {
-		s.Note("nothing was changed; --yes does it")
+		s.Note("nothing changed; use --yes to apply")
 	}
 	s.UndoHint(r.Tx)
 }

@@ -19,7 +19,7 @@ type graphOptions struct {
 
 func GraphCommand(s *cli.App) *cobra.Command {
 	var o graphOptions
-	cmd := cli.Command("graph [ID|PATH|ENTITY]", cli.ArgCount(0, 1, "one memory id, note or entity"),
+	cmd := cli.Command("graph [ID|PATH|ENTITY]", cli.ArgCount(0, 1, "one memory ID, note or entity"),
 		s.Offer(completeGraph),
 		func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -86,7 +86,7 @@ func (o *graphOptions) format(cmd *cobra.Command, json bool) (func(io.Writer, *o
 		return asked[0], nil
 	}
 	return nil, cli.UsageError(cmd,
-		"--json, --dot, --mermaid and --graphml are one of each other; leave all but one out")
+		"--json, --dot, --mermaid and --graphml cannot be combined")
 }
 
 // completeGraph offers entities, and memories for what looks like an id.

@@ -23,7 +23,7 @@ func printAround(s *cli.App, res *op.KnowledgeResult) {
 	t.branches(res.Nodes)
 	printBranches(s, t, res.Nodes[0].ID, "")
 	if res.Truncated {
-		s.Note("there is more; --limit shows up to 1,000 memories, notes and entities")
+		s.Note("more results exist; to see up to 1,000 memories, notes and entities, use --limit")
 	}
 	cli.NotePartial(s, res.Partial)
 }
@@ -36,7 +36,7 @@ const maxOverview = 20
 func printMost(s *cli.App, res *op.KnowledgeResult, known int) {
 	t := newBranching(res)
 	if len(res.Nodes) == 0 {
-		s.Note("no entity is known yet; save memories that name a person or project, or link notes")
+		s.Note("no entities yet; save memories that name a person or project, or link notes")
 		return
 	}
 	s.Printf("%s\n", cli.Count(known, "person, project or other name is known",
@@ -49,7 +49,7 @@ func printMost(s *cli.App, res *op.KnowledgeResult, known int) {
 	for i := range nodes {
 		near := t.nearest(nodes[i].ID)
 		if lines += 1 + len(near); lines > maxOverview {
-			s.Note("to see more of one: emberd graph NAME; to list all: emberd list --entities")
+			s.Note("to see more of one, run: emberd graph NAME; to list all, run: emberd list --entities")
 			break
 		}
 		printNode(s, "", "", &nodes[i], nil)

@@ -1,6 +1,7 @@
 package organize
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
+	"emberd/memory"
 	"emberd/op"
 )
 
@@ -19,7 +21,11 @@ func LifecycleCommand(s *cli.App) *cobra.Command {
 func lifecycleRunCommand(s *cli.App) *cobra.Command {
 	var req op.LifecycleRunRequest
 	cmd := cli.Command("run", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
-		return cli.Show(cmd.Context(), s, op.LifecycleRun, &req, printRun)
+		res, err := cli.Call(cmd.Context(), s, op.LifecycleRun, &req)
+		if err != nil {
+			return err
+		}
+		return s.Answer(res, func() { printRun(s, res, movedTexts(cmd.Context(), s, res)) })
 	})
 	cli.Bind(cmd.Flags(), &req, "dry-run")
 	return cmd
@@ -31,18 +37,45 @@ func fates() map[string]string {
 		op.MoveArchive: "archived", op.MoveFade: "rehydratable"}
 }
 
-func printRun(s *cli.App, r *op.LifecycleRunResult) {
+// movedTexts returns the texts of the memories that a run lists. Texts that cannot be read are left out.
+func movedTexts(ctx context.Context, s *cli.App, r *op.LifecycleRunResult) map[memory.ID]string {
+	texts := map[memory.ID]string{}
+	if s.JSON {
+		return texts
+	}
+	for _, m := range r.Moves {
+		req := &op.OpenManyRequest{Relations: new(bool), Track: new(bool)}
+		for _, id := range m.IDs[:min(cli.MaxListLen, len(m.IDs))] {
+			req.IDs = append(req.IDs, string(id))
+		}
+		if len(req.IDs) == 0 {
+			continue
+		}
+		res, err := cli.Call(ctx, s, op.OpenMany, req)
+		if err != nil {
+			continue
+		}
+		for i := range res.Memories {
+			texts[res.Memories[i].ID] = res.Memories[i].Content
+		}
+	}
+	return texts
+}
+
+func printRun(s *cli.App, r *op.LifecycleRunResult, texts map[memory.ID]string) {
 	would := ""
 	if r.DryRun {
 		would = "would be "
 	}
 	if len(r.Moves) == 0 {
-		s.Printf("nothing is due among %s\n", cli.Count(r.Memories, "memory", "memories"))
+		s.Printf("nothing due in %s\n", cli.Count(r.Memories, "memory", "memories"))
 	}
 	for _, m := range r.Moves {
 		s.Printf("%s %s%s\n", cli.Count(m.Count, "memory", "memories"), would, fates()[m.Kind])
 		for _, id := range m.IDs[:min(cli.MaxListLen, len(m.IDs))] {
-			s.Printf("  %s\n", s.Short(id))
+			fate := cli.Pad(fates()[m.Kind], len("rehydratable"))
+			s.Printf("  %s  %s  %s\n", s.Short(id), s.Screen.Paint(cli.Faint, fate),
+				s.Gist(cli.Clean(texts[id]), len("  12345678  rehydratable  ")))
 		}
 		if more := m.Count - cli.MaxListLen; more > 0 {
 			s.Printf("  and %s more\n", cli.Grouped(more))
@@ -50,7 +83,7 @@ func printRun(s *cli.App, r *op.LifecycleRunResult) {
 	}
 	printSkipped(s, r.Skipped)
 	if r.Waiting > 0 {
-		s.Note("%s due and left to later runs", cli.Count(r.Waiting, "more is", "more are"))
+		s.Note("%s due in later runs", cli.Count(r.Waiting, "more is", "more are"))
 	}
 	if r.Why != "" {
 		s.Note("%s", cli.Clean(r.Why))
@@ -61,7 +94,7 @@ func printRun(s *cli.App, r *op.LifecycleRunResult) {
 // printSkipped lists what stays as it is.
 func printSkipped(s *cli.App, all []op.Skipped) {
 	for _, k := range all[:min(cli.MaxListLen, len(all))] {
-		s.Printf("left %s%s\n", s.Short(k.ID), cli.Because(k.Reason))
+		s.Printf("skipped %s%s\n", s.Short(k.ID), cli.Because(k.Reason))
 	}
 	if more := len(all) - cli.MaxListLen; more > 0 {
 		s.Printf("and %s more\n", cli.Grouped(more))
@@ -92,7 +125,7 @@ func printLifecycle(s *cli.App, r *op.LifecycleStatusResult) {
 		case r.Last.Undone:
 			s.Row("", "it was undone")
 		case r.Last.Tx != "":
-			s.Row("", "emberd undo "+r.Last.Tx+" takes it back")
+			s.Row("", "to undo, run: emberd undo "+r.Last.Tx)
 		}
 	}
 	for _, j := range r.Jobs {
@@ -156,7 +189,7 @@ func jobTimes(s *cli.App, j *op.Job) string {
 		parts = append(parts, "failed: "+cli.Clean(j.Problem))
 	}
 	if len(parts) == 0 {
-		return "when something changes"
+		return "when memories change"
 	}
 	return strings.Join(parts, "; ")
 }

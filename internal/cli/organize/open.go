@@ -7,20 +7,17 @@ import (
 	"emberd/op"
 )
 
-// openCommand opens a note. Below vault, it may be called without one, as it was before
-// vault reopen had a name of its own.
+// openCommand opens a note.
 func openCommand(s *cli.App) *cobra.Command {
 	var onlyPrint bool
 	cmd := cli.Command("open ID|NOTE", func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 && cmd.Parent().Name() == "vault" {
-			return nil
+			return cli.UsageError(cmd, "missing note; to open a note in Obsidian, run: emberd vault open NOTE; to "+
+				"open a vault that you released, run: emberd vault reopen")
 		}
-		return cli.ArgCount(1, 1, "one memory id or note")(cmd, args)
+		return cli.ArgCount(1, 1, "one memory ID or note")(cmd, args)
 	}, s.CompleteEither,
 		func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return reopenVault(cmd.Context(), s)
-			}
 			res, err := cli.Call(cmd.Context(), s, op.Open, &op.OpenRequest{Ref: args[0]})
 			if err != nil {
 				return err

@@ -13,15 +13,15 @@ import (
 func PromoteCommand(s *cli.App) *cobra.Command {
 	var req op.PromoteRequest
 	var auto bool
-	cmd := cli.Command("promote ID… | --auto", cli.ArgCount(0, -1, "a memory id, or several"), s.CompleteIDs,
+	cmd := cli.Command("promote ID… | --auto", cli.ArgCount(0, -1, "a memory ID, or several"), s.CompleteIDs,
 		func(cmd *cobra.Command, args []string) error {
 			switch {
 			case auto && len(args) > 0:
-				return cli.UsageError(cmd, "--auto and ids exclude each other; leave one out")
+				return cli.UsageError(cmd, "--auto and IDs cannot be combined")
 			case auto:
 				return promoteAuto(cmd.Context(), s, &op.PromoteAutoRequest{DryRun: req.DryRun, Force: req.Force})
 			case len(args) == 0:
-				return cli.UsageError(cmd, "%s needs a memory id, or several, or --auto", cmd.CommandPath())
+				return cli.UsageError(cmd, "%s requires one or more memory IDs, or --auto", cmd.CommandPath())
 			}
 			var failed []error
 			for _, id := range args {
@@ -71,7 +71,8 @@ func printPromoted(s *cli.App, res *op.PromoteResult) error {
 		return err
 	}
 	if unmet {
-		return &cli.Exit{Code: cli.ExitNothing, Err: fmt.Errorf("memory %s gets no note: %s", s.Short(res.Memory.ID),
+		return &cli.Exit{Code: cli.ExitNothing, Err: fmt.Errorf("memory %s was not promoted: %s",
+			s.Short(res.Memory.ID),
 			cli.Clean(res.Reason))}
 	}
 	what := map[string]string{op.PromotionWritten: "wrote", op.PromotionAdopted: "adopted", op.PromotionAlready: "has",
@@ -82,7 +83,7 @@ func printPromoted(s *cli.App, res *op.PromoteResult) error {
 	}
 	s.Printf("%s %s  %s\n", what, s.Short(res.Memory.ID), cli.Flat(res.Path))
 	if res.Outcome == op.PromotionPending {
-		s.Note("%s; the note is written as soon as it can be", cli.Clean(res.Reason))
+		s.Note("%s; emberd writes the note as soon as possible", cli.Clean(res.Reason))
 	}
 	s.UndoHint(res.Tx)
 	return nil

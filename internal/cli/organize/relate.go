@@ -34,7 +34,7 @@ func relateCommand(s *cli.App) *cobra.Command {
 }
 
 func unrelateCommand(s *cli.App) *cobra.Command {
-	return cli.Command("unrelate RELATION…", cli.ArgCount(1, -1, "the id of a relation, or several"),
+	return cli.Command("unrelate RELATION…", cli.ArgCount(1, -1, "the ID of a relation, or several"),
 		func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return completeRelations(s, cmd)
 		},
@@ -46,13 +46,12 @@ func (o *relateOptions) args(cmd *cobra.Command, args []string) error {
 	if o.remove {
 		for _, name := range []string{"strength", "kind", "meta", "allow-secret"} {
 			if cmd.Flags().Changed(name) {
-				return cli.UsageError(cmd, "--%s says what a relation is like, and --remove takes relations away; "+
-					"leave one out", name)
+				return cli.UsageError(cmd, "--%s and --remove cannot be combined", name)
 			}
 		}
-		return cli.ArgCount(1, -1, "the id of a relation, or several")(cmd, args)
+		return cli.ArgCount(1, -1, "the ID of a relation, or several")(cmd, args)
 	}
-	return cli.ArgCount(3, 3, "a memory id, a type and another memory id")(cmd, args)
+	return cli.ArgCount(3, 3, "a memory ID, a type and another memory ID")(cmd, args)
 }
 
 func relate(s *cli.App, cmd *cobra.Command, o *relateOptions, args []string) error {

@@ -27,7 +27,7 @@ func printReviewItems(ctx context.Context, s *cli.App, res *op.ReviewListResult,
 		s.Note("%s of %s shown; for the next page, add: --cursor %s", cli.Grouped(len(res.Items)),
 			cli.Count(res.Total, "item", "items"), res.NextCursor)
 	case res.Total == 0 && req.Status == memory.ItemOpen:
-		s.Note("nothing waits for a decision; --status all shows what was decided")
+		s.Note("no open review items; use --status all to see closed ones")
 	}
 }
 
@@ -171,13 +171,20 @@ func shownLabels(item *memory.ReviewItem) []string {
 func printDiff(s *cli.App, lines []string) {
 	for _, line := range lines {
 		line = cli.Clean(line)
+		style := cli.Style("")
 		switch {
 		case strings.HasPrefix(line, "- "):
-			line = s.Screen.Paint(cli.Red, line)
+			style = cli.Red
 		case strings.HasPrefix(line, "+ "):
-			line = s.Screen.Paint(cli.Green, line)
+			style = cli.Green
 		}
-		s.Printf("%s\n", line)
+		mark, text := line[:min(2, len(line))], line[min(2, len(line)):]
+		for i, l := range cli.Lines(text, max(0, s.Screen.Width-2)) {
+			if i > 0 {
+				mark = "  "
+			}
+			s.Printf("%s\n", s.Screen.Paint(style, mark+text[l.From:l.To]))
+		}
 	}
 }
 
@@ -193,10 +200,10 @@ func printChoices(s *cli.App, res *op.ReviewShowResult) {
 		s.Printf("emberd review close %s %s\n", res.Item.Short(), cli.Clean(choice))
 	}
 	if res.MergeRefused != "" {
-		s.Note("they cannot be merged: %s", cli.Clean(res.MergeRefused))
+		s.Note("cannot be merged: %s", cli.Clean(res.MergeRefused))
 	}
 	if res.DecidedBy != "" {
-		s.Note("if nobody decides before %s: %s", cli.Clean(res.DecidedAt), cli.Clean(res.DecidedBy))
+		s.Note("unless you decide before %s, emberd applies: %s", cli.Clean(res.DecidedAt), cli.Clean(res.DecidedBy))
 	}
 }
 

@@ -27,7 +27,7 @@ func TestAQuestionAboutANoteIsInWords(t *testing.T) {
 	printReviewItems(context.Background(), s, &op.ReviewListResult{Items: []memory.ReviewItem{item}, Total: 1}, &op.ReviewListRequest{})
 	s.Stdout.Flush()
 	got := out.String()
-	for _, says := range []string{"is the note the memory's?", "Plan.md", "consolidation:note", "Text of the memory:\n", "the safe opens"} {
+	for _, says := range []string{"does the note belong to the memory?", "Plan.md", "consolidation:note", "Text of the memory:\n", "the safe opens"} {
 		if !strings.Contains(got, says) {
 			t.Errorf("it does not say %q:\n%s", says, got)
 		}

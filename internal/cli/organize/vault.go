@@ -25,7 +25,7 @@ func vaultCheckCommand(s *cli.App) *cobra.Command {
 	var req op.VaultCheckRequest
 	cmd := cli.Command("check", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().Changed("limit") && req.Limit == 0 {
-			return memory.Errorf(memory.Invalid, "limit is 0, outside 1 to 10,000").At("limit")
+			return memory.Errorf(memory.Invalid, "limit 0 is out of range (1 to 10,000)").At("limit")
 		}
 		res, err := cli.Call(cmd.Context(), s, op.VaultCheck, &req)
 		if err != nil {
@@ -55,12 +55,12 @@ func vaultConfirmCommand(s *cli.App) *cobra.Command {
 		case s.JSON:
 			err = s.PrintJSON(res)
 		case res.Frozen == "":
-			s.Note("no deletion is held back")
+			s.Note("no deletions to confirm")
 		default:
 			s.Printf("confirmed: %s\n", cli.Count(res.Missing,
-				"missing note is found no more, and its memory goes to the trash",
-				"missing notes are found no more, and their memories go to the trash"))
-			s.Note("to take it back: emberd undo with the entry \"note gone\" of emberd history")
+				"missing note is no longer found, and its memory moves to the trash",
+				"missing notes are no longer found, and their memories move to the trash"))
+			s.Note("to undo: find \"note gone\" in emberd history and run emberd undo with its ID")
 		}
 		if err == nil && res.Frozen == "" {
 			err = &cli.Exit{Code: cli.ExitNothing}
@@ -74,7 +74,7 @@ func vaultReleaseCommand(s *cli.App) *cobra.Command {
 		return cli.Show(cmd.Context(), s, op.VaultRelease, &op.VaultReleaseRequest{},
 			func(s *cli.App, r *op.VaultHoldResult) {
 				s.Printf("released %s\n", cli.Flat(r.Path))
-				s.Note("its disk can be unmounted; to open the vault again: emberd vault reopen")
+				s.Note("you can unmount its disk; to open the vault again, run: emberd vault reopen")
 			})
 	})
 }
@@ -91,11 +91,11 @@ func reopenVault(ctx context.Context, s *cli.App) error {
 			s.Note("the vault was not released")
 		}
 		if _, err := os.Stat(r.Path); errors.Is(err, fs.ErrNotExist) {
-			s.Printf("%s is not there yet, and is opened when it appears\n", cli.Flat(r.Path))
+			s.Printf("%s not found; emberd opens it when it appears\n", cli.Flat(r.Path))
 			return
 		}
-		s.Printf("follows %s again\n", cli.Flat(r.Path))
-		s.Note("emberd status tells if another folder lies there, which is not taken for the vault")
+		s.Printf("watching %s again\n", cli.Flat(r.Path))
+		s.Note("if another folder is there, emberd does not use it as the vault; run: emberd status")
 	})
 }
 
@@ -111,10 +111,10 @@ func printVaultCheck(s *cli.App, r *op.VaultCheckResult) {
 		}
 		s.Printf("%s: %s\n", where, cli.Clean(f.Text))
 	}
-	s.Note("%s: %s, %s of which %s lead nowhere, %s not read", cli.Flat(r.Path), cli.Count(r.Notes, "note", "notes"),
+	s.Note("%s: %s, %s (%s broken), %s skipped", cli.Flat(r.Path), cli.Count(r.Notes, "note", "notes"),
 		cli.Count(r.Links, "link", "links"), cli.Grouped(r.Broken), cli.Grouped(r.Skipped))
 	if more := r.Total - len(r.Findings); more > 0 {
-		s.Note("%s more; --limit lists them", cli.Grouped(more))
+		s.Note("%s more; use --limit to see them", cli.Grouped(more))
 	}
 }
 
@@ -130,7 +130,7 @@ func printLinks(s *cli.App, r *op.LinksResult) {
 	for _, l := range r.Outgoing {
 		to := cli.Flat(l.Path)
 		if l.Path == "" {
-			to = s.Screen.Paint(cli.Yellow, "leads to no note") // but may to a picture or another file
+			to = s.Screen.Paint(cli.Yellow, "note not found") // but may to a picture or another file
 		}
 		s.Printf("  → %s  %s %s\n", cmp.Or(cli.Flat(l.Target), "(this note)"), to,
 			s.Screen.Paint(cli.Faint, fmt.Sprintf("line %d", l.Line)))

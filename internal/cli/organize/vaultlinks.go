@@ -43,7 +43,7 @@ func printVaultLinks(s *cli.App, r *op.VaultLinksResult) {
 		s.Printf("relations from links in notes: %s added, %s removed\n", cli.Grouped(r.Added), cli.Grouped(r.Removed))
 	}
 	if r.Waiting > 0 {
-		s.Note("%s cannot be written now and will be tried again", cli.Count(r.Waiting, "note", "notes"))
+		s.Note("%s cannot be written now; emberd retries automatically", cli.Count(r.Waiting, "note", "notes"))
 	}
 	s.UndoHint(r.Tx)
 	s.UndoHint(r.RelationsTx)
@@ -66,7 +66,7 @@ func vaultBasesCommand(s *cli.App) *cobra.Command {
 			return memory.Errorf(memory.NotFound, "vault not found; name one with vaults: in the config")
 		}
 		if _, err := os.Stat(c.Vaults[0]); err != nil {
-			return memory.Errorf(memory.Unavailable, "the vault %s cannot be read: %w", c.Vaults[0], err)
+			return memory.Errorf(memory.Unavailable, "cannot read the vault %s: %w", c.Vaults[0], err)
 		}
 		var done baseWritten
 		done.File, done.Written, done.Changed, err = notebase.Write(c.Vaults[0], c.Vault.PromotedFolder,
@@ -88,8 +88,8 @@ func printBase(s *cli.App, done *baseWritten) {
 		s.Note("Obsidian 1.10 or later opens it")
 	case done.Changed:
 		s.Printf("%s already exists\n", cli.Flat(done.File))
-		s.Note("it was changed, so it stays as it is; to have emberd's again, rename it and run: emberd vault bases")
+		s.Note("it was changed and was not replaced; to get the original, rename it and run: emberd vault bases")
 	default:
-		s.Printf("%s already exists and is as emberd writes it\n", cli.Flat(done.File))
+		s.Printf("%s already exists and is up to date\n", cli.Flat(done.File))
 	}
 }

@@ -89,7 +89,10 @@ func start(cmd *cobra.Command, s *cli.App, c *config.Config, p *page.Page, onlyP
 	return confine(s, c)
 }
 
-// launch starts the browser, and does not wait for it. The browser outlives the command.
+// launchTime is how long launch waits for the browser to fail.
+const launchTime = 2 * time.Second
+
+// launch starts the browser, and returns an error if the browser fails soon. The browser outlives the command.
 func launch(address string) error {
 	opener := "xdg-open"
 	if runtime.GOOS == "darwin" {
@@ -99,8 +102,14 @@ func launch(address string) error {
 	if err := browser.Start(); err != nil {
 		return err
 	}
-	go func() { _ = browser.Wait() }() // only so that no dead process is left
-	return nil
+	ended := make(chan error, 1)
+	go func() { ended <- browser.Wait() }() // which leaves no dead process, too
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(launchTime):
+		return nil
+	}
 }
 
 // confine takes from this process all but the daemon's socket. The folder of the socket is named,
@@ -116,7 +125,7 @@ func confine(s *cli.App, c *config.Config) error {
 	state, err := sandbox.Restrict(&sandbox.Policy{Sockets: []string{filepath.Dir(c.Socket)}})
 	if c.Sandbox == "on" && (err != nil || state.ABI == 0) {
 		return memory.Errorf(memory.Unavailable,
-			"the sandbox that the setting sandbox demands cannot be had (%s, %v); set it to auto", state.Why, err)
+			"cannot start the sandbox that the setting sandbox requires (%s, %v); set it to auto", state.Why, err)
 	}
 	return nil
 }

@@ -15,10 +15,9 @@ import (
 // linker would keep every exported method of the program and its libraries.
 
 // furtherHelp ends the help of emberd.
-const furtherHelp = `
-See it work first: emberd tour
-All commands and other names: emberd help --all
-`
+const furtherHelp = "\nTo try it first, run: emberd tour\nTo list all commands and their other names, run: emberd " +
+	"help " +
+	"--all\n"
 
 // printHelp prints what a command does, its usage and its exit codes. If a flag selects a mode, the
 // help is that of the mode.
@@ -118,7 +117,7 @@ func completeHelp(cmd *cobra.Command, args []string, _ string) (names []cobra.Co
 // printAll lists every command with those below it, a line each, and then the other names.
 func printAll(s *cli.App, cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return cli.UsageError(cmd, "--all lists all commands, and %q is one; leave one out", args[0])
+		return cli.UsageError(cmd, "--all and %q cannot be combined", args[0])
 	}
 	root := cmd.Root()
 	for _, group := range append(root.Groups(), &cobra.Group{Title: "Less often:"}) {

@@ -61,11 +61,11 @@ func tree(s *cli.App, of []command, others []otherName) *cobra.Command {
 }
 
 func globalFlags(s *cli.App, f *pflag.FlagSet) {
-	f.StringVar(&s.Home, "home", "", "keep data, state, socket and config file under `DIR`")
-	f.StringVar(&s.ConfigFile, "config", "", "read settings from `FILE`")
-	f.StringVar(&s.Socket, "socket", "", "reach the daemon at `PATH`")
+	f.StringVar(&s.Home, "home", "", "store data, state, socket and config file in `DIR`")
+	f.StringVar(&s.ConfigFile, "config", "", "use config file `FILE`")
+	f.StringVar(&s.Socket, "socket", "", "connect to the daemon at socket `PATH`")
 	f.StringArrayVar(&s.Set, "set", nil, "set one setting for this command, `KEY=VALUE`; can be repeated")
-	f.BoolVar(&s.JSON, "json", false, "print JSON: the result object, or a problem object on stderr")
+	f.BoolVar(&s.JSON, "json", false, "print results and errors as JSON")
 }
 
 // command builds a command with its modes and what the table has below it.

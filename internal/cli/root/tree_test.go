@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
+	"emberd/op"
 )
 
 // A text that no command has is a mistake: its command was renamed or removed.
@@ -168,8 +169,8 @@ func TestOtherNamesEndAlike(t *testing.T) {
 
 // told is what an error says, without the names of commands that it refers to.
 func told(text string) string {
-	before, _, _ := strings.Cut(text, "; see emberd ")
-	words := strings.SplitN(before, " needs ", 2)
+	before, _, _ := strings.Cut(text, "; run: emberd ")
+	words := strings.SplitN(before, " requires ", 2)
 	return words[len(words)-1]
 }
 
@@ -177,7 +178,7 @@ func told(text string) string {
 func TestModesRefuseFlags(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"show 456789ab --why --timeline":                   "cannot be combined; see emberd show --help",
+		"show 456789ab --why --timeline":                   "cannot be combined; run: emberd show --help",
 		"show 456789ab --why --no-track":                   "--why and --no-track cannot be combined",
 		"show 456789ab --days 3":                           "--days requires --timeline",
 		"list --trash --tag a":                             "--trash and --tag cannot be combined",
@@ -188,7 +189,7 @@ func TestModesRefuseFlags(t *testing.T) {
 		"search a --check --offset 3":                      "--check and --offset cannot be combined",
 		"status --counts --full":                           "--counts and --full cannot be combined",
 		"edit 456789ab --confirm --tag a":                  "--confirm and --tag cannot be combined",
-		"list some words":                                  "takes no argument",
+		"list some words":                                  "accepts no arguments",
 	} {
 		code, _, said := ran(t, strings.Fields(args)...)
 		if code != int(cli.ExitInput) || !strings.Contains(said, want) {
@@ -202,6 +203,29 @@ func TestSuggestionsNameVisibleCommands(t *testing.T) {
 	for word, want := range map[string]string{"serch": "search or serve", "lst": "list", "forgt": "forget"} {
 		if code, _, said := ran(t, word); code != int(cli.ExitInput) || !strings.Contains(said, "did you mean "+want+"?") {
 			t.Errorf("emberd %s ends with %d: %s", word, code, said)
+		}
+	}
+}
+
+// TestCommandsOfOperations checks that messages name commands as the table does. An operation may have
+// no command; one that has another name is of a command that is there.
+func TestCommandsOfOperations(t *testing.T) {
+	t.Parallel()
+	tree := RootCommand(cli.New())
+	for name, path := range op.Commands() {
+		words := strings.Fields(path)
+		c, rest, err := tree.Find(words)
+		if len(rest) > 0 && strings.HasPrefix(rest[0], "--") { // a mode
+			modes := c.Commands()
+			if i := slices.IndexFunc(modes, func(m *cobra.Command) bool { return m.Name() == rest[0] }); i >= 0 {
+				c, rest = modes[i], rest[1:]
+			}
+		}
+		switch renamed := path != strings.ReplaceAll(name, ".", " "); {
+		case renamed && (err != nil || len(rest) > 0):
+			t.Errorf("the command of %s is %q, which is not in the table", name, path)
+		case err == nil && len(rest) == 0 && cli.StandsFor(c) != "":
+			t.Errorf("the command of %s is %q, an earlier name of %q", name, path, cli.StandsFor(c))
 		}
 	}
 }

@@ -29,7 +29,8 @@ func runFind(s *cli.App, cmd *cobra.Command, o *searchOptions, words string) err
 		return err
 	}
 	if o.req.Scope == "sessions" {
-		return memory.Errorf(memory.Invalid, "there is nothing to open of past sessions; use emberd search").At("scope")
+		return memory.Errorf(memory.Invalid, "results of past sessions cannot be opened; run: emberd "+
+			"search").At("scope")
 	}
 	if o.req.Limit == 0 {
 		o.req.Limit = findLimit
@@ -139,16 +140,16 @@ func latestMemory(ctx context.Context, s *cli.App, n int, req *op.SearchRequest)
 func aboutAnswer(res *op.SearchResult) string {
 	switch {
 	case res.Loading != nil:
-		return "the index is loading, so the order may be rough"
+		return "the index is loading, so the ranking is approximate"
 	case res.Indexing != nil:
 		return "the vault is still being read"
 	case len(res.Respelled) > 0:
-		return "few or no texts hold " + cli.Flat(res.Respelled[0].Word) + "; searched for " +
+		return "few or no texts contain " + cli.Flat(res.Respelled[0].Word) + "; searched for " +
 			cli.Flat(strings.Join(res.Respelled[0].Words(), ", ")) + " as well"
 	case res.Nearest:
-		return "no good match; these come nearest"
+		return "no good match; showing the nearest results"
 	case res.Similar:
-		return "nothing holds the phrase; shown is what holds its words"
+		return "no results for the phrase; showing results for its words"
 	}
 	return ""
 }

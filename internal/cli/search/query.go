@@ -19,7 +19,7 @@ type queryOptions struct {
 
 func QueryCommand(s *cli.App) *cobra.Command {
 	var o queryOptions
-	cmd := cli.Command("query WORDS…", cli.ArgCount(1, -1, "words to ask for"), nil,
+	cmd := cli.Command("query WORDS…", cli.ArgCount(1, -1, "words to search for"), nil,
 		func(cmd *cobra.Command, args []string) error {
 			return query(s, cmd, &o, args)
 		})
@@ -65,13 +65,13 @@ func printQuery(s *cli.App, res *op.QueryResult, query, scope string) {
 	printNearest(s, res)
 	switch more := res.Total - len(res.Results); {
 	case len(res.Results) == 0 && scope == "archive":
-		s.Note("nothing in the archive is about %s; try other words", cli.JsonText(cli.Clean(query)))
+		s.Note("no archived memories match %s; try other words", cli.JsonText(cli.Clean(query)))
 	case len(res.Results) == 0 && scope == "sessions":
-		s.Note("no past session that is stored is about %s; try other words", cli.JsonText(cli.Clean(query)))
+		s.Note("no stored sessions match %s; try other words", cli.JsonText(cli.Clean(query)))
 	case len(res.Results) == 0:
-		s.Note("nothing is known of %s; try other words, or --scope archive", cli.JsonText(cli.Clean(query)))
+		s.Note("no results for %s; try other words or --scope archive", cli.JsonText(cli.Clean(query)))
 	case more > 0:
-		s.Note("%s of %s%s shown; --limit shows more", cli.Grouped(len(res.Results)), atLeast(res.AtLeast),
+		s.Note("%s of %s%s shown; use --limit to see more", cli.Grouped(len(res.Results)), atLeast(res.AtLeast),
 			cli.Count(res.Total, "result", "results"))
 	}
 }

@@ -70,10 +70,10 @@ func (o *searchOptions) complete(cmd *cobra.Command) error {
 	switch o.req.Scope = o.scope; {
 	case o.memories && o.notes:
 		return memory.Errorf(memory.Invalid,
-			"--memories and --notes exclude one another; leave both out to search both").At("scope")
+			"--memories and --notes cannot be combined; omit both to search everything").At("scope")
 	case (o.memories || o.notes) && o.scope != "":
 		return memory.Errorf(memory.Invalid,
-			"--scope says where to search; leave --memories and --notes out").At("scope")
+			"--scope cannot be combined with --memories or --notes").At("scope")
 	case o.memories:
 		o.req.Scope = "memories"
 	case o.notes:
@@ -99,7 +99,7 @@ func search(s *cli.App, cmd *cobra.Command, o *searchOptions, args []string) err
 // tip says what to try when nothing was found.
 func (o *searchOptions) tip() string {
 	if o.req.Scope == "sessions" {
-		return "try other words; emberd import sessions --search-only reads past sessions"
+		return "try other words; to store past sessions, run: emberd import sessions --search-only"
 	}
 	all := o.req.Scope == "" && reflect.DeepEqual(o.req.Filter, op.Filter{})
 	if all && !strings.ContainsAny(o.req.Query, operatorSigns) {
@@ -123,16 +123,16 @@ func printHits(s *cli.App, res *op.SearchResult, tip string) {
 	cli.NoteWithout(s, res.Meaning)
 	noteRespelled(s, res.Respelled, res.Similar)
 	if res.Nearest {
-		s.Note("no good match; these come nearest")
+		s.Note("no good match; showing the nearest results")
 	}
 	switch more := res.Total - len(res.Hits); {
 	case res.Total == 0:
-		s.Note("nothing found for %s; %s", cli.JsonText(cli.Clean(res.Query)), tip)
+		s.Note("no results for %s; %s", cli.JsonText(cli.Clean(res.Query)), tip)
 	case more > 0:
-		s.Note("%s of %s%s shown; --limit shows more", cli.Grouped(len(res.Hits)), atLeast(res.AtLeast),
+		s.Note("%s of %s%s shown; use --limit to see more", cli.Grouped(len(res.Hits)), atLeast(res.AtLeast),
 			cli.Count(res.Total, "hit", "hits"))
 	case res.AtLeast:
-		s.Note("there are at least %s; another phrase or more words may show others",
+		s.Note("at least %s; use another phrase or more words to see others",
 			cli.Count(res.Total, "hit", "hits"))
 	}
 }
@@ -159,11 +159,11 @@ func printHit(s *cli.App, h *op.Hit, best float64) {
 // noteRespelled says that other words were searched for than those given.
 func noteRespelled(s *cli.App, respelled []op.Respelling, similar bool) {
 	for _, r := range respelled {
-		s.Note("few or no texts hold %s; searched for %s as well", cli.JsonText(cli.Clean(r.Word)),
+		s.Note("few or no memories and notes contain %s; emberd also searched for %s", cli.JsonText(cli.Clean(r.Word)),
 			cli.Clean(strings.Join(r.Words(), ", ")))
 	}
 	if similar && len(respelled) == 0 {
-		s.Note("nothing holds the phrase; shown is what holds its words")
+		s.Note("no results for the phrase; showing results for its words")
 	}
 }
 
@@ -282,11 +282,11 @@ func printExplain(s *cli.App, h *op.Hit) {
 	if e.Coarse {
 		coarse = "  (coarse: found by scanning while the index loads)"
 	}
-	s.Printf("  relevance %.2f: it holds %.2f of what was asked\n", h.Relevance, e.Share)
+	s.Printf("  relevance %.2f: it contains %.2f of the query\n", h.Relevance, e.Share)
 	product := fmt.Sprintf("rank %.3f = relevance %.3f × age %.3f × tier %g%s",
 		h.Rank, e.Relevance, e.Age, e.Tier, coarse)
 	if e.Above != "" {
-		product = fmt.Sprintf("rank %.3f = that of %s, whose place it took and which matches better; its own = %s",
+		product = fmt.Sprintf("rank %.3f = rank of %s, which it supersedes and which matches better; its own = %s",
 			h.Rank, e.Above.Short(), strings.SplitN(product, "= ", 2)[1])
 	}
 	if s.Screen.Width > 0 { // where the line breaks, a factor stays with its name and sign

@@ -12,7 +12,7 @@ import (
 
 func WhyNotCommand(s *cli.App) *cobra.Command {
 	var o searchOptions
-	cmd := cli.Command("why-not QUERY ID|NOTE", cli.ArgCount(2, 2, "a query, and a memory id or a note"), s.CompleteIDs,
+	cmd := cli.Command("why-not QUERY ID|NOTE", cli.ArgCount(2, 2, "a query, and a memory ID or a note"), s.CompleteIDs,
 		func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(cmd); err != nil {
 				return err
@@ -38,9 +38,9 @@ func printWhyNot(s *cli.App, r *op.WhyNotResult) {
 	}
 	switch {
 	case r.Shown && r.As != "":
-		s.Printf("%s is hit %d of the answer, as %s\n", what, r.Place, cli.Flat(r.As))
+		s.Printf("%s is result %d, as %s\n", what, r.Place, cli.Flat(r.As))
 	case r.Shown:
-		s.Printf("%s is hit %d of the answer\n", what, r.Place)
+		s.Printf("%s is result %d\n", what, r.Place)
 	}
 	for _, c := range r.Causes {
 		s.Printf("%s\n", strings.TrimSpace(s.Screen.Paint(cli.Red, c.Stage)+"  "+what))
@@ -54,6 +54,6 @@ func printWhyNot(s *cli.App, r *op.WhyNotResult) {
 			cli.Grouped(d.Place))))
 	}
 	if len(r.Causes) > 1 {
-		s.Note("each of these keeps it out, so all of them have to go")
+		s.Note("each of these reasons excludes it; change all of them")
 	}
 }

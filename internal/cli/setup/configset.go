@@ -46,11 +46,11 @@ func changeSetting(s *cli.App, key, value string) error {
 	return s.Answer(cli.SettingChange{Setting: key, Was: was, Value: is.Value}, func() {
 		s.Printf("%s  %s → %s\n", key, s.Screen.Paint(cli.Faint, cli.Clean(was)),
 			s.Screen.Paint(cli.Green, cli.Clean(is.Value)))
-		when := "start the daemon again for it"
+		when := "restart the daemon to apply it"
 		if is.Live {
-			when = "a daemon that runs takes it over on SIGHUP"
+			when = "the running daemon applies it on SIGHUP"
 		}
-		s.Note("written to %s; %s", cli.Clean(c.File), when)
+		s.Note("saved to %s; %s", cli.Clean(c.File), when)
 		noteVaults(s, c, key)
 		noteIgnored(s, c)
 		daemon.WarnStale(s)

@@ -4,7 +4,6 @@ package setup
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -29,16 +28,17 @@ type setup struct {
 	clients []string
 	service bool
 	yes     bool
+	dryRun  bool
 }
 
 func InitCommand(s *cli.App) *cobra.Command {
 	var o setup
 	cmd := cli.Command("init", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().Changed("vault") && o.vault == "" {
-			return memory.Errorf(memory.Invalid, "--vault is empty; name a folder, or none")
+			return memory.Errorf(memory.Invalid, "invalid --vault: empty; pass a folder, or none")
 		}
 		if cmd.Flags().Changed("meaning") && o.meaning == "" {
-			return memory.Errorf(memory.Invalid, "--meaning is empty; say words, static or the name of a model")
+			return memory.Errorf(memory.Invalid, "invalid --meaning: empty; use words, static or the name of a model")
 		}
 		return setUp(cmd.Context(), s, o)
 	})
@@ -48,6 +48,7 @@ func InitCommand(s *cli.App) *cobra.Command {
 	f.BoolVar(&o.service, "service", false, "")
 	f.StringArrayVar(&o.clients, "client", nil, "")
 	f.BoolVarP(&o.yes, "yes", "y", false, "")
+	f.BoolVar(&o.dryRun, "dry-run", false, "")
 	_ = cmd.RegisterFlagCompletionFunc("client", cli.CompleteClients) // the flags are there
 	_ = cmd.RegisterFlagCompletionFunc("meaning", model.CompleteChoices(s))
 	return cmd
@@ -59,16 +60,30 @@ type plan struct {
 	meaning *model.Choice // nil leaves it as it is
 	service bool
 	clients []*clients.Client
+	hooks   []*clients.Client // those of clients that get hooks, too
+	started bool              // the user started the daemon since, so that it has the settings
 }
 
 // setupDone is what init did; with --json it is the result.
 type setupDone struct {
+	DryRun   bool                 `json:"dry_run,omitempty"` // nothing was done
 	Config   string               `json:"config"`
 	Settings []cli.SettingChange  `json:"settings"`       // that were changed
 	Base     string               `json:"base,omitempty"` // that was written into the vault
 	Service  *serviceDone         `json:"service,omitempty"`
 	Clients  []agent.ClientChange `json:"clients"`
+	Hooks    []agent.ClientChange `json:"hooks,omitempty"`
+	Memory   *firstMemory         `json:"memory,omitempty"`
 	Next     []string             `json:"next"` // commands to go on with
+
+	page bool // the user wants it opened
+}
+
+// firstMemory is the memory that init saved, and the search that found it again.
+type firstMemory struct {
+	ID    memory.ID `json:"id"`
+	Query string    `json:"query"`
+	Found bool      `json:"found"`
 }
 
 type serviceDone struct {
@@ -81,31 +96,43 @@ func setUp(ctx context.Context, s *cli.App, o setup) error {
 	if err != nil {
 		return err
 	}
-	asks := s.Interactive() && !s.JSON
-	if !o.yes && !asks {
+	asks := s.Interactive() && !s.JSON && !o.yes
+	if !o.yes && !asks && !o.dryRun {
 		return memory.Errorf(memory.Invalid,
-			"emberd init asks, and nobody is there to answer; say emberd init --yes, with --vault DIR or --vault "+
-				"none, and --service and --client NAME for what else is wanted")
+			"emberd init requires a terminal; in scripts, use --yes with --vault DIR or --vault none, and "+
+				"optionally --service and --client NAME")
 	}
-	p, err := planSetup(ctx, s, c, o, asks && !o.yes)
-	if err != nil {
+	q := &questions{s: s, ctx: ctx, asks: asks}
+	p, err := planSetup(ctx, s, c, o, q)
+	switch {
+	case err != nil:
 		return err
+	case o.dryRun:
+		return dryRun(s, c, p, asks)
 	}
 	done, err := carryOut(ctx, s, c, p)
+	if err == nil && asks {
+		err = q.first(p, done)
+	}
 	if err != nil {
 		return err
 	}
-	return s.Answer(done, func() {
+	done.Next = nextSteps(ctx, s, p, done)
+	err = s.Answer(done, func() {
 		s.Printf("\n%s\n", s.Screen.Paint(cli.Bold, "next:"))
 		for _, command := range done.Next {
 			s.Printf("  %s\n", command)
 		}
 	})
+	if err == nil && done.page {
+		return openPage(ctx, s)
+	}
+	return err
 }
 
 // planSetup decides all by flags, questions and what is there, and looks beforehand at
 // what would be in the way.
-func planSetup(ctx context.Context, s *cli.App, c *config.Config, o setup, asks bool) (*plan, error) {
+func planSetup(ctx context.Context, s *cli.App, c *config.Config, o setup, q *questions) (*plan, error) {
 	p := &plan{service: o.service}
 	for _, name := range o.clients {
 		if err := addClient(s, p, name); err != nil {
@@ -119,8 +146,7 @@ func planSetup(ctx context.Context, s *cli.App, c *config.Config, o setup, asks 
 			return nil, err
 		}
 	}
-	q := &questions{s: s, ctx: ctx, asks: asks}
-	if asks {
+	if q.asks {
 		printSetNow(s, c)
 	}
 	dir, err := q.vault(c, o.vault)
@@ -134,16 +160,21 @@ func planSetup(ctx context.Context, s *cli.App, c *config.Config, o setup, asks 
 	if p.meaning, err = q.meaning(c, o.meaning, dir); err != nil {
 		return nil, err
 	}
-	if !asks {
+	if !q.asks {
 		return p, nil
 	}
 	defer s.Printf("\n")
-	return p, errors.Join(q.service(p), q.clients(p))
+	for _, ask := range []func(*plan) error{q.service, q.clients, q.hooks} {
+		if err := ask(p); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
 }
 
 // printSetNow shows what an earlier setup left.
 func printSetNow(s *cli.App, c *config.Config) {
-	s.Row("settings", cli.Flat(c.File)+map[bool]string{false: " (not there yet)"}[c.FileRead])
+	s.Row("settings", cli.Flat(c.File)+map[bool]string{false: " (does not exist yet)"}[c.FileRead])
 	for i, dir := range c.Vaults {
 		s.Row(map[bool]string{true: "vault"}[i == 0], cli.Flat(dir))
 	}
@@ -162,7 +193,7 @@ func addClient(s *cli.App, p *plan, name string) error {
 	}
 	if !c.Found(m) {
 		return memory.Errorf(memory.NotFound,
-			"%s does not seem to be on this machine; start it once, then say emberd agent install %s", c.Title, c.Name)
+			"%s was not found on this machine; start it once, and then run: emberd agent install %s", c.Title, c.Name)
 	}
 	if _, err := agent.Limit(s, c, c.File(m), agent.Installation{}); err != nil {
 		return err
@@ -190,7 +221,8 @@ func carryOut(ctx context.Context, s *cli.App, c *config.Config, p *plan) (*setu
 	if p.service {
 		var err error
 		if done.Service, err = setUpService(ctx, s); err != nil {
-			return nil, fmt.Errorf("%s, and no service was installed (emberd service install tries again): %w", before,
+			return nil, fmt.Errorf("%s, but the service was not installed (to retry, run: emberd service "+
+				"install): %w", before,
 				err)
 		}
 		before += ", the service is installed"
@@ -198,19 +230,28 @@ func carryOut(ctx context.Context, s *cli.App, c *config.Config, p *plan) (*setu
 	for _, client := range p.clients {
 		change, err := setUpClient(s, client)
 		if err != nil {
-			return nil, fmt.Errorf("%s, and %s was not told of emberd (emberd agent install %s tries again): %w",
+			return nil, fmt.Errorf("%s, but emberd was not added to %s (to retry, run: emberd agent install %s): %w",
 				before, client.Title, client.Name, err)
 		}
 		done.Clients = append(done.Clients, *change)
 		before += ", " + client.Title + " starts emberd"
 	}
-	done.Next = nextSteps(ctx, s, p)
+	for _, client := range p.hooks {
+		change, err := setUpHooks(s, client)
+		if err != nil {
+			return nil, fmt.Errorf("%s, but hooks were not added to %s "+
+				"(to retry, run: emberd agent install %s --hooks): %w",
+				before, client.Title, client.Name, err)
+		}
+		done.Hooks = append(done.Hooks, *change)
+	}
 	return done, nil
 }
 
 // writeSetup writes the config file, unless it is there and says all this already.
 func writeSetup(s *cli.App, c *config.Config, changes []cli.SettingChange) error {
-	if len(changes) > 0 || !c.FileRead {
+	wasThere := c.FileRead
+	if len(changes) > 0 || !wasThere {
 		if err := cli.WriteSettings(s, c, changes); err != nil {
 			return err
 		}
@@ -223,7 +264,7 @@ func writeSetup(s *cli.App, c *config.Config, changes []cli.SettingChange) error
 		return nil
 	}
 	verb := "written "
-	if len(changes) == 0 && c.FileRead {
+	if len(changes) == 0 && wasThere {
 		verb = "nothing to change in "
 	}
 	s.Printf("%s%s\n", verb, cli.Clean(c.File))
@@ -233,6 +274,7 @@ func writeSetup(s *cli.App, c *config.Config, changes []cli.SettingChange) error
 			s.Printf("    before: %s\n", cli.Clean(change.Was))
 		}
 	}
+	noteUndoSettings(s, changes, wasThere)
 	return nil
 }
 
@@ -247,9 +289,11 @@ func writeBase(s *cli.App, p *plan) string {
 	file, made, _, err := notebase.Write(c.Vaults[0], c.Vault.PromotedFolder, c.Vault.ArchiveFolder)
 	switch {
 	case err != nil:
-		s.Note("no base of the memories was written: %s; to try again, run: emberd vault bases", cli.Clean(err.Error()))
+		s.Note("the base of the memories was not written: %s; to retry, run: emberd vault bases",
+			cli.Clean(err.Error()))
 	case made && !s.JSON:
 		s.Printf("  base: %s\n", cli.Clean(file))
+		s.Note("this file lists your memories in Obsidian; to undo, delete it")
 	}
 	if !made {
 		return ""
@@ -281,6 +325,7 @@ func setUpService(ctx context.Context, s *cli.App) (*serviceDone, error) {
 	if !s.JSON {
 		daemon.PrintPutService(s, m, written)
 		s.Row("service", cli.Clean(st.Says))
+		s.Note("to undo, run: %s", cli.Again(s, "service", "uninstall"))
 	}
 	return &serviceDone{Written: append([]string{}, written...), State: st}, nil
 }
@@ -306,36 +351,43 @@ func setUpClient(s *cli.App, c *clients.Client) (*agent.ClientChange, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := agent.Applied(s, c, change)
+	res, err := agent.Applied(s, c, change, done)
 	if err != nil || s.JSON {
 		return res, err
 	}
-	return res, agent.PrintChange(s, c, res, done)
+	if err := agent.PrintChange(s, c, res); err != nil {
+		return nil, err
+	}
+	s.Note("to undo, run: %s", cli.Again(s, "agent", "uninstall", c.Name))
+	return res, nil
 }
 
 // nextSteps are the commands that somebody types after this.
-func nextSteps(ctx context.Context, s *cli.App, p *plan) []string {
+func nextSteps(ctx context.Context, s *cli.App, p *plan, done *setupDone) []string {
 	var next []string
 	_, err := cli.Call(ctx, s, op.Version, &op.VersionRequest{})
 	_, in, inErr := daemon.Installed(s)
 	down, serviced := memory.CodeOf(err) == memory.Unavailable, inErr == nil && len(in.Present) > 0 &&
 		in.Config == s.Config.File
 	switch {
-	case p.service:
+	case p.service || p.started:
 	case serviced && len(p.changes) > 0:
-		next = append(next, cli.Again(s, "service", "install")+"   # the daemon starts again with these settings")
+		next = append(next, cli.Again(s, "service", "install")+"   # restarts the daemon with these settings")
 	case serviced && down:
 		next = append(next, cli.Again(s, "service", "start"))
 	case down:
 		next = append(next, cli.Again(s, "serve")+"   # in another terminal")
 	case len(p.changes) > 0:
-		next = append(next, cli.Again(s, "serve")+"   # once the daemon that runs was ended; it has other settings")
+		next = append(next, cli.Again(s, "serve")+"   # after you stop the running daemon, which has other settings")
 	}
 	if p.meaning != nil && len(p.meaning.Changes) > 0 && p.meaning.Name != model.ByWords {
-		next = append(next, cli.Again(s, "model", "status")+"   # how much has its vectors by then")
+		next = append(next, cli.Again(s, "model", "status")+"   # shows the progress of the embeddings")
 	}
-	return append(next, cli.Again(s, "save", `"Use JWT tokens for authentication in all new APIs"`),
-		cli.Again(s, "search", "authentication"), cli.Again(s, "doctor"))
+	if done.Memory == nil {
+		next = append(next, cli.Again(s, "save", `"Use JWT tokens for authentication in all new APIs"`),
+			cli.Again(s, "search", "authentication"))
+	}
+	return append(next, cli.Again(s, "doctor"), cli.Again(s, "page"))
 }
 
 func orNone(text string) string {

@@ -30,7 +30,7 @@ type questions struct {
 
 // answer asks and reads a line.
 func (q *questions) answer(question string) (string, error) {
-	q.s.Printf("%s ", question)
+	q.s.Printf("%s ", strings.TrimRight(q.s.Screen.Paragraph(question, nil, ""), "\n"))
 	if err := q.s.Stdout.Flush(); err != nil {
 		return "", err
 	}
@@ -42,7 +42,7 @@ func (q *questions) answer(question string) (string, error) {
 	case q.ctx.Err() != nil:
 		return "", q.ctx.Err()
 	case err != nil:
-		return "", memory.Errorf(memory.Invalid, "the questions were not answered, so nothing was changed")
+		return "", memory.Errorf(memory.Invalid, "setup was canceled; nothing was changed")
 	}
 	return strings.TrimSpace(line), nil
 }
@@ -71,7 +71,7 @@ func (q *questions) vault(c *config.Config, flag string) (string, error) {
 	if !q.asks {
 		return first, nil
 	}
-	q.s.Printf("Notes that are searched beside the memories; emberd writes into Memories alone.\n")
+	q.s.Printf("Searches include these notes; emberd writes only to the folder Memories.\n")
 	q.list(c, known)
 	choices := "a folder, or none"
 	if len(known) > 0 {
@@ -136,7 +136,7 @@ func (q *questions) chosen(c *config.Config, known []obsidian.Vault, text, first
 	case err == nil && n >= 1 && n <= len(known):
 		return known[n-1].Path, true, nil
 	case err == nil:
-		q.s.Note("there is no vault %d on the list", n)
+		q.s.Note("vault %d is not on the list", n)
 		return "", false, nil
 	}
 	if dir, err = vaultFolder(c, text); err != nil {
@@ -144,7 +144,7 @@ func (q *questions) chosen(c *config.Config, known []obsidian.Vault, text, first
 		return "", false, nil
 	}
 	if !obsidian.IsVault(dir) {
-		ok, err := q.yes(fmt.Sprintf("Obsidian has not opened %s yet. Take it all the same?", cli.Flat(dir)))
+		ok, err := q.yes(fmt.Sprintf("Obsidian has not opened %s yet. Use it anyway?", cli.Flat(dir)))
 		return dir, ok, err
 	}
 	return dir, true, nil
@@ -158,17 +158,17 @@ func (q *questions) service(p *plan) (err error) {
 	q.s.Printf("\n")
 	m, in, err := daemon.Installed(q.s)
 	if err == nil && len(in.Present) > 0 {
-		q.s.Note("a service is installed already; emberd service status tells how it is")
+		q.s.Note("the service is already installed; run: emberd service status")
 		return nil
 	}
 	if err == nil {
 		err = m.Answers(q.ctx)
 	}
 	if err != nil {
-		q.s.Note("no service can be offered: %s", cli.Clean(err.Error()))
+		q.s.Note("cannot install a service: %s", cli.Clean(err.Error()))
 		return q.ctx.Err()
 	}
-	p.service, err = q.yes("Have the system keep the daemon running?")
+	p.service, err = q.yes("Run the daemon as a service?")
 	return err
 }
 
@@ -187,7 +187,7 @@ func (q *questions) clients(p *plan) error {
 	if len(here) == 0 {
 		return nil
 	}
-	q.s.Printf("\nAI clients that can have emberd; a copy of their settings is kept.\n")
+	q.s.Printf("\nAI clients that emberd can connect to; a copy of their settings is kept.\n")
 	for i, c := range here {
 		q.s.Printf("  %d  %s\n", i+1, c.Title)
 	}
@@ -211,7 +211,7 @@ func (q *questions) pick(p *plan, here []*clients.Client, text string) bool {
 		for _, field := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
 			n, err := strconv.Atoi(field)
 			if err != nil || n < 1 || n > len(here) {
-				q.s.Note("there is no client %s on the list", cli.Clean(filepath.Base(field)))
+				q.s.Note("client %s is not on the list", cli.Clean(filepath.Base(field)))
 				return false
 			}
 			chosen = append(chosen, here[n-1])

@@ -28,7 +28,7 @@ func (q *questions) meaning(c *config.Config, flag, dir string) (*model.Choice, 
 	}
 	names := q.listMeaning(c, dir)
 	for {
-		text, err := q.answer(fmt.Sprintf("Meaning (a number or a name) [%s]:", cli.Flat(now)))
+		text, err := q.answer(fmt.Sprintf("Model (a number or a name) [%s]:", cli.Flat(now)))
 		if err != nil || text == "" {
 			return nil, err
 		}
@@ -49,8 +49,8 @@ func (q *questions) meaningNamed(c *config.Config, name string) (*model.Choice, 
 		return choice, err
 	}
 	if !q.asks {
-		return nil, memory.Errorf(memory.NotFound, "model %s is not installed, and it is not downloaded unasked; run: "+
-			"emberd model install %s, and then this again", name, name)
+		return nil, memory.Errorf(memory.NotFound, "model %s is not installed, and emberd does not download it "+
+			"automatically; run: emberd model install %s, and then this command again", name, name)
 	}
 	ok, err := q.download(choice)
 	if err != nil || !ok {
@@ -87,17 +87,17 @@ func choose(s *cli.App, c *config.Config, name string) (*model.Choice, error) {
 func (q *questions) download(choice *model.Choice) (bool, error) {
 	ok, err := q.yes(fmt.Sprintf("Download %s, %s?", choice.Name, cli.Flat(choice.About())))
 	if err == nil && !ok {
-		q.s.Note("nothing will be downloaded")
+		q.s.Note("no download")
 	}
 	return ok, err
 }
 
 // listMeaning shows the answers, and returns them by number.
 func (q *questions) listMeaning(c *config.Config, dir string) []string {
-	q.s.Printf("\nSearches can also go by meaning: \"car insurance\" finds the policy for the van.\n")
+	q.s.Printf("\nSemantic search: \"car insurance\" finds the policy for the van.\n")
 	names := []string{model.ByWords, embedding.Static}
-	about := []string{"without any of it",
-		"a table of English words in emberd, no file; finds more than words alone, and less than a trained model"}
+	about := []string{"keyword search only",
+		"a built-in table of English words; finds more than keyword search, and less than a trained model"}
 	t, err := model.AtHand(c)
 	if err != nil {
 		q.s.Note("%s", cli.Clean(err.Error()))
@@ -122,7 +122,7 @@ func takes(ctx context.Context, c *config.Config, t *model.Trained, dir string) 
 	text := fmt.Sprintf("about %s for %s, with %s of one processor", cli.Lasted(max(took, time.Second)),
 		cli.Count(notes, "note", "notes"), cli.Percent(c.Embedding.CPUShare))
 	if !measured {
-		text += ", by what another machine took"
+		text += ", estimated on another machine"
 	}
 	return text
 }
@@ -169,7 +169,7 @@ func settleMeaning(ctx context.Context, s *cli.App, c *config.Config, p *plan) e
 		case ctx.Err() != nil:
 			return errors.Join(ctx.Err(), err)
 		case err != nil:
-			s.Note("%s was not installed: %s; emberd model install %s tries again, and then emberd model use %s",
+			s.Note("%s was not installed: %s; to retry, run: emberd model install %s, and then: emberd model use %s",
 				p.meaning.Name, cli.Clean(err.Error()), p.meaning.Name, p.meaning.Name)
 			p.meaning = nil
 			return nil

@@ -14,6 +14,7 @@ import (
 
 	"emberd/internal/cli"
 	"emberd/internal/config"
+	"emberd/internal/text"
 	"emberd/memory"
 )
 
@@ -44,30 +45,30 @@ func checkVaultFolder(c *config.Config, dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return memory.Errorf(memory.NotFound, "there is no folder %s; make it first, or name another", dir)
+		return memory.Errorf(memory.NotFound, "folder %s not found; create it first, or pass another", dir)
 	case err != nil:
-		return memory.Errorf(memory.Invalid, "the folder %s cannot be looked at (%w); name another", dir, err)
+		return memory.Errorf(memory.Invalid, "cannot access folder %s (%w); pass another", dir, err)
 	case !info.IsDir():
-		return memory.Errorf(memory.Invalid, "%s is no folder; name the one that Obsidian opens", dir)
+		return memory.Errorf(memory.Invalid, "%s is not a folder; pass the one that Obsidian opens", dir)
 	}
 	for _, own := range []string{c.Data, c.State, c.Embedding.Folder} {
 		if nested(dir, own) {
 			return memory.Errorf(memory.Invalid,
-				"the vault %s and emberd's own folder %s must not lie in one another; name another folder", dir, own)
+				"vault %s and the folder %s of emberd must not contain each other; choose another folder", dir, own)
 		}
 	}
 	if err := readable(dir); err != nil {
-		return memory.Errorf(memory.Invalid, "your user may not read %s; run: chmod u+rx %s", dir, cli.Word(dir))
+		return memory.Errorf(memory.Invalid, "your user cannot read %s; run: chmod u+rx %s", dir, text.ShellWord(dir))
 	}
 	switch err := unix.Access(dir, unix.W_OK|unix.X_OK); {
 	case errors.Is(err, unix.EROFS):
 		return memory.Errorf(memory.Invalid,
-			"%s is on a disk that is mounted read-only, and emberd writes notes into the vault; mount it for "+
-				"writing, or name another folder", dir)
+			"%s is on a read-only file system, and emberd writes notes into the vault; remount it read-write, or "+
+				"pass another folder", dir)
 	case err != nil:
 		return memory.Errorf(memory.Invalid,
-			"your user may not write to %s, and emberd writes notes into the vault; run: chmod u+w %s", dir,
-			cli.Word(dir))
+			"your user cannot write to %s, and emberd writes notes into the vault; run: chmod u+w %s", dir,
+			text.ShellWord(dir))
 	}
 	return nil
 }

@@ -18,12 +18,12 @@ func primaryDeviceCommand(s *cli.App) *cobra.Command {
 }
 
 func printKeeper(s *cli.App, r *op.KeeperResult) {
-	name, why := cli.DeviceName(r.Device, r.Name), "it has the lowest id of the devices seen within 14 days"
+	name, why := cli.DeviceName(r.Device, r.Name), "it has the lowest ID of the devices seen within 14 days"
 	if r.Here {
 		name += ", this device"
 	}
 	if !r.Claimed.IsZero() {
-		why = "it was made the keeper on " + r.Claimed.Local().Format("2006-01-02 15:04")
+		why = "primary since " + r.Claimed.Local().Format("2006-01-02 15:04")
 	}
 	s.Printf("%s\n", name)
 	s.Note("%s", why)

@@ -41,7 +41,7 @@ func printManual(s *cli.App, root *cobra.Command) ([]cli.SharedFile, error) {
 	if epoch := cli.Getenv(s, "SOURCE_DATE_EPOCH"); epoch != "" {
 		seconds, err := strconv.ParseInt(epoch, 10, 64)
 		if err != nil || seconds < 0 {
-			return nil, memory.Errorf(memory.Invalid, "SOURCE_DATE_EPOCH is %.40q; it takes the seconds since 1970",
+			return nil, memory.Errorf(memory.Invalid, "invalid SOURCE_DATE_EPOCH %.40q; use the seconds since 1970",
 				epoch)
 		}
 		date = time.Unix(seconds, 0)
@@ -186,19 +186,20 @@ func helperPage(p *manual.Page) {
 	p.Heading("Synopsis")
 	p.Synopsis("emberd-llama", "--engine DIR [--model FILE [--max-tokens N]]")
 	p.Heading("Description")
-	p.Text(`The daemon of emberd starts this program by itself, from the folder that emberd lies in, where llama.cpp is to run a model; there is nothing to do with it by hand. It is a process of its own so that native code which crashes takes nothing along.
-
-It reads requests from standard input, writes replies to descriptor 3, and ends when its input does.`)
+	p.Text("If llama.cpp is to run a model, the daemon of emberd starts this program automatically, from the " +
+		"folder of emberd. You do not need to run it. It is a separate process, so a crash of native code does " +
+		"not stop the daemon.\n\nIt reads requests from standard input, writes replies to descriptor 3, and " +
+		"ends when its input does.")
 	p.Heading("Options")
 	p.Entry(manual.Term{Name: "--engine", Value: "DIR"}, "the folder with llama.cpp's libraries.")
 	p.Entry(manual.Term{Name: "--model", Value: "FILE"},
-		"the model, in GGUF form; without one the libraries are tried and nothing else.")
-	p.Entry(manual.Term{Name: "--max-tokens", Value: "N"}, "how many tokens of a text the model is given at most.")
-	p.Entry(manual.Term{Name: "--version"}, "tell the version.")
+		"the model as a GGUF file; without it, only the libraries are tested.")
+	p.Entry(manual.Term{Name: "--max-tokens", Value: "N"}, "the maximum number of tokens of a text.")
+	p.Entry(manual.Term{Name: "--version"}, "print the version.")
 	p.Heading("Exit status")
 	p.Entry(manual.Term{Name: "0"}, "the input ended, or the libraries work.")
-	p.Entry(manual.Term{Name: "1"}, "it could not work; a line on standard error says why.")
-	p.Entry(manual.Term{Name: "2"}, "it was started otherwise than emberd does.")
+	p.Entry(manual.Term{Name: "1"}, "it failed; standard error has the reason.")
+	p.Entry(manual.Term{Name: "2"}, "it was not started by emberd.")
 	p.Heading("See also")
 	p.References([]string{"emberd-model-runtime(1)", "emberd-serve(1)", settingsPage + "(5)"})
 }

@@ -201,7 +201,8 @@ func isNumbered(stem string) bool {
 	switch stem {
 	case "issu", "ticket", "pr", "mr", "bug", "commit", "revis", "order", "invoic", "sprint", "chapter", "page",
 		"section", "line", "step", "phase", "case", "round", "run", "job", "task", "item", "row", "id", "room", "floor",
-		"question", "figur", "tabl", "shard", "regist", "pin", "gpio", "channel", "bit", "byte", "sector":
+		"question", "figur", "tabl", "shard", "regist", "pin", "gpio", "channel", "bit", "byte", "sector",
+		"note", "memori", "entri":
 		return true
 	}
 	return false

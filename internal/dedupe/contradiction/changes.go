@@ -20,7 +20,7 @@ func (p *pair) changes() []Finding {
 		return nil
 	}
 	a, b := p.f.whole(p.s), p.g.whole(p.t)
-	return []Finding{{Kind: "change", A: a, B: b, Why: "one of them tells of a change"}}
+	return []Finding{{Kind: "change", A: a, B: b, Why: "one of them mentions a change"}}
 }
 
 // still reports whether the sentence has a word outside what it says was before.

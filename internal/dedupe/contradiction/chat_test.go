@@ -24,3 +24,20 @@ func TestTurnsOfConversations(t *testing.T) {
 		{"The response time improved to 250 ms after caching", "Reduce the response time to 250 ms by caching", ""},
 	})
 }
+
+// Who speaks and who is spoken to have no roles in what is said, and an exclamation is no value of a label.
+func TestSpeakersAndThoseSpokenTo(t *testing.T) {
+	check(t, []disagreement{
+		{"Ruth: Hey Tom! Good to see you!", "Tom: Hey Ruth! Good to hear from you!", ""},
+		{"Ruth: Thanks, Tom! Your help means a lot.", "Tom: Thanks Ruth. That means a lot to me.", ""},
+		{"Ruth: Wow, Tom, what a garden!", "Tom: Wow, Ruth! What a lovely house!", ""},
+		{"Ruth: Hooray! The boat is ready.", "Ruth: Look at the boat! It is ready.", ""},
+		{"Tom: Indeed, Ruth! Let us mend the boat together.", "Tom: Certainly! We mend the boat together.", ""},
+		{"Ruth: Tom reports to Ada.", "Ruth: Ada reports to Tom.", "order"},
+		{"Ruth reports to Tom", "Tom reports to Ruth", "order"},
+		{"Owner: Ann", "Owner: Bob", "name: Ann against Bob"},
+		{"Ruth can't have gluten.", "Ruth is curious about recipes for gluten-free bread.", ""},
+		{"Ruth can't have gluten.", "Ruth can have gluten.", "negation"},
+		{"The solder is not lead-free.", "The solder is lead-free.", "negation"},
+	})
+}

@@ -275,9 +275,13 @@ func (p *pair) slot(i, j int) bool {
 	return lead == other || p.s.says(p.t, i) && p.t.says(p.s, j)
 }
 
-// numbers reports whether the number at i is the name of a thing, as in "line 42".
+// numbers reports whether the number at i is the name of a thing, as in "line 42" and "line number 42".
 func (s *sentence) numbers(i int) bool {
-	return i > 0 && s.words[i-1].content && !s.words[i].labelled && !strings.HasSuffix(s.words[i-1].lower, "s") &&
+	labelled := i > 0 && s.words[i].labelled
+	if i > 1 && s.words[i-1].stem == "number" {
+		i--
+	}
+	return i > 0 && s.words[i-1].content && !labelled && !strings.HasSuffix(s.words[i-1].lower, "s") &&
 		isNumbered(s.words[i-1].stem)
 }
 
@@ -380,7 +384,7 @@ func denied(s, t *sentence) (i, j int) {
 		if !w.known.modal {
 			there++
 		}
-		if i < 0 && w.denied && !t.refuses(w.stem) && !t.words[at].former {
+		if i < 0 && w.denied && !t.refuses(w.stem) && !t.words[at].former && w.lacking == t.words[at].lacking {
 			i, j = k, at
 		}
 	}

@@ -262,11 +262,23 @@ func (p *pair) roles() []Finding {
 		return nil
 	}
 	how, swap := arrange(a, b)
-	if _, back := arrange(b, a); how == exchanged && len(back.x) > 0 {
+	_, back := arrange(b, a)
+	if how == exchanged && len(back.x) > 0 && !(p.f.addresses(p.s, swap) && p.g.addresses(p.t, back)) {
 		x, y := p.f.stretch(swap.x), p.g.stretch(back.x)
 		return []Finding{{Kind: "order", A: x, B: y, Why: x + " and " + y + " have each other's place"}}
 	}
 	return nil
+}
+
+// addresses reports whether a sentence is a turn in a conversation, "Ann: Thanks, Bob!": the exchanged parts are
+// who speaks and who is spoken to, and nothing is said of either.
+func (f *Facts) addresses(s *sentence, e exchange) bool {
+	if len(e.x) != 1 || len(e.y) != 1 || e.x[0].word != 0 || !strings.HasPrefix(f.text[e.x[0].end:], ":") {
+		return false
+	}
+	called, rest := &s.words[e.y[0].word], f.text[e.y[0].end:]
+	return e.y[0].named && e.y[0].word > 0 && (called.boundary || isGreeting(s.words[e.y[0].word-1].lower)) &&
+		(rest == "" || strings.ContainsRune(".!?,", rune(rest[0])))
 }
 
 // apart reports whether either sentence has more than so many words that the other lacks. Where

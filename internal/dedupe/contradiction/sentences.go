@@ -29,6 +29,7 @@ type word struct {
 	negates   bool   // not, never, without
 	replaces  bool   // instead of, rather than
 	denied    bool   // it stands behind a word that negates
+	lacking   bool   // "-free" stands behind it: what is gluten-free has no gluten
 	former    bool   // it is what something was before: "from X to", "instead of X"
 	boundary  bool   // a comma, colon or bracket stands before it
 	condition bool   // it is in a clause with "when" or "if"
@@ -271,6 +272,10 @@ func (p *parser) finish() {
 	}
 	s := sentence{words: joined(p.text, words), scope: p.scope, silent: p.fences%2 == 1}
 	s.mark()
+	for i := range s.words[:len(s.words)-1] {
+		w, next := &s.words[i], &s.words[i+1]
+		w.lacking = next.lower == "free" && next.start == w.end+1 && p.text[w.end] == '-'
+	}
 	s.attribute()
 	s.refers = s.refersBack()
 	for i := range s.words {

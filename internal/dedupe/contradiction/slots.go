@@ -96,6 +96,12 @@ func (p *pair) slots() []Finding {
 	return []Finding{{Kind: "name", A: x, B: y, Why: x + " against " + y, framed: true}}
 }
 
+// exclaims reports whether a sentence ends in an exclamation mark. With a label before it, it is a turn of a
+// conversation, and not a property of a thing.
+func (f *Facts) exclaims(s *sentence) bool {
+	return strings.HasPrefix(strings.TrimLeft(f.text[s.words[len(s.words)-1].end:], "\"”)*_"), "!")
+}
+
 // exclusive reports whether only one of the two values can stand in the slot.
 func (p *pair) exclusive(s *slot) bool {
 	if s.a[0].single || s.b[0].single {
@@ -107,7 +113,7 @@ func (p *pair) exclusive(s *slot) bool {
 		case isChoice(rel.lower):
 			return len(s.before)+len(s.behind) > 1
 		case rel.lower == ":":
-			return isLabel(s.before) && allNamed(s.a) && allNamed(s.b)
+			return isLabel(s.before) && allNamed(s.a) && allNamed(s.b) && !p.f.exclaims(p.s) && !p.g.exclaims(p.t)
 		case rel.key == keyBe:
 			return named || isHeldOnce(s.before) && !isState(s.a) && !isState(s.b)
 		}

@@ -208,7 +208,7 @@ func (c *Chain) readKey(make bool) error {
 		return err
 	}
 	if c.key, err = hex.DecodeString(strings.TrimSpace(string(raw))); err != nil || len(c.key) != 32 {
-		return fmt.Errorf("%s is not a key of 32 bytes in hex; remove it, and the check tells that it is missing", name)
+		return fmt.Errorf("%s is not a key of 32 bytes in hex; remove it, and the check reports it as missing", name)
 	}
 	return nil
 }

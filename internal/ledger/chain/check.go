@@ -63,7 +63,7 @@ func (c *Chain) Check() (*Report, error) {
 	}
 	if err := c.readKey(false); errors.Is(err, fs.ErrNotExist) {
 		r := &Report{}
-		r.problem("the key of the audit chain is missing, so that no line can be checked")
+		r.problem("the key of the audit chain is missing, so no line can be checked")
 		return r, nil
 	} else if err != nil {
 		return nil, fmt.Errorf("check the audit chain: %w", err)

@@ -12,11 +12,11 @@ import (
 )
 
 type clusterMemoriesIn struct {
-	Strategy           string  `json:"strategy,omitempty" enum:"similarity" default:"\"similarity\"" doc:"Clustering strategy"`
-	Threshold          float64 `json:"threshold,omitempty" min:"0" max:"1" default:"0.83" doc:"Similarity threshold; 0 is the default"`
-	MaxClusterSize     int     `json:"max_cluster_size,omitempty" min:"1" max:"100" default:"12" doc:"Max memories per cluster"`
-	FindDuplicates     bool    `json:"find_duplicates,omitempty" default:"false" doc:"Find duplicates instead"`
-	DuplicateThreshold float64 `json:"duplicate_threshold,omitempty" min:"0" max:"1" default:"0.88" doc:"Threshold for duplicates; 0 is the default"`
+	Strategy           string  `json:"strategy,omitempty" enum:"similarity" default:"\"similarity\"" doc:"how memories are clustered; similarity is the only strategy"`
+	Threshold          float64 `json:"threshold,omitempty" min:"0" max:"1" doc:"minimum similarity of two linked memories; default: setting cluster.threshold, 0.83"`
+	MaxClusterSize     int     `json:"max_cluster_size,omitempty" min:"1" max:"100" default:"12" doc:"maximum number of memories in a cluster"`
+	FindDuplicates     bool    `json:"find_duplicates,omitempty" default:"false" doc:"true: list pairs of near-duplicates instead of clusters"`
+	DuplicateThreshold float64 `json:"duplicate_threshold,omitempty" min:"0" max:"1" doc:"minimum similarity of a near-duplicate pair; default: setting similarity.duplicate, 0.88"`
 }
 
 // clusterMemoriesOut has the members of a clustering, or those of a search for
@@ -31,7 +31,7 @@ type clusterMemoriesOut struct {
 	DuplicatesFound *int          `json:"duplicates_found,omitempty"`
 	Duplicates      []similarPair `json:"duplicates,omitzero" doc:"most similar first, the first 20"`
 	Message         string        `json:"message"`
-	Truncated       bool          `json:"truncated,omitempty" doc:"there are more than are listed"`
+	Truncated       bool          `json:"truncated,omitempty" doc:"true: the answer lists only some of the results"`
 	HowToGoOn       string        `json:"how_to_go_on,omitempty"`
 }
 
@@ -42,7 +42,7 @@ type similar struct {
 	SuggestedAction string      `json:"suggested_action" doc:"auto-merge, llm-review or keep-separate"`
 	MemoryIDs       []memory.ID `json:"memory_ids"`
 	ContentPreviews []string    `json:"content_previews" doc:"of the first three"`
-	ComparedBy      string      `json:"compared_by" enum:"vectors|words" doc:"vectors if any two were compared so"`
+	ComparedBy      string      `json:"compared_by" enum:"vectors|words" doc:"vectors if embeddings compared at least two memories"`
 }
 
 type similarPair struct {
@@ -87,10 +87,10 @@ func clusterMemories(ctx context.Context, c *tool.Call, in *clusterMemoriesIn) (
 }
 
 type consolidateMemoriesIn struct {
-	ClusterID         string   `json:"cluster_id,omitempty" max:"100" doc:"Cluster ID to consolidate (required unless auto_detect is true)"`
-	Mode              string   `json:"mode,omitempty" enum:"preview|apply|link" default:"\"preview\"" doc:"preview, apply (merge into one memory and archive the sources) or link (relate them)"`
-	AutoDetect        bool     `json:"auto_detect,omitempty" default:"false" doc:"Auto-detect high-cohesion clusters"`
-	CohesionThreshold *float64 `json:"cohesion_threshold,omitempty" min:"0" max:"1" default:"0.75" doc:"Minimum cohesion for auto-detection"`
+	ClusterID         string   `json:"cluster_id,omitempty" max:"100" doc:"ID of the cluster to preview, merge or link; required unless auto_detect is true"`
+	Mode              string   `json:"mode,omitempty" enum:"preview|apply|link" default:"\"preview\"" doc:"preview: show the result; apply: merge the cluster into one memory and archive its sources; link: relate its memories"`
+	AutoDetect        bool     `json:"auto_detect,omitempty" default:"false" doc:"true: select every cluster with the required cohesion"`
+	CohesionThreshold *float64 `json:"cohesion_threshold,omitempty" min:"0" max:"1" default:"0.75" doc:"minimum cohesion of a cluster that auto_detect selects"`
 }
 
 // consolidateMemoriesOut has the members of its mode. Of several clusters that were
@@ -108,7 +108,7 @@ type consolidateMemoriesOut struct {
 	RelationsCreated *int           `json:"relations_created,omitempty"`
 	ClusterID        string         `json:"cluster_id,omitempty"`
 	Message          string         `json:"message,omitempty"`
-	Truncated        bool           `json:"truncated,omitempty" doc:"there are more than were looked at"`
+	Truncated        bool           `json:"truncated,omitempty" doc:"true: emberd checked only some of the clusters"`
 	HowToGoOn        string         `json:"how_to_go_on,omitempty"`
 }
 

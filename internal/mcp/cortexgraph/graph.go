@@ -44,18 +44,18 @@ func (r *room) content(text string) string {
 }
 
 type readGraphIn struct {
-	Status        string `json:"status,omitempty" max:"20" default:"\"active\"" doc:"Filter: active, promoted, archived or all"`
-	IncludeScores bool   `json:"include_scores,omitempty" default:"true" doc:"Include decay scores and age"`
-	Limit         int    `json:"limit,omitempty" min:"1" max:"10000" doc:"Maximum memories on all pages together"`
-	Page          int    `json:"page,omitempty" min:"1" max:"1000000" default:"1" doc:"Page number, from 1"`
-	PageSize      int    `json:"page_size,omitempty" min:"1" max:"100" default:"10" doc:"Memories per page"`
+	Status        string `json:"status,omitempty" max:"20" default:"\"active\"" doc:"list only active, promoted or archived memories, or all"`
+	IncludeScores bool   `json:"include_scores,omitempty" default:"true" doc:"true: the answer includes decay scores and ages"`
+	Limit         int    `json:"limit,omitempty" min:"1" max:"10000" doc:"maximum number of memories on all pages together"`
+	Page          int    `json:"page,omitempty" min:"1" max:"1000000" default:"1" doc:"number of the page, from 1"`
+	PageSize      int    `json:"page_size,omitempty" min:"1" max:"100" default:"10" doc:"number of memories on a page"`
 }
 
 type Graph struct {
 	Success    bool            `json:"success"`
 	Memories   []graphMemory   `json:"memories"`
-	Relations  []graphRelation `json:"relations" doc:"each on the page of the memory that it starts at"`
-	Stats      op.GraphStats   `json:"stats" doc:"of all pages together"`
+	Relations  []graphRelation `json:"relations" doc:"relations of the memories on this page; each relation is on the page of its first memory"`
+	Stats      op.GraphStats   `json:"stats" doc:"counts for all pages together"`
 	Pagination op.Pagination   `json:"pagination"`
 	Truncated  bool            `json:"truncated,omitempty"`
 	Message    string          `json:"message,omitempty"`
@@ -86,7 +86,7 @@ type graphRelation struct {
 
 func readGraph(ctx context.Context, c *tool.Call, in *readGraphIn) (*Graph, error) {
 	if strings.ContainsRune(in.Status, ',') {
-		return nil, memory.Errorf(memory.Invalid, "status is %q; use active, promoted, archived or all",
+		return nil, memory.Errorf(memory.Invalid, "invalid status %q; use active, promoted, archived or all",
 			in.Status).At("status")
 	}
 	res, err := op.Graph.Call(ctx, c,
@@ -118,11 +118,11 @@ func readGraph(ctx context.Context, c *tool.Call, in *readGraphIn) (*Graph, erro
 }
 
 type openMemoriesIn struct {
-	MemoryIDs        wire.OneOrMore `json:"memory_ids" max:"100" doc:"ID or IDs to retrieve"`
-	IncludeRelations bool           `json:"include_relations,omitempty" default:"true" doc:"Include relations from and to these memories"`
-	IncludeScores    bool           `json:"include_scores,omitempty" default:"true" doc:"Include decay scores and age"`
-	Page             int            `json:"page,omitempty" min:"1" max:"100" default:"1" doc:"Page number, from 1"`
-	PageSize         int            `json:"page_size,omitempty" min:"1" max:"100" default:"10" doc:"IDs per page"`
+	MemoryIDs        wire.OneOrMore `json:"memory_ids" max:"100" doc:"one ID, or a list of IDs, of the memories to open"`
+	IncludeRelations bool           `json:"include_relations,omitempty" default:"true" doc:"true: the answer includes the relations from and to these memories"`
+	IncludeScores    bool           `json:"include_scores,omitempty" default:"true" doc:"true: the answer includes decay scores and ages"`
+	Page             int            `json:"page,omitempty" min:"1" max:"100" default:"1" doc:"number of the page, from 1"`
+	PageSize         int            `json:"page_size,omitempty" min:"1" max:"100" default:"10" doc:"number of IDs on a page"`
 }
 
 type OpenedMemories struct {
@@ -147,8 +147,8 @@ type openedMemory struct {
 	Strength   decimal          `json:"strength"`
 	Status     string           `json:"status"`
 	PromotedAt *int64           `json:"promoted_at" doc:"seconds since 1970, or null"`
-	PromotedTo *string          `json:"promoted_to" doc:"path of its note, or null"`
-	HasVector  bool             `json:"has_embedding" doc:"its text has a vector"`
+	PromotedTo *string          `json:"promoted_to" doc:"path of the memory's note, or null"`
+	HasVector  bool             `json:"has_embedding" doc:"true: the text of the memory has an embedding"`
 	Score      *decimal         `json:"score,omitempty" doc:"decay score"`
 	AgeDays    *decimal         `json:"age_days,omitempty"`
 	Relations  *openedRelations `json:"relations,omitempty"`
@@ -244,11 +244,11 @@ func unlessEmpty(text string) *string {
 }
 
 type createRelationIn struct {
-	From     string                     `json:"from_memory_id" min:"1" max:"1000" doc:"Source memory ID (UUID or alias)"`
-	To       string                     `json:"to_memory_id" min:"1" max:"1000" doc:"Target memory ID (UUID or alias)"`
-	Type     string                     `json:"relation_type" enum:"related|causes|supports|contradicts|has_decision|consolidated_from" doc:"Type of the relation"`
-	Strength float64                    `json:"strength,omitempty" min:"0" max:"1" default:"1.0" doc:"Relation strength"`
-	Metadata map[string]json.RawMessage `json:"metadata,omitempty" default:"{}" doc:"Additional metadata"`
+	From     string                     `json:"from_memory_id" min:"1" max:"1000" doc:"ID of the source memory, a UUID or an alias"`
+	To       string                     `json:"to_memory_id" min:"1" max:"1000" doc:"ID of the target memory, a UUID or an alias"`
+	Type     string                     `json:"relation_type" enum:"related|causes|supports|contradicts|has_decision|consolidated_from" doc:"meaning of the relation, from the source to the target"`
+	Strength float64                    `json:"strength,omitempty" min:"0" max:"1" default:"1.0" doc:"strength of the relation"`
+	Metadata map[string]json.RawMessage `json:"metadata,omitempty" default:"{}" doc:"JSON object to store with the relation"`
 }
 
 type CreatedRelation struct {

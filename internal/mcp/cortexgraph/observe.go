@@ -8,12 +8,12 @@ import (
 )
 
 type analyzeMessageIn struct {
-	Message string `json:"message" max:"50000" doc:"User message to analyze for memory-worthy content"`
+	Message string `json:"message" max:"50000" doc:"message of the user that may contain a text to save"`
 }
 
 type analyzeMessageOut struct {
 	ShouldSave        bool     `json:"should_save"`
-	Confidence        float64  `json:"confidence" doc:"above 0.7 save, from 0.4 on ask first, below do not save unasked"`
+	Confidence        float64  `json:"confidence" doc:"above 0.7, save; from 0.4 to 0.7, ask first; below 0.4, do not save"`
 	SuggestedEntities []string `json:"suggested_entities"`
 	SuggestedTags     []string `json:"suggested_tags"`
 	SuggestedStrength float64  `json:"suggested_strength"`
@@ -29,12 +29,12 @@ func analyzeMessage(ctx context.Context, c *tool.Call, in *analyzeMessageIn) (*a
 }
 
 type analyzeRecallIn struct {
-	Message string `json:"message" max:"50000" doc:"User message to analyze for recall intent"`
+	Message string `json:"message" max:"50000" doc:"message of the user that may require a search"`
 }
 
 type analyzeRecallOut struct {
 	ShouldSearch      bool     `json:"should_search"`
-	Confidence        float64  `json:"confidence" doc:"above 0.7 search, from 0.4 on ask first, below do not search unasked"`
+	Confidence        float64  `json:"confidence" doc:"above 0.7, search; from 0.4 to 0.7, ask first; below 0.4, do not search"`
 	SuggestedQuery    string   `json:"suggested_query"`
 	SuggestedTags     []string `json:"suggested_tags"`
 	SuggestedEntities []string `json:"suggested_entities"`
@@ -50,8 +50,8 @@ func analyzeForRecall(ctx context.Context, c *tool.Call, in *analyzeRecallIn) (*
 }
 
 type observeMemoryUsageIn struct {
-	MemoryIDs   []string `json:"memory_ids" min:"1" max:"100" doc:"IDs of memories that were used"`
-	ContextTags []string `json:"context_tags,omitempty" max:"50" default:"[]" doc:"Tags representing current conversation context"`
+	MemoryIDs   []string `json:"memory_ids" min:"1" max:"100" doc:"IDs of the memories that the answer used"`
+	ContextTags []string `json:"context_tags,omitempty" max:"50" default:"[]" doc:"tags of the conversation; a memory with other tags counts as used in another domain"`
 }
 
 // observeMemoryUsageOut has neither CrossDomain nor Results when nothing is counted.

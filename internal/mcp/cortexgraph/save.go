@@ -16,53 +16,65 @@ import (
 func Tools() []*tool.Tool {
 	tools := []*tool.Tool{
 		tool.Define("save_memory", op.Write,
-			"Save a new memory. Entities and strength are worked out of the content unless they are given.", saveMemory,
+			"Save a new memory. If entities or strength are missing, emberd computes them from the content.",
+			saveMemory,
 			tool.CortexGraph, tool.All),
-		tool.Define("search_memory", op.Read, "Search for memories with optional filters and scoring.", searchMemory,
+		tool.Define("search_memory", op.Read,
+			"Search memories by words, tags, time and decay score.",
+			searchMemory,
 			tool.CortexGraph, tool.All),
 		tool.Define("search_unified", op.Read,
-			"Search memories and the notes of the vault, with unified ranking and deduplication.", searchUnified,
+			"Search memories and the notes of the vault in one ranking, without duplicates.",
+			searchUnified,
 			tool.CortexGraph, tool.All),
-		tool.Define("touch_memory", op.Write, "Reinforce a memory by updating its access time and use count.",
+		tool.Define("touch_memory", op.Write,
+			"Reinforce a memory. emberd updates its last access and its use count.",
 			touchMemory,
 			tool.CortexGraph, tool.All),
 		tool.Define("observe_memory_usage", op.Write,
-			"Record that memories were used in an answer, not just retrieved. They fade later, and more so when "+
-				"used in another domain than their tags say.", observeMemoryUsage, tool.CortexGraph, tool.All),
+			"Record that an answer used memories. A used memory fades later. If its tags differ from the tags "+
+				"of the conversation, its strength rises too.",
+			observeMemoryUsage, tool.CortexGraph, tool.All),
 		tool.Define("analyze_message", op.Read,
-			"Judge whether a message says something worth keeping, and with which entities, tags and strength to "+
-				"save it.", analyzeMessage, tool.CortexGraph, tool.All),
+			"Rate whether a message contains something to save. The answer suggests entities, tags and "+
+				"strength.",
+			analyzeMessage, tool.CortexGraph, tool.All),
 		tool.Define("analyze_for_recall", op.Read,
-			"Judge whether a message asks for something kept earlier, and what to search for.", analyzeForRecall,
+			"Rate whether a message requires a search, and suggest a query.",
+			analyzeForRecall,
 			tool.CortexGraph, tool.All),
 		tool.Define("gc", op.Destructive,
-			"Perform garbage collection on low-scoring memories; a dry run unless told otherwise. What is removed "+
-				"can be restored for 30 days.", gc, tool.CortexGraph, tool.All),
+			"Delete the memories with the lowest decay scores. By default, emberd only shows the memories. "+
+				"Deleted memories can be restored for 30 days.",
+			gc, tool.CortexGraph, tool.All),
 		tool.Define("read_graph", op.Read,
-			"Read the entire knowledge graph of memories and relations, newest memory first, page by page.", readGraph,
+			"List all memories and relations, newest memory first. Returns one page.",
+			readGraph,
 			tool.CortexGraph, tool.All),
 		tool.Define("open_memories", op.Read,
-			"Retrieve specific memories by their IDs, whole and with their relations.",
+			"Open memories by their IDs, with whole texts and relations.",
 			openMemories, tool.CortexGraph, tool.All),
-		tool.Define("create_relation", op.Write, "Create an explicit relation between two memories.", createRelation,
+		tool.Define("create_relation", op.Write,
+			"Create a relation between two memories.",
+			createRelation,
 			tool.CortexGraph, tool.All),
-		tool.Define("promote_memory", op.Write, "Promote high-value memories to long-term storage: notes in the vault.",
+		tool.Define("promote_memory", op.Write,
+			"Create notes in the vault for memories with a high score or many uses.",
 			promoteMemory, tool.CortexGraph, tool.All),
 		tool.Define("cluster_memories", op.Read,
-			"Cluster similar memories for potential consolidation, or find duplicates. What differs in numbers, "+
-				"dates, names or negation is never in one cluster.", clusterMemories, tool.CortexGraph, tool.All),
+			"List groups of similar memories, or pairs of near-duplicates. Memories with different numbers, "+
+				"dates, names or negation are never in one group.",
+			clusterMemories, tool.CortexGraph, tool.All),
 		tool.Define("consolidate_memories", op.Write,
-			"Consolidate similar memories: preview, merge them into one (the sources are archived; undo brings them "+
-				"back), or link them.", consolidateMemories, tool.CortexGraph, tool.All),
+			"Preview, merge or link a group of similar memories. A merge archives the source memories, and undo "+
+				"restores them.",
+			consolidateMemories, tool.CortexGraph, tool.All),
 	}
 	advise := tool.Advice(append([]tool.Replacement{
-		// As CortexGraph has it.
-		{Command: `there is no memory ([^ ;]+)`, Tool: "memory $1 not found"},
-		{Command: `memory (\S+) has this relation to (\S+) already, as (\S+);`,
+		{Command: `memory (\S+) already has this relation to (\S+), as (\S+);`,
 			Tool: "a relation from $1 to $2 already exists: $3;"},
-		{Command: `emberd list shows (those there are|ids)`,
-			Tool: "search_memory finds memories by their words, and read_graph shows the newest"},
-		{Command: `copy (it|one) from emberd list or emberd search`, Tool: "copy $1 from search_memory or read_graph"},
+		{Command: `run: emberd list(, or emberd search|$)|emberd list shows ids`,
+			Tool: "call search_memory to find memories by words, or read_graph for the newest"},
 		{Command: `emberd show (lists|[0-9a-f-]+)`, Tool: "open_memories"},
 	}, tool.WithoutAgain()...)...)
 	for _, t := range tools {
@@ -72,20 +84,20 @@ func Tools() []*tool.Tool {
 }
 
 type saveMemoryIn struct {
-	Content  string                     `json:"content" min:"1" max:"50000" doc:"The content to remember"`
-	Tags     []string                   `json:"tags,omitempty" max:"50" doc:"Tags for categorization"`
-	Entities []string                   `json:"entities,omitzero" max:"100" doc:"Named entities (auto-extracted if left out; an empty list is none)"`
-	Source   string                     `json:"source,omitempty" max:"500" doc:"Source of the memory"`
-	Context  string                     `json:"context,omitempty" max:"1000" doc:"Context when memory was created"`
-	Meta     map[string]json.RawMessage `json:"meta,omitempty" doc:"Additional custom metadata"`
-	Strength *float64                   `json:"strength,omitempty" min:"1" max:"2" doc:"Importance multiplier (auto-calculated if left out)"`
+	Content  string                     `json:"content" min:"1" max:"50000" doc:"text of the memory"`
+	Tags     []string                   `json:"tags,omitempty" max:"50" doc:"tags of the memory, for filters"`
+	Entities []string                   `json:"entities,omitzero" max:"100" doc:"entities of the memory; by default, emberd detects entities in the content; an empty list means none"`
+	Source   string                     `json:"source,omitempty" max:"500" doc:"source of the text"`
+	Context  string                     `json:"context,omitempty" max:"1000" doc:"occasion for which the memory is saved"`
+	Meta     map[string]json.RawMessage `json:"meta,omitempty" doc:"JSON object to store with the memory"`
+	Strength *float64                   `json:"strength,omitempty" min:"1" max:"2" doc:"factor on the decay score; by default, emberd computes the strength from the content"`
 }
 
 type saveMemoryOut struct {
 	Success           bool      `json:"success"`
 	MemoryID          memory.ID `json:"memory_id"`
 	Message           string    `json:"message"`
-	HasEmbedding      bool      `json:"has_embedding" doc:"its text has a vector already; else it gets one in the background, if there is a model"`
+	HasEmbedding      bool      `json:"has_embedding" doc:"true: the text has an embedding; if not, the daemon computes one in the background if a model is available"`
 	EnrichmentApplied bool      `json:"enrichment_applied"`
 }
 

@@ -2,6 +2,7 @@ package cortexgraph
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,17 +18,17 @@ import (
 )
 
 type searchMemoryIn struct {
-	Query         string         `json:"query,omitempty" max:"4096" doc:"Text query to search for, also \"a phrase\", -word, tag:x; without one, what is most alive"`
-	Tags          []string       `json:"tags,omitempty" max:"50" doc:"Filter by tags: all of them"`
-	Status        wire.OneOrMore `json:"status,omitempty" max:"5" doc:"active, promoted or archived, or a list of them; active and promoted if left out"`
-	TopK          int            `json:"top_k,omitempty" min:"1" max:"100" default:"10" doc:"Maximum number of results; of pages, page_size is"`
-	WindowDays    int            `json:"window_days,omitempty" min:"1" max:"3650" doc:"Only search what was used in the last N days"`
-	MinScore      float64        `json:"min_score,omitempty" min:"0" max:"1" doc:"Minimum decay score threshold"`
-	UseEmbeddings bool           `json:"use_embeddings,omitempty" default:"false" doc:"Use semantic search beside that of words; where there is no vector, compared_by is words"`
-	Review        *bool          `json:"include_review_candidates,omitempty" default:"true" doc:"Mix in matches that are about to fade, but not into pages"`
-	Page          int            `json:"page,omitempty" min:"1" max:"1000000" doc:"Page number, from 1; paging begins when page or page_size is given"`
-	PageSize      int            `json:"page_size,omitempty" min:"1" max:"100" doc:"Results per page, 10 if left out"`
-	PreviewLength int            `json:"preview_length,omitempty" min:"0" max:"5000" default:"300" doc:"Characters of each content; 0 for all"`
+	Query         string         `json:"query,omitempty" max:"4096" doc:"words to search for, also \"a phrase\", -word or tag:x; without words, memories are sorted by decay score"`
+	Tags          []string       `json:"tags,omitempty" max:"50" doc:"require all of these tags"`
+	Status        wire.OneOrMore `json:"status,omitempty" max:"5" doc:"search only memories with this status (active, promoted or archived) or a list of them; default: active and promoted"`
+	TopK          int            `json:"top_k,omitempty" min:"1" max:"100" default:"10" doc:"maximum number of results without pages; with pages, page_size applies"`
+	WindowDays    int            `json:"window_days,omitempty" min:"1" max:"3650" doc:"search only memories used in the last N days"`
+	MinScore      float64        `json:"min_score,omitempty" min:"0" max:"1" doc:"return only memories with at least this decay score"`
+	UseEmbeddings bool           `json:"use_embeddings,omitempty" default:"false" doc:"true: search by embeddings and words; if no embedding is available, emberd searches by words and compared_by is words"`
+	Review        *bool          `json:"include_review_candidates,omitempty" default:"true" doc:"true: add matches that are about to fade, but not to pages"`
+	Page          int            `json:"page,omitempty" min:"1" max:"1000000" doc:"number of the page, from 1; if page and page_size are missing, the answer has no pages"`
+	PageSize      int            `json:"page_size,omitempty" min:"1" max:"100" doc:"number of results on a page, default 10"`
+	PreviewLength int            `json:"preview_length,omitempty" min:"0" max:"5000" default:"300" doc:"maximum number of characters of each content; 0 returns all"`
 }
 
 type FoundMemories struct {
@@ -43,8 +44,8 @@ type foundMemory struct {
 	Content    string    `json:"content"`
 	Tags       []string  `json:"tags"`
 	Score      decimal   `json:"score" doc:"decay score"`
-	Similarity *decimal  `json:"similarity" doc:"with the query, 0 to 1: by vectors, on the scale of thresholds, or else the share of the query's words that it has; null without a query"`
-	ComparedBy string    `json:"compared_by,omitempty" enum:"vectors|words" doc:"what similarity is by"`
+	Similarity *decimal  `json:"similarity" doc:"similarity to the query, 0 to 1: by embeddings, or else the share of the query words that the text contains; null without a query"`
+	ComparedBy string    `json:"compared_by,omitempty" enum:"vectors|words" doc:"how emberd computed the similarity"`
 	UseCount   int64     `json:"use_count"`
 	LastUsed   int64     `json:"last_used" doc:"seconds since 1970"`
 	AgeDays    decimal   `json:"age_days"`
@@ -54,7 +55,7 @@ type foundMemory struct {
 func wordsOnly(m *op.Meaning) string {
 	switch {
 	case m == nil:
-		return "There is no embedding model: the query was searched by its words."
+		return "No embedding model: the query was searched by its words."
 	case m.Without != "":
 		return "The query was searched by its words: " + m.Without + "."
 	}
@@ -68,8 +69,7 @@ func searchMemory(ctx context.Context, c *tool.Call, in *searchMemoryIn) (*Found
 	}
 	req := &op.SearchRequest{Query: in.Query, Scope: "memories", Limit: in.TopK, IncludeReview: in.Review,
 		Explain: true,
-		Filter: op.Filter{Tags: in.Tags, Status: status, WindowDays: float64(in.WindowDays), MinScore: in.MinScore,
-			Project: c.Options.Project}}
+		Filter:  op.Filter{Tags: in.Tags, Status: status, WindowDays: float64(in.WindowDays), MinScore: in.MinScore}}
 	var page *op.Pagination
 	if in.Page > 0 || in.PageSize > 0 {
 		page = &op.Pagination{Page: max(1, in.Page), PageSize: in.PageSize}
@@ -86,7 +86,11 @@ func searchMemory(ctx context.Context, c *tool.Call, in *searchMemoryIn) (*Found
 	if !in.UseEmbeddings {
 		req.MeaningWeight = new(0.0)
 	}
-	res, err := op.Search.Call(ctx, c, req)
+	search := op.Search.Call
+	if strings.TrimSpace(in.Query) == "" {
+		search = byScore
+	}
+	res, err := search(ctx, c, req)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +107,27 @@ func searchMemory(ctx context.Context, c *tool.Call, in *searchMemoryIn) (*Found
 	return out, nil
 }
 
-// defaultPageSize is that of CortexGraph.
+// byScore answers a search without a query by the memories with the highest decay scores.
+func byScore(ctx context.Context, c op.Invoker, req *op.SearchRequest) (*op.SearchResult, error) {
+	out := &op.SearchResult{Hits: []op.Hit{}}
+	end := req.Offset + cmp.Or(req.Limit, defaultPageSize)
+	list := &op.ListRequest{Filter: req.Filter, Sort: "score", Limit: min(end, memory.MaxResults)}
+	for {
+		page, err := op.List.Call(ctx, c, list)
+		if err != nil {
+			return nil, err
+		}
+		for i := range page.Memories {
+			out.Hits = append(out.Hits, op.Hit{Tier: op.TierMemory, Memory: &page.Memories[i]})
+		}
+		if out.Total, list.Cursor = page.Total, page.NextCursor; list.Cursor == "" || len(out.Hits) >= end {
+			out.Hits = out.Hits[min(req.Offset, len(out.Hits)):min(end, len(out.Hits))]
+			return out, nil
+		}
+	}
+}
+
+// defaultPageSize is that of CortexGraph, as is the default of top_k.
 const defaultPageSize = 10
 
 // paged completes the members of a page.
@@ -163,14 +187,14 @@ func epoch(t time.Time) int64 {
 }
 
 type searchUnifiedIn struct {
-	Query      string   `json:"query,omitempty" max:"4096" doc:"Text query to search for, also \"a phrase\", -word, tag:x, path:dir/"`
-	Tags       []string `json:"tags,omitempty" max:"50" doc:"Filter by tags: all of them"`
-	Limit      int      `json:"limit,omitempty" min:"1" max:"100" default:"10" doc:"Maximum total results"`
-	STMWeight  float64  `json:"stm_weight,omitempty" min:"0" max:"2" default:"1.0" doc:"Weight for STM results"`
-	LTMWeight  float64  `json:"ltm_weight,omitempty" min:"0" max:"2" default:"0.7" doc:"Weight for LTM results"`
-	WindowDays int      `json:"window_days,omitempty" min:"1" max:"3650" doc:"Only include STM from last N days"`
-	MinScore   float64  `json:"min_score,omitempty" min:"0" max:"1" doc:"Minimum STM decay score"`
-	Verbose    bool     `json:"verbose,omitempty" default:"false" doc:"Include metadata (IDs, paths)"`
+	Query      string   `json:"query,omitempty" max:"4096" doc:"words to search for, also \"a phrase\", -word, tag:x or path:dir/"`
+	Tags       []string `json:"tags,omitempty" max:"50" doc:"require all of these tags"`
+	Limit      int      `json:"limit,omitempty" min:"1" max:"100" default:"10" doc:"maximum number of results"`
+	STMWeight  float64  `json:"stm_weight,omitempty" min:"0" max:"2" default:"1.0" doc:"factor on the rank of memories"`
+	LTMWeight  float64  `json:"ltm_weight,omitempty" min:"0" max:"2" default:"0.7" doc:"factor on the rank of notes"`
+	WindowDays int      `json:"window_days,omitempty" min:"1" max:"3650" doc:"return only memories used in the last N days"`
+	MinScore   float64  `json:"min_score,omitempty" min:"0" max:"1" doc:"return only memories with at least this decay score"`
+	Verbose    bool     `json:"verbose,omitempty" default:"false" doc:"true: the answer includes IDs and paths"`
 }
 
 // FoundEverywhere is read as a block of text, which says ids and paths when asked to.
@@ -185,10 +209,10 @@ type foundUnified struct {
 	Source   string    `json:"source" enum:"stm|ltm"`
 	Title    string    `json:"title,omitempty"`
 	Content  string    `json:"content"`
-	Score    decimal   `json:"score" doc:"what the order is by"`
+	Score    decimal   `json:"score" doc:"rank of the result"`
 	Tags     []string  `json:"tags"`
 	MemoryID memory.ID `json:"memory_id,omitempty"`
-	Path     string    `json:"path,omitempty" doc:"of the note, in the vault"`
+	Path     string    `json:"path,omitempty" doc:"path of the note in the vault"`
 	Line     int       `json:"line,omitempty"`
 	LastUsed int64     `json:"last_used,omitempty" doc:"seconds since 1970"`
 }
@@ -198,8 +222,7 @@ func searchUnified(ctx context.Context, c *tool.Call, in *searchUnifiedIn) (*Fou
 	const spare = 10
 	res, err := op.Search.Call(ctx, c, &op.SearchRequest{Query: in.Query, Limit: min(memory.MaxResults, in.Limit+spare),
 		STMWeight: &in.STMWeight, LTMWeight: &in.LTMWeight, KeepNotes: true,
-		Filter: op.Filter{Tags: in.Tags, WindowDays: float64(in.WindowDays), MinScore: in.MinScore,
-			Project: c.Options.Project}})
+		Filter: op.Filter{Tags: in.Tags, WindowDays: float64(in.WindowDays), MinScore: in.MinScore}})
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 type touchMemoryIn struct {
-	MemoryID string `json:"memory_id" min:"1" max:"1000" doc:"ID of memory to reinforce"`
-	Boost    bool   `json:"boost_strength,omitempty" default:"false" doc:"Boost base strength by 0.1, up to 2"`
+	MemoryID string `json:"memory_id" min:"1" max:"1000" doc:"ID of the memory to reinforce"`
+	Boost    bool   `json:"boost_strength,omitempty" default:"false" doc:"true: raise the strength of the memory by 0.1, up to 2"`
 }
 
 type touchMemoryOut struct {
@@ -37,9 +37,9 @@ func touchMemory(ctx context.Context, c *tool.Call, in *touchMemoryIn) (*touchMe
 }
 
 type gcIn struct {
-	DryRun         *bool `json:"dry_run,omitempty" default:"true" doc:"Preview without removing"`
-	ArchiveInstead bool  `json:"archive_instead,omitempty" default:"false" doc:"Archive in the vault instead of delete"`
-	Limit          int   `json:"limit,omitempty" min:"1" max:"10000" doc:"Max memories to process"`
+	DryRun         *bool `json:"dry_run,omitempty" default:"true" doc:"true: show the memories to remove, without removing them"`
+	ArchiveInstead bool  `json:"archive_instead,omitempty" default:"false" doc:"true: archive the memories in the vault instead of deleting them"`
+	Limit          int   `json:"limit,omitempty" min:"1" max:"10000" doc:"maximum number of memories to remove"`
 }
 
 type gcOut struct {
@@ -67,11 +67,11 @@ func gc(ctx context.Context, c *tool.Call, in *gcIn) (*gcOut, error) {
 func firstOf[T any](all []T) []T { return all[:min(len(all), 10)] }
 
 type promoteMemoryIn struct {
-	MemoryID   string `json:"memory_id,omitempty" max:"1000" doc:"Specific memory to promote; leave it out with auto_detect"`
-	AutoDetect bool   `json:"auto_detect,omitempty" default:"false" doc:"Auto-detect candidates"`
-	DryRun     bool   `json:"dry_run,omitempty" default:"false" doc:"Preview without promoting"`
-	Target     string `json:"target,omitempty" enum:"obsidian" default:"\"obsidian\"" doc:"Target for promotion"`
-	Force      bool   `json:"force,omitempty" default:"false" doc:"Force even if criteria not met"`
+	MemoryID   string `json:"memory_id,omitempty" max:"1000" doc:"ID of the memory to promote; leave memory_id out if auto_detect is true"`
+	AutoDetect bool   `json:"auto_detect,omitempty" default:"false" doc:"true: promote every memory that meets the criteria"`
+	DryRun     bool   `json:"dry_run,omitempty" default:"false" doc:"true: show the memories to promote, without promoting them"`
+	Target     string `json:"target,omitempty" enum:"obsidian" default:"\"obsidian\"" doc:"place of the notes; obsidian is the only target"`
+	Force      bool   `json:"force,omitempty" default:"false" doc:"true: promote the memory even if it does not meet the criteria"`
 }
 
 type promoteMemoryOut struct {
@@ -82,8 +82,8 @@ type promoteMemoryOut struct {
 	PromotedIDs     []memory.ID  `json:"promoted_ids"`
 	Candidates      []promotable `json:"candidates" doc:"highest score first, the first 10"`
 	Message         string       `json:"message"`
-	PromotedTo      *string      `json:"promoted_to,omitempty" doc:"path of the note of a memory that has one already"`
-	Score           *decimal     `json:"score,omitempty" doc:"of a memory that does not meet the criteria"`
+	PromotedTo      *string      `json:"promoted_to,omitempty" doc:"path of the note that the memory already has"`
+	Score           *decimal     `json:"score,omitempty" doc:"reason why the memory does not meet the criteria"`
 }
 
 type promotable struct {
@@ -98,10 +98,10 @@ type promotable struct {
 func promoteMemory(ctx context.Context, c *tool.Call, in *promoteMemoryIn) (*promoteMemoryOut, error) {
 	switch {
 	case in.MemoryID == "" && !in.AutoDetect:
-		return nil, memory.Errorf(memory.Invalid, "memory_id is missing; give one, or auto_detect true").At("memory_id")
+		return nil, memory.Errorf(memory.Invalid, "missing memory_id; pass one, or auto_detect true").At("memory_id")
 	case in.MemoryID != "" && in.AutoDetect:
 		return nil, memory.Errorf(memory.Invalid,
-			"memory_id and auto_detect exclude one another; leave one out").At("auto_detect")
+			"memory_id and auto_detect cannot be combined; omit one").At("auto_detect")
 	case in.AutoDetect:
 		return promoteDetected(ctx, c, in)
 	}

@@ -134,7 +134,7 @@ func Whole(ctx context.Context, c *tool.Call) (*Graph, error) {
 	g, err := p.graph(ctx, c, next, func(r *op.RelationsOf) []memory.Relation { return r.Outgoing })
 	if err == nil && g.Truncated {
 		err = memory.Errorf(memory.TooLarge, "the graph is too large for a resource (limit %d MiB); call read_graph, "+
-			"which has pages", resourceBytes>>20)
+			"which returns pages", resourceBytes>>20)
 	}
 	return g, err
 }

@@ -23,36 +23,41 @@ import (
 func Tools() []*tool.Tool {
 	tools := []*tool.Tool{
 		tool.Define("create_entities", op.Write,
-			"Make entities with what is known of them. One whose name is taken stays as it is; the answer has those "+
-				"that are new.", createEntities, tool.Reference),
+			"Create entities with observations. An existing entity with the same name does not change. Returns "+
+				"the new entities.",
+			createEntities, tool.Reference),
 		tool.Define("create_relations", op.Write,
-			"Say how entities stand to each other, in the active voice. The answer has the relations that are new.",
+			"Create relations between entities, with a type in the active voice. Returns the new relations.",
 			createRelations, tool.Reference),
 		tool.Define("add_observations", op.Write,
-			"Add what is known of entities that there are. The answer has what was not known before.", addObservations,
+			"Add observations to existing entities. Returns the observations that are new.",
+			addObservations,
 			tool.Reference),
 		idempotent(tool.Define("delete_entities", op.Destructive,
-			"Remove entities and the relations from and to them. Names that no entity has are passed over.",
+			"Delete entities and their relations. Unknown names have no effect.",
 			deleteEntities, tool.Reference)),
 		idempotent(tool.Define("delete_observations", op.Destructive,
-			"Remove observations of entities, word by word as they are.", deleteObservations, tool.Reference)),
-		idempotent(tool.Define("delete_relations", op.Destructive, "Remove relations between entities.",
+			"Delete observations of entities. The text must match the stored observation exactly.",
+			deleteObservations, tool.Reference)),
+		idempotent(tool.Define("delete_relations", op.Destructive,
+			"Delete relations between entities.",
 			deleteRelations,
 			tool.Reference)),
 		idempotent(tool.Define("read_graph", op.Read,
-			"Read the entities, the newest part first, and the relations that start at them.", readEntities,
+			"List all entities and the relations from these entities, newest first.",
+			readEntities,
 			tool.Reference)),
 		idempotent(tool.Define("search_nodes", op.Read,
-			"Find the entities that hold a text in name, type or observations, with the relations from and to "+
-				"them.", searchNodes, tool.Reference)),
+			"Find entities by a text in the name, type or observations. Returns the entities and the relations "+
+				"from and to them.",
+			searchNodes, tool.Reference)),
 		idempotent(tool.Define("open_nodes", op.Read,
-			"Read entities by their names, with the relations from and to them.",
+			"Open entities by their names, with the relations from and to each entity.",
 			openNodes, tool.Reference)),
 	}
 	advise := tool.Advice(append([]tool.Replacement{
-		{Command: `emberd list shows (those there are|ids)`,
-			Tool: "search_nodes finds entities, and read_graph shows the newest"},
-		{Command: `copy (it|one) from emberd list or emberd search`, Tool: "copy $1 from search_nodes or read_graph"},
+		{Command: `run: emberd list(, or emberd search|$)|emberd list shows ids`,
+			Tool: "call search_nodes to find entities, or read_graph for the newest"},
 	}, tool.WithoutAgain()...)...)
 	for _, t := range tools {
 		t.Advise, t.Verbatim, t.PlainErrors, t.OpenInput = advise, true, true, true
@@ -74,7 +79,7 @@ func Changes(name string) bool {
 }
 
 type createEntitiesIn struct {
-	Entities []refgraph.Entity `json:"entities" max:"5000" doc:"the entities"`
+	Entities []refgraph.Entity `json:"entities" max:"5000" doc:"entities to create, each with a name, a type and observations"`
 }
 
 type entitiesOut struct {
@@ -84,7 +89,7 @@ type entitiesOut struct {
 func (o *entitiesOut) Text() string { return spread(o.Entities) }
 
 type relationsIn struct {
-	Relations []refgraph.Relation `json:"relations" max:"5000" doc:"the relations"`
+	Relations []refgraph.Relation `json:"relations" max:"5000" doc:"relations, each with from, to and relationType"`
 }
 
 type relationsOut struct {
@@ -94,12 +99,12 @@ type relationsOut struct {
 func (o *relationsOut) Text() string { return spread(o.Relations) }
 
 type addObservationsIn struct {
-	Observations []addition `json:"observations" max:"5000" doc:"for each entity what to add"`
+	Observations []addition `json:"observations" max:"5000" doc:"observations to add, for each entity"`
 }
 
 type addition struct {
 	EntityName string   `json:"entityName" jsonschema:"name of the entity"`
-	Contents   []string `json:"contents" jsonschema:"what to add, one fact each"`
+	Contents   []string `json:"contents" jsonschema:"observations to add, one fact each"`
 }
 
 type addObservationsOut struct {
@@ -114,16 +119,16 @@ type added struct {
 func (o *addObservationsOut) Text() string { return spread(o.Results) }
 
 type deleteEntitiesIn struct {
-	EntityNames []string `json:"entityNames" max:"5000" doc:"their names"`
+	EntityNames []string `json:"entityNames" max:"5000" doc:"names of the entities to delete"`
 }
 
 type deleteObservationsIn struct {
-	Deletions []deletion `json:"deletions" max:"5000" doc:"for each entity what to remove"`
+	Deletions []deletion `json:"deletions" max:"5000" doc:"observations to delete, for each entity"`
 }
 
 type deletion struct {
 	EntityName   string   `json:"entityName" jsonschema:"name of the entity"`
-	Observations []string `json:"observations" jsonschema:"what to remove, word by word"`
+	Observations []string `json:"observations" jsonschema:"exact texts of the observations to delete"`
 }
 
 type deletedOut struct {
@@ -134,17 +139,17 @@ type deletedOut struct {
 func (o *deletedOut) Text() string { return o.Message }
 
 type readEntitiesIn struct {
-	Cursor string `json:"cursor,omitempty" max:"200" doc:"next_cursor of an answer that was cut, for what follows"`
+	Cursor string `json:"cursor,omitempty" max:"200" doc:"next_cursor of a truncated answer, to continue"`
 }
 
 type searchNodesIn struct {
-	Query  string `json:"query" max:"4000" doc:"a text to find as it stands, in any case"`
-	Cursor string `json:"cursor,omitempty" max:"200" doc:"next_cursor of an answer that was cut, for what follows"`
+	Query  string `json:"query" max:"4000" doc:"exact text to find, in any letter case"`
+	Cursor string `json:"cursor,omitempty" max:"200" doc:"next_cursor of a truncated answer, to continue"`
 }
 
 type openNodesIn struct {
-	Names  []string `json:"names" max:"5000" doc:"names of entities"`
-	Cursor string   `json:"cursor,omitempty" max:"200" doc:"next_cursor of an answer that was cut, for more relations"`
+	Names  []string `json:"names" max:"5000" doc:"names of the entities to open"`
+	Cursor string   `json:"cursor,omitempty" max:"200" doc:"next_cursor of a truncated answer, to read more relations"`
 }
 
 // Graph is a graph, or as much of it as fits an answer.

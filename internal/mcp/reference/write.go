@@ -221,8 +221,8 @@ func rewrite(ctx context.Context, c *tool.Call, name string, change func(content
 		}
 		if refgraph.Shortened(&m.Memory) {
 			return memory.Errorf(memory.Conflict,
-				"the observations of %s are in a note that is not there any more, and cannot be changed; emberd "+
-					"rekindle %s tells where they may be", name, m.ID.Short())
+				"the observations of %s are in a note that no longer exists, and cannot be changed; to look for "+
+					"them, run: emberd rekindle %s", name, m.ID.Short())
 		}
 		content := change(m.Content)
 		if content == m.Content {
@@ -238,7 +238,7 @@ func rewrite(ctx context.Context, c *tool.Call, name string, change func(content
 // partlyEdited says of an error what else was done.
 func partlyEdited(param string, i int, err error) error {
 	if e, ok := errors.AsType[*memory.Error](err); ok && i > 0 {
-		return memory.Errorf(e.Code, "%s[%d]: %s; what is before it was done", param, i, e.Message).At(param)
+		return memory.Errorf(e.Code, "%s[%d]: %s; the items before it were saved", param, i, e.Message).At(param)
 	}
 	return inItem(param, i, err)
 }

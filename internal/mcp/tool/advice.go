@@ -10,9 +10,9 @@ type Replacement struct{ Command, Tool string }
 // WithoutAgain returns the replacements for tools without a parameter again.
 func WithoutAgain() []Replacement {
 	return []Replacement{
-		{`, or save it anew with --again \(again\)`, ""},
-		{`save it anew with --again \(again\)`, "say it in other words to save it"},
-		{`bring it back with (emberd rekindle [0-9a-f]+)`, "the user can bring it back with: $1"},
+		{`, or save it again with --again \(again\)`, ""},
+		{`save it again with --again \(again\)`, "use other words to save it"},
+		{`restore it with (emberd rekindle [0-9a-f]+)`, "the user can restore it with: $1"},
 	}
 }
 
@@ -20,7 +20,7 @@ func WithoutAgain() []Replacement {
 // those that hold for every profile.
 func Advice(all ...Replacement) func(message string) string {
 	all = append(all, Replacement{
-		`remove it, or set allow_secret \(--allow-secret\) to save it all the same`, "take it out",
+		`remove it, or set allow_secret \(--allow-secret\) to save it anyway`, "remove it",
 	}, Replacement{`--[a-z-]+ \(([a-z_]+)\)`, "$1: true"})
 	commands := make([]*regexp.Regexp, len(all))
 	for i, r := range all {

@@ -115,10 +115,10 @@ func Define[In, Out any](name string, effect op.Effect, about string,
 	}
 }
 
-// Definition returns a tool as tools/list shows it, without the schemas. Its title is the words
-// of the name.
+// Definition returns a tool as tools/list shows it, without the schemas. Its title is the first
+// sentence of the description.
 func Definition(name string, effect op.Effect, about string) *sdk.Tool {
-	title := strings.ToUpper(name[:1]) + strings.ReplaceAll(name[1:], "_", " ")
+	title, _, _ := strings.Cut(strings.TrimSuffix(about, "."), ". ")
 	return &sdk.Tool{Name: name, Title: title, Description: about, Annotations: &sdk.ToolAnnotations{
 		ReadOnlyHint: effect == op.Read, DestructiveHint: new(effect == op.Destructive), OpenWorldHint: new(false)}}
 }

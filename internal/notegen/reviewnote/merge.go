@@ -148,7 +148,7 @@ var (
 		`Forget (it|both|all [0-9]+|[A-Z] alone|[A-Z](, the (older|newer) one)?, and keep [A-Z])) \^`)
 	ownForms = []func() *regexp.Regexp{
 		text.Pattern(`^>($| )`),
-		text.Pattern(`^## (Decided$|(Merge .* that say nearly the same\?|Nearly the same, and yet not to be merged|Which is right\?|Still needed\?|Worth a note\?|Fading although it was used|Up to date\?|Please look at this)( · |$))`),
+		text.Pattern(`^## (Decided$|(Merge .* that say nearly the same\?|Nearly the same, and yet not to be merged|Which is right\?|Still needed\?|Worth a note\?|Fading although it was used|Fading despite recent use|Up to date\?|Please look at this|Review this)( · |$))`),
 		text.Pattern(`^[-*+] [0-9]{4}-[0-9]{2}-[0-9]{2} · `),
 		text.Pattern("^\\*(High|Medium|Low) urgency · filed by .*`\\*$"),
 	}

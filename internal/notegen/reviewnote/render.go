@@ -40,7 +40,7 @@ const keptHeading = "## Your notes on items that are gone"
 
 // sections returns the parts of a page.
 func (p *Page) sections() []section {
-	out := []section{{topSection, p.intro()}}
+	out := []section{{topSection, append(p.intro(), p.waitLines()...)}}
 	for i := range p.Open {
 		out = append(out, section{Token(p.Open[i].ID), p.Open[i].lines()})
 	}
@@ -67,11 +67,22 @@ func (p *Page) intro() []string {
 			"list. What you write here stays.")
 	if p.After > 0 {
 		lines = append(lines,
-			fmt.Sprintf("> What nobody decides for %s is decided as its last line says; nothing is ever forgotten "+
-				"that way.", days(p.After)))
+			fmt.Sprintf("> If you do not decide within %s, emberd applies the last line of the item; this never "+
+				"deletes a memory.", days(p.After)))
 	}
 	if p.More > 0 {
 		lines = append(lines, fmt.Sprintf("> The %d most urgent are shown, %d more follow: `emberd review list`", len(p.Open), p.More))
+	}
+	return lines
+}
+
+// waitLines returns a box with what waits for a command of the user.
+func (p *Page) waitLines() (lines []string) {
+	if len(p.Waits) > 0 {
+		lines = []string{"", "> [!warning] To continue, emberd needs you to run a command"}
+	}
+	for _, w := range p.Waits {
+		lines = append(lines, fmt.Sprintf("> - %s: `%s`", notegen.Inline(w.Text, textLetters), w.Command))
 	}
 	return lines
 }
@@ -151,15 +162,15 @@ func (it *Item) question() string {
 	case "promote":
 		ask = "Worth a note?"
 	case "reinforce":
-		ask = "Fading although it was used"
+		ask = "Fading despite recent use"
 	case "update":
 		ask = "Up to date?"
 	case op.ChooseText:
 		ask = "Which text is right?"
 	case op.AdoptNote:
-		ask = "Is the note the memory's?"
+		ask = "Does the note belong to the memory?"
 	case "needs_review", "":
-		ask = "Please look at this"
+		ask = "Review this"
 	default:
 		ask = notegen.Inline(it.Action, titleLetters)
 	}
@@ -303,7 +314,7 @@ func (d *Done) line() string {
 		b.WriteString(" · " + reason)
 	}
 	if d.Tx != "" {
-		b.WriteString(" · take it back: `emberd undo " + d.Tx + "`")
+		b.WriteString(" · to undo: `emberd undo " + d.Tx + "`")
 	}
 	return b.String()
 }

@@ -47,9 +47,14 @@ type Page struct {
 	Open []Item // in the order in which they stand
 	More int    // open items that are not shown
 	Done []Done // in the order in which they stand
+	// Waits are other things that wait for the user, in the order in which they stand.
+	Waits []Wait
 	// After is the time without a decision after which the policy decides, 0 for never.
 	After time.Duration
 }
+
+// Wait is something other than an item that continues only after the user runs a command.
+type Wait struct{ Text, Command string }
 
 // Item is an open item.
 type Item struct {

@@ -75,7 +75,8 @@ func full() *Page {
 	many := item(4, "merge", said(6, "Tea at 80 degrees"), said(7, "Tea at 80 °C"), said(8, "Green tea is brewed at 80 degrees"))
 	many.Policy = ""
 	many = offering(many, op.DecideMerge, op.DecideKeep, op.DecideForget)
-	return &Page{Open: []Item{port, gates, many, faint}, More: 7, After: 30 * 24 * time.Hour, Done: []Done{
+	damaged := Wait{Text: "1 damaged log line was left out", Command: "emberd doctor quarantine list"}
+	return &Page{Open: []Item{port, gates, many, faint}, More: 7, After: 30 * 24 * time.Hour, Waits: []Wait{damaged}, Done: []Done{
 		{At: day(9), What: "merged", Reason: "ticked in this note", Memories: []notegen.Entry{said(9, "Ann leads the garden"), said(10, "Ann is head of the garden")}, Tx: "01a1fd06c976-0000-k7q2mzxa"},
 		{At: day(8), What: "nothing was done", Reason: "the item had been decided before the tick was read"},
 	}}

@@ -36,7 +36,7 @@ func Restart(p *Policy, args []string) error {
 	if err := restrictThread(p, self); err != nil {
 		return err
 	}
-	return fmt.Errorf("start %s again in its sandbox: %w", self, syscall.Exec(self, args, os.Environ()))
+	return fmt.Errorf("restart %s in its sandbox: %w", self, syscall.Exec(self, args, os.Environ()))
 }
 
 // restrictThread puts the calling thread under rules in which it can execute self and nothing else.
@@ -48,7 +48,7 @@ func restrictThread(p *Policy, self string) error {
 	attr := handled(abi)
 	rules, err := ll.LandlockCreateRuleset(attr, 0)
 	if err != nil {
-		return fmt.Errorf("make the rules of the sandbox: %w", err)
+		return fmt.Errorf("create the sandbox rules: %w", err)
 	}
 	defer unix.Close(rules)
 	read, devices := sandbox.NativeSystem()

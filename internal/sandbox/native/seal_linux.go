@@ -42,7 +42,7 @@ const setVMA = 0x53564d41
 // must have been started by [Restart].
 func Seal() error {
 	if !seccomp.Supported() {
-		return fmt.Errorf("%w: this kernel has no seccomp", ErrUnavailable)
+		return fmt.Errorf("%w: the kernel does not support seccomp", ErrUnavailable)
 	}
 	policy, err := calls()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	_ "emberd/internal/testutil/racescale"
+	"emberd/internal/testutil/racescale"
 )
 
 // unknown is a sign that the tokenizer drops, as models do with what cannot be seen.
@@ -173,19 +173,21 @@ func TestIdentity(t *testing.T) {
 }
 
 func TestHugeNotesAreBounded(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, text string }{
-		{"one word", strings.Repeat("x", 1<<20)},
-		{"one sentence", strings.Repeat("word ", 1<<18)},
-		{"sentences", strings.Repeat("A sentence of five words. ", 1<<16)},
-		{"lines of code", "```\n" + strings.Repeat("code\n", 1<<18)},
-		{"items", strings.Repeat("- item\n", 1<<17)},
-		{"paragraphs", strings.Repeat("word\n\n", 1<<17)},
-		{"open comments", strings.Repeat("%% <!--\n", 1<<14) + "%%"},
-		{"open comments in one line", strings.Repeat("<!--", 1<<18)},
-		{"comments in one line", strings.Repeat("%%a", 1<<18)},
-		{"words without a token", strings.Repeat("\u200b ", 1<<18)},
+		{"one word", strings.Repeat("x", 1<<20/racescale.Share)},
+		{"one sentence", strings.Repeat("word ", 1<<18/racescale.Share)},
+		{"sentences", strings.Repeat("A sentence of five words. ", 1<<16/racescale.Share)},
+		{"lines of code", "```\n" + strings.Repeat("code\n", 1<<18/racescale.Share)},
+		{"items", strings.Repeat("- item\n", 1<<17/racescale.Share)},
+		{"paragraphs", strings.Repeat("word\n\n", 1<<17/racescale.Share)},
+		{"open comments", strings.Repeat("%% <!--\n", 1<<14/racescale.Share) + "%%"},
+		{"open comments in one line", strings.Repeat("<!--", 1<<18/racescale.Share)},
+		{"comments in one line", strings.Repeat("%%a", 1<<18/racescale.Share)},
+		{"words without a token", strings.Repeat("\u200b ", 1<<18/racescale.Share)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			counted := 0
 			got := Cut(noteOf(sectionOf("", c.text)), Options{Tokens: 16, Count: func(text string) int {
 				counted += len(text)

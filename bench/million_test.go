@@ -1,0 +1,68 @@
+package bench
+
+import (
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"emberd/op"
+)
+
+// BenchmarkMillion saves memories into a running daemon and starts it again. Told are its private memory (RssAnon) at
+// most while it loads and a minute after, and a minute after the start; how long searches for ten hits and saves take
+// then; and how long a start, until the socket answers and until all is indexed, and a stop take. One size alone:
+// make bench BENCH=Million/100000
+func BenchmarkMillion(b *testing.B) {
+	for _, memories := range []int{100_000, 1_000_000} {
+		b.Run(fmt.Sprint(memories), func(b *testing.B) {
+			for b.Loop() {
+				million(b, memories)
+			}
+			onlyMetrics(b)
+		})
+	}
+}
+
+func million(b *testing.B, memories int) {
+	p, texts := newProgram(b), newProse(1)
+	fillBehind(b, p, texts, memories-memories/10)
+	d := p.start(b)
+	d.waitIndexed(b)
+	fill(b, d, texts, memories/10) // enough for a snapshot, in which the documents leave the memory
+	b.ReportMetric(d.memoryMB(b, "VmHWM"), "load-peak-MB")
+	idle(b, d)
+	b.ReportMetric(d.memoryMB(b, "RssAnon"), "loaded-private-MB")
+	begun := time.Now()
+	d.stop(b, syscall.SIGTERM)
+	b.ReportMetric(millis(time.Since(begun)), "stop-ms")
+	d = p.start(b)
+	b.ReportMetric(millis(d.answered), "answers-ms")
+	d.waitIndexed(b)
+	b.ReportMetric(millis(time.Since(d.began)), "ready-ms")
+	searches, saves := timesOf(b, d, texts)
+	b.ReportMetric(millis(quantile(searches, 0.5)), "search-p50-ms")
+	b.ReportMetric(millis(quantile(searches, 0.99)), "search-p99-ms")
+	b.ReportMetric(millis(quantile(saves, 0.99)), "save-p99-ms")
+	idle(b, d)
+	b.ReportMetric(d.memoryMB(b, "RssAnon"), "private-MB")
+	if got := d.status(b).Memories; got < memories {
+		b.Errorf("%d memories at the end, want %d", got, memories)
+	}
+	d.stop(b, syscall.SIGTERM)
+}
+
+// timesOf takes the times of a thousand searches and a hundred saves.
+func timesOf(b *testing.B, d *daemon, texts *prose) (searches, saves []time.Duration) {
+	for i := range 1_000 {
+		question, begun := texts.question(), time.Now()
+		call(b, d, op.Search, &op.SearchRequest{Query: question})
+		searches = append(searches, time.Since(begun))
+		if i%10 == 0 {
+			begun = time.Now()
+			call(b, d, op.Save, &op.SaveRequest{Content: texts.text(typicalText)})
+			saves = append(saves, time.Since(begun))
+		}
+	}
+	return searches, saves
+}

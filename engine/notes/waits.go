@@ -1,0 +1,94 @@
+package notes
+
+import (
+	"fmt"
+	"time"
+
+	"emberd/engine/core"
+	"emberd/op"
+	"emberd/vault"
+)
+
+// confirmDeletions is the command that answers notes that vanished together.
+const confirmDeletions = "emberd vault confirm-deletions"
+
+// VaultWaits returns what waits for the user in a vault: its absence, notes that vanished together, lists that
+// another note keeps from being written, notes that cannot be read, and changes that cannot be written.
+func VaultWaits(v *op.VaultStatus) []op.Waiting {
+	out := absenceWaits(v)
+	if v.Held != "" {
+		out = append(out, op.Waiting{Code: op.WaitsDeletions, Count: 1, Command: confirmDeletions,
+			Text:    fmt.Sprintf("vault %s: %s", v.Name, v.Held),
+			Warning: vaultWarning(v, v.Held, "if you deleted them, run: "+confirmDeletions)})
+	}
+	for _, l := range v.Lists {
+		if l.State == op.ListRefused {
+			text := fmt.Sprintf("the list %q is not written: %s", l.Path, l.Reason)
+			out = append(out, op.Waiting{Code: op.WaitsList, Count: 1, Command: "emberd config",
+				Text:    fmt.Sprintf("vault %s: %s; %s", v.Name, text, l.Next),
+				Warning: vaultWarning(v, text, l.Next)})
+		}
+	}
+	return append(out, unreadWaits(v)...)
+}
+
+// absenceWaits returns why no note is read from a vault and none is written, if the user has to act.
+func absenceWaits(v *op.VaultStatus) []op.Waiting {
+	if v.Frozen == "" {
+		return nil
+	}
+	away := v.Frozen
+	if !v.Away.IsZero() {
+		away = fmt.Sprintf("away since %s: %s", v.Away.UTC().Format("2006-01-02 15:04 UTC"), v.Frozen)
+	}
+	w := op.Waiting{Count: 1}
+	switch {
+	case v.Released:
+		w.Code, w.Command = op.WaitsReleased, "emberd vault reopen"
+		w.Text = fmt.Sprintf("vault %s is released: changes to its notes wait, and memories are not archived", v.Name)
+		w.Warning = vaultWarning(v, away, "no note counts as deleted, and writes wait; to open it again, run: "+
+			"emberd vault reopen")
+	case v.Missing:
+		w.Code, w.Command = op.WaitsVaultGone, "emberd config vaults"
+		w.Text = fmt.Sprintf("vault %s is missing (%s): its notes stay searchable, and memories are not archived "+
+			"until you restore it or set another folder", v.Name, v.Frozen)
+		w.Warning = vaultWarning(v, away, "restore it, or change vaults: in the config file and restart the "+
+			"daemon; its notes stay searchable")
+	default:
+		w.Code, w.Command = op.WaitsDeletions, confirmDeletions
+		w.Text = fmt.Sprintf("vault %s: %s; until then, memories are not archived", v.Name, v.Frozen)
+		w.Warning = vaultWarning(v, away, "if you deleted them, run: "+confirmDeletions)
+	}
+	return []op.Waiting{w}
+}
+
+// writesWaitAfter is how long a change must have failed to be written before the user has to look. Editors and
+// sync tools finish before.
+const writesWaitAfter = 10 * time.Minute
+
+// unreadWaits returns the notes that cannot be read before the user acts.
+func unreadWaits(v *op.VaultStatus) []op.Waiting {
+	unread, reason := 0, ""
+	for _, n := range v.NotRead {
+		if n.Reason != string(vault.Symlink) && n.Reason != string(vault.NotRegular) { // left out on purpose
+			unread += n.Count
+			reason = core.FirstNonEmpty(reason, n.Reason)
+		}
+	}
+	if unread == 0 {
+		return nil
+	}
+	return []op.Waiting{{Code: op.WaitsUnread, Count: unread, Command: "emberd vault check",
+		Text: fmt.Sprintf("vault %s: %s not read: %s", v.Name, core.NumberOf(unread, "note is", "notes are"), reason)}}
+}
+
+// WriteWaits returns the changes that could not be written to notes for a while.
+func WriteWaits(v *op.VaultStatus, now time.Time) []op.Waiting {
+	if v.Frozen != "" || len(v.PendingFirst) == 0 || now.Sub(v.PendingFirst[0].Since) < writesWaitAfter {
+		return nil
+	}
+	first := v.PendingFirst[0]
+	return []op.Waiting{{Code: op.WaitsWrites, Count: v.Pending, Command: "emberd vault check",
+		Text: fmt.Sprintf("vault %s: %s to be written to notes; the first is %q: %s", v.Name,
+			core.NumberOf(v.Pending, "change waits", "changes wait"), first.Path, first.Reason)}}
+}

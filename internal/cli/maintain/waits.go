@@ -1,0 +1,90 @@
+package maintain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"emberd/internal/cli"
+	"emberd/internal/doctor"
+	"emberd/op"
+)
+
+// maxWaits is how many waiting things the screen of a status lists. Doctor lists all of them.
+const maxWaits = 3
+
+// waitsHead is the first line of a status if something waits for the user: how much, and the command.
+func waitsHead(s *cli.App, waits []op.Waiting) string {
+	command := cli.Again(s, "doctor")
+	if len(waits) == 1 {
+		command = waitCommand(s, &waits[0])
+	}
+	return fmt.Sprintf("%s for you; run: %s", cli.Count(len(waits), "thing waits", "things wait"), command)
+}
+
+// waitCommand is the command that answers a waiting thing, with the flags that reach this daemon.
+func waitCommand(s *cli.App, w *op.Waiting) string {
+	if words, ok := strings.CutPrefix(w.Command, "emberd "); ok {
+		return cli.Again(s, words)
+	}
+	return w.Command
+}
+
+// waitLine is a waiting thing in one line. The command is left out if the head names it.
+func waitLine(s *cli.App, w *op.Waiting, alone bool) string {
+	if alone {
+		return cli.Clean(w.Text)
+	}
+	return cli.Clean(w.Text) + "; run: " + waitCommand(s, w)
+}
+
+// printWaits prints what waits for the user, in the first lines of a status.
+func printWaits(s *cli.App, waits []op.Waiting) {
+	if len(waits) == 0 {
+		return
+	}
+	s.Warn("waits", waitsHead(s, waits))
+	for i := range waits {
+		s.Rows("", waitLine(s, &waits[i], len(waits) == 1), "")
+	}
+}
+
+// waits adds what waits for the user to a screen.
+func (g *statusSummary) waits(waits []op.Waiting) {
+	if len(waits) == 0 {
+		return
+	}
+	g.wrap("waits", cli.Yellow, waitsHead(g.s, waits))
+	for i := range waits[:min(len(waits), maxWaits)] {
+		g.wrap("", "", waitLine(g.s, &waits[i], len(waits) == 1))
+	}
+	if more := len(waits) - maxWaits; more > 0 {
+		g.wrap("", cli.Faint, fmt.Sprintf("and %d more", more))
+	}
+}
+
+// otherWarnings returns the warnings about things that do not wait for the user.
+func otherWarnings(r *op.StatusResult) []string {
+	return slices.DeleteFunc(slices.Clone(r.Warnings), func(warning string) bool {
+		return slices.ContainsFunc(r.Waits, func(w op.Waiting) bool { return w.Warning == warning })
+	})
+}
+
+// waits adds what waits for the user. If another part found the same, the finding is at least as severe.
+func (e *diagnostics) waits() {
+	for i := range e.status.Waits {
+		w := &e.status.Waits[i]
+		severity := doctor.Note
+		if w.Warning != "" {
+			severity = doctor.Warning
+		}
+		same := slices.IndexFunc(e.found, func(f doctor.Finding) bool { return f.Code == w.Code })
+		if same >= 0 {
+			if f := &e.found[same]; f.Severity == doctor.Note {
+				f.Severity = severity
+			}
+			continue
+		}
+		e.add(doctor.Finding{Area: "waits", Code: w.Code, Severity: severity, Text: w.Text, Next: w.Command})
+	}
+}
