@@ -343,7 +343,7 @@ func (e *Engine) invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	if e.Purges.Load() != purges { // the answer may contain what was purged in the meantime
 		e.forgetEchoes()
 		if err := e.Admin.ForgetCounted(); err != nil {
-			e.Opt.Logger.Warn("the list of callers might contain names of permanently deleted memories", "err", err)
+			e.Opt.Logger.Warn("list of callers not cleaned; it might contain names of permanently deleted memories", "err", err)
 		}
 	}
 	return res, nil

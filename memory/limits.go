@@ -128,8 +128,7 @@ func CheckAliases(in []string) error {
 
 func normalizeList(in []string, field string, max int, one func(string) (string, error)) ([]string, error) {
 	if len(in) > max {
-		return nil, Errorf(TooLarge, "too many %[2]s: %[1]d (limit %[3]d); remove some", len(in), field,
-			max).At(field)
+		return nil, Errorf(TooLarge, "too many %s: %d (limit %d); remove some", field, len(in), max).At(field)
 	}
 	var out []string
 	seen := make(map[string]bool, len(in))

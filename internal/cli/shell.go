@@ -8,8 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
+	"time"
 
 	"emberd/internal/clients"
 	"emberd/internal/tempdaemon"
@@ -96,14 +95,28 @@ func ThisProgram() (string, error) {
 	return called, nil
 }
 
-// Launch gives the link to whatever the desktop opens links with.
-func Launch(cmd *cobra.Command, uri string) error {
-	opener := "xdg-open"
+// launchTime is how long Launch waits for the program to fail.
+const launchTime = 2 * time.Second
+
+// Launch gives the link to whatever the desktop opens links with, and returns an error if that fails soon.
+// The program that it starts outlives the command.
+func Launch(uri string) error {
+	name := "xdg-open"
 	if runtime.GOOS == "darwin" {
-		opener = "open"
+		name = "open"
 	}
-	if err := exec.CommandContext(cmd.Context(), opener, uri).Run(); err != nil {
-		return fmt.Errorf("%s could not open the link: %w; paste it into a browser", opener, err)
+	opener := exec.Command(name, uri)
+	err := opener.Start()
+	if err == nil {
+		ended := make(chan error, 1)
+		go func() { ended <- opener.Wait() }() // which leaves no dead process, too
+		select {
+		case err = <-ended:
+		case <-time.After(launchTime):
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s could not open the link: %w; paste it into a browser", name, err)
 	}
 	return nil
 }

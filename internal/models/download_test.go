@@ -32,7 +32,7 @@ func TestDownloadRefuses(t *testing.T) {
 		{"another scheme", "ftp://example.org/x", []string{"is not a URL for downloads"}},
 		{"file scheme", "file:///etc/passwd", []string{"is not a URL for downloads"}},
 		{"no host", "http://", []string{"is not a URL for downloads"}},
-		{"nobody there", "http://127.0.0.1:1", []string{"cannot reach", "connection refused"}},
+		{"no server", "http://127.0.0.1:1", []string{"cannot reach", "connection refused"}},
 		{"not found", answer(t, http.NotFound), []string{"no such file", "404"}},
 		{"login", answer(t, header(kind, octets, 401, "")), []string{"the server requires a login or accepted terms: download the file with a browser, and install it from there", "401"}},
 		{"busy", answer(t, header(kind, octets, 503, "")), []string{"try again later", "503"}},

@@ -154,7 +154,7 @@ func TestWhatNoManagerWroteIsRefused(t *testing.T) {
 	self := strconv.Itoa(os.Getpid())
 	for name, env := range map[string][]string{
 		"relative":      {"NOTIFY_SOCKET=run/n"},
-		"nobody there":  {"NOTIFY_SOCKET=/nonexistent/n"},
+		"no socket":     {"NOTIFY_SOCKET=/nonexistent/n"},
 		"words":         {"WATCHDOG_USEC=soon"},
 		"negative":      {"WATCHDOG_USEC=-1"},
 		"endless":       {"WATCHDOG_USEC=9223372036854775807"},

@@ -100,8 +100,7 @@ const (
 )
 
 // ErrFull is returned by Add when all document numbers have been used.
-var ErrFull = errors.New("the word index has no free document numbers (limit 16,777,216); restart the daemon to " +
-	"rebuild it")
+var ErrFull = errors.New("the word index has no free document numbers (limit 16,777,216)")
 
 // Doc is the number of a document.
 type Doc uint32

@@ -29,7 +29,7 @@ func openCommand(s *cli.App) *cobra.Command {
 			if onlyPrint || s.Screen.Width == 0 {
 				return nil
 			}
-			return cli.Launch(cmd, res.URI)
+			return cli.Launch(res.URI)
 		})
 	cmd.Flags().BoolVar(&onlyPrint, "print", false, "")
 	return cmd

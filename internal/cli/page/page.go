@@ -11,9 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -75,7 +73,7 @@ func serve(cmd *cobra.Command, s *cli.App, c *config.Config, p *page.Page, onlyP
 // start opens the page, or prints its address, and then gives up what is not needed any longer.
 func start(cmd *cobra.Command, s *cli.App, c *config.Config, p *page.Page, onlyPrint bool) error {
 	address := p.Address()
-	opened := !onlyPrint && s.Screen.Width > 0 && launch(address) == nil
+	opened := !onlyPrint && s.Screen.Width > 0 && cli.Launch(address) == nil
 	if opened {
 		s.Note("the page is open in your browser; to get another address, press Enter; to close the page, press Ctrl-C")
 	} else {
@@ -87,29 +85,6 @@ func start(cmd *cobra.Command, s *cli.App, c *config.Config, p *page.Page, onlyP
 		return fmt.Errorf("print the address: %w", err)
 	}
 	return confine(s, c)
-}
-
-// launchTime is how long launch waits for the browser to fail.
-const launchTime = 2 * time.Second
-
-// launch starts the browser, and returns an error if the browser fails soon. The browser outlives the command.
-func launch(address string) error {
-	opener := "xdg-open"
-	if runtime.GOOS == "darwin" {
-		opener = "open"
-	}
-	browser := exec.Command(opener, address)
-	if err := browser.Start(); err != nil {
-		return err
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- browser.Wait() }() // which leaves no dead process, too
-	select {
-	case err := <-ended:
-		return err
-	case <-time.After(launchTime):
-		return nil
-	}
 }
 
 // confine takes from this process all but the daemon's socket. The folder of the socket is named,

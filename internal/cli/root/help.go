@@ -15,9 +15,8 @@ import (
 // linker would keep every exported method of the program and its libraries.
 
 // furtherHelp ends the help of emberd.
-const furtherHelp = "\nTo try it first, run: emberd tour\nTo list all commands and their other names, run: emberd " +
-	"help " +
-	"--all\n"
+const furtherHelp = "\nTo try it first, run: emberd tour\n" +
+	"To list all commands and their other names, run: emberd help --all\n"
 
 // printHelp prints what a command does, its usage and its exit codes. If a flag selects a mode, the
 // help is that of the mode.

@@ -85,7 +85,7 @@ func finish(s *cli.App, cmd *cobra.Command, c choice) error {
 	}
 	s.Printf("%s\n", res.URI)
 	s.Stdout.Flush() // an error stays with the buffer
-	return cli.Launch(cmd, res.URI)
+	return cli.Launch(res.URI)
 }
 
 // namedMemory is the id of a memory or the path of a note, as show and open take it. On a
