@@ -62,7 +62,7 @@ func TestDamageOfTheAuditChainIsTold(t *testing.T) {
 		ok(t, os.WriteFile(file, []byte("garbage\n"), 0o600))
 		e = h.open(t)
 		save(t, e, "plum tart")
-		if st := status(t, e); !warnsOf(st, "the audit chain is damaged") || !strings.Contains(h.log.String(), "the audit chain is damaged") {
+		if st := status(t, e); !warnsOf(st, "the audit chain is damaged") || !strings.Contains(h.log.String(), "audit chain damaged") {
 			t.Errorf("%s: status warns %q", name, st.Warnings)
 		}
 		ok(t, e.Close())

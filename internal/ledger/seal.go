@@ -237,7 +237,7 @@ type ChainDamage struct{ last atomic.Pointer[string] }
 
 func (d *ChainDamage) note(log *slog.Logger, what string) {
 	if was := d.last.Swap(&what); was == nil || *was != what {
-		log.Warn("the audit chain is damaged", "problem", what)
+		log.Warn("audit chain damaged", "problem", what)
 	}
 }
 

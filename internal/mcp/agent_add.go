@@ -166,8 +166,10 @@ func conflictLines(conflicts []op.Conflict, by memory.ID) []string {
 // if one supersedes the other.
 func conflictLine(c *op.Conflict, by memory.ID) string {
 	line := "conflict: " + text.Truncate(answer.OneLine(c.Why), maxSource) + ", "
-	if line += "the claim is newer"; c.Newer != "claim" {
-		line = strings.TrimSuffix(line, "the claim") + "what is known"
+	if c.Newer == "claim" {
+		line += "the claim is newer"
+	} else {
+		line += "the stored text is newer"
 	}
 	switch {
 	case c.Memory == nil && c.Note != nil:

@@ -113,7 +113,7 @@ func (s *scan) addPhrase(first phraseWord, n int) {
 			ends := to == len(run) || newLine(to) && !newLine(to-1)
 			if (begins || ends) && s.table.words.isPhrase(run[from:to]) {
 				s.found = append(s.found, candidate{Finding: Finding{
-					Type: "phrase of a wallet", Rule: "wallet-phrase", Start: run[from].start, End: run[to-1].end,
+					Type: "wallet recovery phrase", Rule: "wallet-phrase", Start: run[from].start, End: run[to-1].end,
 				}})
 				return
 			}

@@ -73,7 +73,7 @@ func AppendHex(b []byte, n uint64, digits int) []byte {
 // Parse reads the text form.
 func Parse(s string) (Stamp, error) {
 	bad := func() (Stamp, error) {
-		return Stamp{}, fmt.Errorf("%q is not a stamp such as 0192f3a1b2c3-0004-k7q2mzxa", s)
+		return Stamp{}, fmt.Errorf("%q is not an ID such as 0192f3a1b2c3-0004-k7q2mzxa", s)
 	}
 	if len(s) != Len || s[12] != '-' || s[17] != '-' || strings.ToLower(s) != s {
 		return bad()

@@ -342,7 +342,7 @@ func Unknown(what, place, name string, known map[string]Field) error {
 	case len(names) > maxNamed:
 		says = fmt.Sprintf("known are %s and %d more", strings.Join(names[:maxNamed], ", "), len(names)-maxNamed)
 	default:
-		says = "known are " + strings.Join(names, ", ")
+		says = "use one of " + strings.Join(names, ", ")
 	}
 	return memory.Errorf(memory.Invalid, "unknown %s %q; %s", what, place, says).At(place)
 }

@@ -42,7 +42,7 @@ func (s *sequence) missing(dir string) []Finding {
 			f.Reason = fmt.Sprintf("record %d is missing", from)
 		}
 		if f.Line > 0 {
-			f.Reason += " before it"
+			f.Reason += " before this line"
 		}
 		out = append(out, f)
 	}

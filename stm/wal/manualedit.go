@@ -68,7 +68,7 @@ func (e *ManualEdit) Tx(row *table.Row) *Tx {
 	if len(set) == 0 {
 		return nil
 	}
-	return &Tx{Verb: "edit", By: memory.Actor{Via: "hand edit of the log"}, Key: e.Key, Changes: []Change{{ID: e.ID,
+	return &Tx{Verb: "edit", By: memory.Actor{Via: "manual edit of the log"}, Key: e.Key, Changes: []Change{{ID: e.ID,
 		Set: set, Allowed: true}}}
 }
 

@@ -148,9 +148,9 @@ var (
 		`Forget (it|both|all [0-9]+|[A-Z] alone|[A-Z](, the (older|newer) one)?, and keep [A-Z])) \^`)
 	ownForms = []func() *regexp.Regexp{
 		text.Pattern(`^>($| )`),
-		text.Pattern(`^## (Decided$|(Merge .* that say nearly the same\?|Nearly the same, and yet not to be merged|Which is right\?|Still needed\?|Worth a note\?|Fading although it was used|Fading despite recent use|Up to date\?|Please look at this|Review this)( · |$))`),
+		text.Pattern(`^## (Decided$|(Merge .* that (are near-duplicates|say nearly the same)\?|Near-duplicates that cannot be merged|Nearly the same, and yet not to be merged|Which is right\?|Still needed\?|Worth a note\?|Fading although it was used|Fading despite recent use|Up to date\?|Please look at this|Review this)( · |$))`),
 		text.Pattern(`^[-*+] [0-9]{4}-[0-9]{2}-[0-9]{2} · `),
-		text.Pattern("^\\*(High|Medium|Low) urgency · filed by .*`\\*$"),
+		text.Pattern("^\\*(High|Medium|Low) urgency · (created|filed) by .*`\\*$"),
 	}
 )
 
@@ -176,7 +176,7 @@ func (n *Note) sectionNames() map[int]string {
 		switch text := line.own; {
 		case text == "## Decided":
 			out[i], heading = doneSection, -1
-		case text == keptHeading:
+		case text == keptHeading || text == oldKeptHeading:
 			out[i], heading = keptSection, -1
 		case strings.HasPrefix(text, "## "):
 			heading = i

@@ -36,7 +36,10 @@ const (
 	keptSection = "kept"
 )
 
-const keptHeading = "## Your notes on items that are gone"
+const (
+	keptHeading    = "## Your notes on closed items"
+	oldKeptHeading = "## Your notes on items that are gone" // of notes that earlier versions wrote
+)
 
 // sections returns the parts of a page.
 func (p *Page) sections() []section {
@@ -151,10 +154,10 @@ func (it *Item) question() string {
 	ask, n := "", len(it.Memories)
 	switch it.Action {
 	case "merge":
-		if ask = "Nearly the same, and yet not to be merged"; !slices.Contains(it.Choices, op.DecideMerge) {
+		if ask = "Near-duplicates that cannot be merged"; !slices.Contains(it.Choices, op.DecideMerge) {
 			break
 		}
-		ask = fmt.Sprintf("Merge %s that say nearly the same?", counted(n))
+		ask = fmt.Sprintf("Merge %s that are near-duplicates?", counted(n))
 	case "contradiction":
 		ask = "Which is right?"
 	case "gc_candidate":
@@ -285,7 +288,7 @@ func (it *Item) forgetOne(id string) string {
 
 // footer names the agent that filed an item, and what happens without a decision.
 func (it *Item) footer() string {
-	line := fmt.Sprintf("*%s urgency · filed by %s on %s", urgencyName(it.Urgency),
+	line := fmt.Sprintf("*%s urgency · created by %s on %s", urgencyName(it.Urgency),
 		cmp.Or(notegen.Inline(it.Agent, 20), "emberd"), it.Created.Format(time.DateOnly))
 	if it.Claimed != "" {
 		line += " · " + notegen.Inline(it.Claimed, 40) + " works on it"
