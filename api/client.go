@@ -122,7 +122,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 func (c *Client) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	sh, ok := c.shape(s)
 	if !ok {
-		return nil, memory.Errorf(memory.Internal, "operation %s is not in the table", s.Name)
+		return nil, memory.Errorf(memory.Internal, "this client does not support operation %s", s.Name)
 	}
 	out, err := sh.encode(req)
 	if err != nil {
@@ -140,8 +140,8 @@ func (c *Client) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 		return res, err
 	case sent && s.Effect != op.Read:
 		return nil, memory.Errorf(memory.Unknown,
-			"unknown whether the request succeeded, because the response was lost (%w); check before you repeat "+
-				"it", lost.cause)
+			"unknown whether the request succeeded, because the response was lost (%w); check before you repeat it",
+			lost.cause)
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("%s: %w", s.Name, ctx.Err())
 	}
@@ -247,8 +247,8 @@ func (c *Client) roundTrip(r *http.Request, s *op.Spec) (any, error) {
 	case err != nil:
 		return nil, &lostError{err}
 	case len(body) > maxAnswer:
-		return nil, memory.Errorf(memory.TooLarge, "the answer to %s has more than %d bytes; ask for less at once",
-			s.Name, maxAnswer)
+		return nil, memory.Errorf(memory.TooLarge,
+			"the response to %s is larger than %d bytes; request less data at once", s.Name, maxAnswer)
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
 		return nil, errorFrom(resp.StatusCode, body)
 	}
@@ -274,13 +274,13 @@ func (c *Client) unreached(err error) error {
 	if long := checkSocketPath(c.socket); long != nil {
 		return long
 	}
-	const next = "start it with \"emberd serve\", or set EMBERD_HOME to the folder of the running daemon"
+	const next = "start the daemon with \"emberd serve\", or set EMBERD_HOME to the folder of the running daemon"
 	dial, _ := errors.AsType[*net.OpError](err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED): // or a daemon left its socket behind
 		return memory.Errorf(memory.Unavailable, "no daemon is listening on %s; %s", c.socket, next)
 	case errors.Is(err, fs.ErrPermission):
-		return memory.Errorf(memory.Unavailable, "permission denied: socket %s belongs to another user; %s",
+		return memory.Errorf(memory.Unavailable, "permission denied: cannot connect to socket %s; %s",
 			c.socket, next)
 	case errors.Is(err, context.DeadlineExceeded):
 		return memory.Errorf(memory.Unavailable,
@@ -290,5 +290,5 @@ func (c *Client) unreached(err error) error {
 			next)
 	}
 	return memory.Errorf(memory.Unavailable,
-		"the daemon on %s closed the connection (%w); it may be restarting: try again", c.socket, err)
+		"the daemon on %s closed the connection (%w); it might be restarting, so try again", c.socket, err)
 }

@@ -27,9 +27,9 @@ func TestNoDaemon(t *testing.T) {
 		name, sock, says string
 		code             memory.Code
 	}{
-		{"nothing there", "/nonexistent/emberd.sock", `no daemon is listening on /nonexistent/emberd.sock; start it with "emberd serve", or set EMBERD_HOME to the folder of the running daemon`, memory.Unavailable},
-		{"stale", stale, "no daemon is listening on " + stale + "; start it with", memory.Unavailable},
-		{"too long", "/" + strings.Repeat("x", maxSocketPath), "choose a shorter folder", memory.Invalid},
+		{"nothing there", "/nonexistent/emberd.sock", `no daemon is listening on /nonexistent/emberd.sock; start the daemon with "emberd serve", or set EMBERD_HOME to the folder of the running daemon`, memory.Unavailable},
+		{"stale", stale, "no daemon is listening on " + stale + "; start the daemon with", memory.Unavailable},
+		{"too long", "/" + strings.Repeat("x", maxSocketPath), "choose a folder with a shorter path", memory.Invalid},
 	} {
 		client := NewClient(c.sock, nil)
 		_, err := op.Save.Call(t.Context(), client, &op.SaveRequest{Content: "x"})
@@ -47,7 +47,7 @@ func TestNoDaemon(t *testing.T) {
 func TestASocketOfAnother(t *testing.T) {
 	client := NewClient("/run/x.sock", nil)
 	err := client.unreached(&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", os.ErrPermission)})
-	if !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), "permission denied: socket") {
+	if !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), "permission denied: cannot connect to socket") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -160,7 +160,7 @@ func TestWhenTimeIsUp(t *testing.T) {
 func TestOtherDaemons(t *testing.T) {
 	const body = `{"version":"9.0","protocol":9}`
 	for _, c := range []struct{ daemon, says string }{
-		{"9.0 protocol/9", "the client is older; upgrade this emberd"},
+		{"9.0 protocol/9", "the client is older; upgrade the client"},
 		{"nonsense", "is not emberd; set EMBERD_HOME to the folder of the running daemon"},
 		{"", "is not emberd; set EMBERD_HOME to the folder of the running daemon"},
 	} {
@@ -187,8 +187,8 @@ func TestMeet(t *testing.T) {
 		says           string
 	}{
 		{1, 1, "<nil>"},
-		{2, 1, "daemon 0.1 (protocol 1) and client cli/0.2 (protocol 2) are incompatible: the daemon is older; restart the daemon: emberd serve"},
-		{1, 2, "daemon 0.1 (protocol 2) and client cli/0.2 (protocol 1) are incompatible: the client is older; upgrade this emberd"},
+		{2, 1, "daemon 0.1 (protocol 1) and client cli/0.2 (protocol 2) are incompatible: the daemon is older; stop it, then run: emberd serve"},
+		{1, 2, "daemon 0.1 (protocol 2) and client cli/0.2 (protocol 1) are incompatible: the client is older; upgrade the client"},
 	} {
 		if got := fmt.Sprint(checkCompatible(peerVersion{"cli/0.2", c.client}, peerVersion{"0.1", c.daemon})); got != c.says {
 			t.Errorf("client %d, daemon %d: %q, want %q", c.client, c.daemon, got, c.says)
@@ -218,21 +218,21 @@ func TestRequestsThatWouldNotArriveAsTheyAre(t *testing.T) {
 		call func() error
 		says string
 	}{
-		{"content", call(t, client, op.Save, &op.SaveRequest{Content: "a\xff"}), "content is not valid UTF-8"},
-		{"tag", call(t, client, op.Save, &op.SaveRequest{Content: "a", Tags: []string{"b", "\xff"}}), "tags[1] is not valid UTF-8"},
+		{"content", call(t, client, op.Save, &op.SaveRequest{Content: "a\xff"}), "content is not valid UTF-8; convert it and try again"},
+		{"tag", call(t, client, op.Save, &op.SaveRequest{Content: "a", Tags: []string{"b", "\xff"}}), "tags[1] is not valid UTF-8; convert it and try again"},
 		{"meta key", call(t, client, op.Save, &op.SaveRequest{Content: "a", Meta: map[string]json.RawMessage{"\xff": nil}}), "is not valid UTF-8"},
-		{"meta value", call(t, client, op.Save, &op.SaveRequest{Content: "a", Meta: raw("\"\xff\"")}), "meta.k is not valid UTF-8"},
-		{"no JSON", call(t, client, op.Save, &op.SaveRequest{Content: "a", Meta: raw("{")}), "the request of save is not JSON"},
-		{"pointer", call(t, client, op.Edit, &op.EditRequest{ID: "0199", Content: new("\xff")}), "content is not valid UTF-8"},
-		{"item", call(t, client, op.SaveBatch, &op.SaveBatchRequest{Items: []op.SaveRequest{{Content: "\xff"}}}), "items[0].content is not valid UTF-8"},
-		{"key of an item", call(t, client, op.SaveBatch, &op.SaveBatchRequest{Items: []op.SaveRequest{{Content: "a", IdempotencyKey: "k"}}}), "Idempotency-Key of items[0] is not a parameter of this request"},
-		{"embedded", call(t, client, op.Search, &op.SearchRequest{Filter: op.Filter{Project: "\xff"}}), "project is not valid UTF-8"},
-		{"key with a line", call(t, client, op.Save, &op.SaveRequest{Content: "a", IdempotencyKey: "a\nb"}), "has a control character"},
-		{"key with a space", call(t, client, op.Save, &op.SaveRequest{Content: "a", IdempotencyKey: " a"}), "begins or ends with a space"},
-		{"rev with a quote", call(t, client, op.Edit, &op.EditRequest{ID: "0199", IfMatch: `a"b`}), "has a quote"},
+		{"meta value", call(t, client, op.Save, &op.SaveRequest{Content: "a", Meta: raw("\"\xff\"")}), "meta.k is not valid UTF-8; convert it and try again"},
+		{"no JSON", call(t, client, op.Save, &op.SaveRequest{Content: "a", Meta: raw("{")}), "cannot encode the request of save as JSON"},
+		{"pointer", call(t, client, op.Edit, &op.EditRequest{ID: "0199", Content: new("\xff")}), "content is not valid UTF-8; convert it and try again"},
+		{"item", call(t, client, op.SaveBatch, &op.SaveBatchRequest{Items: []op.SaveRequest{{Content: "\xff"}}}), "items[0].content is not valid UTF-8; convert it and try again"},
+		{"key of an item", call(t, client, op.SaveBatch, &op.SaveBatchRequest{Items: []op.SaveRequest{{Content: "a", IdempotencyKey: "k"}}}), "Idempotency-Key of items[0] cannot be part of this request"},
+		{"embedded", call(t, client, op.Search, &op.SearchRequest{Filter: op.Filter{Project: "\xff"}}), "project is not valid UTF-8; convert it and try again"},
+		{"key with a line", call(t, client, op.Save, &op.SaveRequest{Content: "a", IdempotencyKey: "a\nb"}), "contains a control character"},
+		{"key with a space", call(t, client, op.Save, &op.SaveRequest{Content: "a", IdempotencyKey: " a"}), "begins or ends with white space"},
+		{"rev with a quote", call(t, client, op.Edit, &op.EditRequest{ID: "0199", IfMatch: `a"b`}), "contains a quotation mark"},
 		{"no id", call(t, client, op.Show, &op.ShowRequest{}), `invalid id ""`},
 		{"dots", call(t, client, op.Show, &op.ShowRequest{ID: ".."}), `invalid id ".."`},
-		{"long query", call(t, client, op.Search, &op.SearchRequest{Query: strings.Repeat("x", maxHeader)}), "the parameters of search have 65549 bytes, more than 32768"},
+		{"long query", call(t, client, op.Search, &op.SearchRequest{Query: strings.Repeat("x", maxHeader)}), "the parameters of search have 65549 bytes (limit 32768)"},
 	} {
 		err := c.call()
 		if code := memory.CodeOf(err); code != memory.Invalid && code != memory.TooLarge || !strings.Contains(err.Error(), c.says) {

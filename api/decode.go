@@ -79,7 +79,7 @@ func parseETag(s string) (string, error) {
 		return "", nil
 	}
 	if strings.HasPrefix(s, "W/") {
-		return "", memory.Errorf(memory.Invalid, "If-Match %q is a weak tag; send the rev itself",
+		return "", memory.Errorf(memory.Invalid, "If-Match %q is a weak ETag; send the ETag without W/",
 			memory.Clip(s)).At("If-Match")
 	}
 	rev := s
@@ -87,7 +87,7 @@ func parseETag(s string) (string, error) {
 		rev = s[1 : len(s)-1]
 	}
 	if rev == "" || strings.ContainsAny(rev, `",`) {
-		return "", memory.Errorf(memory.Invalid, "If-Match %q is not one rev; send exactly one",
+		return "", memory.Errorf(memory.Invalid, "invalid If-Match %q; send exactly one revision",
 			memory.Clip(s)).At("If-Match")
 	}
 	return rev, nil
@@ -118,7 +118,7 @@ func (f *field) set(v reflect.Value, texts []string) error {
 		return nil
 	}
 	if len(texts) > 1 {
-		return memory.Errorf(memory.Invalid, "%s was given %d times; give it once", f.Name, len(texts)).At(f.Name)
+		return memory.Errorf(memory.Invalid, "%s is set %d times; set it once", f.Name, len(texts)).At(f.Name)
 	}
 	return f.setText(v, texts[0])
 }
@@ -147,7 +147,7 @@ func (f *field) setText(v reflect.Value, text string) error {
 		x, err = wire.ParseFinite(text, v.Type().Bits())
 		v.SetFloat(x)
 	default:
-		return memory.Errorf(memory.Internal, "parameter %s has a type that a request cannot contain", f.Name)
+		return memory.Errorf(memory.Internal, "parameter %s has a type that the API does not support", f.Name)
 	}
 	if err != nil {
 		return memory.Errorf(memory.Invalid, "invalid %s %q: expected %s", f.Name, memory.Clip(text),
@@ -161,7 +161,7 @@ func (f *field) setText(v reflect.Value, text string) error {
 func (sh *shape) decodeBody(r *http.Request, body []byte, req any) error {
 	known := sh.body
 	if len(known) == 0 && len(body) > 0 {
-		return memory.Errorf(memory.Invalid, "%s does not accept a body", sh.spec.Name)
+		return memory.Errorf(memory.Invalid, "operation %s does not accept a request body; omit it", sh.spec.Name)
 	}
 	if len(body) == 0 {
 		return sh.mayBeEmpty()
@@ -173,7 +173,7 @@ func (sh *shape) decodeBody(r *http.Request, body []byte, req any) error {
 		return err
 	}
 	if err := json.Unmarshal(body, req); err != nil {
-		return memory.Errorf(memory.Invalid, "the body does not fit %s: %w", sh.spec.Name, err)
+		return memory.Errorf(memory.Invalid, "the request body does not match the format of %s: %w", sh.spec.Name, err)
 	}
 	return nil
 }
@@ -181,7 +181,8 @@ func (sh *shape) decodeBody(r *http.Request, body []byte, req any) error {
 func (sh *shape) mayBeEmpty() error {
 	for _, f := range sh.at(inBody) {
 		if f.Required {
-			return memory.Errorf(memory.Invalid, "the body is empty; send a JSON object with %q", f.Name).At(f.Name)
+			return memory.Errorf(memory.Invalid,
+				"the request body is empty; send a JSON object with %q", f.Name).At(f.Name)
 		}
 	}
 	return nil
@@ -196,6 +197,6 @@ func checkType(header string) error {
 		return nil
 	}
 	return refuse(http.StatusUnsupportedMediaType, memory.Errorf(memory.Invalid,
-		"content type %q is not JSON in UTF-8; add -H 'Content-Type: application/json'",
+		"content type %q is not JSON in UTF-8; send the header 'Content-Type: application/json'",
 		memory.Clip(header)).At("Content-Type"))
 }

@@ -29,7 +29,8 @@ type sent struct {
 func (sh *shape) encode(req any) (*sent, error) {
 	v := reflect.ValueOf(req)
 	if v.Type() != reflect.PointerTo(sh.spec.Request) {
-		return nil, memory.Errorf(memory.Internal, "operation %s was asked with %T", sh.spec.Name, req)
+		return nil, memory.Errorf(memory.Internal,
+			"operation %s received a request of the wrong type %T", sh.spec.Name, req)
 	}
 	v = v.Elem()
 	if err := checkText("", v); err != nil {
@@ -59,7 +60,7 @@ func (sh *shape) encode(req any) (*sent, error) {
 		out.url += "?" + query.Encode()
 	}
 	if len(out.url) > maxHeader/2 {
-		return nil, memory.Errorf(memory.TooLarge, "the parameters of %s have %d bytes, more than %d; shorten them",
+		return nil, memory.Errorf(memory.TooLarge, "the parameters of %s have %d bytes (limit %d); shorten them",
 			sh.spec.Name, len(out.url), maxHeader/2)
 	}
 	var err error
@@ -87,12 +88,12 @@ func (f *field) head(h http.Header, texts []string) error {
 		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) ||
 			text != strings.TrimSpace(text) {
 			return memory.Errorf(memory.Invalid,
-				"%s %q begins or ends with a space, or has a control character; omit them", f.Name,
-				memory.Clip(text)).At(f.Name)
+				"%s %q begins or ends with white space, or contains a control character; remove these characters",
+				f.Name, memory.Clip(text)).At(f.Name)
 		}
 		if f.Name == "If-Match" {
 			if strings.Contains(text, `"`) {
-				return memory.Errorf(memory.Invalid, "rev %q has a quote; send the rev as it was shown",
+				return memory.Errorf(memory.Invalid, "revision %q contains a quotation mark; remove it",
 					memory.Clip(text)).At(f.Name)
 			}
 			text = `"` + text + `"`
@@ -141,14 +142,14 @@ func (sh *shape) encodeBody(v reflect.Value) ([]byte, error) {
 	}
 	whole, err := wire.Marshal(v.Interface())
 	if err != nil {
-		return nil, memory.Errorf(memory.Invalid, "the request of %s is not JSON: %w", sh.spec.Name, err)
+		return nil, memory.Errorf(memory.Invalid, "cannot encode the request of %s as JSON: %w", sh.spec.Name, err)
 	}
 	if len(known) == len(wire.Members(sh.spec.Request)) {
 		return whole, nil
 	}
 	var body map[string]json.RawMessage
 	if err := json.Unmarshal(whole, &body); err != nil {
-		return nil, fmt.Errorf("split the request of %s: %w", sh.spec.Name, err)
+		return nil, fmt.Errorf("decode the request of %s: %w", sh.spec.Name, err)
 	}
 	for name := range body {
 		if _, ok := known[name]; !ok {
@@ -196,9 +197,8 @@ func checkMembers(at string, v reflect.Value) error {
 				continue
 			}
 			if at != "" && fl.in != inBody && !member.IsZero() {
-				return memory.Errorf(memory.Invalid, "%s of %s is not a parameter of this request; send it in a "+
-					"separate request",
-					fl.Name, at).At(fl.Name)
+				return memory.Errorf(memory.Invalid,
+					"%s of %s cannot be part of this request; send it in a separate request", fl.Name, at).At(fl.Name)
 			}
 			place = strings.TrimPrefix(at+"."+fl.Name, ".")
 		}

@@ -82,7 +82,8 @@ func newHandler(version string, log *slog.Logger, limits *Limits) *handler {
 func (h *handler) bare(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.RawQuery != "" {
-			h.fail(w, r, memory.Errorf(memory.Invalid, "%s takes no parameters; omit the query", r.URL.Path))
+			h.fail(w, r, memory.Errorf(memory.Invalid,
+				"%s does not accept parameters; omit the query string", r.URL.Path))
 			return
 		}
 		next(w, r)
@@ -173,7 +174,7 @@ func (h *handler) noRoute(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if len(allowed) == 0 {
-		return refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "no route %q; see %s",
+		return refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "route %q not found; see %s",
 			memory.Clip(r.URL.Path), op.OpenAPIPath))
 	}
 	slices.Sort(allowed)

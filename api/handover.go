@@ -34,7 +34,7 @@ var errNotTaken = errors.New("the daemon is stopping and did not accept the requ
 // notTaken returns the answer to a request that was not taken: an answer of HTTP/1.1, and its body.
 func notTaken() (whole, body []byte) {
 	p := problemOf(refuse(http.StatusRequestTimeout, memory.Errorf(memory.Unavailable,
-		"emberd is stopping and did not take the request; send it again when emberd is back")))
+		"the daemon is stopping and did not accept the request; send it again when the daemon is running")))
 	body, _ = wire.Marshal(&p) // strings and a number: this cannot fail
 	head := "HTTP/1.1 408 " + http.StatusText(http.StatusRequestTimeout) + "\r\nContent-Type: " + typeProblem +
 		"\r\nConnection: close\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n"

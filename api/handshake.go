@@ -39,15 +39,15 @@ func isClaim(s string) bool {
 
 // checkCompatible returns an error unless both ends have the same protocol.
 func checkCompatible(client, daemon peerVersion) error {
-	advice := "the daemon is older; restart the daemon: emberd serve"
+	advice := "the daemon is older; stop it, then run: emberd serve"
 	switch {
 	case client.protocol == daemon.protocol:
 		return nil
 	case client.protocol < daemon.protocol:
-		advice = "the client is older; upgrade this emberd"
+		advice = "the client is older; upgrade the client"
 	}
-	return memory.Errorf(memory.Incompatible, "daemon %s (protocol %d) and client %s (protocol %d) are "+
-		"incompatible: %s",
+	return memory.Errorf(memory.Incompatible,
+		"daemon %s (protocol %d) and client %s (protocol %d) are incompatible: %s",
 		daemon.name, daemon.protocol, client.name, client.protocol, advice)
 }
 
@@ -74,12 +74,12 @@ func (h *handler) identify(r *http.Request) (memory.Actor, error) {
 	p, ok := r.Context().Value(peerKey{}).(peer)
 	if !ok {
 		return memory.Actor{}, memory.Errorf(memory.Forbidden,
-			"the kernel does not say who is calling; connect to the unix socket of emberd")
+			"the operating system did not identify the calling process; connect to the Unix socket of emberd")
 	}
 	actor := memory.Actor{Via: "http", UID: p.uid, PID: p.pid, Session: r.Header.Get(headerSession)}
 	if !isClaim(actor.Session) {
 		return memory.Actor{}, memory.Errorf(memory.Invalid,
-			"%s is longer than %d characters or not printable; shorten it", headerSession, maxClaim).At(headerSession)
+			"invalid %s; use up to %d printable characters", headerSession, maxClaim).At(headerSession)
 	}
 	claim := r.Header.Get(headerClient)
 	if claim == "" {
@@ -87,7 +87,7 @@ func (h *handler) identify(r *http.Request) (memory.Actor, error) {
 	}
 	client, ok := parsePeerVersion(claim)
 	if !ok {
-		return memory.Actor{}, memory.Errorf(memory.Invalid, `%s is %q; send "<name>/<version> protocol/<n>" in up to %d characters`, headerClient, memory.Clip(claim), maxClaim).At(headerClient)
+		return memory.Actor{}, memory.Errorf(memory.Invalid, `invalid %s %q; use "<name>/<version> protocol/<n>" with up to %d characters`, headerClient, memory.Clip(claim), maxClaim).At(headerClient)
 	}
 	actor.Client = client.name
 	if name, _, _ := strings.Cut(client.name, "/"); name == "cli" || name == "mcp" {
@@ -96,7 +96,7 @@ func (h *handler) identify(r *http.Request) (memory.Actor, error) {
 	if agent := r.Header.Get(headerAgent); agent != "" {
 		if !isClaim(agent) {
 			return memory.Actor{}, memory.Errorf(memory.Invalid,
-				"%s is longer than %d characters or not printable; shorten it", headerAgent, maxClaim).At(headerAgent)
+				"invalid %s; use up to %d printable characters", headerAgent, maxClaim).At(headerAgent)
 		}
 		actor.Client = agent
 	}
@@ -112,13 +112,14 @@ func fromBrowser(r *http.Request) error {
 	switch strings.ToLower(r.Host) {
 	case "", "emberd", "localhost":
 	default:
-		return memory.Errorf(memory.Forbidden, "host %q is not emberd; address requests to http://emberd/",
+		return memory.Errorf(memory.Forbidden, "invalid host %q; send requests to http://emberd/",
 			memory.Clip(r.Host)).At("Host")
 	}
 	for _, name := range []string{"Origin", "Sec-Fetch-Site"} {
 		if _, ok := r.Header[name]; ok {
 			return memory.Errorf(memory.Forbidden,
-				"a request with %s comes from a web page; emberd does not serve those", name).At(name)
+				"the request has the header %s, which browsers send; emberd rejects requests from web pages",
+				name).At(name)
 		}
 	}
 	return nil

@@ -55,7 +55,7 @@ func TestOtherSocketsAreNotInherited(t *testing.T) {
 		code memory.Code
 		want string
 	}{
-		"another path": {func(t *testing.T, dir string) *os.File { return handed(t, filepath.Join(dir, "other")) }, memory.Invalid, "run emberd service install again"},
+		"another path": {func(t *testing.T, dir string) *os.File { return handed(t, filepath.Join(dir, "other")) }, memory.Invalid, "run: emberd service install"},
 		"a port": {func(t *testing.T, _ string) *os.File {
 			ln, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 			if err != nil {
@@ -66,14 +66,14 @@ func TestOtherSocketsAreNotInherited(t *testing.T) {
 				t.Fatal(err)
 			}
 			return f
-		}, memory.Invalid, "run emberd service install again"},
+		}, memory.Invalid, "run: emberd service install"},
 		"a file": {func(t *testing.T, dir string) *os.File {
 			f, err := os.Create(filepath.Join(dir, "s"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			return f
-		}, memory.Invalid, "does not listen"},
+		}, memory.Invalid, "is not listening"},
 		"in a folder that others may write to": {func(t *testing.T, dir string) *os.File {
 			if err := os.Chmod(dir, 0o757); err != nil {
 				t.Fatal(err)

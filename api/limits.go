@@ -103,10 +103,11 @@ func (l *Limits) takeStream(key admission.Key) error {
 	switch {
 	case u.streams >= maxCallerStreams:
 		err = refuse(http.StatusTooManyRequests,
-			memory.Errorf(memory.Busy, "this program has %d open event streams (the maximum); close one",
+			memory.Errorf(memory.Busy, "too many open event streams of this program: %d (the maximum); close a stream",
 				maxCallerStreams))
 	case l.streams >= maxStreams:
-		err = memory.Errorf(memory.Busy, "%d event streams are open (the maximum); close one", maxStreams)
+		err = memory.Errorf(memory.Busy,
+			"too many open event streams in total: %d (the maximum); close a stream", maxStreams)
 	default:
 		u.streams++
 		l.streams++
@@ -169,7 +170,7 @@ func (l *Limits) take(ctx context.Context, u *usage, places chan struct{}, why s
 			l.counts.refuse(refusedHeld)
 		}
 		return l.refused(ctx, memory.Errorf(memory.Busy,
-			"answers of %d MiB wait for this program to read them; read those first", held>>20), why)
+			"this program has not read %d MiB of responses; read them before you send more requests", held>>20), why)
 	}
 	select {
 	case places <- struct{}{}:
@@ -227,7 +228,7 @@ func (l *Limits) refused(ctx context.Context, err error, why string) error {
 	if why != "" {
 		l.counts.refuse(refusedThrottled)
 		return refuse(http.StatusTooManyRequests, memory.Errorf(memory.Busy,
-			"rate limited to one request per second: %s; send fewer requests", why))
+			"emberd limits this program to one request per second: %s; send fewer requests", why))
 	}
 	switch {
 	case errors.Is(err, admission.ErrFull):
@@ -236,8 +237,8 @@ func (l *Limits) refused(ctx context.Context, err error, why string) error {
 			"too many pending requests from this program (limit %d); wait for the answers", admission.MaxWaiting)
 	case errors.Is(err, admission.ErrLate):
 		l.counts.refuse(refusedWait)
-		err = memory.Errorf(memory.Busy, "the request waited %v behind others of this program; send fewer at once",
-			admission.MaxWait)
+		err = memory.Errorf(memory.Busy,
+			"the request waited %v for other requests of this program; send fewer requests at once", admission.MaxWait)
 	}
 	if e, ok := errors.AsType[*memory.Error](err); ok {
 		return refuse(http.StatusTooManyRequests, e)
@@ -270,7 +271,7 @@ func (i *limited) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) 
 
 // slowedDown returns the sentence that explains to an agent why its calls take long.
 func slowedDown(why string) string {
-	return "emberd has slowed down this program to one request a second, because " + why + "."
+	return "emberd limits this program to one request per second, because " + why + "."
 }
 
 // long contains the operations that can take minutes, or many times as long as a save.

@@ -177,7 +177,7 @@ func TestAnswersTakeBoundedMemory(t *testing.T) {
 	close(leave)
 	all.Wait()
 	release := limits.hold(greedy, maxHeld+1)
-	if err := search(greedy); err == nil || !strings.Contains(err.Error(), "answers of 32 MiB wait for this program to read them") {
+	if err := search(greedy); err == nil || !strings.Contains(err.Error(), "this program has not read 32 MiB of responses") {
 		t.Errorf("with too much unread: %v", err)
 	}
 	if err := search(memory.Actor{PID: 2}); err != nil {

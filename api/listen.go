@@ -57,11 +57,12 @@ func Inherit(f *os.File, path string) (net.Listener, error) {
 	ln, err := net.FileListener(f)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, memory.Errorf(memory.Invalid,
-			"what was handed over as the daemon's socket does not listen (%w); run emberd service install again", err)
+			"the socket from the service manager is not listening (%w); run: emberd service install", err)
 	}
 	if at := ln.Addr(); at.Network() != "unix" || at.String() != path {
 		return nil, errors.Join(memory.Errorf(memory.Invalid,
-			"the socket %s was handed over, but the setting socket is %s; run emberd service install again", at, path),
+			"the service manager opened the socket %s, but the setting socket is %s; run: emberd service install",
+			at, path),
 			ln.Close())
 	}
 	if err := ownDir(filepath.Dir(path)); err != nil {
@@ -80,15 +81,16 @@ func protect(path string) error {
 		err = os.Chmod(path, 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("protect socket: %w", err)
+		return fmt.Errorf("set the permissions of the socket: %w", err)
 	}
 	return nil
 }
 
 func checkSocketPath(path string) error {
 	if len(path) > maxSocketPath {
-		return memory.Errorf(memory.Invalid, "socket path %s has %d bytes (limit %d); choose a shorter folder", path,
-			len(path), maxSocketPath)
+		return memory.Errorf(memory.Invalid,
+			"socket path %s has %d bytes (limit %d); choose a folder with a shorter path",
+			path, len(path), maxSocketPath)
 	}
 	return nil
 }
@@ -96,26 +98,28 @@ func checkSocketPath(path string) error {
 // ownDir creates dir, or checks that no other user can write to it.
 func ownDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make socket folder: %w", err)
+		return fmt.Errorf("create socket folder: %w", err)
 	}
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return fmt.Errorf("check socket folder: %w", err)
 	}
 	if !info.IsDir() {
-		return memory.Errorf(memory.Forbidden, "socket folder %s is a link; name the folder itself", dir)
+		return memory.Errorf(memory.Forbidden, "socket folder %s is a symbolic link; use the path of its target", dir)
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Geteuid() {
-		return memory.Errorf(memory.Forbidden, "socket folder %s belongs to another user; choose one of yours", dir)
+		return memory.Errorf(memory.Forbidden,
+			"socket folder %s belongs to another user; choose a folder of your own", dir)
 	}
 	if info.Mode()&os.ModeSticky != 0 { // the other users need it open
 		return memory.Errorf(memory.Forbidden,
-			"socket folder %s is for all users, as /tmp is; set socket to a path in a folder of your own, such as %s",
+			"socket folder %s is shared by all users; set socket to a path in a folder of your own, such as %s",
 			dir, filepath.Join(dir, fmt.Sprintf("emberd-%d", os.Geteuid()), "emberd.sock"))
 	}
 	if durable.OthersWrite(info) {
 		return memory.Errorf(memory.Forbidden,
-			"others may write to the socket folder %s (mode %04o); run: chmod go-w %s", dir, info.Mode().Perm(), dir)
+			"other users can write to the socket folder %s (mode %04o); run: chmod go-w %s",
+			dir, info.Mode().Perm(), dir)
 	}
 	return nil
 }
@@ -137,13 +141,13 @@ func clearStale(path string) error {
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err == nil {
-		return errors.Join(memory.Errorf(memory.Busy, "a daemon is already listening on %s; stop it first", path),
-			conn.Close())
+		return errors.Join(memory.Errorf(memory.Busy,
+			"a daemon is already listening on %s; stop that daemon first", path), conn.Close())
 	}
 	// Every other failure may be a daemon that is alive: too busy, or another user's.
 	if !errors.Is(err, syscall.ECONNREFUSED) {
 		return memory.Errorf(memory.Busy,
-			"unknown whether a daemon is listening on %s (%w); stop it, or remove the socket", path, err)
+			"unknown whether a daemon is listening on %s (%w); stop the daemon, or remove the socket", path, err)
 	}
 	if err := os.Remove(path); err != nil {
 		return fmt.Errorf("remove stale socket: %w", err)
@@ -163,7 +167,7 @@ type socket struct {
 // credentials that the kernel gives.
 func own(ln *net.UnixListener, path string) (*socket, error) {
 	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, fmt.Errorf("protect socket: %w", err)
+		return nil, fmt.Errorf("set the permissions of the socket: %w", err)
 	}
 	mine, err := os.Lstat(path)
 	if err != nil {

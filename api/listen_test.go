@@ -111,11 +111,11 @@ func TestCase60ListenRefusals(t *testing.T) {
 			return err
 		}, "unknown whether a daemon is listening on"},
 		{"a folder that others write to", func(path string) error { return os.Chmod(filepath.Dir(path), 0o757) }, "(mode 0757); run: chmod go-w "},
-		{"a folder for all users", func(path string) error { return os.Chmod(filepath.Dir(path), 0o777|os.ModeSticky) }, "is for all users, as /tmp is; set socket to "},
+		{"a folder for all users", func(path string) error { return os.Chmod(filepath.Dir(path), 0o777|os.ModeSticky) }, "is shared by all users; set socket to "},
 		{"a linked folder", func(path string) error {
 			dir := filepath.Dir(path)
 			return errors.Join(os.Rename(dir, dir+".real"), os.Symlink(dir+".real", dir))
-		}, "is a link; name the folder itself"},
+		}, "is a symbolic link; use the path of its target"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := socketIn(t)

@@ -36,25 +36,26 @@ func (c *counts) refuse(why string) { c.refused.Add(metrics.By(why), 1) }
 // Measure adds to a page how the daemon's callers are served.
 func (l *Limits) Measure(p *metrics.Exposition) {
 	running, waiting, callers := l.door.Load()
-	p.Gauge("emberd_callers", "Callers of the last seconds: processes, each with the token it showed.")
+	p.Gauge("emberd_callers", "Callers in the last few seconds. A caller is a process with its access token.")
 	p.Sample(float64(callers))
-	p.Gauge("emberd_requests", "Requests that are running or waiting.", "state")
+	p.Gauge("emberd_requests", "Running and waiting requests.", "state")
 	p.Sample(float64(running), "running")
 	p.Sample(float64(waiting), "waiting")
-	p.Gauge("emberd_connections", "Connections that are open.")
+	p.Gauge("emberd_connections", "Open connections.")
 	p.Sample(float64(l.counts.open.Load()))
-	p.Counter("emberd_connections_total", "Connections that were let in.")
+	p.Counter("emberd_connections_total", "Accepted connections.")
 	p.Sample(float64(l.counts.accepted.Load()))
-	p.Counter("emberd_connections_displaced_total", "Connections closed to free slots for others.")
+	p.Counter("emberd_connections_displaced_total",
+		"Connections that the daemon closed to free slots for other callers.")
 	p.Sample(float64(l.counts.closed.Load()))
-	p.Gauge("emberd_streams", "Streams of events and of agents that are open.")
+	p.Gauge("emberd_streams", "Open streams of events and of agents.")
 	p.Sample(float64(l.openStreams()))
 	p.Counter("emberd_refusals_total",
-		"Requests and connections that limits refused: queue, wait, held (answers that are not read), throttled, "+
-			"streams, connection, or user (not the daemon's own).", "reason")
+		"Requests and connections that the daemon refused because of a limit, by reason: queue, wait, held (unread "+
+			"responses), throttled, streams, connection, or user (not the daemon's own).", "reason")
 	p.Counts(&l.counts.refused)
 	p.Counter("emberd_problems_total",
-		"Answers that were errors, by code. Those of agents' tools are among the operations alone.", "code")
+		"Error responses, by code. Errors of MCP tools are counted only in emberd_operations_total.", "code")
 	p.Counts(&l.counts.problems)
 }
 

@@ -78,10 +78,10 @@ type (
 	}
 )
 
-const aboutSocket = "Served on a unix socket: curl --unix-socket \"$SOCK\" http://emberd/v1/version. Every " +
-	"response has the header Emberd-Version. A client that sends Emberd-Client (\"<name>/<version> " +
-	"protocol/<n>\") gets an error if the two are incompatible. Emberd-Session can name the session of the " +
-	"request, and Emberd-Agent the program that the client works for."
+const aboutSocket = "The daemon serves this API on a Unix socket: curl --unix-socket \"$SOCK\" " +
+	"http://emberd/v1/version. Every response has the header Emberd-Version. A client can send Emberd-Client " +
+	"(\"<name>/<version> protocol/<n>\"); if the versions are incompatible, the daemon returns an error. " +
+	"Emberd-Session names the session of the request, and Emberd-Agent names the program that the client works for."
 
 // openAPI writes the document. It depends on nothing but the table of operations
 // and the version.
@@ -90,7 +90,7 @@ func openAPI(version string) ([]byte, error) {
 	doc := document{
 		OpenAPI: "3.1.0",
 		Info:    docInfo{"emberd", version, aboutSocket},
-		Servers: []docServer{{"http://emberd", "the unix socket, whatever the host says"}},
+		Servers: []docServer{{"http://emberd", "the Unix socket of the daemon"}},
 		Paths:   make(map[string]map[string]*docAction),
 		Components: docComponents{Security: map[string]docScheme{"token": {"http", "bearer",
 			"An access token, which limits what the request can see and change. A request without Authorization " +
@@ -190,13 +190,13 @@ func responses(spec *op.Spec, result *jsonschema.Schema, body bool) map[string]d
 	switch spec {
 	case op.Save.Spec:
 		made := ok
-		ok.Description = "Saved before: the answer to the first, equal request."
-		ok.Headers = map[string]docHeader{"ETag": text("the rev, for If-Match")}
-		made.Description = "Saved, and on disk."
-		made.Headers = map[string]docHeader{"ETag": ok.Headers["ETag"], "Location": text("where the memory is")}
+		ok.Description = "An equal request already saved the memory. This is the response to that request."
+		ok.Headers = map[string]docHeader{"ETag": text("the revision of the memory, for If-Match")}
+		made.Description = "The memory is saved on disk."
+		made.Headers = map[string]docHeader{"ETag": ok.Headers["ETag"], "Location": text("the path of the memory")}
 		out["201"] = made
 	case op.Show.Spec, op.Edit.Spec:
-		ok.Headers = map[string]docHeader{"ETag": text("the rev, for If-Match")}
+		ok.Headers = map[string]docHeader{"ETag": text("the revision of the memory, for If-Match")}
 	}
 	out["200"] = ok
 	for _, code := range codesOf(spec.Effect) {
@@ -240,10 +240,10 @@ func addProblem(out map[string]docResponse, status int, code string) {
 		r.Description += " or " + code
 	}
 	if code == string(memory.Conflict) {
-		r.Headers = map[string]docHeader{"ETag": text("with code conflict: the rev that holds now")}
+		r.Headers = map[string]docHeader{"ETag": text("with code conflict: the current revision of the memory")}
 	}
 	if code == string(memory.Busy) {
-		r.Headers = map[string]docHeader{"Retry-After": text("with code busy: seconds")}
+		r.Headers = map[string]docHeader{"Retry-After": text("with code busy: seconds to wait before you try again")}
 	}
 	out[key] = r
 }
@@ -251,15 +251,17 @@ func addProblem(out map[string]docResponse, status int, code string) {
 func eventsAction() *docAction {
 	a := &docAction{
 		ID:      "events",
-		Summary: "Stream what happens as server-sent events; each data line is an Event in JSON.",
+		Summary: "Stream the events of the daemon as server-sent events; each data line is an Event in JSON.",
 		Effect:  op.Read,
 		Parameters: []docParameter{{
 			Name: headerLast, In: inHeader, Schema: &jsonschema.Schema{Type: "string"},
-			Description: "ID of the last event that came; the stream resumes after it while the daemon still knows it",
+			Description: "ID of the last event that you received; if the daemon still has it, the stream resumes " +
+				"after that event",
 		}},
 		Responses: map[string]docResponse{"200": {
-			Description: "A stream that lasts until either side ends it, with a comment every 15 quiet seconds.",
-			Content:     map[string]docMedia{typeEvents: {Schema: &jsonschema.Schema{Type: "string"}}},
+			Description: "A stream that stays open until the client or the daemon closes it. After 15 seconds " +
+				"without an event, the daemon sends a comment.",
+			Content: map[string]docMedia{typeEvents: {Schema: &jsonschema.Schema{Type: "string"}}},
 		}},
 	}
 	for _, code := range []memory.Code{memory.Invalid, memory.Forbidden, memory.Incompatible, memory.Busy,
@@ -271,9 +273,9 @@ func eventsAction() *docAction {
 
 func metricsAction() *docAction {
 	a := &docAction{
-		ID: "metrics", Summary: "Numbers about the daemon, as Prometheus reads them.", Effect: op.Read,
+		ID: "metrics", Summary: "Get the metrics of the daemon in the format of Prometheus.", Effect: op.Read,
 		Responses: map[string]docResponse{"200": {
-			Description: "The text format 0.0.4.",
+			Description: "The metrics in the Prometheus text format 0.0.4.",
 			Content:     map[string]docMedia{metrics.ContentType: {Schema: &jsonschema.Schema{Type: "string"}}},
 		}},
 	}

@@ -11,17 +11,17 @@ func peerOf(conn net.Conn) (peer, error) {
 	unknown := peer{uid: -1}
 	sock, ok := conn.(*net.UnixConn)
 	if !ok {
-		return unknown, fmt.Errorf("a %T has no peer credentials", conn)
+		return unknown, fmt.Errorf("a connection of type %T has no peer credentials", conn)
 	}
 	raw, err := sock.SyscallConn()
 	if err != nil {
-		return unknown, fmt.Errorf("reach the socket: %w", err)
+		return unknown, fmt.Errorf("access the socket: %w", err)
 	}
 	var p peer
 	var asked error
 	err = raw.Control(func(fd uintptr) { p, asked = credentials(int(fd)) })
 	if err := errors.Join(err, asked); err != nil {
-		return unknown, fmt.Errorf("ask for peer credentials: %w", err)
+		return unknown, fmt.Errorf("read the peer credentials of the socket: %w", err)
 	}
 	return p, nil
 }

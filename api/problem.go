@@ -85,9 +85,9 @@ func errorFrom(status int, body []byte) error {
 	answer := strconv.Itoa(status) + " " + http.StatusText(status)
 	switch {
 	case status == http.StatusRequestHeaderFieldsTooLarge:
-		return memory.Errorf(memory.TooLarge, "emberd answered %s; shorten the parameters", answer)
+		return memory.Errorf(memory.TooLarge, "the daemon returned %s; shorten the parameters", answer)
 	case status >= 400 && status < 500:
-		return memory.Errorf(memory.Invalid, "emberd answered %s without saying why", answer)
+		return memory.Errorf(memory.Invalid, "the daemon returned %s without an explanation", answer)
 	}
-	return memory.Errorf(memory.Internal, "emberd answered %s without saying why", answer)
+	return memory.Errorf(memory.Internal, "the daemon returned %s without an explanation", answer)
 }

@@ -162,7 +162,7 @@ func TestAPanicIsAnsweredWithItsFault(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = stop()
-	_, after, _ := strings.Cut(p.Detail, "under fault ")
+	_, after, _ := strings.Cut(p.Detail, "for fault ")
 	if resp.StatusCode != http.StatusInternalServerError || p.Code != memory.Internal || len(after) < 8 || !strings.Contains(said.String(), "fault="+after[:8]) {
 		t.Errorf("the answer is %d %+v, and the log has\n%s", resp.StatusCode, p, &said)
 	}

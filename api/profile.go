@@ -26,7 +26,8 @@ func (h *handler) profile() {
 			serve, ok := profileOf(r.PathValue("profile"))
 			if !ok {
 				h.fail(w, r,
-					refuse(http.StatusNotFound, memory.Errorf(memory.Invalid, "profile %q not found; profiles: %s",
+					refuse(http.StatusNotFound, memory.Errorf(memory.Invalid,
+						"profile %q not found; available profiles: %s",
 						memory.Clip(r.PathValue("profile")), strings.Join(profileNames(), ", "))))
 				return
 			}

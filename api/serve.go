@@ -61,8 +61,9 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler, opt *ServeOptio
 	}
 	if err != nil {
 		g.cut.Store(true)
-		err = errors.Join(fmt.Errorf("requests were still running %v after the stop and were canceled: %w", grace, err),
-			srv.Close())
+		err = errors.Join(fmt.Errorf(
+			"the daemon canceled requests that were still running %v after it began to stop: %w",
+			grace, err), srv.Close())
 	}
 	return err
 }

@@ -315,7 +315,7 @@ func (s *shelf) vaultCheck(context.Context, *op.VaultCheckRequest) (*op.VaultChe
 }
 
 func (s *shelf) compact(_ context.Context, req *op.CompactRequest) (*op.CompactResult, error) {
-	return &op.CompactResult{DryRun: req.DryRun, Reason: "no sealed segment", Inputs: []string{}}, nil
+	return &op.CompactResult{DryRun: req.DryRun, Reason: "the log has no sealed segment", Inputs: []string{}}, nil
 }
 
 func (s *shelf) vaultConfirm(context.Context, *op.VaultConfirmRequest) (*op.VaultConfirmResult, error) {

@@ -29,21 +29,21 @@ func (v authenticatedCaller) limited(r *http.Request, tokens Tokens) (authentica
 	}
 	secret, ok := bearer(r)
 	if !ok {
-		return v, unauthorised("the Authorization of a request is Bearer and one token; send that, or omit it")
+		return v, unauthorised("invalid Authorization header; use Bearer and one access token, or omit the header")
 	}
 	return v.shows(secret, tokens)
 }
 
 func (v authenticatedCaller) shows(secret string, tokens Tokens) (authenticatedCaller, error) {
 	if tokens == nil {
-		return v, unauthorised("this daemon has no access tokens; omit Authorization")
+		return v, unauthorised("this daemon has no access tokens; omit the Authorization header")
 	}
 	grant, err := tokens(secret)
 	if err != nil {
 		return v, unauthorised("%w", err)
 	}
 	if grant == nil { // which would be everything
-		return v, errors.New("a token has no scopes")
+		return v, errors.New("the access token has no scopes")
 	}
 	v.grant, v.actor.Token = grant, grant.Token
 	return v, nil

@@ -57,7 +57,7 @@ func TestOperationsAreToldTheGrant(t *testing.T) {
 func TestADaemonWithoutTokensTakesNone(t *testing.T) {
 	_, sock := start(t, newShelf())
 	got := ask(t, sock, "GET /v1/version HTTP/1.1\nAuthorization: Bearer emberd_WORK")
-	if got.StatusCode != http.StatusUnauthorized || !strings.Contains(got.body, "this daemon has no access tokens; omit Authorization") {
+	if got.StatusCode != http.StatusUnauthorized || !strings.Contains(got.body, "this daemon has no access tokens; omit the Authorization header") {
 		t.Errorf("%s %s, want 401", got.Status, got.body)
 	}
 }

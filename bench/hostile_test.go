@@ -162,7 +162,7 @@ func busyOf(tb testing.TB, pid int) time.Duration {
 	tb.Helper()
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		tb.Skipf("/proc, where Linux tells of processes, cannot be read: %v", err)
+		tb.Skipf("/proc, where Linux tells of cannot read processes,: %v", err)
 	}
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')'):]))
 	ticks := 0

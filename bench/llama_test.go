@@ -167,7 +167,7 @@ func threadTime(tb testing.TB, pid int) time.Duration {
 	tb.Helper()
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil || len(threads) == 0 {
-		tb.Skipf("/proc, where Linux tells of threads, cannot be read: %v", err)
+		tb.Skipf("/proc, where Linux tells of cannot read threads,: %v", err)
 	}
 	var sum time.Duration
 	for _, thread := range threads {

@@ -35,7 +35,7 @@ func procField(tb testing.TB, file, name string) int {
 	tb.Helper()
 	n, err := readProcField(file, name)
 	if errors.Is(err, os.ErrNotExist) && runtime.GOOS != "linux" {
-		tb.Skipf("/proc, where Linux tells of processes, cannot be read: %v", err)
+		tb.Skipf("/proc, where Linux tells of cannot read processes,: %v", err)
 	}
 	if err != nil {
 		tb.Fatal(err)

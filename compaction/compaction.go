@@ -67,7 +67,7 @@ func (r Rules) Plan(files []record.Segment, dead int64, all bool) Plan {
 	mostlyDead := dead >= r.DeadBytes && float64(dead) > r.DeadShare*float64(total)
 	switch {
 	case len(own) == 0:
-		p.Reason = "no sealed segment"
+		p.Reason = "the log has no sealed segment"
 		return p
 	case len(own) == 1 && own[0].Kind == record.Compacted && !all && dead == 0:
 		p.Reason = "already compacted into one file"
@@ -75,7 +75,7 @@ func (r Rules) Plan(files []record.Segment, dead int64, all bool) Plan {
 	case mostlyDead:
 		p.Due, p.Reason = true, fmt.Sprintf("%d of %d bytes are superseded", dead, total)
 	case len(own) > r.Files:
-		p.Due, p.Reason = true, fmt.Sprintf("%d sealed files are more than %d", len(own), r.Files)
+		p.Due, p.Reason = true, fmt.Sprintf("%d sealed files exceed the limit of %d", len(own), r.Files)
 	default:
 		p.Reason = fmt.Sprintf("sealed files: %d of at most %d; superseded bytes: %d of %d", len(own),
 			r.Files, dead, total)

@@ -50,8 +50,8 @@ func TestPlan(t *testing.T) {
 		reason string
 		inputs string
 	}{
-		{"nothing", nil, 0, true, false, "no sealed segment", ""},
-		{"only what is written", []record.Segment{active, history, theirs}, 0, true, false, "no sealed segment", ""},
+		{"nothing", nil, 0, true, false, "the log has no sealed segment", ""},
+		{"only what is written", []record.Segment{active, history, theirs}, 0, true, false, "the log has no sealed segment", ""},
 		{"few files", raws(1, 8, 10), 0, false, false, "8 of at most 8", "s1 s2 s3 s4 s5 s6 s7 s8"},
 		{"many files", slices.Concat(raws(1, 9, 10), []record.Segment{active, theirs, history}), 0, false, true, "9 sealed files", "s1 s2 s3 s4 s5 s6 s7 s8 s9"},
 		{"a large file is not written again for small news", slices.Concat([]record.Segment{c(1, 30, 1000*kib)}, raws(31, 38, kib)), 0, false, true, "9 sealed files", "s31 s32 s33 s34 s35 s36 s37 s38"},

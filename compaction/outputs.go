@@ -28,7 +28,8 @@ func (r *compactionRun) writeFiles() error {
 	free, err := r.FS.Free(r.Dir)
 	if need := r.got.After + r.got.HistoryBytes + spare; err == nil && free < uint64(need) {
 		return memory.Errorf(memory.DiskFull,
-			"compaction temporarily needs %d bytes and %d are free; free some space and try again", need, free)
+			"compaction temporarily needs %d bytes, but only %d are free; "+
+				"free some disk space and try again", need, free)
 	}
 	measured := r.emitter
 	hot, err := r.create()
@@ -141,7 +142,7 @@ func (r *compactionRun) publish() error {
 			err = r.FS.SyncDir(r.Dir)
 		}
 		if err != nil {
-			return fmt.Errorf("name the compacted file: %w", err)
+			return fmt.Errorf("rename the compacted file: %w", err)
 		}
 	}
 	return nil

@@ -216,7 +216,8 @@ func (r *compactionRun) choose() error {
 	}
 	for _, in := range r.inputs {
 		if in.Kind == record.History && !r.job.Histories || r.IsActive(in.base) {
-			return memory.Errorf(memory.Invalid, "%s cannot be compacted: it is a history or still being written",
+			return memory.Errorf(memory.Invalid, "cannot compact %s: it is a history "+
+				"segment, or emberd still writes to it",
 				in.base)
 		}
 		if l, err := record.FirstLine(r.FS, filepath.Join(r.Dir, in.base)); err == nil && l.Op == record.OpSegment &&
@@ -377,7 +378,7 @@ func (f *Fold) meta(l *record.Line) error {
 
 func errLater(name string) error {
 	return memory.Errorf(memory.Incompatible,
-		"%s was written by a later version of emberd and is not changed; update this one", name)
+		"a later version of emberd wrote %s, so this version did not change it; upgrade emberd", name)
 }
 
 // measure runs everything but the writing, which reports what the files will be.

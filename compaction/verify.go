@@ -77,7 +77,7 @@ func (f *Fold) Same(o *Fold) error {
 		}
 	}
 	if !maps.Equal(f.use, o.use) {
-		return fmt.Errorf("%w: totals of use differ", ErrVerify)
+		return fmt.Errorf("%w: use counts differ", ErrVerify)
 	}
 	return nil
 }

@@ -85,11 +85,11 @@ func (p Params) Validate() error {
 		return err
 	}
 	if p.HalfLife < minHalfLife || p.HalfLife > maxHalfLife {
-		return fmt.Errorf("decay half-life is %v, must be from 1 second to 100 years", p.HalfLife)
+		return fmt.Errorf("decay half-life %v is out of range (1 second to 100 years)", p.HalfLife)
 	}
 	if p.Lambda != 0 {
 		if err := within("lambda", p.Lambda, minLambda, maxLambda); err != nil {
-			return fmt.Errorf("%w, or 0 to derive it from the half-life", err)
+			return fmt.Errorf("%w; use 0 to derive it from the half-life", err)
 		}
 	}
 	return cmp.Or(
@@ -106,5 +106,5 @@ func within(setting string, value, low, high float64) error {
 	if value >= low && value <= high {
 		return nil
 	}
-	return fmt.Errorf("decay %s is %v, must be from %v to %v", setting, value, low, high)
+	return fmt.Errorf("decay %s %v is out of range (%v to %v)", setting, value, low, high)
 }

@@ -151,8 +151,8 @@ func (b *badPairs) read() {
 	}
 	if kept.Version > badVersion { // whatever else of it is not understood
 		b.later = true
-		err = fmt.Errorf("it has version %d; the latest version that this emberd supports is "+
-			"%d", kept.Version, badVersion)
+		err = fmt.Errorf(
+			"the file has version %d; this version of emberd supports versions up to %d", kept.Version, badVersion)
 	}
 	if err == nil {
 		b.unknown = false
@@ -186,29 +186,29 @@ func engineKey(helper, dir string) (string, error) {
 		return err
 	}
 	if err := add(helper); err != nil {
-		return "", fmt.Errorf("the helper of the native runtime cannot be read: %w; install emberd and it from one "+
-			"package", err)
+		return "", fmt.Errorf(
+			"cannot read the helper of the native runtime: %w; install emberd and the helper from one package", err)
 	}
 	libraries := 0
 	for _, within := range []string{".", "lib", "bin", "build/bin"} { // as the helper looks for them
 		folder := filepath.Join(dir, within)
 		entries, err := os.ReadDir(folder)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("the folder of the native runtime cannot be read: %w", err)
+			return "", fmt.Errorf("cannot read the folder of the native runtime: %w", err)
 		}
 		for _, e := range entries {
 			if !strings.HasPrefix(e.Name(), "libllama") && !strings.HasPrefix(e.Name(), "libggml") {
 				continue
 			}
 			if err := add(filepath.Join(folder, e.Name())); err != nil {
-				return "", fmt.Errorf("a library of the native runtime cannot be read: %w", err)
+				return "", fmt.Errorf("cannot read a library of the native runtime: %w", err)
 			}
 			libraries++
 		}
 	}
 	if libraries == 0 {
-		return "", fmt.Errorf("the folder of the native runtime %s contains no llama.cpp libraries; run: emberd "+
-			"model runtime list", dir)
+		return "", fmt.Errorf(
+			"the native runtime folder %s contains no llama.cpp libraries; run: emberd model runtime list", dir)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil
 }

@@ -48,7 +48,7 @@ func (c *capture) String() string {
 	last := c.last[max(0, len(c.last)-keptOutput):]
 	text := bytes.Clone(c.first)
 	if left := c.total - int64(len(c.first)) - int64(len(last)); left > 0 {
-		text = fmt.Appendf(text, "\n[%d bytes are left out]\n", left)
+		text = fmt.Appendf(text, "\n[%d bytes omitted]\n", left)
 	}
 	return strings.ToValidUTF8(string(append(text, last...)), "\ufffd")
 }

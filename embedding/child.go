@@ -171,12 +171,12 @@ func (c *child) exit() string {
 // ending is how the process ended, to be set after what it did.
 func (c *child) ending() string {
 	if c.killed.Load() {
-		return "and was killed"
+		return ", so emberd killed it"
 	}
 	if line := c.printed.reason(); line != "" && !c.fromOutside() { // a signal from outside explains itself
-		return fmt.Sprintf("(%s: %s)", c.exit(), line)
+		return fmt.Sprintf(" (%s: %s)", c.exit(), line)
 	}
-	return "(" + c.exit() + ")"
+	return " (" + c.exit() + ")"
 }
 
 // fromOutside reports an end from outside: by a person, or by a system that

@@ -21,7 +21,7 @@ func TestFloodOfOutput(t *testing.T) {
 	embedOne(t, e, "poison")
 	out := e.Status().Native.Output
 	if !strings.HasPrefix(out, "it begins\n") || !strings.HasSuffix(out, "it leaves\n") ||
-		!strings.Contains(out, "bytes are left out]") || len(out) > 2*keptOutput+100 {
+		!strings.Contains(out, "bytes omitted]") || len(out) > 2*keptOutput+100 {
 		t.Errorf("of 100 MB are kept %d bytes: %.40q … %q", len(out), out, out[max(0, len(out)-40):])
 	}
 }
@@ -129,9 +129,9 @@ func TestProbe(t *testing.T) {
 		life life
 		want string
 	}{
-		"refused":  {life{Failed: llamawire.OfEngine}, "cannot be used: it is a script"},
+		"refused":  {life{Failed: llamawire.OfEngine}, "cannot use the libraries in " + dir + ": it is a script"},
 		"crash":    {life{Hello: segfault}, "ended without a report on the libraries in " + dir + " (SIGSEGV)"},
-		"protocol": {life{Hello: protocol}, "is of another version of emberd"},
+		"protocol": {life{Hello: protocol}, "belongs to another version of emberd"},
 	} {
 		if _, err := Probe(t.Context(), scripted(t, c.life), dir, false); err == nil ||
 			!strings.Contains(err.Error(), c.want) {
@@ -143,7 +143,7 @@ func TestProbe(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := mute.probe(t.Context(), "h", dir, &limits{load: impatient}); err == nil ||
-		err.Error() != "the helper h did not report on the libraries in "+dir+" within 300ms and was killed" {
+		err.Error() != "the helper h did not report on the libraries in "+dir+" within 300ms, so emberd killed it" {
 		t.Errorf("Probe: %v, want that it hung", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -58,7 +58,7 @@ func newLink(name string, opt *Options) (link, error) {
 		l.provider = words{}
 		return l, nil
 	}
-	return l, fmt.Errorf("embedding provider %q not found; use %s, %s, %s, %s or %s", name, Llama, HTTP, Go,
+	return l, fmt.Errorf("invalid embedding provider %q; use %s, %s, %s, %s or %s", name, Llama, HTTP, Go,
 		Static, Words)
 }
 
@@ -112,7 +112,8 @@ func (e *Embedder) setChoice(c *choice, telling bool) (*choice, error) {
 		e.told = &c.identity
 	}
 	if e.told.Key() != c.identity.Key() {
-		e.changed = fmt.Errorf("%w: embeddings now come from %s and are computed again", ErrChanged, c.name)
+		e.changed = fmt.Errorf(
+			"%w: %s now computes the embeddings, so emberd computes all of them again", ErrChanged, c.name)
 		e.problem = e.changed
 		return nil, e.changed
 	}
@@ -156,7 +157,7 @@ type noProviderError []error
 
 func (e noProviderError) Error() string {
 	if len(e) == 0 {
-		return ErrNone.Error() + "; set one in embedding.providers"
+		return ErrNone.Error() + "; set a provider in embedding.providers"
 	}
 	var reasons []string
 	for _, reason := range e {

@@ -29,7 +29,7 @@ func (s *supervisor) lost(err error, while string, within time.Duration, loading
 func (s *supervisor) reapHelper(did string, loading bool, waited time.Duration) *helperExitedError {
 	c := s.child
 	c.end(s.limits.grace)
-	why := did + " " + c.ending()
+	why := did + c.ending()
 	s.publish(nil)
 	_ = c.release() // was only read from
 	s.mu.Lock()
@@ -54,7 +54,7 @@ func (s *supervisor) countDeath(dead *helperExitedError) error {
 	s.pause = cmp.Or(min(2*s.pause, s.limits.mostPause), s.limits.firstPause)
 	s.rested = now.Add(s.pause)
 	s.again = true
-	s.logger.Warn("the native runtime has stopped", "did", dead.why)
+	s.logger.Warn("native runtime stopped", "did", dead.why)
 	switch {
 	case s.touched(): // which explains it, and says nothing of the file that there was
 	case dead.loading && !dead.outside:

@@ -113,7 +113,7 @@ var (
 	ErrNone = errors.New("no embedding provider works")
 	// ErrAway says that a provider cannot be reached right now, and may be later: a server
 	// that does not run, a model file that is not there.
-	ErrAway = errors.New("cannot be reached")
+	ErrAway = errors.New("is not available")
 	// ErrChanged says that the model is no longer the one that Ready described. Every call
 	// says so until Ready is asked again, and describes the new one.
 	ErrChanged = errors.New("the model has changed")
@@ -173,7 +173,7 @@ func Open(opt Options) (*Embedder, error) {
 		return nil, fmt.Errorf("the maximum of %d tokens is out of range (%d to %d)", opt.MaxTokens,
 			minTokens, maxTokens)
 	case opt.UnloadAfter < 0:
-		return nil, fmt.Errorf("the time until a model is unloaded must not be negative: %s",
+		return nil, fmt.Errorf("the time until emberd unloads an idle model must not be negative: %s",
 			opt.UnloadAfter)
 	}
 	if opt.bad == nil {

@@ -90,7 +90,7 @@ func TestNothingWorks(t *testing.T) {
 		t.Errorf("Ready: %v, want %s", err, want)
 	}
 	_, err = open(t, Options{}).Embed(t.Context(), Query, []string{"harbour"})
-	if want := "no embedding provider works; set one in embedding.providers"; !errors.Is(err, ErrNone) ||
+	if want := "no embedding provider works; set a provider in embedding.providers"; !errors.Is(err, ErrNone) ||
 		err.Error() != want {
 		t.Errorf("without providers: %v, want %s", err, want)
 	}
@@ -98,10 +98,10 @@ func TestNothingWorks(t *testing.T) {
 
 func TestSettingsThatCannotBe(t *testing.T) {
 	for want, opt := range map[string]Options{
-		`embedding provider "lama" not found; use llama, http, go, static or words`: {Providers: []string{"lama"}},
-		"the maximum of 9 tokens is out of range (16 to 8192)":                      {MaxTokens: 9},
-		"the maximum of 9000 tokens is out of range (16 to 8192)":                   {MaxTokens: 9000},
-		"the time until a model is unloaded must not be negative: -1s":              {UnloadAfter: -time.Second},
+		`invalid embedding provider "lama"; use llama, http, go, static or words`: {Providers: []string{"lama"}},
+		"the maximum of 9 tokens is out of range (16 to 8192)":                    {MaxTokens: 9},
+		"the maximum of 9000 tokens is out of range (16 to 8192)":                 {MaxTokens: 9000},
+		"the time until emberd unloads an idle model must not be negative: -1s":   {UnloadAfter: -time.Second},
 	} {
 		if _, err := Open(opt); err == nil || err.Error() != want {
 			t.Errorf("Open(%+v): %v, want %s", opt, err, want)
@@ -113,8 +113,8 @@ func TestSettingsThatCannotBe(t *testing.T) {
 func TestWhyNoProviderWorks(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "missing.gguf")
 	missing := "the model file " + model +
-		" cannot be reached: not found; restore it, or name another in embedding.model"
-	away := "the server at http://127.0.0.1:1 cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused; start it, or remove http from embedding.providers"
+		" is not available: not found; restore it, or set another file in embedding.model"
+	away := "the server at http://127.0.0.1:1 is not available: dial tcp 127.0.0.1:1: connect: connection refused; start the server, or remove http from embedding.providers"
 	for want, opt := range map[string]Options{
 		missing: {Model: model},
 		away:    {URL: "http://127.0.0.1:1", URLModel: "minilm"},
@@ -148,8 +148,8 @@ func TestServerThatIsAway(t *testing.T) {
 	if _, err := alone.Ready(t.Context()); !errors.Is(err, ErrNone) || !errors.Is(err, ErrAway) {
 		t.Errorf("without another provider, Ready: %v; want that there is none now, and may be later", err)
 	}
-	want := "the server at " + url + " cannot be reached: dial tcp " + listener.Addr().String() +
-		": connect: connection refused; start it, or remove http from embedding.providers"
+	want := "the server at " + url + " is not available: dial tcp " + listener.Addr().String() +
+		": connect: connection refused; start the server, or remove http from embedding.providers"
 	if s := e.Status(); len(s.Passed) != 1 || s.Passed[0] != (SkippedProvider{HTTP, want}) {
 		t.Errorf("passed over: %+v\nwant http for: %s", s.Passed, want)
 	}
@@ -238,7 +238,7 @@ func TestServerThatComesBack(t *testing.T) {
 		if n := l.dials - asked; n < 4 || n > 10 {
 			t.Errorf("in 20 seconds the server was tried %d times, want 4 to 10", n)
 		}
-		if s := e.Status(); s.Loaded || !strings.Contains(s.Problem, "cannot be reached") {
+		if s := e.Status(); s.Loaded || !strings.Contains(s.Problem, "is not available") {
 			t.Errorf("the status is %+v, want the problem", s)
 		}
 		l.down = false

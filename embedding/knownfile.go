@@ -110,11 +110,12 @@ func untouched(before, now os.FileInfo) bool {
 // unread is the error of a file that cannot be read just now.
 func (f *knownFile) unread(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the model file %s %w: not found; restore it, or name another in embedding.model",
+		return fmt.Errorf("the model file %s %w: not found; restore it, or set another file in embedding.model",
 			f.path, ErrAway)
 	}
 	if lost, ok := errors.AsType[*fs.PathError](err); ok {
 		err = lost.Err // its path is told already
 	}
-	return fmt.Errorf("the model file %s %w: %w; fix that, or name another in embedding.model", f.path, ErrAway, err)
+	return fmt.Errorf(
+		"the model file %s %w: %w; fix the cause, or set another file in embedding.model", f.path, ErrAway, err)
 }

@@ -214,7 +214,7 @@ func TestReplacedModelIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	if _, err := again.Ready(t.Context()); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "computed earlier embeddings and is gone") {
+	if _, err := again.Ready(t.Context()); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), ", which computed the earlier embeddings, is no longer available") {
 		t.Errorf("the earlier model is there again: %v", err)
 	}
 }
@@ -274,10 +274,10 @@ func TestModelFilesThatDoNot(t *testing.T) {
 	last := tiny(1)
 	last.Pooling = 3
 	for name, c := range map[string]struct{ path, want string }{
-		"missing":      {missing, "the model file " + missing + " cannot be reached: not found; restore it, or name another in embedding.model"},
+		"missing":      {missing, "the model file " + missing + " is not available: not found; restore it, or set another file in embedding.model"},
 		"a web page":   {page, "model file " + page + ": "},
-		"a folder":     {filepath.Dir(page), "model file " + filepath.Dir(page) + ": it is not a regular file; name the model's file itself"},
-		"last pooling": {modelFile(t, last), "it pools by the last token"},
+		"a folder":     {filepath.Dir(page), "model file " + filepath.Dir(page) + ": it is not a regular file; use the path of the model file"},
+		"last pooling": {modelFile(t, last), "the model uses last-token pooling"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := openModel(t, c.path, func(o *Options) { o.Providers = []string{HTTP, Go, Words} })

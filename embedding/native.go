@@ -94,7 +94,7 @@ type answer struct {
 }
 
 // errUnfit says that a provider cannot continue, and the next of the chain is to be tried.
-var errUnfit = errors.New("it is not used")
+var errUnfit = errors.New("the embedding provider is not usable")
 
 // unsupportedModelError is why the native engine cannot use a model.
 type unsupportedModelError string

@@ -86,27 +86,27 @@ func TestHelperThatDoesNotLoad(t *testing.T) {
 		bad  bool // remembered for the next run
 	}{
 		"silence": {life{Hello: hang},
-			"the native runtime did not answer within 300ms while it read the model and was killed; to retry, run: emberd model " +
+			"the native runtime did not answer within 300ms while loading the model, so emberd killed it; to retry, run: emberd model " +
 				"resume", bad},
-		"half a frame": {life{Hello: half}, "did not answer within 300ms while it read the model and was killed", bad},
-		"garbage": {life{Hello: garbage}, "the native runtime sent an unreadable reply while it read the model",
+		"half a frame": {life{Hello: half}, "did not answer within 300ms while loading the model, so emberd killed it", bad},
+		"garbage": {life{Hello: garbage}, "the native runtime sent an unreadable reply while loading the model",
 			bad},
-		"endless": {life{Hello: tooLong}, "sent an unreadable reply while it read the model", bad},
+		"endless": {life{Hello: tooLong}, "sent an unreadable reply while loading the model", bad},
 		"exit": {life{Hello: exits},
-			"the native runtime ended while it read the model (exit status 3: it leaves); to retry, run: emberd model " +
+			"the native runtime ended while loading the model (exit status 3: it leaves); to retry, run: emberd model " +
 				"resume", bad},
 		"abort": {life{Hello: abort},
-			"ended while it read the model (SIGABRT: [31mggml.c:1: GGML_ASSERT(script) failed)", bad},
-		"segfault": {life{Hello: segfault}, "ended while it read the model (SIGSEGV)", bad},
+			"ended while loading the model (SIGABRT: [31mggml.c:1: GGML_ASSERT(script) failed)", bad},
+		"segfault": {life{Hello: segfault}, "ended while loading the model (SIGSEGV)", bad},
 		"Go's report": {life{Hello: exits,
 			Print: "llama.cpp: odd\nSIGBUS: bus error\nPC=0x1 m=0 sigcode=2\n\nrax 0x6568\n"},
 			"(SIGBUS: llama.cpp: odd)", bad},
 		"a warning": {life{Hello: exits,
 			Print: llamawire.Warning + "odd\nSIGSEGV: segmentation violation\nPC=0x1 m=0 sigcode=2\n"},
-			"while it read the model (SIGSEGV); to retry", bad},
-		"protocol": {life{Hello: protocol}, "is of another version of emberd; install both from one package", good},
+			"while loading the model (SIGSEGV); to retry", bad},
+		"protocol": {life{Hello: protocol}, "belongs to another version of emberd; install emberd and the helper from one package", good},
 		"other model": {life{Hello: otherDim},
-			"reads the model differently from its file: 33 dimensions, 128 tokens and mean pooling instead of 32, 128 " +
+			"the native runtime and the model file have different properties: 33 dimensions, 128 tokens and mean pooling instead of 32, 128 " +
 				"and mean", good},
 		"engine": {life{Failed: llamawire.OfEngine}, "the native runtime cannot be used: it is a script", good},
 		"model":  {life{Failed: llamawire.OfModel}, "the native runtime cannot be used: it is a script", good},
@@ -156,14 +156,15 @@ func TestHelperThatDoesNotLoad(t *testing.T) {
 func TestHelperThatFailsOverAText(t *testing.T) {
 	for name, c := range map[string]struct{ misdeed, want string }{
 		"exit": {exits,
-			"the native runtime ended over a text (exit status 3: it leaves) 2 times on one text, which has no embedding"},
+			"the native runtime ended while embedding a text (exit status 3: it leaves); this happened 2 times with " +
+				"the same text, so the text has no embedding"},
 		"abort":         {abort, "(SIGABRT: [31mggml.c:1: GGML_ASSERT(script) failed)"},
 		"segfault":      {segfault, "(SIGSEGV)"},
 		"out of memory": {killed, "(SIGKILL)"},
-		"silence":       {hang, "did not answer within 300ms over a text and was killed"},
-		"half a frame":  {half, "did not answer within 300ms over a text and was killed"},
-		"garbage":       {garbage, "sent an unreadable reply over a text"},
-		"endless":       {tooLong, "sent an unreadable reply over a text"},
+		"silence":       {hang, "did not answer within 300ms while embedding a text, so emberd killed it"},
+		"half a frame":  {half, "did not answer within 300ms while embedding a text, so emberd killed it"},
+		"garbage":       {garbage, "sent an unreadable reply while embedding a text"},
+		"endless":       {tooLong, "sent an unreadable reply while embedding a text"},
 		"another's":     {wrongID, "sent an unexpected reply"},
 		"short":         {short, "returned an invalid embedding"},
 		"no number":     {nan, "returned an invalid embedding"},
@@ -192,7 +193,7 @@ func TestHelperThatFailsOverAText(t *testing.T) {
 			s := e.Status().Native
 			if starts(t, helper) != 3 || s.Restarts != 2 ||
 				!strings.Contains(s.LastExit, strings.TrimPrefix(strings.TrimSuffix(c.want,
-					" 2 times on one text, which has no embedding"), "the native runtime ")) {
+					"; this happened 2 times with the same text, so the text has no embedding"), "the native runtime ")) {
 				t.Errorf("after %d starts the status is %+v; want 3, and why", starts(t, helper), s)
 			}
 		})
@@ -258,7 +259,7 @@ func TestThirdCrashWithinAMinute(t *testing.T) {
 	if got := embedOne(t, e, "lighthouse"); !same(got, want) {
 		t.Error("the second text does not have the vector that go makes of it")
 	}
-	const why = "the native runtime crashed 3 times within 1m0s; the last time it ended over a text (SIGSEGV); to retry, run: emberd " +
+	const why = "the native runtime crashed 3 times within 1m0s; the last time it ended while embedding a text (SIGSEGV); to retry, run: emberd " +
 		"model resume; for details, run: emberd model runtime selftest"
 	s := e.Status()
 	if s.Provider != Go || len(s.Passed) != 1 || s.Passed[0] != (SkippedProvider{Llama, why}) ||

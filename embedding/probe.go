@@ -41,16 +41,17 @@ func (c *child) probe(ctx context.Context, helper, dir string, limits *limits) (
 	case ctx.Err() != nil:
 		return llamawire.Hello{}, ctx.Err()
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return llamawire.Hello{}, fmt.Errorf("the helper %s did not report on the libraries in %s within %s %s",
+		return llamawire.Hello{}, fmt.Errorf("the helper %s did not report on the libraries in %s within %s%s",
 			helper, dir, limits.load, c.ending())
 	case err != nil:
 		return llamawire.Hello{},
-			fmt.Errorf("the helper %s ended without a report on the libraries in %s %s", helper, dir, c.ending())
+			fmt.Errorf("the helper %s ended without a report on the libraries in %s%s", helper, dir, c.ending())
 	case hello.Protocol != llamawire.Protocol:
 		return llamawire.Hello{},
-			fmt.Errorf("the helper %s is of another version of emberd; install both from one package", helper)
+			fmt.Errorf("the helper %s belongs to another version of emberd; install emberd and the helper from one "+
+				"package", helper)
 	case hello.Failed != nil:
-		return hello, fmt.Errorf("the libraries in %s cannot be used: %w", dir, hello.Failed)
+		return hello, fmt.Errorf("cannot use the libraries in %s: %w", dir, hello.Failed)
 	}
 	return hello, nil
 }

@@ -136,7 +136,7 @@ func TestStoppedHelper(t *testing.T) {
 	}
 	llamatest.Gone(t, pid)
 	s := e.Status().Native
-	if s.Restarts != 1 || s.LastExit != "did not answer within 300ms over a text and was killed" {
+	if s.Restarts != 1 || s.LastExit != "did not answer within 300ms while embedding a text, so emberd killed it" {
 		t.Errorf("the status is %+v", s)
 	}
 	n.limits.grace = impatient
@@ -148,7 +148,7 @@ func TestStoppedHelper(t *testing.T) {
 }
 
 func TestCloseWhileAHelperHangs(t *testing.T) {
-	for name, l := range map[string]life{"loading": {Hello: gate, Deaf: true}, "over a text": {On: map[string]string{"harbour": gate}, Deaf: true}} {
+	for name, l := range map[string]life{"loading": {Hello: gate, Deaf: true}, "while embedding a text": {On: map[string]string{"harbour": gate}, Deaf: true}} {
 		t.Run(name, func(t *testing.T) {
 			helper := scripted(t, l)
 			opened := makeGate(t, helper)

@@ -25,7 +25,7 @@ const (
 	maxModels = 4 << 20 // bytes of a list of models
 )
 
-var errTooLarge = errors.New("it is too large")
+var errTooLarge = errors.New("the text is too large")
 
 type embeddingRequest struct {
 	Model  string   `json:"model,omitempty"`
@@ -70,8 +70,8 @@ func (s *server) models(ctx context.Context) ([]string, error) {
 		} `json:"data"`
 	}
 	if json.Unmarshal(data, &list) != nil {
-		return nil, fmt.Errorf("the server at %s does not list its models in the OpenAI format; set "+
-			"embedding.url_model", s.at)
+		return nil, fmt.Errorf(
+			"the server at %s does not list its models in the OpenAI format; set embedding.url_model", s.at)
 	}
 	names := make([]string, len(list.Data))
 	for i, m := range list.Data {
@@ -115,7 +115,7 @@ type statusError struct {
 	complaint
 }
 
-func (e *statusError) Error() string { return fmt.Sprintf("its status is %d", e.code) }
+func (e *statusError) Error() string { return fmt.Sprintf("HTTP status %d", e.code) }
 
 // complaint is what of an answer's text matters, beside its status.
 type complaint int
@@ -164,10 +164,11 @@ func (s *server) explain(err error, model string) error {
 	}
 	switch status.complaint {
 	case tooLarge:
-		return fmt.Errorf("the server at %s refuses a text: %w", s.at, errTooLarge)
+		return fmt.Errorf("the server at %s cannot embed a text: %w", s.at, errTooLarge)
 	case notLoaded:
-		return fmt.Errorf("the server at %s %w as an embedding provider: it has no model loaded; load one", s.at,
-			ErrAway)
+		return fmt.Errorf(
+			"the server at %s %w as an embedding provider: no model is loaded; load a model on the server",
+			s.at, ErrAway)
 	case noSuchModel:
 		return s.lacks(model)
 	}
@@ -179,24 +180,24 @@ func (s *server) explain(err error, model string) error {
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		return fmt.Errorf("the server at %s requires a key; write it to embedding.key_file", s.at)
 	case code == http.StatusNotImplemented:
-		return fmt.Errorf("the server at %s computes no embeddings with this model; select an embedding model, "+
+		return fmt.Errorf("the server at %s does not compute embeddings with this model; select an embedding model, "+
 			"and start llama-server with --embeddings", s.at)
 	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable || code == http.StatusBadGateway ||
 		code == http.StatusGatewayTimeout:
-		return fmt.Errorf("the server at %s %w now: %w, so it might still be loading its model", s.at, ErrAway,
+		return fmt.Errorf("the server at %s %w now: %w; it might still be loading its model", s.at, ErrAway,
 			status)
 	case code >= 300 && code < 400:
 		return fmt.Errorf("the server at %s redirects requests, which emberd does not follow; set embedding.url "+
 			"to its final address", s.at)
 	}
-	return fmt.Errorf("the server at %s refuses to embed: %w; see its log", s.at, status)
+	return fmt.Errorf("the server at %s does not embed texts: %w; see the log of the server", s.at, status)
 }
 
 func (s *server) lacks(model string) error {
 	if model == "" {
 		return fmt.Errorf("the server at %s requires a model name; set embedding.url_model", s.at)
 	}
-	return fmt.Errorf("the server at %s does not have model %q; load it there, or set another in "+
+	return fmt.Errorf("the server at %s does not have model %q; load it there, or set another model in "+
 		"embedding.url_model", s.at, model)
 }
 
@@ -213,7 +214,7 @@ func readVectors(data []byte, n int) ([][]float32, error) {
 		return nil, errors.New("does not use the OpenAI embeddings format; check embedding.url")
 	}
 	if len(answer.Data) != n {
-		return nil, fmt.Errorf("returned %d embeddings instead of %d; see its log", len(answer.Data), n)
+		return nil, fmt.Errorf("returned %d embeddings instead of %d; see the log of the server", len(answer.Data), n)
 	}
 	vectors := make([][]float32, n)
 	for i, d := range answer.Data {
@@ -222,7 +223,7 @@ func readVectors(data []byte, n int) ([][]float32, error) {
 			at = *d.Index
 		}
 		if at < 0 || at >= n || vectors[at] != nil {
-			return nil, fmt.Errorf("numbered the embeddings of %d texts wrongly", n)
+			return nil, fmt.Errorf("returned wrong index numbers for the embeddings of %d texts", n)
 		}
 		v, err := readVector(d.Embedding)
 		if err != nil {
@@ -278,11 +279,12 @@ func (s *server) unanswered(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, errElsewhere):
-		return fmt.Errorf("embedding.url %s: %w, and emberd sends texts only to this machine; use "+
+		return fmt.Errorf("embedding.url %s: %w, but emberd sends texts only to this machine; use "+
 			"http://127.0.0.1:PORT", s.at, errElsewhere)
 	}
 	if lost, ok := errors.AsType[*url.Error](err); ok {
 		err = lost.Err // its URL is told already
 	}
-	return fmt.Errorf("the server at %s %w: %w; start it, or remove http from embedding.providers", s.at, ErrAway, err)
+	return fmt.Errorf(
+		"the server at %s %w: %w; start the server, or remove http from embedding.providers", s.at, ErrAway, err)
 }

@@ -58,7 +58,8 @@ type only struct {
 func (o only) identify(ctx context.Context, known []Identity) (Identity, error) {
 	id, err := o.provider.identify(ctx, known)
 	if err == nil && id.Key() != o.identity.Key() {
-		err = fmt.Errorf("%w: %s computed earlier embeddings and is gone", ErrChanged, o.identity.Model)
+		err = fmt.Errorf(
+			"%w: %s, which computed the earlier embeddings, is no longer available", ErrChanged, o.identity.Model)
 	}
 	return id, err
 }

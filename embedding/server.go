@@ -86,8 +86,8 @@ func locate(text string) (base string, dial dialFunc, err error) {
 		return "", nil, fmt.Errorf("invalid embedding.url: scheme %q, or no host; use http://127.0.0.1:PORT or "+
 			"unix:///path/of/socket", at.Scheme)
 	case !ofThisMachine(at.Hostname()):
-		return "", nil, fmt.Errorf("embedding.url names %s, which is another machine, and emberd sends texts "+
-			"only to this machine; run the server here and use http://127.0.0.1:PORT", at.Hostname())
+		return "", nil, fmt.Errorf("embedding.url names another machine, %s, but emberd sends texts only to this "+
+			"machine; run the server here and use http://127.0.0.1:PORT", at.Hostname())
 	}
 	path := strings.TrimSuffix(strings.TrimRight(at.Path, "/"), "/embeddings")
 	base = (&url.URL{Scheme: "http", Host: at.Host, Path: cmp.Or(path, "/v1")}).String()
@@ -110,7 +110,7 @@ func onlyLoopback(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-var errElsewhere = errors.New("its name resolves to another machine")
+var errElsewhere = errors.New("its host name resolves to another machine")
 
 // awaits reports whether vectors of an identity came from this server as it is set.
 func (s *server) awaits(id Identity) bool {
@@ -228,9 +228,9 @@ func (s *server) sameModel(ctx context.Context, of Identity) error {
 }
 
 func (s *server) changed(of Identity) error {
-	return fmt.Errorf("%w: the server at %s now runs another model under the name %q; its embeddings are "+
-		"computed again", ErrChanged,
-		s.at, of.Model)
+	return fmt.Errorf(
+		"%w: the server at %s now runs another model under the name %q; emberd computes its embeddings again",
+		ErrChanged, s.at, of.Model)
 }
 
 // askInParts asks for all texts at once. When the server finds them too large, each is

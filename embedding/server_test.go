@@ -332,10 +332,10 @@ func TestSeveralModelsNeedAName(t *testing.T) {
 
 func TestOnlyThisMachineIsAsked(t *testing.T) {
 	for url, want := range map[string]string{
-		"http://192.168.1.2:11434":  "embedding.url names 192.168.1.2, which is another machine, and emberd sends texts only to this machine; run the server here and use http://127.0.0.1:PORT",
-		"http://api.example.org/v1": "embedding.url names api.example.org, which is another machine, and emberd sends texts only to this machine; run the server here and use http://127.0.0.1:PORT",
-		"http://localhost.evil.org": "embedding.url names localhost.evil.org, which is another machine, and emberd sends texts only to this machine; run the server here and use http://127.0.0.1:PORT",
-		"http://0.0.0.0:8080":       "embedding.url names 0.0.0.0, which is another machine, and emberd sends texts only to this machine; run the server here and use http://127.0.0.1:PORT",
+		"http://192.168.1.2:11434":  "embedding.url names another machine, 192.168.1.2, but emberd sends texts only to this machine; run the server here and use http://127.0.0.1:PORT",
+		"http://api.example.org/v1": "embedding.url names another machine, api.example.org, but emberd sends texts only to this machine; run the server here and use http://127.0.0.1:PORT",
+		"http://localhost.evil.org": "embedding.url names another machine, localhost.evil.org, but emberd sends texts only to this machine; run the server here and use http://127.0.0.1:PORT",
+		"http://0.0.0.0:8080":       "embedding.url names another machine, 0.0.0.0, but emberd sends texts only to this machine; run the server here and use http://127.0.0.1:PORT",
 		"https://127.0.0.1:8080":    `invalid embedding.url: scheme "https", or no host; use http://127.0.0.1:PORT or unix:///path/of/socket`,
 		"unix://host/path":          `invalid embedding.url: scheme "unix", or no host; use http://127.0.0.1:PORT or unix:///path/of/socket`,
 		"127.0.0.1:8080": "invalid embedding.url; use http://127.0.0.1:PORT or " +
@@ -364,7 +364,7 @@ func TestNamesThatLeadElsewhere(t *testing.T) {
 			t.Errorf("%s is dialled: %v, %v", address, conn, err)
 		}
 	}
-	want := "embedding.url http://localhost:1: its name resolves to another machine, and emberd sends texts only to this machine; use http://127.0.0.1:PORT"
+	want := "embedding.url http://localhost:1: its host name resolves to another machine, but emberd sends texts only to this machine; use http://127.0.0.1:PORT"
 	if err := s.unanswered(t.Context(), &net.OpError{Op: "dial", Err: errElsewhere}); err.Error() != want || errors.Is(err, ErrAway) {
 		t.Errorf("the error is %v, want %s", err, want)
 	}

@@ -118,8 +118,9 @@ func (s *supervisor) answer(a *ask) (*llamawire.Reply, error) {
 				return nil, fmt.Errorf("the native runtime %w: it %s", ErrAway, dead.why)
 			}
 		} else if died++; died == tries {
-			return nil, fmt.Errorf("the native runtime %s %d times on one text, which has no embedding", dead.why,
-				tries)
+			return nil, fmt.Errorf(
+				"the native runtime %s; this happened %d times with the same text, so the text has no embedding",
+				dead.why, tries)
 		}
 	}
 }
@@ -151,7 +152,7 @@ func (s *supervisor) once(a *ask) (*llamawire.Reply, error) {
 		}
 		s.unload()
 	}
-	return nil, s.unread(errors.New("it is being written"))
+	return nil, s.unread(errors.New("another program is writing to it"))
 }
 
 // written reports whether the mapped file is not as it was. One that another took the place
@@ -172,7 +173,7 @@ func (s *supervisor) exchange(a *ask) (*llamawire.Reply, error) {
 		err = s.child.read(&reply, within)
 	}
 	if err != nil {
-		return nil, s.lost(err, "over a text", within, false)
+		return nil, s.lost(err, "while embedding a text", within, false)
 	}
 	if reply.Failed != nil && reply.Failed.Of != llamawire.OfText {
 		return nil, s.refused(reply.Failed, a.of)
@@ -217,7 +218,7 @@ func (s *supervisor) start(a *ask) error {
 	case errors.Is(err, ErrAway):
 		return err
 	case err != nil:
-		return fmt.Errorf("%w: it cannot be used: %w", ErrChanged, err)
+		return fmt.Errorf("%w: emberd cannot use it: %w", ErrChanged, err)
 	case facts.SHA256 != a.of.SHA256:
 		return s.replaced(a.of)
 	}
@@ -261,7 +262,7 @@ func (s *supervisor) greet(of Identity, within time.Duration) error {
 	began := time.Now()
 	var hello llamawire.Hello
 	if err := s.child.read(&hello, within); err != nil {
-		return s.lost(err, "while it read the model", within, true)
+		return s.lost(err, "while loading the model", within, true)
 	}
 	s.mu.Lock()
 	s.status.Version, s.status.Release, s.status.System = hello.Version, hello.Engine.Release, hello.Engine.System
@@ -270,8 +271,8 @@ func (s *supervisor) greet(of Identity, within time.Duration) error {
 	m := hello.Model
 	switch {
 	case hello.Protocol != llamawire.Protocol:
-		return s.disableRuntime("the helper of the native runtime " + s.helper +
-			" is of another version of emberd; install both from one package")
+		return s.disableRuntime("the native runtime's helper " + s.helper +
+			" belongs to another version of emberd; install emberd and the helper from one package")
 	case hello.Failed != nil:
 		return s.refused(hello.Failed, of)
 	case m == nil:
@@ -281,7 +282,7 @@ func (s *supervisor) greet(of Identity, within time.Duration) error {
 		s.found(m.SHA256)
 		return s.replaced(of)
 	case m.Dim != of.Dim || m.MaxTokens != of.MaxTokens || m.Pooling != of.Pooling:
-		return s.disableRuntime(fmt.Sprintf("the native runtime reads the model differently from its file: %d "+
+		return s.disableRuntime(fmt.Sprintf("the native runtime and the model file have different properties: %d "+
 			"dimensions, %d tokens and %s pooling instead of %d, %d and %s",
 			m.Dim, m.MaxTokens, m.Pooling, of.Dim, of.MaxTokens, of.Pooling))
 	}

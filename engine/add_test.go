@@ -137,7 +137,7 @@ func TestAddOfWhatWasJustRecalled(t *testing.T) {
 	if res.New || res.Echo == nil || res.Echo.Of != m.ID || res.Memory.ID != m.ID || res.Reinforced != nil || res.Memory.Importance != m.Importance || res.Memory.UseCount != 1 {
 		t.Errorf("got %+v", res)
 	}
-	if want := "Nothing was stored: memory " + m.ID.Short() + ", which was just recalled, says this, and counts as used."; res.Message != want {
+	if want := "Nothing was stored: memory " + m.ID.Short() + ", which was just recalled, already contains this and counts as used."; res.Message != want {
 		t.Errorf("it says %q, want %q", res.Message, want)
 	}
 	if res = do(t, e, op.Add, &op.AddRequest{Content: m.Content, Again: true}); !res.New {
@@ -159,7 +159,7 @@ func TestAddMakesWhatIsKnownMatter(t *testing.T) {
 		{"", 0.6, false, "importance 0.50 to 0.60, learned 2 times."},
 		{"low", 0.6, false, "importance 0.50 to 0.60, learned 2 times."},
 		{"high", 0.7, false, "importance 0.50 to 0.70, learned 2 times."},
-		{"core", 0.9, true, "importance 0.50 to 0.90, learned 2 times; it is a core memory now, which never fades."},
+		{"core", 0.9, true, "importance 0.50 to 0.90, learned 2 times; it is now a core memory and never fades."},
 	} {
 		e, _ := newEngine(t)
 		was := add(t, e, text).Memory
@@ -199,7 +199,7 @@ func TestAddOfWhatWasSuperseded(t *testing.T) {
 	old := add(t, e, "Ann drinks green tea at breakfast").Memory.ID
 	next := do(t, e, op.Save, &op.SaveRequest{Content: "Rooibos is what Ann wants in the morning", Supersedes: []string{string(old)}}).Memory.ID
 	res := do(t, e, op.Add, &op.AddRequest{Content: "Ann drinks green tea at breakfast"})
-	want := " Memory " + old.Short() + " said this before memory " + next.Short() + " superseded it."
+	want := " Memory " + old.Short() + " contained this before memory " + next.Short() + " superseded it."
 	if !res.New || !strings.HasSuffix(res.Message, want) {
 		t.Errorf("new %v: it says %q, want %q at the end", res.New, res.Message, want)
 	}
@@ -209,8 +209,8 @@ func TestAddOfWhatWasSuperseded(t *testing.T) {
 func TestAddOfWhatIsArchived(t *testing.T) {
 	t.Parallel()
 	for auto, want := range map[bool]string{
-		true:  "it was archived, and its text is restored.",
-		false: "it is archived, and this is its summary; to restore its text, run: emberd rekindle ",
+		true:  "it was archived, and emberd restores its text.",
+		false: "it is archived, and this is only a summary; to restore the full text, run: emberd rekindle ",
 	} {
 		h := promotingHouse(t, nil)
 		if h.EchoWindow = 0; !auto {

@@ -189,7 +189,7 @@ func (s *tended) wantFound(res *op.AgentsRunResult) {
 		s.t.Errorf("promoted are %+v", p)
 	}
 	if r := res.Relations; len(r) != 1 || r[0].FromID != s.ann || r[0].ToID != s.leith || r[0].RelationType != "related" || r[0].Jaccard != 0.7667 || r[0].Strength < 0.6 || r[0].Confidence < 0.6 ||
-		!slices.Equal(r[0].SharedEntities, []string{"Ann", "Leith"}) || r[0].Reasoning != "both name Ann, Leith; both are tagged club" {
+		!slices.Equal(r[0].SharedEntities, []string{"Ann", "Leith"}) || r[0].Reasoning != "both mention Ann, Leith; both are tagged club" {
 		s.t.Errorf("related are %+v", r)
 	}
 }
@@ -201,7 +201,7 @@ func TestNothingIsMergedUnasked(t *testing.T) {
 	s := tend(t, nil)
 	res := s.runsAgents(op.AgentsRunRequest{})
 	wantDid(t, res, foundByAll)
-	if m := res.Merge[0]; m.Success || !strings.Contains(m.Reason, "it waits for a decision, because consolidation.auto_merge is off") || look(t, s.Engine, s.leaks).Stage != memory.Active {
+	if m := res.Merge[0]; m.Success || !strings.Contains(m.Reason, "the merge waits for your decision, because consolidation.auto_merge is false") || look(t, s.Engine, s.leaks).Stage != memory.Active {
 		t.Errorf("it tells of the merge %+v", m)
 	}
 	s.wantItems("cluster contradiction high 2 open", "cluster merge medium 2 open", "decay gc_candidate high 1 open")
@@ -358,7 +358,7 @@ func TestAgentsRefuseWhatTheyDoNotKnow(t *testing.T) {
 func TestOnlyTheKeeperRunsAgents(t *testing.T) {
 	t.Parallel()
 	_, other, k, o := pair(t)
-	wantCode(t, refused(t, o, op.AgentsRun, &op.AgentsRunRequest{}), memory.Conflict, "run it there, or run here first: emberd config primary-device here")
+	wantCode(t, refused(t, o, op.AgentsRun, &op.AgentsRunRequest{}), memory.Conflict, "to make this device the primary device, run: emberd config primary-device here")
 	do(t, o, op.AgentsRun, &op.AgentsRunRequest{DryRun: true})
 	if next := o.Agents.AgentsDue(t.Context()); !next.Equal(other.clock.Now().Add(lifecycle.LooksAgain)) || !o.Agents.AgentScheduler.LastRun(agents.PipelineRun).IsZero() {
 		t.Errorf("the other looks again at %v", next)

@@ -42,7 +42,7 @@ func TestAListOfNames(t *testing.T) {
 	if len(res.Forgotten) != 2 || res.Forgotten[0].ID != b || res.Forgotten[1].ID != a {
 		t.Errorf("would forget %+v", res.Forgotten)
 	}
-	wantCode(t, refused(t, e, op.Forget, &op.ForgetRequest{ID: "two,Lovelace"}), memory.NotFound, `no memory is known as "Lovelace"`)
+	wantCode(t, refused(t, e, op.Forget, &op.ForgetRequest{ID: "two,Lovelace"}), memory.NotFound, `memory "Lovelace" not found`)
 }
 
 func TestTheKeptOneTakesTheAliases(t *testing.T) {

@@ -152,19 +152,19 @@ func TestWhatIsNotArchived(t *testing.T) {
 	t.Parallel()
 	d := shelf(t, nil)
 	odd, core := save(t, d.Engine, "a\r\nb"), do(t, d.Engine, op.Save, &op.SaveRequest{Content: "the family's birthdays", Core: true}).Memory
-	d.skipped(odd.ID, "a note cannot store its text exactly: it contains control characters, line endings other than LF, or plugin code")
-	d.skipped(core.ID, "core memory")
+	d.skipped(odd.ID, "a note cannot store the text exactly, because it contains control characters, line endings other than LF, or plugin code")
+	d.skipped(core.ID, "core memories never fade")
 	used := save(t, d.Engine, "the tide turns at six")
 	moves := d.to(memory.Archived, used.ID)
 	d.clock.advance(time.Minute)
 	do(t, d.Engine, op.Show, &op.ShowRequest{ID: string(used.ID)})
 	got, err := d.Engine.Lifecycle.Archive(t.Context(), moves, "unused for 30 days", keeper(), "")
 	ok(t, err)
-	if len(got.Skipped) != 1 || got.Skipped[0].Reason != "it was used or opened in the meantime" {
+	if len(got.Skipped) != 1 || got.Skipped[0].Reason != "the memory was used or opened in the meantime" {
 		t.Errorf("got %+v", got)
 	}
 	d.archived(used.ID)
-	d.skipped(used.ID, "it is archived already")
+	d.skipped(used.ID, "the memory is already archived")
 }
 
 // Without a vault in which all notes are known, nothing is done by halves.
@@ -173,7 +173,7 @@ func TestArchivingWithoutItsVault(t *testing.T) {
 	h := promotingHouse(t, nil)
 	d := &desk{house: h, t: t, Engine: h.open(t)}
 	id := save(t, d.Engine, leaky).ID
-	d.skipped(id, "still being read for the first time")
+	d.skipped(id, "still reading the notes for the first time")
 	d.batch(nil, nil)
 	ok(t, os.Rename(h.Vaults[0], h.Vaults[0]+" away"))
 	got, err := d.Engine.Lifecycle.Archive(t.Context(), d.to(memory.Archived, id), "gc", keeper(), "")
@@ -232,7 +232,7 @@ func TestUndoingTheUndoOfAnArchiving(t *testing.T) {
 	first := do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: d.archived(id).Entry})
 	wantFiles(t, d.house)
 	again := &op.UndoRequest{Tx: first.Tx}
-	wantCode(t, refused(t, d.Engine, op.Undo, again), memory.Busy, "nothing was undone; try again in a minute")
+	wantCode(t, refused(t, d.Engine, op.Undo, again), memory.Busy, "so it changed nothing; try again in a minute")
 	d.advance(2 * time.Minute)
 	d.rest(t, d.Engine)
 	do(t, d.Engine, op.Undo, again)

@@ -47,9 +47,9 @@ func TestArchivingAgainWhatAHumanEdited(t *testing.T) {
 	d := shelf(t, nil)
 	m, home := d.back(leaky)
 	d.write(t, home, noteFor(m.ID, "mended, says the human"))
-	d.skipped(m.ID, "was edited, and emberd syncs the edit within a minute or two")
+	d.skipped(m.ID, "was edited; emberd syncs the edit within a minute or two")
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("mended, says the agent")})
-	d.skipped(m.ID, "was edited, and emberd syncs the edit within a minute or two")
+	d.skipped(m.ID, "was edited; emberd syncs the edit within a minute or two")
 	wantNote(t, d.house, home, "says the human")
 }
 
@@ -58,15 +58,15 @@ func TestArchivingAgainWithoutTheNote(t *testing.T) {
 	d := shelf(t, nil)
 	m, home := d.back(leaky)
 	ok(t, os.Remove(d.at(home)))
-	d.skipped(m.ID, "is not at its path")
+	d.skipped(m.ID, "is missing or does not contain its ID")
 	d.write(t, home, "a human's note under that name")
-	d.skipped(m.ID, "is not at its path or does not contain its ID; restore it, or promote the memory again")
+	d.skipped(m.ID, "of the memory is missing or does not contain its ID; restore the note, or promote the memory again")
 	done := busy(t, d.house)
 	d.write(t, home, noteFor(m.ID, leaky))
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("It is mended.")})
-	d.skipped(m.ID, "a git operation is in progress or was interrupted in the vault (lock, merge or rebase)")
+	d.skipped(m.ID, "a git operation in the vault is in progress or was interrupted (lock, merge or rebase)")
 	other := save(t, d.Engine, "the tide turns at six").ID
-	d.skipped(other, "cannot be written now: a git operation is in progress")
+	d.skipped(other, " now: a git operation in the vault is in progress")
 	done()
 	d.archived(m.ID, other)
 }
@@ -108,7 +108,7 @@ func TestArchivingAPromotedMemory(t *testing.T) {
 	if after := d.contentsOfVault(); after[m.PromotedTo] != before[m.PromotedTo] || len(after) != 1 {
 		t.Errorf("the vault has %v", after)
 	}
-	wantCode(t, refused(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("short")}), memory.Conflict, "and contains only a summary; run first: emberd rekindle")
+	wantCode(t, refused(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("short")}), memory.Conflict, "and contains only a summary; first, run: emberd rekindle")
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new("repairs")})
 	d.rest(t, d.Engine)
 	wantNote(t, d.house, m.PromotedTo, leaky, `category: "repairs"`)

@@ -21,9 +21,9 @@ func TestArchivingOnDisksThatRefuse(t *testing.T) {
 	d.start()
 	long, other := save(t, d.Engine, "long "+strings.Repeat("and wide ", 2000)).ID, save(t, d.Engine, leaky).ID
 	h.write(t, "fill.md", strings.Repeat("x", 56<<10))
-	d.tried("was not written because the disk is full; free some space and try again", long, other)
+	d.tried(", because the disk is full; free some space and try again", long, other)
 	ok(t, syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
-	d.tried("the vault lies on a disk that is mounted read-only", long, other)
+	d.tried("the disk of the vault is mounted read-only; remount it read-write", long, other)
 	ok(t, syscall.Mount("", dir, "", syscall.MS_REMOUNT, "size=1m"))
 	ok(t, os.Remove(filepath.Join(dir, "fill.md")))
 	d.archived(long, other)

@@ -20,7 +20,7 @@ import (
 const archiveDir = "Memories/Archive/"
 
 // leftOver is the summary of archived memories.
-const leftOver = "but its summary does not"
+const leftOver = "but the summary does not"
 
 // filed makes a memory whose text is in a note only, as archiving does: the note
 // first, and then the log.
@@ -241,7 +241,7 @@ func TestAnArchiveNoteThatTheLogDoesNotKnow(t *testing.T) {
 	if m := d.memory(other); m.Content != "the pot shines" {
 		t.Errorf("the memory is %+v", m.Memory)
 	}
-	d.wantFinding("memory "+archiveDir+"Pot.md", "it has another text than memory "+other.Short())
+	d.wantFinding("memory "+archiveDir+"Pot.md", "this note contains the ID of memory "+other.Short()+" but a different text")
 
 	// A note elsewhere that says what the memory says is its, whatever lies in the archive.
 	d.edit("Pot.md", noteFor(other, "the pot shines"))

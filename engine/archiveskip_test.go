@@ -80,7 +80,7 @@ func TestArchivingWhatChangedSinceThePlan(t *testing.T) {
 	group, _ := a.Portion(t.Context(), moves)
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(edited), Content: new("the tide turns at seven")})
 	ok(t, a.ArchiveGroup(t.Context(), group))
-	if len(a.Out.Done) > 0 || len(a.Out.Skipped) != 2 || a.Out.Skipped[0].Reason != "it was deleted in the meantime" || a.Out.Skipped[1].Reason != "it "+
+	if len(a.Out.Done) > 0 || len(a.Out.Skipped) != 2 || a.Out.Skipped[0].Reason != "the memory was deleted in the meantime" || a.Out.Skipped[1].Reason != "the memory "+
 		"was changed in the meantime" {
 		t.Errorf("got %+v", a.Out)
 	}

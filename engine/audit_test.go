@@ -159,7 +159,7 @@ func TestWhatMakesNoAudit(t *testing.T) {
 		{op.AuditRequest{Limit: 101, Kind: "all"}, memory.Invalid, "limit", "limit"},
 		{op.AuditRequest{Cursor: "1"}, memory.Invalid, "invalid cursor; use next_cursor of the previous page, or omit it for the first page", "cursor"},
 		{op.AuditRequest{Cursor: "~0"}, memory.Invalid, "invalid cursor; use next_cursor of the previous page, or omit it for the first page", "cursor"},
-		{op.AuditRequest{Memory: "abcd"}, memory.NotFound, "no memory has an id", "id"},
+		{op.AuditRequest{Memory: "abcd"}, memory.NotFound, "memory abcd not found", "id"},
 	}
 	for _, test := range tests {
 		if err := refused(t, e, op.Audit, &test.req); err.Code != test.code || !strings.Contains(err.Message, test.said) || err.Field != test.field {
@@ -266,7 +266,7 @@ func TestACallerIsThrottledAndForgiven(t *testing.T) {
 		asked(t, e, theUser, op.Forget, &op.ForgetRequest{ID: string(id)})
 	}
 	got := callerOf(t, e, anAgent)
-	if want := "of 40 memories that cursor saved in 30 days 40 came to nothing"; !strings.Contains(got.Throttled, want) || e.Admin.ThrottleReason(anAgent) != got.Throttled {
+	if want := "in 30 days, 40 of 40 saves by cursor were refused, or were deleted or merged"; !strings.Contains(got.Throttled, want) || e.Admin.ThrottleReason(anAgent) != got.Throttled {
 		t.Fatalf("throttled %q and slowed down %q, want %q", got.Throttled, e.Admin.ThrottleReason(anAgent), want)
 	}
 	if e.Admin.ThrottleReason(another) != "" || e.Admin.ThrottleReason(theUser) != "" || e.Admin.ThrottleReason(withCard) != "" {
@@ -298,10 +298,10 @@ func TestTheLedgerSurvivesARestartAndSaysWhenNot(t *testing.T) {
 	}
 	e = h.open(t)
 	res := do(t, e, op.Audit, &op.AuditRequest{Kind: "all"})
-	if !strings.Contains(res.Problem, "could not be read, so counting restarted") || eventsIn(res.Events) != "write save by cursor" {
+	if !strings.Contains(res.Problem, "cannot read audit.json, so counting restarted") || eventsIn(res.Events) != "write save by cursor" {
 		t.Errorf("after damage: problem %q, events\n%s", res.Problem, eventsIn(res.Events))
 	}
-	if !strings.Contains(h.log.String(), "ledger of callers restarted") {
+	if !strings.Contains(h.log.String(), "caller statistics restarted") {
 		t.Error("the log does not say so")
 	}
 }
@@ -412,8 +412,8 @@ func TestAuditThatBlamesAnother(t *testing.T) {
 		t.Fatalf("the audit blames %s, so that the test proves nothing", got)
 	}
 	c := check(e)
-	for _, want := range []string{"the journal says that token:home made the change ", "and the audit chain that it was token:work",
-		"audit.json says that token:home read by search, and the audit chain that token:work did"} {
+	for _, want := range []string{"according to the journal, token:home made the change ", "but according to the audit chain, token:work made it",
+		"the caller and operation of a read differ: token:home, search in audit.json, but token:work, search in the audit chain"} {
 		if !slices.ContainsFunc(c.Problems, func(p string) bool { return strings.Contains(p, want) }) {
 			t.Errorf("the check says %q, want %q", c.Problems, want)
 		}

@@ -60,7 +60,7 @@ func (h *house) tamperNoteChange(t *testing.T, problems []string, closed error) 
 	d.put(t, h)
 	found := checkAudit(t, h.open(t)).Problems
 	told := slices.DeleteFunc(found, func(text string) bool {
-		return !strings.Contains(text, "changed notes as entry \"\", and the audit chain as")
+		return !strings.Contains(text, "changed notes in change \"\" according to audit.json, but in change")
 	})
 	if len(told) != 5 {
 		t.Errorf("the check finds %q", found)

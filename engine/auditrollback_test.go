@@ -72,7 +72,7 @@ func TestAnAuditAfterDeviceJSONWasLost(t *testing.T) {
 	asked(t, e, withCard, op.Save, &op.SaveRequest{Content: "The pot is of the new device"})
 	for range 2 {
 		c := checkAudit(t, e)
-		if len(c.Problems) > 0 || len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "this home was the device ") {
+		if len(c.Problems) > 0 || len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "this installation was device ") {
 			t.Errorf("problems %q, notes %q", c.Problems, c.Notes)
 		}
 		e = h.restart(t, e)
@@ -215,7 +215,7 @@ func TestAnAuditOfReadsThatWerePutBack(t *testing.T) {
 	h.disk(t).putBack(h, copied).put(t, h)
 	e = h.open(t)
 	for range 2 {
-		if c := checkAudit(t, e); len(c.Problems) != 1 || !strings.Contains(c.Problems[0], "the journal was closed in order after line") {
+		if c := checkAudit(t, e); len(c.Problems) != 1 || !strings.Contains(c.Problems[0], "the change journal was closed after line") {
 			t.Errorf("problems %q, notes %q", c.Problems, c.Notes)
 		}
 		asked(t, e, withCard, op.Save, &op.SaveRequest{Content: "The kettle is new"})
@@ -264,7 +264,7 @@ func TestAnAuditOfACopiedHome(t *testing.T) {
 	if len(c.Problems) > 0 || len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "1 later change is not in the audit chain") {
 		t.Errorf("the copy: problems %q, notes %q", c.Problems, c.Notes)
 	}
-	if c := checkAudit(t, first); len(c.Problems) > 0 || len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "1 device that the chain does not know") {
+	if c := checkAudit(t, first); len(c.Problems) > 0 || len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "1 device that is not in the audit chain") {
 		t.Errorf("the first: problems %q, notes %q", c.Problems, c.Notes)
 	}
 }
@@ -274,8 +274,8 @@ func TestAnAuditAfterTheStateWasLost(t *testing.T) {
 	t.Parallel()
 	h, before := lived(t)
 	for name, tt := range map[string]struct{ gone, want string }{
-		"the state folder": {h.State, "the journal has changes of 1 device that the chain does not know"},
-		"the chain":        {filepath.Join(h.State, "audit") + "/", "in the journal from before the audit chain, with seals of another key"},
+		"the state folder": {h.State, "the journal contains changes of 1 device that is not in the audit chain"},
+		"the chain":        {filepath.Join(h.State, "audit") + "/", "older than the audit chain and sealed with another key"},
 	} {
 		after := maps.Clone(before)
 		maps.DeleteFunc(after, func(file string, _ []byte) bool { return strings.HasPrefix(file, tt.gone) })
@@ -314,7 +314,7 @@ func TestAnAuditOfCountsThatWereChanged(t *testing.T) {
 		after.put(t, h)
 		e := h.open(t)
 		for range 2 {
-			if c := checkAudit(t, e); len(c.Problems) != 1 || !strings.Contains(c.Problems[0], "counts of callers") {
+			if c := checkAudit(t, e); len(c.Problems) != 1 || !strings.Contains(c.Problems[0], "the caller counts in audit.json differed") {
 				t.Errorf("%s: problems %q, notes %q", what, c.Problems, c.Notes)
 			}
 			asked(t, e, withCard, op.Search, &op.SearchRequest{Query: "kettle"})

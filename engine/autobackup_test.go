@@ -103,7 +103,7 @@ func TestAFailedBackupIsTold(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		st := status(t, e)
-		if !strings.Contains(st.Backup.Problem, "too full for the backup") || st.Health != "degraded" {
+		if !strings.Contains(st.Backup.Problem, "too little free space for the backup") || st.Health != "degraded" {
 			t.Errorf("health %s, backups %+v", st.Health, st.Backup)
 		}
 		save(t, e, "saving goes on")

@@ -88,7 +88,7 @@ func TestBackupNames(t *testing.T) {
 	for file, want := range map[string]string{
 		"":                              "already exists; choose another name", // the clock stands still
 		"relative.tar.gz":               "not an absolute path",
-		filepath.Join(h.Data, "x"):      "lies in the data folder",
+		filepath.Join(h.Data, "x"):      "is in the data folder",
 		filepath.Join(h.State, "a/b/c"): "create its folder first",
 	} {
 		wantCode(t, refused(t, e, op.BackupCreate, &op.BackupCreateRequest{File: file}), memory.Invalid, want)
@@ -155,5 +155,5 @@ func TestQuarantineOverOperations(t *testing.T) {
 	if got.ID != m.ID || got.Tx == "" || look(t, e, m.ID).Content != "the harbour wall" {
 		t.Errorf("accepted %+v", got)
 	}
-	wantCode(t, refused(t, e, op.QuarantineDrop, &op.QuarantineDropRequest{ID: lines[0].Name}), memory.NotFound, "no damaged line")
+	wantCode(t, refused(t, e, op.QuarantineDrop, &op.QuarantineDropRequest{ID: lines[0].Name}), memory.NotFound, "damaged line "+lines[0].Name+" not found")
 }

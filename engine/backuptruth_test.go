@@ -199,7 +199,7 @@ func TestARestoreComparesWhatItHolds(t *testing.T) {
 		return err
 	}
 	err := restore(pack("wrong.tar.gz", content.Summary{"active": {Memories: 9, Digest: "x"}}))
-	if !errors.Is(err, backup.ErrDiffers) || !strings.Contains(err.Error(), "8 active instead of 9") {
+	if !errors.Is(err, backup.ErrDiffers) || !strings.Contains(err.Error(), "8 instead of 9 memories (active)") {
 		t.Errorf("a log that lacks a memory: %v", err)
 	}
 	if b, err := os.ReadFile(filepath.Join(target, "mine")); err != nil || string(b) != "was here" {

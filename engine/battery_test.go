@@ -76,7 +76,7 @@ func TestVectorsWaitOnBattery(t *testing.T) {
 		if s, without := e.Semantic.Meaning.EmbedQuery(t.Context(), "kettle"); s == nil {
 			t.Errorf("a query has no vector on battery: %s", without)
 		}
-		if got := timers(t, e)["making of vectors"]; got != "1m0s" {
+		if got := timers(t, e)["embedding of texts"]; got != "1m0s" {
 			t.Errorf("it looks again after %q, want a minute", got)
 		}
 		time.Sleep(10 * time.Minute)
@@ -86,7 +86,7 @@ func TestVectorsWaitOnBattery(t *testing.T) {
 		if got := covered(t, e); got.Waits != "" || got.Made != 2 {
 			t.Errorf("plugged in it waits %q, %d vectors made", got.Waits, got.Made)
 		}
-		if got := timers(t, e)["making of vectors"]; got != "" {
+		if got := timers(t, e)["embedding of texts"]; got != "" {
 			t.Errorf("with all vectors it looks again after %s", got)
 		}
 	})
@@ -97,7 +97,7 @@ func TestVectorsAreSyncedWhenNoMoreAreMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, _ := onLaptop(t, 1, "Full")
 		for range 3 {
-			if got := timers(t, e)["making of vectors"]; got != "1s" {
+			if got := timers(t, e)["embedding of texts"]; got != "1s" {
 				t.Errorf("after a vector was made the next look is after %q, want a second", got)
 			}
 			time.Sleep(500 * time.Millisecond)
@@ -106,7 +106,7 @@ func TestVectorsAreSyncedWhenNoMoreAreMade(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if got := timers(t, e)["making of vectors"]; got != "" {
+		if got := timers(t, e)["embedding of texts"]; got != "" {
 			t.Errorf("a second later it looks again after %s, want all to be synced", got)
 		}
 	})

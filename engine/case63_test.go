@@ -94,7 +94,7 @@ func TestCase63ACredentialOfAnotherDeviceIsTold(t *testing.T) {
 	here.Admin.Refresh(t.Context())
 	told := func() bool {
 		return slices.ContainsFunc(status(t, here).Warnings, func(w string) bool {
-			return strings.Contains(w, id.Short()) && strings.Contains(w, "what looks like a credential") && !strings.Contains(w, token[:12])
+			return strings.Contains(w, id.Short()) && strings.Contains(w, "text that looks like a credential") && !strings.Contains(w, token[:12])
 		})
 	}
 	if got := look(t, here, id).Content; got != "the key is "+token || !told() {
@@ -149,7 +149,7 @@ func TestCase63AMergeMakesNoCredential(t *testing.T) {
 	before := stateOf(t, d.Engine)
 	id := do(t, d.Engine, op.Clusters, &op.ClustersRequest{Threshold: 0.5}).Clusters[0].ID
 	err := refused(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{ClusterID: id, Mode: op.ModeApply})
-	wantCode(t, err, memory.Secret, "), so nothing was written; remove it from the texts that the summary is made of")
+	wantCode(t, err, memory.Secret, "), so emberd wrote nothing; remove it from the texts that emberd summarizes")
 	if strings.Contains(err.Error(), value) || stateOf(t, d.Engine) != before {
 		t.Errorf("it is refused with %v, and the memories are\n%s\nwant\n%s", err, stateOf(t, d.Engine), before)
 	}

@@ -195,11 +195,11 @@ func TestCleanupIsCarriedOut(t *testing.T) {
 	}
 	c.wantAll(before)
 	history := do(t, c.e, op.CleanupHistory, &op.CleanupHistoryRequest{})
-	if len(history.Runs) != 1 || history.Runs[0].State != op.CleanupRolledBack || history.Runs[0].RolledBack != "undone "+
-		"with emberd undo" {
+	if len(history.Runs) != 1 || history.Runs[0].State != op.CleanupRolledBack || history.Runs[0].RolledBack != "emberd undo "+
+		"reverted it" {
 		t.Errorf("the history tells %+v", history.Runs)
 	}
-	wantCode(t, refused(t, c.e, op.CleanupRollback, &op.CleanupRollbackRequest{Run: run.ID}), memory.Conflict, "was already undone with emberd undo")
+	wantCode(t, refused(t, c.e, op.CleanupRollback, &op.CleanupRollbackRequest{Run: run.ID}), memory.Conflict, "emberd undo already reverted run")
 }
 
 // wantMerged wants the merged memory to have all that its parts had.
@@ -320,7 +320,7 @@ func TestCleanupLeavesAlone(t *testing.T) {
 	c.Cleanup.Policy.Delete = 0
 	run := c.run(action(op.CleanupDelete, core), action(op.CleanupDelete, c.indexed), action(op.CleanupDelete, meta),
 		action(op.CleanupMerge, c.leaks, c.indexed), action(op.CleanupDelete, newID(t)))
-	for i, why := range []string{"core memory", "an indexer created", "an indexer created", "an indexer created", "deleted in the meantime"} {
+	for i, why := range []string{"a cleanup does not change core memories", "an indexer created", "an indexer created", "an indexer created", "deleted in the meantime"} {
 		if a := run.Actions[i]; a.Done || !strings.Contains(a.Problem, why) {
 			t.Errorf("action %d is %+v", i, a)
 		}
@@ -346,7 +346,7 @@ func TestCleanupLeavesWhatIsUsed(t *testing.T) {
 		do(t, c.e, op.Touch, &op.TouchRequest{ID: string(c.junk)})
 	}
 	run := do(t, c.e, op.Cleanup, &op.CleanupRequest{Collection: "all", Mode: op.CleanupFull, Execute: true})
-	if a := run.Actions[0]; a.Done || !strings.Contains(a.Problem, "it was used or changed in the meantime") {
+	if a := run.Actions[0]; a.Done || !strings.Contains(a.Problem, "the memory was used or changed in the meantime") {
 		t.Errorf("got %+v", a)
 	}
 }

@@ -30,7 +30,7 @@ func TestTheHistoryOfACleanupFollowsUndo(t *testing.T) {
 	is(op.CleanupDone, run.After)
 	again := do(t, c.e, op.Undo, &op.UndoRequest{Tx: redo.Tx})
 	is(op.CleanupRolledBack, run.Entries)
-	wantCode(t, refused(t, c.e, op.CleanupRollback, &op.CleanupRollbackRequest{Run: run.ID}), memory.Conflict, "was rolled back before")
+	wantCode(t, refused(t, c.e, op.CleanupRollback, &op.CleanupRollbackRequest{Run: run.ID}), memory.Conflict, "is already rolled back")
 	do(t, c.e, op.Undo, &op.UndoRequest{Tx: again.Tx})
 	is(op.CleanupDone, run.After)
 	do(t, c.e, op.CleanupRollback, &op.CleanupRollbackRequest{Run: run.ID})

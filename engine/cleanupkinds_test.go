@@ -196,7 +196,7 @@ func TestCleanupWithoutAModelRewordsNothing(t *testing.T) {
 		if want := map[string]int{op.CleanupReview: 1}; !maps.Equal(run.Counts, want) {
 			t.Errorf("execute %t: it tells of %v, want %v", execute, run.Counts, want)
 		}
-		if report := do(t, c.e, op.CleanupReport, &op.CleanupReportRequest{}).Markdown; !strings.Contains(report, "## For you to decide (1)") {
+		if report := do(t, c.e, op.CleanupReport, &op.CleanupReportRequest{}).Markdown; !strings.Contains(report, "## Needs your decision (1)") {
 			t.Errorf("execute %t: the report is\n%s", execute, report)
 		}
 	}

@@ -45,5 +45,5 @@ func TestWhatWasBegunGoesOn(t *testing.T) {
 		t.Errorf("an id comes with %+v", ids[1])
 	}
 	wantCode(t, refused(t, e, op.Complete, &op.CompleteRequest{What: "verbs"}), memory.Invalid, `use tags, ids, projects, paths or entities`)
-	wantCode(t, refused(t, e, op.Complete, &op.CompleteRequest{What: op.CompleteTags, Limit: 101}), memory.Invalid, "limit is 101")
+	wantCode(t, refused(t, e, op.Complete, &op.CompleteRequest{What: op.CompleteTags, Limit: 101}), memory.Invalid, "limit 101 is out of range (")
 }

@@ -126,7 +126,7 @@ func TestARefusedNoteHidesNoSummary(t *testing.T) {
 	d.remove(archiveDir + "Safe.md")
 	do(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: d.claims()[0].ID, Decision: op.DecideKeep})
 	got := do(t, d.Engine, op.Rekindle, &op.RekindleRequest{Query: string(id)}).Results[0]
-	if got.Memory.Content != leftOver || !strings.Contains(got.Hint, "its note is gone") {
+	if got.Memory.Content != leftOver || !strings.Contains(got.Hint, "the note of the memory is missing") {
 		t.Errorf("rekindled: %+v", got)
 	}
 }

@@ -51,7 +51,7 @@ func TestAThirdValueDisagrees(t *testing.T) {
 	}
 	e.Opt.Known.Reinforce = 0.99 // nothing is near enough to be taken for the same
 	res := do(t, e, op.Reinforce, &op.ReinforceRequest{Content: claim})
-	if res.Found || len(res.Conflicts) != 2 || !strings.Contains(res.Message, " contradicts it (7777 against 543") {
+	if res.Found || len(res.Conflicts) != 2 || !strings.Contains(res.Message, " contradicts the text (7777 against 543") {
 		t.Errorf("reinforce says %q with %+v", res.Message, res.Conflicts)
 	}
 }

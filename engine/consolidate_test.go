@@ -84,11 +84,11 @@ func TestConsolidateRefusesWhatItDoesNotKnow(t *testing.T) {
 		req  op.ConsolidateRequest
 		says string
 	}{
-		{op.ConsolidateRequest{}, "missing cluster_id; copy one from the clusters, or set auto_detect"},
+		{op.ConsolidateRequest{}, "missing cluster_id; copy an ID from the list of clusters, or set auto_detect"},
 		{op.ConsolidateRequest{ClusterID: c.ID, AutoDetect: true}, "cluster_id and auto_detect cannot be combined"},
 		{op.ConsolidateRequest{ClusterID: c.ID, Mode: "merge"}, `use preview, apply or link`},
-		{op.ConsolidateRequest{AutoDetect: true, CohesionThreshold: new(1.5)}, "cohesion_threshold is 1.5"},
-		{op.ConsolidateRequest{AutoDetect: true, Limit: 101}, "limit is 101"},
+		{op.ConsolidateRequest{AutoDetect: true, CohesionThreshold: new(1.5)}, "cohesion_threshold 1.5 is out of range (0 to 1)"},
+		{op.ConsolidateRequest{AutoDetect: true, Limit: 101}, "limit 101 is out of range (1 to 100)"},
 	} {
 		wantCode(t, refused(t, d.Engine, op.Consolidate, &x.req), memory.Invalid, x.says)
 	}
@@ -96,17 +96,17 @@ func TestConsolidateRefusesWhatItDoesNotKnow(t *testing.T) {
 		req  op.ClustersRequest
 		says string
 	}{
-		{op.ClustersRequest{Strategy: "magic"}, `use similarity, which is the only one`},
-		{op.ClustersRequest{Threshold: 1.1}, "threshold is 1.1"},
-		{op.ClustersRequest{MaxClusterSize: 101}, "max_cluster_size is 101"},
-		{op.ClustersRequest{DuplicateThreshold: -1}, "duplicate_threshold is -1"},
+		{op.ClustersRequest{Strategy: "magic"}, `invalid strategy "magic"; use similarity`},
+		{op.ClustersRequest{Threshold: 1.1}, "threshold 1.1 is out of range (0 to 1)"},
+		{op.ClustersRequest{MaxClusterSize: 101}, "max_cluster_size 101 is out of range (1 to 100)"},
+		{op.ClustersRequest{DuplicateThreshold: -1}, "duplicate_threshold -1 is out of range (0 to 1)"},
 	} {
 		wantCode(t, refused(t, d.Engine, op.Clusters, &x.req), memory.Invalid, x.says)
 	}
 	wantCode(t, refused(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{ClusterID: "cluster-0"}), memory.NotFound, "not found, or its members have changed; list the clusters again")
 	save(t, d.Engine, "The kettle is leaking at its seam")
 	before := stateOf(t, d.Engine)
-	wantCode(t, refused(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{ClusterID: c.ID, Mode: op.ModeApply}), memory.Conflict, "was merged or has other members by now")
+	wantCode(t, refused(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{ClusterID: c.ID, Mode: op.ModeApply}), memory.Conflict, "was merged or has other members now")
 	if stateOf(t, d.Engine) != before {
 		t.Error("something was changed all the same")
 	}
@@ -209,7 +209,7 @@ func TestWhatIsNotMerged(t *testing.T) {
 		says string
 	}{
 		{"too long", strings.Repeat("kettle leaks ", 2_500), strings.Repeat("leaking kettle ", 2_500), memory.TooLarge, "content has"},
-		{"not kept by notes", leaks + "\r\n" + leaks, leaking, memory.Conflict, "a note cannot store its text exactly: it contains control characters, line endings other than LF, or plugin code"},
+		{"not kept by notes", leaks + "\r\n" + leaks, leaking, memory.Conflict, "a note cannot store the text exactly, because it contains control characters, line endings other than LF, or plugin code"},
 	} {
 		d := shelf(t, nil)
 		one, other := save(t, d.Engine, c.a), save(t, d.Engine, c.b)
@@ -235,7 +235,7 @@ func TestConsolidateAll(t *testing.T) {
 	}
 	before := stateOf(t, d.Engine)
 	p := do(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{AutoDetect: true, Limit: 2})
-	if !p.AutoDetect || p.Found != 3 || len(p.Previews) != 2 || p.Message != "Found 3 clusters to consolidate; 1 more left, ask again" {
+	if !p.AutoDetect || p.Found != 3 || len(p.Previews) != 2 || p.Message != "Found 3 clusters to consolidate; remaining clusters: 1; repeat the request" {
 		t.Errorf("the preview is %+v", p)
 	}
 	res := do(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{AutoDetect: true, Mode: op.ModeApply})

@@ -76,7 +76,7 @@ func TestAPanicRefusesOneNote(t *testing.T) {
 	h.write(t, "D.md", "dates")
 	until(t, "the second note is read", func() bool { return len(searchFor(t, e, "dates")) == 1 })
 	until(t, "it was tried twice", func() bool {
-		return slices.ContainsFunc(status(t, e).Warnings, func(w string) bool { return strings.Contains(w, "when it changes") })
+		return slices.ContainsFunc(status(t, e).Warnings, func(w string) bool { return strings.Contains(w, "when the note changes") })
 	})
 	met := f.met.Load()
 	h.write(t, "E.md", "elderberries")
@@ -138,7 +138,9 @@ func TestBackgroundWorkGoesOnAfterAPanic(t *testing.T) {
 	f := &panicsOnce{Follower: e.Notes.Vault.Follower}
 	e.Notes.Vault.Follower = f
 	t.Cleanup(inTheBackground(t, e))
-	until(t, "the fault is told", func() bool { return strings.Contains(fmt.Sprint(status(t, e).Warnings), "under fault") })
+	until(t, "the fault is told", func() bool {
+		return strings.Contains(fmt.Sprint(status(t, e).Warnings), "search the daemon log for fault")
+	})
 	until(t, "the first batch ends after all", func() bool { return f.ended.Load() })
 	wantNames(t, e, "compost", "Garden/Soil.md")
 }
@@ -188,7 +190,7 @@ func TestAPanicAtOneEditLeavesTheOthers(t *testing.T) {
 	if n := applied(); n != 1 || armed.Load() {
 		t.Errorf("%d edits are applied, want 1 (panicked: %v)", n, !armed.Load())
 	}
-	if got := fmt.Sprint(status(t, d.Engine).Warnings); !strings.Contains(got, "under fault") {
+	if got := fmt.Sprint(status(t, d.Engine).Warnings); !strings.Contains(got, "search the daemon log for fault") {
 		t.Errorf("the warnings do not name the fault: %s", got)
 	}
 	d.settle()

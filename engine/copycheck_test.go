@@ -19,10 +19,10 @@ func TestACheckSaysWhatBecomesOfACopy(t *testing.T) {
 		says       string
 	}{
 		"another text":       {"Broker.md", syncCopy, func(note string) string { return strings.Replace(note, "RabbitMQ", "Pulsar", 1) }, "run: emberd review show rev-"},
-		"an added property":  {"Broker.md", syncCopy, func(note string) string { return strings.Replace(note, "---\n", "---\nrating: 5\n", 1) }, `compare the two and delete one; emberd does not resolve it automatically: the property "rating" is not the same in it and the note`},
-		"another tag":        {"Broker.md", "Broker 2.md", func(note string) string { return strings.Replace(note, "---\n", "---\ntags: [mine]\n", 1) }, `remove the property memory-id from it; emberd does not resolve it automatically: its property "tags" is not as the memory has or had it`},
-		"a part at its end":  {"Broker.md", syncCopy, func(note string) string { return note + "\n<!-- emberd:links -->\nmine\n<!-- /emberd:links -->\n" }, "it differs from the note outside of the memory's text"},
-		"of a note of yours": {"Plain.md", "Plain (conflicted copy).md", func(string) string { return "mine, too\n" }, "compare the two and delete one"},
+		"an added property":  {"Broker.md", syncCopy, func(note string) string { return strings.Replace(note, "---\n", "---\nrating: 5\n", 1) }, `compare it with the original and delete one of them; emberd does not resolve the conflict automatically: the property "rating" differs between this note and the note of the memory`},
+		"another tag":        {"Broker.md", "Broker 2.md", func(note string) string { return strings.Replace(note, "---\n", "---\ntags: [mine]\n", 1) }, `remove the property memory-id from this note; emberd does not resolve the conflict automatically: the property "tags" of this note has a value that the memory never had`},
+		"a part at its end":  {"Broker.md", syncCopy, func(note string) string { return note + "\n<!-- emberd:links -->\nmine\n<!-- /emberd:links -->\n" }, "this note differs from the note of the memory outside of the text"},
+		"of a note of yours": {"Plain.md", "Plain (conflicted copy).md", func(string) string { return "mine, too\n" }, "compare it with the original and delete one of them"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -32,7 +32,7 @@ func TestACheckSaysWhatBecomesOfACopy(t *testing.T) {
 			d.rest(t, d.Engine)
 			d.write(t, c.path, c.change(noteFor(id, broker)))
 			d.batch([]string{c.path}, nil)
-			if young := d.found(c.path); young.Waits != (c.home == "Broker.md") || young.Waits && !strings.Contains(young.Text, "until then, you do not need to do anything") {
+			if young := d.found(c.path); young.Waits != (c.home == "Broker.md") || young.Waits && !strings.Contains(young.Text, "wait until then") {
 				t.Errorf("at first: %+v", young)
 			}
 			d.settle()
@@ -59,8 +59,8 @@ func (d *desk) found(path string) op.Finding {
 func TestTheQuestionAboutANoteSaysWhyItWasNotMerged(t *testing.T) {
 	t.Parallel()
 	for why, note := range map[string]func(note string) string{
-		`the property "rating" is not the same in it and the note`:          func(note string) string { return strings.Replace(note, "---\n", "---\nrating: 5\n", 1) },
-		"its text and the text of the memory were changed in the same part": func(note string) string { return strings.Replace(note, "RabbitMQ", "Pulsar", 1) },
+		`the property "rating" differs between this note and the note of the memory`:   func(note string) string { return strings.Replace(note, "---\n", "---\nrating: 5\n", 1) },
+		"this note and the memory have different changes in the same part of the text": func(note string) string { return strings.Replace(note, "RabbitMQ", "Pulsar", 1) },
 	} {
 		t.Run(why, func(t *testing.T) {
 			t.Parallel()
@@ -70,7 +70,7 @@ func TestTheQuestionAboutANoteSaysWhyItWasNotMerged(t *testing.T) {
 			d.edit("Message broker.md", noteFor(id, strings.Replace(broker, "RabbitMQ", "Kafka", 1)))
 			d.edit("Broker.md", note(noteFor(id, broker)))
 			asked := d.claims()
-			if len(asked) != 1 || !strings.Contains(asked[0].Evidence, "emberd does not merge it into the note of the memory automatically: "+why+".") {
+			if len(asked) != 1 || !strings.Contains(asked[0].Evidence, "emberd does not merge this note into the note of the memory automatically: "+why+".") {
 				t.Errorf("asked %+v", asked)
 			}
 		})

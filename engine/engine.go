@@ -176,7 +176,7 @@ func acquire(state string) (*durable.Lock, error) {
 	switch {
 	case errors.Is(err, durable.ErrLocked):
 		return nil, memory.Errorf(memory.Unavailable,
-			"another daemon uses this state folder: %w; stop it, or use a different state folder",
+			"another daemon uses this state folder: %w; stop that daemon, or use a different state folder",
 			err)
 	case err != nil:
 		return nil, memory.Errorf(memory.Unavailable, "open the state folder: %w", err)
@@ -322,8 +322,8 @@ func (e *Engine) invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	}
 	handle, ok := e.handlers[s.Name]
 	if !ok {
-		return nil, memory.Errorf(memory.Incompatible, "this version of emberd does not support operation %q; "+
-			"upgrade it", s.Name)
+		return nil, memory.Errorf(memory.Incompatible, "this version of emberd does not "+
+			"support operation %q; upgrade emberd", s.Name)
 	}
 	purges := e.Purges.Load()
 	begun := time.Now()
@@ -343,7 +343,8 @@ func (e *Engine) invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	if e.Purges.Load() != purges { // the answer may contain what was purged in the meantime
 		e.forgetEchoes()
 		if err := e.Admin.ForgetCounted(); err != nil {
-			e.Opt.Logger.Warn("list of callers not cleaned; it might contain names of permanently deleted memories", "err", err)
+			e.Opt.Logger.Warn("list of callers not cleaned; it might contain names of permanently deleted memories",
+				"err", err)
 		}
 	}
 	return res, nil

@@ -168,7 +168,7 @@ func TestASecondDaemonIsKeptOut(t *testing.T) {
 	h := newHouse(t)
 	e := h.open(t)
 	_, err := engine.Open(h.Options)
-	wantCode(t, err, memory.Unavailable, "stop it, or use a different state folder")
+	wantCode(t, err, memory.Unavailable, "stop that daemon, or use a different state folder")
 	wantCode(t, err, memory.Unavailable, "(process ")
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
@@ -194,13 +194,13 @@ func TestAfterCloseNothingIsAccepted(t *testing.T) {
 func TestOptionsOutOfBounds(t *testing.T) {
 	t.Parallel()
 	for says, change := range map[string]func(*core.Options){
-		"missing data or state folder; set both": func(o *core.Options) { o.Data = "" },
-		"age exponent is 1.5":                    func(o *core.Options) { o.AgeExponent = 1.5 },
-		"short-term weight is 3":                 func(o *core.Options) { o.STMWeight = 3 },
-		"search limit is 0":                      func(o *core.Options) { o.SearchLimit = 0 },
-		"preview length is 5001":                 func(o *core.Options) { o.PreviewLength = 5001 },
-		"hours of trash is 0":                    func(o *core.Options) { o.TrashKeep = 0 },
-		"invalid decay model":                    func(o *core.Options) { o.Decay.Model = "linear" },
+		"missing data or state folder; set both":                  func(o *core.Options) { o.Data = "" },
+		"age exponent 1.5 is out of range (0 to 1)":               func(o *core.Options) { o.AgeExponent = 1.5 },
+		"short-term weight 3 is out of range (0 to 2)":            func(o *core.Options) { o.STMWeight = 3 },
+		"search limit 0 is out of range (1 to 100)":               func(o *core.Options) { o.SearchLimit = 0 },
+		"preview length 5001 is out of range (0 to 5000)":         func(o *core.Options) { o.PreviewLength = 5001 },
+		"trash.keep in hours 0 is out of range (1 to 2147483647)": func(o *core.Options) { o.TrashKeep = 0 },
+		"invalid decay model":                                     func(o *core.Options) { o.Decay.Model = "linear" },
 	} {
 		h := newHouse(t)
 		change(&h.Options)

@@ -46,7 +46,7 @@ func (e *Engine) Events(ctx context.Context, after string) iter.Seq[op.Event] {
 func (e *Engine) endOfEvents() string {
 	select {
 	case <-e.Closing:
-		return "emberd is stopping"
+		return "the daemon is stopping"
 	default:
 		return "this client was more than 1,000 events behind and was disconnected; connect again and reload your data"
 	}

@@ -116,7 +116,7 @@ func TestEventsEndWithTheEngine(t *testing.T) {
 	if err := <-closed; err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"save", "statusemberd is stopping"}; !slices.Equal(got, want) {
+	if want := []string{"save", "statusthe daemon is stopping"}; !slices.Equal(got, want) {
 		t.Errorf("read %q, want %q", got, want)
 	}
 }

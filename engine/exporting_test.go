@@ -170,14 +170,14 @@ func TestImportRefusesWhatIsNoMemory(t *testing.T) {
 		return out
 	}
 	for want, r := range map[string]op.Record{
-		"not a UUID":                        {ID: "nope", Fields: raw()},
+		`invalid memory ID "nope"`:          {ID: "nope", Fields: raw()},
 		"a field id":                        {ID: id, Fields: raw("id", `"x"`)},
-		"cannot be read":                    {ID: id, Fields: raw("tags", `"x"`)},
+		"cannot read the memory":            {ID: id, Fields: raw("tags", `"x"`)},
 		"no created_at":                     {ID: id, Fields: map[string]json.RawMessage{"content": json.RawMessage(`"x"`)}},
 		"content":                           {ID: id, Fields: raw("content", `""`)},
 		"importance":                        {ID: id, Fields: raw("importance", `7`)},
 		"stage":                             {ID: id, Fields: raw("stage", `"gone"`)},
-		"is not JSON":                       {ID: id, Fields: raw("odd", `{`)},
+		"is not valid JSON":                 {ID: id, Fields: raw("odd", `{`)},
 		"the batch has no records; pass at": {},
 	} {
 		req := &op.ImportRequest{Records: []op.Record{r}}

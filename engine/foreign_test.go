@@ -104,7 +104,7 @@ func TestRelationsOfTheFutureAreRefused(t *testing.T) {
 	e, clock := newEngine(t)
 	req := relating(save(t, e, "anchor"), save(t, e, "boat"), memory.Related)
 	req.CreatedAt = clock.Now().AddDate(1, 0, 0)
-	wantCode(t, refused(t, e, op.Relate, req), memory.Invalid, "is in the future; the clock shows")
+	wantCode(t, refused(t, e, op.Relate, req), memory.Invalid, "is in the future; the clock of the daemon shows")
 }
 
 // TestADryImportTellsAndLeaves compares what a dry run tells with what the run does.

@@ -58,7 +58,7 @@ func TestGCTellsAndThenCollects(t *testing.T) {
 		t.Errorf("it answers %+v", again)
 	}
 	err := refused(t, e, op.GC, &op.GCRequest{Limit: -1})
-	wantCode(t, err, memory.Invalid, "limit is -1")
+	wantCode(t, err, memory.Invalid, "limit -1 is out of range (")
 }
 
 func TestGCArchivesInstead(t *testing.T) {

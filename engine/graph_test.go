@@ -120,10 +120,10 @@ func TestGraphsThatAreRefused(t *testing.T) {
 		says  string
 	}{
 		{op.GraphRequest{Status: "deleted"}, "status", `use active, promoted, archived or all`},
-		{op.GraphRequest{Page: -1}, "page", "page is -1, outside 1 to"},
-		{op.GraphRequest{PageSize: 101}, "page_size", "page_size is 101, outside 1 to 100"},
-		{op.GraphRequest{Limit: 10_001}, "limit", "limit is 10001, outside 0 to 10000"},
-		{op.GraphRequest{Filter: op.Filter{WindowDays: 3651}}, "window_days", "window_days is 3651"},
+		{op.GraphRequest{Page: -1}, "page", "page -1 is out of range (1 to"},
+		{op.GraphRequest{PageSize: 101}, "page_size", "page_size 101 is out of range (1 to 100)"},
+		{op.GraphRequest{Limit: 10_001}, "limit", "limit 10001 is out of range (0 to 10000)"},
+		{op.GraphRequest{Filter: op.Filter{WindowDays: 3651}}, "window_days", "window_days 3651 is out of range ("},
 	} {
 		err := refused(t, e, op.Graph, &c.req)
 		if wantCode(t, err, memory.Invalid, c.says); err.Field != c.field {

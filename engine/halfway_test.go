@@ -186,7 +186,7 @@ func TestAMemoryAheadOfItsNoteIsFound(t *testing.T) {
 		return &stm.Tx{Verb: "edit", Changes: []stm.Change{{ID: id, Set: set}}}, nil
 	})
 	ok(t, err)
-	d.wantFinding("memory Kettle.md", "memory "+id.Short()+" has another content")
+	d.wantFinding("memory Kettle.md", "an edit of memory "+id.Short()+" changed its content, but not the note")
 	d.edit("Kettle.md", noteFor(id, "the kettle is mended"))
 	d.wantNoFindings()
 }

@@ -113,9 +113,9 @@ func TestWhatIsNotDiscarded(t *testing.T) {
 	}{
 		{core.ID, memory.Conflict, "is core"},
 		{promoted.ID, memory.Conflict, "has a note in the vault"},
-		{cold.ID, memory.Conflict, "and contains only a summary; run first: emberd rekindle"},
-		{superseded.ID, memory.Conflict, "which is kept only for its history; consolidate the newer one instead"},
-		{elsewhere.ID, memory.NotFound, `is in the collection "house" and not in "knowledge"`},
+		{cold.ID, memory.Conflict, "and contains only a summary; first, run: emberd rekindle"},
+		{superseded.ID, memory.Conflict, "which emberd keeps only for its history; consolidate the newer memory instead"},
+		{elsewhere.ID, memory.NotFound, `is in collection "house", not in "knowledge"`},
 		{mine.ID, memory.Invalid, "id1 and id2 are the same memory"},
 	} {
 		wantCode(t, keptNone(t, d.Engine, mine.ID, c.id, op.KeepFirst), c.code, c.says)
@@ -173,16 +173,16 @@ func TestHealthRefusesWhatIsOutOfBounds(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
 	save(t, e, "the kettle leaks")
-	wantCode(t, refused(t, e, op.HealthStale, &op.HealthStaleRequest{DaysUnused: new(-1)}), memory.Invalid, "days_unused is -1")
-	wantCode(t, refused(t, e, op.HealthStale, &op.HealthStaleRequest{MinConfidence: new(2.0)}), memory.Invalid, "min_confidence is 2")
+	wantCode(t, refused(t, e, op.HealthStale, &op.HealthStaleRequest{DaysUnused: new(-1)}), memory.Invalid, "days_unused -1 is out of range (")
+	wantCode(t, refused(t, e, op.HealthStale, &op.HealthStaleRequest{MinConfidence: new(2.0)}), memory.Invalid, "min_confidence 2 is out of range (")
 	wantCode(t, refused(t, e, op.HealthStale, &op.HealthStaleRequest{Collection: "nowhere"}), memory.NotFound, "use all for every collection")
-	wantCode(t, refused(t, e, op.HealthLowAccess, &op.HealthLowAccessRequest{Limit: 1001}), memory.Invalid, "limit is 1001")
-	wantCode(t, refused(t, e, op.HealthLowAccess, &op.HealthLowAccessRequest{MaxAccessCount: new(int64(-1))}), memory.Invalid, "max_access_count is -1")
-	wantCode(t, refused(t, e, op.HealthDuplicates, &op.HealthDuplicatesRequest{SimilarityThreshold: new(1.5)}), memory.Invalid, "similarity_threshold is 1.5")
-	wantCode(t, refused(t, e, op.HealthDuplicates, &op.HealthDuplicatesRequest{SampleSize: -1}), memory.Invalid, "sample_size is -1")
+	wantCode(t, refused(t, e, op.HealthLowAccess, &op.HealthLowAccessRequest{Limit: 1001}), memory.Invalid, "limit 1001 is out of range (")
+	wantCode(t, refused(t, e, op.HealthLowAccess, &op.HealthLowAccessRequest{MaxAccessCount: new(int64(-1))}), memory.Invalid, "max_access_count -1 is out of range (")
+	wantCode(t, refused(t, e, op.HealthDuplicates, &op.HealthDuplicatesRequest{SimilarityThreshold: new(1.5)}), memory.Invalid, "similarity_threshold 1.5 is out of range (")
+	wantCode(t, refused(t, e, op.HealthDuplicates, &op.HealthDuplicatesRequest{SampleSize: -1}), memory.Invalid, "sample_size -1 is out of range (")
 	wantCode(t, refused(t, e, op.HealthDuplicates, &op.HealthDuplicatesRequest{Collection: "nowhere"}), memory.NotFound, "use all for every collection")
 	wantCode(t, refused(t, e, op.Health, &op.HealthRequest{Collection: "nowhere"}), memory.NotFound, "use all for every collection")
-	wantCode(t, refused(t, e, op.Search, &op.SearchRequest{Query: "kettle", Filter: op.Filter{MinConfidence: 2}}), memory.Invalid, "min_confidence is 2")
+	wantCode(t, refused(t, e, op.Search, &op.SearchRequest{Query: "kettle", Filter: op.Filter{MinConfidence: 2}}), memory.Invalid, "min_confidence 2 is out of range (")
 }
 
 func TestConfidenceFiltersASearch(t *testing.T) {

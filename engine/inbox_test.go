@@ -95,7 +95,7 @@ func TestInboxShowsWhatElseWaits(t *testing.T) {
 	d.asked("gc_candidate", "The parking ticket was 4 euros")
 	d.listed()
 	d.wantInbox([]string{"1 item waits for your decision", "> [!warning] To continue, emberd needs you to run a command",
-		"the list \"Index.md\" is not written: ", ": `emberd config`"})
+		"emberd does not write the list \"Index.md\": ", ": `emberd config`"})
 	ok(t, os.Remove(filepath.Join(d.Vaults[0], index)))
 	d.batch(nil, []string{index})
 	d.listed()
@@ -113,7 +113,7 @@ func TestInboxDecides(t *testing.T) {
 	d := inboxDesk(t, nil)
 	d.listed()
 	wantFiles(t, d.house)
-	d.wantListState(listnotes.InboxKind, inboxNote, op.ListEmpty, "nothing waits")
+	d.wantListState(listnotes.InboxKind, inboxNote, op.ListEmpty, "no open review items yet")
 	item, ids := d.asked("gc_candidate", "The parking ticket was 4 euros")
 	d.listed()
 	d.wantInbox([]string{marked("inbox"), "1 item waits for your decision", "## Still needed? · The parking ticket was 4 euros", "> [!question] for a test", "- [ ] Keep it as it is ^rev-", "- [ ] Forget it ^rev-"}, "## Decided")
@@ -122,7 +122,7 @@ func TestInboxDecides(t *testing.T) {
 		t.Errorf("at rest the inbox is due at %s", at)
 	}
 	d.ticked("Forget it")
-	d.wantInbox([]string{"Nothing waits for your decision", "## Decided", " · forgotten · The parking ticket was 4 euros `" + ids[0].Short() + "` · ticked in this note · to undo: `emberd undo "}, "- [")
+	d.wantInbox([]string{"Nothing waits for your decision", "## Decided", " · deleted · The parking ticket was 4 euros `" + ids[0].Short() + "` · checked in this note · to undo: `emberd undo "}, "- [")
 	if !d.Stm.Trashed(ids[0]) {
 		t.Fatal("the memory is not in the trash")
 	}
@@ -148,8 +148,8 @@ func TestACredentialBesideABoxStaysInTheNote(t *testing.T) {
 	d.write(d.t, inboxNote, strings.Replace(note, "-keep\n", "-keep rotated "+token+"\n", 1))
 	d.listed()
 	d.wantItem(item, memory.ItemClosed, op.DecideKeep)
-	d.wantInbox([]string{"- rotated " + token, "ticked in this note · to undo"})
-	if got, err := d.Engine.Review.FindItem(item.ID); err != nil || got.Reason != "ticked in this note" {
+	d.wantInbox([]string{"- rotated " + token, "checked in this note · to undo"})
+	if got, err := d.Engine.Review.FindItem(item.ID); err != nil || got.Reason != "checked in this note" {
 		t.Errorf("the reason is %q, %v", got.Reason, err)
 	}
 }
@@ -185,7 +185,7 @@ func TestEveryChoiceOfTheInbox(t *testing.T) {
 	if !d.Stm.Trashed(b[0]) || d.Stm.Trashed(b[1]) {
 		t.Error("not the older one was forgotten")
 	}
-	d.wantInbox([]string{" · promoted · Ann leads", "|note]]", " · forgotten · The database listens on port 5432"}, "5433", "- [")
+	d.wantInbox([]string{" · promoted · Ann leads", "|note]]", " · deleted · The database listens on port 5432"}, "5433", "- [")
 	third, c := d.asked("needs_review", "the tide turns at six")
 	uses := d.memory(c[0]).UseCount
 	d.listed()
@@ -205,29 +205,29 @@ func TestTicksThatDoNothing(t *testing.T) {
 	d.listed()
 	d.ticked("Merge both", "Keep both")
 	d.wantItem(item, memory.ItemOpen, "")
-	d.wantInbox([]string{"> [!failure] Several boxes are checked, so nothing was done. Check only one.", "- [ ] Merge both", "- [ ] Keep both"}, "- [x]")
+	d.wantInbox([]string{"> [!failure] Several boxes are checked, so emberd did nothing. Check only one box.", "- [ ] Merge both", "- [ ] Keep both"}, "- [x]")
 	d.listed()
-	d.wantInbox([]string{"Several boxes are checked, so nothing was done. Check only one."})
+	d.wantInbox([]string{"Several boxes are checked, so emberd did nothing. Check only one box."})
 
 	stale := d.withTicks("Forget A")
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(ids[0]), Content: new("The garden has three gates, for the wall fell")})
 	d.write(t, inboxNote, stale)
 	d.listed()
 	d.wantItem(item, memory.ItemOpen, "")
-	d.wantInbox([]string{"The item has changed since this note was written, so nothing was done. Review it again.", "three gates"}, "- [x]", "Several boxes")
+	d.wantInbox([]string{"The item has changed since emberd wrote this note, so emberd did nothing. Review the item again.", "three gates"}, "- [x]", "Several boxes")
 
 	late := d.withTicks("Forget A")
 	do(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Decision: op.DecideKeep, Reason: "seen"})
 	d.write(t, inboxNote, late)
 	d.listed()
 	d.wantItem(item, memory.ItemClosed, op.DecideKeep)
-	d.wantInbox([]string{"Nothing waits", " · a tick did nothing · The garden has three gates", "it had been decided before: seen", " · kept · ", " · seen · to undo: `emberd undo "}, "- [")
+	d.wantInbox([]string{"Nothing waits", " · a checked box had no effect · The garden has three gates", "the review item was already decided: seen", " · kept · ", " · seen · to undo: `emberd undo "}, "- [")
 	if d.Stm.Trashed(ids[0]) || d.Stm.Trashed(ids[1]) {
 		t.Error("a memory was forgotten")
 	}
 	d.write(t, inboxNote, late) // once more, from a program that had it open
 	d.listed()
-	if note := d.note(t, inboxNote); strings.Count(note, "a tick did nothing") != 1 || strings.Contains(note, "- [") {
+	if note := d.note(t, inboxNote); strings.Count(note, "a checked box had no effect") != 1 || strings.Contains(note, "- [") {
 		t.Errorf("the note is\n%s", note)
 	}
 	d.advance(8 * 24 * time.Hour)
@@ -245,7 +245,7 @@ func TestAnOldNoteDoesNothing(t *testing.T) {
 	d.ticked("Forget it")
 	d.write(t, inboxNote, old) // while it is in the trash
 	d.listed()
-	d.wantInbox([]string{"## Decided"}, "- [", "a tick did nothing")
+	d.wantInbox([]string{"## Decided"}, "- [", "a checked box had no effect")
 	do(t, d.Engine, op.Undo, &op.UndoRequest{})
 	d.write(t, inboxNote, old)
 	d.listed()
@@ -253,7 +253,7 @@ func TestAnOldNoteDoesNothing(t *testing.T) {
 	if d.Stm.Trashed(ids[0]) {
 		t.Error("the memory was forgotten again")
 	}
-	d.wantInbox([]string{"The item has changed since this note was written, so nothing was done. Review it again.", "- [ ] Forget it"}, "- [x]")
+	d.wantInbox([]string{"The item has changed since emberd wrote this note, so emberd did nothing. Review the item again.", "- [ ] Forget it"}, "- [x]")
 }
 
 // Only what was left alone for a minute counts, only the note itself, and only whole.
@@ -319,14 +319,14 @@ func TestTheInboxKeepsAHumansText(t *testing.T) {
 	d.write(t, inboxNote, note)
 	d.listed()
 	got, err := d.Engine.Review.FindItem(item.ID)
-	if err != nil || got.Decision != op.DecideKeep || got.Reason != "ticked in this note: for the pond is gone" {
+	if err != nil || got.Decision != op.DecideKeep || got.Reason != "checked in this note: for the pond is gone" {
 		t.Errorf("the item is %+v %v", got, err)
 	}
 	after := d.note(t, inboxNote)
 	if strings.Count(after, "\n") != strings.Count(after, "\r\n") || !strings.Contains(after, "---\r\nabove\r\n<!--") || !strings.HasSuffix(after, "-->\r\n\r\nbelow") {
 		t.Errorf("the note is %q", after)
 	}
-	d.wantInbox([]string{"#mine\r\n", "## Your notes on items that are gone\r\n\r\nI wonder.\r\n", "- for the pond is gone\r\n"}, "- [x]")
+	d.wantInbox([]string{"#mine\r\n", "## Your notes on closed items\r\n\r\nI wonder.\r\n", "- for the pond is gone\r\n"}, "- [x]")
 	before := d.note(t, inboxNote)
 	d.restart()
 	d.Lists.Lists.Had.Inbox.Sums = nil // as on another device
@@ -401,7 +401,7 @@ func TestPolicyDecides(t *testing.T) {
 	d := inboxDesk(t, nil)
 	item, ids := d.asked("gc_candidate", "The parking ticket was 4 euros")
 	d.listed()
-	d.wantInbox([]string{"if nothing is ticked: it does not change"})
+	d.wantInbox([]string{"if you tick no box by " + item.CreatedAt.UTC().Add(30*24*time.Hour).Format(time.DateOnly) + ": the memory does not change"})
 	d.advance(29 * 24 * time.Hour)
 	ok(t, d.Engine.Review.DecideOverdue(t.Context()))
 	d.wantItem(item, memory.ItemOpen, "")
@@ -444,7 +444,7 @@ func TestTheInboxIsAListLikeOthers(t *testing.T) {
 	d.asked("gc_candidate", "the moon is full")
 	d.listed()
 	wantFiles(t, d.house)
-	d.wantListState(listnotes.InboxKind, inboxNote, op.ListDeleted, "the note was deleted and is not written again")
+	d.wantListState(listnotes.InboxKind, inboxNote, op.ListDeleted, "the note was deleted, so emberd does not write it again")
 }
 
 // Only so many items are shown, the most urgent first.
@@ -457,7 +457,7 @@ func TestTheInboxIsBounded(t *testing.T) {
 	}
 	d.listed()
 	note := d.note(t, inboxNote)
-	if got := strings.Count(note, "\n## "); got != 10 || !strings.Contains(note, "16 items wait") || !strings.Contains(note, "The 10 most urgent are shown, 6 more follow") {
+	if got := strings.Count(note, "\n## "); got != 10 || !strings.Contains(note, "16 items wait") || !strings.Contains(note, "This note shows the 10 most urgent items. To see the other 6, run: `emberd review list`") {
 		t.Errorf("%d items are shown in\n%.400s", got, note)
 	}
 	if strings.Count(note, "High urgency") != 10 {

@@ -52,7 +52,7 @@ func TestKilledWithinATick(t *testing.T) {
 		return true
 	}))
 	d.write(t, inboxNote, d.withTicks("Forget it"))
-	_, _, err := d.Engine.Review.DecideItem(t.Context(), review.InboxActor(), item.ID, op.DecideForget, "ticked in this note")
+	_, _, err := d.Engine.Review.DecideItem(t.Context(), review.InboxActor(), item.ID, op.DecideForget, "checked in this note")
 	ok(t, err)
 	d.restart()
 	d.listed()
@@ -94,7 +94,7 @@ func TestKilledWithinALargeForget(t *testing.T) {
 			if again == "ticked" {
 				d.write(t, inboxNote, d.withTicks("Forget all 3"))
 				d.listed()
-				d.wantInbox([]string{" · forgotten · ", "ticked in this note", "emberd undo " + part.Entry}, "- [")
+				d.wantInbox([]string{" · deleted · ", "checked in this note", "emberd undo " + part.Entry}, "- [")
 			} else {
 				do(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Decision: op.DecideForget})
 			}

@@ -165,7 +165,7 @@ func TestWhatIsDueAtOnceFadesInPortions(t *testing.T) {
 	}
 	h.advance(365 * day)
 	st := do(t, e, op.LifecycleStatus, &op.LifecycleStatusRequest{})
-	if !strings.HasPrefix(st.Why, "50 memories are due at once, and a run moves 20 of them") || st.Due[op.MoveDemote] != 50 {
+	if !strings.HasPrefix(st.Why, "50 memories are due, but one run moves at most 20") || st.Due[op.MoveDemote] != 50 {
 		t.Errorf("status %+v", st)
 	}
 	would := do(t, e, op.LifecycleRun, &op.LifecycleRunRequest{DryRun: true})
@@ -291,7 +291,7 @@ func TestOnlyTheKeeperRuns(t *testing.T) {
 	other.advance(10 * day)
 
 	err := refused(t, o, op.LifecycleRun, &op.LifecycleRunRequest{})
-	wantCode(t, err, memory.Conflict, "); run it there, or run here first: emberd config primary-device here")
+	wantCode(t, err, memory.Conflict, "); to make this device the primary device, run: emberd config primary-device here")
 	wantMoves(t, do(t, o, op.LifecycleRun, &op.LifecycleRunRequest{DryRun: true}), map[string]int{op.MoveDemote: 3})
 	if st := do(t, o, op.LifecycleStatus, &op.LifecycleStatusRequest{}); st.Here || !strings.Contains(st.Why, "emberd config primary-device here") {
 		t.Errorf("status %+v", st)
@@ -361,7 +361,7 @@ func TestWhatWasUsedSinceThePlanStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantStage(t, e, id, memory.Active)
-	if len(r.Res.Skipped) != 1 || r.Res.Skipped[0].Reason != "it was used or opened in the meantime" {
+	if len(r.Res.Skipped) != 1 || r.Res.Skipped[0].Reason != "the memory was used or opened in the meantime" {
 		t.Errorf("skipped %v", r.Res.Skipped)
 	}
 }
@@ -431,7 +431,7 @@ func TestTheIndexesAreCheckedOnceADay(t *testing.T) {
 	e = h.open(t) // nobody has built the index
 	warned := func() bool {
 		return slices.ContainsFunc(status(t, e).Warnings, func(w string) bool {
-			return strings.Contains(w, "the word index contains 0 of 1 memories; restart the daemon")
+			return strings.Contains(w, "the keyword index contains 0 of 1 memories; restart the daemon")
 		})
 	}
 	e.Lifecycle.CheckDaily(t.Context())

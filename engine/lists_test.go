@@ -281,7 +281,7 @@ func TestADeletedListStaysAway(t *testing.T) {
 				save(t, d.Engine, "the moon is full")
 				d.listed()
 				wantFiles(t, d.house)
-				d.wantListState("index", indexNote, op.ListDeleted, "the note was deleted and is not written again")
+				d.wantListState("index", indexNote, op.ListDeleted, "the note was deleted, so emberd does not write it again")
 				if w := d.listWarnings(); len(w) > 0 {
 					t.Errorf("the warnings are %q", w)
 				}
@@ -341,8 +341,8 @@ func TestAListWhoseNewNameIsTaken(t *testing.T) {
 	for _, text := range []string{"the moon is full", "the wind is west"} {
 		save(t, d.Engine, text)
 		d.listed()
-		d.wantListState("index", indexNote, op.ListWritten, "it is here and not at Home.md")
-		if w := d.listWarnings(); len(w) != 1 || !strings.Contains(w[0], "rename the other note, or set another one in vault.index_note") {
+		d.wantListState("index", indexNote, op.ListWritten, "emberd could not move the list to Home.md")
+		if w := d.listWarnings(); len(w) != 1 || !strings.Contains(w[0], "rename the other note, or set another note in vault.index_note") {
 			t.Errorf("the warnings are %q", w)
 		}
 		if got := d.note(t, "Home.md"); got != "mine\n" || !strings.Contains(d.note(t, indexNote), text) {
@@ -386,10 +386,10 @@ func TestWhatIsNotListed(t *testing.T) {
 	d.rewrite(old, "edit", func(m *memory.Memory) { m.SupersededBy = newer })
 	d.archived(faded)
 	d.listed()
-	d.wantList(indexNote, marked("index"), "", "not shown: it contains what looks like a credential", "the port is 5433")
+	d.wantList(indexNote, marked("index"), "", "not shown: it contains text that looks like a credential", "the port is 5433")
 	do(t, d.Engine, op.Forget, &op.ForgetRequest{ID: string(newer)})
 	d.listed()
-	d.wantList(indexNote, marked("index"), "", "not shown: it contains what looks like a credential", "the port is 5432")
+	d.wantList(indexNote, marked("index"), "", "not shown: it contains text that looks like a credential", "the port is 5432")
 	if strings.Contains(d.note(t, indexNote), "ghp") {
 		t.Error("the list shows a credential")
 	}

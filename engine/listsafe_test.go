@@ -136,7 +136,7 @@ func TestKilledAroundTheWriteOfAList(t *testing.T) {
 	ok(t, os.Remove(state.at(indexNote)))
 	state.listed()
 	wantFiles(t, d.house)
-	state.wantListState("index", indexNote, op.ListDeleted, "the note was deleted and is not written again")
+	state.wantListState("index", indexNote, op.ListDeleted, "the note was deleted, so emberd does not write it again")
 }
 
 func TestADamagedListOfLists(t *testing.T) {
@@ -150,7 +150,7 @@ func TestADamagedListOfLists(t *testing.T) {
 	save(t, d.Engine, "the moon is full")
 	d.listed()
 	d.wantList(indexNote, marked("index"), "", "the moon is full", "the tide turns at six")
-	if !strings.Contains(d.log.String(), "a list that you deleted might be written again") {
+	if !strings.Contains(d.log.String(), "state of memory lists not read, deleted lists might be written again") {
 		t.Errorf("the log says %q", d.log)
 	}
 }
@@ -250,7 +250,7 @@ func TestTwoDevicesAndTheirLists(t *testing.T) {
 	}
 	ok(t, os.Remove(two.at(indexNote)))
 	two.listed()
-	two.wantListState("index", indexNote, op.ListDeleted, "the note was deleted and is not written again") // although the other one made it
+	two.wantListState("index", indexNote, op.ListDeleted, "the note was deleted, so emberd does not write it again") // although the other one made it
 	ok(t, os.Remove(two.at(coreNote)))
 	ok(t, os.RemoveAll(filepath.Dir(two.Lists.Lists.File)))
 	two.restart()

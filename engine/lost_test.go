@@ -33,7 +33,7 @@ func TestADeletedNoteAndItsReturn(t *testing.T) {
 				if m := d.memory(id); m.NoteGone.IsZero() || m.Content != "the kettle leaks" {
 					t.Errorf("the memory is %+v", m.Memory)
 				}
-				d.wantFinding("memory Kettle.md", "and was deleted, so only a summary is left; restore the note, or run: emberd history")
+				d.wantFinding("memory Kettle.md", "and was deleted, so the memory has only a summary; restore the note, or to see earlier versions, run: emberd history")
 			}
 			d.restart()
 
@@ -78,7 +78,7 @@ func TestForgottenWhileTheNoteStays(t *testing.T) {
 	if !d.Stm.Trashed(id) {
 		t.Fatal("the memory came back")
 	}
-	d.wantFinding("memory Moved.md", "is in the trash; to restore it, run: emberd rekindle "+id.Short())
+	d.wantFinding("memory Moved.md", "which is in the trash; remove the property memory-id, or to restore the memory, run: emberd rekindle "+id.Short())
 
 	// Called back, it says what the note says by then, once the user has confirmed it.
 	do(t, d.Engine, op.TrashRestore, &op.TrashRestoreRequest{IDs: []string{string(id)}})
@@ -91,7 +91,7 @@ func TestForgottenWhileTheNoteStays(t *testing.T) {
 
 	do(t, d.Engine, op.Purge, &op.PurgeRequest{ID: string(id)})
 	d.edit("Moved.md", noteFor(id, "the kettle leaks for good"))
-	d.wantFinding("memory Moved.md", "memory "+id.Short()+", whose ID it contains, was deleted permanently")
+	d.wantFinding("memory Moved.md", "memory "+id.Short()+", which was deleted permanently")
 	wantNames(t, d.Engine, "kettle", "Moved.md")
 	ok(t, os.Remove(d.at("Moved.md")))
 	d.batch(nil, []string{"Moved.md"})
@@ -127,9 +127,9 @@ func TestANoteWithoutItsIDChangesNothing(t *testing.T) {
 			if got := d.memory(id).Rev; got != rev {
 				t.Errorf("the memory changed to %+v", d.memory(id).Memory)
 			}
-			finding := "it no longer contains the ID of memory " + id.Short()
+			finding := "this note no longer contains the ID of memory " + id.Short()
 			if what == "broken YAML" || what == "key given twice" {
-				finding = "memory " + id.Short() + " is not synced while the frontmatter of its note is invalid"
+				finding = "emberd does not sync memory " + id.Short() + ", because the frontmatter of its note is invalid"
 			}
 			d.wantFinding("memory Kettle.md", finding)
 			d.edit("Kettle.md", noteFor(id, "mended", "kitchen"))
@@ -228,7 +228,7 @@ func TestASecondNoteWithTheSameID(t *testing.T) {
 	if got := d.memory(id); got.Rev != rev {
 		t.Errorf("a copy changed the memory to %+v", got.Memory)
 	}
-	for path, advice := range map[string]string{"A copy.md": "run: emberd review show rev-", "Kettle 1.md": "emberd checks it"} {
+	for path, advice := range map[string]string{"A copy.md": "run: emberd review show rev-", "Kettle 1.md": "when the notes have not changed for one to two minutes"} {
 		d.wantFinding("duplicate "+path, advice)
 	}
 	// While the note itself is broken the copies have no say either.
@@ -291,7 +291,7 @@ func TestCase47ConflictCopies(t *testing.T) {
 	names := []string{"Kettle.sync-conflict-20260301-120000-ABCDEFG.md", "Kettle (conflicted copy 2026-03-01).md", "Kettle (Conflicted copy laptop 202603011200).md"}
 	for _, name := range names {
 		d.edit(name, noteFor(id, "what the other device says"))
-		d.wantFinding("conflict "+name, "until then, you do not need to do anything")
+		d.wantFinding("conflict "+name, "wait until then")
 	}
 	d.remove("Kettle.md")
 	if got := d.memory(id); got.Rev != rev {
@@ -337,7 +337,7 @@ func TestCase44ManyNotesDeletedTogether(t *testing.T) {
 	ok(t, os.Rename(d.at("Memories"), away))
 	d.batch(nil, paths[2:])
 	d.settle()
-	want := "vault Notes: 10 notes of memories disappeared at once; the memories stay until the notes are back or you confirm the deletions; if you deleted them, run: emberd vault confirm-deletions"
+	want := "vault Notes: 10 notes of memories disappeared at once; emberd keeps the memories until the notes are back or you confirm the deletions; to confirm that you deleted notes, run: emberd vault confirm-deletions"
 	if got := status(t, d.Engine); d.Stm.Len() != 10 || got.Health != "degraded" || !slices.Contains(got.Warnings, want) {
 		t.Fatalf("%d memories are left, warnings %q", d.Stm.Len(), got.Warnings)
 	}

@@ -237,7 +237,7 @@ func TestAStartMakesNothingAgain(t *testing.T) {
 		t.Errorf("the second start made %d vectors and has %d, want 0 and all", got.Made, got.Vectors)
 	}
 	wantWholeRack(t, e)
-	if timers := status(t, e).Timers; timers["making of vectors"] != "" {
+	if timers := status(t, e).Timers; timers["embedding of texts"] != "" {
 		t.Errorf("timers of an idle daemon: %v", timers)
 	}
 }

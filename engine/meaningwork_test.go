@@ -219,7 +219,7 @@ func TestWhyAQueryHasNoVectorIsTold(t *testing.T) {
 	if s, without := e.Semantic.Meaning.EmbedQuery(t.Context(), "kettle"); s != nil || without == "" {
 		t.Errorf("got %v, without %q", s, without)
 	}
-	if got := engineStatus(t, e); got.State != op.EngineComplete || !strings.Contains(got.Problem, "cannot be reached") {
+	if got := engineStatus(t, e); got.State != op.EngineComplete || !strings.Contains(got.Problem, "is not available") {
 		t.Errorf("state %s, problem %q; want why", got.State, got.Problem)
 	}
 }
@@ -311,7 +311,7 @@ func TestWhyThereAreToBeNoVectors(t *testing.T) {
 		t.Errorf("state %s, problem %q", got.State, got.Problem)
 	}
 	_, err := e.Semantic.EnginePause(t.Context(), &op.EnginePauseRequest{})
-	if want := "no embeddings are computed: search.meaning is off"; err == nil || err.Error() != want {
+	if want := "emberd computes no embeddings: search.meaning is off"; err == nil || err.Error() != want {
 		t.Errorf("a pause gives %v, want %s", err, want)
 	}
 }

@@ -72,11 +72,11 @@ func TestAMergeOfWhatChangedIsRefused(t *testing.T) {
 			_ memory.ID) {
 			do(t, e, op.Edit, &op.EditRequest{ID: string(one), Tags: &[]string{"kitchen"}})
 		},
-			"it was changed in the meantime"},
+			"the memory was changed in the meantime"},
 		"used": {func(e *engine.Engine, _, other memory.ID) { do(t, e, op.Touch, &op.TouchRequest{ID: string(other)}) },
-			"it was used or opened in the meantime"},
+			"the memory was used or opened in the meantime"},
 		"deleted": {func(e *engine.Engine, one, _ memory.ID) { do(t, e, op.Forget, &op.ForgetRequest{ID: string(one)}) },
-			"it was deleted in the meantime"},
+			"the memory was deleted in the meantime"},
 	} {
 		e, clock := newEngine(t)
 		one, other := save(t, e, leaks), save(t, e, leaking)
@@ -130,7 +130,7 @@ func TestAMergeBoundsRelations(t *testing.T) {
 	for _, m := range []*merge.MergeRun{trashing(t, e, one.ID, other.ID),
 		{Archiver: lifecycle.Archiver{E: e.Lifecycle}, Rows: []*stm.Row{kept, gone}, Rules: dedupe.Rules{Into: one.ID, Trash: true}}} {
 		_, err := m.Apply(t.Context(), health.MergeVerb, "")
-		wantCode(t, err, memory.TooLarge, "would have more than")
+		wantCode(t, err, memory.TooLarge, "bytes of relations; remove some relations of the memories to merge")
 	}
 	if stateOf(t, e) != before {
 		t.Error("something was changed")

@@ -111,10 +111,10 @@ func TestMergeMembers(t *testing.T) {
 		code memory.Code
 		says string
 	}{
-		{[]memory.ID{one}, memory.Conflict, "takes 2 to 100 memories, not 1"},
+		{[]memory.ID{one}, memory.Conflict, "a merge requires 2 to 100 memories, not 1"},
 		{[]memory.ID{one, core}, memory.Conflict, "it is a core memory"},
 		{[]memory.ID{one, elsewhere}, memory.Conflict, "different collections or projects"},
-		{[]memory.ID{one, other, denied}, memory.Conflict, "do not say the same"},
+		{[]memory.ID{one, other, denied}, memory.Conflict, "the memories differ: one denies what the other does not"},
 		{[]memory.ID{one, "0192f3a1-b2c3-7000-8000-000000000000"}, memory.NotFound, "not found"},
 	} {
 		_, _, err := d.Engine.Review.MergeMembers(t.Context(), by, "", c.ids, nil)

@@ -74,14 +74,14 @@ func TestCrashingEngineIsLeftForTheNext(t *testing.T) {
 	}
 	got := covered(t, e)
 	until(t, "all have their vectors", func() bool { got = covered(t, e); return got.Skipped == 0 })
-	const why = "the native runtime crashed 3 times within 1m0s; the last time it ended over a text (SIGSEGV)"
+	const why = "the native runtime crashed 3 times within 1m0s; the last time it ended while embedding a text (SIGSEGV)"
 	if got.Made != 5 || got.Meaning.Covered != 10 || got.Meaning.Provider != embedding.Go || got.Model.Provider != embedding.Go || got.Problem != "" {
 		t.Errorf("the status is %+v, %+v; want that go made 5 vectors more", got, got.Meaning)
 	}
 	if len(got.Passed) != 1 || got.Passed[0].Provider != embedding.Llama || !strings.HasPrefix(got.Passed[0].Reason, why) {
 		t.Errorf("passed over are %+v; want llama for: %s", got.Passed, why)
 	}
-	if n := got.Native; n == nil || len(n.Bad) != 1 || n.LastExit != "ended over a text (SIGSEGV)" || n.PID != 0 || n.Version != "doomed" {
+	if n := got.Native; n == nil || len(n.Bad) != 1 || n.LastExit != "ended while embedding a text (SIGSEGV)" || n.PID != 0 || n.Version != "doomed" {
 		t.Errorf("of the engine it tells %+v", n)
 	}
 	if s := status(t, e); s.Health != "degraded" || !slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.HasPrefix(w, why) }) {

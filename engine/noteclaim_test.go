@@ -95,7 +95,7 @@ func TestTheUserConfirmsANote(t *testing.T) {
 	wantCode(t, confirm(shown), memory.Conflict, "the note changed after you saw it")
 	wantCode(t, confirm(&op.ReviewCloseRequest{ID: shown.ID, Decision: op.DecidePromote}), memory.Invalid, "the version of the note")
 	d.write(t, "Plan.md", noteFor(m.ID, "the safe is empty", "safe"))
-	wantCode(t, confirm(d.adopting()), memory.Conflict, "has changed or is gone since it was shown")
+	wantCode(t, confirm(d.adopting()), memory.Conflict, "changed or disappeared after emberd showed it")
 	if now := d.memory(m.ID); now.Content != m.Content || now.PromotedTo != "" {
 		t.Fatalf("a note that the user was not shown became the memory's: %+v", now.Memory)
 	}

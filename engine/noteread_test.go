@@ -59,9 +59,9 @@ func TestNotesThatAreNotRead(t *testing.T) {
 			t.Errorf("%q: %s, %v, want %s", ref, err.Code, err, code)
 		}
 	}
-	wantCode(t, refused(t, e, op.NoteRead, &op.NoteReadRequest{Path: "a.md", Line: 3}), memory.NotFound, `"a.md" has 2 lines`)
+	wantCode(t, refused(t, e, op.NoteRead, &op.NoteReadRequest{Path: "a.md", Line: 3}), memory.NotFound, `line 3 of note "a.md" is out of range (1 to 2)`)
 	wantCode(t, refused(t, e, op.NoteRead, &op.NoteReadRequest{Path: "a.md", From: 3}), memory.NotFound, "ends before character 3")
-	wantCode(t, refused(t, e, op.NoteRead, &op.NoteReadRequest{Path: "a.md", Limit: 200_001}), memory.Invalid, "limit is 200001")
+	wantCode(t, refused(t, e, op.NoteRead, &op.NoteReadRequest{Path: "a.md", Limit: 200_001}), memory.Invalid, "limit 200001 is out of range (1 to 200000)")
 	bare, _ := newEngine(t)
 	wantCode(t, refused(t, bare, op.NoteRead, &op.NoteReadRequest{Path: "a.md"}), memory.NotFound, "no vault configured; set vaults: in the config file, or run: emberd serve --vault DIR")
 }

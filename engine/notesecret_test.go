@@ -25,7 +25,7 @@ func TestCredentialsThatAChangeWouldMake(t *testing.T) {
 		refused(t, e, op.NoteMove, &op.NoteMoveRequest{Path: "Agents/x.md", To: "Agents/" + key}),
 		refused(t, e, op.NoteEdit, &op.NoteEditRequest{Path: "Agents/user.md", Find: "mine", Replace: "a " + key[:19] + "R is mine"}),
 	} {
-		if wantCode(t, err, memory.Secret, "what looks like a credential"); strings.Contains(err.Error(), key[:10]) {
+		if wantCode(t, err, memory.Secret, "text that looks like a credential"); strings.Contains(err.Error(), key[:10]) {
 			t.Errorf("the error shows it: %v", err)
 		}
 	}

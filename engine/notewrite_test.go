@@ -45,7 +45,7 @@ func TestNoteWrite(t *testing.T) {
 	if hits := do(t, e, op.Search, &op.SearchRequest{Query: "step", Scope: "notes"}).Hits; len(hits) != 1 {
 		t.Errorf("a search finds %d notes", len(hits))
 	}
-	wantCode(t, refused(t, e, op.NoteWrite, req), memory.Conflict, "already exists; to replace it, read it and give its digest")
+	wantCode(t, refused(t, e, op.NoteWrite, req), memory.Conflict, "already exists; to replace the note, read the note and pass its digest")
 	wantCode(t, refused(t, e, op.NoteWrite, &op.NoteWriteRequest{Path: "Agents/Deep/plan.md", Text: "x"}), memory.Conflict, "Agents/Deep/Plan.md")
 	second := &op.NoteWriteRequest{Path: got.Path, Text: "# Plan\n\nStep two.\n", Digest: got.Digest}
 	replaced := do(t, e, op.NoteWrite, second)
@@ -93,7 +93,7 @@ func TestAUserWhoSavesMeanwhile(t *testing.T) {
 	wantCode(t, refused(t, e, op.NoteWrite, &op.NoteWriteRequest{Path: "Agents/a.md", Text: "x", Digest: digest}), memory.Conflict, "has changed since you read it")
 	wantCode(t, refused(t, e, op.NoteWrite, &op.NoteWriteRequest{Path: "Agents/a.md", Text: "x", Digest: done.Digest}), memory.Conflict, "has changed since you read it")
 	u := undo(t, e, done.Tx)
-	if u.Tx != "" || u.Items[0].Action != "left" || !strings.Contains(u.Items[0].Reason, "changed since") {
+	if u.Tx != "" || u.Items[0].Action != "left" || !strings.Contains(u.Items[0].Reason, "the note changed again later") {
 		t.Errorf("undo answered %+v", u)
 	}
 	if got := h.note(t, "Agents/a.md"); got != "one\n\ntwo\nthe user's\n" {
@@ -103,7 +103,7 @@ func TestAUserWhoSavesMeanwhile(t *testing.T) {
 	if err := os.Remove(filepath.Join(h.Vaults[0], gone.Path)); err != nil {
 		t.Fatal(err)
 	}
-	if u := undo(t, e, gone.Tx); u.Items[0].Action != "left" || !strings.Contains(u.Items[0].Reason, "moved or deleted since") {
+	if u := undo(t, e, gone.Tx); u.Items[0].Action != "left" || !strings.Contains(u.Items[0].Reason, "moved or deleted after the change") {
 		t.Errorf("undo of a note that is gone answered %+v", u)
 	}
 	h.ms.Store(time.Now().UnixMilli())
@@ -139,9 +139,9 @@ func TestNoteAppend(t *testing.T) {
 		})
 	}
 	_, e := agentDesk(t, map[string]string{"Agents/a.md": "# A\n## X\n# B\n## X\n", "Agents/open.md": "```\ncode\n"})
-	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "a", Heading: "X", Text: "x"}), memory.Ambiguous, "write those above it too, as in Plan#Steps")
+	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "a", Heading: "X", Text: "x"}), memory.Ambiguous, "add the heading above, for example Plan#Steps")
 	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "a", Heading: "Y", Text: "x"}), memory.NotFound, "not found among the 4 headings of the note")
-	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "open", Text: "x"}), memory.Conflict, "code block or comment that is not closed")
+	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "open", Text: "x"}), memory.Conflict, "it ends in an open code block or comment")
 	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "a", Text: " \n"}), memory.Invalid, "missing text")
 	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "none", Text: "x"}), memory.NotFound, "none")
 }
@@ -189,22 +189,22 @@ func TestNoteEdit(t *testing.T) {
 	}
 	_, e := agentDesk(t, map[string]string{"Agents/a.md": note})
 	for why, req := range map[string]op.NoteEditRequest{
-		"contains the text 2 times, and count is 1":       {Find: "red", Replace: "x"},
-		"contains the text 2 times, and count is 3":       {Find: "red", Replace: "x", Count: 3},
-		`text "green" not found in the note`:              {Find: "green"},
-		"missing find":                                    {},
-		"find and heading cannot be combined":             {Find: "x", Heading: "Plan", Text: new("")},
-		"heading requires text":                           {Heading: "Plan"},
-		"text requires heading":                           {Text: new("")},
-		"are the same text":                               {Find: "x", Replace: "x"},
-		"property \"y\", which YAML reads as a value":     {Set: map[string]json.RawMessage{"y": raw(`"x"`)}},
-		"property \"true\", which YAML reads":             {Unset: []string{"true"}},
-		"\"Memory-Id\"; emberd uses memory-id and emberd": {Unset: []string{"Memory-Id"}},
-		"property \"1a\"; begin with a letter":            {Set: map[string]json.RawMessage{"1a": raw(`"x"`)}},
-		"invalid property \"memory-id\"":                  {Set: map[string]json.RawMessage{"memory-id": raw(`"x"`)}},
-		"invalid value of property":                       {Set: map[string]json.RawMessage{"x": raw(`{}`)}},
-		"would not be valid YAML":                         {Find: "tags: [a]", Replace: "tags: [a"},
-		"has changed since":                               {Find: "z", Replace: "w", Digest: "0123456789abcdef"},
+		"contains the text 2 times, but count is 1":           {Find: "red", Replace: "x"},
+		"contains the text 2 times, but count is 3":           {Find: "red", Replace: "x", Count: 3},
+		`text "green" not found in the note`:                  {Find: "green"},
+		"missing find":                                        {},
+		"find and heading cannot be combined":                 {Find: "x", Heading: "Plan", Text: new("")},
+		"heading requires text":                               {Heading: "Plan"},
+		"text requires heading":                               {Text: new("")},
+		"are the same text":                                   {Find: "x", Replace: "x"},
+		"property \"y\": YAML reads it as a value":            {Set: map[string]json.RawMessage{"y": raw(`"x"`)}},
+		"property \"true\": YAML reads it":                    {Unset: []string{"true"}},
+		"\"Memory-Id\"; emberd reserves memory-id and emberd": {Unset: []string{"Memory-Id"}},
+		"property \"1a\"; begin with a letter":                {Set: map[string]json.RawMessage{"1a": raw(`"x"`)}},
+		"invalid property \"memory-id\"":                      {Set: map[string]json.RawMessage{"memory-id": raw(`"x"`)}},
+		"invalid value of property":                           {Set: map[string]json.RawMessage{"x": raw(`{}`)}},
+		"would be invalid YAML":                               {Find: "tags: [a]", Replace: "tags: [a"},
+		"has changed since":                                   {Find: "z", Replace: "w", Digest: "0123456789abcdef"},
 	} {
 		req.Path = "Agents/a.md"
 		if err := refused(t, e, op.NoteEdit, &req); !strings.Contains(err.Error(), why) {
@@ -243,7 +243,7 @@ func TestWhereAgentsDoNotWrite(t *testing.T) {
 		"Agents/a[b].md":           "invalid name",
 		"Agents/out/x.md":          "symbolic link",
 		"Memories/Archive/x.md":    "is in the archive folder",
-		"Memories/Index.md":        "emberd writes itself",
+		"Memories/Index.md":        "only emberd can write note",
 		"Agents/x.sync-conflict-1": "invalid name",
 		"":                         "missing path",
 	} {
@@ -251,7 +251,7 @@ func TestWhereAgentsDoNotWrite(t *testing.T) {
 			t.Errorf("%s: %v, want %q", path, err, why)
 		}
 	}
-	for path, why := range map[string]string{"Private/a.md": "outside of the folders", "Agents/list.md": "emberd writes itself", m.PromotedTo: "to change it, run: emberd edit " + m.ID.Short()} {
+	for path, why := range map[string]string{"Private/a.md": "outside of the folders", "Agents/list.md": "only emberd can write note", m.PromotedTo: "to change it, run: emberd edit " + m.ID.Short()} {
 		for _, err := range []error{
 			refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: path, Text: "x"}),
 			refused(t, e, op.NoteEdit, &op.NoteEditRequest{Path: path, Find: "i", Replace: "x"}),
@@ -262,18 +262,18 @@ func TestWhereAgentsDoNotWrite(t *testing.T) {
 		}
 	}
 	for text, why := range map[string]string{
-		"---\nmemory-id: " + string(m.ID) + "\n---\nx": "omit them",
-		"---\nemberd: core\n---\nx":                    "omit them",
+		"---\nmemory-id: " + string(m.ID) + "\n---\nx": "can set them; remove them",
+		"---\nemberd: core\n---\nx":                    "can set them; remove them",
 		"---\na: <% tp.file %>\n---\nx":                "Templater",
-		"---\na: [\n---\nx":                            "valid YAML",
+		"---\na: [\n---\nx":                            "invalid YAML",
 		"the key is AKIAIOSFODNN7EXAMPL2 and " + "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEZ": "credential",
 		"a\x00b": "U+0000",
 		"a\xffb": "not UTF-8",
-		"---\nMemory-ID: " + string(m.ID) + "\n---\nx":       "omit them",
-		"---\n\"MEMORY-ID \": " + string(m.ID) + "\n---\nx":  "omit them",
-		"---\nEmberd: core\n---\nx":                          "omit them",
-		"---\n<<: {memory-id: " + string(m.ID) + "}\n---\nx": "are emberd's own, and << can contain them; omit them",
-		"---\na: &a {memory-id: x}\n<<: [*a]\n---\nx":        "omit them",
+		"---\nMemory-ID: " + string(m.ID) + "\n---\nx":       "can set them; remove them",
+		"---\n\"MEMORY-ID \": " + string(m.ID) + "\n---\nx":  "can set them; remove them",
+		"---\nEmberd: core\n---\nx":                          "can set them; remove them",
+		"---\n<<: {memory-id: " + string(m.ID) + "}\n---\nx": "emberd reserves the properties memory-id and emberd, and a YAML merge key (<<) can set them; remove them",
+		"---\na: &a {memory-id: x}\n<<: [*a]\n---\nx":        "can set them; remove them",
 	} {
 		if err := refused(t, e, op.NoteWrite, &op.NoteWriteRequest{Path: "Agents/x.md", Text: text}); !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: %v, want %q", text, err, why)
@@ -286,7 +286,7 @@ func TestWhereAgentsDoNotWrite(t *testing.T) {
 	if got := h.note(t, "Agents/user.md"); got != "```dataviewjs\nalert()\n```\n\nwords\n" {
 		t.Errorf("the user's own code became %q", got)
 	}
-	wantCode(t, refused(t, e, op.NoteEdit, &op.NoteEditRequest{Path: "Agents/user.md", Find: "alert()", Replace: "evil()"}), memory.Conflict, "inside of code that a plugin runs")
+	wantCode(t, refused(t, e, op.NoteEdit, &op.NoteEditRequest{Path: "Agents/user.md", Find: "alert()", Replace: "evil()"}), memory.Conflict, "inside HTML, a comment or code that a plugin runs")
 	wantCode(t, refused(t, e, op.NoteMove, &op.NoteMoveRequest{Path: "Agents/x.md", To: "Private/x.md"}), memory.Forbidden, "outside of the folders")
 	wantCode(t, refused(t, e, op.NoteMove, &op.NoteMoveRequest{Path: "Private/a.md", To: "Agents/a.md"}), memory.Forbidden, "outside of the folders")
 }
@@ -340,7 +340,7 @@ func TestAMoveThatWouldTouchOtherNotes(t *testing.T) {
 	h, e := agentDesk(t, map[string]string{"Agents/Plan.md": "x\n", "Private/a.md": "[[Plan]]\n", "Agents/b.md": "[[Plan]]\n"})
 	wantCode(t, refused(t, e, op.NoteMove, &op.NoteMoveRequest{Path: "Plan", To: "Agents/New.md"}), memory.Forbidden, "in 1 notes outside of the folders for agents (Memories/, Agents/); ask the user")
 	wantCode(t, refused(t, e, op.NoteMove, &op.NoteMoveRequest{Path: "Plan", To: "Agents/b.md"}), memory.Conflict, "choose another path")
-	wantCode(t, refused(t, e, op.NoteMove, &op.NoteMoveRequest{Path: "Plan", To: "Agents/plan.md"}), memory.Conflict, "capitals alone")
+	wantCode(t, refused(t, e, op.NoteMove, &op.NoteMoveRequest{Path: "Plan", To: "Agents/plan.md"}), memory.Conflict, "differs only in capitals")
 	wantFiles(t, h, "Agents/Plan.md", "Agents/b.md", "Private/a.md")
 	do(t, e, op.NoteMove, &op.NoteMoveRequest{Path: "Plan", To: "Agents/Deep/Plan.md"}) // the links lead there as they are
 	wantNote(t, h, "Private/a.md", "[[Plan]]\n")
@@ -415,7 +415,7 @@ func TestATokenWritesNotes(t *testing.T) {
 	ok(as(g, e, op.NoteAppend, &op.NoteAppendRequest{Path: "Agents/Bot/a.md", Text: "more"}))
 	other := do(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "Agents/other.md", Text: "mine"})
 	_, err := as(g, e, op.NoteWrite, &op.NoteWriteRequest{Path: "Agents/new.md", Text: "x"})
-	wantCode(t, err, memory.Forbidden, "token bot cannot write the note")
+	wantCode(t, err, memory.Forbidden, "token bot cannot write note")
 	_, err = as(g, e, op.NoteAppend, &op.NoteAppendRequest{Path: "Agents/other.md", Text: "x"})
 	wantCode(t, err, memory.NotFound, "")
 	_, err = as(g, e, op.NoteAppend, &op.NoteAppendRequest{Path: "Agents/Bot/a.md", Text: "#private"})
@@ -423,7 +423,7 @@ func TestATokenWritesNotes(t *testing.T) {
 	_, err = as(g, e, op.NoteMove, &op.NoteMoveRequest{Path: "Agents/Bot/a.md", To: "Agents/Bot/b.md"})
 	wantCode(t, err, memory.Forbidden, "")
 	_, err = as(g, e, op.Undo, &op.UndoRequest{Tx: other.Tx})
-	wantCode(t, err, memory.NotFound, "has no entry")
+	wantCode(t, err, memory.NotFound, " not found; you can undo changes of notes for")
 	if page, err := as(g, e, op.Journal, &op.JournalRequest{}); err != nil || len(page.Entries) != 2 {
 		t.Errorf("the journal of the token is %+v, %v", page, err)
 	}

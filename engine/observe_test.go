@@ -76,7 +76,7 @@ func TestObserveIsBounded(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
 	ids := strings.Split(strings.Repeat("mem-1 ", memory.MaxIDs), " ")
-	wantCode(t, refused(t, e, op.Observe, &op.ObserveRequest{IDs: ids}), memory.TooLarge, "IDs given, more than")
+	wantCode(t, refused(t, e, op.Observe, &op.ObserveRequest{IDs: ids}), memory.TooLarge, "too many IDs: ")
 	if got := do(t, e, op.Observe, &op.ObserveRequest{IDs: ids[:100]}); got.Reinforced || len(got.Results) != 1 || got.Tx != "" {
 		t.Errorf("a hundred times nothing gives %+v", got)
 	}
@@ -84,7 +84,7 @@ func TestObserveIsBounded(t *testing.T) {
 	tags := strings.Split("t"+strings.Repeat(" t", memory.MaxTags), " ")
 	wantCode(t, refused(t, e, op.Observe, &op.ObserveRequest{IDs: ids[:1], Tags: tags}), memory.TooLarge, "too many tags: 51 (limit 50)")
 	one, two := saveAs(t, e, "0192f3a1-b2c3-7000-8000-0123456789ab"), saveAs(t, e, "0192f3a1-b2c3-7000-8000-0123456789cd")
-	wantCode(t, refused(t, e, op.Observe, &op.ObserveRequest{IDs: []string{one, two, "0192f3a1"}}), memory.Ambiguous, "several IDs begin with")
+	wantCode(t, refused(t, e, op.Observe, &op.ObserveRequest{IDs: []string{one, two, "0192f3a1"}}), memory.Ambiguous, "several memory IDs match")
 	if got := do(t, e, op.Show, &op.ShowRequest{ID: one, Track: new(false)}).Memory; got.UseCount != 0 {
 		t.Errorf("a refused request counted %d uses", got.UseCount)
 	}

@@ -34,7 +34,7 @@ func TestANoteIsLeftAloneForAMinute(t *testing.T) {
 		saved("the kettle leaks, and more")
 		time.Sleep(59 * time.Second)
 		synctest.Wait()
-		if got := d.lines(id); got != before || timers(t, d.Engine)["notes to sync"] != "1m0s" {
+		if got := d.lines(id); got != before || timers(t, d.Engine)["note sync"] != "1m0s" {
 			t.Errorf("after 59 seconds there are %d lines more; timers %v", got-before, timers(t, d.Engine))
 		}
 		if got := status(t, d.Engine).Vaults[0].Settling; got != 1 {

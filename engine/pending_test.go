@@ -23,7 +23,7 @@ func TestADamagedQueueIsKeptAside(t *testing.T) {
 	}
 	e := h.open(t)
 	warned := do(t, e, op.Status, &op.StatusRequest{}).Warnings
-	if !strings.Contains(strings.Join(warned, "\n"), "has an invalid format; renamed it to "+file+".damaged") {
+	if !strings.Contains(strings.Join(warned, "\n"), "has an invalid format, so emberd renamed the file to "+file+".damaged") {
 		t.Errorf("warnings %q", warned)
 	}
 	if data, err := os.ReadFile(file + ".damaged"); err != nil || len(data) == 0 {
@@ -48,7 +48,7 @@ func TestAPromotionThatWaits(t *testing.T) {
 	h := promotingHouse(t, nil)
 	e := h.open(t)
 	m := save(t, e, "the tide turns at six")
-	if got := promoteByID(t, e, m.ID); got.Outcome != op.PromotionPending || !strings.Contains(got.Reason, "still being read for the first time") {
+	if got := promoteByID(t, e, m.ID); got.Outcome != op.PromotionPending || !strings.Contains(got.Reason, "still reading the notes for the first time") {
 		t.Errorf("before the notes were read: %+v", got)
 	}
 	if err := e.Close(); err != nil {
@@ -66,7 +66,7 @@ func TestAPromotionThatWaits(t *testing.T) {
 		t.Errorf("status %+v", status)
 	}
 	findings := do(t, e, op.VaultCheck, &op.VaultCheckRequest{}).Findings
-	want := op.Finding{Kind: "pending", Path: got.Path, Text: "this note is to be made of memory " + m.ID.Short() + " and waits: " + string(vault.GitBusy)}
+	want := op.Finding{Kind: "pending", Path: got.Path, Text: "this note will be created for memory " + m.ID.Short() + "; emberd waits: " + string(vault.GitBusy)}
 	if len(findings) != 1 || findings[0] != want {
 		t.Errorf("findings %+v, want %+v", findings, want)
 	}
@@ -104,7 +104,7 @@ func TestNothingTicksWithoutNotesToWrite(t *testing.T) {
 	t.Parallel()
 	h := promotingHouse(t, nil)
 	e := h.following(t)
-	timer := func() string { return do(t, e, op.Status, &op.StatusRequest{}).Timers["notes to write"] }
+	timer := func() string { return do(t, e, op.Status, &op.StatusRequest{}).Timers["note write"] }
 	until(t, "nothing ticks", func() bool { return timer() == "" })
 	done := busy(t, h)
 	promoteByID(t, e, save(t, e, "short").ID)

@@ -88,7 +88,7 @@ func TestTheQueueIsWrittenOnceForManyStages(t *testing.T) {
 	disk.writes.Store(0)
 	run := runs(t, d.Engine)
 	wantMoves(t, run, map[string]int{op.MoveDemote: many})
-	disk.atMost(t, 1, "a run of the lifecycle")
+	disk.atMost(t, 1, "a lifecycle run")
 	if left := reopenedQueue(t, d).List(); len(left) != many {
 		t.Errorf("%d writes are on disk, want %d", len(left), many)
 	}

@@ -275,8 +275,8 @@ func TestCase74TwoDevicesMakeOneNote(t *testing.T) {
 func TestPlacesThatAreNoFolders(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ file, folder, says string }{
-		{"Memories", "Memories", "a file has the name of a folder that it would lie in; rename that file"},
-		{"memories/x.md", "Memories", `there is a folder that some systems take for the one it would lie in; rename that one, or use its name ("memories")`},
+		{"Memories", "Memories", "a file has the same name as one of its folders; rename the file"},
+		{"memories/x.md", "Memories", `some file systems treat one of its folders and an existing folder as the same; rename the existing folder, or use its name ("memories")`},
 		{"x.md", "Out/Templates", "it matches an ignore pattern in the settings"},
 	} {
 		h := promotingHouse(t, map[string]string{c.file: "x"})
@@ -310,7 +310,7 @@ func TestWhatCannotBePromoted(t *testing.T) {
 	}
 	record.Fields["stage"] = json.RawMessage(`"archived"`)
 	do(t, e, op.Import, &op.ImportRequest{Records: append(records, record)})
-	wantCode(t, refused(t, e, op.Promote, &op.PromoteRequest{ID: string(record.ID)}), memory.Conflict, "and contains only a summary, and no note with its text was found; to look for the text, run: emberd rekindle")
+	wantCode(t, refused(t, e, op.Promote, &op.PromoteRequest{ID: string(record.ID)}), memory.Conflict, "and has only a summary, and emberd found no note with its text; to search for the text, run: emberd rekindle")
 	wantFiles(t, h)
 }
 
@@ -335,7 +335,7 @@ func TestABrokenNoteIsNotMadeTwice(t *testing.T) {
 	h.write(t, path, strings.Replace(h.note(t, path), "created: ", "created: [", 1))
 	until(t, "the broken note is read", func() bool { return len(e.Notes.Vault.Carriers.Of(m.ID)) == 0 })
 	err := refused(t, e, op.Promote, &op.PromoteRequest{ID: string(m.ID)})
-	wantCode(t, err, memory.Conflict, "has invalid frontmatter; fix it, because it may contain the memory ID")
+	wantCode(t, err, memory.Conflict, "has invalid frontmatter, which might contain the memory ID; fix the frontmatter")
 	wantFiles(t, h, path)
 }
 

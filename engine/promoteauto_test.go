@@ -117,7 +117,7 @@ func TestPromotingByID(t *testing.T) {
 	e := h.following(t)
 	id := h.saved(t, e, 60, "long ago")
 	got := promoteByID(t, e, id)
-	if got.Outcome != op.PromotionUnmet || got.Tx != "" || !strings.HasPrefix(got.Reason, "its score is 0.04, below 0.65, and its uses are 0, not 5 within 14 days of the save; to promote it anyway, use --force") {
+	if got.Outcome != op.PromotionUnmet || got.Tx != "" || !strings.HasPrefix(got.Reason, "the memory does not qualify: its score is 0.04 (minimum 0.65), and it has 0 uses (minimum 5 within 14 days of the save); to promote it anyway, use --force") {
 		t.Errorf("it answers %+v", got)
 	}
 	wantFiles(t, h)

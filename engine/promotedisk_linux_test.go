@@ -25,7 +25,7 @@ func TestPromotionsThatTheDiskRefuses(t *testing.T) {
 	long, short := save(t, e, "long "+strings.Repeat("and wide ", 2000)), save(t, e, "short")
 	h.write(t, "fill.md", strings.Repeat("x", 48<<10))
 	err := refused(t, e, op.Promote, &op.PromoteRequest{ID: string(long.ID)})
-	wantCode(t, err, memory.DiskFull, "was not written because the disk is full; free some space and try again")
+	wantCode(t, err, memory.DiskFull, ", because the disk is full; free some space and try again")
 	wantFiles(t, h, "fill.md")
 
 	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {

@@ -108,8 +108,8 @@ func TestWhatCannotBeSaidOfASource(t *testing.T) {
 		{"a long file", op.Provenance{File: strings.Repeat("a", 501)}, memory.TooLarge, "file has 501 characters (limit 500)"},
 		{"a long quote", op.Provenance{Quote: strings.Repeat("ä", 1001)}, memory.TooLarge, "quote has 1001 characters (limit 1000)"},
 		{"no text", op.Provenance{Quote: "\xff"}, memory.Invalid, "quote is not valid UTF-8"},
-		{"a secret quoted", op.Provenance{Quote: "password: hunter2hunter2X9"}, memory.Secret, "quote contains what looks like a credential"},
-		{"a secret in an address", op.Provenance{File: "https://joe:hunter2hunter2X9@example.org/"}, memory.Secret, "file contains what looks like a credential"},
+		{"a secret quoted", op.Provenance{Quote: "password: hunter2hunter2X9"}, memory.Secret, "quote contains text that looks like a credential"},
+		{"a secret in an address", op.Provenance{File: "https://joe:hunter2hunter2X9@example.org/"}, memory.Secret, "file contains text that looks like a credential"},
 	} {
 		err := refusedAs(t, e, agent, op.Save, &op.SaveRequest{Content: "the kettle leaks", Provenance: c.said})
 		if memory.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {
@@ -290,9 +290,9 @@ func TestAnImportRefusesLinksThatNothingWrote(t *testing.T) {
 	e, _ := newEngine(t)
 	for _, c := range []struct{ key, value, says string }{
 		{"source.abcdefgh.0", `{"kind":"agent","evidence":"` + strings.Repeat("x", core.MaxLink+1) + `"}`, "evidence has"},
-		{"source.abcdefgh.0", `{"kind":"agent","times":-1}`, "times is -1"},
-		{"sources", `[{"kind":"agent","times":9000000000000000000}]`, "times is 9e+18"},
-		{"sources_dropped", "-1", "sources_dropped is -1"},
+		{"source.abcdefgh.0", `{"kind":"agent","times":-1}`, "times -1 is out of range ("},
+		{"sources", `[{"kind":"agent","times":9000000000000000000}]`, "times 9e+18 is out of range ("},
+		{"sources_dropped", "-1", "sources_dropped -1 is out of range ("},
 	} {
 		rec := foreign(t, "of elsewhere")
 		rec.Fields[c.key] = json.RawMessage(c.value)

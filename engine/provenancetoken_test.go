@@ -79,7 +79,7 @@ func TestALimitedTokenSpeaksAsAnAgent(t *testing.T) {
 				t.Errorf("the user's text came back as %q, %s", m.Content, m.Trust)
 			}
 			_, err = atTerminal(e, op.Undo, &op.UndoRequest{Tx: second.Tx, Force: true})
-			wantCode(t, err, memory.Forbidden, "cannot state that the user said")
+			wantCode(t, err, memory.Forbidden, "cannot mark a text as written or confirmed by the user")
 			again, err := atTerminal(e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("the boiler runs hot")})
 			ok(t, err)
 			return again.Memory.ID, nil
@@ -93,7 +93,7 @@ func TestALimitedTokenSpeaksAsAnAgent(t *testing.T) {
 			ok(t, err)
 			doAs(t, e, person, op.Confirm, &op.ConfirmRequest{ID: string(m.ID)})
 			_, err = atTerminal(e, op.Undo, &op.UndoRequest{Tx: second.Tx})
-			wantCode(t, err, memory.Forbidden, "cannot state that the user said")
+			wantCode(t, err, memory.Forbidden, "cannot mark a text as written or confirmed by the user")
 			_, err = atTerminal(e, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("the boiler runs hotter")})
 			return m.ID, err
 		},

@@ -122,7 +122,7 @@ func TestAResultTellsOfItsMemory(t *testing.T) {
 	if got := inScope(t, e, "notes", "pilot Ann").Results[0]; !strings.HasPrefix(got.Source, memory.FromAgent) || !strings.HasSuffix(got.Source, "; call with Ann") {
 		t.Errorf("source is %q", got.Source)
 	}
-	if got := inScope(t, e, "vault", "kettle").Results[0]; got.Source != "note of the vault" {
+	if got := inScope(t, e, "vault", "kettle").Results[0]; got.Source != "note in the vault" {
 		t.Errorf("source of a note is %q", got.Source)
 	}
 }
@@ -265,7 +265,7 @@ func TestQueriesThatCannotBeAsked(t *testing.T) {
 		{op.QueryRequest{}, "query", "missing query; describe in a few words what to search for"},
 		{op.QueryRequest{Query: " \n"}, "query", "missing query; describe in a few words what to search for"},
 		{op.QueryRequest{Query: strings.Repeat("x", memory.MaxQueryBytes+1)}, "query", "the query has 4097 bytes"},
-		{op.QueryRequest{Query: "x", Scope: "graph"}, "scope", `invalid scope "graph"; use notes, knowledge, archive, sessions or all`},
+		{op.QueryRequest{Query: "x", Scope: "graph"}, "scope", `invalid scope "graph"; use notes, memories, vault, knowledge, archive, sessions or all`},
 		{op.QueryRequest{Query: "x", Scope: "vault"}, "scope", "no vault configured"},
 		{op.QueryRequest{Query: "x", Limit: 101}, "limit", "100"},
 		{op.QueryRequest{Query: "x", Limit: -1}, "limit", "1"},

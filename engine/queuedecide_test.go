@@ -108,11 +108,11 @@ func TestARefusedDecisionLeavesTheItemOpen(t *testing.T) {
 		code     memory.Code
 		says     string
 	}{
-		{pair, op.DecideMerge, memory.Conflict, "do not say the same"},
-		{pair, op.DecideForget, memory.Invalid, "one may be true"},
+		{pair, op.DecideMerge, memory.Conflict, "the memories differ: different numbers or dates: 5432 and 5433"},
+		{pair, op.DecideForget, memory.Invalid, "one might be true"},
 		{pair, "burn", memory.Invalid, "use promote, keep, merge, forget, or forget:ID"},
-		{pair, op.DecideForgetOne + string(other.ID), memory.Invalid, "none of those"},
-		{pair, op.DecideForgetOne + "x", memory.NotFound, `no memory is known as "x"`},
+		{pair, op.DecideForgetOne + string(other.ID), memory.Invalid, "does not belong to the review item"},
+		{pair, op.DecideForgetOne + "x", memory.NotFound, `memory "x" not found`},
 		{kept, op.DecideForget, memory.Conflict, "is a core memory"},
 		{kept, op.DecideForgetOne + string(core.ID), memory.Conflict, "is a core memory"},
 		{kept, op.DecideMerge, memory.Conflict, "core"},
@@ -164,7 +164,7 @@ func TestAnItemSaysWhyItCannotBeMerged(t *testing.T) {
 		about []op.Memory
 		says  string
 	}{
-		{[]op.Memory{a, b}, "do not say the same: different numbers"},
+		{[]op.Memory{a, b}, " differ: different numbers"},
 		{[]op.Memory{core, gate}, "core memory"},
 		{[]op.Memory{gate, apart}, "different collections or projects"},
 		{[]op.Memory{gate, pond}, ""},

@@ -74,14 +74,14 @@ func TestImportRefusesWhatIsNoReviewItem(t *testing.T) {
 	changed := func(old, now string) string { return strings.Replace(good, old, now, 1) }
 	for _, c := range []struct{ name, key, value, want string }{
 		{"good", key("decay"), good, ""},
-		{"short key", "review.abc", good, "is not a review item"},
+		{"short key", "review.abc", good, "invalid review item"},
 		{"upper case", strings.ToUpper(key("decay")), good, ""}, // a field that is not known
 		{"key of another", key("merge"), good, "the review item is about other memories, or another agent created it"},
 		{"agent", key("me"), changed("decay", "me"), "invalid agent"},
 		{"order", key("decay"), changed(fmt.Sprintf("%q,%q", ids[0], ids[1]), fmt.Sprintf("%q,%q", ids[1], ids[0])), "about other memories"},
-		{"state", key("decay"), changed("open", "lost"), "it is not open, claimed or closed"},
+		{"state", key("decay"), changed("open", "lost"), "the state is not open, claimed or closed"},
 		{"urgency", key("decay"), changed("low", "now"), "use high, medium or low"},
-		{"text", key("decay"), `"x"`, "is not a review item"},
+		{"text", key("decay"), `"x"`, "invalid review item"},
 		{"null", key("decay"), `null`, "has no memories"},
 		{"evidence", key("decay"), changed(`"low"`, `"low","evidence":"`+strings.Repeat("m", 2100)+`"`), "evidence has 2100"},
 	} {
@@ -130,7 +130,7 @@ func TestTwoDevicesClaimTheSameItem(t *testing.T) {
 	exchange()
 	for _, e := range both {
 		err := refused(t, e, op.ReviewClaim, &op.ReviewClaimRequest{ID: one.ID, By: "ann"})
-		wantCode(t, err, memory.Conflict, "leave it, or close it")
+		wantCode(t, err, memory.Conflict, "choose another item, or close this item")
 	}
 	desk.advance(time.Minute)
 	do(t, here, op.ReviewClose, &op.ReviewCloseRequest{ID: one.ID, Decision: op.DecideForgetOne + string(b.ID)})
@@ -158,7 +158,7 @@ func TestTheItemsOfAMemoryAreBounded(t *testing.T) {
 	}
 	last := items[len(items)-1]
 	err = refused(t, e, op.ReviewCreate, &op.ReviewCreateRequest{Action: "merge", MemoryIDs: []string{string(last.MemoryIDs[0]), string(last.MemoryIDs[1])}})
-	wantCode(t, err, memory.Conflict, "decide some of them")
+	wantCode(t, err, memory.Conflict, "close some of them")
 	for _, item := range filed {
 		h.advance(time.Second)
 		do(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID})

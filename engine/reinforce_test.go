@@ -56,7 +56,7 @@ func TestReinforceSays(t *testing.T) {
 		t.Errorf("got %+v", res)
 	}
 	res = reinforce(t, e, "The staging database runs on port 5433.")
-	want = fmt.Sprintf("Memory %s is the best match and does not say the same (different numbers or dates: 5433 and 5432), so nothing was reinforced. Use memory_add to store new information.", m.ID.Short())
+	want = fmt.Sprintf("Memory %s is the best match, but differs from the text (different numbers or dates: 5433 and 5432), so nothing was reinforced. Use memory_add to store new information.", m.ID.Short())
 	if res.Found || res.Message != want || len(res.Conflicts) != 1 || res.Conflicts[0].Why != "5433 against 5432" {
 		t.Errorf("it says %q, want %q; conflicts %+v", res.Message, want, res.Conflicts)
 	}
@@ -106,7 +106,7 @@ func TestReinforceRefuses(t *testing.T) {
 		says string
 	}{
 		{"nothing", op.ReinforceRequest{Content: " \n"}, memory.Invalid, "missing content or id; pass the text, " +
-			"or the memory"},
+			"or the ID of the memory"},
 		{"a memory that is none", op.ReinforceRequest{ID: "00000000-0000-7000-8000-000000000000"}, memory.NotFound, "not found"},
 		{"too much", op.ReinforceRequest{Content: strings.Repeat("x", 50_001)}, memory.TooLarge, "50001 characters"},
 		{"too much evidence", op.ReinforceRequest{ID: string(m.ID), Evidence: strings.Repeat("x", 1001)}, memory.TooLarge, "characters (limit"},
@@ -177,9 +177,9 @@ func TestReinforcementOfDataIsHeld(t *testing.T) {
 		uses               int64
 		says               string
 	}{
-		{"a tool repeats an agent", "agent", "tool", 0, "a repeated text from a tool or the web is added to its sources and does not raise its importance"},
-		{"an agent repeats the web", "web", "agent", 2, "it is a text that the web says"},
-		{"the web repeats a tool", "tool", "web", 2, "it is a text that a tool says"},
+		{"a tool repeats an agent", "agent", "tool", 0, "emberd adds a repeated text from a tool or the web to the sources of the memory, but does not raise its importance"},
+		{"an agent repeats the web", "web", "agent", 2, "the text comes from the web, so emberd reinforces the memory only after you confirm it"},
+		{"the web repeats a tool", "tool", "web", 2, "the text comes from a tool, so emberd reinforces the memory only after you confirm it"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e, _ := newEngine(t)
@@ -226,7 +226,7 @@ func TestReinforceWhatWasSuperseded(t *testing.T) {
 	})
 	ok(t, err)
 	res := do(t, e, op.Reinforce, &op.ReinforceRequest{ID: string(old)})
-	if res.Memory.ID != next || !strings.HasSuffix(res.Message, " It supersedes memory "+old.Short()+".") {
+	if res.Memory.ID != next || !strings.HasSuffix(res.Message, " This memory supersedes memory "+old.Short()+".") {
 		t.Errorf("got %s: %s", res.Memory.ID, res.Message)
 	}
 	if res = reinforce(t, e, "The staging database runs on port 5432."); res.Found {

@@ -104,7 +104,7 @@ func TestRekindlingATextThatIsGone(t *testing.T) {
 	if len(res.Near) != 1 || res.Near[0].Path != "Shop.md" {
 		t.Errorf("near are %+v", res.Near)
 	}
-	if !strings.Contains(res.Hint, "to restore the text, and 1 more archived with it, run: emberd undo "+got.Entry) || !res.Until.After(d.clock.Now()) {
+	if !strings.Contains(res.Hint, "to restore its text, and 1 more memory archived with it, run: emberd undo "+got.Entry) || !res.Until.After(d.clock.Now()) {
 		t.Errorf("the hint is %q, until %s", res.Hint, res.Until)
 	}
 	again := d.rekindled(id)
@@ -136,7 +136,7 @@ func TestANoteThatMayBeThereIsNotGone(t *testing.T) {
 	d.batch([]string{"Elsewhere.md"}, []string{m.PromotedTo}, watcher.Move{From: m.PromotedTo, To: "Elsewhere.md"})
 	whole := d.note(t, "Elsewhere.md")
 	d.write(t, "Elsewhere.md", strings.Replace(whole, "---\n", "---\ntags: [a\n", 1))
-	busy("broken frontmatter", memory.Conflict, "has invalid frontmatter; fix it, because it may contain the memory ID")
+	busy("broken frontmatter", memory.Conflict, "has invalid frontmatter, which might contain the memory ID; fix the frontmatter")
 	ok(t, os.Remove(d.at("Elsewhere.md")))
 	ok(t, os.Symlink("Other.md", d.at("Elsewhere.md")))
 	busy("a link", memory.Conflict, "symbolic link")
@@ -155,8 +155,8 @@ func TestTextsThatAreNotRekindled(t *testing.T) {
 	t.Parallel()
 	for body, says := range map[string]string{
 		"": "the note has no text",
-		"<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs":                       "because the edited text of its note",
-		"the key is ghp_" + "x7Kq9mPz2LwR4vTn8sYb3dFg6hJc5aQe1uXo" + " now": "what looks like a credential",
+		"<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs":                       "because emberd cannot apply the edited text of its note",
+		"the key is ghp_" + "x7Kq9mPz2LwR4vTn8sYb3dFg6hJc5aQe1uXo" + " now": "text that looks like a credential",
 	} {
 		d := shelf(t, nil)
 		id := save(t, d.Engine, leaky).ID
@@ -192,7 +192,7 @@ func TestRekindlingWhatIsWarmOrMerged(t *testing.T) {
 	t.Parallel()
 	d := shelf(t, nil)
 	m := save(t, d.Engine, leaky)
-	if res := d.rekindled(m.ID); res.Tx != "" || res.Verdict != "" || res.Memory.Rev != m.Rev || !strings.Contains(res.Hint, "it is active") {
+	if res := d.rekindled(m.ID); res.Tx != "" || res.Verdict != "" || res.Memory.Rev != m.Rev || !strings.Contains(res.Hint, "the memory is already active") {
 		t.Errorf("got %+v", res)
 	}
 	again := save(t, d.Engine, strings.ToUpper(leaky))

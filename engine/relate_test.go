@@ -102,10 +102,10 @@ func TestRelationsThatAreRefused(t *testing.T) {
 		{"from in the trash", relating(gone, b, "causes"), memory.NotFound, "from", "is in the trash"},
 		{"to in the trash", relating(b, gone, "causes"), memory.NotFound, "to", "is in the trash"},
 		{"empty from", changed(func(r *op.RelateRequest) { r.From = " " }), memory.Invalid, "from", "pass a memory ID"},
-		{"to that is no id", changed(func(r *op.RelateRequest) { r.To = "mem-123" }), memory.NotFound, "to", `no memory is known as "mem-123"`},
+		{"to that is no id", changed(func(r *op.RelateRequest) { r.To = "mem-123" }), memory.NotFound, "to", `memory "mem-123" not found`},
 		{"type", changed(func(r *op.RelateRequest) { r.Type = "likes" }), memory.Invalid, "type", `invalid relation type "likes"; use one of related, `},
-		{"negative", changed(func(r *op.RelateRequest) { r.Strength = new(-0.1) }), memory.Invalid, "strength", "strength is -0.1, outside 0 to 1"},
-		{"too strong", changed(func(r *op.RelateRequest) { r.Strength = new(1.1) }), memory.Invalid, "strength", "strength is 1.1, outside 0 to 1"},
+		{"negative", changed(func(r *op.RelateRequest) { r.Strength = new(-0.1) }), memory.Invalid, "strength", "strength -0.1 is out of range (0 to 1)"},
+		{"too strong", changed(func(r *op.RelateRequest) { r.Strength = new(1.1) }), memory.Invalid, "strength", "strength 1.1 is out of range (0 to 1)"},
 		{"kind", changed(func(r *op.RelateRequest) { r.Kind = strings.Repeat("k", 101) }), memory.TooLarge, "kind", "101 characters"},
 		{"metadata", changed(func(r *op.RelateRequest) {
 			r.Metadata = map[string]json.RawMessage{"a": json.RawMessage(`"` + strings.Repeat("m", 8<<10) + `"`)}
@@ -276,7 +276,7 @@ func TestAMemoryHasRoomForSoManyRelations(t *testing.T) {
 			made++
 		}
 	}
-	wantCode(t, memory.Errorf(refused.Code, "%s", refused.Detail), memory.TooLarge, "remove some, or start this one at the other memory")
+	wantCode(t, memory.Errorf(refused.Code, "%s", refused.Detail), memory.TooLarge, "remove relations, or create this relation from the other memory")
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(hub.ID)})
 	do(t, e, op.Undo, &op.UndoRequest{})
 	if n := do(t, e, op.Graph, &op.GraphRequest{}).Stats.TotalRelations; n != made || n < 1000 {

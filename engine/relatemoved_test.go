@@ -47,16 +47,16 @@ func TestImportRefusesWhatIsNoRelation(t *testing.T) {
 	good := fmt.Sprintf(`{"to":%q,"type":"causes","strength":1,"created_at":"2026-01-01T00:00:00Z"}`, to)
 	for _, c := range []struct{ name, key, value, want string }{
 		{"good", key, good, ""},
-		{"short key", "relation.abc", good, "is not a relation"},
+		{"short key", "relation.abc", good, "invalid relation"},
 		{"upper case", strings.ToUpper(key), good, ""}, // a field that is not known
-		{"key of another", stm.RelationKey(memory.RelationID(from, to, "related", "")), good, "is of another type"},
-		{"text", key, `"x"`, "is not a relation"},
-		{"null", key, `null`, "is not a relation"},
-		{"no target", key, `{"type":"causes","strength":1}`, "is not a relation"},
-		{"target", key, strings.Replace(good, string(to), "nobody", 1), "is not a relation"},
+		{"key of another", stm.RelationKey(memory.RelationID(from, to, "related", "")), good, "does not match its memories and type"},
+		{"text", key, `"x"`, "invalid relation"},
+		{"null", key, `null`, "invalid relation"},
+		{"no target", key, `{"type":"causes","strength":1}`, "invalid relation"},
+		{"target", key, strings.Replace(good, string(to), "nobody", 1), "invalid relation"},
 		{"type", stm.RelationKey(memory.RelationID(from, to, "likes", "")), strings.Replace(good, "causes", "likes", 1), `invalid relation type "likes"`},
-		{"strength", key, strings.Replace(good, ":1", ":2", 1), "strength is 2"},
-		{"time", key, strings.Replace(good, "2026", "x", 1), "is not a relation"},
+		{"strength", key, strings.Replace(good, ":1", ":2", 1), "strength 2 is out of range (0 to 1)"},
+		{"time", key, strings.Replace(good, "2026", "x", 1), "invalid relation"},
 		{"too many", key, strings.Replace(good, "}", `,"metadata":{"a":"`+strings.Repeat("m", 9000)+`"}}`, 1), "limit 8192"},
 	} {
 		in := op.Record{ID: from, Fields: map[string]json.RawMessage{"content": json.RawMessage(`"fine"`), "created_at": json.RawMessage(`"2026-01-01T00:00:00Z"`),

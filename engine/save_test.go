@@ -175,12 +175,12 @@ func TestAClientID(t *testing.T) {
 		t.Error("the same id with the same content was saved again")
 	}
 	err := refused(t, e, op.Save, &op.SaveRequest{ID: id, Content: "other"})
-	wantCode(t, err, memory.Conflict, "exists with different text; use emberd edit, or save with a new ID")
+	wantCode(t, err, memory.Conflict, "already exists with different text; change it with emberd edit, or save the text with a new ID")
 	if err.Current != first.Memory.Rev {
 		t.Errorf("current is %q, want %q", err.Current, first.Memory.Rev)
 	}
 	do(t, e, op.Forget, &op.ForgetRequest{ID: id})
-	wantCode(t, refused(t, e, op.Save, &op.SaveRequest{ID: id, Content: "mine"}), memory.Forgotten, "was saved before and deleted; restore it with emberd rekindle")
+	wantCode(t, refused(t, e, op.Save, &op.SaveRequest{ID: id, Content: "mine"}), memory.Forgotten, "was deleted; restore it with emberd rekindle")
 	anew := do(t, e, op.Save, &op.SaveRequest{ID: id, Content: "mine", Again: true})
 	if anew.Memory.Content != "mine" {
 		t.Errorf("saved anew: %+v", anew.Memory)

@@ -163,7 +163,7 @@ func TestAnEditKeepsToTheGrant(t *testing.T) {
 	e, _ := newEngine(t)
 	id := string(save(t, e, "the boiler runs at 60 degrees", "work").ID)
 	_, err := as(workGrant(), e, op.Edit, &op.EditRequest{ID: id, Tags: &[]string{"team"}})
-	wantCode(t, err, memory.Forbidden, "keep its tags, project and note")
+	wantCode(t, err, memory.Forbidden, "keep the tags, project and note of the memory")
 	_, err = as(workGrant(), e, op.Edit, &op.EditRequest{ID: id, Tags: &[]string{"work/acme"}})
 	ok(t, err)
 }
@@ -184,7 +184,7 @@ func TestASaveGetsTheScopeItLacks(t *testing.T) {
 	}
 	folder := &access.Grant{Token: "job", Write: []access.Scope{{Kind: access.Folder, Value: "Work"}}}
 	_, err = as(folder, e, op.Save, &op.SaveRequest{Content: "the zeppelin is moored"})
-	wantCode(t, err, memory.Forbidden, "and a new memory has no note yet; ask the user for a scope of a tag or a project")
+	wantCode(t, err, memory.Forbidden, "and a new memory has no note; ask the user for a token with a tag or project scope")
 	_, err = as(&access.Grant{Token: "job", Read: folder.Write}, e, op.Save, &op.SaveRequest{Content: "the zeppelin is moored"})
 	wantCode(t, err, memory.Forbidden, "is read-only; ask the user for a token with a write scope")
 }

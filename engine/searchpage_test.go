@@ -49,7 +49,7 @@ func TestWhyNotNamesTheStatus(t *testing.T) {
 	e, _ := newEngine(t)
 	m := save(t, e, "oak in the yard")
 	res := do(t, e, op.WhyNot, &op.WhyNotRequest{Query: "oak", Of: string(m.ID), Filter: op.Filter{Status: "archived"}})
-	if len(res.Causes) != 1 || res.Causes[0].Fix != "leave out --status archived" {
+	if len(res.Causes) != 1 || res.Causes[0].Fix != "remove --status archived" {
 		t.Errorf("the causes are %+v, want the status alone", res.Causes)
 	}
 }
@@ -86,7 +86,7 @@ func TestPagesJoinToTheWholeAnswer(t *testing.T) {
 			rt.Fatalf("pages of %d: %q, want %q", size, got, whole)
 		}
 	})
-	wantCode(t, refused(t, e, op.Search, &op.SearchRequest{Query: "oak", Offset: 1001}), memory.Invalid, "offset is 1001, outside 0 to 1000")
+	wantCode(t, refused(t, e, op.Search, &op.SearchRequest{Query: "oak", Offset: 1001}), memory.Invalid, "offset 1001 is out of range (0 to 1000)")
 }
 
 func TestWeightsOfARequestOrderTheTiers(t *testing.T) {
@@ -111,8 +111,8 @@ func TestWeightsOfARequestOrderTheTiers(t *testing.T) {
 			}
 		}
 	}
-	wantCode(t, refused(t, e, op.Search, &op.SearchRequest{Query: "oak", STMWeight: new(2.1)}), memory.Invalid, "stm_weight is 2.1, outside 0 to 2")
-	wantCode(t, refused(t, e, op.Search, &op.SearchRequest{Query: "oak", LTMWeight: new(-0.1)}), memory.Invalid, "ltm_weight is -0.1, outside 0 to 2")
+	wantCode(t, refused(t, e, op.Search, &op.SearchRequest{Query: "oak", STMWeight: new(2.1)}), memory.Invalid, "stm_weight 2.1 is out of range (0 to 2)")
+	wantCode(t, refused(t, e, op.Search, &op.SearchRequest{Query: "oak", LTMWeight: new(-0.1)}), memory.Invalid, "ltm_weight -0.1 is out of range (0 to 2)")
 	if res := do(t, e, op.Search, &op.SearchRequest{Query: "oak", STMWeight: new(0.0)}); len(res.Hits) != 2 {
 		t.Errorf("with weight 0 %q is found, want both", names(res.Hits))
 	}

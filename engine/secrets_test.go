@@ -29,7 +29,7 @@ func TestCredentialsAreRefusedWhereverTheyAre(t *testing.T) {
 		"meta":     {Content: "push", Meta: meta(`{"deep":["a",{"token":"` + token + `"}]}`)},
 	} {
 		err := refused(t, e, op.Save, &req)
-		if err.Code != memory.Secret || err.Field != field || !strings.Contains(err.Message, field+" contains what looks like a credential (GitHub") {
+		if err.Code != memory.Secret || err.Field != field || !strings.Contains(err.Message, field+" contains text that looks like a credential (GitHub") {
 			t.Errorf("%s: got %s at %q: %q", field, err.Code, err.Field, err)
 		}
 		if strings.Contains(err.Message, token[:12]) {

@@ -280,7 +280,7 @@ func specRollback(t *testing.T, a *attic) {
 		delete []memory.ID
 	}{
 		{"the precision of searches fell", a.of(plain()...)},
-		{"memory " + string(strong) + ", which must be found", []memory.ID{strong}},
+		{"searches no longer find memory " + string(strong) + ", which they must find", []memory.ID{strong}},
 	} {
 		a.plan = func(p *runstore.Plan) {
 			for _, id := range c.delete {

@@ -44,7 +44,7 @@ func TestStaleMemoriesAreDecided(t *testing.T) {
 		t.Fatalf("waiting: %+v", got)
 	}
 	wantCode(t, refused(t, e, op.StaleDecide, &op.StaleDecideRequest{ID: string(one)}), memory.Invalid, "missing keep; use true to restore memory")
-	wantCode(t, refused(t, e, op.StaleDecide, &op.StaleDecideRequest{ID: "somebody", Keep: new(true)}), memory.NotFound, "does not wait for a decision; run: emberd doctor offline-device list")
+	wantCode(t, refused(t, e, op.StaleDecide, &op.StaleDecideRequest{ID: "somebody", Keep: new(true)}), memory.NotFound, "has no pending decision; run: emberd doctor offline-device list")
 	if n := len(do(t, e, op.StaleList, &op.StaleListRequest{}).Memories); n != 2 {
 		t.Fatalf("%d wait after requests that were refused", n)
 	}
@@ -56,7 +56,7 @@ func TestStaleMemoriesAreDecided(t *testing.T) {
 		if _, ok := e.Stm.Get(id); ok != keep {
 			t.Errorf("kept %v, want %v", ok, keep)
 		}
-		wantCode(t, refused(t, e, op.StaleDecide, &op.StaleDecideRequest{ID: string(id), Keep: &keep}), memory.NotFound, "does not wait for a decision")
+		wantCode(t, refused(t, e, op.StaleDecide, &op.StaleDecideRequest{ID: string(id), Keep: &keep}), memory.NotFound, "has no pending decision")
 	}
 	if n := len(do(t, e, op.StaleList, &op.StaleListRequest{}).Memories); n != 0 {
 		t.Errorf("%d still wait", n)

@@ -91,7 +91,7 @@ func TestWhatTheWebSaysGetsANoteOnceItIsConfirmed(t *testing.T) {
 	}
 	for _, force := range []bool{false, true} {
 		err := refused(t, e, op.Promote, &op.PromoteRequest{ID: string(m.ID), Force: force})
-		wantCode(t, err, memory.Conflict, "is a text that the web says, and emberd promotes it only after you confirm it; run: emberd edit --confirm "+m.ID.Short())
+		wantCode(t, err, memory.Conflict, " comes from the web, so emberd promotes the memory only after you confirm it; run: emberd edit --confirm "+m.ID.Short())
 	}
 	why := do(t, e, op.Why, &op.WhyRequest{ID: string(m.ID)})
 	if got := why.Promotion; got.Rule != "" || !strings.Contains(strings.Join(got.Rules[1].Missing, "; "), "a confirmation by the user (emberd edit --confirm), because it came from a tool or the web") || why.Used.Rule != "" {

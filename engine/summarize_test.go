@@ -86,7 +86,7 @@ func TestAFailingAuthorIsLeftAlone(t *testing.T) {
 		t.Errorf("asked %d times, want %d", w.asked, lifecycle.AuthorFailures)
 	}
 	st := status(t, e)
-	if len(st.Warnings) != 1 || !strings.Contains(st.Warnings[0], "http://127.0.0.1:8080 does not write summaries: summarize by a model: connection refused") {
+	if len(st.Warnings) != 1 || !strings.Contains(st.Warnings[0], "http://127.0.0.1:8080 does not write summaries: summarize with a model: connection refused") {
 		t.Errorf("warnings are %q", st.Warnings)
 	}
 	if want := h.clock.Now().Add(lifecycle.AuthorRest); !st.Author.Again.Equal(want) {
@@ -129,7 +129,7 @@ func TestASlowAuthorHasSoMuchTimeAnHour(t *testing.T) {
 	if w.asked != 3 {
 		t.Errorf("asked %d times, want 3: after %s the rest is extracted", w.asked, lifecycle.AuthorTime)
 	}
-	if st := status(t, e); len(st.Warnings) != 1 || !strings.Contains(st.Warnings[0], "5m0s within 1h0m0s") {
+	if st := status(t, e); len(st.Warnings) != 1 || !strings.Contains(st.Warnings[0], "5m0s per 1h0m0s") {
 		t.Errorf("warnings are %q", st.Warnings)
 	}
 	h.advance(lifecycle.AuthorPeriod)

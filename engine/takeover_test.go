@@ -79,7 +79,7 @@ func TestAForgedNoteRestoresNothing(t *testing.T) {
 					t.Fatalf("%s: the forged note restored %+v", what, d.memory(id).Memory)
 				}
 			}
-			d.wantFinding("memory "+path, "is in the trash; to restore it, run: emberd rekindle "+id.Short())
+			d.wantFinding("memory "+path, "which is in the trash; remove the property memory-id, or to restore the memory, run: emberd rekindle "+id.Short())
 
 			// Restored by the user, the memory is what it was, and both texts are shown.
 			do(t, d.Engine, op.TrashRestore, &op.TrashRestoreRequest{IDs: []string{string(id)}})

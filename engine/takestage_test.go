@@ -63,7 +63,7 @@ func TestAStageThatAHumanWrites(t *testing.T) {
 	}
 	writes("Archived", text)
 	d.wantCold(id, memory.Archived, text)
-	if m := d.memory(id); m.ArchiveReason != "its note has this value" || m.PromotedTo != "Kettle.md" || m.VaultPath != "Kettle.md" || !slices.Equal(m.Tags, []string{"kitchen"}) {
+	if m := d.memory(id); m.ArchiveReason != "the note sets this stage" || m.PromotedTo != "Kettle.md" || m.VaultPath != "Kettle.md" || !slices.Equal(m.Tags, []string{"kitchen"}) {
 		t.Errorf("the memory is %+v", m.Memory)
 	}
 	writes("rehydratable", text)
@@ -109,7 +109,7 @@ func TestAStageWrittenIntoAnArchiveNote(t *testing.T) {
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(id), Content: new(longText(2))})
 	d.edit(archiveDir+"Kettle.md", withProperties(id, "stage: archived\n", text))
 	d.wantWarm(id, memory.Active, longText(2))
-	d.wantFinding("memory "+archiveDir+"Kettle.md", "the text of the memory differs from the note and would be lost")
+	d.wantFinding("memory "+archiveDir+"Kettle.md", "the text of the note differs from the text of the memory")
 	d.edit(archiveDir+"Kettle.md", withProperties(id, "stage: archived\n", longText(3)))
 	d.wantCold(id, memory.Archived, longText(3))
 	d.wantNoFindings()
@@ -127,7 +127,7 @@ func TestAStageThatAMemoryCannotHave(t *testing.T) {
 		says    string
 	}{
 		"a core memory":       {"the kettle leaks", true, "", "archived", "the kettle leaks", "core memories never fade"},
-		"a text of two kinds": {"first\r\nsecond", false, "", "archived", "first\nsecond", "its stage is not synced: a note cannot store this text exactly, so it stays in the log; remove the property stage"},
+		"a text of two kinds": {"first\r\nsecond", false, "", "archived", "first\nsecond", "emberd does not sync the stage of the note, because a note cannot store this text exactly; remove the property stage"},
 		"an emptied note":     {longText(1), false, "archived", "active", "", "the note has no text"},
 		"a credential":        {longText(1), false, "archived", "active", "it is " + token, "remove the credential from the note"},
 		"half a merge":        {longText(1), false, "archived", "demoted", "<<<<<<< a\nx\n=======\ny\n>>>>>>> b", "contains merge conflict markers"},

@@ -16,7 +16,7 @@ func enter(o *core.Options) (*durable.Lock, *access.Store, error) {
 	}
 	tokens := access.OpenStore(o.FS, filepath.Join(o.State, "tokens.json"), o.Now)
 	if err := tokens.Damage(); err != nil {
-		o.Logger.Warn("tokens not usable", "err", err)
+		o.Logger.Warn("tokens unusable", "err", err)
 	}
 	return lock, tokens, nil
 }

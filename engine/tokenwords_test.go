@@ -132,7 +132,7 @@ func TestALimitedTokenRaisesNoRankOfTheUsers(t *testing.T) {
 	known, err := atTerminal(e, op.Add, &op.AddRequest{Content: was.Content, Tags: []string{"work"}, Importance: "high"})
 	ok(t, err)
 	for _, held := range []string{touched.Held, again.Reinforced.Held, known.Reinforced.Held} {
-		if !strings.Contains(held, "token job cannot change its weight") {
+		if !strings.Contains(held, "token job cannot change its importance or strength") {
 			t.Errorf("the answer says %q", held)
 		}
 	}

@@ -30,11 +30,11 @@ func TestAMissingVaultDegradesHealth(t *testing.T) {
 		s = do(t, e, op.Status, &op.StatusRequest{})
 		return s.Health == "degraded"
 	})
-	if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "cannot be opened") || !strings.Contains(s.Warnings[0], "restore it, or change vaults: in the config file and restart the daemon") {
+	if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "cannot open the folder") || !strings.Contains(s.Warnings[0], "restore the vault, or change vaults: in the config file and restart the daemon") {
 		t.Errorf("warnings are %q", s.Warnings)
 	}
-	wantCode(t, refused(t, e, op.VaultConfirm, &op.VaultConfirmRequest{}), memory.Unavailable, "restore it, or change vaults: in the config file and restart the daemon")
-	wantCode(t, refused(t, e, op.VaultCheck, &op.VaultCheckRequest{}), memory.Unavailable, "is missing or was replaced; restore it, or try again")
+	wantCode(t, refused(t, e, op.VaultConfirm, &op.VaultConfirmRequest{}), memory.Unavailable, "restore the vault, or change vaults: in the config file and restart the daemon")
+	wantCode(t, refused(t, e, op.VaultCheck, &op.VaultCheckRequest{}), memory.Unavailable, "is missing, or another folder is at its path; restore the vault, or try again")
 	wantNames(t, e, "watering", "Garden/Tomatoes.md")
 	ok(t, os.Rename(away, h.Vaults[0]))
 	until(t, "all is well again", func() bool { return do(t, e, op.Status, &op.StatusRequest{}).Health == "ok" })

@@ -290,13 +290,13 @@ func TestWhatAMemoryCannotHoldIsAFinding(t *testing.T) {
 	token := "ghp_" + "zQ4mT7rX1nV9kB3sW6yD8fH2jL5pC0aGuEi1"
 	for what, c := range map[string]struct{ properties, body, says string }{
 		"an empty note":       {"", "", "the note has no text"},
-		"a strength of words": {"strength: strong\n", "the kettle leaks", `its strength "strong" is not synced; use a number from 0 to 2`},
-		"too much strength":   {"strength: 3\n", "the kettle leaks", "is not synced; use a number from 0 to 2"},
+		"a strength of words": {"strength: strong\n", "the kettle leaks", `invalid strength "strong" in the note; use a number from 0 to 2`},
+		"too much strength":   {"strength: 3\n", "the kettle leaks", `invalid strength "3" in the note; use a number from 0 to 2`},
 		"no stage":            {"stage: asleep\n", "the kettle leaks", "use active, demoted, archived or rehydratable"},
-		"a long category":     {"category: " + strings.Repeat("x", 201) + "\n", "the kettle leaks", "its category is not synced"},
-		"a long tag":          {"tags: [" + strings.Repeat("x", 101) + "]\n", "the kettle leaks", "its tags are not synced"},
+		"a long category":     {"category: " + strings.Repeat("x", 201) + "\n", "the kettle leaks", "emberd does not sync the category of the note"},
+		"a long tag":          {"tags: [" + strings.Repeat("x", 101) + "]\n", "the kettle leaks", "emberd does not sync the tags of the note"},
 		"a credential":        {"", "the token is " + token, "remove the credential from the note"},
-		"a credential as tag": {"tags: [" + token + "]\n", "the kettle leaks", "its tags contain what looks like a credential and are not synced; remove it from the note"},
+		"a credential as tag": {"tags: [" + token + "]\n", "the kettle leaks", "the tags of the note contain text that looks like a credential, so emberd does not sync the tags; remove the credential from the note"},
 		"an unfinished merge": {"", "the kettle\n<<<<<<< HEAD\nleaks\n=======\nshines\n>>>>>>> laptop", "contains merge conflict markers"},
 		"more than is read":   {"", strings.Repeat("a line of it\n", 90_000), "split the note"},
 	} {
@@ -432,7 +432,7 @@ func TestALogOlderThanItsNotes(t *testing.T) {
 		return &stm.Tx{Verb: "import", Changes: []stm.Change{{ID: id, Set: map[string]json.RawMessage{"source": json.RawMessage(`"backup"`)}}}}, nil
 	})
 	ok(t, err)
-	d.wantFinding("memory Kettle.md", "which is newer or was restored; to sync the note, save it")
+	d.wantFinding("memory Kettle.md", "which is newer or was restored; to sync the note, save the note again")
 }
 
 func TestUndoDoesNotFightTheNote(t *testing.T) {
@@ -443,7 +443,7 @@ func TestUndoDoesNotFightTheNote(t *testing.T) {
 	entry := d.newest(id).Tx
 	for _, force := range []bool{false, true} {
 		err := refused(t, d.Engine, op.Undo, &op.UndoRequest{Tx: entry, Force: force})
-		wantCode(t, err, memory.Conflict, `and would be imported again; edit the note instead (Obsidian's File recovery has its earlier text`)
+		wantCode(t, err, memory.Conflict, `and would import it again; edit the note instead (Obsidian's File recovery has its earlier text`)
 	}
 	// The newest that somebody asked for is the save, which the note changed since.
 	if got := do(t, d.Engine, op.Undo, &op.UndoRequest{DryRun: true}); got.Entry.Verb != "save" {

@@ -99,7 +99,7 @@ func TestPromotingWhatIsArchivedAmongOthers(t *testing.T) {
 	m := save(t, d.Engine, "Tea")
 	d.archived(m.ID)
 	done := busy(t, d.house)
-	if got := promoteByID(t, d.Engine, m.ID); got.Outcome != op.PromotionPending || !strings.Contains(got.Reason, "a git operation is in progress or was interrupted in the vault (lock, merge or rebase)") {
+	if got := promoteByID(t, d.Engine, m.ID); got.Outcome != op.PromotionPending || !strings.Contains(got.Reason, "a git operation in the vault is in progress or was interrupted (lock, merge or rebase)") {
 		t.Errorf("got %+v", got)
 	}
 	wantFiles(t, d.house, ".git/index.lock", "Memories/Archive/Tea.md", "Memories/Tea.md")
@@ -119,7 +119,7 @@ func TestPromotingWhatIsGone(t *testing.T) {
 	id := save(t, d.Engine, leaky).ID
 	d.archived(id)
 	ok(t, os.Remove(d.at(look(t, d.Engine, id).VaultPath)))
-	wantCode(t, refused(t, d.Engine, op.Promote, &op.PromoteRequest{ID: string(id)}), memory.Conflict, "and contains only a summary, and no note with its text was found; to look for the text, run: emberd rekindle")
+	wantCode(t, refused(t, d.Engine, op.Promote, &op.PromoteRequest{ID: string(id)}), memory.Conflict, "and has only a summary, and emberd found no note with its text; to search for the text, run: emberd rekindle")
 	wantFiles(t, d.house)
 }
 

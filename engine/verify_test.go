@@ -65,7 +65,7 @@ func TestVerifyRefuses(t *testing.T) {
 		{"nothing", op.VerifyRequest{Claim: " \n"}, memory.Invalid, "missing claim; pass one statement"},
 		{"too much", op.VerifyRequest{Claim: strings.Repeat("x", 4097)}, memory.TooLarge, "the claim has 4097 bytes (limit 4096); verify one statement at a time"},
 		{"no text", op.VerifyRequest{Claim: "\xff"}, memory.Invalid, "claim is not valid UTF-8"},
-		{"too many matches", op.VerifyRequest{Claim: "x", Limit: 101}, memory.Invalid, "limit is 101"},
+		{"too many matches", op.VerifyRequest{Claim: "x", Limit: 101}, memory.Invalid, "limit 101 is out of range (1 to 100)"},
 		{"a collection that is none", op.VerifyRequest{Claim: "x", Collection: "nothere"}, memory.NotFound, "nothere"},
 		{"a project of too many characters", op.VerifyRequest{Claim: "x", Project: strings.Repeat("p", 201)}, memory.TooLarge, "project has 201 characters"},
 	} {
@@ -231,8 +231,8 @@ func TestVerifySaysWhatAMatchIs(t *testing.T) {
 	old := save(t, e, "Ann drinks green tea at breakfast")
 	next := do(t, e, op.Save, &op.SaveRequest{Content: "Rooibos is what Ann wants in the morning", Supersedes: []string{string(old.ID)}}).Memory
 	for _, c := range []struct{ claim, standing string }{
-		{look(t, e, id).Content, "archived, and this is its summary; to restore its text, run: emberd rekindle " + id.Short()},
-		{web.Content, "what the web says, and unconfirmed"},
+		{look(t, e, id).Content, "archived, and this is only a summary; to restore the full text, run: emberd rekindle " + id.Short()},
+		{web.Content, "unconfirmed text that comes from the web"},
 		{old.Content, "superseded by memory " + next.ID.Short()},
 		{next.Content, ""},
 	} {

@@ -95,7 +95,7 @@ func TestCase63TokensOfEmberdAreRefused(t *testing.T) {
 	for n := range 50 {
 		secret := do(t, e, op.TokenCreate, &op.TokenCreateRequest{Name: fmt.Sprint("t", n), Write: []string{"tag:work"}}).Secret
 		for _, req := range []op.SaveRequest{{Content: "it shows " + secret}, {Content: "pie", IdempotencyKey: secret}, {Content: "pie", Tags: []string{secret}}, {Content: "pie", SessionID: secret}} {
-			wantCode(t, refused(t, e, op.Save, &req), memory.Secret, "what looks like a credential")
+			wantCode(t, refused(t, e, op.Save, &req), memory.Secret, "text that looks like a credential")
 		}
 		_, err := op.Save.Call(op.WithCaller(t.Context(), memory.Actor{Via: "mcp", Client: secret}), e, &op.SaveRequest{Content: "pie"})
 		wantCode(t, err.(*memory.Error), memory.Secret, "remove it, or set allow_secret (--allow-secret) to save it anyway")

@@ -55,7 +55,7 @@ func TestWhyTellsWhatANoteLacks(t *testing.T) {
 	m := save(t, e, "the tide turns at six")
 	ask := func() op.PromotionDue { return do(t, e, op.Why, &op.WhyRequest{ID: string(m.ID)}).Promotion }
 	missing := func(p op.PromotionDue) []string { return slices.Concat(p.Rules[0].Missing, p.Rules[1].Missing) }
-	if got, want := missing(ask()), []string{"an age of 3 days, which it has on " + clock.Now().Add(72*time.Hour).Format("2006-01-02 15:04 MST"), "one more use", "5 more uses"}; !slices.Equal(got, want) {
+	if got, want := missing(ask()), []string{"an age of 3 days, reached on " + clock.Now().Add(72*time.Hour).Format("2006-01-02 15:04 MST"), "one more use", "5 more uses"}; !slices.Equal(got, want) {
 		t.Errorf("it lacks %q, want %q", got, want)
 	}
 	clock.advance(72 * time.Hour)
@@ -170,5 +170,5 @@ func TestTheTimelineIsTheScoreAsItWasAndWillBe(t *testing.T) {
 	if now := look(t, e, m.ID).Score; math.Abs(now-last.Score) > 1e-9 {
 		t.Errorf("it was to be %v by then and is %v", last.Score, now)
 	}
-	wantCode(t, refused(t, e, op.Timeline, &op.TimelineRequest{ID: string(m.ID), Points: 1}), memory.Invalid, "points is 1")
+	wantCode(t, refused(t, e, op.Timeline, &op.TimelineRequest{ID: string(m.ID), Points: 1}), memory.Invalid, "points 1 is out of range (")
 }

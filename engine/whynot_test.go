@@ -35,22 +35,22 @@ func TestWhyAMemoryIsNotShown(t *testing.T) {
 		req                op.WhyNotRequest
 		stage, reason, fix string
 	}{
-		{op.WhyNotRequest{Query: "tokens", Filter: op.Filter{Tags: []string{"go"}}}, op.WhyFilter, "its tags are security", "leave out --tag go"},
-		{op.WhyNotRequest{Query: "tokens", Filter: op.Filter{Project: "boat"}}, op.WhyFilter, "its own is gate", "leave out --project boat"},
-		{op.WhyNotRequest{Query: "tokens", Filter: op.Filter{Category: "note", Project: "gate"}}, op.WhyFilter, "its own is fact", "leave out --category note"},
-		{op.WhyNotRequest{Query: "tokens", Filter: op.Filter{Stages: []memory.Stage{"archived"}}}, op.WhyFilter, "it is active", "--stage archived"},
-		{op.WhyNotRequest{Query: "tokens", Filter: op.Filter{WindowDays: 7}}, op.WhyFilter, "last used on 2025-11-21", "--within 7d"},
-		{op.WhyNotRequest{Query: "tokens", Filter: op.Filter{MinScore: 0.5}}, op.WhyFilter, "its score is 0.02", "--min-score 0.5"},
-		{op.WhyNotRequest{Query: "tokens", Scope: "archive"}, op.WhyScope, "a memory, active", "leave out --scope archive"},
-		{op.WhyNotRequest{Query: "authentication -rotates"}, op.WhyOperator, "it holds that", `leave -"rotates" out`},
-		{op.WhyNotRequest{Query: `"authentication draft"`}, op.WhyOperator, "these words are not next to each other in it", `leave "authentication draft" out`},
-		{op.WhyNotRequest{Query: "tokens tag:go"}, op.WhyOperator, "its tags are security", "leave tag:go out"},
-		{op.WhyNotRequest{Query: "tokens -#security"}, op.WhyOperator, "its tags are security", "leave -tag:security out"},
-		{op.WhyNotRequest{Query: "tokens path:Notes/"}, op.WhyOperator, "only notes have that", "leave path:Notes/ out"},
-		{op.WhyNotRequest{Query: "tokens after:2026"}, op.WhyOperator, "saved on 2025-11-21", "leave after:2026-01-01 out"},
-		{op.WhyNotRequest{Query: "authenticator2 draft of a plan"}, op.WhyWords, "none of the words", `"authentication", which it has`},
+		{op.WhyNotRequest{Query: "tokens", Filter: op.Filter{Tags: []string{"go"}}}, op.WhyFilter, "the tags are security", "remove --tag go"},
+		{op.WhyNotRequest{Query: "tokens", Filter: op.Filter{Project: "boat"}}, op.WhyFilter, "the value is gate", "remove --project boat"},
+		{op.WhyNotRequest{Query: "tokens", Filter: op.Filter{Category: "note", Project: "gate"}}, op.WhyFilter, "the value is fact", "remove --category note"},
+		{op.WhyNotRequest{Query: "tokens", Filter: op.Filter{Stages: []memory.Stage{"archived"}}}, op.WhyFilter, "the stage is active", "--stage archived"},
+		{op.WhyNotRequest{Query: "tokens", Filter: op.Filter{WindowDays: 7}}, op.WhyFilter, "the last use was on 2025-11-21", "--within 7d"},
+		{op.WhyNotRequest{Query: "tokens", Filter: op.Filter{MinScore: 0.5}}, op.WhyFilter, "the score is 0.02", "--min-score 0.5"},
+		{op.WhyNotRequest{Query: "tokens", Scope: "archive"}, op.WhyScope, "a memory, active", "remove --scope archive"},
+		{op.WhyNotRequest{Query: "authentication -rotates"}, op.WhyOperator, "the text contains the phrase", `remove -"rotates" from the query`},
+		{op.WhyNotRequest{Query: `"authentication draft"`}, op.WhyOperator, "the text does not contain these words next to each other", `remove "authentication draft" from the query`},
+		{op.WhyNotRequest{Query: "tokens tag:go"}, op.WhyOperator, "the tags are security", "remove tag:go from the query"},
+		{op.WhyNotRequest{Query: "tokens -#security"}, op.WhyOperator, "the tags are security", "remove -tag:security from the query"},
+		{op.WhyNotRequest{Query: "tokens path:Notes/"}, op.WhyOperator, "only notes have this field", "remove path:Notes/ from the query"},
+		{op.WhyNotRequest{Query: "tokens after:2026"}, op.WhyOperator, "saved on 2025-11-21", "remove after:2026-01-01 from the query"},
+		{op.WhyNotRequest{Query: "authenticator2 draft of a plan"}, op.WhyWords, "none of the words", `"authentication", which the text contains`},
 		{op.WhyNotRequest{Query: "draft"}, op.WhyWords, `"draft"`, `search for "service"`},
-		{op.WhyNotRequest{Query: "!!!"}, op.WhyWords, "no word that can be searched for", "a word that says more"},
+		{op.WhyNotRequest{Query: "!!!"}, op.WhyWords, "the query contains no searchable words", "a more specific word"},
 	} {
 		wantCause(t, why(t, e, m.ID.Short(), c.req), c.stage, c.reason, c.fix)
 	}
@@ -67,10 +67,10 @@ func TestWhyAMemoryIsNotShown(t *testing.T) {
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(m.ID)})
 	wantCause(t, why(t, e, string(m.ID), op.WhyNotRequest{Query: "tokens"}), op.WhyTrash, "in the trash", "emberd rekindle "+m.ID.Short())
 	do(t, e, op.Purge, &op.PurgeRequest{ID: string(m.ID)})
-	wantCause(t, why(t, e, string(m.ID), op.WhyNotRequest{Query: "tokens"}), op.WhyPurged, "and neither the trash nor the log contains its text", "")
-	wantCause(t, why(t, e, "0123456789", op.WhyNotRequest{Query: "tokens"}), op.WhyAbsent, "no memory", "")
-	wantCause(t, why(t, e, "not an id", op.WhyNotRequest{Query: "x"}), op.WhyAbsent, `no memory is known as "not an id"`, "")
-	wantCode(t, refused(t, e, op.WhyNot, &op.WhyNotRequest{Query: "x", Of: "a\nb"}), memory.Invalid, "is not a memory id")
+	wantCause(t, why(t, e, string(m.ID), op.WhyNotRequest{Query: "tokens"}), op.WhyPurged, "and its text is neither in the trash nor in the log", "")
+	wantCause(t, why(t, e, "0123456789", op.WhyNotRequest{Query: "tokens"}), op.WhyAbsent, "memory 0123456789 not found", "")
+	wantCause(t, why(t, e, "not an id", op.WhyNotRequest{Query: "x"}), op.WhyAbsent, `memory "not an id" not found`, "")
+	wantCode(t, refused(t, e, op.WhyNot, &op.WhyNotRequest{Query: "x", Of: "a\nb"}), memory.Invalid, "invalid memory ID")
 	wantCode(t, refused(t, e, op.WhyNot, &op.WhyNotRequest{Query: "before:soon", Of: "0123456789"}), memory.Invalid, "soon")
 }
 
@@ -83,12 +83,12 @@ func TestWhyAMemoryRanksLow(t *testing.T) {
 	old := do(t, e, op.Save, &op.SaveRequest{Content: "the harbour light on Mull", CreatedAt: clock.daysAgo(60), LastUsed: clock.daysAgo(60)}).Memory.ID
 	move(t, e, old, memory.Demoted)
 	got := why(t, e, string(old), op.WhyNotRequest{Query: "harbour light"})
-	wantCause(t, got, op.WhyLimit, "it is number 151 of what matches, and 10 are shown", `add "Mull"`)
+	wantCause(t, got, op.WhyLimit, "this match is number 151, but the search returns only 10 results", `add "Mull"`)
 	if got.Place != 151 || got.Total != 151 || len(got.Drags) != 1 || got.Drags[0].What != "age" || got.Drags[0].Factor >= 0.9 {
 		t.Errorf("it is held down by %+v", got)
 	}
 	near := why(t, e, string(old), op.WhyNotRequest{Query: "harbour light", Filter: op.Filter{}, Limit: 100})
-	if near.Causes[0].Fix != `add "Mull" to the query, which it has` {
+	if near.Causes[0].Fix != `add "Mull", which the text contains, to the query` {
 		t.Errorf("with a limit of 100: %+v", near.Causes)
 	}
 	res := do(t, e, op.Search, &op.SearchRequest{Query: "harbour light mull"})
@@ -106,7 +106,7 @@ func TestWhyAHitMadeRoom(t *testing.T) {
 	e := harbour(t)
 	plain := do(t, e, op.Search, &op.SearchRequest{Query: "harbour light", IncludeReview: new(false)}).Hits
 	got := why(t, e, string(plain[9].ID), op.WhyNotRequest{Query: "harbour light"})
-	wantCause(t, got, op.WhyReview, "it is number 10", "--no-review")
+	wantCause(t, got, op.WhyReview, "this match is number 10", "--no-review")
 	shown := why(t, e, string(searchFor(t, e, "harbour light")[2].ID), op.WhyNotRequest{Query: "harbour light"})
 	if !shown.Shown || shown.Place != 3 || shown.As != "a memory that is about to fade" {
 		t.Errorf("what took its place: %+v", shown)
@@ -148,18 +148,18 @@ func TestWhyANoteIsNotShown(t *testing.T) {
 		stage, reason, fix string
 	}{
 		{"Private/Secret.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyUnread, "ignore pattern", "vault.ignore"},
-		{"Memories/Archive/Old.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyFolder, "archive folder Memories/Archive", "move it out of Memories/Archive"},
-		{"List.txt", op.WhyNotRequest{Query: "tomatoes"}, op.WhyUnread, "not read", "ends in .md"},
+		{"Memories/Archive/Old.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyFolder, "archive folder Memories/Archive", "move the note out of Memories/Archive"},
+		{"List.txt", op.WhyNotRequest{Query: "tomatoes"}, op.WhyUnread, "emberd does not read this note", "must end in .md"},
 		{"Garden/Tomatos.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyAbsent, "not found in the vault", "ask about Garden/Tomatoes.md"},
 		{"nothing like that", op.WhyNotRequest{Query: "tomatoes"}, op.WhyAbsent, "not found in the vault", ""},
-		{"Garden/Soil.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyWords, `none of the words "tomatoes"`, "which it has"},
+		{"Garden/Soil.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyWords, `none of the words "tomatoes"`, "which the text contains"},
 		{"Soil", op.WhyNotRequest{Query: "compostella tomatoes"}, op.WhyWords, "", `"Compost"`},
-		{"Garden/Tomatoes.md", op.WhyNotRequest{Query: "tomatoes path:Journal/"}, op.WhyOperator, "its path is Garden/Tomatoes.md", "leave path:Journal/ out"},
-		{"Garden/Tomatoes.md", op.WhyNotRequest{Query: "tomatoes [status:done]"}, op.WhyOperator, "another value", "leave [status:done] out"},
-		{"Journal/2024.md", op.WhyNotRequest{Query: "tomatoes after:2025"}, op.WhyOperator, "it is from 2024-05-01", "leave after:2025-01-01 out"},
-		{"Garden/Tomatoes.md", op.WhyNotRequest{Query: "tomatoes", Scope: "memories"}, op.WhyScope, "this is a note", "leave out --memories"},
-		{"Garden/Tomatoes.md", op.WhyNotRequest{Query: "tomatoes", Filter: op.Filter{Project: "x"}}, op.WhyFilter, "only memories have that", "--project x"},
-		{string(m.ID), op.WhyNotRequest{Query: "tomatoes", Scope: "notes"}, op.WhyScope, "this is a memory", "leave out --notes"},
+		{"Garden/Tomatoes.md", op.WhyNotRequest{Query: "tomatoes path:Journal/"}, op.WhyOperator, "the path is Garden/Tomatoes.md", "remove path:Journal/ from the query"},
+		{"Garden/Tomatoes.md", op.WhyNotRequest{Query: "tomatoes [status:done]"}, op.WhyOperator, "another value", "remove [status:done] from the query"},
+		{"Journal/2024.md", op.WhyNotRequest{Query: "tomatoes after:2025"}, op.WhyOperator, "the note was created on 2024-05-01", "remove after:2025-01-01 from the query"},
+		{"Garden/Tomatoes.md", op.WhyNotRequest{Query: "tomatoes", Scope: "memories"}, op.WhyScope, "this is a note", "remove --memories"},
+		{"Garden/Tomatoes.md", op.WhyNotRequest{Query: "tomatoes", Filter: op.Filter{Project: "x"}}, op.WhyFilter, "only memories have this field", "--project x"},
+		{string(m.ID), op.WhyNotRequest{Query: "tomatoes", Scope: "notes"}, op.WhyScope, "this is a memory", "remove --notes"},
 	} {
 		wantCause(t, why(t, e, c.of, c.req), c.stage, c.reason, c.fix)
 	}

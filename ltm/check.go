@@ -94,7 +94,7 @@ func (s *searcher) compareTerms(in *segmentView, doc uint32, r ref, want map[str
 		list, _ := in.find(term)
 		c.reset(&list)
 		if c.seek(doc); c.doc() != doc || s.index.layout.unpack(c.occurrence()) != o {
-			return fmt.Errorf("the index differs from a term of note number %d, part %d", r.note, r.part)
+			return fmt.Errorf("a term of note number %d, part %d differs from the index", r.note, r.part)
 		}
 	}
 	return nil

@@ -38,7 +38,7 @@ var errInUse = errors.New("note index is in use by another process")
 var errVersion = errors.New("index was made by another version")
 
 // errNone is the reason that there is no index yet.
-var errNone = errors.New("no note index")
+var errNone = errors.New("note index not found")
 
 // format returns the content of the format file. The number changes with counts, with the record
 // and with how notes are split into passages.
@@ -188,7 +188,7 @@ func plausibleFile(name string) error {
 	case err != nil:
 		return err
 	case info.Size() > maxIndexFile:
-		return fmt.Errorf("%s has %d bytes, more than an index writes", base, info.Size())
+		return fmt.Errorf("%s has %d bytes, more than the limit of an index file", base, info.Size())
 	case holes(f, info.Size()) > maxHole:
 		return fmt.Errorf("%s is a sparse file of %d bytes", base, info.Size())
 	}

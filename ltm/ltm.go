@@ -81,7 +81,7 @@ import (
 
 // ErrRebuild means that the index on the disk can no longer be written. The caller must Close
 // it and Open it again, which moves it aside and begins an empty one.
-var ErrRebuild = errors.New("note index damaged; it will be rebuilt")
+var ErrRebuild = errors.New("note index damaged; emberd rebuilds it")
 
 // ErrClosed is returned by every call after Close.
 var ErrClosed = errors.New("note index is closed")
@@ -173,7 +173,7 @@ func Open(dir string, opt *Options) (*Index, error) {
 		x.analyzer = analysis.New()
 	}
 	if err := durable.MkdirAll(durable.OS{}, dir); err != nil {
-		return nil, fmt.Errorf("make the folder of the note index: %w", err)
+		return nil, fmt.Errorf("cannot create the folder of the note index: %w", err)
 	}
 	if err := x.openOrRenew(); err != nil {
 		return nil, err
@@ -205,17 +205,17 @@ func (x *Index) openOrRenew() error {
 	if !errors.Is(reason, errNone) {
 		aside, err := setAside(x.dir)
 		if err != nil {
-			return fmt.Errorf("move the unusable note index aside: %w", err)
+			return fmt.Errorf("cannot rename the unusable note index: %w", err)
 		}
 		x.opened.reason, x.opened.aside = reason.Error(), aside
 		x.opened.damaged = !errors.Is(reason, errVersion)
 		x.log.Warn("note index rebuilt", "reason", reason, "aside", aside)
 	}
 	if err := begin(x.dir, x.identity()); err != nil {
-		return fmt.Errorf("begin a note index: %w", err)
+		return fmt.Errorf("cannot create a note index: %w", err)
 	}
 	if err := x.open(); err != nil {
-		return fmt.Errorf("open the fresh note index: %w", err)
+		return fmt.Errorf("cannot open the new note index: %w", err)
 	}
 	return nil
 }
@@ -267,13 +267,13 @@ func (x *Index) Close() error {
 		return nil
 	}
 	if err := x.store.close(); err != nil {
-		return fmt.Errorf("close note index: %w", err)
+		return fmt.Errorf("cannot close the note index: %w", err)
 	}
 	if !drained {
 		return nil
 	}
 	if err := seal(x.dir); err != nil {
-		return fmt.Errorf("seal note index: %w", err)
+		return fmt.Errorf("cannot write the checksums of the note index: %w", err)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func (p plugin) NewUsing(docs []index.Document, _ map[string]any) (segment.Segme
 	}
 	s, err := parseSegment(b)
 	if err != nil {
-		return nil, 0, fmt.Errorf("new segment: %w", err)
+		return nil, 0, fmt.Errorf("cannot read the new segment: %w", err)
 	}
 	return &fresh{s}, uint64(len(b)), nil
 }
@@ -61,7 +61,7 @@ func (p plugin) Open(path string) (segment.Segment, error) { return p.OpenUsing(
 func (p plugin) OpenUsing(path string, config map[string]any) (segment.Segment, error) {
 	h, _ := config[healthKey].(*health)
 	if h == nil {
-		return nil, errors.New("segment is not opened by this package")
+		return nil, errors.New("the segment configuration is missing")
 	}
 	s, err := openHeld(path, h)
 	if err != nil {
@@ -85,7 +85,7 @@ func (p plugin) MergeUsing(segments []segment.Segment, drops []*roaring.Bitmap, 
 	for i, s := range segments {
 		of, ok := s.(interface{ base() *segmentBase })
 		if !ok {
-			return nil, 0, fmt.Errorf("merge a segment of unknown kind %T", s)
+			return nil, 0, fmt.Errorf("cannot merge a segment of unknown kind %T", s)
 		}
 		m.add(of.base(), drops[i])
 	}
@@ -153,13 +153,13 @@ func parseSegment(b []byte) (s *segmentBase, err error) {
 	// The checksum holds, but it may have been made over nonsense.
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("cannot be read: %v", r)
+			err = fmt.Errorf("the file contains invalid data: %v", r)
 		}
 	}()
 	footer := b[len(b)-footerSize:]
 	number := func(i int) int { return int(binary.LittleEndian.Uint32(footer[4*i:])) }
 	if version := number(5); version != segmentVersion {
-		return nil, fmt.Errorf("has version %d", version)
+		return nil, fmt.Errorf("the file has the unsupported version %d", version)
 	}
 	s = &segmentBase{data: b, limits: newLimitTable()}
 	if s.terms, err = vellum.Load(b[number(0):number(1)]); err != nil {
@@ -340,10 +340,10 @@ func openHeld(path string, h *health) (*held, error) {
 // checkSegment compares a file with its checksum.
 func checkSegment(b []byte) error {
 	if len(b) < footerSize {
-		return fmt.Errorf("is truncated at %d bytes", len(b))
+		return fmt.Errorf("the file is truncated at %d bytes", len(b))
 	}
 	if crc32.Checksum(b[:len(b)-4], castagnoli) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
-		return errors.New("does not match its checksum")
+		return errors.New("the file does not match its checksum")
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func (w *segmentWriter) finish(rows []row, stored []storedDocument) error {
 	w.room = binary.LittleEndian.AppendUint32(w.room, uint32(len(rows)))
 	w.room = binary.LittleEndian.AppendUint32(w.room, segmentVersion)
 	if w.size > maxIndexFile {
-		err = errors.Join(err, fmt.Errorf("segment of %d bytes", w.size))
+		err = errors.Join(err, fmt.Errorf("the index segment is too large: %d bytes", w.size))
 	}
 	err = errors.Join(err, w.write(w.room), w.to.Flush())
 	return errors.Join(err, w.write(binary.LittleEndian.AppendUint32(nil, w.sum.Sum32())), w.to.Flush())

@@ -162,7 +162,7 @@ func (s store) view() (*view, error) {
 		of, ok := ss.Segment().(interface{ base() *segmentBase })
 		if !ok {
 			v.close()
-			return nil, fmt.Errorf("segment of unknown kind %T", ss.Segment())
+			return nil, fmt.Errorf("unknown segment type %T", ss.Segment())
 		}
 		v.segments = append(v.segments, segmentView{segmentBase: of.base(), deleted: ss.Deleted()})
 	}
@@ -176,7 +176,7 @@ func (s *segmentView) live(local uint32) bool {
 	return s.deleted == nil || !s.deleted.Contains(local)
 }
 
-var errMissing = errors.New("a note is missing in its segment")
+var errMissing = errors.New("a note is missing from its segment")
 
 // document returns where the document of a part is.
 func (v *view) document(r ref) (segment int, doc uint32, ok bool) {

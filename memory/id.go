@@ -31,7 +31,7 @@ var deriveSpace = uuid.MustParse("6c1f7a52-9d0e-5b7e-8a64-0e6d62657264")
 func ParseID(s string) (ID, error) {
 	u, err := uuid.Parse(s)
 	if err != nil || len(s) != 36 {
-		return "", Errorf(Invalid, "memory ID %q is not a UUID; copy it from emberd list or emberd search",
+		return "", Errorf(Invalid, "invalid memory ID %q; copy a UUID from emberd list or emberd search",
 			Clip(s)).At("id")
 	}
 	return ID(u.String()), nil

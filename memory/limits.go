@@ -74,7 +74,7 @@ func CheckText(field, s string, max int) error {
 // CheckRange refuses a number outside [lo, hi]. NaN is outside.
 func CheckRange(field string, v, lo, hi float64) error {
 	if !(v >= lo && v <= hi) {
-		return Errorf(Invalid, "%s is %s, outside %s to %s", field, digits(v), digits(lo), digits(hi)).At(field)
+		return Errorf(Invalid, "%s %s is out of range (%s to %s)", field, digits(v), digits(lo), digits(hi)).At(field)
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func NormalizeAliases(in []string) ([]string, error) {
 func normalizeAlias(s string) (string, error) {
 	s = strings.TrimSpace(s)
 	if s == "" || s == "." || s == ".." { // which name nothing in the path of a request
-		return "", Errorf(Invalid, "%q cannot be an alias; omit it", s).At("aliases")
+		return "", Errorf(Invalid, "invalid alias %q; omit it", s).At("aliases")
 	}
 	if err := CheckText("alias", s, MaxAlias); err != nil {
 		return "", err
@@ -191,7 +191,7 @@ func isWord(r rune) bool {
 
 func normalize(what, s string, max int, keep func(rune) rune) (string, *Error) {
 	if !utf8.ValidString(s) {
-		return "", Errorf(Invalid, "%s %q is not valid UTF-8", what, Clip(s))
+		return "", Errorf(Invalid, "%s %q is not valid UTF-8; convert it and try again", what, Clip(s))
 	}
 	var b strings.Builder
 	var last rune
@@ -205,7 +205,7 @@ func normalize(what, s string, max int, keep func(rune) rune) (string, *Error) {
 	}
 	out := strings.Trim(b.String(), "-_/ ")
 	if out == "" {
-		return "", Errorf(Invalid, "%s %q has no letter or digit", what, Clip(s))
+		return "", Errorf(Invalid, "invalid %s %q; use at least one letter or digit", what, Clip(s))
 	}
 	if n := utf8.RuneCountInString(out); n > max {
 		return "", Errorf(TooLarge, "%s %q has %d characters (limit %d)", what, Clip(s), n, max)

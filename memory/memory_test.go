@@ -83,13 +83,13 @@ func TestRefusals(t *testing.T) {
 		{"not UTF-8", CheckContent("ab\xffcd"), Invalid, "at byte 2"},
 		{"source", CheckText("source", strings.Repeat("s", 501), MaxSource), TooLarge, "source has 501 characters (limit 500)"},
 		{"51 tags", tags(many(51)), TooLarge, "too many tags: 51"},
-		{"tag of signs", tags([]string{"!!!"}), Invalid, "no letter or digit"},
+		{"tag of signs", tags([]string{"!!!"}), Invalid, `invalid tag "!!!"; use at least one letter or digit`},
 		{"tag of 101", tags([]string{strings.Repeat("x", 101)}), TooLarge, "101 characters (limit 100)"},
 		{"101 entities", ents(many(101)), TooLarge, "(limit 100)"},
-		{"id", id("nope"), Invalid, `memory ID "nope" is not a UUID`},
-		{"id in braces", id("{0192f3a1-b2c3-7000-8000-000000000000}"), Invalid, "is not a UUID"},
+		{"id", id("nope"), Invalid, `invalid memory ID "nope"; copy a UUID`},
+		{"id in braces", id("{0192f3a1-b2c3-7000-8000-000000000000}"), Invalid, "; copy a UUID"},
 		{"stage", stage("deleted"), Invalid, "use active, demoted, archived or rehydratable"},
-		{"range", CheckRange("strength", 2.1, 0, 2), Invalid, "strength is 2.1, outside 0 to 2"},
+		{"range", CheckRange("strength", 2.1, 0, 2), Invalid, "strength 2.1 is out of range (0 to 2)"},
 	} {
 		if CodeOf(c.err) != c.code || !strings.Contains(fmt.Sprint(c.err), c.says) {
 			t.Errorf("%s: got %q (%s), want %s saying %q", c.name, c.err, CodeOf(c.err), c.code, c.says)

@@ -74,7 +74,7 @@ func (o Op[Req, Res]) Handle(fn func(context.Context, *Req) (*Res, error)) (*Spe
 	return o.Spec, func(ctx context.Context, req any) (any, error) {
 		typed, ok := req.(*Req)
 		if !ok {
-			return nil, fmt.Errorf("operation %s was asked with %T", o.Name, req)
+			return nil, fmt.Errorf("operation %s received a request of the wrong type %T", o.Name, req)
 		}
 		return fn(ctx, typed)
 	}

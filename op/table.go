@@ -3,7 +3,7 @@ package op
 // The operations.
 var (
 	Save = define[SaveRequest, SaveResult]("save", "POST", "/v1/memories", Write,
-		"Save a new memory with its fields. To save a text only if it is new, use add. Returns the memory.")
+		"Save a new memory with its fields. To avoid duplicates, use add instead. Returns the memory.")
 	SaveBatch = define[SaveBatchRequest, SaveBatchResult]("save_batch", "POST", "/v1/memories/batch", Write,
 		"Save many memories as one journal entry. Returns an ID or an error for each memory.")
 	Search = define[SearchRequest, SearchResult]("search", "GET", "/v1/search", Read,
@@ -12,7 +12,7 @@ var (
 	WhyNot = define[WhyNotRequest, WhyNotResult]("why_not", "GET", "/v1/why-not", Read,
 		"Explain why a search does not return a memory or note, and how to change that.")
 	Show = define[ShowRequest, ShowResult]("show", "GET", "/v1/memories/{id}", Read,
-		"Open one memory by its ID, with its whole text. Opening delays the fading of the memory, unless track is "+
+		"Open one memory by its ID, with its full text. Opening delays the fading of the memory, unless track is "+
 			"false. For several memories, use open_many.")
 	List = define[ListRequest, ListResult]("list", "GET", "/v1/memories", Read,
 		"List memories by filters, without a query. To find memories by their words, use search.")
@@ -35,7 +35,7 @@ var (
 		"Create a note for every memory that meets the promotion criteria. For one memory, use promote. Returns "+
 			"the memories and the paths of their notes.")
 	Touch = define[TouchRequest, TouchResult]("touch", "POST", "/v1/memories/{id}/touch", Write,
-		"Count a use of one memory. If boost_strength is true, its strength rises too. For memories that an "+
+		"Count a use of one memory. If boost_strength is true, emberd also raises its strength. For memories that an "+
 			"answer used, use observe. Returns the old and the new score.")
 	GC = define[GCRequest, GCResult]("gc", "POST", "/v1/gc", Destructive,
 		"Move the memories with the lowest decay scores to the trash, or archive them. By default, emberd only "+
@@ -61,8 +61,8 @@ var (
 		"Close a review item and apply a decision. Without a decision, no memory changes. Returns the item and "+
 			"the journal entry.")
 	ReviewCreate = define[ReviewCreateRequest, ReviewChangeResult]("review.create", "POST", "/v1/review", Write,
-		"Create a review item for some memories. If an open item has the same memories, emberd creates none. "+
-			"Returns the new or open item.")
+		"Create a review item for some memories. If an open item has the same memories, emberd returns that item "+
+			"instead.")
 	Health = define[HealthRequest, HealthResult]("health", "GET", "/v1/health", Read,
 		"Report how many memories are stale, rarely found, duplicate, at risk of fading, or of low quality.")
 	HealthStale = define[HealthStaleRequest, HealthStaleResult]("health.stale", "GET", "/v1/health/stale", Read,
@@ -87,7 +87,7 @@ var (
 		"Show the report of a cleanup run.")
 	CleanupRollback = define[CleanupRollbackRequest, CleanupRollbackResult]("cleanup.rollback", "POST",
 		"/v1/cleanup/rollback", Write,
-		"Roll back a whole cleanup run. Returns the result for each memory.")
+		"Roll back all changes of a cleanup run. Returns the result for each memory.")
 	CleanupHistory = define[CleanupHistoryRequest, CleanupHistoryResult]("cleanup.history", "GET", "/v1/cleanup", Read,
 		"List the cleanup runs, newest first.")
 	LifecycleRun = define[LifecycleRunRequest, LifecycleRunResult]("lifecycle.run", "POST", "/v1/lifecycle/run", Write,
@@ -98,8 +98,8 @@ var (
 		"Show the stages of memories, the next lifecycle run, and the reason if no memory can move. To move "+
 			"memories now, use lifecycle.run.")
 	Purge = define[PurgeRequest, PurgeResult]("purge", "DELETE", "/v1/memories/{id}/purge", Destructive,
-		"Delete a memory permanently from every file of this device. Nothing can undo a purge. To move the memory "+
-			"to the trash instead, use forget.")
+		"Delete a memory permanently from every file of this device. You cannot undo a purge. To move the memory to "+
+			"the trash instead, use forget.")
 	Undo = define[UndoRequest, UndoResult]("undo", "POST", "/v1/undo", Write,
 		"Revert a journal entry. The default is the newest entry of this device that a caller requested and that "+
 			"is not undone. To list entries, use journal. Returns the result for each memory and note.")
@@ -120,8 +120,8 @@ var (
 		"Write the entities and relations of memories into their notes now. emberd also writes links into notes "+
 			"that it does not change automatically. Returns the changed notes and the entry to undo.")
 	VaultRelease = define[VaultReleaseRequest, VaultHoldResult]("vault.release", "POST", "/v1/vault/release", Write,
-		"Close all files of the vault, so that you can unmount its disk. Until vault.open, searches use the "+
-			"index, missing notes do not count as deleted, and writes to notes wait.")
+		"Close all files of the vault, so that you can unmount its disk. Until vault.open, searches use the index "+
+			"and writes to notes wait. Missing notes do not count as deleted.")
 	VaultOpen = define[VaultOpenRequest, VaultHoldResult]("vault.open", "POST", "/v1/vault/open", Write,
 		"Open the vault again after vault.release.")
 	Links = define[LinksRequest, LinksResult]("links", "GET", "/v1/links", Read,
@@ -146,7 +146,7 @@ var (
 	NoteContext = define[NoteContextRequest, NoteContextResult]("note.context", "GET", "/v1/note/context", Read,
 		"Read a note with its links and related memories. For the text alone, use note.read.")
 	RecentActivity = define[RecentActivityRequest, RecentActivityResult]("recent.activity", "GET", "/v1/recent", Read,
-		"List the notes and memories that changed last, and the author of each change. For the entries to undo, "+
+		"List the most recently changed notes and memories, with the author of each change. For the entries to undo, "+
 			"use journal.")
 	Hook = define[HookRequest, HookResult]("hook", "POST", "/v1/hook", Write,
 		"Handle a hook event from a coding agent. emberd saves important sentences and returns relevant memories.")
@@ -156,7 +156,7 @@ var (
 		Destructive,
 		"Move the memories that hooks saved in one session to the trash.")
 	Complete = define[CompleteRequest, CompleteResult]("complete", "GET", "/v1/complete", Read,
-		"Complete the beginning of a tag, an ID, a project or the path of a note.")
+		"Complete a partial tag, ID, project or note path.")
 	Keeper = define[KeeperRequest, KeeperResult]("keeper", "GET", "/v1/keeper", Read,
 		"Show which device is primary.")
 	KeeperHere = define[KeeperHereRequest, KeeperResult]("keeper.here", "POST", "/v1/keeper", Write,
@@ -167,8 +167,8 @@ var (
 		"List changes, newest first, with entry, caller, and whether the change is undone. To revert a change, "+
 			"use undo; to list reads too, use audit.")
 	Audit = define[AuditRequest, AuditResult]("audit", "GET", "/v1/audit", Read,
-		"Show what each caller read, wrote, merged and deleted, and the useful share. For changes alone, use "+
-			"journal.")
+		"Show the reads, writes, merges and deletions of each caller, and the share of its search results that were "+
+			"used. For changes alone, use journal.")
 	AuditForgive = define[AuditForgiveRequest, AuditForgiveResult]("audit.forgive", "POST", "/v1/audit/forgive", Write,
 		"Reset the throttling of a caller. emberd rates the caller again from its next call.")
 	Why = define[WhyRequest, WhyResult]("why", "GET", "/v1/memories/{id}/why", Read,
@@ -181,19 +181,19 @@ var (
 		"List the damaged log lines in quarantine. For the content of one line, use quarantine.show.")
 	QuarantineShow = define[QuarantineShowRequest, QuarantineShowResult]("quarantine.show", "GET",
 		"/v1/quarantine/{id}", Read,
-		"Show a damaged log line. The answer shows what changes if you accept the line.")
+		"Show a damaged log line, and list the changes that accepting the line would make.")
 	QuarantineAccept = define[QuarantineAcceptRequest, QuarantineAcceptResult]("quarantine.accept", "POST",
 		"/v1/quarantine/{id}/accept", Write,
-		"Accept a damaged log line. emberd writes the parts that no later entry replaced as a new entry. To see "+
-			"these parts first, use quarantine.show.")
+		"Accept a damaged log line. emberd writes its fields that no later entry replaced as a new entry. To see "+
+			"these fields first, use quarantine.show.")
 	QuarantineDrop = define[QuarantineDropRequest, QuarantineDropResult]("quarantine.drop", "DELETE",
 		"/v1/quarantine/{id}", Destructive,
 		"Delete the copy of a damaged log line permanently.")
 	StaleList = define[StaleListRequest, StaleListResult]("stale.list", "GET", "/v1/stale", Read,
-		"List deleted memories that an offline device still had, and that wait for a decision. To decide, use "+
+		"List deleted memories that an offline device still had and that wait for a decision. To decide, use "+
 			"stale.decide.")
 	StaleDecide = define[StaleDecideRequest, StaleDecideResult]("stale.decide", "POST", "/v1/stale/{id}", Write,
-		"Restore a memory of a device that was offline for long, or leave the memory deleted.")
+		"Restore a memory of a device that was offline for a long time, or leave the memory deleted.")
 	BackupCreate = define[BackupCreateRequest, BackupCreateResult]("backup.create", "POST", "/v1/backups", Write,
 		"Write the whole log to one backup file. Returns the file and its size.")
 	Export = define[ExportRequest, ExportResult]("export", "GET", "/v1/export", Read,
@@ -216,32 +216,32 @@ var (
 		"List memories and the relations between them. For the surroundings of one memory, note or entity, use "+
 			"knowledge.")
 	OpenMany = define[OpenManyRequest, OpenManyResult]("open_many", "GET", "/v1/memories/open", Read,
-		"Open up to 100 memories by their IDs, with whole texts and relations. Opening delays fading unless "+
-			"track is false. Opening also restores a memory that was merged into another memory.")
+		"Open up to 100 memories by their IDs, with full texts and relations. Opening delays fading unless track is "+
+			"false. Opening also restores a memory that was merged into another memory.")
 	ForgetBatch = define[ForgetBatchRequest, ForgetResult]("forget_batch", "POST", "/v1/memories/forget", Destructive,
 		"Move many memories to the trash as one journal entry. To restore the memories, use undo. Returns the "+
 			"result for each memory.")
 	AnalyzeMessage = define[AnalyzeMessageRequest, AnalyzeMessageResult]("analyze.message", "POST",
 		"/v1/analyze/message", Read,
-		"Rate whether a message contains something to save, and suggest entities, tags and strength.")
+		"Estimate whether a message contains something to save, and suggest entities, tags and strength.")
 	AnalyzeRecall = define[AnalyzeRecallRequest, AnalyzeRecallResult]("analyze.recall", "POST", "/v1/analyze/recall",
 		Read,
-		"Rate whether a message requires a search, and suggest a query.")
+		"Estimate whether a message requires a search, and suggest a query.")
 	Observe = define[ObserveRequest, ObserveResult]("observe", "POST", "/v1/observe", Write,
 		"Record which memories an answer used. emberd adds 1 to the use count and the review count of each memory. "+
 			"If the tags of the answer differ from the tags of a memory, emberd also raises its strength. For one "+
 			"memory without an answer, use touch.")
 	Add = define[AddRequest, AddResult]("add", "POST", "/v1/add", Write,
-		"Save a text unless it is known. If the text is known, emberd reinforces the known memory. Returns the "+
-			"memory and the contradictions.")
+		"Save a text if it is new. If a memory has the same statement, emberd reinforces that memory instead. "+
+			"Returns the memory and its contradictions.")
 	Query = define[QueryRequest, QueryResult]("query", "GET", "/v1/query", Read,
 		"Answer a query from memories, notes, the knowledge graph or the archive. For results with filters, use "+
 			"search.")
 	Verify = define[VerifyRequest, VerifyResult]("verify", "GET", "/v1/verify", Read,
-		"Compare a claim with memories and notes. Returns the matches, and whether the claim is confirmed, "+
+		"Compare a claim with memories and notes. Returns the matches, and reports whether the claim is confirmed, "+
 			"related, new or in conflict.")
 	Reinforce = define[ReinforceRequest, ReinforceResult]("reinforce", "POST", "/v1/reinforce", Write,
-		"Raise the importance of a known memory and add new evidence. To save a new memory, use add.")
+		"Raise the importance of an existing memory and add new evidence. To save a new memory, use add.")
 	Confirm = define[ConfirmRequest, ConfirmResult]("confirm", "POST", "/v1/memories/{id}/confirm", Write,
 		"Confirm a text from a tool or the web, so that the memory ranks like other memories.")
 	EntityList = define[EntityListRequest, EntityListResult]("entity.list", "GET", "/v1/entities", Read,
@@ -251,7 +251,7 @@ var (
 		"Show the knowledge graph around a memory, a note or an entity. For all memories and relations, use "+
 			"graph.")
 	EngineStatus = define[EngineStatusRequest, EngineStatusResult]("engine.status", "GET", "/v1/engine", Read,
-		"Show the model of embeddings, and how many memories and notes have embeddings.")
+		"Show the embedding model, and the number of memories and notes with embeddings.")
 	EnginePause = define[EnginePauseRequest, EngineStatusResult]("engine.pause", "POST", "/v1/engine/pause", Write,
 		"Pause the computation of embeddings until engine.resume.")
 	EngineResume = define[EngineResumeRequest, EngineStatusResult]("engine.resume", "POST", "/v1/engine/resume", Write,
@@ -259,8 +259,7 @@ var (
 	Embed = define[EmbedRequest, EmbedResult]("embed", "POST", "/v1/embed", Read,
 		"Compute the embeddings of some texts, and their similarities.")
 	TokenCreate = define[TokenCreateRequest, TokenCreateResult]("token.create", "POST", "/v1/tokens", Write,
-		"Create an access token, which limits what a caller can see and change. Only this answer contains the "+
-			"secret.")
+		"Create an access token that limits the permissions of a caller. Only this answer contains the secret.")
 	TokenList = define[TokenListRequest, TokenListResult]("token.list", "GET", "/v1/tokens", Read,
 		"List the access tokens, without their secrets.")
 	TokenRevoke = define[TokenRevokeRequest, TokenRevokeResult]("token.revoke", "DELETE", "/v1/tokens/{name}",

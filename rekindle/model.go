@@ -32,7 +32,7 @@ func (s *Summarizer) Ask(ctx context.Context, content string, terms []string, mo
 		err = errors.New("the answer contains no key term of the text")
 	}
 	if err != nil {
-		return "", fmt.Errorf("summarize by a model: %w", err)
+		return "", fmt.Errorf("summarize with a model: %w", err)
 	}
 	return answer, nil
 }

@@ -55,11 +55,11 @@ func (p Policy) Validate() error {
 	}
 	switch {
 	case p.Most < 1:
-		return fmt.Errorf("a run moves at most %d memories, must be 1 or more", p.Most)
+		return fmt.Errorf("maximum of %d memories per lifecycle run is out of range (1 or more)", p.Most)
 	case p.Few < 1:
-		return fmt.Errorf("few memories are %d, must be 1 or more", p.Few)
+		return fmt.Errorf("minimum of %d memories per lifecycle run is out of range (1 or more)", p.Few)
 	case !(p.Share >= 0 && p.Share <= 1):
-		return fmt.Errorf("the share that a run moves is %v, must be from 0 to 1", p.Share)
+		return fmt.Errorf("share %v of memories per lifecycle run is out of range (0 to 1)", p.Share)
 	}
 	return nil
 }
@@ -67,13 +67,14 @@ func (p Policy) Validate() error {
 func (a Ages) validate(of string) error {
 	switch {
 	case a.Demote <= 0:
-		return fmt.Errorf("memories of %s are demoted after %v, must be more than nothing", of, a.Demote)
+		return fmt.Errorf("invalid age for demoting memories of %s: %v; use an age above 0", of, a.Demote)
 	case a.Archive < a.Demote:
-		return fmt.Errorf("memories of %s are archived after %v, must be no sooner than demoted, after %v", of,
+		return fmt.Errorf("invalid age for archiving memories of %s: %v; use at least the age for demoting, %v", of,
 			a.Archive, a.Demote)
 	case a.Rehydrate < a.Archive:
-		return fmt.Errorf("memories of %s become rehydratable after %v, must be no sooner than archived, after %v", of,
-			a.Rehydrate, a.Archive)
+		return fmt.Errorf(
+			"invalid age for making memories of %s rehydratable: %v; use at least the age for archiving, %v",
+			of, a.Rehydrate, a.Archive)
 	}
 	return nil
 }

@@ -160,16 +160,16 @@ func TestPolicyValidate(t *testing.T) {
 		want   string
 	}{
 		{func(p *rekindle.Policy) { p.Ages.Demote = 0 },
-			"memories of every category are demoted after 0s, must be more than nothing"},
+			"invalid age for demoting memories of every category: 0s; use an age above 0"},
 		{func(p *rekindle.Policy) { p.Ages.Archive = day },
-			"archived after 24h0m0s, must be no sooner than demoted, after 168h0m0s"},
+			"invalid age for archiving memories of every category: 24h0m0s; use at least the age for demoting, 168h0m0s"},
 		{func(p *rekindle.Policy) { p.Ages.Rehydrate = 8 * day },
-			"rehydratable after 192h0m0s, must be no sooner than archived"},
-		{func(p *rekindle.Policy) { p.Categories = map[string]rekindle.Ages{"work": {}} }, `memories of category "work" are demoted`},
+			"rehydratable: 192h0m0s; use at least the age for archiving"},
+		{func(p *rekindle.Policy) { p.Categories = map[string]rekindle.Ages{"work": {}} }, `invalid age for demoting memories of category "work"`},
 		{func(p *rekindle.Policy) { p.Coldest = "frozen" }, `coldest stage: invalid stage "frozen"`},
-		{func(p *rekindle.Policy) { p.Most = 0 }, "a run moves at most 0 memories, must be 1 or more"},
-		{func(p *rekindle.Policy) { p.Few = 0 }, "few memories are 0, must be 1 or more"},
-		{func(p *rekindle.Policy) { p.Share = 2 }, "the share that a run moves is 2, must be from 0 to 1"},
+		{func(p *rekindle.Policy) { p.Most = 0 }, "maximum of 0 memories per lifecycle run is out of range (1 or more)"},
+		{func(p *rekindle.Policy) { p.Few = 0 }, "minimum of 0 memories per lifecycle run is out of range (1 or more)"},
+		{func(p *rekindle.Policy) { p.Share = 2 }, "share 2 of memories per lifecycle run is out of range (0 to 1)"},
 	} {
 		p := rekindle.DefaultPolicy()
 		c.change(&p)

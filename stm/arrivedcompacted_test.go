@@ -102,7 +102,7 @@ func TestWhatACompactedFileStandsForIsNotReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	ts.refresh()
-	ts.wantWarning("damaged lines that are passed over")
+	ts.wantWarning("damaged lines that emberd skips")
 }
 
 func TestAHistoryThatIsGoneIsForgotten(t *testing.T) {

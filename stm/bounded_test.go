@@ -142,7 +142,7 @@ func TestAHoleInAnOwnFileIsQuarantined(t *testing.T) {
 	if got := m.read.Load(); got > 64<<20 {
 		t.Errorf("%d MiB were read", got>>20)
 	}
-	ts.wantWarning("a damaged log line was passed over")
+	ts.wantWarning("emberd skipped a damaged log line")
 	lines, err := ts.Quarantine()
 	if err != nil || len(lines) != 1 || !strings.HasPrefix(lines[0].Name, "s-00000001.jsonl@") {
 		t.Errorf("quarantine: %v, %v", lines, err)

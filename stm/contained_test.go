@@ -17,7 +17,7 @@ import (
 type faulty struct{ slog.Handler }
 
 func (f faulty) Handle(ctx context.Context, r slog.Record) error {
-	if r.Message == "log line with unexpected fields" {
+	if r.Message == "skipped a log line with unexpected fields" {
 		panic("a fault in the reader of lines")
 	}
 	return f.Handler.Handle(ctx, r)

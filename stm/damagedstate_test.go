@@ -118,7 +118,7 @@ func TestADamagedKeyIsTold(t *testing.T) {
 	spoilFile(t, name, "short")
 	ts.open()
 	if told := stm.Damaged(durable.OS{}, filepath.Join(ts.root, "state")); len(told) != 1 ||
-		!strings.Contains(told[0], "can be saved again") {
+		!strings.Contains(told[0], "clients can save texts again") {
 		t.Errorf("told is %q", told)
 	}
 	if print := ts.Wal().Prints.PrintOf("another"); print == nil {

@@ -33,7 +33,7 @@ func TestACheckTellsACutFromACrash(t *testing.T) {
 			}
 		}
 	}
-	cut := func(g logcheck.Finding) bool { return strings.Contains(g.Reason, "the file was cut there") }
+	cut := func(g logcheck.Finding) bool { return strings.Contains(g.Reason, "because the file was truncated") }
 	if !slices.ContainsFunc(got.Files, func(f logcheck.File) bool { return slices.ContainsFunc(f.Findings, cut) }) {
 		t.Error("nothing says that a file was cut")
 	}

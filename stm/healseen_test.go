@@ -53,7 +53,7 @@ func TestWhatAnotherDeviceLostIsTold(t *testing.T) {
 			os.Remove(names[len(names)-1])
 			os.RemoveAll(filepath.Join(b.root, "state", "index"))
 			b.open()
-			told := " records that were read here are in no file"
+			told := " records that this device read earlier"
 			for _, when := range []string{"after the loss", "after a restart"} {
 				b.wantTells(told, when)
 				b.refresh()

@@ -297,7 +297,7 @@ func TestACloneThatLooksTheSameLosesNothing(t *testing.T) {
 	nextStamp()
 	ids = append(ids, ts.save("here again"))
 	ts.refresh()
-	if got := strings.Join(ts.Status().Warnings, "\n"); !strings.Contains(got, "another machine writes under the name") {
+	if got := strings.Join(ts.Status().Warnings, "\n"); !strings.Contains(got, "another machine uses the device ID of this machine") {
 		t.Errorf("warnings: %s", got)
 	}
 	was := ts.Wal().Device

@@ -115,7 +115,7 @@ func TestNothingOfAPurgedMemoryIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	check()
-	if _, err := ts.Undo(context.Background(), history.Undo{Entry: got.Entry}); memory.CodeOf(err) != memory.Invalid || !strings.Contains(err.Error(), "for good") {
+	if _, err := ts.Undo(context.Background(), history.Undo{Entry: got.Entry}); memory.CodeOf(err) != memory.Invalid || !strings.Contains(err.Error(), "was a permanent deletion, which cannot be undone") {
 		t.Errorf("undo of the purge: %v", err)
 	}
 	ts.undo(both.Entry)

@@ -26,7 +26,7 @@ func (s *Store) Accept(ctx context.Context, name string, by memory.Actor) (memor
 	l, err := s.wal.Quarantine.Acceptable(q.Text)
 	if err != nil {
 		return "", wal.Receipt{}, memory.Errorf(memory.Invalid,
-			"the damaged line %s cannot be accepted: %w; drop it, or save what it says anew", name, err).At("name")
+			"cannot accept damaged line %s: %w; drop the line, or save its text as a new memory", name, err).At("name")
 	}
 	id := l.Changes[0].ID
 	got, err := s.Update(ctx, []memory.ID{id}, "", func([]*table.Row) (*wal.Tx, error) {
@@ -80,7 +80,8 @@ func (s *Store) heldBy(l *record.Line) (map[string]json.RawMessage, error) {
 	}
 	if c.Op == record.OpSet && !row.Live() {
 		return nil, memory.Errorf(memory.NotFound,
-			"memory %s, which the line changes, is not there; restore it first, or drop the line", c.ID).At("name")
+			"cannot accept the line, because memory %s is deleted or missing; restore the "+
+				"memory first, or drop the line", c.ID).At("name")
 	}
 	set := map[string]json.RawMessage{}
 	err := record.EachField(c.Data, func(name, value []byte) bool {

@@ -161,11 +161,11 @@ func TestWhatCannotBeAccepted(t *testing.T) {
 	for _, c := range []struct {
 		name, from, to, want string
 	}{
-		{"not JSON", `"op":"put"`, `"op":"put`, "it is not valid JSON"},
+		{"not JSON", `"op":"put"`, `"op":"put`, "the line is not valid JSON"},
 		{"another operation", `"op":"put"`, `"op":"use"`, `emberd does not accept operation "use"`},
 		{"not a memory", `"content":"one"`, `"content":[1]`, "cannot unmarshal array"},
-		{"a later version", `"v":1,"q":1`, `"v":3,"q":1`, "it has version 3"},
-		{"a member twice", `"op":"put"`, `"op":"put","op":"put"`, "a field occurs twice"},
+		{"a later version", `"v":1,"q":1`, `"v":3,"q":1`, "the line has the unsupported version 3"},
+		{"a member twice", `"op":"put"`, `"op":"put","op":"put"`, "the line contains the same field twice"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ts := openStore(t, wal.Options{})

@@ -185,13 +185,13 @@ func TestWhatWasMergedStaysWhateverBecomesOfTheFile(t *testing.T) {
 	}{
 		{"shrunk", "is shorter", func(t *testing.T, name string) { rewriteFile(t, name, whole[:len(whole)/2]) }},
 		{"emptied", "is shorter", func(t *testing.T, name string) { rewriteFile(t, name, "") }},
-		{"gone", "is gone", func(t *testing.T, name string) {
+		{"gone", "is missing", func(t *testing.T, name string) {
 			if err := os.Remove(name); err != nil {
 				t.Fatal(err)
 			}
 		}},
 		{"damaged in the middle", "damaged lines", func(t *testing.T, name string) { rewriteFile(t, name, strings.Replace(whole, "two", "tow", 1)) }},
-		{"replaced by a folder", "is gone", func(t *testing.T, name string) {
+		{"replaced by a folder", "is missing", func(t *testing.T, name string) {
 			if err := os.Remove(name); err != nil {
 				t.Fatal(err)
 			}
@@ -282,7 +282,7 @@ func TestClocksThatAreFarOff(t *testing.T) {
 	ts.wantGone(idOf(1))
 	ts.wantContent(idOf(2), "from the past")
 	ts.wantContent(idOf(3), "three")
-	ts.wantWarning("waits until then")
+	ts.wantWarning("ignores the line until then")
 	if at := ts.edit(idOf(3), "content", "four").At; at.Sub(now).Abs() > time.Second {
 		t.Errorf("our clock went to %v", at)
 	}

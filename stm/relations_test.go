@@ -198,7 +198,7 @@ func TestUndoSaysThatARelationWasMadeSince(t *testing.T) {
 	a := ts.save("apple pie").ID()
 	saved, _ := ts.Wal().Journal.NewestEntry(false)
 	ts.commit(wal.Tx{Verb: "relate", Changes: []wal.Change{related(a, a, memory.Causes, ts.Wal().Now())}})
-	if got := ts.undo(saved.String()); got.Items[0].Action != history.Left || got.Items[0].Reason != "a relation was changed since" {
+	if got := ts.undo(saved.String()); got.Items[0].Action != history.Left || got.Items[0].Reason != "a relation changed later" {
 		t.Errorf("undoing the save: %+v", got.Items)
 	}
 }

@@ -45,7 +45,7 @@ func TestStaleOperationsWaitForReview(t *testing.T) {
 		ts.wantContent(idOf(1), "changed offline")
 		ts.wantGone(idOf(2))
 		ts.wantContent(idOf(4), "new")
-		ts.wantWarning("silent for more than 90 days")
+		ts.wantWarning("offline for more than 90 days is hidden")
 		got := ts.Stale()
 		if len(got) != 1 || got[0].ID != idOf(3) || got[0].Changes != 2 || got[0].Device.String() != "otherdev" {
 			t.Errorf("waiting: %+v", got)

@@ -270,7 +270,7 @@ func TestASnapshotOfVersion5(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if got := s.Status().Snapshot; !strings.HasPrefix(got, "stale: the log changed after the snapshot was written: version 5") {
+	if got := s.Status().Snapshot; !strings.HasPrefix(got, "stale: the snapshot does not match the log: version 5") {
 		t.Errorf("snapshot %s", got)
 	}
 	if in := texts(s.Table); len(in) == 0 || !maps.Equal(texts(held.Table), in) {

@@ -120,7 +120,7 @@ func TestUndoOfAnEarlierLinkLeavesALaterOne(t *testing.T) {
 	ts.undo(first.Entry)
 	ts.wantChain("without the first", id, "b/1 @3 ×2")
 	ts.learn(id, toldBy("b/1", 4))
-	if items := ts.undo(again.Entry).Items; items[0].Action != history.Left || items[0].Reason != "what it was learned from was changed since" {
+	if items := ts.undo(again.Entry).Items; items[0].Action != history.Left || items[0].Reason != "a source changed later" {
 		t.Errorf("undoing a link that was counted again: %+v", items)
 	}
 	ts.wantChain("counted again", id, "b/1 @4 ×3")

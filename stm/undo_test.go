@@ -113,7 +113,7 @@ func TestAnUndoNamesTheTextThatStays(t *testing.T) {
 		"content": record.Encode("o"), "text_digest": record.Encode("sha256:1"), "vault_path": record.Encode("One.md")}}}}).Entry
 	ts.commit(wal.Tx{Verb: "rekindle", Changes: []wal.Change{{ID: a, Set: map[string]json.RawMessage{
 		"content": record.Encode("one, and more"), "text_digest": record.Null}}}})
-	if got, want := ts.undo(entry).Items[0].Reason, "content was changed since"; got != want {
+	if got, want := ts.undo(entry).Items[0].Reason, "content changed later"; got != want {
 		t.Errorf("the undo says %q, want %q", got, want)
 	}
 }
@@ -136,7 +136,7 @@ func TestAnUndoLeavesATextThatWasArchivedSince(t *testing.T) {
 	note := wrote(promoted, map[string]json.RawMessage{"promoted_to": record.Encode("Two.md"), "vault_path": record.Encode("Two.md")})
 	wrote(promoted, archived("2026-01-01T00:00:00Z"))
 	for _, entry := range []string{first, note} {
-		if got := ts.undo(entry).Items[0]; got.Action != history.Left || got.Reason != "content was changed since" {
+		if got := ts.undo(entry).Items[0]; got.Action != history.Left || got.Reason != "content changed later" {
 			t.Errorf("undone: %+v", got)
 		}
 	}

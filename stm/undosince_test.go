@@ -97,7 +97,7 @@ func TestUndoKeepsWhatWasAskedForSince(t *testing.T) {
 				left[item.ID] = item.Reason
 			}
 		}
-		if len(left) != 3 || left[idOf(1)] != "category was changed since" || left[idOf(2)] != "content was changed since" {
+		if len(left) != 3 || left[idOf(1)] != "category changed later" || left[idOf(2)] != "content changed later" {
 			t.Errorf("left %v", left)
 		}
 		ts.wantGone(idOf(4))
@@ -105,7 +105,7 @@ func TestUndoKeepsWhatWasAskedForSince(t *testing.T) {
 		ts.wantContent(idOf(3), "short")
 		again()
 		_, err := ts.Undo(context.Background(), history.Undo{Entry: entry})
-		if memory.CodeOf(err) != memory.Invalid || !strings.Contains(err.Error(), "except 3 memories") ||
+		if memory.CodeOf(err) != memory.Invalid || !strings.Contains(err.Error(), "except for 3 memories") ||
 			!strings.Contains(err.Error(), "--force") {
 			t.Errorf("undone again: %v", err)
 		}

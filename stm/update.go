@@ -127,7 +127,7 @@ func encodeChanges(s *Store, p *wal.Pending, changes []wal.Change) error {
 		}
 		if once[c.ID] {
 			return memory.Errorf(memory.Invalid,
-				"memory %s is changed twice in one transaction; join the changes", c.ID).At("id")
+				"the transaction changes memory %s twice; merge the changes", c.ID).At("id")
 		}
 		once[c.ID] = true
 	}
@@ -148,11 +148,11 @@ func (s *Store) readBack(p *wal.Pending) error {
 	}
 	b := l.Append(make([]byte, 0, size))
 	if p.Bytes = len(b); p.Bytes > record.MaxLine {
-		return memory.Errorf(memory.TooLarge, "the change has %d bytes (limit %d for one log record); split it",
+		return memory.Errorf(memory.TooLarge, "the change has %d bytes (limit %d for one log record); split the change",
 			p.Bytes, record.MaxLine)
 	}
 	if _, err := record.Decode(bytes.TrimSuffix(b, []byte("\n"))); err != nil {
-		return memory.Errorf(memory.Invalid, "the change could not be read back from the log: %w", err)
+		return memory.Errorf(memory.Invalid, "the change is not a valid log record: %w", err)
 	}
 	return nil
 }
@@ -187,7 +187,7 @@ func (s *Store) change(c wal.Change) (record.Change, table.TermCounts, error) {
 		}
 	}
 	if err != nil {
-		return out, terms, memory.Errorf(memory.Invalid, "memory %s cannot contain this: %w", c.ID, err)
+		return out, terms, memory.Errorf(memory.Invalid, "invalid change to memory %s: %w", c.ID, err)
 	}
 	return out, terms, nil
 }
@@ -246,7 +246,7 @@ func compacted(set map[string]json.RawMessage) (map[string]json.RawMessage, erro
 		}
 		var b bytes.Buffer
 		if err := json.Compact(&b, value); err != nil {
-			return nil, memory.Errorf(memory.Invalid, "%s is not JSON: %w", key, err).At(key)
+			return nil, memory.Errorf(memory.Invalid, "field %s is not valid JSON: %w", key, err).At(key)
 		}
 		if !cloned {
 			out, cloned = maps.Clone(set), true
@@ -297,8 +297,8 @@ func (s *Store) enqueue(ctx context.Context, p *wal.Pending) (wal.Receipt, error
 	case <-p.Done:
 	case <-ctx.Done():
 		return wal.Receipt{}, memory.Errorf(memory.Unknown,
-			"gave up waiting for the disk, so it is not known whether the change is stored; read it back, or repeat "+
-				"it with the same idempotency key: %w", context.Cause(ctx))
+			"unknown whether the change succeeded, because the request ended before the disk confirmed it; read the "+
+				"memory again, or repeat the request with the same idempotency key: %w", context.Cause(ctx))
 	}
 	if p.Err != nil {
 		return wal.Receipt{}, p.Err

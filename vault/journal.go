@@ -254,8 +254,8 @@ func (j *journal) readRecords(base string) ([]*record, error) {
 		err = json.Unmarshal(data, all[0])
 	}
 	if err != nil || len(all) == 0 || slices.Contains(all, nil) || all[0].ID != id {
-		return nil, fmt.Errorf("cannot read the record %s of a note write; move the record away and look for %s "+
-			"files in the vault: %w", name, tempPrefix, err)
+		return nil, fmt.Errorf("cannot read the record %s of an unfinished note write; move the record to another "+
+			"folder and look for %s files in the vault: %w", name, tempPrefix, err)
 	}
 	b := &recordBatch{file: name, left: len(all)}
 	for _, r := range all {

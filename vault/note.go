@@ -105,7 +105,7 @@ func parse(read func(*markdown.Builder), file File, data []byte) *Note {
 	n.Title = base[:max(0, len(base)-len(".md"))]
 	if n.Copy = notename.IsConflictName(base); n.Copy {
 		n.Report(1,
-			"this is a copy that a sync tool made of a note changed on two devices; compare the two and delete one")
+			"this note is a conflict copy that a sync tool made; compare it with the original and delete one of them")
 	}
 	head := 0
 	if bytes.HasPrefix(data, []byte(lex.ByteOrderMark)) {
@@ -113,10 +113,11 @@ func parse(read func(*markdown.Builder), file File, data []byte) *Note {
 	}
 	src, bad := lex.Normalize(cut(data[head:], file.Size-int64(head)))
 	if file.Size > int64(head+len(src)) {
-		n.Report(1, "the note has %d bytes and only the first %d are searchable; split it", file.Size, head+len(src))
+		n.Report(1, "the note has %d bytes, but searches cover only the "+
+			"first %d bytes; split the note", file.Size, head+len(src))
 	}
 	if bad > 0 {
-		n.Report(1, "%d bytes are not UTF-8 and read as ?; save the note as UTF-8", bad)
+		n.Report(1, "%d bytes are not valid UTF-8, so emberd reads them as ?; save the note as UTF-8", bad)
 	}
 	o := markdown.NewBuilder(&n.Outline, src, head)
 	body := n.readFrontmatter(o, src)

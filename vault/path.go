@@ -24,13 +24,13 @@ const (
 	Hidden       Reason = "its name begins with a dot, and Obsidian ignores such files"
 	Temporary    Reason = "its name looks like a temporary file of an editor or sync tool"
 	Ignored      Reason = "it matches an ignore pattern in the settings"
-	Symlink      Reason = "it is a symbolic link or below one, and emberd does not follow links"
+	Symlink      Reason = "it is a symbolic link or inside one, and emberd does not follow symbolic links"
 	NotRegular   Reason = "it is not a regular file"
 	NotLocal     Reason = "its content is in the cloud only; download it"
 	NotPermitted Reason = "your user cannot read it; change its permissions"
 	NotText      Reason = "it is not UTF-8 text; save it as UTF-8"
 	TooLong      Reason = "it is larger than 16 MiB; split it"
-	Unsettled    Reason = "it changed while it was being read; emberd reads it again after the next change"
+	Unsettled    Reason = "it changed while emberd read it; emberd reads it again after the next change"
 )
 
 // Skipped is the error for a note that is not read, by a rule or because it cannot be read.
@@ -39,7 +39,7 @@ type Skipped struct {
 	Reason Reason
 }
 
-func (s *Skipped) Error() string { return fmt.Sprintf("%q is not read: %s", s.Path, s.Reason) }
+func (s *Skipped) Error() string { return fmt.Sprintf("emberd does not read %q: %s", s.Path, s.Reason) }
 
 // maxPath bounds a path in bytes, as Linux does (PATH_MAX).
 const maxPath = 4096

@@ -21,7 +21,7 @@ func (n *Note) readFrontmatter(o *markdown.Builder, src []byte) int {
 	switch {
 	case isFault:
 		n.Frontmatter = InvalidFrontmatter
-		n.Report(1+max(bad.Line, 1), "%s; the properties of this note are not read, its text is", bad.Text)
+		n.Report(1+max(bad.Line, 1), "%s; emberd ignores the properties of this note, but reads its text", bad.Text)
 	case len(properties) == 0:
 		n.Frontmatter = EmptyFrontmatter
 	default:

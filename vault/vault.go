@@ -128,7 +128,7 @@ func open(dir, at string, opt *Options) (*Vault, error) {
 	}
 	root, err := os.OpenRoot(at)
 	if err != nil {
-		return nil, fmt.Errorf("open the folder: %w", err)
+		return nil, fmt.Errorf("open the vault folder: %w", err)
 	}
 	return &Vault{name: filepath.Base(dir), dir: dir, root: root, ignore: patterns, markdown: markdown.NewParser()}, nil
 }

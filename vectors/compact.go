@@ -97,7 +97,7 @@ func (s *Store) beginCompaction(r rules) (*compaction, error) {
 		return nil, ErrClosed
 	}
 	if s.next >= maxNumber {
-		return nil, fmt.Errorf("no free file number after %d files", maxNumber)
+		return nil, fmt.Errorf("all %d file numbers are in use", maxNumber)
 	}
 	s.endWriter()
 	c := &compaction{number: s.next}

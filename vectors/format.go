@@ -56,7 +56,7 @@ type header struct {
 }
 
 var (
-	errHeader  = errors.New("no whole header")
+	errHeader  = errors.New("incomplete file header")
 	errVersion = errors.New("written by a later version of emberd")
 )
 
@@ -219,13 +219,13 @@ func parseDoc(b []byte) (*Doc, bool) {
 func checkDoc(d *Doc) error {
 	switch {
 	case d.Name == "" || len(d.Name) > MaxName:
-		return fmt.Errorf("store a document: its name has %d bytes, must have 1 to %d", len(d.Name), MaxName)
+		return fmt.Errorf("store a document: a name of %d bytes is out of range (1 to %d)", len(d.Name), MaxName)
 	case len(d.Chunks) > MaxChunks:
 		return fmt.Errorf("too many chunks in %q: %d (limit %d)", d.Name, len(d.Chunks), MaxChunks)
 	}
 	for _, c := range d.Chunks {
 		if c.Line < 0 || c.Line > math.MaxInt32 {
-			return fmt.Errorf("store %q: a chunk begins at line %d", d.Name, c.Line)
+			return fmt.Errorf("store %q: line number %d of a chunk is out of range", d.Name, c.Line)
 		}
 	}
 	return nil

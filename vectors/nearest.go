@@ -97,7 +97,8 @@ func (s *Store) damaged(key Key, f *file, at int64) {
 // scan. Vectors are those at the time of the call; nothing waits for it.
 func (s *Store) Nearest(ctx context.Context, q []float32, wants ...Query) ([][]Match, error) {
 	if len(q) != s.opt.Dim {
-		return nil, fmt.Errorf("look for vectors in %s: the query has %d components, not %d", s.dir, len(q), s.opt.Dim)
+		return nil, fmt.Errorf("search vectors in %s: the query "+
+			"has %d components instead of %d", s.dir, len(q), s.opt.Dim)
 	}
 	s.mu.RLock()
 	rows, nth, gone := s.index.table, s.index.placed, s.gone

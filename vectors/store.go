@@ -14,10 +14,10 @@ import (
 )
 
 // ErrClosed is the cause in the error of an operation after [Store.Close].
-var ErrClosed = errors.New("the vectors are closed")
+var ErrClosed = errors.New("the vector store is closed")
 
 // errIdentity is of files of another identity or dimension, or of a later version of emberd.
-var errIdentity = errors.New("the folder contains other vectors")
+var errIdentity = errors.New("the folder contains incompatible vectors")
 
 // Options of [Open]. Identity, Dim and Device are needed.
 type Options struct {
@@ -40,11 +40,11 @@ type Options struct {
 func (o *Options) check() error {
 	switch {
 	case o.Identity == "" || len(o.Identity) > maxIdentity:
-		return fmt.Errorf("the identity has %d bytes, must have 1 to %d", len(o.Identity), maxIdentity)
+		return fmt.Errorf("an identity of %d bytes is out of range (1 to %d)", len(o.Identity), maxIdentity)
 	case o.Dim < 1 || o.Dim > MaxDim:
-		return fmt.Errorf("vectors have %d components, must have 1 to %d", o.Dim, MaxDim)
+		return fmt.Errorf("a vector of %d components is out of range (1 to %d)", o.Dim, MaxDim)
 	case !validDevice(o.Device):
-		return fmt.Errorf("device %q: use up to %d letters, digits and underscores", o.Device, maxDevice)
+		return fmt.Errorf("invalid device %q; use up to %d letters, digits and underscores", o.Device, maxDevice)
 	}
 	return nil
 }
@@ -194,19 +194,19 @@ func (s *Store) openOwn(name string) (*file, error) {
 	f, err := openFile(s.fs, s.dir, name)
 	switch {
 	case errors.Is(err, errVersion):
-		return nil, fmt.Errorf("%w: %s was %w; update this emberd, or move the folder away to compute its "+
+		return nil, fmt.Errorf("%w: %s was %w; update emberd, or move the folder away so that emberd computes the "+
 			"embeddings again",
 			errIdentity, name, err)
 	case errors.Is(err, errHeader), errors.Is(err, fs.ErrNotExist):
-		s.log.Warn("vectors: file passed over", "file", name, "error", err)
+		s.log.Warn("vectors: skipped a file", "file", name, "error", err)
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
 	f.own = true
 	if f.head.identity != s.opt.Identity || f.head.dim != s.opt.Dim {
-		err := fmt.Errorf("%w: %s is of %q with %d components, not of %q with %d; move the folder away to "+
-			"compute its embeddings again",
+		err := fmt.Errorf("%w: %s contains vectors of %q with %d components instead of %q with %d; move the folder "+
+			"away so that emberd computes the embeddings again",
 			errIdentity, name, f.head.identity, f.head.dim, s.opt.Identity, s.opt.Dim)
 		return nil, errors.Join(err, f.r.Close())
 	}
@@ -229,7 +229,7 @@ func (s *Store) read(f *file) {
 	}
 	s.mu.Unlock()
 	if err != nil {
-		s.log.Warn("vectors: file partly read", "file", f.name, "error", err)
+		s.log.Warn("vectors: file read only in part", "file", f.name, "error", err)
 	}
 }
 

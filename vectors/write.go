@@ -58,14 +58,14 @@ func (s *Store) Put(entries []Entry) error {
 
 func (s *Store) checkVector(v []float32) error {
 	if len(v) != s.opt.Dim {
-		return fmt.Errorf("store a vector in %s: it has %d components, not %d", s.dir, len(v), s.opt.Dim)
+		return fmt.Errorf("store a vector in %s: the vector has %d components instead of %d", s.dir, len(v), s.opt.Dim)
 	}
 	var sum float64
 	for _, x := range v {
 		sum += float64(x) * float64(x)
 	}
 	if sum != 0 && !(math.Abs(sum-1) < 0.02) {
-		return fmt.Errorf("store a vector in %s: its length is %.3g, not 1", s.dir, math.Sqrt(sum))
+		return fmt.Errorf("store a vector in %s: the vector has the length %.3g instead of 1", s.dir, math.Sqrt(sum))
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func (w *writer) intact() bool {
 // begin makes the next own file.
 func (s *Store) begin() error {
 	if s.next > maxNumber {
-		return fmt.Errorf("no free file number after %d files", maxNumber)
+		return fmt.Errorf("all %d file numbers are in use", maxNumber)
 	}
 	name := fileName(s.opt.Device, s.next)
 	s.next++ // also after a failure: what is there is not ours to write to

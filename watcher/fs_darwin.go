@@ -46,7 +46,7 @@ func fileOf(path string, info fs.FileInfo) File {
 // other errors it does not. kqueue holds a file open for each file it watches.
 func exhausted(err error) string {
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-		return "all open files of this process are taken; raise kern.maxfilesperproc with sysctl, and ulimit -n"
+		return "this process has reached its limit of open files; raise kern.maxfilesperproc with sysctl, and ulimit -n"
 	}
 	return ""
 }

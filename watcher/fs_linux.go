@@ -54,10 +54,10 @@ func fileOf(path string, info fs.FileInfo) File {
 func exhausted(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
-		return "all file watches of this user are taken; raise fs.inotify.max_user_watches with sysctl"
+		return "your user has reached the limit of file watches; raise fs.inotify.max_user_watches with sysctl"
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return "all watch instances of this user, or all open files, are taken; raise fs.inotify.max_user_instances " +
-			"with sysctl"
+		return "your user has reached the limit of inotify instances or open files; raise " +
+			"fs.inotify.max_user_instances with sysctl"
 	}
 	return ""
 }

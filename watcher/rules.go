@@ -32,7 +32,7 @@ type rules struct {
 func newRules(extensions, patterns []string) (rules, error) {
 	for _, ext := range extensions {
 		if !strings.HasPrefix(ext, ".") {
-			return rules{}, fmt.Errorf("extension %q of notes does not begin with a dot", ext)
+			return rules{}, fmt.Errorf("invalid note extension %q; begin the extension with a dot", ext)
 		}
 	}
 	parsed, err := ignore.Parse(patterns)

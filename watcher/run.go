@@ -160,7 +160,7 @@ func (w *Watcher) survey(ctx context.Context, now time.Time, todo work) (Batch, 
 	case ctx.Err() != nil:
 		return Batch{}, ctx.Err()
 	case w.tree["."] == nil:
-		return Batch{}, fmt.Errorf("%s cannot be listed", w.root)
+		return Batch{}, fmt.Errorf("cannot list the folder %s", w.root)
 	}
 	w.conclude(s, todo)
 	return w.compose(s, todo.all), nil
@@ -199,7 +199,7 @@ func (w *Watcher) enter(confirmed bool) (*os.Root, error) {
 	first := w.rootID == identity{} && w.probable(root)
 	if id != w.rootID && !confirmed && !first && !w.recognize(root) {
 		return nil, errors.Join(root.Close(),
-			fmt.Errorf("%s is now another folder, with fewer than half of its %d notes; %w", w.root,
+			fmt.Errorf("another folder replaced %s and contains fewer than half of its %d notes; %w", w.root,
 				len(w.known), errAnother))
 	}
 	w.rootID = id
@@ -210,9 +210,9 @@ func (w *Watcher) enter(confirmed bool) (*os.Root, error) {
 func (w *Watcher) cannotOpen(err error) error {
 	info, failed := os.Stat(w.root)
 	if failed == nil && info.IsDir() && w.rootID != (identity{}) && identityOf(info) != w.rootID {
-		return fmt.Errorf("%s is now another folder, which cannot be opened: %w", w.root, cause(err))
+		return fmt.Errorf("another folder replaced %s and cannot be opened: %w", w.root, cause(err))
 	}
-	return fmt.Errorf("%s cannot be opened: %w", w.root, cause(err))
+	return fmt.Errorf("cannot open the folder %s: %w", w.root, cause(err))
 }
 
 // recognizedBy is how many notes are enough to recognize a folder by: of so many, taken at random, a
@@ -237,7 +237,7 @@ func (w *Watcher) recognize(root *os.Root) bool {
 }
 
 // errAnother is the reason when the root is not the folder that it was.
-var errAnother = errors.New("confirm if that is right")
+var errAnother = errors.New("if you replaced the folder, confirm the change")
 
 // leave records that the root is away. Until it is back, nothing is looked at or reported.
 func (w *Watcher) leave(why error) {

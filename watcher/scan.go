@@ -145,7 +145,7 @@ func (s *scan) list(ctx context.Context, dir string) {
 		return
 	}
 	if strings.Count(dir, "/") >= maxDepth {
-		s.skip(dir, fmt.Errorf("more than %d folders deep", maxDepth))
+		s.skip(dir, fmt.Errorf("the folder is more than %d levels deep", maxDepth))
 		return
 	}
 	entries, id, err := s.read(dir)

@@ -42,8 +42,8 @@ type Status struct {
 const (
 	Symlink    = "symbolic link"
 	NotRegular = "not a regular file"
-	BadName    = "not valid UTF-8"
-	NotLocal   = "evicted from this computer" // the path is the note's, not the stub's
+	BadName    = "the name is not valid UTF-8"
+	NotLocal   = "the content is in the cloud only" // the path is the note's, not the stub's
 )
 
 // Status returns the state after the last look. The map is the caller's.
@@ -80,7 +80,7 @@ func (w *Watcher) publish() {
 		status.Mode, status.Reason = Polling, w.state.refused
 	} else if w.state.remote != "" {
 		status.Mode, status.Reason = Polling,
-			"a file system of type "+w.state.remote+" does not report changes made elsewhere"
+			"a file system of type "+w.state.remote+" does not report changes by other computers"
 	}
 	w.mu.Lock()
 	before := w.status
@@ -96,16 +96,16 @@ func (w *Watcher) report(before, now Status) {
 	case now.Reason != "":
 		log.Warn("file events are not reliable; scanning the vault often", "reason", now.Reason, "every", w.poll())
 	default:
-		log.Info("file events suffice again")
+		log.Info("file events are reliable again")
 	}
 	switch {
 	case (before.Frozen == "") == (now.Frozen == ""):
 	case now.Frozen != "":
-		log.Warn("deletions are held back", "reason", now.Frozen)
+		log.Warn("deletions paused", "reason", now.Frozen)
 	default:
-		log.Info("deletions are reported again")
+		log.Info("deletions resumed")
 	}
 	if now.LeftOut > before.LeftOut {
-		log.Warn("too many notes, some are left out", "bound", w.maxFiles, "left_out", now.LeftOut)
+		log.Warn("too many notes; some notes skipped", "bound", w.maxFiles, "left_out", now.LeftOut)
 	}
 }

@@ -21,7 +21,7 @@ func (s *scan) watch(dir string, id identity) {
 		s.feed.remove(other, id)
 	}
 	if !watched && len(s.feed.owner) >= s.maxFolders {
-		s.refused = "there are more folders than may be watched"
+		s.refused = "too many folders to watch"
 		return
 	}
 	switch err := s.feed.add(dir, id); {
@@ -29,7 +29,7 @@ func (s *scan) watch(dir string, id identity) {
 	case exhausted(err) != "":
 		s.refused = exhausted(err)
 	default:
-		s.skip(dir, fmt.Errorf("cannot be watched: %w", cause(err)))
+		s.skip(dir, fmt.Errorf("cannot watch the folder: %w", cause(err)))
 	}
 }
 
@@ -60,7 +60,7 @@ func (w *Watcher) connect() (refused string) {
 		if why := exhausted(err); why != "" {
 			return why
 		}
-		return "no file events: " + reason(err)
+		return "file events not available: " + reason(err)
 	}
 	w.feed = feed
 	return ""
@@ -71,7 +71,7 @@ func (w *Watcher) closeFeed() {
 		return
 	}
 	if err := w.feed.close(); err != nil {
-		w.opt.Logger.Warn("file events not closed", "root", w.root, "err", err)
+		w.opt.Logger.Warn("file watcher not closed", "root", w.root, "err", err)
 	}
 	w.feed = nil
 }

@@ -309,7 +309,7 @@ func empty(root *os.Root) bool {
 // at a time.
 func (w *Watcher) Run(ctx context.Context, deliver func(context.Context, Batch) error) error {
 	if !w.running.TryLock() {
-		return fmt.Errorf("the watcher of %s is running already", w.root)
+		return fmt.Errorf("the watcher of %s is already running", w.root)
 	}
 	defer w.running.Unlock()
 	defer w.closeFeed()

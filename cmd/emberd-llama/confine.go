@@ -24,8 +24,8 @@ func confine(opt *options) error {
 		err = restart(opt)
 	}
 	if err != nil {
-		return fmt.Errorf("the libraries are not loaded, because they would not be confined: %w; to load them "+
-			"anyway, run: emberd config set sandbox off", err)
+		return fmt.Errorf("emberd-llama did not load the libraries, because they would run without a sandbox: %w; to "+
+			"load them anyway, run: emberd config set sandbox off", err)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func (h *helper) run(input io.Reader, opt *options) error {
 		go read(input, requests)
 	} else {
 		time.AfterFunc(probeTime,
-			func() { os.Exit(complain(exitFailed, errors.New("loading the libraries takes too long"))) })
+			func() { os.Exit(complain(exitFailed, errors.New("loading the libraries timed out"))) })
 	}
 	model, err := h.load(opt)
 	if model == nil || err != nil {
@@ -112,7 +112,7 @@ func read(input io.Reader, requests chan<- *llamawire.Request) {
 		case requests <- request:
 		default:
 			os.Exit(complain(exitFailed,
-				fmt.Errorf("%d requests are waiting, more than emberd sends", maxWaiting)))
+				fmt.Errorf("too many waiting requests (limit %d)", maxWaiting)))
 		}
 	}
 }

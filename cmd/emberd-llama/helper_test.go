@@ -234,7 +234,7 @@ func TestWhatIsNoRequestEndsIt(t *testing.T) {
 		"no JSON":     {frame("hello\n"), "is not a line of JSON"},
 		"numbers":     {frame("{}\n\x00\x00\x80\x3f"), "is not a line of JSON"},
 		"half of one": {frame("{}\n")[:6], "incomplete after 2 of 3 bytes"},
-		"too many":    {bytes.Repeat(frame("{\"text\":\""+strings.Repeat("x", 1<<16)+"\",\"count\":true}\n"), 10*maxWaiting), "requests are waiting"},
+		"too many":    {bytes.Repeat(frame("{\"text\":\""+strings.Repeat("x", 1<<16)+"\",\"count\":true}\n"), 10*maxWaiting), "too many waiting requests (limit 64)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := start(t, "--engine", llamatest.Libraries(t)[0], "--model", tiny(t))

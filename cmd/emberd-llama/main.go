@@ -83,11 +83,11 @@ func parse(args []string) (*options, error) {
 	opt := &options{}
 	flags := flag.NewFlagSet("emberd-llama", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	flags.StringVar(&opt.engine, "engine", "", "folder of llama.cpp's libraries")
+	flags.StringVar(&opt.engine, "engine", "", "load the llama.cpp libraries from this folder")
 	flags.StringVar(&opt.model, "model", "", "GGUF file")
-	flags.IntVar(&opt.maxTokens, "max-tokens", 0, "of a text that count")
-	flags.StringVar(&opt.sandbox, "sandbox", "", "off: load the libraries outside of a sandbox")
-	flags.BoolVar(&opt.version, "version", false, "tell the version")
+	flags.IntVar(&opt.maxTokens, "max-tokens", 0, "use at most this number of tokens of a text")
+	flags.StringVar(&opt.sandbox, "sandbox", "", "off: load the libraries without a sandbox")
+	flags.BoolVar(&opt.version, "version", false, "print the version")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
@@ -95,11 +95,11 @@ func parse(args []string) (*options, error) {
 		return nil, fmt.Errorf("invalid argument %q; emberd starts this program automatically", flags.Arg(0))
 	}
 	if !slices.Contains([]string{"", sandboxOff, entered}, opt.sandbox) {
-		return nil, fmt.Errorf("invalid value %q of --sandbox; use %s, or omit it", opt.sandbox, sandboxOff)
+		return nil, fmt.Errorf("invalid --sandbox %q; use %s, or omit it", opt.sandbox, sandboxOff)
 	}
 	if opt.engine == "" && !opt.version {
-		return nil, errors.New("missing --engine; emberd starts this program automatically, so you do not need " +
-			"to run it")
+		return nil, errors.New(
+			"missing --engine; emberd starts this program automatically, so you do not need to run it")
 	}
 	return opt, nil
 }

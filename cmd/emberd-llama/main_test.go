@@ -33,8 +33,8 @@ func TestStartedByHand(t *testing.T) {
 		"unknown flag":          {[]string{"--engin", "/"}, nil, exitMisuse, "emberd-llama: flag provided but not defined: -engin"},
 		"a word":                {[]string{"--engine", "/", "serve"}, nil, exitMisuse, `emberd-llama: invalid argument "serve"`},
 		"no number":             {[]string{"--engine", "/", "--max-tokens", "many"}, nil, exitMisuse, "invalid value"},
-		"nowhere to reply to":   {[]string{"--engine", "/"}, nil, exitMisuse, "emberd-llama: descriptor 3, which receives the replies, is not open for writing"},
-		"nowhere to write to":   {[]string{"--engine", "/"}, reading, exitMisuse, "emberd-llama: descriptor 3, which receives the replies, is not open for writing"},
+		"nowhere to reply to":   {[]string{"--engine", "/"}, nil, exitMisuse, "emberd-llama: file descriptor 3, which receives the replies, is not open for writing"},
+		"nowhere to write to":   {[]string{"--engine", "/"}, reading, exitMisuse, "emberd-llama: file descriptor 3, which receives the replies, is not open for writing"},
 		"a model, no libraries": {[]string{"--model", "/model.gguf"}, nil, exitMisuse, "missing --engine; emberd starts this program automatically, so you do not need to run it"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,15 +62,15 @@ func TestHelloThatFails(t *testing.T) {
 		of   llamawire.Part
 		says string
 	}{
-		"no folder":           {[]string{"--engine", "/none"}, llamawire.OfEngine, "no llama.cpp: stat /none"},
-		"no libraries":        {[]string{"--engine", t.TempDir()}, llamawire.OfEngine, "it contains no libllama"},
-		"nothing computes":    {[]string{"--engine", part(t, engine, "libllama.", "libggml.", "libggml-base.")}, llamawire.OfEngine, "has nothing to compute with: no libggml-cpu that fits"},
-		"a part is missing":   {[]string{"--engine", part(t, engine, "libllama.")}, llamawire.OfEngine, "does not load: libggml"},
-		"not these functions": {[]string{"--engine", renamed(t, engine, "libggml-base.", "libllama.so")}, llamawire.OfEngine, "it has no function llama_log_set"},
-		"a beginning of it":   {[]string{"--engine", cut(t, engine, 100)}, llamawire.OfEngine, "does not load"},
+		"no folder":           {[]string{"--engine", "/none"}, llamawire.OfEngine, "llama.cpp not found: stat /none"},
+		"no libraries":        {[]string{"--engine", t.TempDir()}, llamawire.OfEngine, "the folder does not contain libllama"},
+		"nothing computes":    {[]string{"--engine", part(t, engine, "libllama.", "libggml.", "libggml-base.")}, llamawire.OfEngine, "cannot run on this processor: no matching libggml-cpu found"},
+		"a part is missing":   {[]string{"--engine", part(t, engine, "libllama.")}, llamawire.OfEngine, "cannot load libllama.v0.5.0.so: libggml"},
+		"not these functions": {[]string{"--engine", renamed(t, engine, "libggml-base.", "libllama.so")}, llamawire.OfEngine, "the libraries do not contain function llama_log_set"},
+		"a beginning of it":   {[]string{"--engine", cut(t, engine, 100)}, llamawire.OfEngine, "cannot load libllama"},
 		"no model":            {[]string{"--engine", engine, "--model", "/none.gguf"}, llamawire.OfFile, "no such file"},
 		"something else":      {[]string{"--engine", engine, "--model", page}, llamawire.OfModel, "model file " + page},
-		"tokens for no text":  {[]string{"--engine", engine, "--model", tiny(t), "--max-tokens", "2"}, llamawire.OfModel, "3 are the least"},
+		"tokens for no text":  {[]string{"--engine", engine, "--model", tiny(t), "--max-tokens", "2"}, llamawire.OfModel, "use at least 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := start(t, test.args...)

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 func TestNotConfined(t *testing.T) {
 	engine := llamatest.Libraries(t)[0]
 	for call, says := range map[string]string{
-		"landlock_create_ruleset": "this kernel has no Landlock",
+		"landlock_create_ruleset": "Landlock is missing or disabled in this kernel",
 		"seccomp":                 "the kernel does not support seccomp",
 	} {
 		p := startBy(t, []string{"EMBERD_TEST_WITHOUT=" + call, "EMBERD_TEST_HELPER=" + llamatest.Helper(t)}, "--engine", engine)

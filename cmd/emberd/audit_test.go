@@ -114,7 +114,7 @@ func TestTheThrottledAreToldByEveryWayIn(t *testing.T) {
 	if got := throttled(); !slices.Equal(got, []string{"claimed:web page", "token:work"}) {
 		t.Fatalf("throttled are %v", got)
 	}
-	checkTold(t, home, made.Secret, "of 25 memories that work saved", "of 25 memories that web page saved")
+	checkTold(t, home, made.Secret, "25 of 25 saves by work were refused", "25 of 25 saves by web page were refused")
 	for _, caller := range []string{"token:work", "web page"} {
 		if _, err := op.AuditForgive.Call(t.Context(), user, &op.AuditForgiveRequest{Caller: caller}); err != nil {
 			t.Fatal(err)
@@ -156,7 +156,7 @@ func checkTold(t *testing.T, home, secret, token, name string) {
 	}}}
 	has := func(what, text, word string) {
 		t.Helper()
-		if strings.Contains(text, "slowed down this program") != (word != "") || !strings.Contains(text, word) {
+		if strings.Contains(text, "limits this program to one request per second") != (word != "") || !strings.Contains(text, word) {
 			t.Errorf("%s answered %s, want %q", what, text, word)
 		}
 	}

@@ -53,10 +53,10 @@ func boundaries() []boundary {
 		}, http.StatusRequestEntityTooLarge, "the query has 4097 bytes (limit 4096)"},
 		{"results", "| results | 100 | 400 |", memory.MaxResults, func(n int) (string, string, string) {
 			return search(fmt.Sprintf("q=reef&limit=%d", n))
-		}, http.StatusBadRequest, "limit is 101"},
+		}, http.StatusBadRequest, "limit 101 is out of range (1 to 100)"},
 		{"depth of what is stored", "| depth of JSON | 64, of what is stored 60 | 400 with the place |", 60, func(n int) (string, string, string) {
 			return save(fmt.Sprintf(`{"content":"a reef %d deep","meta":{"a":%s%s}}`, n, strings.Repeat("[", n-2), strings.Repeat("]", n-2)))
-		}, http.StatusBadRequest, "nested deeper than 60"},
+		}, http.StatusBadRequest, "nested more than 60 levels deep"},
 		{"body", "| body | 4 MiB, whether its length is told or not | 413;", 4 * mebibyte, func(n int) (string, string, string) {
 			text := fmt.Sprintf(`{"content":"a reef of %d bytes"}`, n)
 			return save(text + strings.Repeat(" ", n-len(text)))

@@ -115,7 +115,7 @@ var clientCalls = []clientCall{
 	{"a conflict", "memory_add", `{"content":"The staging database runs on port 5433."}`,
 		[]string{"BEGIN DATA ", "conflict: 5433 against 5432", "END DATA ", "Potential conflict"}},
 	{"an error", "memory_open", `{"refs":["ffffffff"]}`,
-		[]string{"no memory has an id", "call memory_query to find memories by words"}},
+		[]string{"memory ffffffff not found", "call memory_query to find memories by words"}},
 	{"a cut answer", "memory_query",
 		`{"query":"tide moon","scope":"memories","depth":"whole","limit":12,"max_tokens":500}`,
 		[]string{"BEGIN DATA ", "END DATA ", "truncated; continue with: the same memory_query"}},

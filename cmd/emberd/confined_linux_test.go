@@ -124,7 +124,8 @@ func TestVaultReplacedOutsideOfTheSandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeNote(t, vault, "The lamp burns petroleum.\n")
-	const want = "the folder was replaced after the daemon started, and the sandbox allows only the earlier one; restart the daemon, or set sandbox to off if this happens often"
+	const want = "another folder replaced the vault after the daemon started, but the sandbox allows only the earlier folder; " +
+		"restart the daemon; if this happens often, set sandbox to off"
 	eventually(t, "the status warns of the folder", func() bool {
 		return slices.ContainsFunc(daemonStatus(t, home).Warnings, func(w string) bool { return strings.Contains(w, want) })
 	})
@@ -132,7 +133,7 @@ func TestVaultReplacedOutsideOfTheSandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	startConfined(t, home, vault)
-	eventually(t, "noproblem found with the folder", func() bool { return len(daemonStatus(t, home).Warnings) == 0 })
+	eventually(t, "no problem found with the folder", func() bool { return len(daemonStatus(t, home).Warnings) == 0 })
 }
 
 // eventually waits for what takes a scan of a folder.

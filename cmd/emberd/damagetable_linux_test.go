@@ -189,7 +189,7 @@ func (c *damageCase) running(t *testing.T) {
 func (c *damageCase) isBeingRepaired(t *testing.T) bool {
 	t.Helper()
 	return slices.ContainsFunc(call(t, op.Status, c.device, &op.StatusRequest{}).Warnings, func(w string) bool {
-		return strings.Contains(w, "about to be written again")
+		return strings.Contains(w, "emberd is about to write the missing records again")
 	})
 }
 

@@ -392,7 +392,7 @@ func TestDaemonEndsWhileASyncHangs(t *testing.T) {
 	}
 	// A process whose thread is held by strace leaves a husk until that lets go,
 	// so its last words tell that it is over. Asked to, strace waits for the husk.
-	awaitText(t, d.home+".log", "the log was not closed in time; acknowledged changes are on disk")
+	awaitText(t, d.home+".log", "the daemon did not close the log in time; all acknowledged changes are on disk")
 	if err := d.strace.Process.Kill(); err != nil {
 		t.Error(err)
 	}

@@ -105,7 +105,7 @@ func TestFindOnATerminal(t *testing.T) {
 		{"a note", "kettle", []string{"The kettle is blue.", keyEnter}, "House.md", 0},
 		{"wide characters", "東京", []string{"東京 is far", keyEnter}, h.ids["東京"], 0},
 		{"what would steer the terminal", "steered", []string{"Steered ⟨U+001B⟩[2J⟨U+202E⟩away", keyTab}, h.ids["Steered"], 0},
-		{"nothing to pick", "zebra", []string{"nothing found", keyEnter + keyEsc}, "", 130},
+		{"nothing to pick", "zebra", []string{"no results", keyEnter + keyEsc}, "", 130},
 		{"left", "", []string{"latest", keyCtrlC}, "", 130},
 	} {
 		t.Run(c.name, func(t *testing.T) {

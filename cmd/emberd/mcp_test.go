@@ -172,7 +172,7 @@ func TestAgentOutlivesTheDaemon(t *testing.T) {
 	away := func(when string) {
 		t.Helper()
 		text, failed := a.save(t, "nobody hears this")
-		if !failed || !strings.Contains(text, `start it with \"emberd serve\"`) {
+		if !failed || !strings.Contains(text, `start the daemon with \"emberd serve\"`) {
 			t.Errorf("%s, save_memory says %s (error %v), want how to start a daemon", when, text, failed)
 		}
 	}
@@ -215,9 +215,9 @@ func TestAgentTellsAbsenceOfTheDaemonByCode(t *testing.T) {
 func TestAgentRefusals(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ args, stdin, want string }{
-		{"--tools everything", "", `emberd: --tools "everything" not found; use agent, notes, all, cortexgraph or reference`},
+		{"--tools everything", "", `emberd: invalid tools "everything"; use agent, notes, all, cortexgraph or reference`},
 		{"--set mcp.tools=everything", "", `emberd: --set mcp.tools: must be agent, notes, all, cortexgraph or reference`},
-		{"", "hello\n", `emberd: stdin is not the Model Context Protocol`},
+		{"", "hello\n", `emberd: stdin contains no valid Model Context Protocol messages`},
 	} {
 		a := newAgent(t, t.TempDir(), strings.Fields(tt.args)...)
 		a.cmd.Stdin = strings.NewReader(tt.stdin)
@@ -261,7 +261,7 @@ func TestAgentMeetsAnotherProtocol(t *testing.T) {
 	defer other.Close()
 	a := startAgent(t, home)
 	text, failed := a.save(t, "to whom")
-	if want := "daemon 9.9 (protocol 99)"; !failed || !strings.Contains(text, want) || !strings.Contains(text, "upgrade this emberd") {
+	if want := "daemon 9.9 (protocol 99)"; !failed || !strings.Contains(text, want) || !strings.Contains(text, "upgrade the client") {
 		t.Errorf("save_memory says %s (error %v), want %q and what to upgrade", text, failed, want)
 	}
 }

@@ -166,7 +166,7 @@ func TestKernelWithoutLandlock(t *testing.T) {
 		exe := namedEmberd(t)
 		home := filepath.Join(clitest.ShortDir(t), "h")
 		_, err := startDaemonAs(t.Context(), append(command, exe), home, home+".log", cli.ForeignFree(os.Environ()), "--set", "sandbox=on")
-		if err == nil || !strings.Contains(err.Error(), "the setting sandbox requires a sandbox") || !strings.Contains(err.Error(), fmt.Sprintf("exit status %d", cli.ExitDisk)) {
+		if err == nil || !strings.Contains(err.Error(), "cannot start the sandbox, which the setting sandbox=on requires") || !strings.Contains(err.Error(), fmt.Sprintf("exit status %d", cli.ExitDisk)) {
 			t.Errorf("%s: sandbox on starts, or is refused with: %v", errno, err)
 		}
 		d, err := startDaemonAs(t.Context(), append(command, exe), home, home+".log", cli.ForeignFree(os.Environ()))

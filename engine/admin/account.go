@@ -299,7 +299,7 @@ func (e *Admin) ledgerTask() *core.Task {
 	return &core.Task{Name: "audit", Wake: e.Uncounted, Woken: e.After(ledgerDelay),
 		Do: func(context.Context) time.Time {
 			e.Ledger.Judge(e.WasDiscarded)
-			e.Chores.Settle("ledger of callers", e.Ledger.Flush())
+			e.Chores.Settle("writing the caller statistics", e.Ledger.Flush())
 			return time.Time{}
 		}}
 }
@@ -307,7 +307,7 @@ func (e *Admin) ledgerTask() *core.Task {
 // CloseLedger writes the counts. An error is only logged.
 func (e *Admin) CloseLedger() {
 	if err := e.Ledger.Close(); err != nil {
-		e.Opt.Logger.Warn("later actions of callers not counted", "err", err)
+		e.Opt.Logger.Warn("latest caller statistics not saved", "err", err)
 	}
 }
 

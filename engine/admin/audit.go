@@ -57,7 +57,7 @@ func (e *Admin) Audit(ctx context.Context, req *op.AuditRequest) (*op.AuditResul
 func (e *Admin) checkAudit() *op.AuditCheck {
 	found, err := e.Ledger.Check()
 	if err != nil { // no promise holds that cannot be checked
-		found = &ledger.Check{Problems: []string{fmt.Sprintf("the audit chain cannot be checked: %v", err)}}
+		found = &ledger.Check{Problems: []string{fmt.Sprintf("cannot check the audit chain: %v", err)}}
 	}
 	return &op.AuditCheck{Lines: found.Lines, Since: found.Since, Unkeyed: found.Unkeyed, Problems: found.Problems,
 		Notes: found.Notes}
@@ -318,8 +318,7 @@ func (a *auditQuery) changes(ctx context.Context) (out []change, upTo stm.Stamp,
 		for i := range entries {
 			j := &entries[i]
 			if upTo, err = stm.ParseStamp(j.Tx); err != nil {
-				return nil, upTo, false, memory.Errorf(memory.Internal, "a journal entry has an invalid ID: "+
-					"%w", err)
+				return nil, upTo, false, memory.Errorf(memory.Internal, "a journal entry has an invalid ID: %w", err)
 			}
 			if j.At.Before(a.since) {
 				return out, upTo, false, nil
@@ -351,7 +350,8 @@ func (e *Admin) AuditForgive(_ context.Context, req *op.AuditForgiveRequest) (*o
 	e.Ledger.Judge(e.WasDiscarded)
 	if err := e.Ledger.Flush(); err != nil {
 		return nil, memory.Errorf(memory.Unavailable,
-			"the score of %s is reset only until the daemon stops: %w", named[0].Name, err)
+			"emberd cannot save the reset of the score of %s, so the reset lasts "+
+				"only until the daemon stops: %w", named[0].Name, err)
 	}
 	e.Opt.Logger.Info("score of a caller reset", "caller", named[0].String())
 	return res, nil

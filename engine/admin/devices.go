@@ -65,7 +65,7 @@ func (e *Admin) hasOtherDevices() bool { return len(e.Stm.Watermarks()) > 1 }
 // announce writes this device's position for the others, and returns when it may do so again.
 func (e *Admin) announce() time.Time {
 	next, err := e.Stm.Announce(false)
-	e.Chores.Settle("progress file for other devices", err)
+	e.Chores.Settle("writing the progress file for other devices", err)
 	switch {
 	case err != nil:
 		return e.Opt.Now().Add(announceRetry)
@@ -82,7 +82,7 @@ func (e *Admin) Refresh(ctx context.Context) time.Time {
 		e.Chores.Settle("reading files of other devices", err)
 	}
 	if got.Lines > 0 {
-		e.Opt.Logger.Info("merged changes of other devices", "lines", got.Lines)
+		e.Opt.Logger.Info("merged changes from other devices", "lines", got.Lines)
 		e.Revision.Add(1)
 		e.Arrived(ctx, got)
 		e.Texts.Arrived()

@@ -51,11 +51,11 @@ func (e *Admin) lifecycleBlocker(due, most int) string {
 	case !e.Lifecycle.IsPrimary():
 		return e.Lifecycle.ErrNotPrimary("the lifecycle runs").Error()
 	case due > most:
-		return fmt.Sprintf("%d memories are due at once, and a run moves %d of them: the others follow, some every "+
-			"%g minutes", due, most, e.Opt.LifecyclePeriod.Minutes())
+		return fmt.Sprintf("%d memories are due, but one run moves at most %d; later runs move the others, one run "+
+			"every %g minutes", due, most, e.Opt.LifecyclePeriod.Minutes())
 	case e.Notes.Vault == nil:
-		return "no vault configured, so memories are demoted but not archived; set vaults: in the config file, " +
-			"or run: emberd serve --vault DIR"
+		return "no vault is configured, so emberd demotes memories but does not archive them; set vaults in the " +
+			"config file, or run: emberd serve --vault DIR"
 	}
 	return e.Notes.VaultUnavailable()
 }
@@ -80,7 +80,7 @@ func (e *Admin) jobs() []op.Job {
 	a := e.Lifecycle.Scheduler
 	a.Mu.Lock()
 	defer a.Mu.Unlock()
-	fading := op.Job{Name: "fading", Problem: e.Chores.Problem("run of the lifecycle")}
+	fading := op.Job{Name: "fading", Problem: e.Chores.Problem("lifecycle run")}
 	if a.Last != nil {
 		fading.Last = a.Last.At
 	}
@@ -92,7 +92,7 @@ func (e *Admin) jobs() []op.Job {
 	if due := a.Checked.Add(lifecycle.LooksAgain); !a.Checked.IsZero() && due.After(a.Next) {
 		checks.Next = core.StampTime(due)
 	}
-	fold := op.Job{Name: "compaction", Note: "when enough of the log no longer counts",
+	fold := op.Job{Name: "compaction", Note: "when enough of the log is superseded",
 		Problem: e.Chores.Problem("compaction")}
 	if last := e.Storage.Compacted.Load(); last != nil {
 		fold.Last = last.At

@@ -13,15 +13,15 @@ func (e *Admin) Measure(p *metrics.Exposition) {
 	e.Stm.Measure(p)
 	v := &e.Vitals
 	p.Counter("emberd_operations_total",
-		"Operations that ran, by name and result: ok, or the code of the error.", "operation",
+		"Completed operations, by name and result: ok or an error code.", "operation",
 		"outcome")
 	p.Counts(&v.Ended)
-	p.Timing("emberd_operation_seconds", "How long operations took, without the wait for a turn.", "operation")
+	p.Timing("emberd_operation_seconds", "Duration of operations, without the time in the queue.", "operation")
 	p.Histograms(&v.Took)
-	p.Counter("emberd_compactions_total", "Compactions of the log, by how they ended: ok, or the code of the error.",
+	p.Counter("emberd_compactions_total", "Compactions of the log, by result: ok or an error code.",
 		"outcome")
 	p.Counts(&v.Compactions)
-	p.Timing("emberd_compaction_seconds", "How long compactions took.")
+	p.Timing("emberd_compaction_seconds", "Duration of compactions.")
 	p.Histogram(&v.Compacting)
 	p.Counter("emberd_compaction_read_bytes_total", "Size of the segments that compactions read.")
 	p.Sample(float64(v.Read.Load()))
@@ -32,7 +32,7 @@ func (e *Admin) Measure(p *metrics.Exposition) {
 	e.measureNotes(p)
 	e.measureMeaning(p)
 	p.Gauge("emberd_callers_throttled",
-		"Callers that are throttled because of their score (audit.throttle_below).")
+		"Callers that emberd throttles because of their score (audit.throttle_below).")
 	p.Sample(float64(e.Ledger.Throttled()))
 	contain.Measure(p)
 }
@@ -40,13 +40,15 @@ func (e *Admin) Measure(p *metrics.Exposition) {
 func (e *Admin) measureLife(p *metrics.Exposition) {
 	v := &e.Vitals
 	p.Counter("emberd_lifecycle_runs_total",
-		"Runs of the lifecycle, by how they ended: ok, or the code of the error.", "outcome")
+		"Lifecycle runs, by result: ok or an error code.", "outcome")
 	p.Counts(&v.Runs)
-	p.Timing("emberd_lifecycle_run_seconds", "Duration of completed runs.")
+	p.Timing("emberd_lifecycle_run_seconds", "Duration of completed lifecycle runs.")
 	p.Histogram(&v.Running)
-	p.Counter("emberd_lifecycle_moves_total", "Memories that runs moved, by kind as in the journal.", "move")
+	p.Counter("emberd_lifecycle_moves_total", "Memories that lifecycle runs moved, by "+
+		"kind of move as in the journal.", "move")
 	p.Counts(&v.Moves)
-	p.Counter("emberd_rekindles_total", "Archived memories to restore, by the state of their notes.", "verdict")
+	p.Counter("emberd_rekindles_total", "Attempts to restore archived "+
+		"memories, by the state of their notes.", "verdict")
 	p.Counts(&v.Rekindles)
 }
 
@@ -69,25 +71,26 @@ func (e *Admin) measureNotes(p *metrics.Exposition) {
 	tell(float64(s.Bytes))
 	p.Gauge("emberd_notes_waiting", "Changed notes that are not indexed yet.", "vault")
 	tell(float64(s.Waiting))
-	p.Gauge("emberd_notes_unreadable", "Notes that could not be read.", "vault")
+	p.Gauge("emberd_notes_unreadable", "Notes that emberd could not read.", "vault")
 	tell(float64(s.Unread))
-	p.Gauge("emberd_notes_pending_writes", "Changes of memories that wait until their notes can be written.", "vault")
+	p.Gauge("emberd_notes_pending_writes", "Changes of memories that emberd has "+
+		"not written to their notes yet.", "vault")
 	tell(float64(s.Pending))
-	p.Gauge("emberd_vault_there", "Whether the vault exists: 1 for yes.", "vault")
+	p.Gauge("emberd_vault_there", "1 if the vault exists, otherwise 0.", "vault")
 	tell(s.There)
-	p.Counter("emberd_watcher_events_total", "Events of the file system about the vault.", "vault")
+	p.Counter("emberd_watcher_events_total", "File system events in the vault.", "vault")
 	tell(s.Events)
 	p.Counter("emberd_watcher_overflows_total",
-		"Event overflows of the system, after which emberd scans everything.", "vault")
+		"Overflows of the file system event queue. After an overflow, emberd scans the whole vault.", "vault")
 	tell(s.Overflows)
 	p.Gauge("emberd_watcher_last_scan_timestamp_seconds",
 		"Time of the last full scan, in seconds since 1970; 0 before the first.", "vault")
 	tell(s.Scanned)
 	p.Counter("emberd_vault_changes_total",
-		"Notes that the watcher reported, by kind of change: changed, gone or moved.", "change")
+		"Note changes that the watcher reported, by kind: changed, gone or moved.", "change")
 	p.Counts(&e.Vitals.Changes)
 	p.Timing("emberd_watcher_lag_seconds",
-		"Time from the last change of a note file until searches find it, without full scans.")
+		"Time from the last change of a note file until searches find the change, without full scans.")
 	p.Histogram(&e.Vitals.Lag)
 }
 
@@ -113,19 +116,20 @@ func (e *Admin) measureMeaning(p *metrics.Exposition) {
 	}
 	p.Gauge("emberd_vectors", "Embeddings of the current model.")
 	p.Sample(float64(kept))
-	p.Gauge("emberd_vectors_bytes", "Size of their file.")
+	p.Gauge("emberd_vectors_bytes", "Size of the file of embeddings.")
 	p.Sample(float64(size))
 	p.Gauge("emberd_vector_documents",
-		"Memories and notes, by the state of their embeddings: done, queued, or aside after a failure.", "state")
+		"Memories and notes, by the state of their embeddings: done, queued, or aside (failed).", "state")
 	p.Sample(float64(covered), "done")
 	p.Sample(float64(left), "queued")
 	p.Sample(float64(aside), "aside")
 	p.Timing("emberd_embedding_seconds",
-		"Time to compute an embedding, including the wait: queries, passages and claims.", "purpose")
+		"Time to compute an embedding, including the time in the queue, by "+
+			"purpose: queries, passages and claims.", "purpose")
 	p.Histograms(&e.Vitals.Embedded)
-	p.Counter("emberd_embedding_failures_total", "Calls that returned no embeddings.", "purpose")
+	p.Counter("emberd_embedding_failures_total", "Embedding requests that returned no embeddings.", "purpose")
 	p.Counts(&e.Vitals.Unembedded)
-	p.Gauge("emberd_helper_running", "Whether the process that calls llama.cpp runs: 1 for yes.")
+	p.Gauge("emberd_helper_running", "1 if the process that calls llama.cpp is running, otherwise 0.")
 	p.Sample(running)
 	p.Counter("emberd_helper_restarts_total",
 		"Restarts of the process that calls llama.cpp after an unexpected end.")

@@ -38,5 +38,5 @@ func (e *Admin) StaleDecide(ctx context.Context, req *op.StaleDecideRequest) (*o
 		}
 	}
 	return nil, memory.Errorf(memory.NotFound,
-		"memory %.80q does not wait for a decision; run: emberd doctor offline-device list", req.ID).At("id")
+		"memory %.80q has no pending decision; run: emberd doctor offline-device list", req.ID).At("id")
 }

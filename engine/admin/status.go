@@ -51,9 +51,8 @@ func (e *Admin) Status(context.Context, *op.StatusRequest) (*op.StatusResult, er
 	if e.Opt.Sandbox != nil {
 		res.Sandbox = new(e.Opt.Sandbox.Status)
 		for _, file := range res.Sandbox.Exposed {
-			res.Warnings = append(res.Warnings, fmt.Sprintf("the sandbox cannot protect %s, which configures the "+
-				"daemon, because it is in a folder that the daemon writes to; choose a vault that does "+
-				"not contain it", file))
+			res.Warnings = append(res.Warnings, fmt.Sprintf("the daemon can write to the folder of the configuration "+
+				"file %s, so the sandbox cannot protect the file; choose a vault that does not contain it", file))
 		}
 	}
 	if e.Notes.Vault != nil {

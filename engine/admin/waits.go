@@ -16,7 +16,8 @@ import (
 func logWaits(st *stm.Status) []op.Waiting {
 	var out []op.Waiting
 	if st.ReadOnly != "" {
-		out = append(out, op.Waiting{Code: op.WaitsReadOnly, Count: 1, Text: "nothing can be saved: " + st.ReadOnly,
+		out = append(out, op.Waiting{Code: op.WaitsReadOnly, Count: 1, Text: "emberd cannot save " +
+			"memories: " + st.ReadOnly,
 			Command: "emberd doctor"})
 	}
 	for _, w := range st.Waits {
@@ -24,7 +25,8 @@ func logWaits(st *stm.Status) []op.Waiting {
 		switch w.Kind {
 		case stm.WaitingQuarantine:
 			wait.Code, wait.Command = op.WaitsQuarantine, "emberd doctor quarantine list"
-			wait.Text = core.NumberOf(w.Count, "damaged log line was left out", "damaged log lines were left out")
+			wait.Text = core.NumberOf(w.Count,
+				"damaged log line is in quarantine", "damaged log lines are in quarantine")
 		case stm.WaitingGaps:
 			wait.Code, wait.Command = op.WaitsLogGaps, "emberd doctor log repair"
 			wait.Text = core.NumberOf(w.Count, "log record of this device is missing",
@@ -32,7 +34,7 @@ func logWaits(st *stm.Status) []op.Waiting {
 		case stm.WaitingStale:
 			wait.Code, wait.Command = op.WaitsOfflineDevice, "emberd doctor offline-device list"
 			wait.Text = core.NumberOf(w.Count, "memory", "memories") + " of a device that was offline for more than " +
-				"90 days may have been deleted since, and cannot be found until you decide"
+				"90 days might have been deleted since then, and cannot be found until you decide"
 		}
 		out = append(out, wait)
 	}

@@ -130,7 +130,7 @@ func (e *Agents) runAgents(ctx context.Context, r *agentsRun, names []string) (*
 	}
 	if ctx.Err() == nil {
 		if err := e.AgentScheduler.finish(e, r); err != nil {
-			e.Opt.Logger.Warn("last run of the agents not saved", "err", err)
+			e.Opt.Logger.Warn("time of the last agent run not saved", "err", err)
 		}
 	}
 	if did := summaryOfAgents(&r.res); did != "" {
@@ -309,9 +309,9 @@ func (e *Agents) riskReason(d op.DecayResult, now time.Time) string {
 	}
 	ago := ofNoun(int64(max(0, now.Sub(row.LastUsed())).Hours()/24), "day")
 	if row.UseCount() == 0 {
-		return fmt.Sprintf("its score is %.2f; it was not used for %s", d.Score, ago)
+		return fmt.Sprintf("the memory has a score of %.2f and has not been used for %s", d.Score, ago)
 	}
-	return fmt.Sprintf("its score is %.2f; it was used %s, the last time %s ago", d.Score,
+	return fmt.Sprintf("the memory has a score of %.2f; it was used %s, the last time %s ago", d.Score,
 		ofNoun(row.UseCount(), "time"), ago)
 }
 

@@ -77,9 +77,9 @@ func (r *agentsRun) gather(ctx context.Context) error {
 func (r *agentsRun) clusterItem(c dedupe.Cluster, action dedupe.Action) (memory.ReviewItem, bool) {
 	item := memory.ReviewItem{Agent: op.ReviewCluster, MemoryIDs: r.g.IDs(c), Action: mergeAction,
 		Urgency:  op.UrgencyMedium,
-		Evidence: fmt.Sprintf("%d memories say nearly the same, with a cohesion of %.2f", len(c.Members), c.Cohesion)}
+		Evidence: fmt.Sprintf("%d memories are similar, with a cohesion of %.2f", len(c.Members), c.Cohesion)}
 	if c.ByVectors {
-		item.Evidence += " by their vectors"
+		item.Evidence += " according to their embeddings"
 	}
 	if action == dedupe.LLMReview {
 		item.Action, item.Urgency = "needs_review", op.UrgencyLow
@@ -162,7 +162,7 @@ func (r *agentsRun) fileContradictions(ctx context.Context) error {
 		}
 		items = append(items, memory.ReviewItem{Agent: op.ReviewCluster, Action: core.ContradictionAction,
 			Urgency: op.UrgencyHigh, MemoryIDs: ids,
-			Evidence: "both cannot be true: " + c.Finding.Why})
+			Evidence: "the two memories cannot both be true: " + c.Finding.Why})
 		similarity[key(ids)] = c.Similarity
 	}
 	items = slices.DeleteFunc(items,

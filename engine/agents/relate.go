@@ -20,7 +20,7 @@ import (
 func (r *agentsRun) promote(ctx context.Context) error {
 	r.res.Promote = []op.PromotionResult{}
 	if r.e.Notes.Vault == nil {
-		r.ran.Problem = "no vault configured, so nothing is promoted"
+		r.ran.Problem = "no vault is configured, so emberd promotes no memories"
 		return nil
 	}
 	all, _ := r.e.Promote.Promotable(r.now, r.e.Opt.Promotion)
@@ -43,7 +43,7 @@ func (r *agentsRun) promote(ctx context.Context) error {
 			r.ran.Problem = err.Error()
 			continue
 		case got.Outcome == op.PromotionPending:
-			r.ran.Problem = "a note is written later: " + got.Reason
+			r.ran.Problem = "emberd cannot write a note yet: " + got.Reason
 			continue
 		}
 		r.recordTx(got.Tx)
@@ -190,7 +190,7 @@ func relationResult(subjects []dedupe.Subject, l dedupe.Link) op.RelationResult 
 	for _, shared := range []struct {
 		what  string
 		names []string
-	}{{"both name ", l.Entities}, {"both are tagged ", l.Tags}, {"both say ", l.Words}} {
+	}{{"both mention ", l.Entities}, {"both are tagged ", l.Tags}, {"both contain the words ", l.Words}} {
 		if len(shared.names) > 0 {
 			why = append(why, shared.what+strings.Join(shared.names, ", "))
 		}

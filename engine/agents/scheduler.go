@@ -41,7 +41,7 @@ const (
 
 // Jobs of the agents in status.
 const (
-	agentsJob  = "run of the agents"
+	agentsJob  = "agent run"
 	similarJob = "check for near-duplicates"
 )
 
@@ -79,7 +79,7 @@ func NewAgentScheduler(opt *core.Options) *AgentScheduler {
 		err = json.Unmarshal(data, &c.last)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		opt.Logger.Warn("last run of the agents unknown", "err", err)
+		opt.Logger.Warn("time of the last agent run not read", "err", err)
 	}
 	if c.last == nil {
 		c.last = make(map[string]time.Time)
@@ -297,7 +297,7 @@ func similarFate(merges bool) string {
 	if merges {
 		return "merges"
 	}
-	return "files for review"
+	return "creates review items"
 }
 
 // LookForUrgent creates items of high urgency. If another run was in progress, it returns when
@@ -322,9 +322,9 @@ func (e *Agents) AgentJobs() []op.Job {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	run := op.Job{Name: "agents", Last: c.last[PipelineRun], Problem: e.Chores.Problem(agentsJob), Waiting: c.waiting(),
-		Note: "an interval after something changed, or a day later"}
+		Note: "one interval after a change, or a day after the last run"}
 	similar := op.Job{Name: "similar", Last: c.last[SimilarRun], Problem: e.Chores.Problem(similarJob),
-		Note: "with a run of the agents, once a week; " + similarFate(e.Opt.Agents.AutoMerge)}
+		Note: "once a week, as part of an agent run; " + similarFate(e.Opt.Agents.AutoMerge)}
 	if e.Opt.Agents.Interval > 0 && e.Lifecycle.IsPrimary() {
 		run.Next = core.StampTime(c.next)
 		if !similar.Last.IsZero() {

@@ -123,12 +123,12 @@ func (e *Cleanup) checkCleanupAllowed() error {
 	switch {
 	case !e.Opt.Cleanup.Enabled:
 		return memory.Errorf(memory.Invalid,
-			"cleanup.enabled is false, so a cleanup only reports; omit execute, or change the setting")
+			"cleanup.enabled is false, so a cleanup only creates a report; omit execute, or change the setting")
 	case !e.Indexed.Load():
 		return memory.Errorf(memory.Busy,
-			"the word index is being built, and a cleanup needs it to check its result; try again in a moment")
+			"a cleanup requires the keyword index, which emberd is still building; try again in a moment")
 	case e.Notes.Vault != nil && e.Notes.VaultUnavailable() != "":
-		return memory.Errorf(memory.Busy, "nothing can be cleaned up now: %s", e.Notes.VaultUnavailable())
+		return memory.Errorf(memory.Busy, "cannot run a cleanup now: %s", e.Notes.VaultUnavailable())
 	}
 	return nil
 }
@@ -197,7 +197,7 @@ func (e *Cleanup) CleanupRollback(ctx context.Context,
 	if err := e.checkRollbackAllowed(run); err != nil {
 		return nil, err
 	}
-	run.RolledBack = cmp.Or(run.RolledBack, "requested by a user")
+	run.RolledBack = cmp.Or(run.RolledBack, "a user requested it")
 	undone, err := e.undoRun(ctx, run, req.Force)
 	if err != nil {
 		return nil, err
@@ -228,12 +228,12 @@ func (e *Cleanup) checkRollbackAllowed(run *runstore.Run) error {
 		return memory.Errorf(memory.Conflict, "run %s found nothing to do and changed nothing",
 			run.ID).At("run")
 	case run.State == op.CleanupDone:
-		return memory.Errorf(memory.Conflict, "run %s was already undone with emberd undo", run.ID).At("run")
+		return memory.Errorf(memory.Conflict, "emberd undo already reverted run %s", run.ID).At("run")
 	case run.Phase == runstore.Begin:
 		return memory.Errorf(memory.Conflict,
 			"run %s was interrupted before it changed anything", run.ID).At("run")
 	}
-	return memory.Errorf(memory.Conflict, "run %s was rolled back before", run.ID).At("run")
+	return memory.Errorf(memory.Conflict, "run %s is already rolled back", run.ID).At("run")
 }
 
 // CleanupHistory returns the runs.
@@ -263,7 +263,7 @@ func (e *Cleanup) markUndone(run *runstore.Run) {
 	case e.inEffect(run):
 		run.State, run.RolledBack = op.CleanupDone, ""
 	case run.State == op.CleanupDone && run.Tx != "":
-		run.State, run.RolledBack = op.CleanupRolledBack, "undone with emberd undo"
+		run.State, run.RolledBack = op.CleanupRolledBack, "emberd undo reverted it"
 	}
 	if run.State == op.CleanupRolledBack {
 		run.After = run.Entries

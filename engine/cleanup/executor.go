@@ -218,7 +218,7 @@ func (c *cleanupExecutor) prepareDeletion(one *cleanupBatch) error {
 }
 
 func errGone() error {
-	return memory.Errorf(memory.Conflict, "it was deleted in the meantime")
+	return memory.Errorf(memory.Conflict, "the memory was deleted in the meantime")
 }
 
 // checkUnchanged returns an error if a memory must not be changed, whatever the plan contains: a
@@ -228,13 +228,13 @@ func (c *cleanupExecutor) checkUnchanged(row *stm.Row) error {
 	case row == nil:
 		return errGone()
 	case row.Core():
-		return memory.Errorf(memory.Conflict, "it is a core memory, which a cleanup does not change")
+		return memory.Errorf(memory.Conflict, "a cleanup does not change core memories")
 	case row.Promoted():
-		return memory.Errorf(memory.Conflict, "it was promoted, and its note contains the text")
+		return memory.Errorf(memory.Conflict, "the memory was promoted, and its note contains the text")
 	case !core.IsManual(row.Fields()):
-		return memory.Errorf(memory.Conflict, "an indexer created it, so it was not changed")
+		return memory.Errorf(memory.Conflict, "an indexer created the memory, so the cleanup did not change it")
 	case row.UpdatedAt().After(c.run.Started) || row.LastUsed().After(c.run.Started) || c.changed(row) || c.used(row):
-		return memory.Errorf(memory.Conflict, "it was used or changed in the meantime")
+		return memory.Errorf(memory.Conflict, "the memory was used or changed in the meantime")
 	}
 	return nil
 }
@@ -288,7 +288,8 @@ func (c *cleanupExecutor) prepareRelations(one *cleanupBatch) error {
 func (c *cleanupExecutor) checkRelatable(act *cleanup.Action, row *stm.Row) error {
 	switch {
 	case !core.IsManual(row.Fields()):
-		return memory.Errorf(memory.Conflict, "an indexer created memory %s, so it was not changed", row.ID())
+		return memory.Errorf(memory.Conflict, "an indexer created memory %s, "+
+			"so the cleanup did not change it", row.ID())
 	case c.changed(row):
 		return memory.Errorf(memory.Conflict, "memory %s was changed in the meantime", row.ID())
 	// after a restart it may be done already
@@ -353,7 +354,7 @@ func (c *cleanupExecutor) write(ctx context.Context, ids []memory.ID,
 func (e *Cleanup) entryOf(run *runstore.Run) (tx string, undone bool, err error) {
 	since, err := stm.ParseStamp(run.Since)
 	if err != nil {
-		return "", false, errors.New("the run does not record its start time")
+		return "", false, errors.New("the record of the run does not contain its start time")
 	}
 	const page = 200
 	var before stm.Stamp

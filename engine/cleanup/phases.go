@@ -67,7 +67,7 @@ func (e *Cleanup) step(ctx context.Context, run *runstore.Run) error {
 		}
 		return e.endRun(ctx, run, op.CleanupRolledBack)
 	}
-	return fmt.Errorf("run %s was started by a later version of emberd; update this one", run.ID)
+	return fmt.Errorf("a later version of emberd started run %s; upgrade emberd", run.ID)
 }
 
 // interrupt saves that a run cannot continue now. If it has changed something and the disk or
@@ -181,7 +181,7 @@ func (e *Cleanup) runExecute(ctx context.Context, run *runstore.Run) error {
 		}
 	}
 	if undone { // a later change in that journal entry could not be undone
-		run.Phase, run.RolledBack = runstore.Rollback, "emberd undo reverted its changes"
+		run.Phase, run.RolledBack = runstore.Rollback, "emberd undo reverted the changes of the run"
 		return e.Cleanups.Folder.Save(run)
 	}
 	e.Cleaning.Store(true)
@@ -200,7 +200,7 @@ func (e *Cleanup) runExecute(ctx context.Context, run *runstore.Run) error {
 		return err
 	default:
 		e.Opt.Logger.Error("rolling back a cleanup run", "run", run.ID, "err", err)
-		run.Phase, run.RolledBack = runstore.Rollback, "it could not be applied: "+err.Error()
+		run.Phase, run.RolledBack = runstore.Rollback, "emberd could not apply it: "+err.Error()
 	}
 	return e.Cleanups.Folder.Save(run)
 }

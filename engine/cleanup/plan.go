@@ -99,11 +99,11 @@ func (in *collectedEntries) add(e *Cleanup, r *stm.Row, m *memory.Memory) {
 	superseded := e.Superseded(r)
 	switch {
 	case m.Stage.Cold() || r.Has("text_digest"):
-		one.Away = "its text is in a note"
+		one.Away = "the text of the memory is in a note"
 	case superseded:
 		one.Away = "another memory supersedes it"
 	case m.ConsolidatedInto != "":
-		one.Away = "it was merged into another one"
+		one.Away = "the memory was merged into another one"
 	}
 	q := quality.Entry{ID: m.ID, Text: m.Content, Created: m.CreatedAt, LastUsed: m.LastUsed, UseCount: m.UseCount,
 		Confidence: m.Confidence,
@@ -273,7 +273,7 @@ func (e *Cleanup) loadScores(cache *quality.Cache) {
 		err = errors.Join(cache.Load(f), f.Close())
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		e.Opt.Logger.Warn("stored scores not read; emberd asks the model again", "err", err)
+		e.Opt.Logger.Warn("stored scores not read, asking the model again", "err", err)
 	}
 }
 
@@ -287,7 +287,7 @@ func (e *Cleanup) saveScores(cache *quality.Cache) {
 		err = durable.ReplaceFile(e.Opt.FS, e.Cleanups.cache, b.Bytes())
 	}
 	if err != nil {
-		e.Opt.Logger.Warn("scores not stored; the next run asks the model again", "err", err)
+		e.Opt.Logger.Warn("scores not stored, asking the model again in the next run", "err", err)
 	}
 }
 

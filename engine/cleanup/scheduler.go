@@ -65,14 +65,14 @@ func (e *Cleanup) planCleaning(left bool, wait time.Duration) time.Time {
 // LeftRuns returns the runs that an earlier daemon did not finish.
 func (e *Cleanup) LeftRuns() (left []string) {
 	runs, err := e.Cleanups.Folder.Runs()
-	e.Chores.Settle("list of cleanup runs", err)
+	e.Chores.Settle("reading and writing the list of cleanup runs", err)
 	for i := range runs {
 		switch run := &runs[i]; {
 		case run.Changing() || run.Executing && run.State == op.CleanupRunning && run.Phase != runstore.Ended:
 			left = append(left, run.ID)
 		case run.State == op.CleanupRunning: // a dry run needs no resume
 			run.State, run.Problem = op.CleanupBrokenOff, "the daemon stopped"
-			e.Chores.Settle("list of cleanup runs", e.Cleanups.Folder.Save(run))
+			e.Chores.Settle("reading and writing the list of cleanup runs", e.Cleanups.Folder.Save(run))
 		}
 	}
 	return left
@@ -81,7 +81,7 @@ func (e *Cleanup) LeftRuns() (left []string) {
 // runsToRollBack returns further runs that must be rolled back and could not be.
 func (e *Cleanup) runsToRollBack(besides []string) (left []string) {
 	runs, err := e.Cleanups.Folder.Runs()
-	e.Chores.Settle("list of cleanup runs", err)
+	e.Chores.Settle("reading and writing the list of cleanup runs", err)
 	for i := range runs {
 		known := false
 		for _, id := range besides {
@@ -183,7 +183,7 @@ func (e *Cleanup) CleanByItself(ctx context.Context) {
 func (e *Cleanup) CleaningJob() op.Job {
 	job := op.Job{Name: CleanupJob, Problem: e.Chores.Problem(CleanupJob)}
 	if e.Opt.Cleanup.Every == 0 {
-		job.Note = "only on request; to run it automatically, set cleanup.schedule"
+		job.Note = "runs only on request; to run it automatically, set cleanup.schedule"
 	}
 	e.Cleanups.mu.Lock()
 	next := e.Cleanups.next

@@ -68,13 +68,13 @@ func (e *Cleanup) userQueries() ([]cleanup.Query, error) {
 	}
 	data, err := durable.ReadAtMost(e.Opt.FS, name, maxQueryBytes)
 	if errors.Is(err, durable.ErrTooLarge) {
-		return nil, memory.Errorf(memory.TooLarge, "%s has more than %d bytes; remove searches that you do not "+
-			"need", name,
+		return nil, memory.Errorf(memory.TooLarge, "%s has more than %d bytes; "+
+			"remove searches that you do not need", name,
 			maxQueryBytes)
 	}
 	if err != nil {
 		return nil, memory.Errorf(memory.Invalid,
-			"the searches of cleanup.queries cannot be read (%w); write one a line there, or omit the setting",
+			"cannot read the file that cleanup.queries names (%w); correct the setting, or omit it",
 			err)
 	}
 	var out []cleanup.Query

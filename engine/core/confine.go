@@ -27,7 +27,7 @@ func After(before *stm.Row, c *stm.Change) (memory.Memory, error) {
 	maps.DeleteFunc(fields, func(_ string, value json.RawMessage) bool { return bytes.Equal(value, []byte("null")) })
 	m, err := stm.Decode(c.ID, fields)
 	if err != nil {
-		return m, memory.Errorf(memory.Invalid, "fields of memory %s: %w", c.ID, err)
+		return m, memory.Errorf(memory.Invalid, "invalid fields of memory %s: %w", c.ID, err)
 	}
 	return m, nil
 }
@@ -39,7 +39,7 @@ func After(before *stm.Row, c *stm.Change) (memory.Memory, error) {
 func (e *View) confine(was, is *memory.Memory) error {
 	for _, tag := range is.Tags {
 		if !slices.Contains(was.Tags, tag) && !e.Grant.May(access.Subject{Tags: []string{tag}}) {
-			return e.notWritten("tags", "tag "+quoted(tag), "omit the tag, or use one below a tag of the token")
+			return e.notWritten("tags", "tag "+quoted(tag), "omit the tag, or use a tag below a tag of the token")
 		}
 	}
 	if is.Project != "" && is.Project != was.Project && !e.Grant.May(access.Subject{Project: is.Project}) {
@@ -49,11 +49,11 @@ func (e *View) confine(was, is *memory.Memory) error {
 		return e.notWritten("collection", "collection "+quoted(is.Collection), "omit the collection")
 	}
 	if slices.ContainsFunc(is.Aliases, func(a string) bool { return !slices.Contains(was.Aliases, a) }) {
-		return e.notWritten("aliases", "an alias, which is a name for all callers", "omit the aliases")
+		return e.notWritten("aliases", "an alias, which all callers can use", "omit the aliases")
 	}
 	if is.Core != was.Core {
 		return memory.Errorf(memory.Forbidden,
-			"token %s cannot decide which memories are core; omit core, or ask the user to run emberd edit",
+			"token %s cannot change core; omit core, or ask the user to run emberd edit",
 			e.Grant.Token).At("core")
 	}
 	return e.vouch(was, is)
@@ -85,13 +85,21 @@ func (e *View) vouchUndo(was, is *memory.Memory, set map[string]json.RawMessage)
 
 func (e *View) errVouches() error {
 	return memory.Errorf(memory.Forbidden,
-		"token %s cannot state that the user said or confirmed a text; ask the user to run emberd edit --confirm",
+		"token %s cannot mark a text as written or confirmed by the user; ask the user to run emberd edit --confirm",
 		e.Grant.Token).At("origin")
 }
 
 func (e *View) notWritten(field, what, instead string) error {
-	return memory.Errorf(memory.Forbidden, "token %s cannot set %s: it can change only %s; %s", e.Grant.Token, what,
-		ScopesOf(e.Grant.Write), instead).At(field)
+	if len(e.Grant.Write) == 0 {
+		return e.errReadOnly()
+	}
+	return memory.Errorf(memory.Forbidden, "token %s cannot set %s, because %s; %s", e.Grant.Token, what,
+		WriteLimit(e.Grant), instead).At(field)
+}
+
+func (e *View) errReadOnly() error {
+	return memory.Errorf(memory.Forbidden,
+		"token %s is read-only; ask the user for a token with a write scope", e.Grant.Token)
 }
 
 func quoted(s string) string { return `"` + memory.Clip(s) + `"` }

@@ -79,18 +79,18 @@ func DefaultAgents() Agents {
 func (a *Agents) check() error {
 	if a.Ladder.Review > a.Ladder.AutoMerge {
 		return memory.Errorf(memory.Invalid,
-			"clusters are reviewed from a cohesion of %v and merged from %v; the first must not exceed the second",
+			"consolidation.review_at %v must not exceed consolidation.auto_merge_at %v",
 			a.Ladder.Review, a.Ladder.AutoMerge)
 	}
 	return FirstError(
-		memory.CheckRange("cohesion to merge from", a.Ladder.AutoMerge, 0, 1),
-		memory.CheckRange("cohesion to review from", a.Ladder.Review, 0, 1),
+		memory.CheckRange("consolidation.auto_merge_at", a.Ladder.AutoMerge, 0, 1),
+		memory.CheckRange("consolidation.review_at", a.Ladder.Review, 0, 1),
 		memory.CheckRange("rate", float64(a.Rate), 1, 1e6),
 		memory.CheckRange("shared entities", float64(a.Relations.MinShared), 1, memory.MaxEntities),
-		memory.CheckRange("confidence of relations", a.Relations.MinConfidence, 0, 1),
+		memory.CheckRange("consolidation.min_confidence", a.Relations.MinConfidence, 0, 1),
 		memory.CheckRange("cluster threshold", a.Threshold, 0, 1),
-		memory.CheckRange("least cluster size", float64(a.MinSize), 2, 1000),
-		memory.CheckRange("largest cluster size", float64(a.MaxSize), float64(a.MinSize), 1000),
+		memory.CheckRange("minimum cluster size", float64(a.MinSize), 2, 1000),
+		memory.CheckRange("maximum cluster size", float64(a.MaxSize), float64(a.MinSize), 1000),
 	)
 }
 

@@ -50,7 +50,7 @@ func SetTimes(m *memory.Memory, created, used, now time.Time) error {
 // CheckTime returns an error if a time is before 1970 or more than a day in the future.
 func CheckTime(field string, t, now time.Time) error {
 	if t.After(now.Add(maxAhead)) {
-		return memory.Errorf(memory.Invalid, "%s %s is in the future; the clock shows %s",
+		return memory.Errorf(memory.Invalid, "%s %s is in the future; the clock of the daemon shows %s",
 			field, t.Format(time.RFC3339), now.UTC().Format(time.RFC3339)).At(field)
 	}
 	if !t.After(time.UnixMilli(0)) {
@@ -107,7 +107,8 @@ func CheckNames(names ...Name) error {
 
 func checkNotReserved(collection string) error {
 	if collection == EveryCollection {
-		return memory.Errorf(memory.Invalid, "collection name %q means every collection; choose another name",
+		return memory.Errorf(memory.Invalid, "the collection name %q is reserved for all "+
+			"collections; choose another name",
 			collection).At("collection")
 	}
 	return nil

@@ -118,7 +118,7 @@ func Typed(s *op.Spec, err error) error {
 	}
 	if contain.Of(err) != nil && s.Effect != op.Read {
 		return memory.Errorf(memory.Internal,
-			"%s: %w; unknown whether it changed something, so check before you repeat it", s.Name, err)
+			"unknown whether %s changed anything, because it failed: %w; check before you repeat it", s.Name, err)
 	}
 	return memory.Errorf(memory.Internal, "%s: %w", s.Name, err)
 }

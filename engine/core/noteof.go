@@ -79,7 +79,8 @@ func TooLong(text string) string {
 	if n <= memory.MaxContent && len(text) <= memory.MaxContentBytes {
 		return ""
 	}
-	return fmt.Sprintf("its text has %d characters (recommended limit %d); it is saved, but consider splitting it", n,
+	return fmt.Sprintf("the text has %d characters (recommended limit %d); emberd "+
+		"saved it, but consider splitting it", n,
 		memory.MaxContent)
 }
 

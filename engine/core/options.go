@@ -286,13 +286,14 @@ func (o Options) Complete() (Options, error) {
 	}
 	if o.HistoryKeep < o.TrashKeep {
 		return o, memory.Errorf(memory.Invalid,
-			"superseded versions are kept for %s, and deleted memories for %s; keep the versions at least as long",
+			"history.keep %s is shorter than trash.keep %s; keep superseded versions at "+
+				"least as long as deleted memories",
 			o.HistoryKeep, o.TrashKeep)
 	}
 	if len(o.Vaults) > 1 {
 		return o, memory.Errorf(memory.Invalid,
-			"%d vaults are configured, but emberd supports one; configure one, and run a second daemon with "+
-				"--home for another", len(o.Vaults))
+			"%d vaults are configured, but a daemon supports only one; configure one vault, and run a second daemon "+
+				"with --home for another", len(o.Vaults))
 	}
 	if o.Known.Related > o.Known.Confirmed {
 		return o, memory.Errorf(memory.Invalid,
@@ -300,20 +301,20 @@ func (o Options) Complete() (Options, error) {
 	}
 	return o, FirstError(
 		o.Agents.check(),
-		memory.CheckRange("similarity to add", o.Known.Add, 0, 1),
-		memory.CheckRange("similarity of what is related", o.Known.Related, 0, 1),
-		memory.CheckRange("similarity of what confirms", o.Known.Confirmed, 0, 1),
-		memory.CheckRange("similarity to reinforce", o.Known.Reinforce, 0, 1),
+		memory.CheckRange("add.threshold", o.Known.Add, 0, 1),
+		memory.CheckRange("verify.related", o.Known.Related, 0, 1),
+		memory.CheckRange("verify.confirmed", o.Known.Confirmed, 0, 1),
+		memory.CheckRange("reinforce.threshold", o.Known.Reinforce, 0, 1),
 		memory.CheckRange("age exponent", o.AgeExponent, 0, 1),
 		memory.CheckRange("short-term weight", o.STMWeight, 0, 2),
 		memory.CheckRange("long-term weight", o.LTMWeight, 0, 2),
 		memory.CheckRange("search limit", float64(o.SearchLimit), 1, memory.MaxResults),
 		memory.CheckRange("preview length", float64(o.PreviewLength), 0, 5000),
-		memory.CheckRange("hours of trash", o.TrashKeep.Hours(), 1, math.MaxInt32),
-		memory.CheckRange("score to forget below", o.ForgetBelow, 0, 1),
-		memory.CheckRange("share of reviews", o.ReviewRatio, 0, 1),
-		memory.CheckRange("score to throttle below", o.ThrottleBelow, 0, 1),
-		memory.CheckRange("similarity of a cleanup's clusters", o.Cleanup.Threshold, 0, 1),
-		memory.CheckRange("loss of accuracy that a cleanup may cause", o.Cleanup.Worse, 0, 1),
+		memory.CheckRange("trash.keep in hours", o.TrashKeep.Hours(), 1, math.MaxInt32),
+		memory.CheckRange("forget.threshold", o.ForgetBelow, 0, 1),
+		memory.CheckRange("review.blend_ratio", o.ReviewRatio, 0, 1),
+		memory.CheckRange("audit.throttle_below", o.ThrottleBelow, 0, 1),
+		memory.CheckRange("cleanup.threshold", o.Cleanup.Threshold, 0, 1),
+		memory.CheckRange("cleanup.rollback_at", o.Cleanup.Worse, 0, 1),
 	)
 }

@@ -116,7 +116,7 @@ func (e *View) OwnEntry(ctx context.Context, entry string) (string, error) {
 		row, live := e.Stm.Get(id)
 		if live && !e.CanWrite(row) || !live && !e.Stm.Trashed(id) {
 			return "", memory.Errorf(memory.Forbidden,
-				"token %s can no longer undo change %s, which is about a memory outside %s; name another change, "+
+				"token %s can no longer undo change %s, because it affects a memory outside %s; name another change, "+
 					"or ask the user to undo this one",
 				e.Grant.Token, entry, ScopesOf(e.Grant.Write)).At("tx")
 		}
@@ -187,13 +187,12 @@ func (e *View) GrantedSave(req *op.SaveRequest) (*op.SaveRequest, string, error)
 		return &own, s.String(), nil
 	}
 	if len(e.Grant.Write) == 0 {
-		return nil, "", memory.Errorf(memory.Forbidden,
-			"token %s is read-only; ask the user for a token with a write scope", e.Grant.Token)
+		return nil, "", e.errReadOnly()
 	}
 	return nil, "",
 		memory.Errorf(memory.Forbidden,
-			"token %s cannot save: it can change only %s, and a new memory has no note yet; ask the user for a "+
-				"scope of a tag or a project",
+			"token %s cannot save memories, because it can change only %s and a new memory has no note; ask the user "+
+				"for a token with a tag or project scope",
 			e.Grant.Token, ScopesOf(e.Grant.Write))
 }
 

@@ -25,19 +25,21 @@ func CheckReviewItems(r *op.Record) error {
 		}
 		if err == nil &&
 			!slices.Contains([]string{memory.ItemOpen, memory.ItemClaimed, memory.ItemClosed}, item.Status) {
-			err = errors.New("it is not open, claimed or closed")
+			err = errors.New("the state is not open, claimed or closed")
 		}
 		if err == nil {
 			err = CheckItem(&item)
 		}
 		if err != nil {
 			return memory.Errorf(memory.Invalid,
-				"the memory's %.60s cannot be a review item: %w; send what emberd export wrote", key, err).At("memory")
+				"cannot read the field %.60s of the memory: %w; send the output of emberd export",
+				key, err).At("memory")
 		}
 		n++
 	}
 	if n > MaxItemsOpen+MaxItemsClosed {
-		return memory.Errorf(memory.TooLarge, "the memory has %d review items, more than %d; remove closed ones", n,
+		return memory.Errorf(memory.TooLarge, "too many review items of the memory: %d "+
+			"(limit %d); remove closed items", n,
 			MaxItemsOpen+MaxItemsClosed).At("memory")
 	}
 	return nil

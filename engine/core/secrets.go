@@ -103,7 +103,7 @@ func CheckSecrets(texts []Passage) error {
 		}
 		whole, first := p.lead+p.Text, findings[0]
 		return memory.Errorf(memory.Secret,
-			"%s contains what looks like a credential (%s, %s) at character %d; remove it, or set allow_secret "+
+			"%s contains text that looks like a credential (%s, %s) at character %d; remove it, or set allow_secret "+
 				"(--allow-secret) to save it anyway",
 			p.Field, first.Type, secret.Masked(whole, first),
 			max(1, secret.Position(whole, first)-len([]rune(p.lead)))).At(p.Field)
@@ -184,8 +184,8 @@ func (e *View) Vet(tx *stm.Tx, before []*stm.Row) error {
 				}
 				if !isAllowed(let, whole[f.Start:f.End]) {
 					return memory.Errorf(memory.Secret,
-						"%s of memory %s would contain what looks like a credential (%s, %s), so nothing was "+
-							"written; remove it from the texts that the summary is made of",
+						"%s of memory %s would contain text that looks like a credential (%s, %s), so emberd wrote "+
+							"nothing; remove it from the texts that emberd summarizes",
 						p.Field, c.ID.Short(), f.Type, secret.Masked(whole, f)).At(p.Field)
 				}
 			}

@@ -25,8 +25,8 @@ func CheckStanding(m *memory.Memory, was memory.Memory) error {
 	}
 	refused := func(field, what string, most any) error {
 		return memory.Errorf(memory.Invalid,
-			"%s, above the maximum %s for a text that %s; omit it, and set it with emberd edit after you confirm "+
-				"the memory (emberd edit --confirm)",
+			"%s, above the maximum %s for a text that %s; omit it; after you confirm the memory (emberd edit "+
+				"--confirm), set it with emberd edit",
 			what, fmt.Sprint(most), sourceText(m)).At(field)
 	}
 	switch {
@@ -36,8 +36,8 @@ func CheckStanding(m *memory.Memory, was memory.Memory) error {
 		return refused("strength", fmt.Sprintf("strength is %g", m.Strength), dataStrength)
 	case m.Core && !was.Core:
 		return memory.Errorf(memory.Invalid,
-			"a text that %s cannot be core; omit that, and set it with emberd edit after you confirm the memory "+
-				"(emberd edit --confirm)", sourceText(m)).At("core")
+			"a text that %s cannot be core; omit core; after you confirm the memory (emberd edit --confirm), set it "+
+				"with emberd edit", sourceText(m)).At("core")
 	}
 	return nil
 }
@@ -45,9 +45,9 @@ func CheckStanding(m *memory.Memory, was memory.Memory) error {
 // sourceText names the source of an unconfirmed memory.
 func sourceText(m *memory.Memory) string {
 	if m.Origin == memory.FromWeb {
-		return "the web says"
+		return "comes from the web"
 	}
-	return "a tool says"
+	return "comes from a tool"
 }
 
 // Held returns why use and repetition by the caller do not raise the importance or strength of a memory,
@@ -57,7 +57,8 @@ func (e *View) Held(m *memory.Memory) string {
 	case m.DataOnly():
 		return UnconfirmedReason(m)
 	case e.Grant != nil && (trust == memory.TrustUser || trust == memory.TrustConfirmed):
-		return fmt.Sprintf("it belongs to the user, and token %s cannot change its weight; run: emberd edit %s",
+		return fmt.Sprintf("the memory belongs to the user, and token %s cannot change its importance or strength; "+
+			"run: emberd edit %s",
 			e.Grant.Token, m.ID.Short())
 	}
 	return ""
@@ -68,13 +69,14 @@ func (e *View) HeldFrom(m *memory.Memory, link memory.Source) string {
 	if held := e.Held(m); held != "" || !FromData(link) {
 		return held
 	}
-	return "a repeated text from a tool or the web is added to its sources and does not raise its importance"
+	return "emberd adds a repeated text from a tool or the web to the sources of the memory, " +
+		"but does not raise its importance"
 }
 
 // UnconfirmedReason returns why an unconfirmed memory cannot gain importance.
 func UnconfirmedReason(m *memory.Memory) string {
-	return fmt.Sprintf("it is a text that %s, and emberd reinforces it only after you confirm it; run: emberd "+
-		"edit --confirm %s",
+	return fmt.Sprintf("the text %s, so emberd reinforces the memory only after you confirm "+
+		"it; run: emberd edit --confirm %s",
 		sourceText(m), m.ID.Short())
 }
 
@@ -92,7 +94,7 @@ func TrustWarning(m *op.Memory) string {
 		said = append(said, "superseded by memory "+m.SupersededBy.Short())
 	}
 	if m.DataOnly() {
-		said = append(said, fmt.Sprintf("what %s, and unconfirmed", sourceText(&m.Memory)))
+		said = append(said, fmt.Sprintf("unconfirmed text that %s", sourceText(&m.Memory)))
 	}
 	return strings.Join(said, "; ")
 }
@@ -100,9 +102,10 @@ func TrustWarning(m *op.Memory) string {
 // Archived describes the state of a cold memory's text.
 func Archived(m *op.Memory) string {
 	if !m.NoteGone.IsZero() {
-		return "archived, and only this summary is left"
+		return "archived, and only this summary remains"
 	}
-	return fmt.Sprintf("archived, and this is its summary; to restore its text, run: emberd rekindle %s", m.ID.Short())
+	return fmt.Sprintf("archived, and this is only a summary; to restore the "+
+		"full text, run: emberd rekindle %s", m.ID.Short())
 }
 
 // DataOnly reports whether the memory of a row is unconfirmed ([memory.Memory.DataOnly]). A
@@ -119,8 +122,8 @@ func Unconfirmed(m *memory.Memory) error {
 		return nil
 	}
 	return memory.Errorf(memory.Conflict,
-		"memory %s is a text that %s, and emberd promotes it only after you confirm it; run: emberd edit "+
-			"--confirm %s", m.ID,
+		"the text of memory %s %s, so emberd promotes the memory only after you confirm "+
+			"it; run: emberd edit --confirm %s", m.ID,
 		sourceText(m), m.ID.Short())
 }
 
@@ -136,7 +139,7 @@ func DeceptiveReason(content string) string {
 			kinds = append(kinds, string(k))
 		}
 	}
-	return "its text has " + strings.Join(kinds, " and ") + ", which a person and a program read differently"
+	return "the text contains " + strings.Join(kinds, " and ") + ", so people and programs read it differently"
 }
 
 // Confirms reports whether a link comes from the user at the command line, whose save confirms

@@ -55,5 +55,5 @@ func HoldsAll(all, some []memory.ID) bool {
 }
 
 // NotKept is why a memory is at most demoted and never archived.
-const NotKept = "a note cannot store its text exactly: it contains control characters, line endings other than " +
-	"LF, or plugin code"
+const NotKept = "a note cannot store the text exactly, because it contains control characters, line endings other " +
+	"than LF, or plugin code"

@@ -145,7 +145,7 @@ func (e *Graph) ReadEntities(ctx context.Context) {
 		case <-e.Entities.wanted:
 		}
 		if _, err := e.Notes.Vault.AllLinks(ctx); err != nil && ctx.Err() == nil {
-			e.Opt.Logger.Warn("the list of entities in notes is incomplete", "error", err)
+			e.Opt.Logger.Warn("list of entities in notes incomplete", "error", err)
 		}
 	}
 }

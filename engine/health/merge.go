@@ -64,7 +64,8 @@ func (e *Health) findBoth(req *op.HealthMergeRequest) (two [2]*stm.Row, err erro
 			return two, core.About(e.Missing(id), field)
 		case !s.has(row):
 			return two, memory.Errorf(memory.NotFound,
-				"memory %s is in the collection %q and not in %q; name that one, or all", id, row.Collection(),
+				"memory %s is in collection %q, not in %q; use the "+
+					"collection of the memory, or all", id, row.Collection(),
 				s.name).At(field)
 		}
 		two[i] = row
@@ -96,8 +97,8 @@ func (e *Health) chooseKept(req *op.HealthMergeRequest, two [2]*stm.Row) (*twoMe
 	case op.KeepSecond:
 		first = false
 	default:
-		return nil, memory.Errorf(memory.Invalid, "invalid keep %.20q; use higher_confidence, higher_access, id1 "+
-			"or id2",
+		return nil, memory.Errorf(memory.Invalid, "invalid keep %.20q; use "+
+			"higher_confidence, higher_access, id1 or id2",
 			req.Keep).At("keep")
 	}
 	k := &twoMemories{e: e, kept: two[0], other: two[1]}
@@ -122,22 +123,23 @@ func (k *twoMemories) refuse() error {
 		switch {
 		case !hasWholeText(r):
 			return memory.Errorf(memory.Conflict,
-				"memory %s is %s and contains only a summary; run first: emberd rekindle %s", r.ID(), r.Stage(),
+				"memory %s is %s and contains only a summary; first, run: emberd rekindle %s", r.ID(), r.Stage(),
 				r.ID().Short())
 		case next != nil:
 			return memory.Errorf(memory.Conflict,
-				"memory %s supersedes %s, which is kept only for its history; consolidate the newer one instead",
+				"memory %s supersedes %s, which emberd keeps only for its history; "+
+					"consolidate the newer memory instead",
 				next.ID(), r.ID())
 		}
 	}
 	switch {
 	case k.other.Core():
 		return memory.Errorf(memory.Conflict,
-			"memory %s is core, and only emberd forget %s deletes it; keep that one and discard %s", k.other.ID(),
+			"memory %s is core, and only emberd forget %s deletes a core memory; keep it and discard %s", k.other.ID(),
 			k.other.ID().Short(), k.kept.ID())
 	case k.other.Promoted():
 		return memory.Errorf(memory.Conflict,
-			"memory %s has a note in the vault, which contains its text; keep that one and discard %s", k.other.ID(),
+			"memory %s has a note in the vault that contains its text; keep this memory and discard %s", k.other.ID(),
 			k.kept.ID())
 	}
 	return nil
@@ -156,7 +158,7 @@ func (k *twoMemories) lossReason(ctx context.Context) string {
 		return why
 	}
 	if alike := k.covered(ctx); alike < merge.MinLinked {
-		return fmt.Sprintf("they have different topics: similarity %.2f", alike)
+		return fmt.Sprintf("the memories have different topics (similarity %.2f)", alike)
 	}
 	return ""
 }
@@ -192,11 +194,11 @@ func (k *twoMemories) fileForReview(ctx context.Context, why string) error {
 	}
 	told := ""
 	if filed, err := k.e.Review.FindItem(memory.ReviewItemID(op.ReviewHealth, ids)); err == nil {
-		told = ", see emberd review show " + filed.ID
+		told = " (for details, run: emberd review show " + filed.ID + ")"
 	}
 	return memory.Errorf(memory.Conflict,
-		"not merged: memory %s contains something that %s lacks or contradicts%s; to merge anyway, set keep to "+
-			"id1 or id2", k.other.ID(), k.kept.ID(), told).At("keep")
+		"not merged: memory %s contains something that %s lacks or contradicts%s; to merge "+
+			"anyway, set keep to id1 or id2", k.other.ID(), k.kept.ID(), told).At("keep")
 }
 
 // relatedMemories returns the memories related to a merged one.

@@ -119,7 +119,7 @@ func (r *HealthReports) Forget() error {
 // write writes the file. mu must be held.
 func (r *HealthReports) write() {
 	if err := r.replace(); err != nil {
-		r.log.Warn("health report not kept", "err", err)
+		r.log.Warn("health report not saved", "err", err)
 	}
 }
 

@@ -118,8 +118,8 @@ func (e *History) checkCanRevert(ctx context.Context, u *undoneNote) error {
 		if !promote.SameSeen(notes.Fingerprints(u.note.Carried), u.before.NoteSeen,
 			u.fieldsToWrite(notes.NoteFields())) {
 			return memory.Errorf(memory.Conflict,
-				"note %q of memory %s is being edited, so nothing was undone; edit the note, or undo again in a "+
-					"minute or two", u.note.Path, u.before.ID)
+				"note %q of memory %s has edits that emberd has not synced, so emberd changed nothing; edit the "+
+					"note, or undo again in a minute or two", u.note.Path, u.before.ID)
 		}
 		return nil
 	}
@@ -133,13 +133,13 @@ func (e *History) checkCanRevert(ctx context.Context, u *undoneNote) error {
 		return err
 	case res.Outcome == vault.Written && res.Digest != digest:
 		return memory.Errorf(memory.Conflict,
-			"note %q has changed since emberd wrote it, so it stays the note of the memory; to separate them, "+
-				"remove the property memory-id from the note and undo again", u.note.Path)
+			"note %q has changed since emberd wrote it, so emberd does not remove it; to separate it from the "+
+				"memory, remove its property memory-id and undo again", u.note.Path)
 	case res.Outcome == vault.Later:
-		return memory.Errorf(memory.Busy, "note %q cannot be reverted now: %s", u.note.Path,
+		return memory.Errorf(memory.Busy, "cannot revert note %q now: %s", u.note.Path,
 			promote.LaterText(&res, e.Opt.Now()))
 	case res.Outcome != vault.Written:
-		return memory.Errorf(memory.Conflict, "note %q cannot be reverted: %s", u.note.Path, res.Reason)
+		return memory.Errorf(memory.Conflict, "cannot revert note %q: %s", u.note.Path, res.Reason)
 	}
 	return nil
 }
@@ -221,7 +221,7 @@ func (e *History) moveBack(ctx context.Context, u *undoneNote) error {
 		return promote.DiskError(u.note.Path, err)
 	}
 	if res.Outcome != vault.Written {
-		return memory.Errorf(memory.Conflict, "its note stays as %q: %s", u.note.Path, res.Reason)
+		return memory.Errorf(memory.Conflict, "the note of the memory stays at %q: %s", u.note.Path, res.Reason)
 	}
 	e.Promote.IndexNote(ctx, to)
 	e.Promote.IndexNote(ctx, u.note.Path)
@@ -236,7 +236,7 @@ func (e *History) removeUndone(ctx context.Context, u *undoneNote) error {
 		return promote.DiskError(u.note.Path, err)
 	}
 	if res.Outcome != vault.Written {
-		return memory.Errorf(memory.Conflict, "its note %q is still there: %s", u.note.Path, res.Reason)
+		return memory.Errorf(memory.Conflict, "the note %q of the memory was not removed: %s", u.note.Path, res.Reason)
 	}
 	if err := e.Promote.Pending.Drop(u.before.ID); err != nil {
 		return err

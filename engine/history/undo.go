@@ -15,7 +15,7 @@ import (
 func (e *History) Undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult, error) {
 	if e.Cleaning.Load() {
 		return nil, memory.Errorf(memory.Busy,
-			"a cleanup run is writing its change; try again when emberd health cleanup history shows it as complete")
+			"a cleanup run is in progress; try again when emberd health cleanup history shows the run as complete")
 	}
 	if tx := e.noteEntry(ctx, req.Tx); tx != "" {
 		res, err := e.NoteWrite.Undo(ctx, tx, req.DryRun)
@@ -95,8 +95,8 @@ func (e *History) checkPendingDeletions(newest time.Time) error {
 		return nil
 	}
 	return memory.Errorf(memory.Busy,
-		"the memories that emberd vault confirm-deletions released are not in the trash yet, so it cannot be "+
-			"undone; wait until emberd history lists the change %q, or name another change", core.GoneVerb)
+		"the deletions that you confirmed with emberd vault confirm-deletions are still in progress; to undo them, "+
+			"wait until emberd history lists the change %q, or name another change", core.GoneVerb)
 }
 
 // finalStep keeps the result of several steps with one memory, and why a part was not undone.
@@ -135,8 +135,8 @@ func (e *History) checkNoteSource(ctx context.Context, would stm.Undone) error {
 		}
 		if note != nil {
 			return memory.Errorf(memory.Conflict,
-				"change %s was imported from note %q and would be imported again; edit the note instead "+
-					"(Obsidian's File recovery has its earlier text)", would.Entry.Tx, note.Path).At("tx")
+				"emberd imported change %s from note %q and would import it again; edit the note instead (Obsidian's "+
+					"File recovery has its earlier text)", would.Entry.Tx, note.Path).At("tx")
 		}
 	}
 	return nil

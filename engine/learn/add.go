@@ -152,7 +152,7 @@ func (a *addRun) repeated() (*op.AddResult, error) {
 	}
 	view, err := a.e.MemoryView(row, a.e.Opt.Now())
 	return &op.AddResult{Memory: view, New: a.stored(entry), Compared: op.ComparedByWords, Tx: entry, Added: a.added,
-		Message: fmt.Sprintf(" This request was applied before, for memory %s.", view.ID.Short())}, err
+		Message: fmt.Sprintf(" This request was already applied to memory %s.", view.ID.Short())}, err
 }
 
 // stored reports whether a journal entry stored a new memory.
@@ -180,7 +180,8 @@ func (a *addRun) echo(ctx context.Context) (*op.AddResult, error) {
 	if of.Of == "" {
 		res.Memory.Memory = memory.Memory{Content: a.m.Content, Collection: a.m.Collection, Project: a.m.Project,
 			VaultPath: of.Path}
-		res.Message = fmt.Sprintf("Nothing was stored: the note %q, which was just read, says this.", of.Path)
+		res.Message = fmt.Sprintf("Nothing was stored: the note %q, which was "+
+			"just read, already contains this.", of.Path)
 		return res, nil
 	}
 	row, tx, err := a.e.Recall.CountUse(ctx, of, &a.link, a.key, a.hash)
@@ -188,7 +189,7 @@ func (a *addRun) echo(ctx context.Context) (*op.AddResult, error) {
 		return nil, err
 	}
 	res.Tx, res.Message = tx,
-		fmt.Sprintf("Nothing was stored: memory %s, which was just recalled, says this, and counts as used.",
+		fmt.Sprintf("Nothing was stored: memory %s, which was just recalled, already contains this and counts as used.",
 			of.Of.Short())
 	res.Memory, err = a.e.MemoryView(row, a.e.Opt.Now())
 	return res, err
@@ -232,7 +233,7 @@ func (a *addRun) try(ctx context.Context) (*op.AddResult, error) {
 		return nil, err
 	}
 	if old := a.supersededMatch(n.All, s); known == nil && old != nil {
-		res.Message += fmt.Sprintf(" Memory %s said this before memory %s superseded it.", old.Row.ID().Short(),
+		res.Message += fmt.Sprintf(" Memory %s contained this before memory %s superseded it.", old.Row.ID().Short(),
 			old.Successor.ID().Short())
 	}
 	res.Conflicts, res.Compared = conflicts, n.By()
@@ -303,7 +304,7 @@ func (a *addRun) store(ctx context.Context, against []memory.ID) (*op.AddResult,
 	view, err := a.e.MemoryView(receipt.Rows[0], a.e.Opt.Now())
 	message := fmt.Sprintf("Stored as new memory %s.", view.ID.Short())
 	if a.added != "" {
-		message += fmt.Sprintf(" Added %s, because the token can change nothing else.", a.added)
+		message += fmt.Sprintf(" Added %s, because the token can save memories only in its scopes.", a.added)
 	}
 	return &op.AddResult{Memory: view, New: true, Message: message, Added: a.added, Tx: receipt.Entry}, err
 }

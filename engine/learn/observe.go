@@ -23,7 +23,7 @@ const reinforceOff = "auto_reinforce is disabled in config"
 // found it relevant lately: then its text comes back.
 func (e *Learn) Observe(ctx context.Context, req *op.ObserveRequest) (*op.ObserveResult, error) {
 	if n := len(req.IDs); n > memory.MaxIDs {
-		return nil, memory.Errorf(memory.TooLarge, "%d IDs given, more than %d; send them in parts", n,
+		return nil, memory.Errorf(memory.TooLarge, "too many IDs: %d (limit %d); split the request", n,
 			memory.MaxIDs).At("ids")
 	} else if n == 0 {
 		return nil, memory.Errorf(memory.Invalid, "missing ids; pass the memories that were used").At("ids")

@@ -76,8 +76,8 @@ func (q *queryRun) check() error {
 	}
 	if q.scope() == "" {
 		return memory.Errorf(memory.Invalid,
-			"invalid scope %.40q; use notes, knowledge, archive, sessions or all, or memories or vault for one "+
-				"half of notes", q.req.Scope).At("scope")
+			"invalid scope %.40q; use notes, memories, vault, "+
+				"knowledge, archive, sessions or all", q.req.Scope).At("scope")
 	}
 	limit, err := core.CheckLimit(q.req.Limit, queryLimit)
 	q.limit = q.req.Offset + limit
@@ -157,7 +157,7 @@ func (q *queryRun) withRelevance(hits []op.Hit) []op.QueryHit {
 // sourceOf describes the source of a hit in a few words.
 func sourceOf(h *op.Hit) string {
 	if h.Memory == nil {
-		return "note of the vault"
+		return "note in the vault"
 	}
 	text := h.SourceText()
 	if text != "" && h.Source != "" {

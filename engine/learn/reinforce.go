@@ -75,7 +75,7 @@ func nonEmpty(texts ...string) (all []string) {
 func (e *Learn) checkReinforce(req *op.ReinforceRequest) error {
 	if req.ID == "" && strings.TrimSpace(req.Content) == "" {
 		return memory.Errorf(memory.Invalid,
-			"missing content or id; pass the text, or the memory").At("content")
+			"missing content or id; pass the text, or the ID of the memory").At("content")
 	}
 	if req.ID == "" {
 		if err := memory.CheckContent(req.Content); err != nil {
@@ -107,7 +107,7 @@ func (e *Learn) reinforceID(ctx context.Context, short string, link memory.Sourc
 	r := Renewal{E: e, Link: link, result: op.Reinforcement{Similarity: 1}}
 	res, err := r.One(ctx, row.ID())
 	if err == nil && row.ID() != named {
-		res.Message += fmt.Sprintf(" It supersedes memory %s.", named.Short())
+		res.Message += fmt.Sprintf(" This memory supersedes memory %s.", named.Short())
 	}
 	return res, err
 }
@@ -133,11 +133,11 @@ func (e *Learn) reinforceNearest(ctx context.Context, req *op.ReinforceRequest,
 		switch {
 		case why == nil && len(res.Conflicts) > 0 && res.Conflicts[0].Memory != nil:
 			c := &res.Conflicts[0]
-			res.Message = fmt.Sprintf("Memory %s contradicts it (%s), so nothing was reinforced. Use memory_add "+
-				"to store new information.", c.Memory.ID.Short(), c.Why)
+			res.Message = fmt.Sprintf("Memory %s contradicts the text (%s), so nothing was reinforced. Use "+
+				"memory_add to store new information.", c.Memory.ID.Short(), c.Why)
 		case why != nil:
-			res.Message = fmt.Sprintf("Memory %s is the best match and does not say the same (%s), so nothing "+
-				"was reinforced. Use memory_add to store new information.", why.Row.ID().Short(), s.Differs(why))
+			res.Message = fmt.Sprintf("Memory %s is the best match, but differs from the text (%s), so nothing was "+
+				"reinforced. Use memory_add to store new information.", why.Row.ID().Short(), s.Differs(why))
 		}
 		return res, nil
 	}
@@ -285,11 +285,11 @@ func (r *Renewal) message(m *op.Memory) string {
 		text += "; its importance is unchanged: " + r.result.Held
 	}
 	if r.result.Core {
-		text += "; it is a core memory now, which never fades"
+		text += "; it is now a core memory and never fades"
 	}
 	switch {
 	case r.restoring:
-		text += "; it was archived, and its text is restored"
+		text += "; it was archived, and emberd restores its text"
 	case m.Stage.Cold():
 		text += "; it is " + core.Archived(m)
 	}

@@ -131,7 +131,7 @@ func (a *Archiver) Portion(ctx context.Context,
 func (a *Archiver) Leave(ctx context.Context, m rekindle.Move, row *stm.Row) (ArchiveCandidate, string) {
 	full, err := row.Memory()
 	if err != nil || !core.FitsNote(full.Content) {
-		return ArchiveCandidate{}, core.NotKept + "; it stays in the log"
+		return ArchiveCandidate{}, core.NotKept + "; the text stays in the log"
 	}
 	l := ArchiveCandidate{Move: m, rev: row.Rev(), archived: core.ArchivedText{Stage: m.To, Reason: a.Reason}}
 	l.archived.Summary, l.archived.Terms = a.E.Summarize(ctx, full.Content, full.Entities)
@@ -142,7 +142,7 @@ func (a *Archiver) Leave(ctx context.Context, m rekindle.Move, row *stm.Row) (Ar
 func (a *Archiver) plannedRow(m rekindle.Move) (*stm.Row, string) {
 	row, live := a.E.Stm.Get(m.ID)
 	if !live {
-		return nil, "it was deleted in the meantime"
+		return nil, "the memory was deleted in the meantime"
 	}
 	return row, ChangedReason(row, m)
 }
@@ -151,16 +151,16 @@ func (a *Archiver) plannedRow(m rekindle.Move) (*stm.Row, string) {
 func ChangedReason(row *stm.Row, m rekindle.Move) string {
 	switch {
 	case row == nil:
-		return "it was deleted in the meantime"
+		return "the memory was deleted in the meantime"
 	case row.Core():
-		return "it is a core memory, and those never fade"
+		return "core memories never fade"
 	case row.Stage() != m.From:
-		return fmt.Sprintf("it is %s already", row.Stage())
+		return fmt.Sprintf("the memory is already %s", row.Stage())
 	case !m.From.Cold() && row.Has("text_digest"):
-		return "two devices changed it at the same time, and its text is only in its note; to restore it, run: " +
-			"emberd rekindle"
+		return "two devices changed the memory at the same time, and its text is only in its note; to restore the " +
+			"text, run: emberd rekindle"
 	case !stm.LastTouched(row).Equal(m.Used):
-		return "it was used or opened in the meantime"
+		return "the memory was used or opened in the meantime"
 	}
 	return ""
 }
@@ -233,8 +233,8 @@ func (a *Archiver) uncertain(err error) error {
 		return err
 	}
 	return memory.Errorf(memory.Unknown,
-		"the log failed when %s archived and %s made in the archive folder; memories that are not archived keep "+
-			"their text: %w", core.NumberOf(len(a.Out.Done), "memory was", "memories were"),
+		"the log failed after %s archived and %s created in the archive folder; the "+
+			"other memories keep their text: %w", core.NumberOf(len(a.Out.Done), "memory was", "memories were"),
 		core.NumberOf(a.made, "note was", "notes were"), err)
 }
 
@@ -243,7 +243,7 @@ func (a *Archiver) uncertain(err error) error {
 func (a *Archiver) ArchivedRow(ctx context.Context, row *stm.Row,
 	l ArchiveCandidate) (set map[string]json.RawMessage, why string, err error) {
 	if why = ChangedReason(row, l.Move); why == "" && row.Rev() != l.rev {
-		why = "it was changed in the meantime"
+		why = "the memory was changed in the meantime"
 	}
 	if why != "" {
 		return nil, why, nil
@@ -302,8 +302,8 @@ func (a *Archiver) ensureNote(ctx context.Context, m *memory.Memory) (kept archi
 	if note == nil && err == nil {
 		if home := core.NotePath(m); home != "" {
 			return kept,
-				fmt.Sprintf("its note %q is not at its path or does not contain its ID; restore it, or promote "+
-					"the memory again", home), nil
+				fmt.Sprintf("the note %q of the memory is missing or does not contain its ID; restore the note, or "+
+					"promote the memory again", home), nil
 		}
 		return a.NewKept(ctx, m)
 	}
@@ -342,7 +342,7 @@ func (a *Archiver) acceptNote(m *memory.Memory, note *vault.Note) (kept archived
 }
 
 func editedReason(path string) string {
-	return fmt.Sprintf("its note %q was edited, and emberd syncs the edit within a minute or two", path)
+	return fmt.Sprintf("the note %q was edited; emberd syncs the edit within a minute or two", path)
 }
 
 // renewNote writes the current text of a memory to its archive note. It skips a note that the
@@ -351,7 +351,7 @@ func (a *Archiver) renewNote(ctx context.Context, m *memory.Memory, note *vault.
 	says := notes.Fingerprints(note.Carried)
 	switch {
 	case slices.Contains(a.E.Promote.Pending.Fields(m.ID), core.ContentField):
-		return nil, fmt.Sprintf("its text is not written to its note %q yet", note.Path), nil
+		return nil, fmt.Sprintf("emberd has not written the text to the note %q yet", note.Path), nil
 	case m.PromotedTo != "" || !promote.SameSeen(says, m.NoteSeen, []string{core.ContentField}):
 		return nil, editedReason(note.Path), nil
 	}
@@ -362,7 +362,7 @@ func (a *Archiver) renewNote(ctx context.Context, m *memory.Memory, note *vault.
 	}
 	res, err := a.E.Promote.WriteNote(ctx, note, promote.NoteEdit(m, changed, note.Carried.Body))
 	if err != nil || res.Outcome != vault.Written {
-		return nil, fmt.Sprintf("its note %q was not written: %s", note.Path, res.Reason),
+		return nil, fmt.Sprintf("emberd did not write the note %q: %s", note.Path, res.Reason),
 			promote.DiskError(note.Path, err)
 	}
 	a.E.Promote.IndexNote(ctx, note.Path) // the user may rename it at once
@@ -383,7 +383,7 @@ func (a *Archiver) NewKept(ctx context.Context, m *memory.Memory) (kept archived
 		return kept, a.noNoteReason, nil
 	}
 	if a.E.Opt.VaultArchive == "" {
-		return kept, "no folder to archive its text to; set vault.archive_folder", nil
+		return kept, "no archive folder is configured; set vault.archive_folder", nil
 	}
 	if name := a.Made[m.ID]; name != "" {
 		a.made++
@@ -401,7 +401,7 @@ func (a *Archiver) NewKept(ctx context.Context, m *memory.Memory) (kept archived
 		a.noNoteReason = err.Error() // the next note would fail too
 		return kept, a.noNoteReason, nil
 	case got.Outcome == vault.Later:
-		return kept, fmt.Sprintf("its note %q cannot be written now: %s", got.Path,
+		return kept, fmt.Sprintf("emberd cannot write the note %q now: %s", got.Path,
 			promote.LaterText(&got.Result, a.E.Opt.Now())), nil
 	case note == nil && a.Dry:
 		note = a.shown(m, got.Path)
@@ -426,7 +426,7 @@ func (a *Archiver) markRehydratable(ctx context.Context, moves []rekindle.Move) 
 		for i, move := range moves {
 			why := ChangedReason(rows[i], move)
 			if why == "" && move.To != memory.Rehydratable {
-				why = fmt.Sprintf("it is %s already", move.From)
+				why = fmt.Sprintf("the memory is already %s", move.From)
 			}
 			if why != "" {
 				a.skip(move.ID, why)

@@ -40,7 +40,7 @@ func (e *Lifecycle) KeepAhead(ctx context.Context, rows []*stm.Row) map[memory.I
 		return err
 	})
 	if err != nil {
-		e.Opt.Logger.Warn("notes not made ahead", "err", err)
+		e.Opt.Logger.Warn("archive notes not created in advance", "err", err)
 	}
 	for i, res := range got {
 		if res.Outcome == vault.Written {

@@ -161,9 +161,9 @@ func (c *gcRun) remove(ctx context.Context, due []decay.Candidate) error {
 func (c *gcRun) changed(r *stm.Row, id memory.ID) string {
 	switch {
 	case r == nil:
-		return "it was deleted in the meantime"
+		return "the memory was deleted in the meantime"
 	case r.Rev() != c.rows[id].Rev() || !r.LastUsed().Equal(c.rows[id].LastUsed()):
-		return "it was used or changed in the meantime"
+		return "the memory was used or changed in the meantime"
 	}
 	return ""
 }

@@ -34,7 +34,8 @@ func (e *Lifecycle) ErrNotPrimary(what string) error {
 	}
 	k := e.Stm.Primary()
 	return memory.Errorf(memory.Conflict,
-		"%s on the primary device %s (%s); run it there, or run here first: emberd config primary-device here", what,
+		"%s only on the primary device %s (%s); to make this device the primary device, run: emberd config "+
+			"primary-device here", what,
 		k.Device, k.Name)
 }
 
@@ -94,7 +95,7 @@ func (e *Lifecycle) checkWords(ctx context.Context) error {
 			return nil
 		}
 		if try == checkTries {
-			return fmt.Errorf("the word index contains %d of %d memories; restart the daemon to rebuild it",
+			return fmt.Errorf("the keyword index contains %d of %d memories; restart the daemon to rebuild it",
 				st.Indexed, st.Of)
 		}
 		select {

@@ -28,7 +28,7 @@ func (r *LifecycleRun) promoteAll(ctx context.Context, all []promote.Candidate) 
 			case err != nil:
 				r.skip(id, err.Error())
 			case got.Outcome == op.PromotionPending:
-				r.skip(id, "its note is written later: "+got.Reason)
+				r.skip(id, "emberd cannot write the note yet: "+got.Reason)
 			default:
 				r.recordTx(got.Tx)
 				r.countMoves(op.MovePromote, []memory.ID{id})
@@ -71,7 +71,7 @@ func (e *Lifecycle) PromoteAuto(ctx context.Context, req *op.PromoteAutoRequest)
 	}
 	res.Message = fmt.Sprintf("Promoted %d %s to obsidian", res.PromotedCount, memories(res.PromotedCount))
 	if err != nil {
-		res.Message += ", and was interrupted: " + err.Error()
+		res.Message += ", then stopped because of an error: " + err.Error()
 	}
 	return res, nil
 }

@@ -75,7 +75,8 @@ func (e *Lifecycle) rekindle(ctx context.Context, id memory.ID, by memory.Actor,
 
 func (e *Lifecycle) warmAlready(row *stm.Row) (*op.RekindleResult, error) {
 	view, err := e.MemoryView(row, e.Opt.Now())
-	return &op.RekindleResult{Memory: view, Hint: fmt.Sprintf("it is %s, and its full text is stored", row.Stage())},
+	return &op.RekindleResult{Memory: view, Hint: fmt.Sprintf("the memory is "+
+			"already %s and has its full text", row.Stage())},
 		err
 }
 
@@ -92,7 +93,7 @@ func (e *Lifecycle) textFor(ctx context.Context, m *memory.Memory, named bool) (
 		if by := core.Successor(e.Stm.Get, row); by != nil {
 			return notes.TextLookup{},
 				memory.Errorf(memory.Conflict,
-					"memory %s was superseded by %s, which is valid now; to restore it anyway, run: emberd rekindle %s",
+					"memory %s is superseded by memory %s; to restore it anyway, run: emberd rekindle %s",
 					m.ID, by.ID(), m.ID)
 		}
 	}
@@ -111,7 +112,7 @@ func (e *Lifecycle) textFor(ctx context.Context, m *memory.Memory, named bool) (
 	if err != nil {
 		return found,
 			memory.Errorf(memory.Conflict,
-				"memory %s stays %s, because the edited text of its note %q cannot be applied: %w", m.ID, m.Stage,
+				"memory %s stays %s, because emberd cannot apply the edited text of its note %q: %w", m.ID, m.Stage,
 				found.Path, err)
 	}
 	return found, nil
@@ -220,7 +221,7 @@ func (e *Lifecycle) addSimilarNotes(ctx context.Context, m *memory.Memory, res *
 		&op.SearchRequest{Query: onlyWords(m.Content + " " + strings.Join(m.KeyTerms, " ")), Scope: search.ScopeNotes,
 			Limit: most, Track: new(false)})
 	if err != nil {
-		e.Opt.Logger.Warn("cannot search the notes for a missing text", "memory", m.ID, "error", err)
+		e.Opt.Logger.Warn("search for notes similar to a missing text failed", "memory", m.ID, "error", err)
 	} else {
 		for _, hit := range near.Hits {
 			res.Near = append(res.Near, *hit.Note)
@@ -229,14 +230,15 @@ func (e *Lifecycle) addSimilarNotes(ctx context.Context, m *memory.Memory, res *
 	tx, others, until := e.textInLog(ctx, m)
 	switch {
 	case tx == "":
-		res.Hint = "its note is gone and the log no longer contains the text; only the summary is left"
+		res.Hint = "the note of the memory is missing, and the log no longer contains the " +
+			"text; only the summary remains"
 	case others > 0:
 		res.Until, res.Hint = until,
-			fmt.Sprintf("its note is gone; to restore the text, and %[2]d more archived with it, run: emberd "+
-				"undo %[1]s", tx,
-				others)
+			fmt.Sprintf("the note of the memory is missing; to restore its text, and %s "+
+				"archived with it, run: emberd undo %s", core.NumberOf(others, "more memory", "more memories"), tx)
 	default:
-		res.Until, res.Hint = until, fmt.Sprintf("its note is gone; to restore the text, run: emberd undo %s", tx)
+		res.Until, res.Hint = until, fmt.Sprintf("the note of the memory is missing; to "+
+			"restore the text, run: emberd undo %s", tx)
 	}
 }
 

@@ -145,7 +145,7 @@ func (e *Lifecycle) RunDue(ctx context.Context) time.Time {
 		if ctx.Err() != nil {
 			return time.Time{}
 		}
-		e.Chores.Settle("run of the lifecycle", err)
+		e.Chores.Settle("lifecycle run", err)
 		if err != nil {
 			e.Opt.Logger.Error("lifecycle run interrupted", "err", err)
 			return now.Add(e.Opt.LifecyclePeriod)
@@ -327,15 +327,15 @@ func (r *LifecycleRun) SetStage(ctx context.Context, verb string, moves []rekind
 func skipReason(row *stm.Row, m rekindle.Move) string {
 	switch {
 	case row == nil:
-		return "it was deleted in the meantime"
+		return "the memory was deleted in the meantime"
 	case row.Stage() != m.From:
-		return fmt.Sprintf("it is %s already", row.Stage())
+		return fmt.Sprintf("the memory is already %s", row.Stage())
 	case m.To == memory.Active:
 		return ""
 	case row.Core():
-		return "it is a core memory, and those never fade"
+		return "core memories never fade"
 	case !stm.LastTouched(row).Equal(m.Used):
-		return "it was used or opened in the meantime"
+		return "the memory was used or opened in the meantime"
 	}
 	return ""
 }

@@ -25,7 +25,7 @@ const (
 	AuthorTime     = 5 * time.Minute
 )
 
-var errTimeUsedUp = fmt.Errorf("reached the limit of %s within %s", AuthorTime, AuthorPeriod)
+var errTimeUsedUp = fmt.Errorf("the time limit of %s per %s is used up", AuthorTime, AuthorPeriod)
 
 // AuthorStats counts successes and failures of an Author.
 type AuthorStats struct {
@@ -62,7 +62,7 @@ func (e *Lifecycle) Summarize(ctx context.Context, content string, entities []st
 		return summary, terms // canceled, not a failure of the author
 	}
 	if err == nil && core.SecretIn(e.Opt.DetectSecrets, written, content) {
-		err = errors.New("its summary contains what looks like a credential and is not in the text")
+		err = errors.New("the summary contains text that looks like a credential and is not in the memory")
 	}
 	e.Author.settle(start, err)
 	if err == nil {
@@ -155,6 +155,6 @@ func AuthorWarnings(st *op.AuthorStatus) []string {
 	if st == nil || st.Problem == "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("the chat endpoint %s does not write summaries: %s; emberd uses extracts until "+
-		"then, and retries automatically", st.Endpoint, st.Problem)}
+	return []string{fmt.Sprintf("the chat endpoint %s does not write summaries: %s; in the meantime, emberd uses "+
+		"extracts, and it retries automatically", st.Endpoint, st.Problem)}
 }

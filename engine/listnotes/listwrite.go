@@ -43,7 +43,8 @@ func (e *Lists) listTexts() (texts map[string]ListText, settled bool) {
 			l.dropState(kind)
 		case !e.Lifecycle.IsPrimary():
 			l.setState(kind, op.ListStatus{Path: path, State: op.ListOther,
-				Reason: fmt.Sprintf("the primary device %s writes it", core.FirstNonEmpty(k.Name, k.Device.String()))})
+				Reason: fmt.Sprintf("the primary device "+
+					"%s writes the list", core.FirstNonEmpty(k.Name, k.Device.String()))})
 		case away != "":
 			l.setState(kind, op.ListStatus{Path: path, State: op.ListWaits, Reason: away})
 		}
@@ -92,7 +93,7 @@ func (e *Lists) ListEntries() (all, core []notegen.Entry) {
 // Listable returns why a text must not be in a note, which may be synced anywhere, or "".
 func Listable(text string) string {
 	if len(secret.Scan(text)) > 0 {
-		return "it contains what looks like a credential"
+		return "it contains text that looks like a credential"
 	}
 	return ""
 }
@@ -199,13 +200,13 @@ func (e *Lists) ListNote(ctx context.Context, kind, setting string) (path string
 		return paths[0], state, nil // the user moved it
 	}
 	state = op.ListStatus{Path: setting, State: op.ListRefused,
-		Next: fmt.Sprintf("rename it, or set another note in %s; or give it the property %s: %s, and emberd adds "+
-			"the list at its end", listSetting(kind), vault.ListKey, kind)}
+		Next: fmt.Sprintf("rename the note, set another note in %s, or add the property %s: %s to the note; emberd "+
+			"then adds the list at the end of the note", listSetting(kind), vault.ListKey, kind)}
 	_, err = e.Notes.Vault.Root.Load().Stat(setting)
 	skipped, _ := errors.AsType[*vault.Skipped](err)
 	switch {
 	case err == nil:
-		state.Reason = "a note with that name exists and does not belong to emberd, so it was not changed"
+		state.Reason = "a note with that name already exists and does not belong to emberd, so emberd did not change it"
 		return "", state, nil
 	case skipped != nil:
 		state.Reason = string(skipped.Reason)
@@ -214,9 +215,9 @@ func (e *Lists) ListNote(ctx context.Context, kind, setting string) (path string
 		return "", state, promote.DiskError(setting, err)
 	}
 	if had.Path != "" && !moved {
-		return "", op.ListStatus{Path: setting, State: op.ListDeleted, Reason: "the note was deleted and is not " +
-			"written again",
-			Next: fmt.Sprintf("to get it again, create a note with the property %s: %s, or set another one in %s",
+		return "", op.ListStatus{Path: setting, State: op.ListDeleted, Reason: "the note was deleted, so emberd does " +
+			"not write it again",
+			Next: fmt.Sprintf("to restore the list, create a note with the property %s: %s, or set another note in %s",
 				vault.ListKey, kind, listSetting(kind))}, nil
 	}
 	return setting, op.ListStatus{Path: setting, State: op.ListEmpty, Reason: "nothing to list yet"}, nil
@@ -232,8 +233,8 @@ func (e *Lists) moveList(ctx context.Context, from, to string) (path string, sta
 	case res.Outcome == vault.Later:
 		return "", ListState(from, &res), nil
 	case res.Outcome != vault.Written:
-		state.Reason = fmt.Sprintf("it is here and not at %s: %s", to, res.Reason)
-		state.Next = fmt.Sprintf("rename the other note, or set another one in %s",
+		state.Reason = fmt.Sprintf("emberd could not move the list to %s: %s", to, res.Reason)
+		state.Next = fmt.Sprintf("rename the other note, or set another note in %s",
 			listSetting(e.Notes.Vault.Archive.State(from).List))
 		return from, state, nil
 	}
@@ -352,10 +353,10 @@ func (e *Lists) PurgeLists(ctx context.Context, id memory.ID, dryRun bool, res *
 		if note.List == "" || !e.mentions(ctx, note.Path, id) {
 			continue
 		}
-		advice := "the list in this note contains the first words of the memory; emberd rewrites it without them"
+		advice := "the list in this note contains the first words of the memory; emberd removes them from the list"
 		if !dryRun {
 			advice = "the list in this note still contains the first words of the memory: " + e.listWaits(note) +
-				"; emberd rewrites it as soon as it can, and removes the earlier version; to remove the line " +
+				"; emberd removes them as soon as possible, and removes the earlier version; to remove the line " +
 				"sooner, delete it yourself"
 		}
 		res.Left = append(res.Left, op.PurgeLeft{Kind: "note", Place: note.Path, Advice: advice})
@@ -369,7 +370,7 @@ func (e *Lists) listWaits(note notes.ArchiveNote) string {
 			return s.Reason
 		}
 	}
-	return "emberd no longer writes it"
+	return "emberd no longer writes this list"
 }
 
 // mentions reports whether a note has the line of a memory. An unreadable note may, and so may

@@ -88,11 +88,11 @@ func (e *Memories) goodItems(ctx context.Context, reqs []op.SaveRequest, answers
 func (e *Memories) begin(ctx context.Context, it *item, req *op.SaveRequest) (err error) {
 	if req.IdempotencyKey != "" {
 		return memory.Errorf(memory.Invalid,
-			"an item of a batch cannot have an Idempotency-Key; give it an ID").At("Idempotency-Key")
+			"an item of a batch cannot have an Idempotency-Key; set the ID of the item instead").At("Idempotency-Key")
 	}
 	if len(req.Supersedes) > 0 {
 		return memory.Errorf(memory.Invalid,
-			"an item of a batch cannot supersede a memory; save it alone").At("supersedes")
+			"an item of a batch cannot supersede a memory; save the item in a separate request").At("supersedes")
 	}
 	if it.req, it.added, err = e.GrantedSave(req); err != nil {
 		return err

@@ -43,7 +43,8 @@ func (e *Memories) Complete(_ context.Context, req *op.CompleteRequest) (*op.Com
 	case op.CompleteEntities:
 		return e.completeEntities(prefix, limit), nil
 	}
-	return nil, memory.Errorf(memory.Invalid, "invalid what %.20q; use tags, ids, projects, paths or entities",
+	return nil, memory.Errorf(memory.Invalid, "invalid value %.20q of the parameter what; use tags, ids, projects, "+
+		"paths or entities",
 		req.What).At("what")
 }
 

@@ -173,7 +173,7 @@ func (ed *editRun) fields(again func(text string) []string) (map[string]json.Raw
 	}
 	if (m.Stage.Cold() || core.Shortened(&m)) && req.Content != nil {
 		return nil, memory.Errorf(memory.Conflict,
-			"memory %s is %s and contains only a summary; run first: emberd rekindle %s", m.ID, m.Stage,
+			"memory %s is %s and contains only a summary; first, run: emberd rekindle %s", m.ID, m.Stage,
 			m.ID.Short()).At("content")
 	}
 	was := m

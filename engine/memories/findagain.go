@@ -28,7 +28,7 @@ const (
 	findAtOnce   = 200
 	findRest     = 100 * time.Millisecond
 	findRetry    = time.Hour
-	findingChore = "entities of earlier memories"
+	findingChore = "extracting the entities of earlier memories"
 )
 
 func findActor() memory.Actor { return memory.Actor{Via: stm.Itself, Client: "entities"} }
@@ -48,7 +48,7 @@ func (e *Memories) Tasks() []*core.Task {
 		err = json.Unmarshal(data, &by)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		e.Opt.Logger.Warn("cannot read which version extracted the entities", "error", err)
+		e.Opt.Logger.Warn("version of the entity extraction not read", "error", err)
 	}
 	if by.Revision >= entity.Revision {
 		return nil

@@ -70,7 +70,7 @@ func (e *Memories) List(ctx context.Context, req *op.ListRequest) (*op.ListResul
 
 func checkContains(text string) error {
 	if len(text) > memory.MaxQueryBytes {
-		return memory.Errorf(memory.TooLarge, "contains has %d bytes (limit %d); shorten it", len(text),
+		return memory.Errorf(memory.TooLarge, "the value of contains has %d bytes (limit %d); shorten it", len(text),
 			memory.MaxQueryBytes).At("contains")
 	}
 	return nil

@@ -217,7 +217,7 @@ func (g *TxBuilder) Add(w *RelationRequest) (there bool, err error) {
 		return false, core.About(g.E.Missing(w.To), "to")
 	case from.Row.Has(key) || from.Set[key] != nil:
 		err := memory.Errorf(memory.Conflict,
-			"memory %s already has this relation to %s, as %s; remove that one first, or use another type", w.From,
+			"memory %s already has this relation to %s, as %s; remove that relation first, or use another type", w.From,
 			w.To, w.ID).At("type")
 		err.Current = w.ID
 		return true, err
@@ -231,8 +231,8 @@ func (g *TxBuilder) Add(w *RelationRequest) (there bool, err error) {
 	if from.bytes+w.size() > memory.MaxRelationsBytes {
 		return false,
 			memory.Errorf(memory.TooLarge,
-				"the relations of memory %s have %d bytes (limit %d); remove some, or start this one at the "+
-					"other memory",
+				"the relations of memory %s have %d bytes (limit %d); remove relations, or create this relation from "+
+					"the other memory",
 				w.From, from.bytes, memory.MaxRelationsBytes).At("from")
 	}
 	from.Set[key] = w.Value
@@ -292,7 +292,8 @@ func RemoveRelations(ctx context.Context, e *Memories, gone []memory.Relation, e
 			for key := range sets[id] {
 				if rows[i] == nil || !rows[i].Has(key) {
 					return nil, memory.Errorf(memory.Conflict,
-						"a relation of memory %s was just removed; list them again; run: emberd show %s", id,
+						"a relation of memory %s was removed in the meantime; to list its "+
+							"relations, run: emberd show %s", id,
 						id.Short()).At("id")
 				}
 			}

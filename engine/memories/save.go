@@ -145,7 +145,8 @@ func (e *Memories) earlierSave(tx *stm.Tx, m *memory.Memory, at *stm.Row, again 
 		return earlier{row: at}, nil
 	case at != nil:
 		err := memory.Errorf(memory.Conflict,
-			"memory %s exists with different text; use emberd edit, or save with a new ID", m.ID).At("id")
+			"memory %s already exists with different text; change it with emberd edit, "+
+				"or save the text with a new ID", m.ID).At("id")
 		err.Current = at.Rev()
 		return earlier{}, err
 	case e.Stm.Trashed(m.ID) && !again:
@@ -168,8 +169,8 @@ func EarlierResult(e *Memories, key, hash string) (*stm.Row, string, error) {
 func (e *Memories) replayed(was stm.Replayed, hash string) (earlier, error) {
 	if was.Hash != hash || len(was.IDs) == 0 {
 		return earlier{}, memory.Errorf(memory.Conflict,
-			"this Idempotency-Key was used for another request in the last 24 hours; use a new "+
-				"key").At("Idempotency-Key")
+			"this Idempotency-Key was used for another request in "+
+				"the last 24 hours; use a new key").At("Idempotency-Key")
 	}
 	row, ok := e.Stm.Get(was.IDs[0])
 	if !ok {
@@ -180,6 +181,6 @@ func (e *Memories) replayed(was stm.Replayed, hash string) (earlier, error) {
 
 func forgotten(id memory.ID) error {
 	return memory.Errorf(memory.Forgotten,
-		"memory %s was saved before and deleted; restore it with emberd rekindle %s, or save it again with "+
-			"--again (again)", id, id.Short()).At("id")
+		"memory %s was deleted; restore it with emberd rekindle %s, or "+
+			"save it again with --again (again)", id, id.Short()).At("id")
 }

@@ -106,10 +106,10 @@ func (e *Memories) promotionOf(m *op.Memory, now time.Time) op.PromotionDue {
 		r.Missing = append(r.Missing, fmt.Sprintf(format, args...))
 	}
 	if m.Score < p.Threshold {
-		lacks(&byScore, "a score of %.2f, and it is %.2f", p.Threshold, m.Score)
+		lacks(&byScore, "a score of %.2f (now %.2f)", p.Threshold, m.Score)
 	}
 	if age := now.Sub(m.CreatedAt); age < p.MinAge {
-		lacks(&byScore, "an age of %s, which it has on %s", days(p.MinAge),
+		lacks(&byScore, "an age of %s, reached on %s", days(p.MinAge),
 			m.CreatedAt.Add(p.MinAge).UTC().Format("2006-01-02 15:04 MST"))
 	}
 	if n := int64(p.MinUses) - m.UseCount; n > 0 {
@@ -120,7 +120,8 @@ func (e *Memories) promotionOf(m *op.Memory, now time.Time) op.PromotionDue {
 		lacks(&byUse, "%s", moreUses(n))
 	}
 	if now.Sub(m.CreatedAt) > p.Window {
-		lacks(&byUse, "a younger age: uses count for %s after the save, until %s", days(p.Window),
+		lacks(&byUse, "a more recent save: only uses in the first %s "+
+			"count, and that period ended on %s", days(p.Window),
 			m.CreatedAt.Add(p.Window).UTC().Format("2006-01-02"))
 	}
 	if m.Memory.DataOnly() {

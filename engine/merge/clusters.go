@@ -129,7 +129,7 @@ func (e *Merge) Clusters(ctx context.Context, req *op.ClustersRequest) (*op.Clus
 
 func checkStrategy(name string) error {
 	if name != "" && name != strategy {
-		return memory.Errorf(memory.Invalid, "invalid strategy %.20q; use similarity, which is the only one",
+		return memory.Errorf(memory.Invalid, "invalid strategy %.20q; use similarity",
 			name).At("strategy")
 	}
 	return nil
@@ -210,8 +210,8 @@ func (e *Merge) clusterOf(ctx context.Context, id string) (*ClusterInput, dedupe
 		return g, g.Clusters[i], nil
 	case known:
 		err = memory.Errorf(memory.Conflict,
-			"the cluster %s was merged or has other members by now, so nothing was changed; list the clusters "+
-				"again", id).At("cluster_id")
+			"cluster %s was merged or has other members now, so emberd changed "+
+				"nothing; list the clusters again", id).At("cluster_id")
 	default:
 		err = memory.Errorf(memory.NotFound,
 			"cluster %.40q not found, or its members have changed; list the clusters again", id).At("cluster_id")

@@ -92,7 +92,7 @@ func (e *Merge) checkConsolidate(req *op.ConsolidateRequest, mode string, limit 
 		return memory.Errorf(memory.Invalid, "invalid mode %.20q; use preview, apply or link", mode).At("mode")
 	case req.ClusterID == "" && !req.AutoDetect:
 		return memory.Errorf(memory.Invalid,
-			"missing cluster_id; copy one from the clusters, or set auto_detect").At("cluster_id")
+			"missing cluster_id; copy an ID from the list of clusters, or set auto_detect").At("cluster_id")
 	case req.ClusterID != "" && req.AutoDetect:
 		return memory.Errorf(memory.Invalid,
 			"cluster_id and auto_detect cannot be combined").At("cluster_id")
@@ -193,6 +193,6 @@ func (c *consolidation) finish() {
 		res.Message += fmt.Sprintf("; not merged: %d", n)
 	}
 	if done := len(res.Previews) + len(res.Merged) + len(res.Linked) + len(res.Refused); done < res.Found {
-		res.Message += fmt.Sprintf("; %d more left, ask again", res.Found-done)
+		res.Message += fmt.Sprintf("; remaining clusters: %d; repeat the request", res.Found-done)
 	}
 }

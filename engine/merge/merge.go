@@ -83,8 +83,8 @@ func (m *MergeRun) planOf(rows []*stm.Row) (*dedupe.Plan, error) {
 		in, total := m.E.Stm.RelationsTo(row.ID(), maxCarried)
 		if total > maxCarried && row.ID() != m.Rules.Into {
 			return nil, memory.Errorf(memory.TooLarge,
-				"memory %[2]s has %[1]d incoming relations, and a merge can move at most %[3]d; remove some, or "+
-					"merge without it",
+				"memory %[2]s has %[1]d incoming relations, and a merge can move at most %[3]d; remove relations, or "+
+					"exclude the memory from the merge",
 				total, row.ID(), maxCarried)
 		}
 		if one.LastAccessed.IsZero() && m.keeps() {
@@ -98,7 +98,8 @@ func (m *MergeRun) planOf(rows []*stm.Row) (*dedupe.Plan, error) {
 	plan, err := dedupe.PlanMerge(parts, rules)
 	if n := len(plan.Others()); err == nil && n > maxCarried {
 		err = memory.Errorf(memory.TooLarge,
-			"%d memories are related to the merged ones (limit %d); merge fewer at once", n, maxCarried)
+			"too many memories are related to the memories to merge: %d (limit "+
+				"%d); merge fewer memories at once", n, maxCarried)
 	}
 	return plan, err
 }
@@ -123,7 +124,7 @@ func (m *MergeRun) Prepare(ctx context.Context) error {
 
 func (m *MergeRun) summarize(ctx context.Context) error {
 	if why := m.E.Notes.VaultUnavailable(); why != "" {
-		return memory.Errorf(memory.Busy, "nothing can be merged now: %s", why)
+		return memory.Errorf(memory.Busy, "emberd cannot merge memories now: %s", why)
 	}
 	size := 0
 	for _, row := range m.Rows {
@@ -133,7 +134,7 @@ func (m *MergeRun) summarize(ctx context.Context) error {
 		}
 		if size += len(row.Fields()[core.ContentField]); size > lifecycle.ArchiveBytes {
 			return memory.Errorf(memory.TooLarge,
-				"the texts of the cluster have more than %d bytes together; make clusters smaller",
+				"the texts of the memories to merge have more than %d bytes in total; merge fewer memories at once",
 				lifecycle.ArchiveBytes)
 		}
 		m.leaving = append(m.leaving, l)
@@ -148,7 +149,7 @@ func archivalOf(row *stm.Row) rekindle.Move {
 
 // NotMerged returns the error of a merge that was refused because of one memory.
 func NotMerged(id memory.ID, why string) error {
-	return memory.Errorf(memory.Conflict, "nothing was merged, because memory %s cannot be changed: %s", id, why)
+	return memory.Errorf(memory.Conflict, "emberd merged no memories, because it cannot change memory %s: %s", id, why)
 }
 
 // Apply merges, as part of a change or as a new one for "". After an error nothing has
@@ -156,7 +157,7 @@ func NotMerged(id memory.ID, why string) error {
 func (m *MergeRun) Apply(ctx context.Context, verb, entry string) (stm.Receipt, error) {
 	if entry != "" && m.E.Stm.Undone(entry) { // before it writes notes in vain
 		return stm.Receipt{}, memory.Errorf(memory.Conflict,
-			"nothing more was merged, because change %s was undone in the meantime; start again", entry)
+			"emberd stopped the merge, because a client undid change %s; start the merge again", entry)
 	}
 	if err := m.Prepare(ctx); err != nil {
 		return stm.Receipt{}, err
@@ -215,7 +216,7 @@ func (m *MergeRun) unchanged(of map[memory.ID]*stm.Row) ([]*stm.Row, error) {
 			why = lifecycle.ChangedReason(row, archivalOf(was))
 		}
 		if why == "" && row.Rev() != was.Rev() {
-			why = "it was changed in the meantime"
+			why = "the memory was changed in the meantime"
 		}
 		if item := m.Answers; why == "" && item != nil && item.MemoryIDs[0] == row.ID() {
 			why = m.Merge.NotOpenReason(row, item)
@@ -294,7 +295,8 @@ func (m *MergeRun) setRelations() error {
 		}
 		if bytes > memory.MaxRelationsBytes {
 			return memory.Errorf(memory.TooLarge,
-				"the relations of memory %s would have more than %d bytes; remove some of those of the parts", id,
+				"the merge would give memory %s more than %d bytes of relations; remove some relations of the "+
+					"memories to merge", id,
 				memory.MaxRelationsBytes)
 		}
 	}
@@ -302,7 +304,8 @@ func (m *MergeRun) setRelations() error {
 }
 
 func relationsChanged(id memory.ID) error {
-	return memory.Errorf(memory.Conflict, "nothing was merged, because relations of memory %s just changed; try again",
+	return memory.Errorf(memory.Conflict, "emberd merged no memories, because relations of "+
+		"memory %s just changed; try again",
 		id)
 }
 
@@ -321,7 +324,7 @@ func (m *MergeRun) setPlaces() error {
 			}
 		} else if m.Plan.Memory.DataOnly() {
 			return memory.Errorf(memory.Conflict,
-				"nothing was merged, because an unconfirmed memory cannot supersede memory %s", id)
+				"emberd merged no memories, because an unconfirmed memory cannot supersede memory %s", id)
 		}
 		if slices.Contains(m.Plan.Gone, old.SupersededBy()) {
 			maps.Copy(m.set(id), m.Merge.Similar.PlaceTaken(into))

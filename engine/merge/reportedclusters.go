@@ -56,7 +56,7 @@ func NewReportedClusters(opt *core.Options) *ReportedClusters {
 		err = json.Unmarshal(data, &l.all)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		opt.Logger.Warn("IDs of earlier clusters are not available", "err", err)
+		opt.Logger.Warn("IDs of earlier groups not read", "err", err)
 	}
 	return l
 }

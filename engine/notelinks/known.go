@@ -87,7 +87,7 @@ func NewKnown(opt *core.Options, dir string) *Known {
 		err = json.Unmarshal(data, &k.notes)
 	}
 	if err != nil {
-		opt.Logger.Warn("removed links might be written again", "err", err)
+		opt.Logger.Warn("list of note links not read; emberd might write removed links again", "err", err)
 		k.notes = knownFile{}
 	}
 	if k.notes.Notes == nil {
@@ -110,7 +110,7 @@ func (k *Known) save() error {
 		err = durable.ReplaceFile(k.fs, k.file, data)
 	}
 	if err != nil {
-		return fmt.Errorf("store which links are in notes: %w", err)
+		return fmt.Errorf("store the list of note links: %w", err)
 	}
 	k.saved = sum
 	return nil

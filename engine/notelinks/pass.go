@@ -43,7 +43,7 @@ type readNote struct {
 
 // Task writes links when they are due. Without changes it has no timer.
 func (e *Links) Task() *core.Task {
-	return &core.Task{Name: "links of notes", First: e.Known.Next(), Wake: e.Known.Wake(), Rest: time.Second,
+	return &core.Task{Name: "note links", First: e.Known.Next(), Wake: e.Known.Wake(), Rest: time.Second,
 		Woken: func(time.Time) time.Time { return e.Known.Next() },
 		Do: func(ctx context.Context) time.Time {
 			e.WriteLinks(ctx)
@@ -64,7 +64,7 @@ func (e *Links) WriteLinks(ctx context.Context) {
 		err = nil
 	}
 	if ctx.Err() == nil {
-		e.Chores.Settle("writing links into notes", err)
+		e.Chores.Settle("update of links in notes", err)
 	}
 }
 
@@ -74,12 +74,12 @@ func (e *Links) VaultLinks(ctx context.Context, req *op.VaultLinksRequest) (*op.
 		return nil, err
 	}
 	if !e.Lifecycle.IsPrimary() {
-		return nil, memory.Errorf(memory.Conflict, "another device writes the links of notes; run it there, or run: "+
-			"emberd config primary-device here")
+		return nil, memory.Errorf(memory.Conflict, "this device cannot write links into notes, because another "+
+			"device is the primary device; run the command on that device, or run: emberd config primary-device here")
 	}
 	res, err := e.run(ctx, &pass{all: true, dry: req.DryRun, by: op.CallerFrom(ctx)})
 	if errors.Is(err, errAway) {
-		return nil, memory.Errorf(memory.Unavailable, "links cannot be written now: %s", e.Notes.VaultUnavailable())
+		return nil, memory.Errorf(memory.Unavailable, "emberd cannot write links now: %s", e.Notes.VaultUnavailable())
 	}
 	return res, err
 }

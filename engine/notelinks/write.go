@@ -243,7 +243,7 @@ func (p *pass) apply(ctx context.Context, add []op.RelateRequest, added []place,
 		}
 	}
 	p.res.RelationsTx = tx
-	p.e.Opt.Logger.Info("relations updated from links of notes", "added", p.res.Added, "removed", p.res.Removed,
+	p.e.Opt.Logger.Info("relations updated from note links", "added", p.res.Added, "removed", p.res.Removed,
 		"entry", tx)
 	return nil
 }
@@ -252,7 +252,7 @@ func (p *pass) apply(ctx context.Context, add []op.RelateRequest, added []place,
 func (p *pass) refuse(at place, err error) {
 	p.refused.add(at)
 	p.res.Added--
-	p.e.Opt.Logger.Info("no relation created from a link", "memory", at.in, "property", at.key, "to", at.to, "error",
+	p.e.Opt.Logger.Info("relation not created from a link", "memory", at.in, "property", at.key, "to", at.to, "error",
 		err)
 }
 
@@ -283,7 +283,7 @@ func (e *Links) Reverted(ctx context.Context, res *op.UndoResult) {
 		}
 		note.takeOut(properties(&memoryNote{m: memory.Memory{ID: id}}, []byte(text)))
 	}
-	e.Chores.Settle("list of links of notes", k.save())
+	e.Chores.Settle("update of the list of note links", k.save())
 }
 
 // takeOut records that a note has only these properties by now.

@@ -120,7 +120,7 @@ func (e *Notes) ArchivedText(ctx context.Context, path string) (string, error) {
 	if carried := vault.CarriedBy([]byte(text)); carried != nil {
 		return carried.Body, nil
 	}
-	return "", errors.New("the note belongs to no memory")
+	return "", errors.New("the note does not contain the ID of a memory")
 }
 
 // idAt returns the ID of a note, also of one that emberd wrote and the watcher has not reported.

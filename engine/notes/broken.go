@@ -57,11 +57,11 @@ func (b *brokenNote) sameState(f vault.File) bool {
 }
 
 func (b *brokenNote) reason() string {
-	text := fmt.Sprintf("an internal error stopped this; the daemon log has the details under fault %s", b.Fault)
+	text := fmt.Sprintf("an internal error occurred; to see the details, search the daemon log for fault %s", b.Fault)
 	if b.Tries < maxTries {
 		return text + "; emberd retries once"
 	}
-	return text + "; emberd retries when it changes"
+	return text + "; emberd retries when the note changes"
 }
 
 // openBroken reads the list of a vault. A list that cannot be read is empty, and is logged.
@@ -73,7 +73,7 @@ func openBroken(opt *core.Options, name string) *BrokenNotes {
 		err = json.Unmarshal(data, &b.notes)
 	}
 	if err != nil {
-		b.log.Warn("retrying notes that failed", "err", err)
+		b.log.Warn("list of failed notes not read; emberd retries the notes", "err", err)
 	}
 	return b
 }
@@ -131,7 +131,7 @@ func (b *BrokenNotes) save() {
 		err = durable.ReplaceFile(b.fs, b.file, data)
 	}
 	if err != nil {
-		b.log.Warn("failed notes are retried after a restart", "err", err)
+		b.log.Warn("list of failed notes not written; emberd retries the notes after a restart", "err", err)
 	}
 }
 
@@ -145,10 +145,10 @@ func (b *BrokenNotes) Warnings() []string {
 	var out []string
 	for i, path := range slices.Sorted(maps.Keys(b.notes)) {
 		if i == maxNamed {
-			return append(out, fmt.Sprintf("%d more notes are skipped; run: emberd vault check",
+			return append(out, fmt.Sprintf("emberd skips %d more notes; to list them, run: emberd vault check",
 				len(b.notes)-maxNamed))
 		}
-		note, lacks := b.notes[path], "is not read"
+		note, lacks := b.notes[path], "was not read"
 		if strings.HasSuffix(path, embedding) {
 			lacks = "has no embeddings"
 		}
@@ -198,7 +198,7 @@ func refused(reading Reading, why Unread) Reading {
 // applyContained applies a batch. If that panics, it applies the notes one by one, and those that
 // panic alone are refused. To apply a note twice changes nothing more than to apply it once.
 func (n *VaultNotes) applyContained(ctx context.Context, read []Reading, gone []string) error {
-	err := contain.Do(n.Log, contain.Note, fmt.Sprintf("a batch of %d", len(read)+len(gone)), func() error {
+	err := contain.Do(n.Log, contain.Note, fmt.Sprintf("a batch of %d notes", len(read)+len(gone)), func() error {
 		return n.Apply(ctx, read, gone)
 	})
 	if contain.Of(err) == nil {

@@ -21,11 +21,13 @@ func (e *Notes) ErrClaimed(m *memory.Memory, path string) error {
 	about, _ := e.claim(m, path)
 	if path == core.NotePath(m) {
 		return memory.Errorf(memory.Conflict,
-			"note %q of memory %s was deleted, and a note with its ID and other content is in its place; %s", path,
+			"note %q of memory %s was deleted, and another note at the same path "+
+				"contains the ID of the memory; %s", path,
 			m.ID, about)
 	}
 	return memory.Errorf(memory.Conflict,
-		"note %q of memory %s is missing, and the note %q has its ID and other content; %s", core.NotePath(m), m.ID,
+		"note %q of memory %s is missing, and note %q contains the ID of the "+
+			"memory but different content; %s", core.NotePath(m), m.ID,
 		path, about)
 }
 
@@ -46,13 +48,14 @@ func (e *Notes) claim(m *memory.Memory, path string) (advice string, decided boo
 	item, asked := core.NoteItem(row, path)
 	switch {
 	case !asked:
-		return "emberd checks it within two minutes and might ask you; run: emberd review list --agent note", false
+		return "wait two minutes for emberd to create a review item, and then run: " +
+			"emberd review list --agent note", false
 	case item.Status != memory.ItemClosed:
-		return "decide whether it is the memory's note, run: emberd review show " + item.Short(), false
+		return "to decide whether this note belongs to the memory, run: emberd review show " + item.Short(), false
 	case core.Shortened(m):
-		return fmt.Sprintf("it is not the memory's note, as decided in review item %s; to look for the text of "+
-			"the memory, run: emberd rekindle %s", item.Short(), m.ID.Short()), true
+		return fmt.Sprintf("according to review item %s, this note does not belong to the memory; to search for the "+
+			"text of the memory, run: emberd rekindle %s", item.Short(), m.ID.Short()), true
 	}
-	return fmt.Sprintf("it was decided that it is not the memory's note (review item %s); to give the memory a note "+
-		"of its own, run: emberd promote %s", item.Short(), m.ID.Short()), true
+	return fmt.Sprintf("according to review item %s, this note does not belong to the memory; to create another note "+
+		"for the memory, run: emberd promote %s", item.Short(), m.ID.Short()), true
 }

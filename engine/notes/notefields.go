@@ -46,22 +46,22 @@ func (e *Notes) CheckContent(note *vault.Note, before string) error {
 	body := note.Carried.Body
 	switch {
 	case body == "":
-		return errors.New("the note has no text, so its memory keeps its text; write the text again, or delete " +
-			"the note")
+		return errors.New("the note has no text, so the memory keeps its earlier text; write the text again, or " +
+			"delete the note")
 	case note.Size > core.WholeNote:
-		return fmt.Errorf("the note has %d bytes (limit %d), so its memory keeps its earlier text; split the note",
+		return fmt.Errorf("the note has %d bytes (limit %d), so the memory keeps its earlier text; split the note",
 			note.Size, core.WholeNote)
 	case merging(body) && !merging(before):
-		return errors.New("the note contains merge conflict markers, so its memory keeps its text; resolve the " +
-			"conflict")
+		return errors.New("the note contains merge conflict markers, so the memory keeps its " +
+			"earlier text; resolve the conflict")
 	case core.SecretIn(e.Opt.DetectSecrets, body, before):
-		return errors.New("the text contains what looks like a credential, so the memory keeps its earlier text; " +
-			"remove the credential from the note")
+		return errors.New("the note contains text that looks like a credential, so the memory keeps its earlier " +
+			"text; remove the credential from the note")
 	}
 	line, err := core.Encode(body)
 	if err == nil && len(line) > core.MaxBodyLen {
-		err = fmt.Errorf("the text takes %d bytes in the log (limit %d), so the memory keeps its earlier text; split "+
-			"the note", len(line), core.MaxBodyLen)
+		err = fmt.Errorf("the text needs %d bytes in the log (limit %d), so the memory keeps "+
+			"its earlier text; split the note", len(line), core.MaxBodyLen)
 	}
 	return err
 }
@@ -89,7 +89,8 @@ func Without(paths []string, path string) []string {
 }
 
 // NoteAway is why a write to a note waits.
-const NoteAway vault.Reason = "it is not at its path; it might have been renamed, or not synced yet"
+const NoteAway vault.Reason = "the note is not at its path; it might have a new name, or the " +
+	"sync tool has not copied it yet"
 
 // Fingerprints returns, for each field that a note decides, the first 16 hex digits of the
 // SHA-256 of its text in the note.

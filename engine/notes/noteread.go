@@ -65,14 +65,15 @@ func FromPlace(text, path string, line, from int) (string, error) {
 	for n := 1; n < line; n++ {
 		_, rest, ok := strings.Cut(text, "\n")
 		if !ok {
-			return "", memory.Errorf(memory.NotFound, "note %q has %d lines, and no line %d", path, n,
+			return "", memory.Errorf(memory.NotFound, "line %[3]d of note %[1]q is out of range (1 to %[2]d)", path, n,
 				line).At("line")
 		}
 		text = rest
 	}
 	at := core.ByteOf(text, from)
 	if from > 0 && at == len(text) {
-		return "", memory.Errorf(memory.NotFound, "note %q ends before character %d from line %d", path, from,
+		return "", memory.Errorf(memory.NotFound, "note %q ends before character %d, counted from the start of line "+
+			"%d; use a smaller number", path, from,
 			line).At("from")
 	}
 	return text[at:], nil
@@ -83,5 +84,5 @@ func unreadable(path string, err error) error {
 	if skipped, ok := errors.AsType[*vault.Skipped](err); ok && !errors.Is(err, fs.ErrNotExist) {
 		return memory.Errorf(memory.Conflict, "cannot read note %q: %s", path, skipped.Reason).At("path")
 	}
-	return memory.Errorf(memory.NotFound, "read the note %q: %w", path, err).At("path")
+	return memory.Errorf(memory.NotFound, "cannot read note %q: %w", path, err).At("path")
 }

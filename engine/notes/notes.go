@@ -96,7 +96,7 @@ func (n *VaultNotes) Back() bool { return n.reopened.Swap(false) }
 func OpenNotes(opt *core.Options, analyzer *analysis.Analyzer) (*VaultNotes, error) {
 	dir, err := filepath.Abs(opt.Vaults[0])
 	if err != nil {
-		return nil, memory.Errorf(memory.Invalid, "the vault's path: %w", err)
+		return nil, memory.Errorf(memory.Invalid, "cannot determine the path of the vault: %w", err)
 	}
 	indexDir := filepath.Join(opt.State, "index", StateName("notes", dir))
 	v, err := vault.Open(dir, &vault.Options{Ignore: opt.VaultIgnore})
@@ -107,8 +107,8 @@ func OpenNotes(opt *core.Options, analyzer *analysis.Analyzer) (*VaultNotes, err
 		return nil, memory.Errorf(memory.Invalid, "%w", pattern)
 	}
 	if err != nil {
-		return nil, memory.Errorf(memory.Unavailable, "cannot open vault %s: %w; configure the folder that "+
-			"Obsidian opens", dir,
+		return nil, memory.Errorf(memory.Unavailable, "cannot open vault %s: %w; configure "+
+			"the folder that Obsidian opens", dir,
 			err)
 	}
 	n := &VaultNotes{Followed: &Followed{Dir: dir, ignore: opt.VaultIgnore, Log: opt.Logger, text: analyzer,
@@ -118,13 +118,13 @@ func OpenNotes(opt *core.Options, analyzer *analysis.Analyzer) (*VaultNotes, err
 	n.Broken = openBroken(opt, StateName("broken", dir))
 	n.Archive, err = openArchiveFolder(opt, filepath.Join(opt.State, "index", StateName("archive", dir)+".json"))
 	if err != nil {
-		n.Log.Warn("reading the notes of the archive folder again", "err", err)
+		n.Log.Warn("list of archived notes not read; emberd reads the notes of the archive folder again", "err", err)
 	}
 	if err := n.begin(); err != nil {
 		return nil, errors.Join(err, v.Close())
 	}
 	if !n.watcher.Here() {
-		n.Log.Warn("vault missing, or most of its notes missing; waiting for it", "vault", dir)
+		n.Log.Warn("vault or most of its notes missing; waiting until they are back", "vault", dir)
 		return n, v.Close()
 	}
 	return n, nil
@@ -310,7 +310,7 @@ func (n *VaultNotes) Status() op.VaultStatus {
 	notRead, skipped := n.notRead(ws.Skipped)
 	away, released := ws.Away, n.Released()
 	if !released.IsZero() {
-		away, ws.Frozen, ws.Gone = released, "you released it", true
+		away, ws.Frozen, ws.Gone = released, "you released the vault", true
 	}
 	return op.VaultStatus{Name: n.Root.Load().Name(), Path: n.Dir, Mode: string(ws.Mode), Reason: ws.Reason,
 		Frozen: ws.Frozen, Missing: ws.Gone, Away: core.StampTime(away), Released: !released.IsZero(),

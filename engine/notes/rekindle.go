@@ -77,14 +77,14 @@ func (e *Notes) readFor(ctx context.Context, m *memory.Memory, path string) (*Te
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, "", nil
 	case unread && skipped.Reason != vault.Unsettled && skipped.Reason != vault.NotLocal:
-		return nil, "", memory.Errorf(memory.Conflict, "note %q with the text of memory %s cannot be read: %s",
+		return nil, "", memory.Errorf(memory.Conflict, "cannot read note %q with the text of memory %s: %s",
 			path, m.ID, skipped.Reason)
 	case unread:
-		return nil, "", memory.Errorf(memory.Busy, "note %q with the text of memory %s cannot be read now: %s",
+		return nil, "", memory.Errorf(memory.Busy, "cannot read note %q with the text of memory %s now: %s",
 			path, m.ID, skipped.Reason)
 	case err != nil:
 		return nil, "",
-			memory.Errorf(memory.Busy, "note %q with the text of memory %s cannot be read now: %w", path, m.ID, err)
+			memory.Errorf(memory.Busy, "cannot read note %q with the text of memory %s now: %w", path, m.ID, err)
 	case note.Carried != nil:
 		id, _ := memory.ParseID(note.MemoryID) // an invalid ID matches no memory
 		if id == "" {
@@ -93,7 +93,8 @@ func (e *Notes) readFor(ctx context.Context, m *memory.Memory, path string) (*Te
 		return &TextLookup{Note: note, Body: note.Carried.Body}, id, nil
 	case note.Frontmatter == vault.InvalidFrontmatter:
 		return nil, "", memory.Errorf(memory.Conflict,
-			"note %q of memory %s has invalid frontmatter; fix it, because it may contain the memory ID", path, m.ID)
+			"note %q of memory %s has invalid frontmatter, which might contain the "+
+				"memory ID; fix the frontmatter", path, m.ID)
 	}
 	body, err := e.bodyOf(ctx, path, m.ID)
 	return &TextLookup{Note: note, Body: body}, "", err
@@ -103,7 +104,7 @@ func (e *Notes) readFor(ctx context.Context, m *memory.Memory, path string) (*Te
 func (e *Notes) bodyOf(ctx context.Context, path string, id memory.ID) (string, error) {
 	text, err := e.Vault.Root.Load().Text(ctx, path)
 	if err != nil {
-		return "", memory.Errorf(memory.Busy, "note %q cannot be read now: %w", path, err)
+		return "", memory.Errorf(memory.Busy, "cannot read note %q now: %w", path, err)
 	}
 	carrying, err := noteedit.Splice([]byte(text),
 		noteedit.Edit{Set: []frontmatter.Field{{Key: MemoryIDKey, Value: frontmatter.Text(string(id))}}})
@@ -123,5 +124,5 @@ func (e *Notes) errIfMaybePresent(m *memory.Memory) error {
 		return nil
 	}
 	return memory.Errorf(memory.Busy,
-		"note %q with the text of memory %s was not found but may still exist: %s", home, m.ID, why)
+		"emberd did not find note %q with the text of memory %s, but the note might still exist: %s", home, m.ID, why)
 }

@@ -151,7 +151,7 @@ func (n *VaultNotes) awaitOpening(ctx context.Context) {
 		case <-changed:
 		case <-time.After(awayPoll):
 			if _, w := n.Current(); n.released.returned(n.Dir) && w.Here() {
-				n.Log.Info("released vault is back", "vault", n.Dir)
+				n.Log.Info("released vault is available again", "vault", n.Dir)
 				n.Open()
 			}
 		}

@@ -22,11 +22,11 @@ func (e *Notes) NeedVault() error {
 // ErrAway returns the error for what needs the folder of the vault while that is not there.
 func (n *VaultNotes) ErrAway() error {
 	if !n.Released().IsZero() {
-		return memory.Errorf(memory.Unavailable, "the vault %s is released; run: emberd vault reopen",
+		return memory.Errorf(memory.Unavailable, "vault %s is released; to open it, run: emberd vault reopen",
 			n.Root.Load().Name())
 	}
 	return memory.Errorf(memory.Unavailable,
-		"vault %s is missing or was replaced; restore it, or try again", n.Dir)
+		"vault %s is missing, or another folder is at its path; restore the vault, or try again", n.Dir)
 }
 
 // IsAttachment reports whether a link's target has the extension of a file that is not a note.
@@ -148,7 +148,8 @@ func (e *Notes) NotePath(ctx context.Context, ref string) (string, error) {
 	}
 	path, notNote := e.noteNamed(ctx, e.Vault.Inside(ref))
 	if notNote != nil && err == nil {
-		return "", memory.Errorf(memory.NotFound, "memory %s has no note; run: emberd show %s", row.ID(),
+		return "", memory.Errorf(memory.NotFound, "memory %s has no note; to see "+
+			"the memory, run: emberd show %s", row.ID(),
 			row.ID().Short()).At("ref")
 	}
 	return path, notNote

@@ -19,11 +19,11 @@ func VaultWaits(v *op.VaultStatus) []op.Waiting {
 	if v.Held != "" {
 		out = append(out, op.Waiting{Code: op.WaitsDeletions, Count: 1, Command: confirmDeletions,
 			Text:    fmt.Sprintf("vault %s: %s", v.Name, v.Held),
-			Warning: vaultWarning(v, v.Held, "if you deleted them, run: "+confirmDeletions)})
+			Warning: vaultWarning(v, v.Held, "to confirm that you deleted notes, run: "+confirmDeletions)})
 	}
 	for _, l := range v.Lists {
 		if l.State == op.ListRefused {
-			text := fmt.Sprintf("the list %q is not written: %s", l.Path, l.Reason)
+			text := fmt.Sprintf("emberd does not write the list %q: %s", l.Path, l.Reason)
 			out = append(out, op.Waiting{Code: op.WaitsList, Count: 1, Command: "emberd config",
 				Text:    fmt.Sprintf("vault %s: %s; %s", v.Name, text, l.Next),
 				Warning: vaultWarning(v, text, l.Next)})
@@ -39,25 +39,25 @@ func absenceWaits(v *op.VaultStatus) []op.Waiting {
 	}
 	away := v.Frozen
 	if !v.Away.IsZero() {
-		away = fmt.Sprintf("away since %s: %s", v.Away.UTC().Format("2006-01-02 15:04 UTC"), v.Frozen)
+		away = fmt.Sprintf("unavailable since %s: %s", v.Away.UTC().Format("2006-01-02 15:04 UTC"), v.Frozen)
 	}
 	w := op.Waiting{Count: 1}
 	switch {
 	case v.Released:
 		w.Code, w.Command = op.WaitsReleased, "emberd vault reopen"
-		w.Text = fmt.Sprintf("vault %s is released: changes to its notes wait, and memories are not archived", v.Name)
-		w.Warning = vaultWarning(v, away, "no note counts as deleted, and writes wait; to open it again, run: "+
-			"emberd vault reopen")
+		w.Text = fmt.Sprintf("vault %s is released, so emberd writes no notes and archives no memories", v.Name)
+		w.Warning = vaultWarning(v, away, "until you open the vault, emberd writes no notes and treats no note as "+
+			"deleted; run: emberd vault reopen")
 	case v.Missing:
 		w.Code, w.Command = op.WaitsVaultGone, "emberd config vaults"
-		w.Text = fmt.Sprintf("vault %s is missing (%s): its notes stay searchable, and memories are not archived "+
-			"until you restore it or set another folder", v.Name, v.Frozen)
-		w.Warning = vaultWarning(v, away, "restore it, or change vaults: in the config file and restart the "+
-			"daemon; its notes stay searchable")
+		w.Text = fmt.Sprintf("vault %s is missing (%s): searches still find its notes, but emberd archives no "+
+			"memories; restore the vault, or set another folder", v.Name, v.Frozen)
+		w.Warning = vaultWarning(v, away, "searches still find its notes; restore the vault, or change vaults: in "+
+			"the config file and restart the daemon")
 	default:
 		w.Code, w.Command = op.WaitsDeletions, confirmDeletions
-		w.Text = fmt.Sprintf("vault %s: %s; until then, memories are not archived", v.Name, v.Frozen)
-		w.Warning = vaultWarning(v, away, "if you deleted them, run: "+confirmDeletions)
+		w.Text = fmt.Sprintf("vault %s: %s; until then, emberd archives no memories", v.Name, v.Frozen)
+		w.Warning = vaultWarning(v, away, "to confirm that you deleted notes, run: "+confirmDeletions)
 	}
 	return []op.Waiting{w}
 }
@@ -79,7 +79,8 @@ func unreadWaits(v *op.VaultStatus) []op.Waiting {
 		return nil
 	}
 	return []op.Waiting{{Code: op.WaitsUnread, Count: unread, Command: "emberd vault check",
-		Text: fmt.Sprintf("vault %s: %s not read: %s", v.Name, core.NumberOf(unread, "note is", "notes are"), reason)}}
+		Text: fmt.Sprintf("vault %s: emberd cannot read %s: %s",
+			v.Name, core.NumberOf(unread, "note", "notes"), reason)}}
 }
 
 // WriteWaits returns the changes that could not be written to notes for a while.
@@ -89,6 +90,6 @@ func WriteWaits(v *op.VaultStatus, now time.Time) []op.Waiting {
 	}
 	first := v.PendingFirst[0]
 	return []op.Waiting{{Code: op.WaitsWrites, Count: v.Pending, Command: "emberd vault check",
-		Text: fmt.Sprintf("vault %s: %s to be written to notes; the first is %q: %s", v.Name,
-			core.NumberOf(v.Pending, "change waits", "changes wait"), first.Path, first.Reason)}}
+		Text: fmt.Sprintf("vault %s: emberd has not written %s to notes yet; the first note is %q: %s", v.Name,
+			core.NumberOf(v.Pending, "change", "changes"), first.Path, first.Reason)}}
 }

@@ -29,8 +29,8 @@ func VaultWarnings(v *op.VaultStatus) []string {
 		}
 	}
 	if v.Problem != "" {
-		out = append(out, vaultWarning(v, v.Problem, "emberd retries automatically; if the problem persists, see "+
-			"its log"))
+		out = append(out, vaultWarning(v, v.Problem, "emberd retries automatically; if the "+
+			"problem persists, see the daemon log"))
 	}
 	if v.Mode == string(watcher.Polling) && v.Reason != "" {
 		out = append(out, vaultWarning(v, v.Reason, "until then, emberd checks for edits every 30 seconds"))
@@ -51,8 +51,8 @@ func (n *VaultNotes) IndexWarning() string {
 	if _, err := os.Lstat(is.Aside); !is.Damaged || is.Aside == "" || err != nil {
 		return ""
 	}
-	return fmt.Sprintf("vault %s: the note index was damaged (%s) and is rebuilt from the notes; the damaged one "+
-		"is in %s, and you can delete it", n.Root.Load().Name(), is.Reason, is.Aside)
+	return fmt.Sprintf("vault %s: the note index was damaged (%s), so emberd rebuilds it from the notes; you can "+
+		"delete the damaged index in %s", n.Root.Load().Name(), is.Reason, is.Aside)
 }
 
 // notRead counts by reason the notes that the watcher skips and those that could not be read.
@@ -106,8 +106,9 @@ func (e *Notes) SandboxExcluded(v *op.VaultStatus) []string {
 		}
 		return nil
 	}
-	return []string{fmt.Sprintf("vault %s: the folder was replaced after the daemon started, and the sandbox "+
-		"allows only the earlier one; restart the daemon, or set sandbox to off if this happens often", v.Name)}
+	return []string{fmt.Sprintf("vault %s: another folder replaced the vault after the daemon started, but the "+
+		"sandbox allows only the earlier folder; restart the daemon; if this "+
+		"happens often, set sandbox to off", v.Name)}
 }
 
 // PendingDeletionsText returns the warning about deletions that wait for confirmation, or "".
@@ -116,8 +117,9 @@ func PendingDeletionsText(n int) string {
 		return ""
 	}
 	if n == 1 {
-		return "the note of a memory disappeared; the memory stays until the note is back or you confirm the deletion"
+		return "the note of a memory disappeared; emberd keeps the memory until the note is " +
+			"back or you confirm the deletion"
 	}
-	return fmt.Sprintf("%d notes of memories disappeared at once; the memories stay until the notes are back or "+
-		"you confirm the deletions", n)
+	return fmt.Sprintf("%d notes of memories disappeared at once; emberd keeps the memories until the notes are back "+
+		"or you confirm the deletions", n)
 }

@@ -20,12 +20,12 @@ func TestVaultTroubleIsAWarning(t *testing.T) {
 			[]string{"vault Notes: too few watches; raise the limit; " +
 				"until then, emberd checks for edits every 30 seconds"}},
 		{"held back", op.VaultStatus{Mode: "watching", Frozen: "60 of 70 notes are missing"},
-			[]string{"vault Notes: 60 of 70 notes are missing; if you deleted them, run: emberd vault confirm-deletions"}},
+			[]string{"vault Notes: 60 of 70 notes are missing; to confirm that you deleted notes, run: emberd vault confirm-deletions"}},
 		{"missing", op.VaultStatus{Mode: "watching", Frozen: "/n cannot be opened", Missing: true},
-			[]string{"vault Notes: /n cannot be opened; restore it, or change vaults: in the config file and " +
-				"restart the daemon; its notes stay searchable"}},
+			[]string{"vault Notes: /n cannot be opened; searches still find its notes; restore the vault, or " +
+				"change vaults: in the config file and restart the daemon"}},
 		{"failing", op.VaultStatus{Mode: "watching", Problem: "disk full"},
-			[]string{"vault Notes: disk full; emberd retries automatically; if the problem persists, see its log"}},
+			[]string{"vault Notes: disk full; emberd retries automatically; if the problem persists, see the daemon log"}},
 	} {
 		c.vault.Name = "Notes"
 		if got := notes.VaultWarnings(&c.vault); !slices.Equal(got, c.want) {

@@ -74,10 +74,11 @@ func (e *Sync) applyTags(m *memory.Memory, written []string, settled bool) error
 	}
 	tags, err := memory.NormalizeTags(written)
 	if err != nil {
-		return fmt.Errorf("its tags are not synced: %w", err)
+		return fmt.Errorf("emberd does not sync the tags of the note: %w", err)
 	}
 	if core.SecretIn(e.Opt.DetectSecrets, strings.Join(written, "\n"), "") {
-		return errors.New("its tags contain what looks like a credential and are not synced; remove it from the note")
+		return errors.New("the tags of the note contain text that looks like a credential, so emberd does not sync " +
+			"the tags; remove the credential from the note")
 	}
 	m.Tags = tags
 	return nil
@@ -89,11 +90,11 @@ func (e *Sync) applyCategory(m *memory.Memory, text string, says bool) error {
 	}
 	text = strings.TrimSpace(text)
 	if err := memory.CheckText("category", text, memory.MaxName); err != nil {
-		return fmt.Errorf("its category is not synced: %w", err)
+		return fmt.Errorf("emberd does not sync the category of the note: %w", err)
 	}
 	if core.SecretIn(e.Opt.DetectSecrets, text, m.Category) {
-		return errors.New("its category contains what looks like a credential and is not synced; remove it from " +
-			"the note")
+		return errors.New("the category of the note contains text that looks like a credential, so emberd does not " +
+			"sync the category; remove the credential from the note")
 	}
 	m.Category = text
 	return nil
@@ -108,7 +109,7 @@ func applyStrength(m *memory.Memory, text string) error {
 		err = memory.CheckRange("strength", strength, 0, 2)
 	}
 	if err != nil {
-		return fmt.Errorf("its strength %.20q is not synced; use a number from 0 to 2", text)
+		return fmt.Errorf("invalid strength %.20q in the note; use a number from 0 to 2", text)
 	}
 	m.Strength, m.StrengthFound = strength, false
 	return nil

@@ -189,7 +189,7 @@ func (c *copyRun) find(ctx context.Context) (there bool, err error) {
 }
 
 // forgotten is why a copy stays whose memory went meanwhile: it is looked at again then.
-const forgotten = "its memory was deleted in the meantime"
+const forgotten = "the memory was deleted in the meantime"
 
 // join gives the memory what the copy's text has beyond the memory's. The copy stays if it has more that is a human's.
 func (c *copyRun) join(ctx context.Context, copied, like []byte) (became outcome, err error) {
@@ -265,10 +265,11 @@ func (c *copyRun) joinAtRest(ctx context.Context, copied, like []byte) error {
 	body := c.copy.Carried.Body
 	known := func(text string) bool { return isBody(body, text) }
 	if body != c.note.Carried.Body && !slices.ContainsFunc(texts, known) {
-		c.left = "it has another text, which cannot be merged while its memory is archived or in the trash"
+		when := "while the memory is archived or in the trash"
 		if !c.isKnown {
-			c.left = "it has another text, which cannot be merged until you decide about the memory's note"
+			when = "until you decide about the note of the memory"
 		}
+		c.left = "this note has a different text, and emberd cannot merge texts " + when
 	}
 	return nil
 }
@@ -309,13 +310,13 @@ func (c *copyRun) differsIn(ctx context.Context, m *memory.Memory, texts []strin
 	}
 	for _, field := range notes.Without(notes.NoteFields(), core.ContentField) {
 		if says[field] != m.NoteSeen[field] && had[field] == "" {
-			return fmt.Sprintf("its property %q is not as the memory has or had it", field), nil
+			return fmt.Sprintf("the property %q of this note has a value that the memory never had", field), nil
 		}
 	}
 	one, ok := exceptText(m, copied, c.copy, texts)
 	other, also := exceptText(m, like, c.like, texts)
 	if !ok || !also {
-		return "its properties cannot be compared with those of the note", nil
+		return "emberd cannot compare the properties of this note with the properties of the memory's note", nil
 	}
 	return differentPart(one, other), nil
 }
@@ -348,10 +349,10 @@ func differentPart(one, other [][]byte) string {
 	}
 	for _, lines := range [][][]byte{one, other} {
 		if key := propertyAt(lines, at); key != "" {
-			return fmt.Sprintf("the property %.60q is not the same in it and the note", key)
+			return fmt.Sprintf("the property %.60q differs between this note and the note of the memory", key)
 		}
 	}
-	return "it differs from the note outside of the memory's text"
+	return "this note differs from the note of the memory outside of the text"
 }
 
 // propertyAt returns the key of the property that a line of a note is in, "" for none.
@@ -393,7 +394,7 @@ func (c *copyRun) merged(ctx context.Context, row *stm.Row, m *memory.Memory, ve
 	case merge.Has(base, m.Content, body):
 		return nil, nil
 	}
-	c.left = "its text and the text of the memory were changed in the same part"
+	c.left = "this note and the memory have different changes in the same part of the text"
 	if c.former { // the user is asked about the whole note
 		return nil, nil
 	}

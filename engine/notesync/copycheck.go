@@ -21,7 +21,7 @@ func (c *vaultChecker) checkBeside(ctx context.Context, kind string, note *vault
 		c.found = append(c.found, f)
 		return
 	}
-	second := "it is a second note of memory " + id.Short()
+	second := "this is a second note of memory " + id.Short()
 	item, asked := memory.ReviewItem{}, false
 	if live {
 		item, asked = core.AskedAbout(row, note.Path, note.Carried.Body)
@@ -29,13 +29,13 @@ func (c *vaultChecker) checkBeside(ctx context.Context, kind string, note *vault
 	f.Item, f.Waits = item.ID, !asked && c.e.Sync.Contains(id)
 	switch {
 	case asked:
-		f.Text = second + ", and waits for your decision; run: emberd review show " + item.Short()
+		f.Text = second + ", and emberd needs your decision; run: emberd review show " + item.Short()
 	case f.Waits:
-		f.Text = second + "; emberd checks it when the notes have not changed for a minute or two, and resolves it " +
-			"or asks you; until then, you do not need to do anything"
+		f.Text = second + "; when the notes have not changed for one to two minutes, emberd resolves the conflict or " +
+			"creates a review item; wait until then"
 	default:
 		if left := c.e.Sync.leftBecause(ctx, id, note.Path); left != "" {
-			f.Text += "; emberd does not resolve it automatically: " + left
+			f.Text += "; emberd does not resolve the conflict automatically: " + left
 		}
 	}
 	c.found = append(c.found, f)

@@ -15,8 +15,8 @@ func (c *vaultChecker) checkCredentials(note *vault.Note) {
 		text := s.Heading + "\n" + s.Text
 		for _, f := range secret.Scan(text) {
 			c.find("credential", note.Path, s.Line,
-				"this part contains what looks like a credential (%s, %s); agents that may search the vault can "+
-					"read it",
+				"this part contains text that looks like a credential (%s, %s), and agents that can search the vault "+
+					"can read it; remove the credential",
 				f.Type, secret.Masked(text, f))
 		}
 	}
@@ -24,8 +24,8 @@ func (c *vaultChecker) checkCredentials(note *vault.Note) {
 		text := p.Key + ": " + p.Value
 		for _, f := range secret.Scan(text) {
 			c.find("credential", note.Path, p.Line,
-				"the property %.40s contains what looks like a credential (%s, %s); agents that may search the "+
-					"vault can read it", p.Key, f.Type, secret.Masked(text, f))
+				"the property %.40s contains text that looks like a credential (%s, %s), and agents that can search "+
+					"the vault can read it; remove the credential", p.Key, f.Type, secret.Masked(text, f))
 		}
 	}
 }

@@ -24,7 +24,7 @@ func (c *vaultChecker) checkCarrier(ctx context.Context, note *vault.Note) {
 	id, err := memory.ParseID(note.MemoryID)
 	if err != nil {
 		c.find("memory", note.Path, 0,
-			"its property memory-id %.40q is not a memory ID; copy one from emberd list, or remove the property",
+			"invalid property memory-id %.40q; use an ID that emberd list shows, or remove the property",
 			note.MemoryID)
 		return
 	}
@@ -36,17 +36,17 @@ func (c *vaultChecker) checkCarrier(ctx context.Context, note *vault.Note) {
 			return // it may arrive soon
 		}
 		c.find("memory", note.Path, 0,
-			"memory %s, whose ID it contains, is in the trash; to restore it, run: emberd rekindle %s; otherwise "+
-				"remove the property memory-id", id.Short(), id.Short())
+			"this note contains the ID of memory %s, which is in the trash; remove the property memory-id, or to "+
+				"restore the memory, run: emberd rekindle %s", id.Short(), id.Short())
 	case !live && c.e.Stm.Purged(id):
 		c.find("memory", note.Path, 0,
-			"memory %s, whose ID it contains, was deleted permanently, and this note might contain its text; "+
-				"delete the note, or remove the property memory-id to keep it", id.Short())
+			"this note contains the ID of memory %s, which was deleted permanently, and might contain its text; "+
+				"delete the note, or to keep the note, remove the property memory-id", id.Short())
 	case !live:
 		c.find("memory", note.Path, 0,
-			"memory %s, whose ID it contains, not found here; to restore it, for example after a restore of an older "+
-				"backup, stop the daemon and run: emberd doctor log repair --from %s; otherwise remove the property "+
-				"memory-id, unless another installation of emberd uses this vault",
+			"memory %s not found, but this note contains its ID; remove the property memory-id, unless another "+
+				"installation of emberd uses this vault; to restore the memory, stop the daemon and run: emberd "+
+				"doctor log repair --from %s",
 			id, text.ShellWord(c.e.Notes.Vault.Root.Load().Dir()))
 	default:
 		if m, err := row.Memory(); err == nil {
@@ -73,7 +73,8 @@ func (c *vaultChecker) checkClaim(m *memory.Memory, note *vault.Note) {
 		return // note sync looks at it soon
 	}
 	c.find("memory", note.Path, 0,
-		"it has the ID of memory %s, and is not known as its note; %s; or remove the property memory-id from the note",
+		"this note contains the ID of memory %s, but emberd does not use it as the note of the memory; "+
+			"remove the property memory-id from the note, or %s",
 		m.ID.Short(), c.e.Notes.ClaimAdvice(m, note.Path))
 }
 
@@ -83,7 +84,7 @@ func (c *vaultChecker) checkAgreement(ctx context.Context, m *memory.Memory, not
 	case core.NotePath(m) == "" && c.e.Notes.Vault.InArchive(note.Path) && !core.Shortened(m):
 		if !notes.HasText(note, m) {
 			c.find("memory", note.Path, 0,
-				"it has another text than memory %s, whose ID it contains and whose text is not archived; delete "+
+				"this note contains the ID of memory %s but a different text, and the memory is not archived; delete "+
 					"the note, or remove the property memory-id", m.ID.Short())
 		}
 		return
@@ -92,7 +93,8 @@ func (c *vaultChecker) checkAgreement(ctx context.Context, m *memory.Memory, not
 		return
 	case core.Shortened(m) && rekindle.Digest(note.Carried.Body) != m.TextDigest:
 		c.find("memory", note.Path, 0,
-			"its text has changed since memory %s was archived in it; to use the new text, run: emberd rekindle %s",
+			"the text of this note has changed since emberd archived memory %s; to use the "+
+				"new text, run: emberd rekindle %s",
 			m.ID.Short(), m.ID.Short())
 	}
 	before := maps.Clone(m.NoteSeen)
@@ -105,12 +107,12 @@ func (c *vaultChecker) checkAgreement(ctx context.Context, m *memory.Memory, not
 	}
 	if !maps.Equal(before, m.NoteSeen) && !c.e.Sync.Contains(m.ID) {
 		c.find("memory", note.Path, 0,
-			"it differs from memory %s, which is newer or was restored; to sync the note, save it",
+			"this note differs from memory %s, which is newer or was restored; to sync the note, save the note again",
 			m.ID.Short())
 	}
 	if ahead := c.unsyncedFields(m, note); len(ahead) > 0 {
 		c.find("memory", note.Path, 0,
-			"memory %s has another %s, from an edit that did not reach the note; correct the note", m.ID.Short(),
+			"an edit of memory %s changed its %s, but not the note; correct the note", m.ID.Short(),
 			strings.Join(ahead, " and "))
 	}
 }
@@ -141,8 +143,8 @@ func (c *vaultChecker) checkMemories(ctx context.Context) {
 			switch {
 			case its == "":
 				c.find("duplicate", note.Path, 0,
-					"it contains the ID of memory %s, as other notes do; remove the property memory-id from all "+
-						"but one of them", id.Short())
+					"this note and other notes contain the ID of memory %s; keep the "+
+						"property memory-id in only one of them", id.Short())
 			case note.Path != its:
 				c.checkSecond(ctx, id, its, note.Path)
 			}
@@ -166,7 +168,8 @@ func (c *vaultChecker) checkSecond(ctx context.Context, id memory.ID, its, path 
 		return // it was changed meanwhile
 	}
 	c.checkBeside(ctx, "duplicate", note, 0, fmt.Sprintf(
-		"it contains the ID of memory %s, whose note is %q; remove the property memory-id from it", id.Short(), its))
+		"this note contains the ID of memory %s, whose note is %q; remove the "+
+			"property memory-id from this note", id.Short(), its))
 }
 
 // noteAmong returns which of several notes is the memory's, or "" if that is not decided.
@@ -191,8 +194,8 @@ func (c *vaultChecker) checkOrphan(read func() (memory.Memory, error), there map
 	if !m.NoteGone.IsZero() {
 		if core.Shortened(&m) {
 			c.find("memory", home, 0,
-				"this note contained the text of memory %s and was deleted, so only a summary is left; restore "+
-					"the note, or run: emberd history %s", m.ID.Short(), m.ID.Short())
+				"this note contained the text of memory %s and was deleted, so the memory has only a summary; "+
+					"restore the note, or to see earlier versions, run: emberd history %s", m.ID.Short(), m.ID.Short())
 		}
 		return
 	}
@@ -200,19 +203,21 @@ func (c *vaultChecker) checkOrphan(read func() (memory.Memory, error), there map
 	case note == nil:
 	case note.Frontmatter == vault.InvalidFrontmatter:
 		c.find("memory", home, 0,
-			"memory %s is not synced while the frontmatter of its note is invalid; fix the frontmatter, or run: "+
-				"emberd forget %s", m.ID.Short(), m.ID.Short())
+			"emberd does not sync memory %s, because the frontmatter of its note is invalid; fix the frontmatter, or "+
+				"to delete the memory, run: emberd forget %s", m.ID.Short(), m.ID.Short())
 		return
 	default:
 		c.find("memory", home, 0,
-			"it no longer contains the ID of memory %s, which is not changed; add the property memory-id: %s "+
-				"again, or run: emberd forget %s", m.ID.Short(), m.ID, m.ID.Short())
+			"this note no longer contains the ID of memory %s, and emberd did not change the memory; add the "+
+				"property memory-id: %s again, or to delete "+
+				"the memory, run: emberd forget %s", m.ID.Short(), m.ID, m.ID.Short())
 		return
 	}
 	if !notes.Absent(c.e.Notes.Vault.Root.Load(), home) {
 		return // the settings exclude it
 	}
 	c.find("memory", home, 0,
-		"this note of memory %s is missing, and the memory was not changed; restore the note, or run: emberd forget %s",
+		"this note of memory %s is missing, and emberd did not change the memory; restore the note, or to delete the "+
+			"memory, run: emberd forget %s",
 		m.ID.Short(), m.ID.Short())
 }

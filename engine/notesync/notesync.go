@@ -51,7 +51,7 @@ func NewNoteSync(e *Sync) *NoteSync {
 	file := filepath.Join(e.Opt.State, "settle", notes.StateName("notes", e.Notes.Vault.Dir)+".json")
 	in, err := openNoteChanges(e.Opt.FS, file)
 	if err != nil {
-		e.Opt.Logger.Warn("note changes from before the last stop are synced when the notes change again", "err", err)
+		e.Opt.Logger.Warn("list of note changes not read; emberd syncs the notes when they change again", "err", err)
 	}
 	return &NoteSync{NoteChanges: in, e: e, self: e.Stm.Status().Device, wake: make(chan struct{}, 1)}
 }
@@ -209,7 +209,7 @@ func (t *NoteSync) Task() *core.Task {
 		}
 		return t.e.Opt.Now().Add(time.Until(next)) // due times use the system clock
 	}
-	return &core.Task{Name: "notes to sync", First: due(), Wake: t.wake,
+	return &core.Task{Name: "note sync", First: due(), Wake: t.wake,
 		Woken: func(time.Time) time.Time {
 			t.EnqueueRestored()
 			return due()
@@ -250,7 +250,7 @@ func (t *NoteSync) ProcessDue(ctx context.Context) {
 		failed = err
 	}
 	if ctx.Err() == nil {
-		t.e.Chores.Settle("syncing notes to memories", failed)
+		t.e.Chores.Settle("sync of notes to memories", failed)
 	}
 }
 

@@ -94,7 +94,7 @@ func (c *vaultChecker) skip(path string, err error) {
 	}
 	c.res.Skipped++
 	c.unread[path] = true
-	c.find(kind, path, 0, "not read: %s", why)
+	c.find(kind, path, 0, "emberd did not read this file: %s", why)
 }
 
 func (c *vaultChecker) find(kind, path string, line int, text string, args ...any) {
@@ -170,7 +170,7 @@ func (c *vaultChecker) checkLinks(note *vault.Note) {
 		}
 		if _, ok := c.links.Resolve(note.Path, l.Target); !ok {
 			c.res.Broken++
-			c.find("link", note.Path, l.Line, "note %q not found", l.Target)
+			c.find("link", note.Path, l.Line, "linked note %q not found", l.Target)
 		}
 	}
 }
@@ -196,7 +196,7 @@ func (e *Sync) VaultConfirm(ctx context.Context, _ *op.VaultConfirmRequest) (*op
 	s := w.Status()
 	if s.Gone {
 		return nil, memory.Errorf(memory.Unavailable,
-			"%s; restore it, or change vaults: in the config file and restart the daemon", s.Frozen)
+			"%s; restore the vault, or change vaults: in the config file and restart the daemon", s.Frozen)
 	}
 	held := e.Sync.confirmDeletions(op.CallerFrom(ctx))
 	if s.Frozen == "" {
@@ -242,7 +242,7 @@ func (e *Sync) NoteLinks(ctx context.Context, req *op.LinksRequest) (*op.LinksRe
 	}
 	note, err := e.Notes.Vault.Root.Load().Read(ctx, path)
 	if err != nil {
-		return nil, memory.Errorf(memory.NotFound, "read the note: %w", err).At("note")
+		return nil, memory.Errorf(memory.NotFound, "cannot read the note: %w", err).At("note")
 	}
 	res := &op.LinksResult{Note: path, Outgoing: []op.NoteLink{}, Incoming: links.Backlinks(path)}
 	for _, l := range note.Links {

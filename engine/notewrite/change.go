@@ -109,7 +109,7 @@ func (e *NoteWrite) finished(ctx context.Context, res *op.NoteChangeResult, entr
 		return res, nil
 	}
 	if entry.Tx != "" && err == nil { // with an error it is not known what became of it
-		e.Chores.Settle("journal of notes", e.Journal.Drop(entry.Tx))
+		e.Chores.Settle("update of the note journal", e.Journal.Drop(entry.Tx))
 	}
 	if err != nil {
 		return nil, e.errWrite(res.Path, err)
@@ -123,7 +123,7 @@ func (e *NoteWrite) errWrite(name string, err error) error {
 		return typed
 	}
 	if bad, ok := errors.AsType[*frontmatter.EditError](err); ok {
-		return memory.Errorf(memory.Conflict, "note %q was not changed: %s", name, bad.Reason).At("path")
+		return memory.Errorf(memory.Conflict, "cannot change note %q: %s", name, bad.Reason).At("path")
 	}
 	return promote.DiskError(name, err)
 }
@@ -136,7 +136,7 @@ func (e *NoteWrite) errOutcome(name string, got *vault.Result) error {
 	case got.Reason == vault.VaultReplaced:
 		return e.Notes.Vault.ErrAway()
 	case got.Outcome == vault.Later:
-		return memory.Errorf(memory.Busy, "note %q was not changed: %s", name,
+		return memory.Errorf(memory.Busy, "cannot change note %q: %s", name,
 			promote.LaterText(got, e.Opt.Now())).At("path")
 	case got.Outcome == vault.Conflict:
 		return errChanged(name)
@@ -144,10 +144,10 @@ func (e *NoteWrite) errOutcome(name string, got *vault.Result) error {
 		return memory.Errorf(memory.NotFound, "note %q not found; it was deleted or moved",
 			name).At("path")
 	case got.Reason == vault.NameTaken || got.Reason == vault.FolderTaken:
-		return memory.Errorf(memory.Conflict, "note %q was not written: %s; choose another path", name,
+		return memory.Errorf(memory.Conflict, "cannot write note %q: %s; choose another path", name,
 			got.Reason).At("path").About(got.Taken)
 	}
-	return memory.Errorf(memory.ReadOnly, "note %q was not changed: %s", name, got.Reason).At("path")
+	return memory.Errorf(memory.ReadOnly, "cannot change note %q: %s", name, got.Reason).At("path")
 }
 
 func errChanged(name string) error {
@@ -162,7 +162,7 @@ func (e *NoteWrite) checkTexts(c *change) error {
 		}
 		if strings.ContainsRune(p.Text, 0) {
 			return memory.Errorf(memory.Invalid,
-				"invalid %s: it contains the character U+0000, which no note may; omit it", p.Field).At(p.Field)
+				"invalid %s: it contains the character U+0000; remove that character", p.Field).At(p.Field)
 		}
 	}
 	if c.secrets {
@@ -203,7 +203,8 @@ func (e *NoteWrite) checkOwner(name string, now []byte) error {
 		full, err := memory.ParseID(carried.ID)
 		if err != nil {
 			return memory.Errorf(memory.Conflict,
-				"note %q has a property %s that is not an ID; ask the user to fix it", name, idKey).At("path")
+				"note %q has an invalid property %s: the value is not a "+
+					"memory ID; ask the user to fix it", name, idKey).At("path")
 		}
 		id := full.Short()
 		return memory.Errorf(memory.Conflict,
@@ -222,14 +223,16 @@ func (e *NoteWrite) checkResult(c *change, now, out []byte) error {
 	before, after := v.Parse(now), v.Parse(out)
 	switch {
 	case len(out) > maxNote:
-		return memory.Errorf(memory.TooLarge, "note %q would have %d bytes (limit %d); split it", c.path, len(out),
+		return memory.Errorf(memory.TooLarge, "note %q would have %d "+
+			"bytes (limit %d); split the note", c.path, len(out),
 			maxNote).At("text")
 	case after.Carried != nil || after.List != "" || hasReserved(after) && !hasReserved(before):
 		return memory.Errorf(memory.Invalid,
-			"the properties %s and %s are emberd's own, and << can contain them; omit them", idKey,
+			"emberd reserves the properties %s and %s, and a YAML merge key (<<) can set them; remove them", idKey,
 			vault.ListKey).At("text")
 	case after.Frontmatter == vault.InvalidFrontmatter && before.Frontmatter != vault.InvalidFrontmatter:
-		return memory.Errorf(memory.Invalid, "the properties of note %q would not be valid YAML; nothing was changed",
+		return memory.Errorf(memory.Invalid, "emberd changed nothing, because the properties of note %q would be "+
+			"invalid YAML; correct the properties",
 			c.path).At("text")
 	}
 	return e.checkTags(before, after)
@@ -263,8 +266,8 @@ func (e *NoteWrite) checkTags(before, after *vault.Note) error {
 	for _, tag := range after.Tags {
 		if !had[tag.Key] && !e.Grant.May(access.Subject{Tags: []string{tag.Name}}) {
 			return memory.Errorf(memory.Forbidden,
-				"token %s cannot add the tag %q: it changes %s alone; omit the tag", e.Grant.Token, tag.Name,
-				core.ScopesOf(e.Grant.Write)).At("text")
+				"token %s cannot add the tag %q, because %s; omit the tag",
+				e.Grant.Token, tag.Name, core.WriteLimit(e.Grant)).At("text")
 		}
 	}
 	return nil

@@ -94,8 +94,8 @@ func checkEdit(req *op.NoteEditRequest) error {
 	case req.Find == "" && (req.Replace != "" || req.Count != 0):
 		return memory.Errorf(memory.Invalid, "replace and count require find").At("find")
 	case req.Find == req.Replace && req.Find != "":
-		return memory.Errorf(memory.Invalid, "find and replace are the same text, so the edit changes "+
-			"nothing").At("replace")
+		return memory.Errorf(memory.Invalid, "find and replace are the same "+
+			"text, so the edit changes nothing").At("replace")
 	}
 	return core.FirstError(memory.CheckRange("count", float64(cmp.Or(req.Count, 1)), 1, 10_000))
 }
@@ -118,11 +118,11 @@ func replaced(note []byte, req *op.NoteEditRequest) ([]byte, error) {
 	want, has := cmp.Or(req.Count, 1), bytes.Count(note, find)
 	switch {
 	case has == 0:
-		return nil, memory.Errorf(memory.NotFound, "text %.80q not found in the note; read it again and copy the text "+
-			"exactly, with its spaces and line breaks", req.Find).At("find")
+		return nil, memory.Errorf(memory.NotFound, "text %.80q not found in the note; read the note again and copy "+
+			"the text exactly, with its spaces and line breaks", req.Find).At("find")
 	case has != want:
 		return nil, memory.Errorf(memory.Conflict,
-			"the note contains the text %d times, and count is %d; give a longer text, or set count to %d", has, want,
+			"the note contains the text %d times, but count is %d; pass a longer text, or set count to %d", has, want,
 			has).At("count")
 	}
 	return bytes.ReplaceAll(note, find, with), nil
@@ -155,11 +155,13 @@ func (e *NoteWrite) section(note []byte, heading string) (*markdown.Section, err
 		return found[0], nil
 	case 0:
 		return nil, memory.Errorf(memory.NotFound,
-			"heading %.80q not found among the %d headings of the note; read it again and copy one", heading,
+			"heading %.80q not found among the %d headings of the note; read "+
+				"the note again and copy a heading", heading,
 			headings).At("heading")
 	}
 	return nil, memory.Errorf(memory.Ambiguous,
-		"the note has %d headings %.80q; write those above it too, as in Plan#Steps", len(found), heading).At("heading")
+		"the note has %d headings %.80q; add the "+
+			"heading above, for example Plan#Steps", len(found), heading).At("heading")
 }
 
 // replacedSection replaces what follows a heading, down to the next heading of its level or above.
@@ -287,14 +289,14 @@ func propertiesOf(req *op.NoteEditRequest) (fields []frontmatter.Field, err erro
 func checkProperty(key string) *memory.Error {
 	switch {
 	case isReserved(key):
-		return memory.Errorf(memory.Invalid, "invalid property %.80q; emberd uses %s and %s itself", key, idKey,
+		return memory.Errorf(memory.Invalid, "invalid property %.80q; emberd reserves %s and %s", key, idKey,
 			vault.ListKey)
 	case !propertyName().MatchString(key) || strings.TrimSpace(key) != key:
 		return memory.Errorf(memory.Invalid,
-			"invalid property %.80q; begin with a letter, use letters, digits, spaces, - and _, at most 60 in all", key)
+			"invalid property %.80q; begin with a letter, and use at most 60 letters, digits, spaces, - and _", key)
 	case frontmatter.Ambiguous(key):
 		return memory.Errorf(memory.Invalid,
-			"invalid property %.80q, which YAML reads as a value and not as a name; use another name", key)
+			"invalid property %.80q: YAML reads it as a value, not as a name; use another name", key)
 	}
 	return nil
 }

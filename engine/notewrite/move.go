@@ -126,23 +126,23 @@ func (e *NoteWrite) errOutside(m *move, outside []string) error {
 		return nil
 	}
 	return memory.Errorf(memory.Forbidden,
-		"note %q was not moved: links to change are in %d notes outside of the folders for agents (%s); ask the "+
-			"user to move it in Obsidian, or to add folders to vault.agent_folders", m.from, len(outside),
+		"cannot move note %q: emberd would have to change links in %d notes outside of the folders for agents (%s); "+
+			"ask the user to move the note in Obsidian, or to add folders to vault.agent_folders", m.from, len(outside),
 		e.folderList()).At("path").About(outside...)
 }
 
 // checkFree returns an error if the new path is taken.
 func (e *NoteWrite) checkFree(from, to string) error {
 	if from == to {
-		return memory.Errorf(memory.Invalid, "the note has the path %q already", to).At("to")
+		return memory.Errorf(memory.Invalid, "the note already has the path %q; choose another path", to).At("to")
 	}
 	if strings.EqualFold(from, to) {
 		return memory.Errorf(memory.Conflict,
-			"note %q was not moved: %q differs from it by capitals alone, which some systems take for the same "+
-				"name; rename it in Obsidian", from, to).At("to")
+			"cannot move note %q: %q differs only in capitals, and some systems treat both as the same name; rename "+
+				"the note in Obsidian", from, to).At("to")
 	}
 	if _, err := e.Notes.Vault.Root.Load().Stat(to); err == nil {
-		return memory.Errorf(memory.Conflict, "note %q was not moved: %q already exists; choose another path", from,
+		return memory.Errorf(memory.Conflict, "cannot move note %q: %q already exists; choose another path", from,
 			to).At("to")
 	}
 	got, err := e.Promote.Writing.Do(func(w *vault.Writer) (vault.Result, error) { return w.CanCreate(to, nil) })
@@ -169,7 +169,8 @@ func (e *NoteWrite) relink(r *linkindex.Renaming, source string, now []byte) (re
 	})
 	if err == nil && unwritable != "" {
 		err = memory.Errorf(memory.Conflict,
-			"the note was not moved: a link cannot be written so that it leads to it; change it in Obsidian").At("to").
+			"cannot move the note, because emberd cannot change one of the links to the "+
+				"note; change that link in Obsidian").At("to").
 			About(source, unwritable)
 	}
 	if err != nil {

@@ -28,6 +28,6 @@ func aboutSource(err error, path string) error {
 		return err
 	}
 	out := *typed
-	out.Message = strings.ReplaceAll(out.Message, quoted, "with a link to it")
+	out.Message = strings.ReplaceAll(out.Message, quoted, "with a link to the moved note")
 	return out.About(path)
 }

@@ -23,24 +23,24 @@ func (e *NoteWrite) CheckPlace(name string) error {
 	}
 	if e.Grant != nil && !e.Grant.May(access.Subject{Note: name}) {
 		return memory.Errorf(memory.Forbidden,
-			"token %s cannot write the note %q: it changes %s alone; ask the owner for a token with a folder scope",
-			e.Grant.Token, name, core.ScopesOf(e.Grant.Write)).At("path")
+			"token %s cannot write note %q, because %s; ask the user for a token with a folder scope",
+			e.Grant.Token, name, core.WriteLimit(e.Grant)).At("path")
 	}
 	switch {
 	case takes(name, e.Opt.VaultPromoted) && !inFolder(name, e.Opt.VaultPromoted):
 		return memory.Errorf(memory.Forbidden,
-			"the path of note %q has the name of the folder %s/ in another spelling; use that one", name,
+			"the path of note %q spells the folder %s/ differently; use the exact name of the folder", name,
 			e.Opt.VaultPromoted).At("path")
 	case takes(name, e.Opt.VaultArchive):
 		return memory.Errorf(memory.Forbidden,
-			"note %q is in the archive folder, which has the texts of memories, or has its name on some systems; "+
-				"use memories instead", name).At("path")
+			"note %q is in the archive folder, or some systems treat its path as that folder; choose another path, "+
+				"or change the memory instead", name).At("path")
 	case slices.ContainsFunc(e.lists(), func(own string) bool { return takes(name, own) }):
 		return e.errOwn(name)
 	case !slices.ContainsFunc(e.folders(), func(dir string) bool { return inFolder(name, dir) }):
 		return memory.Errorf(memory.Forbidden,
-			"note %q is outside of the folders for agents (%s); choose a path in one of them, or ask the user to "+
-				"add a folder to vault.agent_folders", name, e.folderList()).At("path")
+			"note %q is outside of the folders for agents (%s); choose a path in one of these folders, or ask the "+
+				"user to add a folder to vault.agent_folders", name, e.folderList()).At("path")
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func inFolder(name, dir string) bool {
 
 func (e *NoteWrite) errOwn(name string) error {
 	return memory.Errorf(memory.Forbidden,
-		"note %q is one that emberd writes itself, or has its name on some systems; choose another path",
+		"only emberd can write note %q, or some systems treat its name as the name of such a note; choose another path",
 		name).At("path")
 }
 
@@ -107,7 +107,7 @@ func newPath(name string) (string, error) {
 	}
 	if !fs.ValidPath(name) {
 		return "", memory.Errorf(memory.Invalid,
-			"invalid path %.200q; use one from the root of the vault, such as Agents/Plan.md", name).At("path")
+			"invalid path %.200q; use a path relative to the vault, such as Agents/Plan.md", name).At("path")
 	}
 	parts := strings.Split(name, "/")
 	for i, part := range parts {
@@ -134,7 +134,7 @@ func (e *NoteWrite) one(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	if all := links.Meanings(e.Notes.Vault.Inside(name)); len(all) > 1 && slices.Contains(all, path) {
-		return "", memory.Errorf(memory.Ambiguous, "%d notes have the name %.80q; give the path of one", len(all),
+		return "", memory.Errorf(memory.Ambiguous, "%d notes have the name %.80q; pass the path of the note", len(all),
 			name).At("path").About(all...)
 	}
 	return path, nil
@@ -143,7 +143,7 @@ func (e *NoteWrite) one(ctx context.Context, name string) (string, error) {
 // named returns the path of the note that a caller named and can read.
 func (e *NoteWrite) named(ctx context.Context, name string) (string, error) {
 	if strings.TrimSpace(name) == "" {
-		return "", memory.Errorf(memory.Invalid, "missing path; name a note by its path, name or alias").At("path")
+		return "", memory.Errorf(memory.Invalid, "missing path; pass the path, name or alias of a note").At("path")
 	}
 	return e.Notes.NotePath(ctx, name)
 }

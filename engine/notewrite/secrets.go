@@ -41,9 +41,9 @@ func (e *NoteWrite) checkJoined(c *change, now, out []byte) error {
 	for _, f := range secret.Scan(after) {
 		if !slices.Contains(had, after[f.Start:f.End]) {
 			return memory.Errorf(memory.Secret,
-				"the note would contain what looks like a credential (%s) where the change meets the existing "+
-					"text; omit it, or set allow_secret (--allow-secret) to write it "+
-					"anyway", f.Type).At(c.field())
+				"the note would contain text that looks like a credential (%s) where the change meets the existing "+
+					"text; remove the text, or set allow_secret "+
+					"(--allow-secret) to write it anyway", f.Type).At(c.field())
 		}
 	}
 	return nil

@@ -58,7 +58,7 @@ func (e *NoteWrite) Undo(ctx context.Context, tx string, dry bool) (*op.UndoResu
 	switch {
 	case at < 0:
 		return nil, memory.Errorf(memory.NotFound,
-			"the journal has no entry %s; changes of notes can be undone for %d days, on the device that made them", tx,
+			"change %s not found; you can undo changes of notes for %d days, on the device that made them", tx,
 			int(e.Opt.TrashKeep.Hours()/24)).At("tx")
 	case notejournal.Undone(all)[tx]:
 		return nil, memory.Errorf(memory.Invalid, "change %s was already undone", tx).At("tx")
@@ -92,11 +92,11 @@ func Shown(j *notejournal.Entry) op.Entry {
 func leftReason(got *vault.Result) string {
 	switch got.Reason {
 	case vault.Gone:
-		return "it was moved or deleted since, and stays so"
+		return "the note was moved or deleted after the change, so emberd did not restore it"
 	case vault.NameTaken:
-		return "another note has its name by now, and stays; rename that one"
+		return "another note now has the name of the note; rename that note"
 	}
-	return "it was changed since, and is not changed; edit it, or remove it in Obsidian"
+	return "the note changed again later, so emberd did not change it; edit or delete the note in Obsidian"
 }
 
 // undoNote reverts the creation, the edit or the removal of one note.
@@ -142,7 +142,7 @@ func (e *NoteWrite) noteReverted(ctx context.Context, name, action string) {
 }
 
 func errNotKept(tx string) error {
-	return memory.Errorf(memory.NotFound, "the text from before entry %s is no longer kept, so it cannot be undone",
+	return memory.Errorf(memory.NotFound, "cannot undo change %s, because emberd no longer has the earlier text",
 		tx).At("tx")
 }
 

@@ -40,7 +40,7 @@ func (e *NoteWrite) create(ctx context.Context, c *change) (*op.NoteChangeResult
 	}
 	if _, err := e.Notes.Vault.Root.Load().Stat(c.path); err == nil {
 		return nil, memory.Errorf(memory.Conflict,
-			"note %q already exists; to replace it, read it and give its digest", c.path).At("digest")
+			"note %q already exists; to replace the note, read the note and pass its digest", c.path).At("digest")
 	}
 	res := &op.NoteChangeResult{Path: c.path, Created: true, Preview: c.preview}
 	out, err := e.apply(c, nil, res)

@@ -76,6 +76,6 @@ func (e *Promote) confirmedNote(ctx context.Context, p *Promotion) (*vault.Note,
 		}
 	}
 	return nil, memory.Errorf(memory.Conflict,
-		"the note that contains the ID of memory %s has changed or is gone since it was shown; decide when "+
-			"emberd shows it again", p.ID)
+		"the note with the ID of memory %s changed or disappeared after emberd showed it; "+
+			"decide when emberd shows it again", p.ID)
 }

@@ -136,7 +136,9 @@ func (e *Promote) tryWrite(ctx context.Context, w PendingWrite) {
 }
 
 // flushPending writes the queue after tries. Status reports a failure, and the next change tries again.
-func flushPending(e *Promote) { e.Chores.Settle("list of notes to write", e.Pending.Flush()) }
+func flushPending(e *Promote) {
+	e.Chores.Settle("update of the list of unwritten notes", e.Pending.Flush())
+}
 
 // ended removes a write that was tried from the queue, or has wait keep it there. A result without a reason
 // is final.
@@ -146,7 +148,7 @@ func (e *Promote) ended(ctx context.Context, w PendingWrite, res vault.Result, e
 	case ctx.Err() != nil:
 		return
 	case memory.CodeOf(err) == memory.NotFound:
-		e.Opt.Logger.Info("note not written, memory deleted", "memory", w.Memory, "what", w.What)
+		e.Opt.Logger.Info("note not written, because its memory was deleted", "memory", w.Memory, "what", w.What)
 		e.Pending.made(w.Memory)
 	case err != nil:
 		wait(w.Memory, err.Error(), e.Opt.Now(), res.Until)
@@ -192,8 +194,8 @@ func (u *noteUpdate) tx(ctx context.Context) (*stm.Tx, error) {
 	case err != nil:
 		return nil, err
 	case note == nil && u.e.hasNoNote(&m):
-		u.e.Opt.Logger.Info("fields not written to a note, because it is missing or no longer contains the "+
-			"ID", "memory", m.ID)
+		u.e.Opt.Logger.Info("fields not written to a note, because the note is "+
+			"missing or no longer contains the ID", "memory", m.ID)
 		u.e.Pending.made(m.ID)
 		return nil, nil
 	case note == nil:
@@ -240,7 +242,7 @@ func (u *noteUpdate) write(ctx context.Context, m *memory.Memory, note *vault.No
 	}
 	u.e.Pending.made(m.ID)
 	if len(edited) > 0 {
-		u.e.Opt.Logger.Info("some delayed fields not written to a note, because they changed in the note", "memory",
+		u.e.Opt.Logger.Info("some delayed fields not written to a note, because the note has newer values", "memory",
 			m.ID, "written", strings.Join(left, " "))
 	}
 	return u.leave(ctx, m, note, edited, seen)

@@ -60,10 +60,10 @@ func (e *Promote) OpenNoteWriter(changed func(path string, sum [sha256.Size]byte
 	}
 	var err error
 	e.Pending, err = OpenPending(e.Opt.FS, e.Opt.State)
-	e.Chores.Settle("list of notes to write", err)
+	e.Chores.Settle("update of the list of unwritten notes", err)
 	e.Writing = newNoteWriter(e.Notes.Vault, &e.Opt, changed)
 	err = e.Writing.With(func(*vault.Writer) error { return nil })
-	e.Chores.Settle("looking after written notes", unlessAway(err))
+	e.Chores.Settle("check of written notes", unlessAway(err))
 }
 
 // unlessAway drops the error about a vault that is away, which status tells.
@@ -76,12 +76,12 @@ func unlessAway(err error) error {
 
 // VaultBack tries the queued writes that waited for the vault.
 func (e *Promote) VaultBack() {
-	e.Chores.Settle("list of notes to write", e.Pending.hastenAll(e.Opt.Now()))
+	e.Chores.Settle("update of the list of unwritten notes", e.Pending.hastenAll(e.Opt.Now()))
 	e.Writing.Nudge()
 }
 
 // errAway means that the vault is released, not there, or another folder than the open one.
-var errAway = errors.New("the vault is away")
+var errAway = errors.New("the vault is unavailable")
 
 // With calls fn with the writer of the current vault folder, with Mu held. If another folder
 // is at the vault's path, it opens a writer, which finishes what the earlier one left. While the vault is away
@@ -115,7 +115,7 @@ func (w *NoteWriter) Do(fn func(*vault.Writer) (vault.Result, error)) (res vault
 		return vault.Result{Outcome: vault.Later, Reason: vault.VaultReplaced, Until: w.now().Add(FirstTry)}, nil
 	}
 	if err != nil && res.Outcome == vault.Written {
-		w.notes.Log.Warn("record of a written note kept until the next start", "error", err)
+		w.notes.Log.Warn("record of a written note not deleted until the next start", "error", err)
 		err = nil
 	}
 	return res, err
@@ -135,7 +135,7 @@ func (w *NoteWriter) Nudge() { core.Nudge(w.wake) }
 
 // Task checks written notes and makes the queued writes. Without either it has no timer.
 func (e *Promote) Task() *core.Task {
-	return &core.Task{Name: "notes to write", First: e.Opt.Now(), Wake: e.Writing.wake, Do: e.WriteDue,
+	return &core.Task{Name: "note write", First: e.Opt.Now(), Wake: e.Writing.wake, Do: e.WriteDue,
 		Rest: time.Second}
 }
 
@@ -175,7 +175,7 @@ func (e *Promote) checkWritten(ctx context.Context) time.Time {
 		return err
 	})
 	if ctx.Err() == nil {
-		e.Chores.Settle("looking after written notes", unlessAway(err))
+		e.Chores.Settle("check of written notes", unlessAway(err))
 	}
 	if errors.Is(err, errAway) {
 		return time.Time{}
@@ -226,7 +226,7 @@ func (e *Promote) afterLateSave(ctx context.Context, l lateSave) {
 	}
 	if l.Restored && len(l.said) > 0 {
 		if err := e.writeAgain(ctx, l.Path, l.said); err != nil {
-			e.Opt.Logger.Warn("text that a late save replaced is not written again", "error", err)
+			e.Opt.Logger.Warn("text not written again after another program replaced it", "error", err)
 		}
 	}
 }
@@ -239,9 +239,9 @@ func errNotWritten(path string, why vault.Reason, taken string) error {
 		code = memory.ReadOnly
 	}
 	if taken != "" && taken != path {
-		return memory.Errorf(code, "note %q was not written: %s (%q)", path, why, taken)
+		return memory.Errorf(code, "cannot write note %q: %s (%q)", path, why, taken)
 	}
-	return memory.Errorf(code, "note %q was not written: %s", path, why)
+	return memory.Errorf(code, "cannot write note %q: %s", path, why)
 }
 
 // DiskError returns the error for a disk failure during a write.
@@ -251,20 +251,20 @@ func DiskError(path string, err error) error {
 		return nil
 	case diskCode(err) == memory.DiskFull:
 		return memory.Errorf(memory.DiskFull,
-			"note %q was not written because the disk is full; free some space and try again: %w", path, err)
+			"cannot write note %q, because the disk is full; free some space and try again: %w", path, err)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return memory.Errorf(memory.Unavailable,
-			"note %q was not written, for the request was given up; try again: %w", path, err)
+			"cannot write note %q, because the request was canceled or timed out; try again: %w", path, err)
 	case errors.Is(err, fs.ErrClosed):
 		return memory.Errorf(memory.Busy,
-			"note %q was not written, for another folder was put in the place of the vault; try again: %w", path,
+			"cannot write note %q, because another folder replaced the vault; try again: %w", path,
 			err)
 	}
 	if _, ok := errors.AsType[*memory.Error](err); ok {
 		return err
 	}
 	return memory.Errorf(memory.ReadOnly,
-		"note %q was not written, because the disk fails; fix that and try again: %w", path, err)
+		"cannot write note %q, because of a disk error; fix the error and try again: %w", path, err)
 }
 
 func diskCode(err error) memory.Code {

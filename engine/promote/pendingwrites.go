@@ -71,7 +71,8 @@ func OpenPending(fsys durable.FS, state string) (*PendingWrites, error) {
 	}
 	var all []PendingWrite
 	if err := json.Unmarshal(data, &all); err != nil {
-		return p, errors.Join(fmt.Errorf("%s has an invalid format; renamed it to %s.damaged: %w", p.File, p.File, err),
+		return p, errors.Join(fmt.Errorf("%s has an invalid format, so emberd "+
+			"renamed the file to %s.damaged: %w", p.File, p.File, err),
 			fsys.Rename(p.File, p.File+".damaged"))
 	}
 	p.all.Store(&all)
@@ -99,7 +100,7 @@ func (p *PendingWrites) change(fn func(all []PendingWrite) ([]PendingWrite, bool
 	}
 	if err != nil {
 		return memory.Errorf(diskCode(err),
-			"the write of a note could not be queued, for the disk of the state folder fails: %w", err)
+			"cannot queue the write of a note, because emberd cannot write to the state folder: %w", err)
 	}
 	p.all.Store(&all)
 	p.dirty = false
@@ -330,7 +331,7 @@ func (p *PendingWrites) Fields(id memory.ID) []string {
 }
 
 // why returns the reason for waiting; a new write has none yet.
-func (w *PendingWrite) why() string { return cmp.Or(w.Reason, "it was not tried yet") }
+func (w *PendingWrite) why() string { return cmp.Or(w.Reason, "emberd has not tried yet") }
 
 // Shown returns the write as callers see it.
 func (w *PendingWrite) Shown() op.PendingWrite {
@@ -351,15 +352,16 @@ func (e *Promote) PendingStatus(v *op.VaultStatus) {
 func (e *Promote) PendingFindings() []op.Finding {
 	var out []op.Finding
 	for _, w := range e.Pending.List() {
-		what := "is to be made of memory " + w.Memory.Short()
+		what := "will be created for memory " + w.Memory.Short()
 		switch w.What {
 		case UpdateNote:
-			what = "is to get " + strings.Join(w.Fields, ", ") + " of memory " + w.Memory.Short()
+			what = "will receive " + strings.Join(w.Fields, ", ") + " of memory " + w.Memory.Short()
 		case RemoveNote:
-			what = "is to go, for the archiving of memory " + w.Memory.Short() + " was undone,"
+			what = "will be deleted, because the archiving of memory " + w.Memory.Short() + " was undone"
 		}
 		out = append(out,
-			op.Finding{Kind: "pending", Path: w.Path, Text: fmt.Sprintf("this note %s and waits: %s", what, w.why())})
+			op.Finding{Kind: "pending", Path: w.Path, Text: fmt.Sprintf("this note %s; "+
+				"emberd waits: %s", what, w.why())})
 	}
 	return out
 }

@@ -38,7 +38,7 @@ func (e *Promote) Promote(ctx context.Context, req *op.PromoteRequest) (*op.Prom
 		return nil, e.Notes.Vault.ErrAway()
 	}
 	if err == nil && res.Outcome == op.PromotionPending && !e.Notes.Vault.Released().IsZero() {
-		res.Reason = "the vault is released, which emberd vault reopen ends"
+		res.Reason = "the vault is released; to open it, run: emberd vault reopen"
 	}
 	return res, err
 }
@@ -135,8 +135,8 @@ func (e *Promote) takeBack(ctx context.Context, path string, cause error) error 
 		return cause
 	}
 	return memory.Errorf(memory.Unknown,
-		"note %q was made, but the log did not take the promotion, and the note could not be removed; emberd "+
-			"adopts it when the log can be written: %w", path, errors.Join(cause, err))
+		"emberd created note %q, but could neither record the promotion in the log nor remove the note; emberd "+
+			"adopts the note when the log is writable: %w", path, errors.Join(cause, err))
 }
 
 // RemoveNote moves a note that emberd made into the writer's backups, unless its bytes are others by now, and
@@ -191,8 +191,8 @@ func (e *Promote) noteFor(ctx context.Context, m *memory.Memory, dry bool,
 	}
 	if m.Stage.Cold() || core.Shortened(m) {
 		return nil, memory.Errorf(memory.Conflict,
-			"memory %s is %s and contains only a summary, and no note with its text was found; to look for the "+
-				"text, run: emberd rekindle %s", m.ID, m.Stage, m.ID.Short())
+			"memory %s is %s and has only a summary, and emberd found no note with its text; to search for the text, "+
+				"run: emberd rekindle %s", m.ID, m.Stage, m.ID.Short())
 	}
 	if res.Reason != "" {
 		res.Outcome, res.Path = op.PromotionUnmet, e.NoteNames(m)[0]
@@ -236,8 +236,8 @@ func (e *Promote) unarchive(ctx context.Context, m *memory.Memory, note *vault.N
 		}
 	}
 	return nil, memory.Errorf(memory.Conflict,
-		"note %q of memory %s stays in the archive, for there are other notes of its name in the folder for "+
-			"promoted ones; rename it", note.Path, m.ID)
+		"note %q of memory %s stays in the archive, because the folder for promoted notes already contains notes "+
+			"with its name; rename the note", note.Path, m.ID)
 }
 
 // adoptUnarchived adopts the moved note. If the user has not edited the note, it gets the newer
@@ -281,9 +281,10 @@ func (e *Promote) tooEarly(m *memory.Memory) string {
 	_, w := e.Notes.Vault.Current()
 	switch frozen := w.Status().Frozen; {
 	case !e.Notes.Vault.Complete.Load():
-		return "the notes are still being read for the first time, and one of them may be this memory's"
+		return "emberd is still reading the notes for the first time, and one of them might belong to this memory; " +
+			"try again later"
 	case frozen != "" && m.PromotedTo != "":
-		return fmt.Sprintf("%s; if you deleted them, run: emberd vault confirm-deletions", frozen)
+		return fmt.Sprintf("%s; if you deleted the notes, run: emberd vault confirm-deletions", frozen)
 	}
 	return ""
 }
@@ -360,14 +361,14 @@ func (e *Promote) Place(ctx context.Context, m *memory.Memory, names []string, d
 		taken = append(taken, strconv.Quote(at.Taken))
 	}
 	return at, memory.Errorf(memory.Conflict,
-		"memory %s was not promoted: %s already exist; rename one of them", m.ID,
+		"cannot promote memory %s: %s already exist; rename one of them", m.ID,
 		strings.Join(slices.Compact(taken), " and "))
 }
 
 // IndexNote indexes notes that were written. If that fails, the watcher reports them later.
 func (e *Promote) IndexNote(ctx context.Context, paths ...string) {
 	if err := e.Notes.Vault.Reread(ctx, paths...); err != nil {
-		e.Opt.Logger.Warn("emberd wrote a note and indexes the note later", "error", err)
+		e.Opt.Logger.Warn("written note not indexed yet; emberd indexes it later", "error", err)
 	}
 }
 
@@ -412,9 +413,10 @@ func (e *Promote) noteAt(ctx context.Context, m *memory.Memory, path string) (*v
 	case err == nil && path == core.NotePath(m) && m.NoteGone.IsZero() &&
 		note.Frontmatter == vault.InvalidFrontmatter:
 		return nil, memory.Errorf(memory.Conflict,
-			"note %q of memory %s has invalid frontmatter; fix it, because it may contain the memory ID", path, m.ID)
+			"note %q of memory %s has invalid frontmatter, which might contain the "+
+				"memory ID; fix the frontmatter", path, m.ID)
 	case unread && (skipped.Reason == vault.NotLocal || skipped.Reason == vault.Unsettled):
-		return nil, memory.Errorf(memory.Busy, "note %q of memory %s cannot be read: %s", path, m.ID,
+		return nil, memory.Errorf(memory.Busy, "cannot read note %q of memory %s: %s", path, m.ID,
 			skipped.Reason)
 	case err != nil && !unread && !errors.Is(err, fs.ErrNotExist):
 		return nil, DiskError(path, err)

@@ -40,7 +40,7 @@ func (e *Promote) Promotable(now time.Time, rule decay.Promotion) (all []Candida
 		case core.DeceptiveReason(r.Content()) != "":
 			held = append(held, op.Skipped{ID: r.ID(),
 				Reason: core.DeceptiveReason(r.Content()) +
-					"; look at it, and promote it by its ID with --force (force)"})
+					"; check the memory, and promote it by its ID with --force (force)"})
 		default:
 			all = append(all, Candidate{Row: r, Score: score, Why: reasonToPromote(rule, r, score, now)})
 		}
@@ -78,14 +78,14 @@ func InDays(d time.Duration) string {
 // without use.
 func (e *Promote) unmet(r *stm.Row, now time.Time) string {
 	if why := core.DeceptiveReason(r.Content()); why != "" {
-		return why + "; check it, and promote it anyway with --force (force)"
+		return why + "; check the memory, and promote it anyway with --force (force)"
 	}
 	rule, score := e.Opt.Promotion.Bare(), e.Score(r, now)
 	if reasonToPromote(rule, r, score, now) != "" {
 		return ""
 	}
-	return fmt.Sprintf("its score is %.2f, below %.2f, and its uses are %d, not %d within %s of the save; to "+
-		"promote it anyway, use --force (force)",
+	return fmt.Sprintf("the memory does not qualify: its score is %.2f (minimum %.2f), and it has %d uses (minimum "+
+		"%d within %s of the save); to promote it anyway, use --force (force)",
 		score, rule.Threshold, r.UseCount(), rule.UseCount, InDays(rule.Window))
 }
 

@@ -37,7 +37,8 @@ func (e *Purge) Purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResul
 		if failed != nil && !e.Stm.Purged(id) {
 			err = failed
 		} else if failed != nil {
-			unfinished(res, "the log and the state folder", failed, "emberd retries automatically, or purge it again")
+			unfinished(res, "the log and the state folder", failed, "emberd retries automatically, or repeat the "+
+				"permanent deletion")
 		}
 	}
 	if err != nil {
@@ -46,30 +47,31 @@ func (e *Purge) Purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResul
 	res.Left = append(res.Left, kin...)
 	for _, note := range notes {
 		res.Left = append(res.Left, op.PurgeLeft{Kind: "note", Place: note,
-			Advice: "the memory was made into this note, which the note index contains, too; if it is to go, delete " +
-				"it in the vault, and the index forgets it"})
+			Advice: "the memory has this note, which the note index also contains; to remove the text from both, " +
+				"delete the note in the vault"})
 	}
 	for _, rest := range []struct {
 		place string
 		do    func() error
 	}{
-		{"reports of cleanups", func() error { return e.Cleanup.PurgeReports(id, res) }},
+		{"cleanup reports", func() error { return e.Cleanup.PurgeReports(id, res) }},
 		{"backups", func() error { return e.purgeBackups(id, req, res) }},
 		{"earlier versions of notes", func() error { return e.purgeNotes(id, req.DryRun, res) }},
-		{"texts from before changes of notes", func() error { return e.eraseNoteTexts(id, req.DryRun) }},
-		{"list of backups that hold it", func() error { return e.remember(id, res) }},
+		{"stored earlier texts of changed notes", func() error { return e.eraseNoteTexts(id, req.DryRun) }},
+		{"list of backups that contain the memory", func() error { return e.remember(id, res) }},
 		{"files of other devices", func() error { return e.addUnreached(ctx, id, res) }},
 	} {
 		if err := rest.do(); err != nil && req.DryRun {
 			return nil, err
 		} else if err != nil { // the memory is purged, which an error would deny
-			unfinished(res, rest.place, err, "purge it again after you fix that")
+			unfinished(res, rest.place, err, "fix the problem, then repeat the permanent deletion")
 		}
 	}
 	e.Lists.PurgeLists(ctx, id, req.DryRun, res)
 	if !req.DryRun {
 		if err := e.Links.Purge(ctx, id); err != nil {
-			unfinished(res, "links in other notes", err, "they go with the next change of a memory that has a note")
+			unfinished(res, "links in other notes", err, "emberd removes the links when "+
+				"another memory with a note changes")
 		}
 	}
 	e.Changed()
@@ -126,7 +128,8 @@ func (e *Purge) remember(id memory.ID, res *op.PurgeResult) error {
 // unfinished adds what of a purge could not be done yet, and what comes next.
 func unfinished(res *op.PurgeResult, place string, err error, next string) {
 	res.Left = append(res.Left, op.PurgeLeft{Kind: "unfinished", Place: place,
-		Advice: fmt.Sprintf("the memory is purged, but it may still be here: %v; %s", err, next)})
+		Advice: fmt.Sprintf("the memory is deleted permanently, but this place "+
+			"might still contain it: %v; %s", err, next)})
 }
 
 // mergedWith returns the memories that contain the text of a merged one, or its parts.
@@ -143,8 +146,8 @@ func (e *Purge) mergedWith(id memory.ID) (left []op.PurgeLeft) {
 		if _, live := e.Stm.Get(other); live {
 			left = append(left,
 				op.PurgeLeft{Kind: "memory", Place: string(other),
-					Advice: "it was merged with this memory, which may have the same text; purge that, too, if it " +
-						"is to go"})
+					Advice: "the deleted memory was merged with this memory, which might have the same text; if so, " +
+						"delete this memory permanently too"})
 		}
 	}
 	return left
@@ -188,11 +191,11 @@ func (e *Purge) purgeBackups(id memory.ID, req *op.PurgeRequest, res *op.PurgeRe
 			res.Backups = append(res.Backups, base)
 			continue
 		}
-		why := fmt.Sprintf("this backup contains the memory; to delete it, run: emberd forget --permanently "+
-			"--backups %s, or delete it yourself",
+		why := fmt.Sprintf("this backup contains the memory; to delete the backup, run: emberd forget --permanently "+
+			"--backups %s, or delete the file yourself",
 			id)
 		if err != nil {
-			why = "this backup cannot be read and might contain the memory; if so, delete it"
+			why = "emberd cannot read this backup, which might contain the memory; if so, delete the backup"
 		}
 		res.Left = append(res.Left, op.PurgeLeft{Kind: "backup", Place: name, Advice: why})
 	}
@@ -231,8 +234,8 @@ func (e *Purge) purgeNotes(id memory.ID, dryRun bool, res *op.PurgeResult) error
 		}
 		if err != nil || !ours {
 			res.Left = append(res.Left, op.PurgeLeft{Kind: "backup", Place: name,
-				Advice: "this earlier version of a note might contain the memory and was not deleted; delete it " +
-					"yourself"})
+				Advice: "emberd did not delete this earlier version of a note, which might contain the memory; " +
+					"delete the file yourself"})
 			continue
 		}
 		res.Backups = append(res.Backups, filepath.Join("notes", entry.Name()))
@@ -289,49 +292,52 @@ func (e *Purge) addUnreached(ctx context.Context, id memory.ID, res *op.PurgeRes
 	for _, q := range damaged {
 		if e.mayBeOf(id, q.Text) {
 			add("damaged", filepath.Join(e.Opt.State, "quarantine", q.Name),
-				"this damaged line might contain the memory; to see it, run: emberd doctor quarantine show %s; "+
-					"if it does, drop it, and the next compaction removes it from the log", q.Name)
+				"this damaged line might contain the memory; to see the line, run: emberd doctor quarantine show %s; "+
+					"if the line contains the memory, drop the line, and the next "+
+					"compaction removes it from the log", q.Name)
 		}
 	}
 	for _, f := range files {
 		place := filepath.Join(e.Opt.Data, "stm", f.Device, f.File)
 		if e.Stm.WroteAs(f.Device) {
-			add("device", place, "this device wrote it under an earlier name, or a copy of this home still does, "+
-				"so it is not rewritten: where that copy is, run emberd forget --permanently %s; if no "+
-				"copy exists, run emberd backup create, stop emberd, run emberd backup restore with "+
-				"that backup, delete the folder that it renames, start emberd, and run emberd forget "+
-				"--permanently --backups %s", id, id)
+			add("device", place, "this device wrote the file under an earlier ID, or a copy of this home still "+
+				"writes it, so emberd did not rewrite it; if a copy exists, run there: emberd forget --permanently "+
+				"%s; otherwise create a backup, stop the daemon, restore the backup with --replace, delete the "+
+				"renamed data folder, start the daemon, and run: emberd forget --permanently --backups %s", id, id)
 			continue
 		}
 		add("device", place,
-			"written by device %s, which removes the memory when it runs the next time and sees the purge", f.Device)
+			"device %s wrote this file, and removes the memory from it after "+
+				"the device receives the deletion", f.Device)
 	}
 	for _, dir := range backup.Replaced(e.Opt.FS, e.Opt.Data) {
-		add("elsewhere", dir, "the data folder from before a backup was restored, which is not looked into; delete it")
+		add("elsewhere", dir, "this data folder from before a restore might contain the memory, because emberd does "+
+			"not check the folder; delete the folder")
 	}
 	here := e.Stm.Status().Device
 	for _, m := range e.Stm.Watermarks() {
 		if dev := m.Device.String(); dev != here {
 			add("device", dev,
-				"last seen at %s; its snapshot, quarantine and backups contain the memory until it syncs",
+				"this device was last seen at %s; until the device syncs, its snapshot, quarantine and backups "+
+					"contain the memory",
 				m.At.UTC().Format("2006-01-02 15:04"))
 		}
 	}
 	for dir := e.Opt.Data; ; dir = filepath.Dir(dir) {
 		if _, err := e.Opt.FS.Lstat(filepath.Join(dir, ".git")); err == nil {
 			add("git", filepath.Join(dir, ".git"),
-				"the data folder is in a git work tree; rewrite its history if the log was ever committed")
+				"the data folder is in a git work tree; if you ever committed the log, rewrite the git history")
 		}
 		if _, err := e.Opt.FS.Lstat(filepath.Join(dir, ".stversions")); err == nil {
 			add("versions", filepath.Join(dir, ".stversions"),
-				"Syncthing keeps earlier versions of files here; delete those of the log")
+				"Syncthing keeps earlier versions of files here; delete the versions of log files")
 		}
 		if dir == filepath.Dir(dir) {
 			break
 		}
 	}
 	add("elsewhere", "",
-		"backups and exports kept outside of %s, versions that a sync service keeps, and file system snapshots are "+
-			"not known here", core.BackupFolder(e.Opt.State))
+		"emberd cannot check backups and exports outside of %s, file versions of a sync service, or file system "+
+			"snapshots; check them yourself", core.BackupFolder(e.Opt.State))
 	return nil
 }

@@ -82,7 +82,8 @@ func (e *Purge) purgeIndex(ctx context.Context, dir string, id memory.ID) error 
 		}
 		if err != nil {
 			return memory.Errorf(memory.Unavailable,
-				"the vectors in %s may still have that of the memory (%w); delete the folder, they are made again", dir,
+				"the folder %s might still contain the embedding of the memory (%w); delete the folder, and emberd "+
+					"computes the embeddings again", dir,
 				err)
 		}
 	}

@@ -30,16 +30,18 @@ func claimEvidence(item *memory.ReviewItem, m *memory.Memory, note *vault.Note, 
 	detectSecrets bool) string {
 	c := note.Carried
 	closing := "emberd review close " + item.Short()
-	head := fmt.Sprintf("The note %s has the ID of this memory, but is not known as the note of the memory. If it is, "+
-		"run: %s (emberd undo reverts that). If it is not, run: %s keep (the memory and the note do not "+
-		"change). ", inQuotes(note.Path, shownPath), closing+" "+adoptDecision(item), closing)
+	head := fmt.Sprintf("The note %s contains the ID of this memory, but emberd does not use it as the note of the "+
+		"memory. If the note belongs to the memory, run: %s (emberd undo reverts that). If it does not, run: %s keep "+
+		"(the memory and "+
+		"the note do not change). ", inQuotes(note.Path, shownPath), closing+" "+adoptDecision(item), closing)
 	if left != "" {
-		head += "emberd does not merge it into the note of the memory automatically: " + left + ". "
+		head += "emberd does not merge this note into the note of the memory automatically: " + left + ". "
 	}
-	head += "With promote, the memory changes as follows:\n"
+	head += "If you decide promote, the memory changes as follows:\n"
 	says := append([]string{c.Body, c.Fields["category"], c.Fields["strength"], c.Fields["stage"]}, c.Tags...)
 	if core.SecretIn(detectSecrets, strings.Join(says, "\n"), "") {
-		return head + "(it contains a credential, so it is not shown here; read the note before you promote)"
+		return head + "(the note contains text that looks like a credential, so emberd does not show the text; read " +
+			"the note before you promote)"
 	}
 	if changed := claimedChanges(m, c); len(changed) > 0 {
 		head += strings.Join(changed, "\n") + "\n"
@@ -92,7 +94,8 @@ func tagsInQuotes(tags []string) string {
 		shown = append(shown, quoted)
 	}
 	if more := len(tags) - len(shown); more > 0 {
-		shown = append(shown, fmt.Sprintf("and %d more that are not shown; read the note before you promote", more))
+		shown = append(shown, fmt.Sprintf("and %d more tags, which are not shown; "+
+			"read the note before you promote", more))
 	}
 	return cmp.Or(strings.Join(shown, ", "), "(none)")
 }

@@ -10,7 +10,7 @@ import (
 	"emberd/op"
 )
 
-const PartReason = "a later item is about these memories and others"
+const PartReason = "a later review item includes these memories"
 
 // closeParts closes open items of an agent whose memories are a part of a new item of the same
 // agent with the same action. It keeps claimed items and those of the user. It returns the

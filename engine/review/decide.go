@@ -47,8 +47,8 @@ func (e *Review) DecideItem(ctx context.Context, by memory.Actor, id, decision,
 	case decision == op.DecideForget && item.Action == core.ContradictionAction && len(item.MemoryIDs) > 1 &&
 		!halfForgotten(&item):
 		err = memory.Errorf(memory.Invalid,
-			"they contradict each other, and one may be true; use forget: and the ID of the one to forget, such "+
-				"as forget:%s", item.MemoryIDs[0].Short()).At("decision")
+			"the memories contradict each other, and one might be true; use forget: and the ID of the memory to "+
+				"delete, such as forget:%s", item.MemoryIDs[0].Short()).At("decision")
 	case decision == op.DecideForget:
 		err = d.forget(ctx, item.MemoryIDs)
 	case decision == op.DecidePromote:
@@ -206,7 +206,7 @@ func halfForgotten(item *memory.ReviewItem) bool {
 }
 
 func coreStays(id memory.ID) error {
-	return memory.Errorf(memory.Conflict, "nothing was deleted, because memory %s is a core memory; to delete it, "+
+	return memory.Errorf(memory.Conflict, "emberd deleted nothing, because memory %s is a core memory; to delete it, "+
 		"run: emberd forget %s",
 		id, id.Short()).At("decision")
 }
@@ -219,8 +219,8 @@ func (d *DecisionRun) forgetOne(ctx context.Context, short string) error {
 	}
 	if !slices.Contains(d.Item.MemoryIDs, id) {
 		return memory.Errorf(memory.Invalid,
-			"memory %s is none of those that the review item %s is about; emberd review show lists them", id,
-			d.Item.ID).At("decision")
+			"memory %s does not belong to the review item; to list the memories of the "+
+				"item, run: emberd review show %s", id, d.Item.Short()).At("decision")
 	}
 	d.Decision = op.DecideForgetOne + string(id)
 	owner := d.Item.MemoryIDs[0]
@@ -320,15 +320,15 @@ func (e *Review) mergeRefused(rows []*stm.Row) string {
 // unmergeable returns why memories cannot be merged, whatever their texts, or "".
 func (e *Review) unmergeable(rows []*stm.Row) string {
 	if len(rows) < 2 || len(rows) > merge.MaxClusterSize {
-		return fmt.Sprintf("it takes 2 to %d memories, not %d", merge.MaxClusterSize, len(rows))
+		return fmt.Sprintf("a merge requires 2 to %d memories, not %d", merge.MaxClusterSize, len(rows))
 	}
 	for _, row := range rows {
 		if row.Collection() != rows[0].Collection() || row.Project() != rows[0].Project() {
-			return fmt.Sprintf("memories %s and %s are of different collections or projects", rows[0].ID().Short(),
+			return fmt.Sprintf("memories %s and %s belong to different collections or projects", rows[0].ID().Short(),
 				row.ID().Short())
 		}
 		if why := e.noMergeReason(row); why != "" {
-			return fmt.Sprintf("memory %s is not changed: %s", row.ID().Short(), why)
+			return fmt.Sprintf("emberd cannot merge memory %s: %s", row.ID().Short(), why)
 		}
 	}
 	return ""
@@ -338,9 +338,9 @@ func (e *Review) unmergeable(rows []*stm.Row) string {
 func (e *Review) noMergeReason(row *stm.Row) string {
 	switch {
 	case row.Core():
-		return "it is a core memory, and those are never merged away"
+		return "it is a core memory, and emberd does not merge core memories"
 	case row.Promoted():
-		return "it has a note of its own, which decides about its text"
+		return "it has its own note, which determines its text"
 	case e.Superseded(row):
 		return "another memory supersedes it"
 	case row.Stage().Cold() || row.Has("text_digest"):
@@ -369,14 +369,14 @@ func (e *Review) MergeMembers(ctx context.Context, by memory.Actor, entry string
 		rows[i] = row
 	}
 	if why := e.unmergeable(rows); why != "" {
-		return fail(memory.Errorf(memory.Conflict, "nothing was merged: %s", why))
+		return fail(memory.Errorf(memory.Conflict, "emberd merged no memories: %s", why))
 	}
 	g := e.Merge.Gather(false)
 	members := make([]int, len(ids))
 	for i, id := range ids {
 		members[i] = slices.IndexFunc(g.Items, func(item dedupe.Item) bool { return item.ID == id })
 		if members[i] < 0 {
-			return fail(merge.NotMerged(id, "it was changed just now"))
+			return fail(merge.NotMerged(id, "it just changed"))
 		}
 	}
 	one, why, err := dedupe.Exactly(ctx, e.Text, g.Items, members,
@@ -384,7 +384,7 @@ func (e *Review) MergeMembers(ctx context.Context, by memory.Actor, entry string
 		merge.ClusterProgress(ctx))
 	if err == nil && why != "" {
 		err = memory.Errorf(memory.Conflict,
-			"nothing was merged, for the memories do not say the same: %s; edit or forget what is wrong first", why)
+			"emberd merged no memories, because the memories differ: %s; edit or delete the wrong memory first", why)
 	}
 	if err != nil {
 		return fail(err)
@@ -408,7 +408,7 @@ func (e *Review) contradictionIn(rows []*stm.Row) string {
 		facts[i] = contradiction.Of(e.Text, row.Content())
 		for j, earlier := range facts[:i] {
 			if why := earlier.Differ(facts[i]); why != "" {
-				return fmt.Sprintf("memories %s and %s do not say the same: %s", rows[j].ID().Short(), row.ID().Short(),
+				return fmt.Sprintf("memories %s and %s differ: %s", rows[j].ID().Short(), row.ID().Short(),
 					why)
 			}
 		}

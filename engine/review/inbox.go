@@ -70,7 +70,7 @@ func (e *Review) inboxItem(item *memory.ReviewItem) reviewnote.Item {
 		Claimed:  item.ClaimedBy,
 		Evidence: shownText(item.Evidence), Created: item.CreatedAt}
 	if decision, at := e.policyOn(item); decision != "" {
-		out.Policy, out.Due = one(len(item.MemoryIDs), "it does not change", "they do not change"), at
+		out.Policy, out.Due = one(len(item.MemoryIDs), "the memory does not change", "the memories do not change"), at
 	}
 	if r := e.Lists.Lists.Had.Inbox.Remarks[item.ID]; r.Seen == out.Seen {
 		out.Remark = r.Text
@@ -217,7 +217,8 @@ func (e *Review) inboxDone(closed []memory.ReviewItem) (out []reviewnote.Done, u
 	for _, m := range file.Missed {
 		if m.At.After(since) {
 			out = append(out,
-				reviewnote.Done{At: m.At, What: "a tick did nothing", Reason: m.Why, Memories: e.entriesOf(m.IDs)})
+				reviewnote.Done{At: m.At, What: "a checked box " +
+					"had no effect", Reason: m.Why, Memories: e.entriesOf(m.IDs)})
 		}
 	}
 	slices.SortStableFunc(out,
@@ -235,15 +236,15 @@ func (e *Review) doneLine(d *listnotes.DecidedItem) reviewnote.Done {
 	ids := d.IDs
 	switch id, forgot := strings.CutPrefix(d.Decision, op.DecideForgetOne); {
 	case forgot:
-		line.What, ids = "forgotten", []memory.ID{memory.ID(id)}
+		line.What, ids = "deleted", []memory.ID{memory.ID(id)}
 	case d.Decision == op.DecidePromote:
 		line.What = "promoted"
 	case d.Decision == op.DecideMerge:
 		line.What = "merged"
 	case d.Decision == op.DecideForget:
-		line.What = "forgotten"
+		line.What = "deleted"
 	case strings.HasPrefix(d.Decision, op.DecideTake):
-		line.What = "given its other text"
+		line.What = "text replaced"
 	case d.Decision == op.DecideKeep:
 		line.What = "kept"
 	default:

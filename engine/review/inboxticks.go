@@ -59,7 +59,7 @@ func (t *tickRun) item(ctx context.Context, ticks []reviewnote.CheckedBox, insid
 	items := t.all[ticks[0].Item]
 	if len(items) == 0 {
 		if !t.wasApplied(ticks[0].Item) && inside {
-			t.missed(ticks[0].Item, "a memory of this item no longer exists", nil)
+			t.missed(ticks[0].Item, "a memory of this review item no longer exists", nil)
 		}
 		return nil
 	}
@@ -72,15 +72,17 @@ func (t *tickRun) item(ctx context.Context, ticks []reviewnote.CheckedBox, insid
 	case item.Status == memory.ItemClosed:
 		if inside && !t.wasApplied(ticks[0].Item) && !(len(ticks) == 1 && ticks[0].Choice == item.Decision) {
 			t.missed(ticks[0].Item,
-				"it had been decided before: "+core.FirstNonEmpty(item.Reason, item.Decision, "closed"), item.MemoryIDs)
+				"the review item "+
+					"was already decided: "+core.FirstNonEmpty(item.Reason, item.Decision, "closed"), item.MemoryIDs)
 		}
 	case len(items) > 1:
-		t.remark(item, now, "Another item looks the same as this one; decide it with emberd review close.")
+		t.remark(item, now, "Another item looks the same, so the checked box has no effect. Decide this item with "+
+			"emberd review close.")
 	case len(current) == 0 && inside:
 		t.remark(item, now,
-			"The item has changed since this note was written, so nothing was done. Review it again.")
+			"The item has changed since emberd wrote this note, so emberd did nothing. Review the item again.")
 	case len(current) > 1:
-		t.remark(item, now, "Several boxes are checked, so nothing was done. Check only one.")
+		t.remark(item, now, "Several boxes are checked, so emberd did nothing. Check only one box.")
 	case len(current) == 1:
 		return t.decide(ctx, item, current[0])
 	}
@@ -106,7 +108,7 @@ func (t *tickRun) deletionBegun(item *memory.ReviewItem) bool {
 }
 
 func (t *tickRun) carryOut(ctx context.Context, item *memory.ReviewItem, decision, words string) error {
-	d := listnotes.DecidedItem{Item: item.ID, At: t.now, Decision: decision, Reason: "ticked in this note",
+	d := listnotes.DecidedItem{Item: item.ID, At: t.now, Decision: decision, Reason: "checked in this note",
 		IDs: item.MemoryIDs}
 	// otherwise they are only in the note
 	if words != "" && t.e.refuseSecret(core.Passage{Field: "reason", Text: words}, false) == nil {
@@ -124,7 +126,7 @@ func (t *tickRun) carryOut(ctx context.Context, item *memory.ReviewItem, decisio
 		return fmt.Errorf("apply the decisions in the inbox note: %w", err)
 	default:
 		t.file.Done = slices.DeleteFunc(t.file.Done, func(o listnotes.DecidedItem) bool { return o.Item == item.ID })
-		t.remark(item, t.e.seenOf(item), "It was not done: "+err.Error())
+		t.remark(item, t.e.seenOf(item), "emberd did not apply the decision: "+err.Error())
 	}
 	return nil
 }

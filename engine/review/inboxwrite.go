@@ -51,7 +51,7 @@ func (e *Review) firstInbox(ctx context.Context, path string, state op.ListStatu
 	page, until := e.inboxPage(ctx)
 	e.scheduleInbox(until)
 	if len(page.Open) == 0 {
-		state.Reason = "nothing waits for a decision yet"
+		state.Reason = "no open review items yet"
 		return e.Lists.ListDone(listnotes.InboxKind, state, nil)
 	}
 	if err := e.recordLines(page); err != nil {

@@ -196,7 +196,7 @@ func (e *Review) goneReason(item *memory.ReviewItem) string {
 		case row.Has("consolidated_into"):
 			return "memory " + id.Short() + " was merged with others"
 		case item.Agent == op.ReviewDecay && row.Stage().Cold():
-			return "memory " + id.Short() + " was archived, with its text in a note"
+			return "memory " + id.Short() + " was archived, and its text is in a note"
 		default:
 			if why := e.claimOverReason(item, row); why != "" {
 				return why
@@ -270,7 +270,7 @@ func (e *Review) FindItem(short string) (memory.ReviewItem, error) {
 	if len(digits) < 4 || len(digits) > 32 || strings.Trim(digits, "0123456789abcdef") != "" {
 		return memory.ReviewItem{},
 			memory.Errorf(memory.Invalid,
-				"%.40q is not the ID of a review item; give rev- and at least the first four digits after it",
+				"invalid review item ID %.40q; use rev- and at least four digits, such as rev-3f9a",
 				short).At("id")
 	}
 	if item, found := e.known("rev-" + digits); found {
@@ -412,7 +412,7 @@ func (e *Review) checkDecidable(item *memory.ReviewItem) error {
 }
 
 func alreadyClaimed(item *memory.ReviewItem) error {
-	err := memory.Errorf(memory.Conflict, "%s claimed review item %s at %s; leave it, or close it",
+	err := memory.Errorf(memory.Conflict, "%s claimed review item %s at %s; choose another item, or close this item",
 		item.ClaimedBy, item.ID, item.ClaimedAt.Format(time.DateTime)).At("id")
 	err.Current = item.ClaimedBy
 	return err

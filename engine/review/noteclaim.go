@@ -58,7 +58,7 @@ func mayAdopt(item *memory.ReviewItem, by memory.Actor, decision string) error {
 		return nil
 	}
 	return memory.Errorf(memory.Forbidden,
-		"only the user can confirm that a note is that of memory %s; run: emberd review show %s",
+		"only the user can confirm that a note belongs to memory %s; run: emberd review show %s",
 		item.MemoryIDs[0].Short(), item.ID).At("decision")
 }
 
@@ -96,8 +96,8 @@ func checkShown(item *memory.ReviewItem, decision string) error {
 		return memory.Errorf(memory.Invalid, "this decision requires the version of the note; to see the note and "+
 			"the command, run: emberd review show %s", item.Short()).At("decision")
 	}
-	return memory.Errorf(memory.Conflict, "the note changed after you saw it, so nothing was done; to see the note, "+
-		"run: emberd review show %s", item.Short()).At("decision")
+	return memory.Errorf(memory.Conflict, "the note changed after you saw it, so emberd did nothing; to see the "+
+		"note, run: emberd review show %s", item.Short()).At("decision")
 }
 
 // claimOverReason returns why nothing is left to decide about a note: the log names it as the memory's
@@ -110,7 +110,7 @@ func (e *Review) claimOverReason(item *memory.ReviewItem, row *stm.Row) string {
 	claims := func(path string) bool { return path != "" && shown(path) }
 	switch {
 	case claims(core.NoteOfRow(row)) && !row.Has("note_gone"):
-		return "the note is that of memory " + row.ID().Short() + " now"
+		return "the note now belongs to memory " + row.ID().Short()
 	case e.Notes.Vault == nil || !e.Notes.Vault.Complete.Load():
 		return ""
 	case !slices.ContainsFunc(e.Notes.Vault.Carriers.Of(row.ID()), claims):

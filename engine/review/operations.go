@@ -150,7 +150,7 @@ func (e *Review) refuseSecret(words core.Passage, allowSecret bool) error {
 // applies the decision if it is open.
 func (e *Review) ReviewCreate(ctx context.Context, req *op.ReviewCreateRequest) (*op.ReviewChangeResult, error) {
 	if req.Decision != "" && req.Decision != op.DecideKeep {
-		return nil, memory.Errorf(memory.Invalid, "invalid decision %.40q; use keep, the only one for a new item",
+		return nil, memory.Errorf(memory.Invalid, "invalid decision %.40q; for a new review item, use keep",
 			req.Decision).At("decision")
 	}
 	ids, err := e.ResolveAll(req.MemoryIDs, "memory_ids", memory.MaxIDs)
@@ -211,7 +211,8 @@ func (e *Review) filedBefore(item *memory.ReviewItem) (*op.ReviewChangeResult, e
 	}
 	if there == nil {
 		return nil, memory.Errorf(memory.Conflict,
-			"memory %s is the first of %d open review items already; decide some of them before another is filed",
+			"memory %s is already the first memory of %d open review items; close some of them "+
+				"before you create another item",
 			item.MemoryIDs[0], core.MaxItemsOpen).At("memory_ids")
 	}
 	return &op.ReviewChangeResult{Item: *there}, nil

@@ -55,10 +55,11 @@ func (e *Review) describeTexts(item *memory.ReviewItem) {
 	for _, o := range item.Texts {
 		item.Labels = append(item.Labels, textLabel(&o))
 	}
-	item.Evidence = "the text was changed in two places at once, and both changed the same part: the memory has the " +
-		"one, and the other is kept here until you decide; searches find both"
+	item.Evidence = "two edits changed the same part of the text: the memory has one text, and this item keeps the " +
+		"other text until you decide; searches find both texts"
 	if err := e.CompleteItem(item); err != nil {
-		e.Opt.Logger.Warn("review item for two texts of a memory", "memory", item.MemoryIDs[0], "error", err)
+		e.Opt.Logger.Warn("review item for two "+
+			"texts of a memory not completed", "memory", item.MemoryIDs[0], "error", err)
 	}
 	if !asked.CreatedAt.IsZero() {
 		item.Status, item.CreatedAt, item.ClaimedBy, item.ClaimedAt = asked.Status, asked.CreatedAt, asked.ClaimedBy,
@@ -132,7 +133,7 @@ func chosenText(row *stm.Row, texts []memory.OtherText, decision string) (string
 		}
 	}
 	return "", memory.Errorf(memory.Invalid,
-		"invalid decision %.40q; use keep, merge, or take: and the digits of a text, as emberd review show lists them",
+		"invalid decision %.40q; use keep, merge, or take: and the digits of a text that emberd review show lists",
 		decision).At("decision")
 }
 

@@ -141,7 +141,7 @@ func (a *SearchRun) startQueryEmbedding(ctx context.Context) {
 	}
 	got := make(chan queryEmbeddingWait, 1)
 	go func() {
-		made := queryEmbeddingWait{without: "the vector of the query could not be made"}
+		made := queryEmbeddingWait{without: "emberd could not compute the embedding of the query"}
 		_ = contain.Do(a.E.Opt.Logger, contain.Request, "query embedding", func() error {
 			made.QueryEmbedding, made.without = a.E.Semantic.Meaning.EmbedQuery(ctx, text)
 			return nil

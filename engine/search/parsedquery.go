@@ -135,7 +135,7 @@ func (q *parsedQuery) chooseTiers(scope string, vault bool) error {
 		q.notes = !onlyMemories
 	default:
 		return memory.Errorf(memory.Invalid,
-			"invalid scope %.40q; use all, memories, notes or archive, or, of a search, sessions",
+			"invalid scope %.40q; use all, memories, notes or archive; a search also accepts sessions",
 			scope).At("scope")
 	}
 	return nil

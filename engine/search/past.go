@@ -28,12 +28,12 @@ func (e *Search) Moment(ctx context.Context, asOf time.Time) (moment, error) {
 	if e.Grant != nil {
 		return moment{},
 			memory.Errorf(memory.Forbidden,
-				"token %s cannot view an earlier time, because its scopes depend on the current memories; omit "+
-					"as_of", e.Grant.Token).At("as_of")
+				"token %s cannot view an earlier time, because its scopes depend on "+
+					"the current memories; omit as_of", e.Grant.Token).At("as_of")
 	}
 	now := e.Opt.Now()
 	if asOf.After(now) {
-		return moment{}, memory.Errorf(memory.Invalid, "as_of %s is in the future; the clock shows %s", instant(asOf),
+		return moment{}, memory.Errorf(memory.Invalid, "as_of %s is in the future; use a time before %s", instant(asOf),
 			instant(now)).At("as_of")
 	}
 	past, err := e.Stm.At(ctx, asOf)
@@ -44,11 +44,11 @@ func (e *Search) Moment(ctx context.Context, asOf time.Time) (moment, error) {
 	switch {
 	case past.Began.IsZero():
 		return moment{}, memory.Errorf(memory.Invalid,
-			"no memories saved yet, so no earlier time can be shown").At("as_of")
+			"no memories saved yet, so emberd cannot show an earlier time; omit as_of").At("as_of")
 	case past.At.Before(past.Began):
 		return moment{},
 			memory.Errorf(memory.Invalid,
-				"as_of %s is before the first record of the log, which is of %s; give a later moment", instant(asOf),
+				"as_of %s is before the first record of the log; use %s or a later time", instant(asOf),
 				instant(past.Began)).At("as_of")
 	}
 	return moment{MemorySet: &past.MemorySet, At: past.At, Past: past}, nil
@@ -81,7 +81,7 @@ func (m *moment) Description() *op.Past {
 
 // Task releases the cached earlier moment when no caller has used it for a while.
 func (e *Search) Task() *core.Task {
-	return &core.Task{Name: "an earlier moment", Wake: e.LookedBack,
+	return &core.Task{Name: "cache of an earlier state", Wake: e.LookedBack,
 		Woken: func(time.Time) time.Time { return e.Opt.Now().Add(pastKept) },
 		Do: func(context.Context) time.Time {
 			e.Stm.ReleasePast()
@@ -106,7 +106,7 @@ func (e *Search) ShowThen(ctx context.Context, req *op.ShowRequest) (*op.ShowRes
 	row, ok := then.Get(id)
 	if !ok {
 		return nil, memory.Errorf(memory.NotFound,
-			"memory %s did not exist at %s; to see when it did, run: emberd history %s", id, instant(then.At),
+			"memory %s did not exist at %s; to see its versions, run: emberd history %s", id, instant(then.At),
 			id.Short()).At("id")
 	}
 	m, err := e.ViewIn(then.MemorySet, row, then.At)

@@ -57,7 +57,7 @@ func (a *SearchRun) waiting(h *op.Hit, holds func(word string) bool) string {
 	if !slices.ContainsFunc(item.Texts, has) {
 		return ""
 	}
-	return "in another text of it, which waits for your decision: emberd review show " + item.Short()
+	return "in another text of the memory; to decide between the texts, run: emberd review show " + item.Short()
 }
 
 // nameMeant adds words of a hit to the corrections that they are of.
@@ -91,11 +91,11 @@ func (a *SearchRun) reason(x *op.Explain, marked []string) string {
 	case len(marked) > 0:
 		return "other form: " + strings.ToLower(marked[0])
 	case named:
-		return "named so"
+		return "has this name"
 	case byMeaning(x):
 		return "similar meaning"
 	case other:
-		return "elsewhere in it, or in its tags, context or properties"
+		return "in another part of the text, or in the tags, context or properties"
 	case x.Meaning != nil:
 		return "same meaning"
 	}

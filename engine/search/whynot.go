@@ -164,18 +164,21 @@ func (d *exclusion) ranking(ctx context.Context, left *remainingSearch, bounded 
 	dropped := len(d.res.Causes) > 0
 	switch {
 	case at >= d.limit:
-		d.addCause(op.WhyLimit, d.suggestion(ctx, left, at+1), "it is number %d of what matches, and %d are shown",
+		d.addCause(op.WhyLimit, d.suggestion(ctx, left, at+1), "this match is number %d, but the "+
+			"search returns only %d results",
 			at+1,
 			d.limit)
 	case dropped:
 	case bounded:
 		d.addCause(op.WhyPhrase,
-			"add words that the note has beside the phrase, so it is among the best candidates",
-			"phrases are looked up in the notes that rank best by their words, and it is not among those")
+			"add other words of the note to the query, so that the note ranks higher",
+			"emberd searches for phrases only in the notes that rank highest by their words, "+
+				"and this note is not one of them")
 	default:
 		d.addCause(op.WhyReview,
-			"leave out what is about to fade (--no-review), or raise the limit to "+fmt.Sprint(d.limit+d.limit/2),
-			"it is number %d, and made room for a memory that is about to fade", at+1)
+			"exclude memories that are about to fade "+
+				"(--no-review), or raise the limit to "+fmt.Sprint(d.limit+d.limit/2),
+			"this match is number %d, but a memory that is about to fade replaced it", at+1)
 	}
 	return nil
 }
@@ -235,7 +238,8 @@ func (d *exclusion) suggestion(ctx context.Context, left *remainingSearch, place
 		}
 		more.query.Prefix = false
 		if _, at, err := d.hitsDownTo(ctx, &more); err == nil && at >= 0 && at < d.limit {
-			return fmt.Sprintf("add %q to the query, which it has", more.query.Words[len(left.query.Words)+1:])
+			return fmt.Sprintf("add %q, which "+
+				"the text contains, to the query", more.query.Words[len(left.query.Words)+1:])
 		}
 	}
 	return ""

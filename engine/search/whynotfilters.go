@@ -33,16 +33,16 @@ func (d *exclusion) scopes() []condition {
 	if scope == "" || scope == ScopeAll {
 		return nil
 	}
-	fix := "leave out --" + scope
+	fix := "remove --" + scope
 	what := "this is a note"
 	if d.row != nil {
 		what = fmt.Sprintf("this is a memory, %s", d.row.Stage())
 	}
 	if scope == ScopeArchive {
-		fix = "leave out --scope archive"
+		fix = "remove --scope archive"
 	}
 	return []condition{{stage: op.WhyScope, scope: scope,
-		reason: fmt.Sprintf("the scope of the search is %s, and %s", scope, what), fix: fix,
+		reason: fmt.Sprintf("the scope of the search is %s, but %s", scope, what), fix: fix,
 		keep: func(k *remainingSearch) { k.scope = scope }}}
 }
 
@@ -51,10 +51,10 @@ func (d *exclusion) filters() (out []condition) {
 	f := d.req.Filter
 	add := func(one op.Filter, flag, says string, keep func(*op.Filter)) {
 		if d.row == nil && len(one.Tags) == 0 && one.WindowDays == 0 {
-			says = "it is a note, and only memories have that"
+			says = "this is a note, and only memories have this field"
 		}
-		out = append(out, condition{stage: op.WhyFilter, filter: one, fix: "leave out " + flag,
-			reason: fmt.Sprintf("%s does not match it: %s", flag, says),
+		out = append(out, condition{stage: op.WhyFilter, filter: one, fix: "remove " + flag,
+			reason: fmt.Sprintf("the condition %s excludes this memory or note: %s", flag, says),
 			keep:   func(k *remainingSearch) { keep(&k.filter) }})
 	}
 	for _, tag := range f.Tags {
@@ -66,9 +66,9 @@ func (d *exclusion) filters() (out []condition) {
 		}
 		one := op.Filter{}
 		set(&one)
-		says := "it has none"
+		says := "no value is set"
 		if has != "" {
-			says = "its own is " + has
+			says = "the value is " + has
 		}
 		add(one, "--"+name+" "+value, says, set)
 	}
@@ -114,8 +114,8 @@ func stageNames(stages []memory.Stage) string {
 func (d *exclusion) operators() (out []condition) {
 	add := func(one query.Query, says string, keep func(*query.Query)) {
 		out = append(out,
-			condition{stage: op.WhyOperator, query: one, fix: "leave " + one.String() + " out of the query",
-				reason: fmt.Sprintf("%s does not match it: %s", one.String(), says),
+			condition{stage: op.WhyOperator, query: one, fix: "remove " + one.String() + " from the query",
+				reason: fmt.Sprintf("the condition %s excludes this memory or note: %s", one.String(), says),
 				keep:   func(k *remainingSearch) { keep(&k.query) }})
 	}
 	for _, not := range []bool{false, true} {
@@ -177,21 +177,21 @@ func include(f *query.Filter, more query.Filter) {
 func (d *exclusion) conditionReason(one query.Filter, not bool) string {
 	switch {
 	case len(one.Phrases) > 0 && not:
-		return "it holds that"
+		return "the text contains the phrase"
 	case len(one.Phrases) > 0:
-		return "these words are not next to each other in it"
+		return "the text does not contain these words next to each other"
 	case len(one.Tags) > 0:
 		return d.tags()
 	case len(one.Entities) > 0:
 		return d.entitiesNamed()
 	case d.row != nil:
-		return "it is a memory, and only notes have that"
+		return "this is a memory, and only notes have this field"
 	case len(one.Properties) > 0 && not:
-		return "it has that property"
+		return "the note has this property"
 	case len(one.Properties) > 0:
-		return "it has no such property, or another value"
+		return "the note does not have this property, or the property has another value"
 	}
-	return "its path is " + d.path
+	return "the path is " + d.path
 }
 
 func (d *exclusion) tags() string {
@@ -204,9 +204,9 @@ func (d *exclusion) tags() string {
 		}
 	}
 	if len(tags) == 0 {
-		return "it has no tags"
+		return "no tags are set"
 	}
-	return "its tags are " + strings.Join(tags, ", ")
+	return "the tags are " + strings.Join(tags, ", ")
 }
 
 // entitiesNamed lists the first entities that the item names.
@@ -220,57 +220,57 @@ func (d *exclusion) entitiesNamed() string {
 		named = append([]string{about}, named...)
 	}
 	if len(named) == 0 {
-		return "it names no entity"
+		return "the text mentions no entity"
 	}
-	return "its entities are " + strings.Join(named[:min(graph.MaxRelated, len(named))], ", ")
+	return "the entities are " + strings.Join(named[:min(graph.MaxRelated, len(named))], ", ")
 }
 
 func (d *exclusion) stage() string {
 	if d.row == nil {
 		return ""
 	}
-	return "it is " + string(d.row.Stage())
+	return "the stage is " + string(d.row.Stage())
 }
 
 func (d *exclusion) status() string {
 	if d.row == nil {
 		return ""
 	}
-	return "it is " + core.RowStatus(d.row)
+	return "the status is " + core.RowStatus(d.row)
 }
 
 func (d *exclusion) decayed() string {
 	if d.row == nil {
 		return ""
 	}
-	return fmt.Sprintf("its score is %.2f", d.e.Score(d.row, d.e.Opt.Now()))
+	return fmt.Sprintf("the score is %.2f", d.e.Score(d.row, d.e.Opt.Now()))
 }
 
 func (d *exclusion) sure() string {
 	if d.row == nil {
 		return ""
 	}
-	return fmt.Sprintf("its confidence is %g", d.row.Confidence())
+	return fmt.Sprintf("the confidence is %g", d.row.Confidence())
 }
 
 func (d *exclusion) lastUse() string {
 	switch {
 	case d.row != nil:
-		return "it was last used on " + dateOf(d.row.LastUsed())
+		return "the last use was on " + dateOf(d.row.LastUsed())
 	case d.note != nil:
-		return "it was changed on " + dateOf(d.note.Updated)
+		return "the last change was on " + dateOf(d.note.Updated)
 	}
-	return "it is older"
+	return "the last use or change is older"
 }
 
 func (d *exclusion) made() string {
 	switch {
 	case d.row != nil:
-		return "it was saved on " + dateOf(d.row.CreatedAt())
+		return "the memory was saved on " + dateOf(d.row.CreatedAt())
 	case d.note != nil:
-		return "it is from " + dateOf(d.note.Created)
+		return "the note was created on " + dateOf(d.note.Created)
 	}
-	return "it is from another time"
+	return "the creation date does not match"
 }
 
 func dateOf(t time.Time) string { return t.In(time.Local).Format(time.DateOnly) }

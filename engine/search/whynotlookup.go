@@ -45,7 +45,7 @@ func (d *exclusion) findMemory(ctx context.Context, id memory.ID) (bool, error) 
 		return true, err
 	}
 	if d.e.Stm.Trashed(id) {
-		d.addCause(op.WhyTrash, "emberd rekindle "+id.Short(), "it was forgotten, and is in the trash")
+		d.addCause(op.WhyTrash, "emberd rekindle "+id.Short(), "this memory is in the trash")
 		return false, nil
 	}
 	versions, err := d.e.Stm.History(ctx, id)
@@ -53,7 +53,8 @@ func (d *exclusion) findMemory(ctx context.Context, id memory.ID) (bool, error) 
 		return false, err
 	}
 	if n := len(versions); n > 0 {
-		d.addCause(op.WhyPurged, "", "it was deleted on %s, and neither the trash nor the log contains its text",
+		d.addCause(op.WhyPurged, "", "this memory was deleted on %s, and its text is "+
+			"neither in the trash nor in the log",
 			versions[n-1].Entry.At.UTC().Format("2006-01-02"))
 		return false, nil
 	}
@@ -109,20 +110,21 @@ func (d *exclusion) unread(ctx context.Context, name string, err error) {
 	case errors.Is(err, fs.ErrNotExist) || !d.e.Notes.Vault.Shows(name) || !d.there(name):
 		d.addCause(op.WhyAbsent, d.nearestNote(name), "note %q not found in the vault", name)
 	case reason != "":
-		d.addCause(op.WhyUnread, unreadFix(reason), "it is not read: %s", reason)
+		d.addCause(op.WhyUnread, unreadFix(reason), "emberd does not read this note: %s", reason)
 	case d.e.Notes.Vault.InArchive(name):
 		d.inFolder(ctx, name)
 	case d.e.Notes.Vault.Archive.State(name).List != "":
-		d.addCause(op.WhyFolder, "search for what it lists",
-			"it contains a list that emberd writes, and searches exclude lists")
+		d.addCause(op.WhyFolder, "search for the memories or notes in the list",
+			"this note contains a list that emberd writes, and searches exclude such lists")
 	case tried:
-		d.addCause(op.WhyUnread, "", "it is not read: %s", skipped.Why)
+		d.addCause(op.WhyUnread, "", "emberd does not read this note: %s", skipped.Why)
 	case w.Status().Skipped[name] != "":
-		d.addCause(op.WhyUnread, "", "it is not followed: %s", notes.AsReason(w.Status().Skipped[name]))
+		d.addCause(op.WhyUnread, "", "emberd does not watch this note: %s", notes.AsReason(w.Status().Skipped[name]))
 	case !d.e.Notes.Vault.Complete.Load() || err == nil:
-		d.addCause(op.WhyUnread, "wait until emberd status shows no note that waits", "it has not been read yet")
+		d.addCause(op.WhyUnread, "wait until emberd status shows no waiting notes", "emberd has not "+
+			"read this note yet")
 	default:
-		d.addCause(op.WhyUnread, "", "it is not read: %s", err)
+		d.addCause(op.WhyUnread, "", "emberd does not read this note: %s", err)
 	}
 }
 
@@ -138,20 +140,22 @@ func (d *exclusion) there(name string) bool {
 func unreadFix(reason vault.Reason) string {
 	switch reason {
 	case vault.Ignored:
-		return "take the pattern out of vault.ignore (emberd config), and restart emberd"
+		return "remove the pattern from vault.ignore (emberd config), and restart the daemon"
 	case vault.NotNote, vault.Temporary, vault.Hidden:
-		return "give it a name that ends in .md, does not begin with a dot and is not one of an unfinished file"
+		return "rename the note: the name must end in .md, must not begin with a dot, and must " +
+			"not look like a temporary file"
 	}
 	return ""
 }
 
 // inFolder explains a note of the archive folder by its memory.
 func (d *exclusion) inFolder(ctx context.Context, name string) {
-	fix := "move it out of " + d.e.Opt.VaultArchive
+	fix := "move the note out of " + d.e.Opt.VaultArchive
 	if id, ok := d.e.Notes.Vault.Carriers.At(name); ok {
-		fix = "search for its memory with --scope archive, or emberd rekindle " + id.Short()
+		fix = "search for the memory of the note with --scope archive, or run: emberd rekindle " + id.Short()
 	}
-	d.addCause(op.WhyFolder, fix, "it lies in the archive folder %s, whose notes are not searched",
+	d.addCause(op.WhyFolder, fix, "this note is in the archive folder %s, and searches do "+
+		"not return notes of that folder",
 		d.e.Opt.VaultArchive)
 }
 
@@ -174,7 +178,7 @@ func (d *exclusion) nearestNote(name string) string {
 // words records why none of the query's words matches.
 func (d *exclusion) words(ctx context.Context, q *parsedQuery) error {
 	if q.Nothing || len(q.Terms) == 0 {
-		d.addCause(op.WhyWords, "search for a word that says more", "the query has no word that can be searched for")
+		d.addCause(op.WhyWords, "search for a more specific word", "the query contains no searchable words")
 		return nil
 	}
 	if d.row != nil && core.Cold(d.row) {
@@ -185,14 +189,15 @@ func (d *exclusion) words(ctx context.Context, q *parsedQuery) error {
 		l, err := d.e.Notes.LookUpText(ctx, &m)
 		if d.e.Archived(d.row) && err == nil && l.Verdict == rekindle.Gone {
 			d.addCause(op.WhyArchived, "search again in two minutes, or undo the deletion",
-				"it is %s, and its note %q was deleted: a minute later searches find it by its summary alone",
+				"this memory is %s, and its note %q was deleted; one minute after the "+
+					"deletion, searches use only the summary",
 				m.Stage, core.NotePath(&m))
 			return nil
 		}
 		if err == nil && l.Verdict != rekindle.Gone {
 			if has := d.held(q, l.Body); len(has) > 0 {
 				d.addCause(op.WhyArchived, "emberd rekindle "+m.ID.Short(),
-					"it is %s: its text in note %q contains %s, but its summary does not", m.Stage, l.Path,
+					"this memory is %s: the text in note %q contains %s, but the summary does not", m.Stage, l.Path,
 					quoted(has))
 				return nil
 			}
@@ -200,11 +205,11 @@ func (d *exclusion) words(ctx context.Context, q *parsedQuery) error {
 	}
 	fix := ""
 	if near := d.similarWords(ctx, q); len(near) > 0 {
-		fix = "search for " + quoted(near) + ", which it has"
+		fix = "search for " + quoted(near) + ", which the text contains"
 	} else if own := d.rarestWords(ctx); len(own) > 0 {
-		fix = "search for " + quoted(own[:1]) + ", which it has"
+		fix = "search for " + quoted(own[:1]) + ", which the text contains"
 	}
-	d.addCause(op.WhyWords, fix, "it contains none of the words %s%s", quoted(d.queryWords(q.Terms)),
+	d.addCause(op.WhyWords, fix, "the text contains none of the words %s%s", quoted(d.queryWords(q.Terms)),
 		d.similarityText(q))
 	return nil
 }

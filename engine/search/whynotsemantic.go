@@ -20,9 +20,10 @@ func (d *exclusion) similarityText(q *parsedQuery) string {
 	}
 	cosine, known := d.cosine(s.QueryEmbedding)
 	if !known {
-		return ", and what it means is not known yet"
+		return ", and its embedding is not computed yet"
 	}
-	return fmt.Sprintf(", and what it means is not near (%.2f, and %.2f is)", s.NormalizedCosine(cosine), minNear)
+	return fmt.Sprintf(", and its embedding is not similar enough "+
+		"(similarity %.2f, minimum %.2f)", s.NormalizedCosine(cosine), minNear)
 }
 
 func (d *exclusion) cosine(s *semantic.QueryEmbedding) (float64, bool) {
@@ -36,7 +37,7 @@ func (d *exclusion) cosine(s *semantic.QueryEmbedding) (float64, bool) {
 func (d *exclusion) addCrowdedOut(ctx context.Context) {
 	fix := fmt.Sprintf("raise the limit to %d (--limit %d)", memory.MaxResults, memory.MaxResults)
 	if own := d.rarestWords(ctx); len(own) > 0 {
-		fix = "search for " + quoted(own[:1]) + ", which it has"
+		fix = "search for " + quoted(own[:1]) + ", which the text contains"
 	}
-	d.addCause(op.WhyLimit, fix, "it contains none of the words, and %d other results are more similar", MaxNear)
+	d.addCause(op.WhyLimit, fix, "the text contains none of the words, and %d other results are more similar", MaxNear)
 }

@@ -44,7 +44,7 @@ func RestFor(took time.Duration, share float64) time.Duration {
 }
 
 // embedderName is what status calls the timer of RunEmbedder.
-const embedderName = "making of vectors"
+const embedderName = "embedding of texts"
 
 // RunEmbedder embeds all texts until ctx is done. Without work it has no timer.
 func (e *Semantic) RunEmbedder(ctx context.Context) {
@@ -73,7 +73,7 @@ func (e *Semantic) RunEmbedder(ctx context.Context) {
 		if again := m.recordFailure(err.Error(), e.Opt.Now().Add(wait)); again {
 			level = slog.LevelDebug
 		}
-		e.Opt.Logger.Log(ctx, level, "vectors are not made for now", "err", err, "again", wait)
+		e.Opt.Logger.Log(ctx, level, "embeddings not computed; retrying later", "err", err, "again", wait)
 		e.Chores.Arm(embedderName, wait)
 		select {
 		case <-ctx.Done():
@@ -157,8 +157,8 @@ func (e *Semantic) indexToBuild(id embedding.Identity) (*VectorIndex, error) {
 func (e *Semantic) waitForModel(ctx context.Context, s *VectorIndex) error {
 	why := "search.meaning is off"
 	if e.Meaning.Weight < 0 {
-		why = fmt.Sprintf("embeddings of %s failed calibration, so none are computed; use another model, such as "+
-			"static (emberd model use), or set search.meaning to a number", s.Identity.Model)
+		why = fmt.Sprintf("embeddings of %s failed calibration, so emberd computes no embeddings; use another model, "+
+			"such as static (emberd model use), or set search.meaning to a number", s.Identity.Model)
 	}
 	m := e.Meaning
 	m.Mu.Lock()
@@ -207,7 +207,7 @@ func (e *Semantic) closeIndex(s *VectorIndex) {
 		return
 	}
 	if err := s.close(); err != nil {
-		e.Opt.Logger.Warn("embeddings not stored; they are computed again", "err", err)
+		e.Opt.Logger.Warn("embeddings not stored; emberd computes them again", "err", err)
 	}
 }
 
@@ -371,7 +371,7 @@ func (f *indexer) textError(err error) error {
 	if f.failed >= maxFailed {
 		return err
 	}
-	f.e.Opt.Logger.Warn("a text has no embedding", "err", err)
+	f.e.Opt.Logger.Warn("text not embedded", "err", err)
 	f.skip(f.now.name)
 	return nil
 }

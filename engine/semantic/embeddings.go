@@ -357,12 +357,12 @@ func (m *Embeddings) Warnings() []string {
 		out = append(out, idle)
 	}
 	if problem != "" {
-		out = append(out, "embeddings are currently not computed: "+problem)
+		out = append(out, "emberd currently computes no embeddings: "+problem)
 	}
 	status := m.Embedder.Status()
 	if n := len(status.Passed); status.Provider == embedding.Static && n > 0 {
-		out = append(out, fmt.Sprintf("emberd uses static embeddings instead of the configured ones: %s: %s; fix "+
-			"that and restart the daemon", status.Passed[n-1].Provider, status.Passed[n-1].Reason))
+		out = append(out, fmt.Sprintf("emberd uses static embeddings instead of the configured model: %s: %s; fix "+
+			"the problem and restart the daemon", status.Passed[n-1].Provider, status.Passed[n-1].Reason))
 	}
 	if status.Native == nil {
 		return out
@@ -371,8 +371,8 @@ func (m *Embeddings) Warnings() []string {
 		out = append(out, why)
 	}
 	if status.Native.Unconfined {
-		out = append(out, "the libraries of llama.cpp run outside of a sandbox, because sandbox is off, and can "+
-			"read and change all that you can; set sandbox to auto")
+		out = append(out, "the llama.cpp libraries run without a sandbox, because sandbox is off, so they can read "+
+			"and change all that you can; set sandbox to auto")
 	}
 	if why := status.Native.GivenUp; why != "" { // even if the next runtime was not tried yet
 		return append(out, why)

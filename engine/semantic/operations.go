@@ -109,8 +109,8 @@ func (m *Embeddings) state() string {
 
 // offReason returns why there are no embeddings.
 func (e *Semantic) offReason() string {
-	return cmp.Or(e.Opt.Meaning.Off, "no provider in embedding.providers is configured; choose a model, such as "+
-		"static, which needs no file (emberd model use)")
+	return cmp.Or(e.Opt.Meaning.Off, "embedding.providers contains no configured provider; choose a model (emberd "+
+		"model use), such as static, which requires no file")
 }
 
 // model returns the model of the index. Embeddings.Mu must be held.
@@ -133,7 +133,7 @@ func (e *Semantic) EngineResume(ctx context.Context, _ *op.EngineResumeRequest) 
 		if errors.Is(err, embedding.ErrChanged) {
 			m.stale.Store(true)
 		} else if err != nil {
-			e.Opt.Logger.Info("retried: embeddings still cannot be computed", "err", err)
+			e.Opt.Logger.Info("embeddings still unavailable after a retry", "err", err)
 		}
 		m.ignoreBattery()
 		m.ChangedAll()
@@ -145,7 +145,7 @@ func (e *Semantic) EngineResume(ctx context.Context, _ *op.EngineResumeRequest) 
 
 func (e *Semantic) setPaused(ctx context.Context, paused bool) (*op.EngineStatusResult, error) {
 	if e.Meaning == nil {
-		return nil, memory.Errorf(memory.Invalid, "no embeddings are computed: %s", e.offReason())
+		return nil, memory.Errorf(memory.Invalid, "emberd computes no embeddings: %s", e.offReason())
 	}
 	if err := e.Meaning.Pause(paused); err != nil {
 		return nil, memory.Errorf(memory.Unavailable, "store whether embedding is paused: %w", err)

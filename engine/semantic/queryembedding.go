@@ -81,7 +81,7 @@ func (m *Embeddings) embedAs(ctx context.Context, as embedding.Purpose,
 		}
 	}
 	if vector == nil {
-		return nil, "the model knows none of the query words"
+		return nil, "the vocabulary of the model contains none of the query words"
 	}
 	return &QueryEmbedding{Weight: m.weightOf(on), Rack: on, vector: vector, digest: m.Digest}, ""
 }
@@ -104,7 +104,7 @@ func (m *Embeddings) VectorOf(ctx context.Context, a Ask) (vector []float32, wit
 	select {
 	case vector, ok := <-answer:
 		if !ok {
-			return nil, "the vector of the query could not be made"
+			return nil, "emberd could not compute the embedding of the query"
 		}
 		return vector, ""
 	case <-timer.C:

@@ -169,7 +169,7 @@ func (e *Semantic) servePreviousIndex(ctx context.Context, but string) {
 		}
 		s, err := e.reopenIndex(ctx, f)
 		if err != nil {
-			e.Opt.Logger.Info("embeddings of an earlier model cannot be used", "model", f.Identity.Model, "err", err)
+			e.Opt.Logger.Info("embeddings of an earlier model not used", "model", f.Identity.Model, "err", err)
 			continue
 		}
 		m.Mu.Lock()

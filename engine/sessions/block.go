@@ -22,8 +22,8 @@ const (
 
 const (
 	maxText = 320 // characters of a memory
-	about   = "What emberd, the user's memory on this machine, has recorded."
-	howMore = "With emberd's memory tools, if there are any, you can search for more."
+	about   = "Memories from emberd, the user's memory store on this machine."
+	howMore = "To search for more, use emberd's memory tools, if available."
 )
 
 // block is a text for a model: memories under headings.
@@ -126,7 +126,7 @@ func (b *block) text(tokens int) (string, []op.Memory) {
 	}
 	if b.project != "" {
 		name := strconv.Quote(text.First(inert(b.project), maxName))
-		lines = append([]string{"Of the project " + name + ":"}, lines...)
+		lines = append([]string{"Project " + name + ":"}, lines...)
 	}
 	return b.frame(answer.Fence(strings.Join(lines, "\n"))), shown
 }

@@ -52,23 +52,27 @@ func (e *Sessions) Hook(ctx context.Context, req *op.HookRequest) (*op.HookResul
 func checkRequest(req *op.HookRequest) error {
 	for _, of := range []struct{ field, value string }{{"agent", req.Agent}, {"session", req.Session}} {
 		if strings.TrimSpace(of.value) == "" || len(of.value) > maxName {
-			return memory.Errorf(memory.Invalid, "%s has %d bytes, must have 1 to %d", of.field, len(of.value),
+			return memory.Errorf(memory.Invalid, "%s has %d bytes; use 1 to %d bytes", of.field, len(of.value),
 				maxName).At(of.field)
 		}
 	}
 	for _, of := range []struct{ field, value string }{
 		{"agent", req.Agent}, {"session", req.Session}, {"project", req.Project},
 	} {
-		if !utf8.ValidString(of.value) || strings.ContainsFunc(of.value, unicode.IsControl) {
-			return memory.Errorf(memory.Invalid, "%s has control characters", of.field).At(of.field)
+		if !utf8.ValidString(of.value) {
+			return memory.Errorf(memory.Invalid, "%s is not valid UTF-8", of.field).At(of.field)
+		}
+		if strings.ContainsFunc(of.value, unicode.IsControl) {
+			return memory.Errorf(memory.Invalid, "%s contains control characters; remove them", of.field).At(of.field)
 		}
 	}
 	if len(req.Project) > maxName {
-		return memory.Errorf(memory.Invalid, "project has %d bytes (limit %d)", len(req.Project),
+		return memory.Errorf(memory.Invalid, "project has %d bytes (limit "+
+			"%d); use a shorter project name", len(req.Project),
 			maxName).At("project")
 	}
 	if len(req.Messages) > maxMessages {
-		return memory.Errorf(memory.TooLarge, "%d messages, more than %d; send the session in parts",
+		return memory.Errorf(memory.TooLarge, "too many messages: %d (limit %d); send the session in parts",
 			len(req.Messages), maxMessages).At("messages")
 	}
 	return nil

@@ -117,13 +117,13 @@ func (e *Sessions) changedSince(k *op.SessionMemory, sum string) string {
 	case err != nil:
 		return err.Error()
 	case sum != "" && digest(m.Content) != sum:
-		return "its text was changed since"
+		return "the text of the memory changed"
 	case !m.ConfirmedAt.IsZero():
-		return "it was confirmed"
+		return "the memory was confirmed"
 	case m.PromotedTo != "":
-		return "it is in a note"
+		return "the memory has a note"
 	case slices.ContainsFunc(m.Sources, func(s memory.Source) bool { return !isHook(s.By) }):
-		return "it was saved by the user or an agent, too"
+		return "the user or an agent also saved the memory"
 	}
 	return ""
 }

@@ -52,7 +52,7 @@ func (e *Sessions) prompt(ctx context.Context, req *op.HookRequest) (*op.HookRes
 		return res, err
 	}
 	b := &block{e: e, project: req.Project}
-	p := part{heading: "It might be relevant to the user's message:"}
+	p := part{heading: "These memories might be relevant to the user's message:"}
 	for _, h := range hits {
 		p.items = append(p.items, item{*h.Memory, line(&h.Memory.Memory)})
 	}

@@ -47,7 +47,7 @@ func (e *Sessions) start(ctx context.Context, req *op.HookRequest) (*op.HookResu
 			r.Told, r.Pending, r.Tried = nil, nil, nil
 		}
 		if req.Source == op.StartCompact {
-			b.first("Kept in this session:", e.keptBy(r))
+			b.first("Saved in this session:", e.keptBy(r))
 		}
 		before := r.Block
 		if r.Block = b.digest(); req.Source == op.StartResume && r.Block == before {
@@ -96,7 +96,7 @@ func (e *Sessions) startBlock(req *op.HookRequest) (*block, error) {
 	f := e.gather(req.Project)
 	b := &block{e: e, project: req.Project}
 	b.add("Core memories:", f.core, e.Opt.Hooks.StartTokens*coreShare/9)
-	b.add("Known of the project:", f.project, e.Opt.Hooks.StartTokens*2*coreShare/9)
+	b.add("Memories of the project:", f.project, e.Opt.Hooks.StartTokens*2*coreShare/9)
 	b.addConflicts(f.disputed)
 	b.add("Still open:", f.threads, e.Opt.Hooks.StartTokens)
 	return b, b.err
@@ -244,6 +244,6 @@ func (b *block) addConflicts(all []memory.Relation) {
 			}
 		}
 	}
-	b.add(fmt.Sprintf("These contradict each other and wait for a decision (%d):", len(all)), rows,
+	b.add(fmt.Sprintf("These memories contradict each other and need a decision (%d):", len(all)), rows,
 		b.e.Opt.Hooks.StartTokens)
 }

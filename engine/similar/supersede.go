@@ -71,7 +71,7 @@ func (e *Similar) Supersede(m *memory.Memory, row *stm.Row, olds []memory.ID, ro
 	}
 	if bytes > memory.MaxRelationsBytes {
 		return nil, memory.Errorf(memory.TooLarge,
-			"the relations of memory %s would have %d bytes (limit %d); remove some", m.ID, bytes,
+			"the relations of memory %s would have %d bytes (limit %d); remove some relations", m.ID, bytes,
 			memory.MaxRelationsBytes).At("supersedes")
 	}
 	return changes, nil
@@ -82,12 +82,12 @@ func checkCanSupersede(m *memory.Memory) error {
 	switch {
 	case m.Stage.Cold():
 		return memory.Errorf(memory.Conflict,
-			"memory %s is %s, and a summary takes no place of another memory; bring its text back first, with "+
-				"emberd rekindle %s", m.ID, m.Stage, m.ID.Short()).At("supersedes")
+			"memory %s is %s and has only a summary, so it cannot supersede another memory; to restore its text "+
+				"first, run: emberd rekindle %s", m.ID, m.Stage, m.ID.Short()).At("supersedes")
 	case m.DataOnly():
 		return memory.Errorf(memory.Conflict,
-			"memory %s is unconfirmed and cannot supersede another memory; to confirm it, run: emberd edit "+
-				"--confirm %s", m.ID, m.ID.Short()).At("supersedes")
+			"memory %s is unconfirmed and cannot supersede another memory; to confirm "+
+				"it, run: emberd edit --confirm %s", m.ID, m.ID.Short()).At("supersedes")
 	}
 	return nil
 }
@@ -131,8 +131,8 @@ func (e *Similar) circle(by, old *stm.Row) error {
 	for _, s := range core.Successors(e.Stm.Get, by) {
 		if s.ID() == old.ID() {
 			return memory.Errorf(memory.Conflict,
-				"memory %s supersedes %s, which therefore cannot supersede it; undo that first, or remove the "+
-					"relation %q that emberd show %s lists",
+				"memory %s already supersedes memory %s, so the reverse is not possible; undo that change first, or "+
+					"remove the relation %q that emberd show %s lists",
 				old.ID(), by.ID(), core.KindSupersedes, old.ID().Short()).At("supersedes")
 		}
 	}

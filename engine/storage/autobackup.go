@@ -22,7 +22,7 @@ import (
 const (
 	backupJob = "backup"
 	// logJob is under which status says that the log on the disk lacks memories.
-	logJob = "check of the log on the disk"
+	logJob = "check of the log on disk"
 	// BackupDelay is how long after a start, or a change, an automatic backup waits.
 	BackupDelay = 15 * time.Minute
 	backupRetry = time.Hour
@@ -161,7 +161,7 @@ func (e *Storage) autoBackup(ctx context.Context) error {
 	}
 	need := uint64(e.Stm.Status().Bytes) + backupSpare
 	if free, err := e.Opt.FS.Free(filepath.Dir(file)); err == nil && free < need {
-		return memory.Errorf(memory.DiskFull, "%s has %d MiB free, and a backup needs up to %d; free some space, "+
+		return memory.Errorf(memory.DiskFull, "%s has %d MiB free, but a backup needs up to %d MiB; free some space, "+
 			"then run: emberd backup create", filepath.Dir(file), free>>20, need>>20)
 	}
 	m, err := e.writeBackup(ctx, file, created, true)
@@ -174,8 +174,8 @@ func (e *Storage) autoBackup(ctx context.Context) error {
 	} else {
 		e.Chores.Settle(logJob, lacking(m))
 	}
-	e.Opt.Logger.Info("automatic backup made", "file", file, "memories", m.Memories)
-	e.EventLog.Publish(e.Notice(fmt.Sprintf("made the backup %s of %s", filepath.Base(file),
+	e.Opt.Logger.Info("automatic backup created", "file", file, "memories", m.Memories)
+	e.EventLog.Publish(e.Notice(fmt.Sprintf("created backup %s with %s", filepath.Base(file),
 		core.NumberOf(m.Memories, "memory", "memories"))))
 	return e.rotate()
 }
@@ -185,8 +185,8 @@ func lacking(m *backup.Manifest) error {
 	if m.FromMemory+m.LostTrash == 0 {
 		return nil
 	}
-	return fmt.Errorf("the log on disk lacked %s; emberd wrote them from the memory of the daemon to the backup "+
-		"(%s); run: emberd status", core.NumberOf(m.FromMemory, "memory", "memories"),
+	return fmt.Errorf("the log on disk lacked %s, so the daemon wrote its own copies to the "+
+		"backup (%s); run: emberd status", core.NumberOf(m.FromMemory, "memory", "memories"),
 		strings.Join(m.Damaged, "; "))
 }
 

@@ -29,15 +29,17 @@ func (e *Storage) BackupCreate(ctx context.Context, req *op.BackupCreateRequest)
 		}
 	}
 	if !filepath.IsAbs(file) {
-		return nil, memory.Errorf(memory.Invalid, "file %q is not an absolute path; begin it with /", file).At("file")
+		return nil, memory.Errorf(memory.Invalid, "file %q is not an absolute "+
+			"path; use a path that begins with /", file).At("file")
 	}
 	if below, err := filepath.Rel(e.Opt.Data, file); err == nil && filepath.IsLocal(below) {
 		return nil, memory.Errorf(memory.Invalid,
-			"%s lies in the data folder, which the backup is of; choose a place outside of it", file).At("file")
+			"%s is in the data folder, which the backup copies; choose a "+
+				"location outside of that folder", file).At("file")
 	}
 	if e.Opt.Sandbox.Closed(file) {
 		return nil, memory.Errorf(memory.Forbidden,
-			"the sandbox of the daemon does not allow writing %s; omit the name and copy the backup, or start "+
+			"the sandbox of the daemon does not allow writing %s; omit the file name and copy the backup, or start "+
 				"the daemon with sandbox off", file).At("file")
 	}
 	m, err := e.writeBackup(ctx, file, created, false)
@@ -77,8 +79,8 @@ func (e *Storage) writeBackup(ctx context.Context, file string, created time.Tim
 			return nil, err
 		}
 		if try == attempts {
-			return nil, memory.Errorf(memory.Busy, "emberd is deleting memories permanently; create the backup again "+
-				"later")
+			return nil, memory.Errorf(memory.Busy, "emberd is deleting memories "+
+				"permanently; create the backup again later")
 		}
 	}
 }
@@ -95,8 +97,8 @@ func (e *Storage) writeOnce(ctx context.Context, file string, created time.Time,
 		Device: moment.Device, Seq: moment.Seq, Stamp: moment.Stamp, Automatic: automatic,
 		TrashSince: created.Add(-e.Opt.TrashKeep)}, moment.Of, log.Fill)
 	if err == nil && m.FromMemory+m.LostTrash > 0 {
-		e.Opt.Logger.Error("log on the disk lacks memories", "written to the backup from memory", m.FromMemory,
-			"lost of the trash", m.LostTrash, "damage", m.Damaged)
+		e.Opt.Logger.Error("log on the disk lacks memories", "from_daemon", m.FromMemory,
+			"lost_from_trash", m.LostTrash, "damage", m.Damaged)
 	}
 	return m, err
 }
@@ -166,7 +168,7 @@ func BackupFault(file string, err error) error {
 		return memory.Errorf(memory.Invalid, "cannot write %s (%w); choose another location", file, err).At("file")
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return memory.Errorf(memory.DiskFull,
-			"the disk is too full for the backup %s; free some space, or choose another place", file)
+			"the disk has too little free space for the backup %s; free some space, or choose another location", file)
 	}
 	return err
 }

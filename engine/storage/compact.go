@@ -38,7 +38,7 @@ func (e *Storage) Compact(ctx context.Context, req *op.CompactRequest) (*op.Comp
 		return nil, err
 	}
 	if len(plan.Inputs) == 1 && got.After >= got.Before {
-		res.Reason = "there is one file, and nothing in it can go"
+		res.Reason = "the log has only one file, and compaction would not make it smaller"
 		return res, nil
 	}
 	if trial && !req.DryRun {
@@ -98,7 +98,7 @@ const expiryMargin = time.Hour
 func (e *Storage) expiring(now time.Time) error {
 	if err := e.Ledger.Expiring(now.Add(expiryMargin - e.Opt.HistoryKeep)); err != nil {
 		return memory.Errorf(memory.Unavailable,
-			"nothing was compacted, because the audit chain cannot be written: %w", err)
+			"emberd compacted nothing, because it cannot write the audit chain: %w", err)
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func (c *Compactor) look(ctx context.Context) time.Time {
 	} else {
 		c.failures++
 		wait = compaction.Backoff(c.failures)
-		c.E.Opt.Logger.Error("log not compacted, tried again later", "err", err, "after", wait)
+		c.E.Opt.Logger.Error("log not compacted; retrying later", "err", err, "after", wait)
 	}
 	if wait == 0 {
 		return time.Time{}

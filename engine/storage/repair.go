@@ -157,7 +157,7 @@ func (e *Storage) repairFromBackup(ctx context.Context, name string, gone *stm.L
 	asItIs := func(string, *backup.Manifest) error { return nil }
 	unpacked, err := backup.Restore(ctx, e.Opt.FS, name, dir, false, asItIs)
 	if err != nil {
-		return memory.Errorf(memory.Invalid, "the backup %s cannot be read: %w", name, err)
+		return memory.Errorf(memory.Invalid, "cannot read the backup %s: %w", name, err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if err := e.isOfThisStore(name, &unpacked.Manifest); err != nil {
@@ -192,9 +192,9 @@ func (e *Storage) isOfThisStore(name string, m *backup.Manifest) error {
 	if shared || len(there) == 0 || len(here) == 1 && e.Stm.Status().Bytes == 0 {
 		return nil
 	}
-	return memory.Errorf(memory.Invalid, "the backup %s is of another store: it was written by %s, and this one by "+
-		"%s; to take its memories in, restore it into a home of its own with emberd --home DIR backup restore, run "+
-		"emberd --home DIR serve and emberd --home DIR export there, and emberd import export here",
+	return memory.Errorf(memory.Invalid, "the backup %s is from another data folder: device %s wrote the backup, and "+
+		"device %s wrote this data folder; to import its memories, restore the backup with emberd --home DIR backup "+
+		"restore, run emberd --home DIR serve and emberd --home DIR export, then run here: emberd import export",
 		name, strings.Join(there, ", "), strings.Join(here, ", "))
 }
 

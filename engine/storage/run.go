@@ -20,7 +20,7 @@ func (e *Storage) BuildIndex(ctx context.Context) {
 	}
 	e.Chores.Settle("word index", err)
 	if err != nil {
-		e.Opt.Logger.Error("word index incomplete, searches scan", "err", err)
+		e.Opt.Logger.Error("word index incomplete; searches scan all memories", "err", err)
 		return
 	}
 	e.Indexed.Store(true)
@@ -58,6 +58,6 @@ func (e *Storage) writeSnapshot(ctx context.Context) {
 	}
 	e.Chores.Settle("snapshot", err)
 	if err != nil {
-		e.Opt.Logger.Error("snapshot not written, the next start takes longer", "err", err)
+		e.Opt.Logger.Error("snapshot not written; the next start takes longer", "err", err)
 	}
 }

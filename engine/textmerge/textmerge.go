@@ -40,7 +40,8 @@ func (e *TextMerge) Open() {
 		err = json.Unmarshal(data, &ids)
 	}
 	if err != nil {
-		e.Opt.Logger.Warn("texts that two devices changed are merged when the memories change again", "error", err)
+		e.Opt.Logger.Warn("list of texts to merge not read; emberd merges the texts "+
+			"when the memories change again", "error", err)
 	}
 	e.add(ids)
 }
@@ -52,7 +53,7 @@ func (e *TextMerge) Arrived() { core.Nudge(e.wake) }
 // had the time to.
 func (e *TextMerge) Task() *core.Task {
 	e.Collect()
-	return &core.Task{Name: "texts to join", First: e.next(), Wake: e.wake,
+	return &core.Task{Name: "text merge", First: e.next(), Wake: e.wake,
 		Woken: func(time.Time) time.Time {
 			e.Collect()
 			return e.next()
@@ -121,7 +122,7 @@ func (e *TextMerge) store() {
 	if err == nil {
 		err = durable.ReplaceFile(e.Opt.FS, e.file(), data)
 	}
-	e.Chores.Settle("list of memories whose texts are to be joined", err)
+	e.Chores.Settle("update of the list of texts to merge", err)
 }
 
 // JoinDue joins the texts of the memories that are due. One that fails is tried again.
@@ -149,7 +150,7 @@ func (e *TextMerge) JoinDue(ctx context.Context) {
 		e.joined(id, again, bad)
 		failed = cmp.Or(failed, bad)
 	}
-	e.Chores.Settle("joining of texts that two devices wrote", failed)
+	e.Chores.Settle("merge of texts that two devices changed", failed)
 	e.store()
 }
 

@@ -188,7 +188,7 @@ func (e *Transcripts) readHead(name string) error {
 func (e *Transcripts) appendDoc(docs []ltm.Doc, name string, info fs.FileInfo) ([]ltm.Doc, error) {
 	data, err := durable.ReadAtMost(e.Opt.FS, filepath.Join(e.dir, name), 2*maxSession)
 	if errors.Is(err, durable.ErrTooLarge) {
-		e.Opt.Logger.Warn("a file of a past session is too large and is not searched", "file", name)
+		e.Opt.Logger.Warn("file of a past session too large and not searched", "file", name)
 		return docs, nil
 	}
 	if err != nil {
@@ -196,7 +196,7 @@ func (e *Transcripts) appendDoc(docs []ltm.Doc, name string, info fs.FileInfo) (
 	}
 	s := parse(data)
 	if s.Agent == "" || s.ID == "" {
-		e.Opt.Logger.Warn("a file of a past session has no session ID and is not searched", "file", name)
+		e.Opt.Logger.Warn("file of a past session without session ID not searched", "file", name)
 		return docs, nil
 	}
 	e.heads.Store(name, s.head)

@@ -310,20 +310,21 @@ func checkRecord(r *op.Record) (size int, err error) {
 	}
 	if _, ok := r.Fields["id"]; ok {
 		return 0, memory.Errorf(memory.Invalid,
-			"the memory has a field id, which belongs beside it; send what emberd export wrote").At("memory")
+			"the memory contains a field id, which must be outside of the memory; "+
+				"send the output of emberd export").At("memory")
 	}
 	text, err := core.Encode(r.Fields)
 	if err != nil {
-		return 0, memory.Errorf(memory.Invalid, "the memory is not JSON: %w", err).At("memory")
+		return 0, memory.Errorf(memory.Invalid, "the memory is not valid JSON: %w", err).At("memory")
 	}
 	m := memory.Memory{Confidence: 1, Importance: 0.5, Strength: 1, Collection: memory.DefaultCollection,
 		Stage: memory.Active}
 	if err := json.Unmarshal(text, &m); err != nil {
-		return 0, memory.Errorf(memory.Invalid, "the memory cannot be read: %w", err).At("memory")
+		return 0, memory.Errorf(memory.Invalid, "cannot read the memory: %w", err).At("memory")
 	}
 	if m.CreatedAt.IsZero() {
 		return 0, memory.Errorf(memory.Invalid,
-			"the memory has no created_at; send what emberd export wrote").At("memory.created_at")
+			"the memory has no created_at; send the output of emberd export").At("memory.created_at")
 	}
 	if _, err := memory.ParseStage(string(m.Stage)); err != nil {
 		return 0, err
@@ -336,8 +337,8 @@ func checkRecord(r *op.Record) (size int, err error) {
 func checkChain(m *memory.Memory) error {
 	if n := len(m.Sources); n > memory.MaxSources {
 		return memory.Errorf(memory.TooLarge,
-			"the memory has %d sources (limit %d); keep the first and the latest, and count the others in "+
-				"sources_dropped", n, memory.MaxSources).At("memory.sources")
+			"too many sources of the memory: %d (limit %d); keep the first and the latest, and add the number of the "+
+				"others to sources_dropped", n, memory.MaxSources).At("memory.sources")
 	}
 	if err := memory.CheckRange("sources_dropped", float64(m.SourcesDropped), 0, core.MaxUses); err != nil {
 		return err
@@ -384,16 +385,18 @@ func checkRelations(r *op.Record) error {
 		}
 		rel, err := stm.ParseRelation(r.ID, key, value)
 		if err == nil && rel.ID != memory.RelationID(r.ID, rel.To, rel.Type, rel.Kind) {
-			err = errors.New("it belongs to other memories, or is of another type")
+			err = errors.New("the ID of the relation does not match its memories and type")
 		}
 		if err = core.FirstError(err, core.CheckRelation(&rel)); err != nil {
 			return memory.Errorf(memory.Invalid,
-				"the memory's %.60s cannot be a relation: %w; send what emberd export wrote", key, err).At("memory")
+				"cannot read the field %.60s of the memory: %w; send the output of emberd export",
+				key, err).At("memory")
 		}
 		size += len(key) + len(value)
 	}
 	if size > memory.MaxRelationsBytes {
-		return memory.Errorf(memory.TooLarge, "the memory's relations have %d bytes, more than %d; remove some", size,
+		return memory.Errorf(memory.TooLarge, "the relations of the memory have %d bytes "+
+			"(limit %d); remove some relations", size,
 			memory.MaxRelationsBytes).At("memory")
 	}
 	return nil

@@ -72,13 +72,13 @@ func decode(raw []byte) (*tokenTable, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("it contains data after its end")
+		return nil, errors.New("the file contains data after the end of its JSON value")
 	}
 	if f.Format != format {
-		return nil, fmt.Errorf("it has format %d; this emberd supports format %d", f.Format, format)
+		return nil, fmt.Errorf("the file has format %d; this emberd supports format %d", f.Format, format)
 	}
 	if len(f.Tokens) > MaxTokens || len(f.Revoked) > maxRevoked {
-		return nil, errors.New("it has more tokens than the limit")
+		return nil, errors.New("the file contains more tokens than the limit")
 	}
 	b := (&tokenTable{}).clone()
 	for i := range f.Tokens {
@@ -94,7 +94,7 @@ func decode(raw []byte) (*tokenTable, error) {
 	for i, r := range f.Revoked {
 		key, err := readDigest(r.SHA256)
 		if err != nil || !isName(r.Name) {
-			return nil, fmt.Errorf("revoked token %d has no name and digest", i+1)
+			return nil, fmt.Errorf("revoked token %d has an invalid name or digest", i+1)
 		}
 		b.revoked = append(b.revoked, revokedToken{r.Name, key})
 	}
@@ -123,7 +123,7 @@ func (f *tokenForm) token() (key digest, t Token, err error) {
 func readDigest(text string) (key digest, err error) {
 	raw, err := hex.DecodeString(text)
 	if err != nil || len(raw) != len(key) {
-		return key, errors.New("a digest has 64 hexadecimal digits")
+		return key, errors.New("invalid digest; a digest has 64 hexadecimal digits")
 	}
 	return digest(raw), nil
 }

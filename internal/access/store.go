@@ -77,10 +77,10 @@ func (s *Store) read() (*tokenTable, error) {
 	case err != nil:
 		return nil, s.unusable(err)
 	case info.Mode().Perm()&0o077 != 0:
-		return nil, s.unusable(fmt.Errorf("other users can read it (mode %04o) and might have changed it; check its "+
-			"content, and run: chmod 600 %s", info.Mode().Perm(), s.file))
+		return nil, s.unusable(fmt.Errorf("other users can access the file (mode %04o) and might have changed it; "+
+			"check its content, and run: chmod 600 %s", info.Mode().Perm(), s.file))
 	case info.Size() > maxFile:
-		return nil, s.unusable(fmt.Errorf("it has %d bytes (limit %d)", info.Size(), maxFile))
+		return nil, s.unusable(fmt.Errorf("the file has %d bytes (limit %d)", info.Size(), maxFile))
 	}
 	raw, err := durable.ReadAtMost(s.fsys, s.file, maxFile)
 	if err != nil {
@@ -88,15 +88,15 @@ func (s *Store) read() (*tokenTable, error) {
 	}
 	b, err := decode(raw)
 	if err != nil {
-		return nil, s.unusable(fmt.Errorf("its content is not valid: %w", err))
+		return nil, s.unusable(fmt.Errorf("invalid content: %w", err))
 	}
 	return b, nil
 }
 
 // unusable is the error of a file that cannot be used.
 func (s *Store) unusable(why error) error {
-	return memory.Errorf(memory.Forbidden, "no token is accepted, because %s cannot be used: %w; repair it, or move "+
-		"it away and create new tokens, and restart emberd", s.file, why)
+	return memory.Errorf(memory.Forbidden, "no token is accepted, because emberd cannot use %s: %w; repair the file, "+
+		"or move it away and create new tokens; then restart the daemon", s.file, why)
 }
 
 // Create creates a token and returns its secret, which cannot be read again later. With
@@ -117,11 +117,13 @@ func (s *Store) Create(t Token, replace bool) (secret string, made Token, err er
 	case old != nil && !replace:
 		return "", Token{},
 			memory.Errorf(memory.Conflict,
-				"there is a token %s already; choose another name, or revoke it: emberd agent token revoke %s", t.Name,
+				"token %s already exists; choose another name, or to revoke the token, run: emberd agent token "+
+					"revoke %s", t.Name,
 				t.Name).At("name")
 	case old == nil && len(fresh.tokens) >= MaxTokens:
 		return "", Token{}, memory.Errorf(memory.Invalid,
-			"there are %d tokens, which is the most; revoke one: emberd agent token list shows them", MaxTokens)
+			"the limit of %d tokens is reached; revoke a token; to list the tokens, run: emberd agent token list",
+			MaxTokens)
 	}
 	t.Created, t.Expires, t.Shown = now.UTC().Truncate(time.Second), t.Expires.UTC().Truncate(time.Second), time.Time{}
 	secret = newSecret()
@@ -151,7 +153,7 @@ func (s *Store) write(b *tokenTable) error {
 		return s.damage
 	}
 	if err := durable.ReplaceFile(s.fsys, s.file, encode(b)); err != nil {
-		return memory.Errorf(memory.ReadOnly, "cannot write the tokens (%w); nothing was changed", err)
+		return memory.Errorf(memory.ReadOnly, "cannot write the tokens (%w), so nothing changed", err)
 	}
 	s.book.Store(b)
 	return nil
@@ -199,21 +201,21 @@ func (s *Store) Grant(secret string) (*Grant, error) {
 	e, ok := b.tokens[key]
 	if s.damage != nil {
 		return nil, memory.Errorf(memory.Forbidden,
-			"no token is accepted, because the file of the tokens cannot be used; for the reason, run: emberd doctor")
+			"no token is accepted, because emberd cannot use the token file; to see the reason, run: emberd doctor")
 	}
 	if !ok {
 		for _, r := range b.revoked {
 			if r.key == key {
 				return nil, memory.Errorf(memory.Forbidden,
-					"token %s was revoked; have a new one made: emberd agent token create", r.name)
+					"token %s was revoked; to create a new token, run: emberd agent token create", r.name)
 			}
 		}
-		return nil, memory.Errorf(memory.Forbidden, "unknown token; run: emberd agent token create")
+		return nil, memory.Errorf(memory.Forbidden, "unknown token; to create a token, run: emberd agent token create")
 	}
 	now := s.now()
 	if !e.Expires.IsZero() && !now.Before(e.Expires) {
 		return nil, memory.Errorf(memory.Forbidden,
-			"token %s expired at %s; have a new one made: emberd agent token create", e.Name,
+			"token %s expired at %s; to create a new token, run: emberd agent token create", e.Name,
 			e.Expires.Format(time.RFC3339))
 	}
 	if day := now.UTC().Truncate(24 * time.Hour); day.After(e.Shown) {

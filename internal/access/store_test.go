@@ -177,15 +177,15 @@ func TestCreateRefuses(t *testing.T) {
 		token Token
 		want  string
 	}{
-		{Token{Name: "new"}, "a token that may neither read nor write is of no use"},
-		{Token{Name: "taken", Read: all}, "there is a token taken already"},
+		{Token{Name: "new"}, "missing scope; set a read or write scope"},
+		{Token{Name: "taken", Read: all}, "token taken already exists"},
 		{Token{Name: "", Read: all}, `invalid token name ""`},
 		{Token{Name: "New", Read: all}, `invalid token name "New"`},
 		{Token{Name: "a/b", Read: all}, `invalid token name "a/b"`},
 		{Token{Name: strings.Repeat("a", 65), Read: all}, `invalid token name "aaaa`},
 		{Token{Name: "new", Client: "C d", Read: all}, `invalid client name "C d"`},
 		{Token{Name: "new", Read: all, Expires: c.Time}, "the expiry time 2026-03-05T12:00:00Z is in the past"},
-		{Token{Name: "new", Write: make([]Scope, maxScopes+1)}, "21 scopes to write are more than 20"},
+		{Token{Name: "new", Write: make([]Scope, maxScopes+1)}, "too many write scopes: 21 (limit 20)"},
 	}
 	for _, test := range tests {
 		if _, _, err := s.Create(test.token, false); err == nil || !strings.HasPrefix(err.Error(), test.want) {
@@ -236,7 +236,7 @@ func TestThereIsAMostOfTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := openAt(t, file, c)
-	if _, _, err := s.Create(Token{Name: "more", Read: []Scope{{Kind: All}}}, false); err == nil || !strings.Contains(err.Error(), "there are 1000 tokens, which is the most") {
+	if _, _, err := s.Create(Token{Name: "more", Read: []Scope{{Kind: All}}}, false); err == nil || !strings.Contains(err.Error(), "the limit of 1000 tokens is reached") {
 		t.Errorf("one more: %v", err)
 	}
 	for i := range maxRevoked + 10 {
@@ -275,7 +275,7 @@ func TestAFileThatIsNotOursIsRefused(t *testing.T) {
 		}
 		s := OpenStore(durable.OS{}, file, time.Now)
 		if err := s.Damage(); memory.CodeOf(err) != memory.Forbidden ||
-			!strings.Contains(err.Error(), file+" cannot be used: its content is not valid") {
+			!strings.Contains(err.Error(), "cannot use "+file+": invalid content: ") {
 			t.Errorf("%s: %v, want a refusal", name, err)
 		}
 		_, granted := s.Grant("a")

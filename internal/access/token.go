@@ -44,15 +44,14 @@ func (t *Token) check() error {
 			memory.Clip(t.Client), maxName).At("client")
 	case len(t.Read)+len(t.Write) == 0:
 		return memory.Errorf(memory.Invalid,
-			"a token that may neither read nor write is of no use; name a scope for one of them: tag:NAME, "+
-				"project:NAME, folder:PATH or all").At("read")
+			"missing scope; set a read or write scope: tag:NAME, project:NAME, folder:PATH or all").At("read")
 	case len(t.Read) > maxScopes:
 		return memory.Errorf(memory.Invalid,
-			"%d scopes to read are more than %d; make two tokens, or use a tag above them all", len(t.Read),
+			"too many read scopes: %d (limit %d); create two tokens, or use a parent tag", len(t.Read),
 			maxScopes).At("read")
 	case len(t.Write) > maxScopes:
 		return memory.Errorf(memory.Invalid,
-			"%d scopes to write are more than %d; make two tokens, or use a tag above them all", len(t.Write),
+			"too many write scopes: %d (limit %d); create two tokens, or use a parent tag", len(t.Write),
 			maxScopes).At("write")
 	}
 	return nil

@@ -51,8 +51,8 @@ const Overhead = 100 * time.Microsecond
 
 // Why a request was refused.
 var (
-	ErrFull = errors.New("the queue of the caller is full")
-	ErrLate = errors.New("the request has waited too long")
+	ErrFull = errors.New("the caller has too many pending requests")
+	ErrLate = errors.New("the request waited too long")
 )
 
 // Class says how long a request may take.

@@ -135,8 +135,8 @@ func (m *Manifest) Bytes() int64 {
 // file of so many bytes can hold.
 func (m *Manifest) check(packed int64) error {
 	if m.Format != format {
-		return fmt.Errorf("it has format %d; this emberd supports format %d; use the version of emberd that created "+
-			"it", m.Format, format)
+		return fmt.Errorf("the backup has format %d; this emberd supports format %d; use the version of emberd that "+
+			"created the backup", m.Format, format)
 	}
 	var sum int64
 	for i, f := range m.Files {
@@ -144,12 +144,11 @@ func (m *Manifest) check(packed int64) error {
 			return err
 		}
 		if i > 0 && f.Name <= m.Files[i-1].Name {
-			return fmt.Errorf("%q does not come after %q", f.Name, m.Files[i-1].Name)
+			return fmt.Errorf("invalid order of files in the manifest: %q follows %q", f.Name, m.Files[i-1].Name)
 		}
 		if f.Size < 0 || f.Size > packed*maxRatio-sum {
-			return fmt.Errorf("the manifest gives %q %d bytes, more than a backup of %d bytes can "+
-				"contain", f.Name, f.Size,
-				packed)
+			return fmt.Errorf("the manifest lists %q with %d bytes, which is invalid for a backup of %d bytes",
+				f.Name, f.Size, packed)
 		}
 		sum += f.Size
 	}

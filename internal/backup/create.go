@@ -29,7 +29,7 @@ type Part func(name string, size int64) (int64, bool)
 type Fill func(ctx context.Context, m *Manifest) error
 
 // errAgain says that the folder changed under the backup.
-var errAgain = errors.New("the folder changed in the meantime")
+var errAgain = errors.New("the folder changed during the backup")
 
 // Create writes a backup of the folder root to the new file to, and returns what
 // is in it: m completed with the files, and by fill. Files may grow in the meantime, but what part
@@ -136,7 +136,7 @@ func copyN(ctx context.Context, to io.Writer, from io.Reader, n int64) error {
 		}
 		piece, err := io.CopyN(to, from, min(n, 1<<20))
 		if n -= piece; err != nil {
-			return fmt.Errorf("%d bytes before its end: %w", n, err)
+			return fmt.Errorf("copying stopped %d bytes before the end: %w", n, err)
 		}
 	}
 	return nil

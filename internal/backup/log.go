@@ -66,7 +66,7 @@ func (m *Manifest) Settle(ctx context.Context, fsys durable.FS, root string, pur
 		return 0, err
 	}
 	if wrong := m.Holds.Differences(held); m.Holds != nil && len(wrong) > 0 {
-		return 0, fmt.Errorf("%w: it contains %s; check its files: %s", ErrDiffers, strings.Join(wrong, ", "),
+		return 0, fmt.Errorf("%w: the log contains %s; check these files: %s", ErrDiffers, strings.Join(wrong, ", "),
 			strings.Join(m.names(), ", "))
 	}
 	if len(purged) == 0 {
@@ -83,7 +83,7 @@ func (m *Manifest) Settle(ctx context.Context, fsys durable.FS, root string, pur
 	log.Files = files
 	got, err := log.Sum(ctx)
 	if err == nil && len(want.Differences(got)) > 0 {
-		err = fmt.Errorf("%w: without the memories deleted permanently since, it contains %s", ErrDiffers,
+		err = fmt.Errorf("%w: without the permanently deleted memories, the log contains %s", ErrDiffers,
 			strings.Join(want.Differences(got), ", "))
 	}
 	return held.Live() - want.Live(), err

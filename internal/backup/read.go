@@ -65,7 +65,7 @@ func damaged(err error) error { return fmt.Errorf("%w: %w", ErrDamaged, err) }
 // checkSum compares the last member with the bytes before it.
 func checkSum(ctx context.Context, f io.ReaderAt, packed int64) error {
 	if packed <= 0 {
-		return damaged(errors.New("it is too short"))
+		return damaged(errors.New("the file is too short"))
 	}
 	sum := sha256.New()
 	if err := copyN(ctx, sum, io.NewSectionReader(f, 0, packed), packed); err != nil {
@@ -77,7 +77,7 @@ func checkSum(ctx context.Context, f io.ReaderAt, packed int64) error {
 		return err
 	}
 	if !bytes.Equal(got, want) {
-		return damaged(errors.New("its checksum does not match"))
+		return damaged(errors.New("the checksum of the file does not match"))
 	}
 	return nil
 }
@@ -116,17 +116,17 @@ func unpack(ctx context.Context, in io.Reader, packed int64, begin func(*Manifes
 func atEnd(archive *tar.Reader, zip io.Reader, source *bufio.Reader) error {
 	switch h, err := archive.Next(); {
 	case err == nil:
-		return fmt.Errorf("it contains more files than it lists: %q", h.Name)
+		return fmt.Errorf("the backup contains a file that its manifest does not list: %q", h.Name)
 	case err != io.EOF:
 		return fmt.Errorf("read the end of the archive: %w", err)
 	}
 	const padding = 1 << 20 // what tar writers fill up
 	n, err := io.Copy(io.Discard, io.LimitReader(zip, padding+1))
 	if err != nil || n > padding {
-		return fmt.Errorf("data follows the archive: %w", err)
+		return fmt.Errorf("the file contains data after the archive: %w", err)
 	}
 	if _, err := source.ReadByte(); err != io.EOF {
-		return errors.New("data follows the first member")
+		return errors.New("the file contains data after the first gzip member")
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func readManifest(archive *tar.Reader, packed int64) (*Manifest, error) {
 		return nil, err
 	}
 	if h.Name != manifestName || h.Typeflag != tar.TypeReg || h.Size > maxManifest {
-		return nil, fmt.Errorf("it begins with %q (%d bytes) and not with its manifest", h.Name, h.Size)
+		return nil, fmt.Errorf("the backup begins with %q (%d bytes) instead of the manifest", h.Name, h.Size)
 	}
 	text, err := io.ReadAll(archive)
 	if err != nil {
@@ -145,7 +145,7 @@ func readManifest(archive *tar.Reader, packed int64) (*Manifest, error) {
 	}
 	var m Manifest
 	if err := json.Unmarshal(text, &m); err != nil {
-		return nil, fmt.Errorf("its manifest cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot read the manifest: %w", err)
 	}
 	return &m, m.check(packed)
 }
@@ -154,10 +154,11 @@ func readManifest(archive *tar.Reader, packed int64) (*Manifest, error) {
 func (f File) read(archive *tar.Reader, take func(File, io.Reader) error) error {
 	h, err := archive.Next()
 	if err != nil {
-		return damaged(fmt.Errorf("%q is missing: %w", f.Name, err))
+		return damaged(fmt.Errorf("file %q is missing: %w", f.Name, err))
 	}
 	if h.Name != f.Name || h.Typeflag != tar.TypeReg || h.Size != f.Size {
-		return damaged(fmt.Errorf("%q (%d bytes) is at the position of %q (%d bytes)", h.Name, h.Size, f.Name, f.Size))
+		return damaged(fmt.Errorf(
+			"the backup contains %q (%d bytes) at the position of %q (%d bytes)", h.Name, h.Size, f.Name, f.Size))
 	}
 	sum := sha256.New()
 	in := io.TeeReader(archive, sum)

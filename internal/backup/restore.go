@@ -20,7 +20,7 @@ var ErrNotEmpty = errors.New("the folder is not empty")
 
 // ErrNoRoom is the cause in the error of [Restore] when the disk cannot hold what
 // the backup does.
-var ErrNoRoom = errors.New("not enough room on the disk")
+var ErrNoRoom = errors.New("not enough free disk space")
 
 // Restored reports what [Restore] did.
 type Restored struct {
@@ -59,7 +59,7 @@ func Restore(ctx context.Context, fsys durable.FS, name, target string, replace 
 	}
 	aside, err := swap(fsys, fresh, target, full)
 	if err != nil {
-		return nil, fmt.Errorf("put the restored folder in place: %w", errors.Join(err, u.discard()))
+		return nil, fmt.Errorf("move the restored folder to its place: %w", errors.Join(err, u.discard()))
 	}
 	return &Restored{Manifest: *m, Aside: aside}, nil
 }
@@ -156,7 +156,8 @@ func (u *unpacked) begin(m *Manifest) error {
 		return err
 	}
 	if free, err := u.fsys.Free(parent); err == nil && uint64(m.Bytes()) > free {
-		return fmt.Errorf("%w: the backup unpacks to %d bytes, and %s has %d free", ErrNoRoom, m.Bytes(), parent, free)
+		return fmt.Errorf(
+			"%w: the backup needs %d bytes, but %s has only %d bytes free", ErrNoRoom, m.Bytes(), parent, free)
 	}
 	return u.folder("")
 }

@@ -37,7 +37,7 @@ func (m *Model) Embed(ctx context.Context, text string) (vector []float32, unkno
 	if vector = unit(s.pooled(m.facts.Pooling)); vector == nil {
 		return nil, 0, &gguf.RefusedError{
 			Path:    m.path,
-			Problem: "its weights make a vector of a text that is zero or not finite",
+			Problem: "the weights of the model produce an embedding that is zero or not finite",
 			Remedy:  "download the file again",
 		}
 	}
@@ -101,7 +101,7 @@ func (m *Model) TokenVector(ctx context.Context, token int32) ([]float32, error)
 		return nil, ErrClosed
 	}
 	if token < 0 || int(token) >= c.weights.token.rows {
-		return nil, fmt.Errorf("the vocabulary has no token %d, it has %d", token, c.weights.token.rows)
+		return nil, fmt.Errorf("token %d is out of range: the vocabulary has %d tokens", token, c.weights.token.rows)
 	}
 	s, err := c.take(ctx)
 	if err != nil {

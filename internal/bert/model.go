@@ -123,11 +123,11 @@ func open(path string) (*gguf.File, *gguf.Facts, error) {
 // usable refuses a model that is sound, but for another engine.
 func usable(f *gguf.File, facts *gguf.Facts) error {
 	if facts.Pooling == gguf.Last {
-		return f.Unfit("it pools by the last token, by mean or the first one (cls) is what this engine can do")
+		return f.Unfit("the model uses last-token pooling, but this runtime supports only mean and cls pooling")
 	}
 	if facts.Tokenizer != modelOfWordPiece {
-		return f.Unfit("its tokenizer is %.40q%s, %q (WordPiece) is what this engine can do", facts.Tokenizer,
-			kindred(facts.Tokenizer), modelOfWordPiece)
+		return f.Unfit("the tokenizer of the model is %.40q%s, but this runtime supports only %q (WordPiece)",
+			facts.Tokenizer, kindred(facts.Tokenizer), modelOfWordPiece)
 	}
 	return f.Readable()
 }
@@ -139,9 +139,9 @@ const modelOfWordPiece = "bert"
 func kindred(tokenizer string) string {
 	switch tokenizer {
 	case "t5":
-		return " (SentencePiece, as in XLM-RoBERTa and most multilingual models)"
+		return " (SentencePiece, for example in XLM-RoBERTa and most multilingual models)"
 	case "gpt2":
-		return " (byte pairs, as in RoBERTa)"
+		return " (byte pairs, for example in RoBERTa)"
 	default:
 		return ""
 	}

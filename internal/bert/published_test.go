@@ -100,28 +100,28 @@ func TestTheFirstTokenOfOlderFiles(t *testing.T) {
 // to take instead.
 func TestPublishedFilesThatAreRefused(t *testing.T) {
 	const (
-		another = "; choose a BERT embedding model in GGUF form, such as all-MiniLM-L6-v2 or bge-small-en-v1.5, or have a server run this one and set embedding.url"
-		types   = "; take the file of this model that is written as Q8_0, F16 or F32"
-		native  = "; the llama engine can run it: emberd model runtime install"
-		either  = types + "; or else the llama engine can run it: emberd model runtime install"
+		another = "; choose a BERT embedding model in GGUF format, such as all-MiniLM-L6-v2 or bge-small-en-v1.5, or run this model on a server and set embedding.url"
+		types   = "; use the file of this model in the format Q8_0, F16 or F32"
+		native  = "; llama.cpp can run this model; to install llama.cpp, run: emberd model runtime install"
+		either  = types + "; or else llama.cpp can run this model; to install llama.cpp, run: emberd model runtime install"
 	)
 	for name, test := range map[string]struct {
 		published edit
 		problem   string
 	}{
-		"nomic-embed-text-v1.5": {with("general.architecture", "nomic-bert"), `it is of the architecture "nomic-bert", "bert" is what can be used` + another},
+		"nomic-embed-text-v1.5": {with("general.architecture", "nomic-bert"), `it has the architecture "nomic-bert"; only "bert" is supported` + another},
 		"multilingual MiniLM": {together(with("tokenizer.ggml.model", "t5"), with("tokenizer.ggml.precompiled_charsmap", []int32{1, 2, 3}),
 			with("tokenizer.ggml.token_type_count", uint32(2)), with("tokenizer.ggml.add_space_prefix", true)),
-			`its tokenizer is "t5" (SentencePiece, as in XLM-RoBERTa and most multilingual models), "bert" (WordPiece) is what this engine can do` + another},
+			`the tokenizer of the model is "t5" (SentencePiece, for example in XLM-RoBERTa and most multilingual models), but this runtime supports only "bert" (WordPiece)` + another},
 		"all-distilroberta-v1": {together(with("tokenizer.ggml.model", "gpt2"), with("tokenizer.ggml.merges", []string{"a b"})),
-			`its tokenizer is "gpt2" (byte pairs, as in RoBERTa), "bert" (WordPiece) is what this engine can do` + another},
-		"ms-marco-MiniLM":      {with("bert.pooling_type", uint32(4)), "its key bert.pooling_type is 4, so it ranks texts and does not embed them" + another},
-		"by the last token":    {with("bert.pooling_type", uint32(3)), "it pools by the last token, by mean or the first one (cls) is what this engine can do" + native},
-		"Q4_0":                 {quantised(2), `its tensor "token_embd.weight" is written as Q4_0, F32, F16 and Q8_0 are what can be read` + either},
-		"Q5_0":                 {quantised(6), `its tensor "token_embd.weight" is written as Q5_0, F32, F16 and Q8_0 are what can be read` + either},
-		"Q4_K":                 {quantised(12), `its tensor "token_embd.weight" is written as Q4_K, F32, F16 and Q8_0 are what can be read` + either},
-		"IQ3_S":                {quantised(21), `its tensor "token_embd.weight" is written as IQ3_S, F32, F16 and Q8_0 are what can be read` + either},
-		"a type of the future": {quantised(77), `tensor "token_embd.weight" is written as type 77, which is not known` + types},
+			`the tokenizer of the model is "gpt2" (byte pairs, for example in RoBERTa), but this runtime supports only "bert" (WordPiece)` + another},
+		"ms-marco-MiniLM":      {with("bert.pooling_type", uint32(4)), "its key bert.pooling_type is 4, so the model ranks texts instead of embedding them" + another},
+		"by the last token":    {with("bert.pooling_type", uint32(3)), "the model uses last-token pooling, but this runtime supports only mean and cls pooling" + native},
+		"Q4_0":                 {quantised(2), `its tensor "token_embd.weight" has the type Q4_0; only F32, F16 and Q8_0 are supported` + either},
+		"Q5_0":                 {quantised(6), `its tensor "token_embd.weight" has the type Q5_0; only F32, F16 and Q8_0 are supported` + either},
+		"Q4_K":                 {quantised(12), `its tensor "token_embd.weight" has the type Q4_K; only F32, F16 and Q8_0 are supported` + either},
+		"IQ3_S":                {quantised(21), `its tensor "token_embd.weight" has the type IQ3_S; only F32, F16 and Q8_0 are supported` + either},
+		"a type of the future": {quantised(77), `tensor "token_embd.weight" has the unknown type 77` + types},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := tinybert.Tiny()

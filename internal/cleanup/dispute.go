@@ -179,7 +179,7 @@ func (m *planner) hierarchies(kind string, all []dispute) {
 			i.involved, i.kept = true, true
 		}
 		slices.Sort(act.MemoryIDs)
-		act.Evidence = fmt.Sprintf("They hold for different %ss: %s.", kind, strings.Join(said, ", "))
+		act.Evidence = fmt.Sprintf("The memories apply to different %ss: %s.", kind, strings.Join(said, ", "))
 		m.add(act)
 	}
 }
@@ -215,7 +215,8 @@ func (m *planner) byQuality(d *dispute) bool {
 	if !worse.deletable() || best.DataOnly {
 		return false
 	}
-	why := fmt.Sprintf("It contradicts a memory of quality %.2f (%s), and has %.2f.", best.floor(), d.why,
+	why := fmt.Sprintf("A memory of quality %.2f contradicts this memory (%s), "+
+		"whose quality is %.2f.", best.floor(), d.why,
 		worse.floor())
 	m.propose(&removal{item: worse, best: best, strategy: ByQuality, evidence: why,
 		otherwise: func() { m.supersede(best, worse, why) }})
@@ -288,7 +289,7 @@ func (m *planner) bySuccession(left []dispute) bool {
 	}
 	for _, loser := range itemsOf(by) {
 		m.supersede(by[loser], loser,
-			"It is newer, or its source is more reliable: "+whys[loser]+".")
+			"The superseding memory is newer, or its source is more reliable: "+whys[loser]+".")
 	}
 	for _, group := range grouped(open) {
 		m.review(group)
@@ -317,7 +318,8 @@ func (m *planner) review(group []dispute) {
 		}
 	}
 	act := Action{CleanupAction: op.CleanupAction{Action: op.CleanupReview,
-		Evidence: "They contradict each other, and emberd cannot decide which is right: " + strings.Join(whys, "; ") +
+		Evidence: "The memories contradict each other, " +
+			"and emberd cannot decide which memory is right: " + strings.Join(whys, "; ") +
 			"."}}
 	for _, i := range itemsOf(about) {
 		i.involved, i.filed = true, true

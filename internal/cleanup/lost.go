@@ -17,7 +17,7 @@ import (
 func Lost(a *analysis.Analyzer, before, after string) string {
 	f, g := contradiction.Of(a, before), contradiction.Of(a, after)
 	if f.Differ(g) != "" {
-		return "the texts differ in a number, date, name or denial"
+		return "the texts differ in a number, date, name or negation"
 	}
 	if why := missing(a, before, after, 6); why != "" {
 		return why + " is missing"
@@ -32,7 +32,7 @@ func Lost(a *analysis.Analyzer, before, after string) string {
 // in so many may be missing, none if that is 0.
 func missing(a *analysis.Analyzer, from, in string, oneIn int) string {
 	if contradiction.Of(a, from).Adds(contradiction.Of(a, in)) != "" {
-		return "a number, date, name or denial"
+		return "a number, date, name or negation"
 	}
 	if there := numbersOf(in); !all(numbersOf(from), there) {
 		return "a number"
@@ -89,7 +89,7 @@ func absent(a *analysis.Analyzer, sentence string, stems map[string]bool, oneIn 
 		gone++
 	}
 	if oneIn == 0 && gone > 0 || oneIn > 0 && gone > words/oneIn {
-		return "what a sentence says"
+		return "the content of a sentence"
 	}
 	return ""
 }

@@ -56,9 +56,9 @@ const FixedStrength = 1.8
 func Fixed(m *memory.Memory, decided bool) string {
 	switch {
 	case m.Core:
-		return "it is core"
+		return "it is a core memory"
 	case m.PromotedTo != "":
-		return "it is promoted to a note"
+		return "it was promoted to a note"
 	case decided:
 		return "it is a decision that another memory refers to"
 	case m.Strength >= FixedStrength:

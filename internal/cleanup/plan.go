@@ -115,16 +115,18 @@ func (m *planner) planRemovals() {
 		if i.condemned = i.scored && i.floor() < m.policy.Delete; !i.condemned {
 			continue
 		}
-		why := fmt.Sprintf("Its quality is %.2f, below %.2f: %s.", i.score.Overall, m.policy.Delete,
-			cmp.Or(strings.Join(i.score.Reasons, ", "), "little in it"))
+		why := fmt.Sprintf("The quality of the memory is %.2f, below %.2f: %s.", i.score.Overall, m.policy.Delete,
+			cmp.Or(strings.Join(i.score.Reasons, ", "), "little content"))
 		switch {
 		case !i.score.Below(m.policy.Delete):
 			m.preserve(i,
-				fmt.Sprintf("By the rules its quality is %.2f, but a model finds %.2f.", i.floor(), i.score.Overall))
+				fmt.Sprintf("By the rules, the quality of the memory is %.2f, "+
+					"but a model rated it %.2f.", i.floor(), i.score.Overall))
 		case i.Fixed != "":
-			m.preserve(i, fmt.Sprintf("Its quality is %.2f, but %s.", i.score.Overall, i.Fixed))
+			m.preserve(i, fmt.Sprintf("The quality of the memory is %.2f, but %s.", i.score.Overall, i.Fixed))
 		case i.HasImplementation:
-			m.preserve(i, fmt.Sprintf("Its quality is %.2f, but it has an implementation.", i.score.Overall))
+			m.preserve(i, fmt.Sprintf("The quality of the memory is %.2f, but the memory has an "+
+				"implementation.", i.score.Overall))
 		default:
 			m.propose(&removal{item: i, evidence: why})
 		}
@@ -264,7 +266,8 @@ func (m *planner) inferior(g *group) {
 			continue
 		}
 		m.propose(&removal{item: i, best: best, strategy: ByQuality,
-			evidence: fmt.Sprintf("A memory of quality %.2f says all of it, and it has %.2f.", best.floor(),
+			evidence: fmt.Sprintf("A memory of quality %.2f contains all of this memory, "+
+				"whose quality is %.2f.", best.floor(),
 				i.floor())})
 	}
 }
@@ -281,8 +284,8 @@ func (m *planner) merge(g *group) {
 	}
 	act := Action{CleanupAction: op.CleanupAction{Action: op.CleanupMerge, Strategy: ByMerge,
 		Quality: left[0].score.Overall,
-		Evidence: fmt.Sprintf("They say nearly the same: their similarity is %.2f on average, and they differ in no "+
-			"number, date, name or denial.", g.cohesion)}, Cohesion: g.cohesion}
+		Evidence: fmt.Sprintf("The memories are near-duplicates: their average similarity is %.2f, and their "+
+			"numbers, dates, names and negations are the same.", g.cohesion)}, Cohesion: g.cohesion}
 	for _, i := range left {
 		i.gone = true
 		act.HasImplementation = act.HasImplementation || i.HasImplementation
@@ -320,9 +323,10 @@ func (m *planner) reword() {
 func (m *planner) stale(i *item) string {
 	switch {
 	case i.score.Recency < 0.5 && outdated(i.Text):
-		return "It calls itself outdated, and was not used for long."
+		return "The text contains a word such as outdated or deprecated, and the memory was not used for a long time."
 	case i.floor() < m.policy.Update && slices.ContainsFunc(i.score.Reasons, quality.Rewordable):
-		return fmt.Sprintf("Its quality is %.2f: %s.", i.score.Overall, strings.Join(i.score.Reasons, ", "))
+		return fmt.Sprintf("The quality of the memory is %.2f: %s.", i.score.Overall,
+			strings.Join(i.score.Reasons, ", "))
 	}
 	return ""
 }

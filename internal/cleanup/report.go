@@ -37,17 +37,17 @@ func Report(run *op.CleanupRun, actions []op.CleanupAction, show func(memory.ID)
 	r.accuracy()
 	r.deletions(of(actions, op.CleanupDelete, ""))
 	r.groups("Merged", "To merge", "example", of(actions, op.CleanupMerge, ""))
-	r.groups("Put under versions", "To put under versions", "abstract", of(actions, op.CleanupHierarchy, Version))
-	r.groups("Put under platforms", "To put under platforms", "abstract", of(actions, op.CleanupHierarchy, Platform))
+	r.groups("Grouped by version", "To group by version", "abstract", of(actions, op.CleanupHierarchy, Version))
+	r.groups("Grouped by platform", "To group by platform", "abstract", of(actions, op.CleanupHierarchy, Platform))
 	r.groups("Superseded", "To supersede", "abstract", of(actions, op.CleanupHierarchy, Supersedes))
 	r.groups("Rewritten", "To rewrite", "tip", of(actions, op.CleanupUpdate, ""))
-	r.groups("For you to decide", "For you to decide", "question", of(actions, op.CleanupReview, ""))
-	r.groups(untouched, "To leave as they are", "note", of(actions, op.CleanupPreserve, ""))
+	r.groups("Needs your decision", "Needs your decision", "question", of(actions, op.CleanupReview, ""))
+	r.groups(untouched, "To keep unchanged", "note", of(actions, op.CleanupPreserve, ""))
 	return r.b.String()
 }
 
 // untouched is the heading of what a run did not touch.
-const untouched = "Left as they are"
+const untouched = "Kept unchanged"
 
 // of returns the actions of a kind, and of a strategy unless that is "".
 func of(actions []op.CleanupAction, kind, strategy string) (out []*op.CleanupAction) {
@@ -98,23 +98,23 @@ func (r *report) outcome() {
 	switch run.State {
 	case op.CleanupDryRun:
 		r.callout("info", "Nothing was changed",
-			"This is the plan of a cleanup. To apply it, run "+carryOut(run.Collection)+".")
+			"This is the plan of a cleanup. To apply the plan, run "+carryOut(run.Collection)+".")
 	case op.CleanupRolledBack:
-		r.callout("warning", "Rolled back", "All is as it was before: "+
-			notegen.Inline(cmp.Or(run.RolledBack, "requested by a user"), maxEvidenceLen)+".")
+		r.callout("warning", "Rolled back", "The run was rolled back; reason: "+
+			notegen.Inline(cmp.Or(run.RolledBack, "a user requested it"), maxEvidenceLen)+".")
 	case op.CleanupDone:
 		r.callout("success", "Done in "+lasted(time.Duration(run.Millis)*time.Millisecond),
-			"To revert all of it, run `emberd health cleanup rollback "+code(run.ID)+"`.")
+			"To undo the whole cleanup, run `emberd health cleanup rollback "+code(run.ID)+"`.")
 	default:
 		r.callout("failure", "Not finished",
-			"Resume it, or roll it back with `emberd health cleanup rollback "+code(run.ID)+"`.")
+			"Resume the run, or roll it back with `emberd health cleanup rollback "+code(run.ID)+"`.")
 	}
 }
 
 // carryOut returns the command that applies what a dry run shows.
 func carryOut(collection string) string {
 	if code(collection) != collection {
-		return "`emberd health cleanup --mode full --execute` with the same `-c`"
+		return "`emberd health cleanup --mode full --execute` with the same value of `-c`"
 	}
 	return "`emberd health cleanup -c " + collection + " --mode full --execute`"
 }
@@ -142,12 +142,12 @@ func (r *report) figures() {
 	row := func(name, value string) { fmt.Fprintf(&r.b, "| %s | %s |\n", name, value) }
 	row("Memories", strconv.Itoa(run.Entries))
 	row("of them written by hand", strconv.Itoa(run.Manual))
-	row("of them made by an indexer, untouched", strconv.Itoa(run.Protected))
-	row("Groups that say nearly the same", strconv.Itoa(run.Clusters))
+	row("of them created by an indexer, not changed", strconv.Itoa(run.Protected))
+	row("Groups of similar memories", strconv.Itoa(run.Clusters))
 	row("Conflicts", strconv.Itoa(run.Conflicts))
-	row("of them settled without you", fmt.Sprintf("%d%s", run.Resolved, percent(run.Resolved, run.Conflicts)))
+	row("of them resolved automatically", fmt.Sprintf("%d%s", run.Resolved, percent(run.Resolved, run.Conflicts)))
 	if run.Limited > 0 {
-		row("Deletions left to later runs", strconv.Itoa(run.Limited))
+		row("Deletions postponed to later runs", strconv.Itoa(run.Limited))
 	}
 	row("Memories after", fmt.Sprintf("%d%s", run.After, percent(run.After-run.Entries, run.Entries)))
 	row("Judged by", notegen.Inline(scorer(run), maxEvidenceLen))

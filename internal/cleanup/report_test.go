@@ -47,14 +47,14 @@ func ran(state string) (*op.CleanupRun, []op.CleanupAction) {
 			Validated: &op.CleanupAccuracy{Queries: 20, Precision: 0.95, Recall: 1, Missing: nil}, Backup: "backups/2026.emberd", Millis: 1234,
 			RolledBack: map[bool]string{true: "the recall of searches fell from 1.00 to 0.50, by more than 20 %"}[state == op.CleanupRolledBack],
 		}, []op.CleanupAction{
-			{Action: op.CleanupUpdate, MemoryIDs: ids(id0(9)), Quality: 0.41, Evidence: "Its quality is 0.41: breaks off.", Problem: "the wording of the model was rejected: a number is missing"},
-			{Action: op.CleanupHierarchy, Strategy: Version, MemoryIDs: ids(id0(5), id0(6)), Keep: id0(6), Quality: 0.8, Evidence: "They hold for different versions: python 3.12, python 2.7."},
+			{Action: op.CleanupUpdate, MemoryIDs: ids(id0(9)), Quality: 0.41, Evidence: "The quality of the memory is 0.41: breaks off.", Problem: "emberd rejected the text of the model: a number is missing"},
+			{Action: op.CleanupHierarchy, Strategy: Version, MemoryIDs: ids(id0(5), id0(6)), Keep: id0(6), Quality: 0.8, Evidence: "The memories apply to different versions: python 3.12, python 2.7."},
 			{Action: op.CleanupHierarchy, Strategy: Supersedes, MemoryIDs: ids(id0(7), id0(8)), Keep: id0(8), Quality: 0.7, Evidence: "It is the later word about the same thing: 5432 against 5433."},
 			{Action: op.CleanupMerge, Strategy: ByMerge, MemoryIDs: ids(id0(3), id0(4)), Into: map[bool]memory.ID{true: id0(4)}[state == op.CleanupDone], Quality: 0.7, Evidence: "They say nearly the same.", Done: true},
-			{Action: op.CleanupDelete, MemoryIDs: ids(id0(1)), Quality: 0.1875, Evidence: "Its quality is 0.19, below 0.30: letters at random."},
+			{Action: op.CleanupDelete, MemoryIDs: ids(id0(1)), Quality: 0.1875, Evidence: "The quality of the memory is 0.19, below 0.30: random letters."},
 			{Action: op.CleanupDelete, Strategy: ByQuality, MemoryIDs: ids(id0(2), id0(3)), Keep: id0(3), Quality: 0.2, Evidence: "A memory of quality 0.80 says | all of it."},
 			{Action: op.CleanupReview, MemoryIDs: ids(id0(7), id0(9)), Evidence: "They contradict each other."},
-			{Action: op.CleanupPreserve, MemoryIDs: ids(id0(1)), Quality: 0.19, Evidence: "Its quality is 0.19, but it is core."},
+			{Action: op.CleanupPreserve, MemoryIDs: ids(id0(1)), Quality: 0.19, Evidence: "The quality of the memory is 0.19, but it is core."},
 		}
 }
 

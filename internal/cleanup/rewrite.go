@@ -30,14 +30,14 @@ func Rewrite(ctx context.Context, ask quality.Ask, a *analysis.Analyzer, e *Entr
 	}
 	answer, err := ask(ctx, rewriting, e.Text, characters+200)
 	if err != nil {
-		return "", fmt.Errorf("ask the model for another wording: %w", err)
+		return "", fmt.Errorf("ask the model to rewrite the text: %w", err)
 	}
 	answer = strings.TrimSpace(answer)
 	if err := acceptable(e.Text, answer); err != nil {
 		return "", err
 	}
 	if why := Lost(a, e.Text, answer); why != "" {
-		return "", fmt.Errorf("the wording of the model was rejected: %s", why)
+		return "", fmt.Errorf("emberd rejected the text of the model: %s", why)
 	}
 	return answer, nil
 }
@@ -46,15 +46,16 @@ func Rewrite(ctx context.Context, ask quality.Ask, a *analysis.Analyzer, e *Entr
 func acceptable(before, after string) error {
 	switch {
 	case after == "" || memory.CheckContent(after) != nil:
-		return errors.New("the model returned no valid text for a memory")
+		return errors.New("the model returned a text that is not valid for a memory")
 	case after == strings.TrimSpace(before):
 		return errors.New("the model did not change the text")
 	case len(after) > 2*len(before)+200:
-		return errors.New("the wording of the model was rejected: it is more than twice as long as the text")
+		return errors.New("emberd rejected the text of the model: it is more than twice as long as the original")
 	}
 	for _, mark := range [...]string{"```", "<", "[", "](", "{"} {
 		if strings.Contains(after, mark) && !strings.Contains(before, mark) {
-			return errors.New("the wording of the model was rejected: it has markup that the text does not have")
+			return errors.New("emberd rejected the text of the model: " +
+				"it contains markup that the original does not contain")
 		}
 	}
 	return nil

@@ -208,7 +208,7 @@ func (s *App) ReadText(ctx context.Context) (string, error) {
 		text = text[:n-1]
 	}
 	if len(text) > memory.MaxContentBytes {
-		return "", memory.Errorf(memory.TooLarge, "stdin contains more than %d bytes (200 KiB); save it in parts",
+		return "", memory.Errorf(memory.TooLarge, "stdin contains more than %d bytes (200 KiB); split the text",
 			memory.MaxContentBytes).At("content")
 	}
 	return string(text), nil

@@ -16,7 +16,7 @@ type AsOf struct{ text string }
 
 func (v *AsOf) Add(f *pflag.FlagSet, what string) {
 	f.StringVar(&v.text, "as-of", "",
-		what+" as it was at `DATE`: 2026-03-09, 2026-03, 7d or yesterday (each to its end), or a time in RFC 3339")
+		what+" as of `DATE`: 2026-03-09, 2026-03, 7d or yesterday (the end of that period), or an RFC 3339 time")
 }
 
 // Moment is the time that was given, zero for none.
@@ -53,17 +53,17 @@ func (s *App) PrintThen(p *op.Past, notes bool) {
 	if p == nil {
 		return
 	}
-	text := "memories as they were at " + p.At.In(s.Zone).Format("2006-01-02 15:04:05")
+	text := "memories as of " + p.At.In(s.Zone).Format("2006-01-02 15:04:05")
 	if notes {
-		text += "; notes are shown as they are today"
+		text += "; notes with their current text"
 	}
 	s.Note("%s", text)
 	if !p.Since.IsZero() {
-		s.Note("the log is complete only since %s; earlier changes and deletions may be missing",
+		s.Note("the log is complete only since %s; earlier changes and deletions can be missing",
 			p.Since.In(s.Zone).Format("2006-01-02 15:04:05"))
 	}
 	if p.Uncounted > 0 {
-		s.Note("use counts of %s may be too low: the log keeps only later counts",
+		s.Note("the use counts of %s can be too low, because the log contains only later counts",
 			Count(p.Uncounted, "memory", "memories"))
 	}
 }

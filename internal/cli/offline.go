@@ -53,6 +53,6 @@ func (s *App) invoker(ctx context.Context) (op.Invoker, error) {
 	if s.local, err = s.OpenOffline(c); err != nil {
 		return nil, err
 	}
-	s.Note("the daemon is not running; reading directly from %s", c.Data)
+	s.Note("the daemon is not running; reading the data folder %s directly", c.Data)
 	return s.local, nil
 }

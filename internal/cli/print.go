@@ -73,27 +73,28 @@ func (s *App) UndoHint(tx string) {
 // PrintPending tells why a note does not have yet what its memory has.
 func PrintPending(s *App, w *op.PendingWrite) {
 	if w != nil {
-		s.Note("note %s not updated yet: %s", Flat(w.Path), Clean(w.Reason))
+		s.Note("note %s is not updated yet: %s", Flat(w.Path), Clean(w.Reason))
 	}
 }
 
 func NoteLoading(s *App, l *op.Loading) {
 	if l != nil {
-		s.Note("word index is loading (%s of %s): results are complete, but the ranking is approximate",
+		s.Note("the keyword index is loading (%s of %s): results are complete, but their ranking is approximate",
 			Grouped(l.Indexed), Grouped(l.Total))
 	}
 }
 
 func NoteIndexing(s *App, l *op.Loading) {
 	if l != nil {
-		s.Note("vault index is loading (%s of %s notes)", Grouped(l.Indexed), Grouped(l.Total))
+		s.Note("the vault index is loading (%s of %s notes)", Grouped(l.Indexed), Grouped(l.Total))
 	}
 }
 
 // NoteAway says that the vault is not there.
 func NoteAway(s *App, since time.Time) {
 	if !since.IsZero() {
-		s.Note("the vault is not available since %s, so notes are shown as they were then; run: emberd status",
+		s.Note("the vault has been unavailable since %s, so results show the notes as of that time; "+
+			"to see why, run: emberd status",
 			since.Local().Format("2006-01-02 15:04"))
 	}
 }
@@ -194,7 +195,7 @@ func ActionText(item *memory.ReviewItem) string {
 	case op.AdoptNote:
 		return "does the note belong to the memory?"
 	case op.ChooseText:
-		return "which text is right?"
+		return "which text is correct?"
 	}
 	return item.Action
 }
@@ -252,11 +253,11 @@ func CheckLimit(cmd *cobra.Command, limit int) error {
 func NoneListed(then, filtered bool) string {
 	switch {
 	case filtered:
-		return "no matching memories; omit a filter, or run: emberd list"
+		return "no matching memories; remove a filter, or run: emberd list"
 	case then:
-		return "no memories existed"
+		return "no memories existed at that time"
 	}
-	return "no memories here; save one with: emberd save TEXT"
+	return "no memories found; to save a memory, run: emberd save TEXT"
 }
 
 func Shorts(ids []memory.ID) []string {
@@ -311,8 +312,8 @@ func LeftOf(res *op.UndoResult) int {
 // NoteLeft says how many memories an undo left as they are, if any, and how to change them too.
 func (s *App) NoteLeft(left int, forced bool) {
 	if left > 0 && !forced {
-		what := Count(left, "memory was not changed", "memories were not changed")
-		s.Note("%s; to undo that too, use --force", what)
+		what := Count(left, "memory was not reverted", "memories were not reverted")
+		s.Note("%s; to revert the remaining changes too, use --force", what)
 	}
 }
 
@@ -324,7 +325,7 @@ func Plain(raw json.RawMessage) string {
 // NotePartial says that notes are still being read.
 func NotePartial(s *App, partial bool) {
 	if partial {
-		s.Note("notes are still being read, so some results can be missing; try again in a moment")
+		s.Note("emberd is still reading notes, so some results can be missing; try again in a moment")
 	}
 }
 

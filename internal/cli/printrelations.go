@@ -33,7 +33,7 @@ func PrintRelations(s *App, cmd *cobra.Command, of *op.RelationsOf, words bool) 
 	more := len(out) - len(shownOut) + len(in) - len(shownIn)
 	switch {
 	case of.Truncated:
-		s.Printf("and more than %s more\n", Grouped(more))
+		s.Printf("and more than %s other relations\n", Grouped(more))
 	case more > 0:
 		s.Printf("and %s more\n", Grouped(more))
 	}

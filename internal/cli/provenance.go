@@ -49,7 +49,7 @@ func PrintSources(s *App, m *op.Memory, field func(name, value string)) {
 		}
 	}
 	if n := m.SourcesDropped; n > 0 {
-		field("", fmt.Sprintf("and %s in between", Count(int(n), "time", "times")))
+		field("", fmt.Sprintf("and %s in between (sources not stored)", Count(int(n), "time", "times")))
 	}
 }
 
@@ -62,7 +62,7 @@ func originText(s *App, m *op.Memory) string {
 	case !m.ConfirmedAt.IsZero():
 		return Clean(m.Origin) + ", confirmed " + s.When(m.ConfirmedAt)
 	case m.Origin == memory.FromAgent && len(m.Sources) > 0 && m.Sources[0].Kind == memory.FromUser:
-		return "agent, which changed a text of the user"
+		return "agent, which changed the user's text"
 	}
 	return ""
 }
@@ -70,7 +70,7 @@ func originText(s *App, m *op.Memory) string {
 // WarnHidden says of a memory that was written that its text has what nobody sees.
 func WarnHidden(s *App, m *op.Memory) {
 	if len(m.Hidden) > 0 {
-		s.Note("the text contains %s; these invisible characters are kept and displayed as codes",
+		s.Note("the text contains invisible characters: %s; emberd keeps them and displays them as codes",
 			strings.Join(m.Hidden, " and "))
 	}
 }

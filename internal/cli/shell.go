@@ -44,7 +44,7 @@ func Again(s *App, words ...string) string {
 func ThisMachine(s *App) (clients.Machine, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return clients.Machine{}, memory.Errorf(memory.Invalid, "the home directory is unknown: set HOME")
+		return clients.Machine{}, memory.Errorf(memory.Invalid, "cannot determine the home directory; set HOME")
 	}
 	return clients.Machine{GOOS: runtime.GOOS, Home: home, Env: func(name string) string { return Getenv(s, name) }},
 		nil
@@ -78,7 +78,7 @@ func PlaceArgs(s *App) (args []string, err error) {
 func ThisProgram() (string, error) {
 	exe, err := os.Executable()
 	if err != nil {
-		return "", memory.Errorf(memory.Internal, "find this program: %w", err)
+		return "", memory.Errorf(memory.Internal, "cannot find the path of this program: %w", err)
 	}
 	called, err := exec.LookPath(os.Args[0])
 	if err != nil {
@@ -116,7 +116,7 @@ func Launch(uri string) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("%s could not open the link: %w; paste it into a browser", name, err)
+		return fmt.Errorf("%s could not open the link: %w; paste the link into a browser", name, err)
 	}
 	return nil
 }

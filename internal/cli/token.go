@@ -61,7 +61,8 @@ func (s *App) WithoutToken(reads string) error {
 		return err
 	}
 	return memory.Errorf(memory.Forbidden,
-		"%s, which an access token cannot limit; run it without a token: unset %s, %s and the setting token_file",
+		"%s, which an access token cannot limit; "+
+			"run this command without a token: unset %s, %s and the setting token_file",
 		reads, EnvToken, EnvTokenFile)
 }
 
@@ -89,7 +90,7 @@ func readToken(file string) (string, error) {
 			file, info.Mode().Perm(), text.ShellQuote(file))
 	case strings.ContainsFunc(token, NotTokenChar):
 		return "", memory.Errorf(memory.Invalid,
-			"token_file: %s contains no token; write the output of emberd agent token create to it", file)
+			"token_file: %s does not contain a valid token; write the output of emberd agent token create to it", file)
 	}
 	return token, nil
 }
@@ -126,7 +127,7 @@ func ReadKey(path, what string) (string, error) {
 	// Not wrapped: an error of a path is taken for one of the daemon's own folders.
 	f, err := durable.OpenGivenOrPipe(path)
 	if err != nil {
-		return "", fmt.Errorf("%v; write the %s there, or remove the setting", err, what)
+		return "", fmt.Errorf("%v; write the %s to this file, or remove the setting", err, what)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxKey+1))
@@ -136,12 +137,12 @@ func ReadKey(path, what string) (string, error) {
 	key := string(bytes.TrimSpace(data))
 	switch {
 	case key == "":
-		return "", fmt.Errorf("%s is empty; write the %s to it, or remove the setting", path, what)
+		return "", fmt.Errorf("%s is empty; write the %s to this file, or remove the setting", path, what)
 	case len(data) > maxKey, strings.ContainsFunc(key, func(r rune) bool {
 		return unicode.IsSpace(r) ||
 			!unicode.IsPrint(r)
 	}):
-		return "", fmt.Errorf("%s contains more than one word; it must contain only the %s", path, what)
+		return "", fmt.Errorf("%s contains more than one word; the file must contain only the %s", path, what)
 	}
 	return key, nil
 }

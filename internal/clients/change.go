@@ -70,12 +70,13 @@ func (c *Client) plan(file string, edit func([]byte) ([]byte, error)) (*Change, 
 	}
 	if ch.after, err = edit(ch.before); err != nil {
 		if errors.Is(err, tomledit.ErrShape) {
-			return nil, memory.Errorf(memory.Invalid, "%s: %w; change by hand what --print prints", file, err)
+			return nil, memory.Errorf(memory.Invalid, "%s: %w; edit the file by hand; "+
+				"to see the change, use --print", file, err)
 		}
 		if e, ok := errors.AsType[*memory.Error](err); ok {
 			return nil, memory.Errorf(e.Code, "%s: %w", file, err)
 		}
-		return nil, memory.Errorf(memory.Invalid, "%s: %w; fix it first; nothing was changed", file, err)
+		return nil, memory.Errorf(memory.Invalid, "%s: %w; nothing was changed; fix the file first", file, err)
 	}
 	return ch, nil
 }
@@ -87,7 +88,7 @@ func read(file string) (*Change, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(file); err == nil {
 			return nil, memory.Errorf(memory.Invalid,
-				"%s is a link to a file that is missing; make the file or remove the link", file)
+				"%s is a link to a missing file; create the file or remove the link", file)
 		}
 		return ch, nil
 	}
@@ -100,9 +101,11 @@ func read(file string) (*Change, error) {
 	case err != nil:
 		return nil, memory.Errorf(memory.Invalid, "%w", err)
 	case !info.Mode().IsRegular():
-		return nil, memory.Errorf(memory.Invalid, "%s is not a file; move it away", target)
+		return nil, memory.Errorf(memory.Invalid, "%s is not a regular file; "+
+			"rename it or move it to another folder", target)
 	case info.Size() > maxFile:
-		return nil, memory.Errorf(memory.TooLarge, "%s has %d bytes (limit %d); is it the right file?", target,
+		return nil, memory.Errorf(memory.TooLarge, "%s has %d bytes (limit %d); "+
+			"check that this is the right file", target,
 			info.Size(), maxFile)
 	}
 	ch.mode = info.Mode().Perm()
@@ -124,7 +127,8 @@ func (ch *Change) Apply(now time.Time) (backup string, err error) {
 	}
 	if ch.Exists && ch.mode&0o200 == 0 {
 		return "", memory.Errorf(memory.Forbidden,
-			"%s is read-only; change it where it comes from, or run: chmod u+w %s", ch.File, ch.File)
+			"%s is read-only; if another program generates this file, change it there; "+
+				"otherwise run: chmod u+w %s", ch.File, ch.File)
 	}
 	if err := os.MkdirAll(filepath.Dir(ch.File), 0o700); err != nil {
 		return "", memory.Errorf(memory.Invalid, "%w", err)
@@ -249,7 +253,7 @@ func (ch *Change) unchanged(name string) error {
 	}
 	if !bytes.Equal(now, ch.before) {
 		return memory.Errorf(memory.Conflict,
-			"%s was changed by its program at the same moment; quit that and try again", ch.File)
+			"another program changed %s at the same time; quit that program and try again", ch.File)
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func All() []*Client {
 		{Name: "claude-code", Title: "Claude Code", Restart: "start a new session",
 			user: claudeCode, marks: claudeMarks, project: ".mcp.json", keys: mcpServers, form: form{Type: "stdio"},
 			hooks: claudeHooks()},
-		{Name: "claude-desktop", Title: "Claude Desktop", Restart: "quit it and start it again",
+		{Name: "claude-desktop", Title: "Claude Desktop", Restart: "quit the program and start it again",
 			user: inConfig("Claude", "claude_desktop_config.json"), keys: mcpServers},
 		{Name: "codex", Title: "Codex", Restart: "start a new session",
 			user: inHome("CODEX_HOME", ".codex", "config.toml"), project: ".codex/config.toml",
@@ -98,7 +98,7 @@ func All() []*Client {
 		{Name: "vscode-insiders", Title: "VS Code Insiders", Restart: "start the server with MCP: List Servers",
 			user: inConfig("Code - Insiders", "User", "mcp.json"), project: ".vscode/mcp.json", keys: servers,
 			dialect: jsonedit.Comments, form: form{Type: "stdio"}},
-		{Name: "windsurf", Title: "Windsurf", Restart: "refresh its list of MCP servers",
+		{Name: "windsurf", Title: "Windsurf", Restart: "refresh the list of MCP servers",
 			user: inHome("", ".codeium", "windsurf", "mcp_config.json"), keys: mcpServers},
 		{Name: "zed", Title: "Zed",
 			user: zed, project: ".zed/settings.json", keys: []string{"context_servers"}, dialect: jsonedit.Comments},
@@ -182,7 +182,7 @@ func (c *Client) File(m Machine) string { return c.user(m) }
 // has such a file.
 func (c *Client) ProjectFile(root string) (string, error) {
 	if c.project == "" {
-		return "", memory.Errorf(memory.Invalid, "%s keeps no servers in projects; leave --project out", c.Title)
+		return "", memory.Errorf(memory.Invalid, "%s does not support MCP servers per project; omit --project", c.Title)
 	}
 	return filepath.Join(root, filepath.FromSlash(c.project)), nil
 }

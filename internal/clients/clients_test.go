@@ -238,13 +238,13 @@ func TestEntriesThatAreThere(t *testing.T) {
 			"somebody else's",
 			`{"mcpServers":{"emberd":{"command":"npx","args":["ember-daemon"]},"b":{}}}`, "",
 			`{"mcpServers":{"emberd":{"command":"/opt/bin/emberd","args":["mcp","--home","/home/ada/e"]},"b":{}}}`,
-			`there is an entry emberd that starts something else ({"command":"npx","args":["ember-daemon"]}); --force replaces it`,
+			`entry emberd already exists and starts another program ({"command":"npx","args":["ember-daemon"]}); to replace it, use --force`,
 		},
 		{
 			"a server at a URL",
 			`{"mcpServers":{"emberd":{"url":"http://127.0.0.1:1/mcp"}}}`, "",
 			`{"mcpServers":{"emberd":{"command":"/opt/bin/emberd","args":["mcp","--home","/home/ada/e"]}}}`,
-			`--force replaces it`,
+			`to replace it, use --force`,
 		},
 	} {
 		c := client(t, "claude-desktop")
@@ -294,7 +294,7 @@ func TestLinks(t *testing.T) {
 	if err := os.Remove(real); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Add(link, server, false); err == nil || !strings.Contains(err.Error(), "is a link to a file that is missing") {
+	if _, err := c.Add(link, server, false); err == nil || !strings.Contains(err.Error(), "is a link to a missing file") {
 		t.Errorf("a dangling link: %v, want it told", err)
 	}
 }
@@ -303,7 +303,7 @@ func TestLinks(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	c := client(t, "claude-desktop")
 	for text, want := range map[string]string{
-		"{\n  \"mcpServers\": {\n    \"a\": 1,\n  }\n}": "this program reads no comments here, and no comma before an end; fix it first; nothing was changed",
+		"{\n  \"mcpServers\": {\n    \"a\": 1,\n  }\n}": "comments and trailing commas are not allowed in this file; nothing was changed; fix the file first",
 		"{\"mcpServers\": []}":                          `line 1, column 16: "mcpServers" is not a JSON object`,
 		"[1]":                                           "the text is not a JSON object",
 	} {
@@ -316,7 +316,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
-	if _, err := c.Add(t.TempDir(), server, false); err == nil || !strings.Contains(err.Error(), "is not a file; move it away") {
+	if _, err := c.Add(t.TempDir(), server, false); err == nil || !strings.Contains(err.Error(), "is not a regular file; rename it or move it to another folder") {
 		t.Errorf("a folder: %v, want it told", err)
 	}
 }

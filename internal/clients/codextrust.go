@@ -72,7 +72,7 @@ func askCodex(in io.Writer, out io.Reader, folder string) ([]codexHook, error) {
 		return nil, err
 	}
 	if _, err := io.WriteString(in, `{"method":"initialized"}`+"\n"); err != nil {
-		return nil, fmt.Errorf("codex app-server does not read initialized: %w", err)
+		return nil, fmt.Errorf("cannot send initialized to codex app-server: %w", err)
 	}
 	if err := callCodex(in, answers, 2, "hooks/list", object{"cwds": []string{folder}}, &res); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func askCodex(in io.Writer, out io.Reader, folder string) ([]codexHook, error) {
 // callCodex sends a request and decodes the result; what Codex says meanwhile is skipped.
 func callCodex(in io.Writer, answers *bufio.Scanner, id int, method string, params object, result any) error {
 	if err := json.NewEncoder(in).Encode(object{"id": id, "method": method, "params": params}); err != nil {
-		return fmt.Errorf("codex app-server does not read %s: %w", method, err)
+		return fmt.Errorf("cannot send %s to codex app-server: %w", method, err)
 	}
 	for answers.Scan() {
 		var a struct {
@@ -99,16 +99,16 @@ func callCodex(in io.Writer, answers *bufio.Scanner, id int, method string, para
 		}
 		switch err := json.Unmarshal(answers.Bytes(), &a); {
 		case err != nil:
-			return fmt.Errorf("codex app-server writes no JSON: %w", err)
+			return fmt.Errorf("codex app-server returned invalid JSON: %w", err)
 		case a.ID == nil || *a.ID != id:
 			continue
 		case a.Error != nil:
-			return fmt.Errorf("codex app-server refuses %s: %s", method, a.Error.Message)
+			return fmt.Errorf("codex app-server rejected %s: %s", method, a.Error.Message)
 		case result == nil:
 			return nil
 		default:
 			return json.Unmarshal(a.Result, result)
 		}
 	}
-	return errors.Join(fmt.Errorf("codex app-server does not answer %s", method), answers.Err())
+	return errors.Join(fmt.Errorf("codex app-server did not respond to %s", method), answers.Err())
 }

@@ -23,7 +23,7 @@ func TestCodexIsAskedWhichHooksItSkips(t *testing.T) {
 	for _, c := range []struct{ name, script, err string }{
 		{"answers", codexAnswers, ""},
 		{"refuses", `read -r line; echo '{"id":1,"error":{"message":"no such method"}}'`, "no such method"},
-		{"writes no JSON", `echo hello; cat`, "no JSON"},
+		{"writes no JSON", `echo hello; cat`, "invalid JSON"},
 		{"ends at once", `exit 3`, "initialize"},
 		{"is not installed", "", "codex"},
 	} {

@@ -100,7 +100,7 @@ func (c *Client) add(text []byte, s Server, force bool) ([]byte, error) {
 	switch {
 	case there && !ours && !force:
 		return nil, memory.Errorf(memory.Conflict,
-			"there is an entry emberd that starts something else (%s); --force replaces it", clip(old))
+			"entry emberd already exists and starts another program (%s); to replace it, use --force", clip(old))
 	case !ours:
 		return c.setEntry(text, s)
 	}
@@ -172,7 +172,8 @@ func (c *Client) remove(text []byte, force bool) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case there && !force && !c.ours(text):
-		return nil, memory.Errorf(memory.Conflict, "the entry emberd starts something else (%s); --force removes it",
+		return nil, memory.Errorf(memory.Conflict, "the entry emberd starts another program (%s); "+
+			"to remove it, use --force",
 			clip(old))
 	}
 	if c.toml {

@@ -46,8 +46,8 @@ func codexHooks() *hookForm {
 		entry: func(s Server, e hookEvent) any {
 			return group(lineCommand{"command", line(s), e.seconds, ""})
 		},
-		after: "Codex runs no hook before you trust it, and does not say so: start codex, type /hooks, and trust " +
-			"those of emberd",
+		after: "Codex runs only hooks that you trust, and does not warn you about the others; start codex, type " +
+			"/hooks, and trust the hooks of emberd",
 		untrusted: untrustedInCodex}
 }
 

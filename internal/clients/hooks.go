@@ -81,7 +81,7 @@ func (c *Client) AddHooks(file string, s Server, force bool) (*Change, error) {
 			return c.addHooks(text, s)
 		}
 		if len(text) > 0 && !c.hasHooks(text) && !force {
-			return nil, memory.Errorf(memory.Conflict, "the file is not emberd's; --force replaces it")
+			return nil, memory.Errorf(memory.Conflict, "this file is not from emberd; to replace it, use --force")
 		}
 		return c.hooks.whole(s), nil
 	})
@@ -94,7 +94,7 @@ func (c *Client) RemoveHooks(file string, force bool) (*Change, error) {
 			return c.removeHooks(text, nil)
 		}
 		if len(text) > 0 && !c.hasHooks(text) && !force {
-			return nil, memory.Errorf(memory.Conflict, "the file is not emberd's; --force removes it")
+			return nil, memory.Errorf(memory.Conflict, "this file is not from emberd; to remove it, use --force")
 		}
 		return nil, nil
 	})

@@ -309,7 +309,7 @@ func (c *Config) contradictions() error {
 		}
 	}
 	if folderHolds(c.Vault.ArchiveFolder, c.Vault.PromotedFolder) {
-		faults = append(faults, fmt.Errorf("%s must not lie in %s, which ordinary searches leave out",
+		faults = append(faults, fmt.Errorf("%s must not be inside %s, because searches exclude that folder by default",
 			c.cite("vault.promoted_folder"), c.cite("vault.archive_folder")))
 	}
 	return errors.Join(append(faults, c.sameNotes())...)
@@ -339,11 +339,11 @@ func (c *Config) checkPlaces(pl *places) error {
 	var faults []error
 	if n, limit := len(c.Socket), pl.maxSocket(); n > limit {
 		faults = append(faults, fmt.Errorf(
-			"socket path %s is %d bytes long and %s allows %d: set socket or EMBERD_SOCKET to a shorter path",
+			"socket path %s has %d bytes, and %s allows only %d; set socket or EMBERD_SOCKET to a shorter path",
 			c.Socket, n, pl.goos, limit))
 	}
 	if dirHolds(c.Data, c.State) || dirHolds(c.State, c.Data) {
-		faults = append(faults, fmt.Errorf("%s and %s must not contain each other: set them to separate directories",
+		faults = append(faults, fmt.Errorf("%s and %s must not contain each other; set them to separate directories",
 			c.cite("data"), c.cite("state")))
 	}
 	return errors.Join(faults...)

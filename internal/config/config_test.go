@@ -194,7 +194,7 @@ func TestUnknownNamesComeWithTheNearestKnownOne(t *testing.T) {
 		`--set: unknown key "colour"; to list all keys, run: emberd config`)
 	setup{flags: []string{"decay=x", "verbose"}}.wantFaults(t,
 		`--set: decay is a group of settings and has no value; its first setting is decay.model`,
-		`--set "verbose" must be key=value`)
+		`invalid --set "verbose"; use KEY=VALUE`)
 	setup{env: []string{"EMBERD_SERCH_MEANING=3", "EMBERD_HOM=/x", "EMBERD_TEST_HELPER=1", "CORTEXGRAPH_NO_SUCH=1"}}.wantFaults(t,
 		`unknown variable "EMBERD_HOM"; did you mean EMBERD_HOME?`,
 		`unknown variable "EMBERD_SERCH_MEANING"; did you mean EMBERD_SEARCH_MEANING?`)
@@ -208,7 +208,7 @@ func TestUnknownNamesComeWithTheNearestKnownOne(t *testing.T) {
 
 func TestAFileOfAnotherProgramIsReportedBriefly(t *testing.T) {
 	got := setup{file: "x" + strings.Join(strings.Fields(alphabet), ": 1\nx") + ": 1\n"}.faults(t)
-	want := "config.yaml:21: 6 more entries were not looked at; is this a config file of emberd?"
+	want := "config.yaml:21: emberd did not check 6 more entries because of too many errors; make sure that this is a config file of emberd"
 	if len(got) != 21 || got[20] != want {
 		t.Errorf("got %d faults, the last one %q; want 21, the last one %q", len(got), got[len(got)-1], want)
 	}
@@ -231,19 +231,19 @@ func TestBadValuesNameKeyBoundAndPlace(t *testing.T) {
 		`--set data: must be a path, or auto, not ""`,
 		`config.yaml:2: socket $NOWHERE/s: variable NOWHERE is not set; set it, or write the full path`,
 		`config.yaml:3: vaults names /a twice`,
-		`--set vault.promoted_folder: must be a folder inside the vault, relative to it, without names that begin with a dot or that not every system accepts, not "../up"`,
-		`LOG_LEVEL: log.level must be debug, info, warn or error, not "trace"; EMBERD_LOG_LEVEL overrules it`,
+		`--set vault.promoted_folder: must be a folder inside the vault, as a relative path, without names that begin with a dot or are invalid on some systems, not "../up"`,
+		`LOG_LEVEL: log.level must be debug, info, warn or error, not "trace"; EMBERD_LOG_LEVEL overrides it`,
 		`config.yaml:1: sandbox must be auto, on or off, not "on"`,
 		`EMBERD_TRASH_KEEP: trash.keep must be a time from 1d to 3650d, such as 72h or 3d, not "3"`,
-		`CORTEXGRAPH_DETECT_SECRETS: secrets.detect must be true or false (or yes/no, on/off, 1/0), not "2"; EMBERD_SECRETS_DETECT overrules it`,
-		`CORTEXGRAPH_PL_HALFLIFE_DAYS: decay.half_life must be a number of days, not "3d"; EMBERD_DECAY_HALF_LIFE overrules it`,
+		`CORTEXGRAPH_DETECT_SECRETS: secrets.detect must be true or false (or yes/no, on/off, 1/0), not "2"; EMBERD_SECRETS_DETECT overrides it`,
+		`CORTEXGRAPH_PL_HALFLIFE_DAYS: decay.half_life must be a number of days, not "3d"; EMBERD_DECAY_HALF_LIFE overrides it`,
 		`EMBERD_DECAY_LAMBDA: decay.lambda must be a number from 1e-12 to 1, or auto, not "NaN"`,
 		`--set decay.beta: must be a number from 0 to 5, not "11"`,
 		`--set promote.use_count: must be a whole number from 1 to 1000000, not "ten"`,
 		`EMBERD_PROMOTE_AUTO: promote.auto must be true or false (or yes/no, on/off, 1/0), not "maybe"`,
 		`EMBERD_EMBEDDING_URL_MODEL: embedding.url_model must be one line of valid UTF-8 without control characters`,
-		`--set review.beads: must be true, false, or a path with a /, not "maybe"`,
-		`CORTEXGRAPH_CONSOLIDATION_INTERVAL: consolidation.interval must be a time from 1m to 30d, such as 72h or 3d, not "-1s"; EMBERD_CONSOLIDATION_INTERVAL overrules it`,
+		`--set review.beads: must be true, false, or a path that contains /, not "maybe"`,
+		`CORTEXGRAPH_CONSOLIDATION_INTERVAL: consolidation.interval must be a time from 1m to 30d, such as 72h or 3d, not "-1s"; EMBERD_CONSOLIDATION_INTERVAL overrides it`,
 		`--set tuning: verify.related must be a number from 0 to 1, not "2"`,
 	)
 }
@@ -259,7 +259,7 @@ func TestListsOfMemories(t *testing.T) {
 			t.Errorf("%s: %q and %q, want %q and %q", c.flag, got.IndexNote, got.CoreNote, c.index, c.core)
 		}
 	}
-	want := "must be a note whose name ends in .md, inside the vault, relative to it, without names that begin with a dot or that not every system accepts, or auto, or none"
+	want := "must be a note whose name ends in .md, inside the vault, as a relative path, without names that begin with a dot or are invalid on some systems, or auto, or none"
 	for _, bad := range []string{"Index", "Index.txt", ".md", "/Index.md", "a/.hidden/Index.md", ""} {
 		setup{flags: []string{"vault.index_note=" + bad}}.wantFaults(t, fmt.Sprintf("--set vault.index_note: %s, not %q", want, bad))
 	}
@@ -273,7 +273,7 @@ func TestContradictionsNameBothSides(t *testing.T) {
 	}.wantFaults(t,
 		`lifecycle.demote_after 60d (config.yaml:2) must not exceed lifecycle.archive_after 30d (default)`,
 		`review.danger_min 0.5 (config.yaml:1) must not exceed review.danger_max 0.35 (default)`,
-		`vault.promoted_folder Memories (default) must not lie in vault.archive_folder Memories (config.yaml:3), which ordinary searches leave out`,
+		`vault.promoted_folder Memories (default) must not be inside vault.archive_folder Memories (config.yaml:3), because searches exclude that folder by default`,
 	)
 	setup{flags: []string{"forget.threshold=0.9", "lifecycle.archive_after=99d", "trash.keep=40d", "history.keep=35d"}}.wantFaults(t,
 		`trash.keep 40d (--set trash.keep) must not exceed history.keep 35d (--set history.keep)`,
@@ -298,7 +298,7 @@ func TestTuning(t *testing.T) {
 		}
 	}
 	setup{flags: []string{"tuning=verify.confirm=0.9"}}.wantFaults(t,
-		`--set tuning: contains the unknown value "verify.confirm"; did you mean verify.confirmed?`)
+		`--set tuning: contains the unknown name "verify.confirm"; did you mean verify.confirmed?`)
 	setup{flags: []string{"tuning=cleanup.delete_below=0.6"}}.wantFaults(t,
 		`--set tuning: cleanup.delete_below must be a number from 0 to 0.5, not "0.6"`)
 	setup{flags: []string{"tuning=0.9"}}.wantFaults(t,
@@ -321,7 +321,7 @@ func TestAgesOfACategory(t *testing.T) {
 		t.Errorf("ParseAges = %q, %v, %v; want decision and %v", category, after, err, want)
 	}
 	for _, bad := range []string{"decision", "=1d/2d/3d", "a=1d/2d", "a=3d/2d/9d", "a=1s/2d/3d", "a=x/2d/3d"} {
-		setup{flags: []string{"lifecycle.categories=" + bad}}.wantFaults(t, fmt.Sprintf(`--set lifecycle.categories: must be a list such as decision=30d/90d/365d: for a category the times, rising, after which its memories are demoted, archived and rehydratable, not %q`, bad))
+		setup{flags: []string{"lifecycle.categories=" + bad}}.wantFaults(t, fmt.Sprintf(`--set lifecycle.categories: must be a list such as decision=30d/90d/365d: for each category, the increasing times after which its memories become demoted, archived and rehydratable, not %q`, bad))
 	}
 }
 
@@ -334,7 +334,7 @@ func TestEndpointOfTheModel(t *testing.T) {
 	for _, bad := range []string{"localhost:8080", "ftp://host", "http://", "unix://host/path", "unix:", "http://[::1", "127.0.0.1"} {
 		setup{flags: []string{"llm.url=" + bad}}.wantFaults(t, fmt.Sprintf(`--set llm.url: must be http://host:port, https://host, unix:///path, or none, not %q`, bad))
 	}
-	setup{flags: []string{"llm.url=https://me:pass@host"}}.wantFaults(t, `--set llm.url: must not contain a user name; write the key to llm.key_file`)
+	setup{flags: []string{"llm.url=https://me:pass@host"}}.wantFaults(t, `--set llm.url: must not contain a user name; write the key to a file and set llm.key_file to its path`)
 }
 
 func TestServerOfVectorsIsOnThisMachine(t *testing.T) {
@@ -353,7 +353,7 @@ func TestServerOfVectorsIsOnThisMachine(t *testing.T) {
 		setup{flags: []string{"embedding.url=" + elsewhere}}.wantFaults(t,
 			fmt.Sprintf("--set embedding.url: must be a server on this machine: %s is another machine, and emberd sends texts only to this machine", host))
 	}
-	setup{flags: []string{"embedding.url=http://me:pass@127.0.0.1"}}.wantFaults(t, "--set embedding.url: must not contain a user name; write the key to embedding.key_file")
+	setup{flags: []string{"embedding.url=http://me:pass@127.0.0.1"}}.wantFaults(t, "--set embedding.url: must not contain a user name; write the key to a file and set embedding.key_file to its path")
 }
 
 func TestProvidersOfVectors(t *testing.T) {

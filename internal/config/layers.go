@@ -74,7 +74,7 @@ func (c *Config) flagLayer(flags []string) (layer, error) {
 		gone := removedAs(name)
 		switch {
 		case !found:
-			faults = append(faults, fmt.Errorf("--set %s must be key=value", clip(f)))
+			faults = append(faults, fmt.Errorf("invalid --set %s; use KEY=VALUE", clip(f)))
 		case gone != nil:
 			c.warn("--set "+name, gone)
 		case find(keys(), name) < 0:
@@ -126,7 +126,7 @@ func (c *Config) ownLayer(env map[string]string) (layer, error) {
 
 // foreignLayer reads the variables of other programs. A value that cannot be read is kept as a
 // fault, which counts only if nothing stronger has the key: a variable meant for another program
-// must not fail a command that overrules it.
+// must not fail a command that overrides it.
 func (c *Config) foreignLayer(env map[string]string) layer {
 	out := layer{}
 	for _, k := range keys() {
@@ -141,7 +141,7 @@ func (c *Config) foreignLayer(env map[string]string) layer {
 }
 
 func (a alias) given(own, raw string) given {
-	g := given{text: raw, origin: FromEnv, from: a.name, hint: own + " overrules it"}
+	g := given{text: raw, origin: FromEnv, from: a.name, hint: own + " overrides it"}
 	if a.whole {
 		g.list = []string{raw}
 	}
@@ -203,7 +203,7 @@ func (c *Config) fileLayer(pl *places) (layer, error) {
 	case missing && pl.fileFrom == "":
 		return layer{}, nil
 	case missing:
-		return layer{}, fmt.Errorf("config file %s does not exist: create it or leave out %s", pl.file, pl.fileFrom)
+		return layer{}, fmt.Errorf("config file %s not found; create it, or omit %s", pl.file, pl.fileFrom)
 	case err != nil:
 		return layer{}, fmt.Errorf("cannot read the config file: %w; use a readable file", err)
 	}
@@ -215,7 +215,8 @@ func (c *Config) fileLayer(pl *places) (layer, error) {
 		from := pl.file + ":" + strconv.Itoa(e.line)
 		if len(faults) > maxUnknown {
 			faults = append(faults, fmt.Errorf(
-				"%s: %d more entries were not looked at; is this a config file of emberd?", from, len(entries)-i))
+				"%s: emberd did not check %d more entries because of too many errors; make sure that this is a "+
+					"config file of emberd", from, len(entries)-i))
 			break
 		}
 		known := find(keys(), e.key) >= 0

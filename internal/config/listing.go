@@ -74,7 +74,7 @@ func (s Setting) clone() Setting {
 // unknownKey is the error for a name that is no key.
 func unknownKey(name string) error {
 	if gone := removedAs(name); gone != nil {
-		return fmt.Errorf("%s is not a setting: %s", name, gone.say())
+		return fmt.Errorf("%s is no longer a setting: %s", name, gone.say())
 	}
 	if isGroup(name) {
 		first := keys()[slices.IndexFunc(keys(), func(k key) bool { return k.group() == name })].name

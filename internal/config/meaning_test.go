@@ -52,7 +52,7 @@ func TestEngineIsInstalledOrADirectory(t *testing.T) {
 	}
 	for _, bad := range []string{"..", "two words"} {
 		setup{flags: []string{"embedding.engine=" + bad}}.wantFaults(t,
-			fmt.Sprintf("--set embedding.engine: must be auto, none, the name of an installed engine, or a path with a /, not %q", bad))
+			fmt.Sprintf("--set embedding.engine: must be auto, none, the name of an installed runtime, or a path that contains /, not %q", bad))
 	}
 }
 

@@ -45,7 +45,7 @@ func locate(s Source, env map[string]string) (*places, error) {
 		pl.file = filepath.Join(pl.home, "config.yaml")
 	case pl.userHome == "":
 		return nil, errors.New(
-			"the home directory is unknown: set HOME, or EMBERD_HOME to a directory for emberd alone")
+			"the home directory is unknown; set HOME, or set EMBERD_HOME to a directory for emberd only")
 	case pl.goos == "darwin":
 		support := filepath.Join(pl.userHome, "Library", "Application Support")
 		pl.data = filepath.Join(support, "emberd")
@@ -149,7 +149,7 @@ func (pl *places) expand(text, base string) (string, error) {
 
 func (pl *places) variables(text string) (string, error) {
 	if strings.Contains(text, "${}") || strings.LastIndex(text, "${") > strings.LastIndex(text, "}") {
-		return "", errors.New("${ needs a name and a }")
+		return "", errors.New("${ requires a variable name and a closing }")
 	}
 	var missing error
 	p := os.Expand(text, func(name string) string {

@@ -74,7 +74,7 @@ func TestHomeIsMadeAbsoluteAndNamed(t *testing.T) {
 
 func TestNoHomeDirectory(t *testing.T) {
 	_, err := Load(Source{GOOS: "linux", UserHome: "relative"})
-	if err == nil || !strings.Contains(err.Error(), "set HOME, or EMBERD_HOME") {
+	if err == nil || !strings.Contains(err.Error(), "set HOME, or set EMBERD_HOME") {
 		t.Errorf("got %v, want advice to set HOME or EMBERD_HOME", err)
 	}
 	_, err = Load(Source{GOOS: "linux", Home: "~/e"})
@@ -113,8 +113,8 @@ func TestPathsAreExpanded(t *testing.T) {
 		{text: "./~", want: "/base/~"},
 		{text: "~bob/n", fault: "another user"},
 		{text: "$LOST/n", fault: "variable LOST is not set"},
-		{text: "/a/${DISK", fault: "needs a name and a }"},
-		{text: "/a/${}", fault: "needs a name and a }"},
+		{text: "/a/${DISK", fault: "requires a variable name and a closing }"},
+		{text: "/a/${}", fault: "requires a variable name and a closing }"},
 		{text: "", fault: "empty"},
 		{text: "/a\x00b", fault: "control characters"},
 	}
@@ -134,7 +134,7 @@ func TestSocketPathLength(t *testing.T) {
 	for goos, most := range map[string]int{"linux": 107, "darwin": 103, "freebsd": 103} {
 		setup{goos: goos, env: socketOf(most)}.load(t)
 		got := setup{goos: goos, env: socketOf(most + 1)}.faults(t)[0]
-		for _, part := range []string{goos, "108 bytes", "allows 107", "set socket or EMBERD_SOCKET to a shorter path"} {
+		for _, part := range []string{goos, "108 bytes", "allows only 107", "set socket or EMBERD_SOCKET to a shorter path"} {
 			if goos != "linux" {
 				part = strings.NewReplacer("107", "103", "108", "104").Replace(part)
 			}
@@ -152,7 +152,7 @@ func TestDataAndStateAreApart(t *testing.T) {
 		{"state=/e", "data=/e"},
 	} {
 		got := setup{flags: flags}.faults(t)
-		if len(got) != 1 || !strings.Contains(got[0], "must not contain each other: set them to separate directories") {
+		if len(got) != 1 || !strings.Contains(got[0], "must not contain each other; set them to separate directories") {
 			t.Errorf("%q: got %q, want a refusal", flags, got)
 		}
 	}
@@ -198,8 +198,8 @@ func TestConfigFileThatCannotBeRead(t *testing.T) {
 		src  Source
 		want string
 	}{
-		{"missing, named by flag", Source{ConfigFile: dir + "/none.yaml"}, "none.yaml does not exist: create it or leave out --config"},
-		{"missing, named by variable", Source{Env: []string{"EMBERD_CONFIG=" + dir + "/none.yaml"}}, "leave out EMBERD_CONFIG"},
+		{"missing, named by flag", Source{ConfigFile: dir + "/none.yaml"}, "none.yaml not found; create it, or omit --config"},
+		{"missing, named by variable", Source{Env: []string{"EMBERD_CONFIG=" + dir + "/none.yaml"}}, "omit EMBERD_CONFIG"},
 		{"a directory", Source{ConfigFile: dir}, "not a regular file; use a readable file"},
 		{"a pipe", Source{ConfigFile: pipe}, "not a regular file; use a readable file"},
 	}

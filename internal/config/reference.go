@@ -24,14 +24,24 @@ func Reference() []byte {
 			writeRow(&b, code(s.Key), code(s.Default), s.Accepts, "`"+strings.Join(s.Variables, "`, `")+"`", s.Help)
 		}
 	}
-	b.WriteString("\n## Numbers of `tuning`\n\nEach is written `NAME=NUMBER`, for example `tuning: " +
-		"[verify.confirmed=0.9]`.\n\n| name | default | accepts | sets |\n|---|---|---|---|\n")
+	b.WriteString("\n" +
+		"## Numbers of `tuning`\n" +
+		"\n" +
+		"Write each number as `NAME=NUMBER`, for example `tuning: [verify.confirmed=0.9]`.\n" +
+		"\n" +
+		"| name | default | accepts | sets |\n" +
+		"|---|---|---|---|\n")
 	for _, k := range numbers() {
 		writeRow(&b, code(k.name), code(k.def), k.value.want, k.help())
 	}
-	b.WriteString("\n## Settings of earlier versions\n\n" +
-		"They are ignored, with a warning. The numbers of `tuning` had a setting each.\n\n" +
-		"| setting | now |\n|---|---|\n")
+	b.WriteString("\n" +
+		"## Settings of earlier versions\n" +
+		"\n" +
+		"emberd ignores these settings and shows a warning. In earlier versions, each number of `tuning` was a " +
+		"separate setting.\n" +
+		"\n" +
+		"| setting | now |\n" +
+		"|---|---|\n")
 	for _, r := range removedKeys() {
 		if r.now != "" {
 			names := []string{code(r.name)}
@@ -76,7 +86,7 @@ func Example() []byte {
 }
 
 const exampleHead = `# Settings of emberd. Every line that begins with "#" and a key shows the
-# default; remove the "#" to change it. The keys of a group may also be nested:
+# default; remove the "#" to change it. You can also nest the keys of a group:
 # "decay.model: exponential" and "decay: {model: exponential}" are the same.
-# "emberd config" lists what is in force and where each value came from.
+# "emberd config" lists the current values and the source of each value.
 `

@@ -19,7 +19,7 @@ type removedKey struct {
 func (r *removedKey) say() string {
 	if r.now == "" {
 		k := numbers()[find(numbers(), r.name)]
-		return "write tuning: [" + r.name + "=" + k.def + "] with your number"
+		return "use tuning: [" + r.name + "=" + k.def + "] with your number"
 	}
 	return r.now
 }

@@ -54,7 +54,7 @@ func TestRemovedSettings(t *testing.T) {
 		if want := []string{"--set " + r.name + " is ignored: " + r.say()}; !slices.Equal(c.Warnings, want) {
 			t.Errorf("--set %s: warned %q, want %q", r.name, c.Warnings, want)
 		}
-		if _, err := c.Explain(r.name); err == nil || err.Error() != r.name+" is not a setting: "+r.say() {
+		if _, err := c.Explain(r.name); err == nil || err.Error() != r.name+" is no longer a setting: "+r.say() {
 			t.Errorf("Explain(%s): %v", r.name, err)
 		}
 	}

@@ -26,7 +26,7 @@ func endpoint(to *string) value {
 	return urlValue(to, "http://host:port, https://host, unix:///path", func(at *url.URL) error {
 		switch {
 		case at.User != nil:
-			return errors.New("must not contain a user name; write the key to llm.key_file")
+			return errors.New("must not contain a user name; write the key to a file and set llm.key_file to its path")
 		case at.Scheme == "unix" && at.Host == "" && at.Path != "":
 		case (at.Scheme == "http" || at.Scheme == "https") && at.Hostname() != "":
 		default:
@@ -43,7 +43,8 @@ func localServer(to *string) value {
 		case at.RawQuery != "" || at.Fragment != "":
 			return errWant
 		case at.User != nil:
-			return errors.New("must not contain a user name; write the key to embedding.key_file")
+			return errors.New("must not contain a user name; " +
+				"write the key to a file and set embedding.key_file to its path")
 		case (at.Scheme == "unix" || at.Scheme == "http+unix") && at.Host == "" && at.Path != "":
 		case !strings.HasPrefix(at.Scheme, "http") || at.Hostname() == "":
 			return errWant
@@ -94,7 +95,7 @@ func model(to *string) value {
 
 // native is the library that runs models: auto, none, the name of an installed one, or a path.
 func native(to *string) value {
-	const want = "auto, none, the name of an installed engine, or a path with a /"
+	const want = "auto, none, the name of an installed runtime, or a path that contains /"
 	return installed(to, want, func(string) bool { return false })
 }
 

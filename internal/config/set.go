@@ -47,14 +47,15 @@ func Set(file string, text []byte, changes []Change) ([]byte, error) {
 	changed = append(changed, added...)
 	// The result has to say what the file said, except for the changes.
 	if after, err := readYAML(file, changed); err != nil || fmt.Sprint(said(after)) != fmt.Sprint(want) {
-		return nil, fmt.Errorf("%s cannot be changed line by line; set %s by hand", file, strings.Join(names, ", "))
+		return nil, fmt.Errorf("emberd cannot change single lines of %s; set %s by hand", file,
+			strings.Join(names, ", "))
 	}
 	return changed, nil
 }
 
 // replace puts another value in the place of the entry's, which the line contains.
 func (e *entry) replace(line []byte, value string) ([]byte, error) {
-	by := fmt.Errorf("emberd cannot change %s in place; write %s there by hand", e.key, value)
+	by := fmt.Errorf("emberd cannot change %s in the config file; set it to %s by hand", e.key, value)
 	runes := []rune(string(line))
 	if e.null || e.list != nil || e.valueColumn > len(runes) {
 		return nil, by

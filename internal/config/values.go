@@ -43,7 +43,7 @@ type value struct {
 // expander makes a path absolute, with ~ and variables replaced.
 type expander func(text string) (string, error)
 
-var errWant = errors.New("not of the wanted kind")
+var errWant = errors.New("invalid value")
 
 // word is a text that stands for a value.
 type word[T any] struct {
@@ -287,7 +287,7 @@ func projects(to *[]string) value {
 
 // names is a list of different words out of a few; case is ignored. what is what they name.
 func names(to *[]string, what string, words ...string) value {
-	want := "a list of " + choice(nil, words...).want + ", the first choice first, or none"
+	want := "a list of " + choice(nil, words...).want + " in order of preference, or none"
 	v := unique(list(to, ",", want, func(s string, _ expander) (string, error) {
 		name := strings.ToLower(s)
 		if !slices.Contains(words, name) {
@@ -309,8 +309,8 @@ func names(to *[]string, what string, words ...string) value {
 
 // ages is a list of categories with their own times.
 func ages(to *[]string) value {
-	const want = "a list such as decision=30d/90d/365d: for a category the times, rising, after which its memories " +
-		"are demoted, archived and rehydratable"
+	const want = "a list such as decision=30d/90d/365d: for each category, the increasing times after which its " +
+		"memories become demoted, archived and rehydratable"
 	return list(to, ",", want, func(s string, _ expander) (string, error) {
 		_, _, err := ParseAges(s)
 		return s, err
@@ -344,7 +344,7 @@ func tuning(c *Config) value {
 		case !ok:
 			return "", errWant
 		case at < 0:
-			return "", fmt.Errorf("contains the unknown value %s; did you mean %s?",
+			return "", fmt.Errorf("contains the unknown name %s; did you mean %s?",
 				clip(name), nearest(name, namesOf(table)))
 		}
 		err := table[at].value.set(text, expand)
@@ -358,7 +358,7 @@ func tuning(c *Config) value {
 // tracker is whether review items are mirrored, or the folder that the tracker runs in.
 func tracker(to *Review) value {
 	return value{
-		want: "true, false, or a path with a /", words: []string{"true", "false"},
+		want: "true, false, or a path that contains /", words: []string{"true", "false"},
 		text: func() string { return cmp.Or(to.BeadsDir, strconv.FormatBool(to.Beads)) },
 		set: func(s string, expand expander) error {
 			on, ok := truth(s)
@@ -380,7 +380,8 @@ func tracker(to *Review) value {
 
 // inVault is what every path inside a vault must be. Obsidian hides names that begin with a dot,
 // so they are refused together with paths that lead out of the vault.
-const inVault = "inside the vault, relative to it, without names that begin with a dot or that not every system accepts"
+const inVault = "inside the vault, as a relative path, " +
+	"without names that begin with a dot or are invalid on some systems"
 
 func folder(to *string) value {
 	return plainValue(to, "a folder "+inVault, func(s string, _ expander) (string, error) {
@@ -395,7 +396,8 @@ func folder(to *string) value {
 
 // folders is a list of folders inside a vault, or / for all of it; as one text they are joined by commas.
 func folders(to *[]string, most int) value {
-	v := list(to, ",", "a list of folders "+inVault+", or / for all of it", func(s string, e expander) (string, error) {
+	v := list(to, ",", "a list of folders "+inVault+", or / for the whole "+
+		"vault", func(s string, e expander) (string, error) {
 		if s == "/" {
 			return s, nil
 		}

@@ -30,7 +30,7 @@ type entry struct {
 // errors, which begin with it, and with the line if that is known.
 func readYAML(name string, data []byte) ([]entry, error) {
 	if len(data) > MaxFile {
-		return nil, fmt.Errorf("%s is larger than the %d KiB a config file may have", name, MaxFile>>10)
+		return nil, fmt.Errorf("%s is too large; a config file can have at most %d KiB", name, MaxFile>>10)
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, next yaml.Node
@@ -43,13 +43,13 @@ func readYAML(name string, data []byte) ([]entry, error) {
 		return nil, r.syntax(err)
 	}
 	if err := dec.Decode(&next); err == nil {
-		return nil, r.fault(&next, "a config file has one document; remove the others")
+		return nil, r.fault(&next, "a config file must contain only one YAML document; remove the others")
 	} else if !errors.Is(err, io.EOF) {
 		return nil, r.syntax(err)
 	}
 	top := doc.Content[0]
 	if top.Kind != yaml.MappingNode {
-		return nil, r.fault(top, "a config file consists of key: value lines")
+		return nil, r.fault(top, "a config file must consist of key: value lines")
 	}
 	return r.entries, errors.Join(r.mapping(top, "")...)
 }
@@ -90,12 +90,12 @@ func (r *yamlReader) pair(name, val *yaml.Node, prefix string) error {
 	}
 	e := entry{key: prefix + name.Value, line: name.Line, valueLine: val.Line, valueColumn: val.Column}
 	if first, twice := r.seen[e.key]; twice {
-		return r.fault(name, "%s stands here and on line %d; remove one", e.key, first)
+		return r.fault(name, "%s is set here and on line %d; remove one of the lines", e.key, first)
 	}
 	r.seen[e.key] = e.line
 	switch {
 	case val.Kind == yaml.AliasNode:
-		return r.fault(val, "aliases (*name) are not read; write the value again")
+		return r.fault(val, "aliases (*name) are not supported; repeat the value instead")
 	case isNull(val), val.Kind == yaml.MappingNode && len(val.Content) == 0:
 		e.null = true
 	case val.Kind == yaml.MappingNode:
@@ -104,7 +104,7 @@ func (r *yamlReader) pair(name, val *yaml.Node, prefix string) error {
 		e.list = []string{}
 		for _, item := range val.Content {
 			if item.Kind != yaml.ScalarNode || isNull(item) {
-				return r.fault(item, "a list has plain values only")
+				return r.fault(item, "a list can contain only plain values")
 			}
 			e.list = append(e.list, item.Value)
 		}

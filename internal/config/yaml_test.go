@@ -54,20 +54,20 @@ func TestReadYAML(t *testing.T) {
 
 func TestReadYAMLRefuses(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"duplicate key", "a: 1\nb: 2\na: 3\n", "f:3: a stands here and on line 1; remove one"},
-		{"duplicate group", "a:\n  x: 1\na:\n  y: 1\n", "f:3: a stands here and on line 1; remove one"},
-		{"duplicate in two spellings", "a.x: 1\na:\n  x: 2\n", "f:3: a.x stands here and on line 1; remove one"},
-		{"alias", "a: &x [1]\nb: *x\n", "f:2: aliases (*name) are not read; write the value again"},
-		{"alias of itself", "a: &x {b: *x}\n", "f:1: aliases (*name) are not read; write the value again"},
-		{"alias in a list", "a: &x 1\nb: [*x]\n", "f:2: a list has plain values only"},
-		{"second document", "a: 1\n---\nb: 2\n", "f:2: a config file has one document; remove the others"},
-		{"list at the top", "- a\n", "f:1: a config file consists of key: value lines"},
-		{"word at the top", "\nhello\n", "f:2: a config file consists of key: value lines"},
+		{"duplicate key", "a: 1\nb: 2\na: 3\n", "f:3: a is set here and on line 1; remove one of the lines"},
+		{"duplicate group", "a:\n  x: 1\na:\n  y: 1\n", "f:3: a is set here and on line 1; remove one of the lines"},
+		{"duplicate in two spellings", "a.x: 1\na:\n  x: 2\n", "f:3: a.x is set here and on line 1; remove one of the lines"},
+		{"alias", "a: &x [1]\nb: *x\n", "f:2: aliases (*name) are not supported; repeat the value instead"},
+		{"alias of itself", "a: &x {b: *x}\n", "f:1: aliases (*name) are not supported; repeat the value instead"},
+		{"alias in a list", "a: &x 1\nb: [*x]\n", "f:2: a list can contain only plain values"},
+		{"second document", "a: 1\n---\nb: 2\n", "f:2: a config file must contain only one YAML document; remove the others"},
+		{"list at the top", "- a\n", "f:1: a config file must consist of key: value lines"},
+		{"word at the top", "\nhello\n", "f:2: a config file must consist of key: value lines"},
 		{"list as a key", "? [a]\n: 1\n", "f:1: a key must be a name such as decay.model"},
 		{"empty key", `"": 1`, "f:1: a key must be a name such as decay.model"},
-		{"list in a list", "a:\n  - - 1\n", "f:2: a list has plain values only"},
-		{"mapping in a list", "a:\n- b: 1\n", "f:2: a list has plain values only"},
-		{"null in a list", "a: [x, ]\nb: [x, ~]\n", "f:2: a list has plain values only"},
+		{"list in a list", "a:\n  - - 1\n", "f:2: a list can contain only plain values"},
+		{"mapping in a list", "a:\n- b: 1\n", "f:2: a list can contain only plain values"},
+		{"null in a list", "a: [x, ]\nb: [x, ~]\n", "f:2: a list can contain only plain values"},
 		{"tab", "a:\n\tb: 1\n", "f:2: not valid YAML: found character that cannot start any token"},
 		{"not UTF-8", "a: 1\nb: \xff\n", "f: not valid YAML: invalid leading UTF-8 octet"},
 		{"NUL", "a: 1\nb: \x00\n", "f: not valid YAML: control characters are not allowed"},
@@ -77,7 +77,7 @@ func TestReadYAMLRefuses(t *testing.T) {
 		{"broken second document", "a: 1\n---\n]\n", "f:2: not valid YAML: did not find expected node content"},
 		{"alias without anchor", "a: *x\n", "f: not valid YAML: unknown anchor 'x' referenced"},
 		{"several faults at once", "a: {}\nb: 1\nb: 2\nc: [[]]\n",
-			"f:3: b stands here and on line 2; remove one\nf:4: a list has plain values only"},
+			"f:3: b is set here and on line 2; remove one of the lines\nf:4: a list can contain only plain values"},
 	}
 	for _, tt := range tests {
 		if _, err := readYAML("f", []byte(tt.text)); err == nil || err.Error() != tt.want {
@@ -92,7 +92,7 @@ func TestReadYAMLSize(t *testing.T) {
 		t.Errorf("%d bytes: got %v, want them read", len(text), err)
 	}
 	_, err := readYAML("f", append(text, '\n'))
-	if want := "f is larger than the 64 KiB a config file may have"; err == nil || err.Error() != want {
+	if want := "f is too large; a config file can have at most 64 KiB"; err == nil || err.Error() != want {
 		t.Errorf("one byte more: got %v, want %q", err, want)
 	}
 }

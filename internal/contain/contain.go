@@ -43,7 +43,7 @@ type Panic struct {
 }
 
 func (p *Panic) Error() string {
-	return fmt.Sprintf("an internal error stopped this; the daemon log has the details under fault %s", p.ID)
+	return fmt.Sprintf("an internal error occurred; to see the details, search the daemon log for fault %s", p.ID)
 }
 
 // Of returns the contained panic that an error wraps, or nil.
@@ -57,7 +57,7 @@ var counts metrics.Counts
 // Measure adds the number of contained panics by place.
 func Measure(p *metrics.Exposition) {
 	p.Counter("emberd_panics_total",
-		"Panics that were contained to one note, request, log line, text of a memory or run of a task.", "place")
+		"Panics that emberd contained to one note, request, log line, memory text or task run.", "place")
 	p.Counts(&counts)
 }
 
@@ -105,7 +105,7 @@ func caught(log *slog.Logger, place Place, name string, r any) error {
 		r, stack = c.value, c.stack
 	}
 	if f, ok := r.(Failure); ok {
-		log.Error("stopped, for what it needs cannot be read", "place", string(place), "name", name, "error", f.Err)
+		log.Error("stopped: cannot read required data", "place", string(place), "name", name, "error", f.Err)
 		return f.Err
 	}
 	var id [4]byte

@@ -42,11 +42,10 @@ func Access(p *Places) []Finding {
 	}
 	for _, name := range p.Tokens {
 		all = append(all,
-			secret(name, "token-open", "other users then have the permissions of its token; emberd refuses to "+
-				"use the file")...)
+			secret(name, "token-open", "they can use the token in this file, so emberd does not accept the file")...)
 	}
 	for _, name := range p.Keys {
-		all = append(all, secret(name, "key-open", "other users can then use the key")...)
+		all = append(all, secret(name, "key-open", "they can use the key in this file")...)
 	}
 	return all
 }
@@ -89,7 +88,8 @@ func folder(what, dir string) []Finding {
 		if os.Geteuid() != 0 {
 			next = "sudo " + next
 		}
-		return found("foreign", Error, next, "%s in the %s folder belongs to another user, as after a run with sudo",
+		return found("foreign", Error, next, "%s in the %s folder belongs to another user, for example because "+
+			"emberd ran with sudo",
 			foreign, what)
 	}
 	switch err := unix.Access(dir, unix.R_OK|unix.W_OK|unix.X_OK); {
@@ -155,10 +155,10 @@ func socketAccess(p *Places) (all []Finding) {
 		case !info.IsDir():
 			all = append(all, Finding{Area: "socket", Code: "socket-folder", Severity: Error,
 				Next: "rm " + text.ShellWord(dir),
-				Text: fmt.Sprintf("the socket's folder %s is a link or a file, and no daemon starts with it", dir)})
+				Text: fmt.Sprintf("the socket folder %s is a link or a file, so the daemon does not start", dir)})
 		case st != nil && int(st.Uid) != os.Geteuid():
 			all = append(all, Finding{Area: "socket", Code: "socket-folder", Severity: Error, Next: elsewhere(),
-				Text: fmt.Sprintf("the socket's folder %s belongs to another user, and no daemon starts with it", dir)})
+				Text: fmt.Sprintf("the socket folder %s belongs to another user, so the daemon does not start", dir)})
 		case durable.OthersWrite(info):
 			all = append(all, p.openSocketFolder(dir, info.Mode().Perm()))
 		}
@@ -167,7 +167,7 @@ func socketAccess(p *Places) (all []Finding) {
 	if err == nil && info.Mode().Type() == fs.ModeSocket && info.Mode().Perm() != 0o600 {
 		all = append(all, Finding{Area: "socket", Code: "socket-open", Severity: Error,
 			Next: "chmod 600 " + text.ShellWord(p.Socket), Fix: chmod(p.Socket, 0o600),
-			Text: fmt.Sprintf("the socket %s has mode %04o and should have 0600", p.Socket, info.Mode().Perm())})
+			Text: fmt.Sprintf("the socket %s has mode %04o instead of 0600", p.Socket, info.Mode().Perm())})
 	}
 	return all
 }
@@ -176,7 +176,8 @@ func socketAccess(p *Places) (all []Finding) {
 // such as /tmp, is not to be closed: others have a use for it.
 func (p *Places) openSocketFolder(dir string, perm fs.FileMode) Finding {
 	f := Finding{Area: "socket", Code: "socket-folder", Severity: Error, Next: elsewhere(),
-		Text: fmt.Sprintf("others may write to the socket's folder %s (mode %04o), and no daemon starts with it", dir,
+		Text: fmt.Sprintf("other users can write to the socket folder %s (mode %04o), "+
+			"so the daemon does not start", dir,
 			perm)}
 	if p.SocketFolder {
 		f.Next, f.Fix = "chmod 700 "+text.ShellWord(dir), chmod(dir, 0o700)
@@ -194,7 +195,7 @@ func chmod(name string, mode fs.FileMode) func(context.Context) (string, error) 
 		if err := os.Chmod(name, mode); err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("%s has mode %04o now", name, mode), nil
+		return fmt.Sprintf("changed the mode of %s to %04o", name, mode), nil
 	}
 }
 

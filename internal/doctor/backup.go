@@ -39,15 +39,15 @@ func Backups(ctx context.Context, dir string, began, saved, now time.Time) ([]Fi
 		return nil, err
 	}
 	age := now.Sub(m.Created)
-	f.Text = fmt.Sprintf("the newest whole backup is %s, %s old", path, days(age))
+	f.Text = fmt.Sprintf("the newest intact backup is %s, %s old", path, days(age))
 	switch {
 	case m.FromMemory+m.LostTrash > 0:
 		f.Code = "backup-log-damaged"
-		f.Text += fmt.Sprintf("; the log on disk lacked %d memories then, which the backup contains; to check it "+
-			"again, create another backup", m.FromMemory)
+		f.Text += fmt.Sprintf("; at that time, the log on disk lacked %d memories, which this backup contains; to "+
+			"check the log again, create another backup", m.FromMemory)
 	case age > oldBackup && saved.Sub(m.Created) > oldBackup:
 		f.Code = "backup-old"
-		f.Text += ", and memories were saved since"
+		f.Text += ", and memories have been saved since then"
 	default:
 		f.Severity, f.Next = OK, ""
 	}

@@ -20,9 +20,8 @@ func Clock(now, newest time.Time) []Finding {
 		next = "sudo sntp -sS time.apple.com"
 	}
 	return []Finding{{Area: "clock", Code: "clock-behind", Severity: Warning, Next: next,
-		Text: fmt.Sprintf("the clock shows %s, but a record was saved at %s, on this or another device; one of "+
-			"the clocks is or was wrong: set this one, or wait until then if it is "+
-			"right", stamp(now), stamp(newest))}}
+		Text: fmt.Sprintf("the clock shows %s, but a record from this or another device has the later time %s; if "+
+			"this clock is wrong, set it; otherwise wait until that time", stamp(now), stamp(newest))}}
 }
 
 func stamp(t time.Time) string { return t.Format("2006-01-02 15:04") }

@@ -20,7 +20,7 @@ func Index(p *Places, running bool, restart string) []Finding {
 	var all []Finding
 	damaged := func(path, why string, still func() bool) {
 		f := Finding{Area: "index", Code: "index-damaged", Severity: Warning,
-			Text: why + "; it is rebuilt from the log and the notes", Next: "rm -r " + text.ShellWord(path),
+			Text: why + "; emberd can rebuild it from the log and the notes", Next: "rm -r " + text.ShellWord(path),
 			Fix: func(context.Context) (string, error) { return removeIndex(p, path, still) }}
 		if running {
 			f.Next, f.Fix = restart, nil
@@ -58,5 +58,5 @@ func removeIndex(p *Places, path string, still func() bool) (string, error) {
 	if err := errors.Join(os.RemoveAll(path), lock.Close()); err != nil {
 		return "", err
 	}
-	return "removed " + path + ", which the next start rebuilds", nil
+	return "removed " + path + "; the daemon rebuilds it at the next start", nil
 }

@@ -37,17 +37,19 @@ func Socket(p *Places) []Finding {
 	f := Finding{Area: "socket", Severity: Error}
 	switch {
 	case err != nil:
-		f.Code, f.Text, f.Next = "socket-unknown", fmt.Sprintf("the socket %s cannot be looked at: %v", p.Socket, err),
+		f.Code, f.Text, f.Next = "socket-unknown", fmt.Sprintf("cannot access the socket %s: %v", p.Socket, err),
 			"ls -ld "+text.ShellWord(filepath.Dir(p.Socket))
 	case info.Mode().Type() != fs.ModeSocket:
 		f.Code, f.Next = "socket-blocked", "mv "+text.ShellWord(p.Socket)+" "+text.ShellWord(p.Socket+".aside")
-		f.Text = fmt.Sprintf("%s is in the way of the socket and is none, so no daemon starts", p.Socket)
+		f.Text = fmt.Sprintf("%s has the path of the socket but is not a socket, "+
+			"so the daemon does not start", p.Socket)
 	case isDead(p.Socket):
 		f.Severity, f.Code, f.Next = Warning, "socket-dead", "rm "+text.ShellWord(p.Socket)
-		f.Text = fmt.Sprintf("nothing listens on socket %s; a killed daemon left it behind", p.Socket)
+		f.Text = fmt.Sprintf("no program listens on socket %s; a killed daemon did not remove it", p.Socket)
 		if filepath.Dir(p.Socket) == filepath.Dir(p.Config) { // which a daemon in its sandbox may not change
 			f.Severity, f.Next = Note, ""
-			f.Text = fmt.Sprintf("the socket %s is that of the last daemon; the next one replaces it", p.Socket)
+			f.Text = fmt.Sprintf("the socket %s is from the previous daemon; "+
+				"the daemon replaces it at the next start", p.Socket)
 		}
 		f.Fix = func(context.Context) (string, error) { return removeDead(p) }
 	default:

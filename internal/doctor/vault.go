@@ -69,14 +69,14 @@ func Vault(ctx context.Context, dir, archive string, ignore []string, settles fu
 		return nil, err
 	}
 	var st unix.Statfs_t
-	kind := "a file system of its own"
+	kind := "an unknown file system"
 	if err := unix.Statfs(dir, &st); err == nil {
 		kind = fsName(&st)
 	}
 	if slices.Contains(remote, kind) {
 		s.Findings = append(s.Findings, Finding{Area: "vault", Code: "vault-remote", Severity: Note,
-			Text: fmt.Sprintf("%s is on %s, which does not report changes made on other machines; such changes "+
-				"are found within 30 seconds", dir, kind)})
+			Text: fmt.Sprintf("%s is on %s, which does not report changes made on other machines; emberd finds such "+
+				"changes within 30 seconds", dir, kind)})
 	}
 	s.Findings = append(s.Findings, l.more()...)
 	s.Findings = append(s.Findings,
@@ -147,7 +147,7 @@ func (l *scanner) all(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil && d != nil && d.IsDir():
-			l.find("vault-unreadable", Warning, "chmod u+rx "+l.shell(name), "the folder %s cannot be read",
+			l.find("vault-unreadable", Warning, "chmod u+rx "+l.shell(name), "cannot read the folder %s",
 				l.path(name))
 			return fs.SkipDir
 		case err != nil:
@@ -171,7 +171,7 @@ func (l *scanner) file(ctx context.Context, name string, d fs.DirEntry) error {
 	switch {
 	case reason == vault.NotLocal:
 		l.find("vault-evicted", Note, "brctl download "+l.shell(note),
-			"note %s is in the cloud only, so it is not searched; download it",
+			"note %s is only in the cloud, so searches do not include it; download the note",
 			l.path(note))
 		return nil
 	case reason != "" || !d.Type().IsRegular():
@@ -180,7 +180,8 @@ func (l *scanner) file(ctx context.Context, name string, d fs.DirEntry) error {
 	l.twin(name)
 	if info, err := d.Info(); err == nil && info.Size() > vault.MaxSize {
 		l.find("note-large", Warning, "ls -l "+l.shell(name),
-			"the note %s has %d MiB and is not read, because it is larger than %d MiB; split it or move it elsewhere",
+			"the note %s has %d MiB, and emberd reads only notes of up to %d MiB; "+
+				"split the note, or move it out of the vault",
 			l.path(name), info.Size()>>20, vault.MaxSize>>20)
 	}
 	text, err := l.read(name)
@@ -194,8 +195,8 @@ func (l *scanner) file(ctx context.Context, name string, d fs.DirEntry) error {
 	}
 	if ours && marked(text) {
 		l.find("note-merge", Warning, "${EDITOR:-vi} "+l.shell(name),
-			"note %s of a memory contains merge conflict markers (<<<<<<< and >>>>>>>); resolve them; until then "+
-				"emberd does not update it", l.path(name))
+			"note %s of a memory contains merge conflict markers (<<<<<<< and >>>>>>>); resolve the conflict; until "+
+				"then, emberd does not update the note", l.path(name))
 	}
 	return nil
 }
@@ -217,8 +218,8 @@ func (l *scanner) carries(name, id string) {
 		return
 	}
 	l.find("note-twice", Warning, "emberd vault check",
-		"the notes %s and %s carry the ID of one memory, and only one of them is its note; the check says which, and "+
-			"what settles it", l.path(other), l.path(name))
+		"the notes %s and %s have the same memory ID, but only one can be the note of that memory; to see which one "+
+			"and how to fix this, run: emberd vault check", l.path(other), l.path(name))
 }
 
 // number counts a note. A list of memories, which begins with a property, is none.
@@ -266,7 +267,7 @@ func (l *scanner) copied(name, of string) error {
 	}
 	if _, err := l.root.Lstat(of); of == "" || err != nil {
 		l.find("sync-copy", Warning, "${EDITOR:-vi} "+l.shell(name),
-			"%s is a sync conflict copy, but the original note is missing; rename it",
+			"%s is a sync conflict copy, but the original note is missing; rename the copy",
 			l.path(name))
 		return nil
 	}
@@ -274,7 +275,7 @@ func (l *scanner) copied(name, of string) error {
 	other, errOther := l.read(of)
 	if l.settles == nil && sameMemory(one, other) {
 		l.find("sync-settled", Note, "",
-			"%s is a sync conflict copy of the note of a memory; when the daemon runs, it resolves the copy or "+
+			"%s is a sync conflict copy of the note of a memory; when the daemon runs, it resolves the conflict or "+
 				"asks you", l.path(name))
 		return nil
 	}
@@ -295,7 +296,8 @@ func (l *scanner) twin(name string) {
 	if other, taken := l.names[key]; taken && path.Dir(other) == path.Dir(name) {
 		l.find("vault-twins", Warning,
 			"mv -n "+l.shell(name)+" "+l.shell(strings.TrimSuffix(name, path.Ext(name))+" 2"+path.Ext(name)),
-			"%s and %s have the same name on macOS and Windows, where a sync tool loses one of them; rename one",
+			"%s and %s have the same name on macOS and Windows, where a sync tool loses one of them; "+
+				"rename one of them",
 			l.path(other), path.Base(name))
 		return
 	}
@@ -322,7 +324,7 @@ func (l *scanner) more() (out []Finding) {
 		if n := l.counts[f.Code] - maxListed; n > 0 {
 			l.counts[f.Code] = 0
 			out = append(out, Finding{Area: f.Area, Code: f.Code, Severity: f.Severity, Next: "emberd doctor",
-				Text: fmt.Sprintf("%s of this kind; fix the first %d to see them", count(n, "more finding",
+				Text: fmt.Sprintf("%s of this kind; to see them, fix the first %d", count(n, "more finding",
 					"more findings"),
 					maxListed)})
 		}

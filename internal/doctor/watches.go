@@ -24,16 +24,16 @@ func Watches(proc string, folders int, watched bool) []Finding {
 	case used+folders > most:
 		return []Finding{{Area: "watches", Code: "watches-few", Severity: Warning,
 			Next: raise("max_user_watches", max(524288, 2*(used+folders))),
-			Text: fmt.Sprintf("the vault has %d folders, and %d watches are allowed for your user, %d of them in "+
-				"use; without enough watches, edits are found only every 30 seconds", folders, most, used)}}
+			Text: fmt.Sprintf("the vault has %d folders, but your user can have only %d watches, and %d are in use; "+
+				"without enough watches, emberd finds edits only every 30 seconds", folders, most, used)}}
 	case ok && usedInstances >= instances:
 		return []Finding{{Area: "watches", Code: "watches-instances", Severity: Warning,
 			Next: raise("max_user_instances", max(1024, 2*usedInstances)),
-			Text: fmt.Sprintf("other programs use all %d watch instances of your user; without one, edits are "+
-				"found only every 30 seconds", instances)}}
+			Text: fmt.Sprintf("other programs use all %d watch instances of your user; without one, emberd finds "+
+				"edits only every 30 seconds", instances)}}
 	}
 	return []Finding{{Area: "watches", Severity: OK,
-		Text: fmt.Sprintf("%d folders, %d can be watched", folders, most)}}
+		Text: fmt.Sprintf("%d folders; your user can watch up to %d", folders, most)}}
 }
 
 // raise returns the command that raises a limit now and for good.

@@ -8,7 +8,7 @@ func sumFloat32(a, b []float32) float32 { return plainFloat32(a, b) }
 
 func sumInt8(a, b []int8) int32 { return plainInt8(a, b) }
 
-func (s *strip) multiply() { panic("dot: a strip without assembly") }
+func (s *strip) multiply() { panic("dot: strip.multiply requires assembly code") }
 
 func widenFloat16(dst []float32, src []byte) { plainFloat16(dst, src) }
 

@@ -21,7 +21,7 @@ func (r Rows) Row(i int) []float32 {
 // are read for every four of a: have no more of them than the second-level cache holds.
 func Products(dst, a, b Rows) {
 	if dst.N != a.N || dst.Len != b.N || a.Len != b.Len {
-		panic("dot: products of rows whose shapes do not go together")
+		panic("dot: the shapes of the rows do not match")
 	}
 	whole := a.Len / lanes * lanes
 	if !accelerated || whole == 0 || a.N == 0 || b.N == 0 {

@@ -22,7 +22,7 @@ func Float16(dst []float32, src []byte) {
 // whole number of blocks, or src holds fewer. Every number is rounded once.
 func Q8(dst []float32, src []byte) {
 	if len(dst)%Q8Elements != 0 {
-		panic("dot: a part of a block of Q8_0")
+		panic("dot: the length is not a multiple of the Q8_0 block size")
 	}
 	widenQ8(dst, src[:len(dst)/Q8Elements*Q8Bytes:len(src)])
 }

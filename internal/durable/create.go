@@ -39,7 +39,7 @@ func CreateVerified(fsys FS, name string, write func(io.Writer) error, verify fu
 		return fmt.Errorf("create %s: %w", name, err)
 	}
 	if err := fsys.SyncDir(dir); err != nil {
-		return fmt.Errorf("create %s: sync its directory: %w", name, err)
+		return fmt.Errorf("cannot sync the directory of %s after creating the file: %w", name, err)
 	}
 	return nil
 }

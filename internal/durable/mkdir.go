@@ -16,7 +16,7 @@ import (
 // this user may not open is passed over, since no such process of this user got that far.
 func MkdirAll(fsys FS, name string) error {
 	if err := mkdirAll(fsys, filepath.Clean(name)); err != nil {
-		return fmt.Errorf("make directory %s: %w", name, err)
+		return fmt.Errorf("cannot create directory %s: %w", name, err)
 	}
 	return nil
 }

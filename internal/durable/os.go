@@ -102,7 +102,7 @@ func linkAndUnlink(oldname, newname string) error {
 		return err
 	}
 	if err := os.Remove(oldname); err != nil {
-		return fmt.Errorf("remove old name after linking %s: %w", newname, err)
+		return fmt.Errorf("cannot remove the old name after linking %s: %w", newname, err)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func ReplaceFileBy(fsys FS, name string, write func(w io.Writer) error) error {
 		return err
 	}
 	if err := fsys.SyncDir(filepath.Dir(name)); err != nil {
-		return fmt.Errorf("replace %s: sync its directory: %w", name, err)
+		return fmt.Errorf("cannot sync the directory of %s after replacing the file: %w", name, err)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func SweepTemps(fsys FS, dir string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("sweep temporary files: %w", err)
+		return fmt.Errorf("cannot remove temporary files: %w", err)
 	}
 	var failed []error
 	for _, e := range entries {
@@ -108,7 +108,7 @@ func SweepTemps(fsys FS, dir string) error {
 			continue
 		}
 		if err := fsys.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			failed = append(failed, fmt.Errorf("sweep temporary file: %w", err))
+			failed = append(failed, fmt.Errorf("cannot remove a temporary file: %w", err))
 		}
 	}
 	return errors.Join(failed...)

@@ -73,8 +73,8 @@ func (s *session) noteSet(r *eval.SetReport) {
 			list(r.Unjudged))
 	}
 	if r.Ambiguous > 0 {
-		s.note("%s: %s more than one note and not asked", unit, cli.Count(r.Ambiguous, "text stands for",
-			"texts stand for"))
+		s.note("%s: %s more than one note; not used", unit, cli.Count(r.Ambiguous, "text matches",
+			"texts match"))
 	}
 	if r.Unit == eval.Notes && r.Repeated == 0 {
 		s.note("%s: no search found a note twice, so counting each note once changes nothing", unit)

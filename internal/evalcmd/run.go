@@ -128,7 +128,7 @@ func (o *setOptions) vary(set *eval.Set) {
 func (s *session) readSets(ctx context.Context, o *setOptions, dir string) ([]*eval.Set, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, memory.Errorf(memory.Invalid,
-			"%s is not a folder; name that of a judged set, or a vault with --known-items", dir)
+			"%s is not a folder; pass the folder of a judged set, or a vault with --known-items", dir)
 	}
 	if o.known {
 		set, err := eval.KnownSet(ctx, dir)

@@ -32,14 +32,14 @@ func (f *File) checkCharsmap() error {
 	}
 	size := binary.LittleEndian.Uint32(raw)
 	if rest := uint64(len(raw) - 4); size%4 != 0 || uint64(size) >= rest {
-		return damaged("its key %s has tables of %d bytes in %d", charsmapKey, size, rest)
+		return damaged("its key %s has tables of %d bytes, but only %d bytes of data", charsmapKey, size, rest)
 	}
 	m := charsmap{nodes: make([]uint32, size/4), strings: raw[4+size:]}
 	for i := range m.nodes {
 		m.nodes[i] = binary.LittleEndian.Uint32(raw[4+4*i:])
 	}
 	if !m.sound() {
-		return damaged("its key %s leads out of its own tables", charsmapKey)
+		return damaged("its key %s refers to data outside its own tables", charsmapKey)
 	}
 	return nil
 }

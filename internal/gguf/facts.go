@@ -131,8 +131,8 @@ func (f *File) checkUserDefined(facts *Facts) error {
 	}
 	id, err := f.tokenOf(userDefined)
 	if err == nil && id >= 0 {
-		err = unfit("its token %d is to be found in texts before they are cut into words (it is of the kind %d), "+
-			"which this engine cannot do", id, userDefined)
+		err = unfit("its token %d must be matched before a text is split into words (token type %d); the built-in "+
+			"runtime does not support this", id, userDefined)
 	}
 	if err != nil {
 		return f.explain(err)
@@ -204,12 +204,14 @@ func (f *File) facts(kin family) (*Facts, error) {
 			return nil, damaged("its key %s is missing or not a number", n.key)
 		}
 		if v < uint64(n.least) || v > uint64(n.most) {
-			return nil, damaged("its key %s is %d, %d to %d are what it can be", n.key, v, n.least, n.most)
+			return nil, damaged(
+				"its key %s has the value %d, which is out of range (%d to %d)", n.key, v, n.least, n.most)
 		}
 		*n.to = int(v)
 	}
 	if facts.Dim%facts.Heads != 0 {
-		return nil, damaged("its %d heads do not divide its %d dimensions", facts.Heads, facts.Dim)
+		return nil, damaged(
+			"its number of heads, %d, does not divide its number of dimensions, %d", facts.Heads, facts.Dim)
 	}
 	return facts, f.kind(facts, kin)
 }
@@ -231,21 +233,21 @@ func (f *File) kind(facts *Facts, kin family) error {
 	key := kin.key("attention.layer_norm_epsilon")
 	epsilon, _ := f.Float(key)
 	if facts.Epsilon = float32(epsilon); !(facts.Epsilon > 0 && facts.Epsilon <= maxEpsilon) {
-		return damaged("its key %s is not a number above 0 and up to %g", key, maxEpsilon)
+		return damaged("its key %s must be a number greater than 0 and at most %g", key, maxEpsilon)
 	}
 	key = kin.key("attention.causal")
 	if causal, _ := f.Bool(key); causal {
-		return unfit("its key %s is true, so it writes texts and does not embed them", key)
+		return unfit("its key %s is true, so the model generates text instead of embeddings", key)
 	}
 	key = kin.key("pooling_type")
 	pooling, ok := f.Uint(key)
 	switch facts.Pooling = Pooling(min(pooling, math.MaxUint32)); {
 	case !ok:
-		return unfit("its key %s is missing, so it does not say how it makes one vector of a text", key)
+		return unfit("its key %s is missing, so the pooling method for embeddings is unknown", key)
 	case facts.Pooling == rank:
-		return unfit("its key %s is %d, so it ranks texts and does not embed them", key, pooling)
+		return unfit("its key %s is %d, so the model ranks texts instead of embedding them", key, pooling)
 	case facts.Pooling != Mean && facts.Pooling != CLS && facts.Pooling != Last:
-		return unfit("its key %s is %d, 1 (mean), 2 (cls) and 3 (last) are what can be used", key, pooling)
+		return unfit("its key %s is %d; supported values are 1 (mean), 2 (cls) and 3 (last)", key, pooling)
 	}
 	return nil
 }
@@ -267,11 +269,11 @@ func (f *File) checkVocabulary(facts *Facts) error {
 		case token == "":
 			return damaged("its token %d is empty", id)
 		case strings.ContainsRune(token, 0): // where llama.cpp ends it
-			return damaged("its token %d has a zero byte", id)
+			return damaged("its token %d contains a zero byte", id)
 		case len(token) > maxToken:
-			return damaged("its token %d has %d bytes, %d are the most", id, len(token), maxToken)
+			return damaged("its token %d has %d bytes (limit %d)", id, len(token), maxToken)
 		case twice:
-			return damaged("its tokens %d and %d are both %s", before, id, shown(token))
+			return damaged("its tokens %[1]d and %[2]d have the same text %[3]s", before, id, shown(token))
 		}
 		seen[token] = id
 	}
@@ -324,7 +326,7 @@ func (f *File) find(facts *Facts, list []special) error {
 			}
 		}
 		if !ok || id >= uint64(facts.Vocabulary) {
-			return damaged("its key %s is not the number of one of its %d tokens", key, facts.Vocabulary)
+			return damaged("its key %s is not the index of one of its %d tokens", key, facts.Vocabulary)
 		}
 		*special.to = int32(id)
 	}
@@ -345,13 +347,13 @@ func (f *File) checkRepeats(facts *Facts) error {
 	} {
 		_, told := f.meta[repeat.key]
 		if n, ok := f.Uint(repeat.key); told && (!ok || n != uint64(repeat.want)) {
-			return damaged("its key %s is not %d, as the other keys have it", repeat.key, repeat.want)
+			return damaged("its key %s is not %d, the value that other keys require", repeat.key, repeat.want)
 		}
 	}
 	for key, kind := range map[string]uint32{kindsKey: typeInt32, "tokenizer.ggml.scores": typeFloat32} {
 		value, told := f.meta[key]
 		if list, ok := value.(array); told && (!ok || list.kind != kind || list.count != facts.Vocabulary) {
-			return damaged("its key %s has not one number for each of its %d tokens", key, facts.Vocabulary)
+			return damaged("its key %s does not contain one number for each of its %d tokens", key, facts.Vocabulary)
 		}
 	}
 	return nil

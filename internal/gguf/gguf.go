@@ -67,18 +67,18 @@ func Open(path string) (*File, error) {
 func openRegular(path string) (*os.File, int64, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, 0, fmt.Errorf("model file: %w", err)
+		return nil, 0, fmt.Errorf("cannot open the model file: %w", err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, 0, &RefusedError{Path: path, Problem: "it is not a regular file", Remedy: pathRemedy}
 	}
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, 0, fmt.Errorf("model file: %w", err)
+		return nil, 0, fmt.Errorf("cannot open the model file: %w", err)
 	}
 	if info, err = file.Stat(); err != nil {
 		file.Close() // only read from
-		return nil, 0, fmt.Errorf("model file: %w", err)
+		return nil, 0, fmt.Errorf("cannot open the model file: %w", err)
 	}
 	return file, info.Size(), nil
 }
@@ -94,10 +94,10 @@ func (f *File) digest() (string, error) {
 	sum := sha256.New()
 	n, err := io.Copy(sum, io.NewSectionReader(f.file, 0, f.size))
 	if err != nil {
-		return "", fmt.Errorf("read model file %s: %w", f.path, err)
+		return "", fmt.Errorf("cannot read model file %s: %w", f.path, err)
 	}
 	if n < f.size {
-		return "", f.explain(damaged("it was %d bytes long when it was opened and is %d now", f.size, n))
+		return "", f.explain(damaged("its size changed from %d to %d bytes while it was in use", f.size, n))
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }

@@ -82,7 +82,7 @@ func (d *decoder) take(n uint64) bool {
 	case d.err != nil:
 		return false
 	case n > uint64(d.size-d.at):
-		d.fail(damaged("it is cut off in %s, after %d bytes", d.what, d.size))
+		d.fail(damaged("it ends too early, in %s, after %d bytes", d.what, d.size))
 		return false
 	case n > uint64(maxHeader-min(d.at, maxHeader)):
 		d.fail(damaged("its header is longer than %d MiB", maxHeader>>20))
@@ -132,7 +132,7 @@ func (d *decoder) uint64() uint64 { return d.uint(8) }
 func (d *decoder) string(most uint64) string {
 	n := d.uint64()
 	if n > most {
-		d.fail(damaged("%s is a string of %d bytes, %d are the most", d.what, n, most))
+		d.fail(damaged("%s is a string of %d bytes (limit %d)", d.what, n, most))
 		return ""
 	}
 	return string(d.bytes(n))
@@ -145,10 +145,10 @@ func (d *decoder) count(most, least uint64) uint64 {
 	case d.err != nil:
 		return 0
 	case n > most:
-		d.fail(damaged("%s has %d entries, %d are the most", d.what, n, most))
+		d.fail(damaged("%s has %d entries (limit %d)", d.what, n, most))
 		return 0
 	case n > uint64(d.size-d.at)/least:
-		d.fail(damaged("%s has %d entries, more than fit into the %d bytes of the file", d.what, n, d.size))
+		d.fail(damaged("%s has %d entries, which do not fit into the %d bytes of the file", d.what, n, d.size))
 		return 0
 	}
 	return n
@@ -184,20 +184,20 @@ func (d *decoder) begin() error {
 		return damaged("it is empty")
 	}
 	if d.size > maxFile {
-		return unfit("it has %d bytes, %d GiB are the most", d.size, maxFile>>30)
+		return unfit("it has %d bytes (limit %d GiB)", d.size, maxFile>>30)
 	}
 	start, err := d.r.Peek(int(min(d.size, 64)))
 	if err != nil {
-		return fmt.Errorf("read its first bytes: %w", err)
+		return fmt.Errorf("cannot read its first bytes: %w", err)
 	}
 	switch text := strings.ToLower(strings.TrimSpace(string(start))); {
 	case strings.HasPrefix(string(start), magic):
 	case strings.HasPrefix(text, "<!doctype") || strings.HasPrefix(text, "<html") || strings.HasPrefix(text, "<?xml"):
-		return damaged("it is a web page and not a GGUF file")
+		return damaged("it is a web page, not a GGUF file")
 	case strings.HasPrefix(text, "version https://git-lfs"):
-		return damaged("it is the pointer of Git LFS to a file and not the file")
+		return damaged("it is a Git LFS pointer, not the model file")
 	default:
-		return damaged("it begins with %s and not with %q", shown(string(start[:min(len(start), 4)])), magic)
+		return damaged("it begins with %s instead of %q", shown(string(start[:min(len(start), 4)])), magic)
 	}
 	d.what = "its version"
 	d.skip(uint64(len(magic)))
@@ -208,9 +208,9 @@ func (d *decoder) begin() error {
 	case version == 2 || version == 3:
 		return nil
 	case version != 0 && version&0xffff == 0:
-		return unfit("it is big endian, little endian is what can be read")
+		return unfit("it is big-endian; only little-endian files are supported")
 	default:
-		return unfit("it is of GGUF version %d, 2 and 3 are what can be read", version)
+		return unfit("it has GGUF version %d; only versions 2 and 3 are supported", version)
 	}
 }
 
@@ -223,17 +223,17 @@ func (f *File) readKeys(d *decoder, count uint64) {
 		kind := d.uint32()
 		value := d.value(kind)
 		if key == alignmentKey && kind != typeUint32 {
-			d.fail(damaged("%s is not of the type uint32", d.what)) // which llama.cpp ends for
+			d.fail(damaged("%s does not have the type uint32", d.what)) // which llama.cpp ends for
 		}
 		if d.err != nil {
 			return
 		}
 		if key == "" || strings.ContainsRune(key, 0) {
-			d.fail(damaged("key %d of %d has no name, or a zero byte in it", i+1, count))
+			d.fail(damaged("key %d of %d has no name, or its name contains a zero byte", i+1, count))
 			return
 		}
 		if _, twice := f.meta[key]; twice {
-			d.fail(damaged("%s is there twice", d.what))
+			d.fail(damaged("%s occurs twice", d.what))
 			return
 		}
 		f.meta[key] = value
@@ -249,7 +249,7 @@ func (d *decoder) value(kind uint32) any {
 	}
 	width, ok := widths(kind)
 	if !ok {
-		d.fail(damaged("%s is of the unknown type %d", d.what, kind))
+		d.fail(damaged("%s has the unknown type %d", d.what, kind))
 		return nil
 	}
 	return d.scalar(kind, d.uint(width))
@@ -272,7 +272,7 @@ func (d *decoder) scalar(kind uint32, bits uint64) any {
 		return math.Float64frombits(bits)
 	case typeBool:
 		if bits > 1 {
-			d.fail(damaged("%s is %d, true and false are 1 and 0", d.what, bits))
+			d.fail(damaged("%s is %d; it must be 1 (true) or 0 (false)", d.what, bits))
 		}
 		return bits == 1
 	default:
@@ -331,7 +331,7 @@ func (f *File) alignment() (int64, error) {
 	}
 	n, ok := f.Uint(alignmentKey)
 	if !ok || n == 0 || n > maxAlignment || n&(n-1) != 0 {
-		return 0, damaged("its key %q is not a power of two up to %d", alignmentKey, maxAlignment)
+		return 0, damaged("its key %q must be a power of two of at most %d", alignmentKey, maxAlignment)
 	}
 	return int64(n), nil
 }

@@ -14,9 +14,9 @@ import (
 // The remedies, as they end a sentence.
 const (
 	again = "; download the file again"
-	other = "; choose a BERT embedding model in GGUF form, such as all-MiniLM-L6-v2 or bge-small-en-v1.5, " +
-		"or have a server run this one and set embedding.url"
-	types = "; take the file of this model that is written as Q8_0, F16 or F32"
+	other = "; choose a BERT embedding model in GGUF format, such as all-MiniLM-L6-v2 or bge-small-en-v1.5, " +
+		"or run this model on a server and set embedding.url"
+	types = "; use the file of this model in the format Q8_0, F16 or F32"
 )
 
 // None of these is as much as a header.
@@ -26,18 +26,18 @@ func TestFilesThatAreNoGGUF(t *testing.T) {
 		problem  string
 	}{
 		"empty":           {nil, "it is empty" + again},
-		"a web page":      {[]byte("\n<!DOCTYPE html><title>404</title>"), "it is a web page and not a GGUF file" + again},
-		"another page":    {[]byte("<html><body>Sign in</body></html>"), "it is a web page and not a GGUF file" + again},
-		"XML":             {[]byte(`<?xml version="1.0"?><Error/>`), "it is a web page and not a GGUF file" + again},
-		"Git LFS":         {[]byte("version https://git-lfs.github.com/spec/v1\noid sha256:"), "it is the pointer of Git LFS to a file and not the file" + again},
-		"a zip":           {[]byte("PK\x03\x04"), `it begins with "PK\x03\x04" and not with "GGUF"` + again},
-		"an older format": {[]byte("ggjt\x03\x00\x00\x00"), `it begins with "ggjt" and not with "GGUF"` + again},
-		"one byte":        {[]byte("G"), `it begins with "G" and not with "GGUF"` + again},
-		"magic alone":     {[]byte("GGUF"), "it is cut off in its version, after 4 bytes" + again},
-		"version 0":       {header("GGUF").uint32(0), "it is of GGUF version 0, 2 and 3 are what can be read" + other},
-		"version 1":       {header("GGUF").uint32(1), "it is of GGUF version 1, 2 and 3 are what can be read" + other},
-		"version 4":       {header("GGUF").uint32(4), "it is of GGUF version 4, 2 and 3 are what can be read" + other},
-		"big endian":      {header("GGUF\x00\x00\x00\x03").room(64), "it is big endian, little endian is what can be read" + other},
+		"a web page":      {[]byte("\n<!DOCTYPE html><title>404</title>"), "it is a web page, not a GGUF file" + again},
+		"another page":    {[]byte("<html><body>Sign in</body></html>"), "it is a web page, not a GGUF file" + again},
+		"XML":             {[]byte(`<?xml version="1.0"?><Error/>`), "it is a web page, not a GGUF file" + again},
+		"Git LFS":         {[]byte("version https://git-lfs.github.com/spec/v1\noid sha256:"), "it is a Git LFS pointer, not the model file" + again},
+		"a zip":           {[]byte("PK\x03\x04"), `it begins with "PK\x03\x04" instead of "GGUF"` + again},
+		"an older format": {[]byte("ggjt\x03\x00\x00\x00"), `it begins with "ggjt" instead of "GGUF"` + again},
+		"one byte":        {[]byte("G"), `it begins with "G" instead of "GGUF"` + again},
+		"magic alone":     {[]byte("GGUF"), "it ends too early, in its version, after 4 bytes" + again},
+		"version 0":       {header("GGUF").uint32(0), "it has GGUF version 0; only versions 2 and 3 are supported" + other},
+		"version 1":       {header("GGUF").uint32(1), "it has GGUF version 1; only versions 2 and 3 are supported" + other},
+		"version 4":       {header("GGUF").uint32(4), "it has GGUF version 4; only versions 2 and 3 are supported" + other},
+		"big endian":      {header("GGUF\x00\x00\x00\x03").room(64), "it is big-endian; only little-endian files are supported" + other},
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, file(t, test.contents), test.problem) })
 	}
@@ -50,23 +50,23 @@ func TestHeadersThatClaimTooMuch(t *testing.T) {
 		contents header
 		problem  string
 	}{
-		"tensors":         {tensors(huge), "its list of tensors has 18446744073709551615 entries, 16384 are the most" + again},
-		"more tensors":    {tensors(16384), "its list of tensors has 16384 entries, more than fit into the 24 bytes of the file" + again},
-		"keys":            {begin().uint64(0).uint64(huge), "its list of keys has 18446744073709551615 entries, 4096 are the most" + again},
-		"more keys":       {begin().uint64(0).uint64(4096), "its list of keys has 4096 entries, more than fit into the 24 bytes of the file" + again},
-		"a key's name":    {begin().uint64(0).uint64(1).uint64(huge).room(99), "key 1 of 1 is a string of 18446744073709551615 bytes, 65535 are the most" + again},
-		"a longer name":   {begin().uint64(0).uint64(1).uint64(65535).room(99), "it is cut off in key 1 of 1, after 131 bytes" + again},
-		"a string":        {key("a", 8).uint64(huge).room(9), `key "a" is a string of 18446744073709551615 bytes, 67108864 are the most` + again},
-		"a long string":   {key("a", 8).uint64(1 << 26).room(9), `it is cut off in key "a", after 54 bytes` + again},
-		"an array":        {key("a", 9).uint32(4).uint64(huge).room(9), `key "a" has 18446744073709551615 entries, 67108864 are the most` + again},
-		"a long array":    {key("a", 9).uint32(0).uint64(10).room(9), `key "a" has 10 entries, more than fit into the 58 bytes of the file` + again},
-		"strings":         {key("a", 9).uint32(8).uint64(huge).room(9), `key "a" has 18446744073709551615 entries, 2097152 are the most` + again},
-		"many strings":    {key("a", 9).uint32(8).uint64(2).room(15), `key "a" has 2 entries, more than fit into the 64 bytes of the file` + again},
-		"a tensor's name": {tensors(1).uint64(65).room(99), "tensor 1 of 1 is a string of 65 bytes, 64 are the most" + again},
-		"a dimension":     {tensors(1).info("a", 0, huge), `tensor "a" has a dimension of 18446744073709551615 in a file of 57 bytes` + again},
+		"tensors":         {tensors(huge), "its list of tensors has 18446744073709551615 entries (limit 16384)" + again},
+		"more tensors":    {tensors(16384), "its list of tensors has 16384 entries, which do not fit into the 24 bytes of the file" + again},
+		"keys":            {begin().uint64(0).uint64(huge), "its list of keys has 18446744073709551615 entries (limit 4096)" + again},
+		"more keys":       {begin().uint64(0).uint64(4096), "its list of keys has 4096 entries, which do not fit into the 24 bytes of the file" + again},
+		"a key's name":    {begin().uint64(0).uint64(1).uint64(huge).room(99), "key 1 of 1 is a string of 18446744073709551615 bytes (limit 65535)" + again},
+		"a longer name":   {begin().uint64(0).uint64(1).uint64(65535).room(99), "it ends too early, in key 1 of 1, after 131 bytes" + again},
+		"a string":        {key("a", 8).uint64(huge).room(9), `key "a" is a string of 18446744073709551615 bytes (limit 67108864)` + again},
+		"a long string":   {key("a", 8).uint64(1 << 26).room(9), `it ends too early, in key "a", after 54 bytes` + again},
+		"an array":        {key("a", 9).uint32(4).uint64(huge).room(9), `key "a" has 18446744073709551615 entries (limit 67108864)` + again},
+		"a long array":    {key("a", 9).uint32(0).uint64(10).room(9), `key "a" has 10 entries, which do not fit into the 58 bytes of the file` + again},
+		"strings":         {key("a", 9).uint32(8).uint64(huge).room(9), `key "a" has 18446744073709551615 entries (limit 2097152)` + again},
+		"many strings":    {key("a", 9).uint32(8).uint64(2).room(15), `key "a" has 2 entries, which do not fit into the 64 bytes of the file` + again},
+		"a tensor's name": {tensors(1).uint64(65).room(99), "tensor 1 of 1 is a string of 65 bytes (limit 64)" + again},
+		"a dimension":     {tensors(1).info("a", 0, huge), `tensor "a" has a dimension of 18446744073709551615, which is invalid in a file of 57 bytes` + again},
 		"dimensions":      {tensors(1).info("a", 0, 64, 64), `tensor "a" does not fit into the 65 bytes of the file` + again},
 		"more of them":    {tensors(1).info("a", 0, 64, 64, 64, 64).room(1 << 20), `tensor "a" does not fit into the 1048657 bytes of the file` + again},
-		"an offset":       {tensors(1).info("a", huge-31, 8).room(99), `tensor "a" begins at 18446744073709551584, not at a multiple of 32` + again},
+		"an offset":       {tensors(1).info("a", huge-31, 8).room(99), `tensor "a" begins at offset 18446744073709551584, which is not a multiple of 32` + again},
 		"a far offset":    {tensors(1).info("a", 1<<62, 8).room(99), `tensor "a" ends after the end of the file, which has 156 bytes` + again},
 		"the last byte":   {tensors(1).info("a", 0, 8).room(64 - 57 + 31), `tensor "a" ends after the end of the file, which has 95 bytes` + again},
 	} {
@@ -75,7 +75,7 @@ func TestHeadersThatClaimTooMuch(t *testing.T) {
 }
 
 func TestHeadersThatMakeNoSense(t *testing.T) {
-	const badAlignment = `its key "general.alignment" is not a power of two up to 1048576` + again
+	const badAlignment = `its key "general.alignment" must be a power of two of at most 1048576` + again
 	two := func(offset uint64) header {
 		h := tensors(2).info("a", 0, 16).info("b", offset, 16)
 		return h.room((32-len(h)%32)%32 + 128)
@@ -84,29 +84,29 @@ func TestHeadersThatMakeNoSense(t *testing.T) {
 		contents header
 		problem  string
 	}{
-		"a value's type":         {key("a", 13).room(9), `key "a" is of the unknown type 13` + again},
+		"a value's type":         {key("a", 13).room(9), `key "a" has the unknown type 13` + again},
 		"an array's type":        {key("a", 9).uint32(13).uint64(0), `key "a" is an array of the unknown type 13` + again},
 		"arrays of arrays":       {key("a", 9).uint32(9).uint64(1).uint32(9).uint64(1).room(9), `key "a" is an array of the unknown type 9` + again},
-		"neither true":           {append(key("a", 7), 2), `key "a" is 2, true and false are 1 and 0` + again},
-		"a key twice":            {begin().uint64(0).uint64(2).string("a").uint32(4).uint32(1).string("a").uint32(4).uint32(1), `key "a" is there twice` + again},
-		"a key without name":     {key("", 4).uint32(1), "key 1 of 1 has no name, or a zero byte in it" + again},
-		"a key with a zero byte": {key("a\x00b", 4).uint32(1), "key 1 of 1 has no name, or a zero byte in it" + again},
-		"a very long key":        {key(strings.Repeat("long", 20), 13), `key "longlonglonglonglonglonglonglonglonglong"... is of the unknown type 13` + again},
-		"no dimension":           {tensors(1).info("a", 0).room(64), `tensor "a" has 0 dimensions, 1 to 4 are what there can be` + again},
-		"five dimensions":        {tensors(1).info("a", 0, 1, 1, 1, 1, 1).room(64), `tensor "a" has 5 dimensions, 1 to 4 are what there can be` + again},
-		"nothing in it":          {tensors(1).info("a", 0, 8, 0).room(64), `tensor "a" has a dimension of 0 in a file of 129 bytes` + again},
-		"an unknown type":        {tensors(1).string("a").uint32(1).uint64(1).uint32(99).uint64(0).room(64), `tensor "a" is written as type 99, which is not known` + types},
-		"half a block":           {tensors(1).string("a").uint32(1).uint64(16).uint32(8).uint64(0).room(64), `tensor "a" has rows of 16 numbers, Q8_0 is written in blocks of 32` + again},
-		"not aligned":            {two(72), `tensor "b" begins at 72, not at a multiple of 32` + again},
+		"neither true":           {append(key("a", 7), 2), `key "a" is 2; it must be 1 (true) or 0 (false)` + again},
+		"a key twice":            {begin().uint64(0).uint64(2).string("a").uint32(4).uint32(1).string("a").uint32(4).uint32(1), `key "a" occurs twice` + again},
+		"a key without name":     {key("", 4).uint32(1), "key 1 of 1 has no name, or its name contains a zero byte" + again},
+		"a key with a zero byte": {key("a\x00b", 4).uint32(1), "key 1 of 1 has no name, or its name contains a zero byte" + again},
+		"a very long key":        {key(strings.Repeat("long", 20), 13), `key "longlonglonglonglonglonglonglonglonglong"... has the unknown type 13` + again},
+		"no dimension":           {tensors(1).info("a", 0).room(64), `tensor "a" has 0 dimensions, which is out of range (1 to 4)` + again},
+		"five dimensions":        {tensors(1).info("a", 0, 1, 1, 1, 1, 1).room(64), `tensor "a" has 5 dimensions, which is out of range (1 to 4)` + again},
+		"nothing in it":          {tensors(1).info("a", 0, 8, 0).room(64), `tensor "a" has a dimension of 0, which is invalid in a file of 129 bytes` + again},
+		"an unknown type":        {tensors(1).string("a").uint32(1).uint64(1).uint32(99).uint64(0).room(64), `tensor "a" has the unknown type 99` + types},
+		"half a block":           {tensors(1).string("a").uint32(1).uint64(16).uint32(8).uint64(0).room(64), `tensor "a" has rows of 16 numbers, but Q8_0 requires blocks of 32` + again},
+		"not aligned":            {two(72), `tensor "b" begins at offset 72, which is not a multiple of 32` + again},
 		"one over the other":     {two(32), `tensors "a" and "b" overlap` + again},
 		"alignment 0":            {key("general.alignment", 4).uint32(0), badAlignment},
 		"alignment 33":           {key("general.alignment", 4).uint32(33), badAlignment},
 		"alignment 2 MiB":        {key("general.alignment", 4).uint32(2 << 20), badAlignment},
-		"alignment in words":     {key("general.alignment", 8).string("32"), `key "general.alignment" is not of the type uint32` + again},
-		"alignment in 8 bytes":   {key("general.alignment", 10).uint64(32), `key "general.alignment" is not of the type uint32` + again},
-		"a tensor twice":         {tensors(2).info("a", 0, 8).info("a", 32, 8).room(99), `two tensors have the name "a", or one has none` + again},
-		"a zero byte":            {tensors(1).info("a\x00b", 0, 8).room(99), `the name "a\x00b" of a tensor has a zero byte` + again},
-		"no name":                {tensors(1).info("", 0, 8).room(99), `two tensors have the name "", or one has none` + again},
+		"alignment in words":     {key("general.alignment", 8).string("32"), `key "general.alignment" does not have the type uint32` + again},
+		"alignment in 8 bytes":   {key("general.alignment", 10).uint64(32), `key "general.alignment" does not have the type uint32` + again},
+		"a tensor twice":         {tensors(2).info("a", 0, 8).info("a", 32, 8).room(99), `two tensors have the name "a", or a tensor has no name` + again},
+		"a zero byte":            {tensors(1).info("a\x00b", 0, 8).room(99), `the tensor name "a\x00b" contains a zero byte` + again},
+		"no name":                {tensors(1).info("", 0, 8).room(99), `two tensors have the name "", or a tensor has no name` + again},
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, file(t, test.contents), test.problem) })
 	}
@@ -124,7 +124,7 @@ func TestHeadersThatAreTooLong(t *testing.T) {
 	}{
 		"a string":   {key("a", 8).uint64(1 << 26), 1 << 30, "its header is longer than 64 MiB" + again},
 		"numbers":    {key("a", 9).uint32(10).uint64(1 << 26), 1 << 30, "its header is longer than 64 MiB" + again},
-		"everything": {begin(), 8<<30 + 1, "it has 8589934593 bytes, 8 GiB are the most" + other},
+		"everything": {begin(), 8<<30 + 1, "it has 8589934593 bytes (limit 8 GiB)" + other},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := file(t, test.contents)
@@ -163,34 +163,34 @@ func without(key string) func(*tinybert.Model) {
 }
 
 func TestModelsOfAShapeThatIsRefused(t *testing.T) {
-	const badPooling = "its key bert.pooling_type is %d, 1 (mean), 2 (cls) and 3 (last) are what can be used" + other
-	const badEpsilon = "its key bert.attention.layer_norm_epsilon is not a number above 0 and up to 0.1" + again
+	const badPooling = "its key bert.pooling_type is %d; supported values are 1 (mean), 2 (cls) and 3 (last)" + other
+	const badEpsilon = "its key bert.attention.layer_norm_epsilon must be a number greater than 0 and at most 0.1" + again
 	broken{
-		"architecture":     {with("general.architecture", "llama"), `it is of the architecture "llama", "bert" is what can be used` + other},
-		"no architecture":  {without("general.architecture"), `it is of the architecture "", "bert" is what can be used` + other},
-		"no layers":        {with("bert.block_count", uint32(0)), "its key bert.block_count is 0, 1 to 512 are what it can be" + again},
-		"100000 layers":    {with("bert.block_count", uint32(100000)), "its key bert.block_count is 100000, 1 to 512 are what it can be" + again},
+		"architecture":     {with("general.architecture", "llama"), `it has the architecture "llama"; only "bert" is supported` + other},
+		"no architecture":  {without("general.architecture"), `it has the architecture ""; only "bert" is supported` + other},
+		"no layers":        {with("bert.block_count", uint32(0)), "its key bert.block_count has the value 0, which is out of range (1 to 512)" + again},
+		"100000 layers":    {with("bert.block_count", uint32(100000)), "its key bert.block_count has the value 100000, which is out of range (1 to 512)" + again},
 		"negative":         {with("bert.embedding_length", int32(-32)), "its key bert.embedding_length is missing or not a number" + again},
-		"no dimensions":    {with("bert.embedding_length", uint32(0)), "its key bert.embedding_length is 0, 1 to 16384 are what it can be" + again},
-		"many dimensions":  {with("bert.embedding_length", uint64(math.MaxUint64)), "its key bert.embedding_length is 18446744073709551615, 1 to 16384 are what it can be" + again},
-		"no heads":         {with("bert.attention.head_count", uint32(0)), "its key bert.attention.head_count is 0, 1 to 16384 are what it can be" + again},
-		"three heads":      {with("bert.attention.head_count", uint32(3)), "its 3 heads do not divide its 32 dimensions" + again},
-		"no context":       {with("bert.context_length", uint32(2)), "its key bert.context_length is 2, 3 to 131072 are what it can be" + again},
+		"no dimensions":    {with("bert.embedding_length", uint32(0)), "its key bert.embedding_length has the value 0, which is out of range (1 to 16384)" + again},
+		"many dimensions":  {with("bert.embedding_length", uint64(math.MaxUint64)), "its key bert.embedding_length has the value 18446744073709551615, which is out of range (1 to 16384)" + again},
+		"no heads":         {with("bert.attention.head_count", uint32(0)), "its key bert.attention.head_count has the value 0, which is out of range (1 to 16384)" + again},
+		"three heads":      {with("bert.attention.head_count", uint32(3)), "its number of heads, 3, does not divide its number of dimensions, 32" + again},
+		"no context":       {with("bert.context_length", uint32(2)), "its key bert.context_length has the value 2, which is out of range (3 to 131072)" + again},
 		"epsilon 0":        {with("bert.attention.layer_norm_epsilon", float32(0)), badEpsilon},
 		"epsilon -1":       {with("bert.attention.layer_norm_epsilon", float32(-1)), badEpsilon},
 		"epsilon NaN":      {with("bert.attention.layer_norm_epsilon", float32(math.NaN())), badEpsilon},
 		"epsilon infinite": {with("bert.attention.layer_norm_epsilon", float32(math.Inf(1))), badEpsilon},
 		"epsilon a number": {with("bert.attention.layer_norm_epsilon", uint32(1)), badEpsilon},
-		"causal":           {with("bert.attention.causal", true), "its key bert.attention.causal is true, so it writes texts and does not embed them" + other},
+		"causal":           {with("bert.attention.causal", true), "its key bert.attention.causal is true, so the model generates text instead of embeddings" + other},
 		"pooling none":     {with("bert.pooling_type", uint32(0)), fmt.Sprintf(badPooling, 0)},
-		"pooling rank":     {with("bert.pooling_type", uint32(4)), "its key bert.pooling_type is 4, so it ranks texts and does not embed them" + other},
+		"pooling rank":     {with("bert.pooling_type", uint32(4)), "its key bert.pooling_type is 4, so the model ranks texts instead of embedding them" + other},
 		"pooling 77":       {with("bert.pooling_type", uint32(77)), fmt.Sprintf(badPooling, 77)},
 		"pooling wraps":    {with("bert.pooling_type", uint64(1<<32+1)), fmt.Sprintf(badPooling, 1<<32+1)},
-		"no pooling":       {without("bert.pooling_type"), "its key bert.pooling_type is missing, so it does not say how it makes one vector of a text" + other},
-		"grouped heads":    {with("bert.attention.head_count_kv", uint32(1)), "its key bert.attention.head_count_kv is not 2, as the other keys have it" + again},
-		"no heads for kv":  {with("bert.attention.head_count_kv", int32(-1)), "its key bert.attention.head_count_kv is not 2, as the other keys have it" + again},
-		"other keys":       {with("bert.attention.key_length", uint32(32)), "its key bert.attention.key_length is not 16, as the other keys have it" + again},
-		"other values":     {with("bert.attention.value_length", uint32(32)), "its key bert.attention.value_length is not 16, as the other keys have it" + again},
+		"no pooling":       {without("bert.pooling_type"), "its key bert.pooling_type is missing, so the pooling method for embeddings is unknown" + other},
+		"grouped heads":    {with("bert.attention.head_count_kv", uint32(1)), "its key bert.attention.head_count_kv is not 2, the value that other keys require" + again},
+		"no heads for kv":  {with("bert.attention.head_count_kv", int32(-1)), "its key bert.attention.head_count_kv is not 2, the value that other keys require" + again},
+		"other keys":       {with("bert.attention.key_length", uint32(32)), "its key bert.attention.key_length is not 16, the value that other keys require" + again},
+		"other values":     {with("bert.attention.value_length", uint32(32)), "its key bert.attention.value_length is not 16, the value that other keys require" + again},
 	}.wantRefused(t)
 }
 
@@ -202,41 +202,41 @@ func TestVocabulariesThatAreRefused(t *testing.T) {
 		return list
 	}
 	broken{
-		"two equal tokens": {with(tokens, changed(150, tinybert.Tokens()[133])), `its tokens 133 and 150 are both "▁note"` + again},
+		"two equal tokens": {with(tokens, changed(150, tinybert.Tokens()[133])), `its tokens 133 and 150 have the same text "▁note"` + again},
 		"an empty token":   {with(tokens, changed(150, "")), "its token 150 is empty" + again},
-		"a zero byte":      {with(tokens, changed(150, "ab\x00c")), "its token 150 has a zero byte" + again},
-		"a long token":     {with(tokens, changed(150, strings.Repeat("x", 257))), "its token 150 has 257 bytes, 256 are the most" + again},
+		"a zero byte":      {with(tokens, changed(150, "ab\x00c")), "its token 150 contains a zero byte" + again},
+		"a long token":     {with(tokens, changed(150, strings.Repeat("x", 257))), "its token 150 has 257 bytes (limit 256)" + again},
 		"no tokens":        {with(tokens, []string{}), "its key tokenizer.ggml.tokens is not a list of 1 to 1048576 tokens" + again},
 		"tokens of ids":    {with(tokens, []int32{1, 2}), "its key tokenizer.ggml.tokens is not a list of 1 to 1048576 tokens" + again},
 		"fewer tokens": {func(m *tinybert.Model) {
 			drop(m, "tokenizer.ggml.token_type")
 			set(m, tokens, tinybert.Tokens()[:196])
-		}, "its tensor token_embd.weight is of the shape [32 197], [32 196] is what it must be" + again},
-		"an id too far":    {with(id, uint32(197)), "its key tokenizer.ggml.seperator_token_id is not the number of one of its 197 tokens" + again},
-		"an id below":      {with(id, int32(-1)), "its key tokenizer.ggml.seperator_token_id is not the number of one of its 197 tokens" + again},
-		"an id in words":   {with(id, "3"), "its key tokenizer.ggml.seperator_token_id is not the number of one of its 197 tokens" + again},
-		"other vocabulary": {with("bert.vocab_size", uint32(198)), "its key bert.vocab_size is not 197, as the other keys have it" + again},
-		"fewer kinds":      {with("tokenizer.ggml.token_type", make([]int32, 196)), "its key tokenizer.ggml.token_type has not one number for each of its 197 tokens" + again},
-		"kinds in words":   {with("tokenizer.ggml.token_type", tinybert.Tokens()), "its key tokenizer.ggml.token_type has not one number for each of its 197 tokens" + again},
-		"integer scores":   {with("tokenizer.ggml.scores", make([]int32, 197)), "its key tokenizer.ggml.scores has not one number for each of its 197 tokens" + again},
+		}, "its tensor token_embd.weight has the shape [32 197] instead of [32 196]" + again},
+		"an id too far":    {with(id, uint32(197)), "its key tokenizer.ggml.seperator_token_id is not the index of one of its 197 tokens" + again},
+		"an id below":      {with(id, int32(-1)), "its key tokenizer.ggml.seperator_token_id is not the index of one of its 197 tokens" + again},
+		"an id in words":   {with(id, "3"), "its key tokenizer.ggml.seperator_token_id is not the index of one of its 197 tokens" + again},
+		"other vocabulary": {with("bert.vocab_size", uint32(198)), "its key bert.vocab_size is not 197, the value that other keys require" + again},
+		"fewer kinds":      {with("tokenizer.ggml.token_type", make([]int32, 196)), "its key tokenizer.ggml.token_type does not contain one number for each of its 197 tokens" + again},
+		"kinds in words":   {with("tokenizer.ggml.token_type", tinybert.Tokens()), "its key tokenizer.ggml.token_type does not contain one number for each of its 197 tokens" + again},
+		"integer scores":   {with("tokenizer.ggml.scores", make([]int32, 197)), "its key tokenizer.ggml.scores does not contain one number for each of its 197 tokens" + again},
 	}.wantRefused(t)
 }
 
 func TestTensorsThatAreRefused(t *testing.T) {
 	broken{
 		"one layer more":   {with("bert.block_count", uint32(3)), "its tensor blk.2.attn_q.weight is missing" + again},
-		"one layer less":   {with("bert.block_count", uint32(1)), `its tensor "blk.1.attn_k.bias" does not belong to a BERT of 1 layers` + again},
-		"other dimensions": {with("bert.embedding_length", uint32(64)), "its tensor token_embd.weight is of the shape [32 197], [64 197] is what it must be" + again},
-		"wider layers":     {with("bert.feed_forward_length", uint32(65)), "its tensor blk.0.ffn_up.weight is of the shape [32 64], [32 65] is what it must be" + again},
-		"more context":     {with("bert.context_length", uint32(512)), "its tensor position_embd.weight is of the shape [32 8], [32 512] is what it must be" + again},
-		"token types":      {with("tokenizer.ggml.token_type_count", uint32(3)), "its tensor token_types.weight is of the shape [32 2], [32 3] is what it must be" + again},
-		"a turned matrix":  {func(m *tinybert.Model) { tensor(m, "blk.0.ffn_up.weight").Dims = []int{64, 32} }, "its tensor blk.0.ffn_up.weight is of the shape [64 32], [32 64] is what it must be" + again},
-		"a short vector":   {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.bias").Dims = []int{16} }, "its tensor blk.0.attn_q.bias is of the shape [16], [32] is what it must be" + again},
-		"a deeper matrix":  {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.weight").Dims = []int{32, 32, 2} }, "its tensor blk.0.attn_q.weight is of the shape [32 32 2], [32 32] is what it must be" + again},
-		"a flat matrix":    {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.weight").Dims = []int{1024} }, "its tensor blk.0.attn_q.weight is of the shape [1024], [32 32] is what it must be" + again},
-		"a rounded vector": {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.bias").Type = tinybert.F16 }, "its tensor blk.0.attn_q.bias is written as F16, F32 is what it must be" + other},
+		"one layer less":   {with("bert.block_count", uint32(1)), `its tensor "blk.1.attn_k.bias" does not belong to a BERT model with 1 layers` + again},
+		"other dimensions": {with("bert.embedding_length", uint32(64)), "its tensor token_embd.weight has the shape [32 197] instead of [64 197]" + again},
+		"wider layers":     {with("bert.feed_forward_length", uint32(65)), "its tensor blk.0.ffn_up.weight has the shape [32 64] instead of [32 65]" + again},
+		"more context":     {with("bert.context_length", uint32(512)), "its tensor position_embd.weight has the shape [32 8] instead of [32 512]" + again},
+		"token types":      {with("tokenizer.ggml.token_type_count", uint32(3)), "its tensor token_types.weight has the shape [32 2] instead of [32 3]" + again},
+		"a turned matrix":  {func(m *tinybert.Model) { tensor(m, "blk.0.ffn_up.weight").Dims = []int{64, 32} }, "its tensor blk.0.ffn_up.weight has the shape [64 32] instead of [32 64]" + again},
+		"a short vector":   {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.bias").Dims = []int{16} }, "its tensor blk.0.attn_q.bias has the shape [16] instead of [32]" + again},
+		"a deeper matrix":  {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.weight").Dims = []int{32, 32, 2} }, "its tensor blk.0.attn_q.weight has the shape [32 32 2] instead of [32 32]" + again},
+		"a flat matrix":    {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.weight").Dims = []int{1024} }, "its tensor blk.0.attn_q.weight has the shape [1024] instead of [32 32]" + again},
+		"a rounded vector": {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.bias").Type = tinybert.F16 }, "its tensor blk.0.attn_q.bias has the type F16 instead of F32" + other},
 		"another layer":    {func(m *tinybert.Model) { tensor(m, "blk.1.attn_q.bias").Name = "dense_2.bias" }, `its tensor "dense_2.bias" does not belong to a BERT embedding model` + other},
-		"a norm of q":      {func(m *tinybert.Model) { tensor(m, "blk.1.attn_q.bias").Name = "blk.1.attn_q_norm.bias" }, `its tensor "blk.1.attn_q_norm.bias" does not belong to a BERT of 2 layers` + again},
+		"a norm of q":      {func(m *tinybert.Model) { tensor(m, "blk.1.attn_q.bias").Name = "blk.1.attn_q_norm.bias" }, `its tensor "blk.1.attn_q_norm.bias" does not belong to a BERT model with 2 layers` + again},
 	}.wantRefused(t)
 }
 
@@ -284,7 +284,7 @@ func TestSpecialTokensOfAFileThatNamesNone(t *testing.T) {
 	}
 	drop(m, "tokenizer.ggml.token_type")
 	set(m, "tokenizer.ggml.tokens", tinybert.Tokens()[:101])
-	wantRefused(t, file(t, contents(t, m)), "its key tokenizer.ggml.bos_token_id is not the number of one of its 101 tokens"+again)
+	wantRefused(t, file(t, contents(t, m)), "its key tokenizer.ggml.bos_token_id is not the index of one of its 101 tokens"+again)
 }
 
 func TestKeysThatRepeatWhatIsKnown(t *testing.T) {

@@ -20,11 +20,11 @@ func (e *RefusedError) Error() string {
 // this file of it.
 const (
 	damagedRemedy = "download the file again"
-	unfitRemedy   = "choose a BERT embedding model in GGUF form, such as all-MiniLM-L6-v2 or bge-small-en-v1.5, " +
-		"or have a server run this one and set embedding.url"
-	nativeRemedy = "the llama engine can run it: emberd model runtime install"
-	typeRemedy   = "take the file of this model that is written as Q8_0, F16 or F32"
-	pathRemedy   = "name the model's file itself"
+	unfitRemedy   = "choose a BERT embedding model in GGUF format, such as all-MiniLM-L6-v2 or bge-small-en-v1.5, or " +
+		"run this model on a server and set embedding.url"
+	nativeRemedy = "llama.cpp can run this model; to install llama.cpp, run: emberd model runtime install"
+	typeRemedy   = "use the file of this model in the format Q8_0, F16 or F32"
+	pathRemedy   = "use the path of the model file"
 )
 
 // damaged refuses a file that no converter writes.

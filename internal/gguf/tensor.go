@@ -124,7 +124,7 @@ func (t Tensor) widen() (func([]float32, []byte), error) {
 	case Q8_0:
 		return dot.Q8, nil
 	default:
-		return nil, t.file.explain(rounded("its tensor %s is written as %s, F32, F16 and Q8_0 are what can be read",
+		return nil, t.file.explain(rounded("its tensor %s has the type %s; only F32, F16 and Q8_0 are supported",
 			shown(t.Name), t.Type))
 	}
 }
@@ -132,10 +132,10 @@ func (t Tensor) widen() (func([]float32, []byte), error) {
 func (t Tensor) read(b []byte, from int) error {
 	_, err := t.file.file.ReadAt(b, t.offset+int64(from))
 	if errors.Is(err, io.EOF) {
-		return t.file.explain(damaged("it was cut inside of tensor %s while it was in use", shown(t.Name)))
+		return t.file.explain(damaged("it was truncated inside tensor %s while it was in use", shown(t.Name)))
 	}
 	if err != nil {
-		return fmt.Errorf("read tensor %s of model file %s: %w", shown(t.Name), t.file.path, err)
+		return fmt.Errorf("cannot read tensor %s of model file %s: %w", shown(t.Name), t.file.path, err)
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ func (d *decoder) tensors(count uint64) []Tensor {
 		d.what = "tensor " + shown(t.Name)
 		rank := d.uint32()
 		if d.err == nil && (rank == 0 || rank > maxDims) {
-			d.fail(damaged("%s has %d dimensions, 1 to %d are what there can be", d.what, rank, maxDims))
+			d.fail(damaged("%s has %d dimensions, which is out of range (1 to %d)", d.what, rank, maxDims))
 		}
 		for range min(rank, maxDims) {
 			t.Dims = append(t.Dims, d.dim())
@@ -175,7 +175,7 @@ func (d *decoder) tensors(count uint64) []Tensor {
 func (d *decoder) dim() int {
 	n := d.uint64()
 	if d.err == nil && (n == 0 || n > 2*uint64(d.size)) {
-		d.fail(damaged("%s has a dimension of %d in a file of %d bytes", d.what, n, d.size))
+		d.fail(damaged("%s has a dimension of %d, which is invalid in a file of %d bytes", d.what, n, d.size))
 		return 0
 	}
 	return int(n)
@@ -188,11 +188,11 @@ func (d *decoder) measure(t Tensor) int {
 	}
 	l, ok := t.Type.layout()
 	if !ok {
-		d.fail(rounded("%s is written as %s, which is not known", d.what, t.Type))
+		d.fail(rounded("%s has the unknown %s", d.what, t.Type))
 		return 0
 	}
 	if t.Dims[0]%l.block != 0 {
-		d.fail(damaged("%s has rows of %d numbers, %s is written in blocks of %d", d.what, t.Dims[0], t.Type, l.block))
+		d.fail(damaged("%s has rows of %d numbers, but %s requires blocks of %d", d.what, t.Dims[0], t.Type, l.block))
 		return 0
 	}
 	size := uint64(t.Dims[0]/l.block) * uint64(l.bytes)
@@ -215,14 +215,14 @@ func (f *File) place(list []Tensor, data, align int64) (map[string]Tensor, error
 	byName := make(map[string]Tensor, len(list))
 	for i, t := range list {
 		if strings.ContainsRune(t.Name, 0) {
-			return nil, damaged("the name %s of a tensor has a zero byte", shown(t.Name))
+			return nil, damaged("the tensor name %s contains a zero byte", shown(t.Name))
 		}
 		if _, twice := byName[t.Name]; twice || t.Name == "" {
-			return nil, damaged("two tensors have the name %s, or one has none", shown(t.Name))
+			return nil, damaged("two tensors have the name %s, or a tensor has no name", shown(t.Name))
 		}
 		if t.offset < 0 || t.offset%align != 0 {
-			return nil, damaged("tensor %s begins at %d, not at a multiple of %d", shown(t.Name), uint64(t.offset),
-				align)
+			return nil, damaged(
+				"tensor %s begins at offset %d, which is not a multiple of %d", shown(t.Name), uint64(t.offset), align)
 		}
 		if t.offset > f.size-data-int64(t.Size) {
 			return nil, damaged("tensor %s ends after the end of the file, which has %d bytes", shown(t.Name), f.size)

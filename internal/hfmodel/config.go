@@ -60,7 +60,7 @@ func readText(folder, name string) ([]byte, error) {
 func readShape(folder string) (*shape, error) {
 	s := &shape{Positions: "absolute", TokenTypes: 2, Epsilon: 1e-12}
 	if err := readJSON(folder, "config.json", s); errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("it has no config.json, so it is not the folder of a model")
+		return nil, errors.New("config.json not found, so this is not the folder of a model")
 	} else if err != nil {
 		return nil, err
 	}
@@ -69,14 +69,14 @@ func readShape(folder string) (*shape, error) {
 		{"position_embedding_type", s.Positions, "absolute"},
 	} {
 		if is.got != is.want {
-			return nil, fmt.Errorf("its %s is %q; only %q can be converted", is.key, is.got, is.want)
+			return nil, fmt.Errorf("its %s is %q; only %q is supported", is.key, is.got, is.want)
 		}
 	}
 	for key, n := range map[string]int{"hidden_size": s.Dim, "intermediate_size": s.FeedForward,
 		"max_position_embeddings": s.Context, "num_attention_heads": s.Heads, "num_hidden_layers": s.Layers,
 		"type_vocab_size": s.TokenTypes, "vocab_size": s.Vocabulary} {
 		if n < 1 || n > 1<<20 {
-			return nil, fmt.Errorf("its %s is %d in config.json, which no model has", key, n)
+			return nil, fmt.Errorf("its %s is %d in config.json, which is out of range", key, n)
 		}
 	}
 	return s, nil
@@ -93,7 +93,7 @@ const (
 func readPooling(folder string) (uint32, error) {
 	var modules []struct{ Path, Type string }
 	if err := readJSON(folder, "modules.json", &modules); err != nil {
-		return 0, fmt.Errorf("nothing says how it makes one vector of a text: %w", err)
+		return 0, fmt.Errorf("cannot determine the pooling method for embeddings: %w", err)
 	}
 	at := ""
 	for _, m := range modules {
@@ -102,11 +102,11 @@ func readPooling(folder string) (uint32, error) {
 		case "Pooling":
 			at = m.Path
 		default:
-			return 0, fmt.Errorf("it has a step %q, which cannot be converted", m.Type)
+			return 0, fmt.Errorf("it has the module %q, which is not supported", m.Type)
 		}
 	}
 	if !filepath.IsLocal(at) {
-		return 0, fmt.Errorf("modules.json names no folder for pooling: %q", at)
+		return 0, fmt.Errorf("modules.json has no valid folder for the pooling module: %q", at)
 	}
 	return poolingOf(folder, filepath.Join(at, "config.json"))
 }
@@ -126,7 +126,8 @@ func poolingOf(folder, name string) (uint32, error) {
 	known := map[string]uint32{"pooling_mode_mean_tokens": poolMean, "pooling_mode_cls_token": poolCLS,
 		"pooling_mode_lasttoken": poolLast}
 	if len(on) != 1 || known[on[0]] == 0 {
-		return 0, fmt.Errorf("%s asks for %v; one of mean_tokens, cls_token and lasttoken can be converted", name, on)
+		return 0, fmt.Errorf(
+			"%s enables %v; exactly one of mean_tokens, cls_token and lasttoken must be enabled", name, on)
 	}
 	return known[on[0]], nil
 }
@@ -151,7 +152,7 @@ func readLetters(folder string) (lower, strip bool, err error) {
 		return false, false, err
 	}
 	if l.Chinese != nil && !*l.Chinese {
-		return false, false, errors.New("its tokenize_chinese_chars is false, which cannot be converted")
+		return false, false, errors.New("its tokenize_chinese_chars is false; only true is supported")
 	}
 	lower = l.Lower == nil || *l.Lower
 	return lower, l.Strip != nil && *l.Strip || l.Strip == nil && lower, nil

@@ -51,8 +51,8 @@ func openWeights(folder string) (*weightFile, error) {
 	name := filepath.Join(folder, "model.safetensors")
 	f, err := durable.OpenGiven(name)
 	if err != nil {
-		return nil, fmt.Errorf("no weights that can be read: %w (weights are taken from model.safetensors alone, "+
-			"neither from several files nor from .bin or .onnx)", err)
+		return nil, fmt.Errorf("cannot read the weights: %w; emberd reads them only from one model.safetensors file, "+
+			"not from .bin or .onnx files", err)
 	}
 	w := &weightFile{file: f}
 	if err := w.readHeader(); err != nil {
@@ -69,16 +69,16 @@ func (w *weightFile) readHeader() error {
 	}
 	var size [8]byte
 	if _, err := w.file.ReadAt(size[:], 0); err != nil {
-		return fmt.Errorf("it has no header: %w", err)
+		return fmt.Errorf("cannot read its header size: %w", err)
 	}
 	n := binary.LittleEndian.Uint64(size[:])
 	if n > maxHeader || int64(n) > info.Size()-8 {
-		return fmt.Errorf("its header is said to be %d bytes long, the file has %d", n, info.Size())
+		return fmt.Errorf("its header size is %d bytes, which is invalid for a file of %d bytes", n, info.Size())
 	}
 	header := map[string]json.RawMessage{}
 	w.data = 8 + int64(n)
 	if err := json.NewDecoder(io.NewSectionReader(w.file, 8, int64(n))).Decode(&header); err != nil {
-		return fmt.Errorf("its header cannot be read: %w", err)
+		return fmt.Errorf("cannot read its header: %w", err)
 	}
 	delete(header, "__metadata__")
 	w.tensors = make(map[string]tensorInfo, len(header))
@@ -96,17 +96,17 @@ func (w *weightFile) readHeader() error {
 func (w *weightFile) read(name string, shape ...int) ([]float32, error) {
 	t, ok := w.tensors[name]
 	if !ok {
-		return nil, fmt.Errorf("the weights have no tensor %s", name)
+		return nil, fmt.Errorf("tensor %s not found in the weights", name)
 	}
 	width := widths[t.Type]
 	if width == 0 {
-		return nil, fmt.Errorf("tensor %s is written as %q; F32, F16 and BF16 can be read", name, t.Type)
+		return nil, fmt.Errorf("tensor %s has the type %q; only F32, F16 and BF16 are supported", name, t.Type)
 	}
 	if !slices.Equal(t.Shape, shape) {
-		return nil, fmt.Errorf("tensor %s has the shape %v; the configuration says %v", name, t.Shape, shape)
+		return nil, fmt.Errorf("tensor %s has the shape %v, but config.json requires %v", name, t.Shape, shape)
 	}
 	if t.Offsets[0] < 0 || t.Offsets[1]-t.Offsets[0] != int64(t.len()*width) {
-		return nil, fmt.Errorf("tensor %s lies at %d to %d, which is not the room of its %d numbers",
+		return nil, fmt.Errorf("tensor %s has the offsets %d to %d, which do not match its %d numbers",
 			name, t.Offsets[0], t.Offsets[1], t.len())
 	}
 	b := make([]byte, t.len()*width)

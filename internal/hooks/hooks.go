@@ -32,7 +32,7 @@ import (
 const Limit = 10_000
 
 // ErrNone says that there is nothing to do at an event: it is unknown, or a repetition.
-var ErrNone = errors.New("emberd does nothing at this event")
+var ErrNone = errors.New("emberd ignores this event")
 
 // Event is an event of a session.
 type Event struct {

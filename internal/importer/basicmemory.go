@@ -106,7 +106,7 @@ func (b *basicMemory) read(ctx context.Context, name string) error {
 		return err
 	}
 	if n.MemoryID != "" || n.List != "" {
-		b.note(Place{File: name}, "this note is one that emberd wrote, and is left out")
+		b.note(Place{File: name}, "skipped this note, because emberd wrote it")
 		return nil
 	}
 	b.Met++
@@ -115,7 +115,7 @@ func (b *basicMemory) read(ctx context.Context, name string) error {
 	}
 	if n.Size > vault.MaxText {
 		b.fail(Place{File: name}, memory.Errorf(memory.TooLarge,
-			"the note has more than %d MiB, and the rest is left out; split the file", vault.MaxText>>20))
+			"the note is larger than %d MiB, so emberd skipped the rest; split the file", vault.MaxText>>20))
 	}
 	head, body := cutFrontmatter(text)
 	if n.Frontmatter == vault.InvalidFrontmatter {
@@ -141,7 +141,7 @@ func (b *basicMemory) read(ctx context.Context, name string) error {
 func (b *basicMemory) parts(n *vault.Note, known *basicNote, m *memory.Memory, body string, head int) {
 	all := splitNote(body, n.Sections, head)
 	b.note(Place{File: n.Path},
-		"the note has %d characters (limit %d), and becomes %d memories, split at its headings",
+		"the note has %d characters (limit %d), so emberd splits it at its headings into %d memories",
 		utf8.RuneCountInString(m.Content), memory.MaxContent, len(all))
 	b.Met += len(all) - 1
 	times := map[string]int{}
@@ -215,7 +215,7 @@ func (b *basicMemory) memory(n *vault.Note, known *basicNote, body string, head 
 	stem := strings.TrimSuffix(known.path, path.Ext(known.path))
 	m.ID = b.id(m.Collection, orElse(permalink, stem))
 	if b.taken[m.ID] {
-		b.note(Place{File: known.path}, "another note goes by the name %.80q, so this one goes by its path",
+		b.note(Place{File: known.path}, "another note has the name %.80q, so emberd uses the path of this note instead",
 			orElse(permalink, stem))
 		m.ID, permalink = b.id(m.Collection, "path", known.path), ""
 	}
@@ -243,7 +243,7 @@ func (b *basicMemory) tags(n *vault.Note, m *memory.Memory) {
 		one, err := memory.NormalizeTag(tag.Name)
 		switch {
 		case i >= most:
-			b.note(Place{File: n.Path}, "the note has %d tags, of which the first %d are kept", len(n.Tags), most)
+			b.note(Place{File: n.Path}, "the note has %d tags; emberd keeps only the first %d", len(n.Tags), most)
 			return
 		case err == nil && !slices.Contains(m.Tags, one):
 			m.Tags = append(m.Tags, one)
@@ -391,7 +391,8 @@ func (b *basicMemory) relate() {
 			r.Context, r.Place = link.context, at
 			b.Relations = append(b.Relations, r)
 			if to != nil && to.twice {
-				b.note(at, "several notes are called %.80q; the relation leads to %s", link.target, to.note.path)
+				b.note(at, "several notes have the name %.80q; "+
+					"emberd links the relation to %s", link.target, to.note.path)
 			}
 		}
 	}

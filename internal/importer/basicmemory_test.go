@@ -59,14 +59,14 @@ func TestBasicMemory(t *testing.T) {
 		"names before paths": {false, []string{"x/a.md", "one", "b.md", "---\npermalink: a\n---\ntwo", "c.md", "[[a]]"},
 			"3 met\nb.md 0: \"b\\n\\ntwo\" also=a,b\nc.md 0: \"c\\n\\n[[a]]\" also=c\nx/a.md 0: \"a\\n\\none\" also=a,x/a\nc.md 1: c -related:links_to-> a\n"},
 		"several of a name": {false, []string{"x/a.md", "one", "y/a.md", "two", "c.md", "[[a]]"},
-			"3 met\nc.md 0: \"c\\n\\n[[a]]\" also=c\nx/a.md 0: \"a\\n\\none\" also=a,x/a\ny/a.md 0: \"a\\n\\ntwo\" also=a,y/a\nc.md 1: c -related:links_to-> a\nc.md 1: note: several notes are called \"a\"; the relation leads to x/a.md\n"},
+			"3 met\nc.md 0: \"c\\n\\n[[a]]\" also=c\nx/a.md 0: \"a\\n\\none\" also=a,x/a\ny/a.md 0: \"a\\n\\ntwo\" also=a,y/a\nc.md 1: c -related:links_to-> a\nc.md 1: note: several notes have the name \"a\"; emberd links the relation to x/a.md\n"},
 		"a permalink twice": {false, []string{"a.md", "---\npermalink: n/a\n---\none", "b.md", "---\npermalink: n/a\n---\ntwo", "c.md", "[[n/a]] [[b]]"},
-			"3 met\na.md 0: \"a\\n\\none\" also=n/a,a\nb.md 0: \"b\\n\\ntwo\" also=b\nc.md 0: \"c\\n\\n[[n/a]] [[b]]\" also=c\nc.md 1: c -related:links_to-> n/a\nc.md 1: c -related:links_to-> b\nb.md 0: note: another note goes by the name \"n/a\", so this one goes by its path\n"},
+			"3 met\na.md 0: \"a\\n\\none\" also=n/a,a\nb.md 0: \"b\\n\\ntwo\" also=b\nc.md 0: \"c\\n\\n[[n/a]] [[b]]\" also=c\nc.md 1: c -related:links_to-> n/a\nc.md 1: c -related:links_to-> b\nb.md 0: note: another note has the name \"n/a\", so emberd uses the path of this note instead\n"},
 		"observations": {true, []string{"a.md", "- [fact] one #x #y/z (here)\n- [x] done\n- [00:12] spoken\n- [?] asked\n- [ ] open\n- [link](to)\n- [[b]]\n- [idea] (why) two\n```\n- [code] x\n```\n> - [quote] x\n"},
 			"3 met\na.md 0: \"a\\n\\n- [fact] one #x #y/z (here)\\n- [x] done\\n- [00:12] spoken\\n- [?] asked\\n- [ ] open\\n- [link](to)\\n- [[b]]\\n- [idea] (why) two\\n```\\n- [code] x\\n```\\n> - [quote] x\" tags=x,y/z also=a\n" +
 				"a.md 1: \"one #x #y/z\" category=fact context=here tags=x,y/z\na.md 8: \"(why) two\" category=idea\n" +
 				"a.md 1: one #x #y/z -related:observation_of-> a\na.md 8: (why) two -related:observation_of-> a\na.md 7: a -related:links_to-> b\n"},
-		"a note of emberd's": {false, []string{"a.md", "---\nmemory-id: 0b54d5a3-5a4b-4c53-8a27-111111111111\n---\none"}, "0 met\na.md 0: note: this note is one that emberd wrote, and is left out\n"},
+		"a note of emberd's": {false, []string{"a.md", "---\nmemory-id: 0b54d5a3-5a4b-4c53-8a27-111111111111\n---\none"}, "0 met\na.md 0: note: skipped this note, because emberd wrote it\n"},
 		"other files":        {false, []string{"a.txt", "x", ".obsidian/b.md", "x", "c.md", "one"}, "1 met\nc.md 0: \"c\\n\\none\" also=c\n"},
 	} {
 		if got := basic(t, c.each, c.notes...); got != c.want {

@@ -35,8 +35,9 @@ func ChatGPTArchive(ctx context.Context, archive string, o *Options) (*Result, e
 	}
 	if !slices.ContainsFunc(held, holdsMemories) {
 		return nil, memory.Errorf(memory.Invalid,
-			"the %s has no memory.json, so it holds no saved memories: copy them from Settings > Personalization > "+
-				"Manage memories into a text file, one a line, and import that", kindOfExport(archive))
+			"the %s does not contain memory.json, so it has no saved memories; copy them from Settings > "+
+				"Personalization > Manage memories into a text file, one per line, "+
+				"and import that file", kindOfExport(archive))
 	}
 	return &c.Result, nil
 }
@@ -48,7 +49,7 @@ func holdsMemories(name string) bool {
 // errChats is for what holds conversations. What was saved of them is not in there as a
 // memory, and may have been deleted since.
 var errChats = memory.Errorf(memory.Invalid,
-	"this file contains conversations and no saved memories; pass the file with the memories, or its archive")
+	"this file contains conversations but no saved memories; pass the file with the memories, or its archive")
 
 type chatGPT struct{ *builder }
 
@@ -117,7 +118,7 @@ func (c *chatGPT) object(doc *document, file, at string) error {
 	})
 	if err == nil && !found {
 		err = memory.Errorf(memory.Invalid,
-			"no list of memories in this file; emberd reads a list of texts, or of objects with content")
+			"this file has no list of memories; use a list of texts, or of objects with content")
 	}
 	return err
 }
@@ -131,7 +132,7 @@ func (c *chatGPT) entry(raw json.RawMessage, at Place) error {
 		s = record{"content": raw}
 	case json.Unmarshal(raw, &s) != nil:
 		c.Met++
-		c.fail(at, memory.Errorf(memory.Invalid, "this is not a text and not an object with a text"))
+		c.fail(at, memory.Errorf(memory.Invalid, "this entry is neither a text nor an object with a text"))
 		return nil
 	}
 	if s["mapping"] != nil || s["chat_messages"] != nil {
@@ -139,12 +140,12 @@ func (c *chatGPT) entry(raw json.RawMessage, at Place) error {
 	}
 	c.Met++
 	if string(s["enabled"]) == "false" {
-		c.note(at, "this memory was switched off, and is left out")
+		c.note(at, "skipped this memory, because it is disabled")
 		return nil
 	}
 	m := c.blank()
 	if m.Content = s.text(anyLength, "content", "memory", "text", "value"); m.Content == "" {
-		c.fail(at, memory.Errorf(memory.Invalid, "this has no content; it has %s", keysOf(s)))
+		c.fail(at, memory.Errorf(memory.Invalid, "this entry has no content; it has: %s", keysOf(s)))
 		return nil
 	}
 	name := plain(s["id"])

@@ -40,7 +40,7 @@ func Chroma(r io.Reader, o *Options) (*Result, error) {
 
 // errDatabase is for a database in place of JSON, which cannot be read from a pipe.
 var errDatabase = memory.Errorf(memory.Invalid,
-	"this is a SQLite database, which cannot be read from standard input; name the file")
+	"a SQLite database cannot be read from standard input; pass the file name instead")
 
 // isSQLite reports whether r begins as a database of SQLite does, and returns a reader of all of r.
 func isSQLite(r io.Reader) (io.Reader, bool) {
@@ -73,7 +73,7 @@ type chromaLink struct {
 }
 
 var errNoCollection = memory.Errorf(memory.Invalid,
-	"this is no collection of ChromaDB: write what collection.get() returns as JSON, with ids, documents and metadatas")
+	"this is not a ChromaDB collection; save the result of collection.get() as JSON, with ids, documents and metadatas")
 
 func (c *chroma) top(t json.Token) error {
 	switch t {
@@ -150,7 +150,8 @@ func (c *chroma) list(to *[]json.RawMessage, lines *[]int, key string) error {
 	return c.doc.elements(func(_ int, raw json.RawMessage, line int) error {
 		if raw[0] == '[' {
 			return memory.Errorf(memory.Invalid,
-				"line %d: %s holds lists, as the answer to a query does; write what collection.get() returns", line,
+				"line %d: %s contains lists, like the result of a query; "+
+					"save the result of collection.get() instead", line,
 				key)
 		}
 		*to = append(*to, raw)
@@ -201,7 +202,7 @@ func (c *chroma) pair(cols *columns) error {
 	for key, list := range map[string][]json.RawMessage{"documents": cols.documents, "metadatas": cols.metadatas} {
 		if len(list) > 0 && len(list) != len(cols.ids) {
 			return memory.Errorf(memory.Invalid,
-				"there are %d ids and %d %s, so they cannot be paired; nothing was imported", len(cols.ids), len(list),
+				"found %d ids but %d %s, so they cannot be paired; nothing was imported", len(cols.ids), len(list),
 				key)
 		}
 	}
@@ -226,7 +227,7 @@ func (c *chroma) row(raw json.RawMessage, at Place) error {
 	var s record
 	if json.Unmarshal(raw, &s) != nil || s == nil {
 		c.Met++
-		c.fail(at, memory.Errorf(memory.Invalid, "this is not a record with an ID and a text"))
+		c.fail(at, memory.Errorf(memory.Invalid, "this entry is not a record with an ID and a text"))
 		return nil
 	}
 	c.record(s, at)
@@ -247,7 +248,8 @@ func (c *chroma) record(s record, at Place) {
 	content := s.text(anyLength, "document", "text", "content", "full_text", "text_chunk", "chroma:document",
 		"page_content")
 	if content == "" {
-		c.fail(at, memory.Errorf(memory.Invalid, "%.80q has no text; get the collection with documents", name))
+		c.fail(at, memory.Errorf(memory.Invalid, "record %.80q has no text; "+
+			"export the collection with documents", name))
 		return
 	}
 	m := c.blank()
@@ -276,7 +278,7 @@ func (c *chroma) relate() {
 		for _, name := range link.to {
 			found := c.named(name, link.source)
 			if len(found) > 1 {
-				c.note(link.at, "the related memory %.80q can be %d records, so this relation is left out", name,
+				c.note(link.at, "the related memory %.80q matches %d records, so emberd skipped this relation", name,
 					len(found))
 				continue
 			}

@@ -44,8 +44,8 @@ func ClaudeArchive(ctx context.Context, archive string, o *Options) (*Result, er
 	}
 	if !slices.ContainsFunc(held, isClaudeMemory) {
 		return nil, memory.Errorf(memory.Invalid,
-			"the %s has no memories.json, so it holds no memories: copy them from Settings > Capabilities > Memory "+
-				"into a text file, and import that", kindOfExport(archive))
+			"the %s does not contain memories.json, so it has no memories; copy them from Settings > Capabilities > "+
+				"Memory into a text file, and import that file", kindOfExport(archive))
 	}
 	return c.done(), nil
 }
@@ -118,14 +118,14 @@ func (c *claude) value(doc *document, t json.Token, file string) error {
 		}
 		return c.stated(s, Place{File: file, Line: line})
 	}
-	return memory.Errorf(memory.Invalid, "this is not a memories.json of Claude")
+	return memory.Errorf(memory.Invalid, "this is not a memories.json file of Claude")
 }
 
 func (c *claude) account(raw json.RawMessage, at Place) error {
 	var s record
 	if json.Unmarshal(raw, &s) != nil || s == nil {
 		c.Met++
-		c.fail(at, memory.Errorf(memory.Invalid, "this is not an object with conversations_memory"))
+		c.fail(at, memory.Errorf(memory.Invalid, "this entry is not an object with conversations_memory"))
 		return nil
 	}
 	return c.stated(s, at)
@@ -184,7 +184,7 @@ func (c *claude) files(s record, at Place) {
 // odd tells of something that is not understood.
 func (c *claude) odd(at Place, raw json.RawMessage) {
 	c.Met++
-	c.fail(at, memory.Errorf(memory.Invalid, "unknown format; skipped its %d bytes", len(raw)))
+	c.fail(at, memory.Errorf(memory.Invalid, "unknown format; skipped %d bytes", len(raw)))
 }
 
 // whole takes a text of any length.
@@ -217,7 +217,7 @@ func (c *claude) projects(r io.Reader, file string) error {
 	case json.Unmarshal([]byte(text), &one) == nil:
 		several = []project{one}
 	default:
-		c.note(Place{File: file}, "the names of projects in this cannot be read, so their ids stand for them")
+		c.note(Place{File: file}, "cannot read the project names in this file, so emberd uses the project IDs")
 	}
 	for _, p := range several {
 		if p.UUID != "" && p.Name != "" && memory.CheckText("project", p.Name, memory.MaxName) == nil {

@@ -55,7 +55,7 @@ func databaseIn(system, name string) (string, error) {
 	file := kindNamed(system).file
 	inside := filepath.Join(name, file)
 	if _, err := os.Stat(inside); errors.Is(err, fs.ErrNotExist) {
-		return "", memory.Errorf(memory.Invalid, "the folder has no %s; name the database", file)
+		return "", memory.Errorf(memory.Invalid, "the folder does not contain %s; pass the path of the database", file)
 	}
 	return inside, nil
 }
@@ -100,7 +100,7 @@ func CheckText(name string) error {
 	for _, kind := range kinds {
 		commands = append(commands, "emberd import "+kind.system+" FILE")
 	}
-	return memory.Errorf(memory.Invalid, "this is a SQLite database; import it as one of: %s",
+	return memory.Errorf(memory.Invalid, "this is a SQLite database; to import it, run one of: %s",
 		strings.Join(commands, ", "))
 }
 
@@ -131,8 +131,8 @@ func (d *database) expect(want databaseKind) error {
 				kind.system)
 		}
 	}
-	return memory.Errorf(memory.Invalid, "this is not the database of %s: it has no table %s with the columns that "+
-		"emberd knows", want.name, want.table)
+	return memory.Errorf(memory.Invalid, "this is not a %s database: "+
+		"table %s with the expected columns not found", want.name, want.table)
 }
 
 // has reports whether there is a table with a column.
@@ -161,11 +161,11 @@ func (d *database) rows(ctx context.Context, tables []string, query string, f fu
 		}
 		s, size, valid := recordOf(row)
 		if d.texts += size; d.texts > MaxBytes {
-			return memory.Errorf(memory.TooLarge, "the database has more than %d MiB of text", MaxBytes>>20)
+			return memory.Errorf(memory.TooLarge, "too much text in the database (limit %d MiB)", MaxBytes>>20)
 		}
 		at := Place{Path: tables[0] + "[" + plain(s["row"]) + "]"}
 		if !valid {
-			d.note(at, "bytes that are not UTF-8 become \ufffd")
+			d.note(at, "emberd replaced bytes that are not UTF-8 with �")
 		}
 		if err := f(s, at); err != nil {
 			return err

@@ -56,7 +56,7 @@ var storeCases = []storeCase{
 	{"mem0.sql", "vectors/mem0/history.db", Mem0History, `2 met
 0 history[1]: "Ann drinks tea" meta=role:"user"
 0 history[4]: "Ann lives in Oslo" meta=role:"user"
-0 history: note: 1 left out: deleted there
+0 history: note: skipped 1: deleted in the source
 `},
 	{"claude-mem.sql", "claude-mem/claude-mem.db", ClaudeMem, `3 met
 0 observations[1]: "Kettle leaks\n\na seal\n\nThe kettle leaks at the seal.\n\n- It leaks\n- The seal is <worn>" type=bugfix project=kitchen tags=how-it-works,gotcha meta=files_read:["kettle.go"],prompt_number:1
@@ -68,7 +68,7 @@ var storeCases = []storeCase{
 0 memories[2]: "Tea is at four" type=decision tags=tea also=3026731c2f52b8bb2da2d96ab56305ffdeb7af53fc8331a92826453dc431cbdd
 0 memories[4]: "Tea is at five" type=decision tags=tea also=7132984928f110cdf071c057e028ec796c8f6b7b2bebd3465ad76b418392630a meta=parent_id:"3026731c2f52b8bb2da2d96ab56305ffdeb7af53fc8331a92826453dc431cbdd",version:2
 0 memories[2]: 7132984928f110cdf071c057e028ec796c8f6b7b2bebd3465ad76b418392630a -related:supersedes-> 3026731c2f52b8bb2da2d96ab56305ffdeb7af53fc8331a92826453dc431cbdd
-0 memories: note: 1 left out: deleted there
+0 memories: note: skipped 1: deleted in the source
 `},
 	{"mem0.json", "vectors/mem0.json", fromFile(Qdrant), "2 met\n" + `1 [0][0]: "Ann drinks tea" ` + mem0Meta +
 		`1 [0][1]: "Ann lives in Oslo" ` + mem0Meta},
@@ -215,14 +215,14 @@ func TestAnotherDatabase(t *testing.T) {
 		want string // a part of what is told
 	}{
 		"of another system": {string(chroma), Mem0History, "error: this is the database of ChromaDB; run: emberd import chroma FILE"},
-		"of no system":      {"CREATE TABLE t (a)", ClaudeMem, "error: this is not the database of claude-mem: it has no table observations"},
+		"of no system":      {"CREATE TABLE t (a)", ClaudeMem, "error: this is not a claude-mem database: table observations with the expected columns not found"},
 		"a view in place of a table": {"CREATE VIEW history AS SELECT 1 AS memory_id, 'x' AS new_memory, 'ADD' AS event", Mem0History,
-			"error: this is not the database of mem0"},
+			"error: this is not a mem0 database"},
 		"changes in the queue": {string(chroma) + "UPDATE max_seq_id SET seq_id = seq_id - 2;", ChromaDatabase,
-			`collections[kitchen]: note: 2 changes of the collection "kitchen" wait in the queue of ChromaDB`},
+			`collections[kitchen]: note: ChromaDB has not applied 2 changes of the collection "kitchen" yet`},
 		"another database of ChromaDB": {string(chroma) + "UPDATE databases SET name = 'work';", ChromaDatabase, "in=work/kitchen"},
 		"not UTF-8": {"CREATE TABLE history (memory_id, new_memory, event); INSERT INTO history VALUES ('a', CAST(x'61ff62' AS TEXT), 'ADD');",
-			Mem0History, "history[1]: \"a\ufffdb\" also=a\n0 history[1]: note: bytes that are not UTF-8 become \ufffd"},
+			Mem0History, "history[1]: \"a\ufffdb\" also=a\n0 history[1]: note: emberd replaced bytes that are not UTF-8 with \ufffd"},
 		"events without a memory": {"CREATE TABLE history (memory_id, new_memory, event); INSERT INTO history VALUES (NULL, 'x', 'ADD');",
 			Mem0History, "1 met\n0 history[1]: failed: the event has no memory_id"},
 		"a memory too long": {"CREATE TABLE history (memory_id, new_memory, event); INSERT INTO history VALUES ('a', printf('%.*c', 50001, 'x'), 'ADD');",

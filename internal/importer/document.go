@@ -153,7 +153,7 @@ func (d *document) explain(err error) error {
 // whole is explain for a document that ends too early.
 func whole(err error) error {
 	if errors.Is(err, io.EOF) {
-		return memory.Errorf(memory.Invalid, "the JSON is incomplete at its end; nothing was imported")
+		return memory.Errorf(memory.Invalid, "the JSON ends too early; nothing was imported")
 	}
 	return err
 }

@@ -199,7 +199,7 @@ type bounded struct {
 func newBounded(r io.Reader) *bounded { return &bounded{r, MaxBytes} }
 
 func errTooLarge() error {
-	return memory.Errorf(memory.TooLarge, "the file has more than %d MiB; export it in parts", MaxBytes>>20)
+	return memory.Errorf(memory.TooLarge, "the file is larger than %d MiB; export the data in parts", MaxBytes>>20)
 }
 
 func (b *bounded) Read(p []byte) (int, error) {

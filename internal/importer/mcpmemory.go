@@ -18,7 +18,7 @@ func MCPMemoryService(ctx context.Context, name string, o *Options) (*Result, er
 		if err := d.rows(ctx, []string{"memories"}, query, m.memory); err != nil {
 			return err
 		}
-		m.leftOut(m.deleted, "memories", "deleted there")
+		m.leftOut(m.deleted, "memories", "deleted in the source")
 		if err := m.graph(ctx); err != nil {
 			return err
 		}
@@ -113,5 +113,5 @@ func (m *mcpMemory) relate() {
 		r.Type, r.Kind = kindOf(link.kind)
 		m.Relations = append(m.Relations, r)
 	}
-	m.leftOut(without, "memory_graph", "relations from or to a memory that is deleted or left out")
+	m.leftOut(without, "memory_graph", "relations from or to a memory that was deleted or skipped")
 }

@@ -83,12 +83,12 @@ func (m *mem0) done() {
 		made.Aliases = alsoKnown(made.ID, id)
 		m.add(&made, one.at)
 	}
-	m.leftOut(deleted, "history", "deleted there")
+	m.leftOut(deleted, "history", "deleted in the source")
 }
 
 // leftOut reports how many memories of a table are left out, and why.
 func (h *builder) leftOut(n int, table, why string) {
 	if n > 0 {
-		h.note(Place{Path: table}, "%d left out: %s", n, why)
+		h.note(Place{Path: table}, "skipped %d: %s", n, why)
 	}
 }

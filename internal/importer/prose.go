@@ -185,14 +185,14 @@ func (h *builder) memoryOf(b block, file string) (memory.Memory, bool) {
 	m := h.blank()
 	if !utf8.ValidString(b.text) {
 		h.fail(Place{File: file, Line: b.line},
-			memory.Errorf(memory.Invalid, "this is not valid UTF-8; convert the file to UTF-8"))
+			memory.Errorf(memory.Invalid, "this text is not valid UTF-8; convert the file to UTF-8"))
 		return m, false
 	}
 	m.Content, m.CreatedAt = saved(b.text, h.o.Now)
 	if memory.CheckText("category", b.heading, memory.MaxName) == nil {
 		m.Category = b.heading
 	} else {
-		h.note(Place{File: file, Line: b.line}, "the heading above is too long or not UTF-8, and is left out")
+		h.note(Place{File: file, Line: b.line}, "ignored the heading above, because it is too long or not UTF-8")
 	}
 	return m, true
 }

@@ -39,7 +39,8 @@ func Qdrant(r io.Reader, o *Options) (*Result, error) {
 	}
 	q.relate()
 	if q.next != "" {
-		q.note(Place{}, "this is not all of the collection: scroll on from the offset %s and import the answer as well",
+		q.note(Place{}, "this is only a part of the collection; "+
+			"scroll on from the offset %s, and import that result too",
 			q.next)
 	}
 	return &q.Result, nil
@@ -51,14 +52,14 @@ func notJSON(r io.Reader) (io.Reader, error) {
 	head, _ := all.Peek(tarMark + len("ustar")) // the next read returns the error
 	switch {
 	case len(head) == tarMark+len("ustar") && string(head[tarMark:]) == "ustar":
-		return nil, memory.Errorf(memory.Invalid, "this is a snapshot of Qdrant or another archive, which emberd does "+
-			"not read; restore it in Qdrant, and write the answer of POST /collections/NAME/points/scroll as JSON, "+
-			"with with_payload true")
+		return nil, memory.Errorf(memory.Invalid, "this is a Qdrant snapshot or another archive, which emberd cannot "+
+			"read; restore it in Qdrant, and save the response of POST /collections/NAME/points/scroll as JSON, with "+
+			"with_payload true")
 	case strings.HasPrefix(string(head), sqlitefile.Header):
-		return nil, memory.Errorf(memory.Invalid, "this is a SQLite database; points of Qdrant in one are in Python's "+
-			"pickle format, which emberd does not read; write them as JSON: python3 -c 'import json,qdrant_client;"+
-			"c=qdrant_client.QdrantClient(path=\"FOLDER\");print(json.dumps([p.model_dump() for p in "+
-			"c.scroll(\"NAME\",limit=10**6)[0]],default=str))' >points.json")
+		return nil, memory.Errorf(memory.Invalid, "this is a SQLite database; Qdrant stores points in it in Python's "+
+			"pickle format, which emberd cannot read; to write them as JSON, run: python3 -c 'import "+
+			"json,qdrant_client;c=qdrant_client.QdrantClient(path=\"FOLDER\");print(json.dumps([p.model_dump() for p "+
+			"in c.scroll(\"NAME\",limit=10**6)[0]],default=str))' >points.json")
 	}
 	return all, nil
 }
@@ -81,7 +82,8 @@ type qdrantLink struct {
 }
 
 var errNoPoints = memory.Errorf(memory.Invalid,
-	"these are no points of Qdrant: write the answer of POST /collections/NAME/points/scroll, with with_payload true")
+	"this is not a list of Qdrant points; save the response of POST /collections/NAME/points/scroll, with "+
+		"with_payload true")
 
 // value reads what may be points, or hold them, after its first token.
 func (q *qdrant) value(t json.Token, path string) error {
@@ -161,7 +163,7 @@ func (q *qdrant) point(raw json.RawMessage, at Place) {
 	var s record
 	if json.Unmarshal(raw, &s) != nil || s == nil {
 		q.Met++
-		q.fail(at, memory.Errorf(memory.Invalid, "this is not a point with an ID and a payload"))
+		q.fail(at, memory.Errorf(memory.Invalid, "this entry is not a point with an ID and a payload"))
 		return
 	}
 	q.take(s, at)
@@ -175,7 +177,8 @@ func (q *qdrant) take(s record, at Place) {
 	if raw, there := s["payload"]; there {
 		payload = nil
 		if json.Unmarshal(raw, &payload) != nil || payload == nil {
-			q.fail(at, memory.Errorf(memory.Invalid, "point %.80q has no payload; scroll with with_payload true", name))
+			q.fail(at, memory.Errorf(memory.Invalid, "point %.80q has no payload; "+
+				"set with_payload to true in the scroll request", name))
 			return
 		}
 	} else {
@@ -196,7 +199,7 @@ func (q *qdrant) entry(id string, s record, at Place) {
 	s.node()
 	if s["linked_memory_ids"] != nil && s["entity_type"] != nil {
 		q.Met--
-		q.note(at, "%.80q is an entity of mem0 and left out; emberd finds entities in the texts", plain(s["data"]))
+		q.note(at, "skipped the mem0 entity %.80q, because emberd finds entities in the texts", plain(s["data"]))
 		return
 	}
 	content := s.content() // before metadata, which may use one of the keys for something else
@@ -206,7 +209,8 @@ func (q *qdrant) entry(id string, s record, at Place) {
 		content = orElse(s.content(), observed(title, s))
 	}
 	if content == "" {
-		q.fail(at, memory.Errorf(memory.Invalid, "point %.80q has neither content nor observations; its payload has %s",
+		q.fail(at, memory.Errorf(memory.Invalid, "point %.80q has neither content nor observations; "+
+			"its payload has: %s",
 			id, keysOf(s)))
 		return
 	}
@@ -307,7 +311,7 @@ func (q *qdrant) relate() {
 			Place: link.at}
 		r.Type, r.Kind = kindOf(link.kind)
 		if r.From == r.To {
-			q.note(link.at, "%.80q leads to itself, so this relation is left out", link.from)
+			q.note(link.at, "skipped a relation from %.80q to itself", link.from)
 			continue
 		}
 		q.Relations = append(q.Relations, r)

@@ -69,7 +69,7 @@ b/two [[loom]] -related:links_to-> loom > The Loom/## Warp
 loom > The Loom/## Warp -related:links_to-> b/two [[loom]]
 loom > The Loom/## Weft -related:links_to-> b/two [[loom]]
 loom > The Loom/## Frame -related:made_of-> b/two [[loom]]
-loom.md 0: the note has 84197 characters (limit 50000), and becomes 4 memories, split at its headings
+loom.md 0: the note has 84197 characters (limit 50000), so emberd splits it at its headings into 4 memories
 `
 	if got.String() != want {
 		t.Errorf("got\n%s", &got)
@@ -122,7 +122,7 @@ func TestTheRestOfAHugeNoteIsReported(t *testing.T) {
 	t.Parallel()
 	h := noteOf(t, strings.Repeat("words and more words\n", vault.MaxText/20))
 	failed := slices.IndexFunc(h.Skips, func(s Skip) bool { return !s.Minor })
-	if failed < 0 || !strings.Contains(h.Skips[failed].Err.Error(), "the rest is left out") || len(h.Records) < 20 {
+	if failed < 0 || !strings.Contains(h.Skips[failed].Err.Error(), "so emberd skipped the rest") || len(h.Records) < 20 {
 		t.Errorf("%d memories, and reported %+v", len(h.Records), h.Skips)
 	}
 }

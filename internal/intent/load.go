@@ -109,7 +109,7 @@ func (r *reader) group(n *yaml.Node, name string) {
 // once reports a list that stands in the file twice.
 func (r *reader) once(key *yaml.Node, name string) bool {
 	if first, again := r.seen[name]; again {
-		r.fault(key.Line, "%s stands here and on line %d; remove one", name, first)
+		r.fault(key.Line, "%s is set here and on line %d; remove one of the lines", name, first)
 		return false
 	}
 	r.seen[name] = key.Line

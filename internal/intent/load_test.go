@@ -74,7 +74,7 @@ func TestFaultsAreNamed(t *testing.T) {
 		{"unknown list of a group", "save:\n  comands: [a]\n", "my.yaml:2: list save.comands not found; did you mean save.commands?"},
 		{"a list for a group", "save: [a]\n", "my.yaml:1: save holds lists by name, such as save: {commands: [...]}"},
 		{"a word for a list", "recall: a\n", "my.yaml:1: recall must be a list of phrases"},
-		{"twice", "recall: [a]\nrecall: [b]\n", "my.yaml:2: recall stands here and on line 1; remove one"},
+		{"twice", "recall: [a]\nrecall: [b]\n", "my.yaml:2: recall is set here and on line 1; remove one of the lines"},
 		{"a mapping for a phrase", "recall:\n  - a: b\n", "my.yaml:2: recall holds something that is no phrase"},
 		{"an alias", "recall: [&x a]\nexclusion: [*x]\n", "my.yaml:2: exclusion holds something that is no phrase"},
 		{"no letters", "recall: ['?!']\n", `my.yaml:1: recall has the phrase "?!" without a letter or digit`},
@@ -84,9 +84,9 @@ func TestFaultsAreNamed(t *testing.T) {
 		{"the same phrase", "recall:\n- don't\n- Don’t\n", `my.yaml:3: recall has "Don’t" already on line 2; remove one`},
 		{"too many phrases", "recall:\n" + many.String(), "my.yaml:2002: more than 2000 phrases"},
 		{"tags in a list", "tags: [a]\n", "my.yaml:1: tags holds at most 100 lists of words by tag"},
-		{"a tag of signs", "tags:\n  '!!': [a]\n", `my.yaml:2: tag "!!" has no letter or digit`},
-		{"a tag twice", "tags:\n  A: [a]\n  a: [b]\n", "my.yaml:3: tags.a stands here and on line 2"},
-		{"not UTF-8", "recall: [\xff]\n", "my.yaml is not valid UTF-8"},
+		{"a tag of signs", "tags:\n  '!!': [a]\n", `my.yaml:2: invalid tag "!!"; use at least one letter or digit`},
+		{"a tag twice", "tags:\n  A: [a]\n  a: [b]\n", "my.yaml:3: tags.a is set here and on line 2"},
+		{"not UTF-8", "recall: [\xff]\n", "my.yaml is not valid UTF-8; save the file as UTF-8"},
 		{"too large", strings.Repeat("#", 64<<10+1), "my.yaml is larger than the 64 KiB"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -163,7 +163,7 @@ func parse(text []byte, d Dialect) (*document, error) {
 		v = behind
 	}
 	if d == Strict && !v.IsStandard() {
-		return nil, errors.New("this program reads no comments here, and no comma before an end")
+		return nil, errors.New("comments and trailing commas are not allowed in this file")
 	}
 	if none {
 		return nil, nil

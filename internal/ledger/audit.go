@@ -78,12 +78,12 @@ func (l *Ledger) collect() (*comparison, error) {
 		stored, counts, err = nil, noCounts, nil
 	}
 	if err != nil {
-		c.problem("%s cannot be read: %v", filepath.Base(l.opt.File), err)
+		c.problem("cannot read %s: %v", filepath.Base(l.opt.File), err)
 		return c, nil
 	}
 	c.compareReads(stored)
 	if c.counts != nil && !slices.Contains(c.counts, counts) {
-		c.problem("audit.json has other counts of callers than the audit chain")
+		c.problem("the caller counts in audit.json differ from the audit chain")
 	}
 	return c, nil
 }
@@ -96,7 +96,7 @@ func (l *Ledger) storedReads() (f *file, counts string, err error) {
 	}
 	f = new(file)
 	if err := json.Unmarshal(data, f); err != nil {
-		return nil, "", fmt.Errorf("it is not a valid list of callers: %w", err)
+		return nil, "", fmt.Errorf("invalid list of callers: %w", err)
 	}
 	counts, err = countsIn(data)
 	return f, counts, err

@@ -78,5 +78,5 @@ func (c *Caller) UnmarshalText(text []byte) error {
 	if slices.Contains(kinds, c.Kind) {
 		return nil
 	}
-	return memory.Errorf(memory.Invalid, "%q is not a type of caller", memory.Clip(c.Kind))
+	return memory.Errorf(memory.Invalid, "invalid caller type %q", memory.Clip(c.Kind))
 }

@@ -13,20 +13,20 @@ import (
 // compareReads compares the reads of audit.json, nil if there is no file, with their lines.
 func (c *comparison) compareReads(f *file) {
 	if f == nil && c.now.Next > 1 {
-		c.problem("audit.json is missing, and the audit chain has reads")
+		c.problem("audit.json is missing, but the audit chain contains reads")
 	}
 	if f == nil {
 		return
 	}
 	if next := max(f.Seq, 1); next != c.now.Next {
-		c.problem("audit.json says that the next read has the number %d, and the audit chain that it has %d",
+		c.problem("the number of the next read is %d in audit.json, but %d in the audit chain",
 			next, c.now.Next)
 	}
 	has := make(map[int64]bool, len(f.Reads))
 	for i := range f.Reads {
 		r := f.Reads[i].read()
 		if has[r.Seq] {
-			c.problem("audit.json has two reads of the number %d", r.Seq)
+			c.problem("audit.json contains two reads with the number %d", r.Seq)
 		}
 		has[r.Seq] = true
 		if line, ok := c.reads[r.Seq]; ok {
@@ -37,7 +37,7 @@ func (c *comparison) compareReads(f *file) {
 	}
 	for _, line := range c.lines {
 		if line.Kind == Looked && !has[line.Read] && line.Read >= c.now.First && c.reads[line.Read].Line == line {
-			c.problem("audit.json has no longer the read number %d (%s by %s at %s)", line.Read, line.What, line.By,
+			c.problem("audit.json no longer contains read %d (%s by %s at %s)", line.Read, line.What, line.By,
 				line.At.Format(day))
 		}
 	}
@@ -50,7 +50,7 @@ func (c *comparison) unsealedRead(r *Read) {
 	case old:
 		c.out.Unkeyed++
 	case !slices.ContainsFunc(c.lost, func(e extent) bool { return e.First <= r.Seq && r.Seq < e.Next }):
-		c.problem("audit.json has the read number %d (%s by %s at %s), which is not in the audit chain", r.Seq, r.What,
+		c.problem("audit.json contains read %d (%s by %s at %s), but the audit chain does not", r.Seq, r.What,
 			r.By, r.At.Format(day))
 	}
 }
@@ -58,16 +58,16 @@ func (c *comparison) unsealedRead(r *Read) {
 func (c *comparison) compareRead(r *Read, line sealed) {
 	switch {
 	case line.By != r.By.String() || line.What != r.What:
-		c.problem("audit.json says that %s read by %s, and the audit chain that %s did by %s", r.By, r.What, line.By,
-			line.What)
+		c.problem("the caller and operation of a read differ: %s, %s in audit.json, but %s, %s in the audit chain",
+			r.By, r.What, line.By, line.What)
 	case line.Tx != r.Tx:
-		c.problem("audit.json says that the read number %d by %s changed notes as entry %q, and the audit chain as %q",
-			r.Seq, r.By, r.Tx, line.Tx)
+		c.problem("read %d by %s changed notes in change %q according to audit.json, but in change %q "+
+			"according to the audit chain", r.Seq, r.By, r.Tx, line.Tx)
 	case !line.At.Equal(r.At) || line.PID != r.PID:
-		c.problem("audit.json says that the read number %d was at %s by process %d, and the audit chain at %s by %d",
-			r.Seq, r.At.Format(day), r.PID, line.At.Format(day), line.PID)
+		c.problem("read %d was at %s by process %d according to audit.json, but at %s by process %d "+
+			"according to the audit chain", r.Seq, r.At.Format(day), r.PID, line.At.Format(day), line.PID)
 	case !c.sameMemories(r.IDs, line):
-		c.problem("audit.json names other memories of the read number %d by %s than the audit chain", r.Seq, line.By)
+		c.problem("audit.json and the audit chain list different memories for read %d by %s", r.Seq, line.By)
 	}
 }
 
@@ -115,7 +115,7 @@ func (c *comparison) compareChanges(j Journal) error {
 		err = j.Settle()
 	}
 	if err != nil {
-		return fmt.Errorf("compare the change journal with the audit chain: %w", err)
+		return fmt.Errorf("cannot compare the change journal with the audit chain: %w", err)
 	}
 	c.beyond(j, got)
 	slices.Sort(got.wrong)
@@ -157,7 +157,7 @@ func (c *comparison) holds(ch *Change) bool {
 }
 
 func unsealed(ch *Change) string {
-	return fmt.Sprintf("the journal has the change %s (%s by %s), which is not in the audit chain", ch.Tx, ch.What,
+	return fmt.Sprintf("the journal contains the change %s (%s by %s), but the audit chain does not", ch.Tx, ch.What,
 		Of(asStored(ch.By)))
 }
 
@@ -206,15 +206,16 @@ func (c *comparison) closedLater(j Journal, device stamp.Device, ended int64) bo
 
 // noteFormer notes a device that this one was.
 func (c *comparison) noteFormer(last point, later int, closed bool) {
-	text := fmt.Sprintf("this home was the device %s until %s, before its device.json was lost, or it was restored, "+
-		"moved or copied", deviceOf(last.Stamp), timeOf(last.Stamp).Format(day))
+	text := fmt.Sprintf("this installation was device %s until %s; then its device.json was lost, or the "+
+		"installation was restored, moved or copied", deviceOf(last.Stamp), timeOf(last.Stamp).Format(day))
 	switch {
 	case later == 0 && closed:
-		text += "; its journal was closed after a line that the audit chain does not have: a copy of this home did " +
-			"that, or the chain was put back to an earlier copy"
+		text += "; the journal of that device ends after a line that the audit chain does not contain: a copy of " +
+			"this installation wrote it, or the chain was restored from an earlier copy"
 	case later > 0:
-		text += fmt.Sprintf("; %s not in the audit chain: emberd was killed, a copy of this home wrote that, or the "+
-			"chain was put back to an earlier copy", count(int64(later), "later change is", "later changes are"))
+		text += fmt.Sprintf("; %s not in the audit chain: emberd was killed, a copy of this installation wrote to "+
+			"the journal, or the chain was restored from an earlier copy",
+			count(int64(later), "later change is", "later changes are"))
 	}
 	c.out.Notes = append(c.out.Notes, text)
 }
@@ -222,14 +223,14 @@ func (c *comparison) noteFormer(last point, later int, closed bool) {
 // noteUnknown notes what the chain cannot vouch for.
 func (c *comparison) noteUnknown(got *journaled) {
 	if n := len(got.unknown); n > 0 {
-		c.out.Notes = append(c.out.Notes, fmt.Sprintf("%s in the journal from before the audit chain, with seals of "+
-			"another key: the folder audit was lost or removed since, and nothing vouches for them",
+		c.out.Notes = append(c.out.Notes, fmt.Sprintf("%s older than the audit chain and sealed with another key, so "+
+			"emberd cannot verify the seals; the folder audit was lost or removed after that",
 			count(int64(n), "change is", "changes are")))
 	}
 	if n := len(got.others); n > 0 {
-		c.out.Notes = append(c.out.Notes, fmt.Sprintf("the journal has changes of %s, which are in no chain here: of "+
-			"other devices, or of this one before its state folder was lost",
-			count(int64(n), "device that the chain does not know", "devices that the chain does not know")))
+		c.out.Notes = append(c.out.Notes, fmt.Sprintf("the journal contains changes of %s, which emberd cannot "+
+			"verify: they are from other devices, or from this device before its state folder was lost",
+			count(int64(n), "device that is not in the audit chain", "devices that are not in the audit chain")))
 	}
 }
 
@@ -237,21 +238,21 @@ func (c *comparison) compareChange(ch *Change, line sealed, has *logged) (wrong 
 	by := asStored(ch.By)
 	switch {
 	case !recordedAs(by, line.By):
-		wrong = append(wrong, fmt.Sprintf("the journal says that %s made the change %s, and the audit chain that it "+
-			"was %s", Of(by), line.Tx, line.By))
+		wrong = append(wrong, fmt.Sprintf("according to the journal, %s made the change %s, but according to the "+
+			"audit chain, %s made it", Of(by), line.Tx, line.By))
 	case ch.Stamp != line.Stamp || ch.Tx != line.Tx || ch.What != line.What || by.PID != line.PID:
-		wrong = append(wrong, fmt.Sprintf("the journal says that the change %s was %s by process %d, and the audit "+
-			"chain that it was %s by process %d, %s", ch.Tx, ch.What, by.PID, line.What, line.PID, line.Tx))
+		wrong = append(wrong, fmt.Sprintf("the journal contains change %s (%s by process %d), but the audit chain "+
+			"contains change %s (%s by process %d)", ch.Tx, ch.What, by.PID, line.Tx, line.What, line.PID))
 	}
 	if len(wrong) == 0 && ch.Audit != "" && !c.holds(ch) {
-		wrong = append(wrong, fmt.Sprintf("the seal in the journal of %s does not hold", changeText(line.Line)))
+		wrong = append(wrong, fmt.Sprintf("the journal contains an invalid seal of %s", changeText(line.Line)))
 	}
 	for _, id := range ch.IDs {
 		digest := c.chain.Digest(string(id))
 		has.ids[digest] = true
 		if line.Of == 0 && !slices.Contains(line.IDs, digest) {
-			wrong = append(wrong, fmt.Sprintf("the journal says that %s was of the memory %s too, and the audit chain "+
-				"does not", changeText(line.Line), id))
+			wrong = append(wrong, fmt.Sprintf("according to the journal, %s also affected memory %s, but not "+
+				"according to the audit chain", changeText(line.Line), id))
 		}
 	}
 	return wrong
@@ -274,9 +275,9 @@ func (c *comparison) missing(has map[place]*logged) {
 		}
 		switch {
 		case got == nil && (len(line.IDs) == 0 || slices.ContainsFunc(line.IDs, gone)):
-			c.problem("the journal has no longer %s", changeText(line))
+			c.problem("the journal no longer contains %s", changeText(line))
 		case slices.ContainsFunc(line.IDs, gone):
-			c.problem("the journal names fewer memories of %s than the audit chain", changeText(line))
+			c.problem("for %s, the journal lists fewer memories than the audit chain", changeText(line))
 		}
 	}
 }

@@ -64,13 +64,13 @@ func (l *Ledger) load() error {
 	}
 	var f file
 	if err := json.Unmarshal(data, &f); err != nil {
-		return fmt.Errorf("it is not a valid list of callers: %w", err)
+		return fmt.Errorf("invalid list of callers: %w", err)
 	}
 	if f.Format != format {
-		return fmt.Errorf("it has format %d; this emberd supports format %d", f.Format, format)
+		return fmt.Errorf("the file has format %d; this emberd supports format %d", f.Format, format)
 	}
 	if len(f.Callers) > maxCallers+1 || len(f.Reads) > maxReads || len(f.Saves) > maxWatched {
-		return errors.New("the list of callers is larger than its limit")
+		return errors.New("the list of callers exceeds its size limit")
 	}
 	if err = l.take(&f); err == nil {
 		l.counts, err = countsIn(data)
@@ -86,7 +86,7 @@ func (l *Ledger) readFile() ([]byte, error) {
 	defer r.Close()
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("it has more than %d MiB", maxFile>>20)
+		err = fmt.Errorf("it is larger than %d MiB", maxFile>>20)
 	}
 	return data, err
 }
@@ -101,7 +101,7 @@ func (l *Ledger) take(f *file) error {
 		for text, counts := range c.Days {
 			day, err := time.Parse(dateOnly, text)
 			if err != nil {
-				return fmt.Errorf("a day is written %q", memory.Clip(text))
+				return fmt.Errorf("invalid date %q", memory.Clip(text))
 			}
 			of.days[dayOf(day)] = &counts
 		}
@@ -114,13 +114,13 @@ func (l *Ledger) take(f *file) error {
 	}
 	for _, r := range f.Reads {
 		if r.Seq >= l.seq {
-			return errors.New("a read has an unassigned number")
+			return errors.New("a read has a number that was not assigned yet")
 		}
 		l.readIDs += len(r.ids)
 	}
 	l.reads = f.Reads
 	if l.recalls > maxOpen || l.readIDs > maxReadIDs {
-		return errors.New("the list of callers is larger than its limit")
+		return errors.New("the list of callers exceeds its size limit")
 	}
 	l.expire(l.now())
 	return nil
@@ -130,14 +130,14 @@ func (l *Ledger) take(f *file) error {
 func (l *Ledger) aside() string { return l.opt.File + ".damaged" }
 
 func (l *Ledger) setAside(cause error) {
-	l.problem = fmt.Sprintf("%s could not be read, so counting restarted: %v; the file was kept as %s",
+	l.problem = fmt.Sprintf("cannot read %s, so counting restarted: %v; the file was kept as %s",
 		filepath.Base(l.opt.File), cause, filepath.Base(l.aside()))
 	if err := l.opt.FS.Rename(l.opt.File, l.aside()); err != nil {
-		l.problem = fmt.Sprintf("%s could not be read, so counting restarted: %v", filepath.Base(l.opt.File),
+		l.problem = fmt.Sprintf("cannot read %s, so counting restarted: %v", filepath.Base(l.opt.File),
 			cause)
 		cause = errors.Join(cause, err)
 	}
-	l.opt.Logger.Warn("ledger of callers restarted", "file", l.opt.File, "err", cause)
+	l.opt.Logger.Warn("caller statistics restarted", "file", l.opt.File, "err", cause)
 }
 
 // removeAside removes what was set aside, which may name anything.
@@ -177,7 +177,7 @@ func (l *Ledger) flush() (err error) {
 		l.mu.Lock()
 		l.dirty = true
 		l.mu.Unlock()
-		return fmt.Errorf("write the list of callers: %w", err)
+		return fmt.Errorf("cannot write the list of callers: %w", err)
 	}
 	l.saved, l.counts = extentOf(f.Reads, f.Seq), l.next
 	return nil

@@ -153,7 +153,7 @@ func TestARecallIsUsedOnceWithinADay(t *testing.T) {
 	l.Count(cursor, &Call{Used: ids[:1]})
 	l.Count(named("zed"), &Call{Used: ids[1:2]}) // it was not recalled to zed
 	if got := sum(t, l, cursor, noneGone); got.Recalled != 3 || got.Useful != (Rate{Of: 1, Hits: 1}) || got.Served != 6 {
-		t.Errorf("while two may still be used: %+v", got)
+		t.Errorf("while two might still be used: %+v", got)
 	}
 	d.now = d.now.Add(useWindow)
 	l.Count(cursor, &Call{Used: ids[2:]}) // too late
@@ -206,7 +206,7 @@ func TestThrottlingNeedsEvidenceAndEnds(t *testing.T) {
 		t.Errorf("zed is throttled for what cursor did")
 	}
 	d.now = d.now.Add(useWindow)
-	want := "of 212 memories served to cursor in 30 days 3 were used, below 0.10 (audit.throttle_below)"
+	want := "in 30 days, cursor used 3 of the 212 memories that it received, a share below 0.10 (audit.throttle_below)"
 	if why := slow(l, cursor, noneGone); why != want {
 		t.Errorf("throttled %q, want %q", why, want)
 	}
@@ -235,7 +235,7 @@ func TestForgivingBeginsAnew(t *testing.T) {
 	l, ids := d.open(), some("memory", 40)
 	l.Count(cursor, &Call{Saved: ids})
 	gone := func(memory.ID) bool { return true }
-	if why := slow(l, cursor, gone); !strings.Contains(why, "of 40 memories that cursor saved in 30 days 40 came to nothing") {
+	if why := slow(l, cursor, gone); !strings.Contains(why, "in 30 days, 40 of 40 saves by cursor were refused, or were deleted or merged without use") {
 		t.Fatalf("throttled %q", why)
 	}
 	if !l.Forgive(Of(cursor)) || l.Forgive(Of(named("nobody"))) {
@@ -332,7 +332,7 @@ func TestADamagedFileIsSetAside(t *testing.T) {
 			d := newDesk(t)
 			d.write(t, text)
 			l := d.open()
-			if p := l.Problem(); !strings.Contains(p, "audit.json could not be read") || !strings.Contains(p, "audit.json.damaged") {
+			if p := l.Problem(); !strings.Contains(p, "cannot read audit.json, so counting restarted") || !strings.Contains(p, "audit.json.damaged") {
 				t.Errorf("said %q", p)
 			}
 			if kept, err := os.ReadFile(d.file() + ".damaged"); err != nil || string(kept) != text {

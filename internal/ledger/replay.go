@@ -87,7 +87,7 @@ func (r *replay) add(i int, line *chain.Line) {
 		r.problemf("%s", line.Note)
 	case restored:
 		r.restore = i
-		r.notef("a backup was restored on %s, so that earlier changes may be missing", line.At.Format(day))
+		r.notef("a backup was restored at %s, so earlier changes can be missing", line.At.Format(day))
 	default:
 		r.change(i, line)
 	}
@@ -116,11 +116,11 @@ func (r *replay) found(line *chain.Line) {
 	case line.Note == vouched:
 		r.vouched++
 	case line.Note != "":
-		r.problemf("the journal has %s, which was not in the audit chain: %s", changeText(line), line.Note)
+		r.problemf("the journal contains %s, which was not in the audit chain: %s", changeText(line), line.Note)
 	case r.crashed:
 		r.times = append(r.times, timeOf(line.Stamp))
 	default:
-		r.problemf("%s was written into the journal while emberd did not run", changeText(line))
+		r.problemf("%s was written to the journal while the daemon was not running", changeText(line))
 	}
 }
 
@@ -163,7 +163,8 @@ func (r *replay) count(line *chain.Line) {
 // startCounts compares the counts that audit.json had at a start with those at the end before.
 func (r *replay) startCounts(line *chain.Line) {
 	if had := line.Counts[0]; r.counts != nil && had != "" && !slices.Contains(r.counts, had) {
-		r.problemf("at the start of %s audit.json had other counts of callers than emberd wrote", line.At.Format(day))
+		r.problemf("when emberd started at %s, the caller counts in audit.json differed from those that emberd "+
+			"had written", line.At.Format(day))
 	}
 }
 
@@ -177,31 +178,32 @@ func (r *replay) start(line *chain.Line) {
 	r.finish()
 	r.crashed = !r.ended
 	if had.Next < least.Next || had.Next > r.now.Next || had.First < least.First || had.First > r.now.First {
-		r.problemf("at the start of %s audit.json had the reads number %d to %d, and the chain has %d to %d: "+
-			"reads were removed or added while emberd did not run", line.At.Format(day), had.First, had.Next-1,
-			r.now.First, r.now.Next-1)
+		r.problemf("when the daemon started at %s, audit.json contained read records %d to %d, but the audit chain "+
+			"contained %d to %d: audit.json was changed while the daemon was not running",
+			line.At.Format(day), had.First, had.Next-1, r.now.First, r.now.Next-1)
 		return
 	}
 	if n := r.now.Next - had.Next; n > 0 {
-		r.notef("%s before %s in the chain and not in audit.json: emberd was killed before it wrote that",
-			count(n, "read is", "reads are"), line.At.Format(day))
+		r.notef("%s in the audit chain but not in audit.json (before %s): the daemon was killed before it "+
+			"wrote audit.json", count(n, "read is", "reads are"), line.At.Format(day))
 	}
 }
 
 // finish notes what was found at the last start.
 func (r *replay) finish() {
 	if len(r.times) > 0 {
-		r.notef("%s in the journal and nothing vouches for who made it: emberd was killed before that was sealed "+
-			"(%s to %s)", count(int64(len(r.times)), "change is", "changes are"), slices.MinFunc(r.times,
-			time.Time.Compare).Format(day), slices.MaxFunc(r.times, time.Time.Compare).Format(day))
+		r.notef("%s in the change journal but not in the audit chain, so emberd cannot verify the author: the daemon "+
+			"was killed before it wrote the chain (%s to %s)", count(int64(len(r.times)), "change is", "changes are"),
+			slices.MinFunc(r.times, time.Time.Compare).Format(day),
+			slices.MaxFunc(r.times, time.Time.Compare).Format(day))
 	}
 	if r.vouched > 0 {
-		r.notef("%s in the journal and not in the audit chain, which was not written before emberd ended: seals in "+
-			"the journal vouch for who made it, and when", count(int64(r.vouched), "change was", "changes were"))
+		r.notef("%s missing from the audit chain: the daemon stopped before it wrote the chain; seals in the change "+
+			"journal prove the author and the time", count(int64(r.vouched), "change was", "changes were"))
 	}
 	r.times, r.vouched = nil, 0
 	for _, gap := range r.lost[r.noted:] {
-		r.notef("%s in audit.json and nothing vouches for them: the audit chain could not be written",
+		r.notef("%s in audit.json but cannot be verified: the daemon could not write the audit chain",
 			count(gap.Next-gap.First, "read is", "reads are"))
 	}
 	r.noted = len(r.lost)

@@ -206,7 +206,7 @@ func (l *Ledger) sealBegin(b *batch) error {
 	}
 	upTo, missed, err := l.missed(report, b.from)
 	if err != nil {
-		return fmt.Errorf("read the change journal for the audit chain: %w", err)
+		return fmt.Errorf("cannot read the change journal for the audit chain: %w", err)
 	}
 	if n, ok := l.closedAfter(deviceOf(b.from.Stamp)); ok && n > report.End() {
 		missed = append(missed, event{kind: ahead, note: closedAhead(n, report.End())})
@@ -217,7 +217,7 @@ func (l *Ledger) sealBegin(b *batch) error {
 		mark.Counts[1] = l.counts
 	}
 	if b.lost {
-		mark.Note = "earlier lines were dropped, because the chain could not be written"
+		mark.Note = "the daemon dropped earlier lines because it could not write the audit chain"
 	}
 	if err := l.append(mark, nil); err != nil {
 		return err
@@ -247,7 +247,7 @@ func (d *ChainDamage) Warning() string {
 	if what == nil {
 		return ""
 	}
-	return "the audit chain is damaged (" + *what + "); emberd audit --check lists what can still be relied on"
+	return "the audit chain is damaged (" + *what + "); to list the damaged records, run: emberd audit --check"
 }
 
 // missed returns where the chain is in the journal, and the changes of this device between that and

@@ -38,9 +38,9 @@ func (l *Ledger) vouchFor(c *Change, ended int64, seals bool) string {
 	case c.Audit == "" && !seals:
 		return ""
 	case c.Audit == "":
-		return "it has no seal, and emberd writes none without"
+		return "the change has no seal, but emberd seals every change"
 	case !ok:
-		return "its seal does not hold"
+		return "the seal of the change is invalid"
 	case n > ended:
 		return setBack(n, ended)
 	}
@@ -60,13 +60,13 @@ func (l *Ledger) closedAfter(device stamp.Device) (n int64, ok bool) {
 }
 
 func closedAhead(n, ended int64) string {
-	return fmt.Sprintf("the journal was closed in order after line %d of the audit chain, which ended with line %d: "+
-		"the chain was put back to an earlier copy", n, ended)
+	return fmt.Sprintf("the change journal was closed after line %d of the audit chain, but the chain ended at line "+
+		"%d: an earlier copy replaced the chain", n, ended)
 }
 
 func setBack(n, ended int64) string {
-	return fmt.Sprintf("it was written after line %d of the audit chain, which ended with line %d: the chain was "+
-		"put back to an earlier copy", n, ended)
+	return fmt.Sprintf("the change was written after line %d of the audit chain, but the chain ended at line %d: an "+
+		"earlier copy replaced the chain", n, ended)
 }
 
 // noCounts is in place of a digest where there is no file.

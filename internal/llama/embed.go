@@ -125,12 +125,13 @@ func (m *Model) tokenize(text string) ([]int32, error) {
 	const ends = 16 // more than any model has
 	clean := append([]byte(strings.ToValidUTF8(text, "")), 0)
 	if len(clean)+ends > math.MaxInt32 {
-		return nil, failed(llamawire.OfText, "the text has %d bytes, %d are the most", len(clean), math.MaxInt32-ends)
+		return nil, failed(llamawire.OfText, "the text has %d bytes (limit %d)", len(clean), math.MaxInt32-ends)
 	}
 	ids := make([]int32, len(clean)+ends)
 	n := int(m.engine.lib.tokenize(m.vocab, &clean[0], int32(len(clean)-1), &ids[0], int32(len(ids)), special, parse))
 	if n < 1 || n > len(ids) {
-		return nil, failed(llamawire.OfText, "%s has cut the text into %d tokens", m.engine.name(), n)
+		return nil, failed(llamawire.OfText,
+			"%s returned an invalid number of tokens for the text: %d", m.engine.name(), n)
 	}
 	return ids[:n], nil
 }
@@ -173,15 +174,16 @@ func (m *Model) forward(ids []int32) ([]float32, error) {
 		more = fill - n
 	}
 	if code := lib.decode(m.context, m.arrays.batch(ids, more)); code != 0 {
-		return nil, failed(llamawire.OfText, "%s could not compute the text's vector (%d)", m.engine.name(), code)
+		return nil, failed(llamawire.OfText,
+			"%s could not compute the embedding of the text (code %d)", m.engine.name(), code)
 	}
 	v := lib.sequenceVector(m.context, 0)
 	if v == nil {
-		return nil, failed(llamawire.OfText, "%s made no vector of the text", m.engine.name())
+		return nil, failed(llamawire.OfText, "%s returned no embedding for the text", m.engine.name())
 	}
 	vector := unit(unsafe.Slice(v, m.facts.Dim))
 	if vector == nil {
-		return nil, failed(llamawire.OfText, "the model's weights make a vector of the text that is zero or not finite")
+		return nil, failed(llamawire.OfText, "the model computed an embedding that is zero or not finite")
 	}
 	return vector, nil
 }

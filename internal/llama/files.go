@@ -35,7 +35,7 @@ var libraryForm = text.Pattern(`^lib(llama|ggml|ggml-base)((?:\.[0-9A-Za-z]+)*?)
 func find(dir string) (*files, error) {
 	if !filepath.IsAbs(dir) {
 		return nil, failed(llamawire.OfEngine,
-			"the folder of llama.cpp's libraries must be an absolute path, %q is not", dir)
+			"invalid folder %q of the llama.cpp libraries; use an absolute path", dir)
 	}
 	for _, below := range folders {
 		path := filepath.Join(dir, below)
@@ -48,9 +48,10 @@ func find(dir string) (*files, error) {
 		}
 	}
 	if _, err := os.Stat(dir); err != nil {
-		return nil, failed(llamawire.OfEngine, "no llama.cpp: %v; "+remedy, err)
+		return nil, failed(llamawire.OfEngine, "llama.cpp not found: %v; "+remedy, err)
 	}
-	return nil, failed(llamawire.OfEngine, "no llama.cpp in %s: it contains no libllama; "+remedy, dir)
+	return nil, failed(llamawire.OfEngine, "llama.cpp not found in %s: the folder does not contain "+
+		"libllama; "+remedy, dir)
 }
 
 // findIn looks in one folder and returns nil where it is not, or has no libllama.
@@ -60,7 +61,7 @@ func findIn(dir string) (*files, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
-		return nil, failed(llamawire.OfFile, "look for llama.cpp: %v", err)
+		return nil, failed(llamawire.OfFile, "cannot search for llama.cpp: %v", err)
 	}
 	names := map[string][]string{} // of the files of each library
 	for _, entry := range entries {
@@ -70,7 +71,7 @@ func findIn(dir string) (*files, error) {
 		}
 		path := filepath.Join(dir, entry.Name())
 		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // loading a pipe would wait for it
-			return nil, failed(llamawire.OfEngine, "no llama.cpp in %s: %s is not a file; "+remedy, dir, path)
+			return nil, failed(llamawire.OfEngine, "cannot use llama.cpp in %s: %s is not a file; "+remedy, dir, path)
 		} else if err == nil { // it leads somewhere
 			names[m[1]] = append(names[m[1]], entry.Name())
 		}
@@ -176,7 +177,8 @@ func one(dir string, names []string) (string, error) {
 	case 1:
 		return filepath.Join(dir, all[0]), nil
 	default:
-		return "", failed(llamawire.OfEngine, "%s holds more than one llama.cpp, %s; keep each in a folder of its own",
+		return "", failed(llamawire.OfEngine,
+			"%s contains several builds of llama.cpp: %s; move each build to its own folder",
 			dir, strings.Join(all, " and "))
 	}
 }

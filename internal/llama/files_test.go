@@ -136,18 +136,18 @@ func TestReleaseFromWhatNodeLlamaCppWrites(t *testing.T) {
 
 func TestFoldersWithoutLibraries(t *testing.T) {
 	for name, test := range map[string]struct{ dir, says string }{
-		"relative":          {"engines/llama", "must be an absolute path"},
-		"not there":         {filepath.Join(t.TempDir(), "none"), "no llama.cpp: stat"},
-		"empty":             {t.TempDir(), "it contains no libllama"},
-		"only its parts":    {folder(t, "libggml.so", "libggml-base.so", "libllama-common.so"), "it contains no libllama"},
-		"another system":    {folder(t, "llama.dll", "ggml.dll"), "it contains no libllama"},
-		"two of them":       {folder(t, "libllama.b8390.so", "libllama.v0.5.0.so"), "holds more than one llama.cpp, libllama.b8390.so and libllama.v0.5.0.so; keep each in a folder of its own"},
-		"too old":           {folder(t, "libllama.b4600.so", "libggml.b4600.so"), "llama.cpp b4600 is too old for emberd: b5640 is the oldest that works, v0.5.0 is what it was tested with; emberd model runtime install"},
+		"relative":          {"engines/llama", "; use an absolute path"},
+		"not there":         {filepath.Join(t.TempDir(), "none"), "llama.cpp not found: stat"},
+		"empty":             {t.TempDir(), "the folder does not contain libllama"},
+		"only its parts":    {folder(t, "libggml.so", "libggml-base.so", "libllama-common.so"), "the folder does not contain libllama"},
+		"another system":    {folder(t, "llama.dll", "ggml.dll"), "the folder does not contain libllama"},
+		"two of them":       {folder(t, "libllama.b8390.so", "libllama.v0.5.0.so"), "contains several builds of llama.cpp: libllama.b8390.so and libllama.v0.5.0.so; move each build to its own folder"},
+		"too old":           {folder(t, "libllama.b4600.so", "libggml.b4600.so"), "llama.cpp b4600 is too old: the oldest supported release is b5640, and emberd was tested with v0.5.0; to install another build of llama.cpp, run: emberd model runtime install"},
 		"a file":            {filepath.Join(folder(t, "libllama.so"), "libllama.so"), "not a directory"},
-		"a pipe or so":      {folder(t, "libllama.so", "libggml.so/inside"), "libggml.so is not a file; emberd model runtime install"},
-		"a file's folder":   {folder(t, "lib", "bin"), "it contains no libllama"},
+		"a pipe or so":      {folder(t, "libllama.so", "libggml.so/inside"), "libggml.so is not a file; to install another build of llama.cpp, run: emberd model runtime install"},
+		"a file's folder":   {folder(t, "lib", "bin"), "the folder does not contain libllama"},
 		"around and around": {filepath.Join(folder(t, "here -> there", "there -> here"), "here"), "too many levels of symbolic links"},
-		"no library":        {folder(t, "libllama.so", "libggml.so"), "cannot be used: libggml.so does not load"},
+		"no library":        {folder(t, "libllama.so", "libggml.so"), ": cannot load libggml.so"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Open(test.dir, nil)

@@ -102,15 +102,15 @@ func link(f *files) (*library, error) {
 		}
 		handle, err := open(path)
 		if err != nil {
-			return nil, fmt.Errorf("%s does not load: %w", filepath.Base(path), err)
+			return nil, fmt.Errorf("cannot load %s: %w", filepath.Base(path), err)
 		}
 		l.handles = append(l.handles, handle)
 	}
 	for _, s := range l.symbols() {
 		address := l.address(s.name)
 		if address == 0 {
-			return nil, fmt.Errorf("it has no function %s, so it is too old (b%d is the oldest that works), too "+
-				"new, or not whole", s.name, oldest)
+			return nil, fmt.Errorf("the libraries do not contain function %s, so they are too old (oldest supported: "+
+				"b%d), too new or incomplete", s.name, oldest)
 		}
 		register(s.to, address)
 	}
@@ -155,8 +155,7 @@ func (l *library) hasProcessor() bool {
 func (l *library) check() error {
 	defaults := l.contextDefaults().trim()
 	if got, want := *defaults.head(), usualHead(); got != want {
-		return fmt.Errorf("the parameters of a context begin with %v and not with %v, so they are laid out in a way "+
-			"that emberd does not know", got, want)
+		return fmt.Errorf("unsupported layout of the context parameters: they begin with %v instead of %v", got, want)
 	}
 	for _, name := range []string{nameModelDefaults, nameContextDefaults} {
 		if err := passable(name, sizeReturned(l.address(name))); err != nil {
@@ -169,7 +168,7 @@ func (l *library) check() error {
 // passable is nil if all that a function returns can be passed on.
 func passable(name string, size int) error {
 	if size > parameterBytes {
-		return fmt.Errorf("what %s returns has more than %d bytes, which is more than emberd can pass on", name,
+		return fmt.Errorf("the result of %s is too large (limit %d bytes)", name,
 			parameterBytes)
 	}
 	return nil

@@ -94,7 +94,7 @@ func (e *Engine) start(folders []string) error {
 	}
 	if !e.lib.hasProcessor() {
 		return failed(llamawire.OfEngine,
-			"llama.cpp in %s has nothing to compute with: no libggml-cpu that fits this processor is beside its "+
+			"llama.cpp in %s cannot run on this processor: no matching libggml-cpu found next to its "+
 				"libraries; "+remedy, e.dir)
 	}
 	return nil
@@ -104,14 +104,14 @@ func (e *Engine) start(folders []string) error {
 func (e *Engine) Facts() llamawire.Engine { return e.facts }
 
 // remedy is what to do about libraries that are of no use.
-const remedy = "emberd model runtime install brings others"
+const remedy = "to install another build of llama.cpp, run: emberd model runtime install PATH|URL"
 
 func failed(of llamawire.Part, format string, args ...any) error {
 	return &llamawire.Failed{Of: of, Text: fmt.Sprintf(format, args...)}
 }
 
 func (e *Engine) unusable(err error) error {
-	return failed(llamawire.OfEngine, "%s in %s cannot be used: %v; "+remedy, e.name(), e.dir, err)
+	return failed(llamawire.OfEngine, "cannot use %s in %s: %v; "+remedy, e.name(), e.dir, err)
 }
 
 // name is llama.cpp with its release.

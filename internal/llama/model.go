@@ -43,12 +43,12 @@ func (e *Engine) Load(path string, opt Options) (*Model, error) {
 	limit := cmp.Or(opt.MaxTokens, defaultMaxTokens)
 	if limit < minMaxTokens {
 		return nil, failed(llamawire.OfModel,
-			"embed at most %d tokens of a text: %d are the least, the two of its ends are among them", limit,
+			"the limit of %d tokens per text is too small; use at least %d, including the begin and end tokens", limit,
 			minMaxTokens)
 	}
 	before, err := os.Stat(path)
 	if err != nil {
-		return nil, failed(llamawire.OfFile, "model file: %v", err)
+		return nil, failed(llamawire.OfFile, "cannot read the model file: %v", err)
 	}
 	facts, err := gguf.PreflightNative(path)
 	if err != nil {
@@ -66,7 +66,7 @@ func (e *Engine) Load(path string, opt Options) (*Model, error) {
 	if err != nil || !os.SameFile(before, after) || before.Size() != after.Size() ||
 		!before.ModTime().Equal(after.ModTime()) {
 		m.Close()
-		return nil, failed(llamawire.OfFile, "model file %s changed while it was loaded; load it again", path)
+		return nil, failed(llamawire.OfFile, "model file %s changed while emberd loaded it; load the file again", path)
 	}
 	return m, nil
 }
@@ -101,12 +101,13 @@ func (m *Model) load(path string) error {
 	m.vocab = lib.modelVocab(m.model)
 	if dim, context := int(lib.modelDim(m.model)), int(lib.modelContext(m.model)); dim != m.facts.Dim ||
 		context != m.facts.Context {
-		return m.refused("reads model file "+path,
-			fmt.Sprintf("as one of %d dimensions and %d tokens, and it has %d and %d", dim, context, m.facts.Dim,
+		return m.refused("reads wrong values from model file "+path,
+			fmt.Sprintf("%d dimensions and %d tokens instead of %d and %d", dim, context, m.facts.Dim,
 				m.facts.Context))
 	}
 	if lib.modelHasEncoder(m.model) && lib.modelHasDecoder(m.model) {
-		return m.refused("takes the model in "+path, "for one that translates, which is not a use of emberd's")
+		return m.refused("reports an unsupported kind of model in "+path,
+			"the model has both an encoder and a decoder")
 	}
 	if err := m.newContext(); err != nil {
 		return err
@@ -131,17 +132,17 @@ func (m *Model) newContext() error {
 	}
 	m.engine.journal.forget()
 	if m.context = lib.contextNew(m.model, p); m.context == 0 {
-		return m.refused("cannot compute with this model", m.engine.journal.firstError())
+		return m.refused("cannot compute embeddings with this model", m.engine.journal.firstError())
 	}
 	got := head{Tokens: want.Tokens, Batch: lib.nBatch(m.context), Microbatch: lib.nMicrobatch(m.context),
 		Sequences: lib.nSequences(m.context)}
 	if got != want {
-		return m.engine.unusable(fmt.Errorf("a context was asked for %v and has %v, so its parameters are laid out "+
-			"in a way that emberd does not know", want, got))
+		return m.engine.unusable(fmt.Errorf(
+			"unsupported layout of the context parameters: emberd requested %v, but the context has %v", want, got))
 	}
 	if pooling := gguf.Pooling(lib.poolingType(m.context)); pooling != m.facts.Pooling {
-		return m.refused("uses another pooling than the file of the model specifies",
-			fmt.Sprintf("by %v, not by %v", pooling, m.facts.Pooling))
+		return m.refused("uses a different pooling type than the model file specifies",
+			fmt.Sprintf("%v instead of %v", pooling, m.facts.Pooling))
 	}
 	lib.setEmbeddings(m.context, true)
 	return nil
@@ -150,9 +151,9 @@ func (m *Model) newContext() error {
 // refused is that these libraries do not get along with this model.
 func (m *Model) refused(what, why string) error {
 	if why == "" {
-		why = "it does not say why"
+		why = "llama.cpp returned no reason"
 	}
-	return failed(llamawire.OfBoth, "%s %s: %.300s; try another file of the model, or other libraries: %s",
+	return failed(llamawire.OfBoth, "%s %s: %.300s; use another model file; %s",
 		m.engine.name(), what, why, remedy)
 }
 

@@ -5,7 +5,7 @@ package llama
 import "errors"
 
 func open(string) (uintptr, error) {
-	return 0, errors.New("emberd can run llama.cpp on Linux and macOS, on amd64 and arm64 processors")
+	return 0, errors.New("cannot run llama.cpp on this system; use Linux or macOS on an amd64 or arm64 processor")
 }
 
 // What follows open is not reached.

@@ -266,12 +266,12 @@ func TestNativeRefusesModels(t *testing.T) {
 		"zeros":        {file(t, seeded(), weights(0)), Options{}, llamawire.OfBoth, "zero or not finite"},
 		"no numbers":   {file(t, seeded(), weights(float32(math.NaN()))), Options{}, llamawire.OfBoth, "zero or not finite"},
 		"no pooling":   {file(t, seeded(), with("bert.pooling_type", uint32(0))), Options{}, llamawire.OfModel, "bert.pooling_type is 0"},
-		"too few":      {file(t, seeded()), Options{MaxTokens: 2}, llamawire.OfModel, "3 are the least"},
+		"too few":      {file(t, seeded()), Options{MaxTokens: 2}, llamawire.OfModel, "use at least 3"},
 		"not there":    {t.TempDir() + "/none.gguf", Options{}, llamawire.OfFile, "no such file"},
 		"not a model":  {os.Args[0], Options{}, llamawire.OfModel, "GGUF"},
-		"no layers":    {file(t, seeded(), with("bert.block_count", uint32(0))), Options{}, llamawire.OfModel, "bert.block_count is 0"},
+		"no layers":    {file(t, seeded(), with("bert.block_count", uint32(0))), Options{}, llamawire.OfModel, "bert.block_count has the value 0"},
 		"another type": {file(t, seeded(), with("tokenizer.ggml.bos_token_id", int32(2))), Options{}, llamawire.OfBoth, "tokenizer.ggml.bos_token_id has wrong type i32"},
-		"a twin token": {file(t, seeded(), doubled), Options{}, llamawire.OfModel, "are both"},
+		"a twin token": {file(t, seeded(), doubled), Options{}, llamawire.OfModel, "have the same text"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := engine(t).Load(test.path, test.opt)

@@ -27,25 +27,25 @@ func TestNativeNoticesWhatIsOtherwise(t *testing.T) {
 		says   string
 	}{
 		"no model":         {func(l *library) { l.modelLoad = func(string, parameters) pointer { return 0 } }, llamawire.OfBoth, "cannot load model file"},
-		"other dimensions": {func(l *library) { l.modelDim = integer(31) }, llamawire.OfBoth, "as one of 31 dimensions and 128 tokens, and it has 32 and 128"},
-		"another context":  {func(l *library) { l.modelContext = integer(512) }, llamawire.OfBoth, "as one of 32 dimensions and 512 tokens"},
+		"other dimensions": {func(l *library) { l.modelDim = integer(31) }, llamawire.OfBoth, "31 dimensions and 128 tokens instead of 32 and 128"},
+		"another context":  {func(l *library) { l.modelContext = integer(512) }, llamawire.OfBoth, "32 dimensions and 512 tokens instead of 32 and 128"},
 		"a translator": {func(l *library) {
 			yes := func(pointer) bool { return true }
 			l.modelHasEncoder, l.modelHasDecoder = yes, yes
-		}, llamawire.OfBoth, "for one that translates"},
-		"no context":         {func(l *library) { l.contextNew = func(pointer, parameters) pointer { return 0 } }, llamawire.OfBoth, "cannot compute with this model"},
-		"another batch":      {func(l *library) { l.nBatch = number(512) }, llamawire.OfEngine, "laid out in a way that emberd does not know"},
-		"another microbatch": {func(l *library) { l.nMicrobatch = number(512) }, llamawire.OfEngine, "laid out in a way that emberd does not know"},
-		"other sequences":    {func(l *library) { l.nSequences = number(1) }, llamawire.OfEngine, "laid out in a way that emberd does not know"},
-		"another pooling":    {func(l *library) { l.poolingType = integer(2) }, llamawire.OfBoth, "by cls, not by mean"},
+		}, llamawire.OfBoth, "the model has both an encoder and a decoder"},
+		"no context":         {func(l *library) { l.contextNew = func(pointer, parameters) pointer { return 0 } }, llamawire.OfBoth, "cannot compute embeddings with this model"},
+		"another batch":      {func(l *library) { l.nBatch = number(512) }, llamawire.OfEngine, "unsupported layout of the context parameters"},
+		"another microbatch": {func(l *library) { l.nMicrobatch = number(512) }, llamawire.OfEngine, "unsupported layout of the context parameters"},
+		"other sequences":    {func(l *library) { l.nSequences = number(1) }, llamawire.OfEngine, "unsupported layout of the context parameters"},
+		"another pooling":    {func(l *library) { l.poolingType = integer(2) }, llamawire.OfBoth, "cls instead of mean"},
 		"too many tokens": {func(l *library) {
 			l.tokenize = func(pointer, *byte, int32, *int32, int32, bool, bool) int32 { return 1 << 20 }
-		}, llamawire.OfBoth, "into 1048576 tokens"},
+		}, llamawire.OfBoth, "invalid number of tokens for the text: 1048576"},
 		"no room for tokens": {func(l *library) {
 			l.tokenize = func(pointer, *byte, int32, *int32, int32, bool, bool) int32 { return -5 }
-		}, llamawire.OfBoth, "into -5 tokens"},
-		"not computed":   {func(l *library) { l.decode = func(pointer, batch) int32 { return -3 } }, llamawire.OfBoth, "could not compute the text's vector (-3)"},
-		"no vector":      {func(l *library) { l.sequenceVector = vector(nil) }, llamawire.OfBoth, "made no vector"},
+		}, llamawire.OfBoth, "invalid number of tokens for the text: -5"},
+		"not computed":   {func(l *library) { l.decode = func(pointer, batch) int32 { return -3 } }, llamawire.OfBoth, "could not compute the embedding of the text (code -3)"},
+		"no vector":      {func(l *library) { l.sequenceVector = vector(nil) }, llamawire.OfBoth, "returned no embedding for the text"},
 		"a vector of 0s": {func(l *library) { l.sequenceVector = vector(&make([]float32, 32)[0]) }, llamawire.OfBoth, "zero or not finite"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestNativeNoticesOtherDefaults(t *testing.T) {
 			r.words[i/2] ^= 1 << (i % 2 * 32)
 			return r
 		}
-		if err := lib.check(); err == nil || !strings.Contains(err.Error(), "the parameters of a context begin with") {
+		if err := lib.check(); err == nil || !strings.Contains(err.Error(), "unsupported layout of the context parameters: they begin with") {
 			t.Errorf("number %d: got %v, want that the parameters begin otherwise", i, err)
 		}
 	}
@@ -113,7 +113,7 @@ func TestNativeNoticesAFileThatChanges(t *testing.T) {
 			path := file(t, seeded())
 			_, err := e.Load(path, Options{})
 			failed, ok := errors.AsType[*llamawire.Failed](err)
-			if want := "model file " + path + " changed while it was loaded; load it again"; !ok || failed.Of != llamawire.OfFile || failed.Text != want {
+			if want := "model file " + path + " changed while emberd loaded it; load the file again"; !ok || failed.Of != llamawire.OfFile || failed.Text != want {
 				t.Errorf("got %v, want %q", err, want)
 			}
 		})

@@ -61,10 +61,9 @@ func (r release) slowFlash() bool { return r.build > 0 && r.build < settled }
 func (r release) warning() string {
 	switch {
 	case !r.known():
-		return "these libraries do not contain their llama.cpp release; " + tested +
-			" is what emberd was tested with"
+		return "the llama.cpp release of these libraries is unknown; emberd was tested with " + tested
 	case r.slowFlash():
-		return fmt.Sprintf("llama.cpp %s works, but is slower than b%d and later; %s is what emberd was tested with", r,
+		return fmt.Sprintf("llama.cpp %s works, but is slower than b%d and later; emberd was tested with %s", r,
 			settled, tested)
 	default:
 		return ""
@@ -73,6 +72,6 @@ func (r release) warning() string {
 
 func tooOld(r release) error {
 	return failed(llamawire.OfEngine,
-		"llama.cpp %s is too old for emberd: b%d is the oldest that works, %s is what it was tested with; "+remedy, r,
+		"llama.cpp %s is too old: the oldest supported release is b%d, and emberd was tested with %s; "+remedy, r,
 		oldest, tested)
 }

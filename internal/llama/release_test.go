@@ -21,12 +21,12 @@ func TestReleases(t *testing.T) {
 		"v0.5.0":       {"v0.5.0", false, false, ""},
 		"v0.5.0-dev":   {"v0.5.0", false, false, ""},
 		"v1.12.3":      {"v1.12.3", false, false, ""},
-		"":             {"", false, false, "these libraries do not contain their llama.cpp release"},
-		"v0.0.0":       {"", false, false, "these libraries do not contain their llama.cpp release"},
-		"b":            {"", false, false, "these libraries do not contain their llama.cpp release"},
-		"b0":           {"", false, false, "these libraries do not contain their llama.cpp release"},
-		"b99999999999": {"", false, false, "these libraries do not contain their llama.cpp release"},
-		"master":       {"", false, false, "these libraries do not contain their llama.cpp release"},
+		"":             {"", false, false, "the llama.cpp release of these libraries is unknown"},
+		"v0.0.0":       {"", false, false, "the llama.cpp release of these libraries is unknown"},
+		"b":            {"", false, false, "the llama.cpp release of these libraries is unknown"},
+		"b0":           {"", false, false, "the llama.cpp release of these libraries is unknown"},
+		"b99999999999": {"", false, false, "the llama.cpp release of these libraries is unknown"},
+		"master":       {"", false, false, "the llama.cpp release of these libraries is unknown"},
 	} {
 		r := parseRelease(name)
 		if r.String() != want.shown || r.known() != (want.shown != "") {

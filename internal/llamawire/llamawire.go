@@ -125,7 +125,7 @@ func Write(to io.Writer, message any) error {
 	return nil
 }
 
-var errBroken = errors.New("it is not a line of JSON followed by numbers")
+var errBroken = errors.New("the message is not a line of JSON followed by numbers")
 
 // Read reads one message. The error is io.EOF where nothing follows, and wraps
 // io.ErrUnexpectedEOF where a message breaks off.
@@ -139,14 +139,14 @@ func Read(from io.Reader, message any) error {
 	}
 	n := binary.LittleEndian.Uint32(length[:])
 	if n > MaxBytes {
-		return fmt.Errorf("read a message: it has %d bytes (limit %d)", n, MaxBytes)
+		return fmt.Errorf("cannot read a message: it has %d bytes (limit %d)", n, MaxBytes)
 	}
 	var frame bytes.Buffer
 	if _, err := io.CopyN(&frame, from, int64(n)); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF // it is not the end of the input, but of one that died
 		}
-		return fmt.Errorf("read a message: incomplete after %d of %d bytes: %w", frame.Len(), n, err)
+		return fmt.Errorf("cannot read a message: incomplete after %d of %d bytes: %w", frame.Len(), n, err)
 	}
 	header, numbers, found := bytes.Cut(frame.Bytes(), []byte{'\n'})
 	reply, has := message.(*Reply)

@@ -17,7 +17,7 @@ func (c *Client) Complete(ctx context.Context, system, user string, limit int) (
 		MaxTokens: limit,
 	})
 	if err != nil {
-		return "", fmt.Errorf("write a chat request: %w", err)
+		return "", fmt.Errorf("cannot encode the chat request: %w", err)
 	}
 	return c.complete(ctx, body)
 }

@@ -57,7 +57,8 @@ type Client struct {
 // New checks the settings and returns a Client. It opens no connection.
 func New(opt Options) (*Client, error) {
 	if opt.Timeout < 0 || opt.Tries < 0 || opt.Backoff < 0 {
-		return nil, errors.New("the timeout, the tries and the back-off of the chat endpoint must not be negative")
+		return nil, errors.New(
+			"the timeout, the number of tries and the back-off of the chat endpoint must not be negative")
 	}
 	opt.Timeout = orElse(opt.Timeout, 30*time.Second)
 	opt.Tries = orElse(opt.Tries, 3)
@@ -65,8 +66,7 @@ func New(opt Options) (*Client, error) {
 
 	at, err := url.Parse(opt.URL)
 	if err != nil {
-		return nil, errors.New("the URL of the chat endpoint cannot be read; write http://host:port/v1 or " +
-			"unix:///path/of/socket")
+		return nil, errors.New("invalid URL of the chat endpoint; use http://host:port/v1 or unix:///path/of/socket")
 	}
 	c := &Client{opt: opt, endpoint: (&url.URL{Scheme: at.Scheme, Host: at.Host, Path: at.Path}).String()}
 	dialer := &net.Dialer{}
@@ -83,8 +83,8 @@ func New(opt Options) (*Client, error) {
 			dialer.Control = onlyLoopback
 		}
 	default:
-		return nil, fmt.Errorf("the URL of the chat endpoint has the scheme %q or no host; write http://host:port/v1 "+
-			"or unix:///path/of/socket", at.Scheme)
+		return nil, fmt.Errorf("invalid URL of the chat endpoint: the scheme is %q or the host is missing; use "+
+			"http://host:port/v1 or unix:///path/of/socket", at.Scheme)
 	}
 	c.url = completions(at)
 	c.transport = &http.Transport{DialContext: dial, MaxIdleConns: 1, IdleConnTimeout: time.Minute,
@@ -126,7 +126,7 @@ func local(host string) bool {
 func onlyLoopback(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil || !to.Addr().Unmap().IsLoopback() {
-		return errors.New("the chat endpoint is configured as local but is on another machine")
+		return errors.New("the URL of the chat endpoint is local, but its host name resolves to another machine")
 	}
 	return nil
 }
@@ -173,11 +173,11 @@ func (c *Client) complete(ctx context.Context, body []byte) (string, error) {
 			return answer, nil
 		}
 		if !again || ctx.Err() != nil || try == c.opt.Tries {
-			return "", fmt.Errorf("ask the chat endpoint, try %d of %d: %w", try, c.opt.Tries, err)
+			return "", fmt.Errorf("request to the chat endpoint failed (try %d of %d): %w", try, c.opt.Tries, err)
 		}
 		select {
 		case <-ctx.Done():
-			return "", fmt.Errorf("wait to ask the chat endpoint again: %w", ctx.Err())
+			return "", fmt.Errorf("stopped before the next request to the chat endpoint: %w", ctx.Err())
 		case <-time.After(wait):
 		}
 		wait *= 2
@@ -203,7 +203,7 @@ func (c *Client) try(ctx context.Context, body []byte) (answer string, again boo
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		again = res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= http.StatusInternalServerError
-		return "", again, fmt.Errorf("the status is %d", res.StatusCode)
+		return "", again, fmt.Errorf("the chat endpoint returned status %d", res.StatusCode)
 	}
 	return read(res.Body)
 }
@@ -216,7 +216,7 @@ func read(body io.Reader) (answer string, again bool, err error) {
 		return "", true, err
 	}
 	if len(data) > maxAnswer {
-		return "", false, fmt.Errorf("the response is longer than %d bytes", maxAnswer)
+		return "", false, fmt.Errorf("the response of the chat endpoint is too large (limit %d bytes)", maxAnswer)
 	}
 	var response struct {
 		Choices []struct {

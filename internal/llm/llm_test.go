@@ -110,20 +110,20 @@ func TestTroubles(t *testing.T) {
 		asked int32
 		want  string
 	}{
-		{"overloaded", status(http.StatusServiceUnavailable), 3, "try 3 of 3: the status is 503"},
-		{"limited", status(http.StatusTooManyRequests), 3, "try 3 of 3: the status is 429"},
-		{"refused", status(http.StatusUnauthorized), 1, "try 1 of 3: the status is 401"},
+		{"overloaded", status(http.StatusServiceUnavailable), 3, "(try 3 of 3): the chat endpoint returned status 503"},
+		{"limited", status(http.StatusTooManyRequests), 3, "(try 3 of 3): the chat endpoint returned status 429"},
+		{"refused", status(http.StatusUnauthorized), 1, "(try 1 of 3): the chat endpoint returned status 401"},
 		{"redirected", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
-		}, 1, "the status is 307"},
-		{"hung up", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 3, "try 3 of 3: "},
+		}, 1, "the chat endpoint returned status 307"},
+		{"hung up", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 3, "(try 3 of 3): "},
 		{"cut off", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			_, _ = io.WriteString(w, `{"choices": [`)
 		}, 3, "unexpected EOF"},
 		{"no JSON", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>"+secret) }, 1, "not a chat completion"},
 		{"no choices", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"error": "`+secret+`"}`) }, 1, "not a chat completion"},
-		{"oversized", func(w http.ResponseWriter, _ *http.Request) { say(w, strings.Repeat("x", 2<<20)) }, 1, "longer than 1048576 bytes"},
+		{"oversized", func(w http.ResponseWriter, _ *http.Request) { say(w, strings.Repeat("x", 2<<20)) }, 1, "is too large (limit 1048576 bytes)"},
 		{"slow", func(_ http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body) // then the server notices that the client leaves
 			<-r.Context().Done()

@@ -49,7 +49,7 @@ func (m *markdown) block(n ast.Node) {
 	case *east.Table:
 		m.table(n)
 	default:
-		m.err = fmt.Errorf("a manual page cannot show %s", n.Kind())
+		m.err = fmt.Errorf("cannot convert %s to a manual page", n.Kind())
 	}
 	m.begun = true
 }
@@ -112,7 +112,7 @@ func (m *markdown) inline(n ast.Node) string {
 		case *ast.CodeSpan:
 			b.WriteString(`\fB` + m.inline(c) + `\fR`)
 		default:
-			m.err = fmt.Errorf("a manual page cannot show %s", c.Kind())
+			m.err = fmt.Errorf("cannot convert %s to a manual page", c.Kind())
 		}
 	}
 	return b.String()

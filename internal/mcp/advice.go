@@ -12,13 +12,14 @@ import (
 // agentAdvice names the tools of agents in the messages of errors.
 func agentAdvice() func(string) string {
 	return tool.Advice(
-		tool.Replacement{Command: `run: emberd list(, or emberd search|$)|emberd list shows ids`,
+		tool.Replacement{Command: `run: emberd list(, or emberd search|$)`,
 			Tool: "call memory_query to find memories by words, or memory_list for the newest"},
 		tool.Replacement{Command: `run: emberd search --notes`, Tool: `call memory_query with "scope": "vault"`},
 		tool.Replacement{Command: `restore it with emberd rekindle [0-9a-f]+`,
 			Tool: "restore it with memory_undo and the tx of its deletion"},
-		tool.Replacement{Command: `that emberd show ([0-9a-f]+) lists`, Tool: "that memory_open shows of $1"},
-		tool.Replacement{Command: `with emberd edit once`, Tool: "with memory_edit once"},
+		tool.Replacement{Command: `that emberd show ([0-9a-f]+) lists`, Tool: "that memory_open shows for $1"},
+		tool.Replacement{Command: `after you confirm the memory \(emberd edit --confirm\), set it with emberd edit`,
+			Tool: "after the user confirms the memory (emberd edit --confirm), set it with memory_edit"},
 	)
 }
 

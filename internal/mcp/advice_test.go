@@ -35,7 +35,7 @@ func TestErrorsNameTools(t *testing.T) {
 		{All, secret, "content contains what looks like a credential; remove it, or set allow_secret to save it anyway"},
 		{All, noVault, noVault},
 		{All, "run it there, or run here first: emberd config primary-device here", "run it there, or run here first: keeper_here"},
-		{All, "memory x does not wait for a decision; run: emberd doctor offline-device list", "memory x does not wait for a decision; call stale_list"},
+		{All, "memory x has no pending decision; run: emberd doctor offline-device list", "memory x has no pending decision; call stale_list"},
 		{All, "note \"Plan\" not found; run: emberd search --notes", `note "Plan" not found; call search with scope "notes"`},
 		{All, "send what emberd export wrote", "send what emberd export wrote"}, // which is no tool
 		{All, "invalid cursor; use next_cursor of the previous page, or omit it for the first page", "invalid cursor; use next_cursor of the previous page, or omit it for the first page"},

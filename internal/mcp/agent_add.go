@@ -90,11 +90,11 @@ func agentAdd(ctx context.Context, c *tool.Call, in *agentAddIn) (*agentAdded, e
 	s.Section, s.Importance = m.Section, m.Importance
 	switch {
 	case res.Echo != nil:
-		out.Did = "not saved: just returned by a search, from"
+		out.Did = "not saved, because a search just returned this text from"
 		s.Path, s.Similarity = cmp.Or(res.Echo.Path, s.Path), res.Echo.Similarity
 		out.Advice = append(out.Advice, "set \"again\": true to save it anyway")
 		if m.ID != "" {
-			out.Advice[0] = "learned again elsewhere, it is memory_reinforce; " + out.Advice[0]
+			out.Advice[0] = "if you learned it again from another source, call memory_reinforce; " + out.Advice[0]
 		}
 	case res.Reinforced != nil:
 		out.Did = "reinforced existing"
@@ -110,17 +110,17 @@ func agentAdd(ctx context.Context, c *tool.Call, in *agentAddIn) (*agentAdded, e
 		out.Advice = append(out.Advice, noteFollows)
 	}
 	if res.RecordedOrigin != "" {
-		out.Advice = append(out.Advice, "its origin is "+answer.OneLine(res.RecordedOrigin)+
-			", for the words of a limited token are not the user's")
+		out.Advice = append(out.Advice, "the origin is "+answer.OneLine(res.RecordedOrigin)+
+			", because a limited token cannot save text as the user")
 	}
 	if res.Added != "" {
 		out.Advice = append(out.Advice,
-			"added "+answer.OneLine(res.Added)+", because the token can change nothing else")
+			"added "+answer.OneLine(res.Added)+", because the token can save only in this scope")
 	}
 	return out, nil
 }
 
-const noteFollows = "its note is updated later"
+const noteFollows = "emberd updates the note of the memory later"
 
 // reinforced adds the outcome of a reinforcement and advice on the next step.
 func (l *learned) reinforced(m *op.Memory, r *op.Reinforcement) {
@@ -134,8 +134,8 @@ func (l *learned) reinforced(m *op.Memory, r *op.Reinforcement) {
 		l.Advice = append(l.Advice, answer.OneLine(r.Held))
 	}
 	if r.SuggestCore {
-		l.Advice = append(l.Advice, fmt.Sprintf("importance is now 0.8 or higher; if it must never fade, call "+
-			"memory_edit {\"id\":%q,\"core\":true}", m.ID.Short()))
+		l.Advice = append(l.Advice, fmt.Sprintf("importance is now 0.8 or higher; if the memory must never fade, "+
+			"call memory_edit {\"id\":%q,\"core\":true}", m.ID.Short()))
 	}
 }
 
@@ -167,7 +167,7 @@ func conflictLines(conflicts []op.Conflict, by memory.ID) []string {
 func conflictLine(c *op.Conflict, by memory.ID) string {
 	line := "conflict: " + text.Truncate(answer.OneLine(c.Why), maxSource) + ", "
 	if c.Newer == "claim" {
-		line += "the claim is newer"
+		line += "newer: the claim"
 	} else {
 		line += "the stored text is newer"
 	}
@@ -182,9 +182,9 @@ func conflictLine(c *op.Conflict, by memory.ID) string {
 	switch {
 	case c.Supersede == "":
 	case by == "":
-		line += fmt.Sprintf(`; if the claim replaces it, add that and then: memory_edit {"id":"…","supersedes":[%q]}`, old)
+		line += fmt.Sprintf(`; if the claim replaces it, call memory_add with the claim, then memory_edit {"id":"…","supersedes":[%q]}`, old)
 	default:
-		line += fmt.Sprintf(`; if this replaces it: memory_edit {"id":%q,"supersedes":[%q]}`, by.Short(), old)
+		line += fmt.Sprintf(`; if this memory replaces it, call memory_edit {"id":%q,"supersedes":[%q]}`, by.Short(), old)
 	}
 	return line
 }

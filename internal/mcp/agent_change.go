@@ -70,10 +70,10 @@ func agentEdit(ctx context.Context, c *tool.Call, in *agentEditIn) (*agentChange
 	case len(res.Changed) == 0:
 		out.Did = "nothing to change in"
 	case res.Pending != nil:
-		out.Did = "changed (its note follows later)"
+		out.Did = "changed (emberd updates the note later)"
 	}
 	if in.Content != nil && len(res.Memory.Hidden) > 0 {
-		out.Did += " (its text hides " + strings.Join(res.Memory.Hidden, " and ") + ")"
+		out.Did += " (the text contains " + strings.Join(res.Memory.Hidden, " and ") + ")"
 	}
 	return out, nil
 }
@@ -191,17 +191,17 @@ func (o *agentForgotten) Text() string {
 	var b strings.Builder
 	switch {
 	case o.DryRun:
-		b.WriteString("would forget " + plural(o.Count, "memory", "memories") +
-			"; call again without dry_run to apply\n")
+		b.WriteString("would move " + plural(o.Count, "memory", "memories") +
+			" to the trash; call again without dry_run to apply\n")
 	default:
-		b.WriteString("forgot " + plural(o.Count, "memory", "memories") + ", in the trash until " + o.Until + ", tx " +
+		b.WriteString("moved " + plural(o.Count, "memory", "memories") + " to the trash until " + o.Until + ", tx " +
 			o.Tx + "\n")
 	}
 	for _, line := range o.Forgotten {
 		b.WriteString(line + "\n")
 	}
 	for _, n := range o.Notes {
-		b.WriteString("its note stays: " + answer.OneLine(n) + "\n")
+		b.WriteString("kept the note " + answer.OneLine(n) + "\n")
 	}
 	return b.String()
 }
@@ -224,7 +224,7 @@ func agentUndo(ctx context.Context, c *tool.Call, in *agentUndoIn) (*agentUndone
 	out := &agentUndone{Undid: res.Entry.Verb + " of " + plural(res.Entry.Changed()), Items: []string{},
 		Tx: res.Tx}
 	if res.Tx == "" {
-		out.Undid = "nothing of the " + out.Undid
+		out.Undid = "no part of the " + out.Undid
 	}
 	for _, item := range res.Items[:min(len(res.Items), op.MostShown/2)] {
 		line := cmp.Or(item.Path, item.ID.Short()) + " " + item.Action

@@ -59,7 +59,7 @@ func agentList(ctx context.Context, c *tool.Call, in *agentListIn) (*agentListOu
 		next = res.NextCursor
 	}
 	if next != "" {
-		out.continuation = continuation{true, fmt.Sprintf(`the same memory_list with "cursor": %q`, next)}
+		out.continuation = continuation{true, fmt.Sprintf(`the same memory_list call with "cursor": %q`, next)}
 	}
 	return out, nil
 }

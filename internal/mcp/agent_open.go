@@ -90,7 +90,7 @@ func openRest(refs []string, most, from int) continuation {
 		raw, _ := wire.Marshal(agentOpenIn{Refs: names, From: from}) // texts and a number always encode
 		r := continuation{true, "memory_open " + string(raw)}
 		if n := len(refs) - len(names); n > 0 {
-			r.Next += fmt.Sprintf(", then the last %d", n)
+			r.Next += fmt.Sprintf(", then open the last %d", n)
 		}
 		if len(names) == 1 || r.cost() <= most/4 {
 			return r
@@ -168,20 +168,21 @@ func openedMemory(ctx context.Context, c *tool.Call, ref string, from int) (s re
 	}
 	if len(res.Memories) == 0 {
 		if _, err = op.Show.Call(ctx, c, &op.ShowRequest{ID: ref, Track: track}); err == nil {
-			err = memory.Errorf(memory.NotFound, "memory %.40q was just saved; open it again", ref)
+			err = memory.Errorf(memory.NotFound, "memory %.40q was just saved; open the memory again", ref)
 		}
 		return s, false, err // which says more
 	}
 	m := res.Memories[0].Memory
 	text := []rune(m.Content)
 	if from > len(text) {
-		return s, false, memory.Errorf(memory.Invalid, "memory %s has %d characters; use a smaller from than %d",
+		return s, false, memory.Errorf(memory.Invalid, "memory %s has %d characters, so from %d is out of range; use "+
+			"a smaller value",
 			m.ID.Short(), len(text), from).At("from")
 	}
 	s = showMemory(&m, string(text[from:]))
 	s.Links, s.Importance, s.Source = linksOf(res.Memories[0].Relations), m.Importance, sourceOf(&m)
 	if m.Stage.Cold() && m.NoteGone.IsZero() && m.VaultPath != "" {
-		s.State += fmt.Sprintf("; its text is in the note, memory_open %q", m.VaultPath)
+		s.State += fmt.Sprintf("; for the full text, call memory_open %q", m.VaultPath)
 	}
 	return s, false, nil
 }
@@ -215,7 +216,7 @@ func openedNote(ctx context.Context, c *tool.Call, path string, from, most int) 
 	s = resultItem{Path: res.Path, When: "changed " + day(res.Modified), Text: res.Text, Cut: res.Left > 0,
 		Origin: fromNote, Trust: memory.TrustUser}
 	if res.Beyond {
-		s.State = "only the first MiB is read"
+		s.State = "emberd read only the first MiB"
 	}
 	return s, res.Left > 0, nil
 }

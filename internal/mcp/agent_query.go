@@ -91,7 +91,7 @@ func agentQuery(ctx context.Context, c *tool.Call, in *agentQueryIn) (*agentQuer
 	case len(out.Results) == 0 && len(res.Results) > 0:
 		out.continuation = continuation{true, tooSmall}
 	case len(out.Results) < len(res.Results):
-		out.continuation = continuation{true, fmt.Sprintf(`the same memory_query with "skip": %d`, next)}
+		out.continuation = continuation{true, fmt.Sprintf(`the same memory_query call with "skip": %d`, next)}
 	case len(out.Results) == 0:
 		out.Advice = noMatch(in.Scope, len(out.Nearest))
 	}
@@ -245,9 +245,9 @@ func showHit(ctx context.Context, c *tool.Call, h *op.Hit, in *agentQueryIn) (re
 func stateOf(h *op.Hit) string {
 	switch {
 	case h.Rekindle != "":
-		return "open it to restore it"
+		return "open the memory to restore its full text"
 	case h.Review:
-		return "about to fade; report it with memory_used if it is still correct"
+		return "about to fade; if the memory is still correct, report it with memory_used"
 	}
 	return ""
 }
@@ -257,14 +257,14 @@ const (
 	scopeSessions = "sessions"
 )
 
-const stillLoading = "the index is still being built; call again later for more results"
+const stillLoading = "emberd is still building the index; call again later for more results"
 
 // asFound returns how an answer differs from the request.
 func asFound(res *op.QueryResult) string {
 	var notes []string
 	for _, r := range res.Respelled {
 		notes = append(notes,
-			fmt.Sprintf("few or no texts have %.40q, so this is for %.80s too", answer.OneLine(r.Word),
+			fmt.Sprintf("few or no texts contain %.40q, so emberd also searched for %.80s", answer.OneLine(r.Word),
 				answer.OneLine(strings.Join(r.Words(), ", "))))
 	}
 	if res.Similar && len(res.Respelled) == 0 {
@@ -274,7 +274,7 @@ func asFound(res *op.QueryResult) string {
 		notes = append(notes, stillLoading)
 	}
 	if !res.Away.IsZero() {
-		notes = append(notes, "the vault is away, so notes are as they were")
+		notes = append(notes, "the vault is not available, so results from notes might be outdated")
 	}
 	return strings.Join(notes, "; ")
 }
@@ -321,7 +321,7 @@ func (o *agentQueryOut) Afterword() string {
 func noMatch(scope string, nearest int) string {
 	advice := "No matching memories found. "
 	if nearest > 0 {
-		advice += "The nearest are listed; they might not answer the question. "
+		advice += "The nearest results are listed; they might not answer the question. "
 	}
 	if scope == scopeArchive || scope == scopeSessions {
 		return advice + "Try other or fewer words, or fewer filters."

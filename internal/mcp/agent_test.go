@@ -247,7 +247,7 @@ func TestWhoGoesOnReadsEverythingOnce(t *testing.T) {
 		if !out.Truncated {
 			break
 		}
-		args = next + "," + strings.TrimPrefix(out.Next, "the same memory_list with ") + "}"
+		args = next + "," + strings.TrimPrefix(out.Next, "the same memory_list call with ") + "}"
 	}
 	if len(seen) != 40 {
 		t.Errorf("%d memories were listed, want 40", len(seen))
@@ -267,7 +267,7 @@ func TestWhoGoesOnReadsEverythingOnce(t *testing.T) {
 		if len(out.Results) == 0 || !out.Truncated {
 			break
 		}
-		args = next + "," + strings.TrimPrefix(out.Next, "the same memory_query with ") + "}"
+		args = next + "," + strings.TrimPrefix(out.Next, "the same memory_query call with ") + "}"
 	}
 	for i := range min(len(got), len(want)) {
 		if got[i].ID != want[i].ID || got[i].Path != want[i].Path {

@@ -27,7 +27,7 @@ func TestAnAnswerOfATool(t *testing.T) {
 	if err := json.Unmarshal(res.Structured, &out); err != nil {
 		t.Fatal(err)
 	}
-	if len(res.Structured) > answer.Max || !out.Truncated || out.Next != "results has 5 of 10; ask for less at a time with a smaller page_size" {
+	if len(res.Structured) > answer.Max || !out.Truncated || out.Next != "results has 5 of 10; use a smaller page_size" {
 		t.Errorf("%d bytes, %d results of %d, %q", len(res.Structured), len(out.Results), out.Count, out.Next)
 	}
 	if !same(json.RawMessage(res.text()), res.Structured) {

@@ -64,7 +64,7 @@ func TestSavedTagsC79(t *testing.T) {
 			t.Errorf("tag %q is stored as %+v %s, want %q", given, m, failed, want)
 		}
 	}
-	for given, says := range map[string]string{"!!!": "no letter or digit", strings.Repeat("t", 101): "has 101 characters (limit 100)"} {
+	for given, says := range map[string]string{"!!!": "use at least one letter or digit", strings.Repeat("t", 101): "has 101 characters (limit 100)"} {
 		if m, failed := s.save(map[string]any{"content": "x", "tags": []string{given}}); !strings.Contains(failed, says) {
 			t.Errorf("tag %q is stored as %+v %s, want an error that says %q", given, m, failed, says)
 		}

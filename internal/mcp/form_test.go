@@ -69,10 +69,10 @@ func TestAModelReadsTheFenceAndTheAdvice(t *testing.T) {
 			`No matching memories found. Try other or fewer words, fewer filters, or "scope": "archive".`},
 		{"conflict", "memory_add", `{"content":"The staging database runs on port 5433."}`, begin +
 			"saved [ID] memory, by agent, in Important Facts, importance 0.50, compared by words, tx TX\n" +
-			"conflict: 5433 against 5432, the claim is newer; memory [ID]; if this replaces it: " +
+			"conflict: 5433 against 5432, newer: the claim; memory [ID]; if this memory replaces it, call " +
 			`memory_edit {"id":"ID","supersedes":["ID"]}` + "\n" + end + "\nPotential conflict — review recommended"},
 		{"error", "memory_open", `{"refs":["ffffffff"]}`,
-			`{"success":false,"message":"no memory has an id that begins or ends with ID, or is known as that; ` +
+			`{"success":false,"message":"memory ID not found; ` +
 				`call memory_query to find memories by words, or memory_list for the newest"}`},
 	} {
 		got := receive(t, s, c.tool, c.args)
@@ -85,7 +85,7 @@ func TestAModelReadsTheFenceAndTheAdvice(t *testing.T) {
 		}
 	}
 	cut := receive(t, s, "memory_query", `{"query":"tide","scope":"memories","depth":"whole","limit":40,"max_tokens":500}`)
-	text, next := cut.Content[0].Text, "\n"+end+"\ntruncated; continue with: the same memory_query with \"skip\": "
+	text, next := cut.Content[0].Text, "\n"+end+"\ntruncated; continue with: the same memory_query call with \"skip\": "
 	if cut.Data != nil || !strings.HasPrefix(text, begin) || strings.Count(text, next) != 1 {
 		t.Errorf("a cut answer is %q, structured %s", text, cut.Data)
 	}
@@ -103,7 +103,7 @@ func TestStructuredContentHasTheFenceAndTheAdvice(t *testing.T) {
 			`,"advice":"No matching memories found. Try other or fewer words, fewer filters, or \"scope\": \"archive\"."}`},
 		{"conflict", "memory_add", `{"content":"The staging database runs on port 5433."}`, `5433 against 5432`,
 			`,"advice":["Potential conflict — review recommended"]}`},
-		{"cut", "memory_list", `{"max_tokens":500}`, `"memories":[`, `,"truncated":true,"next":"the same memory_list with `},
+		{"cut", "memory_list", `{"max_tokens":500}`, `"memories":[`, `,"truncated":true,"next":"the same memory_list call with `},
 	} {
 		got := string(receive(t, s, c.tool, c.args).Data)
 		within, after, ok := strings.Cut(got, end)

@@ -16,7 +16,7 @@ import (
 func healthTools() []*tool.Tool {
 	tools := []*tool.Tool{
 		tool.Define("vector_search_knowledge", op.Read,
-			"Search the memories. The search counts as an access of its results.",
+			"Search the memories. The search counts as an access to its results.",
 			vectorSearchKnowledge,
 			All),
 		tool.Define("memory_health_stale", op.Read,

@@ -21,7 +21,7 @@ func fenceSentence(p Profile) string {
 	if p == CortexGraph || p == Reference {
 		return "It is the whole answer, or the part " + fence
 	}
-	return "Answers have it " + fence
+	return "Answers contain it " + fence
 }
 
 //go:embed instructions.md
@@ -39,7 +39,7 @@ func toolNames(p Profile) names {
 	case Reference:
 		return names{"search_nodes", "open_nodes", "create_entities and add_observations",
 			"search, and add to what exists.", "call delete_observations and add_observations",
-			"search_nodes and open_nodes count what you read.", "create_relations"}
+			"search_nodes and open_nodes count your reads.", "create_relations"}
 	}
 	return names{"memory_query", "memory_open", "memory_add",
 		"call memory_verify; if it is, memory_reinforce or memory_edit.", "call memory_edit",

@@ -27,7 +27,7 @@ func TestWhatAScopeAddsIsTold(t *testing.T) {
 	s := newStructured(t, limited{newStore(t, newClock(), nil), grant}, Agent)
 	for args, added := range map[string]bool{`{"content":"the boiler runs hot"}`: true, `{"content":"the kettle leaks","tags":["work"]}`: false} {
 		got := called[agentAdded](s, "memory_add", args).Advice
-		if told := slices.Contains(got, "added tag:work, because the token can change nothing else"); told != added {
+		if told := slices.Contains(got, "added tag:work, because the token can save only in this scope"); told != added {
 			t.Errorf("%s: %q; want the added tag told: %t", args, got, added)
 		}
 	}

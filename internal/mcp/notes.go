@@ -67,9 +67,9 @@ func noteAdvice() func(string) string {
 	own := tool.Advice(
 		tool.Replacement{Command: `to change it, run: emberd edit ([0-9a-f-]+)`,
 			Tool: `to change it, call memory_edit {"id":"$1"}`},
-		tool.Replacement{Command: `read it again`, Tool: `read it again with note_context`},
-		tool.Replacement{Command: `to replace it, read it and give its digest`,
-			Tool: `to replace it, read it with note_context and give its digest; to add to it, call note_append`},
+		tool.Replacement{Command: `read (it|the note) again`, Tool: `read $1 again with note_context`},
+		tool.Replacement{Command: `read the note and pass its digest`,
+			Tool: `read the note with note_context and pass its digest; to append to the note, call note_append`},
 	)
 	return func(message string) string { return own(advise(message)) }
 }
@@ -135,7 +135,7 @@ func changedNote(res *op.NoteChangeResult, err error) (*noteChanged, error) {
 		out.Left = append(out.Left, answer.OneLine(l.Path+": "+l.Reason))
 	}
 	if res.Neutralized {
-		out.Advice = "code that a plugin would run is written so that it does not; read the note before you edit it"
+		out.Advice = "emberd changed code in the text so that no plugin runs it; read the note before you edit it"
 	}
 	return out, nil
 }
@@ -146,19 +146,19 @@ func (o *noteChanged) Text() string {
 	name := answer.OneLine(o.Path)
 	switch {
 	case o.Preview && o.Changed:
-		b.WriteString("would change " + name + "; call again without preview to do it\n")
+		b.WriteString("would change " + name + "; call again without preview to apply\n")
 	case !o.Changed:
-		b.WriteString(name + " has all of it already, digest " + o.Digest + "\n")
+		b.WriteString(name + " already contains this change, digest " + o.Digest + "\n")
 	case o.Created:
 		b.WriteString("created " + name + ", digest " + o.Digest + ", tx " + o.Tx + "\n")
 	default:
 		b.WriteString("changed " + name + ", digest " + o.Digest + ", tx " + o.Tx + "\n")
 	}
 	for _, l := range o.Links {
-		b.WriteString("links follow in " + l + "\n")
+		b.WriteString("link updates in " + l + "\n")
 	}
 	for _, l := range o.Left {
-		b.WriteString("links did not follow in " + l + "; correct them with note_edit\n")
+		b.WriteString("links not updated in " + l + "; correct them with note_edit\n")
 	}
 	if o.Advice != "" {
 		b.WriteString(o.Advice + "\n")
@@ -167,7 +167,7 @@ func (o *noteChanged) Text() string {
 		b.WriteString(text.Quote(o.Diff))
 	}
 	if o.Cut {
-		b.WriteString("(the difference is cut)\n")
+		b.WriteString("(the diff is truncated)\n")
 	}
 	return b.String()
 }
@@ -259,12 +259,12 @@ func noteContext(ctx context.Context, c *tool.Call, in *noteContextIn) (*noteAro
 	for _, m := range res.Memories {
 		why := ""
 		if m.Why == "own" {
-			why = ", of this note"
+			why = ", the memory of this note"
 		}
 		out.Memories = append(out.Memories, "["+m.ID.Short()+"]"+why+" "+answer.OneLine(m.Text))
 	}
 	if res.Next > 0 {
-		out.continuation = continuation{true, fmt.Sprintf(`the same note_context with "from": %d`, res.Next)}
+		out.continuation = continuation{true, fmt.Sprintf(`the same note_context call with "from": %d`, res.Next)}
 	}
 	return out, nil
 }
@@ -286,7 +286,7 @@ func (o *noteAround) Text() string {
 		}
 	}
 	if o.More > 0 {
-		fmt.Fprintf(&b, "%d more links and memories; ask with a larger max_tokens\n", o.More)
+		fmt.Fprintf(&b, "%d more links and memories; to see them, use a larger max_tokens\n", o.More)
 	}
 	b.WriteString(o.line())
 	return b.String()
@@ -347,7 +347,7 @@ func recentActivity(ctx context.Context, c *tool.Call, in *recentIn) (*recentOut
 		next = res.NextCursor
 	}
 	if next != "" {
-		out.continuation = continuation{true, fmt.Sprintf(`the same recent_activity with "cursor": %q`, next)}
+		out.continuation = continuation{true, fmt.Sprintf(`the same recent_activity call with "cursor": %q`, next)}
 	}
 	return out, nil
 }

@@ -28,7 +28,7 @@ func operationTools() []*tool.Tool {
 func withheld(s *op.Spec) (why string, no bool) {
 	switch s {
 	case op.Purge.Spec, op.QuarantineDrop.Spec:
-		return "nothing can undo this operation, so only a person can request it", true
+		return "emberd cannot undo this operation, so only a person can request it", true
 	case op.Confirm.Spec:
 		return "only a person can confirm a text from a tool or the web", true
 	case op.AuditForgive.Spec:

@@ -32,7 +32,7 @@ func ParseProfile(name string) (Profile, error) {
 	if p := Profile(name); slices.Contains(Profiles(), p) {
 		return p, nil
 	}
-	return "", memory.Errorf(memory.Invalid, "tools %q not found; use agent, notes, all, cortexgraph or reference",
+	return "", memory.Errorf(memory.Invalid, "invalid tools %q; use agent, notes, all, cortexgraph or reference",
 		name).At("tools")
 }
 

@@ -31,7 +31,7 @@ type prompt struct {
 func prompts() []prompt {
 	project := &sdk.PromptArgument{Name: "project", Description: "use only memories of this project"}
 	return []prompt{
-		{&sdk.Prompt{Name: "remember-this", Title: "Remember this", Description: "Save facts of this conversation.",
+		{&sdk.Prompt{Name: "remember-this", Title: "Remember this", Description: "Save facts from this conversation.",
 			Arguments: []*sdk.PromptArgument{
 				{Name: "what", Description: "text to save; default: the facts of the conversation"},
 				{Name: "tags", Description: "tags of the memories, separated by commas"}}}, rememberThis},
@@ -67,12 +67,12 @@ func (p *prompt) written(ctx context.Context, c *tool.Call, args map[string]stri
 	for _, a := range p.Arguments {
 		known[a.Name] = true
 		if a.Required && strings.TrimSpace(args[a.Name]) == "" {
-			return "", badArgument("the prompt %s needs %s", p.Name, a.Name)
+			return "", badArgument("prompt %s requires %s", p.Name, a.Name)
 		}
 	}
 	for name, value := range args {
 		if !known[name] {
-			return "", badArgument("the prompt %s has no argument %.40q", p.Name, name)
+			return "", badArgument("prompt %s does not accept the argument %.40q", p.Name, name)
 		}
 		if len(value) > memory.MaxQueryBytes {
 			return "", badArgument("%s has %d bytes (limit %d)", name, len(value), memory.MaxQueryBytes)
@@ -139,7 +139,7 @@ func weeklyReview(ctx context.Context, c *tool.Call, args map[string]string) (st
 	if text := strings.TrimSpace(args["days"]); text != "" {
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil || n < 1 || n > 365 {
-			return "", badArgument("days is %.20q, outside 1 to 365", text)
+			return "", badArgument("days %.20q is out of range (1 to 365)", text)
 		}
 		days = n
 	}
@@ -166,7 +166,8 @@ func weeklyReview(ctx context.Context, c *tool.Call, args map[string]string) (st
 		section(&b, part.name, part.of, &left)
 	}
 	if list.Total > len(list.Memories) {
-		fmt.Fprintf(&b, "\n(%d of %d that were saved or used)\n", len(list.Memories), list.Total)
+		fmt.Fprintf(&b, "\n"+
+			"(%d of %d saved or used memories)\n", len(list.Memories), list.Total)
 	}
 	if err == nil {
 		b.WriteString("\n## Fades next\n" + fadesNext(ahead))

@@ -118,7 +118,7 @@ func graphOf(res *op.GraphResult, left budget) graph {
 func memoryResource(ctx context.Context, c *tool.Call, uri string) (string, error) {
 	id, err := url.PathUnescape(strings.TrimPrefix(uri, memoryScheme))
 	if err != nil {
-		return "", memory.Errorf(memory.Invalid, "%.200q is not the URI of a memory: %w", uri, err)
+		return "", memory.Errorf(memory.Invalid, "invalid memory URI %.200q: %w", uri, err)
 	}
 	s, _, err := openedMemory(ctx, c, id, 0)
 	if err != nil {
@@ -130,7 +130,7 @@ func memoryResource(ctx context.Context, c *tool.Call, uri string) (string, erro
 func noteResource(ctx context.Context, c *tool.Call, uri string) (string, error) {
 	path, err := url.PathUnescape(strings.TrimPrefix(uri, vaultScheme))
 	if err != nil {
-		return "", memory.Errorf(memory.Invalid, "%.200q is not a path: %w", uri, err)
+		return "", memory.Errorf(memory.Invalid, "invalid note path %.200q: %w", uri, err)
 	}
 	res, err := op.NoteRead.Call(ctx, c, &op.NoteReadRequest{Path: path, Limit: noteLimit})
 	if err != nil {

@@ -27,24 +27,24 @@ func (o *Process) Close() error { return o.system.close() }
 
 // Measure adds what there is to tell to a page.
 func (o *Process) Measure(p *Exposition) {
-	p.Gauge("process_start_time_seconds", "When the process began, in seconds since 1970.")
+	p.Gauge("process_start_time_seconds", "Start time of the process, in seconds since 1970.")
 	p.Sample(float64(o.started.UnixMilli()) / 1e3)
-	p.Counter("process_cpu_seconds_total", "Processor time of the process, without that of its helper.")
+	p.Counter("process_cpu_seconds_total", "Processor time of the process, without its helper process.")
 	var used unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &used) == nil {
 		p.Sample(time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds())
 	}
-	p.Gauge("process_open_fds", "Files that are open.")
+	p.Gauge("process_open_fds", "Number of open files.")
 	if n, ok := o.system.files(); ok {
 		p.Sample(float64(n))
 	}
-	p.Gauge("process_max_fds", "Files that may be open.")
+	p.Gauge("process_max_fds", "Maximum number of open files.")
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil {
 		p.Sample(float64(limit.Cur))
 	}
 	p.Gauge("process_resident_memory_bytes",
-		"Physical memory of the process, without that of its helper. Nothing on macOS, which tells it to C alone.")
+		"Physical memory of the process, without its helper process. Not available on macOS.")
 	if n, ok := o.system.resident(); ok {
 		p.Sample(float64(n))
 	}
@@ -56,24 +56,26 @@ var ofRuntime = []struct {
 	family, help, key string
 	grows             bool
 }{
-	{"go_goroutines", "Goroutines that exist.", "/sched/goroutines:goroutines", false},
-	{"go_memstats_heap_alloc_bytes", "Heap in objects, those included that are garbage and not yet freed.",
+	{"go_goroutines", "Number of goroutines.", "/sched/goroutines:goroutines", false},
+	{"go_memstats_heap_alloc_bytes", "Heap memory in objects, including garbage that is not yet freed.",
 		"/memory/classes/heap/objects:bytes", false},
-	{"go_memstats_heap_objects", "Objects on the heap.", "/gc/heap/objects:objects", false},
-	{"go_memstats_heap_released_bytes", "Heap that was given back to the system.",
+	{"go_memstats_heap_objects", "Number of objects on the heap.", "/gc/heap/objects:objects", false},
+	{"go_memstats_heap_released_bytes", "Heap memory returned to the system.",
 		"/memory/classes/heap/released:bytes", false},
-	{"go_memstats_next_gc_bytes", "Heap at which the next collection begins.", "/gc/heap/goal:bytes", false},
-	{"go_memstats_sys_bytes", "Memory that the runtime has from the system, what was given back included.",
+	{"go_memstats_next_gc_bytes", "Heap size at which the next " +
+		"garbage collection starts.", "/gc/heap/goal:bytes", false},
+	{"go_memstats_sys_bytes", "Memory that the Go runtime obtained from the system, including memory returned since.",
 		"/memory/classes/total:bytes", false},
-	{"go_memstats_alloc_bytes_total", "Heap that was ever allocated.", "/gc/heap/allocs:bytes", true},
-	{"go_gc_cycles_total", "Collections of garbage.", "/gc/cycles/total:gc-cycles", true},
+	{"go_memstats_alloc_bytes_total", "Heap memory allocated " +
+		"since the process started.", "/gc/heap/allocs:bytes", true},
+	{"go_gc_cycles_total", "Number of garbage collections.", "/gc/cycles/total:gc-cycles", true},
 }
 
 // runtimeFamilies reads what needs no stop of the world.
 func runtimeFamilies(p *Exposition) {
 	p.Gauge("go_info", "The Go release that the program was built with; always 1.", "version")
 	p.Sample(1, runtime.Version())
-	p.Gauge("go_sched_gomaxprocs_threads", "Threads that run Go code at once.")
+	p.Gauge("go_sched_gomaxprocs_threads", "Maximum number of threads that run Go code at the same time.")
 	p.Sample(float64(runtime.GOMAXPROCS(0)))
 	read := make([]metrics.Sample, len(ofRuntime))
 	for i := range ofRuntime {

@@ -34,11 +34,11 @@ var weightTypes = map[string]ggufwrite.Type{"q8_0": ggufwrite.Q8_0, "f16": ggufw
 func Convert(folder, file, as string) (*Converted, error) {
 	t, ok := weightTypes[strings.ToLower(as)]
 	if !ok {
-		return nil, problemf(ErrInput, "weights can be written as q8_0, f16 or f32, and not as %q", as)
+		return nil, problemf(ErrInput, "invalid weight type %q; use q8_0, f16 or f32", as)
 	}
 	m, err := hfmodel.Open(folder)
 	if err != nil {
-		return nil, problemf(ErrInput, "folder %s cannot be converted: %w", folder, err)
+		return nil, problemf(ErrInput, "cannot convert folder %s: %w", folder, err)
 	}
 	defer m.Close()
 	c := &Converted{Name: m.Name, Licence: m.Licence, Source: m.SHA256}

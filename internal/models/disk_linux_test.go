@@ -23,7 +23,7 @@ func TestFullDisk(t *testing.T) {
 			t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
 			dir := filepath.Join(disk, "engines")
 			_, err := models.OpenRuntimes(dir, report).Install(t.Context(), models.Source{Place: place, Trust: true}, nil)
-			fails(t, err, "no space left on the disk that holds "+dir, "free some space and run this again")
+			fails(t, err, "no space left on the disk of "+dir, "free some space and run the command again")
 			if !errors.Is(err, syscall.ENOSPC) || !errors.Is(err, models.ErrNoSpace) {
 				t.Errorf("Install: %v, want ENOSPC", err)
 			}

@@ -49,7 +49,7 @@ type Source struct {
 func (s Source) clean() (Source, error) {
 	s.SHA256 = strings.ToLower(s.SHA256)
 	if raw, err := hex.DecodeString(s.SHA256); s.SHA256 != "" && (err != nil || len(raw) != 32) {
-		return s, problemf(ErrInput, "%q is no SHA-256: 64 hexadecimal digits are needed, as sha256sum prints them",
+		return s, problemf(ErrInput, "invalid SHA-256 %q; use 64 hexadecimal digits, as printed by sha256sum",
 			s.SHA256)
 	}
 	if isURL(s.Place) {
@@ -79,7 +79,7 @@ func openStage(folder string) (*stage, error) {
 	}
 	lock, err := durable.AcquireLock(filepath.Join(folder, lockName))
 	if errors.Is(err, durable.ErrLocked) {
-		return nil, problemf(ErrBusy, "%s is being changed by another process: wait until it is done", folder)
+		return nil, problemf(ErrBusy, "another process is changing %s; try again later", folder)
 	}
 	if err != nil {
 		return nil, explainWrite(err, folder)
@@ -133,7 +133,7 @@ func (m *Models) Plan(s Source) (*Plan, error) {
 	case isFolder(s.Place):
 		p.planFolder(s)
 	case s.Type != "":
-		err = problemf(ErrInput, "--type is for a folder, which is converted; %s is a file", p.From)
+		err = problemf(ErrInput, "--type requires a folder to convert: %s is a file; omit --type", p.From)
 	default:
 		p.Size, err = sizeOf(s.Place)
 	}
@@ -141,8 +141,8 @@ func (m *Models) Plan(s Source) (*Plan, error) {
 		return nil, err
 	}
 	if !validName(p.Name) || strings.EqualFold(p.Name, "none") { // which embedding.model uses for no model
-		return nil, problemf(ErrInput, "%q is no name for a model: give one with --name, "+
-			"of up to 100 letters, digits, dots, dashes and underscores", p.Name)
+		return nil, problemf(ErrInput,
+			"invalid model name %q; use --name with up to 100 letters, digits, dots, dashes and underscores", p.Name)
 	}
 	p.Path = m.path(p.Name)
 	return p, nil
@@ -151,7 +151,7 @@ func (m *Models) Plan(s Source) (*Plan, error) {
 // checkPlace refuses a word that is neither an address nor a path nor the name of a file here.
 func checkPlace(word string) error {
 	if word == "" {
-		return problemf(ErrInput, "no model was named: name one of the catalogue, a file or an address")
+		return problemf(ErrInput, "missing model; use a model name, a file, a folder or a URL")
 	}
 	if strings.ContainsRune(word, filepath.Separator) || strings.HasSuffix(word, extension) {
 		return nil
@@ -183,10 +183,10 @@ func (p *Plan) pin() error {
 	case p.SHA256 != "":
 		return nil
 	case p.Known != nil:
-		return fmt.Errorf("the SHA-256 of %s is unknown: pass it with --sha256, as the page of the file shows it "+
-			"(%s), or download the file and install it from there", p.Known.Name, p.Known.URL)
+		return fmt.Errorf("the SHA-256 of %s is unknown; use --sha256 with the value on the web page of the file "+
+			"(%s), or download the file and install it from its path", p.Known.Name, p.Known.URL)
 	}
-	return fmt.Errorf("a download from %s requires the SHA-256 of the file: pass --sha256 with the value from the "+
+	return fmt.Errorf("a download from %s requires the SHA-256 of the file; use --sha256 with the value on the web "+
 		"page of the file", p.From)
 }
 
@@ -257,7 +257,7 @@ func judge(file, from string) error {
 func (m *Models) adopt(ctx context.Context, p *Plan) (*Model, error) {
 	digest, size, err := digestOf(ctx, p.Path, nil)
 	if err != nil {
-		return nil, fmt.Errorf("check whether %s already exists: %w", p.Name, err)
+		return nil, fmt.Errorf("cannot check whether %s already exists: %w", p.Name, err)
 	}
 	want := p.SHA256
 	if want == "" && !same(p.Path, p.source) {
@@ -290,7 +290,7 @@ func (m *Models) written(p *Plan, digest string, size int64) (*Model, error) {
 	}
 	// This also syncs the folder, and with it the name of the model.
 	if err := durable.ReplaceFile(durable.OS{}, m.notePath(p.Name), append(data, '\n')); err != nil {
-		return nil, fmt.Errorf("write the description of model %s: %w", p.Name, explainWrite(err, m.folder))
+		return nil, fmt.Errorf("cannot write the description of model %s: %w", p.Name, explainWrite(err, m.folder))
 	}
 	return m.Find(p.Name)
 }

@@ -96,7 +96,7 @@ func TestLocalFileIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr := transfer{source: name, to: name + ".new", maxSize: 4999, silence: time.Minute}
-	if _, _, err := tr.run(context.Background()); err == nil || !strings.Contains(err.Error(), "more than 4999 bytes") {
+	if _, _, err := tr.run(context.Background()); err == nil || !strings.Contains(err.Error(), "limited to 4999 bytes") {
 		t.Errorf("run: %v, want the bound", err)
 	}
 }

@@ -75,10 +75,10 @@ func check(dir string, m machine) error {
 func libraries(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("directory %s not found: check its path", dir)
+		return nil, fmt.Errorf("directory %s not found; check its path", dir)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be read as a directory: %w", dir, err)
+		return nil, fmt.Errorf("cannot read directory %s: %w", dir, err)
 	}
 	var found []string
 	for _, e := range entries {
@@ -93,7 +93,7 @@ func libraries(dir string) ([]string, error) {
 }
 
 func errNoLibrary(where string) error {
-	return fmt.Errorf("%s contains no libllama: use a build of llama.cpp with shared libraries for this system", where)
+	return fmt.Errorf("libllama not found in %s; use a build of llama.cpp with shared libraries for this system", where)
 }
 
 // checkMachine returns why a library cannot be loaded on a machine, by the header of its file.
@@ -108,10 +108,10 @@ func checkMachine(file string, m machine) error {
 	case slices.Contains(made, m):
 		return nil
 	case len(made) > 0:
-		return fmt.Errorf("%s is for %s and this is %s: take the build for this system", filepath.Base(file),
-			made[0], m)
+		return fmt.Errorf("%s is built for %s, but this system is %s; use the build for this system",
+			filepath.Base(file), made[0], m)
 	}
-	return fmt.Errorf("%s is not a library, or incomplete: download it again", filepath.Base(file))
+	return fmt.Errorf("%s is not a library or is incomplete; download it again", filepath.Base(file))
 }
 
 // machinesOf returns the machines that a library is for. A library that is for this one may still

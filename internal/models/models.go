@@ -104,7 +104,7 @@ type note struct {
 func (m *Models) List() ([]Model, error) {
 	names, err := m.names()
 	if err != nil {
-		return nil, fmt.Errorf("list models: %w", err)
+		return nil, fmt.Errorf("cannot list the models: %w", err)
 	}
 	var all []Model
 	for _, name := range names {
@@ -160,18 +160,18 @@ func (m *Models) Find(name string) (*Model, error) {
 func (m *Models) unreadable(model *Model, why error) (*Model, error) {
 	missing := errors.Is(why, fs.ErrNotExist)
 	if _, err := os.Readlink(model.Path); err == nil {
-		what := "what cannot be examined"
+		what := "a file that cannot be read"
 		if missing {
-			what = "a file that is missing"
+			what = "a missing file"
 		}
-		model.Problem = fmt.Sprintf("%s is a link to %s: fix that, or run: emberd model remove %s",
+		model.Problem = fmt.Sprintf("%s is a link to %s; correct the link, or run: emberd model remove %s",
 			model.Path, what, model.Name)
 		return model, nil
 	}
 	if missing {
 		return nil, m.errUnknown(model.Name)
 	}
-	return nil, fmt.Errorf("find model %s: %w", model.Name, why)
+	return nil, fmt.Errorf("cannot read model %s: %w", model.Name, why)
 }
 
 // judge reads the header of the file at a path, and returns why nothing can run it.
@@ -221,7 +221,7 @@ func (m *Models) Verify(ctx context.Context, name string, progress Progress) (*M
 	if err != nil {
 		return nil, err
 	}
-	const again = "when it was installed: install it again with emberd model install --replace"
+	const again = "when it was installed; install it again with emberd model install --replace"
 	want := model.SHA256
 	n, err := m.note(name)
 	if err == nil && n.Size != model.Size && model.Size > 0 {
@@ -251,10 +251,11 @@ func (m *Models) Remove(name, inUse string) error {
 		return m.errUnknown(name)
 	}
 	if inUse != "" && same(path, inUse) {
-		return problemf(ErrInUse, "model %s is in use: use another first, or remove it anyway with --force", name)
+		return problemf(ErrInUse,
+			"model %s is in use; select another model first, or use --force to remove it anyway", name)
 	}
 	if err := os.Remove(path); err != nil {
-		return fmt.Errorf("remove model %s: %w", name, err)
+		return fmt.Errorf("cannot remove model %s: %w", name, err)
 	}
 	return errors.Join(removeFile(m.notePath(name)), durable.OS{}.SyncDir(m.folder))
 }
@@ -290,7 +291,7 @@ func (m *Models) note(name string) (*note, error) {
 	}
 	var n note
 	if err := json.Unmarshal(data, &n); err != nil {
-		return nil, fmt.Errorf("read the description of model %s: %w", name, err)
+		return nil, fmt.Errorf("cannot read the description of model %s: %w", name, err)
 	}
 	return &n, nil
 }

@@ -77,7 +77,7 @@ func TestSameNameAgain(t *testing.T) {
 	}
 	other := models.Source{Place: file(t, "m.gguf", pieces(t))}
 	_, err := m.Install(t.Context(), other, nil)
-	fails(t, err, "m.gguf is another file", "--replace", "--name")
+	fails(t, err, "m.gguf already exists with a different SHA-256", "--replace", "--name")
 	if !errors.Is(err, models.ErrTaken) {
 		t.Errorf("Install: %v, want ErrTaken", err)
 	}
@@ -139,7 +139,7 @@ func TestFileOfAPerson(t *testing.T) {
 		t.Errorf("List = %q, want %q", names, want)
 	}
 	if problems["link"] != "" || problems["mine"] != "" || !strings.Contains(problems["page"], "is a web page") ||
-		!strings.Contains(problems["stale"], "is a link to a file that is missing") {
+		!strings.Contains(problems["stale"], "is a link to a missing file") {
 		t.Errorf("problems %q", problems)
 	}
 	if want := "run: emberd model remove loop"; !strings.Contains(problems["loop"], want) {
@@ -234,7 +234,7 @@ func TestInstallRefuses(t *testing.T) {
 		{"wrong digest of a file", models.Source{Place: file(t, "x.gguf", data), SHA256: other}, nil,
 			[]string{digest(data), other}},
 		{"no digest", models.Source{Place: file(t, "x.gguf", data), SHA256: "abc"}, models.ErrInput,
-			[]string{`"abc" is no SHA-256`}},
+			[]string{`invalid SHA-256 "abc"`}},
 		{"an address without a digest", models.Source{Place: "https://example.org/x.gguf"}, nil, []string{"--sha256"}},
 		{"a known model without a digest", models.Source{Place: "snowflake-arctic-embed-m"}, nil,
 			[]string{"the SHA-256 of snowflake-arctic-embed-m is unknown", "--sha256", "huggingface.co"}},
@@ -243,14 +243,14 @@ func TestInstallRefuses(t *testing.T) {
 		{"almost a known model", models.Source{Place: "bge-small-en-v15"}, models.ErrUnknown,
 			[]string{"did you mean bge-small-en-v1.5?"}},
 		{"no file", models.Source{Place: "/nonexistent"}, models.ErrInput, []string{"file /nonexistent not found"}},
-		{"embedding.model is not set", models.Source{Place: "nowhere.gguf"}, models.ErrInput, []string{"not found: check its path",
+		{"embedding.model is not set", models.Source{Place: "nowhere.gguf"}, models.ErrInput, []string{"not found; check its path",
 			"/nowhere.gguf"}},
-		{"a directory", models.Source{Place: t.TempDir()}, nil, []string{"it has no config.json"}},
+		{"a directory", models.Source{Place: t.TempDir()}, nil, []string{"config.json not found"}},
 		{"a bad name", models.Source{Place: file(t, "x y.gguf", data)}, models.ErrInput,
-			[]string{`"x y" is no name`, "--name"}},
+			[]string{`invalid model name "x y"`, "--name"}},
 		{"the word for no model", models.Source{Place: file(t, "x.gguf", data), Name: "none"}, models.ErrInput,
-			[]string{`"none" is no name`, "--name"}},
-		{"nothing", models.Source{}, models.ErrInput, []string{"no model was named"}},
+			[]string{`invalid model name "none"`, "--name"}},
+		{"nothing", models.Source{}, models.ErrInput, []string{"missing model; use"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := openModels(t)

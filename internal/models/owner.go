@@ -36,7 +36,7 @@ func checkOwner(name string) error {
 		}
 		if h.mode&fs.ModeSymlink != 0 {
 			if links++; links > maxLinks {
-				return fmt.Errorf("cannot check runtime file %s: it is behind too many links", name)
+				return fmt.Errorf("cannot check runtime file %s: the path has too many symbolic links", name)
 			}
 			target, err := os.Readlink(at)
 			if err != nil {
@@ -72,7 +72,7 @@ func ownerOf(name string) (fileOwner, error) {
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return fileOwner{}, errors.New("its owner is unknown")
+		return fileOwner{}, errors.New("the owner of the file is unknown")
 	}
 	return fileOwner{info.Mode(), int(stat.Uid), int(stat.Gid)}, nil
 }
@@ -89,14 +89,14 @@ func (o fileOwner) fault(me, top int, way bool) string {
 	ours := system || o.gid == o.uid || runtime.GOOS == "darwin" && o.gid == admin
 	switch perm := o.mode.Perm(); {
 	case !system && o.uid != me:
-		return "belongs to another user, who could change what is run from there: install a copy, or have it " +
-			"belong to root"
+		return "belongs to another user, who could change the code that emberd runs; install a copy, or change the " +
+			"owner to root"
 	case o.mode&fs.ModeSymlink != 0 || way && o.mode&fs.ModeSticky != 0:
 		return ""
 	case perm&0o002 != 0:
-		return "can be written to by everybody, and native code is run from there: take that away with chmod o-w"
+		return "is writable by all users, but emberd runs native code from it; remove this permission with chmod o-w"
 	case perm&0o020 != 0 && !ours:
-		return "can be written to by its group, and native code is run from there: take that away with chmod g-w"
+		return "is writable by its group, but emberd runs native code from it; remove this permission with chmod g-w"
 	}
 	return ""
 }

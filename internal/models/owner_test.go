@@ -18,11 +18,11 @@ func TestWayToAnEngine(t *testing.T) {
 	}{
 		{"nobody else may write", func(string, string) error { return nil }, ""},
 		{"the parent", func(top, _ string) error { return os.Chmod(filepath.Join(top, "a"), 0o777) },
-			"a can be written to by everybody"},
-		{"one higher up", func(top, _ string) error { return os.Chmod(top, 0o777) }, "can be written to by everybody"},
+			"a is writable by all users"},
+		{"one higher up", func(top, _ string) error { return os.Chmod(top, 0o777) }, "is writable by all users"},
 		{"a place like /tmp on the way", func(top, _ string) error { return os.Chmod(top, 0o777|fs.ModeSticky) }, ""},
 		{"a place like /tmp itself", func(_, dir string) error { return os.Chmod(dir, 0o777|fs.ModeSticky) },
-			"can be written to by everybody"},
+			"is writable by all users"},
 		{"another user's on the way", func(top, _ string) error { return os.Chown(top, 12345, 12345) },
 			"belongs to another user"},
 		{"another user's link", func(top, _ string) error {
@@ -32,7 +32,7 @@ func TestWayToAnEngine(t *testing.T) {
 		{"what the link leads through", func(top, _ string) error {
 			return os.Chmod(filepath.Join(top, "b"),
 				0o777)
-		}, "b can be written to by everybody"},
+		}, "b is writable by all users"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if strings.HasPrefix(tt.name, "another user's") && os.Getuid() != 0 {
@@ -59,7 +59,7 @@ func TestLinksWithoutEnd(t *testing.T) {
 	if err := os.Symlink("loop", filepath.Join(dir, "loop")); err != nil {
 		t.Fatal(err)
 	}
-	if err := checkOwner(filepath.Join(dir, "loop")); err == nil || !strings.Contains(err.Error(), "too many links") {
+	if err := checkOwner(filepath.Join(dir, "loop")); err == nil || !strings.Contains(err.Error(), "too many symbolic links") {
 		t.Errorf("checkOwner: %v, want too many links", err)
 	}
 }
@@ -80,10 +80,10 @@ func TestFileOwner(t *testing.T) {
 		{"mine, and a group's", fileOwner{0o770, me, 100}, false, "by its group"},
 		{"mine, and a group's, on the way", fileOwner{0o770, me, 100}, true, "by its group"},
 		{"mine, and that of my own group", fileOwner{0o770, me, me}, false, ""},
-		{"everybody's", fileOwner{0o702, me, me}, true, "by everybody"},
-		{"root's and everybody's", fileOwner{0o777, 0, 0}, true, "by everybody"},
+		{"everybody's", fileOwner{0o702, me, me}, true, "by all users"},
+		{"root's and everybody's", fileOwner{0o777, 0, 0}, true, "by all users"},
 		{"/tmp", fileOwner{0o777 | fs.ModeSticky, 0, 0}, true, ""},
-		{"/tmp itself", fileOwner{0o777 | fs.ModeSticky, 0, 0}, false, "by everybody"},
+		{"/tmp itself", fileOwner{0o777 | fs.ModeSticky, 0, 0}, false, "by all users"},
 		{"a link of mine", fileOwner{0o777 | fs.ModeSymlink, me, me}, true, ""},
 	} {
 		got := tt.h.fault(me, top, tt.way)

@@ -37,10 +37,10 @@ func problemf(kind error, format string, args ...any) error {
 func explainWrite(err error, folder string) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return problemf(ErrNoSpace, "no space left on the disk that holds %s: free some space and run this again: %w",
+		return problemf(ErrNoSpace, "no space left on the disk of %s; free some space and run the command again: %w",
 			folder, err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("%s cannot be written to: choose another folder, or change its permissions: %w", folder, err)
+		return fmt.Errorf("cannot write to %s; choose another folder, or change its permissions: %w", folder, err)
 	}
 	return err
 }

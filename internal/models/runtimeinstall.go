@@ -29,28 +29,28 @@ const maxArchive = 4 << 30
 // or a path that does not exist.
 func (r *Runtimes) Check(s Source) error {
 	if s.Place == "" {
-		return problemf(ErrInput, "no engine was named: name a directory, an archive or an address")
+		return problemf(ErrInput, "missing runtime; use a directory, an archive or a URL")
 	}
 	if s.Name != "" && !validRuntimeName(s.Name) {
-		return problemf(ErrInput, "%q is no name for an engine: take up to 64 letters, digits, dots, dashes and "+
-			"underscores", s.Name)
+		return problemf(ErrInput,
+			"invalid runtime name %q; use up to 64 letters, digits, dots, dashes and underscores", s.Name)
 	}
 	isDir := false
 	if !isURL(s.Place) {
 		info, err := os.Stat(s.Place)
 		if errors.Is(err, fs.ErrNotExist) {
-			return problemf(ErrInput, "file or directory %s not found: check its path", s.Place)
+			return problemf(ErrInput, "file or directory %s not found; check its path", s.Place)
 		}
 		if err != nil {
-			return fmt.Errorf("%s cannot be examined: %w", s.Place, err)
+			return fmt.Errorf("cannot read %s: %w", s.Place, err)
 		}
 		isDir = info.IsDir()
 	}
 	switch {
 	case isDir && s.SHA256 != "":
-		return errors.New("a directory has no SHA-256: omit it, or name the archive that the directory came from")
+		return errors.New("a directory has no SHA-256; omit --sha256, or install from the archive of the directory")
 	case s.Link && !isDir:
-		return errors.New("only a directory can be linked: pass the directory that contains libllama")
+		return errors.New("--link requires a directory; use the directory that contains libllama")
 	}
 	_, err := s.clean()
 	return err
@@ -108,8 +108,8 @@ func errUntrusted(rt *Runtime) error {
 	if rt.SHA256 != "" {
 		what += " (SHA-256 " + rt.SHA256 + ")"
 	}
-	return problemf(ErrUntrusted, "the libraries of %s are no build that emberd knows, so they are not loaded "+
-		"unless you agree; if you know where they come from, repeat with --yes", what)
+	return problemf(ErrUntrusted, "the libraries of %s are not a build that emberd recognizes, so emberd does not "+
+		"load them; if you trust their source, repeat the command with --yes", what)
 }
 
 // gather brings the libraries into the stage.
@@ -140,8 +140,8 @@ func (r *Runtimes) gather(ctx context.Context, s Source, st *stage, progress Pro
 	}
 	rt.Known = isKnownRuntime(rt.SHA256)
 	if isURL(s.Place) && s.SHA256 == "" && !rt.Known {
-		return nil, fmt.Errorf("the SHA-256 of %s is %s, which emberd does not know: to accept it, pass the value "+
-			"from the publisher with --sha256", rt.Source, rt.SHA256)
+		return nil, fmt.Errorf("the SHA-256 of %s is %s, which is not on the list of known builds; to accept it, use "+
+			"--sha256 with the value from the publisher", rt.Source, rt.SHA256)
 	}
 	return rt, explainWrite(unpackLibraries(ctx, archive, rt), r.folder)
 }
@@ -172,7 +172,7 @@ func findLibraries(dir string) (string, error) {
 	case 1:
 		return found[0], nil
 	}
-	return "", fmt.Errorf("%s contains several builds of llama.cpp: pass one of %s", dir, strings.Join(found, ", "))
+	return "", fmt.Errorf("%s contains several builds of llama.cpp; use one of %s", dir, strings.Join(found, ", "))
 }
 
 // copyLibraries copies the files of llama.cpp from one directory to another. Links between them
@@ -214,7 +214,8 @@ func unpackLibraries(ctx context.Context, archive string, rt *Runtime) error {
 	case len(folders) == 0:
 		return errNoLibrary(rt.Source)
 	case len(folders) > 1:
-		return fmt.Errorf("%s contains several builds of llama.cpp, in %s: unpack it and pass the directory of one",
+		return fmt.Errorf(
+			"%s contains several builds of llama.cpp, in %s; unpack the archive and use the directory of one build",
 			rt.Source, strings.Join(folders, ", "))
 	}
 	links := map[string]string{}
@@ -290,10 +291,10 @@ func filesOf(ctx context.Context, dir string) ([]File, error) {
 func (r *Runtimes) try(ctx context.Context, rt *Runtime) error {
 	hello, err := r.probe(ctx, rt.Dir)
 	if err != nil {
-		return fmt.Errorf("try the libraries of %s: %w", rt.Source, err)
+		return fmt.Errorf("cannot test the libraries of %s: %w", rt.Source, err)
 	}
 	if hello.Failed != nil {
-		return fmt.Errorf("the libraries of %s cannot be used: %w", rt.Source, hello.Failed)
+		return fmt.Errorf("cannot use the libraries of %s: %w", rt.Source, hello.Failed)
 	}
 	rt.Release, rt.System = hello.Engine.Release, hello.Engine.System
 	rt.Backends, rt.Warning = hello.Engine.Backends, hello.Engine.Warning
@@ -330,8 +331,8 @@ func (r *Runtimes) existing(ctx context.Context, rt *Runtime, replace bool) (*Ru
 	case replace:
 		return nil, nil
 	}
-	return nil, problemf(ErrTaken, "another runtime has this name: %s is already installed, with other files; "+
-		"use --replace to replace it, or --name to choose another name", rt.Name)
+	return nil, problemf(ErrTaken, "runtime %s already exists with different files; use --replace to replace it, or "+
+		"--name to choose another name", rt.Name)
 }
 
 // place gives the prepared runtime its name.
@@ -358,7 +359,7 @@ func (r *Runtimes) place(st *stage, rt *Runtime) (*Runtime, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("move runtime %s to its folder: %w", rt.Name, err)
+		return nil, fmt.Errorf("cannot move runtime %s to its folder: %w", rt.Name, err)
 	}
 	if err := disk.SyncDir("."); err != nil {
 		return nil, err

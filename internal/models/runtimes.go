@@ -87,7 +87,7 @@ type Listed struct {
 func (r *Runtimes) List() (all []Listed, err error) {
 	names, err := r.names()
 	if err != nil {
-		return nil, fmt.Errorf("list engines: %w", err)
+		return nil, fmt.Errorf("cannot list the runtimes: %w", err)
 	}
 	for _, name := range names {
 		l := Listed{Runtime: Runtime{Name: name, Dir: filepath.Join(r.folder, name)}}
@@ -131,7 +131,8 @@ func (r *Runtimes) Current() (*Runtime, error) {
 	if chosen != "" {
 		rt, err := r.Intact(chosen)
 		if errors.Is(err, ErrUnknown) {
-			return nil, fmt.Errorf("the selected runtime %s no longer exists: run: emberd model runtime use", chosen)
+			return nil, fmt.Errorf(
+				"the selected runtime %s no longer exists; run: emberd model runtime use NAME", chosen)
 		}
 		return rt, err
 	}
@@ -158,11 +159,11 @@ func (r *Runtimes) chosen() (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("read which runtime is selected: %w", err)
+		return "", fmt.Errorf("cannot read the selected runtime: %w", err)
 	}
 	name := strings.TrimSpace(string(data))
 	if !validRuntimeName(name) {
-		return "", fmt.Errorf("%s does not contain the name of a runtime: run: emberd model runtime use", file)
+		return "", fmt.Errorf("%s does not contain the name of a runtime; run: emberd model runtime use NAME", file)
 	}
 	return name, nil
 }
@@ -191,7 +192,7 @@ func (r *Runtimes) find(name string) (*Runtime, error) {
 func (r *Runtimes) errUnknown(name string) error {
 	names, err := r.names()
 	if best := spelling.Meant(name, names); err == nil && best != "" {
-		return problemf(ErrUnknown, "no engine is called %q; did you mean %s?", name, best)
+		return problemf(ErrUnknown, "runtime %q not found; did you mean %s?", name, best)
 	}
 	return problemf(ErrUnknown, "runtime %q not found; run: emberd model runtime list", name)
 }
@@ -224,7 +225,7 @@ func (r *Runtimes) Remove(name string) error {
 		}
 	}
 	if err := os.Rename(dir, filepath.Join(st.dir, "removed")); err != nil {
-		return fmt.Errorf("remove engine %s: %w", name, err)
+		return fmt.Errorf("cannot remove runtime %s: %w", name, err)
 	}
 	return durable.OS{}.SyncDir(r.folder)
 }
@@ -234,17 +235,15 @@ func (r *Runtimes) read(name string) (*Runtime, error) {
 	dir := filepath.Join(r.folder, name)
 	data, err := durable.ReadAll(durable.OS{}, filepath.Join(dir, recordName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s was not installed by emberd: emberd model runtime install %[1]s makes an engine "+
-			"of it "+
-			"under another name, "+
-			"emberd model runtime remove %s removes it: %w", dir, name, err)
+		return nil, fmt.Errorf("emberd did not install %[1]s (%[3]w); to install it under another name, run: emberd "+
+			"model runtime install %[1]s; to remove it, run: emberd model runtime remove %[2]s", dir, name, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the description of runtime %s: %w", name, err)
+		return nil, fmt.Errorf("cannot read the description of runtime %s: %w", name, err)
 	}
 	var rt Runtime
 	if err := json.Unmarshal(data, &rt); err != nil || rt.Linked != "" && !filepath.IsAbs(rt.Linked) {
-		return nil, fmt.Errorf("cannot read the description of runtime %s in %s: install it again", name, recordName)
+		return nil, fmt.Errorf("cannot read the description of runtime %s in %s; install it again", name, recordName)
 	}
 	rt.Name, rt.Dir = name, cmp.Or(rt.Linked, dir)
 	return &rt, nil
@@ -261,7 +260,7 @@ func (r *Runtimes) checkIntact(rt *Runtime) error {
 		}
 	}
 	if err := check(rt.Dir, r.machine); err != nil {
-		return fmt.Errorf("engine %s: %w", rt.Name, err)
+		return fmt.Errorf("runtime %s: %w", rt.Name, err)
 	}
 	return nil
 }
@@ -276,7 +275,7 @@ func checkFiles(rt *Runtime) error {
 	for _, entry := range entries {
 		name := entry.Name()
 		if name != recordName && !slices.ContainsFunc(rt.Files, func(f File) bool { return f.Name == name }) {
-			return errChanged(rt, name, "was not installed with it")
+			return errChanged(rt, name, "is not one of the installed files")
 		}
 	}
 	for _, f := range rt.Files {
@@ -294,15 +293,15 @@ func checkFiles(rt *Runtime) error {
 		case !info.Mode().IsRegular():
 			return errChanged(rt, f.Name, "is not the file that was installed")
 		case info.Size() != f.Size:
-			return errChanged(rt, f.Name, fmt.Sprintf("has %d bytes, but had %d", info.Size(), f.Size))
+			return errChanged(rt, f.Name, fmt.Sprintf("has %d bytes instead of %d", info.Size(), f.Size))
 		}
 	}
 	return nil
 }
 
 func errChanged(rt *Runtime, file, how string) error {
-	return fmt.Errorf("runtime %s differs from the installed files: %s %s; install it again with "+
-		"--replace", rt.Name, file, how)
+	return fmt.Errorf(
+		"runtime %s differs from the installed files: %s %s; install it again with --replace", rt.Name, file, how)
 }
 
 // Verify reads all files of a runtime and compares their SHA-256 with what was installed. A linked
@@ -321,7 +320,7 @@ func (r *Runtimes) Verify(ctx context.Context, name string) (*Runtime, error) {
 			return nil, err
 		}
 		if digest != f.SHA256 {
-			return nil, errChanged(rt, f.Name, "has other bytes")
+			return nil, errChanged(rt, f.Name, "has different content")
 		}
 	}
 	return rt, nil

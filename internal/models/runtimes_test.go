@@ -82,19 +82,19 @@ func TestInstallRuntimeRefuses(t *testing.T) {
 		source models.Source
 		want   []string
 	}{
-		{"for another system", models.Source{Place: mac.file(t)}, []string{"libllama.v0.5.0.so is for ",
-			" on arm64 and this is "}},
-		{"for Windows", models.Source{Place: build{"llama.dll": "MZ"}.file(t)}, []string{"contains no libllama: use a build of llama.cpp with shared libraries for this system",
+		{"for another system", models.Source{Place: mac.file(t)}, []string{"libllama.v0.5.0.so is built for ",
+			" on arm64, but this system is "}},
+		{"for Windows", models.Source{Place: build{"llama.dll": "MZ"}.file(t)}, []string{"libllama not found in ", "; use a build of llama.cpp with shared libraries for this system",
 			"for this system"}},
-		{"no libraries", models.Source{Place: empty.file(t)}, []string{"contains no libllama: use a build of llama.cpp with shared libraries for this system"}},
-		{"no libraries in a directory", models.Source{Place: empty.unpacked(t)}, []string{"contains no libllama: use a build of llama.cpp with shared libraries for this system"}},
+		{"no libraries", models.Source{Place: empty.file(t)}, []string{"libllama not found in ", "; use a build of llama.cpp with shared libraries for this system"}},
+		{"no libraries in a directory", models.Source{Place: empty.unpacked(t)}, []string{"libllama not found in ", "; use a build of llama.cpp with shared libraries for this system"}},
 		{"several builds", models.Source{Place: two.file(t)}, []string{"several builds", "linux-x64-cuda"}},
 		{"several builds in a directory", models.Source{Place: two.unpacked(t)}, []string{"several builds",
 			"linux-x64-cuda"}},
 		{"a pointer for a library", models.Source{Place: with("libllama.v0.5.0.so", "version https://git-lfs").file(t)},
 			[]string{"libllama.v0.5.0.so is not a library"}},
-		{"a web page", models.Source{Place: page}, []string{"neither a .tar.gz nor a .zip"}},
-		{"an archive cut short", models.Source{Place: file(t, "cut.tgz", data[:len(data)-20])}, []string{"cut short",
+		{"a web page", models.Source{Place: page}, []string{"is not a .tar.gz or .zip file"}},
+		{"an archive cut short", models.Source{Place: file(t, "cut.tgz", data[:len(data)-20])}, []string{"is incomplete",
 			"download it again"}},
 		{"a link out of it", models.Source{Place: with("libggml-x.so", "-> ../../../../etc/passwd").file(t)},
 			[]string{"libggml-x.so", "not a file of the build"}},
@@ -107,23 +107,23 @@ func TestInstallRuntimeRefuses(t *testing.T) {
 		{"a link to a program", models.Source{Place: with("libggml-x.so", "-> llama-addon.node").file(t)},
 			[]string{"not a file of the build"}},
 		{"a name that leads out", models.Source{Place: with("../../../libggml-x.so", "x").file(t)},
-			[]string{"leads out of it"}},
+			[]string{"leads outside the target folder"}},
 		{"a name twice", models.Source{Place: with("libggml-BASE.so", "x").file(t)}, []string{"twice"}},
 		{"too old", models.Source{Place: npm(t, "b4600").file(t)}, []string{"release b4600 is too old"}},
 		{"wrong digest", models.Source{Place: empty.file(t), SHA256: other},
 			[]string{"instead of " + other}},
-		{"no digest", models.Source{Place: empty.file(t), SHA256: "00"}, []string{`"00" is no SHA-256`}},
-		{"an address without a digest", models.Source{Place: serve(t, data)}, []string{"which emberd does not know",
+		{"no digest", models.Source{Place: empty.file(t), SHA256: "00"}, []string{`invalid SHA-256 "00"`}},
+		{"an address without a digest", models.Source{Place: serve(t, data)}, []string{"which is not on the list of known builds",
 			"--sha256"}},
 		{"no such file", models.Source{Place: "/nonexistent"}, []string{"file or directory /nonexistent not found"}},
-		{"nothing", models.Source{}, []string{"no engine was named"}},
-		{"a bad name", models.Source{Place: "/usr", Name: "../x"}, []string{`"../x" is no name`}},
-		{"the folder's own name", models.Source{Place: "/usr", Name: "current"}, []string{`"current" is no name`}},
-		{"that name on many disks", models.Source{Place: "/usr", Name: "Current"}, []string{`"Current" is no name`}},
-		{"the word for no engine", models.Source{Place: "/usr", Name: "none"}, []string{`"none" is no name`}},
+		{"nothing", models.Source{}, []string{"missing runtime; use"}},
+		{"a bad name", models.Source{Place: "/usr", Name: "../x"}, []string{`invalid runtime name "../x"`}},
+		{"the folder's own name", models.Source{Place: "/usr", Name: "current"}, []string{`invalid runtime name "current"`}},
+		{"that name on many disks", models.Source{Place: "/usr", Name: "Current"}, []string{`invalid runtime name "Current"`}},
+		{"the word for no engine", models.Source{Place: "/usr", Name: "none"}, []string{`invalid runtime name "none"`}},
 		{"a directory with a digest", models.Source{Place: t.TempDir(), SHA256: other},
 			[]string{"a directory has no SHA-256"}},
-		{"a linked archive", models.Source{Place: page, Link: true}, []string{"only a directory can be linked"}},
+		{"a linked archive", models.Source{Place: page, Link: true}, []string{"--link requires a directory"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := openRuntimes(t, report)
@@ -149,7 +149,7 @@ func TestSameRuntimeAgain(t *testing.T) {
 	other := npm(t, "v0.5.0")
 	other[bins+"libggml-cpu-x64.so"] = here(t, "other")
 	_, err := e.Install(t.Context(), models.Source{Place: other.file(t), Trust: true}, nil)
-	fails(t, err, "v0.5.0 is already installed, with other files", "--replace", "--name")
+	fails(t, err, "v0.5.0 already exists with different files", "--replace", "--name")
 	if !errors.Is(err, models.ErrTaken) {
 		t.Errorf("Install: %v, want ErrTaken", err)
 	}
@@ -260,7 +260,7 @@ func TestNothingIsTriedWhereOthersMayWrite(t *testing.T) {
 		for _, s := range []models.Source{{Place: npm(t, "v0.5.0").file(t)}, {Place: official(t,
 			"b9165").unpacked(t), Link: true}} {
 			_, err := e.Install(t.Context(), s, nil)
-			fails(t, err, dir+" can be written to by everybody")
+			fails(t, err, dir+" is writable by all users")
 		}
 		if err := os.Chmod(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -377,9 +377,9 @@ func TestChangedRuntime(t *testing.T) {
 				"libggml-base.so"))
 		},
 			"libggml-base.so is missing"},
-		{"one is cut short", write("libggml-base.so", "x"), "libggml-base.so has 1 bytes, but had"},
+		{"one is cut short", write("libggml-base.so", "x"), "libggml-base.so has 1 bytes instead of"},
 		{"a backend was added", write("libggml-cpu-evil.so", here(t, "evil")),
-			"libggml-cpu-evil.so was not installed with it"},
+			"libggml-cpu-evil.so is not one of the installed files"},
 		{"a link for a file", func(t *testing.T, dir string) error {
 			name := filepath.Join(dir, "libggml-base.so")
 			return errors.Join(os.Rename(name, filepath.Join(t.TempDir(), "moved")), os.Symlink("/etc/passwd", name))
@@ -388,14 +388,14 @@ func TestChangedRuntime(t *testing.T) {
 			return os.Chmod(filepath.Dir(dir),
 				0o703)
 		},
-			"can be written to by everybody"},
+			"is writable by all users"},
 		{"others may write to the directory", func(_ *testing.T, dir string) error { return os.Chmod(dir, 0o707) },
-			"can be written to by everybody"},
+			"is writable by all users"},
 		{"others may write to a file", func(_ *testing.T, dir string) error {
 			return os.Chmod(filepath.Join(dir, "libggml-base.so"), 0o602)
 		}, "chmod o-w"},
 		{"no record", func(_ *testing.T, dir string) error { return os.Remove(filepath.Join(dir, "engine.json")) },
-			"was not installed by emberd"},
+			"emberd did not install"},
 		{"a broken record", write("engine.json", "{"), "install it again"},
 		{"a record that leads elsewhere", write("engine.json", `{"linked":"../x"}`), "install it again"},
 	} {
@@ -420,7 +420,7 @@ func TestChangedRuntime(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := e.Install(t.Context(), source, nil); !errors.Is(err, models.ErrTaken) &&
-				tt.want != "can be written to by everybody" {
+				tt.want != "is writable by all users" {
 				t.Errorf("Install: %v, want ErrTaken", err)
 			}
 			source.Replace = true
@@ -447,7 +447,7 @@ func TestVerifyReadsEverything(t *testing.T) {
 		t.Errorf("Current: %v", err)
 	}
 	_, err := e.Verify(t.Context(), "v0.5.0")
-	fails(t, err, "libggml-base.so has other bytes", "--replace")
+	fails(t, err, "libggml-base.so has different content", "--replace")
 	// The damaged runtime is not the same, though it has the same record.
 	if _, err = e.Install(t.Context(), source, nil); !errors.Is(err, models.ErrTaken) {
 		t.Errorf("Install: %v, want ErrTaken", err)
@@ -467,10 +467,10 @@ func TestCheckLibraries(t *testing.T) {
 			if isHere := goos == runtime.GOOS && goarch == runtime.GOARCH; isHere && err != nil {
 				t.Errorf("for %s/%s: %v", goos, goarch, err)
 			} else if !isHere {
-				fails(t, err, "libllama.so is for ", " and this is ")
+				fails(t, err, "libllama.so is built for ", ", but this system is ")
 			}
 		}
 	}
-	fails(t, models.CheckLibraries(filepath.Join(t.TempDir(), "none")), "not found: check its path")
-	fails(t, models.CheckLibraries(npm(t, "v0.5.0").file(t)), "cannot be read as a directory")
+	fails(t, models.CheckLibraries(filepath.Join(t.TempDir(), "none")), "not found; check its path")
+	fails(t, models.CheckLibraries(npm(t, "v0.5.0").file(t)), "cannot read directory ")
 }

@@ -46,8 +46,8 @@ type transfer struct {
 }
 
 var (
-	errSilent   = errors.New("the server fell silent")
-	errRedirect = errors.New("the redirect was not followed")
+	errSilent   = errors.New("the server stopped sending data")
+	errRedirect = errors.New("emberd did not follow the redirect")
 )
 
 // run makes the new file, synced to the disk, and returns its digest and size. After an error the
@@ -80,8 +80,8 @@ func (t *transfer) run(ctx context.Context) (digest string, size int64, err erro
 		return "", 0, t.explain(ctx, err)
 	}
 	if t.sha256 != "" && digest != t.sha256 {
-		return "", 0, fmt.Errorf("%s has the SHA-256 %s instead of %s: the file is another one or damaged, and was "+
-			"deleted; check its source", shownSource(t.source), digest, t.sha256)
+		return "", 0, fmt.Errorf("%s has the SHA-256 %s instead of %s: the file is damaged or a different file, so "+
+			"emberd did not install it; check its source", shownSource(t.source), digest, t.sha256)
 	}
 	return digest, size, nil
 }
@@ -115,13 +115,13 @@ func (t *transfer) pour(file io.Writer, body io.Reader, total int64) (digest str
 func (t *transfer) checkSize(size int64, atEnd bool) error {
 	switch {
 	case t.size != 0 && atEnd && size != t.size:
-		return fmt.Errorf("%s has %d bytes instead of %d: it is another file; check its source",
+		return fmt.Errorf("%s has %d bytes instead of %d: it is a different file; check its source",
 			shownSource(t.source), size, t.size)
 	case t.size != 0 && size > t.size:
-		return fmt.Errorf("%s has more than the expected %d bytes: it is another file; check its "+
-			"source", shownSource(t.source), t.size)
+		return fmt.Errorf("%s has more than the expected %d bytes: it is a different file; check its source",
+			shownSource(t.source), t.size)
 	case size > t.maxSize:
-		return fmt.Errorf("%s has more than %d bytes, the limit for a download: check the address",
+		return fmt.Errorf("%s is too large: a download is limited to %d bytes; check the URL",
 			shownSource(t.source), t.maxSize)
 	}
 	return nil
@@ -134,8 +134,8 @@ func (t *transfer) open(ctx context.Context) (io.ReadCloser, int64, error) {
 	}
 	u, err := url.Parse(t.source)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, 0, fmt.Errorf("%s is not a URL for downloads: use a URL such as https://example.org/file, or the "+
-			"path of a file on this machine", shownSource(t.source))
+		return nil, 0, fmt.Errorf("invalid download URL %s; use a URL such as https://example.org/file, or the path "+
+			"of a file on this machine", shownSource(t.source))
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, t.source, nil)
 	if err != nil {
@@ -178,11 +178,11 @@ func sizeOf(name string) (int64, error) {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return 0, problemf(ErrInput, "file %s not found: check its path", name)
+		return 0, problemf(ErrInput, "file %s not found; check its path", name)
 	case err != nil:
 		return 0, fmt.Errorf("%s cannot be read: %w", name, err)
 	case !info.Mode().IsRegular():
-		return 0, fmt.Errorf("%s is not a file: pass the path of the file", name)
+		return 0, fmt.Errorf("%s is not a file; use the path of a file", name)
 	}
 	return info.Size(), nil
 }
@@ -194,23 +194,23 @@ func (t *transfer) checkResponse(resp *http.Response) error {
 	var problem string
 	switch code := resp.StatusCode; {
 	case code == http.StatusOK && kind == "text/html":
-		problem = "it is a web page and not a file: open it in a browser and take the address of the download itself"
+		problem = "the server returned a web page instead of a file; open the page in a browser and copy the " +
+			"download link"
 	case code == http.StatusOK && packed != "" && packed != "identity":
-		problem = "the server sends the file packed, which was not asked for: download it with a browser and " +
-			"install it from there"
+		problem = "the server sent the file compressed; download it with a browser, and install it from its path"
 	case code == http.StatusOK:
 		return nil
 	case code == http.StatusNotFound, code == http.StatusGone:
-		problem = "the server has no such file: check the address"
+		problem = "the server did not find the file; check the URL"
 	case code == http.StatusUnauthorized, code == http.StatusForbidden:
-		problem = "the server requires a login or accepted terms: download the file with a browser, and install " +
-			"it from there"
+		problem = "the server requires a login or accepted terms; download the file with a browser, and install it " +
+			"from its path"
 	case code == http.StatusProxyAuthRequired:
-		problem = "the proxy wants a login: set it in HTTPS_PROXY"
+		problem = "the proxy requires a login; set the user name and password in HTTPS_PROXY"
 	case code == http.StatusTooManyRequests, code >= 500:
-		problem = "the server cannot answer now: try again later"
+		problem = "the server cannot answer now; try again later"
 	default:
-		problem = "that is not the file: check the address with a browser"
+		problem = "the server did not return the file; open the URL in a browser to check it"
 	}
 	return fmt.Errorf("%s: %s (%d %s)", shownSource(t.source), problem, resp.StatusCode,
 		http.StatusText(resp.StatusCode))
@@ -224,11 +224,11 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	case len(via) > maxRedirects:
 		return fmt.Errorf("%w: more than %d redirects", errRedirect, maxRedirects)
 	case req.URL.Scheme != "https" && req.URL.Scheme != "http":
-		return fmt.Errorf("%w: it leads to a %s address", errRedirect, req.URL.Scheme)
+		return fmt.Errorf("%w: the target has the scheme %s", errRedirect, req.URL.Scheme)
 	case isLocal(req.URL.Hostname()) && !isLocal(from.Hostname()):
-		return fmt.Errorf("%w: it leads to this machine itself", errRedirect)
+		return fmt.Errorf("%w: the target is a local address", errRedirect)
 	case from.Scheme == "https" && req.URL.Scheme == "http":
-		return fmt.Errorf("%w: it redirects from https to plain http, where other parties can change the file",
+		return fmt.Errorf("%w: the target uses http instead of https, so other parties could change the file",
 			errRedirect)
 	}
 	req.Header.Del("Referer") // an address may contain a secret
@@ -255,11 +255,11 @@ func (t *transfer) unreachable(err error) error {
 	shown := shownSource(t.source)
 	switch {
 	case strings.Contains(err.Error(), "Location header"):
-		return fmt.Errorf("%s: %w: its target is not a valid address", shown, errRedirect)
+		return fmt.Errorf("%s: %w: the target is not a valid URL", shown, errRedirect)
 	case errors.Is(err, errRedirect), errors.Is(err, context.Canceled):
 		return fmt.Errorf("%s: %w", shown, err)
 	}
-	return fmt.Errorf("cannot reach %s: check the address, the network and the proxy, and try again: %w",
+	return fmt.Errorf("cannot reach %s; check the URL, the network and the proxy, and try again: %w",
 		shown, err)
 }
 
@@ -271,7 +271,7 @@ func (t *transfer) explain(ctx context.Context, err error) error {
 	case local:
 		return explainWrite(err, filepath.Dir(t.to))
 	case errors.Is(context.Cause(ctx), errSilent):
-		return fmt.Errorf("%s: received no data for %s: check the network and try again", shownSource(t.source),
+		return fmt.Errorf("%s: received no data for %s; check the network and try again", shownSource(t.source),
 			t.silence)
 	case errors.Is(err, io.ErrUnexpectedEOF), network:
 		return fmt.Errorf("%s: the download was interrupted; try again: %w", shownSource(t.source), err)

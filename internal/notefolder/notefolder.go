@@ -103,8 +103,7 @@ func (f *Folder) survey(dir string) error {
 	}
 	if f.wrote, err = f.listed(); err != nil {
 		return memory.Errorf(memory.Invalid,
-			"%s of %s cannot be read: %w; remove it if the notes there are to stay as they are, and choose another "+
-				"folder", ListName, dir, err)
+			"cannot read %s of %s: %w; choose another folder", ListName, dir, err)
 	}
 	if f.wrote == nil && len(entries) > 0 {
 		return memory.Errorf(memory.Invalid, "%s is not empty and not an earlier export; choose a new folder", dir)
@@ -131,7 +130,7 @@ func (f *Folder) listed() (map[string]string, error) {
 		return nil, err
 	}
 	if l.Emberd != kind || l.Format != format {
-		return nil, fmt.Errorf("it has type %q and version %d", l.Emberd, l.Format)
+		return nil, fmt.Errorf("unsupported type %q and version %d", l.Emberd, l.Format)
 	}
 	if l.Notes == nil {
 		l.Notes = make(map[string]string)
@@ -319,7 +318,7 @@ func (f *Folder) read(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() > limit {
-		return nil, fmt.Errorf("it has %d bytes (limit %d)", info.Size(), limit)
+		return nil, fmt.Errorf("the file has %d bytes (limit %d)", info.Size(), limit)
 	}
 	raw := make([]byte, info.Size())
 	n, err := file.ReadAt(raw, 0)

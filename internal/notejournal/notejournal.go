@@ -121,7 +121,7 @@ func (j *Journal) Begin(e Entry, texts [][]byte) (Entry, error) {
 		err = durable.ReplaceFile(j.fs, j.entryFile(e.Tx), data)
 	}
 	if err != nil {
-		return e, fmt.Errorf("record a change of a note: %w", err)
+		return e, fmt.Errorf("cannot record a change to a note: %w", err)
 	}
 	j.entries = append(j.entries, e)
 	return e, j.prune()
@@ -146,7 +146,7 @@ func (j *Journal) store(texts [][]byte) error {
 	})
 	err := cmp.Or(append(failed, j.fs.SyncDir(filepath.Join(j.dir, "texts")))...)
 	if err != nil {
-		return fmt.Errorf("store the text of a note: %w", err)
+		return fmt.Errorf("cannot store the text of a note: %w", err)
 	}
 	for sum, text := range news {
 		j.sizes[sum] = int64(len(text))
@@ -206,10 +206,10 @@ func (j *Journal) Text(sum string) ([]byte, error) {
 	defer j.mu.Unlock()
 	text, err := durable.ReadAll(j.fs, j.textFile(sum))
 	if err == nil && Digest(text) != sum {
-		err = errors.New("the text is damaged")
+		err = errors.New("the stored text is damaged")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the text of a note from before a change: %w", err)
+		return nil, fmt.Errorf("cannot read the earlier text of a note: %w", err)
 	}
 	return text, nil
 }
@@ -239,13 +239,13 @@ func (j *Journal) load() error {
 	for _, sub := range []string{"entries", "texts"} {
 		dir := filepath.Join(j.dir, sub)
 		if err := errors.Join(durable.MkdirAll(j.fs, dir), durable.SweepTemps(j.fs, dir)); err != nil {
-			return fmt.Errorf("open the journal of notes: %w", err)
+			return fmt.Errorf("cannot open the note journal: %w", err)
 		}
 	}
 	files, err := j.fs.ReadDir(filepath.Join(j.dir, "entries"))
 	texts, failed := j.fs.ReadDir(filepath.Join(j.dir, "texts"))
 	if err = errors.Join(err, failed); err != nil {
-		return fmt.Errorf("open the journal of notes: %w", err)
+		return fmt.Errorf("cannot open the note journal: %w", err)
 	}
 	j.entries, j.sizes = nil, make(map[string]int64)
 	for _, f := range files {

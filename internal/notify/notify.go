@@ -74,12 +74,13 @@ func (m *Manager) dial(path string) (err error) {
 	}
 	if path[0] != '/' && path[0] != '@' {
 		return memory.Errorf(memory.Invalid,
-			"NOTIFY_SOCKET is %q, no path of a socket; unset it, or start emberd by the service manager", path)
+			"invalid NOTIFY_SOCKET %q: not the path of a socket; "+
+				"unset it, or start emberd with the service manager", path)
 	}
 	if m.conn, err = net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"}); err != nil {
 		return memory.Errorf(memory.Unavailable,
-			"the service manager at NOTIFY_SOCKET does not listen (%w); unset it, or start emberd by the service "+
-				"manager", err)
+			"cannot connect to the service manager at NOTIFY_SOCKET (%w); unset NOTIFY_SOCKET, or start emberd with "+
+				"the service manager", err)
 	}
 	return nil
 }
@@ -91,7 +92,8 @@ func (m *Manager) time(usec, pid string) error {
 	n, err := strconv.ParseInt(usec, 10, 64)
 	if err != nil || n <= 0 || n > int64(1000*time.Hour/time.Microsecond) {
 		return memory.Errorf(memory.Invalid,
-			"WATCHDOG_USEC is %q, no time in microseconds; unset it, or start emberd by the service manager", usec)
+			"invalid WATCHDOG_USEC %q: not a time in microseconds; "+
+				"unset it, or start emberd with the service manager", usec)
 	}
 	m.watchdog = time.Duration(n) * time.Microsecond
 	return nil
@@ -105,11 +107,12 @@ func (m *Manager) adopt(count, pid string) error {
 	n, err := strconv.Atoi(count)
 	if err != nil || n < 0 || n > maxSockets {
 		return memory.Errorf(memory.Invalid,
-			"LISTEN_FDS is %q, no number up to %d; unset it, or start emberd by the service manager", count, maxSockets)
+			"invalid LISTEN_FDS %q: not a number up to %d; "+
+				"unset it, or start emberd with the service manager", count, maxSockets)
 	}
 	for fd := firstSocket; fd < firstSocket+n; fd++ {
 		syscall.CloseOnExec(fd) // or programs that are started would hold it
-		m.sockets = append(m.sockets, os.NewFile(uintptr(fd), "socket handed over as "+strconv.Itoa(fd)))
+		m.sockets = append(m.sockets, os.NewFile(uintptr(fd), "socket passed as file descriptor "+strconv.Itoa(fd)))
 	}
 	return nil
 }
@@ -159,7 +162,7 @@ func (m *Manager) tell(lines ...string) error {
 		_, err = m.conn.Write([]byte(strings.Join(lines, "\n")))
 	}
 	if err != nil {
-		return fmt.Errorf("tell the service manager %s: %w", lines[0], err)
+		return fmt.Errorf("cannot send %s to the service manager: %w", lines[0], err)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (m *Manager) Relay(stops func() bool) (*Relay, error) {
 	name := fmt.Sprintf("@emberd-%d-%d", os.Getpid(), time.Now().UnixNano())
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
 	if err != nil {
-		return nil, fmt.Errorf("listen to the daemon: %w", err)
+		return nil, fmt.Errorf("cannot listen for messages from the daemon: %w", err)
 	}
 	r.conn, r.env = conn, []string{"NOTIFY_SOCKET=" + name}
 	if m.watchdog > 0 {

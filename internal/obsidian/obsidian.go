@@ -114,7 +114,7 @@ func read(name string) ([]Vault, error) {
 		}
 	}
 	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, errors.New("it is not the expected JSON")
+		return nil, errors.New("the file does not contain the expected JSON")
 	}
 	var all []Vault
 	for _, v := range list.Vaults {

@@ -72,13 +72,13 @@ func readManifest(text []byte) (*manifest, error) {
 		return nil, err
 	}
 	if m.ID != pluginID {
-		return nil, fmt.Errorf("the plugin is %q, not %s", m.ID, pluginID)
+		return nil, fmt.Errorf("the plugin ID is %q instead of %s", m.ID, pluginID)
 	}
 	if _, ok := parseVersion(m.Version); !ok {
 		return nil, fmt.Errorf("version %q does not have the form 1.2.3", m.Version)
 	}
 	if _, ok := parseVersion(m.Minimum); !ok || !m.Desktop {
-		return nil, errors.New("minAppVersion or isDesktopOnly is missing")
+		return nil, errors.New("minAppVersion is not a version such as 1.2.3, or isDesktopOnly is not true")
 	}
 	return &m, nil
 }
@@ -131,7 +131,7 @@ func OpenPluginFolder(vault, config string) (*PluginFolder, error) {
 	if err != nil || !info.IsDir() {
 		root.Close()
 		return nil, memory.Errorf(memory.NotFound,
-			"folder %s not found in %s: open the vault in Obsidian once, or use --config-folder", config, vault)
+			"folder %s not found in %s; open the vault in Obsidian once, or use --config-folder", config, vault)
 	}
 	dir := filepath.Join(config, "plugins", pluginID)
 	return &PluginFolder{Path: filepath.Join(vault, dir), dir: dir, root: root, disk: durable.NewRoot(root)}, nil

@@ -120,7 +120,7 @@ func TestReadPluginRefuses(t *testing.T) {
 	for name, breaks := range map[string]func(dir string){
 		"main.js not found": func(dir string) { os.Remove(filepath.Join(dir, "main.js")) },
 		"is not text":       func(dir string) { write(t, dir, "styles.css", "\xff") },
-		"not emberd":        func(dir string) { write(t, dir, manifestName, `{"id":"other","version":"1.0.0"}`) },
+		"instead of emberd": func(dir string) { write(t, dir, manifestName, `{"id":"other","version":"1.0.0"}`) },
 		"the form 1.2.3":    func(dir string) { write(t, dir, manifestName, `{"id":"emberd","version":"v1"}`) },
 		"isDesktopOnly":     func(dir string) { write(t, dir, manifestName, `{"id":"emberd","version":"1.0.0"}`) },
 		"invalid character": func(dir string) { write(t, dir, manifestName, `no`) },

@@ -45,7 +45,8 @@ func (f *PluginFolder) Remove() (kept []string, err error) {
 	}
 	var r record
 	if err != nil || json.Unmarshal(text, &r) != nil || len(r.Files) == 0 {
-		return nil, memory.Errorf(memory.Invalid, "cannot read %s in %s; remove the folder by hand", recordName, f.Path)
+		return nil, memory.Errorf(memory.Invalid, "cannot read %s in %s; "+
+			"delete the folder manually", recordName, f.Path)
 	}
 	for _, name := range append([]string{recordName}, pluginFiles()...) {
 		if err := f.removeFile(name, r.Files[name]); err != nil {

@@ -35,7 +35,7 @@ var actions = map[string]action{
 // unread returns how to answer a request whose body cannot be decoded.
 func unread(err error) (status int, why string) {
 	if long, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		why = fmt.Sprintf("the text is too long; at most %d bytes can be sent", long.Limit)
+		why = fmt.Sprintf("the text is too long (limit %d bytes); shorten the text", long.Limit)
 		return http.StatusRequestEntityTooLarge, why
 	}
 	return http.StatusBadRequest, "the request is not JSON"
@@ -83,7 +83,7 @@ func edit(ctx context.Context, b op.Invoker, in fields) (notice, error) {
 	res, err := op.Edit.Call(ctx, b, &op.EditRequest{ID: in["id"], IfMatch: in["rev"], Content: &content, Tags: &tags})
 	if memory.CodeOf(err) == memory.Conflict {
 		return notice{}, memory.Errorf(memory.Conflict,
-			"this memory was changed in the meantime; copy your text, reload the page, and edit the current version")
+			"this memory has changed; copy your text, reload the page, and edit the current version")
 	}
 	if err != nil {
 		return notice{}, err
@@ -109,9 +109,9 @@ func makeCore(ctx context.Context, b op.Invoker, in fields) (notice, error) {
 		return notice{}, err
 	}
 	if on {
-		return notice{Text: "It is a core memory now and never fades.", Tx: res.Tx}, nil
+		return notice{Text: "This memory is now a core memory and never fades.", Tx: res.Tx}, nil
 	}
-	return notice{Text: "It is no longer a core memory.", Tx: res.Tx}, nil
+	return notice{Text: "This memory is no longer a core memory.", Tx: res.Tx}, nil
 }
 
 func promote(ctx context.Context, b op.Invoker, in fields) (notice, error) {
@@ -121,9 +121,10 @@ func promote(ctx context.Context, b op.Invoker, in fields) (notice, error) {
 	}
 	switch res.Outcome {
 	case op.PromotionPending:
-		return notice{Text: "The note cannot be written now: " + res.Reason + ". emberd tries again.", Tx: res.Tx}, nil
+		return notice{Text: "emberd cannot write the note now: " + res.Reason + ". emberd tries again later.",
+			Tx: res.Tx}, nil
 	case op.PromotionAlready:
-		return notice{Text: "It has a note already: " + res.Path}, nil
+		return notice{Text: "This memory already has a note: " + res.Path}, nil
 	case op.PromotionUnmet:
 		return notice{Text: res.Reason, Problem: true}, nil
 	}
@@ -147,9 +148,10 @@ func rekindle(ctx context.Context, b op.Invoker, in fields) (notice, error) {
 		return notice{}, err
 	}
 	if len(res.Results) == 0 || res.Results[0].Verdict == "gone" {
-		return notice{Text: "The text cannot be restored: its note is gone. " + res.Hint, Problem: true}, nil
+		return notice{Text: "emberd cannot restore the text, " +
+			"because the note of the memory is missing. " + res.Hint, Problem: true}, nil
 	}
-	return notice{Text: "The whole text is back.", Tx: res.Results[0].Tx}, nil
+	return notice{Text: "Restored the full text.", Tx: res.Results[0].Tx}, nil
 }
 
 func forget(ctx context.Context, b op.Invoker, in fields) (notice, error) {
@@ -157,12 +159,12 @@ func forget(ctx context.Context, b op.Invoker, in fields) (notice, error) {
 	if err != nil {
 		return notice{}, err
 	}
-	return notice{Text: "Moved to the trash, for 30 days unless you set another time.", Tx: res.Tx}, nil
+	return notice{Text: "Moved to the trash for 30 days, unless you set another time.", Tx: res.Tx}, nil
 }
 
 func undo(ctx context.Context, b op.Invoker, in fields) (notice, error) {
 	if in["tx"] == "" {
-		return notice{Text: "Nothing was changed here. Today lists each change with a button to undo it.",
+		return notice{Text: "Nothing to undo here. The view Today lists each change with a button to undo it.",
 			Problem: true}, nil
 	}
 	res, err := op.Undo.Call(ctx, b, &op.UndoRequest{Tx: in["tx"]})
@@ -176,7 +178,7 @@ func undo(ctx context.Context, b op.Invoker, in fields) (notice, error) {
 		}
 	}
 	if left > 0 {
-		return notice{Text: "Undone, except what changed again since: " + count(left, "memory", "memories") + ".",
+		return notice{Text: "Undone, except for " + count(left, "memory", "memories") + " that changed again.",
 			Tx: res.Tx, Redo: true}, nil
 	}
 	return notice{Text: "Undone.", Tx: res.Tx, Redo: true}, nil
@@ -200,17 +202,17 @@ func keepOne(ctx context.Context, b op.Invoker, in fields) (notice, error) {
 	if err != nil {
 		return notice{}, err
 	}
-	return notice{Text: "Kept one; the other is in the trash.", Tx: res.Tx}, nil
+	return notice{Text: "Kept one memory, and moved the other to the trash.", Tx: res.Tx}, nil
 }
 
 // keepApart records that two memories are not the same, as a decision of the user.
 func keepApart(ctx context.Context, b op.Invoker, in fields) (notice, error) {
 	res, err := op.ReviewCreate.Call(ctx, b, &op.ReviewCreateRequest{MemoryIDs: []string{in["id1"], in["id2"]},
-		Action: "merge", Urgency: op.UrgencyLow, Evidence: "compared on the page", Decision: op.DecideKeep})
+		Action: "merge", Urgency: op.UrgencyLow, Evidence: "compared on the web page", Decision: op.DecideKeep})
 	if err != nil {
 		return notice{}, err
 	}
-	return notice{Text: "Both stay, and are no longer shown as a pair.", Tx: res.Tx}, nil
+	return notice{Text: "Kept both memories. emberd no longer shows them as a pair.", Tx: res.Tx}, nil
 }
 
 func forgetSession(ctx context.Context, b op.Invoker, in fields) (notice, error) {
@@ -219,7 +221,7 @@ func forgetSession(ctx context.Context, b op.Invoker, in fields) (notice, error)
 		return notice{}, err
 	}
 	took := count(len(res.Forgotten), "memory", "memories")
-	return notice{Text: "Undid " + took + " of this session.", Tx: res.Tx}, nil
+	return notice{Text: "Deleted " + took + " of this session.", Tx: res.Tx}, nil
 }
 
 // revoke ends a token, for good, if its name was typed.

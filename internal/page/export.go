@@ -52,7 +52,7 @@ func (p *Page) Export(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	if _, err := io.WriteString(w, text); err != nil {
-		return fmt.Errorf("write the page: %w", err)
+		return fmt.Errorf("cannot write the page: %w", err)
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (e *exported) list(ctx context.Context, b op.Invoker) error {
 type redacted struct{ Backend }
 
 // leftOut takes the place of a text.
-const leftOut = "[left out: it looks like a credential]"
+const leftOut = "[redacted: the text looks like a credential]"
 
 // Invoke implements [op.Invoker].
 func (r *redacted) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {

@@ -40,7 +40,7 @@ func TestExportHasNoCredentials(t *testing.T) {
 			t.Errorf("the file contains %s", text)
 		}
 	}
-	for _, want := range []string{"The staging database listens on port 5433", "left out: it looks like a credential",
+	for _, want := range []string{"The staging database listens on port 5433", "redacted: the text looks like a credential",
 		"default-src &#39;none&#39;"} {
 		if !strings.Contains(strings.ReplaceAll(page, "default-src 'none'", "default-src &#39;none&#39;"), want) {
 			t.Errorf("the file lacks %q", want)

@@ -58,7 +58,7 @@ func (p *Page) checkHost(r *http.Request) *refusal {
 	if slices.Contains(p.hosts, r.Host) {
 		return nil
 	}
-	return &refusal{http.StatusForbidden, "this address does not belong to the page; open it at http://" + p.hosts[0]}
+	return &refusal{http.StatusForbidden, "the page does not use this address; open http://" + p.hosts[0]}
 }
 
 // checkOrigin refuses scripts and forms of other pages.
@@ -78,7 +78,7 @@ func checkSite(r *http.Request) *refusal {
 		return nil
 	}
 	if site == "" {
-		return &refusal{http.StatusForbidden, "the browser does not say which page sent this request; use a newer one"}
+		return &refusal{http.StatusForbidden, "the browser did not send the header Sec-Fetch-Site; use a newer browser"}
 	}
 	return &refusal{http.StatusForbidden, "another site sent this request"}
 }
@@ -87,7 +87,7 @@ func checkMethod(r *http.Request) *refusal {
 	if r.Method == http.MethodGet || r.Method == http.MethodPost {
 		return nil
 	}
-	return &refusal{http.StatusMethodNotAllowed, "the page takes GET and POST"}
+	return &refusal{http.StatusMethodNotAllowed, "unsupported method; use GET or POST"}
 }
 
 // checkWrite wants of a write what no form and no script of another origin can send without
@@ -97,11 +97,11 @@ func checkWrite(r *http.Request) *refusal {
 		return nil
 	}
 	if r.Header.Get("X-Emberd") != "1" {
-		return &refusal{http.StatusForbidden, "a write needs the header X-Emberd"}
+		return &refusal{http.StatusForbidden, "a write requires the header X-Emberd"}
 	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || !strings.EqualFold(media, "application/json") {
-		return &refusal{http.StatusUnsupportedMediaType, "a write needs Content-Type: application/json"}
+		return &refusal{http.StatusUnsupportedMediaType, "a write requires the header Content-Type: application/json"}
 	}
 	return nil
 }

@@ -85,19 +85,20 @@ func Listen(ctx context.Context, address string) (*net.TCPListener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
 		return nil, memory.Errorf(memory.Invalid,
-			"invalid address %q; use 127.0.0.1:PORT or [::1]:PORT, the page is for this machine alone", address)
+			"invalid address %q: the page is only for this machine; use 127.0.0.1:PORT or [::1]:PORT", address)
 	}
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, memory.Errorf(memory.Invalid,
-			"another program has the port of %s; set page.listen to another one, or omit it", address)
+			"another program uses the port of %s; set page.listen to another port, or omit page.listen", address)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open the port of the page: %w", err)
+		return nil, fmt.Errorf("cannot open the port of the page: %w", err)
 	}
 	tcp, ok := ln.(*net.TCPListener)
 	if !ok {
-		return nil, errors.Join(fmt.Errorf("open the port of the page: got %T", ln), ln.Close())
+		return nil, errors.Join(fmt.Errorf("cannot open the port of the page: "+
+			"unexpected listener type %T", ln), ln.Close())
 	}
 	return tcp, nil
 }
@@ -107,7 +108,7 @@ func Listen(ctx context.Context, address string) (*net.TCPListener, error) {
 func (p *Page) Bind(ln *net.TCPListener) error {
 	at, ok := ln.Addr().(*net.TCPAddr)
 	if !ok {
-		return fmt.Errorf("the listener has the address %v", ln.Addr())
+		return fmt.Errorf("the listener address %v is not a TCP address", ln.Addr())
 	}
 	p.port, p.hosts, p.owners = strconv.Itoa(at.Port), hostsOf(at), openOwners()
 	return nil
@@ -136,7 +137,7 @@ func (p *Page) Serve(ctx context.Context, ln net.Listener) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	return errors.Join(fmt.Errorf("serve the page: %w", err), srv.Close())
+	return errors.Join(fmt.Errorf("cannot serve the page: %w", err), srv.Close())
 }
 
 // ServeHTTP checks a request, and answers it if it passes.

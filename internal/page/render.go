@@ -108,7 +108,7 @@ func (p *Page) fragment(w http.ResponseWriter, status int, name string, data any
 func (p *Page) write(w http.ResponseWriter, status int, body string, err error) {
 	if err != nil {
 		p.log.Error("template failed", "err", err)
-		http.Error(w, "the view cannot be shown", http.StatusInternalServerError)
+		http.Error(w, "emberd cannot show this view; the log contains the error", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

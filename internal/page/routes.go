@@ -77,7 +77,8 @@ func (p *Page) begin(w http.ResponseWriter, r *http.Request) {
 	}
 	key, ok := p.sessions.begin(asked.Code)
 	if !ok {
-		http.Error(w, "the address was used before, or is older than 60 seconds", http.StatusForbidden)
+		http.Error(w, "the address was used before, or is older than 60 seconds; to print a new address, press Enter "+
+			"in the terminal of emberd page", http.StatusForbidden)
 		return
 	}
 	http.SetCookie(w, p.cookie(key))

@@ -94,7 +94,7 @@ func digestOf(name string) string {
 func (p *Page) static(w http.ResponseWriter, r *http.Request) {
 	name := place(r.PathValue("file"))
 	if name == "" {
-		http.Error(w, "no such file", http.StatusNotFound)
+		http.Error(w, "file not found", http.StatusNotFound)
 		return
 	}
 	w.Header().Set("Content-Type", types[path.Ext(name)])

@@ -41,12 +41,12 @@ type step struct{ Command, Text, Href string }
 func (h health) Advice() (all []step) {
 	known := []step{
 		{"emberd import migrate", "Rewrite memories of earlier versions", ""},
-		{"emberd review", "Decide what waits", "/decisions"},
+		{"emberd review", "Decide the open review items", "/decisions"},
 		{"emberd health duplicates", "Choose among near-duplicates", "/decisions"},
-		{"emberd health groups", "See what belongs together", ""},
-		{"emberd health cleanup", "Clean up what is of no use", ""},
-		{"emberd health stale", "See what no search found for long", ""},
-		{"emberd health unused", "See what is seldom found", ""},
+		{"emberd health groups", "Show groups of similar memories", ""},
+		{"emberd health cleanup", "Clean up memories that are not useful", ""},
+		{"emberd health stale", "Show memories that no search returned recently", ""},
+		{"emberd health unused", "Show memories that searches rarely return", ""},
 	}
 	for _, command := range h.Report.Next {
 		s := step{Text: "Run", Command: command}

@@ -122,19 +122,19 @@ func question(item *memory.ReviewItem, memories int) string {
 	case item.Action == op.ChooseText:
 		return "Which text is right?"
 	case item.Action == contradiction:
-		return "These contradict each other. Which one is right?"
+		return "These memories contradict each other. Which one is right?"
 	case item.Action == "merge" || item.Action == "consolidate":
-		return "Do these say the same?"
+		return "Do these memories mean the same?"
 	case item.Action == "promote":
-		return "Is this worth a note?"
+		return "Is this memory worth a note?"
 	case item.Action == "gc_candidate":
-		return "Is this still worth keeping?"
+		return "Is this memory still worth keeping?"
 	case item.Action == "reinforce":
-		return "This is about to fade. Do you still need it?"
+		return "This memory is about to fade. Do you still need it?"
 	case memories > 1:
-		return "What should happen to these?"
+		return "What should happen to these memories?"
 	}
-	return "What should happen to this?"
+	return "What should happen to this memory?"
 }
 
 // choices are the buttons: what is proposed comes first, and a note last.
@@ -193,7 +193,7 @@ func decisionText(res *op.ReviewShowResult, decision string) string {
 		return takeText(res, digits)
 	}
 	if strings.HasPrefix(decision, op.DecideAdopt) {
-		return "Yes, it is its note"
+		return "Yes, the note belongs to the memory"
 	}
 	return decision
 }

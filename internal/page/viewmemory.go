@@ -181,7 +181,7 @@ func curveOf(t *op.TimelineResult) curve {
 // crossingText says what a threshold means.
 func crossingText(name string) string {
 	words := map[string]string{op.CrossPromote: "worth a note", op.CrossReview: "shown in searches before it fades",
-		op.CrossFading: "about to fade", op.CrossForget: "may be collected"}
+		op.CrossFading: "about to fade", op.CrossForget: "can be deleted"}
 	if w := words[name]; w != "" {
 		return w
 	}

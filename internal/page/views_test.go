@@ -117,7 +117,7 @@ func TestUndoGoesBackStepByStep(t *testing.T) {
 	if w.do(t, cookie, "undo", nil); !there(a) || !there(b) {
 		t.Error("undo did not take back the change before")
 	}
-	if _, text := w.do(t, cookie, "undo", nil); !strings.Contains(text, "Nothing was changed here") || !there(a) || !there(b) {
+	if _, text := w.do(t, cookie, "undo", nil); !strings.Contains(text, "Nothing to undo here") || !there(a) || !there(b) {
 		t.Errorf("a third undo: %s", text)
 	}
 }

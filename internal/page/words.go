@@ -88,9 +88,9 @@ func stageText(s memory.Stage) string {
 	case memory.Demoted:
 		return "not used for a while, the text is in the log"
 	case memory.Archived:
-		return "one sentence stays, the text is in a note"
+		return "summary kept, the text is in a note"
 	case memory.Rehydratable:
-		return "key words stay, the text is in a note"
+		return "key terms kept, the text is in a note"
 	}
 	return ""
 }

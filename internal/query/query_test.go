@@ -151,17 +151,17 @@ func TestPrefix(t *testing.T) {
 
 func TestErrorsSayWhatToDo(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
-		{"plans tag:", `tag: has no value; write one right after the colon, as in tag:work, or put "tag:" in quotes to search for it as text`},
-		{"tag: work", `tag: has no value; write one right after the colon, as in tag:work, or put "tag:" in quotes to search for it as text`},
-		{"-tag:#", `tag: has no value; write one right after the colon, as in tag:work, or put "tag:" in quotes to search for it as text`},
-		{"path:/", `path: has no value; write one right after the colon, as in path:Projects/, or put "path:" in quotes to search for it as text`},
-		{`FILE:" "`, `file: has no value; write one right after the colon, as in file:plan, or put "file:" in quotes to search for it as text`},
-		{"after:", `after: has no value; write one right after the colon, as in after:7d, or put "after:" in quotes to search for it as text`},
-		{"[status:]", "[status:] has no value; write [key:value], or [key] for any value, or put it in quotes to search for it as text"},
-		{"before:soon", "before:soon has no date in it; use 2026, 2026-03, 2026-03-09, today, yesterday, or an age as in 7d, 2w, 3m or 1y, or put it in quotes to search for it as text"},
-		{"before:\"so\non\"", "before:so on has no date in it; use 2026, 2026-03, 2026-03-09, today, yesterday, or an age as in 7d, 2w, 3m or 1y, or put it in quotes to search for it as text"},
-		{"after:" + strings.Repeat("九", 50), "after:" + strings.Repeat("九", 40) + "… has no date in it; use 2026, 2026-03, 2026-03-09, today, yesterday, or an age as in 7d, 2w, 3m or 1y, or put it in quotes to search for it as text"},
-		{strings.Repeat("-x ", 65), "the query has more than 64 operators, phrases and exclusions; leave out those that select least"},
+		{"plans tag:", `tag: has no value; write a value directly after the colon, such as tag:work; to search for "tag:" as text, put it in quotes`},
+		{"tag: work", `tag: has no value; write a value directly after the colon, such as tag:work; to search for "tag:" as text, put it in quotes`},
+		{"-tag:#", `tag: has no value; write a value directly after the colon, such as tag:work; to search for "tag:" as text, put it in quotes`},
+		{"path:/", `path: has no value; write a value directly after the colon, such as path:Projects/; to search for "path:" as text, put it in quotes`},
+		{`FILE:" "`, `file: has no value; write a value directly after the colon, such as file:plan; to search for "file:" as text, put it in quotes`},
+		{"after:", `after: has no value; write a value directly after the colon, such as after:7d; to search for "after:" as text, put it in quotes`},
+		{"[status:]", "[status:] has no value; write [key:value], or [key] for any value; to search for it as text, put it in quotes"},
+		{"before:soon", "invalid date in before:soon; use 2026, 2026-03, 2026-03-09, today, yesterday, or an age such as 7d, 2w, 3m or 1y; to search for it as text, put it in quotes"},
+		{"before:\"so\non\"", "invalid date in before:so on; use 2026, 2026-03, 2026-03-09, today, yesterday, or an age such as 7d, 2w, 3m or 1y; to search for it as text, put it in quotes"},
+		{"after:" + strings.Repeat("九", 50), "invalid date in after:" + strings.Repeat("九", 40) + "…; use 2026, 2026-03, 2026-03-09, today, yesterday, or an age such as 7d, 2w, 3m or 1y; to search for it as text, put it in quotes"},
+		{strings.Repeat("-x ", 65), "too many operators, phrases and exclusions in the query (limit 64); remove some"},
 	} {
 		if _, err := Parse(tt.text, now); err == nil || err.Error() != tt.want {
 			t.Errorf("Parse(%q)\n got %v\nwant %s", tt.text, err, tt.want)

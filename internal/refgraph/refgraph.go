@@ -73,7 +73,7 @@ func ID(name string) memory.ID { return memory.DeriveID([]byte("entity\x00" + na
 // CheckName refuses what cannot be the name of an entity.
 func CheckName(name string) error {
 	if strings.TrimSpace(name) == "" {
-		return memory.Errorf(memory.Invalid, "missing name; an entity needs one").At("name")
+		return memory.Errorf(memory.Invalid, "missing entity name").At("name")
 	}
 	return memory.CheckText("name", name, MaxName)
 }

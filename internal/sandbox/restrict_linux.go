@@ -40,14 +40,14 @@ func Restrict(r *Policy) (State, error) {
 	abi, err := ll.LandlockGetABIVersion()
 	switch {
 	case errors.Is(err, unix.ENOSYS):
-		return State{Why: "this kernel has no Landlock (Linux 5.19 or later has what is needed)"}, nil
+		return State{Why: "this kernel does not support Landlock (Linux 5.19 or later required)"}, nil
 	case errors.Is(err, unix.EOPNOTSUPP):
-		return State{Why: "Landlock is switched off in this kernel (it has to be in lsm= at boot)"}, nil
+		return State{Why: "Landlock is disabled in this kernel (add landlock to lsm= at boot)"}, nil
 	case err != nil:
-		return State{Why: fmt.Sprintf("Landlock does not answer here (%v)", err)}, nil
+		return State{Why: fmt.Sprintf("Landlock is not available (%v)", err)}, nil
 	case abi < moves:
-		return State{Why: "the Landlock of this kernel lets no file be moved between folders; " +
-			"Linux 5.19 or later does"}, nil
+		return State{Why: "the Landlock version of this kernel does not support file moves between folders (Linux " +
+			"5.19 or later required)"}, nil
 	}
 	rules, err := r.landlock()
 	if err != nil {
@@ -58,7 +58,7 @@ func Restrict(r *Policy) (State, error) {
 		config.Scoped &^= ll.ScopeSignal
 	}
 	if err := config.BestEffort().Restrict(rules...); err != nil {
-		return State{}, fmt.Errorf("restrict this process: %w", err)
+		return State{}, fmt.Errorf("cannot restrict this process: %w", err)
 	}
 	return State{ABI: abi}, nil
 }
@@ -79,7 +79,7 @@ func (r *Policy) landlock() ([]landlock.Rule, error) {
 			case errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
 				continue
 			case err != nil:
-				return nil, fmt.Errorf("restrict this process: %w", err)
+				return nil, fmt.Errorf("cannot restrict this process: %w", err)
 			case info.IsDir():
 				rules = append(rules, landlock.PathAccess(kind.rights, path))
 			default:

@@ -6,7 +6,8 @@ import "runtime"
 
 // Restrict does nothing here, and says so.
 func Restrict(*Policy) (State, error) {
-	return State{Why: "this system (" + runtime.GOOS + ") has none that a program can put itself into"}, nil
+	return State{Why: "a program cannot restrict " +
+		"itself on this system (" + runtime.GOOS + ")"}, nil
 }
 
 // Undumpable does nothing here.

@@ -46,7 +46,7 @@ func call(ctx context.Context, name string, args ...string) (string, error) {
 			code: failed.ExitCode(), said: strings.TrimSpace(said.String())}
 	}
 	if err != nil {
-		return "", memory.Errorf(memory.Unavailable, "%s cannot be run: %w", path, err)
+		return "", memory.Errorf(memory.Unavailable, "cannot run %s: %w", path, err)
 	}
 	return out.String(), nil
 }

@@ -35,7 +35,8 @@ func (m AgentManager) target() string { return m.domain() + "/" + Label }
 func (m AgentManager) Answers(ctx context.Context) error {
 	_, err := call(ctx, "launchctl", "print", m.domain())
 	if failed, ok := errors.AsType[*callError](err); ok {
-		return memory.Errorf(memory.Unavailable, "%w; log in on the screen of the Mac; ssh alone is not enough", failed)
+		return memory.Errorf(memory.Unavailable, "%w; log in to the Mac desktop, "+
+			"because an SSH session is not enough", failed)
 	}
 	return err
 }
@@ -152,12 +153,12 @@ func (m AgentManager) Logs(ctx context.Context, out io.Writer, lines int, follow
 }
 
 // Advice is what else a user should know after an installation.
-func (m AgentManager) Advice() string { return "what it says goes to " + m.Log }
+func (m AgentManager) Advice() string { return "the daemon writes its log to " + m.Log }
 
 func (m AgentManager) control(ctx context.Context, args ...string) error {
 	_, err := call(ctx, "launchctl", args...)
 	if failed, ok := errors.AsType[*callError](err); ok {
-		return memory.Errorf(memory.Unavailable, "%w; emberd service logs shows what the daemon said", failed)
+		return memory.Errorf(memory.Unavailable, "%w; to see the log of the daemon, run: emberd service logs", failed)
 	}
 	return err
 }

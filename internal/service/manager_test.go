@@ -86,9 +86,9 @@ func TestStateOfAUnit(t *testing.T) {
 func TestWhyThereIsNoManagerIsSaid(t *testing.T) {
 	for said, want := range map[string]string{
 		"Failed to connect to bus: No medium found":                                                                "loginctl enable-linger ada",
-		"System has not been booted with systemd as init system (PID 1). Can't operate.":                           "WSL only with systemd=true",
-		"Failed to connect to bus: $DBUS_SESSION_BUS_ADDRESS and $XDG_RUNTIME_DIR not defined (consider using ..)": "Containers have none",
-		"Job for emberd.service failed because the control process exited with error code.":                        "with error code; emberd service logs shows",
+		"System has not been booted with systemd as init system (PID 1). Can't operate.":                           "WSL without systemd=true",
+		"Failed to connect to bus: $DBUS_SESSION_BUS_ADDRESS and $XDG_RUNTIME_DIR not defined (consider using ..)": "in a container",
+		"Job for emberd.service failed because the control process exited with error code.":                        "with error code; to see the log of the daemon, run: emberd service logs",
 		"": "no output",
 	} {
 		programs(t, map[string]string{"systemctl": "cat >&2 <<'E'\n" + said + "\nE\nexit 1"})

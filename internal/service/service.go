@@ -97,7 +97,7 @@ func Look(dir string, files []File) (*Installed, error) {
 		config := configOf(text)
 		if config == "" {
 			return nil, memory.Errorf(memory.Conflict,
-				"%s was not written by emberd service install; move it away first", path)
+				"%s was not written by emberd service install; move the file to another folder first", path)
 		}
 		in.Config = config
 		in.Present = append(in.Present, path)
@@ -117,7 +117,8 @@ func read(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return nil, memory.Errorf(memory.Conflict, "%s was not written by emberd service install; move it away first",
+		return nil, memory.Errorf(memory.Conflict, "%s was not written by emberd service install; move the file to "+
+			"another folder first",
 			path)
 	}
 	return durable.ReadGiven(path, maxFile)
@@ -127,7 +128,7 @@ func read(path string) ([]byte, error) {
 // there like that already. Each is whole or as it was.
 func Write(dir string, files []File) (changed []string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of services: %w", err)
+		return nil, fmt.Errorf("cannot create the service folder: %w", err)
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.Name)
@@ -149,7 +150,7 @@ func Remove(paths []string) (removed []string, err error) {
 		case err == nil:
 			removed = append(removed, path)
 		case !errors.Is(err, fs.ErrNotExist):
-			return removed, fmt.Errorf("remove the service: %w", err)
+			return removed, fmt.Errorf("cannot remove the service: %w", err)
 		}
 	}
 	return removed, nil

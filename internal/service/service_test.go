@@ -268,7 +268,7 @@ func TestWhatIsNotOursIsLeftAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Look(dir, files); memory.CodeOf(err) != memory.Conflict || !strings.Contains(err.Error(), "move it away") {
+	if _, err := Look(dir, files); memory.CodeOf(err) != memory.Conflict || !strings.Contains(err.Error(), "move the file to another folder") {
 		t.Errorf("got %v, want a conflict", err)
 	}
 }

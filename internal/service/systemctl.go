@@ -111,7 +111,7 @@ func (m UserManager) Logs(ctx context.Context, out io.Writer, lines int, follow 
 
 // Advice is what else a user should know after an installation.
 func (m UserManager) Advice() string {
-	return "it runs while you are logged in; to have it run always: loginctl enable-linger " + m.User
+	return "the daemon runs only while you are logged in; to run it at all times, run: loginctl enable-linger " + m.User
 }
 
 func (m UserManager) control(ctx context.Context, args ...string) (string, error) {
@@ -125,13 +125,13 @@ func (m UserManager) control(ctx context.Context, args ...string) (string, error
 	for _, sign := range []string{"connect to bus", "not been booted with systemd", "XDG_RUNTIME_DIR"} {
 		if strings.Contains(failed.said, sign) {
 			return "", memory.Errorf(memory.Unavailable,
-				"no user manager of systemd answers (%s); log in at this machine, or say: loginctl enable-linger "+
-					"%s. Containers have none, and WSL only with systemd=true in /etc/wsl.conf: run emberd serve there",
+				"cannot reach the systemd user manager (%s); log in on this machine, or run: loginctl enable-linger "+
+					"%s; in a container, or in WSL without systemd=true in /etc/wsl.conf, run: emberd serve",
 				failed.said, m.User)
 		}
 	}
 	if len(args) > 0 && args[0] == "reset-failed" && strings.Contains(failed.said, "not loaded") {
 		return out, nil
 	}
-	return "", memory.Errorf(memory.Unavailable, "%w; emberd service logs shows what the daemon said", failed)
+	return "", memory.Errorf(memory.Unavailable, "%w; to see the log of the daemon, run: emberd service logs", failed)
 }

@@ -104,8 +104,8 @@ func Systemd(s *Spec) ([]File, error) {
 }
 
 // packaged is what units that come with a package say in the place of the mark.
-const packaged = "From the package of emberd, for every user; emberd service install writes one for your " +
-	"settings,\n# which replaces it"
+const packaged = "Installed by the emberd package for all users. The command emberd service install\n" +
+	"# replaces it with a unit for your settings"
 
 // Packaged renders the units that a package installs for every user, with the path of the
 // program. They are made before anybody has settings, so they allow what settings within the
@@ -200,7 +200,8 @@ func bare(s string) (string, error) {
 	}
 	if strings.TrimSpace(s) != s || strings.HasSuffix(s, `\`) {
 		return "", memory.Errorf(memory.Invalid,
-			"%q ends in white space or a backslash, which a systemd unit cannot say; choose another path", s)
+			"invalid path %q: a systemd unit cannot contain a path that ends in white space or a backslash; "+
+				"choose another path", s)
 	}
 	return strings.ReplaceAll(s, "%", "%%"), nil
 }
@@ -212,7 +213,7 @@ func writable(s string) error {
 	}
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, bad) {
 		return memory.Errorf(memory.Invalid,
-			"%q has a line break, a control character or what is not UTF-8, which the file of a service cannot say; "+
+			"invalid name %q: a service file cannot contain line breaks, control characters or invalid UTF-8; "+
 				"choose another name", s)
 	}
 	return nil

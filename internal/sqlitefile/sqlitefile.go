@@ -186,12 +186,12 @@ func explain(err error) error {
 	}
 	switch of.Code() & 0xff {
 	case lib.SQLITE_NOTADB:
-		return fmt.Errorf("%w, or it is encrypted", ErrNotDatabase)
+		return fmt.Errorf("%w, or an encrypted database", ErrNotDatabase)
 	case lib.SQLITE_CORRUPT:
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	if of.Code() == lib.SQLITE_IOERR_SHORT_READ {
-		return fmt.Errorf("%w: it ends too early", ErrDamaged)
+		return fmt.Errorf("%w: the file is truncated", ErrDamaged)
 	}
 	return err
 }

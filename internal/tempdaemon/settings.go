@@ -19,7 +19,8 @@ func Settings(set []string, own *config.Config) ([]string, error) {
 	for _, s := range set {
 		if key := keyOf(s); slices.Contains([]string{"data", "state", "socket", "vaults"}, key) {
 			return nil, memory.Errorf(memory.Invalid,
-				"%s is not for eval, whose daemon has a folder of its own; omit it", key)
+				"eval cannot use the setting %s, because its temporary daemon uses its own folder; omit the setting",
+				key)
 		}
 	}
 	settings = append(append(settings, set...), "embedding.folder="+own.Embedding.Folder)

@@ -88,7 +88,7 @@ func (d *Daemon) Alive(ctx context.Context, wait time.Duration) error {
 	select {
 	case err := <-d.exited:
 		d.daemon = nil
-		return fmt.Errorf("the daemon ended (%v): %s", err, cmp.Or(strings.TrimSpace(d.output.String()),
+		return fmt.Errorf("the daemon exited (%v): %s", err, cmp.Or(strings.TrimSpace(d.output.String()),
 			"no output"))
 	case <-ctx.Done():
 		return fmt.Errorf("the daemon did not answer: %w", ctx.Err())

@@ -41,7 +41,7 @@ func (d *Daemon) WaitIndexed(ctx context.Context) error {
 			before, moved = state, now
 		}
 		if now.Sub(moved) > indexStall {
-			return fmt.Errorf("the index has not moved for %s: %s", indexStall, vaultProblem(st))
+			return fmt.Errorf("the index made no progress for %s: %s", indexStall, vaultProblem(st))
 		}
 		if err := d.Alive(ctx, indexPoll); err != nil {
 			return err
@@ -69,8 +69,8 @@ func (d *Daemon) WaitEmbedded(ctx context.Context) (*op.Meaning, error) {
 			done, moved = m.Covered, time.Now()
 		}
 		if time.Since(moved) > indexStall {
-			return nil, fmt.Errorf("the vectors have not moved for %s: %s", indexStall,
-				cmp.Or(m.Without, "the daemon names no reason"))
+			return nil, fmt.Errorf("the embeddings made no progress for %s: %s", indexStall,
+				cmp.Or(m.Without, "the daemon reported no reason"))
 		}
 		if err := d.Alive(ctx, indexPoll); err != nil {
 			return nil, err
@@ -84,5 +84,5 @@ func vaultProblem(st *op.StatusResult) string {
 			return v.Problem
 		}
 	}
-	return "the daemon names no reason"
+	return "the daemon reported no reason"
 }

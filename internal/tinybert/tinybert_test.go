@@ -132,8 +132,8 @@ func TestModelsThatCannotBeWritten(t *testing.T) {
 	unknown := New(Tiny())
 	unknown.Meta = append(unknown.Meta, Meta{Key: "a", Value: 1})
 	for want, m := range map[string]*Model{
-		"rows of 24 numbers":             New(odd),
-		"key a: a value of the type int": unknown,
+		"rows of 24 numbers":                      New(odd),
+		"key a: cannot write a value of type int": unknown,
 	} {
 		if err := m.Write(&bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

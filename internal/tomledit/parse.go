@@ -49,7 +49,7 @@ func parse(text []byte) ([]expression, error) {
 		}
 	}
 	if err := p.Error(); err != nil {
-		return nil, fmt.Errorf("the document cannot be parsed: %w", err)
+		return nil, fmt.Errorf("cannot parse the document: %w", err)
 	}
 	if open >= 0 {
 		out[open].close(text, len(text))

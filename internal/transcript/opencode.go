@@ -57,7 +57,7 @@ func openCodeSessions(ctx context.Context, db *sqlitefile.DB) (all []*Session, e
 		FROM session WHERE parent_id IS NULL ORDER BY time_created, id`
 	for row, err := range db.Rows(ctx, query) {
 		if err != nil {
-			return nil, fmt.Errorf("sessions of OpenCode: %w", err)
+			return nil, fmt.Errorf("cannot read the sessions of OpenCode: %w", err)
 		}
 		var started moment
 		_ = started.UnmarshalJSON([]byte(column(row, "started"))) // it never fails
@@ -77,7 +77,7 @@ func readOpenCodeSession(ctx context.Context, db *sqlitefile.DB, s *Session) err
 	o.session = *s
 	for row, err := range db.Rows(ctx, query, s.ID) {
 		if err != nil {
-			return fmt.Errorf("messages of OpenCode: %w", err)
+			return fmt.Errorf("cannot read the messages of OpenCode: %w", err)
 		}
 		if o.part(column(row, "id"), column(row, "message"), column(row, "part")) != nil {
 			o.session.Skipped++

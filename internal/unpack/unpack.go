@@ -103,7 +103,7 @@ func (w *walker) open(archive string) error {
 		return err
 	}
 	if !info.Mode().IsRegular() { // opening a pipe would wait for a writer
-		return flawed("is not a file: name the archive itself")
+		return flawed("is not a file; use the path of the archive")
 	}
 	f, err := durable.OpenGiven(archive)
 	if err != nil {
@@ -120,7 +120,7 @@ func (w *walker) open(archive string) error {
 	case "PK":
 		return w.walkZip(f, info.Size())
 	}
-	return flawed("is neither a .tar.gz nor a .zip file: download it again, or name another one")
+	return flawed("is not a .tar.gz or .zip file; download it again, or use another archive")
 }
 
 func (w *walker) walkTar(r io.Reader) error {
@@ -255,7 +255,7 @@ func (w *walker) keeps(e *Entry) (bool, error) {
 func (w *walker) other(e Entry, isDir bool) error {
 	wanted, err := w.keeps(&e)
 	if wanted && !isDir {
-		return flawed("holds %.100q, a device or a link of a kind where a file was expected", e.Name)
+		return flawed("contains %.100q, which is a hard link or special file instead of a regular file", e.Name)
 	}
 	return err
 }
@@ -267,18 +267,18 @@ func (w *walker) entry(e Entry, open func() (io.ReadCloser, error)) error {
 	}
 	folded := strings.ToLower(e.Name)
 	if w.names[folded] {
-		return flawed("holds the name %.100q twice", e.Name)
+		return flawed("contains the name %.100q twice", e.Name)
 	}
 	w.names[folded] = true
 	if open == nil {
 		if e.Link == "" {
-			return flawed("holds the link %.100q, which leads nowhere", e.Name)
+			return flawed("contains the link %.100q without a target", e.Name)
 		}
 		e.Size = 0
 		return w.visit(e, nil)
 	}
 	if e.Size < 0 || e.Size > w.o.MaxFile {
-		return flawed("holds %.100q with more than %d bytes, which is the most for a file", e.Name, w.o.MaxFile)
+		return flawed("contains %.100q, which is larger than %d bytes, the limit for a file", e.Name, w.o.MaxFile)
 	}
 	if w.bytes += e.Size; w.bytes > w.o.MaxBytes {
 		return w.errBytes()
@@ -302,21 +302,21 @@ func (w *walker) entry(e Entry, open func() (io.ReadCloser, error)) error {
 func cleanName(name string) (string, error) {
 	switch {
 	case len(name) > maxName:
-		return "", flawed("holds a name of %d bytes, %d are the most", len(name), maxName)
+		return "", flawed("contains a name of %d bytes (limit %d)", len(name), maxName)
 	case name == "" || strings.ContainsAny(name, "\\\x00"):
-		return "", flawed("holds the name %.100q, which is none", name)
+		return "", flawed("contains the invalid name %.100q", name)
 	case path.IsAbs(name) || slices.Contains(strings.Split(name, "/"), ".."):
-		return "", flawed("holds the name %.100q, which leads out of it", name)
+		return "", flawed("contains the name %.100q, which leads outside the target folder", name)
 	}
 	return path.Clean(strings.TrimSuffix(name, "/")), nil
 }
 
 func (w *walker) errEntries() error {
-	return flawed("has more than %d entries, which is the most that is looked at", w.o.MaxEntries)
+	return flawed("contains too many entries (limit %d)", w.o.MaxEntries)
 }
 
 func (w *walker) errBytes() error {
-	return flawed("holds more than %d bytes, which is the most that is unpacked", w.o.MaxBytes)
+	return flawed("is too large when unpacked (limit %d bytes)", w.o.MaxBytes)
 }
 
 // An interruptible reader fails once its context is done, and explains the errors of its archive.
@@ -361,9 +361,9 @@ func explain(err error, archive string) error {
 	damage := []error{gzip.ErrChecksum, gzip.ErrHeader, tar.ErrHeader, zip.ErrFormat, zip.ErrChecksum, zip.ErrAlgorithm}
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return &problem{fmt.Errorf("archive %s is cut short: download it again", archive)}
+		return &problem{fmt.Errorf("archive %s is incomplete; download it again", archive)}
 	case corrupt, slices.ContainsFunc(damage, func(d error) bool { return errors.Is(err, d) }):
-		return &problem{fmt.Errorf("archive %s is damaged: download it again: %w", archive, err)}
+		return &problem{fmt.Errorf("archive %s is damaged; download it again: %w", archive, err)}
 	}
 	return &problem{fmt.Errorf("unpack %s: %w", archive, err)}
 }

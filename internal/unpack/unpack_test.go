@@ -156,20 +156,20 @@ func TestRefused(t *testing.T) {
 		o     unpack.Options
 		want  string
 	}{
-		{"out of it", []item{{name: "../x"}}, unpack.Options{}, "leads out of it"},
-		{"out of it though not kept", []item{{name: "../x"}}, none, "leads out of it"},
-		{"out of it and back", []item{{name: "a/../../b"}}, unpack.Options{}, "leads out of it"},
-		{"up and down inside", []item{{name: "a/../b"}}, unpack.Options{}, "leads out of it"},
-		{"absolute", []item{{name: "/etc/passwd"}}, unpack.Options{}, "leads out of it"},
-		{"backslash", []item{{name: `..\x`}}, unpack.Options{}, "which is none"},
-		{"long name", []item{{name: strings.Repeat("n", 1025)}}, unpack.Options{}, "1024 are the most"},
+		{"out of it", []item{{name: "../x"}}, unpack.Options{}, "leads outside the target folder"},
+		{"out of it though not kept", []item{{name: "../x"}}, none, "leads outside the target folder"},
+		{"out of it and back", []item{{name: "a/../../b"}}, unpack.Options{}, "leads outside the target folder"},
+		{"up and down inside", []item{{name: "a/../b"}}, unpack.Options{}, "leads outside the target folder"},
+		{"absolute", []item{{name: "/etc/passwd"}}, unpack.Options{}, "leads outside the target folder"},
+		{"backslash", []item{{name: `..\x`}}, unpack.Options{}, "contains the invalid name"},
+		{"long name", []item{{name: strings.Repeat("n", 1025)}}, unpack.Options{}, "1025 bytes (limit 1024)"},
 		{"twice", []item{{name: "lib"}, {name: "./lib"}}, unpack.Options{}, `"lib" twice`},
 		{"twice where case is nothing", []item{{name: "lib"}, {name: "LIB"}}, unpack.Options{}, `"LIB" twice`},
-		{"pipe", []item{{name: "pipe", kind: tar.TypeFifo}}, unpack.Options{}, "where a file was expected"},
-		{"many entries", []item{{name: "a"}, {name: "b"}, {name: "c"}, {name: "d"}}, small, "more than 3 entries"},
-		{"large file", []item{{name: "a", text: "01234567890"}}, small, "more than 10 bytes"},
+		{"pipe", []item{{name: "pipe", kind: tar.TypeFifo}}, unpack.Options{}, "instead of a regular file"},
+		{"many entries", []item{{name: "a"}, {name: "b"}, {name: "c"}, {name: "d"}}, small, "too many entries (limit 3)"},
+		{"large file", []item{{name: "a", text: "01234567890"}}, small, "is larger than 10 bytes"},
 		{"large in all", []item{{name: "a", text: big}, {name: "b", text: big}}, unpack.Options{MaxBytes: 4096},
-			"more than 4096 bytes"},
+			"too large when unpacked (limit 4096 bytes)"},
 	} {
 		for format, pack := range formats {
 			t.Run(tt.name+" "+format, func(t *testing.T) {
@@ -186,7 +186,7 @@ func TestHardLinksAndDevicesOfTar(t *testing.T) {
 	for _, kind := range []byte{tar.TypeLink, tar.TypeChar, tar.TypeBlock} {
 		archive := file(t, tarball(t, item{name: "x", text: ""}, item{name: "lib", link: "x", kind: kind}))
 		if _, err := contents(t.Context(), archive, unpack.Options{}); err == nil || !strings.Contains(err.Error(),
-			"where a file was expected") {
+			"instead of a regular file") {
 			t.Errorf("kind %q: %v, want a refusal", kind, err)
 		}
 		o := unpack.Options{Keep: func(name string) bool { return name == "x" }}
@@ -205,7 +205,7 @@ func TestBomb(t *testing.T) {
 			t.Fatalf("%s: the bomb has %d bytes, want a small one", format, len(data))
 		}
 		_, err := contents(t.Context(), file(t, data), unpack.Options{MaxBytes: 1 << 19})
-		if err == nil || !strings.Contains(err.Error(), "the most that is unpacked") {
+		if err == nil || !strings.Contains(err.Error(), "is too large when unpacked") {
 			t.Errorf("%s: %v, want the bound", format, err)
 		}
 	}
@@ -217,7 +217,7 @@ func TestBomb(t *testing.T) {
 	for _, items := range [][]item{folders, {{name: "x", text: zeros}}} {
 		o := unpack.Options{MaxBytes: 4096, Keep: func(string) bool { return false }}
 		_, err := contents(t.Context(), file(t, tarball(t, items...)), o)
-		if err == nil || !strings.Contains(err.Error(), "the most that is unpacked") {
+		if err == nil || !strings.Contains(err.Error(), "is too large when unpacked") {
 			t.Errorf("Read: %v, want the bound", err)
 		}
 	}
@@ -262,12 +262,12 @@ func TestCutShortAnywhere(t *testing.T) {
 func TestNotAnArchive(t *testing.T) {
 	for name, archive := range map[string]string{"page": file(t, []byte("<!DOCTYPE html>")), "empty": file(t, nil)} {
 		_, err := contents(t.Context(), archive, unpack.Options{})
-		if err == nil || !strings.Contains(err.Error(), "neither a .tar.gz nor a .zip") {
+		if err == nil || !strings.Contains(err.Error(), "is not a .tar.gz or .zip file") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	_, err := contents(t.Context(), t.TempDir(), unpack.Options{})
-	if err == nil || !strings.Contains(err.Error(), "name the archive itself") {
+	if err == nil || !strings.Contains(err.Error(), "use the path of the archive") {
 		t.Errorf("a directory: %v", err)
 	}
 	if _, err := contents(t.Context(), filepath.Join(t.TempDir(), "none"), unpack.Options{}); !errors.Is(err,

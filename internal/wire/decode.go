@@ -31,7 +31,7 @@ func DecodeInto(what string, raw []byte, out any) error {
 		return memory.Errorf(memory.Internal, "invalid defaults of %s: %w", what, err)
 	}
 	if err := json.Unmarshal(wholes(raw, of.members), out); err != nil {
-		return memory.Errorf(memory.Invalid, "%s do not fit: %w", what, err)
+		return memory.Errorf(memory.Invalid, "cannot decode %s: %w", what, err)
 	}
 	return nil
 }

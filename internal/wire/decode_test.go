@@ -66,9 +66,9 @@ func TestDecodeNamesTheMemberTheValueAndTheBound(t *testing.T) {
 		`{"query":"a","tags":[null]}`:       "tags[0] is null; give a string",
 		`{"query":"a","ids":7}`:             "ids is the number 7; give a string or a list of strings",
 		`{"query":"a","ids":["","",""]}`:    "ids has 3 items, more than 2",
-		`{"query":"a","limits":1}`:          `unknown field "limits"; the nearest known one is "limit"`,
-		`{"query":"a","offset":1}`:          `unknown field "offset"; known are ids, limit, meta, mode, page, review, tags, weight, query`,
-		`{"query":"a","limit":1,"limit":2}`: `"limit" is given twice; give it once`,
+		`{"query":"a","limits":1}`:          `unknown field "limits"; did you mean "limit"?`,
+		`{"query":"a","offset":1}`:          `unknown field "offset"; use one of ids, limit, meta, mode, page, review, tags, weight, query`,
+		`{"query":"a","limit":1,"limit":2}`: `"limit" occurs twice; use it once`,
 	} {
 		_, err := Decode[question]("the arguments", []byte(raw))
 		if err == nil || err.Error() != want {

@@ -42,16 +42,16 @@ func check(what string, body []byte, known map[string]Field, lenient bool) error
 	}
 	if err := json.Unmarshal(body, new(json.RawMessage)); err != nil {
 		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-			return memory.Errorf(memory.Invalid, "%s is not one JSON value: %v at byte %d", what, err, syntax.Offset)
+			return memory.Errorf(memory.Invalid, "invalid JSON in %s: %v at byte %d", what, err, syntax.Offset)
 		}
-		return memory.Errorf(memory.Invalid, "%s is not one JSON value: %v", what, err)
+		return memory.Errorf(memory.Invalid, "invalid JSON in %s: %v", what, err)
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
 	c := &checker{dec: dec, lenient: lenient}
 	tok, err := dec.Token()
 	if err != nil {
-		return fmt.Errorf("read checked JSON: %w", err)
+		return fmt.Errorf("cannot read the checked JSON: %w", err)
 	}
 	if tok != json.Delim('{') {
 		return memory.Errorf(memory.Invalid, "%s is %s; send an object", what, kindOf(tok))
@@ -138,7 +138,7 @@ func (c *checker) value(f Field) error {
 	}
 	tok, err := c.dec.Token()
 	if err != nil {
-		return fmt.Errorf("read checked JSON: %w", err)
+		return fmt.Errorf("cannot read the checked JSON: %w", err)
 	}
 	if tok == nil && c.lenient && f.Name != "" && !f.Required {
 		return nil
@@ -185,12 +185,12 @@ func (c *checker) object(known map[string]Field, t reflect.Type) error {
 	for c.dec.More() {
 		tok, err := c.dec.Token()
 		if err != nil {
-			return fmt.Errorf("read checked JSON: %w", err)
+			return fmt.Errorf("cannot read the checked JSON: %w", err)
 		}
 		name, _ := tok.(string)
 		c.path = append(c.path, step{name: name})
 		if seen[name] {
-			return c.refuse("%q is given twice; give it once")
+			return c.refuse("%q occurs twice; use it once")
 		}
 		seen[name] = true
 		member, ok := known[name]
@@ -334,13 +334,19 @@ func Unknown(what, place, name string, known map[string]Field) error {
 	names := slices.SortedFunc(maps.Keys(known), func(a, b string) int {
 		return cmp.Or(cmp.Compare(spelling.Distance(name, a), spelling.Distance(name, b)), strings.Compare(a, b))
 	})
-	says := "this operation has none"
+	says := "this operation accepts none; omit it"
 	switch {
 	case len(names) == 0:
 	case isNear(name, names[0]):
-		says = fmt.Sprintf("the nearest known one is %q", names[0])
+		says = fmt.Sprintf("did you mean %q?", names[0])
 	case len(names) > maxNamed:
-		says = fmt.Sprintf("known are %s and %d more", strings.Join(names[:maxNamed], ", "), len(names)-maxNamed)
+		others := "others"
+		if len(names) == maxNamed+1 {
+			others = "other"
+		}
+		says = fmt.Sprintf("use one of %s or %d %s", strings.Join(names[:maxNamed], ", "), len(names)-maxNamed, others)
+	case len(names) == 1:
+		says = "use " + names[0]
 	default:
 		says = "use one of " + strings.Join(names, ", ")
 	}

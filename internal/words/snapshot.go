@@ -90,7 +90,7 @@ func (f *Frozen) WriteTo(w io.Writer) (int64, error) {
 	e.lists(f.lists)
 	e.flush()
 	if e.err != nil {
-		return e.n, fmt.Errorf("write word index snapshot: %w", e.err)
+		return e.n, fmt.Errorf("cannot write the word index snapshot: %w", e.err)
 	}
 	return e.n, nil
 }

@@ -88,7 +88,7 @@ func readMeta(file io.ReaderAt, size int64) (m meta, err error) {
 	case !found:
 		return m, errors.New("neither meta page is valid")
 	case m.pages < firstPage || m.pages > uint64(size)/m.pageSize:
-		return m, fmt.Errorf("it has %d bytes instead of %d pages of %d bytes", size, m.pages, m.pageSize)
+		return m, fmt.Errorf("the file has %d bytes instead of %d pages of %d bytes", size, m.pages, m.pageSize)
 	}
 	return m, nil
 }
@@ -116,7 +116,7 @@ type checker struct {
 // page reads a page with those that continue it, and counts them as used.
 func (c *checker) page(id uint64) ([]byte, error) {
 	if id < firstPage || id >= c.meta.pages {
-		return nil, fmt.Errorf("page %d is none of the %d", id, c.meta.pages)
+		return nil, fmt.Errorf("page %d does not exist; the file has %d pages", id, c.meta.pages)
 	}
 	header := make([]byte, headerSize)
 	at := int64(id * c.meta.pageSize)
@@ -125,7 +125,7 @@ func (c *checker) page(id uint64) ([]byte, error) {
 	}
 	count := uint64(order.Uint32(header[12:])) + 1
 	if is := order.Uint64(header); is != id || count > c.meta.pages-id || count*c.meta.pageSize > maxPage {
-		return nil, fmt.Errorf("page %d contains the number %d and the length %d", id, is, count)
+		return nil, fmt.Errorf("page %d has an invalid header: page number %d, length %d", id, is, count)
 	}
 	for i := range count {
 		if c.used[id+i] {
@@ -143,7 +143,7 @@ func (c *checker) page(id uint64) ([]byte, error) {
 // tree checks a page and all below it.
 func (c *checker) tree(id uint64, depth int) error {
 	if depth > maxDepth {
-		return fmt.Errorf("page %d is at depth %d", id, depth)
+		return fmt.Errorf("page %d is too deep in the tree (depth %d)", id, depth)
 	}
 	b, err := c.page(id)
 	if err != nil {
@@ -153,7 +153,7 @@ func (c *checker) tree(id uint64, depth int) error {
 	case flags == leafPage, flags == branchPage && order.Uint16(b[10:]) > 0:
 		err = c.elements(b, flags == leafPage, depth)
 	default:
-		err = fmt.Errorf("it has the flags %#x, and is neither a leaf nor a branch with children", flags)
+		err = fmt.Errorf("the page has invalid flags %#x: it is not a leaf or a branch with children", flags)
 	}
 	if err != nil {
 		return fmt.Errorf("page %d: %w", id, err)
@@ -174,11 +174,12 @@ func (c *checker) elements(b []byte, leaf bool, depth int) error {
 		from := uint64(at) + uint64(e.position)
 		to := from + uint64(e.key) + uint64(e.value)
 		if from < uint64(headerSize+count*elementSize) || to > uint64(len(b)) {
-			return fmt.Errorf("element %d lies in bytes %d to %d of a page of %d", i, from, to, len(b))
+			return fmt.Errorf("element %d has an invalid position: bytes "+
+				"%d to %d of a page of %d bytes", i, from, to, len(b))
 		}
 		key, value := b[from:from+uint64(e.key)], b[from+uint64(e.key):to]
 		if i > 0 && bytes.Compare(last, key) >= 0 {
-			return fmt.Errorf("key %d is not above the one before it", i)
+			return fmt.Errorf("key %d is not greater than the previous key", i)
 		}
 		last = key
 		if err := c.below(e, value, leaf, depth+1); err != nil {
@@ -212,11 +213,11 @@ func (c *checker) below(e elem, value []byte, leaf bool, depth int) error {
 	case e.flags == 0 && c.nested > 0:
 		return nil
 	case e.flags == 0:
-		return errors.New("a value is outside every bucket")
+		return errors.New("a value is not in a bucket")
 	case e.flags == bucketElement:
 		return c.bucket(value, depth)
 	default:
-		return fmt.Errorf("element has the flags %#x", e.flags)
+		return fmt.Errorf("element has invalid flags %#x", e.flags)
 	}
 }
 
@@ -225,7 +226,7 @@ func (c *checker) bucket(value []byte, depth int) error {
 	c.nested++
 	defer func() { c.nested-- }()
 	if len(value) < bucketSize {
-		return fmt.Errorf("header has %d bytes", len(value))
+		return fmt.Errorf("bucket header has only %d bytes", len(value))
 	}
 	if root := order.Uint64(value); root != 0 {
 		return c.tree(root, depth)
@@ -233,9 +234,9 @@ func (c *checker) bucket(value []byte, depth int) error {
 	inline := value[bucketSize:]
 	switch {
 	case depth > maxDepth:
-		return fmt.Errorf("it lies %d deep", depth)
+		return fmt.Errorf("bucket is too deep in the tree (depth %d)", depth)
 	case len(inline) < headerSize || order.Uint16(inline[8:]) != leafPage || order.Uint32(inline[12:]) != 0:
-		return errors.New("the header is not followed by a leaf")
+		return errors.New("bucket header is not followed by a leaf")
 	}
 	return c.elements(inline, true, depth)
 }
@@ -250,20 +251,20 @@ func (c *checker) freelist() error {
 		return fmt.Errorf("list of free pages: %w", err)
 	}
 	if flags := order.Uint16(b[8:]); flags != freelistPage {
-		return fmt.Errorf("list of free pages has the flags %#x", flags)
+		return fmt.Errorf("list of free pages has invalid flags %#x", flags)
 	}
 	count, ids := uint64(order.Uint16(b[10:])), b[headerSize:]
 	if count == math.MaxUint16 { // then the number follows
 		count, ids = order.Uint64(ids), ids[8:]
 	}
 	if count > uint64(len(ids))/8 {
-		return fmt.Errorf("list of free pages has %d of them in %d bytes", count, len(ids))
+		return fmt.Errorf("list of free pages has %d entries, too many for %d bytes", count, len(ids))
 	}
 	last := uint64(firstPage - 1)
 	for i := range count {
 		id := order.Uint64(ids[8*i:])
 		if id <= last || id >= c.meta.pages || c.used[id] {
-			return fmt.Errorf("page %d is listed as free, and cannot be", id)
+			return fmt.Errorf("page %d is listed as free, but is in use, out of order or out of range", id)
 		}
 		last = id
 	}

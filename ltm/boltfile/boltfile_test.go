@@ -150,7 +150,7 @@ func TestDamageIsNamed(t *testing.T) {
 		{"empty", "neither meta page is valid", func([]byte) []byte { return nil }},
 		{"zeros", "neither meta page is valid", func(b []byte) []byte { return make([]byte, len(b)) }},
 		{"another's", "neither meta page is valid", func([]byte) []byte { return []byte(strings.Repeat("hello ", 2000)) }},
-		{"zeros behind the meta pages", "contains the number 0", func(b []byte) []byte {
+		{"zeros behind the meta pages", "has an invalid header: page number 0", func(b []byte) []byte {
 			clear(b[2*4096:])
 			return b
 		}},

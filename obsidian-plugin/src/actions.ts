@@ -5,7 +5,7 @@ import type { Query } from './client';
 import type EmberdPlugin from './main';
 import { ConfirmModal } from './confirmmodal';
 import { MemoryModal } from './memorymodal';
-import { isUnconfirmed, quoteOf, sourceOf, visible } from './texts';
+import { count, isUnconfirmed, quoteOf, sourceOf, visible } from './texts';
 import type { Change, Hit } from './types';
 
 /** memoryOf returns the ID of the memory of a result, "" for a note without one. */
@@ -64,9 +64,9 @@ export class Actions {
 
   private memoryItems(id: string, hit: Hit, add: (title: string, icon: string, act: () => unknown) => void): void {
     add('Show memory', 'info', () => new MemoryModal(this.plugin, id).open());
-    if (isUnconfirmed(hit)) add('Confirm', 'check', () => this.memory(id, 'confirm', 'confirmed'));
+    if (isUnconfirmed(hit)) add('Confirm', 'check', () => this.memory(id, 'confirm', 'confirmed the memory'));
     if (hit.core !== undefined || hit.tier === 'memory') {
-      add(hit.core ? 'Let it fade' : 'Never let it fade', 'pin', () => this.setCore(id, !hit.core));
+      add(hit.core ? 'Remove core mark' : 'Mark as core', 'pin', () => this.setCore(id, !hit.core));
     }
     add('Delete', 'trash-2', () => this.forget(id));
     add('Undo the last change', 'undo-2', () => this.undo());
@@ -78,11 +78,11 @@ export class Actions {
   }
 
   setCore(id: string, core: boolean): Promise<boolean> {
-    return this.change(core ? 'no longer fades' : 'fades again', 'PATCH', `/v1/memories/${encodeURIComponent(id)}`, { core });
+    return this.change(core ? 'marked the memory as core' : 'removed the core mark', 'PATCH', `/v1/memories/${encodeURIComponent(id)}`, { core });
   }
 
   forget(id: string): Promise<boolean> {
-    return this.change('moved to the trash', 'DELETE', `/v1/memories/${encodeURIComponent(id)}`);
+    return this.change('moved the memory to the trash', 'DELETE', `/v1/memories/${encodeURIComponent(id)}`);
   }
 
   async rekindle(id: string): Promise<boolean> {
@@ -95,7 +95,7 @@ export class Actions {
     const path = `/v1/memories/${encodeURIComponent(id)}/archive`;
     const answer = await this.ask<Change & { skipped?: { reason: string }[] }>('POST', path, {});
     if (!answer) return false;
-    return this.report(answer.skipped?.[0] ? `not archived: ${answer.skipped[0].reason}` : 'archived', answer);
+    return this.report(answer.skipped?.[0] ? `not archived: ${answer.skipped[0].reason}` : 'archived the memory', answer);
   }
 
   async promote(id: string): Promise<boolean> {
@@ -103,7 +103,7 @@ export class Actions {
     const answer = await this.ask<Change & { outcome: string; path: string; reason?: string }>('POST', path, { force: true });
     if (!answer) return false;
     const waits = answer.outcome === 'pending' || answer.outcome === 'unmet';
-    return this.report(waits ? `no note yet: ${answer.reason ?? answer.outcome}` : `its note is ${answer.path}`, answer);
+    return this.report(waits ? `no note yet: ${answer.reason ?? answer.outcome}` : `created the note ${answer.path}`, answer);
   }
 
   /** remember saves a text unless it is known. */
@@ -111,12 +111,12 @@ export class Actions {
     const body = { content, origin: 'user', file: path, line };
     const answer = await this.ask<Change & { new: boolean; conflicts?: unknown[] }>('POST', '/v1/add', body);
     if (!answer) return false;
-    const against = answer.conflicts?.length ? '; it disagrees with another memory, see the inbox' : '';
-    return this.report((answer.new ? 'saved' : 'known already, reinforced') + against, answer);
+    const against = answer.conflicts?.length ? '; the memory contradicts another memory; see the inbox' : '';
+    return this.report((answer.new ? 'saved the memory' : 'reinforced the existing memory') + against, answer);
   }
 
   decide(review: string, decision: string): Promise<boolean> {
-    return this.change('decided', 'POST', `/v1/review/${encodeURIComponent(review)}/close`, { decision });
+    return this.change('applied the decision', 'POST', `/v1/review/${encodeURIComponent(review)}/close`, { decision });
   }
 
   /** undo reverts the last change made here, or after a question the last one of all. */
@@ -125,7 +125,7 @@ export class Actions {
     if (tx) return this.revert({ tx });
     const plan = await this.ask<{ entry: { tx: string; verb: string; ids: number } }>('POST', '/v1/undo', { dry_run: true });
     if (!plan) return;
-    const what = `Undo "${plan.entry.verb}", which changed ${plan.entry.ids} memories?`;
+    const what = `Undo "${plan.entry.verb}" of ${count(plan.entry.ids, 'memory', 'memories')}?`;
     new ConfirmModal(this.plugin.app, what, 'Undo', () => this.revert({ tx: plan.entry.tx })).open();
   }
 
@@ -140,7 +140,7 @@ export class Actions {
   }
 
   private async revert(body: { tx: string }): Promise<void> {
-    if (await this.ask('POST', '/v1/undo', body)) new Notice('Emberd: undone');
+    if (await this.ask('POST', '/v1/undo', body)) new Notice('Emberd: undid the change');
   }
 
   private async change(past: string, method: string, path: string, body?: unknown): Promise<boolean> {
@@ -176,7 +176,7 @@ export class Actions {
   private insert(text: string): void {
     const editor = this.editor();
     if (!editor) {
-      new Notice('Emberd: open a note to insert into');
+      new Notice('Emberd: to insert the text, open a note');
       return;
     }
     editor.replaceSelection(text);

@@ -13,8 +13,8 @@ export function stateOf(memory: Memory): string {
 /** nextOf returns what happens to a memory next if it is left alone. */
 export function nextOf(why: Why, now = Date.now()): string {
   const next = why.stages[0];
-  if (why.memory.core || !next) return 'nothing changes by itself';
-  return `${next.stage} in ${span(Date.parse(next.at) - now)} if it is not used`;
+  if (why.memory.core || !next) return 'the stage does not change';
+  return `${next.stage} in ${span(Date.parse(next.at) - now)} without use`;
 }
 
 /** memoryIDOf returns the memory that a note belongs to, "" for none. */

@@ -11,8 +11,8 @@ export async function answerCli(client: Client, params: CliData): Promise<string
   try {
     const { hits, nearest } = await client.call<SearchResult>('/v1/search', { query });
     const lines = hits.map(lineOf);
-    if (nearest) lines.unshift('nothing fits; the nearest are:');
-    return visible(lines.join('\n') || 'nothing matches');
+    if (nearest) lines.unshift('no good match; the nearest results are:');
+    return visible(lines.join('\n') || 'no results');
   } catch (err) {
     return `emberd: ${(err as Error).message}`;
   }

@@ -46,7 +46,7 @@ export class QueryBlock extends MarkdownRenderChild {
   async render(): Promise<void> {
     const turn = ++this.turn;
     const block = parseBlock(this.source);
-    if (!block.q) return this.message('Write a query into this block.');
+    if (!block.q) return this.message('To list memories, write a query into this block.');
     if (!this.plugin.connection.connected) return this.message(this.plugin.problem());
     try {
       const query = { ...block, trial: true };
@@ -58,7 +58,7 @@ export class QueryBlock extends MarkdownRenderChild {
   }
 
   private show(hits: SearchResult['hits']): void {
-    if (hits.length === 0) return this.message('Nothing matches.');
+    if (hits.length === 0) return this.message('No results.');
     this.containerEl.empty();
     const list = this.containerEl.createDiv({ cls: 'emberd-list', attr: { role: 'list' } });
     for (const hit of hits) renderCard(list, { hit, path: null, reasons: [] }, this.plugin.actions);

@@ -21,8 +21,8 @@ export function addCommands(plugin: EmberdPlugin): void {
   simple('reconnect', 'Reconnect', () => plugin.connection.retry());
   addSelectionCommands(plugin);
   const ofMemory = (id: string, name: string, scope: Choose['scope'], act: (id: string) => Promise<unknown>) =>
-    simple(id, name, () => withMemory(plugin, `${name}: search for it`, scope, act));
-  ofMemory('promote', 'Create note for a memory', 'memories', (id) => actions.promote(id));
+    simple(id, name, () => withMemory(plugin, `${name}: search for the memory`, scope, act));
+  ofMemory('promote', 'Create note for memory', 'memories', (id) => actions.promote(id));
   ofMemory('archive', 'Archive memory', 'memories', (id) => actions.archive(id));
   ofMemory('rekindle', 'Restore archived memory', 'archive', (id) => actions.rekindle(id));
 }
@@ -30,12 +30,12 @@ export function addCommands(plugin: EmberdPlugin): void {
 function addSelectionCommands(plugin: EmberdPlugin): void {
   plugin.addCommand({
     id: 'remember-selection',
-    name: 'Remember selection',
+    name: 'Save selection as memory',
     editorCallback: (editor, info) => void remember(plugin, editor, info),
   });
   plugin.addCommand({
     id: 'recall-selection',
-    name: 'Recall for selection',
+    name: 'Search for selection',
     editorCallback: (editor) => new SearchModal(plugin, editor.getSelection().slice(0, 1_000)).open(),
   });
 }
@@ -43,7 +43,7 @@ function addSelectionCommands(plugin: EmberdPlugin): void {
 async function remember(plugin: EmberdPlugin, editor: Editor, info: MarkdownView | MarkdownFileInfo): Promise<void> {
   const text = editor.getSelection().trim();
   if (!text) {
-    new Notice('Emberd: select the text to remember');
+    new Notice('Emberd: to save a memory, select its text');
     return;
   }
   await plugin.actions.remember(text, info.file?.path ?? '', editor.getCursor('from').line + 1);

@@ -62,10 +62,10 @@ export class InboxView extends Pane {
 
   private show(reviews: Review[], total: number): void {
     this.contentEl.empty();
-    this.message(total === 0 ? 'Nothing waits for a decision.' : `${count(total, 'decision')} to make`);
+    this.message(total === 0 ? 'No pending decisions.' : count(total, 'pending decision'));
     const list = this.contentEl.createDiv({ cls: 'emberd-list', attr: { role: 'list' } });
     for (const review of reviews) this.item(list, review);
-    if (total > reviews.length) this.message(`${total - reviews.length} more appear when these are decided.`);
+    if (total > reviews.length) this.message(`${total - reviews.length} more appear after these decisions.`);
   }
 
   private item(list: HTMLElement, review: Review): void {
@@ -117,8 +117,8 @@ export class InboxView extends Pane {
 
 function policyOf(review: Review): string {
   const { decided_by, decided_at, merge_refused } = review;
-  const parts = [`filed by ${review.item.agent}`];
-  if (decided_by && decided_at) parts.push(`decided as "${decided_by}" in ${span(Date.parse(decided_at) - Date.now())} otherwise`);
-  if (merge_refused) parts.push(`cannot be merged: ${merge_refused}`);
+  const parts = [`created by ${review.item.agent}`];
+  if (decided_by && decided_at) parts.push(`without a decision, emberd applies "${decided_by}" in ${span(Date.parse(decided_at) - Date.now())}`);
+  if (merge_refused) parts.push(`emberd cannot merge the memories: ${merge_refused}`);
   return parts.join(' · ');
 }

@@ -11,7 +11,7 @@ export class TodayModal extends FuzzySuggestModal<Recent> {
     private readonly recent: Recent[],
   ) {
     super(plugin.app);
-    this.emptyStateText = 'Nothing was saved today.';
+    this.emptyStateText = 'No memories saved today.';
     this.setPlaceholder('Memories of today');
   }
 

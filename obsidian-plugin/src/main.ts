@@ -13,7 +13,7 @@ import { defaults, settingsFrom, SettingsTab } from './settings';
 import type { Settings } from './settings';
 import { readToken, socketPath } from './socket';
 
-const noWindows = 'Emberd has no daemon for Windows yet.';
+const noWindows = 'Emberd does not support Windows.';
 
 /** EmberdPlugin connects Obsidian to the emberd daemon of the user. */
 export default class EmberdPlugin extends Plugin {
@@ -114,7 +114,7 @@ export default class EmberdPlugin extends Plugin {
     const problem = this.problem();
     const state = !this.connection.connected ? 'offline' : problem ? 'check' : 'connected';
     this.statusBar?.setText(`Emberd: ${state}`);
-    this.statusBar?.setAttribute('aria-label', problem || 'Memories and notes are searched by the daemon on this computer.');
+    this.statusBar?.setAttribute('aria-label', problem || 'The daemon on this computer searches memories and notes.');
     void this.badges.update();
   }
 }

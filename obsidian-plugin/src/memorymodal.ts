@@ -47,7 +47,7 @@ export class MemoryModal extends Modal {
 
   private score(why: Why): void {
     const { parts } = why;
-    this.contentEl.createEl('h4', { text: 'Why it has its score' });
+    this.contentEl.createEl('h4', { text: 'Parts of the score' });
     this.contentEl.createEl('p', { text: visible(stateOf(why.memory)) });
     const list = this.contentEl.createEl('ul');
     list.createEl('li', { text: count(parts.use_count, 'use') });
@@ -73,7 +73,7 @@ export class MemoryModal extends Modal {
     if (why.memory.status === 'archived') add('Restore text', () => actions.rekindle(this.id));
     else add('Archive', () => actions.archive(this.id));
     if (why.memory.status === 'active') add('Create note', () => actions.promote(this.id));
-    add(why.memory.core ? 'Let it fade' : 'Never let it fade', () => actions.setCore(this.id, !why.memory.core));
+    add(why.memory.core ? 'Remove core mark' : 'Mark as core', () => actions.setCore(this.id, !why.memory.core));
     add('Delete', () => actions.forget(this.id));
   }
 

@@ -49,7 +49,7 @@ export class RelatedView extends Pane {
   override async refresh(force: boolean): Promise<void> {
     if (this.offline()) return void (this.shown = '');
     const file = this.app.workspace.getActiveFile();
-    if (!(file instanceof TFile) || file.extension !== 'md') return this.nothing('Open a note to see what is related to it.');
+    if (!(file instanceof TFile) || file.extension !== 'md') return this.nothing('To see related memories, open a note.');
     const passage = await this.passage(file);
     const asked = queries(passage, this.plugin.settings.wholeNote);
     const key = [file.path, ...asked].join('\n');
@@ -91,7 +91,7 @@ export class RelatedView extends Pane {
   private async show(file: TFile, found: Related[], canceled: AbortSignal): Promise<void> {
     this.contentEl.empty();
     const badge = this.contentEl.createDiv();
-    if (found.length === 0) this.message('Nothing in memory or in other notes is related closely enough.');
+    if (found.length === 0) this.message('No memory or other note is related closely enough.');
     const list = this.contentEl.createDiv({ cls: 'emberd-list', attr: { role: 'list' } });
     for (const related of found) renderCard(list, related, this.plugin.actions);
     const memory = await noteMemory(this.plugin, file);

@@ -56,7 +56,7 @@ export class SearchModal extends SuggestModal<Hit> {
     try {
       const asked = { q: query, limit: this.limit, scope: this.choose?.scope };
       const answer = await this.plugin.connection.client.call<SearchResult>('/v1/search', { query: asked, signal: cancel.signal });
-      this.emptyStateText = 'Nothing matches.';
+      this.emptyStateText = 'No results.';
       return answer.hits;
     } catch (err) {
       if (!cancel.signal.aborted) this.emptyStateText = (err as Error).message;

@@ -16,22 +16,22 @@ type Definition = SettingDefinitionControl<keyof Settings>;
 const definitions: Definition[] = [
   {
     name: 'Hide linked notes',
-    desc: 'Leave out of the related pane what the note links to, and what links to it.',
+    desc: 'Hide notes with a link to or from the open note in the pane Related memories.',
     control: { type: 'toggle', key: 'hideLinked' },
   },
   {
     name: 'Use the whole note',
-    desc: 'Look for what is related to the note, not to the paragraph at the cursor.',
+    desc: 'Search for memories related to the whole note, not to the paragraph at the cursor.',
     control: { type: 'toggle', key: 'wholeNote' },
   },
   {
     name: 'Socket',
-    desc: 'Path of the socket of the daemon, as shown by emberd status. Leave empty for the default.',
+    desc: 'Path of the socket of the daemon, which emberd status shows. For the default path, leave this field empty.',
     control: { type: 'text', key: 'socket' },
   },
   {
     name: 'Token file',
-    desc: 'Path of a file outside the vault with a token of emberd agent token create. Leave empty for none.',
+    desc: 'Path of a file outside the vault with a token that emberd agent token create printed. For no token, leave this field empty.',
     control: { type: 'text', key: 'tokenFile' },
   },
 ];

@@ -27,7 +27,7 @@ export function socketPath(setting: string, env: Environment, platform: string, 
 export function readToken(setting: string, vault: string): string {
   if (!setting.trim()) return '';
   const file = real(resolve(expandHome(setting.trim())));
-  if (inside(file, real(vault)) !== null) throw new Error('the token file is inside the vault, which may be synced; move it');
+  if (inside(file, real(vault)) !== null) throw new Error('the token file is inside the vault, which a sync tool can copy; move the file out of the vault');
   return readFileSync(file, 'utf8').trim();
 }
 

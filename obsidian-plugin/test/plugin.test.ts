@@ -112,7 +112,7 @@ test('the inbox has a button for each decision, and undo brings the item back', 
   expect(contentOf(view).textContent).toContain('<b>now</b>');
   const button = [...contentOf(view).querySelectorAll('button')].find((el) => el.textContent === `Delete ${b.id.slice(-8)}`);
   button?.click();
-  await until(() => contentOf(view).textContent?.includes('Nothing waits') ?? false);
+  await until(() => contentOf(view).textContent?.includes('No pending decisions') ?? false);
   expect(await client.call(`/v1/memories/${b.id}`).then(() => 'there', () => 'gone')).toBe('gone');
   await plugin.actions.undo();
   await until(() => texts(view, '.emberd-review').length === 1);
@@ -127,7 +127,7 @@ test('the badge tells stage, score and next event, and that a note differs', asy
   await window_.show(file);
   await until(async () => (await noteMemory(plugin, file as never)) !== null);
   const found = await noteMemory(plugin, file as never);
-  expect(found && badgeText(found)).toMatch(/^Memory: active, score \d\.\d\d; demoted in \d+ days if it is not used$/);
+  expect(found && badgeText(found)).toMatch(/^Memory: active, score \d\.\d\d; demoted in \d+ days without use$/);
   const view = await opened(relatedType, 0);
   await until(() => texts(view, '.emberd-badge').length === 1);
   await close(view);
@@ -184,7 +184,7 @@ test('on Windows it says that there is no daemon, and does not look for one', as
   Object.assign(Platform, { isWin: true });
   const other = await window_.load();
   const view = await window_.open<View>(other, relatedType);
-  expect(texts(view, '.emberd-message')).toEqual(['Emberd has no daemon for Windows yet.']);
+  expect(texts(view, '.emberd-message')).toEqual(['Emberd does not support Windows.']);
   other.unload();
   await close(view);
   Object.assign(Platform, { isWin: false });
@@ -226,7 +226,7 @@ test('the header of a note with a memory has one button, which goes with the plu
   await client.call(`/v1/memories/${memory.id}`, { method: 'PATCH', body: { core: true } });
   await until(() => titles.length === 2);
   expect(titles[0]).toMatch(/^Memory: active, score/);
-  expect(titles[1]).toMatch(/^Memory: core, never fades, score \d\.\d\d; nothing changes by itself$/);
+  expect(titles[1]).toMatch(/^Memory: core, never fades, score \d\.\d\d; the stage does not change$/);
   expect(buttons.childElementCount).toBe(1);
   other.unload();
   expect(buttons.childElementCount).toBe(0);

@@ -138,7 +138,7 @@ func (f *Folder) clean(ctx context.Context, dir string, names []string, p record
 	}
 	dev, ok := record.ParseDevice(path.Base(dir))
 	if !ok {
-		return fmt.Errorf("%s is the folder of no device", dir)
+		return fmt.Errorf("%s is not the folder of a device", dir)
 	}
 	_, err := compaction.Run(ctx, compaction.Source{FS: f.FS, Dir: f.path(dir), Device: dev,
 		Log: slog.New(slog.DiscardHandler), Now: now, TrashKeep: 1<<63 - 1, Purged: p,

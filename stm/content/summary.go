@@ -42,9 +42,9 @@ func (s Summary) Differences(got Summary) (out []string) {
 	for _, stage := range slices.Sorted(maps.Keys(stages)) {
 		switch want, have := s[stage], got[stage]; {
 		case want.Memories != have.Memories:
-			out = append(out, fmt.Sprintf("%d %s instead of %d", have.Memories, stage, want.Memories))
+			out = append(out, fmt.Sprintf("%d instead of %d memories (%s)", have.Memories, want.Memories, stage))
 		case want.Digest != have.Digest:
-			out = append(out, fmt.Sprintf("%d %s with other texts, fields or times", have.Memories, stage))
+			out = append(out, fmt.Sprintf("%d memories (%s) with other texts, fields or times", have.Memories, stage))
 		}
 	}
 	return out

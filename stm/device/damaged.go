@@ -39,17 +39,17 @@ func KeepDamaged(fsys durable.FS, state, name string) error {
 
 // damages says by the beginnings and ends of names what follows if a file was damaged.
 var damages = []struct{ begin, end, follows string }{
-	{"purged.json", "", "the list of purged memories was made again from the log and from what could be read of " +
-		"it; a purge that this file alone recorded has to be asked for again"},
-	{"device.json", "", "the device has the name again that it wrote under last, or a new one if that was in doubt"},
-	{"", ".key", "texts that this device forgot can be saved again, unless you stop emberd and put the file " +
-		"back from a backup or another device"},
+	{"purged.json", "", "emberd rebuilt the list of permanently deleted memories from the log and the readable part " +
+		"of the file; if only this file recorded a deletion, delete that memory permanently again"},
+	{"device.json", "", "this device uses its last ID again, or a new ID if the last one was uncertain"},
+	{"", ".key", "clients can save texts again that were deleted on this device; to prevent this, stop emberd and " +
+		"restore the file from a backup or another device"},
 	{"s-", "", writtenDamage},
 	{"c-", "", writtenDamage},
 }
 
-const writtenDamage = "how far this file of the log was written is taken from the file as it is, so that an end " +
-	"which it had lost before is not missed; emberd doctor log check compares what can be compared"
+const writtenDamage = "emberd used the current size of the log file as its write position, so it cannot detect an " +
+	"earlier loss at the end of the file; emberd doctor log check verifies the rest of the log"
 
 // Damaged says of each file in [DamagedDir] what followed from its damage.
 func Damaged(fsys durable.FS, state string) (out []string) {
@@ -60,7 +60,7 @@ func Damaged(fsys durable.FS, state string) (out []string) {
 	for _, e := range entries {
 		base := e.Name()
 		if i := strings.LastIndexByte(base, '-'); i > 0 && !strings.HasPrefix(base, ".") {
-			out = append(out, fmt.Sprintf("%s was damaged: %s; delete its copy %s to end this warning",
+			out = append(out, fmt.Sprintf("%s was damaged: %s; to end this warning, delete the copy %s",
 				base[:i], follows(base[:i]), filepath.Join(DamagedDir(state), base)))
 		}
 	}
@@ -73,5 +73,5 @@ func follows(base string) string {
 			return d.follows
 		}
 	}
-	return "emberd made it anew"
+	return "emberd created the file again"
 }

@@ -68,7 +68,7 @@ func (s *Home) ReadHeader(name string) (record.Header, error) {
 		return record.Header{}, err
 	}
 	if l.Op != record.OpSegment || l.Version != record.FormatVersion {
-		return record.Header{}, fmt.Errorf("%s has no header", filepath.Base(name))
+		return record.Header{}, fmt.Errorf("log file %s has no header", filepath.Base(name))
 	}
 	return record.DecodeHeader(l.Data)
 }

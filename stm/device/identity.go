@@ -173,7 +173,7 @@ func (d *Identity) takenOver(at time.Time) map[string]time.Time {
 
 // ErrLogGone is the cause when the state folder knows of a log that is not in
 // the data folder.
-var ErrLogGone = errors.New("the log is gone")
+var ErrLogGone = errors.New("log not found")
 
 // Gone is the error of [Open] for a data folder that has lost the log of this device,
 // [ErrLogGone] its cause, and nil for any other: its disk may only not be mounted, and what is saved
@@ -193,10 +193,9 @@ func Gone(fsys durable.FS, data, state string) error {
 // GoneFrom is the error for a log that is not in its folder any more.
 func GoneFrom(folder string) error {
 	return memory.Errorf(memory.Unavailable,
-		"%w: %s held the memories of this device and is not there, or empty; mount the disk or put the folder "+
-			"back; if it is lost, emberd doctor log repair begins a new log with what the snapshot and the backups "+
-			"hold, "+
-			"and emberd serve --accept-empty-data an empty one, after which doctor log repair still finds the snapshot",
+		"%w: the folder %s, which contained the log of this device, is missing or empty; mount the disk or restore "+
+			"the folder; if the log is lost, run: emberd doctor log repair; to start an empty log instead, run: "+
+			"emberd serve --accept-empty-data",
 		ErrLogGone, folder)
 }
 
@@ -268,8 +267,8 @@ func readDevice(fsys durable.FS, path string) (*Identity, error) {
 
 // Reasons for a new name that say that the old one is in use.
 const (
-	programWrote = "another program wrote under this device's name"
-	machineWrote = "another machine wrote under this device's name"
+	programWrote = "another program wrote with the ID of this device"
+	machineWrote = "another machine wrote with the ID of this device"
 )
 
 // mismatch reports why a stored identity must not be used, "" when it may.
@@ -281,15 +280,15 @@ func (d *Identity) mismatch(fsys durable.FS, data string, now *Identity) string 
 		return "a backup was restored"
 	}
 	if _, ok := record.ParseDevice(d.ID); !ok {
-		return "device identity was damaged"
+		return "the device identity was damaged"
 	}
 	switch {
 	case d.Machine != now.Machine:
-		return "state folder came from another machine"
+		return "the state folder is from another machine"
 	case d.logGone(fsys, data):
-		return "the earlier log is gone"
+		return "the earlier log is missing"
 	case d.Data != now.Data:
-		return "data folder was moved or copied"
+		return "the data folder was moved or copied"
 	}
 	entries, _ := fsys.ReadDir(filepath.Join(data, "stm", d.ID))
 	for _, e := range entries {
@@ -383,7 +382,7 @@ func ForgetDevice(fsys durable.FS, state, restored string) error {
 		err = putSnapshotAside(fsys, state)
 	}
 	if err != nil {
-		return fmt.Errorf("forget the device identity: %w", err)
+		return fmt.Errorf("reset the device identity: %w", err)
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func (s *TextKeys) PrintOf(text string) *record.Fingerprint {
 	}
 	secret, err := s.ownKey()
 	if err != nil {
-		s.Logger.Warn("a text is forgotten without a fingerprint, so that nothing keeps it from being saved again",
+		s.Logger.Warn("deleted a text without a fingerprint, so clients can save the text again",
 			"error", err)
 		return nil
 	}
@@ -71,7 +71,7 @@ func (s *TextKeys) ownKey() ([]byte, error) {
 	defer s.making.Unlock()
 	if !s.sure {
 		if err := s.keepKey(); err != nil {
-			return nil, fmt.Errorf("key of this device: %w", err)
+			return nil, fmt.Errorf("read or create the key of this device: %w", err)
 		}
 		s.sure = true
 	}
@@ -149,7 +149,7 @@ func (s *TextKeys) readKey(e fs.DirEntry) {
 		s.damaged()
 	}
 	if err != nil {
-		s.Logger.Debug("key of a device passed over", "file", e.Name(), "error", err)
+		s.Logger.Debug("skipped the key of a device", "file", e.Name(), "error", err)
 		return
 	}
 	s.set(dev, secret)
@@ -160,14 +160,14 @@ func (s *TextKeys) damaged() {
 	if s.told.Swap(true) {
 		return
 	}
-	s.Logger.Warn("the key of this device is damaged, so that texts which it forgot can be saved again", "file",
+	s.Logger.Warn("the key of this device is damaged, so clients can save deleted texts again", "file",
 		s.KeyPath(s.Device))
 	if err := KeepDamaged(s.FS, s.State, s.KeyPath(s.Device)); err != nil {
-		s.Logger.Warn("damaged key not kept", "error", err)
+		s.Logger.Warn("damaged key not copied", "error", err)
 	}
 }
 
-var errNoKey = errors.New("its length is not that of a key")
+var errNoKey = errors.New("the key has the wrong length")
 
 // secretOf reads a key file.
 func (s *TextKeys) secretOf(dev record.Device) ([]byte, error) {

@@ -102,7 +102,7 @@ func (s *Peers) ReadPeers() {
 	entries, err := s.FS.ReadDir(s.PeersDir())
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			s.Logger.Warn("devices files not read", "error", err)
+			s.Logger.Warn("devices folder not read", "error", err)
 		}
 		return
 	}
@@ -115,7 +115,7 @@ func (s *Peers) ReadPeers() {
 		}
 		p, err := s.readPeer(filepath.Join(s.PeersDir(), e.Name()))
 		if err != nil || p.Device != dev.String() {
-			s.Logger.Debug("devices file passed over", "file", e.Name(), "error", err)
+			s.Logger.Debug("skipped a file in the devices folder", "file", e.Name(), "error", err)
 			continue
 		}
 		s.set(dev, p)
@@ -189,11 +189,11 @@ func (s *Peers) takenForGone(old, now time.Time) bool {
 
 func (s *Peers) writePeer(p Peer) error {
 	if err := durable.MkdirAll(s.FS, s.PeersDir()); err != nil {
-		return fmt.Errorf("announce this device: %w", err)
+		return fmt.Errorf("write the file of this device in the devices folder: %w", err)
 	}
 	name := filepath.Join(s.PeersDir(), s.Device.String()+".json")
 	if err := durable.ReplaceFile(s.FS, name, append(record.Encode(p), '\n')); err != nil {
-		return fmt.Errorf("announce this device: %w", err)
+		return fmt.Errorf("write the file of this device in the devices folder: %w", err)
 	}
 	s.set(s.Device, p)
 	s.mu.Lock()

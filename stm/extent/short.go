@@ -37,9 +37,9 @@ func (f ShortFile) String() string {
 	}
 	switch {
 	case f.Now < 0:
-		return fmt.Sprintf("%s is gone: it had %d bytes%s", f.Name, f.Was.Bytes, until)
+		return fmt.Sprintf("%s is missing (earlier size: %d bytes%s)", f.Name, f.Was.Bytes, until)
 	case f.Change:
-		return fmt.Sprintf("%s does not begin with the %d bytes that it had%s", f.Name, f.Was.Bytes, until)
+		return fmt.Sprintf("%s no longer begins with its earlier %d bytes%s", f.Name, f.Was.Bytes, until)
 	}
 	return fmt.Sprintf("%s has %d of %d bytes%s", f.Name, f.Now, f.Was.Bytes, until)
 }

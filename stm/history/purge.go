@@ -97,8 +97,8 @@ func (s *Timeline) CarryOutPurges(ctx context.Context) (Purged, error) {
 			code, reason = device.Explain(s.wal.Data, err)
 		}
 		err = memory.Errorf(code,
-			"the memory is purged, but not all that files said of it is removed yet: %s; emberd tries again, or "+
-				"purge it again", reason)
+			"emberd deleted the memory permanently, but some files still contain parts of it: %s; "+
+				"emberd tries again automatically", reason)
 	}
 	return out, err
 }
@@ -117,7 +117,8 @@ func (s *Timeline) sweepPurged(ctx context.Context, due map[[16]byte]table.Purge
 			return err
 		}
 		if left, err := s.Telling(ctx, p); err != nil || len(left) > 0 {
-			return errors.Join(err, memory.Errorf(memory.Busy, "%s could not be removed", strings.Join(left, ", ")))
+			return errors.Join(err, memory.Errorf(memory.Busy, "cannot remove the "+
+				"memory from %s", strings.Join(left, ", ")))
 		}
 		out.Rewritten = dirty
 	}

@@ -128,9 +128,8 @@ func stepsOf(ctx context.Context, s *Timeline, tx record.Stamp, force bool, out 
 
 func notKept(tx record.Stamp) error {
 	return memory.Errorf(memory.NotFound,
-		"entry %s is older than the history that is kept, or came back without what it replaced, which is not known "+
-			"any more; history.keep says how long it is kept, and emberd doctor log repair --from looks into a "+
-			"backup for it",
+		"cannot undo change %s, because its earlier versions are older than history.keep or were missing from a "+
+			"restored copy; to look for them in a backup, run: emberd doctor log repair --from FILE",
 		tx).At("tx")
 }
 
@@ -153,7 +152,8 @@ func (s *Timeline) entryToUndo(name string) (record.Stamp, error) {
 	}
 	tx, err := record.ParseStamp(name)
 	if err != nil {
-		return tx, memory.Errorf(memory.Invalid, "change %w; copy the ID from the output of save, edit or forget",
+		return tx, memory.Errorf(memory.Invalid, "invalid change ID: %w; copy the ID from the "+
+			"output of save, edit or forget",
 			err).At("tx")
 	}
 	return tx, nil
@@ -166,11 +166,11 @@ func (s *Timeline) newestToUndo() (record.Stamp, error) {
 	switch {
 	case s.wal.Table.LatestPurge(s.wal.Device).After(tx) && ok:
 		return tx, memory.Errorf(memory.NotFound,
-			"the last change was a permanent deletion, which cannot be undone; to undo the change before it, run: "+
-				"emberd undo %s", tx).At("tx")
+			"the last change was a permanent deletion, which cannot be undone; to undo the change "+
+				"before it, run: emberd undo %s", tx).At("tx")
 	case s.wal.Table.LatestPurge(s.wal.Device).After(tx):
-		return tx, memory.Errorf(memory.NotFound, "the last change was a permanent deletion, which cannot be "+
-			"undone").At("tx")
+		return tx, memory.Errorf(memory.NotFound, "the last change was a permanent "+
+			"deletion, which cannot be undone").At("tx")
 	case !ok:
 		return tx, memory.Errorf(memory.NotFound,
 			"nothing to undo; to undo a change of another device, pass its ID")
@@ -190,8 +190,9 @@ func (s *Timeline) wantWhole(tx record.Stamp) error {
 		return notKept(tx)
 	}
 	return memory.Errorf(memory.NotFound,
-		"the last change, %s, came back from a copy without what it replaced, which is not known any more: emberd "+
-			"doctor log repair --from looks into a backup for it; to undo the change before it, run: emberd undo %s",
+		"cannot undo the last change %s, because its earlier versions were missing from a restored copy; to look for "+
+			"them in a backup, run: emberd doctor log repair --from FILE; to undo the change "+
+			"before it, run: emberd undo %s",
 		tx, before).At("tx")
 }
 
@@ -220,8 +221,8 @@ func (s *Timeline) inverse(ctx context.Context, refs []record.LineRef, out *Undo
 		}
 		if l.Purges() {
 			return nil, memory.Errorf(memory.Invalid,
-				"entry %s purged a memory for good, which nothing takes back; emberd undo with another entry takes "+
-					"that one back", l.Tx).At("tx")
+				"change %s was a permanent deletion, which cannot be undone; to "+
+					"undo another change, pass its ID", l.Tx).At("tx")
 		}
 		out.Entry = l.Entry()
 		for _, c := range l.Changes {
@@ -286,7 +287,7 @@ func (s *Timeline) preview(steps []undoStep, force bool) ([]UndoneItem, error) {
 		}
 		doc, err := record.WithKeys(doc, c.Set)
 		if err != nil {
-			return nil, fmt.Errorf("preview of undoing: %w", err)
+			return nil, fmt.Errorf("preview the undo: %w", err)
 		}
 		if rows[st.ID] = (&table.Row{Doc: doc}); c.Delete {
 			rows[st.ID] = nil

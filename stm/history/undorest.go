@@ -41,7 +41,7 @@ func restOf(ctx context.Context, s *Timeline, tx record.Stamp, steps []undoStep,
 	case n == 0:
 		return nil, undoneBefore(tx)
 	case !force:
-		return nil, memory.Errorf(memory.Invalid, "change %s was already undone, except %d memories that changed "+
+		return nil, memory.Errorf(memory.Invalid, "change %s was already undone, except for %d memories that changed "+
 			"later; to undo these too, run: emberd undo --force %s", tx, n, tx).At("tx")
 	}
 	return rest, nil

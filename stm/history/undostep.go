@@ -17,7 +17,7 @@ func (st *undoStep) against(row *table.Row, force bool) (*wal.Change, UndoneItem
 		return nil, UndoneItem{ID: st.ID, Action: Left, Reason: why, Verb: st.verb}
 	}
 	changed := func(key string) (*wal.Change, UndoneItem) {
-		_, item := left(spoken(key) + " was changed since")
+		_, item := left(spoken(key) + " changed later")
 		item.changed = key
 		return nil, item
 	}
@@ -27,15 +27,15 @@ func (st *undoStep) against(row *table.Row, force bool) (*wal.Change, UndoneItem
 	}
 	switch {
 	case st.purged && row == nil:
-		return left("it was purged")
+		return left("the memory was deleted permanently")
 	case st.Op == record.OpDelete && st.prior.WasNone():
-		return left("it came in forgotten")
+		return left("the memory was already deleted when this device received it")
 	case st.Op == record.OpDelete && row == nil:
 		return done(Restored, wal.Change{Set: st.prior.Keys})
 	case st.Op == record.OpDelete:
-		return left("it is live again")
+		return left("the memory is no longer deleted")
 	case row == nil:
-		return left("it was forgotten since")
+		return left("the memory was deleted later")
 	case st.Op == record.OpPut:
 		if key := differsFrom(row, st.Data, st.own); key != "" && !force {
 			return changed(key)
@@ -48,7 +48,7 @@ func (st *undoStep) against(row *table.Row, force bool) (*wal.Change, UndoneItem
 	}
 	c, item := done(Reverted, wal.Change{Set: set})
 	if key != "" {
-		item.Reason, item.changed = spoken(key)+" was changed since and stays", key
+		item.Reason, item.changed = spoken(key)+" changed later, so the later value stays", key
 	}
 	return c, item
 }
@@ -71,7 +71,7 @@ func spoken(key string) string {
 	case record.IsReviewKey(key):
 		return "a review item"
 	case record.IsSourceKey(key):
-		return "what it was learned from"
+		return "a source"
 	}
 	return key
 }

@@ -26,7 +26,7 @@ type UsedAt struct {
 func (s *Timeline) Uses(ctx context.Context, id memory.ID) ([]UsedAt, error) {
 	row := s.wal.Table.Get(id)
 	if row == nil {
-		return nil, memory.Errorf(memory.NotFound, "there is no memory %s", id).At("id")
+		return nil, memory.Errorf(memory.NotFound, "memory %s not found; run: emberd list", id).At("id")
 	}
 	for ctx.Err() == nil {
 		totals, err := s.totalsOf(ctx, id)

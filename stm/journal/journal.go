@@ -253,7 +253,7 @@ func NotTrashed(id memory.ID) error {
 func (j *Journal) Joined(name string) (record.Stamp, error) {
 	tx, err := record.ParseStamp(name)
 	if err != nil {
-		return tx, memory.Errorf(memory.Invalid, "journal entry %w", err).At("tx")
+		return tx, memory.Errorf(memory.Invalid, "invalid change ID: %w", err).At("tx")
 	}
 	if !j.hasEntry(tx) {
 		return tx, memory.Errorf(memory.NotFound, "change %s not found; run: emberd history", tx).At("tx")
@@ -266,7 +266,7 @@ func (j *Journal) Joined(name string) (record.Stamp, error) {
 func (j *Journal) Stands(tx record.Stamp) error {
 	if _, undone := j.Lines(tx); undone {
 		return memory.Errorf(memory.Conflict,
-			"journal entry %s was undone meanwhile, so that it does not go on; start again", tx).At("tx")
+			"change %s was undone in the meantime, so emberd cannot add to it; start again", tx).At("tx")
 	}
 	return nil
 }

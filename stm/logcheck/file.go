@@ -37,7 +37,7 @@ type fileChecker struct {
 func (c *fileChecker) all(fsys durable.FS) {
 	for l, err := range record.ReadLog(fsys, c.Path) {
 		if err != nil {
-			c.say(&l, false, "it cannot be read: %v", err)
+			c.say(&l, false, "cannot read the file: %v", err)
 			return
 		}
 		c.Lines++
@@ -50,11 +50,13 @@ func (c *fileChecker) all(fsys durable.FS) {
 	end := record.LogLine{File: c.Path, Offset: c.Bytes}
 	switch {
 	case record.IsSaved(c.Path):
-		c.say(&end, true, "a backup made it for what the other files of this device lacked, and it is read like them")
+		c.say(&end, true, "a backup created this file from records that the other files of this device lacked; "+
+			"emberd reads it like the others")
 	case c.name.Kind == record.Odd:
-		c.say(&end, true, "emberd gives no such name; a sync tool may have copied it, and it is read anyway")
+		c.say(&end, true, "emberd does not create files with this name; a sync tool might have copied the file, and "+
+			"emberd reads it anyway")
 	case !c.Sealed && (c.name.Kind == record.Compacted || c.name.Kind == record.History):
-		c.say(&end, false, "it has no seal, so it is not whole")
+		c.say(&end, false, "the file has no seal, so it is incomplete")
 	}
 }
 
@@ -67,7 +69,7 @@ func (c *fileChecker) line(l *record.LogLine) {
 	switch l.State {
 	case record.LineGood:
 		if c.Sealed {
-			c.say(l, false, "it stands after the seal")
+			c.say(l, false, "the line is after the seal")
 		}
 		c.good(l)
 		return
@@ -83,7 +85,7 @@ func (c *fileChecker) line(l *record.LogLine) {
 	kept := c.name.Kind == record.History && l.Reason == record.ErrNoSum.Error()
 	reason, settled := l.Reason, l.State == record.LineDamaged && c.decided.Has(l.Raw)
 	if settled {
-		reason += ", which was decided about"
+		reason += "; you already reviewed this line"
 	}
 	c.say(l, l.State != record.LineDamaged || kept || settled, "%s", reason)
 }
@@ -96,7 +98,7 @@ func (c *fileChecker) count(l *record.LogLine) {
 
 func (c *fileChecker) good(l *record.LogLine) {
 	if c.Lines == 1 && l.Op != record.OpSegment {
-		c.say(l, false, "the first line is no header")
+		c.say(l, false, "the first line is not a header")
 	}
 	switch l.Op {
 	case record.OpSegment:
@@ -113,25 +115,25 @@ func (c *fileChecker) good(l *record.LogLine) {
 func (c *fileChecker) header(l *record.LogLine) {
 	h, err := record.DecodeHeader(l.Data)
 	if err != nil {
-		c.say(l, false, "its header cannot be read: %v", err)
+		c.say(l, false, "cannot read the header: %v", err)
 		return
 	}
 	if c.Lines != 1 {
-		c.say(l, false, "a header stands in the middle")
+		c.say(l, false, "the header is not in the first line")
 	}
 	c.device, _ = record.ParseDevice(h.Dev)
 	folder := filepath.Base(filepath.Dir(c.Path))
 	if _, ok := record.ParseDevice(folder); ok && h.Dev != folder {
-		c.say(l, false, "its header names device %q, and it lies in the folder of %s", h.Dev, folder)
+		c.say(l, false, "the header names device %q, but the file is in the folder of device %s", h.Dev, folder)
 	}
 	if c.name.Kind == record.Raw && h.Dev == folder && h.Segment != c.name.To {
 		c.misnamed = h.Segment
 	}
 	if c.name.Kind != record.Odd && (h.Segment != c.name.To || !h.Fits(c.name)) {
-		c.say(l, false, "its header is of segment %d, and not of a file with this name", h.Segment)
+		c.say(l, false, "the header is for segment %d, which does not match the name of the file", h.Segment)
 	}
 	if h.Format > record.FormatVersion {
-		c.say(l, true, "it was written in format %d by a later emberd", h.Format)
+		c.say(l, true, "a newer version of emberd wrote the file in format %d", h.Format)
 	}
 	c.kept = h.Kept
 	for _, lost := range h.Lost {
@@ -145,16 +147,16 @@ func (c *fileChecker) header(l *record.LogLine) {
 func (c *fileChecker) seal(l *record.LogLine) {
 	var end record.Seal
 	if err := json.Unmarshal(l.Data, &end); err != nil {
-		c.say(l, false, "its seal cannot be read: %v", err)
+		c.say(l, false, "cannot read the seal: %v", err)
 		return
 	}
 	sum := fmt.Sprintf("%08x", c.sums)
 	switch {
 	case !c.inOrder: // what is wrong has been told
 	case end.Count != c.lines:
-		c.say(l, false, "its seal counts %d lines, and %d stand before it", end.Count, c.lines)
+		c.say(l, false, "the seal counts %d lines, but %d lines precede it", end.Count, c.lines)
 	case end.Sum != sum:
-		c.say(l, false, "its seal has the checksum %s, and its lines have %s", end.Sum, sum)
+		c.say(l, false, "the seal has the checksum %s, but the lines have the checksum %s", end.Sum, sum)
 	}
 	c.Sealed = true
 	c.numbers.upto = max(c.numbers.upto, end.Last)
@@ -166,10 +168,10 @@ func (c *fileChecker) record(l *record.LogLine) {
 		return
 	}
 	if c.device != (record.Device{}) && l.Stamp.Dev != c.device {
-		c.say(l, false, "it is stamped by device %s in a file of %s", l.Stamp.Dev, c.device)
+		c.say(l, false, "the timestamp is from device %s, but the file belongs to device %s", l.Stamp.Dev, c.device)
 	}
 	if l.Stamp.Time().Sub(c.now) > record.MaxSkew {
-		c.say(l, false, "it is stamped %s, more than a day ahead", l.Stamp.Time().Format(time.RFC3339))
+		c.say(l, false, "the timestamp %s is more than a day in the future", l.Stamp.Time().Format(time.RFC3339))
 	}
 	if at := l.Stamp.Time(); at.After(c.Newest) {
 		c.Newest = at
@@ -193,10 +195,10 @@ func (c *fileChecker) recovered(l *record.LogLine) {
 // Compaction puts use totals last.
 func (c *fileChecker) order(l *record.LogLine) {
 	if !c.last.IsZero() && !l.Stamp.After(c.last) {
-		c.say(l, false, "its stamp %s is not later than %s before it", l.Stamp, c.last)
+		c.say(l, false, "the timestamp %s is not later than the previous timestamp %s", l.Stamp, c.last)
 	}
 	if c.seq > 0 && l.Seq <= c.seq {
-		c.say(l, false, "its number %d does not follow %d", l.Seq, c.seq)
+		c.say(l, false, "the sequence number %d does not follow %d", l.Seq, c.seq)
 	}
 	c.last = l.Stamp
 }

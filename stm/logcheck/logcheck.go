@@ -170,7 +170,7 @@ func (r *Report) shortOf(fsys durable.FS, data, state string, dev record.Device)
 func (f *File) cutShort() {
 	for i := range f.Findings {
 		if g := &f.Findings[i]; g.Reason == record.TornReason {
-			g.Harmless, g.Reason = false, "it ends in the middle: the file was cut there"
+			g.Harmless, g.Reason = false, "the last line is incomplete, because the file was truncated"
 		}
 	}
 }
@@ -268,7 +268,7 @@ func (c *checker) forgiveNames() {
 			found := c.Files[f.file].Findings
 			i := slices.IndexFunc(found, func(g Finding) bool { return g.Line == 1 && !g.Harmless })
 			found[i].Harmless = true
-			found[i].Reason += "; the file with that name is there under another one"
+			found[i].Reason += "; the segment with this name is in another file"
 		}
 	}
 }

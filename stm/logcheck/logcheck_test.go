@@ -139,7 +139,7 @@ func TestCheckFindsEveryFlippedByte(t *testing.T) {
 		}
 		c := checked(t, data)
 		// Without the name of its checksum a line is a human's edit.
-		if c.Wrong() == 0 && !strings.Contains(findings(c), "edited by hand") {
+		if c.Wrong() == 0 && !strings.Contains(findings(c), "as a manual edit") {
 			t.Fatalf("a flip of byte %d (%q) was not found: %q", i, whole[i], findings(c))
 		}
 		if len(c.Missing) > 0 && whole[i] != '\n' { // which makes one damaged line of two
@@ -160,18 +160,18 @@ func TestCheckSaysWhatIsWrong(t *testing.T) {
 		want   string
 	}{
 		{"a record is gone", func(b []byte) []byte { return cut(b, 2, 3) },
-			"4 its seal counts 4 lines, and 3 stand before it; 3 record 2 is missing before it"},
+			"4 the seal counts 4 lines, but 3 lines precede it; 3 record 2 is missing before this line"},
 		{"two records are gone", func(b []byte) []byte { return cut(b, 1, 3) },
-			"3 its seal counts 4 lines, and 2 stand before it; 2 records 1 to 2 are missing before it"},
+			"3 the seal counts 4 lines, but 2 lines precede it; 2 records 1 to 2 are missing before this line"},
 		{"the header is gone", func(b []byte) []byte { return cut(b, 0, 1) },
-			"1 the first line is no header; 4 its seal counts 4 lines, and 3 stand before it"},
+			"1 the first line is not a header; 4 the seal counts 4 lines, but 3 lines precede it"},
 		{"a record stands twice", func(b []byte) []byte { return append(b, line(b, 1)...) },
-			"6 it stands after the seal; 6 its stamp "},
+			"6 the line is after the seal; 6 the timestamp "},
 		{"the seal is gone", func(b []byte) []byte { return cut(b, 4, 5) }, ""},
 		{"a crash left a half line", func(b []byte) []byte { return append(cut(b, 4, 5), line(b, 1)[:20]...) },
-			"5* it ends in the middle, as a crash leaves it"},
+			"5* the line is incomplete, probably because of a crash"},
 		{"a power cut left zeros", func(b []byte) []byte { return append(cut(b, 4, 5), make([]byte, 7)...) },
-			"5* 7 NUL bytes, as a power cut leaves them"},
+			"5* 7 NUL bytes instead of a record, probably because of a power failure"},
 		{"a line is damaged", func(b []byte) []byte { return bytes.Replace(b, []byte("second"), []byte("zecond"), 1) },
 			"4 checksum does not match"},
 		{"a line is no line", func(b []byte) []byte { return append(cut(b, 4, 5), "hello\n"...) },
@@ -179,10 +179,10 @@ func TestCheckSaysWhatIsWrong(t *testing.T) {
 		{"a human took the checksum out", func(b []byte) []byte {
 			l := line(b, 3)
 			return append(cut(b, 3, 5), append(l[:len(l)-record.SuffixLen-1], "}\n"...)...)
-		}, "4* it has no checksum, so it counts as edited by hand"},
+		}, "4* the line has no checksum, so emberd treats it as a manual edit"},
 		{"a later version wrote a line", func(b []byte) []byte {
 			return append(cut(b, 4, 5), record.SealLine([]byte(`{"v":2,"op":"new"`), 0)...)
-		}, `5* operation "new" of version 2 is not known here`},
+		}, `5* this version of emberd does not support operation "new" in format version 2`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			data, first := sealedLog(t)
@@ -229,15 +229,15 @@ func TestCheckComparesNamesWithHeaders(t *testing.T) {
 	if err := os.Rename(filepath.Dir(first), moved); err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf("names device %q, and it lies in the folder of aaaabbbb", device)
+	want := fmt.Sprintf("names device %q, but the file is in the folder of device aaaabbbb", device)
 	if got := findings(checked(t, data)); !strings.Contains(got, want) {
 		t.Errorf("another folder: %s", got)
 	}
 	for name, want := range map[string]string{
-		"s-00000077.jsonl":               "1 its header is of segment 1, and not of a file with this name",
-		"s-00000001 (copy).jsonl":        "0* emberd gives no such name",
-		"c-00000001-00000001.g2.jsonl":   "1 its header is of segment 1, and not of a file with this name",
-		"s-00000001.sync-conflict.jsonl": "0* emberd gives no such name",
+		"s-00000077.jsonl":               "1 the header is for segment 1, which does not match the name of the file",
+		"s-00000001 (copy).jsonl":        "0* emberd does not create files with this name",
+		"c-00000001-00000001.g2.jsonl":   "1 the header is for segment 1, which does not match the name of the file",
+		"s-00000001.sync-conflict.jsonl": "0* emberd does not create files with this name",
 	} {
 		to := filepath.Join(moved, name)
 		if err := os.Rename(filepath.Join(moved, filepath.Base(first)), to); err != nil {

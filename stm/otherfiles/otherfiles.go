@@ -46,11 +46,11 @@ type Problem string
 const (
 	Sound      Problem = ""
 	Unreadable Problem = "cannot be read"
-	Shorter    Problem = "is shorter than it was"
-	Altered    Problem = "does not begin as it did"
-	Vanished   Problem = "is gone, and no compacted file stands for it"
-	Garbled    Problem = "is too much garbage"
-	Replaced   Problem = "needs no look: a compacted file stands for it"
+	Shorter    Problem = "is shorter than before"
+	Altered    Problem = "no longer begins with the same data"
+	Vanished   Problem = "is missing, and no compacted file replaces it"
+	Garbled    Problem = "has too many invalid lines"
+	Replaced   Problem = "was replaced by a compacted file"
 )
 
 // Mark reports how far the file was read, for the snapshot; false when a later

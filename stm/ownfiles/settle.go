@@ -137,7 +137,7 @@ func (o *Files) Rebuild() {
 			err = o.expect(f)
 		}
 		if err != nil {
-			h.Logger.Warn("damaged files in state/written not rebuilt", "file", name, "error", err)
+			h.Logger.Warn("damaged write position of a log file not rebuilt", "file", name, "error", err)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func (s *Lines) DropMoot() {
 		}
 	}
 	if err != nil {
-		s.Logger.Warn("copies of removed damaged lines are still listed", "error", err)
+		s.Logger.Warn("copies of removed damaged lines not deleted", "error", err)
 	}
 }
 

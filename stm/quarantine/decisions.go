@@ -88,7 +88,7 @@ func (s *Lines) remember(known []decision) error {
 		err = durable.ReplaceFile(s.FS, s.decisionsPath(), b)
 	}
 	if err != nil {
-		return fmt.Errorf("remember the decision: %w", err)
+		return fmt.Errorf("store the decision about a damaged line: %w", err)
 	}
 	s.known = known
 	return nil

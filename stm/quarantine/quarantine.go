@@ -105,7 +105,8 @@ var damagedName = text.Pattern(`^[0-9A-Za-z_-][0-9A-Za-z._-]{0,99}@[0-9]{1,19}$`
 func (s *Lines) Named(name string) (Line, error) {
 	if !damagedName().MatchString(name) {
 		return Line{}, memory.Errorf(memory.Invalid,
-			"%.80q names no damaged line; emberd doctor quarantine list shows names such as s-00000042.jsonl@1234",
+			"invalid name of a damaged line %.80q; copy a name such as s-00000042.jsonl@1234 from emberd doctor "+
+				"quarantine list",
 			name).At("name")
 	}
 	return s.read(name)
@@ -115,7 +116,7 @@ func (s *Lines) read(name string) (Line, error) {
 	b, err := durable.ReadAll(s.FS, filepath.Join(s.QuarantineDir(), name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Line{}, memory.Errorf(memory.NotFound,
-			"no damaged line %s is in the quarantine; emberd doctor quarantine list shows those that are",
+			"damaged line %s not found; run: emberd doctor quarantine list",
 			name).At("name")
 	}
 	if err != nil {
@@ -124,7 +125,7 @@ func (s *Lines) read(name string) (Line, error) {
 	l := record.ReadLine(record.LogLine{}, b, len(b), bytes.HasSuffix(b, []byte("\n")))
 	q := Line{Name: name, Text: b, Reason: l.Reason, Op: l.Op, Verb: l.Verb}
 	if l.State == record.LineGood {
-		q.Reason = "it is damaged in the log; the copy is not"
+		q.Reason = "the line is damaged in the log, but its copy is not"
 	}
 	if !l.Stamp.IsZero() {
 		q.At = l.Stamp.Time()
@@ -143,7 +144,7 @@ func (s *Lines) Acceptable(b []byte) (*record.Line, error) {
 	b = bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimLeft(b, "\x00"), []byte("\ufeff")))
 	l, err := record.ParseEdit(b)
 	if err == nil && (&record.Clock{Now: s.Now}).Future(l.Stamp) {
-		err = errors.New("its timestamp is more than a day in the future")
+		err = errors.New("the timestamp of the line is more than a day in the future")
 	}
 	return &l, err
 }

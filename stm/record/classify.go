@@ -96,7 +96,8 @@ func ScanLines(ctx context.Context, from io.Reader, atOnce int, fn func(b []byte
 		n := in.Off - at
 		if n > int64(len(b)) {
 			return in.Off, memory.Errorf(memory.Invalid,
-				"a line at byte %d is longer than %d bytes, which no emberd writes; move the file out of the log", at,
+				"the line at byte %d is longer than %d bytes, so emberd did not write this "+
+					"file; move the file out of the log", at,
 				MaxLine)
 		}
 		if err := fn(b, Place{Off: at, N: uint32(n)}, whole); err != nil {

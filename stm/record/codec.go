@@ -72,8 +72,8 @@ func (e *Encoder) Hot(h *Facets) {
 }
 
 var (
-	errShort = errors.New("it ends too early")
-	errPlace = errors.New("it refers to missing data")
+	errShort = errors.New("unexpected end of data")
+	errPlace = errors.New("invalid reference to missing data")
 )
 
 // Decoder reads what encoder wrote. After the first fault err is set and

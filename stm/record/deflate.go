@@ -54,7 +54,7 @@ func Inflate(b []byte) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, MaxLine+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("compressed text: %w", err)
+		return nil, fmt.Errorf("decompress the text: %w", err)
 	case len(text) > MaxLine:
 		return nil, fmt.Errorf("compressed text has more than %d bytes", MaxLine)
 	}

@@ -52,9 +52,9 @@ const DocDepth = maxDepth - 4
 func checkDoc(doc []byte) (Facets, error) {
 	switch {
 	case !utf8.Valid(doc):
-		return Facets{}, errors.New("it is not valid UTF-8")
+		return Facets{}, errors.New("a field is not valid UTF-8")
 	case skipNested(doc, 0, DocDepth) != len(doc):
-		return Facets{}, fmt.Errorf("it is nested deeper than %d", DocDepth)
+		return Facets{}, fmt.Errorf("the fields are nested more than %d levels deep", DocDepth)
 	}
 	if _, err := DecodeDocument(doc); err != nil {
 		return Facets{}, err

@@ -19,7 +19,7 @@ func parsePrint(value []byte) (*Fingerprint, error) {
 	}
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(b) != sha256.Size {
-		return nil, fmt.Errorf("%.50q is not a fingerprint", text)
+		return nil, fmt.Errorf("invalid fingerprint %.50q", text)
 	}
 	return (*Fingerprint)(b), nil
 }

@@ -158,7 +158,7 @@ func ReadLogContaining(fsys durable.FS, name string, part []byte) iter.Seq2[LogL
 }
 
 // TornReason is why the last line of a file is not read: a write that was not synced.
-const TornReason = "it ends in the middle, as a crash leaves it"
+const TornReason = "the line is incomplete, probably because of a crash"
 
 // ReadLine decodes what stands at the place that at says. whole reports whether
 // the line's LF is there.
@@ -167,11 +167,12 @@ func ReadLine(at LogLine, raw []byte, n int, whole bool) LogLine {
 	good, err := Trim(raw)
 	switch {
 	case len(bytes.Trim(raw, "\x00\r\n ")) == 0:
-		return at.judged(LineNul, fmt.Sprintf("%d NUL bytes, as a power cut leaves them", n))
+		return at.judged(LineNul, fmt.Sprintf("%d NUL bytes instead of a record, "+
+			"probably because of a power failure", n))
 	case n > MaxLine:
-		return at.judged(LineDamaged, fmt.Sprintf("%d bytes, more than a line may have", n))
+		return at.judged(LineDamaged, fmt.Sprintf("the line has %d bytes, which exceeds the limit for a line", n))
 	case errors.Is(err, ErrNoSum) && whole && at.Decode(good) == nil && IsHandEdit(good):
-		return at.judged(LineEdited, "it has no checksum, so it counts as edited by hand")
+		return at.judged(LineEdited, "the line has no checksum, so emberd treats it as a manual edit")
 	case err != nil && !whole:
 		return at.judged(LineTorn, TornReason)
 	case err != nil:
@@ -180,10 +181,11 @@ func ReadLine(at LogLine, raw []byte, n int, whole bool) LogLine {
 	}
 	at.Sum = string(good[len(good)-10 : len(good)-2])
 	if err := at.Decode(good); err != nil {
-		return at.judged(LineUnknown, "it is not understood: "+err.Error())
+		return at.judged(LineUnknown, "cannot decode the line: "+err.Error())
 	}
 	if at.fromVersion != FormatVersion || at.Stamp.IsZero() || !slices.Contains(knownOps(), at.Op) {
-		return at.judged(LineUnknown, fmt.Sprintf("operation %q of version %d is not known here", at.Op,
+		return at.judged(LineUnknown, fmt.Sprintf("this version of emberd does not support "+
+			"operation %q in format version %d", at.Op,
 			at.fromVersion))
 	}
 	return at.judged(LineGood, "")

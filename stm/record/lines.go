@@ -19,7 +19,7 @@ const MaxGarbage = 16 * MaxLine
 
 // ErrGarbage is the cause in the error for a file that is not read any further, since more
 // than [MaxGarbage] of it is no log.
-var ErrGarbage = errors.New("too many lines are invalid, so the rest of the file is not read")
+var ErrGarbage = errors.New("too many lines are invalid, so emberd does not read the rest of the file")
 
 // LineReader splits a log file into lines in bounded memory, and sums up what
 // it has passed, so that a later reader can tell whether a file that was

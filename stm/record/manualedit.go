@@ -34,20 +34,20 @@ func IsHandEdit(b []byte) bool {
 // what is not a whole and valid put or set of a valid memory.
 func ParseEdit(b []byte) (Line, error) {
 	if !json.Valid(b) || !utf8.Valid(b) {
-		return Line{}, errors.New("it is not valid JSON")
+		return Line{}, errors.New("the line is not valid JSON")
 	}
 	l, err := Decode(b)
 	switch {
 	case err != nil:
 		return Line{}, err
 	case l.Version != FormatVersion:
-		return Line{}, fmt.Errorf("it has version %d", l.Version)
+		return Line{}, fmt.Errorf("the line has the unsupported version %d", l.Version)
 	case l.Op != OpPut && l.Op != OpSet:
 		return Line{}, fmt.Errorf("emberd does not accept operation %q from a line without a checksum", l.Op)
 	}
 	for _, object := range [][]byte{b, l.Data} {
 		if _, once := members(object); !once {
-			return Line{}, errors.New("a field occurs twice")
+			return Line{}, errors.New("the line contains the same field twice")
 		}
 	}
 	doc, err := WithKeys(l.Data, nil)

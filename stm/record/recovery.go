@@ -79,23 +79,27 @@ func (r Recovery) Warnings() []string {
 		}
 	}
 	say(r.Quarantined,
-		"a damaged log line was passed over; to decide about it, run: emberd doctor quarantine list",
-		"%d damaged log lines were passed over; to decide about them, run: emberd doctor quarantine list")
+		"emberd skipped a damaged log line; to review it, run: emberd doctor quarantine list",
+		"emberd skipped %d damaged log lines; to review them, run: emberd doctor quarantine list")
 	say(r.Gaps-r.Quarantined,
-		"a log record of this device is missing; run emberd doctor log repair, which looks for it in every copy "+
-			"there is",
-		"%d log records of this device are missing; run emberd doctor log repair, which looks for them in every copy "+
-			"there is")
+		"a log record of this device is missing; to look for it in all copies of the "+
+			"log, run: emberd doctor log repair",
+		"%d log records of this device are missing; to look for them in all copies of the "+
+			"log, run: emberd doctor log repair")
 	say(r.BadSeals,
-		"a log segment does not hold the lines its seal tells of, though every line in it is sound; lines were "+
-			"added or taken out by another program: restore it from a backup if you have one",
-		"%d log segments do not hold the lines their seals tell of, though every line in them is sound; lines were "+
-			"added or taken out by another program: restore them from a backup if you have one")
+		"a log segment does not match its seal, because another program added or removed lines; if you have a "+
+			"backup, restore the segment from it",
+		"%d log segments do not match their seals, because another program added or removed lines; if you have a "+
+			"backup, restore the segments from it")
 	say(r.Future,
-		"a log line is stamped more than a day ahead and waits until then; check the clocks of your devices",
-		"%d log lines are stamped more than a day ahead and wait until then; check the clocks of your devices")
+		"a log line has a timestamp more than a day in the future, so emberd ignores the line until then; check the "+
+			"clocks of your devices",
+		"%d log lines have timestamps more than a day in the future, so emberd ignores the lines until then; check "+
+			"the clocks of your devices")
 	say(r.Unknown,
-		"a log line was written by a newer emberd and is kept but not used; upgrade this one",
-		"%d log lines were written by a newer emberd and are kept but not used; upgrade this one")
+		"a newer version of emberd wrote a log line that this version keeps but cannot "+
+			"use; upgrade emberd on this device",
+		"a newer version of emberd wrote %d log lines that this version keeps but cannot "+
+			"use; upgrade emberd on this device")
 	return out
 }

@@ -37,7 +37,7 @@ func IsRelationKey(key string) bool { return strings.HasPrefix(key, RelationPref
 func RelationValue(r *memory.Relation) (json.RawMessage, error) {
 	for name, value := range r.Metadata {
 		if !json.Valid(value) {
-			return nil, fmt.Errorf("metadata %s is not JSON", name)
+			return nil, fmt.Errorf("metadata %s is not valid JSON", name)
 		}
 	}
 	return Encode(relationValue{r.To, r.Type, r.Kind, r.Strength, r.CreatedAt.UTC(), r.Metadata}), nil
@@ -47,11 +47,11 @@ func RelationValue(r *memory.Relation) (json.RawMessage, error) {
 func ParseRelation(from memory.ID, key string, value []byte) (memory.Relation, error) {
 	a, ok := ArrowOf([]byte(key), value)
 	if !ok {
-		return memory.Relation{}, fmt.Errorf("%.60q is not a relation", key)
+		return memory.Relation{}, fmt.Errorf("invalid relation %.60q", key)
 	}
 	var v relationValue
 	if err := json.Unmarshal(value, &v); err != nil {
-		return memory.Relation{}, fmt.Errorf("%s is not a relation: %w", key, err)
+		return memory.Relation{}, fmt.Errorf("invalid relation %s: %w", key, err)
 	}
 	return memory.Relation{ID: "rel-" + hex.EncodeToString(a.Rel[:]), From: from, To: memory.IDFromBytes(a.To),
 		Type: v.Type,

@@ -43,19 +43,19 @@ func ReviewValue(item *memory.ReviewItem) json.RawMessage {
 // ParseReviewItem reads a key of a memory. The caller owns the result.
 func ParseReviewItem(key string, value []byte) (memory.ReviewItem, error) {
 	if !isItem([]byte(key)) {
-		return memory.ReviewItem{}, fmt.Errorf("%.60q is not a review item", key)
+		return memory.ReviewItem{}, fmt.Errorf("invalid review item %.60q", key)
 	}
 	var held heldItem
 	if err := json.Unmarshal(value, &held); err != nil {
-		return memory.ReviewItem{}, fmt.Errorf("%s is not a review item: %w", key, err)
+		return memory.ReviewItem{}, fmt.Errorf("invalid review item %s: %w", key, err)
 	}
 	for _, id := range held.MemoryIDs {
 		if _, err := memory.ParseID(string(id)); err != nil {
-			return memory.ReviewItem{}, fmt.Errorf("%s is not a review item: %w", key, err)
+			return memory.ReviewItem{}, fmt.Errorf("invalid review item %s: %w", key, err)
 		}
 	}
 	if len(held.MemoryIDs) == 0 {
-		return memory.ReviewItem{}, fmt.Errorf("%s has no memories", key)
+		return memory.ReviewItem{}, fmt.Errorf("review item %s has no memories", key)
 	}
 	held.ReviewItem.ID = "rev-" + strings.TrimPrefix(key, ReviewPrefix)
 	return held.ReviewItem, nil

@@ -34,7 +34,7 @@ func IsSourceKey(key string) bool { return strings.HasPrefix(key, sourcePrefix) 
 // ParseSource reads a key of a memory that holds a link. The caller owns the result.
 func ParseSource(key string, value []byte) (memory.Source, error) {
 	if _, _, ok := slotOf(key); !ok {
-		return memory.Source{}, fmt.Errorf("%.60q is not a source", key)
+		return memory.Source{}, fmt.Errorf("invalid source %.60q", key)
 	}
 	var held HeldSource
 	err := json.Unmarshal(value, &held)

@@ -156,7 +156,7 @@ func one(fsys durable.FS, data string, key [16]byte, until record.Stamp, purged 
 	if c := t.Cell(key); c != nil {
 		return c.Row.Load(), nil
 	}
-	return nil, errors.New("no file has it")
+	return nil, errors.New("no log file contains the memory")
 }
 
 // decoded returns a line, whose slices are its own, if it is sound.

@@ -102,7 +102,7 @@ func (p *Predecessors) Saw(h *device.Home, seen *device.Numbers) {
 // keepHad writes down how far the logs of other devices were read. The lock is held.
 func (p *Predecessors) keepHad(h *device.Home) {
 	if err := device.NoteSeen(h.FS, h.State, p.had); err != nil {
-		h.Logger.Debug("what other devices lose from here on may go unnoticed", "error", err)
+		h.Logger.Debug("read positions in the logs of other devices not stored", "error", err)
 	}
 }
 
@@ -112,8 +112,8 @@ func (p *predecessor) find(h *device.Home, seen *device.Numbers) {
 		p.count(have.Seen.Of(p.dev))
 	}
 	if p.count(seen.Of(p.dev)); p.missing > 0 {
-		h.Logger.Warn("the log of another device, or of an earlier ID of this device, has lost records; run: emberd "+
-			"doctor log repair", "device", p.dev, "missing", p.missing, "files", p.short)
+		h.Logger.Warn("records are missing from the log of another device, or of an earlier ID of this device; run: "+
+			"emberd doctor log repair", "device", p.dev, "missing", p.missing, "files", p.short)
 	}
 }
 
@@ -172,7 +172,8 @@ func (p *Predecessors) Clauses() (out []string) {
 	for _, one := range p.logs {
 		if one.other || len(one.short) == 0 {
 			out = append(out, fmt.Sprintf(
-				"of device %s is gone or shorter: %d records that were read here are in no file", one.dev, one.missing))
+				"of device %s is missing or shorter than before: no file contains %d "+
+					"records that this device read earlier", one.dev, one.missing))
 		}
 		for _, f := range one.short {
 			f.Name = filepath.Join(one.dev.String(), f.Name)

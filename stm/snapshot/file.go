@@ -68,7 +68,7 @@ func (f *File) known() bool { return withPlainRows <= f.version && f.version <= 
 // readVersion checks what the file begins with.
 func (f *File) readVersion() error {
 	if f.size < headerSize+trailer {
-		return fmt.Errorf("%w: it has %d bytes", errNone, f.size)
+		return fmt.Errorf("%w: the file has only %d bytes", errNone, f.size)
 	}
 	b, err := f.read(0, headerSize)
 	if err != nil {
@@ -107,11 +107,11 @@ func (f *File) readDirectory() error {
 	at, n := int64(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint32(b[8:]))
 	switch {
 	case string(b[24:]) != endMagic:
-		return fmt.Errorf("%w: it is incomplete", errNone)
+		return fmt.Errorf("%w: the file is incomplete", errNone)
 	case binary.LittleEndian.Uint32(b[20:]) != sumOf(b[:20]):
 		return record.ErrChecksum
 	case at < headerSize || at != f.size-trailer-n*entrySize:
-		return fmt.Errorf("%w: its directory is at a wrong position", errNone)
+		return fmt.Errorf("%w: the directory of the file is at a wrong position", errNone)
 	}
 	dir, err := f.read(at, n*entrySize)
 	if err != nil {
@@ -131,13 +131,13 @@ func (f *File) list(dir []byte, until int64) error {
 			at: int64(binary.LittleEndian.Uint64(dir[8:])), length: int64(binary.LittleEndian.Uint64(dir[16:])),
 			sums: binary.LittleEndian.Uint32(dir[24:])}
 		if e.at != next || e.length < 0 || e.length > until-next {
-			return fmt.Errorf("%w: a part is at a wrong position", errNone)
+			return fmt.Errorf("%w: a part of the file is at a wrong position", errNone)
 		}
 		next = e.end()
 		f.parts = append(f.parts, e)
 	}
 	if next != until {
-		return fmt.Errorf("%w: a part is missing", errNone)
+		return fmt.Errorf("%w: a part of the file is missing", errNone)
 	}
 	return nil
 }
@@ -208,7 +208,7 @@ func Check(fsys durable.FS, state string) error {
 		err = errors.Join(f.check(), f.checkDocuments())
 	}
 	if err != nil {
-		return fmt.Errorf("the snapshot %s: %w", name, err)
+		return fmt.Errorf("cannot use the snapshot %s: %w", name, err)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrStale is why a snapshot that is whole is not used.
-var ErrStale = errors.New("the log changed after the snapshot was written")
+var ErrStale = errors.New("the snapshot does not match the log")
 
 // Mark is how far a log file was read or written, and how it looked then. The zero Mark
 // stands for a file that a snapshot has nothing to cover of.

@@ -18,8 +18,8 @@ import (
 )
 
 var (
-	errPlace = errors.New("it refers to an unlisted file")
-	errCount = errors.New("its sizes exceed its length")
+	errPlace = errors.New("the snapshot refers to an unlisted file")
+	errCount = errors.New("the sizes in this part exceed its length")
 )
 
 // Meta reads what the snapshot tells about its log.

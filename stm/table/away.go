@@ -37,7 +37,8 @@ func stored(r *Row) ([]byte, error) {
 	}
 	doc, again := r.away.in.Again(r)
 	if again != nil {
-		return nil, memory.Errorf(memory.Unavailable, "the document cannot be read (%w), and is not in the log: %w",
+		return nil, memory.Errorf(memory.Unavailable, "cannot read the memory from its "+
+			"document file (%w) or from the log: %w",
 			err, again)
 	}
 	return doc, nil

@@ -219,7 +219,7 @@ func (m *MemorySet) resolveRelation(short string, all []ends) (memory.Relation, 
 	digits := strings.TrimPrefix(strings.ToLower(strings.TrimSpace(short)), "rel-")
 	if len(digits) < 4 || len(digits) > 32 || strings.Trim(digits, "0123456789abcdef") != "" {
 		return memory.Relation{}, memory.Errorf(memory.Invalid,
-			"%.40q is not the id of a relation; give rel- and at least the first four digits after it", short).At("id")
+			"invalid relation ID %.40q; use rel- and at least the first four digits after it", short).At("id")
 	}
 	var fit []memory.Relation
 	for _, l := range all {
@@ -233,10 +233,10 @@ func (m *MemorySet) resolveRelation(short string, all []ends) (memory.Relation, 
 	switch len(fit) {
 	case 0:
 		return memory.Relation{}, memory.Errorf(memory.NotFound,
-			"there is no relation rel-%s; emberd show lists those of a memory", digits).At("id")
+			"relation rel-%s not found; to list the relations of a memory, run: emberd show ID", digits).At("id")
 	case 1:
 		return fit[0], nil
 	}
 	return memory.Relation{}, memory.Errorf(memory.Ambiguous,
-		"several relations begin with rel-%s (%s, %s); give more digits", digits, fit[0].ID, fit[1].ID).At("id")
+		"several relations begin with rel-%s (%s, %s); pass more digits", digits, fit[0].ID, fit[1].ID).At("id")
 }

@@ -102,7 +102,8 @@ func (n Named) OrItself(id memory.ID, err error) (memory.ID, error) {
 // called is the only one of the memories with an alias.
 func (n Named) called(ids []memory.ID) (memory.ID, error) {
 	if len(ids) > 1 {
-		return "", memory.Errorf(memory.Ambiguous, "several memories have the alias %q (%s, %s); pass the ID of one",
+		return "", memory.Errorf(memory.Ambiguous, "several memories have the alias %q (%s, "+
+			"%s); pass the ID of the memory",
 			memory.Clip(n.Text), ids[0], ids[1]).At("id")
 	}
 	return ids[0], nil
@@ -114,22 +115,23 @@ func (n Named) Only(ids []memory.ID) (memory.ID, error) {
 	case len(ids) == 1:
 		return ids[0], nil
 	case len(ids) > 1 && n.IsPart():
-		return "", memory.Errorf(memory.Ambiguous, "several IDs begin with %s (%s, %s); pass more characters", n.short,
+		return "", memory.Errorf(memory.Ambiguous, "several memory IDs match %s "+
+			"(%s, %s); pass more characters", n.short,
 			ids[0], ids[1]).At("id")
 	case len(ids) > 1:
 		return n.called(ids)
 	case n.IsPart():
 		return "", memory.Errorf(memory.NotFound,
-			"no memory has an id that begins or ends with %s, or is known as that; emberd list shows ids",
+			"memory %s not found; run: emberd list",
 			n.short).At("id")
 	case n.isNothing():
 		return "", memory.Errorf(memory.Invalid,
-			"%q is not a memory id; give the whole UUID, or at least four characters of its beginning or end",
+			"invalid memory ID %q; use the whole UUID, or at least four characters of its beginning or end",
 			memory.Clip(n.Text)).At("id")
 	}
 	return "", memory.Errorf(memory.NotFound,
-		"no memory is known as %q; give the whole UUID, "+
-			"at least four characters of its beginning or end, or an alias", memory.Clip(n.Text)).At("id")
+		"memory %q not found; use the whole UUID, at least four characters of "+
+			"its beginning or end, or an alias", memory.Clip(n.Text)).At("id")
 }
 
 // isNothing reports what can be no alias either.

@@ -61,11 +61,9 @@ func bareWarning(n int) string {
 	case 0:
 		return ""
 	case 1:
-		return "a memory of the trash came back without its text; run emberd doctor log repair, which looks for it " +
-			"in the " +
-			"backups"
+		return "a memory in the trash was restored without its text; to look for the text in the backups, run: " +
+			"emberd doctor log repair"
 	}
-	return fmt.Sprintf("%d memories of the trash came back without their texts; run emberd doctor log repair, which "+
-		"looks "+
-		"for them in the backups", n)
+	return fmt.Sprintf("%d memories in the trash were restored without their texts; to look for the texts in the "+
+		"backups, run: emberd doctor log repair", n)
 }

@@ -49,12 +49,12 @@ func (s documentStore) findAgain(r *table.Row) ([]byte, error) {
 	in.Shun()
 	row, err := repair.Document(s.FS, s.Data, r, s.Table.Purged())
 	if err != nil {
-		s.Logger.Error("a document cannot be read, and was not found in the log", "file", filepath.Base(in.Name()),
+		s.Logger.Error("cannot read a document from its file or from the log", "file", filepath.Base(in.Name()),
 			"memory", r.ID(), "error", err)
 		return nil, err
 	}
-	s.Logger.Warn("cannot read a document file; read the document from the log "+
-		"instead", "file", filepath.Base(in.Name()),
+	s.Logger.Warn("cannot read a document file; read "+
+		"the document from the log instead", "file", filepath.Base(in.Name()),
 		"memory", r.ID())
 	if c := s.Table.Cell(r.Key); c != nil {
 		c.Return(r, row.Doc)
@@ -84,7 +84,7 @@ func (s documentStore) drop() error {
 // sweepLater removes the files of documents that no snapshot refers to. What is left is tried again later.
 func (s documentStore) sweepLater() {
 	if err := snapshot.Sweep(s.FS, s.State); err != nil {
-		s.Logger.Warn("unused document files not removed yet", "error", err)
+		s.Logger.Warn("cannot remove unused document files yet", "error", err)
 	}
 }
 

@@ -30,7 +30,7 @@ func (h healer) madeGood(hurt []extent.ShortFile, back *comparison) {
 	h.found.tell(back.lines, theDaemon)
 	h.found.mu.Unlock()
 	h.own.Repaired(hurt)
-	h.Logger.Warn("log files were damaged while emberd was running; writing the missing records again from memory",
+	h.Logger.Warn("log files were damaged while emberd was running; writing the missing records again from RAM",
 		"files", hurt, "lines", back.Lines, "memories", back.Memories, "records", back.Covered)
 }
 
@@ -55,6 +55,6 @@ func (w *Writer) noteExtent() {
 
 func (w *Writer) note1(name string, e extent.Extent) {
 	if err := w.S.own.Note(name, e); err != nil {
-		w.S.Logger.Debug("extent not kept", "file", name, "error", err)
+		w.S.Logger.Debug("write position of a log file not stored", "file", name, "error", err)
 	}
 }

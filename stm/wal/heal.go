@@ -76,10 +76,11 @@ func (h healer) recover(ctx context.Context) error {
 	}
 	if len(r.lines) > 0 {
 		if err := h.write(ctx, r.lines); err != nil {
-			return fmt.Errorf("cannot write records from a copy to the log yet: %w", err)
+			return fmt.Errorf("cannot write restored records to the log yet: %w", err)
 		}
 		r.tell(r.lines, theSnapshot)
-		h.Logger.Warn("restored memories that the log had lost from the snapshot", "memories", r.healed.Memories,
+		h.Logger.Warn("restored memories from the snapshot, because "+
+			"they were missing from the log", "memories", r.healed.Memories,
 			"from", r.healed.Oldest, "until", r.healed.Newest, "files", h.own.Missed())
 		r.lines = nil
 		h.others.Lose(h.Now()) // Refresh writes again what these files lose from here on
@@ -349,7 +350,7 @@ func (h healer) makeGood(ctx context.Context, hurt []extent.ShortFile, others bo
 	h.Journal.Swap(func(file uint32) bool { return slices.Contains(gone, h.FileName(file)) }, nil)
 	back, err := h.heal(ctx, nil) // the journal lists the lines where they are written again
 	if err != nil {
-		return fmt.Errorf("rewrite records that log files have lost: %w", err)
+		return fmt.Errorf("rewrite records that are missing from log files: %w", err)
 	}
 	got.Due = due
 	h.madeGood(hurt, &back)

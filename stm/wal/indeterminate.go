@@ -9,8 +9,8 @@ import (
 // indeterminateError is the answer to a change that the next start may find.
 func indeterminateError(cause error) error {
 	return memory.Errorf(memory.Unknown,
-		"the disk failed while saving (%v), so it is not known whether the change is stored; read it back once "+
-			"emberd status is ok again: %w", cause, cause)
+		"unknown whether the change succeeded, because the disk failed while saving (%v); when emberd status shows "+
+			"no disk problem, read the memory again: %w", cause, cause)
 }
 
 // A batch in doubt may be found by the next start, so it is not forgotten: as soon
@@ -52,7 +52,7 @@ func (w *Writer) repeat() error {
 	for _, p := range w.doubtful {
 		w.publish(p)
 	}
-	w.S.Logger.Info("changes of unknown state are stored", "changes", len(w.doubtful))
+	w.S.Logger.Info("stored changes whose outcome was unknown", "changes", len(w.doubtful))
 	w.doubtful = nil
 	w.S.inDoubt.Store(false)
 	return nil
@@ -78,7 +78,8 @@ func (s *Log) CheckDurable(ctx context.Context) error {
 	if !s.inDoubt.Load() {
 		return nil
 	}
-	err := error(memory.Errorf(memory.Unavailable, "emberd is stopping; try again after it has started"))
+	err := error(memory.Errorf(memory.Unavailable,
+		"the daemon is stopping; try again when the daemon is running again"))
 	if gaveUp := s.OnWriter(ctx, func() { err = s.Writer.confirm() }); gaveUp != nil {
 		return gaveUp
 	}

@@ -178,7 +178,8 @@ func (h healer) cameBack(ctx context.Context, lines []record.Line) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.tell(lines, otherDevices)
-	h.Logger.Warn("restored memories that the log had lost from other devices", "memories", r.healed.Memories,
+	h.Logger.Warn("restored memories from other devices, because "+
+		"they were missing from the log", "memories", r.healed.Memories,
 		"from", r.healed.Oldest, "until", r.healed.Newest)
 	return h.settleShort(ctx)
 }
@@ -187,7 +188,7 @@ func (h healer) cameBack(ctx context.Context, lines []record.Line) error {
 const (
 	theSnapshot  = "the snapshot"
 	otherDevices = "other devices"
-	theDaemon    = "the memory of the daemon"
+	theDaemon    = "the RAM of the daemon"
 )
 
 // tell adds lines to what came back.

@@ -51,7 +51,8 @@ func (l *locks) acquire(ctx context.Context, name string) error {
 		return nil
 	case <-ctx.Done():
 		l.drop(name, k)
-		return memory.Errorf(memory.Busy, "gave up waiting for another change of the same memory; try again")
+		return memory.Errorf(memory.Busy, "the request ended while it waited for another "+
+			"change to the same memory; try again")
 	}
 }
 
@@ -74,5 +75,5 @@ func (l *locks) releaseAll(names []string) {
 }
 
 func errRewriting() error {
-	return memory.Errorf(memory.Busy, "a compaction is running; try again when it is done")
+	return memory.Errorf(memory.Busy, "a compaction is in progress; try again when it ends")
 }

@@ -198,7 +198,7 @@ func (s *Log) load(dev *device.Identity, o *Options) ([]ManualEdit, error) {
 		w.lastSegment = 0 // the number is as good as new
 	}
 	if s.Quarantine, err = quarantine.Open(s.Home); err != nil {
-		s.Logger.Warn("damaged lines with a decision might be counted again", "error", err)
+		s.Logger.Warn("decisions about damaged lines not read; emberd might report the lines again", "error", err)
 	}
 	r := NewRecovery(s, &w.clock)
 	r.useSnapshot()
@@ -272,7 +272,7 @@ func (s *Log) Close(ctx context.Context, closed func(error)) error {
 	}
 	saved := s.SaveSnapshot(ctx, s.Writer.Cursor(), snapshot.Manner{Settle: s.UsesWritten})
 	if saved != nil && ctx.Err() != nil {
-		s.Logger.Info("stopped before a snapshot was written; the next start reads more of the log", "because", saved)
+		s.Logger.Info("stopped before writing a snapshot; the next start reads more of the log", "because", saved)
 		saved = nil
 	}
 	return errors.Join(err, saved)
@@ -283,7 +283,7 @@ func (s *Log) Send(p *Pending) error {
 	s.closing.RLock()
 	defer s.closing.RUnlock()
 	if s.closed {
-		return memory.Errorf(memory.Unavailable, "emberd is stopping; try again after it has started")
+		return memory.Errorf(memory.Unavailable, "the daemon is stopping; try again when the daemon is running again")
 	}
 	select {
 	case s.Writer.Queue <- p:

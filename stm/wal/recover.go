@@ -376,7 +376,7 @@ func (r *recovery) apply(l *record.Line) {
 // counts depends on what else was read before, and the line's others with it.
 func (r *recovery) unexpected(l *record.Line, err error) {
 	r.count.Unknown++
-	r.s.Logger.Warn("log line with unexpected fields", "stamp", l.Stamp.String(), "error", err)
+	r.s.Logger.Warn("skipped a log line with unexpected fields", "stamp", l.Stamp.String(), "error", err)
 }
 
 // numbers returns the last sequence number that may have been used, and how

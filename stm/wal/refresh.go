@@ -184,7 +184,7 @@ func (s *Log) pickUp(ctx context.Context, name string, got *ForeignChange) error
 }
 
 // errUnreadable marks an error of the file in contrast to one of the store.
-var errUnreadable = errors.New("log file of another device cannot be read")
+var errUnreadable = errors.New("cannot read the log file of another device")
 
 // pickup collects the lines of one file for the writer.
 type pickup struct {
@@ -281,7 +281,7 @@ func (s *Log) deliver(ctx context.Context, a *arrival) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-s.Writer.stop:
-		return memory.Errorf(memory.Unavailable, "emberd is stopping")
+		return memory.Errorf(memory.Unavailable, "the daemon is stopping")
 	}
 }
 

@@ -50,9 +50,9 @@ func (f *found) writePurges(ctx context.Context, h healer) error {
 		return nil
 	}
 	if err := h.write(ctx, f.purges); err != nil {
-		return fmt.Errorf("cannot write permanent deletions that the log had lost yet: %w", err)
+		return fmt.Errorf("cannot write permanent deletions that are missing from the log yet: %w", err)
 	}
-	h.Logger.Warn("the log had lost permanent deletions; writing them again", "memories", len(f.purges))
+	h.Logger.Warn("permanent deletions were missing from the log; writing them again", "memories", len(f.purges))
 	f.purges = nil
 	return nil
 }

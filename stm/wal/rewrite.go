@@ -104,7 +104,7 @@ func (s *Log) noteMade(names ...string) {
 			continue
 		}
 		if err := s.own.NoteMade(base); err != nil {
-			s.Logger.Debug("extent not kept", "file", base, "error", err)
+			s.Logger.Debug("write position of a log file not stored", "file", base, "error", err)
 		}
 	}
 }

@@ -118,7 +118,7 @@ func (w *Writer) sync(f durable.File) error {
 }
 
 // errOtherFile is damage to a segment that another file took the name of.
-var errOtherFile = errors.New("another file has its name")
+var errOtherFile = errors.New("another file has the name of the segment")
 
 // activeDamage says what became of the active segment since it was written last, nil for nothing, as far
 // as can be seen.
@@ -129,13 +129,13 @@ func (w *Writer) activeDamage() error {
 	info, err := w.S.FS.Lstat(w.active.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return errors.New("it is gone")
+		return errors.New("the segment is missing")
 	case err != nil:
 		return nil
 	case device.InodeOf(info) != w.active.inode:
 		return errOtherFile
 	case info.Size() != w.active.size:
-		return fmt.Errorf("it has %d bytes instead of %d", info.Size(), w.active.size)
+		return fmt.Errorf("the segment has %d bytes instead of %d", info.Size(), w.active.size)
 	}
 	return nil
 }
@@ -244,7 +244,7 @@ func (w *Writer) close(s *segment) error {
 
 // sealNow begins a new segment, so that all others can be rewritten.
 func (s *Log) sealNow(ctx context.Context) error {
-	err := error(memory.Errorf(memory.Unavailable, "emberd is stopping"))
+	err := error(memory.Errorf(memory.Unavailable, "the daemon is stopping"))
 	if gaveUp := s.OnWriter(ctx, func() { err = s.Writer.nextSegment() }); gaveUp != nil {
 		return gaveUp
 	}

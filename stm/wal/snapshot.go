@@ -161,9 +161,9 @@ func (r *recovery) Load(f *snapshot.File) error {
 	case err != nil:
 		return err
 	case m.Analyzer != s.Words.Analyzer.Identity():
-		return fmt.Errorf("%w: another version analyzed its words", snapshot.ErrStale)
+		return fmt.Errorf("%w: another version of emberd analyzed its words", snapshot.ErrStale)
 	case m.Device != s.Device:
-		return fmt.Errorf("%w: it belongs to another device", snapshot.ErrStale)
+		return fmt.Errorf("%w: the snapshot belongs to another device", snapshot.ErrStale)
 	}
 	if err := r.continueFrom(m); err != nil {
 		return err
@@ -217,7 +217,7 @@ func (r *recovery) continueFrom(m *snapshot.Meta) error {
 	r.start = map[string]snapshot.Mark{}
 	for _, f := range m.Files {
 		if !strings.HasPrefix(f.Name, s.Data+string(filepath.Separator)) {
-			return fmt.Errorf("%w: it belongs to a log at %s", snapshot.ErrStale, f.Name)
+			return fmt.Errorf("%w: the snapshot belongs to the log in %s", snapshot.ErrStale, f.Name)
 		}
 		if err := f.Check(s.FS); err != nil {
 			if s.Ours(f.Name) {

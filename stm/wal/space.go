@@ -90,20 +90,19 @@ func (w *Writer) room() error {
 	free, err := w.S.FS.Free(w.Dir)
 	switch {
 	case err == nil && free < w.minFree():
-		return w.refuseSaves(fmt.Sprintf("the disk that holds %s has %s free, less than the %s that emberd leaves for "+
-			"forgetting and for other programs, so nothing is saved; free some space, or forget what is not needed",
+		return w.refuseSaves(fmt.Sprintf("the disk of %s has only %s free, less than the reserve of %s, so emberd "+
+			"saves nothing; free some space, or delete memories",
 			w.S.Data, mebibytes(free), mebibytes(w.minFree())))
 	case !w.Space.full && w.S.shortage.Load() == nil:
 		return nil
 	}
 	if w.Space.until.After(now) || w.S.Ballast.Make() != nil {
-		return w.refuseSaves(fmt.Sprintf("the disk that holds %s is full, or a quota is; forgetting may still work, "+
-			"and "+
-			"nothing saved so far is lost: free some space and try again", w.S.Data))
+		return w.refuseSaves(fmt.Sprintf("the disk of %s or its quota is full, but saved memories are safe; free "+
+			"some space and try again", w.S.Data))
 	}
 	w.Space.full = false
 	w.S.shortage.Store(nil)
-	w.S.Logger.Info("the disk has free space; saves are possible again", "directory", w.S.Data)
+	w.S.Logger.Info("the disk has free space; emberd accepts saves again", "directory", w.S.Data)
 	return nil
 }
 
@@ -119,7 +118,7 @@ func (w *Writer) minFree() uint64 {
 // refuseSaves records the shortage for status and returns the error of saves.
 func (w *Writer) refuseSaves(reason string) error {
 	if w.S.shortage.Swap(&reason) == nil {
-		w.S.Logger.Warn("saves are refused", "reason", reason)
+		w.S.Logger.Warn("saves refused", "reason", reason)
 	}
 	return &memory.Error{Code: memory.DiskFull, Message: reason}
 }

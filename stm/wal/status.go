@@ -69,11 +69,11 @@ func (st *Status) addWaits(met record.Recovery) {
 // staleWarning is the warning about n memories of a device that was offline for long.
 func staleWarning(n int) string {
 	if n == 1 {
-		return "1 memory comes from a device that was silent for more than 90 days and may have been deleted " +
-			"meanwhile; it is not shown until you decide: emberd doctor lists it"
+		return "1 memory from a device that was offline for more than 90 days is hidden, because another device " +
+			"might have deleted it; to decide, run: emberd doctor offline-device list"
 	}
-	return fmt.Sprintf("%d memories come from a device that was silent for more than 90 days and may have been "+
-		"deleted meanwhile; they are not shown until you decide: emberd doctor lists them", n)
+	return fmt.Sprintf("%d memories from a device that was offline for more than 90 days are hidden, because another "+
+		"device might have deleted them; to decide, run: emberd doctor offline-device list", n)
 }
 
 // lookTime is how long Status waits for a look at the disk.
@@ -124,7 +124,7 @@ func (s *Log) StatusNow() Status {
 	st.addWaits(s.met())
 	for _, f := range s.own.Damaged() {
 		st.Warnings = append(st.Warnings, fmt.Sprintf(
-			"log file %s; what only memory holds of it is about to be written again", f))
+			"log file %s; emberd is about to write the missing records again from RAM", f))
 	}
 	if why := s.shortage.Load(); why != nil {
 		st.LowSpace = *why
@@ -156,14 +156,15 @@ func (s *Log) warnings(st *Status, flagged []string) []string {
 	out := append(held.Warnings(), flagged...)
 	for _, f := range st.Short {
 		out = append(out, fmt.Sprintf(
-			"log file %s; run emberd doctor log repair, which looks for what is missing in every copy there is", f))
+			"log file %s; to look for missing records in all copies of the log, run: emberd doctor log repair", f))
 	}
 	if why := bareWarning(st.BareTrash); why != "" {
 		out = append(out, why)
 	}
 	if st.Unreadable > 0 {
 		out = append(out,
-			fmt.Sprintf("%d files or folders of other devices cannot be read and are tried again; check their rights",
+			fmt.Sprintf("emberd cannot read %d files or folders of other devices and tries "+
+				"again; check their permissions",
 				st.Unreadable))
 	}
 	if st.Stale > 0 {
@@ -171,19 +172,19 @@ func (s *Log) warnings(st *Status, flagged []string) []string {
 	}
 	if s.cloned.Load() {
 		out = append(out,
-			fmt.Sprintf("another machine writes under the name of this device, %s, because the state folder was "+
-				"copied there; nothing is lost: restart emberd on both, so that one takes a name of its own",
+			fmt.Sprintf("another machine uses the device ID of this machine, %s, because the state folder was "+
+				"copied; no memory is lost; restart emberd on both machines, so that one of them gets a new ID",
 				st.Device))
 	}
 	if at := (record.Stamp{T: s.newest.Load()}).Time(); at.Sub(s.Now()) > record.MaxSkew {
 		out = append(out,
-			fmt.Sprintf("memories were saved here while the clock stood at %s; what is saved now is stamped after "+
-				"that, and other devices hold it back until then: check the clock of this device",
+			fmt.Sprintf("this device saved memories while its clock showed %s, so new changes get later timestamps "+
+				"and other devices ignore them until then; check the clock of this device",
 				at.Format("2006-01-02 15:04")))
 	}
 	if s.Durability == None {
 		out = append(out,
-			"durability is none: a power cut may lose acknowledged memories")
+			"durability is none, so a power failure can lose saved memories")
 	}
 	return out
 }

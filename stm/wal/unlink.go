@@ -33,7 +33,7 @@ func (s *Log) Unlink(ctx context.Context, made, past time.Time) (Unlinked, error
 	err := s.unlink(ctx, made, past, &out)
 	if err != nil && ctx.Err() == nil {
 		code, reason := device.Explain(s.Data, err)
-		err = memory.Errorf(code, "some compacted files not removed: %s", reason)
+		err = memory.Errorf(code, "cannot remove some compacted files: %s", reason)
 	}
 	return out, err
 }

@@ -206,7 +206,7 @@ func (w *Writer) publish(p *Pending) {
 		c := &p.Line.Changes[i]
 		cell, err := w.S.Table.Apply(c, &p.Line, p.Line.At)
 		if err != nil {
-			w.S.Logger.Error("apply a committed change", "id", c.ID, "error", err)
+			w.S.Logger.Error("cannot apply a committed change", "id", c.ID, "error", err)
 			continue
 		}
 		row := cell.Row.Load()
@@ -351,7 +351,7 @@ func (w *Writer) cut(before uint64) bool {
 
 // abandonSegment gives up the active file without touching it again.
 func (w *Writer) abandonSegment(before uint64, why error) {
-	w.S.Logger.Error("log segment given up; what comes next is written to a new one", "segment", w.active.name,
+	w.S.Logger.Error("log segment abandoned; new records go to a new segment", "segment", w.active.name,
 		"because", why)
 	w.active.f.Close()
 	w.active = nil
@@ -376,8 +376,8 @@ func (w *Writer) repeatInNewSegment(before uint64, cause error) error {
 	}
 	w.failed = w.clock.Now()
 	w.note(writeError{code: memory.ReadOnly,
-		reason: fmt.Sprintf("the log cannot be written (%v); memories can be read, and writing is tried again every "+
-			"minute", cause)})
+		reason: fmt.Sprintf("cannot write the log (%v); you can read memories, and emberd "+
+			"tries to write again every minute", cause)})
 	return indeterminateError(cause)
 }
 
@@ -413,7 +413,7 @@ func (w *Writer) startupMaintenance() {
 		return
 	}
 	if err := w.S.Ballast.Make(); err != nil {
-		w.S.Logger.Warn("cannot reserve space for a full disk", "error", err)
+		w.S.Logger.Warn("cannot reserve disk space", "error", err)
 	}
 }
 
@@ -477,6 +477,6 @@ func (w *Writer) errorPath(err error) string {
 func (w *Writer) note(t writeError) {
 	t.at = w.clock.Now()
 	if w.S.trouble.Swap(&t) == nil {
-		w.S.Logger.Error("log cannot be written", "reason", t.reason)
+		w.S.Logger.Error("cannot write the log", "reason", t.reason)
 	}
 }

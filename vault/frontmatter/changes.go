@@ -18,17 +18,18 @@ const (
 	Invalid  = "its frontmatter is invalid, or larger than 64 KiB or 1,000 keys; fix it"
 	Unclosed = "its frontmatter has no closing ---; add one"
 	InBraces = "its frontmatter is in braces; edit a property in Obsidian, which rewrites it as lines"
-	Unusual  = "its frontmatter is written in a way that cannot be changed without touching the rest; " +
-		"simplify it"
-	SharedValue = "another property refers to the value that would change; write that one out"
-	Commented   = "there is a comment inside the value that would change; move it above the property"
+	Unusual  = "emberd cannot change a property without changing other parts of its " +
+		"frontmatter; simplify the frontmatter"
+	SharedValue = "its frontmatter uses a YAML anchor in the value to change; replace the anchor and its aliases " +
+		"with plain values"
+	Commented = "its frontmatter has a comment inside the value to change; move the comment above the property"
 )
 
 // EditError is the error for a note that emberd cannot change without a risk for bytes that are
 // not emberd's. Its reason ends a sentence that begins "not written: ".
 type EditError struct{ Reason string }
 
-func (e *EditError) Error() string { return "the note is not written: " + e.Reason }
+func (e *EditError) Error() string { return "the note was not written: " + e.Reason }
 
 // patch replaces the bytes from start to end.
 type patch struct {

@@ -44,7 +44,7 @@ type Fault struct {
 
 func (f *Fault) Error() string { return f.Text }
 
-var errTooLarge = errors.New("beyond the limits")
+var errTooLarge = errors.New("the frontmatter exceeds the limits")
 
 // Find returns the block between two lines of "---" that a note begins with, and where the body
 // starts. A block that is not closed is not frontmatter.
@@ -83,7 +83,8 @@ func Read(block []byte) ([]Property, error) {
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
-		return nil, &Fault{root.Line, "the frontmatter is not a list of keys with values"}
+		return nil, &Fault{root.Line, "the frontmatter is not a list of keys with values; write each property as a " +
+			"key, a colon and a value"}
 	}
 	keys := 0
 	if err := checkNode(root, 1, &keys); errors.Is(err, errTooLarge) {
@@ -137,7 +138,7 @@ func checkKeys(n *yaml.Node, keys *int) error {
 		key := n.Content[i]
 		switch {
 		case key.Kind != yaml.ScalarNode:
-			return &Fault{key.Line, "a key in the frontmatter is not a word; put quotes around {{…}} and [[…]]"}
+			return &Fault{key.Line, "a key in the frontmatter is not plain text; put quotes around {{…}} and [[…]]"}
 		case seen[key.Value]:
 			return &Fault{key.Line, "a key appears twice in the frontmatter; keep one"}
 		}

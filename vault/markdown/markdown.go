@@ -46,10 +46,11 @@ func (e Parser) Read(o *Builder) {
 			return
 		}
 		o.reset(before)
-		excess = "something that the Markdown parser fails on"
+		excess = "content that the Markdown parser cannot read"
 	}
 	o.LineByLine = true
-	o.Report(1, "the note has %s; it is searchable, but read line by line and without its layout", excess)
+	o.Report(1, "the note has %s, so emberd reads it line by line without its "+
+		"layout; searches still find the note", excess)
 	ReadLines(o)
 }
 

@@ -121,7 +121,8 @@ func (o *Builder) line(at int) int {
 func (o *Builder) heading(level int, text string, at int) {
 	text = squeeze(text)
 	if len(o.Sections) == maxSections-1 {
-		o.Report(o.line(at), "the note has more than %d headings and the rest is read as one section; split it",
+		o.Report(o.line(at), "the note has more than %d headings, so emberd reads the rest "+
+			"as one section; split the note",
 			maxSections-1)
 	}
 	if len(o.Sections) >= maxSections-1 && o.open != nil {

@@ -161,18 +161,18 @@ func (s *survey) excess() string {
 		have, most int
 		what       string
 	}{
-		{s.nesting, maxNesting, "quotes or lists within each other"},
+		{s.nesting, maxNesting, "levels of nested quotes or lists"},
 		{s.indent, maxIndent, "columns of indentation before a list item"},
-		{s.visits, maxVisits, "lines, counted for each quote and list they are in"},
+		{s.visits, maxVisits, "lines, counted once for each enclosing quote and list"},
 		{s.cells, maxCells, "cells in its tables"},
-		{s.work.brackets, maxBrackets, "pairs of brackets that share a paragraph"},
-		{s.work.emphasis, maxEmphasis, "pairs of emphasis marks that share a paragraph"},
-		{s.work.ticks, maxTicks, "bytes to search for the ends of code marks"},
-		{s.work.angles, maxAngles, "bytes to search for the ends of angle brackets"},
+		{s.work.brackets, maxBrackets, "pairs of brackets in the same paragraph"},
+		{s.work.emphasis, maxEmphasis, "pairs of emphasis marks in the same paragraph"},
+		{s.work.ticks, maxTicks, "bytes to search for closing code marks"},
+		{s.work.angles, maxAngles, "bytes to search for closing angle brackets"},
 		{s.work.tags, maxTags, "bytes in HTML tags"},
 	} {
 		if limit.have > limit.most {
-			return fmt.Sprintf("%d %s, more than %d", limit.have, limit.what, limit.most)
+			return fmt.Sprintf("%d %s (limit %d)", limit.have, limit.what, limit.most)
 		}
 	}
 	return ""

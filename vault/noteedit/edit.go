@@ -19,11 +19,10 @@ import (
 
 // The reasons why a text or region cannot be changed.
 const (
-	BadRegion = "the emberd markers in it are incomplete or duplicated; restore or delete all of them"
-	OpenEnd   = "it ends in a code block or comment that is not closed; close it"
-	NotMarked = "it has not the property that makes it one of emberd's; put that back, or give the " +
-		"note another name"
-	SplitText   = "emberd's region stands in the middle of its text; move it to the end"
+	BadRegion   = "the emberd markers in it are incomplete or duplicated; restore or delete all of them"
+	OpenEnd     = "it ends in an open code block or comment; close the block or comment"
+	NotMarked   = "it lacks the property that marks it as a note of emberd; restore the property, or rename the note"
+	SplitText   = "the emberd region is in the middle of its text; move the region to the end"
 	TextChanged = "it changed after emberd read it; emberd kept the current version"
 )
 
@@ -125,11 +124,11 @@ func (r Region) check() error {
 	for line := range strings.Lines(r.lines("\n")) {
 		f.InCode([]byte(line))
 		if strings.Contains(line, "emberd:") && strings.Contains(line, "<!--") {
-			return fmt.Errorf("edit a note: the text of region %s contains the mark of a region", r.Name)
+			return fmt.Errorf("edit a note: the text of region %s contains a region marker", r.Name)
 		}
 	}
 	if f.Size > 0 || !utf8.ValidString(r.Text) || strings.ContainsRune(r.Text, 0) {
-		return fmt.Errorf("edit a note: the text of region %s is not UTF-8, or has an open code block", r.Name)
+		return fmt.Errorf("edit a note: the text of region %s is not valid UTF-8, or has an open code block", r.Name)
 	}
 	return nil
 }

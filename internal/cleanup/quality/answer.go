@@ -39,7 +39,7 @@ func question(batch []asked) (string, error) {
 }
 
 // errAnswer means that an answer is not the requested JSON. It contains no word of the answer.
-var errAnswer = errors.New("the answer is not the requested JSON")
+var errAnswer = errors.New("the model did not return the requested JSON")
 
 // parse reads an answer about texts with these ids: exactly one object with one element for
 // each, and nothing else but a fence of Markdown around it, or all of it counts as nothing.

@@ -133,9 +133,9 @@ func recency(e *Entry, now time.Time) float64 {
 
 // Reasons that another wording may take away.
 const (
-	toBeDone  = "something to be done"
+	toBeDone  = "an open task"
 	onlyAsks  = "only asks"
-	uncertain = "not said for certain"
+	uncertain = "uncertain wording"
 	breaksOff = "incomplete"
 )
 
@@ -161,8 +161,8 @@ func reasons(e *Entry, g *signs) (why []string) {
 		{g.hedges > 0, uncertain},
 		{g.open, breaksOff},
 		{e.Confidence < 0.5, "low confidence"},
-		{e.Copies >= 3 && g.concrete == 0, "the same words many times"},
-		{g.concrete == 0 && g.says < 3, "few words, and none concrete"},
+		{e.Copies >= 3 && g.concrete == 0, "several copies of the same text"},
+		{g.concrete == 0 && g.says < 3, "few words and no concrete details"},
 	} {
 		if c.so {
 			why = append(why, c.why)

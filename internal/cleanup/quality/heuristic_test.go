@@ -93,9 +93,9 @@ func TestWhatCounts(t *testing.T) {
 		lower  bool
 		reason string
 	}{
-		{"hedged", func(e *Entry) { e.Text = "Maybe the staging database listens on port 5432, not sure" }, true, "not said for certain"},
+		{"hedged", func(e *Entry) { e.Text = "Maybe the staging database listens on port 5432, not sure" }, true, "uncertain wording"},
 		{"asked", func(e *Entry) { e.Text = "Does the staging database listen on port 5432?" }, true, "only asks"},
-		{"to be done", func(e *Entry) { e.Text = "TODO the staging database has to listen on port 5432" }, true, "something to be done"},
+		{"to be done", func(e *Entry) { e.Text = "TODO the staging database has to listen on port 5432" }, true, "an open task"},
 		{"interrupted", func(e *Entry) { e.Text += "..." }, true, "incomplete"},
 		{"contradicted", func(e *Entry) { e.Disputed = 1 }, true, "other memories contradict it"},
 		{"superseded", func(e *Entry) { e.Superseded = true }, true, "another memory supersedes it"},

@@ -220,17 +220,18 @@ func (r *run) note() {
 	var why []string
 	if r.lost > 0 {
 		why = append(why,
-			fmt.Sprintf("%d of %d questions had no answer that could be used, the last: %v", r.lost, r.Calls, r.last))
+			fmt.Sprintf("the model gave no valid answer to "+
+				"%d of %d questions; last error: %v", r.lost, r.Calls, r.last))
 	}
 	if r.Refused > 0 {
-		why = append(why, fmt.Sprintf("%d texts had numbers out of bounds", r.Refused))
+		why = append(why, fmt.Sprintf("the model returned no valid scores for %d texts", r.Refused))
 	}
 	if len(r.texts) > 0 {
-		at := "the run's limit of questions was reached"
+		at := "the run reached its limit of questions"
 		if r.failed >= maxFailures {
-			at = "no more were asked"
+			at = "too many questions in a row failed"
 		}
-		why = append(why, fmt.Sprintf("%d texts were not asked about, since %s", len(r.texts), at))
+		why = append(why, fmt.Sprintf("%d texts were not sent to the model, because %s", len(r.texts), at))
 	}
 	r.Note = strings.Join(why, "; ")
 }

@@ -222,7 +222,7 @@ func TestQuestionsAreBoundedAndTheWorstComeFirst(t *testing.T) {
 	if err != nil || used.Calls != 3 || endpoint.Asked() != 3 || len(asked) != 15 || asked[0] != "test" || used.Judged != 16 {
 		t.Errorf("%+v, %v: asked %d times about %q", used, err, endpoint.Asked(), asked)
 	}
-	if got[41].Scorer != quality.ByLLM || got[42].Scorer != quality.ByLLM || !strings.Contains(used.Note, "34 texts were not asked about") {
+	if got[41].Scorer != quality.ByLLM || got[42].Scorer != quality.ByLLM || !strings.Contains(used.Note, "34 texts were not sent to the model") {
 		t.Errorf("%+v, %+v, %s", got[41], got[42], used.Note)
 	}
 	if fmt.Sprint(told) != "[5/49 10/49 15/49]" {
@@ -237,7 +237,7 @@ func TestAnEndpointThatFailsIsLeftAlone(t *testing.T) {
 	}
 	ask, endpoint := client(t, llmtest.Status(500))
 	_, used := score(t, quality.Options{Ask: ask, Batch: 1}, entries)
-	if endpoint.Asked() != 3 || !strings.Contains(used.Note, "3 of 3 questions had no answer that could be used") || !strings.Contains(used.Note, "status is 500") {
+	if endpoint.Asked() != 3 || !strings.Contains(used.Note, "no valid answer to 3 of 3 questions") || !strings.Contains(used.Note, "returned status 500") {
 		t.Errorf("asked %d times: %s", endpoint.Asked(), used.Note)
 	}
 }

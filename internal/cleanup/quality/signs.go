@@ -57,25 +57,25 @@ func junkOf(words []word, lead int, explicit bool) string {
 		func(w word) bool { return strings.ContainsFunc(w.lower, unicode.IsLetter) || len(w.lower) > 3 }):
 		return "no words"
 	case made(words, func(w *word) bool { return w.mash }, probe|trial|function, true):
-		return "letters at random"
+		return "random letters"
 	case made(words, func(w *word) bool { return w.kinds&probe != 0 }, trial|function, true):
 		return "a test message"
 	case isLorem(words):
-		return "filler text of printers"
+		return "lorem ipsum filler text"
 	case isTemplate(words):
 		return "boilerplate"
 	case isVague(words):
-		return "says neither what nor for certain"
+		return "vague text without concrete details"
 	case isStandIn(words):
-		return "stands in for something"
+		return "placeholder text"
 	case emptyToDo(words, lead, explicit):
-		return "a to-do that does not say what"
+		return "a to-do without a task"
 	case len(words) <= 25 && made(words, func(w *word) bool { return w.kinds&chat != 0 }, function|generic, false):
 		return "small talk"
 	case made(words, func(w *word) bool { return w.kinds&generic != 0 }, function|probe|chat, false):
 		return "vague words"
 	case made(words, func(w *word) bool { return w.kinds&function != 0 }, 0, false):
-		return "a piece of a sentence"
+		return "a sentence fragment"
 	}
 	return ""
 }

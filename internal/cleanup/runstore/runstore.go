@@ -215,7 +215,7 @@ func (f *Folder) Find(id string, fits func(*Run) bool) (*Run, error) {
 		return found[0], nil
 	case len(found) > 1:
 		return nil, memory.Errorf(memory.Ambiguous,
-			"several runs of the cleanup begin with %.40q (%s, %s); give more of the ID", id, found[0].ID,
+			"several cleanup runs begin with %.40q (%s, %s); use a longer part of the ID", id, found[0].ID,
 			found[1].ID).At("run")
 	case id == "" && len(runs) > 0:
 		return nil, memory.Errorf(memory.NotFound,
@@ -271,7 +271,7 @@ func (p *Plan) forget(id memory.ID) (found bool) {
 		if !about {
 			continue
 		}
-		found, a.Evidence = true, "a memory that it is about was purged"
+		found, a.Evidence = true, "evidence removed: a memory of this action was purged"
 		for j := range a.Links {
 			a.Links[j].Value = ""
 		}

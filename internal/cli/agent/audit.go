@@ -86,7 +86,7 @@ func auditChecked(s *cli.App, r *op.AuditResult) error {
 		case c.Lines == 0:
 			s.Printf("no line of the audit chain is valid\n")
 		default:
-			s.Printf("%s of the audit chain valid, since %s\n", cli.Count(c.Lines, "line", "lines"),
+			s.Printf("audit chain: %s valid, since %s\n", cli.Count(c.Lines, "line", "lines"),
 				c.Since.In(s.Zone).Format("2006-01-02 15:04"))
 		}
 		for _, note := range c.Notes {
@@ -101,10 +101,10 @@ func auditChecked(s *cli.App, r *op.AuditResult) error {
 	})
 }
 
-const tampered = `something other than emberd changed the log or the state folder, or the disk lost a part of them
-if that was not you: keep a copy of both folders, and find out which programs can write there
-if it was you, or an emberd of before the chain: stop emberd and remove the folder audit of the state
-folder; the chain then begins again, and vouches for nothing from before`
+const tampered = `another program changed the log or the state folder, or the disk lost a part of them
+if you did not cause the change: copy both folders, and find out which programs can write to them
+if you or an emberd version without the audit chain caused the change: stop emberd, and remove the
+folder audit in the state folder; emberd then starts a new chain, which covers no earlier records`
 
 // check turns flags into a request.
 func (o *auditOptions) check(cmd *cobra.Command) error {
@@ -133,7 +133,7 @@ func forgiveCaller(s *cli.App, cmd *cobra.Command, name string) error {
 	return s.Answer(res, func() {
 		s.Printf("reset the score of %s\n", cli.Flat(res.Name))
 		if res.Was != "" {
-			s.Printf("%s", s.Screen.Said(cli.Faint, "it was throttled: "+cli.Clean(res.Was)))
+			s.Printf("%s", s.Screen.Said(cli.Faint, "the caller was throttled: "+cli.Clean(res.Was)))
 		}
 	})
 }
@@ -169,7 +169,7 @@ func printAudit(s *cli.App, r *op.AuditResult) {
 	for i := range r.Callers {
 		printAuditCaller(s, &r.Callers[i], width)
 	}
-	s.Note("counted on this device since %s; a \"?\" marks names that the client reported itself",
+	s.Note("the counts are from this device, since %s; \"?\" marks a name that the client reported",
 		r.Counted.In(s.Zone).Format("2006-01-02"))
 }
 
@@ -188,7 +188,7 @@ func printAuditCaller(s *cli.App, c *op.AuditCaller, width int) {
 		auditRate(s, c), saved, junk)
 	if c.Throttled != "" {
 		s.Printf("%s", s.Screen.Said(cli.Yellow, "slowed down: "+cli.Clean(c.Throttled)))
-		s.Printf("  to stop throttling: emberd audit --forgive %s\n", quotedWord(c.Kind+":"+c.Name))
+		s.Printf("  to stop throttling, run: emberd audit --forgive %s\n", quotedWord(c.Kind+":"+c.Name))
 	}
 }
 
@@ -204,7 +204,7 @@ func auditRate(s *cli.App, c *op.AuditCaller) string {
 		return s.Screen.Paint(cli.Faint, cli.Pad(fmt.Sprintf("%d of %d: too few for a rate", c.Used, c.Recalled),
 			auditRateWidth))
 	case c.Undecided > 0:
-		return s.Screen.Paint(cli.Faint, cli.Pad(short(c.Undecided)+" may still be used", auditRateWidth))
+		return s.Screen.Paint(cli.Faint, cli.Pad(short(c.Undecided)+" might still be used", auditRateWidth))
 	}
 	return cli.Pad("–", auditRateWidth)
 }

@@ -52,17 +52,17 @@ func Limit(s *cli.App, c *clients.Client, file string, o Installation) (clientLi
 	switch {
 	case o.remove && (l.wanted || o.expires != ""):
 		return l, memory.Errorf(memory.Invalid,
-			"--remove cannot be combined with --read, --write and --expires")
+			"--remove cannot be combined with --read, --write or --expires")
 	case o.expires != "" && !l.wanted:
 		return l, memory.Errorf(memory.Invalid,
 			"--expires requires --read or --write")
 	case named && l.wanted:
 		return l, memory.Errorf(memory.Invalid,
-			"--set token_file cannot be combined with --read and --write")
+			"--set token_file cannot be combined with --read or --write")
 	case seen && !o.remove:
 		return l, memory.Errorf(memory.Invalid,
-			"the client does not inherit %s and %s; unset them and limit the client with --read and --write, or "+
-				"with --set token_file=FILE", cli.EnvToken, cli.EnvTokenFile)
+			"the client does not inherit %s and %s; unset these variables, and limit the client with --read and "+
+				"--write, or with --set token_file=FILE", cli.EnvToken, cli.EnvTokenFile)
 	case named:
 		l.file = "" // it is among the settings that the client gets
 	case !l.there && !l.wanted:

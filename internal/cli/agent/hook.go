@@ -15,10 +15,10 @@ import (
 // HookCommand is here for help and completion, and for the commands that tell what hooks did: [hookrun.Main] runs
 // what agents call before there is a tree of commands.
 func HookCommand(s *cli.App) *cobra.Command {
-	cmd := cli.Command("hook AGENT [EVENT]", cli.ArgCount(1, 2, "an agent, and optionally its event name"),
+	cmd := cli.Command("hook AGENT [EVENT]", cli.ArgCount(1, 2, "an agent name, optionally with an event name"),
 		completeAgents, func(_ *cobra.Command, args []string) error {
 			if s.Interactive() && !slices.Contains(hooks.Agents(), args[0]) {
-				return memory.Errorf(memory.Invalid, "agent or command %.40q not found; agents: %s; for the "+
+				return memory.Errorf(memory.Invalid, "agent or command %.40q not found; agents: %s; to list the "+
 					"commands, run: emberd help hook", args[0], strings.Join(hooks.Agents(), ", "))
 			}
 			hookrun.Run(s, args)

@@ -72,7 +72,7 @@ func sessionRoot(args []string) (string, error) {
 		return "", err
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "", memory.Errorf(memory.NotFound, "%s is not a folder", dir)
+		return "", memory.Errorf(memory.NotFound, "%s is not a folder; pass an existing folder", dir)
 	}
 	if root := project.Root(dir); root != "" {
 		return root, nil

@@ -169,16 +169,17 @@ func printHookReport(s *cli.App, r *hookReport) {
 	s.Row("prompts", cli.Grouped(r.Prompts))
 	would := ""
 	if r.Recall == "shadow" {
-		would = ", or would get them with hooks.recall on"
+		would = ", or would receive them if hooks.recall were on"
 	}
-	s.Row("found", fmt.Sprintf("%s of the prompts got memories%s", cli.Grouped(r.Answered), would))
-	shown := cli.Count(r.Shown, "memory", "memories") + " at starts and beside prompts"
+	s.Row("found", cli.Count(r.Answered, "prompt", "prompts")+" received memories"+would)
+	shown := cli.Count(r.Shown, "memory", "memories") + " at session starts and with prompts"
 	if r.HitRate != nil {
-		shown += fmt.Sprintf(", %s used by an answer (%s)", cli.Grouped(r.Used), share(*r.HitRate))
+		shown += fmt.Sprintf(", %s used in an answer (%s)", cli.Grouped(r.Used), share(*r.HitRate))
 	}
 	s.Row("shown", shown)
 	if r.Trial > 0 {
-		s.Row("held back", fmt.Sprintf("%s beside prompts; answers contained the words of %s anyway",
+		s.Row("held back", fmt.Sprintf("%s not added to prompts; "+
+			"answers contained the words of %s of these memories anyway",
 			cli.Count(r.Trial, "memory", "memories"), cli.Grouped(r.TrialUsed)))
 	}
 	s.Row("tokens", fmt.Sprintf("median %s a session, p95 %s", cli.Grouped(r.Tokens.Median),
@@ -186,7 +187,8 @@ func printHookReport(s *cli.App, r *hookReport) {
 	s.Row("kept", keptByRule(r))
 	printHookProjects(s, r.Projects)
 	if len(r.Left) > 0 {
-		s.Printf("\nto see what a session saved: emberd hook show ID; to undo it:\n")
+		s.Printf("\n" +
+			"to see the memories of a session, run: emberd hook show ID; to undo a session, run:\n")
 	}
 	for _, l := range r.Left[:min(len(r.Left), maxLeft)] {
 		s.Printf("  %s  # %d of %s, %s\n", cli.Flat(l.Command), l.Kept, cli.Flat(l.Agent),
@@ -225,15 +227,16 @@ func printHookProjects(s *cli.App, all []hookProject) {
 func printHookSettings(s *cli.App, r *hookReport) {
 	set := func(setting, value string) string { return cli.Again(s, "config", "set", setting, value) }
 	recall := map[string]string{
-		"off": "hooks add no memories to prompts; to count the memories that hooks would add: " +
+		"off": "hooks add no memories to prompts; to count the memories that hooks would add, run: " +
 			set("hooks.recall", "shadow"),
-		"shadow": "hooks count the memories that they would add to prompts; to add these memories: " +
+		"shadow": "hooks count the memories that they would add to prompts; to add these memories, run: " +
 			set("hooks.recall", "on"),
-		"on": "hooks add relevant memories to prompts; to only count these memories: " + set("hooks.recall", "shadow"),
+		"on": "hooks add relevant memories to prompts; " +
+			"to only count these memories, run: " + set("hooks.recall", "shadow"),
 	}[r.Recall]
-	capture := "hooks.capture is false: hooks save nothing; to save sentences: " + set("hooks.capture", "true")
+	capture := "hooks.capture is false: hooks save nothing; to save sentences, run: " + set("hooks.capture", "true")
 	if r.Capture {
-		capture = "hooks.capture is true: hooks save sentences; to save none: " + set("hooks.capture", "false")
+		capture = "hooks.capture is true: hooks save sentences; to save nothing, run: " + set("hooks.capture", "false")
 	}
 	s.Printf("\n%s%s", s.Screen.Said("", "hooks.recall is "+r.Recall+": "+recall), s.Screen.Said("", capture))
 }

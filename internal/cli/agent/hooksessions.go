@@ -76,8 +76,8 @@ func completeSessions(s *cli.App, cmd *cobra.Command, args []string, _ string) (
 func printSessions(s *cli.App, res *op.SessionListResult, days int) {
 	short := shortSessions(res.Sessions)
 	if len(short) == 0 {
-		s.Note("no hook reported a session in %s; to see which agents have hooks, run: emberd doctor; to add "+
-			"them, run emberd agent install CLIENT --hooks and start a new session",
+		s.Note("no hook reported a session in %s; to see which agents have hooks, run: emberd doctor; to add hooks, "+
+			"run: emberd agent install CLIENT --hooks; then start a new session",
 			cli.Count(days, "day", "days"))
 		return
 	}
@@ -135,7 +135,7 @@ func printSession(s *cli.App, one *op.Session) {
 	s.Row("project", cli.Flat(ofProject(one.Project)))
 	s.Row("started", s.When(one.Started))
 	s.Row("last", s.When(one.Last))
-	s.Row("prompts", fmt.Sprintf("%d, %d of them found memories", one.Prompts, one.Answered))
+	s.Row("prompts", fmt.Sprintf("%d, %d of them with memories found", one.Prompts, one.Answered))
 	s.Row("shown", fmt.Sprintf("%s, %d of them used", cli.Count(one.Shown, "memory", "memories"), one.Used))
 	s.Row("tokens", cli.Grouped(one.Tokens))
 	s.Row("kept", cli.Count(kept(one), "memory", "memories"))

@@ -103,7 +103,7 @@ func listClients(s *cli.App) error {
 			}
 			s.Printf("%s %s %s\n", cli.Pad(r.Name, 16), cli.Pad(state, 10), r.File)
 		}
-		s.Note("to add emberd to one of them, run: emberd agent install NAME")
+		s.Note("to add emberd to a client, run: emberd agent install NAME")
 	})
 }
 
@@ -122,7 +122,8 @@ func FindClient(name string) (*clients.Client, error) {
 			strings.Join(near, " or "))
 	}
 	return nil, memory.Errorf(memory.NotFound,
-		"client %s not found; run: emberd agent install; for other clients, see docs/agents.md", name)
+		"client %s not found; to list the known clients, run: emberd agent install; "+
+			"for other clients, see docs/agents.md", name)
 }
 
 func installClient(ctx context.Context, s *cli.App, name string, o Installation) error {
@@ -177,19 +178,20 @@ func installClient(ctx context.Context, s *cli.App, name string, o Installation)
 
 func notFound(c *clients.Client, m clients.Machine) error {
 	return memory.Errorf(memory.NotFound,
-		"%s was not found on this machine, because %s does not exist; start it once, or use --force", c.Title,
-		strings.Join(c.Marks(m), " and no "))
+		"client %s not found on this machine: %s does not exist; start the client once, or use --force", c.Title,
+		strings.Join(c.Marks(m), " or "))
 }
 
 // projectFile is the client's file in the enclosing repository.
 func projectFile(c *clients.Client) (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return "", memory.Errorf(memory.Invalid, "the working directory is unknown: %w", err)
+		return "", memory.Errorf(memory.Invalid, "cannot determine the working directory: %w", err)
 	}
 	root := project.Root(dir)
 	if root == "" {
-		return "", memory.Errorf(memory.Invalid, "%s is not in a git repository; change to one, or omit --project",
+		return "", memory.Errorf(memory.Invalid, "%s is not in a git repository; "+
+			"change to a repository, or omit --project",
 			dir)
 	}
 	return c.ProjectFile(root)

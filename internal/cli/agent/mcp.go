@@ -107,6 +107,6 @@ func hangUp(ctx context.Context, err error) error {
 		return nil
 	}
 	return memory.Errorf(memory.Invalid,
-		"stdin is not the Model Context Protocol (%w); a client starts this command; run: emberd agent install "+
-			"CLIENT", err)
+		"stdin contains no valid Model Context Protocol messages (%w); an MCP client must start this command; to add "+
+			"emberd to a client, run: emberd agent install CLIENT", err)
 }

@@ -35,7 +35,7 @@ func tokenCreateCommand(s *cli.App) *cobra.Command {
 			req.Name = args[0]
 			return cli.Show(cmd.Context(), s, op.TokenCreate, &req, func(s *cli.App, res *op.TokenCreateResult) {
 				s.Printf("%s\n", res.Secret)
-				s.Note("token %s: %s; it is not shown again; pass it to programs in EMBERD_TOKEN",
+				s.Note("token %s: %s; emberd does not show the secret again; pass it to programs in EMBERD_TOKEN",
 					res.Token.Name,
 					tokenLimits(s, &res.Token))
 				noteUnmatched(s, res)
@@ -48,7 +48,7 @@ func tokenCreateCommand(s *cli.App) *cobra.Command {
 // noteUnmatched tells which scopes of a new token may be misspelt.
 func noteUnmatched(s *cli.App, res *op.TokenCreateResult) {
 	if len(res.Unmatched) > 0 {
-		s.Note("no memory or note matches %s yet; if this is a typo, create the token again",
+		s.Note("no memory or note matches %s yet; if the scope contains a typo, create the token again",
 			cli.Flat(strings.Join(res.Unmatched, " or ")))
 	}
 }
@@ -96,7 +96,7 @@ func printToken(s *cli.App, t *op.Token) {
 	s.Printf("%s %s\n", cli.Pad(t.Name, 16), tokenLimits(s, t))
 	s.Printf("%s %s\n", cli.Pad("", 16), used)
 	if t.Refused > 0 {
-		s.Printf("%s refused %s since the daemon started, last %s by %s\n", cli.Pad("", 16),
+		s.Printf("%s refused %s since the daemon started, most recently %s, for operation %s\n", cli.Pad("", 16),
 			cli.Count(t.Refused, "time", "times"), s.When(t.LastRefused), t.RefusedAs)
 	}
 }

@@ -81,7 +81,7 @@ func Abroad(a *op.AuthorStatus) string {
 	if a.Cleanup {
 		whose += ", or that a cleanup rates or rewrites,"
 	}
-	text := "llm.url names another machine: emberd sends the text of every memory " + whose + " to " + a.Endpoint
+	text := "llm.url is on another machine: emberd sends the text of every memory " + whose + " to " + a.Endpoint
 	if a.Sessions {
 		text += ", and the messages of sessions with coding agents"
 	}
@@ -101,6 +101,6 @@ func PrintAuthor(s *cli.App, a *op.AuthorStatus) {
 		s.Warn("", cli.Clean(text))
 	}
 	if !a.Again.IsZero() {
-		s.Row("", "extracts for now; next attempt in "+cli.Lasted(max(0, a.Again.Sub(s.Now()))))
+		s.Row("", "emberd extracts summaries until the next attempt in "+cli.Lasted(max(0, a.Again.Sub(s.Now()))))
 	}
 }

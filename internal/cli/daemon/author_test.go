@@ -95,7 +95,7 @@ func TestAuthorAnswers(t *testing.T) {
 		{"garbage", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>busy</html>") }, "",
 			"not a chat completion"},
 		{"no", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, "",
-			"the status is 403"},
+			"returned status 403"},
 		{"about something else", says("Sure! What would you like to know?"), "", "no key term of the text"},
 		{"never", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "", "deadline exceeded"},
 	} {
@@ -159,9 +159,9 @@ func TestAbroad(t *testing.T) {
 		remote         bool
 	}{
 		{"http://127.0.0.1:8080", "", false},
-		{"https://chat.example.org", "llm.url names another machine: emberd sends the text of every memory " +
+		{"https://chat.example.org", "llm.url is on another machine: emberd sends the text of every memory " +
 			"that emberd archives to https://chat.example.org", true},
-		{"http://192.168.1.2:8080", "llm.url names another machine: emberd sends the text of every memory " +
+		{"http://192.168.1.2:8080", "llm.url is on another machine: emberd sends the text of every memory " +
 			"that emberd archives to http://192.168.1.2:8080, unencrypted", true},
 	} {
 		if got := Abroad(&op.AuthorStatus{Endpoint: c.endpoint, Remote: c.remote}); got != c.want {

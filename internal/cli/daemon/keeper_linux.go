@@ -121,11 +121,11 @@ func runKept(ctx context.Context, socket net.Listener, env []string) (code int, 
 	defer runtime.UnlockOSThread()
 	unix, ok := socket.(interface{ File() (*os.File, error) })
 	if !ok {
-		return 0, memory.Errorf(memory.Internal, "cannot hand over the socket")
+		return 0, memory.Errorf(memory.Internal, "cannot pass the socket to the daemon")
 	}
 	file, err := unix.File()
 	if err != nil {
-		return 0, fmt.Errorf("hand over the socket: %w", err)
+		return 0, fmt.Errorf("pass the socket to the daemon: %w", err)
 	}
 	defer file.Close()
 	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: os.Args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,

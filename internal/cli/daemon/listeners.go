@@ -23,7 +23,7 @@ type insight struct {
 // measuring tells how a daemon is.
 func (in insight) measuring(e *engine.Engine, limits *api.Limits) func(*metrics.Exposition) {
 	return func(p *metrics.Exposition) {
-		p.Gauge("emberd_build_info", "The running version; always 1.", "version")
+		p.Gauge("emberd_build_info", "Version of the running daemon; the value is always 1.", "version")
 		p.Sample(1, cli.BuildVersion())
 		e.Admin.Measure(p)
 		limits.Measure(p)

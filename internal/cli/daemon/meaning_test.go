@@ -89,7 +89,7 @@ func TestKeyOfTheServerOfVectors(t *testing.T) {
 	}
 	_, err := meaningOf(t, home, "embedding.url=http://127.0.0.1:1", "embedding.key_file="+file)
 	if want := "embedding.key_file: " + file +
-		" contains more than one word; it must contain only the key"; err == nil || err.Error() != want {
+		" contains more than one word; the file must contain only the key"; err == nil || err.Error() != want {
 		t.Errorf("a broken key file gives %v, want %s", err, want)
 	}
 }

@@ -21,7 +21,7 @@ func phrases(path string) (*intent.Analyzer, error) {
 	if err != nil {
 		// Not wrapped: an error of a path is taken for one of the daemon's own folders.
 		return nil, memory.Errorf(memory.Invalid,
-			"phrases: %v; use a readable file in the format of: emberd config phrases", err)
+			"cannot read the file of the setting phrases: %v; to see the format, run: emberd config phrases", err)
 	}
 	a, err := intent.Load(path, data)
 	if err != nil {

@@ -42,12 +42,13 @@ func Confine(c *config.Config, told *core.Sandbox, log *slog.Logger) error {
 	switch {
 	case err != nil && c.Sandbox == "on":
 		return memory.Errorf(memory.Unavailable,
-			"cannot start the sandbox that the setting sandbox requires (%w); set it to off", err)
+			"cannot start the sandbox, which the setting sandbox=on requires (%w); set sandbox to off", err)
 	case err != nil:
 		log.Warn("running without the sandbox", "error", err)
 		state.Why = err.Error()
 	case state.ABI == 0 && c.Sandbox == "on":
-		return memory.Errorf(memory.Unavailable, "the setting sandbox requires a sandbox: %s; set it to auto",
+		return memory.Errorf(memory.Unavailable, "cannot start the sandbox, which the setting sandbox=on requires: "+
+			"%s; set sandbox to auto",
 			state.Why)
 	}
 	if state.ABI == 0 {
@@ -57,7 +58,7 @@ func Confine(c *config.Config, told *core.Sandbox, log *slog.Logger) error {
 	told.Status = op.SandboxStatus{On: true, ABI: state.ABI, Write: rules.Write, Run: rules.Run, Connect: rules.Connect,
 		Exposed: exposed(rules.Write, c)}
 	for _, name := range told.Status.Exposed {
-		log.Warn("configuration in a writable folder, not protected by the sandbox", "file", name)
+		log.Warn("config file not protected by the sandbox, because its folder is writable", "file", name)
 	}
 	told.Reaches = rules.Reaches
 	return nil
@@ -242,7 +243,7 @@ func allowLinks(r *sandbox.Policy, dir string) error {
 func allowTracker(r *sandbox.Policy, dir string) error {
 	dir, err := filepath.Abs(dir) // "" is where the daemon was started
 	if err != nil {
-		return fmt.Errorf("find the folder of the program bd: %w", err)
+		return fmt.Errorf("find the working directory of the program bd: %w", err)
 	}
 	r.Write = append(r.Write, dir)
 	for up := dir; filepath.Dir(up) != up; up = filepath.Dir(up) {

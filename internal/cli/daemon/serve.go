@@ -63,7 +63,7 @@ func checkVaultFlag(dir string) error {
 		return memory.Errorf(memory.Invalid, "invalid --vault: empty; pass the folder that Obsidian opens")
 	case strings.ContainsRune(dir, filepath.ListSeparator):
 		return memory.Errorf(memory.Invalid,
-			"invalid --vault: the folder name contains %q; add it to vaults in the config file",
+			"invalid --vault: the folder name contains %q; add the folder to vaults in the config file",
 			filepath.ListSeparator)
 	}
 	return nil
@@ -125,7 +125,7 @@ func serve(ctx context.Context, s *cli.App, flags serveFlags) (err error) {
 	opt.Sandbox = new(core.Sandbox)
 	e, err := openUnless(after(ctx, startStopTime), func() (*engine.Engine, error) { return engine.Open(opt) })
 	if errors.Is(err, errStoppedAtStart) {
-		log.Warn("stopped during the start", "err", err)
+		log.Warn("daemon stopped during startup", "err", err)
 		return nil
 	}
 	if err != nil {
@@ -196,7 +196,7 @@ func until(ctx context.Context, rest time.Duration) context.Context {
 	return later
 }
 
-var errStoppedAtStart = errors.New("stopped before the files were read; no change was acknowledged")
+var errStoppedAtStart = errors.New("the daemon stopped before it read all files; it acknowledged no change")
 
 // openUnless opens the engine, unless the files or the disk make that take too long after a stop. The
 // end of the process then ends the opening, as a kill does, which a start survives at any point.
@@ -232,7 +232,7 @@ func closeUnless(overdue <-chan struct{}, shut func(settled func()) error) error
 		return nil
 	default:
 		return memory.Errorf(memory.Unavailable,
-			"the log was not closed in time; acknowledged changes are on disk")
+			"the daemon did not close the log in time; all acknowledged changes are on disk")
 	}
 }
 
@@ -243,7 +243,8 @@ func startError(err error) error {
 	case errors.Is(err, durable.ErrLocked) || code == memory.Busy:
 		return &cli.Exit{Code: cli.ExitLocked, Err: err}
 	case cli.IsPathError(err) && (code == memory.Internal || code == memory.Invalid):
-		return &cli.Exit{Code: cli.ExitDisk, Err: fmt.Errorf("%w; fix that, or choose another folder with --home",
+		return &cli.Exit{Code: cli.ExitDisk, Err: fmt.Errorf("%w; fix the problem, "+
+			"or choose another folder with --home",
 			err)}
 	case code == memory.Unavailable || code == memory.Forbidden || cli.IsPathError(err):
 		return &cli.Exit{Code: cli.ExitDisk, Err: err}

@@ -87,7 +87,7 @@ func installService(ctx context.Context, s *cli.App, m serviceManager, spec *ser
 	return tellService(ctx, s, m, "written", written, func() {
 		PrintPutService(s, m, written)
 		if packaged != nil {
-			s.Note("they replace %s, which came with a package", cli.Clean(packaged.File))
+			s.Note("the new files replace %s, which a package installed", cli.Clean(packaged.File))
 		}
 	})
 }
@@ -156,7 +156,7 @@ func onlyDaemon(ctx context.Context, s *cli.App, m serviceManager) error {
 		return err
 	}
 	return &cli.Exit{Code: cli.ExitLocked,
-		Err: memory.Errorf(memory.Busy, "a daemon that is not the service is running (PID %d); stop it first",
+		Err: memory.Errorf(memory.Busy, "a daemon outside the service is running (PID %d); stop that daemon first",
 			v.PID)}
 }
 
@@ -298,7 +298,7 @@ func printServiceStatus(s *cli.App, st *serviceStatus) error {
 	return s.Found(st, n, func() {
 		if len(st.Installed) == 0 && st.Packaged == "" {
 			s.Printf("%s\n", noService)
-			s.Note("not installed; to start the daemon now and at every login, run: emberd service install")
+			s.Note("to start the daemon now and at every login, run: emberd service install")
 			return
 		}
 		color := cli.Green
@@ -315,13 +315,14 @@ func printServiceStatus(s *cli.App, st *serviceStatus) error {
 		}
 		if st.Packaged != "" {
 			s.Row("file", cli.Clean(st.Packaged))
-			s.Note("it came with a package for all users; for your settings, run: emberd service install")
+			s.Note("a package installed this service for all users; to install a service with your settings, run: " +
+				"emberd service install")
 			return
 		}
 		s.Row("settings", cli.Clean(st.Config))
 		switch {
 		case st.Problem != "":
-			s.Note("cannot check whether it matches the settings: %s", cli.Clean(st.Problem))
+			s.Note("cannot check whether the service matches the settings: %s", cli.Clean(st.Problem))
 		case len(st.Stale) > 0:
 			WarnStale(s)
 		}

@@ -27,7 +27,7 @@ func ServiceSpec(s *cli.App) (*service.Spec, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return nil, memory.Errorf(memory.Invalid, "the home directory is unknown: set HOME")
+		return nil, memory.Errorf(memory.Invalid, "cannot determine the home directory; set HOME")
 	}
 	spec := &service.Spec{Config: c.File, Socket: c.Socket, Writable: writableFolders(c), Network: usesTCP(c),
 		Native: startsNative(c),
@@ -49,8 +49,8 @@ func ServiceSpec(s *cli.App) (*service.Spec, error) {
 	}
 	if c.Review.Beads && c.Review.BeadsDir == "" {
 		return nil, memory.Errorf(memory.Invalid,
-			"with review.beads true, bd looks for its tracker in the working directory, and a service has none; "+
-				"set review.beads to the folder of the tracker")
+			"review.beads is true, so bd uses the tracker in the working directory, but a service has no working "+
+				"directory; set review.beads to the folder of the tracker")
 	}
 	return spec, seesTheSame(s, c, sets, spec.Env, home)
 }
@@ -92,8 +92,8 @@ func seesTheSame(s *cli.App, c *config.Config, sets, env []string, home string) 
 	there, err := config.Load(src)
 	if err != nil {
 		return memory.Errorf(memory.Invalid,
-			"a service does not inherit the variables of this terminal, and without them the settings are "+
-				"invalid: %w", err)
+			"a service does not inherit the environment variables of this terminal; without these variables, the "+
+				"settings are invalid: %w", err)
 	}
 	var other []string
 	theirs := there.Effective()
@@ -104,8 +104,8 @@ func seesTheSame(s *cli.App, c *config.Config, sets, env []string, home string) 
 	}
 	if len(other) > 0 {
 		return memory.Errorf(memory.Invalid,
-			"a service does not inherit the variables of this terminal and would use other values of %s; write "+
-				"these to %s", strings.Join(other, ", "), c.File)
+			"a service does not inherit the environment variables of this terminal, so it would use other values of "+
+				"%s; write these settings to %s", strings.Join(other, ", "), c.File)
 	}
 	return nil
 }

@@ -56,14 +56,15 @@ func printRemoved(ctx context.Context, s *cli.App, m serviceManager, removed []s
 			return err
 		}
 		if below != nil {
-			s.Note("%s, which came with a package, was kept and does not start automatically", cli.Clean(below.File))
+			s.Note("emberd kept %s, which belongs to a package; "+
+				"this service does not start automatically", cli.Clean(below.File))
 		}
 	case packaged == nil:
 		s.Printf("%s\n", noService)
 	case packaged.Running || packaged.Enabled:
-		s.Printf("stopped %s; it belongs to a package and was kept\n", cli.Clean(packaged.File))
+		s.Printf("stopped %s, but kept the file, because it belongs to a package\n", cli.Clean(packaged.File))
 	default:
-		s.Printf("%s is not running; it belongs to a package and was kept\n", cli.Clean(packaged.File))
+		s.Printf("%s is not running; emberd kept the file, because it belongs to a package\n", cli.Clean(packaged.File))
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func openSocket(path string, m *notify.Manager) (net.Listener, error) {
 	}
 	if len(files) > 1 {
 		errs = append(errs, memory.Errorf(memory.Invalid,
-			"received %d sockets instead of one; run: emberd service install", len(files)))
+			"the daemon received %d sockets instead of 1; run: emberd service install", len(files)))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func (sup *supervisor) reload() (status string) {
 		if errors.Is(err, fs.ErrPermission) { // of the sandbox, which allows a folder that was there at the start
 			wrong = "settings not reloaded, restart required"
 		}
-		sup.log.Error(wrong+", keeping the earlier ones", "err", err)
+		sup.log.Error(wrong+", earlier settings kept", "err", err)
 		return "serves " + sup.started.Data + "; " + wrong + ": " + err.Error()
 	}
 	var taken, waiting []string

@@ -40,7 +40,7 @@ func (a *archivedTexts) restore(ctx context.Context, s *cli.App, m *memory.Memor
 // note reports the memories whose text was not found.
 func (a *archivedTexts) note(s *cli.App) {
 	if a.missing > 0 {
-		s.Note("the export contains only a summary of %s, because the text could not be read from the vault",
+		s.Note("the export contains only a summary of %s, because emberd could not read the text from the vault",
 			cli.Count(a.missing, "archived memory", "archived memories"))
 	}
 }

@@ -58,17 +58,19 @@ func backupCreateCommand(s *cli.App) *cobra.Command {
 
 func printCreated(s *cli.App, res *op.BackupCreateResult) {
 	s.Printf("%s\n", res.File)
-	s.Note("compared %s: %s of log in %s, compressed to %s", cli.Count(res.Memories, "memory", "memories"),
+	s.Note("compared %s with the daemon; "+
+		"log: %s in %s, compressed to %s", cli.Count(res.Memories, "memory", "memories"),
 		cli.Size(res.Content), cli.Count(res.Files, "file", "files"), cli.Size(res.Bytes))
 	if res.FromMemory > 0 {
-		s.Note("the log on disk lacked %s; emberd wrote them from the memory of the daemon",
+		s.Note("the log on disk lacked %s; emberd added the missing records from RAM",
 			cli.Count(res.FromMemory, "memory", "memories"))
 	}
 	if res.Healed {
-		s.Note("the missing records were written to the log again; it was damaged: %s", strings.Join(res.Damaged, "; "))
+		s.Note("emberd wrote the missing records to the log again; "+
+			"the log was damaged: %s", strings.Join(res.Damaged, "; "))
 	}
 	if res.LostTrash > 0 {
-		s.Note("the trash lost %s, because neither the log nor the daemon has the text",
+		s.Note("the trash lost %s, because neither the log nor the daemon contains the text",
 			cli.Count(res.LostTrash, "memory", "memories"))
 	}
 }
@@ -167,7 +169,8 @@ func printBackups(s *cli.App, reports []backupReport) {
 			cli.Count(r.Memories, "memory", "memories"), cli.Size(r.Content), cli.Count(r.Files, "file", "files"),
 			r.Device, wholeness(&r))
 		for _, text := range r.Damaged {
-			s.Printf("    %s\n", s.Screen.Paint(cli.Yellow, cli.Clean("the log had damage then: "+text)))
+			s.Printf("    %s\n", s.Screen.Paint(cli.Yellow, cli.Clean("the log was damaged at "+
+				"the time of the backup: "+text)))
 		}
 	}
 }
@@ -176,12 +179,12 @@ func printBackups(s *cli.App, reports []backupReport) {
 func wholeness(r *backupReport) string {
 	switch {
 	case !r.Compared:
-		return "checksums correct; created by an earlier version, so its memories cannot be compared"
+		return "checksums correct; an earlier version created the backup, so emberd cannot compare its memories"
 	case r.LostTrash > 0:
-		return fmt.Sprintf("intact, %s written from the daemon, %d of the trash lost",
+		return fmt.Sprintf("intact, %s added from RAM, %d in the trash lost",
 			cli.Count(r.FromMemory, "memory", "memories"), r.LostTrash)
 	case r.FromMemory > 0:
-		return fmt.Sprintf("intact, %s written from the daemon",
+		return fmt.Sprintf("intact, %s added from RAM",
 			cli.Count(r.FromMemory, "memory", "memories"))
 	}
 	return "intact, memories compared"
@@ -231,7 +234,8 @@ func restoreBackup(ctx context.Context, s *cli.App, name string, replace bool) (
 		return restoreError(name, target, err)
 	}
 	if r.unsealed != nil {
-		s.Note("the restore is not in the audit trail, which is damaged: %v; run: emberd audit --check",
+		s.Note("the audit chain does not contain the restore, because the chain is damaged: %v; "+
+			"run: emberd audit --check",
 			r.unsealed)
 	}
 	return printRestored(s, target, res, r.purged)
@@ -252,7 +256,7 @@ func (r *restoring) settle(ctx context.Context, fresh string, m *backup.Manifest
 		err = core.AddPurged(durable.OS{}, r.state, purges)
 	}
 	if err != nil {
-		return fmt.Errorf("find memories deleted permanently since: %w", err)
+		return fmt.Errorf("find memories deleted permanently after the backup: %w", err)
 	}
 	if r.purged, err = m.Settle(ctx, durable.OS{}, fresh, purges, r.now()); err != nil {
 		return err
@@ -279,7 +283,7 @@ func restoreError(name, data string, err error) error {
 	switch {
 	case errors.Is(err, backup.ErrNotEmpty):
 		return memory.Errorf(memory.Invalid,
-			"data folder %s is not empty (nothing was changed); use --replace to rename it", data)
+			"data folder %s is not empty (nothing was changed); to rename the folder first, use --replace", data)
 	case errors.Is(err, backup.ErrDamaged):
 		return memory.Errorf(memory.Invalid,
 			"%w (nothing was changed); run: emberd backup list", err)
@@ -305,10 +309,10 @@ func printRestored(s *cli.App, target string, res *backup.Restored, purged int) 
 	s.Printf("restored %s as of %s to %s\n", cli.Count(res.Memories-purged, "memory", "memories"), s.When(res.Created),
 		target)
 	if purged > 0 {
-		s.Note("left out %s, deleted permanently since", cli.Count(purged, "memory", "memories"))
+		s.Note("skipped %s deleted permanently after the backup", cli.Count(purged, "memory", "memories"))
 	}
 	if res.Holds == nil {
-		s.Note("an earlier version created the backup, so its memories could not be compared; run: emberd doctor " +
+		s.Note("an earlier version created the backup, so emberd could not compare its memories; run: emberd doctor " +
 			"log check")
 	}
 	if res.Aside != "" {

@@ -67,7 +67,7 @@ func placeFault(file string, err error) error {
 		return memory.Errorf(memory.Invalid, "cannot write %s (%w); choose another location", file, err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return memory.Errorf(memory.DiskFull,
-			"disk full; backup %s was not kept; free some space, or choose another location", file)
+			"disk full: cannot write backup %s; free some space, or choose another location", file)
 	}
 	return memory.Errorf(memory.Invalid, "cannot write backup %s (%w); choose another location, or free some space",
 		file, err)

@@ -44,7 +44,7 @@ func (c *columns) known(names []string) []string {
 		}
 	}
 	if len(told) > 0 {
-		c.s.Note("columns: %s; to change that, use --map", strings.Join(told, ", "))
+		c.s.Note("columns: %s; to change this mapping, use --map", strings.Join(told, ", "))
 	}
 	return names
 }

@@ -76,7 +76,7 @@ func (x *exporter) toFile(ctx context.Context, name string) error {
 	case x.s.JSON:
 		return x.s.PrintJSON(map[string]any{"file": path, "records": x.n, "trash": x.trash, "part": !x.part.all()})
 	case !x.part.all():
-		x.s.Printf("exported %s, matching the filter, to %s\n", cli.Count(x.n, "memory", "memories"), name)
+		x.s.Printf("exported the %s selected by the filter to %s\n", cli.Count(x.n, "memory", "memories"), name)
 		return nil
 	}
 	x.s.Printf("exported %s, %s of them in the trash, to %s\n", cli.Count(x.n, "memory", "memories"),

@@ -69,8 +69,8 @@ func noteWithin(ctx context.Context, s *cli.App, dir string) {
 		v := status.Vaults[i].Path
 		if rel, err := filepath.Rel(cli.Linkless(v), cli.Linkless(dir)); v != "" && err == nil &&
 			filepath.IsLocal(rel) {
-			s.Note("the folder is in the vault %s, so its notes are now the notes of the memories: editing one "+
-				"changes its memory, deleting one deletes it", cli.Flat(v))
+			s.Note("the folder is in the vault %s: if you edit or delete a note in it, emberd edits or deletes the "+
+				"memory of the note", cli.Flat(v))
 		}
 	}
 }
@@ -188,12 +188,13 @@ func (x *vaultExport) print(dir, path string) error {
 		cli.Count(len(x.names), "memory", "memories"), dir,
 		cli.Grouped(done.Written), cli.Grouped(done.Unchanged), cli.Grouped(done.Removed))
 	for _, name := range done.Kept {
-		x.s.Note("%s was edited after the export and was kept", cli.Flat(name))
+		x.s.Note("emberd kept %s, because the file was edited after the export", cli.Flat(name))
 	}
 	x.texts.note(x.s)
 	if x.left > 0 {
-		return &cli.Exit{Code: cli.ExitNothing, Err: errors.New("for " + cli.Count(x.left, "memory", "memories") +
-			" no file name is free in the folder; choose another one")}
+		return &cli.Exit{Code: cli.ExitNothing, Err: errors.New("cannot " +
+			"export " + cli.Count(x.left, "memory", "memories") +
+			": other files in the folder have the same names; choose another folder")}
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func (r *ImportReport) fate(a op.ImportAnswer) *op.Problem {
 	case op.ImportForgotten:
 		r.Forgotten++
 	default:
-		return cmp.Or(a.Error, &op.Problem{Code: memory.Internal, Detail: "the daemon gave no reason"})
+		return cmp.Or(a.Error, &op.Problem{Code: memory.Internal, Detail: "the daemon returned no reason"})
 	}
 	return nil
 }
@@ -338,7 +338,8 @@ func (r *importRun) land() error {
 		return batchError(at, err)
 	}
 	if len(res.Results) != len(items) {
-		return batchError(at, fmt.Errorf("the daemon answered for %d of %d", len(res.Results), len(items)))
+		return batchError(at, fmt.Errorf("the daemon returned "+
+			"results for %d of %d records", len(res.Results), len(items)))
 	}
 	r.report.Tx = cmp.Or(r.report.Tx, res.Tx)
 	var stop error
@@ -386,7 +387,7 @@ func printImport(s *cli.App, r *ImportReport) error {
 	}
 	listErrors(s, r.Errors, r.Unlisted)
 	if r.First != nil || r.FirstRecord != nil {
-		s.Printf("the first would be saved like this:\n")
+		s.Printf("emberd would save the first record as follows:\n")
 		var first any = r.First
 		if r.First == nil {
 			first = r.FirstRecord
@@ -412,13 +413,13 @@ func printImport(s *cli.App, r *ImportReport) error {
 	}
 	s.Printf("\n")
 	if r.Forgotten > 0 {
-		s.Note("deleted memories were not imported again; to restore one, use emberd rekindle, or undo the undo; " +
-			"to import them again, use --again")
+		s.Note("deleted memories were not imported again; to restore a memory, use emberd rekindle, or undo the " +
+			"change that deleted it; to import all of these memories again, use --again")
 	}
 	if r.Named > 0 && r.DryRun {
-		s.Printf("%s already stored would get missing aliases\n", cli.Count(r.Named, "memory", "memories"))
+		s.Printf("%s already stored would receive missing aliases\n", cli.Count(r.Named, "memory", "memories"))
 	} else if r.Named > 0 {
-		s.Printf("%s already stored got missing aliases\n", cli.Count(r.Named, "memory", "memories"))
+		s.Printf("%s already stored received missing aliases\n", cli.Count(r.Named, "memory", "memories"))
 	}
 	if r.Unasked {
 		s.Note("the daemon is not running, so duplicates and credentials were not checked")

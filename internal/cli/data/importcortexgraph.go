@@ -20,7 +20,7 @@ import (
 func importCortexGraphCommand(s *cli.App) *cobra.Command {
 	r := &storeImport{s: s, read: (*storeImport).cortexGraphLine}
 	cmd := cli.Command("cortexgraph [FOLDER|FILE…]",
-		cli.ArgCount(0, 2, "at most the folder of the store, or one or two files"), nil,
+		cli.ArgCount(0, 2, "the folder of the store, or at most two files"), nil,
 		func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				folder, err := cortexGraphFolder(s)
@@ -47,11 +47,12 @@ func cortexGraphFolder(s *cli.App) (string, error) {
 	}
 	if c.CortexGraphPath == "" {
 		return "", memory.Errorf(memory.Invalid,
-			"no home folder to look for a CortexGraph store in; pass the folder in CORTEXGRAPH_STORAGE_PATH")
+			"cannot search for the CortexGraph store without a home folder; set CORTEXGRAPH_STORAGE_PATH to the "+
+				"folder of the store")
 	}
 	if _, err := os.Stat(c.CortexGraphPath); err != nil {
 		return "", memory.Errorf(memory.Invalid,
-			"no CortexGraph store in import.cortexgraph_path: %w; pass its folder", err)
+			"CortexGraph store not found in import.cortexgraph_path: %w; pass the folder of the store", err)
 	}
 	s.Note("importing from %s", c.CortexGraphPath)
 	return c.CortexGraphPath, nil
@@ -75,7 +76,7 @@ func cortexGraphFiles(args []string) ([]string, error) {
 	}
 	if len(out) == 0 {
 		return nil, memory.Errorf(memory.Invalid,
-			"memories.jsonl not found in %s; pass the folder in CORTEXGRAPH_STORAGE_PATH, or the files",
+			"memories.jsonl not found in %s; pass the folder of the store, or its files",
 			args[0])
 	}
 	return out, nil
@@ -222,7 +223,8 @@ func cortexGraphRelation(object map[string]json.RawMessage) (storeRelation, erro
 		return rel, err
 	}
 	if rel.from == "" || rel.to == "" || rel.Type == "" {
-		return rel, memory.Errorf(memory.Invalid, "the relation has no from_memory_id, to_memory_id or relation_type")
+		return rel, memory.Errorf(memory.Invalid, "the relation must have from_memory_id, "+
+			"to_memory_id and relation_type")
 	}
 	if memory.CheckRelationType(rel.Type) != nil {
 		rel.Type, rel.Kind = memory.Related, rel.Type

@@ -215,7 +215,7 @@ type rowBound struct {
 func (b *rowBound) Read(p []byte) (int, error) {
 	if b.read > maxLine {
 		return 0, memory.Errorf(memory.TooLarge,
-			"a row has more than %d bytes (4 MiB); check for a quote that is not closed", maxLine)
+			"a row has more than %d bytes (4 MiB); check for an unclosed quotation mark", maxLine)
 	}
 	n, err := b.r.Read(p)
 	b.read += n

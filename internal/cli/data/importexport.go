@@ -202,7 +202,8 @@ func (r *recordsRun) land() error {
 		return batchError(at, err)
 	}
 	if len(res.Results) != len(records) {
-		return batchError(at, fmt.Errorf("the daemon answered for %d of %d", len(res.Results), len(records)))
+		return batchError(at, fmt.Errorf("the daemon returned "+
+			"results for %d of %d records", len(res.Results), len(records)))
 	}
 	r.report.Tx = cmp.Or(r.report.Tx, res.Tx)
 	for i, a := range res.Results {

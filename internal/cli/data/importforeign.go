@@ -109,7 +109,7 @@ func (r *foreignImport) takeRecord(rec *importer.Record) {
 	before, there := r.memories.byID[string(made.ID)]
 	if there && !bytes.Equal(before.what.Fields["content"], made.Fields["content"]) {
 		r.note(before.at, op.Problem{Code: memory.Conflict,
-			Detail: fmt.Sprintf("%s has the same ID and another text, and replaces it",
+			Detail: fmt.Sprintf("%s has the same ID with a different text, and replaces this record",
 				placeOf(&lineError{File: rec.Place.File, Line: rec.Place.Line, Path: rec.Place.Path}))})
 	}
 	if r.memories.put(string(made.ID), placed[op.Record]{rec.Place, made}) {

@@ -39,7 +39,7 @@ func (r *storeImport) referenceLine(line sourceLine) error {
 		return r.referenceRelation(line)
 	}
 	return memory.Errorf(memory.Invalid,
-		"invalid type; a line of the reference memory server is an entity or a relation").At("type")
+		"invalid type; use entity or relation").At("type")
 }
 
 // referenceEntity takes in an entity. One that comes again has the observations of both.
@@ -71,7 +71,7 @@ func (r *storeImport) referenceEntity(line sourceLine) error {
 	if twice {
 		at.at = before.at
 		r.note(r.at(line), op.Problem{Code: memory.Conflict,
-			Detail: fmt.Sprintf("line %d has an entity of this name; it gets the observations of both",
+			Detail: fmt.Sprintf("line %d contains an entity with the same name; emberd merges the observations of both",
 				before.at.Line)})
 		r.report.Superseded++
 	}
@@ -129,7 +129,7 @@ func (r *storeImport) referenceRelation(line sourceLine) error {
 		return err
 	}
 	if rel.From == "" || rel.To == "" || rel.RelationType == "" {
-		return memory.Errorf(memory.Invalid, "the relation has no from, to or relationType")
+		return memory.Errorf(memory.Invalid, "the relation must have from, to and relationType")
 	}
 	if err := memory.CheckText("relationType", rel.RelationType, memory.MaxKind); err != nil {
 		return err

@@ -110,7 +110,7 @@ func (r *sessionsImport) mayKeep(ctx context.Context) error {
 	}
 	if err == nil && !res.Capture {
 		err = memory.Errorf(memory.Conflict,
-			"hooks.capture is false, so sessions are not saved; to change that, run: %s",
+			"hooks.capture is false, so emberd saves no sessions; to change the setting, run: %s",
 			cli.Again(r.s, "config", "set", "hooks.capture", "true"))
 	}
 	return err

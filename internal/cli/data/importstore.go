@@ -227,7 +227,7 @@ func (r *storeImport) send(ctx context.Context) error {
 func (r *storeImport) dangle(rel placed[storeRelation], end string) {
 	r.report.Relations.Dangling++
 	r.note(rel.at, op.Problem{Code: memory.NotFound,
-		Detail: fmt.Sprintf("relation left out: %s not found", cli.JsonText(cli.Cut(end, 80)))})
+		Detail: fmt.Sprintf("relation skipped: %s not found", cli.JsonText(cli.Cut(end, 80)))})
 }
 
 // sendMemories sends batches that fit what the daemon takes at once.
@@ -267,7 +267,7 @@ func (r *storeImport) sendBatch(ctx context.Context, some []placed[op.Record]) e
 		return r.unfinished(err)
 	}
 	if len(res.Results) != len(some) {
-		return fmt.Errorf("the daemon answered %d of %d memories", len(res.Results), len(some))
+		return fmt.Errorf("the daemon returned results for %d of %d memories", len(res.Results), len(some))
 	}
 	r.report.Tx = cmp.Or(r.report.Tx, res.Tx)
 	var kept []keptRecord
@@ -303,7 +303,7 @@ func (r *storeImport) sendRelations(ctx context.Context, some []placed[storeRela
 		return r.unfinished(err)
 	}
 	if len(res.Results) != len(some) {
-		return fmt.Errorf("the daemon answered %d of %d relations", len(res.Results), len(some))
+		return fmt.Errorf("the daemon returned results for %d of %d relations", len(res.Results), len(some))
 	}
 	r.report.Tx = cmp.Or(r.report.Tx, res.Tx)
 	for i, a := range res.Results {
@@ -330,9 +330,9 @@ func (r *storeImport) print() error {
 	if err := printImport(r.s, &r.report.ImportReport); err != nil {
 		return err
 	}
-	made := "made"
+	made := "created"
 	if r.opt.dryRun {
-		made = "would be made"
+		made = "would be created"
 	}
 	for _, part := range []struct {
 		n         int
@@ -341,9 +341,9 @@ func (r *storeImport) print() error {
 	}{
 		{r.report.Relations.Added, "relation", "relations", made},
 		{r.report.Relations.Present, "relation", "relations", "there already"},
-		{r.report.Relations.Dangling, "relation", "relations", "left out, because one of its memories is missing"},
-		{r.report.Relations.Mentions, "name", "names", made + ", which only relations have"},
-		{r.report.Superseded, "line", "lines", "replaced by later ones"},
+		{r.report.Relations.Dangling, "relation", "relations", "skipped, because a memory is missing"},
+		{r.report.Relations.Mentions, "name", "names", made + " from relations"},
+		{r.report.Superseded, "line", "lines", "replaced by later lines"},
 		{r.report.Deleted, "entry", "entries", "deleted by later lines"},
 	} {
 		if part.n > 0 {

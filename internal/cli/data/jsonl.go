@@ -66,7 +66,7 @@ func parseLine(text []byte, number, n int) (sourceLine, bool) {
 func parseObject(text []byte) (map[string]json.RawMessage, error) {
 	if bytes.HasPrefix(text, []byte("[")) {
 		return nil, memory.Errorf(memory.Invalid,
-			"a JSON array, not one object per line; to convert it, run: jq -c '.[]'")
+			"the line is a JSON array, not an object; to write one object per line, run: jq -c '.[]'")
 	}
 	var object map[string]json.RawMessage
 	err := json.Unmarshal(text, &object)

@@ -71,7 +71,7 @@ func newMapping(rules []string, template string) (*mapping, error) {
 	}
 	if template != "" && taken["content"] {
 		return nil, memory.Errorf(memory.Invalid,
-			"a --map of content and --content-template cannot be combined")
+			"--map to content and --content-template cannot be combined")
 	}
 	var err error
 	m.template, err = parseTemplate(template)
@@ -93,7 +93,7 @@ func parseRule(rule string) (r route, literal bool, err error) {
 		r = route{key: left, to: right}
 	}
 	if !ok || r.to == "" || left == "" {
-		err = memory.Errorf(memory.Invalid, "--map %s is not KEY=FIELD or FIELD:=VALUE", cli.JsonText(rule))
+		err = memory.Errorf(memory.Invalid, "invalid --map %s; use KEY=FIELD or FIELD:=VALUE", cli.JsonText(rule))
 	}
 	return r, literal, err
 }
@@ -202,7 +202,7 @@ func (m *mapping) noText(req *op.SaveRequest, line map[string]json.RawMessage) e
 		keys = append(keys[:most], "…")
 	}
 	return memory.Errorf(memory.Invalid,
-		"%s not found, only %s; name the one with the text, for example --map NAME=content",
+		"key %s not found; the keys are %s; map the key with the text, for example --map NAME=content",
 		cli.JsonText(m.from[i].key), cli.Flat(cli.Cut(strings.Join(keys, ", "), 300))).At("content")
 }
 
@@ -216,7 +216,8 @@ func (m *mapping) fill(req *op.SaveRequest, line map[string]json.RawMessage, use
 		}
 		value, ok := lookUp(line, p.text, used)
 		if !ok && !p.optional {
-			return memory.Errorf(memory.Invalid, "no key %s for the template; write {%s?} if not every line has it",
+			return memory.Errorf(memory.Invalid, "key %s of the template not found in this line; if the key is "+
+				"optional, write {%s?}",
 				cli.JsonText(p.text), p.text).At("content")
 		}
 		if ok {
@@ -395,7 +396,7 @@ func spreadsheetDate(text string) string {
 func mergeMeta(req *op.SaveRequest, value json.RawMessage, key string, used map[string]bool) error {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(value, &object) != nil {
-		return memory.Errorf(memory.Invalid, "meta is not an object").At("meta")
+		return memory.Errorf(memory.Invalid, "invalid meta; use a JSON object").At("meta")
 	}
 	for name, v := range object {
 		if used[key+"."+name] || saysNothing(name, v) {

@@ -95,15 +95,15 @@ func TestMappingRefusesLines(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ line, template, want string }{
 		{`{"content":""}`, "", "missing content; pass the text to save"},
-		{`{"text":"a","id":"1"}`, "", `"content" not found, only id, text; name the one with the text`},
+		{`{"text":"a","id":"1"}`, "", `key "content" not found; the keys are id, text; map the key with the text`},
 		{`{}`, "", "missing content; pass the text to save"},
 		{`{"content":"a","created_at":"soon"}`, "", `created_at: invalid time "soon"`},
 		{`{"content":"a","core":"maybe"}`, "", "core must be true or false"},
 		{`{"content":"a","strength":"strong"}`, "", "strength is not a number"},
 		{`{"content":"a","importance":7}`, "", "use low, normal, high"},
-		{`{"content":"a","meta":[1]}`, "", "meta is not an object"},
+		{`{"content":"a","meta":[1]}`, "", "invalid meta; use a JSON object"},
 		{`{"content":"a","x":1,"meta":{"x":2}}`, "", `two values map to meta "x"`},
-		{`{"text":"a"}`, "{speaker}: {text}", `no key "speaker"`},
+		{`{"text":"a"}`, "{speaker}: {text}", `key "speaker" of the template not found`},
 	} {
 		_, err := mapLine(t, c.line, c.template)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -119,12 +119,12 @@ func TestMappingRefusesRules(t *testing.T) {
 		template string
 		want     string
 	}{
-		{[]string{"text"}, "", "is not KEY=FIELD"},
-		{[]string{"=content"}, "", "is not KEY=FIELD"},
-		{[]string{"text="}, "", "is not KEY=FIELD"},
+		{[]string{"text"}, "", `invalid --map "text"; use KEY=FIELD`},
+		{[]string{"=content"}, "", `invalid --map "=content"; use KEY=FIELD`},
+		{[]string{"text="}, "", `invalid --map "text="; use KEY=FIELD`},
 		{[]string{"text=contents"}, "", `field "contents" not found`},
 		{[]string{"a=content", "b=content"}, "", "sets field content twice"},
-		{[]string{"a=content"}, "{b}", "a --map of content and --content-template cannot be combined"},
+		{[]string{"a=content"}, "{b}", "--map to content and --content-template cannot be combined"},
 		{[]string{"a=meta."}, "", "not found; use one of"},
 		{nil, "{b", "write {KEY}"},
 		{nil, "b}", "write {KEY}"},

@@ -153,10 +153,10 @@ func (r *sessionsReport) printAgents(s *cli.App) {
 	}
 	s.Printf("%s %s%s\n", verb, cli.Count(kept+known, "sentence", "sentences"), byRule(rules))
 	if off > 0 {
-		s.Note("left out %s in folders where hooks are off", cli.Count(off, "session", "sessions"))
+		s.Note("skipped %s in folders where hooks are off", cli.Count(off, "session", "sessions"))
 	}
 	if kept+known > 0 && !r.DryRun {
-		s.Note("to list the sessions: %s; to undo one: %s", cli.Again(s, "hook", "sessions"),
+		s.Note("to list the sessions, run: %s; to undo a session, run: %s", cli.Again(s, "hook", "sessions"),
 			cli.Again(s, "hook", "forget", "ID"))
 	}
 }

@@ -68,15 +68,15 @@ func (r *sessionsReport) printStored(s *cli.App) {
 
 func (r *sessionsReport) noteLeft(s *cli.App, all *storedSessions, off int) {
 	if off > 0 {
-		s.Note("left out %s in folders where hooks are off", cli.Count(off, "session", "sessions"))
+		s.Note("skipped %s in folders where hooks are off", cli.Count(off, "session", "sessions"))
 	}
 	if all.Forgotten > 0 {
-		s.Note("left out %s that emberd hook forget removed", cli.Count(all.Forgotten, "session", "sessions"))
+		s.Note("skipped %s that emberd hook forget removed", cli.Count(all.Forgotten, "session", "sessions"))
 	}
 	if all.Left > 0 {
-		s.Note("left out %s of sessions that are full", cli.Count(all.Left, "message", "messages"))
+		s.Note("skipped %s of sessions that reached the size limit", cli.Count(all.Left, "message", "messages"))
 	}
 	if all.Stored > 0 && !r.DryRun {
-		s.Note("to search them: %s", cli.Again(s, "search", "--scope", "sessions", "WORDS"))
+		s.Note("to search the messages, run: %s", cli.Again(s, "search", "--scope", "sessions", "WORDS"))
 	}
 }

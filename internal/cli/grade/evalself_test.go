@@ -94,7 +94,7 @@ func TestEvalSelfProposesWhatHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"\n  search.ltm_weight: 0.4  # now 1.2, ", "config.yaml:3\n",
-		"; restart the daemon to apply it.\n"} {
+		"; restart the daemon to apply the changes.\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing from\n%s", want, out.String())
 		}
@@ -143,9 +143,9 @@ func TestVerdict(t *testing.T) {
 		{"not confirmed", eval.SelfTrial{Chosen: sure, Confirmed: eval.Difference{Mean: -0.01, Low: -0.1}}, true,
 			"hardly better"},
 		{"chance", eval.SelfTrial{Chosen: sure, Confirmed: eval.Difference{Mean: 0.05, Low: -0.01, High: 0.1}}, true,
-			"may be chance"},
+			"might be chance"},
 		{"at the cost of a class", eval.SelfTrial{Chosen: sure, Confirmed: sure, Worst: "link", WorstLoss: 0.02}, true,
-			"texts of links lose"},
+			"link texts lose"},
 	} {
 		if got := verdict(&test.trial, test.best); got != test.want {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)

@@ -34,7 +34,7 @@ func printSelf(s *cli.App, r *eval.SelfReport) {
 	for _, n := range r.Found {
 		found += n
 	}
-	s.Printf("%s  %s of %s that your notes and memories hold, %s of them held out\n",
+	s.Printf("%s  %s of %s from your notes and memories, %s of them held out for validation\n",
 		s.Screen.Paint(cli.Bold, "questions"),
 		cli.Grouped(r.Questions), cli.Grouped(found), cli.Grouped(r.HeldOut))
 	width := 0
@@ -61,12 +61,12 @@ const barCells = 20
 
 func className(class string) string {
 	return map[string]string{
-		"":                   "all that do not contain the name of their answer",
+		"":                   "all queries without the name of the answer",
 		string(eval.Alias):   "aliases",
 		string(eval.Heading): "headings",
-		string(eval.Link):    "texts of links",
+		string(eval.Link):    "link texts",
 		string(eval.Asked):   "questions",
-		eval.Named:           "all that contain the name of their answer",
+		eval.Named:           "all queries with the name of the answer",
 	}[class]
 }
 
@@ -75,13 +75,13 @@ func printTrials(s *cli.App, r *eval.SelfReport) {
 	if len(r.Trials) == 0 {
 		return
 	}
-	width := len("as they are")
+	width := len("unchanged")
 	for _, t := range r.Trials {
 		width = max(width, len(t.Setting)+1+len(t.Value))
 	}
 	s.Printf("\n%s %7s  %-*s %7s %9s %17s\n", cli.Pad("other settings", width+2), "nDCG@10", barCells, "", "chosen",
 		"held out", "95 of 100")
-	s.Printf("  %s %7.3f  %s\n", cli.Pad("as they are", width), r.NDCG10, strings.TrimRight(cli.Bar(r.NDCG10, barCells),
+	s.Printf("  %s %7.3f  %s\n", cli.Pad("unchanged", width), r.NDCG10, strings.TrimRight(cli.Bar(r.NDCG10, barCells),
 		" "))
 	for _, t := range r.Trials {
 		line := fmt.Sprintf("  %s %7.3f  %s %+7.3f %+9.3f  %+.3f to %+.3f", cli.Pad(t.Setting+" "+t.Value, width),
@@ -101,10 +101,10 @@ func printProposals(s *cli.App, r *eval.SelfReport) {
 		s.Printf("  %s: %s  # now %s, %s\n", p.Setting, p.Value, cli.Clean(p.Was), cli.Clean(p.From))
 	}
 	if r.Applied != "" {
-		s.Printf("Saved to %s; restart the daemon to apply it.\n", cli.Clean(r.Applied))
+		s.Printf("Saved to %s; restart the daemon to apply the changes.\n", cli.Clean(r.Applied))
 		return
 	}
-	s.Printf("To write it to the config file, run: emberd eval self --apply\n")
+	s.Printf("To write the proposals to the config file, run: emberd eval self --apply\n")
 }
 
 // noteSelf says how the figures are to be read.
@@ -117,14 +117,15 @@ func noteSelf(s *cli.App, r *eval.SelfReport) {
 		}
 	}
 	if r.Ambiguous > 0 {
-		s.Note("%s more than one note or memory and were not used", cli.Count(r.Ambiguous, "text stands for",
-			"texts stand for"))
+		s.Note("%s more than one note or memory; not used", cli.Count(r.Ambiguous, "text matches",
+			"texts match"))
 	}
 	if r.Failed > 0 {
-		s.Note("%s refused, counted as no result", cli.Count(r.Failed, "question was", "questions were"))
+		s.Note("%s refused; "+
+			"emberd counts a refusal as no result", cli.Count(r.Failed, "question was", "questions were"))
 	}
 	if r.Questions < minTelling {
-		s.Note("too few questions: every figure can be due to chance")
+		s.Note("too few questions: the results can be due to chance")
 	}
 }
 

@@ -122,7 +122,7 @@ func (g *selfRun) together(ctx context.Context, progress *cli.Progress) error {
 		}
 	}
 	if all.Confirmed.Mean < most || all.WorstLoss > maxLoss {
-		all.Verdict = "one alone is better"
+		all.Verdict = "a single proposal is better"
 		r.Proposed = r.Proposed[best : best+1]
 	}
 	r.Trials = append(r.Trials, all)
@@ -245,7 +245,7 @@ func verdict(t *eval.SelfTrial, best bool) string {
 	case t.Chosen.Mean < minGain || t.Confirmed.Mean < minGain:
 		return "hardly better"
 	case t.Confirmed.Low <= 0:
-		return "may be chance"
+		return "might be chance"
 	case t.WorstLoss > maxLoss:
 		return className(t.Worst) + " lose"
 	}

@@ -25,9 +25,9 @@ func printAgents(s *cli.App, res *op.AgentsRunResult) {
 		printFew(s, agentLines(s, res, a.Agent), a.Found)
 	}
 	if res.DryRun {
-		s.Note("nothing changed; omit --dry-run to apply")
+		s.Note("nothing changed; to apply the changes, omit --dry-run")
 	} else if slices.ContainsFunc(res.Ran, func(a op.AgentRan) bool { return a.Filed > 0 }) {
-		s.Note("review items were created; run: emberd review list")
+		s.Note("created review items; to list them, run: emberd review list")
 	}
 	s.UndoHint(res.Tx)
 }
@@ -50,7 +50,7 @@ func agentDid(a *op.AgentRan, dry bool) string {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{a.Filed, would + "sent to review"}, {a.Changed, would + done}, {a.Waiting, "left to later runs"}} {
+	}{{a.Filed, would + "sent to review"}, {a.Changed, would + done}, {a.Waiting, "postponed to later runs"}} {
 		if p.n > 0 {
 			parts = append(parts, cli.Grouped(p.n)+" "+p.what)
 		}

@@ -58,7 +58,7 @@ func cleanupStates() map[string]string {
 func printCleanup(s *cli.App, r *op.CleanupRun) {
 	s.Row("run", fmt.Sprintf("%s of %s, %s", r.ID, cli.Clean(r.Collection), cleanupStates()[r.State]))
 	s.Row("memories", memoriesOf(r))
-	s.Row("alike", fmt.Sprintf("%s, %s", cli.Count(r.Clusters, "group", "groups"),
+	s.Row("similar", fmt.Sprintf("%s, %s", cli.Count(r.Clusters, "group", "groups"),
 		cli.Count(r.Conflicts, "conflict", "conflicts")))
 	if r.Conflicts > 0 {
 		s.Row("", fmt.Sprintf("%s of them resolved automatically", cli.Grouped(r.Resolved)))
@@ -124,10 +124,10 @@ func leftIn(r *op.CleanupRun) string {
 	}
 	switch {
 	case r.Limited > 0 && r.Counts[op.CleanupDelete] == 0:
-		text += fmt.Sprintf("; %s, above the limit of one run",
+		text += fmt.Sprintf("; %s: limit of one run reached",
 			cli.Count(r.Limited, "deletion was not planned", "deletions were not planned"))
 	case r.Limited > 0:
-		text += fmt.Sprintf("; %s left to later runs", cli.Count(r.Limited, "deletion is", "deletions are"))
+		text += fmt.Sprintf("; %s postponed to later runs", cli.Count(r.Limited, "deletion is", "deletions are"))
 	}
 	return text
 }
@@ -180,7 +180,7 @@ func cleanupHints(s *cli.App, r *op.CleanupRun) {
 	case r.RolledBack != "":
 		s.Note("rolled back: %s", cli.Clean(r.RolledBack))
 	case r.State == op.CleanupDryRun && actionsOf(r.Counts) != "nothing":
-		s.Note("nothing changed; to apply the plan, use --mode full --execute; to see it, run: emberd health " +
+		s.Note("nothing changed; to apply the plan, use --mode full --execute; to see the plan, run: emberd health " +
 			"cleanup report")
 	case r.State == op.CleanupBrokenOff:
 		s.Note("%s", cli.Clean(r.Problem))
@@ -191,8 +191,7 @@ func cleanupHints(s *cli.App, r *op.CleanupRun) {
 
 func cleanupReportCommand(s *cli.App) *cobra.Command {
 	var req op.CleanupReportRequest
-	return cli.Command("report [RUN]", cli.ArgCount(0, 1, "at most one run, as emberd health cleanup history lists "+
-		"them"),
+	return cli.Command("report [RUN]", cli.ArgCount(0, 1, "at most one run ID from emberd health cleanup history"),
 		s.CompleteRuns,
 		func(cmd *cobra.Command, args []string) error {
 			req.Run = strings.Join(args, "")
@@ -204,8 +203,7 @@ func cleanupReportCommand(s *cli.App) *cobra.Command {
 
 func cleanupRollbackCommand(s *cli.App) *cobra.Command {
 	var req op.CleanupRollbackRequest
-	cmd := cli.Command("rollback [RUN]", cli.ArgCount(0, 1, "at most one run, as emberd health cleanup history lists "+
-		"them"),
+	cmd := cli.Command("rollback [RUN]", cli.ArgCount(0, 1, "at most one run ID from emberd health cleanup history"),
 		s.CompleteRuns,
 		func(cmd *cobra.Command, args []string) error {
 			req.Run = strings.Join(args, "")

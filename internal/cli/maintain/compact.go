@@ -54,7 +54,7 @@ func openStorage(s *cli.App, dir string) (*engine.Engine, error) {
 	for _, sub := range []string{filepath.Join(dir, "data", "stm"), filepath.Join(dir, "state")} {
 		if info, err := os.Stat(sub); err != nil || !info.IsDir() {
 			return nil, memory.Errorf(memory.Invalid,
-				"%q is not a folder of emberd: %s not found; pass the folder that --home uses", dir, sub)
+				"%q is not a folder of emberd: %s not found; pass the folder that you use with --home", dir, sub)
 		}
 	}
 	s.Home = dir
@@ -67,7 +67,8 @@ func openStorage(s *cli.App, dir string) (*engine.Engine, error) {
 	e, err := engine.Open(opt)
 	if errors.Is(err, durable.ErrLocked) {
 		return nil, &cli.Exit{Code: cli.ExitLocked,
-			Err: fmt.Errorf("a daemon uses %s: omit --storage-path to compact through it, or stop it first", dir)}
+			Err: fmt.Errorf("a daemon uses %s; to send the command to the daemon, omit --storage-path; otherwise, "+
+				"stop the daemon first", dir)}
 	}
 	return e, err
 }
@@ -80,9 +81,9 @@ func printCompact(s *cli.App, r *op.CompactResult) {
 		s.Printf("nothing to compact: %s\n", r.Reason)
 		return
 	}
-	verb := "folded"
+	verb := "compacted"
 	if r.DryRun {
-		verb = "would fold"
+		verb = "would compact"
 	}
 	s.Printf("%s %s of %s into %s of %s", verb, cli.Count(len(r.Inputs), "file", "files"), cli.Size(r.Before), r.Output,
 		cli.Size(r.After))
@@ -92,9 +93,9 @@ func printCompact(s *cli.App, r *op.CompactResult) {
 	s.Printf("\n%s: %s superseded, %s live, %s deleted, %s of these dropped\n",
 		cli.Count(r.Lines, "operation", "operations"),
 		cli.Grouped(r.Superseded), cli.Grouped(r.Live), cli.Grouped(r.Tombstones+r.Dropped), cli.Grouped(r.Dropped))
-	due := "it was not due"
+	due := "compaction was not due"
 	if r.Due {
-		due = "it was due"
+		due = "compaction was due"
 	}
 	s.Printf("%s: %s\n", due, r.Reason)
 }

@@ -13,7 +13,7 @@ import (
 func consolidateCommand(s *cli.App) *cobra.Command {
 	var c consolidation
 	cmd := cli.Command("consolidate [CLUSTER | --auto]",
-		cli.ArgCount(0, 1, "the ID of a group, as emberd health groups shows it"), cobra.NoFileCompletions,
+		cli.ArgCount(0, 1, "a group ID from emberd health groups"), cobra.NoFileCompletions,
 		func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && !c.groups.AutoDetect {
 				return runAgents(s, cmd, &c)
@@ -58,13 +58,13 @@ func given(cmd *cobra.Command, names ...string) string {
 func runGroups(s *cli.App, cmd *cobra.Command, c *consolidation, id string) error {
 	req := &c.groups
 	if flag := given(cmd, "agent", "dry-run", "scheduled", "interval-hours", "force"); flag != "" {
-		return cli.UsageError(cmd, "%s applies to the agents; omit it when you choose groups", flag)
+		return cli.UsageError(cmd, "%s applies only to the maintenance agents; if you choose groups, omit %[1]s", flag)
 	}
 	switch {
 	case c.apply && c.link:
 		return cli.UsageError(cmd, "--apply and --link cannot be combined")
 	case !req.AutoDetect && cmd.Flags().Changed("cohesion"):
-		return cli.UsageError(cmd, "--cohesion requires --auto; omit it when you name a group")
+		return cli.UsageError(cmd, "--cohesion requires --auto; if you name a group, omit --cohesion")
 	case c.apply:
 		req.Mode = op.ModeApply
 	case c.link:
@@ -123,7 +123,7 @@ func printConsolidated(s *cli.App, res *op.ConsolidateResult) {
 		s.Printf("%s\n", cli.Clean(res.Message))
 	}
 	if len(res.Previews) > 0 {
-		s.Note("nothing changed; use --apply to merge or --link to relate")
+		s.Note("nothing changed; to merge the memories, use --apply; to link the memories, use --link")
 	}
 	s.UndoHint(res.Tx)
 }

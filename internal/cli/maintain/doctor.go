@@ -59,7 +59,7 @@ type fixed struct {
 }
 
 func runDoctor(ctx context.Context, s *cli.App, fix bool) error {
-	err := s.WithoutToken("emberd doctor looks into all folders of emberd and the vaults")
+	err := s.WithoutToken("emberd doctor reads all folders of emberd and the vaults")
 	if memory.CodeOf(err) == memory.Forbidden { // it reports a token that cannot be read
 		return err
 	}
@@ -147,7 +147,7 @@ func printDiagnosis(s *cli.App, d *diagnosis) {
 		printCheck(s, s.Screen.Paint(cli.Green, "ok  "), "also", strings.Join(also, ", "))
 	}
 	if fixable > 0 && len(d.Fixed) == 0 {
-		s.Note("run %s to fix %s", cli.Again(s, "doctor", "--fix"), cli.Count(fixable, "of these", "of these"))
+		s.Note("to fix %[2]s, run: %[1]s", cli.Again(s, "doctor", "--fix"), cli.Count(fixable, "problem", "problems"))
 	}
 }
 
@@ -193,7 +193,7 @@ func examine(ctx context.Context, s *cli.App) ([]doctor.Finding, error) {
 			return nil, ctx.Err()
 		} else if err != nil {
 			e.add(doctor.Finding{Area: part.area, Code: part.area + "-unknown", Severity: doctor.Warning,
-				Text: "cannot check this: " + err.Error()})
+				Text: "check failed: " + err.Error()})
 		}
 		if len(e.found) == before {
 			e.add(doctor.Finding{Area: part.area, Severity: doctor.OK, Text: "no problems"})

@@ -118,8 +118,8 @@ func (e *diagnostics) daemon(ctx context.Context) error {
 		e.add(bad)
 	case memory.CodeOf(err) == memory.Unavailable && held:
 		bad.Code, bad.Text, bad.Next = "daemon-unreached",
-			fmt.Sprintf("process %s has locked the folders but cannot be reached on %s: it is starting, or its "+
-				"socket was moved or removed; stop it and start it again", number(pid), e.c.Socket), e.end("")
+			fmt.Sprintf("process %s has locked the folders, but emberd cannot connect to it on %s: the process is "+
+				"starting, or its socket was moved or removed; restart the process", number(pid), e.c.Socket), e.end("")
 		e.add(bad)
 	case memory.CodeOf(err) == memory.Unavailable:
 		e.add(doctor.Finding{Area: "daemon", Code: "daemon-down", Severity: doctor.Warning, Text: "not running",
@@ -133,7 +133,7 @@ func (e *diagnostics) daemon(ctx context.Context) error {
 		e.add(bad)
 	case st.State != "" && cli.Linkless(st.State) != cli.Linkless(e.c.State):
 		bad.Code, bad.Text, bad.Next = "daemon-elsewhere",
-			fmt.Sprintf("the daemon on %s uses data folder %s, but the settings name %s", e.c.Socket, st.Data,
+			fmt.Sprintf("the daemon on %s uses data folder %s, but the settings specify %s", e.c.Socket, st.Data,
 				e.c.Data), "emberd config socket"
 		e.add(bad)
 	default:
@@ -173,7 +173,7 @@ func (e *diagnostics) warnings(context.Context) error {
 
 // nextOf is the command that a warning of the daemon's names, or the one that shows it.
 func nextOf(warning string) string {
-	if strings.Contains(warning, "run emberd doctor log repair") {
+	if strings.Contains(warning, "run: emberd doctor log repair") {
 		return "emberd doctor log repair"
 	}
 	return "emberd status"
@@ -181,8 +181,8 @@ func nextOf(warning string) string {
 
 // isDuplicateWarning reports whether a warning of the daemon's is about something that was found.
 func (e *diagnostics) isDuplicateWarning(warning string) bool {
-	for words, area := range map[string]string{"came back without": "log", "fs.inotify": "watches",
-		"the disk that holds": "disk", "check the clock": "clock", "no token is accepted": "tokens"} {
+	for words, area := range map[string]string{"restored without": "log", "fs.inotify": "watches",
+		"the disk of": "disk", "check the clock": "clock", "no token is accepted": "tokens"} {
 		found := slices.ContainsFunc(e.found, func(f doctor.Finding) bool { return f.Area == area && f.Code != "" })
 		if found && strings.Contains(warning, words) {
 			return true
@@ -272,8 +272,7 @@ func (e *diagnostics) log(ctx context.Context) error {
 	bare := bareTrash(e.s, r)
 	if wrong := r.Wrong() + min(1, bare); wrong > 0 {
 		f.Code, f.Severity, f.Next = "log-damaged", doctor.Warning, "stop emberd, and run: emberd doctor log repair"
-		f.Text += ": " + cli.Count(wrong, "problem found", "problems found") + ", which emberd doctor log check " +
-			"lists"
+		f.Text += ": " + cli.Count(wrong, "problem found", "problems found") + " (run: emberd doctor log check)"
 		if bare > 0 {
 			f.Text += "; " + bareText(bare)
 		}
@@ -314,7 +313,7 @@ func (e *diagnostics) quarantine(context.Context) error {
 func (e *diagnostics) index(context.Context) error {
 	e.add(doctor.Index(e.places, e.status != nil || e.held, e.end(""))...)
 	if e.status != nil && e.status.Loading != nil {
-		e.add(doctor.Finding{Area: "index", Code: "index-loading", Severity: doctor.Note, Text: "being built, " +
+		e.add(doctor.Finding{Area: "index", Code: "index-loading", Severity: doctor.Note, Text: "not complete: " +
 			indexed(e.status.Loading) + "; searches still work"})
 	}
 	return nil
@@ -340,7 +339,7 @@ func (e *diagnostics) vaults(ctx context.Context) error {
 		if e.released(dir) {
 			e.add(doctor.Finding{Area: "vault", Code: "vault-released", Severity: doctor.Note,
 				Next: "emberd vault reopen",
-				Text: fmt.Sprintf("%s is released, so its disk can be unmounted, and was not checked", dir)})
+				Text: fmt.Sprintf("%s is released, so you can unmount its disk; emberd did not check it", dir)})
 			continue
 		}
 		survey, err := doctor.Vault(ctx, dir, e.c.Vault.ArchiveFolder, e.c.Vault.Ignore, e.settles(ctx, dir))

@@ -44,13 +44,14 @@ func (e *diagnostics) hooksOf(ctx context.Context, c *clients.Client, file strin
 	install := "emberd agent install " + c.Name + " --hooks"
 	if gone := gonePrograms(found); len(gone) > 0 {
 		e.add(doctor.Finding{Area: "hooks", Code: "hooks-gone", Severity: doctor.Warning, Next: install,
-			Text: fmt.Sprintf("%s runs %s with %s, which is not a program", c.Title, strings.Join(gone, " and "),
+			Text: fmt.Sprintf("%s cannot run %s: program not found; "+
+				"the hooks are in %s", c.Title, strings.Join(gone, " and "),
 				file)})
 	}
 	if twice := repeatedEvents(found); len(twice) > 0 {
 		e.add(doctor.Finding{Area: "hooks", Code: "hooks-twice", Severity: doctor.Warning, Next: install + " --remove",
-			Text: fmt.Sprintf("%s has more than one hook of emberd at %s, in %s; remove them and add them again; "+
-				"run: %s", c.Title, strings.Join(twice, ", "), file, install)})
+			Text: fmt.Sprintf("%s has more than one hook of emberd at %s, in %s; "+
+				"remove the hooks, and then run: %s", c.Title, strings.Join(twice, ", "), file, install)})
 	}
 	e.trustOf(ctx, c, filepath.Dir(file))
 }
@@ -65,7 +66,7 @@ func (e *diagnostics) trustOf(ctx context.Context, c *clients.Client, folder str
 	switch {
 	case err != nil:
 		e.add(doctor.Finding{Area: "hooks", Code: "hooks-trust", Severity: doctor.Note,
-			Text: after + fmt.Sprintf(" (unknown whether you did: %s)", err)})
+			Text: after + fmt.Sprintf(" (unknown whether you trust the hooks: %s)", err)})
 	case len(skipped) > 0:
 		e.add(doctor.Finding{Area: "hooks", Code: "hooks-untrusted", Severity: doctor.Warning,
 			Text: fmt.Sprintf("%s skips the hooks of emberd at %s: %s", c.Title, strings.Join(skipped, ", "), after)})

@@ -57,7 +57,8 @@ func quarantineShowCommand(s *cli.App) *cobra.Command {
 			return s.Answer(res, func() {
 				printQuarantined(s, &res.Line)
 				if res.Line.Acceptable && len(res.Changes) == 0 {
-					s.Printf("    accepting it would change nothing: newer records replace all of it\n")
+					s.Printf("    accepting this line would change nothing, because newer records replace all its " +
+						"values\n")
 				}
 				for _, f := range res.Changes {
 					cli.PrintField(s, f)
@@ -68,14 +69,14 @@ func quarantineShowCommand(s *cli.App) *cobra.Command {
 }
 
 func quarantineAcceptCommand(s *cli.App) *cobra.Command {
-	return cli.Command("accept LINE…", cli.ArgCount(1, -1, "the name of a line, or several"),
+	return cli.Command("accept LINE…", cli.ArgCount(1, -1, "one or more line names"),
 		s.Offer(completeQuarantine),
 		func(cmd *cobra.Command, args []string) error {
 			return eachLine(s, args, func(name string) (*op.QuarantineAcceptResult, error) {
 				return cli.Reach(cmd.Context(), s, op.QuarantineAccept, &op.QuarantineAcceptRequest{ID: name})
 			}, func(res *op.QuarantineAcceptResult) {
 				if res.Tx == "" {
-					s.Printf("accepted %s; newer records replace all of it, so nothing changed\n", res.Name)
+					s.Printf("accepted %s; nothing changed, because newer records replace all its values\n", res.Name)
 					return
 				}
 				s.Printf("accepted %s: memory %s\n", res.Name, s.Short(res.ID))
@@ -85,7 +86,7 @@ func quarantineAcceptCommand(s *cli.App) *cobra.Command {
 }
 
 func quarantineDropCommand(s *cli.App) *cobra.Command {
-	return cli.Command("drop LINE…", cli.ArgCount(1, -1, "the name of a line, or several"), s.Offer(completeQuarantine),
+	return cli.Command("drop LINE…", cli.ArgCount(1, -1, "one or more line names"), s.Offer(completeQuarantine),
 		func(cmd *cobra.Command, args []string) error {
 			return eachLine(s, args, func(name string) (*op.QuarantineDropResult, error) {
 				return cli.Reach(cmd.Context(), s, op.QuarantineDrop, &op.QuarantineDropRequest{ID: name})

@@ -35,8 +35,8 @@ func (e *diagnostics) copies(r *stm.LogCheck) {
 			continue
 		}
 		e.add(doctor.Finding{Area: "log", Code: "log-copy", Severity: doctor.Note, Next: "emberd doctor log compact",
-			Text: fmt.Sprintf("%s is a sync conflict copy of a log file; emberd reads it like the others; you "+
-				"can delete it after its device has compacted its log", f.Path)})
+			Text: fmt.Sprintf("%s is a sync conflict copy of a log file; emberd also reads this copy; after its "+
+				"device has compacted the log, you can delete the copy", f.Path)})
 	}
 }
 
@@ -190,7 +190,7 @@ func (e *diagnostics) renew(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "written " + strings.Join(written, ", ") + ", and the daemon was started again", nil
+	return "wrote " + strings.Join(written, ", ") + " and restarted the daemon", nil
 }
 
 // sameDisk tells whether two folders are on one file system, as far as they are there.

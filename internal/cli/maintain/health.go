@@ -53,7 +53,7 @@ func printHealth(s *cli.App, r *op.HealthResult) {
 	}
 	s.Printf("%s of %s\n", s.Screen.Paint(cli.Bold, cli.Count(r.Memories, "memory", "memories")), in)
 	if r.Cached {
-		s.Printf("%s\n", s.Screen.Paint(cli.Faint, fmt.Sprintf("as of %s; use --fresh to rebuild",
+		s.Printf("%s\n", s.Screen.Paint(cli.Faint, fmt.Sprintf("as of %s; to create a new report, use --fresh",
 			cli.Ago(s.Now(), r.At))))
 	}
 	if r.Memories == 0 {

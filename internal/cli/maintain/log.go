@@ -42,7 +42,7 @@ func noLog(path string, err error) error {
 		return memory.Errorf(memory.NotFound,
 			"no log file in %s; pass a data folder, the folder of a device, or a file", path)
 	case errors.Is(err, fs.ErrNotExist):
-		return memory.Errorf(memory.NotFound, "%s not found; for the data folder, run: emberd config data", path)
+		return memory.Errorf(memory.NotFound, "%s not found; to show the data folder, run: emberd config data", path)
 	}
 	return memory.Errorf(memory.Invalid, "%w", err)
 }
@@ -143,7 +143,7 @@ func bareText(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return cli.Count(n, "memory of the trash", "memories of the trash") + " came back without text"
+	return cli.Count(n, "memory of the trash", "memories of the trash") + " restored without text"
 }
 
 func asFindings(in []stm.LogFinding) []logFinding {
@@ -173,8 +173,9 @@ func printLogReport(s *cli.App, r *logReport) {
 	s.Note("%s: %s in %s, %s: %s", r.Path, cli.Count(r.Lines, "line", "lines"),
 		cli.Count(len(r.Files), "file", "files"), cli.Size(r.Bytes), verdict)
 	if !r.OK {
-		s.Note("at its next start, emberd restores what its snapshot contains; for the rest, stop emberd and run: %s",
-			cli.Again(s, "log", "repair"))
+		s.Note("at its next start, emberd restores the records of its snapshot; to restore other records, stop "+
+			"emberd and run: %s",
+			cli.Again(s, "doctor", "log", "repair"))
 	}
 }
 

@@ -124,11 +124,11 @@ func previewRepair(ctx context.Context, s *cli.App) error {
 	}
 	err = s.Answer(res, func() {
 		if got.Lines+got.Covered == 0 && len(res.Short) == 0 && res.Missing == 0 {
-			s.Note("the snapshot has no record that the log lacks")
+			s.Note("the log contains all records of the snapshot")
 		} else {
 			printRepaired(s, res)
 		}
-		s.Note("--dry-run does not look into backups, snapshots of earlier logs and notes, which can contain more")
+		s.Note("--dry-run does not read backups, snapshots of earlier logs or notes, which can contain more records")
 	})
 	return unlessLacking(res, err)
 }
@@ -151,7 +151,7 @@ func printRepaired(s *cli.App, r *storage.Repaired) {
 		s.Printf("from %s: %s, %s of the log\n", f.Copy, cli.Count(f.Memories, "memory", "memories"),
 			cli.Count(f.Lines, "line", "lines"))
 		if !f.Made.IsZero() && r.Anew && (r.Missing > 0 || !snapshot) {
-			s.Printf("    the backup is of %s; later changes are lost unless another copy contains them\n",
+			s.Printf("    created at %s; later changes are lost, unless another copy contains them\n",
 				f.Made.In(s.Zone).Format("2006-01-02 15:04"))
 		}
 	}
@@ -167,17 +167,17 @@ func printRepaired(s *cli.App, r *storage.Repaired) {
 		s.Note("accepted the loss of %s; emberd no longer reports it", cli.Count(r.GivenUp, "record was",
 			"records were"))
 	case r.Missing > 0 && r.Anew:
-		s.Note("%s missing, and no copy is left; started a new log with the remaining records",
+		s.Note("%s missing, and no copy was found; started a new log with the remaining records",
 			cli.Count(r.Missing, "record of the log is", "records of the log are"))
 	case r.Missing > 0:
-		s.Note("%s missing, and no copy is left: pass a backup with --from, or accept the loss with --accept-loss",
+		s.Note("%s missing, and no copy was found; pass a backup with --from, or accept the loss with --accept-loss",
 			cli.Count(r.Missing, "record of the log is", "records of the log are"))
 	case r.BareTrash > 0:
 		s.Note("%s; pass another backup with --from, or accept the loss of the texts with --accept-loss",
 			bareText(r.BareTrash))
 	case r.Damaged > 0:
-		s.Note("%s skipped, and no known copy contains its records: pass another backup with --from, or run: "+
-			"emberd doctor quarantine list", cli.Count(r.Damaged, "damaged line is", "damaged lines are"))
+		s.Note("%s skipped, and no known copy contains the records; pass another backup with --from, or run: emberd "+
+			"doctor quarantine list", cli.Count(r.Damaged, "damaged line is", "damaged lines are"))
 	case len(r.From) == 0 && len(r.Short) == 0 && r.GivenUpTexts == 0:
 		s.Note("nothing is missing")
 	}

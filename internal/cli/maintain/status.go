@@ -25,7 +25,7 @@ func StatusCommand(s *cli.App) *cobra.Command {
 	var every time.Duration
 	cmd := cli.Command("status", func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 && cmd.Flags().Changed("watch") {
-			return cli.UsageError(cmd, "%s accepts no arguments, received %q; the time of --watch follows an "+
+			return cli.UsageError(cmd, "%s accepts no arguments, received %q; write the interval of --watch after an "+
 				"equals sign, for example --watch=5s", cmd.CommandPath(), args[0])
 		}
 		return cli.NoArgs(cmd, args)
@@ -74,10 +74,10 @@ func printBackup(s *cli.App, b *op.BackupStatus) {
 		text = fmt.Sprintf("%s, %s", cli.Ago(s.Now(), b.Created), cli.Count(b.Memories, "memory", "memories"))
 	}
 	if b.Daily+b.Weekly == 0 {
-		text += "; none is made automatically"
+		text += "; automatic backups are off"
 	}
 	if !b.Next.IsZero() {
-		text += "; the next one in " + cli.Lasted(max(0, b.Next.Sub(s.Now())))
+		text += "; next backup in " + cli.Lasted(max(0, b.Next.Sub(s.Now())))
 	}
 	s.Row("backup", text)
 	if b.Folder != "" {
@@ -240,10 +240,10 @@ func otherDevice(s *cli.App, d *op.DeviceStatus) string {
 func printVault(s *cli.App, v *op.VaultStatus) {
 	notes := cli.Count(v.Notes, "note", "notes")
 	if v.Absent > 0 && v.Frozen == "" {
-		notes += fmt.Sprintf(", %s of them deleted, and soon no longer in searches", cli.Grouped(v.Absent))
+		notes += fmt.Sprintf(", %s of them deleted and soon removed from searches", cli.Grouped(v.Absent))
 	}
 	if v.Waiting > 0 {
-		notes += fmt.Sprintf(", %s to read", cli.Grouped(v.Waiting))
+		notes += fmt.Sprintf(", %s not yet read", cli.Grouped(v.Waiting))
 	}
 	if v.Skipped > 0 {
 		notes += fmt.Sprintf(", %s skipped (run: emberd vault check)", cli.Grouped(v.Skipped))
@@ -262,7 +262,7 @@ func printVault(s *cli.App, v *op.VaultStatus) {
 	if v.Memories > 0 {
 		of := cli.Count(v.Memories, "note belongs to a memory", "notes belong to memories")
 		if v.Settling > 0 {
-			of += fmt.Sprintf(", %s to sync", cli.Grouped(v.Settling))
+			of += fmt.Sprintf(", %s not yet synced", cli.Grouped(v.Settling))
 		}
 		s.Row("", of)
 	}
@@ -274,7 +274,7 @@ func printVault(s *cli.App, v *op.VaultStatus) {
 	}
 	if v.Aside {
 		s.Row("", "the file system does not support atomic exchange, so a note is briefly missing while emberd "+
-			"writes it")
+			"writes the note")
 	}
 	printLists(s, v.Lists)
 	for _, n := range v.NotRead {

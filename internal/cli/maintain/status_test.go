@@ -26,9 +26,9 @@ func busyStatus() (*op.StatusResult, *op.StatsResult) {
 		Meaning: &op.Meaning{Covered: 9000, Total: 13549},
 		Warnings: []string{"the vault /home/ann/Notes is polled every 30 seconds, since its file system tells of no " +
 			"changes; a search may miss what was saved in the last half minute",
-			"vault Work: you released it; to open it again: emberd vault reopen"},
+			"vault Work: you released the vault; to open it again: emberd vault reopen"},
 		Waits: []op.Waiting{{Code: op.WaitsReleased, Count: 1, Text: "vault Work is released", Command: "emberd vault reopen",
-			Warning: "vault Work: you released it; to open it again: emberd vault reopen"}},
+			Warning: "vault Work: you released the vault; to open it again: emberd vault reopen"}},
 		Vaults: []op.VaultStatus{{Path: "/home/ann/Documents/Notes/All of them", Mode: "polling", Notes: 1204,
 			Absent: 5, Waiting: 3, Skipped: 4, Pending: 1,
 			Lists: []op.ListStatus{{Path: "Memories/Inbox.md", State: op.ListWritten, Open: 2}}}},

@@ -210,7 +210,7 @@ func (w *watching) body(p cli.Screen) []string {
 	case w.last.res != nil:
 		out = append(out, drawSummary(w.s, p, w.last.res, w.last.stats)...)
 	case w.failed.err == nil:
-		out = append(out, p.Paint(cli.Faint, "contacting the daemon"))
+		out = append(out, p.Paint(cli.Faint, "connecting to the daemon"))
 	}
 	return out
 }

@@ -19,7 +19,7 @@ func waitsHead(s *cli.App, waits []op.Waiting) string {
 	if len(waits) == 1 {
 		command = waitCommand(s, &waits[0])
 	}
-	return fmt.Sprintf("%s for you; run: %s", cli.Count(len(waits), "thing waits", "things wait"), command)
+	return fmt.Sprintf("%s your attention; run: %s", cli.Count(len(waits), "item needs", "items need"), command)
 }
 
 // waitCommand is the command that answers a waiting thing, with the flags that reach this daemon.

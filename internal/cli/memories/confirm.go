@@ -10,7 +10,7 @@ import (
 )
 
 func ConfirmCommand(s *cli.App) *cobra.Command {
-	return cli.Command("confirm ID…", cli.ArgCount(1, -1, "a memory ID, or several"), s.CompleteIDs,
+	return cli.Command("confirm ID…", cli.ArgCount(1, -1, "one or more memory IDs"), s.CompleteIDs,
 		func(cmd *cobra.Command, args []string) error {
 			req := &op.ConfirmRequest{ID: strings.Join(args, ",")}
 			return cli.Show(cmd.Context(), s, op.Confirm, req, printConfirmed)
@@ -22,8 +22,8 @@ func printConfirmed(s *cli.App, res *op.ConfirmResult) {
 		s.Printf("confirmed %s  %s\n", s.Short(m.ID), s.Gist(m.Content, len("confirmed 12345678  ")))
 	}
 	if res.Tx == "" {
-		s.Note("%s did not need confirmation; nothing changed", cli.Either(len(res.Memories) == 1, "it",
-			"they"))
+		s.Note("nothing changed, because %s did not need confirmation",
+			cli.Either(len(res.Memories) == 1, "the memory", "the memories"))
 	}
 	s.UndoHint(res.Tx)
 }

@@ -46,7 +46,7 @@ func compose(ctx context.Context, s *cli.App, text string) (*draft, error) {
 	after, err := os.ReadFile(d.file)
 	if err != nil {
 		d.discard()
-		return nil, fmt.Errorf("read the text back: %w", err)
+		return nil, fmt.Errorf("read the edited text: %w", err)
 	}
 	d.text = strings.TrimSuffix(string(after), "\n")
 	return d, nil

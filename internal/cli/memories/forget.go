@@ -14,7 +14,7 @@ func ForgetCommand(s *cli.App) *cobra.Command {
 	var req op.ForgetRequest
 	cmd := &cobra.Command{
 		Use:               "forget ID…",
-		Args:              cli.ArgCount(1, -1, "a memory ID, or several"),
+		Args:              cli.ArgCount(1, -1, "one or more memory IDs"),
 		ValidArgsFunction: s.CompleteIDs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 && req.IfMatch == "" {
@@ -46,7 +46,7 @@ func printForgotten(s *cli.App, res *op.ForgetResult, err error) error {
 		s.Printf("%s %s  %s\n", verb, s.Short(m.ID), s.Gist(m.Content, len(verb)+len(" 12345678  ")))
 	}
 	for _, path := range res.Notes {
-		s.Note("note %s was kept; delete it in the vault if you do not need it", cli.Flat(path))
+		s.Note("note %s was kept; if you do not need the note, delete it in the vault", cli.Flat(path))
 	}
 	if !res.DryRun && !res.Until.IsZero() {
 		s.Note("kept in the trash until %s", res.Until.In(s.Zone).Format("2006-01-02 15:04"))

@@ -10,7 +10,7 @@ import (
 
 func ObserveCommand(s *cli.App) *cobra.Command {
 	var req op.ObserveRequest
-	cmd := cli.Command("observe ID…", cli.ArgCount(1, -1, "a memory ID, or several"), s.CompleteIDs,
+	cmd := cli.Command("observe ID…", cli.ArgCount(1, -1, "one or more memory IDs"), s.CompleteIDs,
 		func(cmd *cobra.Command, args []string) error {
 			req.IDs = args
 			res, err := cli.Call(cmd.Context(), s, op.Observe, &req)
@@ -53,11 +53,12 @@ func tellObserved(s *cli.App, r *op.ObserveResult) {
 		}
 		line := cli.Count(int(o.UseCount), "use", "uses") + ", " + cli.Count(int(o.ReviewCount), "review", "reviews")
 		if o.CrossDomain {
-			line += ", in another domain"
+			line += ", on a different topic"
 		}
 		s.Printf("observed %s  %s; strength %.4g\n", s.Short(memory.ID(o.ID)), line, o.Strength)
 		if o.Stage != "" {
-			s.Note("%s is still %s; to restore its text, run: emberd rekindle", memory.ID(o.ID).Short(), o.Stage)
+			s.Note("memory %s is still %s; "+
+				"to restore its text, run: emberd rekindle %[1]s", memory.ID(o.ID).Short(), o.Stage)
 		}
 		cli.PrintPending(s, o.Pending)
 	}

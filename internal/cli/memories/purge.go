@@ -36,7 +36,8 @@ func PurgeCommand(s *cli.App) *cobra.Command {
 func confirmPurge(ctx context.Context, s *cli.App, req op.PurgeRequest) error {
 	if !s.Interactive() {
 		return memory.Errorf(memory.Invalid,
-			"purge cannot be undone and requires --yes without a terminal; use --dry-run to see what would be deleted")
+			"without a terminal, purge requires --yes, because you cannot undo it; "+
+				"to show what would change, use --dry-run")
 	}
 	req.DryRun = true
 	res, err := cli.Call(ctx, s, op.Purge, &req)
@@ -64,8 +65,8 @@ func printPurged(s *cli.App, res *op.PurgeResult) {
 		s.Printf("%s backup %s\n", removed, name)
 	}
 	if slices.ContainsFunc(res.Backups, func(name string) bool { return filepath.Dir(name) != "." }) {
-		s.Note("earlier versions of the memory's notes, and of lists such as Index.md that can quote it, are " +
-			"deleted too")
+		s.Note("emberd also deletes earlier versions of the notes of the memory, and of lists such as Index.md that " +
+			"can quote the memory")
 	}
 	if res.Quarantine > 0 {
 		s.Printf("removed %s\n", cli.Count(res.Quarantine, "copy of a damaged line", "copies of damaged lines"))

@@ -90,11 +90,11 @@ func printRekindledOne(s *cli.App, r *op.RekindleResult, dry bool) {
 	s.Printf("\n%s", s.Screen.Paragraph(cli.Clean(r.Memory.Content), nil, "  "))
 	switch {
 	case r.Verdict == string(rekindle.Moved) && r.Edited:
-		s.Note("the note was moved and edited; using its current text")
+		s.Note("the note was moved and edited; emberd uses its current text")
 	case r.Verdict == string(rekindle.Moved):
-		s.Note("the note was moved; found it by its ID")
+		s.Note("the note was moved; emberd found the note by its ID")
 	case r.Edited:
-		s.Note("the note was edited; using its current text")
+		s.Note("the note was edited; emberd uses its current text")
 	}
 	for _, n := range r.Near {
 		s.Note("similar note: %s:%d", cli.Flat(n.Path), n.Line)

@@ -135,10 +135,10 @@ func printSaved(s *cli.App, res *op.SaveResult) error {
 // it recorded in place of the claimed one; "" for none.
 func noteScope(s *cli.App, added, origin string) {
 	if origin != "" {
-		s.Note("the origin is %s, because texts from a limited token are not recorded as the user's", cli.Flat(origin))
+		s.Note("the origin is %s, because a limited token cannot save texts with the origin user", cli.Flat(origin))
 	}
 	if added != "" {
-		s.Note("added %s, because the token can change nothing else", cli.Flat(added))
+		s.Note("added %s, because the token can change only memories in its scopes", cli.Flat(added))
 	}
 }
 
@@ -149,6 +149,6 @@ func printEcho(s *cli.App, echo *op.Echo, content string) {
 		from = s.Short(echo.Of)
 	}
 	s.Printf("known %s  %s\n", from, s.Gist(content, len("known 12345678  ")))
-	s.Note("a search just returned this text, so emberd counted a use and saved no second memory; to save it " +
+	s.Note("a search just returned this text, so emberd counted a use and did not save the text again; to save it " +
 		"anyway, use --again")
 }

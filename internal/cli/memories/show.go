@@ -75,7 +75,7 @@ func showNote(s *cli.App, cmd *cobra.Command, path string) error {
 				s.Printf("\n")
 			}
 			if res.Beyond {
-				s.Note("only the first MiB of a note is read; the rest is not shown")
+				s.Note("emberd shows only the first 1 MiB of a note")
 			}
 			return nil
 		}
@@ -107,13 +107,13 @@ func printMemory(s *cli.App, m *op.Memory) {
 	s.Printf("\n%s", s.Screen.Paragraph(cli.Clean(m.Content), nil, ""))
 	switch {
 	case m.Summary != "" && !m.NoteGone.IsZero():
-		s.Note("this is a summary and the note is gone; to look for the text, run: emberd rekindle %s",
+		s.Note("this is a summary, and its note is missing; to search for the text, run: emberd rekindle %s",
 			m.ID.Short())
 	case m.Summary != "":
 		s.Note("this is a summary; to restore the full text, run: emberd rekindle %s", m.ID.Short())
 	}
 	if m.Undecided != "" {
-		s.Note("another text of it waits for your decision; run: emberd review show %s", m.Undecided)
+		s.Note("another version of the text waits for your decision; run: emberd review show %s", m.Undecided)
 	}
 }
 
@@ -162,7 +162,7 @@ func noteText(s *cli.App, m *op.Memory) string {
 	if m.VaultPath == "" || m.NoteGone.IsZero() {
 		return cli.Clean(m.VaultPath)
 	}
-	return fmt.Sprintf("none since %s; it was %s", s.When(m.NoteGone), cli.Clean(m.VaultPath))
+	return fmt.Sprintf("none since %s; previous note: %s", s.When(m.NoteGone), cli.Clean(m.VaultPath))
 }
 
 // times says how often something happened, and when last.

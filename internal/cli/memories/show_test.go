@@ -20,7 +20,7 @@ func TestAMemoryWithAnotherTextSaysSo(t *testing.T) {
 		s.Stdout, s.Stderr, s.Zone, s.Now = bufio.NewWriter(&out), &out, time.UTC, time.Now
 		printMemory(s, &op.Memory{Memory: memory.Memory{ID: memory.DeriveID([]byte("a")), Content: "the broker is Kafka"}, Undecided: item})
 		s.Stdout.Flush()
-		if got := strings.Contains(out.String(), "another text of it waits for your decision; run: emberd review show "+item); got != (item != "") {
+		if got := strings.Contains(out.String(), "another version of the text waits for your decision; run: emberd review show "+item); got != (item != "") {
 			t.Errorf("with the item %q: %s", item, out.String())
 		}
 	}

@@ -19,7 +19,7 @@ func TimelineCommand(s *cli.App) *cobra.Command {
 	cmd := cli.Command("timeline ID", cli.ArgCount(1, 1, "one memory ID"), s.CompleteIDs,
 		func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("days") && !(days > 0) {
-				return memory.Errorf(memory.Invalid, "invalid number of days %v; use more than 0", days).At("days")
+				return memory.Errorf(memory.Invalid, "invalid number of days %v; use a number above 0", days).At("days")
 			}
 			req := &op.TimelineRequest{ID: args[0], Days: days}
 			if !s.JSON {
@@ -189,7 +189,7 @@ func printEvents(s *cli.App, r *op.TimelineResult) {
 	for _, e := range events {
 		what := e.What
 		if e.Uses > 0 {
-			what = fmt.Sprintf("used, %s by then", cli.Count(int(e.Uses), "time", "times"))
+			what = fmt.Sprintf("used; total %s", cli.Count(int(e.Uses), "time", "times"))
 		}
 		printAbout(s, e.At.In(s.Zone).Format(time.DateOnly), what)
 	}

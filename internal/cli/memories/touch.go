@@ -9,7 +9,7 @@ import (
 
 func TouchCommand(s *cli.App) *cobra.Command {
 	var req op.TouchRequest
-	cmd := cli.Command("touch ID…", cli.ArgCount(1, -1, "a memory ID, or several"), s.CompleteIDs,
+	cmd := cli.Command("touch ID…", cli.ArgCount(1, -1, "one or more memory IDs"), s.CompleteIDs,
 		func(cmd *cobra.Command, args []string) error {
 			var failed []error
 			for _, id := range args {

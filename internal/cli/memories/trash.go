@@ -22,7 +22,7 @@ func TrashCommand(s *cli.App) *cobra.Command {
 
 func printTrashed(s *cli.App, res *op.TrashListResult) {
 	if res.Textless > 0 {
-		defer s.Note("%s not listed: the text was lost with a log file; to look for it in backups, run: emberd "+
+		defer s.Note("%s not listed: the text was lost with a log file; to search backups for the text, run: emberd "+
 			"doctor log repair",
 			cli.Count(res.Textless, "more memory is", "more memories are"))
 	}
@@ -44,7 +44,7 @@ func printTrashed(s *cli.App, res *op.TrashListResult) {
 
 // TrashRestoreCommand builds emberd rekindle. It has no other name, since rekindle takes words, too.
 func TrashRestoreCommand(s *cli.App) *cobra.Command {
-	return cli.Command("restore ID…", cli.ArgCount(1, -1, "a memory ID, or several"), s.CompleteTrash,
+	return cli.Command("restore ID…", cli.ArgCount(1, -1, "one or more memory IDs"), s.CompleteTrash,
 		func(cmd *cobra.Command, args []string) error {
 			return cli.Show(cmd.Context(), s, op.TrashRestore, &op.TrashRestoreRequest{IDs: args}, printRestored)
 		})
@@ -54,8 +54,8 @@ func printRestored(s *cli.App, res *op.TrashRestoreResult) {
 	for _, m := range res.Restored {
 		s.Printf("restored %s  %s\n", s.Short(m.ID), s.Gist(m.Content, len("restored 12345678  ")))
 		if !m.NoteGone.IsZero() {
-			s.Note("its note %s is missing or was changed; emberd looks for it and might ask you; run: emberd "+
-				"review list --agent note", cli.Clean(m.VaultPath))
+			s.Note("note %s is missing or was changed; emberd searches for the note and might create a review item; "+
+				"run: emberd review list --agent note", cli.Clean(m.VaultPath))
 		}
 	}
 	s.UndoHint(res.Tx)

@@ -28,13 +28,13 @@ func printWhy(s *cli.App, r *op.WhyResult) {
 	printAbout(s, "score", scoreText(s, &r.Parts))
 	printAbout(s, "stage", stageText(&r.Memory))
 	if by := r.Memory.SupersededBy; by != "" {
-		printAbout(s, "superseded", "by "+by.Short()+", below which it ranks regardless of its score")
+		printAbout(s, "superseded", "by "+by.Short()+", which always ranks higher")
 	}
 	for _, d := range r.Stages {
 		printAbout(s, "then", fmt.Sprintf("%s on %s", d.Stage, ahead(s, d.At)))
 	}
 	if len(r.Stages) == 0 && !r.Memory.Core {
-		printAbout(s, "then", "it does not change")
+		printAbout(s, "then", "the memory does not change")
 	}
 	for _, c := range r.Crossings {
 		printAbout(s, cmp.Or(crossingName(c.Name), c.Name), crossingText(s, &c))
@@ -58,10 +58,10 @@ func printAbout(s *cli.App, name, value string) {
 }
 
 func scoreText(s *cli.App, p *op.ScoreParts) string {
-	text := fmt.Sprintf("%.3f = uses (%d + 1)^%g = %.3f × age %.3f (%s, %s since it was used) × strength %g",
+	text := fmt.Sprintf("%.3f = uses (%d + 1)^%g = %.3f × age %.3f (%s, %s since the last use) × strength %g",
 		p.Score, p.UseCount, p.Beta, p.Uses, p.AgeFactor, p.Model, dayCount(p.AgeDays), p.Strength)
 	if p.Core && p.Score < 1 {
-		text += "; it counts as 1, because core memories never fade"
+		text += "; the score counts as 1, because core memories never fade"
 	}
 	return text
 }
@@ -92,10 +92,10 @@ func crossingText(s *cli.App, c *op.Crossing) string {
 func printPromotion(s *cli.App, p *op.PromotionDue) {
 	switch {
 	case p.Path != "":
-		printAbout(s, "note", "it has one: "+cli.Flat(p.Path))
+		printAbout(s, "note", "the memory has the note "+cli.Flat(p.Path))
 		return
 	case p.Rule != "":
-		printAbout(s, "note", "due by its "+ruleName(p.Rule))
+		printAbout(s, "note", "qualifies for promotion by "+ruleName(p.Rule))
 		return
 	}
 	for i, r := range p.Rules {
@@ -103,7 +103,8 @@ func printPromotion(s *cli.App, p *op.PromotionDue) {
 		if i == 0 {
 			name = "note"
 		}
-		printAbout(s, name, fmt.Sprintf("by its %s it lacks %s", ruleName(r.Rule), strings.Join(r.Missing, "; and ")))
+		printAbout(s, name, fmt.Sprintf("to qualify by %s, "+
+			"the memory needs %s", ruleName(r.Rule), strings.Join(r.Missing, "; and ")))
 	}
 }
 
@@ -117,7 +118,7 @@ func usedText(s *cli.App, u *op.WhyUsed) string {
 		text += fmt.Sprintf(", %s on %s", u.Next.Stage, ahead(s, u.Next.At))
 	}
 	if u.Rule != "" {
-		text += ", a note is due by its " + ruleName(u.Rule)
+		text += ", qualifies for promotion by " + ruleName(u.Rule)
 	}
 	return text
 }

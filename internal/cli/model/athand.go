@@ -53,7 +53,7 @@ func (t *Trained) About() string {
 		size = modelSize(&t.row) + ", installed"
 	}
 	return strings.Join(cli.NonEmpty(languagesText(t.row.Languages), size, cli.Clean(t.row.Licence),
-		cli.Size(t.row.Bytes+beside)+" of memory while loaded"), "; ")
+		cli.Size(t.row.Bytes+beside)+" of RAM while loaded"), "; ")
 }
 
 // What is known of the speed of a model where it cannot be measured: the time of a token and the size

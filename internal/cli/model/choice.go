@@ -93,13 +93,13 @@ func (choice *Choice) toDownload() (*models.Model, string, error) {
 			continue
 		}
 		if k.SHA256 == "" {
-			return nil, "", memory.Errorf(memory.Invalid, "the SHA-256 of %s is not known; run: emberd model install "+
-				"%s --sha256 HEX, and then: emberd model use %s", k.Name, k.Name, k.Name)
+			return nil, "", memory.Errorf(memory.Invalid, "the SHA-256 of %s is unknown; run: emberd "+
+				"model install %s --sha256 HEX, and then: emberd model use %s", k.Name, k.Name, k.Name)
 		}
 		choice.Known = &k
 		return &models.Model{Name: k.Name, Known: &k, MaxTokens: k.MaxTokens}, k.Name, nil
 	}
-	return nil, "", memory.Errorf(memory.NotFound, "model %q not found", choice.Name)
+	return nil, "", memory.Errorf(memory.NotFound, "model %q not found; run: emberd model list", choice.Name)
 }
 
 // withoutModel are the settings under which nothing but static embeddings makes vectors.
@@ -139,8 +139,8 @@ func (choice *Choice) Install(ctx context.Context, s *cli.App, c *config.Config)
 // CompleteChoices completes the names of choices that need no download.
 func CompleteChoices(s *cli.App) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		names := []cobra.Completion{cobra.CompletionWithDesc(ByWords, "by words alone"),
-			cobra.CompletionWithDesc(embedding.Static, "a built-in table")}
+		names := []cobra.Completion{cobra.CompletionWithDesc(ByWords, "keyword search only"),
+			cobra.CompletionWithDesc(embedding.Static, "built-in word embeddings")}
 		return append(names, offerModels(s, nil, func(m *modelRow) bool { return m.Installed })...),
 			cobra.ShellCompDirectiveNoFileComp
 	}

@@ -18,7 +18,7 @@ import (
 
 func embedCommand(s *cli.App) *cobra.Command {
 	req := op.EmbedRequest{As: op.EmbedPassage}
-	cmd := cli.Command("embed TEXT…", cli.ArgCount(1, -1, "a text, or several"), nil,
+	cmd := cli.Command("embed TEXT…", cli.ArgCount(1, -1, "one or more texts"), nil,
 		func(cmd *cobra.Command, args []string) error {
 			var err error
 			if req.Texts, err = textsOf(cmd.Context(), s, args); err != nil {
@@ -52,8 +52,8 @@ func textsOf(ctx context.Context, s *cli.App, args []string) ([]string, error) {
 			}
 		}
 		if errors.Is(in.Err(), bufio.ErrTooLong) {
-			return nil, memory.Errorf(memory.TooLarge, "a line of stdin has more than %d bytes; shorten it, "+
-				"because only its beginning is embedded", op.MostEmbedBytes)
+			return nil, memory.Errorf(memory.TooLarge, "a line of stdin has more than %d bytes; shorten the line, "+
+				"because emberd embeds only its beginning", op.MostEmbedBytes)
 		}
 		if err := in.Err(); err != nil {
 			return nil, fmt.Errorf("read stdin: %w", err)
@@ -94,7 +94,7 @@ func printEmbedded(s *cli.App, texts []string, r *op.EmbedResult) {
 
 func vectorText(s *cli.App, tokens string, vector []float32) string {
 	if len(vector) == 0 {
-		return tokens + ": the model cannot embed it"
+		return tokens + ": the model cannot embed the text"
 	}
 	var b strings.Builder
 	b.WriteString(tokens + ":")

@@ -26,7 +26,7 @@ model      minilm, by llama, 384 dimensions
 text 1     car insurance
            4 tokens: +0.0191 +0.2412 -0.0276 +0.0000 +1.0000 +0.5000 …
 text 2     van van van van van van van van van van van van van van van van van …
-           300 tokens, 256 of them used: the model cannot embed it
+           300 tokens, 256 of them used: the model cannot embed the text
 
 cosine          1      2
 text 1      1.000  0.643

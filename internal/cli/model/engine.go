@@ -56,10 +56,10 @@ func waitForVectors(ctx context.Context, s *cli.App, res *op.EngineStatusResult)
 	done := 0
 	for res.State == op.EngineWorking || res.State == op.EngineWaiting {
 		if res.Waits != "" {
-			return nil, memory.Errorf(memory.Conflict, "computing embeddings %s", waitsText(res))
+			return nil, memory.Errorf(memory.Conflict, "the computation of embeddings is %s", waitsText(res))
 		}
 		if res.State == op.EngineWaiting && res.Problem != "" {
-			return nil, memory.Errorf(memory.Conflict, "embeddings are currently not computed: %s", res.Problem)
+			return nil, memory.Errorf(memory.Conflict, "emberd currently computes no embeddings: %s", res.Problem)
 		}
 		if shown == nil && res.Meaning.Total > 0 {
 			shown = cli.NewSteps(s, "making vectors", res.Meaning.Total)
@@ -81,8 +81,8 @@ func waitForVectors(ctx context.Context, s *cli.App, res *op.EngineStatusResult)
 		}
 	}
 	if res.State != op.EngineComplete {
-		return nil, memory.Errorf(memory.Conflict, "no embeddings are being computed (%s), so --wait would not "+
-			"end; run: emberd model status", res.State)
+		return nil, memory.Errorf(memory.Conflict, "emberd currently computes no embeddings (%s), so --wait would "+
+			"not end; run: emberd model status", res.State)
 	}
 	return res, nil
 }
@@ -104,7 +104,8 @@ func printEngine(s *cli.App, r *op.EngineStatusResult, verbose bool) {
 		printNative(s, r, verbose)
 	}
 	if r.Earlier != nil {
-		s.Row("meanwhile", "vectors of "+cli.Clean(r.Earlier.Name)+" answer, until these are complete")
+		s.Row("until then", "searches use the "+
+			"embeddings of "+cli.Clean(r.Earlier.Name)+" until the new embeddings are complete")
 	}
 	for _, p := range r.Passed {
 		if strings.Contains(r.Problem, p.Reason) {
@@ -117,9 +118,8 @@ func printEngine(s *cli.App, r *op.EngineStatusResult, verbose bool) {
 			cli.Clean(r.Folder)))
 	}
 	if r.Skipped > 0 {
-		s.Row("", cli.Count(r.Skipped, "memory or note has", "memories and notes have")+" none, because it could "+
-			"not be "+
-			"read or the model failed on it")
+		s.Row("", cli.Count(r.Skipped, "memory or note has", "memories and notes have")+" no embedding, because "+
+			"emberd could not read the text or the model failed")
 	}
 	if r.Problem != "" {
 		s.Warn("problem", cli.Clean(r.Problem))
@@ -149,7 +149,7 @@ func engineState(s *cli.App, r *op.EngineStatusResult) string {
 		if r.PerSecond > 0 {
 			text += fmt.Sprintf(", %.3g a second%s", r.PerSecond, leftText(r))
 		}
-		return text + fmt.Sprintf("; takes at most %s of one processor", cli.Percent(r.Share))
+		return text + fmt.Sprintf("; uses at most %s of one processor", cli.Percent(r.Share))
 	case op.EngineWaiting:
 		if r.Waits != "" {
 			return waitsText(r)
@@ -168,7 +168,7 @@ func engineState(s *cli.App, r *op.EngineStatusResult) string {
 
 // waitsText says why vectors wait, and the command that has them made.
 func waitsText(r *op.EngineStatusResult) string {
-	return "waits: " + cli.Clean(r.Waits) + "; to continue anyway, run: emberd model resume"
+	return "waiting: " + cli.Clean(r.Waits) + "; to continue anyway, run: emberd model resume"
 }
 
 // leftText tells how long it takes until everything has its vectors, if that is known.
@@ -184,7 +184,7 @@ func modelText(m *op.EngineModel) string {
 		cli.Clean(m.Provider),
 		m.Dim)
 	if m.Lexical {
-		text += ", by spelling alone"
+		text += ", based only on spelling"
 	}
 	if m.Loaded {
 		text += "; in memory"
@@ -194,12 +194,12 @@ func modelText(m *op.EngineModel) string {
 
 // trustText tells what rankings make of the vectors.
 func trustText(s *cli.App, r *op.EngineStatusResult) string {
-	text := fmt.Sprintf("calibrated at %.2f", r.Model.Trust)
+	text := fmt.Sprintf("calibration %.2f", r.Model.Trust)
 	if r.Meaning.Weight != r.Model.Trust && r.State != op.EngineUnused && r.Earlier == nil {
-		text += fmt.Sprintf("; searches weigh it with %.2f", r.Meaning.Weight)
+		text += fmt.Sprintf("; weight in searches %.2f", r.Meaning.Weight)
 	}
 	if r.Model.Provider == embedding.Static {
-		text += "; duplicates are decided by words, because the model ignores the order of words"
+		text += "; emberd compares words to find duplicates, because the model ignores word order"
 	}
 	return text
 }

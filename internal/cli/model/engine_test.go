@@ -19,7 +19,7 @@ import (
 
 // What people see of the making of vectors, on a terminal of 80 columns.
 func TestEngineStatusIsForPeople(t *testing.T) {
-	page := "model file /m/page.gguf: it is a web page and not a GGUF file; download the file again"
+	page := "model file /m/page.gguf: it is a web page, not a GGUF file; download the file again"
 	minilm := &op.EngineModel{Provider: "go", Name: "minilm", Dim: 384, Loaded: true, Trust: 1}
 	for name, c := range map[string]struct {
 		status op.EngineStatusResult
@@ -34,8 +34,8 @@ vectors    none: choose a model (emberd model use), such as static, which needs
 			Again:   noon().Add(4 * time.Second), Passed: []op.PassedProvider{{Provider: "go", Reason: page}}, Folder: "/s/vectors"}, `
 vectors    none yet
 state      waiting, next attempt in 4s
-problem    model file /m/page.gguf: it is a web page and not a GGUF file;
-           download the file again
+problem    model file /m/page.gguf: it is a web page, not a GGUF file; download
+           the file again
 `},
 		"an exam": {op.EngineStatusResult{State: op.EngineWaiting,
 			Meaning: &op.Meaning{Without: "the model is being calibrated"},
@@ -49,20 +49,20 @@ kept       0 vectors, 0 B in /s/vectors
 			Meaning: &op.Meaning{Provider: "go", Covered: 149, Total: 298, Weight: 1}, Model: minilm, Folder: "/s/vectors",
 			Vectors: 121, Bytes: 192_921}, `
 vectors    ████████████             50 %, 149 of 298 memories and notes
-state      waits: on battery; to continue anyway, run: emberd model resume
+state      waiting: on battery; to continue anyway, run: emberd model resume
 model      minilm, by go, 384 dimensions; in memory
 kept       121 vectors, 188.4 KiB in /s/vectors
 `},
 		"work": {op.EngineStatusResult{State: op.EngineWorking, Meaning: &op.Meaning{Provider: "go", Covered: 149,
 			Total: 298, Weight: 1}, Model: minilm,
 			PerSecond: 2.94, Left: 3300, Share: 0.5, Folder: "/s/vectors", Vectors: 121, Bytes: 192_921,
-			Passed: []op.PassedProvider{{Provider: "http", Reason: "the server at http://127.0.0.1:1 cannot be reached"}}}, `
+			Passed: []op.PassedProvider{{Provider: "http", Reason: "the server at http://127.0.0.1:1 is not available"}}}, `
 vectors    ████████████             50 %, 149 of 298 memories and notes
-state      working, 2.94 a second, about 55m left; takes at most 50 % of one
+state      working, 2.94 a second, about 55m left; uses at most 50 % of one
            processor
 model      minilm, by go, 384 dimensions; in memory
-trust      calibrated at 1.00
-not used   http: the server at http://127.0.0.1:1 cannot be reached
+trust      calibration 1.00
+not used   http: the server at http://127.0.0.1:1 is not available
 kept       121 vectors, 188.4 KiB in /s/vectors
 `},
 	} {
@@ -95,20 +95,20 @@ func TestEngineStatusTellsOfCrashes(t *testing.T) {
 		Model: &op.EngineModel{Provider: "llama", Name: "minilm", Dim: 384, Trust: 1}, Folder: "/s/vectors", Vectors: 2,
 		Bytes: 3072,
 		Native: &op.NativeEngine{Release: "b8390", Backends: []string{"CPU"}, Warning: "older than what was tested",
-			Restarts: 2, LastExit: "ended while it read the model (SIGABRT)",
+			Restarts: 2, LastExit: "ended while loading the model (SIGABRT)",
 			Output: "GGML_ASSERT(n_layer > 0) failed",
 			Bad: []op.BadPair{{File: "/m/odd.gguf", When: noon().Add(-3 * time.Hour),
-				Why: "it ended while it read the model"}}}})
+				Why: "it ended while loading the model"}}}})
 	const want = `vectors    ████████████████████████ 100 %, 2 of 2 memories and notes
 state      complete
 model      minilm, by llama, 384 dimensions
-trust      calibrated at 1.00
+trust      calibration 1.00
 engine     llama.cpp b8390 on CPU; its process starts when needed
-           restarted 2 times; the last time it ended while it read the model
-           (SIGABRT)
+           restarted 2 times; the last time, the process ended while loading the
+           model (SIGABRT)
            older than what was tested
-           odd.gguf is not run again, because it crashed the runtime 3 h ago
-           to see its output, run: emberd model status --verbose
+           odd.gguf is disabled, because it crashed the runtime 3 h ago
+           to see the output of the runtime, run: emberd model status --verbose
 kept       2 vectors, 3.0 KiB in /s/vectors
 `
 	if got != want {
@@ -124,7 +124,7 @@ func TestEngineStatusTellsWhoMakesTheVectors(t *testing.T) {
 		Native: &op.NativeEngine{Release: "b5640", LastExit: "ended over a text (SIGKILL)"}}
 	got := statusText(t, &status)
 	const want = `
-engine     llama.cpp b5640; it computes no embeddings now, go does
+engine     llama.cpp b5640; not in use now, because go computes the embeddings
            it ended over a text (SIGKILL)
 `
 	if !strings.Contains(got, want) {

@@ -43,7 +43,7 @@ func TestNamedEngineIsChecked(t *testing.T) {
 	_, named := selftestDir(c, "mine")
 	_, set := daemon.EngineDir(c)
 	for _, err := range []error{named, set} {
-		if err == nil || !strings.Contains(err.Error(), "can be written to by everybody") {
+		if err == nil || !strings.Contains(err.Error(), "is writable by all users") {
 			t.Errorf("%v, want that others may write there", err)
 		}
 	}

@@ -67,8 +67,8 @@ func installEngine(ctx context.Context, s *cli.App, c *config.Config, what model
 		if row.Used {
 			noteChosen(s, c, row.Name)
 		} else {
-			s.Note("to select it, run: emberd model runtime use %s", cli.Clean(row.Name))
+			s.Note("to select the runtime, run: emberd model runtime use %s", cli.Clean(row.Name))
 		}
-		s.Note("to test it, run: emberd model runtime selftest")
+		s.Note("to test the runtime, run: emberd model runtime selftest")
 	})
 }

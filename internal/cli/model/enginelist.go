@@ -90,7 +90,7 @@ func printEngines(s *cli.App, list *engineList) {
 		printEngineRow(s, &list.Engines[i])
 	}
 	if list.Without != "" {
-		s.Note("none is used: %s", cli.Clean(list.Without))
+		s.Note("no runtime is used: %s", cli.Clean(list.Without))
 	}
 }
 
@@ -129,7 +129,7 @@ func colouredLines(s *cli.App, colour cli.Style, text string) string {
 
 func releaseText(release string) string {
 	if release == "" {
-		return "a release of unknown number"
+		return "unknown release"
 	}
 	return "llama.cpp " + release
 }
@@ -180,12 +180,13 @@ func noteChosen(s *cli.App, c *config.Config, name string) {
 	if at := c.Embedding.Engine; at != daemon.AnyEngine && at != name {
 		st, err := c.Explain("embedding.engine")
 		if err == nil {
-			s.Note("embedding.engine is %s (%s), which overrides this; set it to auto", cli.Clean(at),
+			s.Note("embedding.engine is %s (%s), which overrides this selection; "+
+				"set embedding.engine to auto", cli.Clean(at),
 				cli.Clean(st.From))
 		}
 		return
 	}
-	s.Note("restart the daemon to apply it")
+	s.Note("restart the daemon to apply the change")
 }
 
 func engineRemoveCommand(s *cli.App) *cobra.Command {
@@ -197,7 +198,7 @@ func engineRemoveCommand(s *cli.App) *cobra.Command {
 			return s.Answer(map[string]string{"removed": args[0]}, func() {
 				s.Printf("removed %s\n", cli.Clean(args[0]))
 				if _, err := daemon.EngineDir(c); err != nil && c.Embedding.Engine != daemon.NoEngine {
-					s.Note("no runtime is used now: %s", cli.Clean(err.Error()))
+					s.Note("emberd uses no runtime now: %s", cli.Clean(err.Error()))
 				}
 			})
 		}))
@@ -225,7 +226,7 @@ func completeEngines(s *cli.App, _ *cobra.Command, args []string, _ string) ([]c
 // helperMissing returns an error if the helper program is not installed.
 func helperMissing() error {
 	if _, err := embedding.FindHelper(); err != nil {
-		return memory.Errorf(memory.NotFound, "runtimes are loaded by a separate program: %w", err)
+		return memory.Errorf(memory.NotFound, "emberd needs a separate program to load runtimes: %w", err)
 	}
 	return nil
 }

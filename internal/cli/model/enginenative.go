@@ -19,14 +19,14 @@ func printNative(s *cli.App, r *op.EngineStatusResult, verbose bool) {
 		s.Rows("", cli.Clean(restartText(n)), cli.Yellow)
 	}
 	if n.Unconfined {
-		s.Rows("", "it runs outside a sandbox, because sandbox is off, so its libraries can read and change all "+
+		s.Rows("", "the runtime is not in a sandbox, because sandbox is off; its libraries can read and change all "+
 			"your files", cli.Yellow)
 	}
 	if n.Warning != "" {
 		s.Rows("", cli.Clean(n.Warning), cli.Yellow)
 	}
 	for _, b := range n.Bad {
-		text := cli.Clean(filepath.Base(b.File)) + " is not run again, because it crashed the runtime " +
+		text := cli.Clean(filepath.Base(b.File)) + " is disabled, because it crashed the runtime " +
 			cli.Ago(s.Now(),
 				b.When)
 		if verbose { // else the provider that was passed over says it
@@ -36,7 +36,7 @@ func printNative(s *cli.App, r *op.EngineStatusResult, verbose bool) {
 	}
 	if !verbose {
 		if n.Output != "" {
-			s.Row("", s.Screen.Paint(cli.Faint, "to see its output, run: emberd model status --verbose"))
+			s.Row("", s.Screen.Paint(cli.Faint, "to see the output of the runtime, run: emberd model status --verbose"))
 		}
 		return
 	}
@@ -79,7 +79,7 @@ func nativeText(s *cli.App, r *op.EngineStatusResult) string {
 	switch by := r.Model; {
 	case n.PID != 0:
 	case by != nil && by.Provider != embedding.Llama:
-		return text + "; it computes no embeddings now, " + cli.Clean(by.Provider) + " does"
+		return text + "; not in use now, because " + cli.Clean(by.Provider) + " computes the embeddings"
 	default:
 		return text + "; its process starts when needed"
 	}
@@ -96,7 +96,7 @@ func restartText(n *op.NativeEngine) string {
 	}
 	text := "restarted " + cli.Count(n.Restarts, "time", "times")
 	if n.LastExit != "" {
-		text += "; the last time it " + n.LastExit
+		text += "; the last time, the process " + n.LastExit
 	}
 	return text
 }

@@ -48,8 +48,8 @@ func selftestDir(c *config.Config, name string) (string, error) {
 		return e.Dir, nil
 	}
 	if c.Embedding.Engine == daemon.NoEngine {
-		return "", memory.Errorf(memory.NotFound, "embedding.engine is none, so no runtime is used; pass the "+
-			"name of an installed one")
+		return "", memory.Errorf(memory.NotFound, "embedding.engine is none, so emberd uses no runtime; pass the "+
+			"name of an installed runtime")
 	}
 	return daemon.EngineDir(c)
 }
@@ -81,9 +81,9 @@ type selftest struct {
 
 // run makes all checks and prints each.
 func (t *selftest) run(ctx context.Context) error {
-	t.check(ctx, "its files are unchanged", t.whole)
+	t.check(ctx, "the files are unchanged", t.whole)
 	t.check(ctx, "the libraries load", t.load)
-	t.check(ctx, "its embeddings are correct", t.generated)
+	t.check(ctx, "the embeddings are correct", t.generated)
 	if t.c.Embedding.Model != "" {
 		t.check(ctx, "your model works", t.configured)
 	}
@@ -141,7 +141,7 @@ func (t *selftest) whole(ctx context.Context) (string, error) {
 	if err != nil || files > 0 {
 		return cli.Count(files, "file", "files") + " with the expected SHA-256", err
 	}
-	return "they were not installed by emberd, so their digests are not known", nil
+	return "emberd did not install these files, so it cannot compare their SHA-256", nil
 }
 
 func (t *selftest) load(ctx context.Context) (string, error) {
@@ -219,12 +219,12 @@ func (t *selftest) model(ctx context.Context, file, badPairs string, minCosine f
 		return "", err
 	}
 	if !slices.EqualFunc(first, again, slices.Equal) {
-		return "", errors.New("embedding a text twice gives different results")
+		return "", errors.New("the runtime computed different embeddings of the same text")
 	}
 	said := fmt.Sprintf("%d texts, bit-identical each time", n)
 	own, err := t.open(ctx, embedding.Go, file, "")
 	if err != nil {
-		return said + "; not compared, because emberd cannot run it itself", nil
+		return said + "; not compared, because the built-in runtime cannot run the model", nil
 	}
 	defer own.Close()
 	want, err := own.Embed(ctx, embedding.Claim, texts)
@@ -233,11 +233,10 @@ func (t *selftest) model(ctx context.Context, file, badPairs string, minCosine f
 	}
 	near := leastCosine(first, want)
 	if !(near >= minCosine) { // nor is NaN right
-		return "", fmt.Errorf("the embeddings differ from those of emberd: their cosine is %.5f, at least %g is "+
-			"required",
+		return "", fmt.Errorf("the embeddings differ from those of the built-in runtime: cosine %.5f, minimum %g",
 			near, minCosine)
 	}
-	return fmt.Sprintf("%s; as emberd makes them itself: cosine %.5f", said, near), nil
+	return fmt.Sprintf("%s; cosine with the embeddings of the built-in runtime: %.5f", said, near), nil
 }
 
 // leastCosine returns the smallest cosine of two vectors of one text. A text without words that

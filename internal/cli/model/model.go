@@ -74,10 +74,10 @@ func modelListCommand(s *cli.App) *cobra.Command {
 				switch {
 				case list.Used != "":
 				case slices.Contains(c.Embedding.Providers, embedding.Static):
-					s.Note("%s is used, which is built into emberd", embedding.Static)
+					s.Note("emberd uses the built-in model %s", embedding.Static)
 				default:
-					s.Note("none is used; to install one, run: emberd model install NAME; to select it, run: "+
-						"emberd model use NAME; %s is built into emberd and needs no file", embedding.Static)
+					s.Note("no model is used; to install a model, run: emberd model install NAME; to select it, run: "+
+						"emberd model use NAME; the model %s is built in and needs no file", embedding.Static)
 				}
 			})
 		}))
@@ -116,7 +116,7 @@ func listModels(c *config.Config) (*modelList, error) {
 func elsewhere(path string) modelRow {
 	m, err := models.Open(filepath.Dir(path)).Find(nameOf(path))
 	if errors.Is(err, models.ErrUnknown) {
-		err = errors.New("file not found; to choose another model, run: emberd model use")
+		err = errors.New("file not found; to choose another model, run: emberd model use NAME")
 	}
 	if err != nil {
 		return modelRow{Name: path, Path: path, Used: true, Engines: []string{}, Problem: err.Error()}
@@ -282,7 +282,8 @@ func modelRemoveCommand(s *cli.App) *cobra.Command {
 			return s.Answer(map[string]string{"removed": args[0]}, func() {
 				s.Printf("removed %s\n", strings.Join(cli.NonEmpty(cli.Clean(args[0]), sizeText(m.Size)), ", "))
 				if named {
-					s.Note("embedding.model still names it; to choose another, run: emberd model use")
+					s.Note("embedding.model still contains the name of the removed model; to choose another model, " +
+						"run: emberd model use NAME")
 				}
 			})
 		}))

@@ -31,7 +31,7 @@ func printConverted(s *cli.App, c *models.Converted) {
 	s.Printf("wrote %s\n", c.File)
 	s.Note("%s, %d dimensions, %s, license %s", cli.Clean(c.Name), c.Dim, cli.Size(c.Bytes),
 		cli.Clean(cmp.Or(c.Licence, "not told")))
-	s.Note("to compute embeddings with it, run: emberd model install %s, and then: emberd model use %s",
+	s.Note("to compute embeddings with the model, run: emberd model install %s, and then: emberd model use %s",
 		text.ShellWord(c.File),
 		text.ShellWord(strings.TrimSuffix(filepath.Base(c.File), ModelSuffix)))
 }

@@ -42,8 +42,8 @@ func isFile(word string) bool {
 func agreeToDownload(ctx context.Context, s *cli.App, p *models.Plan) error {
 	row := knownRow(p.Known)
 	if !s.Interactive() {
-		return memory.Errorf(memory.Invalid, "cannot ask without a terminal whether to download %s (%s, license "+
-			"%s, from %s); use --yes",
+		return memory.Errorf(memory.Invalid, "without a terminal, emberd cannot ask whether to download %s (%s, "+
+			"license %s, from %s); use --yes",
 			row.Name, cmp.Or(modelSize(&row), "of unknown size"), row.Licence, p.From)
 	}
 	printModelRow(s, &row)
@@ -85,7 +85,7 @@ func installModel(ctx context.Context, s *cli.App, c *config.Config, what models
 		printModelRow(s, &row)
 		s.Printf("%s", s.Screen.Paragraph("sha256 "+row.SHA256, nil, "    "))
 		if !row.Used {
-			s.Note("to compute embeddings with it, run: emberd model use %s", cli.Clean(row.Name))
+			s.Note("to compute embeddings with the model, run: emberd model use %s", cli.Clean(row.Name))
 		}
 	})
 }

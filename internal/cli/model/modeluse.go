@@ -83,13 +83,13 @@ func installedOrFile(c *config.Config, which string) (*models.Model, string, err
 	}
 	name, named := strings.CutSuffix(filepath.Base(path), ModelSuffix)
 	if !named {
-		return nil, "", memory.Errorf(memory.Invalid, "%s is not the name of a model; names of models end in %s",
+		return nil, "", memory.Errorf(memory.Invalid, "%s is not a model file; the names of model files end in %s",
 			which, ModelSuffix)
 	}
 	m, err := models.Open(filepath.Dir(path)).Find(name)
 	if errors.Is(err, models.ErrUnknown) {
-		return nil, "", memory.Errorf(memory.NotFound, "file %s not found; check its path, or use an installed "+
-			"model by its name alone", path)
+		return nil, "", memory.Errorf(memory.NotFound, "file %s not found; check the path, or use the name of an "+
+			"installed model", path)
 	}
 	if err != nil {
 		return nil, "", engineError(err)
@@ -155,17 +155,17 @@ func printChanges(s *cli.App, c *config.Config, m *models.Model, changes []cli.S
 			s.Screen.Paint(cli.Green, cli.Clean(change.Value)))
 	}
 	if dry {
-		s.Note("nothing changed; omit --dry-run to write it to %s", cli.Clean(c.File))
+		s.Note("nothing changed; to write the settings to %s, omit --dry-run", cli.Clean(c.File))
 		return
 	}
 	if m.Name == ByWords {
-		s.Note("saved to %s; restart the daemon to apply it. Searches then use keywords only", cli.Clean(c.File))
+		s.Note("saved to %s; after you restart the daemon, searches use keywords only", cli.Clean(c.File))
 		return
 	}
-	s.Note("saved to %s; restart the daemon to apply it. It then computes all embeddings again; to see the "+
-		"progress, run: emberd model status --wait", cli.Clean(c.File))
+	s.Note("saved to %s; after you restart the daemon, it computes all embeddings again; to see the progress, run: "+
+		"emberd model status --wait", cli.Clean(c.File))
 	if m.Known == nil && (c.Embedding.QueryPrefix != "" || c.Embedding.PassagePrefix != "") {
-		s.Note("embedding.query_prefix and embedding.passage_prefix were not changed, because the prefixes of " +
-			"this model are not known")
+		s.Note("emberd did not change embedding.query_prefix and embedding.passage_prefix, because the prefixes of " +
+			"this model are unknown")
 	}
 }

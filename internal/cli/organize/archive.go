@@ -11,7 +11,7 @@ import (
 
 func archiveCommand(s *cli.App) *cobra.Command {
 	var req op.ArchiveRequest
-	cmd := cli.Command("archive ID…", cli.ArgCount(1, -1, "a memory ID, or several"), s.CompleteIDs,
+	cmd := cli.Command("archive ID…", cli.ArgCount(1, -1, "one or more memory IDs"), s.CompleteIDs,
 		func(cmd *cobra.Command, args []string) error {
 			req.ID = strings.Join(args, ",")
 			res, err := cli.Call(cmd.Context(), s, op.Archive, &req)
@@ -41,7 +41,7 @@ func printArchived(s *cli.App, res *op.ArchiveResult) error {
 			s.Printf("%s", s.Screen.Paragraph(cli.Clean(m.Content), nil, "  "))
 		}
 		for _, skipped := range res.Skipped {
-			s.Note("%s was not archived: %s", skipped.ID.Short(), cli.Clean(skipped.Reason))
+			s.Note("memory %s was not archived: %s", skipped.ID.Short(), cli.Clean(skipped.Reason))
 		}
 		s.UndoHint(res.Tx)
 	})

@@ -39,7 +39,7 @@ func printCollected(ctx context.Context, s *cli.App, r *op.GCResult) {
 	printSkipped(s, r.Skipped)
 	s.Printf("%s\n", cli.Clean(r.Message))
 	if r.DryRun && r.TotalAffected > 0 {
-		s.Note("nothing changed; use --yes to apply")
+		s.Note("nothing was changed; to apply the changes, use --yes")
 	}
 	s.UndoHint(r.Tx)
 }

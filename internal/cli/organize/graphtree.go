@@ -39,8 +39,8 @@ func printMost(s *cli.App, res *op.KnowledgeResult, known int) {
 		s.Note("no entities yet; save memories that name a person or project, or link notes")
 		return
 	}
-	s.Printf("%s\n", cli.Count(known, "person, project or other name is known",
-		"people, projects and other names are known"))
+	s.Printf("%s\n", cli.Count(known, "entity (a person, project or other name)",
+		"entities (people, projects and other names)"))
 	nodes := slices.Clone(res.Nodes)
 	slices.SortStableFunc(nodes, func(a, b op.KnowledgeNode) int {
 		return cmp.Compare(len(t.edges[b.ID]), len(t.edges[a.ID]))
@@ -49,7 +49,8 @@ func printMost(s *cli.App, res *op.KnowledgeResult, known int) {
 	for i := range nodes {
 		near := t.nearest(nodes[i].ID)
 		if lines += 1 + len(near); lines > maxOverview {
-			s.Note("to see more of one, run: emberd graph NAME; to list all, run: emberd list --entities")
+			s.Note("to see more about one entity, run: emberd graph NAME; " +
+				"to list all entities, run: emberd list --entities")
 			break
 		}
 		printNode(s, "", "", &nodes[i], nil)

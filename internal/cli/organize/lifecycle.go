@@ -68,7 +68,7 @@ func printRun(s *cli.App, r *op.LifecycleRunResult, texts map[memory.ID]string) 
 		would = "would be "
 	}
 	if len(r.Moves) == 0 {
-		s.Printf("nothing due in %s\n", cli.Count(r.Memories, "memory", "memories"))
+		s.Printf("checked %s: no changes are due\n", cli.Count(r.Memories, "memory", "memories"))
 	}
 	for _, m := range r.Moves {
 		s.Printf("%s %s%s\n", cli.Count(m.Count, "memory", "memories"), would, fates()[m.Kind])
@@ -83,7 +83,7 @@ func printRun(s *cli.App, r *op.LifecycleRunResult, texts map[memory.ID]string) 
 	}
 	printSkipped(s, r.Skipped)
 	if r.Waiting > 0 {
-		s.Note("%s due in later runs", cli.Count(r.Waiting, "more is", "more are"))
+		s.Note("%s due in later runs", cli.Count(r.Waiting, "more memory is", "more memories are"))
 	}
 	if r.Why != "" {
 		s.Note("%s", cli.Clean(r.Why))
@@ -123,7 +123,7 @@ func printLifecycle(s *cli.App, r *op.LifecycleStatusResult) {
 		s.Row("last run", s.When(r.Last.At)+", "+did(r.Last))
 		switch {
 		case r.Last.Undone:
-			s.Row("", "it was undone")
+			s.Row("", "this run was undone")
 		case r.Last.Tx != "":
 			s.Row("", "to undo, run: emberd undo "+r.Last.Tx)
 		}
@@ -166,7 +166,7 @@ func did(r *op.LifecycleRunResult) string {
 		parts = append(parts, cli.Grouped(len(r.Skipped))+" left")
 	}
 	if len(parts) == 0 {
-		return "nothing to do"
+		return "no changes"
 	}
 	return strings.Join(parts, ", ")
 }
@@ -189,7 +189,7 @@ func jobTimes(s *cli.App, j *op.Job) string {
 		parts = append(parts, "failed: "+cli.Clean(j.Problem))
 	}
 	if len(parts) == 0 {
-		return "when memories change"
+		return "runs when memories change"
 	}
 	return strings.Join(parts, "; ")
 }

@@ -13,7 +13,7 @@ import (
 func PromoteCommand(s *cli.App) *cobra.Command {
 	var req op.PromoteRequest
 	var auto bool
-	cmd := cli.Command("promote ID… | --auto", cli.ArgCount(0, -1, "a memory ID, or several"), s.CompleteIDs,
+	cmd := cli.Command("promote ID… | --auto", cli.ArgCount(0, -1, "one or more memory IDs"), s.CompleteIDs,
 		func(cmd *cobra.Command, args []string) error {
 			switch {
 			case auto && len(args) > 0:

@@ -34,7 +34,7 @@ func relateCommand(s *cli.App) *cobra.Command {
 }
 
 func unrelateCommand(s *cli.App) *cobra.Command {
-	return cli.Command("unrelate RELATION…", cli.ArgCount(1, -1, "the ID of a relation, or several"),
+	return cli.Command("unrelate RELATION…", cli.ArgCount(1, -1, "one or more relation IDs"),
 		func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return completeRelations(s, cmd)
 		},
@@ -49,9 +49,9 @@ func (o *relateOptions) args(cmd *cobra.Command, args []string) error {
 				return cli.UsageError(cmd, "--%s and --remove cannot be combined", name)
 			}
 		}
-		return cli.ArgCount(1, -1, "the ID of a relation, or several")(cmd, args)
+		return cli.ArgCount(1, -1, "one or more relation IDs")(cmd, args)
 	}
-	return cli.ArgCount(3, 3, "a memory ID, a type and another memory ID")(cmd, args)
+	return cli.ArgCount(3, 3, "a memory ID, a relation type and a second memory ID")(cmd, args)
 }
 
 func relate(s *cli.App, cmd *cobra.Command, o *relateOptions, args []string) error {

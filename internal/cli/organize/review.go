@@ -33,7 +33,7 @@ func reviewListCommand(s *cli.App) *cobra.Command {
 }
 
 func reviewShowCommand(s *cli.App) *cobra.Command {
-	return cli.Command("show ITEM", cli.ArgCount(1, 1, "the ID of a review item, or its beginning"),
+	return cli.Command("show ITEM", cli.ArgCount(1, 1, "the ID of a review item, or a prefix of the ID"),
 		s.Offer(completeItems),
 		func(cmd *cobra.Command, args []string) error {
 			return cli.Show(cmd.Context(), s, op.ReviewShow, &op.ReviewShowRequest{ID: args[0]}, printReview)
@@ -42,7 +42,7 @@ func reviewShowCommand(s *cli.App) *cobra.Command {
 
 func reviewClaimCommand(s *cli.App) *cobra.Command {
 	var req op.ReviewClaimRequest
-	cmd := cli.Command("claim ITEM", cli.ArgCount(1, 1, "the ID of a review item, or its beginning"),
+	cmd := cli.Command("claim ITEM", cli.ArgCount(1, 1, "the ID of a review item, or a prefix of the ID"),
 		s.Offer(completeItems),
 		func(cmd *cobra.Command, args []string) error {
 			if req.ID = args[0]; req.By == "" {
@@ -73,7 +73,7 @@ func userName() string {
 func reviewCloseCommand(s *cli.App) *cobra.Command {
 	var req op.ReviewCloseRequest
 	cmd := cli.Command("close ITEM [DECISION]",
-		cli.ArgCount(1, 2, "the ID of a review item, and a decision if there is one"),
+		cli.ArgCount(1, 2, "the ID of a review item and an optional decision"),
 		func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
 			cobra.ShellCompDirective) {
 			if len(args) == 1 {
@@ -102,7 +102,7 @@ func decided(item *memory.ReviewItem) string {
 
 func reviewCreateCommand(s *cli.App) *cobra.Command {
 	var req op.ReviewCreateRequest
-	cmd := cli.Command("create ID…", cli.ArgCount(1, -1, "the ID of a memory, or several"), s.CompleteIDs,
+	cmd := cli.Command("create ID…", cli.ArgCount(1, -1, "one or more memory IDs"), s.CompleteIDs,
 		func(cmd *cobra.Command, args []string) error {
 			req.MemoryIDs = args
 			res, err := cli.Call(cmd.Context(), s, op.ReviewCreate, &req)

@@ -27,7 +27,7 @@ func printReviewItems(ctx context.Context, s *cli.App, res *op.ReviewListResult,
 		s.Note("%s of %s shown; for the next page, add: --cursor %s", cli.Grouped(len(res.Items)),
 			cli.Count(res.Total, "item", "items"), res.NextCursor)
 	case res.Total == 0 && req.Status == memory.ItemOpen:
-		s.Note("no open review items; use --status all to see closed ones")
+		s.Note("no open review items; to include closed items, use --status all")
 	}
 }
 
@@ -200,7 +200,7 @@ func printChoices(s *cli.App, res *op.ReviewShowResult) {
 		s.Printf("emberd review close %s %s\n", res.Item.Short(), cli.Clean(choice))
 	}
 	if res.MergeRefused != "" {
-		s.Note("cannot be merged: %s", cli.Clean(res.MergeRefused))
+		s.Note("these memories cannot be merged: %s", cli.Clean(res.MergeRefused))
 	}
 	if res.DecidedBy != "" {
 		s.Note("unless you decide before %s, emberd applies: %s", cli.Clean(res.DecidedAt), cli.Clean(res.DecidedBy))

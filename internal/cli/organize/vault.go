@@ -58,9 +58,9 @@ func vaultConfirmCommand(s *cli.App) *cobra.Command {
 			s.Note("no deletions to confirm")
 		default:
 			s.Printf("confirmed: %s\n", cli.Count(res.Missing,
-				"missing note is no longer found, and its memory moves to the trash",
-				"missing notes are no longer found, and their memories move to the trash"))
-			s.Note("to undo: find \"note gone\" in emberd history and run emberd undo with its ID")
+				"note deletion; emberd moves the memory of this note to the trash",
+				"note deletions; emberd moves the memories of these notes to the trash"))
+			s.Note("to undo, find the change \"note gone\" with emberd history, and run: emberd undo TX")
 		}
 		if err == nil && res.Frozen == "" {
 			err = &cli.Exit{Code: cli.ExitNothing}
@@ -74,7 +74,7 @@ func vaultReleaseCommand(s *cli.App) *cobra.Command {
 		return cli.Show(cmd.Context(), s, op.VaultRelease, &op.VaultReleaseRequest{},
 			func(s *cli.App, r *op.VaultHoldResult) {
 				s.Printf("released %s\n", cli.Flat(r.Path))
-				s.Note("you can unmount its disk; to open the vault again, run: emberd vault reopen")
+				s.Note("you can now unmount the disk of this vault; to open the vault again, run: emberd vault reopen")
 			})
 	})
 }
@@ -88,14 +88,14 @@ func vaultReopenCommand(s *cli.App) *cobra.Command {
 func reopenVault(ctx context.Context, s *cli.App) error {
 	return cli.Show(ctx, s, op.VaultOpen, &op.VaultOpenRequest{}, func(s *cli.App, r *op.VaultHoldResult) {
 		if !r.Changed {
-			s.Note("the vault was not released")
+			s.Note("nothing to reopen: the vault was not released")
 		}
 		if _, err := os.Stat(r.Path); errors.Is(err, fs.ErrNotExist) {
-			s.Printf("%s not found; emberd opens it when it appears\n", cli.Flat(r.Path))
+			s.Printf("%s not found; emberd opens the vault when this folder appears\n", cli.Flat(r.Path))
 			return
 		}
 		s.Printf("watching %s again\n", cli.Flat(r.Path))
-		s.Note("if another folder is there, emberd does not use it as the vault; run: emberd status")
+		s.Note("emberd does not use another folder at this path as the vault; to check the vault, run: emberd status")
 	})
 }
 

@@ -43,7 +43,7 @@ func printVaultLinks(s *cli.App, r *op.VaultLinksResult) {
 		s.Printf("relations from links in notes: %s added, %s removed\n", cli.Grouped(r.Added), cli.Grouped(r.Removed))
 	}
 	if r.Waiting > 0 {
-		s.Note("%s cannot be written now; emberd retries automatically", cli.Count(r.Waiting, "note", "notes"))
+		s.Note("emberd cannot write %s now and retries automatically", cli.Count(r.Waiting, "note", "notes"))
 	}
 	s.UndoHint(r.Tx)
 	s.UndoHint(r.RelationsTx)
@@ -63,7 +63,8 @@ func vaultBasesCommand(s *cli.App) *cobra.Command {
 			return err
 		}
 		if len(c.Vaults) == 0 {
-			return memory.Errorf(memory.NotFound, "vault not found; name one with vaults: in the config")
+			return memory.Errorf(memory.NotFound, "no vault is configured; set vaults in the config file to the "+
+				"folder of a vault")
 		}
 		if _, err := os.Stat(c.Vaults[0]); err != nil {
 			return memory.Errorf(memory.Unavailable, "cannot read the vault %s: %w", c.Vaults[0], err)
@@ -85,10 +86,11 @@ func printBase(s *cli.App, done *baseWritten) {
 	switch {
 	case done.Written:
 		s.Printf("wrote %s\n", cli.Flat(done.File))
-		s.Note("Obsidian 1.10 or later opens it")
+		s.Note("to use this file, open it in Obsidian 1.10 or later")
 	case done.Changed:
 		s.Printf("%s already exists\n", cli.Flat(done.File))
-		s.Note("it was changed and was not replaced; to get the original, rename it and run: emberd vault bases")
+		s.Note("the file differs from the version that emberd writes, so emberd did not replace it; to get that " +
+			"version, rename the file and run: emberd vault bases")
 	default:
 		s.Printf("%s already exists and is up to date\n", cli.Flat(done.File))
 	}

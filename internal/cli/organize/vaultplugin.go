@@ -37,7 +37,8 @@ func pluginInstallCommand(s *cli.App) *cobra.Command {
 		func(cmd *cobra.Command, args []string) error {
 			if o.from == "" {
 				return cli.UsageError(cmd,
-					"missing --from; run make plugin in the source code of emberd, and name the folder it builds")
+					"missing --from; run make plugin in the source code of emberd, "+
+						"and set --from to the folder that this creates")
 			}
 			return withPluginFolder(s, &o, args, func(f *obsidian.PluginFolder) error {
 				return installPlugin(cmd.Context(), s, &o, f)
@@ -87,11 +88,11 @@ func namedVault(s *cli.App, args []string) (string, error) {
 	}
 	switch len(c.Vaults) {
 	case 0:
-		return "", memory.Errorf(memory.NotFound, "vault not found in the settings; name its folder")
+		return "", memory.Errorf(memory.NotFound, "no vault is configured; pass the folder of a vault")
 	case 1:
 		return c.Vaults[0], nil
 	}
-	return "", memory.Errorf(memory.Invalid, "missing vault: the settings have %d; name the folder of one",
+	return "", memory.Errorf(memory.Invalid, "missing vault: %d vaults are configured; pass the folder of one of them",
 		len(c.Vaults))
 }
 
@@ -132,10 +133,11 @@ func replaceable(o *pluginFlags, f *obsidian.PluginFolder, p *obsidian.Plugin) (
 			"version %s in %s was not installed by this command; to replace it, use --force", version, f.Path)
 	case obsidian.Older(p.Version, version):
 		return "", memory.Errorf(memory.Conflict,
-			"version %s is installed, and %s is older; to install it anyway, use --force", version, p.Version)
+			"version %s is installed, and version %s is older; "+
+				"to install the older version, use --force", version, p.Version)
 	case len(changed) > 0:
 		return "", memory.Errorf(memory.Conflict,
-			"not from emberd, or changed since: %s in %s; to replace it, use --force",
+			"these files are not from emberd, or were changed: %s in %s; to replace them, use --force",
 			strings.Join(changed, ", "), f.Path)
 	}
 	return version, nil
@@ -162,7 +164,7 @@ func agreedTo(ctx context.Context, s *cli.App, o *pluginFlags, question string) 
 		return nil
 	}
 	if !s.Interactive() {
-		return memory.Errorf(memory.Invalid, "no terminal to ask on; to agree, use --yes")
+		return memory.Errorf(memory.Invalid, "cannot ask for confirmation without a terminal; to confirm, use --yes")
 	}
 	agreed, err := s.Agreed(ctx, question)
 	if err == nil && !agreed {
@@ -179,15 +181,17 @@ func printPlugin(s *cli.App, c *pluginChange) error {
 	if c.Version == "" {
 		s.Printf("removed the plugin from %s\n", cli.Flat(c.Path))
 		if len(c.Kept) > 0 {
-			s.Note("not from emberd, or changed since, and still there: %s", cli.Flat(strings.Join(c.Kept, ", ")))
+			s.Note("did not remove these files, "+
+				"because they are not from emberd or were changed: %s", cli.Flat(strings.Join(c.Kept, ", ")))
 		}
 		return nil
 	}
 	s.Printf("installed version %s in %s\n", c.Version, cli.Flat(c.Path))
 	if c.Before == "" {
-		s.Note("to use it, open Settings, Community plugins in Obsidian, turn community plugins on, and enable Emberd")
+		s.Note("to use the plugin, open Settings > Community plugins in Obsidian, turn on community plugins, " +
+			"and enable Emberd")
 		return nil
 	}
-	s.Note("to load it, restart Obsidian, or turn Emberd off and on in Settings, Community plugins")
+	s.Note("to load this version, restart Obsidian, or turn Emberd off and on in Settings > Community plugins")
 	return nil
 }

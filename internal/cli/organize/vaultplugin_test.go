@@ -103,8 +103,8 @@ func TestVaultPluginAsksBeforeItReplaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, step := range []struct{ args, want string }{
-		{"install", "changed since: styles.css"}, {"install --force", ""}, {"install", ""}, {"", ""},
-		{"install", "changed since: styles.css"}, {"remove", ""}, {"install", "changed since: styles.css"},
+		{"install", "were changed: styles.css"}, {"install --force", ""}, {"install", ""}, {"", ""},
+		{"install", "were changed: styles.css"}, {"remove", ""}, {"install", "were changed: styles.css"},
 		{"install --force", ""}, {"remove", ""},
 	} {
 		if _, err := os.Stat(style); step.args == "" || err != nil {

@@ -22,7 +22,7 @@ func export(ctx context.Context, s *cli.App, p *page.Page, name string) error {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return memory.Errorf(memory.Invalid, "cannot write the page: %w", err)
 	case err != nil:
-		return fmt.Errorf("write the page: %w", err)
+		return fmt.Errorf("cannot write the page: %w", err)
 	}
 	if err := errors.Join(p.Export(ctx, f), f.Sync(), f.Close()); err != nil {
 		return errors.Join(err, os.Remove(name))

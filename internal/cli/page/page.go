@@ -78,11 +78,11 @@ func start(cmd *cobra.Command, s *cli.App, c *config.Config, p *page.Page, onlyP
 		s.Note("the page is open in your browser; to get another address, press Enter; to close the page, press Ctrl-C")
 	} else {
 		s.Printf("%s\n", address)
-		s.Note("open this address within 60 seconds; it can be used once; to get another one, press Enter; " +
+		s.Note("open this address within 60 seconds; it can be used only once; to get another address, press Enter; " +
 			"to close the page, press Ctrl-C")
 	}
 	if err := s.Stdout.Flush(); err != nil {
-		return fmt.Errorf("print the address: %w", err)
+		return fmt.Errorf("cannot print the address: %w", err)
 	}
 	return confine(s, c)
 }
@@ -98,11 +98,15 @@ func confine(s *cli.App, c *config.Config) error {
 		return err
 	}
 	state, err := sandbox.Restrict(&sandbox.Policy{Sockets: []string{filepath.Dir(c.Socket)}})
-	if c.Sandbox == "on" && (err != nil || state.ABI == 0) {
-		return memory.Errorf(memory.Unavailable,
-			"cannot start the sandbox that the setting sandbox requires (%s, %v); set it to auto", state.Why, err)
+	if c.Sandbox != "on" || err == nil && state.ABI > 0 {
+		return nil
 	}
-	return nil
+	why := state.Why
+	if err != nil {
+		why = err.Error()
+	}
+	return memory.Errorf(memory.Unavailable,
+		"cannot start the sandbox, which the setting sandbox=on requires: %s; set sandbox to auto", why)
 }
 
 // attend prints a new address for each line of a terminal, until the command is interrupted or the
@@ -130,7 +134,7 @@ func attend(ctx context.Context, s *cli.App, p *page.Page, served <-chan error) 
 		case <-lines:
 			s.Printf("%s\n", p.Address())
 			if err := s.Stdout.Flush(); err != nil {
-				return fmt.Errorf("print the address: %w", err)
+				return fmt.Errorf("cannot print the address: %w", err)
 			}
 		}
 	}

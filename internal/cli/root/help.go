@@ -15,8 +15,9 @@ import (
 // linker would keep every exported method of the program and its libraries.
 
 // furtherHelp ends the help of emberd.
-const furtherHelp = "\nTo try it first, run: emberd tour\n" +
-	"To list all commands and their other names, run: emberd help --all\n"
+const furtherHelp = "\n" +
+	"To try emberd first, run: emberd tour\n" +
+	"To list all commands and their aliases, run: emberd help --all\n"
 
 // printHelp prints what a command does, its usage and its exit codes. If a flag selects a mode, the
 // help is that of the mode.
@@ -35,7 +36,8 @@ func printHelp(c *cobra.Command, _ []string) {
 		fmt.Fprint(w, furtherHelp)
 	}
 	if now := cli.StandsFor(c); now != "" {
-		fmt.Fprintf(w, "\nAnother name of: %s\n", now)
+		fmt.Fprintf(w, "\n"+
+			"Alias of: %s\n", now)
 	}
 }
 
@@ -60,7 +62,9 @@ func printUsage(c *cobra.Command) error {
 		fmt.Fprintf(w, "\n  %s --help", mode.CommandPath())
 	}
 	if c.HasAvailableInheritedFlags() {
-		fmt.Fprint(w, "\n\nFlags of every command, see emberd --help:\n"+
+		fmt.Fprint(w, "\n"+
+			"\n"+
+			"Global flags (see emberd --help):\n"+
 			"  --json  --home DIR  --socket PATH  --config FILE  --set KEY=VALUE")
 	}
 	_, err := fmt.Fprintln(w)

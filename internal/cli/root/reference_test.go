@@ -20,7 +20,7 @@ import (
 )
 
 // anotherName finds the last line of the help of an alias, which names the command that it stands for.
-var anotherName = regexp.MustCompile(`Another name of: (emberd .+?)\.?\s*$`)
+var anotherName = regexp.MustCompile(`Alias of: (emberd .+?)\.?\s*$`)
 
 // TestCommandReference keeps docs/reference/commands.md equal to the help of the commands.
 func TestCommandReference(t *testing.T) {

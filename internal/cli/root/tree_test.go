@@ -125,7 +125,7 @@ func TestOtherNamesAreTheSameCommands(t *testing.T) {
 		if strings.Contains(n.now, "--why-not") { // its flag takes a value
 			_, nowHelp, _ = ran(t, "search", "--why-not", "x", "--help")
 		}
-		oldHelp, last, ok := strings.Cut(oldHelp, "\nAnother name of: ")
+		oldHelp, last, ok := strings.Cut(oldHelp, "\nAlias of: ")
 		if !ok || last != "emberd "+n.now+"\n" {
 			t.Errorf("the help of %s ends with %q", n.old, last)
 		}

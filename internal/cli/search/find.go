@@ -29,8 +29,8 @@ func runFind(s *cli.App, cmd *cobra.Command, o *searchOptions, words string) err
 		return err
 	}
 	if o.req.Scope == "sessions" {
-		return memory.Errorf(memory.Invalid, "results of past sessions cannot be opened; run: emberd "+
-			"search").At("scope")
+		return memory.Errorf(memory.Invalid, "emberd cannot open results of past sessions; to search them, run: "+
+			"emberd search --scope sessions").At("scope")
 	}
 	if o.req.Limit == 0 {
 		o.req.Limit = findLimit
@@ -142,10 +142,10 @@ func aboutAnswer(res *op.SearchResult) string {
 	case res.Loading != nil:
 		return "the index is loading, so the ranking is approximate"
 	case res.Indexing != nil:
-		return "the vault is still being read"
+		return "emberd is still reading the vault"
 	case len(res.Respelled) > 0:
-		return "few or no texts contain " + cli.Flat(res.Respelled[0].Word) + "; searched for " +
-			cli.Flat(strings.Join(res.Respelled[0].Words(), ", ")) + " as well"
+		return "few or no texts contain " + cli.Flat(res.Respelled[0].Word) + "; emberd also searched for " +
+			cli.Flat(strings.Join(res.Respelled[0].Words(), ", ")) + ""
 	case res.Nearest:
 		return "no good match; showing the nearest results"
 	case res.Similar:

@@ -127,9 +127,9 @@ func (d *finder) list(p cli.Screen, rows int) []string {
 		out = append(out, d.row(p, &d.shown.hits[i], i == d.at))
 	}
 	if len(out) == 0 && !d.busy && d.shown.err == nil {
-		text := "nothing found; try other words"
+		text := "no results; try other words"
 		if strings.TrimSpace(d.typed.text) == "" {
-			text = "nothing here yet; type words to search for"
+			text = "no memories to show; type words to search for"
 		}
 		out = append(out, p.Paint(cli.Faint, cli.Cut("  "+text, p.Width)))
 	}

@@ -44,7 +44,7 @@ func query(s *cli.App, cmd *cobra.Command, o *queryOptions, args []string) error
 func printNearest(s *cli.App, res *op.QueryResult) {
 	for i := range res.Nearest {
 		if i == 0 {
-			s.Printf("did you mean\n")
+			s.Printf("did you mean:\n")
 		}
 		s.Printf("\n")
 		printKnown(s, &res.Nearest[i], res.Nearest[0].Relevance)
@@ -71,7 +71,7 @@ func printQuery(s *cli.App, res *op.QueryResult, query, scope string) {
 	case len(res.Results) == 0:
 		s.Note("no results for %s; try other words or --scope archive", cli.JsonText(cli.Clean(query)))
 	case more > 0:
-		s.Note("%s of %s%s shown; use --limit to see more", cli.Grouped(len(res.Results)), atLeast(res.AtLeast),
+		s.Note("%s of %s%s shown; to see more, use --limit", cli.Grouped(len(res.Results)), atLeast(res.AtLeast),
 			cli.Count(res.Total, "result", "results"))
 	}
 }

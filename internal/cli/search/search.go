@@ -129,11 +129,11 @@ func printHits(s *cli.App, res *op.SearchResult, tip string) {
 	case res.Total == 0:
 		s.Note("no results for %s; %s", cli.JsonText(cli.Clean(res.Query)), tip)
 	case more > 0:
-		s.Note("%s of %s%s shown; use --limit to see more", cli.Grouped(len(res.Hits)), atLeast(res.AtLeast),
-			cli.Count(res.Total, "hit", "hits"))
+		s.Note("%s of %s%s shown; to see more, use --limit", cli.Grouped(len(res.Hits)), atLeast(res.AtLeast),
+			cli.Count(res.Total, "result", "results"))
 	case res.AtLeast:
-		s.Note("at least %s; use another phrase or more words to see others",
-			cli.Count(res.Total, "hit", "hits"))
+		s.Note("at least %s found; to see others, use another phrase or more words",
+			cli.Count(res.Total, "result", "results"))
 	}
 }
 
@@ -280,13 +280,13 @@ func printExplain(s *cli.App, h *op.Hit) {
 	}
 	coarse := ""
 	if e.Coarse {
-		coarse = "  (coarse: found by scanning while the index loads)"
+		coarse = "  (approximate, because the index is still loading)"
 	}
-	s.Printf("  relevance %.2f: it contains %.2f of the query\n", h.Relevance, e.Share)
+	s.Printf("  relevance %.2f: the result matches a share of %.2f of the query\n", h.Relevance, e.Share)
 	product := fmt.Sprintf("rank %.3f = relevance %.3f × age %.3f × tier %g%s",
 		h.Rank, e.Relevance, e.Age, e.Tier, coarse)
 	if e.Above != "" {
-		product = fmt.Sprintf("rank %.3f = rank of %s, which it supersedes and which matches better; its own = %s",
+		product = fmt.Sprintf("rank %.3f = rank of %s, a superseded memory that matches better; rank without it = %s",
 			h.Rank, e.Above.Short(), strings.SplitN(product, "= ", 2)[1])
 	}
 	if s.Screen.Width > 0 { // where the line breaks, a factor stays with its name and sign
@@ -307,9 +307,9 @@ type otherPart struct {
 func otherParts(e *op.Explain) (out []otherPart) {
 	const without = "   –       –       –       –"
 	if m := e.Meaning; m != nil {
-		label := "meaning"
+		label := "semantic"
 		if m.Line > 0 {
-			label = fmt.Sprintf("meaning, at line %d", m.Line)
+			label = fmt.Sprintf("semantic, line %d", m.Line)
 		}
 		out = append(out, otherPart{label, fmt.Sprintf("%28s", fmt.Sprintf("cosine %.3f, near %.3f", m.Cosine, m.Near)),
 			m.Score})

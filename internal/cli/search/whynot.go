@@ -38,7 +38,7 @@ func printWhyNot(s *cli.App, r *op.WhyNotResult) {
 	}
 	switch {
 	case r.Shown && r.As != "":
-		s.Printf("%s is result %d, as %s\n", what, r.Place, cli.Flat(r.As))
+		s.Printf("%s is result %d, shown as %s\n", what, r.Place, cli.Flat(r.As))
 	case r.Shown:
 		s.Printf("%s is result %d\n", what, r.Place)
 	}
@@ -50,10 +50,11 @@ func printWhyNot(s *cli.App, r *op.WhyNotResult) {
 		}
 	}
 	for _, d := range r.Drags {
-		s.Printf("  %s\n", s.Screen.Paint(cli.Faint, fmt.Sprintf("%s × %.2f: without it number %s", d.What, d.Factor,
+		s.Printf("  %s\n", s.Screen.Paint(cli.Faint, fmt.Sprintf("%s × %.2f: without this factor, "+
+			"it would be result %s", d.What, d.Factor,
 			cli.Grouped(d.Place))))
 	}
 	if len(r.Causes) > 1 {
-		s.Note("each of these reasons excludes it; change all of them")
+		s.Note("each of these reasons excludes the result; fix all of them")
 	}
 }

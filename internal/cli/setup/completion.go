@@ -21,7 +21,7 @@ func CompletionCommand(s *cli.App) *cobra.Command {
 			case "fish":
 				return root.GenFishCompletion(s.Stdout, true)
 			}
-			return cli.UsageError(cmd, "completion for %q not found: use bash, zsh or fish", args[0])
+			return cli.UsageError(cmd, "invalid shell %q; use bash, zsh or fish", args[0])
 		},
 	}
 }

@@ -35,10 +35,10 @@ func InitCommand(s *cli.App) *cobra.Command {
 	var o setup
 	cmd := cli.Command("init", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().Changed("vault") && o.vault == "" {
-			return memory.Errorf(memory.Invalid, "invalid --vault: empty; pass a folder, or none")
+			return memory.Errorf(memory.Invalid, "invalid --vault \"\"; use a folder, or none")
 		}
 		if cmd.Flags().Changed("meaning") && o.meaning == "" {
-			return memory.Errorf(memory.Invalid, "invalid --meaning: empty; use words, static or the name of a model")
+			return memory.Errorf(memory.Invalid, "invalid --meaning \"\"; use words, static or the name of a model")
 		}
 		return setUp(cmd.Context(), s, o)
 	})
@@ -193,7 +193,7 @@ func addClient(s *cli.App, p *plan, name string) error {
 	}
 	if !c.Found(m) {
 		return memory.Errorf(memory.NotFound,
-			"%s was not found on this machine; start it once, and then run: emberd agent install %s", c.Title, c.Name)
+			"%s not found on this machine; start it once, and then run: emberd agent install %s", c.Title, c.Name)
 	}
 	if _, err := agent.Limit(s, c, c.File(m), agent.Installation{}); err != nil {
 		return err
@@ -221,26 +221,27 @@ func carryOut(ctx context.Context, s *cli.App, c *config.Config, p *plan) (*setu
 	if p.service {
 		var err error
 		if done.Service, err = setUpService(ctx, s); err != nil {
-			return nil, fmt.Errorf("%s, but the service was not installed (to retry, run: emberd service "+
-				"install): %w", before,
+			return nil, fmt.Errorf("%s, but the service was not installed: %w; "+
+				"to retry, run: emberd service install", before,
 				err)
 		}
-		before += ", the service is installed"
+		before += "; the service is installed"
 	}
 	for _, client := range p.clients {
 		change, err := setUpClient(s, client)
 		if err != nil {
-			return nil, fmt.Errorf("%s, but emberd was not added to %s (to retry, run: emberd agent install %s): %w",
+			return nil, fmt.Errorf("%[1]s, but emberd was not added to %[2]s: %[4]w; "+
+				"to retry, run: emberd agent install %[3]s",
 				before, client.Title, client.Name, err)
 		}
 		done.Clients = append(done.Clients, *change)
-		before += ", " + client.Title + " starts emberd"
+		before += "; " + client.Title + " starts emberd"
 	}
 	for _, client := range p.hooks {
 		change, err := setUpHooks(s, client)
 		if err != nil {
-			return nil, fmt.Errorf("%s, but hooks were not added to %s "+
-				"(to retry, run: emberd agent install %s --hooks): %w",
+			return nil, fmt.Errorf("%[1]s, but hooks were not added to %[2]s: %[4]w; to retry, run: emberd agent "+
+				"install %[3]s --hooks",
 				before, client.Title, client.Name, err)
 		}
 		done.Hooks = append(done.Hooks, *change)
@@ -289,7 +290,7 @@ func writeBase(s *cli.App, p *plan) string {
 	file, made, _, err := notebase.Write(c.Vaults[0], c.Vault.PromotedFolder, c.Vault.ArchiveFolder)
 	switch {
 	case err != nil:
-		s.Note("the base of the memories was not written: %s; to retry, run: emberd vault bases",
+		s.Note("cannot write the Obsidian base that lists your memories: %s; to retry, run: emberd vault bases",
 			cli.Clean(err.Error()))
 	case made && !s.JSON:
 		s.Printf("  base: %s\n", cli.Clean(file))
@@ -378,7 +379,7 @@ func nextSteps(ctx context.Context, s *cli.App, p *plan, done *setupDone) []stri
 	case down:
 		next = append(next, cli.Again(s, "serve")+"   # in another terminal")
 	case len(p.changes) > 0:
-		next = append(next, cli.Again(s, "serve")+"   # after you stop the running daemon, which has other settings")
+		next = append(next, cli.Again(s, "serve")+"   # first stop the running daemon, which uses the old settings")
 	}
 	if p.meaning != nil && len(p.meaning.Changes) > 0 && p.meaning.Name != model.ByWords {
 		next = append(next, cli.Again(s, "model", "status")+"   # shows the progress of the embeddings")

@@ -71,7 +71,7 @@ func (q *questions) vault(c *config.Config, flag string) (string, error) {
 	if !q.asks {
 		return first, nil
 	}
-	q.s.Printf("Searches include these notes; emberd writes only to the folder Memories.\n")
+	q.s.Printf("Searches include the notes of this vault; emberd writes only to the folder Memories.\n")
 	q.list(c, known)
 	choices := "a folder, or none"
 	if len(known) > 0 {
@@ -158,7 +158,7 @@ func (q *questions) service(p *plan) (err error) {
 	q.s.Printf("\n")
 	m, in, err := daemon.Installed(q.s)
 	if err == nil && len(in.Present) > 0 {
-		q.s.Note("the service is already installed; run: emberd service status")
+		q.s.Note("the service is already installed; to check it, run: emberd service status")
 		return nil
 	}
 	if err == nil {
@@ -187,7 +187,8 @@ func (q *questions) clients(p *plan) error {
 	if len(here) == 0 {
 		return nil
 	}
-	q.s.Printf("\nAI clients that emberd can connect to; a copy of their settings is kept.\n")
+	q.s.Printf("\n" +
+		"You can add emberd to these AI clients; emberd keeps a copy of their settings.\n")
 	for i, c := range here {
 		q.s.Printf("  %d  %s\n", i+1, c.Title)
 	}

@@ -117,7 +117,7 @@ func printDryRun(s *cli.App, c *config.Config, p *plan, done *setupDone, texts [
 	}
 	printPlannedSettings(s, c, done)
 	if done.Base != "" {
-		s.Printf("would write %s, unless it is there\n", cli.Clean(done.Base))
+		s.Printf("would write %s, unless this file exists\n", cli.Clean(done.Base))
 		printUndo(s, "delete the file")
 	}
 	if done.Service != nil {
@@ -128,10 +128,10 @@ func printDryRun(s *cli.App, c *config.Config, p *plan, done *setupDone, texts [
 		printUndo(s, "run: "+cli.Again(s, "service", "uninstall"))
 	}
 	for i, client := range done.Clients {
-		printPlannedClient(s, &client, "add", texts[i])
+		printPlannedClient(s, &client, "add emberd", texts[i])
 	}
 	for _, client := range done.Hooks {
-		printPlannedClient(s, &client, "add hooks", "")
+		printPlannedClient(s, &client, "add the hooks", "")
 	}
 	if done.Service == nil {
 		s.Printf("would not start the daemon; if it is not running, run: %s\n", startCommand(s))
@@ -139,7 +139,7 @@ func printDryRun(s *cli.App, c *config.Config, p *plan, done *setupDone, texts [
 	if asks {
 		s.Printf("would ask for a first memory, save it and search for it\n")
 		printUndo(s, "run: "+cli.Again(s, "undo"))
-		s.Printf("would offer to open the page\n")
+		s.Printf("would ask whether to open the page in a browser\n")
 	}
 	s.Note("nothing was changed")
 }
@@ -170,14 +170,14 @@ func printPlannedSettings(s *cli.App, c *config.Config, done *setupDone) {
 // printPlannedClient prints what would be added to the file of a client.
 func printPlannedClient(s *cli.App, client *agent.ClientChange, what, text string) {
 	install, uninstall := []string{"agent", "install", client.Client}, []string{"agent", "uninstall", client.Client}
-	if what != "add" {
+	if what != "add emberd" {
 		install, uninstall = append(install, "--hooks"), append(uninstall, "--hooks")
 	}
 	if !client.Changed {
 		s.Printf("nothing to change in %s\n", cli.Clean(client.File))
 		return
 	}
-	s.Printf("would %s to %s, and keep a copy of it\n", what, cli.Clean(client.File))
+	s.Printf("would %s to %s, and keep a copy of the file\n", what, cli.Clean(client.File))
 	for line := range strings.Lines(text) {
 		s.Printf("  %s\n", cli.Clean(strings.TrimRight(line, "\n")))
 	}

@@ -32,7 +32,7 @@ func (q *questions) first(p *plan, done *setupDone) error {
 		return err
 	}
 	q.s.Printf("\n")
-	show, err := q.offer("Open the page with your memories in a browser? Ctrl-C closes it.")
+	show, err := q.offer("Open the page with your memories in a browser? Ctrl-C closes the page.")
 	done.page = show
 	return err
 }
@@ -127,7 +127,7 @@ func (q *questions) findAgain(m *op.Memory, about string) (*firstMemory, error) 
 		q.s.Printf("found %s  %s\n", q.s.Short(m.ID), q.s.Gist(m.Content, len("found 12345678  ")))
 		return first, nil
 	}
-	q.s.Note("the search does not return it yet; to see why, run: %s", cli.Again(q.s, "search", "--why-not",
+	q.s.Note("the search does not return this memory yet; to see why, run: %s", cli.Again(q.s, "search", "--why-not",
 		m.ID.Short(), text.ShellQuote(first.Query)))
 	return first, nil
 }
@@ -157,7 +157,7 @@ func openPage(ctx context.Context, s *cli.App) error {
 	cmd := page.Command(s)
 	cmd.SetContext(ctx)
 	if err := cmd.RunE(cmd, nil); err != nil {
-		return fmt.Errorf("setup is complete, but the page was not opened (to retry, run: emberd page): %w", err)
+		return fmt.Errorf("setup is complete, but the page was not opened: %w; to retry, run: emberd page", err)
 	}
 	return nil
 }

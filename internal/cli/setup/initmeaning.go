@@ -50,7 +50,7 @@ func (q *questions) meaningNamed(c *config.Config, name string) (*model.Choice, 
 	}
 	if !q.asks {
 		return nil, memory.Errorf(memory.NotFound, "model %s is not installed, and emberd does not download it "+
-			"automatically; run: emberd model install %s, and then this command again", name, name)
+			"automatically; run: emberd model install %s, and then repeat this command", name, name)
 	}
 	ok, err := q.download(choice)
 	if err != nil || !ok {
@@ -94,7 +94,8 @@ func (q *questions) download(choice *model.Choice) (bool, error) {
 
 // listMeaning shows the answers, and returns them by number.
 func (q *questions) listMeaning(c *config.Config, dir string) []string {
-	q.s.Printf("\nSemantic search: \"car insurance\" finds the policy for the van.\n")
+	q.s.Printf("\n" +
+		"Semantic search also matches related words: \"car insurance\" finds the policy for the van.\n")
 	names := []string{model.ByWords, embedding.Static}
 	about := []string{"keyword search only",
 		"a built-in table of English words; finds more than keyword search, and less than a trained model"}
@@ -119,7 +120,7 @@ func takes(ctx context.Context, c *config.Config, t *model.Trained, dir string) 
 		return ""
 	}
 	took, measured := t.Takes(ctx, c, bytes)
-	text := fmt.Sprintf("about %s for %s, with %s of one processor", cli.Lasted(max(took, time.Second)),
+	text := fmt.Sprintf("about %s to embed %s, with %s of one processor", cli.Lasted(max(took, time.Second)),
 		cli.Count(notes, "note", "notes"), cli.Percent(c.Embedding.CPUShare))
 	if !measured {
 		text += ", estimated on another machine"
@@ -169,7 +170,8 @@ func settleMeaning(ctx context.Context, s *cli.App, c *config.Config, p *plan) e
 		case ctx.Err() != nil:
 			return errors.Join(ctx.Err(), err)
 		case err != nil:
-			s.Note("%s was not installed: %s; to retry, run: emberd model install %s, and then: emberd model use %s",
+			s.Note("model %s was not installed: %s; "+
+				"to retry, run: emberd model install %s, and then: emberd model use %s",
 				p.meaning.Name, cli.Clean(err.Error()), p.meaning.Name, p.meaning.Name)
 			p.meaning = nil
 			return nil

@@ -54,7 +54,7 @@ func (q *questions) hooks(p *plan) error {
 		if !c.Hooks() || c.HasHooks(c.HookFile(m)) {
 			continue
 		}
-		ok, err := q.yes("Add hooks to " + c.Title + "? They save and recall decisions.")
+		ok, err := q.yes("Add hooks to " + c.Title + "? The hooks save and recall decisions.")
 		if err != nil {
 			return err
 		}

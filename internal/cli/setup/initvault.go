@@ -24,18 +24,20 @@ func vaultFolder(c *config.Config, text string) (string, error) {
 	if rest, ok := strings.CutPrefix(dir, "~"); ok && (rest == "" || rest[0] == '/') {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", memory.Errorf(memory.Invalid, "the home directory is unknown: set HOME, or write %s in full",
+			return "", memory.Errorf(memory.Invalid, "the home directory is unknown; "+
+				"set HOME, or write the full path of %s",
 				text)
 		}
 		dir = filepath.Join(home, rest)
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return "", memory.Errorf(memory.Invalid, "the working directory is unknown (%w); write %s in full", err, text)
+		return "", memory.Errorf(memory.Invalid, "the working directory is unknown (%w); "+
+			"write the full path of %s", err, text)
 	}
 	if !utf8.ValidString(dir) || strings.ContainsFunc(dir, unicode.IsControl) {
 		return "", memory.Errorf(memory.Invalid,
-			"a vault's path is one line of UTF-8 without control characters; rename the folder first")
+			"invalid vault path: it must be one line of UTF-8 without control characters; rename the folder")
 	}
 	return dir, checkVaultFolder(c, dir)
 }
@@ -45,11 +47,11 @@ func checkVaultFolder(c *config.Config, dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return memory.Errorf(memory.NotFound, "folder %s not found; create it first, or pass another", dir)
+		return memory.Errorf(memory.NotFound, "folder %s not found; create it first, or use another folder", dir)
 	case err != nil:
-		return memory.Errorf(memory.Invalid, "cannot access folder %s (%w); pass another", dir, err)
+		return memory.Errorf(memory.Invalid, "cannot access folder %s: %w; use another folder", dir, err)
 	case !info.IsDir():
-		return memory.Errorf(memory.Invalid, "%s is not a folder; pass the one that Obsidian opens", dir)
+		return memory.Errorf(memory.Invalid, "%s is not a folder; use the folder that Obsidian opens", dir)
 	}
 	for _, own := range []string{c.Data, c.State, c.Embedding.Folder} {
 		if nested(dir, own) {
@@ -63,11 +65,11 @@ func checkVaultFolder(c *config.Config, dir string) error {
 	switch err := unix.Access(dir, unix.W_OK|unix.X_OK); {
 	case errors.Is(err, unix.EROFS):
 		return memory.Errorf(memory.Invalid,
-			"%s is on a read-only file system, and emberd writes notes into the vault; remount it read-write, or "+
-				"pass another folder", dir)
+			"%s is on a read-only file system, so emberd cannot write notes into the vault; remount the file system "+
+				"read-write, or use another folder", dir)
 	case err != nil:
 		return memory.Errorf(memory.Invalid,
-			"your user cannot write to %s, and emberd writes notes into the vault; run: chmod u+w %s", dir,
+			"your user cannot write to %s, but emberd writes notes into the vault; run: chmod u+w %s", dir,
 			text.ShellWord(dir))
 	}
 	return nil

@@ -18,7 +18,8 @@ func primaryDeviceCommand(s *cli.App) *cobra.Command {
 }
 
 func printKeeper(s *cli.App, r *op.KeeperResult) {
-	name, why := cli.DeviceName(r.Device, r.Name), "it has the lowest ID of the devices seen within 14 days"
+	name, why := cli.DeviceName(r.Device, r.Name), "primary, "+
+		"because its ID is the lowest of the devices seen within 14 days"
 	if r.Here {
 		name += ", this device"
 	}

@@ -41,7 +41,8 @@ func printManual(s *cli.App, root *cobra.Command) ([]cli.SharedFile, error) {
 	if epoch := cli.Getenv(s, "SOURCE_DATE_EPOCH"); epoch != "" {
 		seconds, err := strconv.ParseInt(epoch, 10, 64)
 		if err != nil || seconds < 0 {
-			return nil, memory.Errorf(memory.Invalid, "invalid SOURCE_DATE_EPOCH %.40q; use the seconds since 1970",
+			return nil, memory.Errorf(memory.Invalid, "invalid SOURCE_DATE_EPOCH %.40q; "+
+				"use the number of seconds since 1970",
 				epoch)
 		}
 		date = time.Unix(seconds, 0)
@@ -57,7 +58,7 @@ func printManual(s *cli.App, root *cobra.Command) ([]cli.SharedFile, error) {
 		commandPage(p, c)
 		pages = append(pages, cli.SharedFile{Name: "man1/" + pageName(c) + ".1", Text: p.Bytes()})
 	}
-	helper := manual.New(head("emberd-llama", 1, "runs llama.cpp for emberd"))
+	helper := manual.New(head("emberd-llama", 1, "run llama.cpp for emberd"))
 	helperPage(helper)
 	settings := manual.New(head(settingsPage, 5, "settings of emberd"))
 	if err := settingsText(settings); err != nil {
@@ -93,7 +94,7 @@ func commandPage(p *manual.Page, c *cobra.Command) {
 	listCommands(p, c)
 	listFlags(p, "Options", c.LocalFlags())
 	if c.HasParent() {
-		listFlags(p, "Options of every command", c.InheritedFlags())
+		listFlags(p, "Global options", c.InheritedFlags())
 	}
 	for _, mode := range cli.Modes(c) {
 		p.Heading("With " + mode.Name())
@@ -186,20 +187,22 @@ func helperPage(p *manual.Page) {
 	p.Heading("Synopsis")
 	p.Synopsis("emberd-llama", "--engine DIR [--model FILE [--max-tokens N]]")
 	p.Heading("Description")
-	p.Text("If llama.cpp is to run a model, the daemon of emberd starts this program automatically, from the " +
-		"folder of emberd. You do not need to run it. It is a separate process, so a crash of native code does " +
-		"not stop the daemon.\n\nIt reads requests from standard input, writes replies to descriptor 3, and " +
-		"ends when its input does.")
+	p.Text("The daemon starts this program automatically when it runs a model with llama.cpp. The program is in the " +
+		"same folder as emberd. You do not need to run it. It is a separate process, so a crash of native code does " +
+		"not stop the daemon.\n" +
+		"\n" +
+		"The program reads requests from standard input and writes replies to file descriptor 3. It exits when " +
+		"standard input ends.")
 	p.Heading("Options")
 	p.Entry(manual.Term{Name: "--engine", Value: "DIR"}, "the folder with llama.cpp's libraries.")
 	p.Entry(manual.Term{Name: "--model", Value: "FILE"},
-		"the model as a GGUF file; without it, only the libraries are tested.")
-	p.Entry(manual.Term{Name: "--max-tokens", Value: "N"}, "the maximum number of tokens of a text.")
+		"the GGUF file of the model; without this option, the program only tests the libraries.")
+	p.Entry(manual.Term{Name: "--max-tokens", Value: "N"}, "the maximum number of tokens per text.")
 	p.Entry(manual.Term{Name: "--version"}, "print the version.")
 	p.Heading("Exit status")
-	p.Entry(manual.Term{Name: "0"}, "the input ended, or the libraries work.")
-	p.Entry(manual.Term{Name: "1"}, "it failed; standard error has the reason.")
-	p.Entry(manual.Term{Name: "2"}, "it was not started by emberd.")
+	p.Entry(manual.Term{Name: "0"}, "standard input ended, or the libraries work.")
+	p.Entry(manual.Term{Name: "1"}, "the program failed; standard error contains the reason.")
+	p.Entry(manual.Term{Name: "2"}, "emberd did not start the program.")
 	p.Heading("See also")
 	p.References([]string{"emberd-model-runtime(1)", "emberd-serve(1)", settingsPage + "(5)"})
 }
@@ -208,7 +211,7 @@ func helperPage(p *manual.Page) {
 func settingsText(p *manual.Page) error {
 	p.Heading("Description")
 	if err := p.Markdown(config.Reference()); err != nil {
-		return memory.Errorf(memory.Internal, "write the page of the settings: %w", err)
+		return memory.Errorf(memory.Internal, "cannot write the manual page of the settings: %w", err)
 	}
 	p.Heading("See also")
 	p.References([]string{"emberd(1)", "emberd-config(1)", "emberd-config-set(1)", "emberd-serve(1)"})

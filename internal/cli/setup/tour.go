@@ -48,14 +48,14 @@ type tour struct {
 func runTour(ctx context.Context, s *cli.App) error {
 	home, err := os.MkdirTemp("", "emberd-tour-")
 	if err != nil {
-		return fmt.Errorf("make a folder for the tour: %w", err)
+		return fmt.Errorf("cannot create a folder for the tour: %w", err)
 	}
 	t, err := daemon.NewTemporary(s, home)
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(home))
 	}
 	d := &tour{Daemon: t, s: s, ids: map[string]string{}}
-	s.Note("a tour in %s, which is removed at the end", home)
+	s.Note("the tour uses the temporary folder %s and removes it at the end", home)
 	// The reader of the steps may go away (emberd tour | head); that must not kill
 	// this process before it has cleaned up.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -67,7 +67,7 @@ func runTour(ctx context.Context, s *cli.App) error {
 			return printErr
 		}
 	} else if err == nil {
-		s.Printf("every step worked, in %s; to set up emberd, run: emberd init\n",
+		s.Printf("all steps succeeded in %s; to set up emberd, run: emberd init\n",
 			time.Since(start).Round(time.Millisecond))
 	}
 	if err != nil && ctx.Err() == nil {
@@ -101,7 +101,7 @@ func (d *tour) walk(ctx context.Context) error {
 			return errors.Join(d.save(ctx, "jwt", "save", tourJWT),
 				d.save(ctx, "deploys", "save", tourDeploys))
 		}},
-		{"Search: memories and notes share one list", d.searchBoth},
+		{"Search memories and notes together", d.searchBoth},
 		{"Save a fact only once", func(ctx context.Context) error {
 			return d.save(ctx, "port", "save", "--if-new", tourPort)
 		}},
@@ -109,23 +109,24 @@ func (d *tour) walk(ctx context.Context) error {
 			return d.code(ctx, cli.ExitConflict, "5433 against 5432", "search", "--check",
 				"The database runs on port 5433")
 		}},
-		{"A credential is refused", func(ctx context.Context) error { // put together, so that none is in the program
+		{"Save a credential: emberd refuses the " +
+			"text", func(ctx context.Context) error { // put together, so that none is in the program
 			return d.code(ctx, cli.ExitSecret, "credential", "save", "the key is AKIA"+"QYLPMN5HFIQR7XYA")
 		}},
-		{"Kill the daemon: a save that returned is on disk", d.killAndStart},
+		{"Kill the daemon: saved memories stay on disk", d.killAndStart},
 		{"Undo a change", func(ctx context.Context) error {
 			return errors.Join(d.expect(ctx, "edited", "edit", "@jwt", "Use cookies"),
 				d.expect(ctx, "undid edit", "undo"))
 		}},
-		{"Create a note for a memory, which you can edit", d.promoteMemory},
+		{"Promote a memory: emberd creates a note that you can edit", d.promoteMemory},
 		{"Archive a memory: its text moves to a note, and stays searchable", func(ctx context.Context) error {
 			return errors.Join(d.expect(ctx, archivedNotes+"/", "lifecycle", "archive", "@deploys"),
 				d.expect(ctx, tourDeploys, "search", "migration", "--memories"))
 		}},
-		{"Open the memory: emberd restores its text", func(ctx context.Context) error {
+		{"Open the memory: emberd restores its full text", func(ctx context.Context) error {
 			return errors.Join(d.expect(ctx, tourDeploys, "show", "@deploys"), d.untilActive(ctx, "deploys"))
 		}},
-		{"An AI agent searches, over the Model Context Protocol", d.askAgent},
+		{"Search as an AI agent, over the Model Context Protocol", d.askAgent},
 		{"Back up", func(ctx context.Context) error { return d.expect(ctx, "tar.gz", "backup", "create") }},
 	}
 	for _, step := range steps {
@@ -156,10 +157,10 @@ func (d *tour) vault() string { return filepath.Join(d.Home, "Notes") }
 // startWithVault starts the daemon with one note, and waits until a search finds it.
 func (d *tour) startWithVault(ctx context.Context) error {
 	if err := os.MkdirAll(d.vault(), 0o700); err != nil {
-		return fmt.Errorf("make a vault for the tour: %w", err)
+		return fmt.Errorf("cannot create a vault for the tour: %w", err)
 	}
 	if err := os.WriteFile(filepath.Join(d.vault(), "Deploys.md"), []byte(tourNote), 0o600); err != nil {
-		return fmt.Errorf("write a note for the tour: %w", err)
+		return fmt.Errorf("cannot write a note for the tour: %w", err)
 	}
 	return d.start(ctx)
 }
@@ -180,7 +181,7 @@ func (d *tour) searchBoth(ctx context.Context) error {
 	out, code, err := d.run(ctx, tourDeploys, "search", "when do we deploy")
 	found := strings.Contains(out, "Tuesdays") && strings.Contains(out, tourDeploys)
 	if err == nil && (code != cli.ExitDone || !found) {
-		err = fmt.Errorf("exit code %d: %s", code, strings.TrimSpace(out))
+		err = fmt.Errorf("unexpected result with exit code %d: %s", code, strings.TrimSpace(out))
 	}
 	return err
 }
@@ -200,8 +201,11 @@ func (d *tour) promoteMemory(ctx context.Context) error {
 		return err
 	}
 	notes, err := filepath.Glob(filepath.Join(d.vault(), promotedNotes, "Use JWT*.md"))
-	if err != nil || len(notes) != 1 {
-		return fmt.Errorf("the memory has %d notes instead of one: %w", len(notes), err)
+	if err != nil {
+		return err
+	}
+	if len(notes) != 1 {
+		return fmt.Errorf("found %d notes for the memory instead of one", len(notes))
 	}
 	text, err := os.ReadFile(notes[0])
 	if err != nil {
@@ -210,7 +214,7 @@ func (d *tour) promoteMemory(ctx context.Context) error {
 	d.line("tail -1 Notes/" + promotedNotes + "/Use*.md")
 	d.echo(string(text), tourJWT)
 	if !strings.Contains(string(text), tourJWT) {
-		return fmt.Errorf("the note has another text: %s", text)
+		return fmt.Errorf("the note does not contain the text of the memory: %s", text)
 	}
 	return nil
 }
@@ -292,7 +296,8 @@ func (d *tour) expect(ctx context.Context, want string, args ...string) error {
 func (d *tour) code(ctx context.Context, code cli.ExitCode, want string, args ...string) error {
 	out, got, err := d.run(ctx, want, args...)
 	if err == nil && (got != code || !strings.Contains(out, want)) {
-		err = fmt.Errorf("exit code %d, want %d, and %q in: %s", got, code, want, strings.TrimSpace(out))
+		err = fmt.Errorf("exit code %d, expected %d; "+
+			"expected %q in the output: %s", got, code, want, strings.TrimSpace(out))
 	}
 	return err
 }
@@ -305,7 +310,7 @@ func (d *tour) save(ctx context.Context, name string, args ...string) error {
 	}
 	id := regexp.MustCompile(`(?:saved|added) ([0-9a-f]{8})`).FindStringSubmatch(out)
 	if code != cli.ExitDone || id == nil {
-		return fmt.Errorf("exit code %d: %s", code, strings.TrimSpace(out))
+		return fmt.Errorf("unexpected result with exit code %d: %s", code, strings.TrimSpace(out))
 	}
 	d.ids[name] = id[1]
 	return nil

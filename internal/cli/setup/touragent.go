@@ -20,7 +20,7 @@ func (d *tour) askAgent(ctx context.Context) error {
 		d.echo("← "+tourJWT, "")
 		return nil
 	}
-	return fmt.Errorf("memory_query returned %q, without the memory", text)
+	return fmt.Errorf("memory_query returned %q, which does not contain the memory", text)
 }
 
 // callTool has a client call one tool of emberd mcp, and returns what it reads.
@@ -33,7 +33,7 @@ func (d *tour) callTool(ctx context.Context, name, arguments string) (string, er
 		"}}\n")
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("emberd mcp: %w", err)
+		return "", fmt.Errorf("emberd mcp failed: %w", err)
 	}
 	return lastText(string(out))
 }
@@ -46,7 +46,7 @@ func lastText(out string) (string, error) {
 			Result struct{ Content []struct{ Text string } }
 		}
 		if err := json.Unmarshal([]byte(line), &m); err != nil {
-			return "", fmt.Errorf("emberd mcp returned %q: %w", line, err)
+			return "", fmt.Errorf("emberd mcp returned invalid JSON %q: %w", line, err)
 		}
 		if len(m.Result.Content) > 0 {
 			text = m.Result.Content[0].Text

@@ -140,7 +140,7 @@ func (c *Chain) Append(fill func() []Line) error {
 	}
 	if err := c.write(fill()); err != nil {
 		err = errors.Join(err, c.Close())
-		return fmt.Errorf("write the audit chain: %w", err)
+		return fmt.Errorf("cannot write the audit chain: %w", err)
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func (c *Chain) Open() (*Report, error) {
 	}
 	r, err := c.open()
 	if err != nil {
-		return nil, fmt.Errorf("open the audit chain: %w", err)
+		return nil, fmt.Errorf("cannot open the audit chain: %w", err)
 	}
 	return r, nil
 }
@@ -208,7 +208,8 @@ func (c *Chain) readKey(make bool) error {
 		return err
 	}
 	if c.key, err = hex.DecodeString(strings.TrimSpace(string(raw))); err != nil || len(c.key) != 32 {
-		return fmt.Errorf("%s is not a key of 32 bytes in hex; remove it, and the check reports it as missing", name)
+		return fmt.Errorf(
+			"%s is not a key of 32 bytes in hex; remove this file; the check then reports the key as missing", name)
 	}
 	return nil
 }

@@ -118,29 +118,29 @@ func TestTampering(t *testing.T) {
 		}, "line 2 of 00000002.jsonl (number 13, "},
 		"a dropped line": {func(t *testing.T, _ string, segments []string) {
 			rewrite(t, segments[0], func(l [][]byte) [][]byte { return slices.Delete(l, 4, 5) })
-		}, "line number 5 is missing before line 5 of 00000001.jsonl"},
+		}, "line 5 of the chain is missing before line 5 of 00000001.jsonl"},
 		"two lines swapped": {func(t *testing.T, _ string, segments []string) {
 			rewrite(t, segments[0], func(l [][]byte) [][]byte { l[4], l[5] = l[5], l[4]; return l })
-		}, "line number 5 is missing before line 5 of 00000001.jsonl"},
+		}, "line 5 of the chain is missing before line 5 of 00000001.jsonl"},
 		"the tail cut off": {func(t *testing.T, _ string, segments []string) {
 			rewrite(t, segments[1], func(l [][]byte) [][]byte { return l[:len(l)-3] })
-		}, "lines number 20 to 22 are missing at the end: the chain ended with line 22"},
+		}, "lines 20 to 22 of the chain are missing at the end: the chain ended with line 22"},
 		"the end of a segment cut off": {func(t *testing.T, _ string, segments []string) {
 			rewrite(t, segments[0], func(l [][]byte) [][]byte { return l[:len(l)-1] })
-		}, "line number 11 is missing before line 1 of 00000002.jsonl"},
+		}, "line 11 of the chain is missing before line 1 of 00000002.jsonl"},
 		"half a line at the end": {func(t *testing.T, _ string, segments []string) {
 			rewrite(t, segments[1], func(l [][]byte) [][]byte { l[len(l)-1] = l[len(l)-1][:50]; return l })
-		}, "line number 22 is missing at the end"},
+		}, "line 22 of the chain is missing at the end"},
 		"the last segment removed": {func(t *testing.T, _ string, segments []string) {
 			if err := os.Remove(segments[1]); err != nil {
 				t.Fatal(err)
 			}
-		}, "lines number 12 to 22 are missing at the end"},
+		}, "lines 12 to 22 of the chain are missing at the end"},
 		"the first segment removed": {func(t *testing.T, _ string, segments []string) {
 			if err := os.Remove(segments[0]); err != nil {
 				t.Fatal(err)
 			}
-		}, "lines number 1 to 11 are missing at the beginning"},
+		}, "lines 1 to 11 of the chain are missing at the beginning"},
 		"a line put in": {func(t *testing.T, _ string, segments []string) {
 			rewrite(t, segments[0], func(l [][]byte) [][]byte { return slices.Insert(l, 5, l[4]) })
 		}, "line 6 of 00000001.jsonl is out of order"},
@@ -154,7 +154,7 @@ func TestTampering(t *testing.T) {
 			if err := os.Remove(filepath.Join(dir, "head")); err != nil {
 				t.Fatal(err)
 			}
-		}, "the head of the chain is missing"},
+		}, "cannot read the head of the chain (open "},
 		"another key": {func(t *testing.T, dir string, _ []string) {
 			if err := os.WriteFile(filepath.Join(dir, "key"), bytes.Repeat([]byte("0"), 64), 0o600); err != nil {
 				t.Fatal(err)

@@ -63,10 +63,10 @@ func (c *Chain) Check() (*Report, error) {
 	}
 	if err := c.readKey(false); errors.Is(err, fs.ErrNotExist) {
 		r := &Report{}
-		r.problem("the key of the audit chain is missing, so no line can be checked")
+		r.problem("the key of the audit chain is missing, so emberd cannot check the lines")
 		return r, nil
 	} else if err != nil {
-		return nil, fmt.Errorf("check the audit chain: %w", err)
+		return nil, fmt.Errorf("cannot check the audit chain: %w", err)
 	}
 	return c.check(), nil
 }
@@ -75,7 +75,7 @@ func (c *Chain) check() *Report {
 	r := &Report{}
 	entries, err := c.fs.ReadDir(c.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		r.problem("the folder cannot be read: %v", err)
+		r.problem("cannot read the folder of the audit chain: %v", err)
 	}
 	for _, entry := range entries {
 		if segmentNumber([]string{entry.Name()}) > 0 {
@@ -96,7 +96,7 @@ func (c *Chain) check() *Report {
 		r.lastN, r.lastMAC = head.N, headMAC
 	}
 	if n := c.End(); c.file != nil && n > r.lastN {
-		r.problem("%s missing at the end, which this process wrote", span(r.lastN+1, n))
+		r.problem("%s missing at the end: this process wrote more lines than the chain contains", span(r.lastN+1, n))
 	}
 	return r
 }
@@ -111,7 +111,7 @@ func (c *Chain) readHead(r *Report) (*Line, []byte) {
 		return nil, nil
 	}
 	if err != nil {
-		r.problem("the head of the chain is missing (%v), so that lines cut off at the end would not show", err)
+		r.problem("cannot read the head of the chain (%v), so emberd cannot detect missing lines at the end", err)
 		return nil, nil
 	}
 	head, _, ok := c.unseal(nil, text)
@@ -128,7 +128,7 @@ func (c *Chain) readHead(r *Report) (*Line, []byte) {
 func (c *Chain) checkSegment(r *Report, name string, first bool) {
 	text, err := durable.ReadAtMost(c.fs, filepath.Join(c.dir, name), maxRead)
 	if err != nil {
-		r.problem("%s cannot be read: %v", name, err)
+		r.problem("cannot read %s: %v", name, err)
 		return
 	}
 	number := 0
@@ -149,7 +149,7 @@ func (c *Chain) checkSegment(r *Report, name string, first bool) {
 		case l.N > r.lastN+1:
 			r.problem("%s missing before %s", span(r.lastN+1, l.N-1), at)
 		case l.N <= r.lastN:
-			r.problem("%s is out of order: it has the number %d after %d", at, l.N, r.lastN)
+			r.problem("%s is out of order: number %d follows number %d", at, l.N, r.lastN)
 		case !ok:
 			r.problem("%s (number %d, %s) was changed", at, l.N, l.At.Format("2006-01-02 15:04:05"))
 		case l.Kind == Anchor && l.Note != "":
@@ -197,9 +197,9 @@ func (c *Chain) unseal(last, text []byte) (l *Line, mac []byte, ok bool) {
 // span names lines by their numbers.
 func span(first, last int64) string {
 	if first == last {
-		return fmt.Sprintf("line number %d is", first)
+		return fmt.Sprintf("line %d of the chain is", first)
 	}
-	return fmt.Sprintf("lines number %d to %d are", first, last)
+	return fmt.Sprintf("lines %d to %d of the chain are", first, last)
 }
 
 // segmentNumber returns the largest number of segments, 0 for other names.
@@ -226,7 +226,7 @@ func firstLine(disk durable.FS, name string) (int64, error) {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	var l Line
 	if err := json.Unmarshal(line, &l); err != nil {
-		return 0, fmt.Errorf("read the anchor of %s: %w", name, err)
+		return 0, fmt.Errorf("cannot read the anchor of %s: %w", name, err)
 	}
 	return l.N, nil
 }

@@ -286,13 +286,13 @@ func (c *cutter) summary(goOn string) string {
 	var parts []string
 	for _, t := range c.cuts[:min(len(c.cuts), most)] {
 		if t.kind == '"' {
-			parts = append(parts, fmt.Sprintf("%s lacks its last %d bytes", t.path, t.cut))
+			parts = append(parts, fmt.Sprintf("%s is cut: the last %d bytes are missing", t.path, t.cut))
 		} else {
 			parts = append(parts, fmt.Sprintf("%s has %d of %d", t.path, len(t.below), len(t.below)+t.dropped))
 		}
 	}
 	if len(c.cuts) > most {
-		parts = append(parts, fmt.Sprintf("%d more are cut", len(c.cuts)-most))
+		parts = append(parts, fmt.Sprintf("%d more values are cut", len(c.cuts)-most))
 	}
 	return strings.Join(append(parts, goOn), "; ")
 }

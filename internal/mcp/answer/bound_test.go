@@ -51,7 +51,7 @@ func TestTextsAreCutWithAMark(t *testing.T) {
 	if len(got) > 4000 || !strings.HasSuffix(out.Memory.Content, "ż… [cut]") || !out.Truncated || len(out.Memory.Tags) != 1 {
 		t.Errorf("%d bytes: %.60s…, truncated %v", len(got), out.Memory.Content, out.Truncated)
 	}
-	if want := fmt.Sprintf("memory.content lacks its last %d bytes; ask for less", 10_000-len(strings.TrimSuffix(out.Memory.Content, "… [cut]"))); out.Next != want {
+	if want := fmt.Sprintf("memory.content is cut: the last %d bytes are missing; ask for less", 10_000-len(strings.TrimSuffix(out.Memory.Content, "… [cut]"))); out.Next != want {
 		t.Errorf("next is %q, want %q", out.Next, want)
 	}
 }

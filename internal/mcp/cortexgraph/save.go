@@ -40,7 +40,7 @@ func Tools() []*tool.Tool {
 				"strength.",
 			analyzeMessage, tool.CortexGraph, tool.All),
 		tool.Define("analyze_for_recall", op.Read,
-			"Rate whether a message requires a search, and suggest a query.",
+			"Estimate whether a message requires a search, and suggest a query.",
 			analyzeForRecall,
 			tool.CortexGraph, tool.All),
 		tool.Define("gc", op.Destructive,
@@ -52,7 +52,7 @@ func Tools() []*tool.Tool {
 			readGraph,
 			tool.CortexGraph, tool.All),
 		tool.Define("open_memories", op.Read,
-			"Open memories by their IDs, with whole texts and relations.",
+			"Open memories by their IDs, with full texts and relations.",
 			openMemories, tool.CortexGraph, tool.All),
 		tool.Define("create_relation", op.Write,
 			"Create a relation between two memories.",
@@ -73,7 +73,7 @@ func Tools() []*tool.Tool {
 	advise := tool.Advice(append([]tool.Replacement{
 		{Command: `memory (\S+) already has this relation to (\S+), as (\S+);`,
 			Tool: "a relation from $1 to $2 already exists: $3;"},
-		{Command: `run: emberd list(, or emberd search|$)|emberd list shows ids`,
+		{Command: `run: emberd list(, or emberd search|$)`,
 			Tool: "call search_memory to find memories by words, or read_graph for the newest"},
 		{Command: `emberd show (lists|[0-9a-f-]+)`, Tool: "open_memories"},
 	}, tool.WithoutAgain()...)...)

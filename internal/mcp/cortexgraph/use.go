@@ -83,7 +83,7 @@ type promoteMemoryOut struct {
 	Candidates      []promotable `json:"candidates" doc:"highest score first, the first 10"`
 	Message         string       `json:"message"`
 	PromotedTo      *string      `json:"promoted_to,omitempty" doc:"path of the note that the memory already has"`
-	Score           *decimal     `json:"score,omitempty" doc:"reason why the memory does not meet the criteria"`
+	Score           *decimal     `json:"score,omitempty" doc:"score of a memory that does not meet the criteria"`
 }
 
 type promotable struct {
@@ -111,7 +111,7 @@ func promoteMemory(ctx context.Context, c *tool.Call, in *promoteMemoryIn) (*pro
 	}
 	if res.Outcome == op.PromotionUnmet {
 		return &promoteMemoryOut{DryRun: in.DryRun, Score: new(round(res.Memory.Score, 4)),
-			Message: fmt.Sprintf("Memory %s does not meet the criteria: %s", res.Memory.ID,
+			Message: fmt.Sprintf("Memory %s was not promoted: %s", res.Memory.ID,
 				tool.Advice()(res.Reason))}, nil
 	}
 	m := &res.Memory

@@ -87,7 +87,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !h.sessions.call() {
-		http.Error(w, "emberd is stopping; start it again with: emberd serve", http.StatusServiceUnavailable)
+		http.Error(w, "the daemon is stopping; to start it again, run: emberd serve", http.StatusServiceUnavailable)
 		return
 	}
 	defer h.sessions.calls.Done()
@@ -126,7 +126,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) begin(d *door, out *responder, r *http.Request) {
 	if !h.sessions.reserve() {
 		out.Header().Set("Retry-After", "60")
-		http.Error(out, fmt.Sprintf("%d sessions are in use, which is the most; end one", maxSessions),
+		http.Error(out, fmt.Sprintf("all %d sessions are in use; end one", maxSessions),
 			http.StatusServiceUnavailable)
 		return
 	}

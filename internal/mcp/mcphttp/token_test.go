@@ -75,7 +75,7 @@ func TestATokenThatIsNoGoodIsNeverTakenForNone(t *testing.T) {
 	good, revoked, expired := d.token(t, "good", "never"), d.token(t, "revoked", "never"), d.token(t, "expired", "12h")
 	d.revoke(t, "revoked")
 	d.ahead.Store(int64(13 * time.Hour))
-	const mute = "the Authorization of a request is Bearer and one token"
+	const mute = "invalid Authorization header; use Bearer and one access token, or omit the header"
 	tests := []struct {
 		name, header string
 		want         int

@@ -56,7 +56,7 @@ func Tools() []*tool.Tool {
 			openNodes, tool.Reference)),
 	}
 	advise := tool.Advice(append([]tool.Replacement{
-		{Command: `run: emberd list(, or emberd search|$)|emberd list shows ids`,
+		{Command: `run: emberd list(, or emberd search|$)`,
 			Tool: "call search_nodes to find entities, or read_graph for the newest"},
 	}, tool.WithoutAgain()...)...)
 	for _, t := range tools {

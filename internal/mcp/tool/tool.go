@@ -131,11 +131,11 @@ func (t *Tool) In(p Profile) bool { return slices.Contains(t.Profiles, p) }
 func (t *Tool) Describe() error {
 	input, err := wire.Infer(t.Input, wire.Scalars(), !t.OpenInput)
 	if err != nil {
-		return fmt.Errorf("schema of the input of %s: %w", t.Def.Name, err)
+		return fmt.Errorf("invalid input schema of %s: %w", t.Def.Name, err)
 	}
 	output, err := wire.Infer(t.Output, wire.Scalars(), false)
 	if err != nil {
-		return fmt.Errorf("schema of the output of %s: %w", t.Def.Name, err)
+		return fmt.Errorf("invalid output schema of %s: %w", t.Def.Name, err)
 	}
 	if t.Outlined {
 		output = wire.Outline(output)
@@ -194,7 +194,7 @@ func (t *Tool) result(out any, c *Call, said *notices) (*sdk.CallToolResult, err
 	t.Fill.Apply(reflect.ValueOf(out))
 	raw, err := wire.Marshal(out)
 	if err != nil {
-		return nil, fmt.Errorf("encode the answer of %s: %w", t.Def.Name, err)
+		return nil, fmt.Errorf("cannot encode the answer of %s: %w", t.Def.Name, err)
 	}
 	fence := t.fences(c)
 	lines := said.lines()
@@ -230,15 +230,15 @@ func howToGoOn(input reflect.Type) string {
 	known := wire.Members(input)
 	for _, by := range []string{"page_size", "limit", "top_k"} {
 		if _, ok := known[by]; ok {
-			return "ask for less at a time with a smaller " + by
+			return "use a smaller " + by
 		}
 	}
 	for _, by := range []string{"memory_ids", "ids", "names", "items"} {
 		if _, ok := known[by]; ok {
-			return "ask for fewer " + by + " at a time"
+			return "pass fewer " + by + " per call"
 		}
 	}
-	return "ask for one thing at a time"
+	return "request less data per call"
 }
 
 // failed returns the result of a tool that failed. It has no structured content, which would
@@ -273,7 +273,7 @@ func (t *Tool) failed(opt *Options, err error) (*sdk.CallToolResult, error) {
 // Message returns the message of an error as a client receives it: bounded, with its hidden
 // characters shown.
 func Message(message string) string {
-	return answer.Cut(invisible.Show(message), MaxMessage, "that is all")
+	return answer.Cut(invisible.Show(message), MaxMessage, "the rest is not available")
 }
 
 // Refusal returns the result of a call that failed for a reason.

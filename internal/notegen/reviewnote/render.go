@@ -63,18 +63,19 @@ func (p *Page) intro() []string {
 	lines := []string{fmt.Sprintf("> [!tip] %s for your decision", waits(n))}
 	if n == 0 {
 		return []string{"> [!success] Nothing waits for your decision",
-			"> What emberd is not sure of appears here, with a box for each thing that can be done about it."}
+			"> Items that need a decision appear here, with a box for each choice."}
 	}
 	lines = append(lines,
-		"> Tick one box of an item and leave the note alone for a minute: emberd does it, and the item leaves the "+
-			"list. What you write here stays.")
+		"> Tick one box of an item and do not edit the note for a minute. emberd applies your choice and removes the "+
+			"item from the list. Text that you add to this note stays.")
 	if p.After > 0 {
 		lines = append(lines,
 			fmt.Sprintf("> If you do not decide within %s, emberd applies the last line of the item; this never "+
 				"deletes a memory.", days(p.After)))
 	}
 	if p.More > 0 {
-		lines = append(lines, fmt.Sprintf("> The %d most urgent are shown, %d more follow: `emberd review list`", len(p.Open), p.More))
+		lines = append(lines, fmt.Sprintf("> This note shows the %d most urgent items. To see the other %d, run: "+
+			"`emberd review list`", len(p.Open), p.More))
 	}
 	return lines
 }
@@ -134,7 +135,7 @@ func (it *Item) lines() []string {
 // why returns the title of the box. The reason of an agent begins like a sentence; the
 // text of a user stays as it is.
 func (it *Item) why() string {
-	text := cmp.Or(notegen.Inline(it.Evidence, evidenceLetters), "Filed for a look at it")
+	text := cmp.Or(notegen.Inline(it.Evidence, evidenceLetters), "This item needs a review")
 	if it.Agent != op.ReviewUser && text[0] >= 'a' && text[0] <= 'z' {
 		text = strings.ToUpper(text[:1]) + text[1:]
 	}
@@ -252,9 +253,9 @@ func (it *Item) label(decision string) string {
 func (it *Item) textLabel(decision string) string {
 	switch decision {
 	case op.DecideKeep:
-		return "Keep A, the text that the memory has"
+		return "Keep A, the current text of the memory"
 	case op.DecideMerge:
-		return "Keep all, one below the other"
+		return "Keep all texts, one below the other"
 	}
 	return "Take " + letter(1+slices.Index(it.takes(), decision)) + " instead"
 }
@@ -291,10 +292,10 @@ func (it *Item) footer() string {
 	line := fmt.Sprintf("*%s urgency · created by %s on %s", urgencyName(it.Urgency),
 		cmp.Or(notegen.Inline(it.Agent, 20), "emberd"), it.Created.Format(time.DateOnly))
 	if it.Claimed != "" {
-		line += " · " + notegen.Inline(it.Claimed, 40) + " works on it"
+		line += " · claimed by " + notegen.Inline(it.Claimed, 40)
 	}
 	if it.Policy != "" && !it.Due.IsZero() {
-		line += fmt.Sprintf(" · on %s, if nothing is ticked: %s", it.Due.Format(time.DateOnly), it.Policy)
+		line += fmt.Sprintf(" · if you tick no box by %s: %s", it.Due.Format(time.DateOnly), it.Policy)
 	}
 	return line + " · `emberd review show rev-" + Token(it.ID) + "`*"
 }

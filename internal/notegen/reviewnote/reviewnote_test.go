@@ -75,9 +75,9 @@ func full() *Page {
 	many := item(4, "merge", said(6, "Tea at 80 degrees"), said(7, "Tea at 80 °C"), said(8, "Green tea is brewed at 80 degrees"))
 	many.Policy = ""
 	many = offering(many, op.DecideMerge, op.DecideKeep, op.DecideForget)
-	damaged := Wait{Text: "1 damaged log line was left out", Command: "emberd doctor quarantine list"}
+	damaged := Wait{Text: "1 damaged log line is in quarantine", Command: "emberd doctor quarantine list"}
 	return &Page{Open: []Item{port, gates, many, faint}, More: 7, After: 30 * 24 * time.Hour, Waits: []Wait{damaged}, Done: []Done{
-		{At: day(9), What: "merged", Reason: "ticked in this note", Memories: []notegen.Entry{said(9, "Ann leads the garden"), said(10, "Ann is head of the garden")}, Tx: "01a1fd06c976-0000-k7q2mzxa"},
+		{At: day(9), What: "merged", Reason: "checked in this note", Memories: []notegen.Entry{said(9, "Ann leads the garden"), said(10, "Ann is head of the garden")}, Tx: "01a1fd06c976-0000-k7q2mzxa"},
 		{At: day(8), What: "nothing was done", Reason: "the item had been decided before the tick was read"},
 	}}
 }
@@ -156,7 +156,7 @@ func onlyText(t rapid.TB, p *Page, region string) {
 func TestAMergeThatIsRefused(t *testing.T) {
 	p := &Page{Open: []Item{offering(item(1, "merge", said(1, "north"), said(2, "south")), op.DecideKeep)}}
 	region := Render(p, nil)
-	if !strings.Contains(region, "## Nearly the same, and yet not to be merged · north\n") {
+	if !strings.Contains(region, "## Near-duplicates that cannot be merged · north\n") {
 		t.Errorf("the note is\n%s", region)
 	}
 	if got := Render(&Page{}, Parse(region, nil)); strings.Contains(got, "##") {

@@ -21,9 +21,9 @@ func TestTwoTextsOfOneMemory(t *testing.T) {
 	region := reviewnote.Render(page, &reviewnote.Note{})
 	for _, line := range []string{"## Which text is right? · The broker is Kafka", "- **A** The broker is **Kafka**",
 		"- **B** The broker is **Pulsar**",
-		"- [ ] Keep A, the text that the memory has ^rev-5e21c0a4b7d1-b598b3a6-keep",
+		"- [ ] Keep A, the current text of the memory ^rev-5e21c0a4b7d1-b598b3a6-keep",
 		"- [ ] Take B instead ^rev-5e21c0a4b7d1-b598b3a6-take-1",
-		"- [ ] Keep all, one below the other ^rev-5e21c0a4b7d1-b598b3a6-merge"} {
+		"- [ ] Keep all texts, one below the other ^rev-5e21c0a4b7d1-b598b3a6-merge"} {
 		if !strings.Contains(region, line) {
 			t.Errorf("the note lacks %q:\n%s", line, region)
 		}

@@ -14,5 +14,5 @@ func Restart(*Policy, []string) error { return unavailable() }
 func Seal() error { return unavailable() }
 
 func unavailable() error {
-	return fmt.Errorf("%w: %s has no sandbox that a program can enter itself", ErrUnavailable, runtime.GOOS)
+	return fmt.Errorf("%w: a program cannot restrict itself on %s", ErrUnavailable, runtime.GOOS)
 }

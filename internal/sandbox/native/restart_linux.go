@@ -30,25 +30,25 @@ const (
 func Restart(p *Policy, args []string) error {
 	self, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
+		return fmt.Errorf("cannot find the path of this program: %w", err)
 	}
 	runtime.LockOSThread() // and never unlocked: after an error the thread is of no use
 	if err := restrictThread(p, self); err != nil {
 		return err
 	}
-	return fmt.Errorf("restart %s in its sandbox: %w", self, syscall.Exec(self, args, os.Environ()))
+	return fmt.Errorf("cannot restart %s in its sandbox: %w", self, syscall.Exec(self, args, os.Environ()))
 }
 
 // restrictThread puts the calling thread under rules in which it can execute self and nothing else.
 func restrictThread(p *Policy, self string) error {
 	abi, err := ll.LandlockGetABIVersion()
 	if err != nil {
-		return fmt.Errorf("%w: this kernel has no Landlock, or it is switched off (%w)", ErrUnavailable, err)
+		return fmt.Errorf("%w: Landlock is missing or disabled in this kernel (%w)", ErrUnavailable, err)
 	}
 	attr := handled(abi)
 	rules, err := ll.LandlockCreateRuleset(attr, 0)
 	if err != nil {
-		return fmt.Errorf("create the sandbox rules: %w", err)
+		return fmt.Errorf("cannot create the sandbox rules: %w", err)
 	}
 	defer unix.Close(rules)
 	read, devices := sandbox.NativeSystem()
@@ -61,15 +61,15 @@ func restrictThread(p *Policy, self string) error {
 	} {
 		for _, path := range kind.paths {
 			if err := permit(rules, path, kind.rights&attr.HandledAccessFS); err != nil {
-				return fmt.Errorf("permit the sandbox %s: %w", path, err)
+				return fmt.Errorf("cannot allow access to %s in the sandbox: %w", path, err)
 			}
 		}
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("give privileges up: %w", err)
+		return fmt.Errorf("cannot disable new privileges: %w", err)
 	}
 	if err := ll.LandlockRestrictSelf(rules, 0); err != nil {
-		return fmt.Errorf("enter the sandbox: %w", err)
+		return fmt.Errorf("cannot enter the sandbox: %w", err)
 	}
 	return nil
 }
