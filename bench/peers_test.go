@@ -233,7 +233,7 @@ func (t *peerTable) print(out io.Writer) {
 	}
 	fmt.Fprintln(w)
 	for _, name := range t.missing {
-		fmt.Fprintf(w, "Not compared is %s\n", name)
+		fmt.Fprintf(w, "This run does not compare %s\n", name)
 	}
 	fmt.Fprintf(w, "Load before %s, after %s.\n", t.load, loadAverage())
 	_ = w.Flush() // a table that cannot be printed cannot be complained about either

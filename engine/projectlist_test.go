@@ -29,7 +29,7 @@ func TestProjectsHaveNotes(t *testing.T) {
 	if len(parts) != 4 || !strings.HasPrefix(note, "---\nemberd: \"project/apollo\"\n---\n<!-- emberd:project -->\n") {
 		t.Fatalf("the note is\n%s", note)
 	}
-	for i, want := range [][]string{{}, {"Decisions", "PostgreSQL"}, {"Open threads", "launch plan"}, {"Conflicts", "PostgreSQL", "SQLite"}} {
+	for i, want := range [][]string{{}, {"Decisions", "PostgreSQL"}, {"Open tasks", "launch plan"}, {"Conflicts", "PostgreSQL", "SQLite"}} {
 		for _, text := range want {
 			if !strings.Contains(parts[i], text) {
 				t.Errorf("part %d is %q, without %q", i, parts[i], text)

@@ -14,7 +14,7 @@ func projectBounds() bounds { return bounds{lines: 40, letters: 160} }
 // maxConflicts is how many pairs of memories that contradict each other are listed.
 const maxConflicts = 20
 
-// Project lists the decisions and open threads of a project, the most important first and then the latest, and the
+// Project lists the decisions and open tasks of a project, the most important first and then the latest, and the
 // memories that contradict each other, in pairs. Only memories of the project are to be given.
 func Project(name string, all []Entry, conflicts [][2]memory.ID, judge Judge) string {
 	var b strings.Builder
@@ -36,7 +36,7 @@ func Project(name string, all []Entry, conflicts [][2]memory.ID, judge Judge) st
 	for _, part := range []struct {
 		heading string
 		entries []*Entry
-	}{{"Decisions", decisions}, {"Open threads", threads}} {
+	}{{"Decisions", decisions}, {"Open tasks", threads}} {
 		if len(part.entries) > 0 {
 			heading(&b, part.heading)
 			lines(&b, slices.SortedFunc(slices.Values(part.entries), newer), projectBounds(), judge, how)

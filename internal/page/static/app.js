@@ -34,7 +34,7 @@
     if (res.ok) return location.replace("/today");
     await parsed;
     const why = $("#opening");
-    if (why) why.textContent = "This address cannot be used: " + (await res.text()).trim() +
+    if (why) why.textContent = "The page cannot use this address: " + (await res.text()).trim() +
       ". Press Enter in the terminal where emberd page runs to get a new one.";
   }
 
