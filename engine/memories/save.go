@@ -60,7 +60,8 @@ func (e *Memories) saveWithin(ctx context.Context, req *op.SaveRequest) (*op.Sav
 	receipt, err := e.Stm.Update(ctx, append([]memory.ID{m.ID}, olds...), tx.Key,
 		func(rows []*stm.Row) (*stm.Tx, error) {
 			var err error
-			if before, err = e.earlierSave(tx, m, rows[0], req.Again); err != nil || before.row != nil {
+			at := stored{rows[0], e.Stm.Deleted(m.ID)[m.ID]}
+			if before, err = e.earlierSave(tx, m, at, req.Again); err != nil || before.row != nil {
 				return nil, err
 			}
 			if of = e.checkRecalled(req, m); of != nil {
@@ -126,30 +127,36 @@ func KeyHash(key string, req any) (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
+// stored is the state of an ID: the live memory, nil for none, and whether somebody deleted it.
+type stored struct {
+	row     *stm.Row
+	deleted bool
+}
+
 // earlier is the result of an equal request before.
 type earlier struct {
 	row   *stm.Row
 	entry string
 }
 
-// earlierSave looks up what tx would repeat. The key and the ID must be locked; at is the live
-// memory of that ID. A deleted memory stays deleted unless again is set.
-func (e *Memories) earlierSave(tx *stm.Tx, m *memory.Memory, at *stm.Row, again bool) (earlier, error) {
+// earlierSave looks up what tx would repeat. The key and the ID must be locked; at is the
+// state of that ID. A deleted memory stays deleted unless again is set.
+func (e *Memories) earlierSave(tx *stm.Tx, m *memory.Memory, at stored, again bool) (earlier, error) {
 	if tx.Key != "" {
 		if was, ok := e.Stm.Replay(tx.Key); ok {
 			return e.replayed(was, tx.KeyHash)
 		}
 	}
 	switch {
-	case at != nil && at.Content() == m.Content:
-		return earlier{row: at}, nil
-	case at != nil:
+	case at.row != nil && at.row.Content() == m.Content:
+		return earlier{row: at.row}, nil
+	case at.row != nil:
 		err := memory.Errorf(memory.Conflict,
 			"memory %s already exists with different text; change it with emberd edit, "+
 				"or save the text with a new ID", m.ID).At("id")
-		err.Current = at.Rev()
+		err.Current = at.row.Rev()
 		return earlier{}, err
-	case e.Stm.Trashed(m.ID) && !again:
+	case at.deleted && !again:
 		return earlier{}, forgotten(m.ID)
 	}
 	return earlier{}, e.Lifecycle.AskedAgain(tx, m.Content, again)

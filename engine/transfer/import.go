@@ -108,11 +108,12 @@ func (e *Transfer) importChunk(ctx context.Context, req *op.ImportRequest, res *
 	receipt, err := e.Stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
 		tx := &stm.Tx{Verb: "import", By: op.CallerFrom(ctx), Entry: res.Tx}
 		trash, err := e.trashOf(records)
+		deleted := e.deletedOf(records)
 		if err != nil {
 			return nil, err
 		}
 		for i, r := range records {
-			fate := e.importDecision(tx, r.Record, existing{rows[i], trash}, req)
+			fate := e.importDecision(tx, r.Record, existing{rows[i], trash, deleted[r.ID]}, req)
 			res.Results[r.at].Fate = fate
 			switch named, more := core.AddAliases(rows[i], aliasesIn(r.Record)); {
 			case fate == op.ImportAdded:
@@ -158,16 +159,27 @@ func (e *Transfer) trashOf(records []importRecord) (map[memory.ID]stm.TrashedMem
 	return trash, nil
 }
 
-// existing is the current state of a memory: the live row, nil for none, and the trash.
+// deletedOf returns which memories of live records somebody deleted.
+func (e *Transfer) deletedOf(records []importRecord) map[memory.ID]bool {
+	var ids []memory.ID
+	for _, r := range records {
+		if r.Forgotten.IsZero() {
+			ids = append(ids, r.ID)
+		}
+	}
+	return e.Stm.Deleted(ids...)
+}
+
+// existing is the current state of a memory: the live row, nil for none, the trash, and whether somebody deleted it.
 type existing struct {
-	row   *stm.Row
-	trash map[memory.ID]stm.TrashedMemory
+	row     *stm.Row
+	trash   map[memory.ID]stm.TrashedMemory
+	deleted bool
 }
 
 // importDecision returns the outcome of a record. It records in tx which deleted texts are
 // saved again on request.
 func (e *Transfer) importDecision(tx *stm.Tx, r *op.Record, there existing, req *op.ImportRequest) string {
-	trashed := e.Stm.Trashed(r.ID)
 	switch row := there.row; {
 	case row != nil && !r.Forgotten.IsZero():
 		return op.ImportChanged
@@ -178,9 +190,9 @@ func (e *Transfer) importDecision(tx *stm.Tx, r *op.Record, there existing, req 
 		return op.ImportChanged
 	case row != nil:
 		return equalFields(row.Fields(), r.Fields)
-	case trashed && !r.Forgotten.IsZero():
+	case e.Stm.Trashed(r.ID) && !r.Forgotten.IsZero():
 		return equalFields(there.trash[r.ID].Fields, r.Fields)
-	case trashed && !req.Again:
+	case there.deleted && !req.Again:
 		return op.ImportForgotten
 	}
 	if r.Forgotten.IsZero() && e.Lifecycle.AskedAgain(tx, contentOf(r), req.Again) != nil {

@@ -188,7 +188,7 @@ func (s *Timeline) revived(id memory.ID, keys map[string]json.RawMessage) map[st
 // Restore brings memories back from the trash: all, or none.
 func (s *Timeline) Restore(ctx context.Context, ids []memory.ID, by memory.Actor) (wal.Receipt, error) {
 	return s.update(ctx, ids, "", func(rows []*table.Row) (*wal.Tx, error) {
-		tx := &wal.Tx{Verb: "restore", By: by}
+		tx := &wal.Tx{Verb: restoreVerb, By: by}
 		keys, _, err := s.UnearthSome(ids, math.MaxInt64)
 		if err != nil {
 			return nil, err

@@ -413,8 +413,8 @@ func printImport(s *cli.App, r *ImportReport) error {
 	}
 	s.Printf("\n")
 	if r.Forgotten > 0 {
-		s.Note("deleted memories were not imported again; to restore a memory, use emberd rekindle, or undo the " +
-			"change that deleted it; to import all of these memories again, use --again")
+		s.Note("deleted memories were not imported again; to restore a memory, use emberd rekindle; " +
+			"to import all of these memories again, use --again")
 	}
 	if r.Named > 0 && r.DryRun {
 		s.Printf("%s already stored would receive missing aliases\n", cli.Count(r.Named, "memory", "memories"))
