@@ -8,6 +8,9 @@ import (
 	"emberd/vault/markdown"
 )
 
+// memoryIDKey is the property of a note that has the ID of its memory.
+const memoryIDKey = "memory-id"
+
 // Carried is what a note contains of the memory whose ID it carries.
 type Carried struct {
 	ID   string // the property memory-id, as written
@@ -21,7 +24,7 @@ type Carried struct {
 // carried returns what the properties contain of a memory, nil if they name none.
 func carried(properties []frontmatter.Property) *Carried {
 	at := slices.IndexFunc(properties,
-		func(p frontmatter.Property) bool { return p.Key == "memory-id" && p.Text != "" })
+		func(p frontmatter.Property) bool { return p.Key == memoryIDKey && p.Text != "" })
 	if at < 0 {
 		return nil
 	}

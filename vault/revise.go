@@ -3,6 +3,8 @@ package vault
 import (
 	"context"
 	"crypto/sha256"
+
+	"emberd/vault/frontmatter"
 )
 
 // A Reviser changes notes through a [Writer] and does not wait for a note that emberd alone changed in the last
@@ -84,6 +86,46 @@ func (v Reviser) Rename(ctx context.Context, name, to string, want [sha256.Size]
 		v.followName(name, to)
 	}
 	return res, err
+}
+
+// Create is [Writer.Create]. It does not wait if the note that was removed from this name is of the same memory.
+func (v Reviser) Create(ctx context.Context, name string, data []byte) (Result, error) {
+	v.Writer.mu.Lock()
+	defer v.Writer.mu.Unlock()
+	res, err := createGuarded(ctx, v.Writer, v.guardOfNew(data), name, data)
+	if res.Outcome == Written {
+		v.follow(name, absent, digestOf(data))
+	}
+	return res, err
+}
+
+// CanCreate returns what Create would return now, and writes nothing.
+func (v Reviser) CanCreate(name string, data []byte) (Result, error) {
+	v.Writer.mu.Lock()
+	defer v.Writer.mu.Unlock()
+	return canCreateGuarded(v.guardOfNew(data), name, data)
+}
+
+// guardOfNew is guard for a new note with these bytes.
+func (v Reviser) guardOfNew(data []byte) *guard {
+	g, id := v.guard(), frontmatter.Get(data, memoryIDKey)
+	g.recent = func(name string) *Result {
+		for _, r := range v.Writer.open {
+			if (r.Path == name || r.Target == name) && (r.unsettled || id == "" || v.displacedID(r) != id) {
+				return v.Writer.waiting(name)
+			}
+		}
+		return nil
+	}
+	return g
+}
+
+// displacedID returns the memory whose note a write displaced, "" for none.
+func (v Reviser) displacedID(r *record) string {
+	if id := memoryIDAt(v.Writer.notes, r.Temp); id != "" {
+		return id
+	}
+	return memoryIDAt(v.Writer.state, v.Writer.backupName(r))
 }
 
 // Withdraw is [Writer.Remove].

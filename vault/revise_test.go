@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,4 +107,37 @@ func TestRenameAndWithdraw(t *testing.T) {
 		t.Errorf("the backups are %q", kept)
 	}
 	d.finish(t)
+}
+
+// A note that was removed can be made again at once under its name, unless it is another memory's. What a program
+// saves to the removed file becomes the note's text.
+func TestCreateWhatWasJustRemoved(t *testing.T) {
+	const head = "---\nmemory-id: 0190a5b2-7c3d-7e4f-8a5b-000000000001\n---\n"
+	d := newDesk(t, nil)
+	v := vault.Reviser{d.writer}
+	res, err := v.Create(t.Context(), "a.md", []byte(head+"one\n"))
+	wantOutcome(t, res, err, vault.Written, "")
+	f, err := os.OpenFile(filepath.Join(d.dir, "a.md"), os.O_WRONLY|os.O_APPEND, 0)
+	must(t, err)
+	res, err = v.Withdraw(t.Context(), "a.md", res.Digest)
+	wantOutcome(t, res, err, vault.Written, "")
+	for _, other := range []string{"two\n", strings.Replace(head, "0001", "0002", 1)} {
+		res, err = v.Create(t.Context(), "a.md", []byte(other))
+		wantOutcome(t, res, err, vault.Later, vault.RecentlyOurs)
+	}
+	res, err = v.CanCreate("a.md", []byte(head+"two\n"))
+	wantOutcome(t, res, err, vault.Written, "")
+	res, err = v.Create(t.Context(), "a.md", []byte(head+"two\n"))
+	wantOutcome(t, res, err, vault.Written, "")
+	_, err = io.WriteString(f, "late\n")
+	must(t, errors.Join(err, f.Close()))
+	if events := d.finish(t); len(events) != 1 || !events[0].Restored {
+		t.Errorf("events %+v", events)
+	}
+	if got := d.read(t, "a.md"); got != head+"one\nlate\n" {
+		t.Errorf("the note is %q", got)
+	}
+	if kept := d.kept(t); !slices.Contains(kept, head+"two\n") {
+		t.Errorf("the backups are %q", kept)
+	}
 }

@@ -238,12 +238,12 @@ func (g *guard) copyOf(name, other string) bool {
 	return id != "" && id == memoryIDAt(g.notes, path.Join(path.Dir(name), other))
 }
 
-func memoryIDAt(notes noteDisk, name string) string {
-	data, err := durable.ReadAtMost(notes, name, maxWritten)
+func memoryIDAt(disk durable.FS, name string) string {
+	data, err := durable.ReadAtMost(disk, name, maxWritten)
 	if err != nil {
 		return "" // a note that emberd writes to is not larger
 	}
-	return frontmatter.Get(data, "memory-id")
+	return frontmatter.Get(data, memoryIDKey)
 }
 
 // steady reads the note between two equal results of lstat.

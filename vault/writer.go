@@ -317,10 +317,15 @@ func refusal(err error) Reason {
 func (w *Writer) Create(ctx context.Context, name string, data []byte) (Result, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	return createGuarded(ctx, w, &w.guard, name, data)
+}
+
+// createGuarded is Create if g lets it.
+func createGuarded(ctx context.Context, w *Writer, g *guard, name string, data []byte) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, context.Cause(ctx)
 	}
-	if held, err := w.free(name, digestOf(data)); held != nil || err != nil {
+	if held, err := g.free(name, digestOf(data)); held != nil || err != nil {
 		return result(held), err
 	}
 	made, err := makeFolder(w.notes, path.Dir(name))
@@ -339,7 +344,11 @@ func (w *Writer) Create(ctx context.Context, name string, data []byte) (Result, 
 func (w *Writer) CanCreate(name string, data []byte) (Result, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	held, err := w.free(name, digestOf(data))
+	return canCreateGuarded(&w.guard, name, data)
+}
+
+func canCreateGuarded(g *guard, name string, data []byte) (Result, error) {
+	held, err := g.free(name, digestOf(data))
 	if held != nil || err != nil {
 		return result(held), err
 	}

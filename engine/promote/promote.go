@@ -328,7 +328,8 @@ type notePlacement struct {
 	Found *vault.Note // existing note with the memory's ID
 }
 
-// Place writes a note under the first free name. A name from which emberd has just removed a note is not free.
+// Place writes a note under the first free name. A name from which emberd has just
+// removed the note of another memory is not free.
 func (e *Promote) Place(ctx context.Context, m *memory.Memory, names []string, data []byte,
 	dry bool) (at notePlacement, err error) {
 	var taken []string
@@ -339,9 +340,9 @@ func (e *Promote) Place(ctx context.Context, m *memory.Memory, names []string, d
 		at.Path = name
 		at.Result, err = e.Writing.Do(func(w *vault.Writer) (vault.Result, error) {
 			if dry {
-				return w.CanCreate(name, data)
+				return vault.Reviser{Writer: w}.CanCreate(name, data)
 			}
-			return w.Create(ctx, name, data)
+			return vault.Reviser{Writer: w}.Create(ctx, name, data)
 		})
 		switch {
 		case err != nil:
