@@ -225,6 +225,9 @@ type duplicates struct {
 	Pairs   []pair
 	Checked int
 	More    int
+	// Answered is how many pairs are left out because a decision about them waits or both were kept. The report on
+	// health counts them.
+	Answered int
 }
 
 type pair struct {
@@ -256,7 +259,11 @@ func viewDuplicates(ctx context.Context, p *Page, _ *http.Request) (any, error) 
 	all := duplicates{Checked: res.TotalChecked, More: res.Found - len(res.DuplicatePairs)}
 	for _, d := range res.DuplicatePairs {
 		a, b := texts[d.ID1], texts[d.ID2]
-		if answered[[2]memory.ID{min(d.ID1, d.ID2), max(d.ID1, d.ID2)}] || a.ID == "" || b.ID == "" {
+		if answered[[2]memory.ID{min(d.ID1, d.ID2), max(d.ID1, d.ID2)}] {
+			all.Answered++
+			continue
+		}
+		if a.ID == "" || b.ID == "" {
 			continue
 		}
 		all.Pairs = append(all.Pairs, pair{d, []side{
