@@ -2,6 +2,7 @@ package importer
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,20 +33,46 @@ func ParseDate(text string, order DateOrder) (time.Time, bool) {
 	if n, err := strconv.ParseFloat(text, 64); err == nil {
 		return epoch(n)
 	}
-	if t, ok := parseAny(text, time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04"); ok {
+	if t, err := parseAny(text, fullLayouts()...); err == nil {
 		return t, true
 	}
-	if t, ok := parseDay(text, "2006-1-2", "2006/1/2", "2.1.2006", "2 Jan 2006", "2 January 2006", "Jan 2, 2006",
-		"January 2, 2006"); ok {
+	if t, err := parseAny(text, dayLayouts()...); err == nil {
 		return t, true
 	}
 	return slashed(text, order)
 }
 
+// HasMissingDay reports whether text is a date whose day its month does not have, such as 29.02.2026.
+func HasMissingDay(text string) bool {
+	_, err := parseAny(strings.TrimSpace(text), slices.Concat(fullLayouts(), dayLayouts(), withTimes("2/1/2006"),
+		withTimes("1/2/2006"))...)
+	return err != nil && strings.HasSuffix(err.Error(), noSuchDay)
+}
+
+// fullLayouts are those of a day with a time of day.
+func fullLayouts() []string {
+	return []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04"}
+}
+
+// dayLayouts are those of a day that can be read one way only, alone or with a time of day.
+func dayLayouts() []string {
+	return withTimes("2006-1-2", "2006/1/2", "2.1.2006", "2 Jan 2006", "2 January 2006", "Jan 2, 2006",
+		"January 2, 2006")
+}
+
+// withTimes returns layouts of days, alone and with a time of day.
+func withTimes(days ...string) (layouts []string) {
+	for _, day := range days {
+		layouts = append(layouts, day, day+" 15:04:05.999999999", day+" 15:04", day+" 3:04:05 PM", day+" 3:04 PM")
+	}
+	return layouts
+}
+
 // slashed reads a date with slashes whose year is last.
 func slashed(text string, order DateOrder) (time.Time, bool) {
-	dayFirst, isDayFirst := parseDay(text, "2/1/2006")
-	monthFirst, isMonthFirst := parseDay(text, "1/2/2006")
+	dayFirst, noDayFirst := parseAny(text, withTimes("2/1/2006")...)
+	monthFirst, noMonthFirst := parseAny(text, withTimes("1/2/2006")...)
+	isDayFirst, isMonthFirst := noDayFirst == nil, noMonthFirst == nil
 	switch {
 	case isDayFirst && isMonthFirst && !dayFirst.Equal(monthFirst):
 		if order == MonthFirst {
@@ -65,25 +92,22 @@ func IsAmbiguous(text string) bool {
 	return !ok && ordered
 }
 
-// parseDay reads a day in one of the layouts, alone or with a time of day.
-func parseDay(text string, days ...string) (time.Time, bool) {
-	for _, day := range days {
-		t, ok := parseAny(text, day, day+" 15:04:05.999999999", day+" 15:04", day+" 3:04:05 PM", day+" 3:04 PM")
-		if ok {
-			return t, true
+// parseAny reads text by the first layout that fits. The error is one about a day that does not exist, if any is.
+func parseAny(text string, layouts ...string) (t time.Time, missing error) {
+	for _, layout := range layouts {
+		t, err := time.Parse(layout, text)
+		if err == nil {
+			return t.UTC(), nil
+		}
+		if missing == nil || strings.HasSuffix(err.Error(), noSuchDay) {
+			missing = err
 		}
 	}
-	return time.Time{}, false
+	return time.Time{}, missing
 }
 
-func parseAny(text string, layouts ...string) (time.Time, bool) {
-	for _, layout := range layouts {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t.UTC(), true
-		}
-	}
-	return time.Time{}, false
-}
+// noSuchDay ends the error of [time.Parse] about a day that its month does not have.
+const noSuchDay = ": day out of range"
 
 // epoch tells seconds from milliseconds by size: seconds reach 1e11 only in the year 5138,
 // milliseconds did so in 1973.

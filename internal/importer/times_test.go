@@ -64,3 +64,14 @@ func TestTheOrderOfADateWithSlashes(t *testing.T) {
 		}
 	}
 }
+
+func TestDaysThatDoNotExist(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"29.02.2026": true, "2026-02-29": true, "2026-02-29T10:00:00Z": true,
+		"30/02/2025 9:30": true, "02/30/2025": true, "31 April 2025": true, "29.02.2028": false, "31/31/2025": false,
+		"11.04.25": false, "soon": false} {
+		if got := importer.HasMissingDay(text); got != want {
+			t.Errorf("HasMissingDay(%q) = %v", text, got)
+		}
+	}
+}

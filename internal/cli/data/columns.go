@@ -2,9 +2,12 @@ package data
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"emberd/internal/cli"
+	"emberd/internal/importer"
+	"emberd/internal/text"
 )
 
 // columns gives the columns of a table that are named as tables usually name them the names of our fields.
@@ -12,6 +15,18 @@ type columns struct {
 	s        *cli.App
 	rules    []string // of --map
 	template string   // of --content-template
+
+	text  string       // the column with the text, "" if there is none
+	dated bool         // a column or --map fills the date
+	rest  []restColumn // in the order of the table
+}
+
+// restColumn is a column that fills no field, so that its cells go to meta.
+type restColumn struct {
+	at    int // among the cells of a row
+	name  string
+	cells int // that say something
+	dates int // of them
 }
 
 // usualNames are the names of columns that fill a field, the likeliest first.
@@ -46,7 +61,70 @@ func (c *columns) known(names []string) []string {
 	if len(told) > 0 {
 		c.s.Note("columns: %s; to change this mapping, use --map", strings.Join(told, ", "))
 	}
+	c.sort(names)
 	return names
+}
+
+// sort notes what the columns are for.
+func (c *columns) sort(names []string) {
+	c.dated = slices.Contains(names, "created_at") || c.fills("created_at")
+	for i, name := range names {
+		switch to := c.target(name); {
+		case to == "content":
+			c.text = name
+		case to == "" && !c.mentions(name):
+			c.rest = append(c.rest, restColumn{at: i, name: name})
+		}
+	}
+}
+
+// target returns the field that a column fills, "" for none.
+func (c *columns) target(name string) string {
+	for _, rule := range c.rules {
+		if r, literal, err := parseRule(rule); err == nil && !literal && r.key == name {
+			return r.to
+		}
+	}
+	if slices.Contains(importFields(), name) && !c.fills(name) {
+		return name
+	}
+	return ""
+}
+
+// look counts the dates in the columns that fill no field.
+func (c *columns) look(cells []string) {
+	for i := range c.rest {
+		if r := &c.rest[i]; r.at < len(cells) && strings.TrimSpace(cells[r.at]) != "" {
+			r.cells++
+			_, isDate := importer.ParseDate(cells[r.at], importer.DayFirst)
+			isDate = isDate || importer.HasMissingDay(cells[r.at])
+			if _, err := strconv.ParseFloat(strings.TrimSpace(cells[r.at]), 64); isDate && err != nil {
+				r.dates++
+			}
+		}
+	}
+}
+
+// noteRest names the columns that fill no field, and one with dates if the memories got none.
+func (c *columns) noteRest(dryRun bool) {
+	if len(c.rest) == 0 {
+		return
+	}
+	var names []string
+	for _, r := range c.rest {
+		names = append(names, r.name)
+	}
+	c.s.Note("columns without a field, stored in meta: %s", strings.Join(names, ", "))
+	i := slices.IndexFunc(c.rest, func(r restColumn) bool { return r.cells > 0 && r.dates == r.cells })
+	if i < 0 || c.dated {
+		return
+	}
+	how := "undo this import and run it again with"
+	if dryRun {
+		how = "use"
+	}
+	c.s.Note("column %s contains dates; to date the memories by it, %s --map %s", cli.JsonText(names[i]), how,
+		text.ShellWord(names[i]+"=created_at"))
 }
 
 // fills reports whether the flags say what a field is filled from.

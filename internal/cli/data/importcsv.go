@@ -33,7 +33,9 @@ func importCSVCommand(s *cli.App) *cobra.Command {
 			}
 			c := &columns{s: s, rules: o.rules, template: o.template}
 			o.read = func(in io.Reader) iter.Seq2[sourceLine, error] { return csvLines(in, comma, c) }
-			return importJSONL(cmd.Context(), s, &o, args[0])
+			err = importJSONL(cmd.Context(), s, &o, args[0])
+			c.noteRest(o.dryRun)
+			return err
 		})
 	mappingFlags(cmd, &o)
 	cmd.Flags().StringVar(&separator, "separator", "", "")
@@ -94,6 +96,7 @@ func csvLines(r io.Reader, comma rune, c *columns) iter.Seq2[sourceLine, error] 
 type rows struct {
 	csv    *csv.Reader
 	bound  *rowBound
+	kinds  *columns
 	names  []string
 	before int64
 }
@@ -108,7 +111,7 @@ func newRows(r io.Reader, comma rune, c *columns) (*rows, error) {
 		comma = guessSeparator(head)
 	}
 	bound := &rowBound{r: in}
-	out := &rows{csv: csv.NewReader(bound), bound: bound}
+	out := &rows{csv: csv.NewReader(bound), bound: bound, kinds: c}
 	out.csv.Comma, out.csv.FieldsPerRecord = comma, -1
 	names, err := out.csv.Read()
 	if errors.Is(err, io.EOF) {
@@ -203,6 +206,10 @@ func (r *rows) object(cells []string) (map[string]json.RawMessage, error) {
 			object[r.names[i]] = cli.JsonText(cell)
 		}
 	}
+	if _, says := object[r.kinds.text]; r.kinds.text != "" && !says && len(object) > 0 {
+		return nil, memory.Errorf(memory.Invalid, "the text is empty").At("content")
+	}
+	r.kinds.look(cells)
 	return object, nil
 }
 
