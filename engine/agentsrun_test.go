@@ -467,3 +467,29 @@ func TestContradictionsAreLessAlikeThanGroups(t *testing.T) {
 		t.Errorf("the agent finds %+v", res.Cluster)
 	}
 }
+
+// What was saved is checked for contradictions a few seconds later, by the rules of the hourly run. Earlier memories
+// wait for that.
+func TestASaveIsCheckedForContradictions(t *testing.T) {
+	t.Parallel()
+	s := tendedByItself(t, func(o *core.Options) { o.Agents.Rate = 1000 })
+	s.wantItems()
+	s.advance(time.Minute)
+	s.Engine.Agents.CheckSaved(t.Context())
+	s.wantItems()
+	s.advance(time.Minute)
+	if len(s.Engine.Agents.AgentScheduler.Added) != 1 {
+		t.Error("a save is not noticed")
+	}
+	save(t, s.Engine, "The nightly backup runs at 02:00 on server alpha")
+	save(t, s.Engine, "The nightly backup runs at 04:00 on server alpha")
+	if next := s.Engine.Agents.CheckSaved(t.Context()); !next.IsZero() {
+		t.Errorf("it checks again at %v", next)
+	}
+	s.wantItems("cluster contradiction high 2 open")
+	s.Engine.Agents.CheckSaved(t.Context())
+	s.wantItems("cluster contradiction high 2 open")
+	if last := s.Engine.Agents.AgentScheduler.LastRun(agents.PipelineRun); !last.IsZero() {
+		t.Errorf("the hourly run counts as done at %v", last)
+	}
+}

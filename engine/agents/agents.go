@@ -93,6 +93,8 @@ type agentsRun struct {
 	// urgent limits the decay agent to items of high urgency, and similar the cluster agent to
 	// groups of active memories; see [Agents.ConsolidateSimilar].
 	urgent, similar bool
+	// since limits the run to the contradictions of memories that were saved after it.
+	since time.Time
 	// rest limits the run to agents of the backlog, and left has what the rate does not allow now, by agent.
 	rest     bool
 	left     map[string]int

@@ -26,6 +26,9 @@ const (
 
 // cluster creates items for groups of similar memories and for contradictions.
 func (r *agentsRun) cluster(ctx context.Context) error {
+	if !r.since.IsZero() {
+		return r.fileContradictions(ctx)
+	}
 	if err := r.gather(ctx); err != nil {
 		return err
 	}
@@ -143,6 +146,9 @@ func (r *agentsRun) fileContradictions(ctx context.Context) error {
 	g := r.e.Merge.GatherStatements()
 	opt := dedupe.Options{Threshold: cmp.Or(r.set.Threshold, op.ClusterThreshold),
 		Vectors: r.e.Merge.ClusterVectors(ctx, g)}
+	if !r.since.IsZero() {
+		opt.Among = func(item int) bool { return g.Rows[item].Born().Time().After(r.since) }
+	}
 	all, err := dedupe.Contradictions(ctx, r.e.Text, g.Items, opt, r.e.Opt.Known.Related, merge.ClusterProgress(ctx))
 	if err != nil {
 		return err

@@ -27,6 +27,10 @@ const (
 	// saves, and UrgentPause the minimum time between two such searches.
 	UrgentDelay = time.Minute
 	UrgentPause = 5 * time.Minute
+	// ContradictionDelay is how long after a save the check of new memories for contradictions waits for further
+	// saves, and contradictionShare the share of a processor that these checks may take.
+	ContradictionDelay = 3 * time.Second
+	contradictionShare = 0.1
 	// similarEvery is how often near-duplicates are looked for, to be filed or merged.
 	similarEvery = 7 * 24 * time.Hour
 )
@@ -53,6 +57,7 @@ type AgentScheduler struct {
 	Rates   map[string]*agentRate
 	Look    chan struct{} // room for one token: something changed
 	Saved   chan struct{} // room for one token: a memory was saved
+	Added   chan struct{} // room for one token: likewise, for the check for contradictions
 	fs      durable.FS
 	file    string
 
@@ -63,14 +68,16 @@ type AgentScheduler struct {
 	next time.Time            // time of the next run, zero if it waits for a change
 	// revision is the revision of the memories after the last run of the pipeline.
 	revision uint64
+	// checked is when the last check for contradictions began, and rested when the next one may.
+	checked, rested time.Time
 	backlog
 }
 
 // NewAgentScheduler continues from the file of the last run.
 func NewAgentScheduler(opt *core.Options) *AgentScheduler {
 	c := &AgentScheduler{Rates: make(map[string]*agentRate), Look: make(chan struct{}, 1),
-		Saved: make(chan struct{}, 1),
-		fs:    opt.FS, file: filepath.Join(opt.State, "agents.json")}
+		Saved: make(chan struct{}, 1), Added: make(chan struct{}, 1), checked: opt.Now(),
+		fs: opt.FS, file: filepath.Join(opt.State, "agents.json")}
 	for _, name := range op.Agents() {
 		c.Rates[name] = NewAgentRate(opt.Agents.Rate)
 	}
@@ -91,6 +98,7 @@ func NewAgentScheduler(opt *core.Options) *AgentScheduler {
 func (c *AgentScheduler) Committed(entry *stm.Entry) {
 	if entry.Verb == memories.SaveVerb || entry.Verb == learn.AddVerb {
 		core.Nudge(c.Saved)
+		core.Nudge(c.Added)
 	}
 }
 
@@ -114,7 +122,12 @@ func (c *AgentScheduler) LastRun(name string) time.Time {
 func (c *AgentScheduler) finish(e *Agents, r *agentsRun) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.backlog.update(r, time.Duration(r.res.Millis)*time.Millisecond, e.Opt.Now())
+	took := time.Duration(r.res.Millis) * time.Millisecond
+	if !r.since.IsZero() {
+		c.checked, c.rested = r.now, e.Opt.Now().Add(time.Duration(float64(took)/contradictionShare))
+		return nil
+	}
+	c.backlog.update(r, took, e.Opt.Now())
 	switch {
 	case r.urgent:
 		c.last[urgentRun] = core.StampTime(r.now)
@@ -144,8 +157,8 @@ func (c *AgentScheduler) finish(e *Agents, r *agentsRun) error {
 }
 
 // Tasks returns the background work of the agents on the primary device. They run one interval
-// after the last run if something has changed since, and else after a day; a second task
-// searches for urgent items after saves. Without memories neither has a timer.
+// after the last run if something has changed since, and else after a day; two more tasks
+// search for urgent items and for contradictions after saves. Without memories none has a timer.
 func (e *Agents) Tasks() []*core.Task {
 	if e.Opt.Agents.Interval == 0 {
 		return nil
@@ -159,6 +172,7 @@ func (e *Agents) Tasks() []*core.Task {
 	afterSave := func(due time.Time) time.Time { return e.After(e.UrgentWait())(due) }
 	return []*core.Task{
 		{Wake: s.Saved, Woken: afterSave, Do: e.LookForUrgent},
+		{Wake: s.Added, Woken: e.nextCheck, Do: e.CheckSaved},
 		{Name: "agents", First: e.Opt.Now().Add(lifecycle.FirstLook), Wake: s.Look, Woken: e.NextAgents,
 			Do: e.AgentsDue, Planned: planned, Rest: time.Second},
 	}

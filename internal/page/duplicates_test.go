@@ -27,5 +27,5 @@ func TestPairsThatAreLeftOutAreCounted(t *testing.T) {
 	shows("/duplicates", "Which one stays?")
 	w.do(t, cookie, "differ", map[string]string{"id1": string(a.ID), "id2": string(b.ID)})
 	shows("/health?fresh=1", "<strong>1</strong> pairs of near-duplicates")
-	shows("/duplicates", "No other memories are nearly the same.", "Not listed: 1 pair that you kept, or with a decision above")
+	shows("/duplicates", "No other near-duplicates.", "This list omits 1 pair that you kept or can decide above")
 }
