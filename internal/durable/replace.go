@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -62,11 +63,11 @@ func whole(data []byte) func(io.Writer) error {
 func replaceUnlisted(fsys FS, name string, write func(w io.Writer) error) error {
 	temp := filepath.Join(filepath.Dir(name), tempPrefix+rand.Text()+tempSuffix)
 	if err := writeTemp(fsys, temp, write); err != nil {
-		return fmt.Errorf("replace %s: %w", name, err)
+		return fmt.Errorf("replace %s: %w", name, ofTemp(temp, err))
 	}
 	if err := fsys.Rename(temp, name); err != nil {
 		discard(fsys, temp)
-		return fmt.Errorf("replace %s: %w", name, err)
+		return fmt.Errorf("replace %s: %w", name, ofTemp(temp, err))
 	}
 	return nil
 }
@@ -83,6 +84,17 @@ func writeTemp(fsys FS, temp string, write func(w io.Writer) error) error {
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		discard(fsys, temp)
+	}
+	return err
+}
+
+// ofTemp returns what went wrong with a temporary file, without its name, which says nothing to anybody.
+func ofTemp(temp string, err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok && e.Path == temp && err == error(e) {
+		return e.Err
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok && e.Old == temp && err == error(e) {
+		return e.Err
 	}
 	return err
 }
