@@ -162,7 +162,7 @@ func List[Req, Res any](ctx context.Context, s *App, o op.Op[Req, Res], req *Req
 // Printf writes to stdout. A write error stays in the buffer until run sees it. All text for people
 // goes through Printf, [App.Note] or report, so that none of it can steer the terminal.
 func (s *App) Printf(format string, args ...any) {
-	io.WriteString(s.Stdout, s.Screen.printable(fmt.Sprintf(format, args...)))
+	io.WriteString(s.Stdout, s.Screen.printable(fmt.Sprintf(s.format(format), args...)))
 }
 
 // Note says something about the answer, which is not the answer, on stderr and
@@ -172,7 +172,7 @@ func (s *App) Note(format string, args ...any) {
 		return
 	}
 	s.Stdout.Flush() // an error stays with the buffer
-	io.WriteString(s.Stderr, s.side.Paragraph(s.Screen.printable(fmt.Sprintf(format, args...)), nil, ""))
+	io.WriteString(s.Stderr, s.side.Paragraph(s.Screen.printable(placed(fmt.Sprintf(format, args...), placeFlags(s))), nil, ""))
 }
 
 // PrintJSON writes v as it is, without escaping <, > and &.

@@ -20,7 +20,7 @@ func PrintConflict(s *App, c *op.Conflict) {
 	s.Printf("%s", s.Screen.Said(Red, Flat(c.Why)+"; "+newer))
 	printStanding(s, &c.Match)
 	if c.Supersede != "" {
-		s.Printf("%s", s.Screen.Said(Faint, "if that memory is out of date, run: "+Flat(c.Supersede)))
+		s.Printf("%s", s.Screen.Said(Faint, placed("if that memory is out of date, run: "+Flat(c.Supersede), placeFlags(s))))
 	}
 }
 

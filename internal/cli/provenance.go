@@ -58,7 +58,8 @@ func PrintSources(s *App, m *op.Memory, field func(name, value string)) {
 func originText(s *App, m *op.Memory) string {
 	switch {
 	case m.Memory.DataOnly():
-		return Clean(m.Origin) + ": unconfirmed; to confirm it, run: emberd edit --confirm " + m.ID.Short()
+		return Clean(m.Origin) + ": unconfirmed; to confirm it, run: " +
+			Again(s, "edit", "--confirm", m.ID.Short())
 	case !m.ConfirmedAt.IsZero():
 		return Clean(m.Origin) + ", confirmed " + s.When(m.ConfirmedAt)
 	case m.Origin == memory.FromAgent && len(m.Sources) > 0 && m.Sources[0].Kind == memory.FromUser:

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -27,17 +28,39 @@ func Getenv(s *App, name string) string {
 
 // Again is a command as it has to be typed to be about what this one is about.
 func Again(s *App, words ...string) string {
-	all := append([]string{"emberd"}, words...)
+	return strings.Join(append([]string{"emberd"}, words...), " ") + placeFlags(s)
+}
+
+// placeFlags returns the flags of this command that say which daemon it is about, each after a space.
+func placeFlags(s *App) (flags string) {
 	for _, flag := range []struct{ name, value string }{{"--home", s.Home}, {"--config", s.ConfigFile},
 		{"--socket", s.Socket}} {
 		if flag.value != "" {
-			all = append(all, flag.name, text.ShellWord(flag.value))
+			flags += " " + flag.name + " " + text.ShellWord(flag.value)
 		}
 	}
 	for _, set := range s.Set {
-		all = append(all, "--set", text.ShellWord(set))
+		flags += " --set " + text.ShellWord(set)
 	}
-	return strings.Join(all, " ")
+	return flags
+}
+
+// hinted matches where a message names a command to run, as far as the name of the program.
+var hinted = regexp.MustCompile(`(?:\b(?:run|then|first|again|with|see|decide): |, or |with ")emberd `)
+
+// placed adds flags that say which daemon a message is about to the commands that the message names, so that they work
+// when they are copied.
+func placed(message, flags string) string {
+	if flags == "" || strings.Contains(message, flags) {
+		return message
+	}
+	return hinted.ReplaceAllStringFunc(message,
+		func(found string) string { return strings.TrimSuffix(found, " ") + flags + " " })
+}
+
+// format returns a format whose hints name this daemon.
+func (s *App) format(format string) string {
+	return placed(format, strings.ReplaceAll(placeFlags(s), "%", "%%"))
 }
 
 // ThisMachine is this one.

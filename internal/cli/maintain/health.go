@@ -149,6 +149,7 @@ func findingLine(s *cli.App, r *op.HealthResult, f *finding) string {
 		cli.Pad(text, words))
 	for _, next := range r.Next {
 		if f.next != "" && f.n > 0 && (next == f.next || strings.HasPrefix(next, f.next+" ")) {
+			next = cli.Again(s, strings.TrimPrefix(next, "emberd "))
 			if width := s.Screen.Width; width > 0 && width < numbers+2+words+len(next) {
 				return strings.TrimRight(line, " ") + "\n" + strings.Repeat(" ", numbers+2) +
 					s.Screen.Paint(cli.Faint, cli.Clean(next))

@@ -36,7 +36,7 @@ func printNative(s *cli.App, r *op.EngineStatusResult, verbose bool) {
 	}
 	if !verbose {
 		if n.Output != "" {
-			s.Row("", s.Screen.Paint(cli.Faint, "to see the output of the runtime, run: emberd model status --verbose"))
+			s.Row("", s.Screen.Paint(cli.Faint, "to see the output of the runtime, run: "+cli.Again(s, "model", "status", "--verbose")))
 		}
 		return
 	}

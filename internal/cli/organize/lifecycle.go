@@ -125,7 +125,7 @@ func printLifecycle(s *cli.App, r *op.LifecycleStatusResult) {
 		case r.Last.Undone:
 			s.Row("", "this run was undone")
 		case r.Last.Tx != "":
-			s.Row("", "to undo, run: emberd undo "+r.Last.Tx)
+			s.Row("", "to undo, run: "+cli.Again(s, "undo", r.Last.Tx))
 		}
 	}
 	for _, j := range r.Jobs {

@@ -197,7 +197,7 @@ func printChoices(s *cli.App, res *op.ReviewShowResult) {
 		if id, one := strings.CutPrefix(choice, op.DecideForgetOne); one {
 			choice = op.DecideForgetOne + memory.ID(id).Short()
 		}
-		s.Printf("emberd review close %s %s\n", res.Item.Short(), cli.Clean(choice))
+		s.Printf("%s\n", cli.Again(s, "review", "close", res.Item.Short(), cli.Clean(choice)))
 	}
 	if res.MergeRefused != "" {
 		s.Note("these memories cannot be merged: %s", cli.Clean(res.MergeRefused))

@@ -140,7 +140,7 @@ func printHits(s *cli.App, res *op.SearchResult, tip string) {
 // printHit prints one hit; best is the rank of the first.
 func printHit(s *cli.App, h *op.Hit, best float64) {
 	s.Printf("%s\n", hitLine(s, h, best))
-	if fate := fateLine(h); fate != "" {
+	if fate := fateLine(s, h); fate != "" {
 		s.Printf("%s", s.Screen.Said(cli.Green, fate))
 	}
 	if by := h.Superseded; by != nil {
@@ -203,11 +203,11 @@ func hitLine(s *cli.App, h *op.Hit, best float64) string {
 }
 
 // fateLine says how an archived memory that is relevant is restored, "" for others.
-func fateLine(h *op.Hit) string {
+func fateLine(s *cli.App, h *op.Hit) string {
 	if h.Rekindle == "" {
 		return ""
 	}
-	return "archived; to restore it, run: emberd rekindle " + h.ID.Short()
+	return "archived; to restore it, run: " + cli.Again(s, "rekindle", h.ID.Short())
 }
 
 // noteLine names a note, the section that answers and its date, and where that is.
