@@ -204,7 +204,7 @@ func (d *finder) about(h *op.Hit, room int) string {
 	var parts []string
 	switch {
 	case h.Memory == nil:
-		parts = append(parts, h.Note.Modified.In(d.s.Zone).Format(time.DateOnly))
+		parts = append(parts, "changed "+h.Note.Modified.In(d.s.Zone).Format(time.DateOnly))
 	default:
 		if h.Stage != memory.Active {
 			parts = append(parts, string(h.Stage))

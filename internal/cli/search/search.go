@@ -218,7 +218,7 @@ func noteLine(s *cli.App, h *op.Hit, best float64) string {
 	if h.Memory != nil {
 		what = h.ID.Short() // the note was made of it
 	}
-	date := n.Modified.In(s.Zone).Format(time.DateOnly)
+	date := "changed " + n.Modified.In(s.Zone).Format(time.DateOnly)
 	room := 0 // a pipe, where nothing is cut
 	if used := uniseg.StringWidth(strings.Join(slices.Concat([]string{what, date, ""},
 		cli.Screen{Width: s.Screen.Width}.Ranked(h, best)), "  ")); s.Screen.Width > 0 {
