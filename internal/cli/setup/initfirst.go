@@ -65,16 +65,16 @@ func (q *questions) daemonUp(p *plan) (bool, error) {
 		return true, nil
 	}
 	q.s.Printf("\nThe daemon is not running. To start it, run in another terminal: %s\n", startCommand(q.s))
-	answer, ok, err := q.optional("Then press Enter to save a first memory, or type skip:")
-	if err != nil || !ok || answer != "" {
-		return false, err
+	for !p.started {
+		answer, ok, err := q.optional("Then press Enter to save a first memory, or type skip:")
+		if err != nil || !ok || answer != "" {
+			return false, err
+		}
+		if p.started = q.answers(manualStart); !p.started && q.ctx.Err() == nil {
+			q.s.Note("the daemon does not respond yet; start it, or type skip")
+		}
 	}
-	up := q.answers(manualStart)
-	p.started = up
-	if !up && q.ctx.Err() == nil {
-		q.s.Note("the daemon does not respond; continue later with the commands below")
-	}
-	return up, q.ctx.Err()
+	return true, nil
 }
 
 // answers reports whether the daemon answers within a time.
