@@ -264,13 +264,13 @@ func (e *Review) known(id string) (memory.ReviewItem, bool) {
 	return memory.ReviewItem{}, false
 }
 
-// FindItem returns an item by its ID, or by at least the first four digits.
+// FindItem returns an item by its ID, or by the first of its digits.
 func (e *Review) FindItem(short string) (memory.ReviewItem, error) {
 	digits := strings.TrimPrefix(strings.ToLower(strings.TrimSpace(short)), "rev-")
-	if len(digits) < 4 || len(digits) > 32 || strings.Trim(digits, "0123456789abcdef") != "" {
+	if digits == "" || len(digits) > 32 || strings.Trim(digits, "0123456789abcdef") != "" {
 		return memory.ReviewItem{},
 			memory.Errorf(memory.Invalid,
-				"invalid review item ID %.40q; use rev- and at least four digits, such as rev-3f9a",
+				"invalid review item ID %.40q; use rev- and the first digits of the ID, such as rev-3f9a",
 				short).At("id")
 	}
 	if item, found := e.known("rev-" + digits); found {

@@ -12,6 +12,7 @@ import (
 
 	"emberd/internal/cli"
 	"emberd/internal/entity"
+	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -26,7 +27,7 @@ func ShowCommand(s *cli.App) *cobra.Command {
 				return err
 			}
 			if req.ID = args[0]; !isPath(args[0]) || !req.AsOf.IsZero() {
-				return showMemory(s, cmd, &req)
+				return orSearch(showMemory(s, cmd, &req), args[0])
 			}
 			noNote := showNote(s, cmd, args[0])
 			if memory.CodeOf(noNote) != memory.NotFound {
@@ -41,6 +42,14 @@ func ShowCommand(s *cli.App) *cobra.Command {
 	cli.Bind(cmd.Flags(), &req, "no-track:!track")
 	then.Add(cmd.Flags(), "show it")
 	return cmd
+}
+
+// orSearch adds to an error about a memory that was not found how to find it by its words or the title of its note.
+func orSearch(err error, ref string) error {
+	if memory.CodeOf(err) != memory.NotFound {
+		return err
+	}
+	return fmt.Errorf("%w; to find it by its words or title, run: emberd search %s", err, text.ShellQuote(ref))
 }
 
 func showMemory(s *cli.App, cmd *cobra.Command, req *op.ShowRequest) error {
