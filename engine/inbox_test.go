@@ -401,7 +401,8 @@ func TestPolicyDecides(t *testing.T) {
 	d := inboxDesk(t, nil)
 	item, ids := d.asked("gc_candidate", "The parking ticket was 4 euros")
 	d.listed()
-	d.wantInbox([]string{"if you tick no box by " + item.CreatedAt.UTC().Add(30*24*time.Hour).Format(time.DateOnly) + ": the memory does not change"})
+	d.wantInbox([]string{"if you tick no box, emberd closes this item on " +
+		item.CreatedAt.UTC().Add(30*24*time.Hour).Format(time.DateOnly) + ": the memory stays"})
 	d.advance(29 * 24 * time.Hour)
 	ok(t, d.Engine.Review.DecideOverdue(t.Context()))
 	d.wantItem(item, memory.ItemOpen, "")

@@ -70,7 +70,7 @@ func (e *Review) inboxItem(item *memory.ReviewItem) reviewnote.Item {
 		Claimed:  item.ClaimedBy,
 		Evidence: shownText(item.Evidence), Created: item.CreatedAt}
 	if decision, at := e.policyOn(item); decision != "" {
-		out.Policy, out.Due = one(len(item.MemoryIDs), "the memory does not change", "the memories do not change"), at
+		out.Policy, out.Due = one(len(item.MemoryIDs), "the memory stays", "the memories stay"), at
 	}
 	if r := e.Lists.Lists.Had.Inbox.Remarks[item.ID]; r.Seen == out.Seen {
 		out.Remark = r.Text

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
+	"emberd/memory"
 	"emberd/op"
 )
 
@@ -61,6 +62,9 @@ func printHealth(s *cli.App, r *op.HealthResult) {
 	}
 	var stages []string
 	for _, st := range r.Stages {
+		if st.Count == 0 && st.Stage == memory.Rehydratable { // most have none, as in status
+			continue
+		}
 		stages = append(stages, fmt.Sprintf("%s %s", st.Stage, cli.Grouped(st.Count)))
 	}
 	s.Printf("%s\n\n", strings.Join(stages, ", "))

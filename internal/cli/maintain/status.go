@@ -151,7 +151,7 @@ func printStatus(s *cli.App, r *op.StatusResult) {
 			s.Row("", otherDevice(s, &d))
 		}
 	}
-	s.Row("timers", wakes(r.Timers))
+	s.Row("scheduled", wakes(r.Timers))
 	for _, w := range otherWarnings(r) {
 		s.Warn("warning", cli.Clean(w))
 	}
@@ -344,7 +344,7 @@ func wakes(timers map[string]string) string {
 		parts = append(parts, name+" within "+strings.Replace(within, "m0s", "m", 1))
 	}
 	if len(parts) == 0 {
-		return "none (no timers active)"
+		return "nothing"
 	}
 	return strings.Join(parts, ", ")
 }

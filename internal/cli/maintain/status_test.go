@@ -101,7 +101,7 @@ func TestWakes(t *testing.T) {
 		timers map[string]string
 		want   string
 	}{
-		{nil, "none (no timers active)"},
+		{nil, "nothing"},
 		{map[string]string{"snapshot": "1m0s"}, "snapshot within 1m"},
 		{map[string]string{"snapshot": "1m0s", "agents": "1h0m0s"}, "agents within 1h0m, snapshot within 1m"},
 		{map[string]string{"compaction": "9m6.421615703s"}, "compaction within 9m6s"},

@@ -178,7 +178,7 @@ func told(text string) string {
 func TestModesRefuseFlags(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"show 456789ab --why --timeline":                   "cannot be combined; run: emberd show --help",
+		"show 456789ab --why --timeline":                   "--timeline and --why cannot be combined; run: emberd --home DIR/h show --help",
 		"show 456789ab --why --no-track":                   "--why and --no-track cannot be combined",
 		"show 456789ab --days 3":                           "--days requires --timeline",
 		"list --trash --tag a":                             "--trash and --tag cannot be combined",

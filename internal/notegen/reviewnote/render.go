@@ -70,8 +70,8 @@ func (p *Page) intro() []string {
 			"item from the list. Text that you add to this note stays.")
 	if p.After > 0 {
 		lines = append(lines,
-			fmt.Sprintf("> If you do not decide within %s, emberd applies the last line of the item; this never "+
-				"deletes a memory.", days(p.After)))
+			fmt.Sprintf("> If you do not decide within %s, emberd closes the item and deletes no memory.",
+				days(p.After)))
 	}
 	if p.More > 0 {
 		lines = append(lines, fmt.Sprintf("> This note shows the %d most urgent items. To see the other %d, run: "+
@@ -295,7 +295,8 @@ func (it *Item) footer() string {
 		line += " · claimed by " + notegen.Inline(it.Claimed, 40)
 	}
 	if it.Policy != "" && !it.Due.IsZero() {
-		line += fmt.Sprintf(" · if you tick no box by %s: %s", it.Due.Format(time.DateOnly), it.Policy)
+		line += fmt.Sprintf(" · if you tick no box, emberd closes this item on %s: %s",
+			it.Due.Format(time.DateOnly), it.Policy)
 	}
 	return line + " · `emberd review show rev-" + Token(it.ID) + "`*"
 }
