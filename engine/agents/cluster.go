@@ -18,6 +18,9 @@ import (
 )
 
 const (
+	// maxCompared is how many memories are compared with each other, those that were written last: they take two to
+	// three kilobytes each while they are.
+	maxCompared = 100_000
 	// SimilarThreshold is the similarity above which memories are filed or merged once a week (spec
 	// "lifecycle and rekindling", consolidate_similar).
 	SimilarThreshold = 0.95
@@ -62,7 +65,7 @@ func (r *agentsRun) gather(ctx context.Context) error {
 	if r.g != nil {
 		return nil
 	}
-	all := r.e.Merge.Gather(false)
+	all := r.e.Merge.GatherOf(r.e.Stm.Latest(maxCompared))
 	if r.similar {
 		all.Keep(func(row *stm.Row) bool { return row.Stage() == memory.Active })
 	}
@@ -143,7 +146,7 @@ func (r *agentsRun) closeGrown(ctx context.Context) error {
 // fileContradictions relates memories that contradict each other, and creates an item for each pair: no
 // rule can decide which of the two is true.
 func (r *agentsRun) fileContradictions(ctx context.Context) error {
-	g := r.e.Merge.GatherStatements()
+	g := r.e.Merge.StatementsOf(r.e.Stm.Latest(maxCompared))
 	opt := dedupe.Options{Threshold: cmp.Or(r.set.Threshold, op.ClusterThreshold),
 		Vectors: r.e.Merge.ClusterVectors(ctx, g)}
 	if !r.since.IsZero() {

@@ -160,12 +160,12 @@ func (e *Agents) relationRemoved(a, b memory.ID, typ string) bool {
 	return taken(a, b) || taken(b, a)
 }
 
-// subjects returns the memories that may be related: those that are current and not archived.
+// subjects returns the memories that may be related: those of the latest that are current and not archived.
 // They include their existing relations of any kind, so that related memories are not related again.
 func (e *Agents) subjects() []dedupe.Subject {
 	var out []dedupe.Subject
 	place := make(map[memory.ID]int)
-	for row := range e.Stm.Rows() {
+	for _, row := range e.Stm.Latest(maxCompared) {
 		if row.Stage().Cold() || e.Superseded(row) {
 			continue
 		}

@@ -3,6 +3,7 @@ package merge
 import (
 	"cmp"
 	"context"
+	"iter"
 	"math"
 	"slices"
 
@@ -34,18 +35,23 @@ type ClusterInput struct {
 // note that decides it. Core memories are only reported as similar, so they need core.
 // Superseded memories are left out.
 func (e *Merge) Gather(core bool) *ClusterInput {
-	return e.gather(func(r *stm.Row) bool { return !r.Promoted() && (core || !r.Core()) })
+	return e.gather(e.Stm.Rows(), func(r *stm.Row) bool { return !r.Promoted() && (core || !r.Core()) })
 }
 
-// GatherStatements returns the memories that can contradict each other: those of Gather, and those with a note, since
-// no note decides which of two statements is true.
-func (e *Merge) GatherStatements() *ClusterInput {
-	return e.gather(func(r *stm.Row) bool { return !r.Core() })
+// GatherOf is Gather of some memories, without core memories.
+func (e *Merge) GatherOf(rows []*stm.Row) *ClusterInput {
+	return e.gather(slices.Values(rows), func(r *stm.Row) bool { return !r.Promoted() && !r.Core() })
 }
 
-func (e *Merge) gather(accept func(*stm.Row) bool) *ClusterInput {
+// StatementsOf returns those of some memories that can contradict each other: those of GatherOf, and those with a note,
+// since no note decides which of two statements is true.
+func (e *Merge) StatementsOf(rows []*stm.Row) *ClusterInput {
+	return e.gather(slices.Values(rows), func(r *stm.Row) bool { return !r.Core() })
+}
+
+func (e *Merge) gather(rows iter.Seq[*stm.Row], accept func(*stm.Row) bool) *ClusterInput {
 	g := new(ClusterInput)
-	for r := range e.Stm.Rows() {
+	for r := range rows {
 		if r.Stage().Cold() || r.Has("text_digest") || !accept(r) || e.Superseded(r) {
 			continue
 		}

@@ -70,6 +70,9 @@ func newDiscovery(ctx context.Context, a *analysis.Analyzer, subjects []Subject,
 	}
 	d.df = make([]int32, d.of.corpus.Terms())
 	for n := range members {
+		if n%256 == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		d.traits[n] = d.traitsOf(n)
 		for _, t := range d.traits[n].terms {
 			d.df[t]++

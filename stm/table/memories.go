@@ -2,6 +2,7 @@ package table
 
 import (
 	"iter"
+	"slices"
 
 	"emberd/internal/relevance"
 	"emberd/internal/text/spelling"
@@ -57,6 +58,22 @@ func (m *MemorySet) Rows() iter.Seq[*Row] {
 	return func(yield func(*Row) bool) {
 		m.Table.Each(func(_ *Cell, r *Row) bool { return !m.Shows(r) || yield(r) })
 	}
+}
+
+// Latest returns the live memories that were written last, n of them and those that were written with the oldest of
+// these, in no order; n is 1 or more.
+func (m *MemorySet) Latest(n int) []*Row {
+	rows := slices.Collect(m.Rows())
+	if len(rows) <= n {
+		return rows
+	}
+	times := make([]uint64, len(rows))
+	for i, r := range rows {
+		times[i] = r.Latest().T
+	}
+	slices.Sort(times)
+	oldest := times[len(times)-n]
+	return slices.DeleteFunc(rows, func(r *Row) bool { return r.Latest().T < oldest })
 }
 
 // accepting narrows what accept, nil for everything, accepts to what is seen.
