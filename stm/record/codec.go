@@ -55,13 +55,14 @@ func (e *Encoder) Spans(r *Ranges) {
 }
 
 func (e *Encoder) Hot(h *Facets) {
-	e.Uint(uint64(len(h.Tags)))
-	for _, t := range h.Tags {
+	l := h.Labels()
+	e.Uint(uint64(len(l.Tags)))
+	for _, t := range l.Tags {
 		e.Text(t)
 	}
-	e.Text(h.Project)
-	e.Text(h.Collection)
-	e.Text(h.Category)
+	e.Text(l.Project)
+	e.Text(l.Collection)
+	e.Text(l.Category)
 	e.B = append(e.B, byte(h.Stage))
 	e.Uint(uint64(math.Float32bits(h.Strength)))
 	e.Bool(h.Core)
@@ -84,6 +85,9 @@ type Decoder struct {
 	Err   error
 	names map[string]string // each distinct short text once
 	name  string            // the last of them
+	// labels are those of the last item, nil before the first; tags is room for those of the next.
+	labels *Labels
+	tags   []string
 }
 
 func (d *Decoder) Take(n int) []byte {
@@ -167,11 +171,23 @@ func (d *Decoder) Spans() *Ranges {
 	return r
 }
 
-func (d *Decoder) Hot(h *Facets) {
+// labelsOf reads labels, which most items have in common with the one before.
+func (d *Decoder) labelsOf() *Labels {
+	l := Labels{Tags: d.tags[:0]}
 	for range d.Count(1) {
-		h.Tags = append(h.Tags, d.Name())
+		l.Tags = append(l.Tags, d.Name())
 	}
-	h.Project, h.Collection, h.Category = d.Name(), d.Name(), d.Name()
+	d.tags = l.Tags
+	l.Project, l.Collection, l.Category = d.Name(), d.Name(), d.Name()
+	if d.labels == nil || !d.labels.equal(&l) {
+		l.Tags = append([]string(nil), l.Tags...)
+		d.labels = l.shared()
+	}
+	return d.labels
+}
+
+func (d *Decoder) Hot(h *Facets) {
+	h.labels = d.labelsOf()
 	h.Stage = min(Stage(d.Take(1)[0]), Stage(len(Stages)-1))
 	h.Strength = math.Float32frombits(uint32(d.Uint()))
 	h.Core, h.Promoted = d.Bool(), d.Bool()

@@ -1,29 +1,34 @@
 package record
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
-	"unique"
 
 	"emberd/memory"
 )
 
-// Facets holds what ranking and filters read, decoded once. Its strings are shared
-// by all memories that have the same.
+// Facets holds what ranking and filters read, decoded once.
 type Facets struct {
-	Tags                          []string
-	Project, Collection, Category string
-	Created, Updated, LastUsed    int64  // Unix milliseconds
-	Uses, Accesses                uint32 // imported
-	Strength                      float32
-	Stage                         Stage
-	Core, Promoted                bool
-	Home                          uint64 // of a cold memory: hash of the path of its note, 0 for none
+	labels                     *Labels // nil for none
+	Created, Updated, LastUsed int64   // Unix milliseconds
+	Uses, Accesses             uint32  // imported
+	Strength                   float32
+	Stage                      Stage
+	Core, Promoted             bool
+	Home                       uint64 // of a cold memory: hash of the path of its note, 0 for none
+}
+
+// Labels returns the texts among the facets, which are never changed.
+func (h *Facets) Labels() *Labels {
+	if h.labels == nil {
+		return &noLabels
+	}
+	return h.labels
 }
 
 // Stage is a memory.Stage in one byte.
@@ -83,37 +88,42 @@ func Member(doc []byte, key string) []byte {
 }
 
 func FacetsOf(doc []byte) (Facets, error) {
-	h := Facets{Collection: memory.DefaultCollection, Strength: 1}
-	if len(doc) == 0 {
-		return h, nil
+	h, labels := Facets{Strength: 1}, Labels{Collection: memory.DefaultCollection}
+	var err, bad error
+	if len(doc) > 0 {
+		err = EachField(doc, func(name, value []byte) bool {
+			bad = h.take(&labels, string(name), value)
+			return bad == nil
+		})
 	}
-	var bad error
-	err := EachField(doc, func(name, value []byte) bool {
-		bad = h.Take(string(name), value)
-		return bad == nil
-	})
-	if err == nil {
-		err = bad
-	}
-	return h, err
+	h.labels = labels.shared()
+	return h, cmp.Or(err, bad)
 }
 
-// Take replaces the field of a key. Tags go into a slice of their own, for rows
-// share theirs.
-func (h *Facets) Take(name string, value []byte) (err error) {
+// Take replaces the field of a key.
+func (h *Facets) Take(name string, value []byte) error {
+	labels := *h.Labels()
+	err := h.take(&labels, name, value)
+	if !labels.equal(h.Labels()) {
+		h.labels = labels.shared()
+	}
+	return err
+}
+
+// take replaces the field of a key, a label in those given.
+func (h *Facets) take(labels *Labels, name string, value []byte) error {
+	is, err := labels.take(name, value)
+	if !is {
+		err = h.takeOther(name, value)
+	}
+	if err != nil {
+		return fmt.Errorf("field %s: %w", name, err)
+	}
+	return nil
+}
+
+func (h *Facets) takeOther(name string, value []byte) (err error) {
 	switch name {
-	case "tags":
-		h.Tags = nil
-		err = json.Unmarshal(value, &h.Tags)
-		for i, t := range h.Tags {
-			h.Tags[i] = unique.Make(t).Value()
-		}
-	case "project":
-		h.Project, err = sharedText(value)
-	case "collection":
-		h.Collection, err = sharedText(value)
-	case "category":
-		h.Category, err = sharedText(value)
 	case "stage":
 		var s string
 		s, err = Text(value)
@@ -137,15 +147,7 @@ func (h *Facets) Take(name string, value []byte) (err error) {
 	case "access_count":
 		h.Accesses, err = countField(value)
 	}
-	if err != nil {
-		return fmt.Errorf("field %s: %w", name, err)
-	}
-	return nil
-}
-
-func sharedText(value []byte) (string, error) {
-	s, err := Text(value)
-	return unique.Make(s).Value(), err
+	return err
 }
 
 func countField(value []byte) (uint32, error) {

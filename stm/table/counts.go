@@ -136,9 +136,10 @@ func (t *counter) note(r *Row, n int) {
 	if r.Hot.Promoted {
 		t.promoted[r.Hot.Stage] += n
 	}
-	count(t.collections, r.Hot.Collection, n)
-	count(t.projects, r.Hot.Project, n)
-	for _, tag := range r.Hot.Tags {
+	labels := r.Hot.Labels()
+	count(t.collections, labels.Collection, n)
+	count(t.projects, labels.Project, n)
+	for _, tag := range labels.Tags {
 		count(t.tags, tag, n)
 	}
 	t.uses += int64(n) * r.UseCount()

@@ -104,13 +104,13 @@ func TestHotFieldsAreThoseOfTheDocument(t *testing.T) {
 				set[key] = json.RawMessage(rapid.SampledFrom(append(values[key], "null")).Draw(t, key))
 			}
 			c := record.Change{Op: rapid.SampledFrom([]string{record.OpPut, record.OpSet, record.OpSet, record.OpSet, record.OpDelete}).Draw(t, "op"), ID: idOf(1), Data: record.Encode(set)}
-			before, was := row.Hot, slices.Clone(row.Hot.Tags)
+			before, was := row.Hot, slices.Clone(row.Hot.Labels().Tags)
 			next, err := table.Merged(row, &c, record.Stamp{T: uint64(rapid.IntRange(max(1, i-2), i+3).Draw(t, "stamp")) << 16})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(before.Tags, was) {
-				t.Fatalf("the tags of the row before became %q", before.Tags)
+			if !slices.Equal(before.Labels().Tags, was) {
+				t.Fatalf("the tags of the row before became %q", before.Labels().Tags)
 			}
 			if row = next; len(row.JSON()) == 0 {
 				continue

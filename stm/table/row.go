@@ -160,13 +160,13 @@ func (r *Row) CreatedAt() time.Time { return record.Millis(r.Hot.Created) }
 func (r *Row) UpdatedAt() time.Time { return record.Millis(max(r.Hot.Updated, r.Hot.Created)) }
 
 // Project is where the memory belongs, or "".
-func (r *Row) Project() string { return r.Hot.Project }
+func (r *Row) Project() string { return r.Hot.Labels().Project }
 
 // Collection is the memory's collection.
-func (r *Row) Collection() string { return r.Hot.Collection }
+func (r *Row) Collection() string { return r.Hot.Labels().Collection }
 
 // Category is the memory's category, or "".
-func (r *Row) Category() string { return r.Hot.Category }
+func (r *Row) Category() string { return r.Hot.Labels().Category }
 
 // Type decodes the memory's type, or "".
 func (r *Row) Type() string { return r.textOf("type") }
@@ -178,11 +178,11 @@ func (r *Row) Section() string { return r.textOf("section") }
 func (r *Row) Promoted() bool { return r.Hot.Promoted }
 
 // Tags are the memory's tags. Callers must not change the slice.
-func (r *Row) Tags() []string { return r.Hot.Tags }
+func (r *Row) Tags() []string { return r.Hot.Labels().Tags }
 
 // HasTag reports whether the memory carries tag or one nested under it.
 func (r *Row) HasTag(tag string) bool {
-	return slices.ContainsFunc(r.Hot.Tags, func(t string) bool {
+	return slices.ContainsFunc(r.Hot.Labels().Tags, func(t string) bool {
 		return t == tag || len(t) > len(tag) && t[len(tag)] == '/' && strings.HasPrefix(t, tag)
 	})
 }
