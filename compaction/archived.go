@@ -38,12 +38,12 @@ func textSum(doc []byte) (sum [sha256.Size]byte, ok bool) {
 }
 
 // noteArchived takes note of the text that a change took out of the log, if it is the latest that archived the memory.
-func (r *folded) noteArchived(c *record.Change, at record.Stamp) {
+func (r *folded) noteArchived(f *Fold, c *record.Change, at record.Stamp) {
 	if c.Prev == nil || !at.After(r.archived.at) || !c.Archives() {
 		return
 	}
 	if sum, ok := textSum(record.Member(c.Prev, "d")); ok {
-		r.archived = archivedText{at, sum}
+		r.own(f).archived = archivedText{at, sum}
 	}
 }
 

@@ -17,6 +17,8 @@ type Fold struct {
 	dev  record.Device
 	hide map[[16]byte]record.Stamp // tombstones of other devices that hide for good
 	rows map[[16]byte]*folded
+	// nothing is what all memories share about which nothing is rare. It is not changed.
+	nothing rare
 
 	first, last uint64       // sequence numbers
 	newest      record.Stamp // latest stamp, of headers and seals too
@@ -42,17 +44,31 @@ type numbered struct {
 
 // folded is one memory: the stamps of a Row, and a sum of its values.
 type folded struct {
-	base       record.Stamp // of the first put that counted, and of its keys
-	keys       []string
-	baseSum    uint64
-	regs       []foldedKey
-	tomb, born record.Stamp
-	purged     record.Stamp       // of the latest purge, which stays
-	print      record.Fingerprint // the latest fingerprint
-	printed    record.Stamp       // when it was made
-	lifted     record.Stamp       // when one was lifted last
-	tombSeq    uint64             // sequence number of the tombstone
-	archived   archivedText       // text that the latest archiving superseded, as its line has it
+	base    record.Stamp // of the first put that counted, and of its keys
+	keys    []string
+	baseSum uint64
+	regs    []foldedKey
+	born    record.Stamp
+	*rare
+}
+
+// rare is what few memories have. A log of a million is folded in less than half of the memory if the others share one.
+type rare struct {
+	tomb     record.Stamp
+	tombSeq  uint64             // sequence number of the tombstone
+	purged   record.Stamp       // of the latest purge, which stays
+	print    record.Fingerprint // the latest fingerprint
+	printed  record.Stamp       // when it was made
+	lifted   record.Stamp       // when one was lifted last
+	archived archivedText       // text that the latest archiving superseded, as its line has it
+}
+
+// own returns what is rare about a memory, to be changed.
+func (r *folded) own(f *Fold) *rare {
+	if r.rare == &f.nothing {
+		r.rare = new(rare)
+	}
+	return r.rare
 }
 
 // foldedKey is a register with a hash of the value instead of the value.
@@ -80,7 +96,7 @@ func (f *Fold) Add(l *record.Line) error {
 		f.change(&l.Changes[i], l)
 	}
 	for _, id := range l.Lift {
-		row := f.row(id.Bytes())
+		row := f.row(id.Bytes()).own(f)
 		row.lifted = record.Later(row.lifted, l.Stamp)
 	}
 	return nil
@@ -89,7 +105,7 @@ func (f *Fold) Add(l *record.Line) error {
 func (f *Fold) row(key [16]byte) *folded {
 	row := f.rows[key]
 	if row == nil {
-		row = &folded{}
+		row = &folded{rare: &f.nothing}
 		f.rows[key] = row
 	}
 	return row
@@ -115,13 +131,13 @@ func (f *Fold) change(c *record.Change, l *record.Line) {
 	key, at := c.ID.Bytes(), l.Stamp
 	row := f.row(key)
 	if c.Print != nil && at.After(row.printed) {
-		row.print, row.printed = *c.Print, at
+		row.own(f).print, row.own(f).printed = *c.Print, at
 	}
 	if c.Op == record.OpPurge {
-		row.purged = record.Later(row.purged, at)
+		row.own(f).purged = record.Later(row.purged, at)
 	}
 	if c.IsDelete() {
-		row.applyDelete(at, l.Seq)
+		row.applyDelete(f, at, l.Seq)
 		return
 	}
 	if c.Op == record.OpPut {
@@ -130,7 +146,7 @@ func (f *Fold) change(c *record.Change, l *record.Line) {
 	if !at.After(row.tomb) {
 		return
 	}
-	row.noteArchived(c, at)
+	row.noteArchived(f, c, at)
 	if c.Op == record.OpPut && row.base.IsZero() && len(row.regs) == 0 {
 		row.base, row.keys = at, f.shape(c.Data)
 		return
@@ -159,11 +175,11 @@ func (f *Fold) shape(obj []byte) []string {
 	return keys
 }
 
-func (r *folded) applyDelete(at record.Stamp, seq uint64) {
+func (r *folded) applyDelete(f *Fold, at record.Stamp, seq uint64) {
 	if !at.After(r.tomb) {
 		return
 	}
-	r.tomb, r.tombSeq = at, seq
+	r.own(f).tomb, r.own(f).tombSeq = at, seq
 	if !r.base.After(at) {
 		r.base, r.keys = record.Stamp{}, nil
 	}
