@@ -11,6 +11,7 @@ import (
 	"emberd/engine/storage"
 	"emberd/internal/durable"
 	"emberd/op"
+	"emberd/stm"
 )
 
 // timers are those of status, but for the ones of the lifecycle, of the agents and of backups: these are
@@ -58,22 +59,32 @@ func TestNothingTicksUnlessSomethingChanged(t *testing.T) {
 }
 
 func TestASnapshotIsWrittenWhenOneIsDue(t *testing.T) {
+	writesASnapshot(t, func(s *stm.Store) bool { due, _ := s.SnapshotDue(); return due }, 2*storage.SnapshotDelay)
+}
+
+// One that is overdue does not wait for more changes.
+func TestAnOverdueSnapshotIsWrittenAtOnce(t *testing.T) {
+	writesASnapshot(t, func(s *stm.Store) bool { _, now := s.SnapshotDue(); return now }, storage.SnapshotDelay/2)
+}
+
+// writesASnapshot saves memories until a snapshot is due, and checks that the engine writes one within a time.
+func writesASnapshot(t *testing.T, due func(*stm.Store) bool, within time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t)
 		h.FS = unwatched{}
 		h.unasked()
 		h.Options.Now = time.Now
 		e := h.open(t)
-		drops := op.SaveBatchRequest{Items: slices.Repeat([]op.SaveRequest{{Content: "a drop"}}, 50)}
-		for !e.Stm.SnapshotDue() {
+		drops := op.SaveBatchRequest{Items: slices.Repeat([]op.SaveRequest{{Content: "a drop"}}, op.MaxBatch)}
+		for !due(e.Stm) {
 			do(t, e, op.SaveBatch, &drops)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 2*storage.SnapshotDelay)
+		ctx, cancel := context.WithTimeout(t.Context(), within)
 		defer cancel()
 		if err := e.Run(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if e.Stm.SnapshotDue() {
+		if due, _ := e.Stm.SnapshotDue(); due {
 			t.Error("a snapshot is still due after the timer")
 		}
 		if err := e.Close(); err != nil {

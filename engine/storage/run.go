@@ -7,8 +7,8 @@ import (
 	"emberd/engine/core"
 )
 
-// SnapshotDelay is how long a change waits before a snapshot is considered. Snapshots only
-// make the next start faster, so they need a change to be worth it.
+// SnapshotDelay is how long a change waits before a snapshot is considered, unless a quarter of all has changed.
+// Snapshots only make the next start faster and take documents out of memory, so they need a change to be worth it.
 const SnapshotDelay = time.Minute
 
 // BuildIndex builds the word index and logs how long it took. Until then searches scan.
@@ -34,7 +34,7 @@ func (e *Storage) Tasks() []*core.Task {
 	c := Compactor{E: e, made: e.Started}
 	changed, backup := make(chan struct{}, 1), make(chan struct{}, 1)
 	return []*core.Task{
-		{Name: "snapshot", Wake: e.Dirty, Woken: e.After(SnapshotDelay), Do: func(ctx context.Context) time.Time {
+		{Name: "snapshot", Wake: e.Dirty, Woken: e.snapshotDue, Do: func(ctx context.Context) time.Time {
 			e.writeSnapshot(ctx)
 			if e.Promote.Writing != nil {
 				e.Promote.Writing.Nudge() // backups of notes expire
@@ -48,8 +48,16 @@ func (e *Storage) Tasks() []*core.Task {
 	}
 }
 
+// snapshotDue returns when the snapshot task is due after a change.
+func (e *Storage) snapshotDue(before time.Time) time.Time {
+	if _, now := e.Stm.SnapshotDue(); now {
+		return e.Opt.Now()
+	}
+	return e.After(SnapshotDelay)(before)
+}
+
 func (e *Storage) writeSnapshot(ctx context.Context) {
-	if !e.Stm.SnapshotDue() {
+	if due, _ := e.Stm.SnapshotDue(); !due {
 		return
 	}
 	err := e.Stm.WriteSnapshot(ctx)

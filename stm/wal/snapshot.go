@@ -47,9 +47,12 @@ type snapshotState struct {
 	marks map[string]snapshot.Mark
 }
 
-// SnapshotDue reports whether enough has changed to be worth a snapshot.
-func (s *Log) SnapshotDue() bool {
-	return s.changes.Load()-s.Snapshot.saved.Load() >= max(snapshotEvery, int64(s.Len()/snapshotShare))
+// SnapshotDue reports whether enough has changed to be worth a snapshot; and whether so much that it should not wait:
+// until it is written, what changed is in memory, and a start reads it from the log.
+func (s *Log) SnapshotDue() (due, now bool) {
+	changed := s.changes.Load() - s.Snapshot.saved.Load()
+	return changed >= max(snapshotEvery, int64(s.Len()/snapshotShare)),
+		changed >= max(4*snapshotEvery, int64(s.Len()/4))
 }
 
 // WriteSnapshot saves the table and the word index under state/. Saves and
