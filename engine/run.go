@@ -68,7 +68,9 @@ func (e *Engine) keepRunning(ctx context.Context, do func(context.Context)) {
 // background returns the functions that Run starts, one goroutine each. Each returns when its
 // context ends.
 func (e *Engine) background() []func(context.Context) {
-	all := []func(context.Context){e.prepare, e.Admin.WatchDevices}
+	indexed := make(chan struct{})
+	once := sync.OnceFunc(func() { close(indexed) })
+	all := []func(context.Context){func(ctx context.Context) { e.prepare(ctx, once) }, e.Admin.WatchDevices}
 	for _, t := range slices.Concat(e.Admin.Tasks(), []*core.Task{e.Search.Task(), e.Cleanup.Task()},
 		e.Lifecycle.Tasks(), e.Agents.Tasks(), e.Memories.Tasks(), []*core.Task{e.Texts.Task()}) {
 		all = append(all, e.task(t))
@@ -80,7 +82,13 @@ func (e *Engine) background() []func(context.Context) {
 		all = append(all, e.task(e.Review.Task()))
 	}
 	if m := e.Semantic.Meaning; m != nil {
-		all = append(all, e.Semantic.RunEmbedder, m.RunQueryEmbedder)
+		all = append(all, m.RunQueryEmbedder, func(ctx context.Context) {
+			select {
+			case <-indexed: // vectors can wait for the words
+				e.Semantic.RunEmbedder(ctx)
+			case <-ctx.Done():
+			}
+		})
 	}
 	if v := e.Notes.Vault; v != nil {
 		all = append(all, v.Run, e.Lifecycle.RunRekindler, e.Graph.ReadEntities,
@@ -93,10 +101,11 @@ func (e *Engine) task(t *core.Task) func(context.Context) {
 	return func(ctx context.Context) { e.RunTask(ctx, t) }
 }
 
-// prepare builds the word index and the other data derived from all memories. Then it runs the
+// prepare builds the word index, calls indexed, and builds the other data derived from all memories. Then it runs the
 // tasks of storage, which write snapshots and compact.
-func (e *Engine) prepare(ctx context.Context) {
+func (e *Engine) prepare(ctx context.Context, indexed func()) {
 	e.Storage.BuildIndex(ctx)
+	indexed()
 	e.Graph.LearnNames(ctx)
 	e.Admin.LookForSecrets(ctx, nil)
 	var work sync.WaitGroup
