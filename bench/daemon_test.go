@@ -80,12 +80,16 @@ type daemon struct {
 	answered time.Duration // from exec to the first answer
 }
 
-// start runs the daemon and waits until its socket answers.
-func (p *program) start(tb testing.TB) *daemon {
+// start runs the daemon, with settings as KEY=VALUE, and waits until its socket answers.
+func (p *program) start(tb testing.TB, settings ...string) *daemon {
 	tb.Helper()
 	d := &daemon{Client: api.NewClient(p.socket(), nil), said: p.home + ".log", exited: make(chan struct{})}
 	// Not tb.Context, which ends before the cleanup below can stop it in order.
-	d.cmd = p.command(context.WithoutCancel(tb.Context()), "serve", "--set", "log.level=warn")
+	args := []string{"serve", "--set", "log.level=warn"}
+	for _, s := range settings {
+		args = append(args, "--set", s)
+	}
+	d.cmd = p.command(context.WithoutCancel(tb.Context()), args...)
 	said, err := os.OpenFile(d.said, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		tb.Fatal(err)
@@ -109,12 +113,12 @@ func (p *program) start(tb testing.TB) *daemon {
 	return d
 }
 
-// wait looks every so often, for two minutes at most, whether done is true.
+// wait looks every so often, for ten minutes at most, whether done is true.
 func (d *daemon) wait(tb testing.TB, every time.Duration, done func() bool) {
 	tb.Helper()
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	deadline := time.After(2 * time.Minute)
+	deadline := time.After(10 * time.Minute)
 	for !done() {
 		select {
 		case <-tick.C:
