@@ -20,8 +20,52 @@ type Facets struct {
 	Strength                   float32
 	Stage                      Stage
 	Core, Promoted             bool
+	parts                      Parts
 	Home                       uint64 // of a cold memory: hash of the path of its note, 0 for none
 }
+
+// Parts are keys of a document that few documents have. Of a row without them the document need not be read, which may be
+// in a file.
+type Parts uint8
+
+// The parts. Their values are in snapshots.
+const (
+	partsKnown Parts = 1 << iota // the others are told; a row of an older snapshot has them not
+	HasEntities
+	HasDigest
+	HasSuccessor
+	HasAliases
+	HasRelations
+	HasReview
+)
+
+// PartOf returns the part that a key is, 0 for none.
+func PartOf(key string) Parts {
+	switch {
+	case key == "entities":
+		return HasEntities
+	case key == textDigest:
+		return HasDigest
+	case key == SuccessorKey:
+		return HasSuccessor
+	case key == "aliases":
+		return HasAliases
+	case IsRelationKey(key):
+		return HasRelations
+	case IsReviewKey(key):
+		return HasReview
+	}
+	return 0
+}
+
+// Lacks reports whether the document surely has none of the parts.
+func (h *Facets) Lacks(parts Parts) bool { return h.parts&partsKnown != 0 && h.parts&parts == 0 }
+
+// Parts returns the parts, 0 if they are not known.
+func (h *Facets) Parts() Parts { return h.parts }
+
+// SetParts sets what Parts returned.
+func (h *Facets) SetParts(parts Parts) { h.parts = parts }
 
 // Labels returns the texts among the facets, which are never changed.
 func (h *Facets) Labels() *Labels {
@@ -88,7 +132,7 @@ func Member(doc []byte, key string) []byte {
 }
 
 func FacetsOf(doc []byte) (Facets, error) {
-	h, labels := Facets{Strength: 1}, Labels{Collection: memory.DefaultCollection}
+	h, labels := Facets{Strength: 1, parts: partsKnown}, Labels{Collection: memory.DefaultCollection}
 	var err, bad error
 	if len(doc) > 0 {
 		err = EachField(doc, func(name, value []byte) bool {
@@ -112,6 +156,7 @@ func (h *Facets) Take(name string, value []byte) error {
 
 // take replaces the field of a key, a label in those given.
 func (h *Facets) take(labels *Labels, name string, value []byte) error {
+	h.parts |= PartOf(name)
 	is, err := labels.take(name, value)
 	if !is {
 		err = h.takeOther(name, value)

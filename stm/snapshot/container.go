@@ -17,9 +17,11 @@ const (
 	withPlainRows = 6
 	// withAllDocuments is the one after that, whose rows have their documents themselves.
 	withAllDocuments = 7
+	// withoutParts is the one after that, whose rows do not tell their parts.
+	withoutParts = 8
 
 	Magic      = "emberstm"
-	Version    = 8
+	Version    = 9
 	endMagic   = "emberend"
 	partMagic  = "part"
 	headerSize = 16 // of the file

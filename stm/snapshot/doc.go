@@ -7,10 +7,10 @@
 //
 // # Format
 //
-// Version 8 is a list of parts, a directory of them, and a trailer. Numbers are little-endian, sums are
+// Version 9 is a list of parts, a directory of them, and a trailer. Numbers are little-endian, sums are
 // CRC-32C, and everything begins at a multiple of 8 bytes, with zeros before it.
 //
-//	"emberstm" 08 00 00 00 00 00 00 00
+//	"emberstm" 09 00 00 00 00 00 00 00
 //	+-------+---------+--------+-----+--------+-----------+---------+
 //	| magic | version | part 1 |  …  | part n | directory | trailer |
 //	| 8     | 8       |        |     |        | 32 × n    | 32      |

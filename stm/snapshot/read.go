@@ -230,6 +230,8 @@ func (in *filling) row(d *record.Decoder, r *table.Row) (doc uint32) {
 	switch in.version {
 	case Version:
 		return table.DecodeRow(d, r, in.files)
+	case withoutParts:
+		return table.DecodeRow8(d, r, in.files)
 	case withAllDocuments:
 		return table.DecodeRow7(d, r)
 	}

@@ -115,3 +115,19 @@ func TestRowOfVersion6(t *testing.T) {
 		t.Errorf("read back as %s %s, %v", got.Rev(), got.JSON(), d.Err)
 	}
 }
+
+// Which keys the document has is told again by the next snapshot.
+func TestRowOfVersion8(t *testing.T) {
+	var e, again record.Encoder
+	var got table.Row
+	if err := archivedRow(t, 1).Encode(&e, 7, nil); err != nil {
+		t.Fatal(err)
+	}
+	d := &record.Decoder{B: e.B[:len(e.B)-1]}
+	if doc := table.DecodeRow8(d, &got, nil); d.Err != nil || doc != 7 || !got.Has("text_digest") || got.Has("aliases") {
+		t.Errorf("read back as %s %s, %v", got.Rev(), got.JSON(), d.Err)
+	}
+	if err := got.Encode(&again, 7, nil); err != nil || !bytes.Equal(again.B, e.B) {
+		t.Errorf("written again as %x, %v, want %x", again.B, err, e.B)
+	}
+}

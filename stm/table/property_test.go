@@ -94,6 +94,8 @@ func TestHotFieldsAreThoseOfTheDocument(t *testing.T) {
 		"category": {`"k"`}, "stage": {`"demoted"`, `"archived"`, `"active"`}, "strength": {`2`, `0.5`}, "core": {`true`, `false`},
 		"promoted_to": {`"n.md"`, `""`}, "created_at": {`"2026-01-02T03:04:05Z"`, `"2025-01-02T03:04:05Z"`},
 		"updated_at": {`"2026-02-02T03:04:05Z"`}, "last_used": {`"2026-03-02T03:04:05Z"`}, "use_count": {`3`}, "access_count": {`4`},
+		"entities": {`["e"]`}, "text_digest": {`"d"`}, "superseded_by": {`"s"`}, "aliases": {`["a"]`},
+		record.RelationPrefix + "r": {`{}`}, record.ReviewPrefix + "i": {`{}`},
 	}
 	keys := rapid.SliceOfNDistinct(rapid.SampledFrom(slices.Sorted(maps.Keys(values))), 1, 6, rapid.ID)
 	rapid.Check(t, func(t *rapid.T) {
@@ -119,6 +121,11 @@ func TestHotFieldsAreThoseOfTheDocument(t *testing.T) {
 			want.Home = row.Hot.Home // of cold memories alone, and no field
 			if err != nil || !reflect.DeepEqual(row.Hot, want) {
 				t.Fatalf("%s has\n%+v, want\n%+v, %v", row.JSON(), row.Hot, want, err)
+			}
+			for key := range values {
+				if got, want := row.Has(key), record.Member(row.JSON(), key) != nil; got != want {
+					t.Fatalf("that %s has %s is %t", row.JSON(), key, got)
+				}
 			}
 		}
 	})

@@ -12,7 +12,7 @@ import (
 )
 
 // MayRelate is false for nearly every row that no relation starts at.
-func (r *Row) MayRelate() bool { return bytes.Contains(r.JSON(), []byte(`"`+record.RelationPrefix)) }
+func (r *Row) MayRelate() bool { return r.mayHave(record.HasRelations, `"`+record.RelationPrefix) }
 
 // RelationBytes is how much of a memory's JSON its relations are.
 func (r *Row) RelationBytes() int {

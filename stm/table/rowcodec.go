@@ -25,8 +25,26 @@ func (r *Row) Encode(e *record.Encoder, doc uint32, files []*DocFile) error {
 		e.Uint(0)
 		e.Bytes(text)
 	}
+	parts, err := partsOf(r)
 	encodeRest(e, r)
-	return nil
+	e.B = append(e.B, byte(parts))
+	return err
+}
+
+// partsOf returns the parts of a row, which one of an older snapshot does not know.
+func partsOf(r *Row) (record.Parts, error) {
+	if parts := r.Hot.Parts(); parts != 0 {
+		return parts, nil
+	}
+	doc, err := r.Document()
+	if err != nil {
+		return 0, err
+	}
+	h, err := record.FacetsOf(doc)
+	if err != nil { // not of a document that was merged here
+		return 0, nil
+	}
+	return h.Parts(), nil
 }
 
 // encodeRest appends the stamps, the hot fields and the counts.
@@ -133,6 +151,13 @@ func (s *SharedRegisters) Share(r *Row) {
 
 // DecodeRow reads what Encode wrote, with the same list of files.
 func DecodeRow(d *record.Decoder, r *Row, files []*DocFile) (doc uint32) {
+	doc = DecodeRow8(d, r, files)
+	r.Hot.SetParts(record.Parts(d.Take(1)[0]))
+	return doc
+}
+
+// DecodeRow8 reads what versions of emberd wrote whose snapshots have version 8.
+func DecodeRow8(d *record.Decoder, r *Row, files []*DocFile) (doc uint32) {
 	copy(r.Key[:], d.Take(16))
 	doc = uint32(d.Uint())
 	switch n := d.Uint(); {

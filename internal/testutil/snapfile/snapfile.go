@@ -37,9 +37,9 @@ func Parts(file []byte) (parts []Part) {
 	return parts
 }
 
-// Build is the snapshot with some parts, of version 8.
+// Build is the snapshot with some parts, of version 9.
 func Build(parts ...Part) []byte {
-	file := append([]byte("emberstm"), 8, 0, 0, 0, 0, 0, 0, 0)
+	file := append([]byte("emberstm"), 9, 0, 0, 0, 0, 0, 0, 0)
 	var directory []byte
 	for _, p := range parts {
 		at, sums := len(file), []byte{}
