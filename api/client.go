@@ -248,7 +248,7 @@ func (c *Client) roundTrip(r *http.Request, s *op.Spec) (any, error) {
 		return nil, &lostError{err}
 	case len(body) > maxAnswer:
 		return nil, memory.Errorf(memory.TooLarge,
-			"the response to %s is larger than %d bytes; request less data at once", s.Name, maxAnswer)
+			"too many bytes in the response to %s (limit %d); request less data at once", s.Name, maxAnswer)
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
 		return nil, errorFrom(resp.StatusCode, body)
 	}
@@ -280,15 +280,14 @@ func (c *Client) unreached(err error) error {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED): // or a daemon left its socket behind
 		return memory.Errorf(memory.Unavailable, "no daemon is listening on %s; %s", c.socket, next)
 	case errors.Is(err, fs.ErrPermission):
-		return memory.Errorf(memory.Unavailable, "permission denied: cannot connect to socket %s; %s",
-			c.socket, next)
+		return memory.Errorf(memory.Unavailable, "cannot connect to socket %s: permission denied; %s", c.socket, next)
 	case errors.Is(err, context.DeadlineExceeded):
-		return memory.Errorf(memory.Unavailable,
-			"the daemon on %s did not answer within %v; run: emberd status", c.socket, c.timeout)
+		return memory.Errorf(memory.Unavailable, "the daemon on %s did not answer within %v; run: emberd status",
+			c.socket, c.timeout)
 	case dial != nil && dial.Op == "dial":
 		return memory.Errorf(memory.Unavailable, "cannot connect to the daemon on %s (%w); %s", c.socket, dial.Err,
 			next)
 	}
 	return memory.Errorf(memory.Unavailable,
-		"the daemon on %s closed the connection (%w); it might be restarting, so try again", c.socket, err)
+		"the daemon on %s closed the connection (%w); the daemon might be restarting, so try again", c.socket, err)
 }

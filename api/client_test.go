@@ -47,7 +47,7 @@ func TestNoDaemon(t *testing.T) {
 func TestASocketOfAnother(t *testing.T) {
 	client := NewClient("/run/x.sock", nil)
 	err := client.unreached(&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", os.ErrPermission)})
-	if !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), "permission denied: cannot connect to socket") {
+	if !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), "cannot connect to socket /run/x.sock: permission denied; ") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -218,21 +218,21 @@ func TestRequestsThatWouldNotArriveAsTheyAre(t *testing.T) {
 		call func() error
 		says string
 	}{
-		{"content", call(t, client, op.Save, &op.SaveRequest{Content: "a\xff"}), "content is not valid UTF-8; convert it and try again"},
-		{"tag", call(t, client, op.Save, &op.SaveRequest{Content: "a", Tags: []string{"b", "\xff"}}), "tags[1] is not valid UTF-8; convert it and try again"},
-		{"meta key", call(t, client, op.Save, &op.SaveRequest{Content: "a", Meta: map[string]json.RawMessage{"\xff": nil}}), "is not valid UTF-8"},
-		{"meta value", call(t, client, op.Save, &op.SaveRequest{Content: "a", Meta: raw("\"\xff\"")}), "meta.k is not valid UTF-8; convert it and try again"},
+		{"content", call(t, client, op.Save, &op.SaveRequest{Content: "a\xff"}), "invalid content: the text is not UTF-8; send UTF-8 text"},
+		{"tag", call(t, client, op.Save, &op.SaveRequest{Content: "a", Tags: []string{"b", "\xff"}}), "invalid tags[1]: the text is not UTF-8; send UTF-8 text"},
+		{"meta key", call(t, client, op.Save, &op.SaveRequest{Content: "a", Meta: map[string]json.RawMessage{"\xff": nil}}), ": the text is not UTF-8; send UTF-8 text"},
+		{"meta value", call(t, client, op.Save, &op.SaveRequest{Content: "a", Meta: raw("\"\xff\"")}), "invalid meta.k: the text is not UTF-8; send UTF-8 text"},
 		{"no JSON", call(t, client, op.Save, &op.SaveRequest{Content: "a", Meta: raw("{")}), "cannot encode the request of save as JSON"},
-		{"pointer", call(t, client, op.Edit, &op.EditRequest{ID: "0199", Content: new("\xff")}), "content is not valid UTF-8; convert it and try again"},
-		{"item", call(t, client, op.SaveBatch, &op.SaveBatchRequest{Items: []op.SaveRequest{{Content: "\xff"}}}), "items[0].content is not valid UTF-8; convert it and try again"},
+		{"pointer", call(t, client, op.Edit, &op.EditRequest{ID: "0199", Content: new("\xff")}), "invalid content: the text is not UTF-8; send UTF-8 text"},
+		{"item", call(t, client, op.SaveBatch, &op.SaveBatchRequest{Items: []op.SaveRequest{{Content: "\xff"}}}), "invalid items[0].content: the text is not UTF-8; send UTF-8 text"},
 		{"key of an item", call(t, client, op.SaveBatch, &op.SaveBatchRequest{Items: []op.SaveRequest{{Content: "a", IdempotencyKey: "k"}}}), "Idempotency-Key of items[0] cannot be part of this request"},
-		{"embedded", call(t, client, op.Search, &op.SearchRequest{Filter: op.Filter{Project: "\xff"}}), "project is not valid UTF-8; convert it and try again"},
+		{"embedded", call(t, client, op.Search, &op.SearchRequest{Filter: op.Filter{Project: "\xff"}}), "invalid project: the text is not UTF-8; send UTF-8 text"},
 		{"key with a line", call(t, client, op.Save, &op.SaveRequest{Content: "a", IdempotencyKey: "a\nb"}), "contains a control character"},
 		{"key with a space", call(t, client, op.Save, &op.SaveRequest{Content: "a", IdempotencyKey: " a"}), "begins or ends with white space"},
 		{"rev with a quote", call(t, client, op.Edit, &op.EditRequest{ID: "0199", IfMatch: `a"b`}), "contains a quotation mark"},
 		{"no id", call(t, client, op.Show, &op.ShowRequest{}), `invalid id ""`},
 		{"dots", call(t, client, op.Show, &op.ShowRequest{ID: ".."}), `invalid id ".."`},
-		{"long query", call(t, client, op.Search, &op.SearchRequest{Query: strings.Repeat("x", maxHeader)}), "the parameters of search have 65549 bytes (limit 32768)"},
+		{"long query", call(t, client, op.Search, &op.SearchRequest{Query: strings.Repeat("x", maxHeader)}), "too many bytes in the parameters of search: 65549 (limit 32768)"},
 	} {
 		err := c.call()
 		if code := memory.CodeOf(err); code != memory.Invalid && code != memory.TooLarge || !strings.Contains(err.Error(), c.says) {

@@ -104,7 +104,8 @@ func (f *field) set(v reflect.Value, texts []string) error {
 	}
 	for _, text := range texts {
 		if !utf8.ValidString(text) {
-			return memory.Errorf(memory.Invalid, "%s is not valid UTF-8; convert it and try again", f.Name).At(f.Name)
+			return memory.Errorf(memory.Invalid, "invalid %s: the text is not UTF-8; send UTF-8 text",
+				f.Name).At(f.Name)
 		}
 	}
 	if f.Type.Kind() == reflect.Slice {
@@ -181,8 +182,7 @@ func (sh *shape) decodeBody(r *http.Request, body []byte, req any) error {
 func (sh *shape) mayBeEmpty() error {
 	for _, f := range sh.at(inBody) {
 		if f.Required {
-			return memory.Errorf(memory.Invalid,
-				"the request body is empty; send a JSON object with %q", f.Name).At(f.Name)
+			return memory.Errorf(memory.Invalid, "missing request body; send a JSON object with %q", f.Name).At(f.Name)
 		}
 	}
 	return nil
@@ -197,6 +197,6 @@ func checkType(header string) error {
 		return nil
 	}
 	return refuse(http.StatusUnsupportedMediaType, memory.Errorf(memory.Invalid,
-		"content type %q is not JSON in UTF-8; send the header 'Content-Type: application/json'",
+		"invalid content type %q; send the header 'Content-Type: application/json'",
 		memory.Clip(header)).At("Content-Type"))
 }

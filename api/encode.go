@@ -29,8 +29,8 @@ type sent struct {
 func (sh *shape) encode(req any) (*sent, error) {
 	v := reflect.ValueOf(req)
 	if v.Type() != reflect.PointerTo(sh.spec.Request) {
-		return nil, memory.Errorf(memory.Internal,
-			"operation %s received a request of the wrong type %T", sh.spec.Name, req)
+		return nil, memory.Errorf(memory.Internal, "operation %s received a request of the wrong type %T", sh.spec.Name,
+			req)
 	}
 	v = v.Elem()
 	if err := checkText("", v); err != nil {
@@ -60,8 +60,9 @@ func (sh *shape) encode(req any) (*sent, error) {
 		out.url += "?" + query.Encode()
 	}
 	if len(out.url) > maxHeader/2 {
-		return nil, memory.Errorf(memory.TooLarge, "the parameters of %s have %d bytes (limit %d); shorten them",
-			sh.spec.Name, len(out.url), maxHeader/2)
+		return nil, memory.Errorf(memory.TooLarge,
+			"too many bytes in the parameters of %s: %d (limit %d); shorten the parameters", sh.spec.Name, len(out.url),
+			maxHeader/2)
 	}
 	var err error
 	out.body, err = sh.encodeBody(v)
@@ -73,8 +74,8 @@ func (sh *shape) encode(req any) (*sent, error) {
 // space before it, which names are read without.
 func (f *field) fill(method, pattern string, texts []string) (string, error) {
 	if texts[0] == "" || texts[0] == "." || texts[0] == ".." {
-		return "", memory.Errorf(memory.Invalid, "invalid %s %q; run: emberd list, or emberd search",
-			f.Name, texts[0]).At(f.Name)
+		return "", memory.Errorf(memory.Invalid, "invalid %s %q; run: emberd list, or emberd search", f.Name,
+			texts[0]).At(f.Name)
 	}
 	path := strings.Replace(pattern, "{"+f.Name+"}", url.PathEscape(texts[0]), 1)
 	if slices.ContainsFunc(op.Table(), func(s *op.Spec) bool { return s.Method == method && s.Path == path }) {
@@ -87,13 +88,13 @@ func (f *field) head(h http.Header, texts []string) error {
 	for _, text := range texts {
 		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) ||
 			text != strings.TrimSpace(text) {
-			return memory.Errorf(memory.Invalid,
-				"%s %q begins or ends with white space, or contains a control character; remove these characters",
-				f.Name, memory.Clip(text)).At(f.Name)
+			return memory.Errorf(memory.Invalid, "invalid %s %q: it begins or ends with white space, or "+
+				"contains a control character; remove these characters", f.Name, memory.Clip(text)).At(f.Name)
 		}
 		if f.Name == "If-Match" {
 			if strings.Contains(text, `"`) {
-				return memory.Errorf(memory.Invalid, "revision %q contains a quotation mark; remove it",
+				return memory.Errorf(memory.Invalid,
+					"invalid revision %q: it contains a quotation mark; remove the quotation mark",
 					memory.Clip(text)).At(f.Name)
 			}
 			text = `"` + text + `"`
@@ -149,7 +150,7 @@ func (sh *shape) encodeBody(v reflect.Value) ([]byte, error) {
 	}
 	var body map[string]json.RawMessage
 	if err := json.Unmarshal(whole, &body); err != nil {
-		return nil, fmt.Errorf("decode the request of %s: %w", sh.spec.Name, err)
+		return nil, fmt.Errorf("cannot decode the request of %s: %w", sh.spec.Name, err)
 	}
 	for name := range body {
 		if _, ok := known[name]; !ok {
@@ -198,7 +199,8 @@ func checkMembers(at string, v reflect.Value) error {
 			}
 			if at != "" && fl.in != inBody && !member.IsZero() {
 				return memory.Errorf(memory.Invalid,
-					"%s of %s cannot be part of this request; send it in a separate request", fl.Name, at).At(fl.Name)
+					"%s of %s cannot be part of this request; send this field in a separate request", fl.Name,
+					at).At(fl.Name)
 			}
 			place = strings.TrimPrefix(at+"."+fl.Name, ".")
 		}

@@ -185,8 +185,8 @@ func (c *Client) receive(ctx context.Context, after string, yield func(op.Event)
 	if err == nil {
 		err = io.EOF
 	}
-	return memory.Errorf(memory.Unavailable, "the event stream of %s ended (%w); resume it after the last event",
-		c.socket, err)
+	return memory.Errorf(memory.Unavailable,
+		"the event stream of %s ended (%w); resume the stream after the last event that you received", c.socket, err)
 }
 
 // scanEvents reads events up to the end of r; more is false when yield wanted no
@@ -201,7 +201,7 @@ func scanEvents(r io.Reader, yield func(op.Event) bool) (more bool, err error) {
 		}
 		var ev op.Event
 		if err := json.Unmarshal([]byte(data), &ev); err != nil {
-			return true, fmt.Errorf("read an event: %w", err)
+			return true, fmt.Errorf("cannot read an event: %w", err)
 		}
 		if !yield(ev) {
 			return false, nil

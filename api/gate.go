@@ -257,7 +257,7 @@ func (g *limitedListener) tell(conn net.Conn) {
 // tooMany returns an answer of HTTP/1.1.
 func (g *limitedListener) tooMany() []byte {
 	p := problemOf(memory.Errorf(memory.Busy,
-		"too many connections (limits: %d from this program, %d in total); close some and try again", g.own,
+		"too many connections (limit %d from this program, %d in total); close some connections and try again", g.own,
 		g.most))
 	body, _ := wire.Marshal(&p) // strings and a number: this cannot fail
 	return []byte("HTTP/1.1 503 " + http.StatusText(http.StatusServiceUnavailable) + "\r\nContent-Type: " +

@@ -74,7 +74,7 @@ func TestAProgramHasItsShareOfConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	body, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(body), "too many connections (limits: 3 from this program") {
+	if err != nil || resp.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(body), "too many connections (limit 3 from this program") {
 		t.Errorf("turned away with %s %s, %v", resp.Status, body, err)
 	}
 	if _, g := c.come(t, 2); g == nil {
@@ -152,7 +152,7 @@ func TestManyConnectionsOfOneProgram(t *testing.T) {
 	for range maxCallerConns {
 		in = append(in, dial(t, sock))
 	}
-	if _, err := op.Version.Call(t.Context(), c, &op.VersionRequest{}); err == nil || !strings.Contains(err.Error(), "too many connections (limits: 128 from this program") {
+	if _, err := op.Version.Call(t.Context(), c, &op.VersionRequest{}); err == nil || !strings.Contains(err.Error(), "too many connections (limit 128 from this program") {
 		t.Errorf("one too many: %v", err)
 	}
 	for _, conn := range in {

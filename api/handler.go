@@ -82,8 +82,8 @@ func newHandler(version string, log *slog.Logger, limits *Limits) *handler {
 func (h *handler) bare(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.RawQuery != "" {
-			h.fail(w, r, memory.Errorf(memory.Invalid,
-				"%s does not accept parameters; omit the query string", r.URL.Path))
+			h.fail(w, r, memory.Errorf(memory.Invalid, "path %s does not accept parameters; omit the query string",
+				r.URL.Path))
 			return
 		}
 		next(w, r)
@@ -180,8 +180,8 @@ func (h *handler) noRoute(w http.ResponseWriter, r *http.Request) error {
 	slices.Sort(allowed)
 	list := strings.Join(allowed, ", ")
 	w.Header().Set("Allow", list)
-	return refuse(http.StatusMethodNotAllowed, memory.Errorf(memory.Invalid, "%s does not support %s; use %s",
-		memory.Clip(r.URL.Path), memory.Clip(r.Method), list))
+	return refuse(http.StatusMethodNotAllowed, memory.Errorf(memory.Invalid,
+		"path %s does not support the method %s; use %s", memory.Clip(r.URL.Path), memory.Clip(r.Method), list))
 }
 
 // operation serves one operation of the table.

@@ -47,8 +47,8 @@ func checkCompatible(client, daemon peerVersion) error {
 		advice = "the client is older; upgrade the client"
 	}
 	return memory.Errorf(memory.Incompatible,
-		"daemon %s (protocol %d) and client %s (protocol %d) are incompatible: %s",
-		daemon.name, daemon.protocol, client.name, client.protocol, advice)
+		"daemon %s (protocol %d) and client %s (protocol %d) are incompatible: %s", daemon.name, daemon.protocol,
+		client.name, client.protocol, advice)
 }
 
 type peerKey struct{}
@@ -78,8 +78,8 @@ func (h *handler) identify(r *http.Request) (memory.Actor, error) {
 	}
 	actor := memory.Actor{Via: "http", UID: p.uid, PID: p.pid, Session: r.Header.Get(headerSession)}
 	if !isClaim(actor.Session) {
-		return memory.Actor{}, memory.Errorf(memory.Invalid,
-			"invalid %s; use up to %d printable characters", headerSession, maxClaim).At(headerSession)
+		return memory.Actor{}, memory.Errorf(memory.Invalid, "invalid %s; use up to %d printable characters",
+			headerSession, maxClaim).At(headerSession)
 	}
 	claim := r.Header.Get(headerClient)
 	if claim == "" {
@@ -95,8 +95,8 @@ func (h *handler) identify(r *http.Request) (memory.Actor, error) {
 	}
 	if agent := r.Header.Get(headerAgent); agent != "" {
 		if !isClaim(agent) {
-			return memory.Actor{}, memory.Errorf(memory.Invalid,
-				"invalid %s; use up to %d printable characters", headerAgent, maxClaim).At(headerAgent)
+			return memory.Actor{}, memory.Errorf(memory.Invalid, "invalid %s; use up to %d printable characters",
+				headerAgent, maxClaim).At(headerAgent)
 		}
 		actor.Client = agent
 	}

@@ -103,11 +103,10 @@ func (l *Limits) takeStream(key admission.Key) error {
 	switch {
 	case u.streams >= maxCallerStreams:
 		err = refuse(http.StatusTooManyRequests,
-			memory.Errorf(memory.Busy, "too many open event streams of this program: %d (the maximum); close a stream",
+			memory.Errorf(memory.Busy, "too many open event streams of this program (limit %d); close a stream",
 				maxCallerStreams))
 	case l.streams >= maxStreams:
-		err = memory.Errorf(memory.Busy,
-			"too many open event streams in total: %d (the maximum); close a stream", maxStreams)
+		err = memory.Errorf(memory.Busy, "too many open event streams in total (limit %d); close a stream", maxStreams)
 	default:
 		u.streams++
 		l.streams++
@@ -233,12 +232,12 @@ func (l *Limits) refused(ctx context.Context, err error, why string) error {
 	switch {
 	case errors.Is(err, admission.ErrFull):
 		l.counts.refuse(refusedQueue)
-		err = memory.Errorf(memory.Busy,
-			"too many pending requests from this program (limit %d); wait for the answers", admission.MaxWaiting)
+		err = memory.Errorf(memory.Busy, "too many pending requests from this program (limit %d); wait for the answers",
+			admission.MaxWaiting)
 	case errors.Is(err, admission.ErrLate):
 		l.counts.refuse(refusedWait)
-		err = memory.Errorf(memory.Busy,
-			"the request waited %v for other requests of this program; send fewer requests at once", admission.MaxWait)
+		err = memory.Errorf(memory.Busy, "the daemon refused the request, because the request waited %v "+
+			"for other requests of this program; send fewer requests at once", admission.MaxWait)
 	}
 	if e, ok := errors.AsType[*memory.Error](err); ok {
 		return refuse(http.StatusTooManyRequests, e)
@@ -295,7 +294,8 @@ func classOf(s *op.Spec) admission.Class {
 // so that its connections together take no more memory than a few. The caller must call
 // release when it no longer needs the body.
 func (h *handler) readBody(w http.ResponseWriter, r *http.Request) (body []byte, release func(), err error) {
-	tooLarge := memory.Errorf(memory.TooLarge, "the body is larger than %d bytes (4 MiB); split it", maxBody)
+	tooLarge := memory.Errorf(memory.TooLarge,
+		"too many bytes in the request body (limit %d, 4 MiB); split the request", maxBody)
 	if r.ContentLength > maxBody {
 		w.Header().Set("Connection", "close")
 		return nil, nil, tooLarge

@@ -39,7 +39,7 @@ func Listen(path string) (net.Listener, error) {
 	}
 	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
-		return nil, fmt.Errorf("open socket %s: %w", path, err)
+		return nil, fmt.Errorf("cannot open socket %s: %w", path, err)
 	}
 	ln.SetUnlinkOnClose(false)
 	s, err := own(ln, path)
@@ -61,8 +61,8 @@ func Inherit(f *os.File, path string) (net.Listener, error) {
 	}
 	if at := ln.Addr(); at.Network() != "unix" || at.String() != path {
 		return nil, errors.Join(memory.Errorf(memory.Invalid,
-			"the service manager opened the socket %s, but the setting socket is %s; run: emberd service install",
-			at, path),
+			"the service manager opened the socket %s, but the setting socket is %s; run: emberd service install", at,
+			path),
 			ln.Close())
 	}
 	if err := ownDir(filepath.Dir(path)); err != nil {
@@ -81,7 +81,7 @@ func protect(path string) error {
 		err = os.Chmod(path, 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("set the permissions of the socket: %w", err)
+		return fmt.Errorf("cannot set the permissions of the socket: %w", err)
 	}
 	return nil
 }
@@ -89,8 +89,8 @@ func protect(path string) error {
 func checkSocketPath(path string) error {
 	if len(path) > maxSocketPath {
 		return memory.Errorf(memory.Invalid,
-			"socket path %s has %d bytes (limit %d); choose a folder with a shorter path",
-			path, len(path), maxSocketPath)
+			"too many bytes in the socket path %s: %d (limit %d); choose a folder with a shorter path", path, len(path),
+			maxSocketPath)
 	}
 	return nil
 }
@@ -98,28 +98,28 @@ func checkSocketPath(path string) error {
 // ownDir creates dir, or checks that no other user can write to it.
 func ownDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("create socket folder: %w", err)
+		return fmt.Errorf("cannot create the socket folder: %w", err)
 	}
 	info, err := os.Lstat(dir)
 	if err != nil {
-		return fmt.Errorf("check socket folder: %w", err)
+		return fmt.Errorf("cannot check the socket folder: %w", err)
 	}
 	if !info.IsDir() {
 		return memory.Errorf(memory.Forbidden, "socket folder %s is a symbolic link; use the path of its target", dir)
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Geteuid() {
-		return memory.Errorf(memory.Forbidden,
-			"socket folder %s belongs to another user; choose a folder of your own", dir)
+		return memory.Errorf(memory.Forbidden, "socket folder %s belongs to another user; choose a folder of your own",
+			dir)
 	}
 	if info.Mode()&os.ModeSticky != 0 { // the other users need it open
-		return memory.Errorf(memory.Forbidden,
-			"socket folder %s is shared by all users; set socket to a path in a folder of your own, such as %s",
-			dir, filepath.Join(dir, fmt.Sprintf("emberd-%d", os.Geteuid()), "emberd.sock"))
+		return memory.Errorf(memory.Forbidden, "socket folder %s is shared by all users; set the setting "+
+			"socket to a path in a folder of your own, such as %s", dir,
+			filepath.Join(dir, fmt.Sprintf("emberd-%d", os.Geteuid()), "emberd.sock"))
 	}
 	if durable.OthersWrite(info) {
 		return memory.Errorf(memory.Forbidden,
-			"other users can write to the socket folder %s (mode %04o); run: chmod go-w %s",
-			dir, info.Mode().Perm(), dir)
+			"other users can write to the socket folder %s (mode %04o); run: chmod go-w %s", dir, info.Mode().Perm(),
+			dir)
 	}
 	return nil
 }
@@ -135,14 +135,14 @@ func clearStale(path string) error {
 	}
 	if info.Mode().Type() != fs.ModeSocket {
 		return memory.Errorf(memory.Invalid,
-			"%s exists and is not a socket; move it, or choose another path for the socket", path)
+			"%s already exists and is not a socket; move the file, or choose another path for the socket", path)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err == nil {
-		return errors.Join(memory.Errorf(memory.Busy,
-			"a daemon is already listening on %s; stop that daemon first", path), conn.Close())
+		return errors.Join(memory.Errorf(memory.Busy, "a daemon is already listening on %s; stop that daemon first",
+			path), conn.Close())
 	}
 	// Every other failure may be a daemon that is alive: too busy, or another user's.
 	if !errors.Is(err, syscall.ECONNREFUSED) {
@@ -150,7 +150,7 @@ func clearStale(path string) error {
 			"unknown whether a daemon is listening on %s (%w); stop the daemon, or remove the socket", path, err)
 	}
 	if err := os.Remove(path); err != nil {
-		return fmt.Errorf("remove stale socket: %w", err)
+		return fmt.Errorf("cannot remove the stale socket: %w", err)
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ type socket struct {
 // credentials that the kernel gives.
 func own(ln *net.UnixListener, path string) (*socket, error) {
 	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, fmt.Errorf("set the permissions of the socket: %w", err)
+		return nil, fmt.Errorf("cannot set the permissions of the socket: %w", err)
 	}
 	mine, err := os.Lstat(path)
 	if err != nil {

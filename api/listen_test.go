@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -100,9 +101,9 @@ func TestCase60ListenRefusals(t *testing.T) {
 		setup func(path string) error
 		says  string
 	}{
-		{"a file in the way", write, "exists and is not a socket; move it, or choose another path for the socket"},
-		{"a folder in the way", func(path string) error { return os.Mkdir(path, 0o700) }, "exists and is not a socket; move it, or choose another path for the socket"},
-		{"a link in the way", func(path string) error { return os.Symlink("elsewhere", path) }, "exists and is not a socket; move it, or choose another path for the socket"},
+		{"a file in the way", write, "already exists and is not a socket; move the file, or choose another path for the socket"},
+		{"a folder in the way", func(path string) error { return os.Mkdir(path, 0o700) }, "already exists and is not a socket; move the file, or choose another path for the socket"},
+		{"a link in the way", func(path string) error { return os.Symlink("elsewhere", path) }, "already exists and is not a socket; move the file, or choose another path for the socket"},
 		{"a socket of another kind", func(path string) error {
 			conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
 			if err == nil {
@@ -111,7 +112,7 @@ func TestCase60ListenRefusals(t *testing.T) {
 			return err
 		}, "unknown whether a daemon is listening on"},
 		{"a folder that others write to", func(path string) error { return os.Chmod(filepath.Dir(path), 0o757) }, "(mode 0757); run: chmod go-w "},
-		{"a folder for all users", func(path string) error { return os.Chmod(filepath.Dir(path), 0o777|os.ModeSticky) }, "is shared by all users; set socket to "},
+		{"a folder for all users", func(path string) error { return os.Chmod(filepath.Dir(path), 0o777|os.ModeSticky) }, "is shared by all users; set the setting socket to a path in a folder of your own, such as "},
 		{"a linked folder", func(path string) error {
 			dir := filepath.Dir(path)
 			return errors.Join(os.Rename(dir, dir+".real"), os.Symlink(dir+".real", dir))
@@ -173,7 +174,7 @@ func TestPathBound(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = Listen(longest + "x")
-	if memory.CodeOf(err) != memory.Invalid || !strings.Contains(err.Error(), "bytes (limit 10") {
+	if memory.CodeOf(err) != memory.Invalid || !strings.Contains(err.Error(), fmt.Sprintf(": %d (limit 10", maxSocketPath+1)) {
 		t.Errorf("Listen = %v, want the bound", err)
 	}
 }

@@ -95,12 +95,14 @@ func checkMessage(body []byte) error {
 		}
 		switch {
 		case depth > maxNesting:
-			return memory.Errorf(memory.TooLarge, "the JSON of the message is nested more than %d levels deep; "+
-				"reduce the nesting", maxNesting)
+			return memory.Errorf(memory.TooLarge,
+				"too many levels of nested JSON in the message (limit %d); reduce the nesting", maxNesting)
 		case values > maxValues:
-			return memory.Errorf(memory.TooLarge, "the message has more than %d values; send it in parts", maxValues)
+			return memory.Errorf(memory.TooLarge, "too many values in the message (limit %d); send several messages",
+				maxValues)
 		case messages > maxMessages:
-			return memory.Errorf(memory.TooLarge, "the batch has more than %d messages; send it in parts", maxMessages)
+			return memory.Errorf(memory.TooLarge, "too many messages in the batch (limit %d); send several batches",
+				maxMessages)
 		}
 	}
 	return nil

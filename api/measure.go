@@ -36,7 +36,8 @@ func (c *counts) refuse(why string) { c.refused.Add(metrics.By(why), 1) }
 // Measure adds to a page how the daemon's callers are served.
 func (l *Limits) Measure(p *metrics.Exposition) {
 	running, waiting, callers := l.door.Load()
-	p.Gauge("emberd_callers", "Callers in the last few seconds. A caller is a process with its access token.")
+	p.Gauge("emberd_callers",
+		"Callers that sent a request in the last few seconds. A process that uses two access tokens is two callers.")
 	p.Sample(float64(callers))
 	p.Gauge("emberd_requests", "Running and waiting requests.", "state")
 	p.Sample(float64(running), "running")
@@ -48,11 +49,10 @@ func (l *Limits) Measure(p *metrics.Exposition) {
 	p.Counter("emberd_connections_displaced_total",
 		"Connections that the daemon closed to free slots for other callers.")
 	p.Sample(float64(l.counts.closed.Load()))
-	p.Gauge("emberd_streams", "Open streams of events and of agents.")
+	p.Gauge("emberd_streams", "Open event streams.")
 	p.Sample(float64(l.openStreams()))
-	p.Counter("emberd_refusals_total",
-		"Requests and connections that the daemon refused because of a limit, by reason: queue, wait, held (unread "+
-			"responses), throttled, streams, connection, or user (not the daemon's own).", "reason")
+	p.Counter("emberd_refusals_total", "Requests and connections that the daemon refused, by reason: queue, wait, "+
+		"held (unread responses), throttled, streams, connection, or user (process of another user).", "reason")
 	p.Counts(&l.counts.refused)
 	p.Counter("emberd_problems_total",
 		"Error responses, by code. Errors of MCP tools are counted only in emberd_operations_total.", "code")

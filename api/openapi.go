@@ -79,9 +79,10 @@ type (
 )
 
 const aboutSocket = "The daemon serves this API on a Unix socket: curl --unix-socket \"$SOCK\" " +
-	"http://emberd/v1/version. Every response has the header Emberd-Version. A client can send Emberd-Client " +
-	"(\"<name>/<version> protocol/<n>\"); if the versions are incompatible, the daemon returns an error. " +
-	"Emberd-Session names the session of the request, and Emberd-Agent names the program that the client works for."
+	"http://emberd/v1/version. Every response has the header Emberd-Version. A client can send the header " +
+	"Emberd-Client (\"<name>/<version> protocol/<n>\"); if the versions are incompatible, the daemon returns an " +
+	"error. The header Emberd-Session names the session of the request. The header Emberd-Agent names the program " +
+	"that the client works for."
 
 // openAPI writes the document. It depends on nothing but the table of operations
 // and the version.
@@ -190,7 +191,7 @@ func responses(spec *op.Spec, result *jsonschema.Schema, body bool) map[string]d
 	switch spec {
 	case op.Save.Spec:
 		made := ok
-		ok.Description = "An equal request already saved the memory. This is the response to that request."
+		ok.Description = "An identical request already saved the memory. This is the response to that request."
 		ok.Headers = map[string]docHeader{"ETag": text("the revision of the memory, for If-Match")}
 		made.Description = "The memory is saved on disk."
 		made.Headers = map[string]docHeader{"ETag": ok.Headers["ETag"], "Location": text("the path of the memory")}
@@ -240,10 +241,11 @@ func addProblem(out map[string]docResponse, status int, code string) {
 		r.Description += " or " + code
 	}
 	if code == string(memory.Conflict) {
-		r.Headers = map[string]docHeader{"ETag": text("with code conflict: the current revision of the memory")}
+		r.Headers = map[string]docHeader{"ETag": text("if code is \"conflict\": the current revision of the memory")}
 	}
 	if code == string(memory.Busy) {
-		r.Headers = map[string]docHeader{"Retry-After": text("with code busy: seconds to wait before you try again")}
+		r.Headers = map[string]docHeader{"Retry-After": text(
+			"if code is \"busy\": number of seconds to wait before you try again")}
 	}
 	out[key] = r
 }
@@ -255,8 +257,8 @@ func eventsAction() *docAction {
 		Effect:  op.Read,
 		Parameters: []docParameter{{
 			Name: headerLast, In: inHeader, Schema: &jsonschema.Schema{Type: "string"},
-			Description: "ID of the last event that you received; if the daemon still has it, the stream resumes " +
-				"after that event",
+			Description: "ID of the last event that you received; if the daemon still has that event, the stream " +
+				"resumes after that event",
 		}},
 		Responses: map[string]docResponse{"200": {
 			Description: "A stream that stays open until the client or the daemon closes it. After 15 seconds " +

@@ -15,13 +15,13 @@ func peerOf(conn net.Conn) (peer, error) {
 	}
 	raw, err := sock.SyscallConn()
 	if err != nil {
-		return unknown, fmt.Errorf("access the socket: %w", err)
+		return unknown, fmt.Errorf("cannot access the socket: %w", err)
 	}
 	var p peer
 	var asked error
 	err = raw.Control(func(fd uintptr) { p, asked = credentials(int(fd)) })
 	if err := errors.Join(err, asked); err != nil {
-		return unknown, fmt.Errorf("read the peer credentials of the socket: %w", err)
+		return unknown, fmt.Errorf("cannot read the peer credentials of the socket: %w", err)
 	}
 	return p, nil
 }

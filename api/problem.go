@@ -85,7 +85,7 @@ func errorFrom(status int, body []byte) error {
 	answer := strconv.Itoa(status) + " " + http.StatusText(status)
 	switch {
 	case status == http.StatusRequestHeaderFieldsTooLarge:
-		return memory.Errorf(memory.TooLarge, "the daemon returned %s; shorten the parameters", answer)
+		return memory.Errorf(memory.TooLarge, "the daemon returned %s; shorten the parameters of the request", answer)
 	case status >= 400 && status < 500:
 		return memory.Errorf(memory.Invalid, "the daemon returned %s without an explanation", answer)
 	}

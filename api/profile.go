@@ -27,8 +27,8 @@ func (h *handler) profile() {
 			if !ok {
 				h.fail(w, r,
 					refuse(http.StatusNotFound, memory.Errorf(memory.Invalid,
-						"profile %q not found; available profiles: %s",
-						memory.Clip(r.PathValue("profile")), strings.Join(profileNames(), ", "))))
+						"profile %q not found; available profiles: %s", memory.Clip(r.PathValue("profile")),
+						strings.Join(profileNames(), ", "))))
 				return
 			}
 			// A profile takes the time it is asked for: a reader that is gone ends it.
@@ -59,9 +59,8 @@ func untilStop(serve http.Handler, w http.ResponseWriter, r *http.Request) {
 func (h *handler) requireFullAccess(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if g := op.GrantFrom(r.Context()); !g.Whole() {
-			h.fail(w, r, memory.Errorf(memory.Forbidden,
-				"token %s does not have full access, and a profile can contain any data; send the request "+
-					"without a token", g.Token))
+			h.fail(w, r, memory.Errorf(memory.Forbidden, "token %s does not have full access, and a profile can "+
+				"contain any data; send the request without a token", g.Token))
 			return
 		}
 		next(w, r)

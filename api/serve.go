@@ -62,8 +62,8 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler, opt *ServeOptio
 	if err != nil {
 		g.cut.Store(true)
 		err = errors.Join(fmt.Errorf(
-			"the daemon canceled requests that were still running %v after it began to stop: %w",
-			grace, err), srv.Close())
+			"the daemon canceled requests that were still running %v after it began to stop: %w", grace,
+			err), srv.Close())
 	}
 	return err
 }

@@ -112,7 +112,7 @@ func TestCase59AnotherUsersProcessGetsNoAnswer(t *testing.T) {
 	cmd.Env = []string{"API_TEST_CALL_AS_OTHER=" + sock}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "); it might be restarting, so try again") {
+	if err != nil || !strings.Contains(string(out), "); the daemon might be restarting, so try again") {
 		t.Errorf("the other user got %q, %v; want no answer", out, err)
 	}
 }

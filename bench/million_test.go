@@ -16,7 +16,9 @@ const withoutVectors = "search.meaning=off"
 // before its first start. Told are how long that takes until all is indexed; how many memories a second it saves then;
 // its private memory (RssAnon) at most while it loads and a minute after, and a minute after the second start; how long
 // searches for ten hits and saves take then; and how long that start, until the socket answers and until all is indexed,
-// and a stop take. One size alone: make bench BENCH=Million/100000
+// and a stop take. One size alone:
+//
+//	go test -run '^$' -bench 'Million/^100000$' -benchtime 1x ./bench
 func BenchmarkMillion(b *testing.B) {
 	for _, memories := range []int{100_000, 1_000_000} {
 		b.Run(fmt.Sprint(memories), func(b *testing.B) {
@@ -60,7 +62,7 @@ func million(b *testing.B, memories int) {
 }
 
 // timesOf takes the times of a thousand searches and a hundred saves.
-func timesOf(b testing.TB, d *daemon, texts *prose) (searches, saves []time.Duration) {
+func timesOf(b *testing.B, d *daemon, texts *prose) (searches, saves []time.Duration) {
 	for i := range 1_000 {
 		question, begun := texts.question(), time.Now()
 		call(b, d, op.Search, &op.SearchRequest{Query: question})

@@ -70,15 +70,15 @@ func (r Rules) Plan(files []record.Segment, dead int64, all bool) Plan {
 		p.Reason = "the log has no sealed segment"
 		return p
 	case len(own) == 1 && own[0].Kind == record.Compacted && !all && dead == 0:
-		p.Reason = "already compacted into one file"
+		p.Reason = "the log is already compacted into one file"
 		return p
 	case mostlyDead:
-		p.Due, p.Reason = true, fmt.Sprintf("%d of %d bytes are superseded", dead, total)
+		p.Due, p.Reason = true, fmt.Sprintf("%d of %d bytes of the log are superseded", dead, total)
 	case len(own) > r.Files:
-		p.Due, p.Reason = true, fmt.Sprintf("%d sealed files exceed the limit of %d", len(own), r.Files)
+		p.Due, p.Reason = true, fmt.Sprintf("too many sealed segments: %d (limit %d)", len(own), r.Files)
 	default:
-		p.Reason = fmt.Sprintf("sealed files: %d of at most %d; superseded bytes: %d of %d", len(own),
-			r.Files, dead, total)
+		p.Reason = fmt.Sprintf("sealed segments: %d (limit %d); superseded bytes: %d of %d", len(own), r.Files, dead,
+			total)
 	}
 	chosen := own
 	if !all && !mostlyDead {

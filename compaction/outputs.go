@@ -28,8 +28,8 @@ func (r *compactionRun) writeFiles() error {
 	free, err := r.FS.Free(r.Dir)
 	if need := r.got.After + r.got.HistoryBytes + spare; err == nil && free < uint64(need) {
 		return memory.Errorf(memory.DiskFull,
-			"compaction temporarily needs %d bytes, but only %d are free; "+
-				"free some disk space and try again", need, free)
+			"compaction temporarily needs %d bytes, but only %d are free; free some disk space and try again", need,
+			free)
 	}
 	measured := r.emitter
 	hot, err := r.create()
@@ -105,7 +105,7 @@ func (r *compactionRun) create() (*tempFile, error) {
 	name := filepath.Join(r.Dir, CompactPrefix+rand.Text()+CompactSuffix)
 	f, err := r.FS.CreateAppend(name)
 	if err != nil {
-		return nil, fmt.Errorf("create the compacted file: %w", err)
+		return nil, fmt.Errorf("cannot create the compacted file: %w", err)
 	}
 	r.temps = append(r.temps, name)
 	return &tempFile{bufio.NewWriterSize(&parts{File: f}, 1<<18), f}, nil
@@ -121,7 +121,7 @@ func (t *tempFile) finish(end []byte) error {
 		err = t.f.Close()
 	}
 	if err != nil {
-		return fmt.Errorf("write the compacted file: %w", err)
+		return fmt.Errorf("cannot write the compacted file: %w", err)
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (r *compactionRun) publish() error {
 			err = r.FS.SyncDir(r.Dir)
 		}
 		if err != nil {
-			return fmt.Errorf("rename the compacted file: %w", err)
+			return fmt.Errorf("cannot rename the compacted file: %w", err)
 		}
 	}
 	return nil

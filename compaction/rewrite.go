@@ -65,7 +65,7 @@ type Result struct {
 	Took         time.Duration
 }
 
-var ErrVerify = errors.New("the compacted file differs from its inputs")
+var ErrVerify = errors.New("the compacted file does not contain the same data as the original segments")
 
 // Source is the log of one device as a compaction sees it. Its functions are called
 // on the goroutine of the compaction and may be called again and again.
@@ -216,9 +216,8 @@ func (r *compactionRun) choose() error {
 	}
 	for _, in := range r.inputs {
 		if in.Kind == record.History && !r.job.Histories || r.IsActive(in.base) {
-			return memory.Errorf(memory.Invalid, "cannot compact %s: it is a history "+
-				"segment, or emberd still writes to it",
-				in.base)
+			return memory.Errorf(memory.Invalid,
+				"cannot compact %s: it is a history segment, or emberd still writes to it", in.base)
 		}
 		if l, err := record.FirstLine(r.FS, filepath.Join(r.Dir, in.base)); err == nil && l.Op == record.OpSegment &&
 			l.Version > record.FormatVersion {

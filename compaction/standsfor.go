@@ -100,7 +100,7 @@ func Inspect(ctx context.Context, fsys durable.FS, name string) (record.Header, 
 		return record.Header{}, fmt.Errorf("%s is incomplete", filepath.Base(name))
 	}
 	if !h.Fits(record.ParseName(filepath.Base(name))) {
-		return record.Header{}, fmt.Errorf("%s contains the data of another file", filepath.Base(name))
+		return record.Header{}, fmt.Errorf("the header of %s does not match the file name", filepath.Base(name))
 	}
 	return h, nil
 }

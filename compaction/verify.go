@@ -72,12 +72,12 @@ func (f *Fold) Same(o *Fold) error {
 	for _, keys := range []*Fold{f, o} {
 		for key := range keys.rows {
 			if f.digest(key) != o.digest(key) {
-				return fmt.Errorf("%w: a memory differs", ErrVerify)
+				return fmt.Errorf("%w: a memory is missing or different", ErrVerify)
 			}
 		}
 	}
 	if !maps.Equal(f.use, o.use) {
-		return fmt.Errorf("%w: use counts differ", ErrVerify)
+		return fmt.Errorf("%w: the use counts of memories differ", ErrVerify)
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func (p Params) Validate() error {
 	}
 	if p.Lambda != 0 {
 		if err := within("lambda", p.Lambda, minLambda, maxLambda); err != nil {
-			return fmt.Errorf("%w; use 0 to derive it from the half-life", err)
+			return fmt.Errorf("%w; use 0 to derive lambda from the half-life", err)
 		}
 	}
 	return cmp.Or(

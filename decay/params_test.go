@@ -33,7 +33,7 @@ func TestValidate(t *testing.T) {
 		{func(p *decay.Params) { p.Model = "linear" }, `invalid decay model "linear"; use power_law, exponential or two_component`},
 		{func(p *decay.Params) { p.HalfLife = 0 }, "decay half-life 0s is out of range (1 second to 100 years)"},
 		{func(p *decay.Params) { p.HalfLife = 200 * 365 * day }, "decay half-life 1752000h0m0s is out of range (1 second to 100 years)"},
-		{func(p *decay.Params) { p.Lambda = -1 }, "decay lambda -1 is out of range (1e-12 to 1); use 0 to derive it from the half-life"},
+		{func(p *decay.Params) { p.Lambda = -1 }, "decay lambda -1 is out of range (1e-12 to 1); use 0 to derive lambda from the half-life"},
 		{func(p *decay.Params) { p.Beta = -0.1 }, "decay beta -0.1 is out of range (0 to 5)"},
 		{func(p *decay.Params) { p.Beta = math.NaN() }, "decay beta NaN is out of range"},
 		{func(p *decay.Params) { p.Alpha = 0 }, "decay alpha 0 is out of range (0.1 to 10)"},

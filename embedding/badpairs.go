@@ -151,8 +151,8 @@ func (b *badPairs) read() {
 	}
 	if kept.Version > badVersion { // whatever else of it is not understood
 		b.later = true
-		err = fmt.Errorf(
-			"the file has version %d; this version of emberd supports versions up to %d", kept.Version, badVersion)
+		err = fmt.Errorf("the file has version %d; this version of emberd supports versions up to %d", kept.Version,
+			badVersion)
 	}
 	if err == nil {
 		b.unknown = false
@@ -161,8 +161,7 @@ func (b *badPairs) read() {
 	}
 	if !b.unknown {
 		b.unknown = true
-		b.logger.Warn("crash records of models not read, retrying all models", "file", b.file, "err",
-			err)
+		b.logger.Warn("crash records of models not read, retrying all models", "file", b.file, "err", err)
 	}
 }
 

@@ -65,7 +65,7 @@ func startChild(helper string, args ...string) (*child, error) {
 	err = errors.Join(<-begun, requests.Close(), answers.Close())
 	if err != nil {
 		c.end(0)
-		return nil, errors.Join(fmt.Errorf("start the helper: %w", err), c.release())
+		return nil, errors.Join(fmt.Errorf("cannot start the helper: %w", err), c.release())
 	}
 	return c, nil
 }
@@ -171,7 +171,7 @@ func (c *child) exit() string {
 // ending is how the process ended, to be set after what it did.
 func (c *child) ending() string {
 	if c.killed.Load() {
-		return ", so emberd killed it"
+		return ", so emberd killed the process"
 	}
 	if line := c.printed.reason(); line != "" && !c.fromOutside() { // a signal from outside explains itself
 		return fmt.Sprintf(" (%s: %s)", c.exit(), line)
@@ -203,7 +203,7 @@ func FindHelper() (string, error) {
 		self, err = filepath.EvalSymlinks(self)
 	}
 	if err != nil {
-		return "", fmt.Errorf("find %s in the folder of this program: %w", helperName, err)
+		return "", fmt.Errorf("cannot find %s in the folder of this program: %w", helperName, err)
 	}
 	helper := filepath.Join(filepath.Dir(self), helperName)
 	if info, err := os.Stat(helper); err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {

@@ -130,7 +130,7 @@ func TestProbe(t *testing.T) {
 		want string
 	}{
 		"refused":  {life{Failed: llamawire.OfEngine}, "cannot use the libraries in " + dir + ": it is a script"},
-		"crash":    {life{Hello: segfault}, "ended without a report on the libraries in " + dir + " (SIGSEGV)"},
+		"crash":    {life{Hello: segfault}, "ended before it reported whether it can load the libraries in " + dir + " (SIGSEGV)"},
 		"protocol": {life{Hello: protocol}, "belongs to another version of emberd"},
 	} {
 		if _, err := Probe(t.Context(), scripted(t, c.life), dir, false); err == nil ||
@@ -143,7 +143,7 @@ func TestProbe(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := mute.probe(t.Context(), "h", dir, &limits{load: impatient}); err == nil ||
-		err.Error() != "the helper h did not report on the libraries in "+dir+" within 300ms, so emberd killed it" {
+		err.Error() != "the helper h did not report whether it can load the libraries in "+dir+" within 300ms, so emberd killed the process" {
 		t.Errorf("Probe: %v, want that it hung", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

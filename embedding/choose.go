@@ -58,8 +58,8 @@ func newLink(name string, opt *Options) (link, error) {
 		l.provider = words{}
 		return l, nil
 	}
-	return l, fmt.Errorf("invalid embedding provider %q; use %s, %s, %s, %s or %s", name, Llama, HTTP, Go,
-		Static, Words)
+	return l, fmt.Errorf("invalid embedding provider %q; use %s, %s, %s, %s or %s", name, Llama, HTTP, Go, Static,
+		Words)
 }
 
 // choose returns the first provider that works. If its vectors are not those that were
@@ -112,8 +112,8 @@ func (e *Embedder) setChoice(c *choice, telling bool) (*choice, error) {
 		e.told = &c.identity
 	}
 	if e.told.Key() != c.identity.Key() {
-		e.changed = fmt.Errorf(
-			"%w: %s now computes the embeddings, so emberd computes all of them again", ErrChanged, c.name)
+		e.changed = fmt.Errorf("%w: %s now computes the embeddings, so emberd computes all embeddings again",
+			ErrChanged, c.name)
 		e.problem = e.changed
 		return nil, e.changed
 	}

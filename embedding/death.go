@@ -61,8 +61,7 @@ func (s *supervisor) countDeath(dead *helperExitedError) error {
 		return s.condemn("the native runtime " + dead.why)
 	case len(s.deaths) >= s.limits.crashes:
 		return s.condemn(fmt.Sprintf("the native runtime crashed %d times within %s; the last time it %s",
-			len(s.deaths),
-			s.limits.window, dead.why))
+			len(s.deaths), s.limits.window, dead.why))
 	}
 	return nil
 }

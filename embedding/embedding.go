@@ -116,7 +116,7 @@ var (
 	ErrAway = errors.New("is not available")
 	// ErrChanged says that the model is no longer the one that Ready described. Every call
 	// says so until Ready is asked again, and describes the new one.
-	ErrChanged = errors.New("the model has changed")
+	ErrChanged = errors.New("the embedding model has changed")
 	// ErrClosed says that the Embedder was closed.
 	ErrClosed = errors.New("the embedding provider is closed")
 )
@@ -170,11 +170,10 @@ func Open(opt Options) (*Embedder, error) {
 	}
 	switch {
 	case opt.MaxTokens < minTokens || opt.MaxTokens > maxTokens:
-		return nil, fmt.Errorf("the maximum of %d tokens is out of range (%d to %d)", opt.MaxTokens,
-			minTokens, maxTokens)
+		return nil, fmt.Errorf("embedding.max_tokens %d is out of range (%d to %d)", opt.MaxTokens, minTokens,
+			maxTokens)
 	case opt.UnloadAfter < 0:
-		return nil, fmt.Errorf("the time until emberd unloads an idle model must not be negative: %s",
-			opt.UnloadAfter)
+		return nil, fmt.Errorf("invalid time until emberd unloads an idle model: %s; use 0 or more", opt.UnloadAfter)
 	}
 	if opt.bad == nil {
 		opt.bad = newBadPairs(opt.Memory, opt.Logger)

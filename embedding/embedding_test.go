@@ -99,9 +99,9 @@ func TestNothingWorks(t *testing.T) {
 func TestSettingsThatCannotBe(t *testing.T) {
 	for want, opt := range map[string]Options{
 		`invalid embedding provider "lama"; use llama, http, go, static or words`: {Providers: []string{"lama"}},
-		"the maximum of 9 tokens is out of range (16 to 8192)":                    {MaxTokens: 9},
-		"the maximum of 9000 tokens is out of range (16 to 8192)":                 {MaxTokens: 9000},
-		"the time until emberd unloads an idle model must not be negative: -1s":   {UnloadAfter: -time.Second},
+		"embedding.max_tokens 9 is out of range (16 to 8192)":                     {MaxTokens: 9},
+		"embedding.max_tokens 9000 is out of range (16 to 8192)":                  {MaxTokens: 9000},
+		"invalid time until emberd unloads an idle model: -1s; use 0 or more":     {UnloadAfter: -time.Second},
 	} {
 		if _, err := Open(opt); err == nil || err.Error() != want {
 			t.Errorf("Open(%+v): %v, want %s", opt, err, want)

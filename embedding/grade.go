@@ -161,7 +161,7 @@ func (e *Embedder) Grade(ctx context.Context) (g Calibration, err error) {
 			return nil
 		}
 		if g, err = e.examine(ctx, c); err != nil {
-			return fmt.Errorf("calibrate the embedding model: %w", err)
+			return fmt.Errorf("cannot calibrate the embedding model: %w", err)
 		}
 		e.mu.Lock()
 		defer e.mu.Unlock()

@@ -98,8 +98,8 @@ func (f *knownFile) found(sha256 string) {
 
 // replaced is the error of a file that is not the one of an identity any more.
 func (f *knownFile) replaced(id Identity) error {
-	return fmt.Errorf("%w: the file %s was replaced after %s computed its first embeddings", ErrChanged, f.path,
-		id.Model)
+	return fmt.Errorf("%w: another file replaced %s after the model %s computed the earlier embeddings", ErrChanged,
+		f.path, id.Model)
 }
 
 // untouched reports whether a file is what it was before.
@@ -110,12 +110,12 @@ func untouched(before, now os.FileInfo) bool {
 // unread is the error of a file that cannot be read just now.
 func (f *knownFile) unread(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the model file %s %w: not found; restore it, or set another file in embedding.model",
-			f.path, ErrAway)
+		return fmt.Errorf("the model file %s %w: not found; restore it, or set another file in embedding.model", f.path,
+			ErrAway)
 	}
 	if lost, ok := errors.AsType[*fs.PathError](err); ok {
 		err = lost.Err // its path is told already
 	}
-	return fmt.Errorf(
-		"the model file %s %w: %w; fix the cause, or set another file in embedding.model", f.path, ErrAway, err)
+	return fmt.Errorf("the model file %s %w: %w; fix the cause, or set another file in embedding.model", f.path,
+		ErrAway, err)
 }

@@ -157,7 +157,7 @@ func (l *local) judge(err error) error {
 	switch {
 	case ok:
 		l.refuse(refused)
-		return fmt.Errorf("%w: emberd cannot use it: %w", ErrChanged, refused)
+		return fmt.Errorf("%w: emberd cannot use the model file: %w", ErrChanged, refused)
 	case errors.Is(err, bert.ErrClosed):
 		return ErrClosed
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):

@@ -197,7 +197,7 @@ func TestReplacedModelIsNoticed(t *testing.T) {
 	unloadNow(e)
 	for range 2 {
 		_, err := e.Embed(t.Context(), Query, []string{"memory"})
-		want := fmt.Sprintf("the model has changed: the file %s was replaced after %s computed its first embeddings", path, before.Model)
+		want := fmt.Sprintf("the embedding model has changed: another file replaced %s after the model %s computed the earlier embeddings", path, before.Model)
 		if !errors.Is(err, ErrChanged) || err.Error() != want || e.Status().Problem != want {
 			t.Errorf("Embed: %v; want %s", err, want)
 		}
@@ -276,7 +276,7 @@ func TestModelFilesThatDoNot(t *testing.T) {
 	for name, c := range map[string]struct{ path, want string }{
 		"missing":      {missing, "the model file " + missing + " is not available: not found; restore it, or set another file in embedding.model"},
 		"a web page":   {page, "model file " + page + ": "},
-		"a folder":     {filepath.Dir(page), "model file " + filepath.Dir(page) + ": it is not a regular file; use the path of the model file"},
+		"a folder":     {filepath.Dir(page), "model file " + filepath.Dir(page) + ": not a regular file; use the path of the model file"},
 		"last pooling": {modelFile(t, last), "the model uses last-token pooling"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -105,7 +105,7 @@ func (e unsupportedModelError) Is(target error) bool { return target == errUnfit
 func newNative(opt *Options) (*native, error) {
 	model, err := filepath.Abs(opt.Model) // the helper runs elsewhere
 	if err != nil {
-		return nil, fmt.Errorf("find the model file %s: %w", opt.Model, err)
+		return nil, fmt.Errorf("cannot find the model file %s: %w", opt.Model, err)
 	}
 	opt.bad.refresh()
 	return &native{

@@ -86,9 +86,9 @@ func TestHelperThatDoesNotLoad(t *testing.T) {
 		bad  bool // remembered for the next run
 	}{
 		"silence": {life{Hello: hang},
-			"the native runtime did not answer within 300ms while loading the model, so emberd killed it; to retry, run: emberd model " +
+			"the native runtime did not answer within 300ms while loading the model, so emberd killed the process; to retry, run: emberd model " +
 				"resume", bad},
-		"half a frame": {life{Hello: half}, "did not answer within 300ms while loading the model, so emberd killed it", bad},
+		"half a frame": {life{Hello: half}, "did not answer within 300ms while loading the model, so emberd killed the process", bad},
 		"garbage": {life{Hello: garbage}, "the native runtime sent an unreadable reply while loading the model",
 			bad},
 		"endless": {life{Hello: tooLong}, "sent an unreadable reply while loading the model", bad},
@@ -106,11 +106,11 @@ func TestHelperThatDoesNotLoad(t *testing.T) {
 			"while loading the model (SIGSEGV); to retry", bad},
 		"protocol": {life{Hello: protocol}, "belongs to another version of emberd; install emberd and the helper from one package", good},
 		"other model": {life{Hello: otherDim},
-			"the native runtime and the model file have different properties: 33 dimensions, 128 tokens and mean pooling instead of 32, 128 " +
+			"the native runtime reports a model with 33 dimensions, 128 tokens and mean pooling, but the model file has 32, 128 " +
 				"and mean", good},
-		"engine": {life{Failed: llamawire.OfEngine}, "the native runtime cannot be used: it is a script", good},
-		"model":  {life{Failed: llamawire.OfModel}, "the native runtime cannot be used: it is a script", good},
-		"both":   {life{Failed: llamawire.OfBoth}, "the native runtime cannot be used: it is a script", good},
+		"engine": {life{Failed: llamawire.OfEngine}, "emberd cannot use the native runtime: it is a script", good},
+		"model":  {life{Failed: llamawire.OfModel}, "emberd cannot use the native runtime: it is a script", good},
+		"both":   {life{Failed: llamawire.OfBoth}, "emberd cannot use the native runtime: it is a script", good},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -161,8 +161,8 @@ func TestHelperThatFailsOverAText(t *testing.T) {
 		"abort":         {abort, "(SIGABRT: [31mggml.c:1: GGML_ASSERT(script) failed)"},
 		"segfault":      {segfault, "(SIGSEGV)"},
 		"out of memory": {killed, "(SIGKILL)"},
-		"silence":       {hang, "did not answer within 300ms while embedding a text, so emberd killed it"},
-		"half a frame":  {half, "did not answer within 300ms while embedding a text, so emberd killed it"},
+		"silence":       {hang, "did not answer within 300ms while embedding a text, so emberd killed the process"},
+		"half a frame":  {half, "did not answer within 300ms while embedding a text, so emberd killed the process"},
 		"garbage":       {garbage, "sent an unreadable reply while embedding a text"},
 		"endless":       {tooLong, "sent an unreadable reply while embedding a text"},
 		"another's":     {wrongID, "sent an unexpected reply"},

@@ -16,7 +16,7 @@ import (
 func Probe(ctx context.Context, helper, dir string, unconfined bool) (llamawire.Hello, error) {
 	dir, err := filepath.Abs(dir) // the helper runs elsewhere
 	if err != nil {
-		return llamawire.Hello{}, fmt.Errorf("find the runtime %s: %w", dir, err)
+		return llamawire.Hello{}, fmt.Errorf("cannot find the runtime %s: %w", dir, err)
 	}
 	c, err := startChild(helper, helperArgs(unconfined, "--engine", dir)...)
 	if err != nil {
@@ -41,15 +41,18 @@ func (c *child) probe(ctx context.Context, helper, dir string, limits *limits) (
 	case ctx.Err() != nil:
 		return llamawire.Hello{}, ctx.Err()
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return llamawire.Hello{}, fmt.Errorf("the helper %s did not report on the libraries in %s within %s%s",
-			helper, dir, limits.load, c.ending())
+		return llamawire.Hello{}, fmt.Errorf(
+			"the helper %s did not report whether it can load the libraries in %s within %s%s", helper, dir,
+			limits.load, c.ending())
 	case err != nil:
 		return llamawire.Hello{},
-			fmt.Errorf("the helper %s ended without a report on the libraries in %s%s", helper, dir, c.ending())
+			fmt.Errorf("the helper %s ended before it reported whether it can load the libraries in %s%s", helper, dir,
+				c.ending())
 	case hello.Protocol != llamawire.Protocol:
 		return llamawire.Hello{},
-			fmt.Errorf("the helper %s belongs to another version of emberd; install emberd and the helper from one "+
-				"package", helper)
+			fmt.Errorf(
+				"the helper %s belongs to another version of emberd; install emberd and the helper from one package",
+				helper)
 	case hello.Failed != nil:
 		return hello, fmt.Errorf("cannot use the libraries in %s: %w", dir, hello.Failed)
 	}

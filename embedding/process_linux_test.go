@@ -136,7 +136,7 @@ func TestStoppedHelper(t *testing.T) {
 	}
 	llamatest.Gone(t, pid)
 	s := e.Status().Native
-	if s.Restarts != 1 || s.LastExit != "did not answer within 300ms while embedding a text, so emberd killed it" {
+	if s.Restarts != 1 || s.LastExit != "did not answer within 300ms while embedding a text, so emberd killed the process" {
 		t.Errorf("the status is %+v", s)
 	}
 	n.limits.grace = impatient

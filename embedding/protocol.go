@@ -25,7 +25,7 @@ const (
 	maxModels = 4 << 20 // bytes of a list of models
 )
 
-var errTooLarge = errors.New("the text is too large")
+var errTooLarge = errors.New("the text is too large for the model")
 
 type embeddingRequest struct {
 	Model  string   `json:"model,omitempty"`
@@ -37,7 +37,7 @@ type embeddingRequest struct {
 func (s *server) post(ctx context.Context, model string, texts []string) ([][]float32, error) {
 	body, err := json.Marshal(embeddingRequest{Model: model, Input: texts, Format: "float"})
 	if err != nil {
-		return nil, fmt.Errorf("write a request for embeddings: %w", err)
+		return nil, fmt.Errorf("cannot write a request for embeddings: %w", err)
 	}
 	data, err := s.exchange(ctx, http.MethodPost, "/embeddings", body, perAnswer+len(texts)*maxDim*perNumber)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *server) post(ctx context.Context, model string, texts []string) ([][]fl
 	}
 	vectors, err := readVectors(data, len(texts))
 	if err != nil {
-		return nil, fmt.Errorf("the server at %s %w", s.at, err)
+		return nil, fmt.Errorf("invalid response of the server at %s: %w", s.at, err)
 	}
 	return vectors, nil
 }
@@ -102,7 +102,7 @@ func (s *server) exchange(parent context.Context, method, path string, body []by
 	case err != nil:
 		return nil, s.unanswered(parent, err)
 	case len(data) > most:
-		return nil, fmt.Errorf("the response of the server at %s is too large (limit %d bytes)", s.at, most)
+		return nil, fmt.Errorf("too many bytes in the response of the server at %s (limit %d)", s.at, most)
 	case res.StatusCode != http.StatusOK:
 		return nil, &statusError{res.StatusCode, complaintIn(res.StatusCode, data)}
 	}
@@ -167,8 +167,8 @@ func (s *server) explain(err error, model string) error {
 		return fmt.Errorf("the server at %s cannot embed a text: %w", s.at, errTooLarge)
 	case notLoaded:
 		return fmt.Errorf(
-			"the server at %s %w as an embedding provider: no model is loaded; load a model on the server",
-			s.at, ErrAway)
+			"the server at %s %w as an embedding provider: no model is loaded; load a model on the server", s.at,
+			ErrAway)
 	case noSuchModel:
 		return s.lacks(model)
 	}
@@ -176,19 +176,21 @@ func (s *server) explain(err error, model string) error {
 	case code == http.StatusNotFound && model != "":
 		return s.lacks(model)
 	case code == http.StatusNotFound:
-		return fmt.Errorf("no OpenAI-compatible API at %s; embedding.url must end before /v1", s.at)
+		return fmt.Errorf("OpenAI-compatible API at %s not found; set embedding.url "+
+			"to the address of the server, such as http://127.0.0.1:PORT", s.at)
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		return fmt.Errorf("the server at %s requires a key; write it to embedding.key_file", s.at)
+		return fmt.Errorf("the server at %s requires a key; write the key to a "+
+			"file, and set embedding.key_file to the path of the file", s.at)
 	case code == http.StatusNotImplemented:
-		return fmt.Errorf("the server at %s does not compute embeddings with this model; select an embedding model, "+
-			"and start llama-server with --embeddings", s.at)
+		return fmt.Errorf("the server at %s does not compute embeddings with this model; "+
+			"select an embedding model, and start llama-server with --embeddings", s.at)
 	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable || code == http.StatusBadGateway ||
 		code == http.StatusGatewayTimeout:
-		return fmt.Errorf("the server at %s %w now: %w; it might still be loading its model", s.at, ErrAway,
+		return fmt.Errorf("the server at %s %w now: %w; the server might still be loading its model", s.at, ErrAway,
 			status)
 	case code >= 300 && code < 400:
-		return fmt.Errorf("the server at %s redirects requests, which emberd does not follow; set embedding.url "+
-			"to its final address", s.at)
+		return fmt.Errorf("the server at %s redirects requests, but emberd does not follow "+
+			"redirects; set embedding.url to the target of the redirect", s.at)
 	}
 	return fmt.Errorf("the server at %s does not embed texts: %w; see the log of the server", s.at, status)
 }
@@ -197,8 +199,8 @@ func (s *server) lacks(model string) error {
 	if model == "" {
 		return fmt.Errorf("the server at %s requires a model name; set embedding.url_model", s.at)
 	}
-	return fmt.Errorf("the server at %s does not have model %q; load it there, or set another model in "+
-		"embedding.url_model", s.at, model)
+	return fmt.Errorf("the server at %s does not have model %q; load the model "+
+		"on the server, or set another model in embedding.url_model", s.at, model)
 }
 
 // readVectors takes the vectors out of an answer, in the order of the texts. They must be
@@ -211,10 +213,11 @@ func readVectors(data []byte, n int) ([][]float32, error) {
 		} `json:"data"`
 	}
 	if json.Unmarshal(data, &answer) != nil || len(answer.Data) == 0 {
-		return nil, errors.New("does not use the OpenAI embeddings format; check embedding.url")
+		return nil, errors.New("the response does not use the OpenAI embeddings format; check embedding.url")
 	}
 	if len(answer.Data) != n {
-		return nil, fmt.Errorf("returned %d embeddings instead of %d; see the log of the server", len(answer.Data), n)
+		return nil, fmt.Errorf("the response contains %d embeddings instead of %d; see the log of the server",
+			len(answer.Data), n)
 	}
 	vectors := make([][]float32, n)
 	for i, d := range answer.Data {
@@ -223,7 +226,7 @@ func readVectors(data []byte, n int) ([][]float32, error) {
 			at = *d.Index
 		}
 		if at < 0 || at >= n || vectors[at] != nil {
-			return nil, fmt.Errorf("returned wrong index numbers for the embeddings of %d texts", n)
+			return nil, fmt.Errorf("the response contains wrong index numbers for the embeddings of %d texts", n)
 		}
 		v, err := readVector(d.Embedding)
 		if err != nil {
@@ -233,7 +236,7 @@ func readVectors(data []byte, n int) ([][]float32, error) {
 	}
 	for _, v := range vectors {
 		if len(v) != len(vectors[0]) {
-			return nil, errors.New("returned embeddings of different lengths")
+			return nil, errors.New("the response contains embeddings of different lengths")
 		}
 	}
 	return vectors, nil
@@ -262,7 +265,7 @@ func readVector(raw json.RawMessage) ([]float32, error) {
 		return nil, errBroken
 	}
 	if len(v) > maxDim {
-		return nil, fmt.Errorf("returned an embedding with %d dimensions (limit %d)", len(v), maxDim)
+		return nil, fmt.Errorf("the response contains an embedding with %d dimensions (limit %d)", len(v), maxDim)
 	}
 	if !normalize(v) {
 		return nil, errBroken
@@ -270,7 +273,8 @@ func readVector(raw json.RawMessage) ([]float32, error) {
 	return v, nil
 }
 
-var errBroken = errors.New("returned an embedding that is zero or not finite; its model might be damaged")
+var errBroken = errors.New(
+	"the response contains an embedding that is zero or not finite; the model of the server might be damaged")
 
 // unanswered is the error of a server that gave no answer, or not a whole one. That the
 // caller did not wait says nothing of the server.
@@ -279,12 +283,13 @@ func (s *server) unanswered(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, errElsewhere):
-		return fmt.Errorf("embedding.url %s: %w, but emberd sends texts only to this machine; use "+
-			"http://127.0.0.1:PORT", s.at, errElsewhere)
+		return fmt.Errorf(
+			"invalid embedding.url %s: %w, but emberd sends texts only to this machine; use http://127.0.0.1:PORT",
+			s.at, errElsewhere)
 	}
 	if lost, ok := errors.AsType[*url.Error](err); ok {
 		err = lost.Err // its URL is told already
 	}
-	return fmt.Errorf(
-		"the server at %s %w: %w; start the server, or remove http from embedding.providers", s.at, ErrAway, err)
+	return fmt.Errorf("the server at %s %w: %w; start the server, or remove http from embedding.providers", s.at,
+		ErrAway, err)
 }

@@ -19,7 +19,7 @@ func (e *Embedder) Reopen(id Identity) (*Embedder, error) {
 	opt.URL, opt.URLModel = id.Server, id.Model
 	again, err := Open(opt)
 	if err != nil {
-		return nil, fmt.Errorf("reopen the model of earlier embeddings: %w", err)
+		return nil, fmt.Errorf("cannot reopen the model of earlier embeddings: %w", err)
 	}
 	for i, l := range again.chain {
 		if l.provider != nil {
@@ -58,8 +58,8 @@ type only struct {
 func (o only) identify(ctx context.Context, known []Identity) (Identity, error) {
 	id, err := o.provider.identify(ctx, known)
 	if err == nil && id.Key() != o.identity.Key() {
-		err = fmt.Errorf(
-			"%w: %s, which computed the earlier embeddings, is no longer available", ErrChanged, o.identity.Model)
+		err = fmt.Errorf("%w: %s, which computed the earlier embeddings, is no longer available", ErrChanged,
+			o.identity.Model)
 	}
 	return id, err
 }

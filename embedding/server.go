@@ -73,8 +73,8 @@ type dialFunc func(ctx context.Context, network, address string) (net.Conn, erro
 func locate(text string) (base string, dial dialFunc, err error) {
 	at, err := url.Parse(text)
 	if err != nil || at.User != nil || at.RawQuery != "" || at.Fragment != "" {
-		return "", nil, errors.New("invalid embedding.url; use http://127.0.0.1:PORT or unix:///path/of/socket, " +
-			"and write a key to embedding.key_file")
+		return "", nil, errors.New("invalid embedding.url; use http://127.0.0.1:PORT or unix:///path/of/socket; if " +
+			"the server requires a key, write the key to a file and set embedding.key_file")
 	}
 	switch {
 	case (at.Scheme == "unix" || at.Scheme == "http+unix") && at.Host == "" && at.Path != "":
@@ -83,11 +83,11 @@ func locate(text string) (base string, dial dialFunc, err error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 		}, nil
 	case at.Scheme != "http" || at.Hostname() == "":
-		return "", nil, fmt.Errorf("invalid embedding.url: scheme %q, or no host; use http://127.0.0.1:PORT or "+
-			"unix:///path/of/socket", at.Scheme)
+		return "", nil, fmt.Errorf("invalid embedding.url: the scheme %q is not supported, or the host "+
+			"is missing; use http://127.0.0.1:PORT or unix:///path/of/socket", at.Scheme)
 	case !ofThisMachine(at.Hostname()):
-		return "", nil, fmt.Errorf("embedding.url names another machine, %s, but emberd sends texts only to this "+
-			"machine; run the server here and use http://127.0.0.1:PORT", at.Hostname())
+		return "", nil, fmt.Errorf("embedding.url names another machine, %s, but emberd sends texts only "+
+			"to this machine; run the server here and use http://127.0.0.1:PORT", at.Hostname())
 	}
 	path := strings.TrimSuffix(strings.TrimRight(at.Path, "/"), "/embeddings")
 	base = (&url.URL{Scheme: "http", Host: at.Host, Path: cmp.Or(path, "/v1")}).String()
@@ -110,7 +110,7 @@ func onlyLoopback(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-var errElsewhere = errors.New("its host name resolves to another machine")
+var errElsewhere = errors.New("the host name resolves to another machine")
 
 // awaits reports whether vectors of an identity came from this server as it is set.
 func (s *server) awaits(id Identity) bool {
@@ -229,7 +229,7 @@ func (s *server) sameModel(ctx context.Context, of Identity) error {
 
 func (s *server) changed(of Identity) error {
 	return fmt.Errorf(
-		"%w: the server at %s now runs another model under the name %q; emberd computes its embeddings again",
+		"%w: the server at %s now runs another model under the name %q; emberd computes all embeddings again",
 		ErrChanged, s.at, of.Model)
 }
 

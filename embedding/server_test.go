@@ -336,14 +336,14 @@ func TestOnlyThisMachineIsAsked(t *testing.T) {
 		"http://api.example.org/v1": "embedding.url names another machine, api.example.org, but emberd sends texts only to this machine; run the server here and use http://127.0.0.1:PORT",
 		"http://localhost.evil.org": "embedding.url names another machine, localhost.evil.org, but emberd sends texts only to this machine; run the server here and use http://127.0.0.1:PORT",
 		"http://0.0.0.0:8080":       "embedding.url names another machine, 0.0.0.0, but emberd sends texts only to this machine; run the server here and use http://127.0.0.1:PORT",
-		"https://127.0.0.1:8080":    `invalid embedding.url: scheme "https", or no host; use http://127.0.0.1:PORT or unix:///path/of/socket`,
-		"unix://host/path":          `invalid embedding.url: scheme "unix", or no host; use http://127.0.0.1:PORT or unix:///path/of/socket`,
+		"https://127.0.0.1:8080":    `invalid embedding.url: the scheme "https" is not supported, or the host is missing; use http://127.0.0.1:PORT or unix:///path/of/socket`,
+		"unix://host/path":          `invalid embedding.url: the scheme "unix" is not supported, or the host is missing; use http://127.0.0.1:PORT or unix:///path/of/socket`,
 		"127.0.0.1:8080": "invalid embedding.url; use http://127.0.0.1:PORT or " +
-			"unix:///path/of/socket, and write a key to embedding.key_file",
+			"unix:///path/of/socket; if the server requires a key, write the key to a file and set embedding.key_file",
 		"http://key@127.0.0.1:8080": "invalid embedding.url; use http://127.0.0.1:PORT or " +
-			"unix:///path/of/socket, and write a key to embedding.key_file",
+			"unix:///path/of/socket; if the server requires a key, write the key to a file and set embedding.key_file",
 		"http://127.0.0.1:8080?k=xy": "invalid embedding.url; use http://127.0.0.1:PORT or " +
-			"unix:///path/of/socket, and write a key to embedding.key_file",
+			"unix:///path/of/socket; if the server requires a key, write the key to a file and set embedding.key_file",
 	} {
 		if _, err := Open(Options{Providers: []string{HTTP}, URL: url}); err == nil || err.Error() != want {
 			t.Errorf("%s: %v\nwant %s", url, err, want)
@@ -364,7 +364,7 @@ func TestNamesThatLeadElsewhere(t *testing.T) {
 			t.Errorf("%s is dialled: %v, %v", address, conn, err)
 		}
 	}
-	want := "embedding.url http://localhost:1: its host name resolves to another machine, but emberd sends texts only to this machine; use http://127.0.0.1:PORT"
+	want := "invalid embedding.url http://localhost:1: the host name resolves to another machine, but emberd sends texts only to this machine; use http://127.0.0.1:PORT"
 	if err := s.unanswered(t.Context(), &net.OpError{Op: "dial", Err: errElsewhere}); err.Error() != want || errors.Is(err, ErrAway) {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
@@ -380,8 +380,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	for _, code := range []int{301, 302, 307, 308} {
 		s := httptest.NewServer(http.RedirectHandler(other.URL+"/v1/embeddings", code))
 		_, err := client(t, s.URL, func(o *Options) { o.URLModel = "minilm" }).Ready(t.Context())
-		want := fmt.Sprintf("the server at %s redirects requests, which emberd does not follow; set "+
-			"embedding.url to its final address", s.URL)
+		want := fmt.Sprintf("the server at %s redirects requests, but emberd does not follow redirects; set "+
+			"embedding.url to the target of the redirect", s.URL)
 		if err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("Ready: %v, want %s", err, want)
 		}

@@ -152,7 +152,7 @@ func (s *supervisor) once(a *ask) (*llamawire.Reply, error) {
 		}
 		s.unload()
 	}
-	return nil, s.unread(errors.New("another program is writing to it"))
+	return nil, s.unread(errors.New("another program is writing to the file"))
 }
 
 // written reports whether the mapped file is not as it was. One that another took the place
@@ -218,7 +218,7 @@ func (s *supervisor) start(a *ask) error {
 	case errors.Is(err, ErrAway):
 		return err
 	case err != nil:
-		return fmt.Errorf("%w: emberd cannot use it: %w", ErrChanged, err)
+		return fmt.Errorf("%w: emberd cannot use the model file: %w", ErrChanged, err)
 	case facts.SHA256 != a.of.SHA256:
 		return s.replaced(a.of)
 	}
@@ -227,7 +227,7 @@ func (s *supervisor) start(a *ask) error {
 		strconv.Itoa(a.of.MaxTokens))...)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, unix.ENOEXEC):
-		return s.disableRuntime("the native runtime does not start: " + err.Error())
+		return s.disableRuntime("cannot start the native runtime: " + err.Error())
 	case err != nil: // such as for want of memory
 		return fmt.Errorf("the native runtime %w: %w", ErrAway, err)
 	}
@@ -276,15 +276,15 @@ func (s *supervisor) greet(of Identity, within time.Duration) error {
 	case hello.Failed != nil:
 		return s.refused(hello.Failed, of)
 	case m == nil:
-		return s.reapHelper("did not report on the model", true, 0)
+		return s.reapHelper("did not report the properties of the model", true, 0)
 	case m.SHA256 != of.SHA256:
 		s.unload()
 		s.found(m.SHA256)
 		return s.replaced(of)
 	case m.Dim != of.Dim || m.MaxTokens != of.MaxTokens || m.Pooling != of.Pooling:
-		return s.disableRuntime(fmt.Sprintf("the native runtime and the model file have different properties: %d "+
-			"dimensions, %d tokens and %s pooling instead of %d, %d and %s",
-			m.Dim, m.MaxTokens, m.Pooling, of.Dim, of.MaxTokens, of.Pooling))
+		return s.disableRuntime(fmt.Sprintf("the native runtime reports a model with %d dimensions, %d "+
+			"tokens and %s pooling, but the model file has %d, %d and %s", m.Dim, m.MaxTokens, m.Pooling, of.Dim,
+			of.MaxTokens, of.Pooling))
 	}
 	s.mu.Lock()
 	s.greeted = true
@@ -310,7 +310,7 @@ func (s *supervisor) refused(f *llamawire.Failed, of Identity) error {
 	case f.Of == llamawire.OfEngine:
 		s.pair.model = ""
 	}
-	return s.disableRuntime("the native runtime cannot be used: " + f.Text)
+	return s.disableRuntime("emberd cannot use the native runtime: " + f.Text)
 }
 
 // disableRuntime stops further tries of the pair, or of the engine if there is no model.

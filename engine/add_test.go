@@ -55,10 +55,10 @@ func TestAddRefuses(t *testing.T) {
 			`invalid section`},
 		{"an importance that is none of the four", op.AddRequest{Content: "x", Importance: "urgent"}, memory.Invalid, `use low, normal, high or core`},
 		{"nothing", op.AddRequest{Content: " \n"}, memory.Invalid, "content"},
-		{"too much", op.AddRequest{Content: strings.Repeat("x", 50_001)}, memory.TooLarge, "50001 characters"},
-		{"a credential", op.AddRequest{Content: "token " + token}, memory.Secret, "remove it, or set allow_secret (--allow-secret) to save it anyway"},
+		{"too much", op.AddRequest{Content: strings.Repeat("x", 50_001)}, memory.TooLarge, "too many characters in content: 50001"},
+		{"a credential", op.AddRequest{Content: "token " + token}, memory.Secret, "remove the credential, or to save the text anyway, set allow_secret (--allow-secret)"},
 		{"an origin that is none", op.AddRequest{Content: "x", Provenance: op.Provenance{Origin: "moon"}}, memory.Invalid, `invalid origin "moon"`},
-		{"a project of too many characters", op.AddRequest{Content: "x", Project: strings.Repeat("p", 201)}, memory.TooLarge, "project has 201 characters"},
+		{"a project of too many characters", op.AddRequest{Content: "x", Project: strings.Repeat("p", 201)}, memory.TooLarge, "too many characters in project: 201"},
 	} {
 		t.Run(c.name, func(t *testing.T) { wantCode(t, refused(t, e, op.Add, &c.req), c.code, c.says) })
 	}
@@ -79,7 +79,7 @@ func TestAddReinforcesWhatIsKnown(t *testing.T) {
 	if m.Importance != 0.6 || m.UseCount != 1 || m.AccessCount != 1 || m.Content != was.Content || m.Learned() != 2 {
 		t.Errorf("the memory is %+v", m.Memory)
 	}
-	if want := "This is already known. Reinforced memory " + m.ID.Short() + ": importance 0.50 to 0.60, learned 2 times."; res.Message != want {
+	if want := "This is already known. Reinforced memory " + m.ID.Short() + ": importance changed from 0.50 to 0.60; number of sources: 2."; res.Message != want {
 		t.Errorf("it says %q, want %q", res.Message, want)
 	}
 	if again := do(t, e, op.Add, &op.AddRequest{Content: was.Content, Again: true}); !again.New || again.Memory.ID == was.ID {
@@ -121,7 +121,7 @@ func TestAddOfWhatWasForgotten(t *testing.T) {
 	e, _ := newEngine(t)
 	id := add(t, e, "The kettle leaks").Memory.ID
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(id)})
-	wantCode(t, refused(t, e, op.Add, &op.AddRequest{Content: "the KETTLE leaks"}), memory.Forgotten, "save it again with --again (again")
+	wantCode(t, refused(t, e, op.Add, &op.AddRequest{Content: "the KETTLE leaks"}), memory.Forgotten, "to save the text again, use --again (again")
 	if res := do(t, e, op.Add, &op.AddRequest{Content: "the KETTLE leaks", Again: true}); !res.New {
 		t.Errorf("got %+v", res)
 	}
@@ -137,7 +137,7 @@ func TestAddOfWhatWasJustRecalled(t *testing.T) {
 	if res.New || res.Echo == nil || res.Echo.Of != m.ID || res.Memory.ID != m.ID || res.Reinforced != nil || res.Memory.Importance != m.Importance || res.Memory.UseCount != 1 {
 		t.Errorf("got %+v", res)
 	}
-	if want := "Nothing was stored: memory " + m.ID.Short() + ", which was just recalled, already contains this and counts as used."; res.Message != want {
+	if want := "No memory was saved: memory " + m.ID.Short() + ", which was part of a recent answer, already contains this text and counts as used."; res.Message != want {
 		t.Errorf("it says %q, want %q", res.Message, want)
 	}
 	if res = do(t, e, op.Add, &op.AddRequest{Content: m.Content, Again: true}); !res.New {
@@ -156,10 +156,10 @@ func TestAddMakesWhatIsKnownMatter(t *testing.T) {
 		core       bool
 		says       string
 	}{
-		{"", 0.6, false, "importance 0.50 to 0.60, learned 2 times."},
-		{"low", 0.6, false, "importance 0.50 to 0.60, learned 2 times."},
-		{"high", 0.7, false, "importance 0.50 to 0.70, learned 2 times."},
-		{"core", 0.9, true, "importance 0.50 to 0.90, learned 2 times; it is now a core memory and never fades."},
+		{"", 0.6, false, "importance changed from 0.50 to 0.60; number of sources: 2."},
+		{"low", 0.6, false, "importance changed from 0.50 to 0.60; number of sources: 2."},
+		{"high", 0.7, false, "importance changed from 0.50 to 0.70; number of sources: 2."},
+		{"core", 0.9, true, "importance changed from 0.50 to 0.90; number of sources: 2; the memory is now core and never fades."},
 	} {
 		e, _ := newEngine(t)
 		was := add(t, e, text).Memory
@@ -199,7 +199,7 @@ func TestAddOfWhatWasSuperseded(t *testing.T) {
 	old := add(t, e, "Ann drinks green tea at breakfast").Memory.ID
 	next := do(t, e, op.Save, &op.SaveRequest{Content: "Rooibos is what Ann wants in the morning", Supersedes: []string{string(old)}}).Memory.ID
 	res := do(t, e, op.Add, &op.AddRequest{Content: "Ann drinks green tea at breakfast"})
-	want := " Memory " + old.Short() + " contained this before memory " + next.Short() + " superseded it."
+	want := " Memory " + old.Short() + ", which memory " + next.Short() + " superseded, is similar to this text."
 	if !res.New || !strings.HasSuffix(res.Message, want) {
 		t.Errorf("new %v: it says %q, want %q at the end", res.New, res.Message, want)
 	}
@@ -209,8 +209,8 @@ func TestAddOfWhatWasSuperseded(t *testing.T) {
 func TestAddOfWhatIsArchived(t *testing.T) {
 	t.Parallel()
 	for auto, want := range map[bool]string{
-		true:  "it was archived, and emberd restores its text.",
-		false: "it is archived, and this is only a summary; to restore the full text, run: emberd rekindle ",
+		true:  "the memory was archived, and emberd restores its full text.",
+		false: "the memory is archived, and this is only a summary; to restore the full text, run: emberd rekindle ",
 	} {
 		h := promotingHouse(t, nil)
 		if h.EchoWindow = 0; !auto {

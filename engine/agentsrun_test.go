@@ -189,7 +189,7 @@ func (s *tended) wantFound(res *op.AgentsRunResult) {
 		s.t.Errorf("promoted are %+v", p)
 	}
 	if r := res.Relations; len(r) != 1 || r[0].FromID != s.ann || r[0].ToID != s.leith || r[0].RelationType != "related" || r[0].Jaccard != 0.7667 || r[0].Strength < 0.6 || r[0].Confidence < 0.6 ||
-		!slices.Equal(r[0].SharedEntities, []string{"Ann", "Leith"}) || r[0].Reasoning != "both mention Ann, Leith; both are tagged club" {
+		!slices.Equal(r[0].SharedEntities, []string{"Ann", "Leith"}) || r[0].Reasoning != "both memories mention Ann, Leith; both memories are tagged club" {
 		s.t.Errorf("related are %+v", r)
 	}
 }
@@ -201,7 +201,7 @@ func TestNothingIsMergedUnasked(t *testing.T) {
 	s := tend(t, nil)
 	res := s.runsAgents(op.AgentsRunRequest{})
 	wantDid(t, res, foundByAll)
-	if m := res.Merge[0]; m.Success || !strings.Contains(m.Reason, "the merge waits for your decision, because consolidation.auto_merge is false") || look(t, s.Engine, s.leaks).Stage != memory.Active {
+	if m := res.Merge[0]; m.Success || !strings.Contains(m.Reason, "emberd merges the memories only after your decision, because consolidation.auto_merge is false") || look(t, s.Engine, s.leaks).Stage != memory.Active {
 		t.Errorf("it tells of the merge %+v", m)
 	}
 	s.wantItems("cluster contradiction high 2 open", "cluster merge medium 2 open", "decay gc_candidate high 1 open")
@@ -343,14 +343,14 @@ func TestAgentsRefuseWhatTheyDoNotKnow(t *testing.T) {
 		req  op.AgentsRunRequest
 		says string
 	}{
-		{op.AgentsRunRequest{Agent: "dream"}, `invalid agent "dream"; use decay, cluster, merge, promote, relations`},
+		{op.AgentsRunRequest{Agent: "dream"}, `invalid maintenance agent "dream"; use decay, cluster, merge, promote, relations`},
 		{op.AgentsRunRequest{Force: true}, "force and interval_seconds require scheduled"},
 		{op.AgentsRunRequest{Scheduled: true, IntervalSeconds: 59}, "interval_seconds 59 is out of range (60 to 2592000)"},
 	} {
 		wantCode(t, refused(t, e, op.AgentsRun, &c.req), memory.Invalid, c.says)
 	}
 	e.Agents.AgentScheduler.Running.Lock()
-	wantCode(t, refused(t, e, op.AgentsRun, &op.AgentsRunRequest{}), memory.Busy, "the agents are running")
+	wantCode(t, refused(t, e, op.AgentsRun, &op.AgentsRunRequest{}), memory.Busy, "a run of the maintenance agents is in progress")
 	e.Agents.AgentScheduler.Running.Unlock()
 }
 

@@ -232,7 +232,7 @@ func TestUndoingTheUndoOfAnArchiving(t *testing.T) {
 	first := do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: d.archived(id).Entry})
 	wantFiles(t, d.house)
 	again := &op.UndoRequest{Tx: first.Tx}
-	wantCode(t, refused(t, d.Engine, op.Undo, again), memory.Busy, "so it changed nothing; try again in a minute")
+	wantCode(t, refused(t, d.Engine, op.Undo, again), memory.Busy, "cannot undo the change: emberd would archive 1 memory again, but cannot write the note of memory "+string(id)+" now; try again in a minute")
 	d.advance(2 * time.Minute)
 	d.rest(t, d.Engine)
 	do(t, d.Engine, op.Undo, again)

@@ -47,9 +47,9 @@ func TestArchivingAgainWhatAHumanEdited(t *testing.T) {
 	d := shelf(t, nil)
 	m, home := d.back(leaky)
 	d.write(t, home, noteFor(m.ID, "mended, says the human"))
-	d.skipped(m.ID, "was edited; emberd syncs the edit within a minute or two")
+	d.skipped(m.ID, "has edits that emberd has not synced yet; emberd syncs the edits within a minute or two")
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("mended, says the agent")})
-	d.skipped(m.ID, "was edited; emberd syncs the edit within a minute or two")
+	d.skipped(m.ID, "has edits that emberd has not synced yet; emberd syncs the edits within a minute or two")
 	wantNote(t, d.house, home, "says the human")
 }
 
@@ -58,9 +58,9 @@ func TestArchivingAgainWithoutTheNote(t *testing.T) {
 	d := shelf(t, nil)
 	m, home := d.back(leaky)
 	ok(t, os.Remove(d.at(home)))
-	d.skipped(m.ID, "is missing or does not contain its ID")
+	d.skipped(m.ID, "is missing or does not contain the memory ID")
 	d.write(t, home, "a human's note under that name")
-	d.skipped(m.ID, "of the memory is missing or does not contain its ID; restore the note, or promote the memory again")
+	d.skipped(m.ID, "of the memory is missing or does not contain the memory ID; restore the note, or promote the memory again")
 	done := busy(t, d.house)
 	d.write(t, home, noteFor(m.ID, leaky))
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(m.ID), Content: new("It is mended.")})

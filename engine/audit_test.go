@@ -298,7 +298,7 @@ func TestTheLedgerSurvivesARestartAndSaysWhenNot(t *testing.T) {
 	}
 	e = h.open(t)
 	res := do(t, e, op.Audit, &op.AuditRequest{Kind: "all"})
-	if !strings.Contains(res.Problem, "cannot read audit.json, so counting restarted") || eventsIn(res.Events) != "write save by cursor" {
+	if !strings.Contains(res.Problem, "cannot read audit.json, so emberd restarted the counts per caller") || eventsIn(res.Events) != "write save by cursor" {
 		t.Errorf("after damage: problem %q, events\n%s", res.Problem, eventsIn(res.Events))
 	}
 	if !strings.Contains(h.log.String(), "caller statistics restarted") {
@@ -412,7 +412,7 @@ func TestAuditThatBlamesAnother(t *testing.T) {
 		t.Fatalf("the audit blames %s, so that the test proves nothing", got)
 	}
 	c := check(e)
-	for _, want := range []string{"according to the journal, token:home made the change ", "but according to the audit chain, token:work made it",
+	for _, want := range []string{"according to the log, token:home made the change ", "but according to the audit chain, token:work made the change",
 		"the caller and operation of a read differ: token:home, search in audit.json, but token:work, search in the audit chain"} {
 		if !slices.ContainsFunc(c.Problems, func(p string) bool { return strings.Contains(p, want) }) {
 			t.Errorf("the check says %q, want %q", c.Problems, want)

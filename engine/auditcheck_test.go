@@ -408,7 +408,7 @@ func TestAnAuditWithASpoiltKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := checkAudit(t, h.open(t))
-	if len(found.Problems) != 1 || !strings.Contains(found.Problems[0], "is not a key of 32 bytes in hex") {
+	if len(found.Problems) != 1 || !strings.Contains(found.Problems[0], "does not contain a key of 32 bytes in hexadecimal") {
 		t.Errorf("the problems are %q", found.Problems)
 	}
 }

@@ -215,7 +215,7 @@ func TestAnAuditOfReadsThatWerePutBack(t *testing.T) {
 	h.disk(t).putBack(h, copied).put(t, h)
 	e = h.open(t)
 	for range 2 {
-		if c := checkAudit(t, e); len(c.Problems) != 1 || !strings.Contains(c.Problems[0], "the change journal was closed after line") {
+		if c := checkAudit(t, e); len(c.Problems) != 1 || !strings.Contains(c.Problems[0], "the log was closed after line") {
 			t.Errorf("problems %q, notes %q", c.Problems, c.Notes)
 		}
 		asked(t, e, withCard, op.Save, &op.SaveRequest{Content: "The kettle is new"})
@@ -274,7 +274,7 @@ func TestAnAuditAfterTheStateWasLost(t *testing.T) {
 	t.Parallel()
 	h, before := lived(t)
 	for name, tt := range map[string]struct{ gone, want string }{
-		"the state folder": {h.State, "the journal contains changes of 1 device that is not in the audit chain"},
+		"the state folder": {h.State, "the log contains changes of 1 device that is not in the audit chain"},
 		"the chain":        {filepath.Join(h.State, "audit") + "/", "older than the audit chain and sealed with another key"},
 	} {
 		after := maps.Clone(before)
@@ -314,7 +314,7 @@ func TestAnAuditOfCountsThatWereChanged(t *testing.T) {
 		after.put(t, h)
 		e := h.open(t)
 		for range 2 {
-			if c := checkAudit(t, e); len(c.Problems) != 1 || !strings.Contains(c.Problems[0], "the caller counts in audit.json differed") {
+			if c := checkAudit(t, e); len(c.Problems) != 1 || !strings.Contains(c.Problems[0], "the counts per caller in audit.json differed") {
 				t.Errorf("%s: problems %q, notes %q", what, c.Problems, c.Notes)
 			}
 			asked(t, e, withCard, op.Search, &op.SearchRequest{Query: "kettle"})

@@ -87,9 +87,9 @@ func TestBackupNames(t *testing.T) {
 	}
 	for file, want := range map[string]string{
 		"":                              "already exists; choose another name", // the clock stands still
-		"relative.tar.gz":               "not an absolute path",
+		"relative.tar.gz":               "use an absolute path",
 		filepath.Join(h.Data, "x"):      "is in the data folder",
-		filepath.Join(h.State, "a/b/c"): "create its folder first",
+		filepath.Join(h.State, "a/b/c"): "create the folder of the backup first",
 	} {
 		wantCode(t, refused(t, e, op.BackupCreate, &op.BackupCreateRequest{File: file}), memory.Invalid, want)
 	}

@@ -149,7 +149,7 @@ func TestCase63AMergeMakesNoCredential(t *testing.T) {
 	before := stateOf(t, d.Engine)
 	id := do(t, d.Engine, op.Clusters, &op.ClustersRequest{Threshold: 0.5}).Clusters[0].ID
 	err := refused(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{ClusterID: id, Mode: op.ModeApply})
-	wantCode(t, err, memory.Secret, "), so emberd wrote nothing; remove it from the texts that emberd summarizes")
+	wantCode(t, err, memory.Secret, "), so emberd wrote nothing; remove the credential from the memories that emberd summarizes")
 	if strings.Contains(err.Error(), value) || stateOf(t, d.Engine) != before {
 		t.Errorf("it is refused with %v, and the memories are\n%s\nwant\n%s", err, stateOf(t, d.Engine), before)
 	}

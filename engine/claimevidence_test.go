@@ -67,7 +67,7 @@ func TestAClaimSaysWhatItDoesNotShow(t *testing.T) {
 	if n := utf8.RuneCountInString(got); n > op.MaxEvidence {
 		t.Errorf("the evidence has %d characters", n)
 	}
-	for _, want := range []string{"more characters are not shown; read the note before you promote", "more tags, which are not shown"} {
+	for _, want := range []string{"more characters are not shown; read the note before you decide", "more tags, which are not shown"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it does not say %q:\n%s", want, got)
 		}

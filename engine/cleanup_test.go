@@ -196,7 +196,7 @@ func TestCleanupIsCarriedOut(t *testing.T) {
 	c.wantAll(before)
 	history := do(t, c.e, op.CleanupHistory, &op.CleanupHistoryRequest{})
 	if len(history.Runs) != 1 || history.Runs[0].State != op.CleanupRolledBack || history.Runs[0].RolledBack != "emberd undo "+
-		"reverted it" {
+		"reverted the changes of the run" {
 		t.Errorf("the history tells %+v", history.Runs)
 	}
 	wantCode(t, refused(t, c.e, op.CleanupRollback, &op.CleanupRollbackRequest{Run: run.ID}), memory.Conflict, "emberd undo already reverted run")
@@ -395,7 +395,7 @@ func TestCleanupRefuses(t *testing.T) {
 		{op.CleanupRequest{Collection: "knowledge", Mode: "analysis", Execute: true}, memory.Invalid, "execute requires mode full"},
 		{op.CleanupRequest{Collection: "attic"}, memory.NotFound, "attic"},
 		{op.CleanupRequest{Resume: "2026"}, memory.NotFound, "not found; run: emberd health cleanup history"},
-		{op.CleanupRequest{Resume: "2026", Execute: true}, memory.Invalid, "resume continues a run with its original options; omit the other options"},
+		{op.CleanupRequest{Resume: "2026", Execute: true}, memory.Invalid, "resume and other options cannot be combined; omit the other options"},
 	} {
 		wantCode(t, refused(t, c.e, op.Cleanup, &r.CleanupRequest), r.code, r.says)
 	}

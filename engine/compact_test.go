@@ -148,7 +148,7 @@ func TestHistoryIsKeptAtLeastAsLongAsTheTrash(t *testing.T) {
 	h := newHouse(t)
 	h.TrashKeep = 100 * 24 * time.Hour
 	_, err := engine.Open(h.Options)
-	wantCode(t, err, "invalid", "at least as long")
+	wantCode(t, err, "invalid", "set history.keep to at least the value of trash.keep")
 }
 
 // What is told of a compaction is what it folds away, and nothing that is dead elsewhere.

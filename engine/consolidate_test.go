@@ -84,7 +84,7 @@ func TestConsolidateRefusesWhatItDoesNotKnow(t *testing.T) {
 		req  op.ConsolidateRequest
 		says string
 	}{
-		{op.ConsolidateRequest{}, "missing cluster_id; copy an ID from the list of clusters, or set auto_detect"},
+		{op.ConsolidateRequest{}, "missing cluster_id; copy an ID from the list of groups, or set auto_detect"},
 		{op.ConsolidateRequest{ClusterID: c.ID, AutoDetect: true}, "cluster_id and auto_detect cannot be combined"},
 		{op.ConsolidateRequest{ClusterID: c.ID, Mode: "merge"}, `use preview, apply or link`},
 		{op.ConsolidateRequest{AutoDetect: true, CohesionThreshold: new(1.5)}, "cohesion_threshold 1.5 is out of range (0 to 1)"},
@@ -103,10 +103,10 @@ func TestConsolidateRefusesWhatItDoesNotKnow(t *testing.T) {
 	} {
 		wantCode(t, refused(t, d.Engine, op.Clusters, &x.req), memory.Invalid, x.says)
 	}
-	wantCode(t, refused(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{ClusterID: "cluster-0"}), memory.NotFound, "not found, or its members have changed; list the clusters again")
+	wantCode(t, refused(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{ClusterID: "cluster-0"}), memory.NotFound, "not found, or its memories have changed; list the groups again")
 	save(t, d.Engine, "The kettle is leaking at its seam")
 	before := stateOf(t, d.Engine)
-	wantCode(t, refused(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{ClusterID: c.ID, Mode: op.ModeApply}), memory.Conflict, "was merged or has other members now")
+	wantCode(t, refused(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{ClusterID: c.ID, Mode: op.ModeApply}), memory.Conflict, "was merged or contains other memories now")
 	if stateOf(t, d.Engine) != before {
 		t.Error("something was changed all the same")
 	}
@@ -208,7 +208,7 @@ func TestWhatIsNotMerged(t *testing.T) {
 		code memory.Code
 		says string
 	}{
-		{"too long", strings.Repeat("kettle leaks ", 2_500), strings.Repeat("leaking kettle ", 2_500), memory.TooLarge, "content has"},
+		{"too long", strings.Repeat("kettle leaks ", 2_500), strings.Repeat("leaking kettle ", 2_500), memory.TooLarge, "too many characters in content: "},
 		{"not kept by notes", leaks + "\r\n" + leaks, leaking, memory.Conflict, "a note cannot store the text exactly, because it contains control characters, line endings other than LF, or plugin code"},
 	} {
 		d := shelf(t, nil)
@@ -221,7 +221,7 @@ func TestWhatIsNotMerged(t *testing.T) {
 		}
 		wantFiles(t, d.house)
 		res := do(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{AutoDetect: true, Mode: op.ModeApply})
-		if len(res.Merged) != 0 || len(res.Refused) != 1 || !strings.Contains(res.Refused[0].Reason, c.says) || res.Message != "Merged 0 memories into 0; not merged: 1" {
+		if len(res.Merged) != 0 || len(res.Refused) != 1 || !strings.Contains(res.Refused[0].Reason, c.says) || res.Message != "Merged 0 memories into 0 memories; groups not merged: 1" {
 			t.Errorf("%s: of all it says %+v", c.name, res)
 		}
 	}
@@ -235,11 +235,11 @@ func TestConsolidateAll(t *testing.T) {
 	}
 	before := stateOf(t, d.Engine)
 	p := do(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{AutoDetect: true, Limit: 2})
-	if !p.AutoDetect || p.Found != 3 || len(p.Previews) != 2 || p.Message != "Found 3 clusters to consolidate; remaining clusters: 1; repeat the request" {
+	if !p.AutoDetect || p.Found != 3 || len(p.Previews) != 2 || p.Message != "Found 3 groups to consolidate; remaining groups: 1; repeat the request" {
 		t.Errorf("the preview is %+v", p)
 	}
 	res := do(t, d.Engine, op.Consolidate, &op.ConsolidateRequest{AutoDetect: true, Mode: op.ModeApply})
-	if len(res.Merged) != 3 || res.Message != "Merged 6 memories into 3" || d.Stm.Len() != 9 {
+	if len(res.Merged) != 3 || res.Message != "Merged 6 memories into 3 memories" || d.Stm.Len() != 9 {
 		t.Errorf("the answer is %+v", res)
 	}
 	do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: res.Tx})

@@ -119,7 +119,7 @@ func TestAPanicRefusesOneOperation(t *testing.T) {
 	armed.Store(true)
 	text := "the port is 5433"
 	err := refused(t, e, op.Edit, &op.EditRequest{ID: string(id), Content: &text})
-	wantCode(t, err, memory.Internal, "check before you repeat it")
+	wantCode(t, err, memory.Internal, "; check before you repeat the operation")
 	if found := faultID.FindStringSubmatch(err.Error()); found == nil || !strings.Contains(h.log.String(), "fault="+found[1]) {
 		t.Errorf("the error %q and the log do not name one fault", err)
 	}

@@ -32,7 +32,7 @@ func TestACheckSaysWhatBecomesOfACopy(t *testing.T) {
 			d.rest(t, d.Engine)
 			d.write(t, c.path, c.change(noteFor(id, broker)))
 			d.batch([]string{c.path}, nil)
-			if young := d.found(c.path); young.Waits != (c.home == "Broker.md") || young.Waits && !strings.Contains(young.Text, "wait until then") {
+			if young := d.found(c.path); young.Waits != (c.home == "Broker.md") || young.Waits && !strings.Contains(young.Text, "if the notes do not change for two minutes") {
 				t.Errorf("at first: %+v", young)
 			}
 			d.settle()

@@ -170,16 +170,15 @@ func newState(opt *core.Options, analyzer *analysis.Analyzer) *state {
 // because the operating system keeps it.
 func acquire(state string) (*durable.Lock, error) {
 	if err := durable.MkdirAll(durable.OS{}, state); err != nil {
-		return nil, memory.Errorf(memory.Unavailable, "open the state folder: %w", err)
+		return nil, memory.Errorf(memory.Unavailable, "cannot open the state folder: %w", err)
 	}
 	lock, err := durable.AcquireLock(filepath.Join(state, "daemon.lock"))
 	switch {
 	case errors.Is(err, durable.ErrLocked):
 		return nil, memory.Errorf(memory.Unavailable,
-			"another daemon uses this state folder: %w; stop that daemon, or use a different state folder",
-			err)
+			"another daemon uses this state folder: %w; stop that daemon, or use a different state folder", err)
 	case err != nil:
-		return nil, memory.Errorf(memory.Unavailable, "open the state folder: %w", err)
+		return nil, memory.Errorf(memory.Unavailable, "cannot open the state folder: %w", err)
 	}
 	return lock, nil
 }
@@ -322,8 +321,8 @@ func (e *Engine) invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	}
 	handle, ok := e.handlers[s.Name]
 	if !ok {
-		return nil, memory.Errorf(memory.Incompatible, "this version of emberd does not "+
-			"support operation %q; upgrade emberd", s.Name)
+		return nil, memory.Errorf(memory.Incompatible,
+			"this version of emberd does not support operation %q; upgrade emberd", s.Name)
 	}
 	purges := e.Purges.Load()
 	begun := time.Now()

@@ -194,7 +194,7 @@ func TestAfterCloseNothingIsAccepted(t *testing.T) {
 func TestOptionsOutOfBounds(t *testing.T) {
 	t.Parallel()
 	for says, change := range map[string]func(*core.Options){
-		"missing data or state folder; set both":                  func(o *core.Options) { o.Data = "" },
+		"missing data folder or state folder; set both folders":   func(o *core.Options) { o.Data = "" },
 		"age exponent 1.5 is out of range (0 to 1)":               func(o *core.Options) { o.AgeExponent = 1.5 },
 		"short-term weight 3 is out of range (0 to 2)":            func(o *core.Options) { o.STMWeight = 3 },
 		"search limit 0 is out of range (1 to 100)":               func(o *core.Options) { o.SearchLimit = 0 },

@@ -242,8 +242,8 @@ func TestMessagesAreAnalyzed(t *testing.T) {
 		t.Errorf("the page's example gives %+v", recall)
 	}
 	long := strings.Repeat("x", memory.MaxContent+1)
-	wantCode(t, refused(t, e, op.AnalyzeMessage, &op.AnalyzeMessageRequest{Message: long}), memory.TooLarge, "characters (limit")
-	wantCode(t, refused(t, e, op.AnalyzeRecall, &op.AnalyzeRecallRequest{Message: long}), memory.TooLarge, "message has 50001 characters")
+	wantCode(t, refused(t, e, op.AnalyzeMessage, &op.AnalyzeMessageRequest{Message: long}), memory.TooLarge, "too many characters in message: 50001 (limit")
+	wantCode(t, refused(t, e, op.AnalyzeRecall, &op.AnalyzeRecallRequest{Message: long}), memory.TooLarge, "too many characters in message: 50001")
 }
 
 // A note is for people, who would not know what to make of 1.0656.

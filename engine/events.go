@@ -16,7 +16,7 @@ import (
 func (e *Engine) Events(ctx context.Context, after string) iter.Seq[op.Event] {
 	n, known := e.EventLog.Start(after)
 	return func(yield func(op.Event) bool) {
-		if !known && !yield(e.Notice("events after this ID are incomplete; reload your data")) {
+		if !known && !yield(e.Notice("events after this ID are incomplete; read the memories again")) {
 			return
 		}
 		for {
@@ -48,7 +48,8 @@ func (e *Engine) endOfEvents() string {
 	case <-e.Closing:
 		return "the daemon is stopping"
 	default:
-		return "this client was more than 1,000 events behind and was disconnected; connect again and reload your data"
+		return "the daemon disconnected this client, which was more than 1,000 events behind; connect again and read " +
+			"the memories again"
 	}
 }
 

@@ -54,7 +54,7 @@ func TestEventsResume(t *testing.T) {
 		{"from now on", "", []string{"5", "6"}},
 		{"after one", "2", []string{"3", "4", "5", "6"}},
 		{"after the last", "4", []string{"5", "6"}},
-		{"after an unknown one", "x", []string{"status: events after this ID are incomplete; reload your data", "0", "1", "2", "3", "4", "5", "6"}},
+		{"after an unknown one", "x", []string{"status: events after this ID are incomplete; read the memories again", "0", "1", "2", "3", "4", "5", "6"}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			e := feed()

@@ -170,15 +170,15 @@ func TestImportRefusesWhatIsNoMemory(t *testing.T) {
 		return out
 	}
 	for want, r := range map[string]op.Record{
-		`invalid memory ID "nope"`:          {ID: "nope", Fields: raw()},
-		"a field id":                        {ID: id, Fields: raw("id", `"x"`)},
-		"cannot read the memory":            {ID: id, Fields: raw("tags", `"x"`)},
-		"no created_at":                     {ID: id, Fields: map[string]json.RawMessage{"content": json.RawMessage(`"x"`)}},
-		"content":                           {ID: id, Fields: raw("content", `""`)},
-		"importance":                        {ID: id, Fields: raw("importance", `7`)},
-		"stage":                             {ID: id, Fields: raw("stage", `"gone"`)},
-		"is not valid JSON":                 {ID: id, Fields: raw("odd", `{`)},
-		"the batch has no records; pass at": {},
+		`invalid memory ID "nope"`:                          {ID: "nope", Fields: raw()},
+		`the field "id" must be next to the field "memory"`: {ID: id, Fields: raw("id", `"x"`)},
+		"cannot read the memory":                            {ID: id, Fields: raw("tags", `"x"`)},
+		"missing field created_at of the memory":            {ID: id, Fields: map[string]json.RawMessage{"content": json.RawMessage(`"x"`)}},
+		"content":                                           {ID: id, Fields: raw("content", `""`)},
+		"importance":                                        {ID: id, Fields: raw("importance", `7`)},
+		"stage":                                             {ID: id, Fields: raw("stage", `"gone"`)},
+		"is not valid JSON":                                 {ID: id, Fields: raw("odd", `{`)},
+		"the batch has no records; pass at":                 {},
 	} {
 		req := &op.ImportRequest{Records: []op.Record{r}}
 		if strings.HasPrefix(want, "the batch") {

@@ -22,7 +22,7 @@ func TestAForgottenTextIsNotSavedAgainUnasked(t *testing.T) {
 	again := "the harbour  lights are GREEN"
 
 	err := refused(t, e, op.Save, &op.SaveRequest{Content: again})
-	wantCode(t, err, memory.Forgotten, "this text was deleted on 2026-03-01; restore it with emberd rekindle "+m.ID.Short()+", or save it again with --again (again)")
+	wantCode(t, err, memory.Forgotten, "the memory with this text was deleted on 2026-03-01; to restore the memory, run emberd rekindle "+m.ID.Short()+"; to save the text again, use --again (again)")
 	if strings.Contains(err.Error(), "harbour") {
 		t.Errorf("the refusal tells the text: %s", err)
 	}
@@ -66,7 +66,7 @@ func TestWhatWasPurgedIsRefusedToo(t *testing.T) {
 	e := h.open(t)
 	m := save(t, e, "the harbour lights are green")
 	do(t, e, op.Purge, &op.PurgeRequest{ID: string(m.ID)})
-	wantCode(t, refused(t, e, op.Save, &op.SaveRequest{Content: m.Content}), memory.Forgotten, "save it again with --again (again")
+	wantCode(t, refused(t, e, op.Save, &op.SaveRequest{Content: m.Content}), memory.Forgotten, "to save the text again, use --again (again")
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestADeletedNoteIsAForgottenText(t *testing.T) {
 	id := d.kept("the kettle leaks", "Kettle.md")
 	note := d.note(t, "Kettle.md")
 	d.remove("Kettle.md")
-	wantCode(t, refused(t, d.Engine, op.Save, &op.SaveRequest{Content: "The kettle leaks"}), memory.Forgotten, "save it again with --again (again")
+	wantCode(t, refused(t, d.Engine, op.Save, &op.SaveRequest{Content: "The kettle leaks"}), memory.Forgotten, "to save the text again, use --again (again")
 	d.edit("Kettle.md", note)
 	if m := d.memory(id); m.Content != "the kettle leaks" {
 		t.Errorf("the memory is %+v", m.Memory)

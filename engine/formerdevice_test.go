@@ -144,7 +144,7 @@ func TestAPurgeAndTheFormerNames(t *testing.T) {
 			res := do(t, e, op.Purge, &op.PurgeRequest{ID: string(m.ID)})
 			told := map[string]bool{}
 			for _, left := range res.Left {
-				told["log"] = told["log"] || strings.Contains(left.Place, former) && strings.Contains(left.Advice, "earlier ID")
+				told["log"] = told["log"] || strings.Contains(left.Place, former) && strings.Contains(left.Advice, "earlier device ID")
 				told["folder"] = told["folder"] || strings.Contains(left.Place, ".before-restore-")
 			}
 			if told["log"] != (how == "home copied") || told["folder"] != (how == "restored") {

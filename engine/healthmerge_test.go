@@ -67,7 +67,7 @@ func TestWhatWouldBeLostIsFiledAndKept(t *testing.T) {
 	long := do(t, e, op.Save, &op.SaveRequest{Content: "The staging database runs in Leith on port 5432", Confidence: new(0.5)}).Memory.ID
 	before := e.Stm.Len()
 	err := keptNone(t, e, short, long, "")
-	wantCode(t, err, memory.Conflict, "to merge anyway, set keep to id1 or id2")
+	wantCode(t, err, memory.Conflict, "to merge anyway, set keep to \"id1\" (first memory) or \"id2\" (second memory)")
 	if strings.Contains(err.Error(), "5432") || strings.Contains(err.Error(), "Leith") {
 		t.Errorf("the error has words of a memory: %v", err)
 	}
@@ -84,14 +84,14 @@ func TestWhatWouldBeLostIsFiledAndKept(t *testing.T) {
 	}
 	e2, _ := newEngine(t)
 	one, other := save(t, e2, oldPort), save(t, e2, strings.Replace(oldPort, "5432", "5433", 1))
-	wantCode(t, keptNone(t, e2, one.ID, other.ID, ""), memory.Conflict, "to merge anyway, set keep to id1 or id2")
+	wantCode(t, keptNone(t, e2, one.ID, other.ID, ""), memory.Conflict, "to merge anyway, set keep to \"id1\" (first memory) or \"id2\" (second memory)")
 	if res := keepOne(t, e2, one.ID, other.ID, op.KeepSecond); res.KeptID != other.ID || res.DiscardedID != one.ID {
 		t.Errorf("kept %+v", res)
 	}
-	wantCode(t, keptNone(t, e2, other.ID, save(t, e2, "the tide turns at noon").ID, op.KeepHigherAccess), memory.Conflict, "to merge anyway, set keep to id1 or id2")
+	wantCode(t, keptNone(t, e2, other.ID, save(t, e2, "the tide turns at noon").ID, op.KeepHigherAccess), memory.Conflict, "to merge anyway, set keep to \"id1\" (first memory) or \"id2\" (second memory)")
 	said := do(t, e2, op.Save, &op.SaveRequest{Content: sameA, Confidence: new(0.5)}).Memory
 	web := do(t, e2, op.Save, &op.SaveRequest{Content: sameB, Provenance: op.Provenance{Origin: memory.FromWeb}}).Memory
-	wantCode(t, keptNone(t, e2, said.ID, web.ID, ""), memory.Conflict, "to merge anyway, set keep to id1 or id2")
+	wantCode(t, keptNone(t, e2, said.ID, web.ID, ""), memory.Conflict, "to merge anyway, set keep to \"id1\" (first memory) or \"id2\" (second memory)")
 }
 
 func TestWhatIsNotDiscarded(t *testing.T) {
@@ -114,7 +114,7 @@ func TestWhatIsNotDiscarded(t *testing.T) {
 		{core.ID, memory.Conflict, "is core"},
 		{promoted.ID, memory.Conflict, "has a note in the vault"},
 		{cold.ID, memory.Conflict, "and contains only a summary; first, run: emberd rekindle"},
-		{superseded.ID, memory.Conflict, "which emberd keeps only for its history; consolidate the newer memory instead"},
+		{superseded.ID, memory.Conflict, "which emberd keeps only for its history; merge the newer memory instead"},
 		{elsewhere.ID, memory.NotFound, `is in collection "house", not in "knowledge"`},
 		{mine.ID, memory.Invalid, "id1 and id2 are the same memory"},
 	} {
@@ -175,13 +175,13 @@ func TestHealthRefusesWhatIsOutOfBounds(t *testing.T) {
 	save(t, e, "the kettle leaks")
 	wantCode(t, refused(t, e, op.HealthStale, &op.HealthStaleRequest{DaysUnused: new(-1)}), memory.Invalid, "days_unused -1 is out of range (")
 	wantCode(t, refused(t, e, op.HealthStale, &op.HealthStaleRequest{MinConfidence: new(2.0)}), memory.Invalid, "min_confidence 2 is out of range (")
-	wantCode(t, refused(t, e, op.HealthStale, &op.HealthStaleRequest{Collection: "nowhere"}), memory.NotFound, "use all for every collection")
+	wantCode(t, refused(t, e, op.HealthStale, &op.HealthStaleRequest{Collection: "nowhere"}), memory.NotFound, "to select all collections, use all")
 	wantCode(t, refused(t, e, op.HealthLowAccess, &op.HealthLowAccessRequest{Limit: 1001}), memory.Invalid, "limit 1001 is out of range (")
 	wantCode(t, refused(t, e, op.HealthLowAccess, &op.HealthLowAccessRequest{MaxAccessCount: new(int64(-1))}), memory.Invalid, "max_access_count -1 is out of range (")
 	wantCode(t, refused(t, e, op.HealthDuplicates, &op.HealthDuplicatesRequest{SimilarityThreshold: new(1.5)}), memory.Invalid, "similarity_threshold 1.5 is out of range (")
 	wantCode(t, refused(t, e, op.HealthDuplicates, &op.HealthDuplicatesRequest{SampleSize: -1}), memory.Invalid, "sample_size -1 is out of range (")
-	wantCode(t, refused(t, e, op.HealthDuplicates, &op.HealthDuplicatesRequest{Collection: "nowhere"}), memory.NotFound, "use all for every collection")
-	wantCode(t, refused(t, e, op.Health, &op.HealthRequest{Collection: "nowhere"}), memory.NotFound, "use all for every collection")
+	wantCode(t, refused(t, e, op.HealthDuplicates, &op.HealthDuplicatesRequest{Collection: "nowhere"}), memory.NotFound, "to select all collections, use all")
+	wantCode(t, refused(t, e, op.Health, &op.HealthRequest{Collection: "nowhere"}), memory.NotFound, "to select all collections, use all")
 	wantCode(t, refused(t, e, op.Search, &op.SearchRequest{Query: "kettle", Filter: op.Filter{MinConfidence: 2}}), memory.Invalid, "min_confidence 2 is out of range (")
 }
 

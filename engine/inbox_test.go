@@ -94,14 +94,14 @@ func TestInboxShowsWhatElseWaits(t *testing.T) {
 	wantFiles(t, d.house, index)
 	d.asked("gc_candidate", "The parking ticket was 4 euros")
 	d.listed()
-	d.wantInbox([]string{"1 item waits for your decision", "> [!warning] To continue, emberd needs you to run a command",
-		"emberd does not write the list \"Index.md\": ", ": `emberd config`"})
+	d.wantInbox([]string{"1 item needs your decision", "> [!warning] Run these commands so that emberd can continue",
+		"cannot write the list \"Index.md\": ", ": `emberd config`"})
 	ok(t, os.Remove(filepath.Join(d.Vaults[0], index)))
 	d.batch(nil, []string{index})
 	d.listed()
 	d.advance(waitsAgain)
 	d.Lists.WriteLists(t.Context())
-	d.wantInbox([]string{"1 item waits for your decision"}, "To continue", "not written")
+	d.wantInbox([]string{"1 item needs your decision"}, "Run these commands so that emberd can continue", "cannot write the list")
 }
 
 // waitsAgain is how long the review note may show what no longer waits.
@@ -116,13 +116,13 @@ func TestInboxDecides(t *testing.T) {
 	d.wantListState(listnotes.InboxKind, inboxNote, op.ListEmpty, "no open review items yet")
 	item, ids := d.asked("gc_candidate", "The parking ticket was 4 euros")
 	d.listed()
-	d.wantInbox([]string{marked("inbox"), "1 item waits for your decision", "## Still needed? · The parking ticket was 4 euros", "> [!question] for a test", "- [ ] Keep it as it is ^rev-", "- [ ] Forget it ^rev-"}, "## Decided")
+	d.wantInbox([]string{marked("inbox"), "1 item needs your decision", "## Still needed? · The parking ticket was 4 euros", "> [!question] for a test", "- [ ] Keep it as it is ^rev-", "- [ ] Forget it ^rev-"}, "## Decided")
 	d.wantListState(listnotes.InboxKind, inboxNote, op.ListWritten, "")
 	if at := d.Lists.Lists.Next(); !at.IsZero() {
 		t.Errorf("at rest the inbox is due at %s", at)
 	}
 	d.ticked("Forget it")
-	d.wantInbox([]string{"Nothing waits for your decision", "## Decided", " · deleted · The parking ticket was 4 euros `" + ids[0].Short() + "` · checked in this note · to undo: `emberd undo "}, "- [")
+	d.wantInbox([]string{"No item needs your decision", "## Decided", " · deleted · The parking ticket was 4 euros `" + ids[0].Short() + "` · box checked in this note · to undo: `emberd undo "}, "- [")
 	if !d.Stm.Trashed(ids[0]) {
 		t.Fatal("the memory is not in the trash")
 	}
@@ -148,8 +148,8 @@ func TestACredentialBesideABoxStaysInTheNote(t *testing.T) {
 	d.write(d.t, inboxNote, strings.Replace(note, "-keep\n", "-keep rotated "+token+"\n", 1))
 	d.listed()
 	d.wantItem(item, memory.ItemClosed, op.DecideKeep)
-	d.wantInbox([]string{"- rotated " + token, "checked in this note · to undo"})
-	if got, err := d.Engine.Review.FindItem(item.ID); err != nil || got.Reason != "checked in this note" {
+	d.wantInbox([]string{"- rotated " + token, "box checked in this note · to undo"})
+	if got, err := d.Engine.Review.FindItem(item.ID); err != nil || got.Reason != "box checked in this note" {
 		t.Errorf("the reason is %q, %v", got.Reason, err)
 	}
 }
@@ -205,23 +205,23 @@ func TestTicksThatDoNothing(t *testing.T) {
 	d.listed()
 	d.ticked("Merge both", "Keep both")
 	d.wantItem(item, memory.ItemOpen, "")
-	d.wantInbox([]string{"> [!failure] Several boxes are checked, so emberd did nothing. Check only one box.", "- [ ] Merge both", "- [ ] Keep both"}, "- [x]")
+	d.wantInbox([]string{"> [!failure] Several boxes of this review item are checked, so emberd did nothing. Check only one box.", "- [ ] Merge both", "- [ ] Keep both"}, "- [x]")
 	d.listed()
-	d.wantInbox([]string{"Several boxes are checked, so emberd did nothing. Check only one box."})
+	d.wantInbox([]string{"Several boxes of this review item are checked, so emberd did nothing. Check only one box."})
 
 	stale := d.withTicks("Forget A")
 	do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(ids[0]), Content: new("The garden has three gates, for the wall fell")})
 	d.write(t, inboxNote, stale)
 	d.listed()
 	d.wantItem(item, memory.ItemOpen, "")
-	d.wantInbox([]string{"The item has changed since emberd wrote this note, so emberd did nothing. Review the item again.", "three gates"}, "- [x]", "Several boxes")
+	d.wantInbox([]string{"The review item changed after emberd wrote this note, so the checked box has no effect. Read the item again.", "three gates"}, "- [x]", "Several boxes")
 
 	late := d.withTicks("Forget A")
 	do(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Decision: op.DecideKeep, Reason: "seen"})
 	d.write(t, inboxNote, late)
 	d.listed()
 	d.wantItem(item, memory.ItemClosed, op.DecideKeep)
-	d.wantInbox([]string{"Nothing waits", " · a checked box had no effect · The garden has three gates", "the review item was already decided: seen", " · kept · ", " · seen · to undo: `emberd undo "}, "- [")
+	d.wantInbox([]string{"No item needs your decision", " · a checked box had no effect · The garden has three gates", "the review item was already decided: seen", " · kept · ", " · seen · to undo: `emberd undo "}, "- [")
 	if d.Stm.Trashed(ids[0]) || d.Stm.Trashed(ids[1]) {
 		t.Error("a memory was forgotten")
 	}
@@ -232,7 +232,7 @@ func TestTicksThatDoNothing(t *testing.T) {
 	}
 	d.advance(8 * 24 * time.Hour)
 	d.listed()
-	d.wantInbox([]string{"Nothing waits"}, "## Decided")
+	d.wantInbox([]string{"No item needs your decision"}, "## Decided")
 }
 
 // What was ticked and taken back is not done again by a copy of the note from before.
@@ -253,7 +253,7 @@ func TestAnOldNoteDoesNothing(t *testing.T) {
 	if d.Stm.Trashed(ids[0]) {
 		t.Error("the memory was forgotten again")
 	}
-	d.wantInbox([]string{"The item has changed since emberd wrote this note, so emberd did nothing. Review the item again.", "- [ ] Forget it"}, "- [x]")
+	d.wantInbox([]string{"The review item changed after emberd wrote this note, so the checked box has no effect. Read the item again.", "- [ ] Forget it"}, "- [x]")
 }
 
 // Only what was left alone for a minute counts, only the note itself, and only whole.
@@ -271,8 +271,8 @@ func TestWhatIsReadOfTheInbox(t *testing.T) {
 	d.write(t, inboxNote, ticked)
 	d.listed()
 	d.wantItem(item, memory.ItemOpen, "")
-	d.wantListState(listnotes.InboxKind, inboxNote, op.ListWaits, "a sync tool created a conflict copy of it; "+
-		"compare the two and delete one")
+	d.wantListState(listnotes.InboxKind, inboxNote, op.ListWaits, "a sync tool created a conflict copy of the note; "+
+		"compare the two notes and delete one of them")
 	d.remove("Memories/Inbox.sync-conflict-20260301-120000-ABCDEFG.md", "Inbox 2.md")
 	d.write(t, inboxNote, before)
 	d.listed()
@@ -296,7 +296,7 @@ func TestWhatIsReadOfTheInbox(t *testing.T) {
 	d.clock.ms.Store(time.Now().Add(30 * time.Second).UnixMilli())
 	d.Lists.WriteLists(t.Context())
 	d.wantItem(item, memory.ItemOpen, "")
-	d.wantListState(listnotes.InboxKind, inboxNote, op.ListWaits, "it changed a few seconds ago and might be "+
+	d.wantListState(listnotes.InboxKind, inboxNote, op.ListWaits, "the note changed a few seconds ago and might be "+
 		"open in an editor")
 	d.clock.ms.Store(time.Now().Add(time.Hour).UnixMilli())
 	d.Lists.WriteLists(t.Context())
@@ -319,7 +319,7 @@ func TestTheInboxKeepsAHumansText(t *testing.T) {
 	d.write(t, inboxNote, note)
 	d.listed()
 	got, err := d.Engine.Review.FindItem(item.ID)
-	if err != nil || got.Decision != op.DecideKeep || got.Reason != "checked in this note: for the pond is gone" {
+	if err != nil || got.Decision != op.DecideKeep || got.Reason != "box checked in this note: for the pond is gone" {
 		t.Errorf("the item is %+v %v", got, err)
 	}
 	after := d.note(t, inboxNote)
@@ -414,7 +414,7 @@ func TestPolicyDecides(t *testing.T) {
 		t.Errorf("the memory was used %d times", n)
 	}
 	d.listed()
-	d.wantInbox([]string{"Nothing waits", " · kept · The parking ticket", "closed by policy: no decision within 30 days"}, "- [")
+	d.wantInbox([]string{"No item needs your decision", " · kept · The parking ticket", "closed automatically: no decision within 30 days"}, "- [")
 	d.DecideAfter = 0
 	d.restart()
 	later, _ := d.asked("gc_candidate", "the tide turns at six")
@@ -458,7 +458,7 @@ func TestTheInboxIsBounded(t *testing.T) {
 	}
 	d.listed()
 	note := d.note(t, inboxNote)
-	if got := strings.Count(note, "\n## "); got != 10 || !strings.Contains(note, "16 items wait") || !strings.Contains(note, "This note shows the 10 most urgent items. To see the other 6, run: `emberd review list`") {
+	if got := strings.Count(note, "\n## "); got != 10 || !strings.Contains(note, "16 items need your decision") || !strings.Contains(note, "This note shows the 10 most urgent items. To see the other 6, run: `emberd review list`") {
 		t.Errorf("%d items are shown in\n%.400s", got, note)
 	}
 	if strings.Count(note, "High urgency") != 10 {

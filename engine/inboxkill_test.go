@@ -35,7 +35,7 @@ func TestKilledBehindATick(t *testing.T) {
 	d.write(t, inboxNote, d.backups()[len(d.backups())-1]) // as if the note had not been written
 	d = d.killed()
 	d.listed() // a copy of its folders is another device, which takes its place as the keeper
-	d.wantInbox([]string{"Nothing waits", "## Decided"}, "- [", "did nothing")
+	d.wantInbox([]string{"No item needs your decision", "## Decided"}, "- [", "[!failure]")
 	if is, err := d.Engine.Review.FindItem(item.ID); err != nil || was.Decision != op.DecideKeep || !is.ClosedAt.Equal(was.ClosedAt) {
 		t.Errorf("the item was %+v and is %+v, %v", was, is, err)
 	}
@@ -52,11 +52,11 @@ func TestKilledWithinATick(t *testing.T) {
 		return true
 	}))
 	d.write(t, inboxNote, d.withTicks("Forget it"))
-	_, _, err := d.Engine.Review.DecideItem(t.Context(), review.InboxActor(), item.ID, op.DecideForget, "checked in this note")
+	_, _, err := d.Engine.Review.DecideItem(t.Context(), review.InboxActor(), item.ID, op.DecideForget, "box checked in this note")
 	ok(t, err)
 	d.restart()
 	d.listed()
-	d.wantInbox([]string{"Nothing waits"}, "- [", "did nothing")
+	d.wantInbox([]string{"No item needs your decision"}, "- [", "[!failure]")
 	d.asked("gc_candidate", "the tide turns at six")
 	ok(t, d.Lists.Lists.Remember(func(f *listnotes.ListFile) bool { // and one that was at nothing yet
 		open := slices.Collect(d.Engine.Review.ReviewItems())
@@ -65,7 +65,7 @@ func TestKilledWithinATick(t *testing.T) {
 	}))
 	d.listed()
 	d.ticked("Keep it as it is")
-	d.wantInbox([]string{"Nothing waits", " · kept · the tide turns at six"}, "- [")
+	d.wantInbox([]string{"No item needs your decision", " · kept · the tide turns at six"}, "- [")
 }
 
 // What is too large for one line of the log is forgotten in several. A daemon that is killed
@@ -94,7 +94,7 @@ func TestKilledWithinALargeForget(t *testing.T) {
 			if again == "ticked" {
 				d.write(t, inboxNote, d.withTicks("Forget all 3"))
 				d.listed()
-				d.wantInbox([]string{" · deleted · ", "checked in this note", "emberd undo " + part.Entry}, "- [")
+				d.wantInbox([]string{" · deleted · ", "box checked in this note", "emberd undo " + part.Entry}, "- [")
 			} else {
 				do(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Decision: op.DecideForget})
 			}

@@ -297,7 +297,7 @@ func TestSearchByEntity(t *testing.T) {
 		wantNames(t, e, query, want...)
 	}
 	res := do(t, e, op.WhyNot, &op.WhyNotRequest{Query: "entity:loom", Of: "People/Ada Lovelace.md"})
-	if len(res.Causes) != 1 || !strings.Contains(res.Causes[0].Reason, "the condition entity:loom excludes this memory or note: the entities are Ada Lovelace, Charles Babbage") {
+	if len(res.Causes) != 1 || !strings.Contains(res.Causes[0].Reason, "the condition entity:loom excludes this memory or note: the text mentions these entities: Ada Lovelace, Charles Babbage") {
 		t.Errorf("why not: %+v", res.Causes)
 	}
 }

@@ -165,7 +165,7 @@ func TestWhatIsDueAtOnceFadesInPortions(t *testing.T) {
 	}
 	h.advance(365 * day)
 	st := do(t, e, op.LifecycleStatus, &op.LifecycleStatusRequest{})
-	if !strings.HasPrefix(st.Why, "50 memories are due, but one run moves at most 20") || st.Due[op.MoveDemote] != 50 {
+	if !strings.HasPrefix(st.Why, "50 memories are due for a lifecycle run, but one run moves at most 20; later runs move the other memories") || st.Due[op.MoveDemote] != 50 {
 		t.Errorf("status %+v", st)
 	}
 	would := do(t, e, op.LifecycleRun, &op.LifecycleRunRequest{DryRun: true})

@@ -94,7 +94,7 @@ func TestListsAreWritten(t *testing.T) {
 	d := listDesk(t, nil)
 	d.listed()
 	wantFiles(t, d.house)
-	d.wantListState("index", indexNote, op.ListEmpty, "nothing to list")
+	d.wantListState("index", indexNote, op.ListEmpty, "the list has no entries yet")
 	tea := save(t, d.Engine, "Tea is brewed at 80 degrees").ID
 	d.listed()
 	wantFiles(t, d.house, indexNote)
@@ -105,7 +105,7 @@ func TestListsAreWritten(t *testing.T) {
 		t.Errorf("the note is\n%s\nwant\n%s", got, want)
 	}
 	d.wantListState("index", indexNote, op.ListWritten, "")
-	d.wantListState("core", coreNote, op.ListEmpty, "nothing to list")
+	d.wantListState("core", coreNote, op.ListEmpty, "the list has no entries yet")
 
 	core := do(t, d.Engine, op.Save, &op.SaveRequest{Content: "My name is Ann", Core: true, Section: "people & entities", Importance: new(0.9)}).Memory
 	promoteByID(t, d.Engine, tea)
@@ -341,7 +341,7 @@ func TestAListWhoseNewNameIsTaken(t *testing.T) {
 	for _, text := range []string{"the moon is full", "the wind is west"} {
 		save(t, d.Engine, text)
 		d.listed()
-		d.wantListState("index", indexNote, op.ListWritten, "emberd could not move the list to Home.md")
+		d.wantListState("index", indexNote, op.ListWritten, "cannot move the list to Home.md")
 		if w := d.listWarnings(); len(w) != 1 || !strings.Contains(w[0], "rename the other note, or set another note in vault.index_note") {
 			t.Errorf("the warnings are %q", w)
 		}
@@ -386,10 +386,10 @@ func TestWhatIsNotListed(t *testing.T) {
 	d.rewrite(old, "edit", func(m *memory.Memory) { m.SupersededBy = newer })
 	d.archived(faded)
 	d.listed()
-	d.wantList(indexNote, marked("index"), "", "not shown: it contains text that looks like a credential", "the port is 5433")
+	d.wantList(indexNote, marked("index"), "", "not shown: the text contains characters that look like a credential", "the port is 5433")
 	do(t, d.Engine, op.Forget, &op.ForgetRequest{ID: string(newer)})
 	d.listed()
-	d.wantList(indexNote, marked("index"), "", "not shown: it contains text that looks like a credential", "the port is 5432")
+	d.wantList(indexNote, marked("index"), "", "not shown: the text contains characters that look like a credential", "the port is 5432")
 	if strings.Contains(d.note(t, indexNote), "ghp") {
 		t.Error("the list shows a credential")
 	}

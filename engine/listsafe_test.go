@@ -150,7 +150,7 @@ func TestADamagedListOfLists(t *testing.T) {
 	save(t, d.Engine, "the moon is full")
 	d.listed()
 	d.wantList(indexNote, marked("index"), "", "the moon is full", "the tide turns at six")
-	if !strings.Contains(d.log.String(), "state of memory lists not read, deleted lists might be written again") {
+	if !strings.Contains(d.log.String(), "state of memory lists not read; emberd might write deleted lists again") {
 		t.Errorf("the log says %q", d.log)
 	}
 }

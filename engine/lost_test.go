@@ -228,7 +228,7 @@ func TestASecondNoteWithTheSameID(t *testing.T) {
 	if got := d.memory(id); got.Rev != rev {
 		t.Errorf("a copy changed the memory to %+v", got.Memory)
 	}
-	for path, advice := range map[string]string{"A copy.md": "run: emberd review show rev-", "Kettle 1.md": "when the notes have not changed for one to two minutes"} {
+	for path, advice := range map[string]string{"A copy.md": "run: emberd review show rev-", "Kettle 1.md": "if the notes do not change for two minutes"} {
 		d.wantFinding("duplicate "+path, advice)
 	}
 	// While the note itself is broken the copies have no say either.
@@ -291,7 +291,7 @@ func TestCase47ConflictCopies(t *testing.T) {
 	names := []string{"Kettle.sync-conflict-20260301-120000-ABCDEFG.md", "Kettle (conflicted copy 2026-03-01).md", "Kettle (Conflicted copy laptop 202603011200).md"}
 	for _, name := range names {
 		d.edit(name, noteFor(id, "what the other device says"))
-		d.wantFinding("conflict "+name, "wait until then")
+		d.wantFinding("conflict "+name, "if the notes do not change for two minutes, emberd resolves the conflict or creates a review item")
 	}
 	d.remove("Kettle.md")
 	if got := d.memory(id); got.Rev != rev {
@@ -316,7 +316,7 @@ func TestCase46AnEvictedNote(t *testing.T) {
 	if got := d.memory(id); got.Rev != rev {
 		t.Errorf("the memory changed to %+v", got.Memory)
 	}
-	d.wantFinding("evicted Kettle.md", "its content is in the cloud only; download it")
+	d.wantFinding("evicted Kettle.md", "the content of the note is only in the cloud; download the note")
 }
 
 // Case 44 for memories: too many deletions together wait for somebody to confirm them.
@@ -363,7 +363,7 @@ func TestCase44ManyNotesDeletedTogether(t *testing.T) {
 	if got := do(t, d.Engine, op.VaultConfirm, &op.VaultConfirmRequest{}); got.Missing != 8 || !strings.Contains(got.Frozen, "8 notes of memories") {
 		t.Errorf("confirmed %+v", got)
 	}
-	if err := refused(t, d.Engine, op.Undo, &op.UndoRequest{}); err.Code != memory.Busy || !strings.Contains(err.Message, "vault confirm") {
+	if err := refused(t, d.Engine, op.Undo, &op.UndoRequest{}); err.Code != memory.Busy || !strings.Contains(err.Message, "emberd is still applying the deletions that you confirmed") {
 		t.Errorf("before what was confirmed is done, undo says %v", err)
 	}
 	d.settle()

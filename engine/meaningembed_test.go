@@ -59,10 +59,10 @@ func TestEmbedRefuses(t *testing.T) {
 		req  op.EmbedRequest
 		want string
 	}{
-		"no text": {meaningful, op.EmbedRequest{}, "invalid number of texts 0; use 1 to 64"},
-		"many":    {meaningful, op.EmbedRequest{Texts: make([]string, 65)}, "invalid number of texts 65; use 1 to 64"},
-		"long":    {meaningful, op.EmbedRequest{Texts: []string{"", strings.Repeat("a", 65537)}}, "text 2 is too long: 65537 bytes (limit 65536); shorten the text"},
-		"as":      {meaningful, op.EmbedRequest{Texts: []string{""}, As: "note"}, `invalid value "note" of as; use query or passage`},
+		"no text": {meaningful, op.EmbedRequest{}, "number of texts 0 is out of range (1 to 64)"},
+		"many":    {meaningful, op.EmbedRequest{Texts: make([]string, 65)}, "number of texts 65 is out of range (1 to 64)"},
+		"long":    {meaningful, op.EmbedRequest{Texts: []string{"", strings.Repeat("a", 65537)}}, "too many bytes in text 2: 65537 (limit 65536); shorten the text"},
+		"as":      {meaningful, op.EmbedRequest{Texts: []string{""}, As: "note"}, `invalid as "note"; use query or passage`},
 	} {
 		_, err := op.Embed.Call(t.Context(), c.on, &c.req)
 		if err == nil || err.Error() != c.want || memory.CodeOf(err) != memory.Invalid {
@@ -70,7 +70,7 @@ func TestEmbedRefuses(t *testing.T) {
 		}
 	}
 	_, err := op.Embed.Call(t.Context(), newHouse(t).running(t), &op.EmbedRequest{Texts: []string{"a"}})
-	if err == nil || err.Error() != "emberd computes no embeddings: embedding.providers contains no configured provider; choose a model (emberd model use), such as static, which requires no file" || memory.CodeOf(err) != memory.Unavailable {
+	if err == nil || err.Error() != "emberd computes no embeddings: no provider in the setting embedding.providers is configured; choose a model with emberd model use, such as static, which requires no file" || memory.CodeOf(err) != memory.Unavailable {
 		t.Errorf("without any model: %v, want that there is none, which is unavailable", err)
 	}
 	broken := meant(t, newHouse(t), embedding.Options{Model: "/missing.gguf", Providers: []string{embedding.Go}}).running(t)

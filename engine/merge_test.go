@@ -130,7 +130,7 @@ func TestAMergeBoundsRelations(t *testing.T) {
 	for _, m := range []*merge.MergeRun{trashing(t, e, one.ID, other.ID),
 		{Archiver: lifecycle.Archiver{E: e.Lifecycle}, Rows: []*stm.Row{kept, gone}, Rules: dedupe.Rules{Into: one.ID, Trash: true}}} {
 		_, err := m.Apply(t.Context(), health.MergeVerb, "")
-		wantCode(t, err, memory.TooLarge, "bytes of relations; remove some relations of the memories to merge")
+		wantCode(t, err, memory.TooLarge, "after the merge (limit 1048576); remove some relations of the memories to merge")
 	}
 	if stateOf(t, e) != before {
 		t.Error("something was changed")

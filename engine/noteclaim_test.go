@@ -92,8 +92,8 @@ func TestTheUserConfirmsANote(t *testing.T) {
 	if got := d.claims()[0].Evidence; !strings.Contains(got, "the safe opens with no key") {
 		t.Errorf("the item does not show the note as it is now: %q", got)
 	}
-	wantCode(t, confirm(shown), memory.Conflict, "the note changed after you saw it")
-	wantCode(t, confirm(&op.ReviewCloseRequest{ID: shown.ID, Decision: op.DecidePromote}), memory.Invalid, "the version of the note")
+	wantCode(t, confirm(shown), memory.Conflict, "the note has changed, so emberd did nothing; to see the current note")
+	wantCode(t, confirm(&op.ReviewCloseRequest{ID: shown.ID, Decision: op.DecidePromote}), memory.Invalid, "missing version of the note")
 	d.write(t, "Plan.md", noteFor(m.ID, "the safe is empty", "safe"))
 	wantCode(t, confirm(d.adopting()), memory.Conflict, "changed or disappeared after emberd showed it")
 	if now := d.memory(m.ID); now.Content != m.Content || now.PromotedTo != "" {

@@ -310,7 +310,7 @@ func TestUndoOfAPromotionThatAHumanWorkedOn(t *testing.T) {
 	h, e, m := promotedHouse(t, "text")
 	h.write(t, m.PromotedTo, h.note(t, m.PromotedTo)+"more\n")
 	err := refused(t, e, op.Undo, &op.UndoRequest{})
-	wantCode(t, err, memory.Conflict, `has changed since emberd wrote it, so emberd does not remove it; to separate it from the memory, remove its property memory-id and undo again`)
+	wantCode(t, err, memory.Conflict, `has changed since emberd wrote it, so emberd does not remove it; to separate the note from the memory, remove the property memory-id of the note and undo again`)
 	if look(t, e, m.ID).PromotedTo != m.PromotedTo {
 		t.Error("the memory lost its note")
 	}
@@ -345,7 +345,7 @@ func TestUndoOfAnEditThatAHumanWentOnWith(t *testing.T) {
 	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Category: new("habit")})
 	h.write(t, m.PromotedTo, h.note(t, m.PromotedTo)+"more\n")
 	err := refused(t, e, op.Undo, &op.UndoRequest{})
-	wantCode(t, err, memory.Conflict, "has edits that emberd has not synced, so emberd changed nothing; edit the note, or undo again in a minute or two")
+	wantCode(t, err, memory.Conflict, "has edits that emberd has not synced, so emberd did not undo the change; repeat the undo in two minutes, or restore the earlier text in the note")
 	if look(t, e, m.ID).Category != "habit" {
 		t.Error("it was undone")
 	}

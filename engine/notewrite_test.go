@@ -139,9 +139,9 @@ func TestNoteAppend(t *testing.T) {
 		})
 	}
 	_, e := agentDesk(t, map[string]string{"Agents/a.md": "# A\n## X\n# B\n## X\n", "Agents/open.md": "```\ncode\n"})
-	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "a", Heading: "X", Text: "x"}), memory.Ambiguous, "add the heading above, for example Plan#Steps")
+	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "a", Heading: "X", Text: "x"}), memory.Ambiguous, "add the parent heading before the text, for example Plan#Steps")
 	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "a", Heading: "Y", Text: "x"}), memory.NotFound, "not found among the 4 headings of the note")
-	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "open", Text: "x"}), memory.Conflict, "it ends in an open code block or comment")
+	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "open", Text: "x"}), memory.Conflict, "the note ends in an open code block or comment")
 	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "a", Text: " \n"}), memory.Invalid, "missing text")
 	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "none", Text: "x"}), memory.NotFound, "none")
 }
@@ -262,18 +262,18 @@ func TestWhereAgentsDoNotWrite(t *testing.T) {
 		}
 	}
 	for text, why := range map[string]string{
-		"---\nmemory-id: " + string(m.ID) + "\n---\nx": "can set them; remove them",
-		"---\nemberd: core\n---\nx":                    "can set them; remove them",
+		"---\nmemory-id: " + string(m.ID) + "\n---\nx": "only emberd can set memory-id and emberd; remove these properties",
+		"---\nemberd: core\n---\nx":                    "only emberd can set memory-id and emberd; remove these properties",
 		"---\na: <% tp.file %>\n---\nx":                "Templater",
 		"---\na: [\n---\nx":                            "invalid YAML",
 		"the key is AKIAIOSFODNN7EXAMPL2 and " + "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEZ": "credential",
 		"a\x00b": "U+0000",
 		"a\xffb": "not UTF-8",
-		"---\nMemory-ID: " + string(m.ID) + "\n---\nx":       "can set them; remove them",
-		"---\n\"MEMORY-ID \": " + string(m.ID) + "\n---\nx":  "can set them; remove them",
-		"---\nEmberd: core\n---\nx":                          "can set them; remove them",
-		"---\n<<: {memory-id: " + string(m.ID) + "}\n---\nx": "emberd reserves the properties memory-id and emberd, and a YAML merge key (<<) can set them; remove them",
-		"---\na: &a {memory-id: x}\n<<: [*a]\n---\nx":        "can set them; remove them",
+		"---\nMemory-ID: " + string(m.ID) + "\n---\nx":       "only emberd can set memory-id and emberd; remove these properties",
+		"---\n\"MEMORY-ID \": " + string(m.ID) + "\n---\nx":  "only emberd can set memory-id and emberd; remove these properties",
+		"---\nEmberd: core\n---\nx":                          "only emberd can set memory-id and emberd; remove these properties",
+		"---\n<<: {memory-id: " + string(m.ID) + "}\n---\nx": "invalid properties: only emberd can set memory-id and emberd; remove these properties, and YAML merge keys (<<), which can set properties",
+		"---\na: &a {memory-id: x}\n<<: [*a]\n---\nx":        "only emberd can set memory-id and emberd; remove these properties",
 	} {
 		if err := refused(t, e, op.NoteWrite, &op.NoteWriteRequest{Path: "Agents/x.md", Text: text}); !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: %v, want %q", text, err, why)
@@ -423,7 +423,7 @@ func TestATokenWritesNotes(t *testing.T) {
 	_, err = as(g, e, op.NoteMove, &op.NoteMoveRequest{Path: "Agents/Bot/a.md", To: "Agents/Bot/b.md"})
 	wantCode(t, err, memory.Forbidden, "")
 	_, err = as(g, e, op.Undo, &op.UndoRequest{Tx: other.Tx})
-	wantCode(t, err, memory.NotFound, " not found; you can undo changes of notes for")
+	wantCode(t, err, memory.NotFound, " not found; you can undo a change of a note for")
 	if page, err := as(g, e, op.Journal, &op.JournalRequest{}); err != nil || len(page.Entries) != 2 {
 		t.Errorf("the journal of the token is %+v, %v", page, err)
 	}
@@ -452,7 +452,7 @@ func TestNoteChangesAfterARestart(t *testing.T) {
 	h.ms.Store(time.Now().UnixMilli() + 1)
 	e = h.restart(t, e)
 	h.write(t, "Agents/a.md", h.note(t, "Agents/a.md"))
-	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "Agents/a.md", Text: "x"}), memory.Busy, "it changed a few seconds ago and might be open in an editor")
+	wantCode(t, refused(t, e, op.NoteAppend, &op.NoteAppendRequest{Path: "Agents/a.md", Text: "x"}), memory.Busy, "the note changed a few seconds ago and might be open in an editor")
 	h.advance(time.Hour)
 	undo(t, e, "")
 	if got := h.note(t, "Agents/a.md"); got != "x\n" {

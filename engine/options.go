@@ -18,8 +18,8 @@ func DefaultOptions() Options { return core.DefaultOptions() }
 func (e *Engine) knownPurges() stm.Purges {
 	known := stm.Purges{}
 	for _, name := range core.DamagedNow(e.Opt.FS, e.Opt.State) {
-		e.Opt.Logger.Warn("list of permanently deleted memories is damaged; rebuilt from the log and the readable "+
-			"part of the list",
+		e.Opt.Logger.Warn(
+			"list of permanently deleted memories is damaged; rebuilt from the log and the readable part of the list",
 			"file", name)
 	}
 	if err := core.AddPurged(e.Opt.FS, e.Opt.State, known); err != nil {

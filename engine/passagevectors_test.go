@@ -64,7 +64,7 @@ func TestTheEndOfALongMemoryIsFoundByMeaning(t *testing.T) {
 		t.Errorf("its excerpt is %q, want its nearest passage, unmarked", got.Text)
 	}
 	why := do(t, e, op.WhyNot, &op.WhyNotRequest{Query: "car", Of: string(other)})
-	if text := inJSON(t, why); !strings.Contains(text, "its embedding is not similar enough") {
+	if text := inJSON(t, why); !strings.Contains(text, "the embedding of the text is not similar enough") {
 		t.Errorf("why the other is not found: %s", text)
 	}
 }

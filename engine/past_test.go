@@ -47,7 +47,7 @@ func TestAsOfAnEarlierMoment(t *testing.T) {
 		code memory.Code
 		says string
 	}{
-		{op.ListRequest{AsOf: then, Filter: op.Filter{Collection: "elsewhere"}}, memory.NotFound, "use all for every collection"},
+		{op.ListRequest{AsOf: then, Filter: op.Filter{Collection: "elsewhere"}}, memory.NotFound, "to select all collections, use all"},
 		{op.ListRequest{AsOf: clock.Now().Add(time.Hour)}, memory.Invalid, "is in the future"},
 		{op.ListRequest{AsOf: then.Add(-time.Hour)}, memory.Invalid, "before the first record"},
 	} {

@@ -66,7 +66,7 @@ func TestAPromotionThatWaits(t *testing.T) {
 		t.Errorf("status %+v", status)
 	}
 	findings := do(t, e, op.VaultCheck, &op.VaultCheckRequest{}).Findings
-	want := op.Finding{Kind: "pending", Path: got.Path, Text: "this note will be created for memory " + m.ID.Short() + "; emberd waits: " + string(vault.GitBusy)}
+	want := op.Finding{Kind: "pending", Path: got.Path, Text: "this note will be created for memory " + m.ID.Short() + "; reason for the delay: " + string(vault.GitBusy)}
 	if len(findings) != 1 || findings[0] != want {
 		t.Errorf("findings %+v, want %+v", findings, want)
 	}

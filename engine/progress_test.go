@@ -108,7 +108,7 @@ func TestAConsolidationTellsHowFarItIsAndEnds(t *testing.T) {
 			cancel()
 		}
 	}), d.Engine, req)
-	if err != nil || len(res.Merged) != 1 || len(res.Refused) != 0 || res.Message != "Merged 2 memories into "+string(res.Merged[0].NewMemoryID)+"; remaining clusters: 2; repeat the request" {
+	if err != nil || len(res.Merged) != 1 || len(res.Refused) != 0 || res.Message != "Merged 2 memories into "+string(res.Merged[0].NewMemoryID)+"; remaining groups: 2; repeat the request" {
 		t.Errorf("given up after the first: %+v, %v", res, err)
 	}
 	if want := [][2]int{{0, 12}, {12, 15}, {13, 15}}; !slices.Equal(steps, want) {

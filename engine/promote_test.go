@@ -275,9 +275,9 @@ func TestCase74TwoDevicesMakeOneNote(t *testing.T) {
 func TestPlacesThatAreNoFolders(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ file, folder, says string }{
-		{"Memories", "Memories", "a file has the same name as one of its folders; rename the file"},
-		{"memories/x.md", "Memories", `some file systems treat one of its folders and an existing folder as the same; rename the existing folder, or use its name ("memories")`},
-		{"x.md", "Out/Templates", "it matches an ignore pattern in the settings"},
+		{"Memories", "Memories", "a file has the same name as a folder in the path of the note; rename the file"},
+		{"memories/x.md", "Memories", `some file systems treat a folder in the path of the note and an existing folder as the same; rename the existing folder, or use its name ("memories")`},
+		{"x.md", "Out/Templates", "the path matches an ignore pattern in the settings"},
 	} {
 		h := promotingHouse(t, map[string]string{c.file: "x"})
 		h.VaultPromoted, h.VaultIgnore = c.folder, []string{"Templates/"}

@@ -104,10 +104,10 @@ func TestWhatCannotBeSaidOfASource(t *testing.T) {
 		{"another origin", op.Provenance{Origin: "robot"}, memory.Invalid, `invalid origin "robot"; use user, agent, tool, web`},
 		{"an import", op.Provenance{Origin: "import"}, memory.Invalid, `invalid origin "import"`},
 		{"a line of nothing", op.Provenance{Line: 3}, memory.Invalid, "line 3 requires a file"},
-		{"a line before the first", op.Provenance{File: "a", Line: -1}, memory.Invalid, "invalid line -1; the first line is 1"},
-		{"a long file", op.Provenance{File: strings.Repeat("a", 501)}, memory.TooLarge, "file has 501 characters (limit 500)"},
-		{"a long quote", op.Provenance{Quote: strings.Repeat("ä", 1001)}, memory.TooLarge, "quote has 1001 characters (limit 1000)"},
-		{"no text", op.Provenance{Quote: "\xff"}, memory.Invalid, "quote is not valid UTF-8"},
+		{"a line before the first", op.Provenance{File: "a", Line: -1}, memory.Invalid, "invalid line -1; use 1 or more"},
+		{"a long file", op.Provenance{File: strings.Repeat("a", 501)}, memory.TooLarge, "too many characters in file: 501 (limit 500)"},
+		{"a long quote", op.Provenance{Quote: strings.Repeat("ä", 1001)}, memory.TooLarge, "too many characters in quote: 1001 (limit 1000)"},
+		{"no text", op.Provenance{Quote: "\xff"}, memory.Invalid, "invalid quote: the text is not UTF-8"},
 		{"a secret quoted", op.Provenance{Quote: "password: hunter2hunter2X9"}, memory.Secret, "quote contains text that looks like a credential"},
 		{"a secret in an address", op.Provenance{File: "https://joe:hunter2hunter2X9@example.org/"}, memory.Secret, "file contains text that looks like a credential"},
 	} {
@@ -289,7 +289,7 @@ func TestAnImportRefusesLinksThatNothingWrote(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
 	for _, c := range []struct{ key, value, says string }{
-		{"source.abcdefgh.0", `{"kind":"agent","evidence":"` + strings.Repeat("x", core.MaxLink+1) + `"}`, "evidence has"},
+		{"source.abcdefgh.0", `{"kind":"agent","evidence":"` + strings.Repeat("x", core.MaxLink+1) + `"}`, "too many characters in evidence: "},
 		{"source.abcdefgh.0", `{"kind":"agent","times":-1}`, "times -1 is out of range ("},
 		{"sources", `[{"kind":"agent","times":9000000000000000000}]`, "times 9e+18 is out of range ("},
 		{"sources_dropped", "-1", "sources_dropped -1 is out of range ("},

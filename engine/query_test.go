@@ -264,7 +264,7 @@ func TestQueriesThatCannotBeAsked(t *testing.T) {
 	}{
 		{op.QueryRequest{}, "query", "missing query; describe in a few words what to search for"},
 		{op.QueryRequest{Query: " \n"}, "query", "missing query; describe in a few words what to search for"},
-		{op.QueryRequest{Query: strings.Repeat("x", memory.MaxQueryBytes+1)}, "query", "the query has 4097 bytes"},
+		{op.QueryRequest{Query: strings.Repeat("x", memory.MaxQueryBytes+1)}, "query", "too many bytes in the query: 4097"},
 		{op.QueryRequest{Query: "x", Scope: "graph"}, "scope", `invalid scope "graph"; use notes, memories, vault, knowledge, archive, sessions or all`},
 		{op.QueryRequest{Query: "x", Scope: "vault"}, "scope", "no vault configured"},
 		{op.QueryRequest{Query: "x", Limit: 101}, "limit", "100"},

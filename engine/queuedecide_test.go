@@ -109,7 +109,7 @@ func TestARefusedDecisionLeavesTheItemOpen(t *testing.T) {
 		says     string
 	}{
 		{pair, op.DecideMerge, memory.Conflict, "the memories differ: different numbers or dates: 5432 and 5433"},
-		{pair, op.DecideForget, memory.Invalid, "one might be true"},
+		{pair, op.DecideForget, memory.Invalid, "one of them might be true"},
 		{pair, "burn", memory.Invalid, "use promote, keep, merge, forget, or forget:ID"},
 		{pair, op.DecideForgetOne + string(other.ID), memory.Invalid, "does not belong to the review item"},
 		{pair, op.DecideForgetOne + "x", memory.NotFound, `memory "x" not found`},
@@ -143,8 +143,8 @@ func TestACredentialIsNoReason(t *testing.T) {
 	e, _ := newEngine(t)
 	e.Opt.DetectSecrets = true
 	item := fileOne(t, e, op.ReviewUser, "needs_review", true, save(t, e, "anchor"))
-	wantCode(t, refused(t, e, op.ReviewClaim, &op.ReviewClaimRequest{ID: item.ID, By: token}), memory.Secret, "remove it, or set allow_secret (--allow-secret) to save it anyway")
-	wantCode(t, refused(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Reason: "rotated " + token}), memory.Secret, "remove it, or set allow_secret (--allow-secret) to save it anyway")
+	wantCode(t, refused(t, e, op.ReviewClaim, &op.ReviewClaimRequest{ID: item.ID, By: token}), memory.Secret, "remove the credential, or to save the text anyway, set allow_secret (--allow-secret)")
+	wantCode(t, refused(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Reason: "rotated " + token}), memory.Secret, "remove the credential, or to save the text anyway, set allow_secret (--allow-secret)")
 	wantOpen(t, e, item)
 	closed := do(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Reason: "rotated " + token, AllowSecret: true})
 	if !strings.Contains(closed.Item.Reason, token) {

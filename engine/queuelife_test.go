@@ -79,11 +79,11 @@ func TestImportRefusesWhatIsNoReviewItem(t *testing.T) {
 		{"key of another", key("merge"), good, "the review item is about other memories, or another agent created it"},
 		{"agent", key("me"), changed("decay", "me"), "invalid agent"},
 		{"order", key("decay"), changed(fmt.Sprintf("%q,%q", ids[0], ids[1]), fmt.Sprintf("%q,%q", ids[1], ids[0])), "about other memories"},
-		{"state", key("decay"), changed("open", "lost"), "the state is not open, claimed or closed"},
+		{"state", key("decay"), changed("open", "lost"), "the status of the review item is not open, claimed or closed"},
 		{"urgency", key("decay"), changed("low", "now"), "use high, medium or low"},
 		{"text", key("decay"), `"x"`, "invalid review item"},
 		{"null", key("decay"), `null`, "has no memories"},
-		{"evidence", key("decay"), changed(`"low"`, `"low","evidence":"`+strings.Repeat("m", 2100)+`"`), "evidence has 2100"},
+		{"evidence", key("decay"), changed(`"low"`, `"low","evidence":"`+strings.Repeat("m", 2100)+`"`), "too many characters in evidence: 2100"},
 	} {
 		in := op.Record{ID: ids[0], Fields: map[string]json.RawMessage{"content": json.RawMessage(`"fine"`), "created_at": json.RawMessage(`"2026-01-01T00:00:00Z"`),
 			c.key: json.RawMessage(c.value)}}
@@ -158,7 +158,7 @@ func TestTheItemsOfAMemoryAreBounded(t *testing.T) {
 	}
 	last := items[len(items)-1]
 	err = refused(t, e, op.ReviewCreate, &op.ReviewCreateRequest{Action: "merge", MemoryIDs: []string{string(last.MemoryIDs[0]), string(last.MemoryIDs[1])}})
-	wantCode(t, err, memory.Conflict, "close some of them")
+	wantCode(t, err, memory.Conflict, "close some of these items")
 	for _, item := range filed {
 		h.advance(time.Second)
 		do(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID})

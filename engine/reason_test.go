@@ -20,7 +20,7 @@ func TestAHitWithoutTheWordsSaysWhy(t *testing.T) {
 		"cluster":            "",
 		"cluste":             "",
 		"compost":            "has this name",
-		"ops ":               "in another part of the text, or in the tags, context or properties",
+		"ops ":               "matches another part of the text, or the tags, context or properties",
 		`"at night"`:         "",
 		"tag:ops":            "",
 		"billing treasurers": "other form: bills",

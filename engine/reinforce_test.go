@@ -47,7 +47,7 @@ func TestReinforceSays(t *testing.T) {
 	e, _ := newEngine(t)
 	m := do(t, e, op.Add, &op.AddRequest{Content: "The staging database runs on port 5432.", Importance: "high"}).Memory
 	res := reinforce(t, e, m.Content)
-	want := fmt.Sprintf("Reinforced memory %[1]s: importance 0.70 to 0.80, learned 2 times; to keep it from fading, run: emberd edit %[1]s --core.", m.ID.Short())
+	want := fmt.Sprintf("Reinforced memory %[1]s: importance changed from 0.70 to 0.80; number of sources: 2; to keep the memory from fading, run: emberd edit %[1]s --core.", m.ID.Short())
 	if res.Message != want {
 		t.Errorf("it says %q, want %q", res.Message, want)
 	}
@@ -56,7 +56,7 @@ func TestReinforceSays(t *testing.T) {
 		t.Errorf("got %+v", res)
 	}
 	res = reinforce(t, e, "The staging database runs on port 5433.")
-	want = fmt.Sprintf("Memory %s is the best match, but differs from the text (different numbers or dates: 5433 and 5432), so nothing was reinforced. Use memory_add to store new information.", m.ID.Short())
+	want = fmt.Sprintf("Memory %s is the best match, but differs from the text (different numbers or dates: 5433 and 5432), so emberd reinforced no memory. Use memory_add to store new information.", m.ID.Short())
 	if res.Found || res.Message != want || len(res.Conflicts) != 1 || res.Conflicts[0].Why != "5433 against 5432" {
 		t.Errorf("it says %q, want %q; conflicts %+v", res.Message, want, res.Conflicts)
 	}
@@ -108,10 +108,10 @@ func TestReinforceRefuses(t *testing.T) {
 		{"nothing", op.ReinforceRequest{Content: " \n"}, memory.Invalid, "missing content or id; pass the text, " +
 			"or the ID of the memory"},
 		{"a memory that is none", op.ReinforceRequest{ID: "00000000-0000-7000-8000-000000000000"}, memory.NotFound, "not found"},
-		{"too much", op.ReinforceRequest{Content: strings.Repeat("x", 50_001)}, memory.TooLarge, "50001 characters"},
-		{"too much evidence", op.ReinforceRequest{ID: string(m.ID), Evidence: strings.Repeat("x", 1001)}, memory.TooLarge, "characters (limit"},
-		{"a credential as evidence", op.ReinforceRequest{ID: string(m.ID), Evidence: token}, memory.Secret, "remove it, or set allow_secret (--allow-secret) to save it anyway"},
-		{"a credential as content", op.ReinforceRequest{Content: token}, memory.Secret, "remove it, or set allow_secret (--allow-secret) to save it anyway"},
+		{"too much", op.ReinforceRequest{Content: strings.Repeat("x", 50_001)}, memory.TooLarge, "too many characters in content: 50001"},
+		{"too much evidence", op.ReinforceRequest{ID: string(m.ID), Evidence: strings.Repeat("x", 1001)}, memory.TooLarge, "too many characters in new_evidence: 1001 (limit"},
+		{"a credential as evidence", op.ReinforceRequest{ID: string(m.ID), Evidence: token}, memory.Secret, "remove the credential, or to save the text anyway, set allow_secret (--allow-secret)"},
+		{"a credential as content", op.ReinforceRequest{Content: token}, memory.Secret, "remove the credential, or to save the text anyway, set allow_secret (--allow-secret)"},
 		{"a line without a file", op.ReinforceRequest{ID: string(m.ID), Provenance: op.Provenance{Line: 3}}, memory.Invalid, "requires a file"},
 	} {
 		t.Run(c.name, func(t *testing.T) { wantCode(t, refused(t, e, op.Reinforce, &c.req), c.code, c.says) })
@@ -177,7 +177,7 @@ func TestReinforcementOfDataIsHeld(t *testing.T) {
 		uses               int64
 		says               string
 	}{
-		{"a tool repeats an agent", "agent", "tool", 0, "emberd adds a repeated text from a tool or the web to the sources of the memory, but does not raise its importance"},
+		{"a tool repeats an agent", "agent", "tool", 0, "emberd adds a repeated text from a tool or the web to the sources of the memory, but does not raise the importance of the memory"},
 		{"an agent repeats the web", "web", "agent", 2, "the text comes from the web, so emberd reinforces the memory only after you confirm it"},
 		{"the web repeats a tool", "tool", "web", 2, "the text comes from a tool, so emberd reinforces the memory only after you confirm it"},
 	} {

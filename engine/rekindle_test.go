@@ -104,7 +104,7 @@ func TestRekindlingATextThatIsGone(t *testing.T) {
 	if len(res.Near) != 1 || res.Near[0].Path != "Shop.md" {
 		t.Errorf("near are %+v", res.Near)
 	}
-	if !strings.Contains(res.Hint, "to restore its text, and 1 more memory archived with it, run: emberd undo "+got.Entry) || !res.Until.After(d.clock.Now()) {
+	if !strings.Contains(res.Hint, "to restore the text of this memory and of 1 more memory archived with this memory, run: emberd undo "+got.Entry) || !res.Until.After(d.clock.Now()) {
 		t.Errorf("the hint is %q, until %s", res.Hint, res.Until)
 	}
 	again := d.rekindled(id)

@@ -106,13 +106,13 @@ func TestRelationsThatAreRefused(t *testing.T) {
 		{"type", changed(func(r *op.RelateRequest) { r.Type = "likes" }), memory.Invalid, "type", `invalid relation type "likes"; use one of related, `},
 		{"negative", changed(func(r *op.RelateRequest) { r.Strength = new(-0.1) }), memory.Invalid, "strength", "strength -0.1 is out of range (0 to 1)"},
 		{"too strong", changed(func(r *op.RelateRequest) { r.Strength = new(1.1) }), memory.Invalid, "strength", "strength 1.1 is out of range (0 to 1)"},
-		{"kind", changed(func(r *op.RelateRequest) { r.Kind = strings.Repeat("k", 101) }), memory.TooLarge, "kind", "101 characters"},
+		{"kind", changed(func(r *op.RelateRequest) { r.Kind = strings.Repeat("k", 101) }), memory.TooLarge, "kind", "too many characters in kind: 101"},
 		{"metadata", changed(func(r *op.RelateRequest) {
 			r.Metadata = map[string]json.RawMessage{"a": json.RawMessage(`"` + strings.Repeat("m", 8<<10) + `"`)}
 		}), memory.TooLarge, "metadata", "8 KiB"},
 		{"credential", changed(func(r *op.RelateRequest) {
 			r.Metadata = map[string]json.RawMessage{"password": json.RawMessage(`"Tr0ub4dor&3-zebra-Quill"`)}
-		}), memory.Secret, "metadata", "remove it, or set allow_secret (--allow-secret) to save it anyway"},
+		}), memory.Secret, "metadata", "remove the credential, or to save the text anyway, set allow_secret (--allow-secret)"},
 	} {
 		err := refused(t, e, op.Relate, c.req)
 		if wantCode(t, err, c.code, c.says); err.Field != c.field {
@@ -217,7 +217,7 @@ func TestRelateBatch(t *testing.T) {
 	wantLinks(t, e, a, "< boat causes anchor")
 	wantLinks(t, e, b, "boat causes anchor")
 	wantCode(t, refused(t, e, op.RelateBatch, &op.RelateBatchRequest{}), memory.Invalid, "no relations")
-	wantCode(t, refused(t, e, op.RelateBatch, &op.RelateBatchRequest{Items: make([]op.RelateRequest, 501)}), memory.TooLarge, "501 relations")
+	wantCode(t, refused(t, e, op.RelateBatch, &op.RelateBatchRequest{Items: make([]op.RelateRequest, 501)}), memory.TooLarge, "too many relations in the batch: 501")
 }
 
 // 500 relations with all the metadata they may have take several lines of the log, and
@@ -276,7 +276,7 @@ func TestAMemoryHasRoomForSoManyRelations(t *testing.T) {
 			made++
 		}
 	}
-	wantCode(t, memory.Errorf(refused.Code, "%s", refused.Detail), memory.TooLarge, "remove relations, or create this relation from the other memory")
+	wantCode(t, memory.Errorf(refused.Code, "%s", refused.Detail), memory.TooLarge, "remove relations, or create the relation from the other memory")
 	do(t, e, op.Forget, &op.ForgetRequest{ID: string(hub.ID)})
 	do(t, e, op.Undo, &op.UndoRequest{})
 	if n := do(t, e, op.Graph, &op.GraphRequest{}).Stats.TotalRelations; n != made || n < 1000 {

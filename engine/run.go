@@ -17,7 +17,7 @@ import (
 // engine is closed.
 func (e *Engine) Run(ctx context.Context) error {
 	if !e.Running.TryLock() {
-		return errors.New("the engine is already running or closed")
+		return errors.New("this instance of emberd is already running or closed")
 	}
 	defer e.Running.Unlock()
 	ctx, cancel := context.WithCancel(ctx)

@@ -180,7 +180,7 @@ func TestAClientID(t *testing.T) {
 		t.Errorf("current is %q, want %q", err.Current, first.Memory.Rev)
 	}
 	do(t, e, op.Forget, &op.ForgetRequest{ID: id})
-	wantCode(t, refused(t, e, op.Save, &op.SaveRequest{ID: id, Content: "mine"}), memory.Forgotten, "was deleted; restore it with emberd rekindle")
+	wantCode(t, refused(t, e, op.Save, &op.SaveRequest{ID: id, Content: "mine"}), memory.Forgotten, "was deleted; to restore the memory, run emberd rekindle")
 	anew := do(t, e, op.Save, &op.SaveRequest{ID: id, Content: "mine", Again: true})
 	if anew.Memory.Content != "mine" {
 		t.Errorf("saved anew: %+v", anew.Memory)

@@ -37,8 +37,8 @@ func (e *Engine) forOperation(ctx context.Context, s *op.Spec) (*Engine, error) 
 	}
 	// a client could use them to widen its grant
 	if s == op.TokenCreate.Spec || s == op.TokenList.Spec || s == op.TokenRevoke.Spec {
-		return nil, memory.Errorf(memory.Forbidden,
-			"token %s cannot manage tokens; ask the user, who has full access", g.Token)
+		return nil, memory.Errorf(memory.Forbidden, "token %s cannot manage tokens; ask the user, who has full access",
+			g.Token)
 	}
 	if s.Effect == op.Read && g.SeesAll() {
 		return e, nil

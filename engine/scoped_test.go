@@ -184,7 +184,7 @@ func TestASaveGetsTheScopeItLacks(t *testing.T) {
 	}
 	folder := &access.Grant{Token: "job", Write: []access.Scope{{Kind: access.Folder, Value: "Work"}}}
 	_, err = as(folder, e, op.Save, &op.SaveRequest{Content: "the zeppelin is moored"})
-	wantCode(t, err, memory.Forbidden, "and a new memory has no note; ask the user for a token with a tag or project scope")
+	wantCode(t, err, memory.Forbidden, "because its scopes (folder:Work) include only notes and memories with a note; ask the user for a token with a tag or project scope")
 	_, err = as(&access.Grant{Token: "job", Read: folder.Write}, e, op.Save, &op.SaveRequest{Content: "the zeppelin is moored"})
 	wantCode(t, err, memory.Forbidden, "is read-only; ask the user for a token with a write scope")
 }
@@ -204,7 +204,7 @@ func TestWholeOperationsNeedAWholeGrant(t *testing.T) {
 	_, err = as(workGrant(), e, op.Version, &op.VersionRequest{})
 	ok(t, err)
 	_, err = as(workGrant(), e, op.List, &op.ListRequest{AsOf: e.Opt.Now()})
-	wantCode(t, err, memory.Forbidden, "cannot view an earlier time, because its scopes depend on the current memories; omit as_of")
+	wantCode(t, err, memory.Forbidden, "cannot read memories as of an earlier time, because the scopes of the token depend on the current memories; omit as_of")
 }
 
 // A key or an entry of somebody else is none.

@@ -229,9 +229,9 @@ func TestWhyNotKnowsMeaning(t *testing.T) {
 		t.Errorf("why-not says %+v of what is found by its meaning", got)
 	}
 	got := why(t, e, string(car), op.WhyNotRequest{Query: "doctor"})
-	wantCause(t, got, op.WhyWords, "its embedding is not similar enough", "")
+	wantCause(t, got, op.WhyWords, "the embedding of the text is not similar enough", "")
 	got = why(t, e, "Tools.md", op.WhyNotRequest{Query: "doctor"})
-	wantCause(t, got, op.WhyWords, "its embedding is not similar enough", "")
+	wantCause(t, got, op.WhyWords, "the embedding of the text is not similar enough", "")
 }
 
 // TestAPairThatOnlyMeansTheQuestion: a memory and its note are one hit, and as wordless as two.

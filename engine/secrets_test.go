@@ -48,8 +48,8 @@ func TestAnEditIsScannedForWhatIsNew(t *testing.T) {
 	e, _ := newEngine(t)
 	m := do(t, e, op.Save, &op.SaveRequest{Content: "allowed: " + token, AllowSecret: true}).Memory
 	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), AddTags: []string{"keys"}})
-	wantCode(t, refused(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), AddTags: []string{token}}), memory.Secret, "remove it, or set allow_secret (--allow-secret) to save it anyway")
-	wantCode(t, refused(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Source: &token}), memory.Secret, "remove it, or set allow_secret (--allow-secret) to save it anyway")
+	wantCode(t, refused(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), AddTags: []string{token}}), memory.Secret, "remove the credential, or to save the text anyway, set allow_secret (--allow-secret)")
+	wantCode(t, refused(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Source: &token}), memory.Secret, "remove the credential, or to save the text anyway, set allow_secret (--allow-secret)")
 	do(t, e, op.Edit, &op.EditRequest{ID: string(m.ID), Source: &token, AllowSecret: true})
 }
 

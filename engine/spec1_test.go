@@ -111,7 +111,7 @@ func spec1Idempotent(t *testing.T) {
 	if second.TotalVectors != 3 || second.Migrated != 0 || second.Skipped != 3 || second.Tx != "" {
 		t.Errorf("second %+v", second)
 	}
-	wantCode(t, refused(t, e, op.Migrate, &op.MigrateRequest{Collection: "nowhere"}), memory.NotFound, "use all for every collection")
+	wantCode(t, refused(t, e, op.Migrate, &op.MigrateRequest{Collection: "nowhere"}), memory.NotFound, "to select all collections, use all")
 }
 
 func spec1Migrated(t *testing.T) {

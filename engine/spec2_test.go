@@ -280,7 +280,7 @@ func specRollback(t *testing.T, a *attic) {
 		delete []memory.ID
 	}{
 		{"the precision of searches fell", a.of(plain()...)},
-		{"searches no longer find memory " + string(strong) + ", which they must find", []memory.ID{strong}},
+		{"searches no longer return the critical memory " + string(strong) + "", []memory.ID{strong}},
 	} {
 		a.plan = func(p *runstore.Plan) {
 			for _, id := range c.delete {

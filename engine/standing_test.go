@@ -38,8 +38,8 @@ func TestWhatAToolSaysCannotClaimWeight(t *testing.T) {
 			edit op.EditRequest
 			says string
 		}{
-			{"importance", op.SaveRequest{Importance: new(0.51)}, op.EditRequest{Importance: new(0.51)}, "importance is 0.51, above the maximum 0.5 for a text that"},
-			{"strength", op.SaveRequest{Strength: new(1.01)}, op.EditRequest{Strength: new(1.01)}, "strength is 1.01, above the maximum 1 for a text that"},
+			{"importance", op.SaveRequest{Importance: new(0.51)}, op.EditRequest{Importance: new(0.51)}, "importance is 0.51, which is above the maximum 0.5 for a text that"},
+			{"strength", op.SaveRequest{Strength: new(1.01)}, op.EditRequest{Strength: new(1.01)}, "strength is 1.01, which is above the maximum 1 for a text that"},
 			{"core", op.SaveRequest{Core: true}, op.EditRequest{Core: new(true)}, "cannot be core"},
 		} {
 			c.save.Content, c.save.Origin, c.edit.ID = "the kettle leaks", origin, string(m.ID)
@@ -94,7 +94,7 @@ func TestWhatTheWebSaysGetsANoteOnceItIsConfirmed(t *testing.T) {
 		wantCode(t, err, memory.Conflict, " comes from the web, so emberd promotes the memory only after you confirm it; run: emberd edit --confirm "+m.ID.Short())
 	}
 	why := do(t, e, op.Why, &op.WhyRequest{ID: string(m.ID)})
-	if got := why.Promotion; got.Rule != "" || !strings.Contains(strings.Join(got.Rules[1].Missing, "; "), "a confirmation by the user (emberd edit --confirm), because it came from a tool or the web") || why.Used.Rule != "" {
+	if got := why.Promotion; got.Rule != "" || !strings.Contains(strings.Join(got.Rules[1].Missing, "; "), "a confirmation by the user (emberd edit --confirm), because the text came from a tool or the web") || why.Used.Rule != "" {
 		t.Errorf("why tells of its promotion %+v, and after a use %q", got, why.Used.Rule)
 	}
 	auto := do(t, e, op.PromoteAuto, &op.PromoteAutoRequest{Force: true})

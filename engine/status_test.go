@@ -38,7 +38,7 @@ func TestAFailedChoreIsAWarningUntilItSucceeds(t *testing.T) {
 	e := h.open(t)
 	e.Chores.Settle("snapshot", os.ErrPermission)
 	s := do(t, e, op.Status, &op.StatusRequest{})
-	if s.Health != "degraded" || len(s.Warnings) != 1 || s.Warnings[0] != "the background job \"snapshot\" could not be completed: permission denied" {
+	if s.Health != "degraded" || len(s.Warnings) != 1 || s.Warnings[0] != "emberd could not complete the background job \"snapshot\": permission denied" {
 		t.Errorf("got %q with %q", s.Health, s.Warnings)
 	}
 	e.Chores.Settle("snapshot", nil)
@@ -96,7 +96,7 @@ func TestStatsOfTheLog(t *testing.T) {
 	if got.Live != 1 || got.Tombstones != 1 || got.Lines < 27 || got.Duplicates < 20 || got.Dead <= 0 || got.Dead >= got.Bytes {
 		t.Errorf("the log: %+v", got)
 	}
-	if !got.Due || !strings.Contains(got.Why, "sealed files exceed the limit of 8") {
+	if !got.Due || !strings.HasPrefix(got.Why, "too many sealed segments: ") || !strings.HasSuffix(got.Why, " (limit 8)") {
 		t.Errorf("compaction is due: %t, %s", got.Due, got.Why)
 	}
 }

@@ -86,7 +86,7 @@ func TestAFailingAuthorIsLeftAlone(t *testing.T) {
 		t.Errorf("asked %d times, want %d", w.asked, lifecycle.AuthorFailures)
 	}
 	st := status(t, e)
-	if len(st.Warnings) != 1 || !strings.Contains(st.Warnings[0], "http://127.0.0.1:8080 does not write summaries: summarize with a model: connection refused") {
+	if len(st.Warnings) != 1 || !strings.Contains(st.Warnings[0], "http://127.0.0.1:8080 does not write summaries: cannot summarize the text with the model: connection refused") {
 		t.Errorf("warnings are %q", st.Warnings)
 	}
 	if want := h.clock.Now().Add(lifecycle.AuthorRest); !st.Author.Again.Equal(want) {

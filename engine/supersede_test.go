@@ -112,7 +112,7 @@ func TestWhatCannotTakeAPlace(t *testing.T) {
 	}{
 		"itself":           {string(a.ID), "cannot supersede itself", []string{string(a.ID)}, memory.Invalid},
 		"its successor":    {string(a.ID), "so the reverse is not possible", []string{string(b.ID)}, memory.Conflict},
-		"that one's":       {string(a.ID), "so the reverse is not possible; undo that change first, or remove the relation", []string{string(c.ID)}, memory.Conflict},
+		"that one's":       {string(a.ID), "so the reverse is not possible; undo the change that added this relation, or remove the relation", []string{string(c.ID)}, memory.Conflict},
 		"what is gone":     {string(a.ID), "in the trash", []string{string(gone.ID)}, memory.NotFound},
 		"nothing":          {string(a.ID), "pass a memory ID", []string{""}, memory.Invalid},
 		"too many":         {string(a.ID), "split the request", many, memory.TooLarge},
@@ -123,7 +123,7 @@ func TestWhatCannotTakeAPlace(t *testing.T) {
 			wantCode(t, err, c.code, c.says)
 		})
 	}
-	wantCode(t, refused(t, e, op.Relate, &op.RelateRequest{From: string(a.ID), To: string(c.ID), Type: memory.Related, Kind: "supersedes"}), memory.Conflict, "so the reverse is not possible; undo that change first, or remove the relation")
+	wantCode(t, refused(t, e, op.Relate, &op.RelateRequest{From: string(a.ID), To: string(c.ID), Type: memory.Related, Kind: "supersedes"}), memory.Conflict, "so the reverse is not possible; undo the change that added this relation, or remove the relation")
 }
 
 // setOrigin says whose words a memory is.

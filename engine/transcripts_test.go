@@ -172,7 +172,7 @@ func elsewhere(t *testing.T, e *engine.Engine) {
 		"as_of": {AsOf: time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC)}, "entities": {Query: "entity:Redis"}, "status": {Filter: op.Filter{Status: "active"}},
 	} {
 		req.Scope = "sessions"
-		wantCode(t, refused(t, e, op.Search, req), memory.Invalid, "past sessions have no "+field)
+		wantCode(t, refused(t, e, op.Search, req), memory.Invalid, "messages of past sessions do not have the field "+field)
 	}
 }
 

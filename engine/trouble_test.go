@@ -34,7 +34,7 @@ func TestAMissingVaultDegradesHealth(t *testing.T) {
 		t.Errorf("warnings are %q", s.Warnings)
 	}
 	wantCode(t, refused(t, e, op.VaultConfirm, &op.VaultConfirmRequest{}), memory.Unavailable, "restore the vault, or change vaults: in the config file and restart the daemon")
-	wantCode(t, refused(t, e, op.VaultCheck, &op.VaultCheckRequest{}), memory.Unavailable, "is missing, or another folder is at its path; restore the vault, or try again")
+	wantCode(t, refused(t, e, op.VaultCheck, &op.VaultCheckRequest{}), memory.Unavailable, "is missing, or another folder is at its path; move the vault folder back to its path, and try again")
 	wantNames(t, e, "watering", "Garden/Tomatoes.md")
 	ok(t, os.Rename(away, h.Vaults[0]))
 	until(t, "all is well again", func() bool { return do(t, e, op.Status, &op.StatusRequest{}).Health == "ok" })

@@ -88,7 +88,7 @@ func TestASearchForATextThatWaitsNamesTheQuestion(t *testing.T) {
 	d.logText(id, strings.Replace(broker, "RabbitMQ", "Kafka", 1))
 	d.edit("Broker.md", noteFor(id, strings.Replace(broker, "RabbitMQ", "Pulsar", 1)))
 	item := do(t, d.Engine, op.ReviewList, &op.ReviewListRequest{Agent: op.ReviewText}).Items[0]
-	for word, why := range map[string]string{"kafka": "in another text of the memory; to decide between the texts, run: emberd review show " + item.Short(), "pulsar": ""} {
+	for word, why := range map[string]string{"kafka": "matches another text of the memory; to choose one of the texts, run: emberd review show " + item.Short(), "pulsar": ""} {
 		hits := searchFor(t, d.Engine, word)
 		if len(hits) == 0 || hits[0].ID != id || hits[0].Why != why || hits[0].Undecided != item.ID {
 			t.Errorf("%s finds %+v, want the reason %q", word, hits, why)

@@ -63,11 +63,11 @@ func TestVerifyRefuses(t *testing.T) {
 		says string
 	}{
 		{"nothing", op.VerifyRequest{Claim: " \n"}, memory.Invalid, "missing claim; pass one statement"},
-		{"too much", op.VerifyRequest{Claim: strings.Repeat("x", 4097)}, memory.TooLarge, "the claim has 4097 bytes (limit 4096); verify one statement at a time"},
-		{"no text", op.VerifyRequest{Claim: "\xff"}, memory.Invalid, "claim is not valid UTF-8"},
+		{"too much", op.VerifyRequest{Claim: strings.Repeat("x", 4097)}, memory.TooLarge, "too many bytes in the claim: 4097 (limit 4096); verify one statement at a time"},
+		{"no text", op.VerifyRequest{Claim: "\xff"}, memory.Invalid, "invalid claim: the text is not UTF-8"},
 		{"too many matches", op.VerifyRequest{Claim: "x", Limit: 101}, memory.Invalid, "limit 101 is out of range (1 to 100)"},
 		{"a collection that is none", op.VerifyRequest{Claim: "x", Collection: "nothere"}, memory.NotFound, "nothere"},
-		{"a project of too many characters", op.VerifyRequest{Claim: "x", Project: strings.Repeat("p", 201)}, memory.TooLarge, "project has 201 characters"},
+		{"a project of too many characters", op.VerifyRequest{Claim: "x", Project: strings.Repeat("p", 201)}, memory.TooLarge, "too many characters in project: 201"},
 	} {
 		t.Run(c.name, func(t *testing.T) { wantCode(t, refused(t, e, op.Verify, &c.req), c.code, c.says) })
 	}

@@ -62,7 +62,7 @@ func TestAddReinforcesWhatIsArchived(t *testing.T) {
 	for _, own := range []bool{false, true} {
 		d, id := archivedBinder(t, own)
 		res := do(t, d.Engine, op.Add, &op.AddRequest{Content: portKnown})
-		if res.New || res.Memory.ID != id || !strings.Contains(res.Message, "it was archived, and emberd restores its text") {
+		if res.New || res.Memory.ID != id || !strings.Contains(res.Message, "the memory was archived, and emberd restores its full text") {
 			t.Errorf("with a note of its own %t: got %+v", own, res)
 		}
 	}

@@ -98,7 +98,7 @@ func TestCase63TokensOfEmberdAreRefused(t *testing.T) {
 			wantCode(t, refused(t, e, op.Save, &req), memory.Secret, "text that looks like a credential")
 		}
 		_, err := op.Save.Call(op.WithCaller(t.Context(), memory.Actor{Via: "mcp", Client: secret}), e, &op.SaveRequest{Content: "pie"})
-		wantCode(t, err.(*memory.Error), memory.Secret, "remove it, or set allow_secret (--allow-secret) to save it anyway")
+		wantCode(t, err.(*memory.Error), memory.Secret, "remove the credential, or to save the text anyway, set allow_secret (--allow-secret)")
 	}
 	if e.Stm.Len() > 0 || strings.Contains(h.log.String(), "emberd_") {
 		t.Errorf("%d memories, and the log has %.200s", e.Stm.Len(), h.log)

@@ -87,14 +87,14 @@ func (s *searcher) verify(number uint32, d *Doc) error {
 // compareTerms looks every term of a part up in its document.
 func (s *searcher) compareTerms(in *segmentView, doc uint32, r ref, want map[string]occurrence) error {
 	if int(doc) >= len(in.rows) || in.rows[doc].ref != r {
-		return fmt.Errorf("part %d of note number %d is not after the previous part", r.part, r.note)
+		return fmt.Errorf("part %d of note number %d is not at its position in the index", r.part, r.note)
 	}
 	var c cursor
 	for term, o := range want {
 		list, _ := in.find(term)
 		c.reset(&list)
 		if c.seek(doc); c.doc() != doc || s.index.layout.unpack(c.occurrence()) != o {
-			return fmt.Errorf("a term of note number %d, part %d differs from the index", r.note, r.part)
+			return fmt.Errorf("the index has a wrong entry for a term of note number %d, part %d", r.note, r.part)
 		}
 	}
 	return nil

@@ -35,7 +35,7 @@ const asideSuffix = ".aside"
 var errInUse = errors.New("note index is in use by another process")
 
 // errVersion is the reason that an index has to be built again without any damage.
-var errVersion = errors.New("index was made by another version")
+var errVersion = errors.New("another version of emberd created the note index")
 
 // errNone is the reason that there is no index yet.
 var errNone = errors.New("note index not found")
@@ -60,7 +60,7 @@ func verify(dir, identity string) error {
 	made, err := readSmall(filepath.Join(dir, formatFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
-			return cmp.Or(err, errors.New("folder contains files but no index"))
+			return cmp.Or(err, errors.New("the folder of the note index contains other files, but no index"))
 		}
 		return errNone
 	}
@@ -122,7 +122,8 @@ func unseal(dir string) error {
 		return err
 	}
 	if got != string(want) {
-		return errors.New("files do not match the checksums of the last close")
+		return errors.New(
+			"the files of the note index do not match the checksums that emberd stored when it closed the index")
 	}
 	if err := os.Remove(name); err != nil {
 		return err
@@ -142,7 +143,7 @@ func checkUnsealed(dir string) error {
 	}
 	segments, err := filepath.Glob(filepath.Join(dir, "*.zap"))
 	if err == nil && len(segments) > 0 {
-		return errors.New("snapshot file is missing")
+		return errors.New("the snapshot file of the note index is missing")
 	}
 	return err
 }
@@ -154,7 +155,7 @@ func checkSnapshots(f *os.File) error {
 		return err
 	}
 	if err := boltfile.Check(f, info.Size()); err != nil {
-		return fmt.Errorf("snapshot file is damaged: %w", err)
+		return fmt.Errorf("the snapshot file of the note index is damaged: %w", err)
 	}
 	return nil
 }

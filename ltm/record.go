@@ -203,7 +203,7 @@ func appendStrings(b []byte, list []string) []byte {
 	return b
 }
 
-var errRecord = errors.New("damaged record of a note")
+var errRecord = errors.New("the note index contains a damaged record")
 
 // decodeNote reads the part of a record that is kept in memory. It keeps nothing of b.
 func decodeNote(b []byte, fold folder) (*note, error) {

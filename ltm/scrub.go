@@ -16,7 +16,7 @@ const scrubMark = "\x00scrub"
 // scrubBound is how long Scrub waits for the files. An index of 10,000 notes takes two seconds.
 const scrubBound = 30 * time.Second
 
-var errNotScrubbed = errors.New("the note index is merging its files; try again")
+var errNotScrubbed = errors.New("emberd is merging the files of the note index; try again")
 
 // scrubPause is how often Scrub looks whether the replaced files are gone.
 const scrubPause = 5 * time.Millisecond

@@ -48,7 +48,7 @@ func (p plugin) NewUsing(docs []index.Document, _ map[string]any) (segment.Segme
 	}
 	s, err := parseSegment(b)
 	if err != nil {
-		return nil, 0, fmt.Errorf("cannot read the new segment: %w", err)
+		return nil, 0, fmt.Errorf("cannot read the new segment of the note index: %w", err)
 	}
 	return &fresh{s}, uint64(len(b)), nil
 }
@@ -168,7 +168,7 @@ func parseSegment(b []byte) (s *segmentBase, err error) {
 	s.readRows(b[number(1):number(2)], number(4))
 	s.ends, s.records = b[number(2):number(3)], b[number(3):len(b)-footerSize]
 	if len(s.ends) != 4*len(s.rows) {
-		return nil, errors.New("a document has no record")
+		return nil, errors.New("a document in the index segment has no record")
 	}
 	s.further = newBitset(len(s.rows) + 1)
 	for doc := range s.rows {

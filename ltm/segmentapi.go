@@ -12,7 +12,7 @@ import (
 // What scorch asks of a segment beside its content. It has no fields and no stored values for
 // Bleve's own searches, which are not used.
 
-var errNotForBleve = errors.New("Bleve cannot search this segment")
+var errNotForBleve = errors.New("cannot search this segment with Bleve")
 
 // DocNumbers implements segment.Segment.
 func (s *segmentBase) DocNumbers(ids []string) (*roaring.Bitmap, error) {

@@ -58,7 +58,7 @@ func openStore(dir string, h *health) (s store, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("snapshot file is damaged: %v", r)
+			err = fmt.Errorf("the snapshot file of the note index is damaged: %v", r)
 		}
 	}()
 	queue := index.NewAnalysisQueue(1)
@@ -162,7 +162,7 @@ func (s store) view() (*view, error) {
 		of, ok := ss.Segment().(interface{ base() *segmentBase })
 		if !ok {
 			v.close()
-			return nil, fmt.Errorf("unknown segment type %T", ss.Segment())
+			return nil, fmt.Errorf("unknown type of index segment: %T", ss.Segment())
 		}
 		v.segments = append(v.segments, segmentView{segmentBase: of.base(), deleted: ss.Deleted()})
 	}
@@ -176,7 +176,7 @@ func (s *segmentView) live(local uint32) bool {
 	return s.deleted == nil || !s.deleted.Contains(local)
 }
 
-var errMissing = errors.New("a note is missing from its segment")
+var errMissing = errors.New("a note is missing from its index segment")
 
 // document returns where the document of a part is.
 func (v *view) document(r ref) (segment int, doc uint32, ok bool) {

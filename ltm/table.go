@@ -178,14 +178,16 @@ func (t *table) checked(parts map[uint32]int, records int) (*table, error) {
 			continue
 		}
 		if found := 1 + parts[uint32(number)]; n.parts() != found {
-			return nil, fmt.Errorf("note number %d has %d parts, but its record has a different number", number, found)
+			return nil, fmt.Errorf(
+				"note number %d has %d parts in the index, but its record has another number of parts", number, found)
 		}
 		delete(parts, uint32(number))
 		t.tally(n, 1)
 	}
 	if len(parts) > 0 || t.count != records {
-		return nil, fmt.Errorf("found %d records for %d notes, and "+
-			"parts of %d notes without a record", records, t.count, len(parts))
+		return nil, fmt.Errorf(
+			"the note index contains %d records for %d notes, and parts of %d notes without a record", records, t.count,
+			len(parts))
 	}
 	notes := t.notes
 	t.paths = sync.OnceValue(func() map[string]uint32 { return numbersOf(notes) })

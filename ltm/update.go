@@ -82,7 +82,7 @@ func (x *Index) update(ctx context.Context, put []Doc, gone []string) error {
 // token in pending is lost. The panic goes on.
 func (x *Index) failOnPanic() {
 	if r := recover(); r != nil {
-		x.health.fail(fmt.Errorf("panic while storing a batch: %T", r))
+		x.health.fail(fmt.Errorf("panic while storing a batch of notes: %T", r))
 		panic(r)
 	}
 }

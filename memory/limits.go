@@ -36,11 +36,11 @@ func CheckContent(s string) error {
 			invalidAt(s)).At("content")
 	}
 	if len(s) > MaxContentBytes {
-		return Errorf(TooLarge, "content has %d bytes (limit %d, 200 KiB); save it in parts", len(s),
+		return Errorf(TooLarge, "too many bytes in content: %d (limit %d, 200 KiB); save the text in parts", len(s),
 			MaxContentBytes).At("content")
 	}
 	if n := utf8.RuneCountInString(s); n > MaxContent {
-		return Errorf(TooLarge, "content has %d characters (limit %d); save it in parts", n,
+		return Errorf(TooLarge, "too many characters in content: %d (limit %d); save the text in parts", n,
 			MaxContent).At("content")
 	}
 	if strings.TrimSpace(s) == "" {
@@ -63,10 +63,10 @@ func invalidAt(s string) int {
 // CheckText refuses a named text field that is not UTF-8 or longer than max characters.
 func CheckText(field, s string, max int) error {
 	if !utf8.ValidString(s) {
-		return Errorf(Invalid, "%s is not valid UTF-8; convert it and try again", field).At(field)
+		return Errorf(Invalid, "invalid %s: the text is not UTF-8; send UTF-8 text", field).At(field)
 	}
 	if n := utf8.RuneCountInString(s); n > max {
-		return Errorf(TooLarge, "%s has %d characters (limit %d); shorten it", field, n, max).At(field)
+		return Errorf(TooLarge, "too many characters in %s: %d (limit %d); shorten the text", field, n, max).At(field)
 	}
 	return nil
 }
@@ -191,7 +191,7 @@ func isWord(r rune) bool {
 
 func normalize(what, s string, max int, keep func(rune) rune) (string, *Error) {
 	if !utf8.ValidString(s) {
-		return "", Errorf(Invalid, "%s %q is not valid UTF-8; convert it and try again", what, Clip(s))
+		return "", Errorf(Invalid, "%s %q is not valid UTF-8; convert the text to UTF-8 and try again", what, Clip(s))
 	}
 	var b strings.Builder
 	var last rune

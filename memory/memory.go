@@ -53,8 +53,7 @@ func ParseStage(s string) (Stage, error) {
 			return st, nil
 		}
 	}
-	return "", Errorf(Invalid, "invalid stage %q; use active, demoted, archived or rehydratable",
-		Clip(s)).At("stage")
+	return "", Errorf(Invalid, "invalid stage %q; use active, demoted, archived or rehydratable", Clip(s)).At("stage")
 }
 
 // DefaultCollection is where a memory goes that names no collection.

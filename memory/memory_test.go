@@ -78,10 +78,10 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"empty", CheckContent(""), Invalid, "missing content; pass the text to save"},
 		{"blank", CheckContent(" \n\t"), Invalid, "missing content; pass the text to save"},
-		{"long", CheckContent(strings.Repeat("x", MaxContent+1)), TooLarge, "50001 characters (limit 50000)"},
+		{"long", CheckContent(strings.Repeat("x", MaxContent+1)), TooLarge, "too many characters in content: 50001 (limit 50000)"},
 		{"many bytes", CheckContent(strings.Repeat("世", 70_000)), TooLarge, "(limit 204800, 200 KiB)"},
 		{"not UTF-8", CheckContent("ab\xffcd"), Invalid, "at byte 2"},
-		{"source", CheckText("source", strings.Repeat("s", 501), MaxSource), TooLarge, "source has 501 characters (limit 500)"},
+		{"source", CheckText("source", strings.Repeat("s", 501), MaxSource), TooLarge, "too many characters in source: 501 (limit 500)"},
 		{"51 tags", tags(many(51)), TooLarge, "too many tags: 51"},
 		{"tag of signs", tags([]string{"!!!"}), Invalid, `invalid tag "!!!"; use at least one letter or digit`},
 		{"tag of 101", tags([]string{strings.Repeat("x", 101)}), TooLarge, "101 characters (limit 100)"},

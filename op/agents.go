@@ -22,12 +22,12 @@ func Agents() []string {
 
 // AgentsRunRequest asks for a run of the pipeline, or of one agent.
 type AgentsRunRequest struct {
-	Agent     string `json:"agent,omitempty" doc:"agent to run: decay, cluster, merge, promote or relations; default: all in this order"`
+	Agent     string `json:"agent,omitempty" doc:"maintenance agent to run: decay, cluster, merge, promote or relations; default: all maintenance agents, in this order"`
 	DryRun    bool   `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
-	Scheduled bool   `json:"scheduled,omitempty" doc:"run only if the interval since the last run has passed"`
-	Force     bool   `json:"force,omitempty" doc:"with scheduled: run even if the interval has not passed"`
+	Scheduled bool   `json:"scheduled,omitempty" doc:"true: run the agents only if interval_seconds have passed since the last run"`
+	Force     bool   `json:"force,omitempty" doc:"if scheduled is true: run the agents even before interval_seconds have passed"`
 	// IntervalSeconds is the interval for scheduled, 0 for that of the settings.
-	IntervalSeconds int64 `json:"interval_seconds,omitempty" doc:"with scheduled: seconds between two runs, 60 to 2592000; default: setting consolidation.interval"`
+	IntervalSeconds int64 `json:"interval_seconds,omitempty" doc:"if scheduled is true: seconds between two runs, 60 to 2592000; default: the setting consolidation.interval"`
 }
 
 // AgentsRunResult has what each agent that ran found or did, at most 100 each, under the

@@ -17,13 +17,13 @@ const (
 
 // AuditRequest asks for the events of callers. Without kind, memory and cursor no events are listed.
 type AuditRequest struct {
-	Since  string `json:"since,omitempty" query:"since" doc:"start of the report: a day such as 2026-03-09 or 7d, hours such as 12h, or RFC 3339; default 30d"`
-	Caller string `json:"caller,omitempty" query:"caller" doc:"report only this token, client or interface; kind:name if several have the same name"`
+	Since  string `json:"since,omitempty" query:"since" doc:"start of the report: a date such as 2026-03-09, an age such as 7d or 12h, or a time in RFC 3339 format; default 30d"`
+	Caller string `json:"caller,omitempty" query:"caller" doc:"report only the caller with this name; if several callers have this name, use KIND:NAME, such as token:work"`
 	Memory string `json:"memory,omitempty" query:"memory" doc:"report only events about the memory with this ID"`
-	Kind   string `json:"kind,omitempty" query:"kind" doc:"events to list: read, write, merge, forget, several of these separated by commas, or all"`
+	Kind   string `json:"kind,omitempty" query:"kind" doc:"kind of the events to list: read, write, merge or forget; several kinds separated by commas; or all"`
 	Limit  int    `json:"limit,omitempty" query:"limit" doc:"maximum number of events, 1 to 100, default 20"`
-	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page"`
-	Check  bool   `json:"check,omitempty" query:"check" doc:"also verify the audit chain of this device, and compare the journal with the chain"`
+	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page, to continue"`
+	Check  bool   `json:"check,omitempty" query:"check" doc:"also verify the checksums of the audit log of this device, and compare the audit log with the list of changes"`
 }
 
 // AuditResult lists callers and, if asked for, events, the latest first. Changes are
@@ -110,7 +110,7 @@ type AuditEvent struct {
 
 // AuditForgiveRequest names a caller.
 type AuditForgiveRequest struct {
-	Caller string `json:"caller" doc:"name of the caller as in emberd audit; kind:name if several callers have the same name"`
+	Caller string `json:"caller" doc:"name of the caller in the answer of audit; if several callers have this name, use KIND:NAME, such as token:work"`
 }
 
 // AuditForgiveResult is the caller, which is judged again from now on.

@@ -14,13 +14,13 @@ const (
 
 // CleanupRequest asks for a cleanup of a collection, see the specification "memory cleanup".
 type CleanupRequest struct {
-	Collection string `json:"collection,omitempty" doc:"collection to clean up; all means every collection; required unless resume is set"`
-	Mode       string `json:"mode,omitempty" doc:"analysis (default) only reports duplicates and contradictions; full also plans changes"`
-	Execute    bool   `json:"execute,omitempty" doc:"apply the plan; requires mode full"`
+	Collection string `json:"collection,omitempty" doc:"collection to clean up, or all for every collection; required without resume"`
+	Mode       string `json:"mode,omitempty" doc:"mode of the cleanup run: analysis (default) only reports duplicates and contradictions; full also plans changes"`
+	Execute    bool   `json:"execute,omitempty" doc:"apply the planned changes; requires the mode full"`
 	// Incremental looks only at what changed since the last run, and what is like it.
-	Incremental bool `json:"incremental,omitempty" doc:"check only memories that changed since the last run, and memories similar to them"`
+	Incremental bool `json:"incremental,omitempty" doc:"check only memories that changed after the last cleanup run, and memories that are similar to changed memories"`
 	// Resume continues with a run that was broken off; nothing else is given then.
-	Resume string `json:"resume,omitempty" doc:"ID of the interrupted run to resume"`
+	Resume string `json:"resume,omitempty" doc:"ID of the interrupted cleanup run to resume"`
 }
 
 // The states of a cleanup run.
@@ -111,8 +111,8 @@ type CleanupReportResult struct {
 
 // CleanupRollbackRequest takes a run back.
 type CleanupRollbackRequest struct {
-	Run   string `json:"run,omitempty" doc:"ID of the cleanup run, default: the latest run that is not rolled back"`
-	Force bool   `json:"force,omitempty" doc:"also roll back memories that changed after the run; emberd never changes notes"`
+	Run   string `json:"run,omitempty" doc:"ID of the cleanup run, default: the latest run that emberd has not rolled back"`
+	Force bool   `json:"force,omitempty" doc:"also roll back memories that changed after the cleanup run; emberd never rolls back notes"`
 }
 
 // CleanupRollbackResult reports what became of it.

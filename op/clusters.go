@@ -14,12 +14,12 @@ const (
 // ClustersRequest asks for memories that say nearly the same. Only those count whose text
 // is all there and that have no note, of one collection and project.
 type ClustersRequest struct {
-	Strategy           string  `json:"strategy,omitempty" query:"strategy" doc:"how memories are grouped; similarity is the only strategy"`
-	Threshold          float64 `json:"threshold,omitempty" query:"threshold" doc:"minimum similarity of two linked memories, 0 to 1, default 0.83"`
-	MaxClusterSize     int     `json:"max_cluster_size,omitempty" query:"max_cluster_size" doc:"maximum number of memories in a cluster, 1 to 100, default 12"`
-	FindDuplicates     bool    `json:"find_duplicates,omitempty" query:"find_duplicates" doc:"list pairs of near-duplicates instead of clusters"`
+	Strategy           string  `json:"strategy,omitempty" query:"strategy" doc:"how emberd groups memories; similarity is the only strategy"`
+	Threshold          float64 `json:"threshold,omitempty" query:"threshold" doc:"minimum similarity at which emberd puts two memories into one group, 0 to 1, default 0.83"`
+	MaxClusterSize     int     `json:"max_cluster_size,omitempty" query:"max_cluster_size" doc:"maximum number of memories in a group, 1 to 100, default 12"`
+	FindDuplicates     bool    `json:"find_duplicates,omitempty" query:"find_duplicates" doc:"true: list pairs of near-duplicates instead of groups"`
 	DuplicateThreshold float64 `json:"duplicate_threshold,omitempty" query:"duplicate_threshold" doc:"minimum similarity of a near-duplicate pair, 0 to 1, default 0.88"`
-	Limit              int     `json:"limit,omitempty" query:"limit" doc:"maximum number of clusters or pairs to list, 1 to 100, default 20"`
+	Limit              int     `json:"limit,omitempty" query:"limit" doc:"maximum number of groups or pairs to list, 1 to 100, default 20"`
 }
 
 // The modes of a ClustersResult.
@@ -79,11 +79,11 @@ const (
 // ConsolidateRequest asks to merge or link the memories of a cluster, or of all that are
 // cohesive enough. Everything that it does is one journal entry.
 type ConsolidateRequest struct {
-	ClusterID         string   `json:"cluster_id,omitempty" doc:"ID of the cluster, required unless auto_detect is set"`
-	Mode              string   `json:"mode,omitempty" doc:"preview (default) shows the result, apply merges the cluster, link relates its memories"`
-	AutoDetect        bool     `json:"auto_detect,omitempty" doc:"select every cluster with the required cohesion"`
-	CohesionThreshold *float64 `json:"cohesion_threshold,omitempty" doc:"minimum cohesion of a cluster that auto_detect selects, 0 to 1, default 0.75"`
-	Limit             int      `json:"limit,omitempty" doc:"maximum number of clusters to preview, merge or link, 1 to 100, default 20"`
+	ClusterID         string   `json:"cluster_id,omitempty" doc:"ID of the group, from clusters; required if auto_detect is false"`
+	Mode              string   `json:"mode,omitempty" doc:"preview (default) shows the result, apply merges the group, link relates its memories without merging them"`
+	AutoDetect        bool     `json:"auto_detect,omitempty" doc:"true: select every group with a cohesion of at least cohesion_threshold"`
+	CohesionThreshold *float64 `json:"cohesion_threshold,omitempty" doc:"minimum cohesion (mean similarity) of a group that auto_detect selects, 0 to 1, default 0.75"`
+	Limit             int      `json:"limit,omitempty" doc:"maximum number of groups to preview, merge or link, 1 to 100, default 20"`
 }
 
 // ConsolidateResult reports what would be done, or what was. Found counts the clusters that

@@ -4,7 +4,7 @@ import "emberd/memory"
 
 // AnalyzeMessageRequest asks whether a message says something worth keeping.
 type AnalyzeMessageRequest struct {
-	Message string `json:"message" doc:"message of the user, up to 50,000 characters"`
+	Message string `json:"message" doc:"message of the user to analyze, up to 50,000 characters"`
 }
 
 // AnalyzeMessageResult is the verdict, and what to save the message with.
@@ -19,7 +19,7 @@ type AnalyzeMessageResult struct {
 
 // AnalyzeRecallRequest asks whether a message asks for something kept earlier.
 type AnalyzeRecallRequest struct {
-	Message string `json:"message" doc:"message of the user, up to 50,000 characters"`
+	Message string `json:"message" doc:"message of the user to analyze, up to 50,000 characters"`
 }
 
 // AnalyzeRecallResult is the verdict, and what to search for.
@@ -34,8 +34,8 @@ type AnalyzeRecallResult struct {
 
 // ObserveRequest names memories that an answer was made with.
 type ObserveRequest struct {
-	IDs  []string `json:"ids" doc:"up to 100 IDs of memories, or at least four characters of the beginning or end of each; duplicates count once"`
-	Tags []string `json:"tags,omitempty" doc:"up to 50 tags of the conversation"`
+	IDs  []string `json:"ids" doc:"up to 100 IDs of memories, or at least the first or last four characters of each ID; emberd ignores duplicate IDs"`
+	Tags []string `json:"tags,omitempty" doc:"tags of the conversation, up to 50"`
 }
 
 // ObserveResult answers for every memory that was named, in that order.

@@ -10,10 +10,10 @@ import (
 // HealthStaleRequest asks for memories that no search returned for long. These requests and
 // results have the names and defaults of the specification "adaptive memory health".
 type HealthStaleRequest struct {
-	DaysUnused    *int     `json:"days_unused,omitempty" query:"days_unused" doc:"list memories without an access for this many days, 0 to 36500, default 30"`
-	Collection    string   `json:"collection,omitempty" query:"collection" doc:"collection to check, default knowledge; all means every collection"`
+	DaysUnused    *int     `json:"days_unused,omitempty" query:"days_unused" doc:"list memories that no search returned in the last N days, 0 to 36500, default 30"`
+	Collection    string   `json:"collection,omitempty" query:"collection" doc:"collection to check, or all for every collection; default: knowledge"`
 	MinConfidence *float64 `json:"min_confidence,omitempty" query:"min_confidence" doc:"list only memories with less than this confidence, 0 to 1"`
-	Limit         int      `json:"limit,omitempty" query:"limit" doc:"maximum number of memories, 1 to 1000, default 100"`
+	Limit         int      `json:"limit,omitempty" query:"limit" doc:"maximum number of memories to list, 1 to 1000, default 100"`
 }
 
 // UnusedMemory is one of them. Times are RFC 3339, or "never".
@@ -41,10 +41,10 @@ type HealthStaleResult struct {
 
 // HealthLowAccessRequest asks for memories that searches hardly ever return.
 type HealthLowAccessRequest struct {
-	MaxAccessCount *int64 `json:"max_access_count,omitempty" query:"max_access_count" doc:"list memories with at most this many accesses, default 2"`
+	MaxAccessCount *int64 `json:"max_access_count,omitempty" query:"max_access_count" doc:"list memories that searches returned at most this many times, default 2"`
 	MinAgeDays     *int   `json:"min_age_days,omitempty" query:"min_age_days" doc:"list only memories that are at least this many days old, 0 to 36500, default 7"`
-	Collection     string `json:"collection,omitempty" query:"collection" doc:"collection to check, default knowledge; all means every collection"`
-	Limit          int    `json:"limit,omitempty" query:"limit" doc:"maximum number of memories, 1 to 1000, default 100"`
+	Collection     string `json:"collection,omitempty" query:"collection" doc:"collection to check, or all for every collection; default: knowledge"`
+	Limit          int    `json:"limit,omitempty" query:"limit" doc:"maximum number of memories to list, 1 to 1000, default 100"`
 }
 
 // LowAccessMemory is one of them.
@@ -67,10 +67,10 @@ type HealthLowAccessResult struct {
 
 // HealthDuplicatesRequest asks for pairs of memories that say nearly the same.
 type HealthDuplicatesRequest struct {
-	Collection          string   `json:"collection,omitempty" query:"collection" doc:"collection to check, default knowledge; all means every collection"`
+	Collection          string   `json:"collection,omitempty" query:"collection" doc:"collection to check, or all for every collection; default: knowledge"`
 	SimilarityThreshold *float64 `json:"similarity_threshold,omitempty" query:"similarity_threshold" doc:"minimum similarity of a pair, 0 to 1, default 0.95"`
-	Limit               int      `json:"limit,omitempty" query:"limit" doc:"maximum number of pairs, 1 to 1000, default 100"`
-	SampleSize          int      `json:"sample_size,omitempty" query:"sample_size" doc:"number of latest memories to compare with all memories"`
+	Limit               int      `json:"limit,omitempty" query:"limit" doc:"maximum number of pairs to list, 1 to 1000, default 100"`
+	SampleSize          int      `json:"sample_size,omitempty" query:"sample_size" doc:"number of newest memories to compare with all memories; default: all memories"`
 }
 
 // DuplicatePair is two of them. Why reports what keeps them from being merged automatically.
@@ -105,8 +105,8 @@ const (
 type HealthMergeRequest struct {
 	ID1        string `json:"id1"`
 	ID2        string `json:"id2"`
-	Collection string `json:"collection,omitempty" doc:"collection of both memories, default knowledge; all means any collection"`
-	Keep       string `json:"keep,omitempty" doc:"memory to keep: higher_confidence (default), higher_access, id1 or id2"`
+	Collection string `json:"collection,omitempty" doc:"collection that contains both memories, or all for any collection; default: knowledge"`
+	Keep       string `json:"keep,omitempty" doc:"memory to keep: higher_confidence (default), higher_access, id1 (the first memory) or id2 (the second memory)"`
 }
 
 // HealthMergeResult reports what is left. The other memory is in the trash.
@@ -141,7 +141,7 @@ func RelatedMemories(m *OpenedMemory) []memory.ID {
 
 // MigrateRequest asks to bring old records up to date.
 type MigrateRequest struct {
-	Collection string `json:"collection,omitempty" doc:"collection to check, default knowledge; all means every collection"`
+	Collection string `json:"collection,omitempty" doc:"collection to migrate, or all for every collection; default: knowledge"`
 }
 
 // MigrateResult counts them.
@@ -156,8 +156,8 @@ type MigrateResult struct {
 
 // HealthRequest asks for the report on all that a store could do with.
 type HealthRequest struct {
-	Collection string `json:"collection,omitempty" query:"collection" doc:"collection to migrate, default all"`
-	Fresh      bool   `json:"fresh,omitempty" query:"fresh" doc:"create a new report even if a report of today is cached"`
+	Collection string `json:"collection,omitempty" query:"collection" doc:"collection to check, or all (default) for every collection"`
+	Fresh      bool   `json:"fresh,omitempty" query:"fresh" doc:"create a new report even if emberd already created a report today"`
 }
 
 // HealthResult is that report.

@@ -10,9 +10,9 @@ import (
 // HistoryRequest names a memory: live, in the trash, or by its whole id any that
 // the log still describes.
 type HistoryRequest struct {
-	ID     string `json:"-" path:"id" doc:"ID of the memory, or at least four characters of its beginning or end"`
+	ID     string `json:"-" path:"id" doc:"ID of the memory, or at least the first or last four characters of the ID"`
 	Limit  int    `json:"limit,omitempty" query:"limit" doc:"maximum number of results, 1 to 100, default 20"`
-	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page"`
+	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page, to continue"`
 }
 
 // HistoryResult is one page of the versions of a memory, newest first.
@@ -53,7 +53,7 @@ type HistoryVersion struct {
 // JournalRequest pages through the journal.
 type JournalRequest struct {
 	Limit  int    `json:"limit,omitempty" query:"limit" doc:"maximum number of results, 1 to 100, default 20"`
-	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page"`
+	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page, to continue"`
 }
 
 // JournalResult is one page of the journal, newest entry first.
@@ -103,7 +103,7 @@ type QuarantinedLine struct {
 
 // QuarantineShowRequest names a damaged line.
 type QuarantineShowRequest struct {
-	ID string `json:"-" path:"id" doc:"name of the damaged line, FILE@OFFSET, from quarantine.list"`
+	ID string `json:"-" path:"id" doc:"ID of the damaged line, from quarantine.list"`
 }
 
 // QuarantineShowResult is the line with its text, and what accepting it would
@@ -139,7 +139,7 @@ type QuarantineDropResult struct {
 
 // BackupCreateRequest names the file of the backup.
 type BackupCreateRequest struct {
-	File string `json:"file,omitempty" doc:"absolute path of a new file; without it, a file is created in the backups folder of the state directory"`
+	File string `json:"file,omitempty" doc:"absolute path of the new backup file; default: a new file in the folder backups of the state folder"`
 }
 
 // BackupCreateResult reports what was written.
@@ -162,7 +162,7 @@ type BackupCreateResult struct {
 
 // ExportRequest pages through everything, by ascending id.
 type ExportRequest struct {
-	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page"`
+	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page, to continue"`
 }
 
 // ExportResult is one page.
@@ -179,7 +179,7 @@ type Record struct {
 	Forgotten time.Time `json:"forgotten,omitzero"`
 	// Use adds up the use of all devices.
 	Use *UseTotals `json:"use,omitempty"`
-	Rev string     `json:"rev,omitempty" doc:"revision in the export; an import ignores the revision"`
+	Rev string     `json:"rev,omitempty" doc:"revision of the memory at the time of the export; an import ignores the revision"`
 }
 
 // UseTotals reports how often a memory was used and found, and when last.
@@ -193,13 +193,13 @@ type UseTotals struct {
 // ImportRequest holds up to 500 records of an export. A batch that names the
 // journal entry of an earlier one joins it.
 type ImportRequest struct {
-	Tx    string `json:"tx,omitempty" doc:"tx of an earlier batch of the same run; this batch joins that change"`
+	Tx    string `json:"tx,omitempty" doc:"ID (tx) of the change that an earlier batch made; emberd adds this batch to the same change"`
 	Again bool   `json:"again,omitempty" doc:"also import memories that were deleted on this device"`
 	// Foreign records were not written by emberd. They are scanned for credentials, what they
 	// leave out of entities and strength is set as for a save, and a memory that is there is
 	// just so if its content is. An empty list of entities is none, and is not set.
-	Foreign     bool `json:"foreign,omitempty" doc:"treat the records as those of another system: scan for credentials, compare only content, and detect missing entities and strength"`
-	AllowSecret bool `json:"allow_secret,omitempty" doc:"also import foreign records that look like credentials"`
+	Foreign     bool `json:"foreign,omitempty" doc:"true: the records are from another program; emberd scans these records for credentials, and computes missing entities and strength"`
+	AllowSecret bool `json:"allow_secret,omitempty" doc:"save even if the text looks like a credential"`
 	// DryRun answers as the import would and changes nothing. Each batch is answered as if
 	// it were the first, so a record that comes twice is added twice.
 	DryRun  bool     `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`

@@ -141,8 +141,8 @@ const (
 
 // EmbedRequest asks for the vectors of 1 to [MostEmbedTexts] texts.
 type EmbedRequest struct {
-	Texts []string `json:"texts" doc:"1 to 64 texts of at most 64 KiB each"`
-	As    string   `json:"as,omitempty" doc:"query or passage (default); some models use a different prefix for each"`
+	Texts []string `json:"texts" doc:"texts to embed, 1 to 64, each at most 64 KiB"`
+	As    string   `json:"as,omitempty" doc:"type of the texts: query or passage (default); some models embed queries and passages differently"`
 }
 
 // EmbedResult has a vector for each text, in their order.

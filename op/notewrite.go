@@ -10,42 +10,42 @@ import (
 // NoteWriteRequest creates a note, or replaces all of one.
 type NoteWriteRequest struct {
 	Path        string `json:"path" doc:"path of the note in the vault, such as Agents/Plan.md; emberd creates missing folders"`
-	Text        string `json:"text" doc:"complete text of the note in Markdown, with its properties"`
-	Digest      string `json:"digest,omitempty" doc:"digest of the note as the caller read it; without digest, the note must not exist"`
-	Preview     bool   `json:"preview,omitempty" doc:"show the change, without writing it"`
-	AllowSecret bool   `json:"allow_secret,omitempty" doc:"write even if the text looks like a credential"`
+	Text        string `json:"text" doc:"complete text of the note in Markdown, including the properties of the note"`
+	Digest      string `json:"digest,omitempty" doc:"digest of the note to replace, from note.context; without a digest, emberd only creates a new note"`
+	Preview     bool   `json:"preview,omitempty" doc:"show what would change, without changing anything"`
+	AllowSecret bool   `json:"allow_secret,omitempty" doc:"save even if the text looks like a credential"`
 }
 
 // NoteAppendRequest adds a text to a note.
 type NoteAppendRequest struct {
 	Path        string `json:"path" doc:"path, name or alias of a note"`
 	Text        string `json:"text" doc:"Markdown to add to the note as separate lines"`
-	Heading     string `json:"heading,omitempty" doc:"heading of the section that gets the text at its end; default: the end of the note"`
-	Preview     bool   `json:"preview,omitempty" doc:"show the change, without writing it"`
-	AllowSecret bool   `json:"allow_secret,omitempty" doc:"write even if the text looks like a credential"`
+	Heading     string `json:"heading,omitempty" doc:"heading of a section; emberd adds the text at the end of this section; default: the end of the note"`
+	Preview     bool   `json:"preview,omitempty" doc:"show what would change, without changing anything"`
+	AllowSecret bool   `json:"allow_secret,omitempty" doc:"save even if the text looks like a credential"`
 }
 
 // NoteEditRequest changes parts of a note: a text that it contains, or a section, and properties.
 type NoteEditRequest struct {
 	Path    string  `json:"path" doc:"path, name or alias of a note"`
-	Find    string  `json:"find,omitempty" doc:"text to replace, exactly as in the note"`
-	Replace string  `json:"replace,omitempty" doc:"text to insert instead of find; an empty text deletes find"`
-	Count   int     `json:"count,omitempty" doc:"number of times that the note must contain find, default 1; emberd replaces all of them"`
-	Heading string  `json:"heading,omitempty" doc:"heading of the section to replace instead of find"`
-	Text    *string `json:"text,omitempty" doc:"new text of the section, up to the next heading of the same level"`
+	Find    string  `json:"find,omitempty" doc:"text to replace, exactly as the note contains it"`
+	Replace string  `json:"replace,omitempty" doc:"text that replaces find; an empty text deletes find"`
+	Count   int     `json:"count,omitempty" doc:"number of times that the note must contain find, default 1; if the note contains find more or fewer times, emberd changes nothing"`
+	Heading string  `json:"heading,omitempty" doc:"heading of the section to replace; use heading and text instead of find and replace"`
+	Text    *string `json:"text,omitempty" doc:"new text of the section, without its heading"`
 	// Set has texts, numbers or lists of texts.
-	Set         map[string]json.RawMessage `json:"set,omitempty" doc:"properties to set; each value is a text, a number or a list of texts"`
-	Unset       []string                   `json:"unset,omitempty" doc:"names of properties to remove"`
-	Digest      string                     `json:"digest,omitempty" doc:"digest of the note as the caller read it; if the note has changed since, emberd changes nothing"`
-	Preview     bool                       `json:"preview,omitempty" doc:"show the change, without writing it"`
-	AllowSecret bool                       `json:"allow_secret,omitempty" doc:"write even if the text looks like a credential"`
+	Set         map[string]json.RawMessage `json:"set,omitempty" doc:"properties of the note to set; each value is a text, a number or a list of texts"`
+	Unset       []string                   `json:"unset,omitempty" doc:"properties of the note to remove"`
+	Digest      string                     `json:"digest,omitempty" doc:"digest of the note, from note.context; if the note now has another digest, emberd changes nothing"`
+	Preview     bool                       `json:"preview,omitempty" doc:"show what would change, without changing anything"`
+	AllowSecret bool                       `json:"allow_secret,omitempty" doc:"save even if the text looks like a credential"`
 }
 
 // NoteMoveRequest renames a note or moves it to another folder.
 type NoteMoveRequest struct {
 	Path    string `json:"path" doc:"path, name or alias of a note"`
 	To      string `json:"to" doc:"new path of the note in the vault; emberd creates missing folders"`
-	Preview bool   `json:"preview,omitempty" doc:"show the changes of links, without writing them"`
+	Preview bool   `json:"preview,omitempty" doc:"show what would change, without changing anything"`
 }
 
 // NoteChangeResult reports what changed in notes, or would.
@@ -82,8 +82,8 @@ type NoteLeft struct {
 // NoteContextRequest asks for a note and what is around it.
 type NoteContextRequest struct {
 	Path      string `json:"path" query:"path" doc:"path, name or alias of a note, or the ID of its memory"`
-	From      int    `json:"from,omitempty" query:"from" doc:"characters of the text to skip, as in next of a truncated answer"`
-	MaxTokens int    `json:"max_tokens,omitempty" query:"max_tokens" doc:"maximum length of the answer in tokens, 500 to 20,000, default 4,000"`
+	From      int    `json:"from,omitempty" query:"from" doc:"number of characters of the text to skip"`
+	MaxTokens int    `json:"max_tokens,omitempty" query:"max_tokens" doc:"token limit of the answer, 500 to 20,000, default 4,000"`
 }
 
 // NoteContextResult is a note with its links and related memories, within the bound. What is cut off is counted.
@@ -118,9 +118,9 @@ const (
 // RecentActivityRequest pages through what changed lately.
 type RecentActivityRequest struct {
 	Of     string    `json:"of,omitempty" query:"of" doc:"list only notes or only memories; default: both"`
-	Since  time.Time `json:"since,omitzero" query:"since" doc:"list only notes and memories that changed since this time"`
+	Since  time.Time `json:"since,omitzero" query:"since" doc:"list only notes and memories that changed after this time"`
 	Limit  int       `json:"limit,omitempty" query:"limit" doc:"maximum number of results, 1 to 100, default 20"`
-	Cursor string    `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page"`
+	Cursor string    `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page, to continue"`
 }
 
 // RecentActivityResult is one page, the latest first.

@@ -8,9 +8,9 @@ import (
 
 // PromoteRequest names one memory that is to have a note in the vault.
 type PromoteRequest struct {
-	ID     string `json:"-" path:"id" doc:"ID of the memory, or at least four characters of its beginning or end"`
-	Force  bool   `json:"force,omitempty" doc:"promote the memory regardless of its score and use"`
-	DryRun bool   `json:"dry_run,omitempty" doc:"show what would happen, without changing anything"`
+	ID     string `json:"-" path:"id" doc:"ID of the memory, or at least the first or last four characters of the ID"`
+	Force  bool   `json:"force,omitempty" doc:"true: promote the memory even if it does not meet the promotion criteria"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
 }
 
 // PromoteResult reports which note the memory has, or will have. Outcome is "written"
@@ -39,8 +39,8 @@ const (
 
 // PromoteAutoRequest asks for notes of all memories that deserve one.
 type PromoteAutoRequest struct {
-	DryRun bool `json:"dry_run,omitempty" doc:"show what would happen, without changing anything"`
-	Force  bool `json:"force,omitempty" doc:"promote by score alone, regardless of age and use"`
+	DryRun bool `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
+	Force  bool `json:"force,omitempty" doc:"true: promote every memory with the required decay score, even if the memory is new or rarely used"`
 }
 
 // PromoteAutoResult reports which memories deserve a note by the rules, and which got

@@ -4,9 +4,9 @@ import "emberd/memory"
 
 // PurgeRequest names one memory that is to be removed for good.
 type PurgeRequest struct {
-	ID      string `json:"-" path:"id" doc:"ID of the memory, stored or in the trash"`
-	DryRun  bool   `json:"-" query:"dry_run" doc:"show the texts that emberd would delete or cannot reach, without changing anything"`
-	Backups bool   `json:"-" query:"backups" doc:"also delete user-created backups in the state folder that contain the memory; automatic backups with the memory are always deleted"`
+	ID      string `json:"-" path:"id" doc:"ID of a memory; the memory can be in the trash"`
+	DryRun  bool   `json:"-" query:"dry_run" doc:"show what would change, without changing anything"`
+	Backups bool   `json:"-" query:"backups" doc:"also delete backups that a user made and that contain the memory; emberd always deletes automatic backups that contain the memory"`
 }
 
 // PurgeResult reports what was removed, or would be.
@@ -26,7 +26,7 @@ type PurgeResult struct {
 
 // PurgeLeft is a place that a purge does not reach.
 type PurgeLeft struct {
-	Kind   string `json:"kind" doc:"kind of place: device, damaged, backup, git, versions, note, memory, elsewhere, or unfinished for work that remains"`
+	Kind   string `json:"kind" doc:"kind of place that can still contain the text: device, damaged, backup, git, versions, note, memory, elsewhere or unfinished"`
 	Place  string `json:"place"`
 	Advice string `json:"advice"`
 }

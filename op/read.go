@@ -11,8 +11,8 @@ import (
 type NoteReadRequest struct {
 	Path  string `json:"path" query:"path" doc:"path, name or alias of a note, or the ID of its memory"`
 	Line  int    `json:"line,omitempty" query:"line" doc:"number of the first line to read, from 1, default 1"`
-	From  int    `json:"from,omitempty" query:"from" doc:"characters to skip from the start of that line"`
-	Limit int    `json:"limit,omitempty" query:"limit" doc:"maximum number of characters, 1 to 200,000, default 50,000"`
+	From  int    `json:"from,omitempty" query:"from" doc:"number of characters to skip after the start of the first line"`
+	Limit int    `json:"limit,omitempty" query:"limit" doc:"maximum number of characters to read, 1 to 200,000, default 50,000"`
 }
 
 // NoteReadResult is the text of a note as its file has it, frontmatter included, or a
@@ -43,8 +43,8 @@ const (
 
 // CompleteRequest asks for completions of a word that the user began to type.
 type CompleteRequest struct {
-	What   string `json:"what" query:"what" doc:"kind of value to complete: tags, ids, projects, paths (of notes) or entities"`
-	Prefix string `json:"prefix,omitempty" query:"prefix" doc:"first characters of the value, in any letter case"`
+	What   string `json:"what" query:"what" doc:"kind of value to complete: tags, ids, projects, paths (paths of notes) or entities"`
+	Prefix string `json:"prefix,omitempty" query:"prefix" doc:"first characters of the value to complete, in any letter case"`
 	Limit  int    `json:"limit,omitempty" query:"limit" doc:"maximum number of results, 1 to 100, default 20"`
 }
 

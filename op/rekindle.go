@@ -9,8 +9,8 @@ import (
 // ArchiveRequest names one memory whose text is to go to the vault, or several ids
 // joined by commas.
 type ArchiveRequest struct {
-	ID     string `json:"-" path:"id" doc:"ID of a memory, or up to 100 separated by commas; each ID has a separate result"`
-	DryRun bool   `json:"dry_run,omitempty" doc:"show what would happen, without changing anything"`
+	ID     string `json:"-" path:"id" doc:"ID of a memory, or up to 100 IDs separated by commas; emberd returns a result for each ID"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
 }
 
 // ArchiveResult reports what became of each memory. In a dry run Archived is how the
@@ -30,8 +30,8 @@ type Skipped struct {
 
 // RekindleRequest names one cold memory, or asks for words that some are about.
 type RekindleRequest struct {
-	Query  string `json:"q" doc:"ID of a memory, or words that the memory matches, up to 4 KiB"`
-	DryRun bool   `json:"dry_run,omitempty" doc:"show what would happen, without changing anything"`
+	Query  string `json:"q" doc:"ID of the archived memory to restore, or words to search for in archived memories; up to 4 KiB"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
 }
 
 // RekindleAnswer reports what became of the text of each memory that was asked for. For

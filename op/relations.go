@@ -9,13 +9,13 @@ import (
 
 // RelateRequest asks for a relation between two memories.
 type RelateRequest struct {
-	From      string                     `json:"from" doc:"ID of the source memory, or at least four characters of its beginning or end"`
-	To        string                     `json:"to" doc:"ID of the target memory, or at least four characters of its beginning or end"`
+	From      string                     `json:"from" doc:"ID of the source memory, or at least the first or last four characters of the ID"`
+	To        string                     `json:"to" doc:"ID of the target memory, or at least the first or last four characters of the ID"`
 	Type      string                     `json:"type" doc:"type of the relation: related, causes, supports, contradicts, has_decision or consolidated_from"`
-	Kind      string                     `json:"kind,omitempty" doc:"description of the relation, up to 100 characters"`
-	Strength  *float64                   `json:"strength,omitempty" doc:"0 to 1, default 1"`
+	Kind      string                     `json:"kind,omitempty" doc:"description of the relation in your own words, up to 100 characters"`
+	Strength  *float64                   `json:"strength,omitempty" doc:"strength of the relation, 0 to 1, default 1"`
 	Metadata  map[string]json.RawMessage `json:"metadata,omitempty" doc:"JSON object to store with the relation, up to 8 KiB"`
-	CreatedAt time.Time                  `json:"created_at,omitzero" doc:"creation time of an imported record, not in the future"`
+	CreatedAt time.Time                  `json:"created_at,omitzero" doc:"creation time of an imported memory or relation; emberd refuses a time in the future"`
 	// AllowSecret stores it although it looks as if it held a credential.
 	AllowSecret bool `json:"allow_secret,omitempty" doc:"save even if the text looks like a credential"`
 }
@@ -29,9 +29,9 @@ type RelateResult struct {
 // RelateBatchRequest asks for up to 500 relations, as one journal entry. A batch that
 // names the journal entry of an earlier one, of memories or relations, joins it.
 type RelateBatchRequest struct {
-	Tx     string          `json:"tx,omitempty" doc:"tx of an earlier batch of the same run; this batch joins that change"`
+	Tx     string          `json:"tx,omitempty" doc:"ID (tx) of the change that an earlier batch made; emberd adds this batch to the same change"`
 	DryRun bool            `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
-	Items  []RelateRequest `json:"items" doc:"relations to create, each as in relate"`
+	Items  []RelateRequest `json:"items" doc:"relations to create, each with the parameters of the operation relate"`
 }
 
 // RelateBatchResult answers each item in its place.
@@ -49,7 +49,7 @@ type RelateBatchAnswer struct {
 
 // UnrelateRequest names relations.
 type UnrelateRequest struct {
-	ID string `json:"-" path:"id" doc:"ID or ID prefix of a relation; up to 100, separated by commas; if one is not found, emberd removes none"`
+	ID string `json:"-" path:"id" doc:"ID of a relation, or the first characters of the ID; up to 100 IDs separated by commas; if a relation is not found, emberd removes nothing"`
 }
 
 // UnrelateResult reports what was removed.
@@ -62,9 +62,9 @@ type UnrelateResult struct {
 // stands for that of the filter.
 type GraphRequest struct {
 	Filter
-	Status   string `json:"status,omitempty" query:"status" doc:"return only memories with this status: active (default), promoted or archived, several separated by commas, or all"`
-	Limit    int    `json:"limit,omitempty" query:"limit" doc:"maximum number of memories on all pages, 1 to 10,000; default: all"`
-	Page     int    `json:"page,omitempty" query:"page" doc:"number of the page, from 1, default 1"`
+	Status   string `json:"status,omitempty" query:"status" doc:"return only memories with this status: active (default), promoted or archived; several statuses separated by commas; or all"`
+	Limit    int    `json:"limit,omitempty" query:"limit" doc:"maximum number of memories on all pages together, 1 to 10,000; default: all memories"`
+	Page     int    `json:"page,omitempty" query:"page" doc:"page number, from 1, default 1"`
 	PageSize int    `json:"page_size,omitempty" query:"page_size" doc:"number of memories on a page, 1 to 100, default 10"`
 }
 
@@ -100,9 +100,9 @@ type Pagination struct {
 
 // OpenManyRequest names memories to open whole, which delays the fading of each.
 type OpenManyRequest struct {
-	IDs       []string `json:"ids,omitempty" query:"id" doc:"up to 100 IDs of memories, or at least four characters of the beginning or end of each"`
-	Relations *bool    `json:"relations,omitempty" query:"relations" doc:"include the relations from and to each memory, default true"`
-	Track     *bool    `json:"track,omitempty" query:"track" doc:"record that each memory was opened, which delays fading; default true"`
+	IDs       []string `json:"ids,omitempty" query:"id" doc:"up to 100 IDs of memories, or at least the first or last four characters of each ID"`
+	Relations *bool    `json:"relations,omitempty" query:"relations" doc:"return the relations from and to each memory, default true"`
+	Track     *bool    `json:"track,omitempty" query:"track" doc:"record that the caller opened the memories, so that the memories fade later; default true"`
 }
 
 // OpenManyResult holds the memories in the order of the request, each once, and what
@@ -130,5 +130,5 @@ type RelationsOf struct {
 // ForgetBatchRequest names memories to be moved to the trash as one journal entry.
 type ForgetBatchRequest struct {
 	IDs    []string `json:"ids" doc:"up to 500 IDs of memories"`
-	DryRun bool     `json:"dry_run,omitempty" doc:"show what would be deleted, without changing anything"`
+	DryRun bool     `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
 }

@@ -9,30 +9,30 @@ import (
 // Provenance is what a caller says of the source of a text. It is claimed: what the
 // kernel and the connection say of the caller is kept beside it.
 type Provenance struct {
-	Origin string `json:"origin,omitempty" doc:"author of the text: user, agent, tool or web; default: user on the command line, agent elsewhere; a text from tool or web stays unconfirmed"`
-	File   string `json:"file,omitempty" doc:"source file of the text, up to 500 characters"`
-	Line   int    `json:"line,omitempty" doc:"line in the source file, from 1"`
+	Origin string `json:"origin,omitempty" doc:"author of the text: user, agent, tool or web; default: user on the command line, otherwise agent; texts from tool and web are unconfirmed"`
+	File   string `json:"file,omitempty" doc:"path of the source file of the text, up to 500 characters"`
+	Line   int    `json:"line,omitempty" doc:"line number in the source file, from 1"`
 	Quote  string `json:"quote,omitempty" doc:"exact words of the source, up to 1,000 characters"`
 }
 
 // AddRequest is knowledge that is worth keeping, to be stored unless it is known.
 type AddRequest struct {
-	IdempotencyKey string `json:"-" header:"Idempotency-Key" doc:"any text up to 200 characters; emberd answers a repeated request within 24 hours with the first result"`
+	IdempotencyKey string `json:"-" header:"Idempotency-Key" doc:"key of the request, up to 200 characters; if a client repeats the key within 24 hours, emberd returns the result of the first request"`
 
-	Content    string   `json:"content" doc:"text to save, specific and understandable on its own"`
+	Content    string   `json:"content" doc:"text to save; the text must be specific, and understandable without other texts"`
 	Section    string   `json:"section,omitempty" doc:"section of the memory: Key Topics, Important Facts (default), People & Entities, Ongoing Threads or File Knowledge"`
-	Importance string   `json:"importance,omitempty" doc:"importance: low, normal (default), high, or core for a memory that never fades; emberd raises a known memory to this level"`
-	Tags       []string `json:"tags,omitempty" doc:"tags of the memory, up to 50 of up to 100 characters"`
-	Source     string   `json:"source,omitempty" doc:"source of the text, up to 500 characters"`
-	Context    string   `json:"context,omitempty" doc:"situation of the save, such as the task or question; up to 1,000 characters"`
-	Project    string   `json:"project,omitempty" doc:"project of the memory; a search ranks memories of its project higher"`
+	Importance string   `json:"importance,omitempty" doc:"importance of the memory: low, normal (default), high or core (never fades); emberd raises an existing memory to this importance"`
+	Tags       []string `json:"tags,omitempty" doc:"tags of the memory, up to 50, each up to 100 characters"`
+	Source     string   `json:"source,omitempty" doc:"source of the text, such as a person or page, up to 500 characters"`
+	Context    string   `json:"context,omitempty" doc:"reason for the save, such as the task or question, up to 1,000 characters"`
+	Project    string   `json:"project,omitempty" doc:"project of the memory, to filter searches"`
 	// ProjectInferred is as in SaveRequest.
-	ProjectInferred bool   `json:"project_inferred,omitempty" doc:"project is a default: if the caller cannot write to project, emberd saves without a project"`
-	Collection      string `json:"collection,omitempty" doc:"collection of the memory, default knowledge"`
-	SessionID       string `json:"session_id,omitempty" doc:"ID of the session or conversation, stored with the source"`
+	ProjectInferred bool   `json:"project_inferred,omitempty" doc:"true: if the caller cannot write to the project, save the memory without a project"`
+	Collection      string `json:"collection,omitempty" doc:"collection that contains the memory; default: knowledge"`
+	SessionID       string `json:"session_id,omitempty" doc:"ID of the session or conversation that the text comes from"`
 	Provenance
 	AllowSecret bool `json:"allow_secret,omitempty" doc:"save even if the text looks like a credential"`
-	Again       bool `json:"again,omitempty" doc:"save a separate memory even if the text is stored or was deleted"`
+	Again       bool `json:"again,omitempty" doc:"save a new memory even if a memory with this text exists or was deleted"`
 }
 
 // AddResult is the memory that has the text now: a new one, or the one that said it
@@ -132,11 +132,11 @@ type Conflict struct {
 
 // VerifyRequest asks what is known about a claim. Nothing is stored.
 type VerifyRequest struct {
-	Claim      string `json:"claim" query:"claim" doc:"one statement, such as \"the database runs on port 5432\", up to 4 KiB"`
+	Claim      string `json:"claim" query:"claim" doc:"statement to compare, such as \"the database runs on port 5432\", up to 4 KiB"`
 	Project    string `json:"project,omitempty" query:"project" doc:"compare only with memories of this project"`
-	Collection string `json:"collection,omitempty" query:"collection" doc:"compare only with memories of this collection; all (default)"`
-	Limit      int    `json:"limit,omitempty" query:"limit" doc:"maximum number of matches and of conflicts, 1 to 100, default 5"`
-	Track      *bool  `json:"track_access,omitempty" query:"track_access" doc:"count the result as an access of the matches, default true"`
+	Collection string `json:"collection,omitempty" query:"collection" doc:"compare only with memories of this collection; default: all collections"`
+	Limit      int    `json:"limit,omitempty" query:"limit" doc:"maximum number of matches, and of contradictions, 1 to 100, default 5"`
+	Track      *bool  `json:"track_access,omitempty" query:"track_access" doc:"count the search as an access to each matching memory, default true"`
 }
 
 // VerifyResult is what is known about a claim.
@@ -162,13 +162,13 @@ const (
 
 // ReinforceRequest says that something known was learned once more.
 type ReinforceRequest struct {
-	Content  string `json:"content,omitempty" doc:"text that came up again; emberd reinforces the memory with this content"`
+	Content  string `json:"content,omitempty" doc:"text that came up again; emberd reinforces the memory that best matches this text"`
 	ID       string `json:"id,omitempty" doc:"ID of the memory to reinforce, instead of content"`
-	Evidence string `json:"new_evidence,omitempty" doc:"quote, source or other evidence to add to the memory, up to 1,000 characters"`
+	Evidence string `json:"new_evidence,omitempty" doc:"evidence to add to the memory, such as a quote or source, up to 1,000 characters"`
 	Project  string `json:"project,omitempty" doc:"compare only with memories of this project"`
 	Provenance
-	SessionID   string `json:"session_id,omitempty" doc:"ID of the session or conversation, stored with the source"`
-	AllowSecret bool   `json:"allow_secret,omitempty" doc:"save the evidence even if it looks like a credential"`
+	SessionID   string `json:"session_id,omitempty" doc:"ID of the session or conversation that the text comes from"`
+	AllowSecret bool   `json:"allow_secret,omitempty" doc:"save even if the text looks like a credential"`
 }
 
 // ReinforceResult reports what was reinforced, if anything was.
@@ -187,18 +187,18 @@ type ReinforceResult struct {
 
 // QueryRequest asks what is known, in one of four scopes.
 type QueryRequest struct {
-	Query      string   `json:"query" query:"query" doc:"topic, question or words, with the operators of search, up to 4 KiB"`
-	Scope      string   `json:"scope,omitempty" query:"scope" doc:"texts to search: notes: memories and notes of the vault; memories; vault; knowledge: entities and related memories; archive: archived memories; sessions: messages of past sessions with coding agents; all (default): notes and knowledge"`
+	Query      string   `json:"query" query:"query" doc:"topic, question or words to search for, with the same operators as in search; up to 4 KiB"`
+	Scope      string   `json:"scope,omitempty" query:"scope" doc:"texts to search: all (default; notes and knowledge), notes (memories and vault), memories, vault, knowledge (entities and related memories), archive (only archived memories) or sessions (messages of past sessions with coding agents)"`
 	Limit      int      `json:"limit,omitempty" query:"limit" doc:"maximum number of results, 1 to 100, default 5"`
 	Offset     int      `json:"offset,omitempty" query:"offset" doc:"number of results to skip"`
-	Tags       []string `json:"tags,omitempty" query:"tag" doc:"require all of these tags"`
-	Project    string   `json:"project,omitempty" query:"project" doc:"search only memories and notes of this project"`
-	Collection string   `json:"collection,omitempty" query:"collection" doc:"search only memories of this collection; default: all"`
-	WindowDays float64  `json:"window_days,omitempty" query:"window_days" doc:"return only memories used and notes changed within this many days, up to 3,650"`
-	Track      *bool    `json:"track_access,omitempty" query:"track_access" doc:"count the search as an access of the results, and restore archived memories; default true"`
+	Tags       []string `json:"tags,omitempty" query:"tag" doc:"return only results with all of these tags"`
+	Project    string   `json:"project,omitempty" query:"project" doc:"return only memories and notes of this project"`
+	Collection string   `json:"collection,omitempty" query:"collection" doc:"return only memories of this collection; default: all collections"`
+	WindowDays float64  `json:"window_days,omitempty" query:"window_days" doc:"return only memories used or created, and notes modified, in the last N days, up to 3,650"`
+	Track      *bool    `json:"track_access,omitempty" query:"track_access" doc:"count the search as an access to each result; if a caller then opens an archived result, emberd restores the full text of the memory; default true"`
 	// IncludeReview puts matches that are about to fade in the place of the last of the
 	// first page. What they push out is found behind as many as are no such matches.
-	IncludeReview bool `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"add matches that are about to fade to the first page"`
+	IncludeReview bool `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"also return, on the first page, a few memories that match the query and fade soon"`
 }
 
 // QueryResult is what is known, most relevant first.
@@ -259,8 +259,8 @@ type EntityRelation struct {
 
 // EntityListRequest asks for the entities there are.
 type EntityListRequest struct {
-	Query   string `json:"q,omitempty" query:"q" doc:"words of the name or of an alias"`
-	Project string `json:"project,omitempty" query:"project" doc:"list only entities in memories of this project"`
+	Query   string `json:"q,omitempty" query:"q" doc:"list only entities with these words in the name or an alias"`
+	Project string `json:"project,omitempty" query:"project" doc:"list only entities that memories of this project mention"`
 	Sort    string `json:"sort,omitempty" query:"sort" doc:"order of the entities: mentions (default), recent or name"`
 	Limit   int    `json:"limit,omitempty" query:"limit" doc:"maximum number of results, 1 to 100, default 20"`
 	Offset  int    `json:"offset,omitempty" query:"offset" doc:"number of entities to skip"`
@@ -278,7 +278,7 @@ type EntityListResult struct {
 // what is mentioned most.
 type KnowledgeRequest struct {
 	Of      string `json:"of,omitempty" query:"of" doc:"center of the graph: the ID of a memory, the path of a note, or an entity; default: the most mentioned entities"`
-	Depth   int    `json:"depth,omitempty" query:"depth" doc:"maximum number of steps from the center, 1 to 3, default 1"`
+	Depth   int    `json:"depth,omitempty" query:"depth" doc:"maximum distance of a node from the center, counted in relations and links, 1 to 3, default 1"`
 	Project string `json:"project,omitempty" query:"project" doc:"return only memories of this project"`
 	Limit   int    `json:"limit,omitempty" query:"limit" doc:"maximum number of nodes, 1 to 1,000, default 100"`
 }
@@ -311,7 +311,7 @@ type KnowledgeEdge struct {
 
 // ConfirmRequest says that what a tool or the web said holds.
 type ConfirmRequest struct {
-	ID string `json:"-" path:"id" doc:"ID of the memory, or several separated by commas"`
+	ID string `json:"-" path:"id" doc:"ID of the memory, or several IDs separated by commas"`
 }
 
 // ConfirmResult is the memories, which count like all others now.

@@ -77,11 +77,11 @@ const (
 
 // ReviewListRequest selects review items.
 type ReviewListRequest struct {
-	Agent  string `json:"agent,omitempty" query:"agent" doc:"list only items of this creator: decay, cluster, merge, promote, relations, health, cleanup, note, text or user"`
-	Status string `json:"status,omitempty" query:"status" doc:"list only items with this status: open (default), claimed, closed or all"`
-	Label  string `json:"label,omitempty" query:"label" doc:"list only items with this label"`
-	Limit  int    `json:"limit,omitempty" query:"limit" doc:"maximum number of items, 1 to 1000, default 100"`
-	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page"`
+	Agent  string `json:"agent,omitempty" query:"agent" doc:"list only review items from this creator: decay, cluster, merge, promote, relations, health, cleanup, note, text or user"`
+	Status string `json:"status,omitempty" query:"status" doc:"list only review items with this status: open (default), claimed, closed or all"`
+	Label  string `json:"label,omitempty" query:"label" doc:"list only review items with this label"`
+	Limit  int    `json:"limit,omitempty" query:"limit" doc:"maximum number of review items, 1 to 1000, default 100"`
+	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page, to continue"`
 }
 
 // ReviewListResult is a page of items, the most urgent first and then the oldest. Total counts
@@ -117,16 +117,16 @@ type ReviewShowResult struct {
 // ReviewClaimRequest claims an item for one reviewer.
 type ReviewClaimRequest struct {
 	ID string `json:"-" path:"id" doc:"ID of the review item, from review.list"`
-	By string `json:"by,omitempty" doc:"name of the reviewer, default: the client"`
+	By string `json:"by,omitempty" doc:"name of the reviewer, default: the name of the client"`
 }
 
 // ReviewCloseRequest closes an item, after its decision, if there is one, was applied.
 type ReviewCloseRequest struct {
 	ID       string `json:"-" path:"id" doc:"ID of the review item, from review.list"`
-	Decision string `json:"decision,omitempty" doc:"decision to apply: promote, keep, merge, forget, or forget:ID for one of several memories; for a note or a text, a choice of the item; without decision, emberd only closes the item"`
+	Decision string `json:"decision,omitempty" doc:"decision to apply, one of the choices that review.show returns, such as keep, merge or forget; without a decision, emberd only closes the item"`
 	Reason   string `json:"reason,omitempty" doc:"reason for the decision, up to 500 characters"`
 
-	AllowSecret bool `json:"allow_secret,omitempty" doc:"save the reason even if it looks like a credential"`
+	AllowSecret bool `json:"allow_secret,omitempty" doc:"save even if the text looks like a credential"`
 }
 
 // ReviewChangeResult is an item after it was changed.
@@ -139,14 +139,14 @@ type ReviewChangeResult struct {
 
 // ReviewCreateRequest files an item.
 type ReviewCreateRequest struct {
-	Agent     string   `json:"agent,omitempty" doc:"creator of the item: user, or the name of an agent"`
-	MemoryIDs []string `json:"memory_ids" doc:"IDs of the memories of the item, 1 to 100"`
-	Action    string   `json:"action,omitempty" doc:"proposed action, default needs_review"`
-	Urgency   string   `json:"urgency,omitempty" doc:"urgency of the item: high, medium (default) or low"`
-	Labels    []string `json:"labels,omitempty" doc:"labels of the item, up to 20"`
-	Evidence  string   `json:"evidence,omitempty" doc:"reason for the review, up to 2000 characters"`
+	Agent     string   `json:"agent,omitempty" doc:"creator of the review item: user (default), or the name of a maintenance agent"`
+	MemoryIDs []string `json:"memory_ids" doc:"IDs of the memories to review, 1 to 100"`
+	Action    string   `json:"action,omitempty" doc:"action that the review item proposes, default needs_review"`
+	Urgency   string   `json:"urgency,omitempty" doc:"urgency of the review item: high, medium (default) or low"`
+	Labels    []string `json:"labels,omitempty" doc:"labels of the review item, up to 20"`
+	Evidence  string   `json:"evidence,omitempty" doc:"reason for the review, up to 2,000 characters"`
 	// Decision closes the item in the change that creates it, so that one undo leaves no open item.
-	Decision string `json:"decision,omitempty" doc:"decision to apply at once: keep leaves the memories unchanged and closes the item"`
+	Decision string `json:"decision,omitempty" doc:"decision to apply to the new item at once; keep closes the item and leaves the memories unchanged"`
 
 	AllowSecret bool `json:"allow_secret,omitempty" doc:"save even if the text looks like a credential"`
 }

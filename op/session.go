@@ -15,9 +15,9 @@ const (
 
 // SessionMessage is a message of a session between a person and a coding agent.
 type SessionMessage struct {
-	ID   string    `json:"id" doc:"ID of the message in the session, or its position in the transcript"`
+	ID   string    `json:"id" doc:"ID of the message in the session, or the position of the message in the transcript"`
 	Role string    `json:"role" doc:"author of the message: user, agent or tool"`
-	Text string    `json:"text,omitempty" doc:"text of the message in Markdown, without additions by programs"`
+	Text string    `json:"text,omitempty" doc:"text of the message in Markdown, without text that a program added to the message"`
 	At   time.Time `json:"at,omitzero"`
 	// Final says that the agent ended its turn with this message.
 	Final bool `json:"final,omitempty"`
@@ -53,14 +53,14 @@ type HookRequest struct {
 	Session  string           `json:"session" doc:"ID of the session"`
 	Source   string           `json:"source,omitempty" doc:"cause of a start event: startup, resume, clear or compact"`
 	Project  string           `json:"project,omitempty" doc:"project of the session: the name of its git repository"`
-	Folder   string           `json:"folder,omitempty" doc:"absolute path of the folder that the agent works in"`
-	Prompt   string           `json:"prompt,omitempty" doc:"with a prompt event: text that the user typed"`
-	Messages []SessionMessage `json:"messages,omitempty" doc:"messages since the last event, oldest first"`
+	Folder   string           `json:"folder,omitempty" doc:"absolute path of the working folder of the agent"`
+	Prompt   string           `json:"prompt,omitempty" doc:"text that the user typed; only for the event prompt"`
+	Messages []SessionMessage `json:"messages,omitempty" doc:"messages of the session since the last event, oldest first"`
 	// Whole says that the messages are a session of the past, which an import reads.
-	Whole bool `json:"whole,omitempty" doc:"the messages are a complete past session"`
+	Whole bool `json:"whole,omitempty" doc:"true: the messages are a complete past session"`
 	// SearchOnly says that the messages are to be found by a search of past sessions, and leave no memory.
-	SearchOnly bool `json:"search_only,omitempty" doc:"store the messages of a turn for search, without saving memories"`
-	DryRun     bool `json:"dry_run,omitempty" doc:"show the memories that would be saved, without saving them"`
+	SearchOnly bool `json:"search_only,omitempty" doc:"true: make the messages searchable, without saving memories"`
+	DryRun     bool `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
 }
 
 // HookResult is what the agent is told at an event.
@@ -95,8 +95,8 @@ type SessionMemory struct {
 
 // SessionListRequest asks for the sessions of coding agents.
 type SessionListRequest struct {
-	ID      string `json:"id,omitempty" query:"id" doc:"list one session and its memories: the ID of the session, or at least its first four characters"`
-	Days    int    `json:"days,omitempty" query:"days" doc:"list sessions of this many days, 1 to 90, default 7"`
+	ID      string `json:"id,omitempty" query:"id" doc:"list only this session, with its memories: the ID of the session, or at least the first four characters of the ID"`
+	Days    int    `json:"days,omitempty" query:"days" doc:"list only sessions of the last N days, 1 to 90, default 7"`
 	Project string `json:"project,omitempty" query:"project" doc:"list only sessions of this project"`
 }
 
@@ -131,8 +131,8 @@ type Session struct {
 
 // SessionForgetRequest takes back what a session left.
 type SessionForgetRequest struct {
-	ID     string `json:"id" doc:"ID of the session, or at least its first four characters"`
-	DryRun bool   `json:"dry_run,omitempty" doc:"show the memories that would move to the trash, without moving them"`
+	ID     string `json:"id" doc:"ID of the session, or at least the first four characters of the ID"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
 }
 
 // SessionForgetResult reports what was taken back.

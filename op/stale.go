@@ -26,7 +26,7 @@ type StaleMemory struct {
 // StaleDecideRequest keeps such a memory or moves it to the trash.
 type StaleDecideRequest struct {
 	ID   string `json:"-" path:"id" doc:"ID of the memory, from stale.list"`
-	Keep *bool  `json:"keep" doc:"true restores the memory, false leaves the memory deleted"`
+	Keep *bool  `json:"keep" doc:"true: restore the memory; false: leave the memory deleted"`
 }
 
 // StaleDecideResult names the memory and the journal entry of the decision.

@@ -126,7 +126,7 @@ type RecoveryCount struct {
 type StatsRequest struct {
 	Project    string `json:"project,omitempty" query:"project" doc:"count only memories of this project"`
 	Collection string `json:"collection,omitempty" query:"collection" doc:"count only memories of this collection"`
-	Log        bool   `json:"log,omitempty" query:"log" doc:"also read the log of this device, and show the bytes that compaction would remove"`
+	Log        bool   `json:"log,omitempty" query:"log" doc:"also read the log of this device, and show how many bytes compaction would free"`
 }
 
 // StatsResult counts the memories that are not in the trash.

@@ -4,12 +4,12 @@ import "time"
 
 // TokenCreateRequest lists what a caller with the token can see and change.
 type TokenCreateRequest struct {
-	Name    string   `json:"name" doc:"unused name of the token, 1 to 64 characters of a to z, 0 to 9 and -"`
-	Read    []string `json:"read,omitempty" doc:"scopes that the token can only read: tag:NAME, project:NAME, folder:PATH or all; at most 20"`
+	Name    string   `json:"name" doc:"new name of the token, 1 to 64 characters: a to z, 0 to 9 and hyphens"`
+	Read    []string `json:"read,omitempty" doc:"scopes that the token can read but not change: tag:NAME, project:NAME, folder:PATH or all; at most 20"`
 	Write   []string `json:"write,omitempty" doc:"scopes that the token can read and change: tag:NAME, project:NAME, folder:PATH or all; at most 20"`
-	Expires string   `json:"expires,omitempty" doc:"lifetime of the token: 12h, 30d, 8w, the last day such as 2027-01-31, or never (default)"`
-	Client  string   `json:"client,omitempty" doc:"name of the client that uses the token, for information"`
-	Replace bool     `json:"replace,omitempty" doc:"revoke an existing token with this name"`
+	Expires string   `json:"expires,omitempty" doc:"lifetime of the token, such as 12h, 30d or 8w; a last day, such as 2027-01-31; or never (default)"`
+	Client  string   `json:"client,omitempty" doc:"name of the client that uses the token; emberd only shows the name"`
+	Replace bool     `json:"replace,omitempty" doc:"if a token with this name exists, revoke the old token"`
 }
 
 // TokenCreateResult has the secret, which is shown here and never again.

@@ -27,37 +27,37 @@ type Memory struct {
 // SaveRequest holds a new memory. A field left out gets its default; a pointer
 // tells "left out" from zero.
 type SaveRequest struct {
-	ID             memory.ID                  `json:"id,omitempty" doc:"ID that the client chooses; if the client saves the same ID and content again, emberd returns the first memory"`
-	IdempotencyKey string                     `json:"-" header:"Idempotency-Key" doc:"any text up to 200 characters; emberd answers a repeated request within 24 hours with the first result"`
-	Content        string                     `json:"content" doc:"text of the memory, up to 50,000 characters and 200 KiB"`
-	Aliases        []string                   `json:"aliases,omitempty" doc:"for imports: IDs from other systems that find the memory, up to 50 of up to 1,000 characters"`
-	Tags           []string                   `json:"tags,omitempty" doc:"tags of the memory, up to 50 of up to 100 characters"`
-	Entities       []string                   `json:"entities,omitzero" doc:"entities of the memory, up to 100 of up to 100 characters; by default, emberd detects entities in the content; an empty list means none"`
-	Source         string                     `json:"source,omitempty" doc:"source of the text, up to 500 characters"`
-	Context        string                     `json:"context,omitempty" doc:"situation of the save, such as the task or question; up to 1,000 characters"`
+	ID             memory.ID                  `json:"id,omitempty" doc:"ID that the client chooses for the new memory; if a memory with this ID and content exists, emberd returns the existing memory"`
+	IdempotencyKey string                     `json:"-" header:"Idempotency-Key" doc:"key of the request, up to 200 characters; if a client repeats the key within 24 hours, emberd returns the result of the first request"`
+	Content        string                     `json:"content" doc:"text of the memory, up to 50,000 characters or 200 KiB"`
+	Aliases        []string                   `json:"aliases,omitempty" doc:"IDs of an imported memory in other systems, up to 50, each up to 1,000 characters"`
+	Tags           []string                   `json:"tags,omitempty" doc:"tags of the memory, up to 50, each up to 100 characters"`
+	Entities       []string                   `json:"entities,omitzero" doc:"entities of the memory, up to 100, each up to 100 characters; if entities is missing, emberd detects entities in the content"`
+	Source         string                     `json:"source,omitempty" doc:"source of the text, such as a person or page, up to 500 characters"`
+	Context        string                     `json:"context,omitempty" doc:"reason for the save, such as the task or question, up to 1,000 characters"`
 	Meta           map[string]json.RawMessage `json:"meta,omitempty" doc:"JSON object to store with the memory, up to 64 KiB"`
-	Category       string                     `json:"category,omitempty" doc:"category of the memory, for filters"`
+	Category       string                     `json:"category,omitempty" doc:"category of the memory, to filter searches"`
 	Type           string                     `json:"type,omitempty" doc:"type of the memory, such as decision or preference"`
-	Section        string                     `json:"section,omitempty" doc:"section of the memory in the core note"`
-	Confidence     *float64                   `json:"confidence,omitempty" doc:"0 to 1, default 1"`
+	Section        string                     `json:"section,omitempty" doc:"section of the memory, such as Important Facts"`
+	Confidence     *float64                   `json:"confidence,omitempty" doc:"confidence of the memory, 0 to 1, default 1"`
 	Importance     *float64                   `json:"importance,omitempty" doc:"importance of the memory, 0 to 1, default 0.5"`
-	Strength       *float64                   `json:"strength,omitempty" doc:"factor on the decay score, 0 to 2; by default, emberd computes a value from 1 to 2 from the content"`
-	Core           bool                       `json:"core,omitempty" doc:"mark the memory as core: emberd never lets the memory fade or removes it automatically"`
-	SessionID      string                     `json:"session_id,omitempty" doc:"ID of the session or conversation, stored with the source"`
-	Collection     string                     `json:"collection,omitempty" doc:"collection of the memory, default knowledge"`
-	Project        string                     `json:"project,omitempty" doc:"project of the memory"`
+	Strength       *float64                   `json:"strength,omitempty" doc:"factor that multiplies the decay score, 0 to 2; if strength is missing, emberd computes the strength from the content"`
+	Core           bool                       `json:"core,omitempty" doc:"true: the memory never fades, and emberd never deletes the memory automatically"`
+	SessionID      string                     `json:"session_id,omitempty" doc:"ID of the session or conversation that the text comes from"`
+	Collection     string                     `json:"collection,omitempty" doc:"collection that contains the memory; default: knowledge"`
+	Project        string                     `json:"project,omitempty" doc:"project of the memory, to filter searches"`
 	// ProjectInferred is for clients that fill in the project of the folder that they run in.
-	ProjectInferred bool      `json:"project_inferred,omitempty" doc:"project is a default: if the caller cannot write to project, emberd saves without a project"`
-	CreatedAt       time.Time `json:"created_at,omitzero" doc:"creation time of an imported record, not in the future"`
-	LastUsed        time.Time `json:"last_used,omitzero" doc:"last use of an imported memory, not before created_at; default: the time of the save"`
-	UseCount        int64     `json:"use_count,omitempty" doc:"how often an imported memory was used before, 0 or more"`
+	ProjectInferred bool      `json:"project_inferred,omitempty" doc:"true: if the caller cannot write to the project, save the memory without a project"`
+	CreatedAt       time.Time `json:"created_at,omitzero" doc:"creation time of an imported memory or relation; emberd refuses a time in the future"`
+	LastUsed        time.Time `json:"last_used,omitzero" doc:"time of the last use of an imported memory, not before created_at; default: the time of the save"`
+	UseCount        int64     `json:"use_count,omitempty" doc:"number of uses of an imported memory before the import, at least 0"`
 	AllowSecret     bool      `json:"allow_secret,omitempty" doc:"save even if the text looks like a credential"`
-	Again           bool      `json:"again,omitempty" doc:"save even if a memory with this text or ID was deleted, or a search just returned the text"`
-	Supersedes      []string  `json:"supersedes,omitempty" doc:"IDs of up to 100 memories that this memory supersedes; superseded memories rank below this one"`
+	Again           bool      `json:"again,omitempty" doc:"save the memory even if a memory with this text or ID was deleted, or a search just returned the text"`
+	Supersedes      []string  `json:"supersedes,omitempty" doc:"IDs of up to 100 memories that this memory supersedes; searches rank superseded memories below this memory"`
 	// EvenRecalled is for callers that count on a memory of its own for each save.
-	EvenRecalled bool `json:"even_recalled,omitempty" doc:"save even if a search just returned this text"`
+	EvenRecalled bool `json:"even_recalled,omitempty" doc:"save the memory even if a search just returned the text"`
 	Provenance
-	Enrich *bool `json:"enrich,omitempty" doc:"detect entities and strength if they are missing; default true. If false, the memory has no entities and strength 1"`
+	Enrich *bool `json:"enrich,omitempty" doc:"if entities or strength are missing: true (default) computes them from the content; false saves no entities, and strength 1"`
 }
 
 // SaveResult reports what was saved.
@@ -84,9 +84,9 @@ type SaveResult struct {
 // SaveBatchRequest holds up to 500 new memories. A batch that names the journal
 // entry of an earlier one joins it, so that one undo takes all back.
 type SaveBatchRequest struct {
-	Tx     string        `json:"tx,omitempty" doc:"tx of an earlier batch of the same run; this batch joins that change"`
+	Tx     string        `json:"tx,omitempty" doc:"ID (tx) of the change that an earlier batch made; emberd adds this batch to the same change"`
 	DryRun bool          `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
-	Items  []SaveRequest `json:"items" doc:"memories to save, each as in save"`
+	Items  []SaveRequest `json:"items" doc:"memories to save, each with the parameters of the operation save"`
 }
 
 // MaxOffset is how far down a search can be paged.
@@ -137,14 +137,14 @@ func ProblemOf(err error) *Problem {
 // Filter selects memories. Every field narrows; the zero Filter selects all
 // that are not in the trash.
 type Filter struct {
-	Tags       []string       `json:"tags,omitempty" query:"tag" doc:"require all of these tags; the tag a also matches a/b"`
+	Tags       []string       `json:"tags,omitempty" query:"tag" doc:"return only results with all of these tags; the tag a also matches a/b"`
 	Project    string         `json:"project,omitempty" query:"project" doc:"return only memories of this project"`
-	Collection string         `json:"collection,omitempty" query:"collection" doc:"return only memories of this collection; default: all"`
+	Collection string         `json:"collection,omitempty" query:"collection" doc:"return only memories of this collection; default: all collections"`
 	Category   string         `json:"category,omitempty" query:"category" doc:"return only memories of this category"`
 	Section    string         `json:"section,omitempty" query:"section" doc:"return only memories of this section, in any letter case"`
-	Stages     []memory.Stage `json:"stages,omitempty" query:"stage" doc:"return only memories in these stages: active, demoted, archived, rehydratable"`
-	Status     string         `json:"status,omitempty" query:"status" doc:"return only memories with this status: active, promoted or archived, several separated by commas, or all (default)"`
-	WindowDays float64        `json:"window_days,omitempty" query:"window_days" doc:"return only memories used or created, and notes modified, within this many days, up to 3,650"`
+	Stages     []memory.Stage `json:"stages,omitempty" query:"stage" doc:"return only memories in these stages: active, demoted, archived or rehydratable"`
+	Status     string         `json:"status,omitempty" query:"status" doc:"return only memories with this status: active, promoted or archived; several statuses separated by commas; or all (default)"`
+	WindowDays float64        `json:"window_days,omitempty" query:"window_days" doc:"return only memories used or created, and notes modified, in the last N days, up to 3,650"`
 	MinScore   float64        `json:"min_score,omitempty" query:"min_score" doc:"return only memories with at least this decay score"`
 	// MinConfidence is 0 for any.
 	MinConfidence float64 `json:"min_confidence,omitempty" query:"min_confidence" doc:"return only memories with at least this confidence, 0 to 1"`
@@ -158,27 +158,27 @@ type Filter struct {
 // When nothing matches, words that no memory and no note holds are taken for
 // misspelt ones.
 type SearchRequest struct {
-	Query string `json:"q" query:"q" doc:"words to search for, and operators such as \"a phrase\", -word, tag:x, path:dir/ or before:2026-01; up to 4 KiB"`
-	Scope string `json:"scope,omitempty" query:"scope" doc:"texts to search: all (default), memories, notes, archive: only archived memories, or sessions: messages of past sessions with coding agents"`
+	Query string `json:"q" query:"q" doc:"words to search for, with operators such as \"a phrase\", -word, tag:x, path:dir/ or before:2026-01; up to 4 KiB"`
+	Scope string `json:"scope,omitempty" query:"scope" doc:"texts to search: all (default), memories, notes, archive (only archived memories) or sessions (messages of past sessions with coding agents)"`
 	Filter
-	KeepNotes bool `json:"keep_notes,omitempty" query:"keep_notes" doc:"apply window_days, and the filters that notes do not have, only to memories; all matching notes are returned"`
+	KeepNotes bool `json:"keep_notes,omitempty" query:"keep_notes" doc:"true: filter notes only by tags, and memories by all filters"`
 	Limit     int  `json:"limit,omitempty" query:"limit" doc:"maximum number of results, 1 to 100, default 10"`
 	// Offset reaches further pages. What is mixed in would move hits from one page to
 	// another: later pages have none of it, and the first is asked for without.
-	Offset        int      `json:"offset,omitempty" query:"offset" doc:"number of the best results to skip, up to 1,000"`
-	STMWeight     *float64 `json:"stm_weight,omitempty" query:"stm_weight" doc:"factor on the rank of memories, 0 to 2, default 1"`
-	LTMWeight     *float64 `json:"ltm_weight,omitempty" query:"ltm_weight" doc:"factor on the rank of notes, 0 to 2, default: setting search.ltm_weight (0.7)"`
-	AgeExponent   *float64 `json:"age_exponent,omitempty" query:"age_exponent" doc:"effect of age on the rank, 0 to 1, default: setting search.age_exponent (0.03); emberd multiplies the rank of a memory by (1 + days)^-age_exponent"`
-	MeaningWeight *float64 `json:"meaning_weight,omitempty" query:"meaning_weight" doc:"weight of embeddings in the ranking, 0 to 1; default: the setting, or the calibration of the model; 0 is keyword search only"`
-	IncludeReview *bool    `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"add matches that are about to fade, default true"`
-	Track         *bool    `json:"track_access,omitempty" query:"track_access" doc:"count the search as an access of the results, and restore archived memories; default true"`
-	Explain       bool     `json:"explain,omitempty" query:"explain" doc:"show how emberd computed each score"`
+	Offset        int      `json:"offset,omitempty" query:"offset" doc:"number of results to skip, up to 1,000"`
+	STMWeight     *float64 `json:"stm_weight,omitempty" query:"stm_weight" doc:"weight of memories in the ranking, 0 to 2, default 1; a higher value moves memories up"`
+	LTMWeight     *float64 `json:"ltm_weight,omitempty" query:"ltm_weight" doc:"weight of notes in the ranking, 0 to 2; a higher value moves notes up; default: the setting search.ltm_weight (0.7)"`
+	AgeExponent   *float64 `json:"age_exponent,omitempty" query:"age_exponent" doc:"effect of age on the ranking, 0 (none) to 1; emberd multiplies the ranking score of a memory by (1 + days since the last use)^-age_exponent; default: the setting search.age_exponent (0.03)"`
+	MeaningWeight *float64 `json:"meaning_weight,omitempty" query:"meaning_weight" doc:"weight of embeddings in the ranking, 0 (keyword search only) to 1; default: the setting search.meaning"`
+	IncludeReview *bool    `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"also return a few memories that match the query and fade soon, default true"`
+	Track         *bool    `json:"track_access,omitempty" query:"track_access" doc:"count the search as an access to each result; if a caller then opens an archived result, emberd restores the full text of the memory; default true"`
+	Explain       bool     `json:"explain,omitempty" query:"explain" doc:"for each result, show how emberd computed the ranking score"`
 	// Trial asks for what search would answer and leaves nothing of it: no access, and no
 	// text that counts as recalled.
-	Trial bool `json:"trial,omitempty" query:"trial" doc:"only measure the search: emberd counts, restores and records nothing"`
+	Trial bool `json:"trial,omitempty" query:"trial" doc:"true: do not record that the search returned the results"`
 	// AsOf searches the memories of then. Notes are searched as they are now, and
 	// nothing counts as an access.
-	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"time at which memories are read, such as yesterday; notes are read as they are now"`
+	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"search the memories as they were at this time, and the notes as they are now"`
 }
 
 // SearchResult is the ranked answer.
@@ -337,10 +337,10 @@ const (
 // ShowRequest names a memory by its id, or by at least four characters of its
 // beginning or end.
 type ShowRequest struct {
-	ID    string `json:"-" path:"id" doc:"ID of the memory, or at least four characters of its beginning or end"`
-	Track *bool  `json:"track,omitempty" query:"track" doc:"record that the memory was opened, which delays fading; default true"`
+	ID    string `json:"-" path:"id" doc:"ID of the memory, or at least the first or last four characters of the ID"`
+	Track *bool  `json:"track,omitempty" query:"track" doc:"record that the caller opened the memory, so that the memory fades later; default true"`
 	// AsOf shows the memory as it was then, which is no use of it.
-	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"time of the version to show"`
+	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"show the memory as it was at this time"`
 }
 
 // ShowResult is the whole memory.
@@ -353,14 +353,14 @@ type ShowResult struct {
 // ListRequest selects and orders memories.
 type ListRequest struct {
 	Filter
-	Sort   string `json:"sort,omitempty" query:"sort" doc:"order of the list: created (default), used, score, uses or accesses; the newest or largest value is first"`
+	Sort   string `json:"sort,omitempty" query:"sort" doc:"value that emberd sorts the memories by: created (default), used, score, uses or accesses; the newest or highest value is first"`
 	Limit  int    `json:"limit,omitempty" query:"limit" doc:"maximum number of results, 1 to 100, default 20"`
-	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page"`
+	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page, to continue"`
 	// Contains asks for a text letter by letter, as it stands in the content or the
 	// type, in any case; of a cold memory, in what is left of its content.
-	Contains string `json:"contains,omitempty" query:"contains" doc:"list only memories whose content or type contains this exact text, in any letter case; up to 4 KiB"`
+	Contains string `json:"contains,omitempty" query:"contains" doc:"return only memories whose content or type contains this text, in any letter case; up to 4 KiB"`
 	// AsOf lists the memories of then.
-	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"time at which memories are read"`
+	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"list the memories as they were at this time"`
 }
 
 // ListResult is one page.
@@ -373,26 +373,26 @@ type ListResult struct {
 
 // EditRequest changes the fields that are set.
 type EditRequest struct {
-	ID          string                     `json:"-" path:"id" doc:"ID of the memory, or at least four characters of its beginning or end"`
-	IfMatch     string                     `json:"-" header:"If-Match" doc:"revision that the edit is based on; without a revision, the edit always applies"`
+	ID          string                     `json:"-" path:"id" doc:"ID of the memory, or at least the first or last four characters of the ID"`
+	IfMatch     string                     `json:"-" header:"If-Match" doc:"revision that the caller read; if the memory now has another revision, emberd changes nothing"`
 	Content     *string                    `json:"content,omitempty" doc:"new text of the memory"`
-	Tags        *[]string                  `json:"tags,omitempty" doc:"new tags of the memory, which replace all tags"`
+	Tags        *[]string                  `json:"tags,omitempty" doc:"complete new list of the tags of the memory"`
 	AddTags     []string                   `json:"add_tags,omitempty" doc:"tags to add to the memory"`
 	RemoveTags  []string                   `json:"remove_tags,omitempty" doc:"tags to remove from the memory"`
-	Entities    *[]string                  `json:"entities,omitempty" doc:"new entities of the memory, which replace all entities"`
+	Entities    *[]string                  `json:"entities,omitempty" doc:"complete new list of the entities of the memory"`
 	Source      *string                    `json:"source,omitempty" doc:"new source of the memory"`
 	Context     *string                    `json:"context,omitempty" doc:"new context of the memory"`
-	Meta        map[string]json.RawMessage `json:"meta,omitempty" doc:"JSON object to merge into meta; a null value removes its key"`
+	Meta        map[string]json.RawMessage `json:"meta,omitempty" doc:"JSON object to merge into the meta field of the memory; the value null removes a key"`
 	Category    *string                    `json:"category,omitempty" doc:"new category of the memory; an empty text removes the category"`
 	Type        *string                    `json:"type,omitempty" doc:"new type of the memory"`
 	Section     *string                    `json:"section,omitempty" doc:"new section of the memory"`
 	Confidence  *float64                   `json:"confidence,omitempty" doc:"new confidence of the memory, 0 to 1"`
 	Importance  *float64                   `json:"importance,omitempty" doc:"new importance of the memory, 0 to 1"`
-	Strength    *float64                   `json:"strength,omitempty" doc:"new strength of the memory, 0 to 2"`
+	Strength    *float64                   `json:"strength,omitempty" doc:"new strength of the memory, 0 to 2; the strength multiplies the decay score"`
 	Core        *bool                      `json:"core,omitempty" doc:"true: the memory never fades"`
 	Collection  *string                    `json:"collection,omitempty" doc:"new collection of the memory"`
 	Project     *string                    `json:"project,omitempty" doc:"new project of the memory; an empty text removes the project"`
-	Supersedes  []string                   `json:"supersedes,omitempty" doc:"IDs of up to 100 memories that this memory supersedes; superseded memories rank below this one. One undo reverts the whole edit"`
+	Supersedes  []string                   `json:"supersedes,omitempty" doc:"IDs of up to 100 memories that this memory supersedes; searches rank superseded memories below this memory"`
 	AllowSecret bool                       `json:"allow_secret,omitempty" doc:"save even if the text looks like a credential"`
 }
 
@@ -409,9 +409,9 @@ type EditResult struct {
 
 // ForgetRequest names one memory, or several ids joined by commas.
 type ForgetRequest struct {
-	ID      string `json:"-" path:"id" doc:"ID of a memory, or up to 100 separated by commas; if one is not found, emberd deletes none"`
-	IfMatch string `json:"-" header:"If-Match" doc:"revision of the memory to delete; only with one ID"`
-	DryRun  bool   `json:"-" query:"dry_run" doc:"show what would be deleted, without changing anything"`
+	ID      string `json:"-" path:"id" doc:"ID of a memory, or up to 100 IDs separated by commas; if a memory is not found, emberd deletes nothing"`
+	IfMatch string `json:"-" header:"If-Match" doc:"revision that the caller read; if the memory now has another revision, emberd deletes nothing; requires exactly one ID"`
+	DryRun  bool   `json:"-" query:"dry_run" doc:"show what would change, without changing anything"`
 }
 
 // ForgetResult reports what went to the trash, or would.
@@ -431,8 +431,8 @@ type ForgetResult struct {
 // a caller asked for and that was not reverted. What came from a note that is there is
 // not reverted, for the note would say it again.
 type UndoRequest struct {
-	Tx     string `json:"tx,omitempty" doc:"tx of the change, from the answer of save, edit or forget"`
-	Force  bool   `json:"force,omitempty" doc:"also revert memories that changed after this change"`
+	Tx     string `json:"tx,omitempty" doc:"ID (tx) of the change to revert, from journal or from the answer of the change; default: the newest change of a caller on this device"`
+	Force  bool   `json:"force,omitempty" doc:"also revert memories that changed again after the change to revert"`
 	DryRun bool   `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
 }
 
@@ -467,7 +467,7 @@ type Entry struct {
 // TrashListRequest pages through the trash.
 type TrashListRequest struct {
 	Limit  int    `json:"limit,omitempty" query:"limit" doc:"maximum number of results, 1 to 100, default 20"`
-	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page"`
+	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page, to continue"`
 }
 
 // TrashListResult is one page of the trash.
@@ -476,7 +476,7 @@ type TrashListResult struct {
 	Total      int       `json:"total"`
 	NextCursor string    `json:"next_cursor,omitempty"`
 	// Textless counts forgotten memories whose text was lost with a log file: no page has them.
-	Textless int `json:"textless,omitempty" doc:"number of deleted memories whose text was lost with a log file; no page contains these memories"`
+	Textless int `json:"textless,omitempty" doc:"number of deleted memories whose text emberd lost with a log file; no page contains these memories"`
 }
 
 // Trashed is a forgotten memory as it was.

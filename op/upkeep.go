@@ -7,8 +7,8 @@ import (
 // GCRequest asks to collect what is hardly worth keeping.
 type GCRequest struct {
 	DryRun         *bool `json:"dry_run,omitempty" doc:"show what would change, without changing anything; default true"`
-	ArchiveInstead bool  `json:"archive_instead,omitempty" doc:"archive the memories instead of moving them to the trash"`
-	Limit          int   `json:"limit,omitempty" doc:"maximum number of memories, lowest score first; 1 to 10,000, 0 for all"`
+	ArchiveInstead bool  `json:"archive_instead,omitempty" doc:"true: archive the memories instead of deleting them"`
+	Limit          int   `json:"limit,omitempty" doc:"maximum number of memories to delete or archive, 1 to 10,000, or 0 for all; emberd starts with the lowest decay scores"`
 }
 
 // GCResult reports what was collected, or would be: memories with a decay score below
@@ -28,8 +28,8 @@ type GCResult struct {
 
 // TouchRequest reinforces a memory.
 type TouchRequest struct {
-	ID    string `json:"-" path:"id" doc:"ID of the memory, or at least four characters of its beginning or end"`
-	Boost bool   `json:"boost_strength,omitempty" doc:"raise the strength of the memory by 0.1, up to 2"`
+	ID    string `json:"-" path:"id" doc:"ID of the memory, or at least the first or last four characters of the ID"`
+	Boost bool   `json:"boost_strength,omitempty" doc:"true: raise the strength of the memory by 0.1, up to 2"`
 }
 
 // TouchResult reports what the use of a memory did to it.

@@ -8,7 +8,7 @@ import (
 
 // WhyRequest names one memory.
 type WhyRequest struct {
-	ID string `json:"-" path:"id" doc:"ID of the memory, or at least four characters of its beginning or end"`
+	ID string `json:"-" path:"id" doc:"ID of the memory, or at least the first or last four characters of the ID"`
 }
 
 // WhyResult reports why a memory is where it is, and what happens to it next.
@@ -86,9 +86,9 @@ type WhyUsed struct {
 
 // TimelineRequest names one memory.
 type TimelineRequest struct {
-	ID     string  `json:"-" path:"id" doc:"ID of the memory, or at least four characters of its beginning or end"`
-	Days   float64 `json:"days,omitempty" query:"days" doc:"number of future days in the curve, up to 3,650, default 90"`
-	Points int     `json:"points,omitempty" query:"points" doc:"number of points of the curve, 2 to 1,000, default 200"`
+	ID     string  `json:"-" path:"id" doc:"ID of the memory, or at least the first or last four characters of the ID"`
+	Days   float64 `json:"days,omitempty" query:"days" doc:"number of future days in the curve of the decay score, up to 3,650, default 90"`
+	Points int     `json:"points,omitempty" query:"points" doc:"number of points in the curve of the decay score, 2 to 1,000, default 200"`
 }
 
 // TimelineResult is the score of a memory from when it was made to a day ahead.

@@ -5,12 +5,12 @@ import "emberd/memory"
 // WhyNotRequest asks what keeps one memory or note out of the answer to a search, which
 // is given as it was made.
 type WhyNotRequest struct {
-	Query string `json:"q,omitempty" query:"q" doc:"query of the search"`
-	Of    string `json:"of" query:"of" doc:"ID of a memory, or the path, name or alias of a note, that the search does not return"`
-	Scope string `json:"scope,omitempty" query:"scope" doc:"texts to search: all (default), memories, notes or archive"`
+	Query string `json:"q,omitempty" query:"q" doc:"query of the search, with the same operators as in search"`
+	Of    string `json:"of" query:"of" doc:"memory or note that the search does not return: the ID of a memory, or the path, name or alias of a note"`
+	Scope string `json:"scope,omitempty" query:"scope" doc:"texts to search: all (default), memories, notes or archive (only archived memories)"`
 	Filter
 	Limit         int   `json:"limit,omitempty" query:"limit" doc:"maximum number of results, 1 to 100, default 10"`
-	IncludeReview *bool `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"add matches that are about to fade, default true"`
+	IncludeReview *bool `json:"include_review_candidates,omitempty" query:"include_review_candidates" doc:"also return a few memories that match the query and fade soon, default true"`
 }
 
 // WhyNotResult names what keeps it out: each of the causes alone would, so that all of

@@ -29,10 +29,10 @@ func (s *Summarizer) Ask(ctx context.Context, content string, terms []string, mo
 		answer, err = accepted(answer, bound)
 	}
 	if err == nil && !s.names(answer, terms) {
-		err = errors.New("the answer contains no key term of the text")
+		err = errors.New("the summary from the model contains no key term of the text")
 	}
 	if err != nil {
-		return "", fmt.Errorf("summarize with a model: %w", err)
+		return "", fmt.Errorf("cannot summarize the text with the model: %w", err)
 	}
 	return answer, nil
 }
@@ -60,9 +60,9 @@ func accepted(answer string, bound int) (string, error) {
 	}
 	switch n := utf8.RuneCountInString(line); {
 	case n == 0:
-		return "", errors.New("the answer is empty")
+		return "", errors.New("the summary from the model is empty")
 	case n > bound:
-		return "", fmt.Errorf("the answer has %d characters (limit %d)", n, bound)
+		return "", fmt.Errorf("too many characters in the summary from the model: %d (limit %d)", n, bound)
 	}
 	return line, nil
 }

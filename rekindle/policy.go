@@ -55,9 +55,9 @@ func (p Policy) Validate() error {
 	}
 	switch {
 	case p.Most < 1:
-		return fmt.Errorf("maximum of %d memories per lifecycle run is out of range (1 or more)", p.Most)
+		return fmt.Errorf("invalid maximum number of memories per lifecycle run: %d; use 1 or more", p.Most)
 	case p.Few < 1:
-		return fmt.Errorf("minimum of %d memories per lifecycle run is out of range (1 or more)", p.Few)
+		return fmt.Errorf("invalid minimum number of memories per lifecycle run: %d; use 1 or more", p.Few)
 	case !(p.Share >= 0 && p.Share <= 1):
 		return fmt.Errorf("share %v of memories per lifecycle run is out of range (0 to 1)", p.Share)
 	}
@@ -73,8 +73,8 @@ func (a Ages) validate(of string) error {
 			a.Archive, a.Demote)
 	case a.Rehydrate < a.Archive:
 		return fmt.Errorf(
-			"invalid age for making memories of %s rehydratable: %v; use at least the age for archiving, %v",
-			of, a.Rehydrate, a.Archive)
+			"invalid age for making memories of %s rehydratable: %v; use at least the age for archiving, %v", of,
+			a.Rehydrate, a.Archive)
 	}
 	return nil
 }

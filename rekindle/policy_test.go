@@ -167,8 +167,8 @@ func TestPolicyValidate(t *testing.T) {
 			"rehydratable: 192h0m0s; use at least the age for archiving"},
 		{func(p *rekindle.Policy) { p.Categories = map[string]rekindle.Ages{"work": {}} }, `invalid age for demoting memories of category "work"`},
 		{func(p *rekindle.Policy) { p.Coldest = "frozen" }, `coldest stage: invalid stage "frozen"`},
-		{func(p *rekindle.Policy) { p.Most = 0 }, "maximum of 0 memories per lifecycle run is out of range (1 or more)"},
-		{func(p *rekindle.Policy) { p.Few = 0 }, "minimum of 0 memories per lifecycle run is out of range (1 or more)"},
+		{func(p *rekindle.Policy) { p.Most = 0 }, "invalid maximum number of memories per lifecycle run: 0; use 1 or more"},
+		{func(p *rekindle.Policy) { p.Few = 0 }, "invalid minimum number of memories per lifecycle run: 0; use 1 or more"},
 		{func(p *rekindle.Policy) { p.Share = 2 }, "share 2 of memories per lifecycle run is out of range (0 to 1)"},
 	} {
 		p := rekindle.DefaultPolicy()

@@ -210,10 +210,10 @@ func TestAsk(t *testing.T) {
 	}{
 		{"an answer", answers("Billing moves to PostgreSQL in May.", nil), "Billing moves to PostgreSQL in May.", ""},
 		{"an answer with markup", answers("**Billing** moves\nto PostgreSQL.\n", nil), "Billing moves to PostgreSQL.", ""},
-		{"a failure", answers("", errors.New("connection refused")), "", "summarize with a model: connection refused"},
-		{"an empty answer", answers(" \n", nil), "", "summarize with a model: the answer is empty"},
-		{"an excuse", answers("I'm sorry, but I can't help with that.", nil), "", "summarize with a model: the answer contains no key term of the text"},
-		{"an answer that is too long", answers(strings.Repeat("x", 81), nil), "", "summarize with a model: the answer has 81 characters (limit 80)"},
+		{"a failure", answers("", errors.New("connection refused")), "", "cannot summarize the text with the model: connection refused"},
+		{"an empty answer", answers(" \n", nil), "", "cannot summarize the text with the model: the summary from the model is empty"},
+		{"an excuse", answers("I'm sorry, but I can't help with that.", nil), "", "cannot summarize the text with the model: the summary from the model contains no key term of the text"},
+		{"an answer that is too long", answers(strings.Repeat("x", 81), nil), "", "cannot summarize the text with the model: too many characters in the summary from the model: 81 (limit 80)"},
 	} {
 		got, err := summarizer.Ask(t.Context(), content, summarizer.KeyTerms(content, nil), c.model)
 		why := ""

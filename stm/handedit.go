@@ -15,8 +15,8 @@ func (s *Store) takeEdits(edits []wal.ManualEdit) {
 			return e.Tx(rows[0]), nil
 		})
 		if err != nil {
-			s.wal.Logger.Warn("manual edit of the log applied, but not written with a "+
-				"checksum", "id", e.ID, "error", err)
+			s.wal.Logger.Warn("manual edit of the log applied, but not written with a checksum", "id", e.ID, "error",
+				err)
 		}
 	}
 }

@@ -171,7 +171,7 @@ func TestUndoEmptiesNothing(t *testing.T) {
 	copied := ts.losing(ts.segments()[0])
 	for _, entry := range []string{edit.Entry, other.Entry} {
 		_, err := ts.Undo(t.Context(), stm.Undo{Entry: entry, By: memory.Actor{Via: "test"}})
-		if memory.CodeOf(err) != memory.NotFound || !strings.Contains(err.Error(), "earlier versions are older than history.keep") {
+		if memory.CodeOf(err) != memory.NotFound || !strings.Contains(err.Error(), "the versions before it are older than history.keep") {
 			t.Errorf("undoing %s: %v", entry, err)
 		}
 	}

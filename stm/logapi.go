@@ -86,8 +86,7 @@ func (s *Store) Kept() Purges { return wal.KeptIDs(s.wal) }
 // since it was called last. [Store.TextEdits] has what they wrote.
 func (s *Store) TextsApart() []memory.ID { return s.wal.Apart.Take() }
 
-// SnapshotDue reports whether enough has changed to be worth a snapshot, and whether so much that it should not wait for
-// more.
+// SnapshotDue reports whether enough has changed to be worth a snapshot, and whether so much that it should not wait.
 func (s *Store) SnapshotDue() (due, now bool) { return s.wal.SnapshotDue() }
 
 // WriteSnapshot saves the table and the word index under state/, unless ctx ends. Saves and

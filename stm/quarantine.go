@@ -79,9 +79,8 @@ func (s *Store) heldBy(l *record.Line) (map[string]json.RawMessage, error) {
 		return nil, nil // forgotten since
 	}
 	if c.Op == record.OpSet && !row.Live() {
-		return nil, memory.Errorf(memory.NotFound,
-			"cannot accept the line, because memory %s is deleted or missing; restore the "+
-				"memory first, or drop the line", c.ID).At("name")
+		return nil, memory.Errorf(memory.NotFound, "cannot accept the line, because memory %s is deleted "+
+			"or missing; restore the memory first, or drop the line", c.ID).At("name")
 	}
 	set := map[string]json.RawMessage{}
 	err := record.EachField(c.Data, func(name, value []byte) bool {

@@ -336,7 +336,7 @@ func TestConflictCopiesAreMergedOnce(t *testing.T) {
 				ts.wantContent(idOf(2), "only in the copy")
 				ts.wantUses(idOf(1), 4)
 				ts.wantUses(mine, 3)
-				ts.wantWarning("copy of a log file")
+				ts.wantWarning("copy that a sync tool made of a log file")
 			}
 			check()
 			ts.reopen()

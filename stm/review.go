@@ -19,7 +19,7 @@ func (s *Store) DecideStale(ctx context.Context, id memory.ID, keep bool, by mem
 		row := s.wal.Review.Preview(id)
 		if row == nil {
 			return nil, memory.Errorf(memory.NotFound,
-				"memory %s does not wait for a decision; run: emberd doctor offline-device list", id).At("id")
+				"memory %s does not need a decision; run: emberd doctor offline-device list", id).At("id")
 		}
 		if !keep {
 			return &wal.Tx{Verb: "forget", By: by, Changes: []wal.Change{{ID: id, Delete: true, Was: row}}}, nil

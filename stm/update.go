@@ -126,8 +126,8 @@ func encodeChanges(s *Store, p *wal.Pending, changes []wal.Change) error {
 			return errs[i]
 		}
 		if once[c.ID] {
-			return memory.Errorf(memory.Invalid,
-				"the transaction changes memory %s twice; merge the changes", c.ID).At("id")
+			return memory.Errorf(memory.Invalid, "the request changes memory %s twice; combine the two changes",
+				c.ID).At("id")
 		}
 		once[c.ID] = true
 	}
@@ -148,8 +148,8 @@ func (s *Store) readBack(p *wal.Pending) error {
 	}
 	b := l.Append(make([]byte, 0, size))
 	if p.Bytes = len(b); p.Bytes > record.MaxLine {
-		return memory.Errorf(memory.TooLarge, "the change has %d bytes (limit %d for one log record); split the change",
-			p.Bytes, record.MaxLine)
+		return memory.Errorf(memory.TooLarge,
+			"too many bytes in the change: %d (limit %d for one log record); split the change", p.Bytes, record.MaxLine)
 	}
 	if _, err := record.Decode(bytes.TrimSuffix(b, []byte("\n"))); err != nil {
 		return memory.Errorf(memory.Invalid, "the change is not a valid log record: %w", err)
@@ -296,9 +296,9 @@ func (s *Store) enqueue(ctx context.Context, p *wal.Pending) (wal.Receipt, error
 	select {
 	case <-p.Done:
 	case <-ctx.Done():
-		return wal.Receipt{}, memory.Errorf(memory.Unknown,
-			"unknown whether the change succeeded, because the request ended before the disk confirmed it; read the "+
-				"memory again, or repeat the request with the same idempotency key: %w", context.Cause(ctx))
+		return wal.Receipt{}, memory.Errorf(memory.Unknown, "unknown whether the change succeeded, because the "+
+			"request ended before the disk confirmed it; read the memory "+
+			"again, or repeat the request with the same idempotency key: %w", context.Cause(ctx))
 	}
 	if p.Err != nil {
 		return wal.Receipt{}, p.Err

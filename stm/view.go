@@ -39,8 +39,7 @@ func (s *Store) allowed(tx *wal.Tx) error {
 		c := &tx.Changes[i]
 		before := s.Table.Get(c.ID)
 		if before != nil && !s.Shows(before) || before == nil && s.InTrash(c.ID) && s.IsHidden(c.ID) {
-			return memory.Errorf(memory.Conflict, "cannot save a memory with the ID %s; omit the ID",
-				c.ID).At("id")
+			return memory.Errorf(memory.Conflict, "cannot save a memory with the ID %s; omit the ID", c.ID).At("id")
 		}
 		if err := s.may(before, tx, c); err != nil {
 			return err

@@ -110,7 +110,7 @@ func (w *Writer) endOne(m *noteCreation, res *Result) (err error) {
 	case m.unsure:
 		m.record.unsettled = true
 		w.open = append(w.open, m.record)
-		return fmt.Errorf("write note %q: %w", m.record.Path, m.err)
+		return fmt.Errorf("cannot write note %q: %w", m.record.Path, m.err)
 	case m.err == nil:
 		noteMade(w, m.record.Path, m.record.New)
 		*res = Result{Outcome: Written, Digest: sha256.Sum256(m.data)}

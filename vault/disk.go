@@ -54,7 +54,7 @@ func namesIn(d noteDisk, dir string) ([]string, error) {
 }
 
 // errDress is the cause when mode, owner or attributes of a file cannot be kept.
-var errDress = errors.New("cannot preserve mode, owner or attributes")
+var errDress = errors.New("cannot preserve the mode, owner or attributes of the file")
 
 func (f rootDisk) dress(name, like string) error {
 	to, err := f.OpenRead(name)

@@ -161,7 +161,7 @@ func (j *journal) save(r *record) error {
 func (j *journal) saveUnlisted(r *record) error {
 	data, err := json.Marshal(r)
 	if err != nil {
-		return fmt.Errorf("record the write of %q: %w", r.Path, err)
+		return fmt.Errorf("cannot record the write of %q: %w", r.Path, err)
 	}
 	return durable.ReplaceUnlisted(j.state, j.recordName(r), data)
 }
@@ -177,7 +177,7 @@ func (j *journal) saveAll(all []*record) error {
 	}
 	data, err := json.Marshal(all)
 	if err != nil {
-		return fmt.Errorf("record the write of %q and others: %w", all[0].Path, err)
+		return fmt.Errorf("cannot record the write of %q and others: %w", all[0].Path, err)
 	}
 	return durable.ReplaceFile(j.state, b.file, data)
 }
@@ -194,7 +194,7 @@ func (j *journal) forget(r *record) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("finish the write of %q: %w", r.Path, err)
+		return fmt.Errorf("cannot finish the write of %q: %w", r.Path, err)
 	}
 	return nil
 }
@@ -254,8 +254,8 @@ func (j *journal) readRecords(base string) ([]*record, error) {
 		err = json.Unmarshal(data, all[0])
 	}
 	if err != nil || len(all) == 0 || slices.Contains(all, nil) || all[0].ID != id {
-		return nil, fmt.Errorf("cannot read the record %s of an unfinished note write; move the record to another "+
-			"folder and look for %s files in the vault: %w", name, tempPrefix, err)
+		return nil, fmt.Errorf("cannot read the record %s of an unfinished note write; move the "+
+			"record to another folder and look for %s files in the vault: %w", name, tempPrefix, err)
 	}
 	b := &recordBatch{file: name, left: len(all)}
 	for _, r := range all {
@@ -281,7 +281,7 @@ func (j *journal) makeFolders() error {
 func (j *journal) allBackups() ([]string, error) {
 	entries, err := j.state.ReadDir(j.backups)
 	if err != nil {
-		return nil, fmt.Errorf("read the backups of notes: %w", err)
+		return nil, fmt.Errorf("cannot read the backups of notes: %w", err)
 	}
 	all := []string{}
 	for _, e := range entries {

@@ -38,11 +38,11 @@ func (w *Writer) recover() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.makeFolders(); err != nil {
-		return fmt.Errorf("prepare to write notes: %w", err)
+		return fmt.Errorf("cannot prepare to write notes: %w", err)
 	}
 	left, err := w.load(w.concerns)
 	if err != nil {
-		return fmt.Errorf("finish interrupted writes of notes: %w", err)
+		return fmt.Errorf("cannot finish interrupted writes of notes: %w", err)
 	}
 	slices.SortStableFunc(left, func(a, b *record) int {
 		switch {
@@ -136,7 +136,7 @@ func (w *Writer) inspect(r *record) (*Event, error) {
 	if err != nil {
 		w.open = append(w.open, r)
 		w.putOff(r)
-		return event, fmt.Errorf("check note %q after a write: %w", r.Path, err)
+		return event, fmt.Errorf("cannot check note %q after a write: %w", r.Path, err)
 	}
 	if !over {
 		w.open = append(w.open, r)
@@ -284,7 +284,7 @@ func erase(disk durable.FS, name string, drop func(note []byte) bool) error {
 		err = disk.Remove(name)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove an earlier version of a note: %w", err)
+		return fmt.Errorf("cannot remove an earlier version of a note: %w", err)
 	}
 	return nil
 }
@@ -299,7 +299,7 @@ func (w *Writer) watched(name string) bool {
 func (w *Writer) prune(now time.Time) error {
 	entries, err := w.state.ReadDir(w.backups)
 	if err != nil {
-		return fmt.Errorf("remove old backups of notes: %w", err)
+		return fmt.Errorf("cannot remove old backups of notes: %w", err)
 	}
 	var failed []error
 	for _, e := range entries {

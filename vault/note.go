@@ -113,8 +113,8 @@ func parse(read func(*markdown.Builder), file File, data []byte) *Note {
 	}
 	src, bad := lex.Normalize(cut(data[head:], file.Size-int64(head)))
 	if file.Size > int64(head+len(src)) {
-		n.Report(1, "the note has %d bytes, but searches cover only the "+
-			"first %d bytes; split the note", file.Size, head+len(src))
+		n.Report(1, "the note has %d bytes, but searches cover only the first %d bytes; split the note", file.Size,
+			head+len(src))
 	}
 	if bad > 0 {
 		n.Report(1, "%d bytes are not valid UTF-8, so emberd reads them as ?; save the note as UTF-8", bad)

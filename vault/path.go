@@ -18,19 +18,19 @@ type Reason string
 
 // The reasons why something is not read.
 const (
-	BadPath      Reason = "its path is not a plain relative path inside the vault"
-	BadName      Reason = "its name is not valid UTF-8; rename it"
+	BadPath      Reason = "the path is not a relative path inside the vault"
+	BadName      Reason = "the name of the note is not valid UTF-8; rename the note"
 	NotNote      Reason = "only files whose names end in .md are notes"
-	Hidden       Reason = "its name begins with a dot, and Obsidian ignores such files"
-	Temporary    Reason = "its name looks like a temporary file of an editor or sync tool"
-	Ignored      Reason = "it matches an ignore pattern in the settings"
-	Symlink      Reason = "it is a symbolic link or inside one, and emberd does not follow symbolic links"
-	NotRegular   Reason = "it is not a regular file"
-	NotLocal     Reason = "its content is in the cloud only; download it"
-	NotPermitted Reason = "your user cannot read it; change its permissions"
-	NotText      Reason = "it is not UTF-8 text; save it as UTF-8"
-	TooLong      Reason = "it is larger than 16 MiB; split it"
-	Unsettled    Reason = "it changed while emberd read it; emberd reads it again after the next change"
+	Hidden       Reason = "a name in the path begins with a dot, and Obsidian ignores such files and folders"
+	Temporary    Reason = "the file looks like a temporary file of an editor or sync tool"
+	Ignored      Reason = "the path matches an ignore pattern in the settings"
+	Symlink      Reason = "the path contains a symbolic link, and emberd does not follow symbolic links"
+	NotRegular   Reason = "the path is not a regular file"
+	NotLocal     Reason = "the content of the note is only in the cloud; download the note"
+	NotPermitted Reason = "your user cannot read the note; change its permissions"
+	NotText      Reason = "the note is not UTF-8 text; save the note as UTF-8"
+	TooLong      Reason = "the note is larger than 16 MiB; split the note"
+	Unsettled    Reason = "the note changed while emberd read it; emberd reads the note again after the next change"
 )
 
 // Skipped is the error for a note that is not read, by a rule or because it cannot be read.
@@ -144,5 +144,5 @@ func (v *Vault) explainError(name string, err error) error {
 			return &Skipped{Path: name, Reason: NotLocal}
 		}
 	}
-	return fmt.Errorf("read note %q: %w", name, err)
+	return fmt.Errorf("cannot read note %q: %w", name, err)
 }

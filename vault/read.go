@@ -60,7 +60,7 @@ func (v *Vault) Read(ctx context.Context, path string) (*Note, error) {
 			return nil, &Skipped{Path: path, Reason: Unsettled}
 		}
 		if err := wait(ctx, pause); err != nil {
-			return nil, fmt.Errorf("read note %q: %w", path, err)
+			return nil, fmt.Errorf("cannot read note %q: %w", path, err)
 		}
 		pause *= 2
 	}

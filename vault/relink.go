@@ -9,8 +9,8 @@ import (
 )
 
 // LinkUnsure is the reason why the links of a note are not changed.
-const LinkUnsure = "a link in it is ambiguous, or emberd cannot rewrite the link to the new " +
-	"name; change the link in Obsidian"
+const LinkUnsure = "a link in the note is ambiguous, or emberd cannot rewrite the link to the " +
+	"new name; change the link in Obsidian"
 
 // Target is where a link leads from now on. Text, if it is not "", is what a wikilink without a text of its own
 // shows.

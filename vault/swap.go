@@ -118,7 +118,7 @@ func (w *Writer) settle(r *record) (Result, error) {
 	if r.unsettled = err != nil; r.unsettled {
 		w.open = append(w.open, r)
 		w.putOff(r)
-		return Result{}, fmt.Errorf("write note %q: %w", r.Path, err)
+		return Result{}, fmt.Errorf("cannot write note %q: %w", r.Path, err)
 	}
 	return res, nil
 }

@@ -43,7 +43,7 @@ func (v *Vault) Skim(ctx context.Context, path string) (*Note, error) {
 }
 
 // ErrChanged is the error for a note that is not in the state that the caller knows.
-var ErrChanged = errors.New("the note has changed")
+var ErrChanged = errors.New("the note has changed; read it again")
 
 // Excerpt returns part of the text of a section, as [Section.Text] has it: what is below
 // so many lines of it, or its beginning where there are fewer, and most bytes of that at

@@ -128,7 +128,7 @@ func open(dir, at string, opt *Options) (*Vault, error) {
 	}
 	root, err := os.OpenRoot(at)
 	if err != nil {
-		return nil, fmt.Errorf("open the vault folder: %w", err)
+		return nil, fmt.Errorf("cannot open the vault folder: %w", err)
 	}
 	return &Vault{name: filepath.Base(dir), dir: dir, root: root, ignore: patterns, markdown: markdown.NewParser()}, nil
 }
@@ -181,7 +181,7 @@ func (v *Vault) walk(ctx context.Context, yield func(string, error) bool) error 
 	return fs.WalkDir(v.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if ended := ctx.Err(); name == "." || ended != nil {
 			if err = cmp.Or(ended, err); err != nil {
-				err = fmt.Errorf("list the vault: %w", err)
+				err = fmt.Errorf("cannot list the vault: %w", err)
 			}
 			return err
 		}

@@ -280,7 +280,7 @@ func (w *Writer) abandon(r *record, cause error) (Result, bool, error) {
 		return Result{Outcome: Refused, Reason: why}, true, nil
 	}
 	if cause != nil {
-		cause = fmt.Errorf("write note %q: %w", r.Path, cause)
+		cause = fmt.Errorf("cannot write note %q: %w", r.Path, cause)
 	}
 	return Result{}, false, cause
 }
@@ -292,7 +292,7 @@ func (w *Writer) swapFailed(r *record, cause error) (Result, bool, error) {
 	}
 	r.unsettled = true
 	w.open = append(w.open, r)
-	return Result{}, true, fmt.Errorf("write note %q: %w", r.Path, cause)
+	return Result{}, true, fmt.Errorf("cannot write note %q: %w", r.Path, cause)
 }
 
 // refusal returns the reason behind an error of the file system that no retry helps against, ""
@@ -373,7 +373,7 @@ func (w *Writer) create(name string, data []byte) (Result, error) {
 	if err := w.notes.SyncDir(r.dir()); err != nil {
 		r.unsettled = true
 		w.open = append(w.open, r)
-		return Result{}, fmt.Errorf("write note %q: %w", name, err)
+		return Result{}, fmt.Errorf("cannot write note %q: %w", name, err)
 	}
 	noteMade(w, name, r.New)
 	return Result{Outcome: Written, Digest: sha256.Sum256(data)}, w.forget(r)
@@ -384,7 +384,7 @@ func (w *Writer) refuseOn(name string, err error) (Result, error) {
 	if why := refusal(err); why != "" {
 		return Result{Outcome: Refused, Reason: why}, nil
 	}
-	return Result{}, fmt.Errorf("write note %q: %w", name, err)
+	return Result{}, fmt.Errorf("cannot write note %q: %w", name, err)
 }
 
 // unmake removes the folders that were made for a note that was not created. A folder that has
@@ -436,7 +436,7 @@ func move(w *Writer, g *guard, s *snapshot, name, to string) (Result, error) {
 	if err := w.finishMove(r); err != nil {
 		r.unsettled = true
 		w.open = append(w.open, r)
-		return Result{}, fmt.Errorf("move note %q: %w", name, err)
+		return Result{}, fmt.Errorf("cannot move note %q: %w", name, err)
 	}
 	noteMade(w, to, s.digest)
 	return Result{Outcome: Written, Digest: s.sum}, nil

@@ -37,7 +37,7 @@ func (s *Store) Purge(ctx context.Context) error {
 
 func (s *Store) compacted(err error) error {
 	if err != nil {
-		return fmt.Errorf("compact vectors in %s: %w", s.dir, err)
+		return fmt.Errorf("cannot compact vectors in %s: %w", s.dir, err)
 	}
 	return nil
 }

@@ -219,13 +219,14 @@ func parseDoc(b []byte) (*Doc, bool) {
 func checkDoc(d *Doc) error {
 	switch {
 	case d.Name == "" || len(d.Name) > MaxName:
-		return fmt.Errorf("store a document: a name of %d bytes is out of range (1 to %d)", len(d.Name), MaxName)
+		return fmt.Errorf("cannot store a document: name length in bytes %d is out of range (1 to %d)", len(d.Name),
+			MaxName)
 	case len(d.Chunks) > MaxChunks:
 		return fmt.Errorf("too many chunks in %q: %d (limit %d)", d.Name, len(d.Chunks), MaxChunks)
 	}
 	for _, c := range d.Chunks {
 		if c.Line < 0 || c.Line > math.MaxInt32 {
-			return fmt.Errorf("store %q: line number %d of a chunk is out of range", d.Name, c.Line)
+			return fmt.Errorf("cannot store %q: line number %d of a chunk is out of range", d.Name, c.Line)
 		}
 	}
 	return nil

@@ -97,8 +97,8 @@ func (s *Store) damaged(key Key, f *file, at int64) {
 // scan. Vectors are those at the time of the call; nothing waits for it.
 func (s *Store) Nearest(ctx context.Context, q []float32, wants ...Query) ([][]Match, error) {
 	if len(q) != s.opt.Dim {
-		return nil, fmt.Errorf("search vectors in %s: the query "+
-			"has %d components instead of %d", s.dir, len(q), s.opt.Dim)
+		return nil, fmt.Errorf("cannot search vectors in %s: the query has %d components instead of %d", s.dir, len(q),
+			s.opt.Dim)
 	}
 	s.mu.RLock()
 	rows, nth, gone := s.index.table, s.index.placed, s.gone
@@ -108,7 +108,15 @@ func (s *Store) Nearest(ctx context.Context, q []float32, wants ...Query) ([][]M
 	}
 	query, picks := rounded(q), make([]rescorer, len(wants))
 	for i := range wants {
-		picks[i] = rescorer{Query: &wants[i], nth: nth, docs: map[*placed]int{}}
+		room, ok := s.room.Get().(*hits)
+		if !ok {
+			room = new(hits)
+		}
+		picks[i] = rescorer{Query: &wants[i], nth: nth, docs: map[*placed]int{}, hits: (*room)[:0]}
+		defer func() {
+			*room = picks[i].hits
+			s.room.Put(room)
+		}()
 	}
 	err := rows.scan(ctx, query, func(b int, scores []float32) {
 		s.mu.RLock()

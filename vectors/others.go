@@ -12,7 +12,7 @@ func (s *Store) Refresh() error {
 	defer s.order.Unlock()
 	names, err := s.list()
 	if err != nil {
-		return fmt.Errorf("list the vectors of other devices: %w", err)
+		return fmt.Errorf("cannot list the vectors of other devices: %w", err)
 	}
 	s.refresh(names)
 	return nil

@@ -40,11 +40,12 @@ type Options struct {
 func (o *Options) check() error {
 	switch {
 	case o.Identity == "" || len(o.Identity) > maxIdentity:
-		return fmt.Errorf("an identity of %d bytes is out of range (1 to %d)", len(o.Identity), maxIdentity)
+		return fmt.Errorf("length of the model identity in bytes %d is out of range (1 to %d)", len(o.Identity),
+			maxIdentity)
 	case o.Dim < 1 || o.Dim > MaxDim:
-		return fmt.Errorf("a vector of %d components is out of range (1 to %d)", o.Dim, MaxDim)
+		return fmt.Errorf("number of vector components %d is out of range (1 to %d)", o.Dim, MaxDim)
 	case !validDevice(o.Device):
-		return fmt.Errorf("invalid device %q; use up to %d letters, digits and underscores", o.Device, maxDevice)
+		return fmt.Errorf("invalid device ID %q; use up to %d letters, digits and underscores", o.Device, maxDevice)
 	}
 	return nil
 }
@@ -84,6 +85,8 @@ type Store struct {
 	lost   int64            // bytes that were passed over
 	others map[string]state // of other devices, also those that cannot be used
 	gone   bool             // as closed
+
+	room sync.Pool // of *hits, which are as many as there are vectors
 }
 
 // Open opens the folder dir, which is made if there is none, for reading and writing. Only one
@@ -93,7 +96,7 @@ type Store struct {
 func Open(dir string, opt *Options) (*Store, error) {
 	s, err := open(dir, *opt)
 	if err != nil {
-		return nil, fmt.Errorf("open vectors in %s: %w", dir, err)
+		return nil, fmt.Errorf("cannot open vectors in %s: %w", dir, err)
 	}
 	return s, nil
 }
@@ -194,8 +197,8 @@ func (s *Store) openOwn(name string) (*file, error) {
 	f, err := openFile(s.fs, s.dir, name)
 	switch {
 	case errors.Is(err, errVersion):
-		return nil, fmt.Errorf("%w: %s was %w; update emberd, or move the folder away so that emberd computes the "+
-			"embeddings again",
+		return nil, fmt.Errorf(
+			"%w: %s was %w; update emberd, or move the folder away so that emberd computes the embeddings again",
 			errIdentity, name, err)
 	case errors.Is(err, errHeader), errors.Is(err, fs.ErrNotExist):
 		s.log.Warn("vectors: skipped a file", "file", name, "error", err)
@@ -205,9 +208,9 @@ func (s *Store) openOwn(name string) (*file, error) {
 	}
 	f.own = true
 	if f.head.identity != s.opt.Identity || f.head.dim != s.opt.Dim {
-		err := fmt.Errorf("%w: %s contains vectors of %q with %d components instead of %q with %d; move the folder "+
-			"away so that emberd computes the embeddings again",
-			errIdentity, name, f.head.identity, f.head.dim, s.opt.Identity, s.opt.Dim)
+		err := fmt.Errorf("%w: %s contains vectors of %q with %d components instead of %q with "+
+			"%d; move the folder away so that emberd computes the embeddings again", errIdentity, name, f.head.identity,
+			f.head.dim, s.opt.Identity, s.opt.Dim)
 		return nil, errors.Join(err, f.r.Close())
 	}
 	return f, nil
@@ -333,7 +336,7 @@ func (s *Store) Close() error {
 	s.mu.Unlock()
 	s.closeFiles()
 	if err != nil {
-		return fmt.Errorf("close vectors in %s: %w", s.dir, err)
+		return fmt.Errorf("cannot close vectors in %s: %w", s.dir, err)
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func (s *Store) Put(entries []Entry) error {
 		return b
 	})
 	if err != nil {
-		return fmt.Errorf("store vectors in %s: %w", s.dir, err)
+		return fmt.Errorf("cannot store vectors in %s: %w", s.dir, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,14 +58,16 @@ func (s *Store) Put(entries []Entry) error {
 
 func (s *Store) checkVector(v []float32) error {
 	if len(v) != s.opt.Dim {
-		return fmt.Errorf("store a vector in %s: the vector has %d components instead of %d", s.dir, len(v), s.opt.Dim)
+		return fmt.Errorf("cannot store a vector in %s: the vector has %d components instead of %d", s.dir, len(v),
+			s.opt.Dim)
 	}
 	var sum float64
 	for _, x := range v {
 		sum += float64(x) * float64(x)
 	}
 	if sum != 0 && !(math.Abs(sum-1) < 0.02) {
-		return fmt.Errorf("store a vector in %s: the vector has the length %.3g instead of 1", s.dir, math.Sqrt(sum))
+		return fmt.Errorf("cannot store a vector in %s: the vector has the length %.3g instead of 1", s.dir,
+			math.Sqrt(sum))
 	}
 	return nil
 }
@@ -108,7 +110,7 @@ func (s *Store) Place(docs []Doc, gone []string) error {
 		return b
 	})
 	if err != nil {
-		return fmt.Errorf("store documents in %s: %w", s.dir, err)
+		return fmt.Errorf("cannot store documents in %s: %w", s.dir, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -243,7 +245,7 @@ func (s *Store) Sync() error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("sync vectors in %s: %w", s.dir, err)
+		return fmt.Errorf("cannot sync vectors in %s: %w", s.dir, err)
 	}
 	return nil
 }

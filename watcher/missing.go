@@ -115,8 +115,8 @@ func (a *missingFiles) judge(known int, now time.Time) {
 	case a.frozen != "" && now.Sub(a.since) >= thawAfter && 2*n <= known:
 		a.confirm()
 	case a.frozen != "" || n > massFiles || n >= massLeast && massShare*n > known:
-		a.frozen = fmt.Sprintf("%d of %d notes disappeared at once; emberd deletes no memory until the notes return "+
-			"or you confirm the deletion", n, known)
+		a.frozen = fmt.Sprintf("%d of %d notes disappeared at once; emberd deletes no "+
+			"memory until the notes return or you confirm the deletion", n, known)
 	}
 }
 

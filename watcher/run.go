@@ -210,7 +210,7 @@ func (w *Watcher) enter(confirmed bool) (*os.Root, error) {
 func (w *Watcher) cannotOpen(err error) error {
 	info, failed := os.Stat(w.root)
 	if failed == nil && info.IsDir() && w.rootID != (identity{}) && identityOf(info) != w.rootID {
-		return fmt.Errorf("another folder replaced %s and cannot be opened: %w", w.root, cause(err))
+		return fmt.Errorf("another folder replaced %s, and emberd cannot open the new folder: %w", w.root, cause(err))
 	}
 	return fmt.Errorf("cannot open the folder %s: %w", w.root, cause(err))
 }

@@ -43,7 +43,7 @@ const (
 	Symlink    = "symbolic link"
 	NotRegular = "not a regular file"
 	BadName    = "the name is not valid UTF-8"
-	NotLocal   = "the content is in the cloud only" // the path is the note's, not the stub's
+	NotLocal   = "the content of the note is only in the cloud" // the path is the note's, not the stub's
 )
 
 // Status returns the state after the last look. The map is the caller's.

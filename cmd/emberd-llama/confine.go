@@ -24,8 +24,8 @@ func confine(opt *options) error {
 		err = restart(opt)
 	}
 	if err != nil {
-		return fmt.Errorf("emberd-llama did not load the libraries, because they would run without a sandbox: %w; to "+
-			"load them anyway, run: emberd config set sandbox off", err)
+		return fmt.Errorf("cannot run emberd-llama in a sandbox: %w; to load the "+
+			"libraries without a sandbox, run: emberd config set sandbox off", err)
 	}
 	return nil
 }

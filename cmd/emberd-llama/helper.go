@@ -32,7 +32,10 @@ func (h *helper) run(input io.Reader, opt *options) error {
 		go read(input, requests)
 	} else {
 		time.AfterFunc(probeTime,
-			func() { os.Exit(complain(exitFailed, errors.New("loading the libraries timed out"))) })
+			func() {
+				os.Exit(complain(exitFailed, errors.New(
+					"cannot load the llama.cpp libraries: the time limit was exceeded")))
+			})
 	}
 	model, err := h.load(opt)
 	if model == nil || err != nil {

@@ -83,9 +83,9 @@ func parse(args []string) (*options, error) {
 	opt := &options{}
 	flags := flag.NewFlagSet("emberd-llama", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	flags.StringVar(&opt.engine, "engine", "", "load the llama.cpp libraries from this folder")
+	flags.StringVar(&opt.engine, "engine", "", "load the llama.cpp libraries from the folder DIR")
 	flags.StringVar(&opt.model, "model", "", "GGUF file")
-	flags.IntVar(&opt.maxTokens, "max-tokens", 0, "use at most this number of tokens of a text")
+	flags.IntVar(&opt.maxTokens, "max-tokens", 0, "embed at most N tokens of each text")
 	flags.StringVar(&opt.sandbox, "sandbox", "", "off: load the libraries without a sandbox")
 	flags.BoolVar(&opt.version, "version", false, "print the version")
 	if err := flags.Parse(args); err != nil {

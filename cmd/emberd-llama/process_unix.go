@@ -24,8 +24,8 @@ func replies() (*os.File, error) {
 	kind := stat.Mode & unix.S_IFMT
 	channel := kind == unix.S_IFIFO || kind == unix.S_IFSOCK || kind == unix.S_IFREG
 	if err != nil || flags&unix.O_ACCMODE == unix.O_RDONLY || !channel {
-		return nil, errors.New("file descriptor 3, which receives the replies, is not open for writing; emberd " +
-			"starts this program automatically")
+		return nil, errors.New("file descriptor 3, which receives the replies, is not " +
+			"open for writing; emberd starts this program automatically")
 	}
 	unix.CloseOnExec(fd)
 	return os.NewFile(fd, "replies"), nil
@@ -34,7 +34,7 @@ func replies() (*os.File, error) {
 // keepReplies has the program that this one executes inherit the descriptor of the replies.
 func keepReplies() error {
 	if _, err := unix.FcntlInt(llamawire.ReplyFD, unix.F_SETFD, 0); err != nil {
-		return fmt.Errorf("keep the file descriptor for replies open for the restarted program: %w", err)
+		return fmt.Errorf("cannot keep the file descriptor for replies open for the restarted program: %w", err)
 	}
 	return nil
 }

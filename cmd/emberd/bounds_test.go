@@ -41,7 +41,7 @@ func boundaries() []boundary {
 	return []boundary{
 		{"content", "| content | 50,000 characters, 200 KiB | 413 |", memory.MaxContent, func(n int) (string, string, string) {
 			return save(`{"content":"` + strings.Repeat("reef ", n/5+1)[:n-1] + `x"}`)
-		}, http.StatusRequestEntityTooLarge, "content has 50001 characters (limit 50000)"},
+		}, http.StatusRequestEntityTooLarge, "too many characters in content: 50001 (limit 50000)"},
 		{"tags", "| tags | 50 of 100 characters | 413 |", memory.MaxTags, func(n int) (string, string, string) {
 			return save(fmt.Sprintf(`{"content":"a reef of %d tags","tags":%s}`, n, tags(n, 5)))
 		}, http.StatusRequestEntityTooLarge, "too many tags: 51 (limit 50)"},
@@ -50,7 +50,7 @@ func boundaries() []boundary {
 		}, http.StatusRequestEntityTooLarge, "101 characters (limit 100)"},
 		{"query", "| query | 4 KiB | 413 |", memory.MaxQueryBytes, func(n int) (string, string, string) {
 			return search("q=" + url.QueryEscape(strings.Repeat("reef ", n/5+1)[:n-1]+"x"))
-		}, http.StatusRequestEntityTooLarge, "the query has 4097 bytes (limit 4096)"},
+		}, http.StatusRequestEntityTooLarge, "too many bytes in the query: 4097 (limit 4096)"},
 		{"results", "| results | 100 | 400 |", memory.MaxResults, func(n int) (string, string, string) {
 			return search(fmt.Sprintf("q=reef&limit=%d", n))
 		}, http.StatusBadRequest, "limit 101 is out of range (1 to 100)"},
@@ -60,7 +60,7 @@ func boundaries() []boundary {
 		{"body", "| body | 4 MiB, whether its length is told or not | 413;", 4 * mebibyte, func(n int) (string, string, string) {
 			text := fmt.Sprintf(`{"content":"a reef of %d bytes"}`, n)
 			return save(text + strings.Repeat(" ", n-len(text)))
-		}, http.StatusRequestEntityTooLarge, "larger than 4194304 bytes (4 MiB)"},
+		}, http.StatusRequestEntityTooLarge, "too many bytes in the request body (limit 4194304, 4 MiB)"},
 	}
 }
 

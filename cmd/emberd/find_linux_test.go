@@ -148,7 +148,7 @@ func TestFindShowsTheSection(t *testing.T) {
 	}
 	s.resize(40, 10)
 	s.see("a small screen", func(screen string) bool {
-		return strings.Contains(screen, "The kettle is blue.") && strings.HasSuffix(screen, "esc leaves")
+		return strings.Contains(screen, "The kettle is blue.") && strings.HasSuffix(screen, "esc: exit")
 	})
 	s.press(keyEsc)
 	s.ends()
@@ -161,7 +161,7 @@ func TestFindOpensANote(t *testing.T) {
 	opened := filepath.Join(filepath.Dir(h.home), "opened")
 	writeFile(t, filepath.Join(filepath.Dir(h.home), "xdg-open"), "#!/bin/sh\nprintf %s \"$1\" > '"+opened+"'\n")
 	s := onTerminal(t, false, h.env, "find", "kettle")
-	s.sees("enter opens")
+	s.sees("enter: open")
 	s.press(keyEnter)
 	if code := s.ends(); code != 0 {
 		t.Errorf("exit code %d", code)

@@ -19,7 +19,7 @@ func TestAgentAnswersLinesThatAreNoMessages(t *testing.T) {
 		{"a number", `7`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,`},
 		{"an empty batch", `[]`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,`},
 		{"a long line", `{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"` + strings.Repeat("x", 16<<20) + `"}}`,
-			`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the message has 16777275 bytes (limit 16777216)`},
+			`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"too many bytes in the message: 16777275 (limit 16777216)`},
 	} {
 		a.send(t, tt.line)
 		line, err := a.out.ReadString('\n')

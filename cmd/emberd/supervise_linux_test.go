@@ -139,7 +139,7 @@ func readsAgain(t *testing.T, manager ear, daemon *os.Process, home string) {
 		"log.level: debug\n":  "data",
 		"history.keep: 91d\n": "restart required for history.keep",
 		"log.level: loud\n":   "invalid settings: " + home + "/config.yaml:1: log.level must be debug",
-		"x: 1":                "unknown key",
+		"x: 1":                `setting "x" not found`,
 	} {
 		if got := hangUp(config); !strings.Contains(got, want) || strings.Count(got, "\n") != 1 {
 			t.Errorf("settings %q were answered with %q, want %q in it", config, got, want)

@@ -198,9 +198,8 @@ func sinceOf(text string, now time.Time) (time.Time, error) {
 		}
 		if !ok {
 			return since,
-				memory.Errorf(memory.Invalid,
-					"invalid since %q; use 2026-03-09, 2026-03, 7d, 12h, yesterday, or RFC 3339",
-					memory.Clip(text)).At("since")
+				memory.Errorf(memory.Invalid, "invalid since %q; use a value such as 2026-03-09, "+
+					"2026-03, 7d, 12h or yesterday, or an RFC 3339 time", memory.Clip(text)).At("since")
 		}
 		since = begin
 	}
@@ -261,7 +260,7 @@ func (a *auditQuery) events(ctx context.Context) (page []op.AuditEvent, next str
 			page, changes = append(page, changes[0].AuditEvent), changes[1:]
 			entry, err = stm.ParseStamp(page[len(page)-1].Tx)
 			if err != nil {
-				return nil, "", memory.Errorf(memory.Internal, "a journal entry has an invalid ID: %w", err)
+				return nil, "", memory.Errorf(memory.Internal, "the log contains a change with an invalid ID: %w", err)
 			}
 			continue
 		}
@@ -318,7 +317,8 @@ func (a *auditQuery) changes(ctx context.Context) (out []change, upTo stm.Stamp,
 		for i := range entries {
 			j := &entries[i]
 			if upTo, err = stm.ParseStamp(j.Tx); err != nil {
-				return nil, upTo, false, memory.Errorf(memory.Internal, "a journal entry has an invalid ID: %w", err)
+				return nil, upTo, false, memory.Errorf(memory.Internal,
+					"the log contains a change with an invalid ID: %w", err)
 			}
 			if j.At.Before(a.since) {
 				return out, upTo, false, nil
@@ -350,8 +350,8 @@ func (e *Admin) AuditForgive(_ context.Context, req *op.AuditForgiveRequest) (*o
 	e.Ledger.Judge(e.WasDiscarded)
 	if err := e.Ledger.Flush(); err != nil {
 		return nil, memory.Errorf(memory.Unavailable,
-			"emberd cannot save the reset of the score of %s, so the reset lasts "+
-				"only until the daemon stops: %w", named[0].Name, err)
+			"cannot save the reset of the score of caller %s, so the reset lasts only until the daemon stops: %w",
+			named[0].Name, err)
 	}
 	e.Opt.Logger.Info("score of a caller reset", "caller", named[0].String())
 	return res, nil

@@ -19,7 +19,7 @@ type noteChanges struct {
 func (e *Admin) noteChanges() (noteChanges, error) {
 	all, err := e.NoteWrite.Entries()
 	if err != nil {
-		return noteChanges{}, memory.Errorf(memory.ReadOnly, "cannot read the journal of notes: %w", err)
+		return noteChanges{}, memory.Errorf(memory.ReadOnly, "cannot read the list of changes of notes: %w", err)
 	}
 	n := noteChanges{entries: make(map[string]*notejournal.Entry, len(all)), undone: notejournal.Undone(all)}
 	for i := range all {

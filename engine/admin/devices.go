@@ -119,7 +119,7 @@ func (e *Admin) Arrived(ctx context.Context, got stm.ForeignChange) {
 		}
 		e.Lifecycle.RepairAll(ctx)
 		e.LookForSecrets(ctx, nil)
-		e.EventLog.Publish(e.Notice(fmt.Sprintf("%d more changes arrived from other devices; reload your data",
+		e.EventLog.Publish(e.Notice(fmt.Sprintf("%d more changes arrived from other devices; read the memories again",
 			more)))
 	}
 }

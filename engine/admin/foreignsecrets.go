@@ -55,8 +55,7 @@ func (e *Admin) flagSecret(row *stm.Row, here string) {
 	defer f.mu.Unlock()
 	if len(f.ids) < maxForeign && !slices.Contains(f.ids, row.ID()) {
 		f.ids = append(f.ids, row.ID())
-		e.Opt.Logger.Warn("memory from another device contains text that looks like a credential", "memory",
-			row.ID())
+		e.Opt.Logger.Warn("memory from another device contains text that looks like a credential", "memory", row.ID())
 	}
 }
 
@@ -87,7 +86,7 @@ func (e *Admin) foreignWaits() []op.Waiting {
 	for _, id := range f.ids[:min(len(f.ids), 5)] {
 		some = append(some, id.Short())
 	}
-	text := fmt.Sprintf("%s text that looks like a credential, for example %s", core.NumberOf(len(f.ids),
+	text := fmt.Sprintf("%s text that looks like a credential (first memory IDs: %s)", core.NumberOf(len(f.ids),
 		"memory from another device contains", "memories from other devices contain"), strings.Join(some, ", "))
 	return []op.Waiting{{Code: op.WaitsCredentials, Count: len(f.ids), Command: "emberd edit " + f.ids[0].Short(),
 		Text: text, Warning: text + "; remove the credential with emberd edit, or run emberd " +

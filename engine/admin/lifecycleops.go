@@ -47,12 +47,13 @@ func (e *Admin) LifecycleStatus(context.Context, *op.LifecycleStatusRequest) (*o
 func (e *Admin) lifecycleBlocker(due, most int) string {
 	switch {
 	case e.Opt.LifecyclePeriod == 0:
-		return "consolidation.interval is 0, so nothing fades or is promoted automatically"
+		return "consolidation.interval is 0, so memories neither fade nor are promoted automatically"
 	case !e.Lifecycle.IsPrimary():
 		return e.Lifecycle.ErrNotPrimary("the lifecycle runs").Error()
 	case due > most:
-		return fmt.Sprintf("%d memories are due, but one run moves at most %d; later runs move the others, one run "+
-			"every %g minutes", due, most, e.Opt.LifecyclePeriod.Minutes())
+		return fmt.Sprintf("%d memories are due for a lifecycle run, but one run moves at most "+
+			"%d; later runs move the other memories, one run every %g minutes", due, most,
+			e.Opt.LifecyclePeriod.Minutes())
 	case e.Notes.Vault == nil:
 		return "no vault is configured, so emberd demotes memories but does not archive them; set vaults in the " +
 			"config file, or run: emberd serve --vault DIR"
@@ -92,7 +93,7 @@ func (e *Admin) jobs() []op.Job {
 	if due := a.Checked.Add(lifecycle.LooksAgain); !a.Checked.IsZero() && due.After(a.Next) {
 		checks.Next = core.StampTime(due)
 	}
-	fold := op.Job{Name: "compaction", Note: "when enough of the log is superseded",
+	fold := op.Job{Name: "compaction", Note: "runs when enough records of the log are superseded",
 		Problem: e.Chores.Problem("compaction")}
 	if last := e.Storage.Compacted.Load(); last != nil {
 		fold.Last = last.At

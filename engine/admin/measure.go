@@ -12,14 +12,12 @@ import (
 func (e *Admin) Measure(p *metrics.Exposition) {
 	e.Stm.Measure(p)
 	v := &e.Vitals
-	p.Counter("emberd_operations_total",
-		"Completed operations, by name and result: ok or an error code.", "operation",
+	p.Counter("emberd_operations_total", "Completed operations, by name and result: ok or an error code.", "operation",
 		"outcome")
 	p.Counts(&v.Ended)
 	p.Timing("emberd_operation_seconds", "Duration of operations, without the time in the queue.", "operation")
 	p.Histograms(&v.Took)
-	p.Counter("emberd_compactions_total", "Compactions of the log, by result: ok or an error code.",
-		"outcome")
+	p.Counter("emberd_compactions_total", "Compactions of the log, by result: ok or an error code.", "outcome")
 	p.Counts(&v.Compactions)
 	p.Timing("emberd_compaction_seconds", "Duration of compactions.")
 	p.Histogram(&v.Compacting)
@@ -31,24 +29,21 @@ func (e *Admin) Measure(p *metrics.Exposition) {
 	e.measureLife(p)
 	e.measureNotes(p)
 	e.measureMeaning(p)
-	p.Gauge("emberd_callers_throttled",
-		"Callers that emberd throttles because of their score (audit.throttle_below).")
+	p.Gauge("emberd_callers_throttled", "Callers that emberd throttles because of their score (audit.throttle_below).")
 	p.Sample(float64(e.Ledger.Throttled()))
 	contain.Measure(p)
 }
 
 func (e *Admin) measureLife(p *metrics.Exposition) {
 	v := &e.Vitals
-	p.Counter("emberd_lifecycle_runs_total",
-		"Lifecycle runs, by result: ok or an error code.", "outcome")
+	p.Counter("emberd_lifecycle_runs_total", "Lifecycle runs, by result: ok or an error code.", "outcome")
 	p.Counts(&v.Runs)
 	p.Timing("emberd_lifecycle_run_seconds", "Duration of completed lifecycle runs.")
 	p.Histogram(&v.Running)
-	p.Counter("emberd_lifecycle_moves_total", "Memories that lifecycle runs moved, by "+
-		"kind of move as in the journal.", "move")
+	p.Counter("emberd_lifecycle_moves_total", "Memories that lifecycle runs moved, by kind of move.", "move")
 	p.Counts(&v.Moves)
-	p.Counter("emberd_rekindles_total", "Attempts to restore archived "+
-		"memories, by the state of their notes.", "verdict")
+	p.Counter("emberd_rekindles_total", "Attempts to rekindle archived memories, by the state of their notes.",
+		"verdict")
 	p.Counts(&v.Rekindles)
 }
 
@@ -73,8 +68,8 @@ func (e *Admin) measureNotes(p *metrics.Exposition) {
 	tell(float64(s.Waiting))
 	p.Gauge("emberd_notes_unreadable", "Notes that emberd could not read.", "vault")
 	tell(float64(s.Unread))
-	p.Gauge("emberd_notes_pending_writes", "Changes of memories that emberd has "+
-		"not written to their notes yet.", "vault")
+	p.Gauge("emberd_notes_pending_writes", "Changes of memories that emberd has not written to their notes yet.",
+		"vault")
 	tell(float64(s.Pending))
 	p.Gauge("emberd_vault_there", "1 if the vault exists, otherwise 0.", "vault")
 	tell(s.There)
@@ -86,11 +81,11 @@ func (e *Admin) measureNotes(p *metrics.Exposition) {
 	p.Gauge("emberd_watcher_last_scan_timestamp_seconds",
 		"Time of the last full scan, in seconds since 1970; 0 before the first.", "vault")
 	tell(s.Scanned)
-	p.Counter("emberd_vault_changes_total",
-		"Note changes that the watcher reported, by kind: changed, gone or moved.", "change")
+	p.Counter("emberd_vault_changes_total", "Note changes that the watcher reported, by kind: changed, gone or moved.",
+		"change")
 	p.Counts(&e.Vitals.Changes)
-	p.Timing("emberd_watcher_lag_seconds",
-		"Time from the last change of a note file until searches find the change, without full scans.")
+	p.Timing("emberd_watcher_lag_seconds", "Time from the last change of a note file until searches find "+
+		"the change. Changes that a full scan found are not included.")
 	p.Histogram(&e.Vitals.Lag)
 }
 
@@ -124,14 +119,13 @@ func (e *Admin) measureMeaning(p *metrics.Exposition) {
 	p.Sample(float64(left), "queued")
 	p.Sample(float64(aside), "aside")
 	p.Timing("emberd_embedding_seconds",
-		"Time to compute an embedding, including the time in the queue, by "+
-			"purpose: queries, passages and claims.", "purpose")
+		"Time to compute an embedding, including the time in the queue, by purpose: queries, passages and claims.",
+		"purpose")
 	p.Histograms(&e.Vitals.Embedded)
 	p.Counter("emberd_embedding_failures_total", "Embedding requests that returned no embeddings.", "purpose")
 	p.Counts(&e.Vitals.Unembedded)
 	p.Gauge("emberd_helper_running", "1 if the process that calls llama.cpp is running, otherwise 0.")
 	p.Sample(running)
-	p.Counter("emberd_helper_restarts_total",
-		"Restarts of the process that calls llama.cpp after an unexpected end.")
+	p.Counter("emberd_helper_restarts_total", "Restarts of the process that calls llama.cpp after an unexpected end.")
 	p.Sample(restarts)
 }

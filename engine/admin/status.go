@@ -52,7 +52,7 @@ func (e *Admin) Status(context.Context, *op.StatusRequest) (*op.StatusResult, er
 		res.Sandbox = new(e.Opt.Sandbox.Status)
 		for _, file := range res.Sandbox.Exposed {
 			res.Warnings = append(res.Warnings, fmt.Sprintf("the daemon can write to the folder of the configuration "+
-				"file %s, so the sandbox cannot protect the file; choose a vault that does not contain it", file))
+				"file %s, so the sandbox cannot protect the file; choose a vault that does not contain the file", file))
 		}
 	}
 	if e.Notes.Vault != nil {

@@ -167,7 +167,6 @@ func Expiry(text string, now time.Time) (time.Time, error) {
 		return end, nil
 	}
 	return time.Time{},
-		memory.Errorf(memory.Invalid,
-			"invalid expiry %q; use 12h, 30d, 8w, a future day such as 2027-01-31, or never",
+		memory.Errorf(memory.Invalid, "invalid expiry %q; use 12h, 30d, 8w, a future day such as 2027-01-31, or never",
 			memory.Clip(text)).At("expires")
 }

@@ -34,7 +34,7 @@ func logWaits(st *stm.Status) []op.Waiting {
 		case stm.WaitingStale:
 			wait.Code, wait.Command = op.WaitsOfflineDevice, "emberd doctor offline-device list"
 			wait.Text = core.NumberOf(w.Count, "memory", "memories") + " of a device that was offline for more than " +
-				"90 days might have been deleted since then, and cannot be found until you decide"
+				"90 days might have been deleted in the meantime; searches skip these memories until you decide"
 		}
 		out = append(out, wait)
 	}

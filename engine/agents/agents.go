@@ -36,7 +36,7 @@ func (e *Agents) AgentsRun(ctx context.Context, req *op.AgentsRunRequest) (*op.A
 	names := op.Agents()
 	if req.Agent != "" {
 		if !slices.Contains(names, req.Agent) {
-			return nil, memory.Errorf(memory.Invalid, "invalid agent %.20q; use %s", req.Agent,
+			return nil, memory.Errorf(memory.Invalid, "invalid maintenance agent %.20q; use %s", req.Agent,
 				strings.Join(names, ", ")).At("agent")
 		}
 		names = []string{req.Agent}
@@ -44,8 +44,7 @@ func (e *Agents) AgentsRun(ctx context.Context, req *op.AgentsRunRequest) (*op.A
 	interval := time.Duration(req.IntervalSeconds) * time.Second
 	switch {
 	case !req.Scheduled && (req.Force || interval != 0):
-		return nil, memory.Errorf(memory.Invalid,
-			"force and interval_seconds require scheduled").At("scheduled")
+		return nil, memory.Errorf(memory.Invalid, "force and interval_seconds require scheduled").At("scheduled")
 	case interval != 0 && (interval < time.Minute || interval > 30*24*time.Hour):
 		return nil, memory.Errorf(memory.Invalid, "interval_seconds %d is out of range (60 to 2592000)",
 			req.IntervalSeconds).At("interval_seconds")
@@ -60,7 +59,7 @@ func (e *Agents) AgentsRun(ctx context.Context, req *op.AgentsRunRequest) (*op.A
 		if next := e.AgentScheduler.due(req.Agent, interval); now.Before(next) {
 			return &op.AgentsRunResult{At: core.StampTime(now), DryRun: req.DryRun, NextRun: core.StampTime(next),
 					Ran: []op.AgentRan{},
-					Skipped: fmt.Sprintf("the last run was less than %s ago",
+					Skipped: fmt.Sprintf("the last run of the maintenance agents was less than %s ago",
 						strings.TrimSuffix(interval.String(), "0s"))},
 				nil
 		}
@@ -105,7 +104,7 @@ type agentsRun struct {
 // others run.
 func (e *Agents) runAgents(ctx context.Context, r *agentsRun, names []string) (*op.AgentsRunResult, error) {
 	if !e.AgentScheduler.Running.TryLock() {
-		return nil, memory.Errorf(memory.Busy, "the agents are running; try again in a moment")
+		return nil, memory.Errorf(memory.Busy, "a run of the maintenance agents is in progress; try again in a moment")
 	}
 	defer e.AgentScheduler.Running.Unlock()
 	begun := time.Now()
@@ -132,7 +131,7 @@ func (e *Agents) runAgents(ctx context.Context, r *agentsRun, names []string) (*
 	}
 	if ctx.Err() == nil {
 		if err := e.AgentScheduler.finish(e, r); err != nil {
-			e.Opt.Logger.Warn("time of the last agent run not saved", "err", err)
+			e.Opt.Logger.Warn("time of the last run of the maintenance agents not saved", "err", err)
 		}
 	}
 	if did := summaryOfAgents(&r.res); did != "" {
@@ -172,7 +171,7 @@ func summaryOfAgents(res *op.AgentsRunResult) string {
 		parts = append(parts, fmt.Sprintf("%d %s", a.Changed, did[a.Agent]))
 	}
 	if filed > 0 {
-		parts = append(parts, fmt.Sprintf("%d sent to review", filed))
+		parts = append(parts, fmt.Sprintf("review items created: %d", filed))
 	}
 	return strings.Join(parts, ", ")
 }

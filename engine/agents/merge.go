@@ -61,7 +61,7 @@ func (r *agentsRun) mergeUndone(c dedupe.Cluster) bool {
 // mayMerge returns why nothing is merged now, "" if the run may merge.
 func (r *agentsRun) mayMerge() string {
 	if !r.merges {
-		return "the merge waits for your decision, because consolidation.auto_merge is false"
+		return "emberd merges the memories only after your decision, because consolidation.auto_merge is false"
 	}
 	return r.e.Notes.VaultUnavailable()
 }

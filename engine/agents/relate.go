@@ -190,7 +190,8 @@ func relationResult(subjects []dedupe.Subject, l dedupe.Link) op.RelationResult 
 	for _, shared := range []struct {
 		what  string
 		names []string
-	}{{"both mention ", l.Entities}, {"both are tagged ", l.Tags}, {"both contain the words ", l.Words}} {
+	}{{"both memories mention ", l.Entities}, {"both memories are tagged ", l.Tags},
+		{"both memories contain the words ", l.Words}} {
 		if len(shared.names) > 0 {
 			why = append(why, shared.what+strings.Join(shared.names, ", "))
 		}

@@ -86,7 +86,7 @@ func NewAgentScheduler(opt *core.Options) *AgentScheduler {
 		err = json.Unmarshal(data, &c.last)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		opt.Logger.Warn("time of the last agent run not read", "err", err)
+		opt.Logger.Warn("time of the last run of the maintenance agents not read", "err", err)
 	}
 	if c.last == nil {
 		c.last = make(map[string]time.Time)
@@ -306,12 +306,12 @@ func (e *Agents) ConsolidateSimilar(ctx context.Context, by memory.Actor,
 	return res, err
 }
 
-// similarFate returns what the weekly look for equal memories does with them.
+// similarFate states what emberd does with the similar memories that the weekly run finds.
 func similarFate(merges bool) string {
 	if merges {
-		return "merges"
+		return "emberd merges similar memories"
 	}
-	return "creates review items"
+	return "emberd creates review items"
 }
 
 // LookForUrgent creates items of high urgency. If another run was in progress, it returns when
@@ -336,9 +336,9 @@ func (e *Agents) AgentJobs() []op.Job {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	run := op.Job{Name: "agents", Last: c.last[PipelineRun], Problem: e.Chores.Problem(agentsJob), Waiting: c.waiting(),
-		Note: "one interval after a change, or a day after the last run"}
+		Note: "runs after changes, at most once per consolidation.interval; otherwise once a day"}
 	similar := op.Job{Name: "similar", Last: c.last[SimilarRun], Problem: e.Chores.Problem(similarJob),
-		Note: "once a week, as part of an agent run; " + similarFate(e.Opt.Agents.AutoMerge)}
+		Note: "runs once a week with the other maintenance agents; " + similarFate(e.Opt.Agents.AutoMerge)}
 	if e.Opt.Agents.Interval > 0 && e.Lifecycle.IsPrimary() {
 		run.Next = core.StampTime(c.next)
 		if !similar.Last.IsZero() {

@@ -44,8 +44,7 @@ func NewCleanups(opt *core.Options) *Cleanups {
 // if a run is in progress.
 func (c *Cleanups) Begin() (end func(), err error) {
 	if !c.running.TryLock() {
-		return nil, memory.Errorf(memory.Busy,
-			"a cleanup run is in progress; run: emberd health cleanup history")
+		return nil, memory.Errorf(memory.Busy, "a cleanup run is in progress; run: emberd health cleanup history")
 	}
 	return c.running.Unlock, nil
 }
@@ -79,8 +78,7 @@ func (e *Cleanup) newCleanup(ctx context.Context, req *op.CleanupRequest) (*runs
 	mode := cmp.Or(req.Mode, op.CleanupAnalysis)
 	switch {
 	case req.Collection == "":
-		return nil, memory.Errorf(memory.Invalid,
-			"missing collection; use a collection name, or all").At("collection")
+		return nil, memory.Errorf(memory.Invalid, "missing collection; use a collection name, or all").At("collection")
 	case !slices.Contains([]string{op.CleanupAnalysis, op.CleanupFull}, mode):
 		return nil, memory.Errorf(memory.Invalid, "invalid mode %.20q; use analysis or full", mode).At("mode")
 	case req.Execute && mode == op.CleanupAnalysis:
@@ -122,8 +120,8 @@ func (e *Cleanup) beginRun(by memory.Actor, collection, mode string, executing,
 func (e *Cleanup) checkCleanupAllowed() error {
 	switch {
 	case !e.Opt.Cleanup.Enabled:
-		return memory.Errorf(memory.Invalid,
-			"cleanup.enabled is false, so a cleanup only creates a report; omit execute, or change the setting")
+		return memory.Errorf(memory.Invalid, "cleanup.enabled is false, so a cleanup only creates a "+
+			"report; omit execute, or set cleanup.enabled to true")
 	case !e.Indexed.Load():
 		return memory.Errorf(memory.Busy,
 			"a cleanup requires the keyword index, which emberd is still building; try again in a moment")
@@ -138,9 +136,9 @@ func (e *Cleanup) checkNoneUnfinished() error {
 	runs, err := e.Cleanups.Folder.Runs()
 	for i := range runs {
 		if id := runs[i].ID; runs[i].Changing() {
-			return memory.Errorf(memory.Conflict,
-				"run %s was interrupted after it changed memories; to continue, run: emberd health cleanup "+
-					"--resume %s; to revert it, run: emberd health cleanup rollback %s", id, id, id)
+			return memory.Errorf(memory.Conflict, "run %s was interrupted after it changed memories; to continue, "+
+				"run: emberd health cleanup --resume %s; to revert it, run: emberd health cleanup rollback %s", id, id,
+				id)
 		}
 	}
 	return err
@@ -150,16 +148,15 @@ func (e *Cleanup) checkNoneUnfinished() error {
 func (e *Cleanup) runToResume(req *op.CleanupRequest) (*runstore.Run, error) {
 	if req.Collection != "" || req.Mode != "" || req.Execute || req.Incremental {
 		return nil, memory.Errorf(memory.Invalid,
-			"resume continues a run with its original options; omit the other options").At("resume")
+			"resume and other options cannot be combined; omit the other options").At("resume")
 	}
 	run, err := e.Cleanups.Folder.Find(req.Resume, func(*runstore.Run) bool { return false })
 	switch {
 	case err != nil:
 		return nil, err
 	case run.Phase == runstore.Ended:
-		return nil, memory.Errorf(memory.Conflict,
-			"run %s is complete (%s) and cannot be resumed; start a new run", run.ID,
-			run.State).At("resume")
+		return nil, memory.Errorf(memory.Conflict, "run %s is complete (%s) and cannot be resumed; start a new run",
+			run.ID, run.State).At("resume")
 	case run.Executing && !run.Changing():
 		err = e.checkNoneUnfinished()
 	}
@@ -197,7 +194,7 @@ func (e *Cleanup) CleanupRollback(ctx context.Context,
 	if err := e.checkRollbackAllowed(run); err != nil {
 		return nil, err
 	}
-	run.RolledBack = cmp.Or(run.RolledBack, "a user requested it")
+	run.RolledBack = cmp.Or(run.RolledBack, "a user requested the rollback")
 	undone, err := e.undoRun(ctx, run, req.Force)
 	if err != nil {
 		return nil, err
@@ -222,16 +219,13 @@ func (e *Cleanup) checkRollbackAllowed(run *runstore.Run) error {
 	case run.Changing() || e.inEffect(run):
 		return nil
 	case !run.Executing:
-		return memory.Errorf(memory.Conflict, "run %s was a dry run and changed nothing",
-			run.ID).At("run")
+		return memory.Errorf(memory.Conflict, "run %s was a dry run and changed nothing", run.ID).At("run")
 	case run.State == op.CleanupDone && run.Tx == "":
-		return memory.Errorf(memory.Conflict, "run %s found nothing to do and changed nothing",
-			run.ID).At("run")
+		return memory.Errorf(memory.Conflict, "run %s found nothing to do and changed nothing", run.ID).At("run")
 	case run.State == op.CleanupDone:
 		return memory.Errorf(memory.Conflict, "emberd undo already reverted run %s", run.ID).At("run")
 	case run.Phase == runstore.Begin:
-		return memory.Errorf(memory.Conflict,
-			"run %s was interrupted before it changed anything", run.ID).At("run")
+		return memory.Errorf(memory.Conflict, "run %s was interrupted before it changed anything", run.ID).At("run")
 	}
 	return memory.Errorf(memory.Conflict, "run %s is already rolled back", run.ID).At("run")
 }
@@ -263,7 +257,7 @@ func (e *Cleanup) markUndone(run *runstore.Run) {
 	case e.inEffect(run):
 		run.State, run.RolledBack = op.CleanupDone, ""
 	case run.State == op.CleanupDone && run.Tx != "":
-		run.State, run.RolledBack = op.CleanupRolledBack, "emberd undo reverted it"
+		run.State, run.RolledBack = op.CleanupRolledBack, "emberd undo reverted the changes of the run"
 	}
 	if run.State == op.CleanupRolledBack {
 		run.After = run.Entries

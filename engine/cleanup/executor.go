@@ -288,8 +288,8 @@ func (c *cleanupExecutor) prepareRelations(one *cleanupBatch) error {
 func (c *cleanupExecutor) checkRelatable(act *cleanup.Action, row *stm.Row) error {
 	switch {
 	case !core.IsManual(row.Fields()):
-		return memory.Errorf(memory.Conflict, "an indexer created memory %s, "+
-			"so the cleanup did not change it", row.ID())
+		return memory.Errorf(memory.Conflict, "an indexer created memory %s, so the cleanup did not change it",
+			row.ID())
 	case c.changed(row):
 		return memory.Errorf(memory.Conflict, "memory %s was changed in the meantime", row.ID())
 	// after a restart it may be done already

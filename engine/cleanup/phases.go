@@ -82,9 +82,8 @@ func (e *Cleanup) interrupt(run *runstore.Run, err error) error {
 	if !run.Changing() {
 		return err
 	}
-	return memory.Errorf(cmp.Or(memory.CodeOf(err), memory.Internal),
-		"run %s was interrupted after %d actions: %w; to continue, run: emberd health cleanup --resume %s; to "+
-			"revert it, run: emberd health cleanup rollback %s",
+	return memory.Errorf(cmp.Or(memory.CodeOf(err), memory.Internal), "run %s was interrupted after %d actions: %w; "+
+		"to continue, run: emberd health cleanup --resume %s; to revert it, run: emberd health cleanup rollback %s",
 		run.ID, run.Next, err, run.ID, run.ID)
 }
 
@@ -200,7 +199,7 @@ func (e *Cleanup) runExecute(ctx context.Context, run *runstore.Run) error {
 		return err
 	default:
 		e.Opt.Logger.Error("rolling back a cleanup run", "run", run.ID, "err", err)
-		run.Phase, run.RolledBack = runstore.Rollback, "emberd could not apply it: "+err.Error()
+		run.Phase, run.RolledBack = runstore.Rollback, "emberd could not apply the cleanup plan: "+err.Error()
 	}
 	return e.Cleanups.Folder.Save(run)
 }

@@ -273,7 +273,7 @@ func (e *Cleanup) loadScores(cache *quality.Cache) {
 		err = errors.Join(cache.Load(f), f.Close())
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		e.Opt.Logger.Warn("stored scores not read, asking the model again", "err", err)
+		e.Opt.Logger.Warn("stored quality scores not read, asking the model again", "err", err)
 	}
 }
 
@@ -287,7 +287,7 @@ func (e *Cleanup) saveScores(cache *quality.Cache) {
 		err = durable.ReplaceFile(e.Opt.FS, e.Cleanups.cache, b.Bytes())
 	}
 	if err != nil {
-		e.Opt.Logger.Warn("scores not stored, asking the model again in the next run", "err", err)
+		e.Opt.Logger.Warn("quality scores not stored, asking the model again in the next run", "err", err)
 	}
 }
 

@@ -84,8 +84,8 @@ func (e *Cleanup) PurgeReports(id memory.ID, res *op.PurgeResult) error {
 		first := strings.TrimSuffix(strings.TrimSuffix(name, ".md"), rolledBack) + ".md"
 		res.Left = append(res.Left,
 			op.PurgeLeft{Kind: "note", Place: first,
-				Advice: "this cleanup report might link to a note of the memory, whose name begins like the text; to " +
-					"remove the name, delete the report"})
+				Advice: "this cleanup report might contain the name of a note of the memory, and the name begins " +
+					"with words of the text; to remove the name, delete the report"})
 	}
 	return err
 }
@@ -131,5 +131,5 @@ func (e *Cleanup) reportNote(ctx context.Context, id, text string) (string, erro
 			return "", errors.New(string(res.Reason))
 		}
 	}
-	return "", errors.New("cannot write the report: notes with its name already exist")
+	return "", errors.New("cannot write the cleanup report: notes with the name of the report already exist")
 }

@@ -183,7 +183,7 @@ func (e *Cleanup) CleanByItself(ctx context.Context) {
 func (e *Cleanup) CleaningJob() op.Job {
 	job := op.Job{Name: CleanupJob, Problem: e.Chores.Problem(CleanupJob)}
 	if e.Opt.Cleanup.Every == 0 {
-		job.Note = "runs only on request; to run it automatically, set cleanup.schedule"
+		job.Note = "the cleanup runs only on request; to run the cleanup automatically, set cleanup.schedule"
 	}
 	e.Cleanups.mu.Lock()
 	next := e.Cleanups.next

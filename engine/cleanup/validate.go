@@ -68,14 +68,12 @@ func (e *Cleanup) userQueries() ([]cleanup.Query, error) {
 	}
 	data, err := durable.ReadAtMost(e.Opt.FS, name, maxQueryBytes)
 	if errors.Is(err, durable.ErrTooLarge) {
-		return nil, memory.Errorf(memory.TooLarge, "%s has more than %d bytes; "+
-			"remove searches that you do not need", name,
-			maxQueryBytes)
+		return nil, memory.Errorf(memory.TooLarge,
+			"too many bytes in %s (limit %d); remove searches that you do not need", name, maxQueryBytes)
 	}
 	if err != nil {
 		return nil, memory.Errorf(memory.Invalid,
-			"cannot read the file that cleanup.queries names (%w); correct the setting, or omit it",
-			err)
+			"cannot read the file of the setting cleanup.queries: %w; correct or remove the setting", err)
 	}
 	var out []cleanup.Query
 	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan() && len(out) < maxQueries; {

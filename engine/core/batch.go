@@ -18,7 +18,7 @@ const ChunkBytes = 512 << 10
 func CheckBatch(n int, things, field string) error {
 	switch {
 	case n > op.MaxBatch:
-		return memory.Errorf(memory.TooLarge, "the batch has %d %s (limit %d); split it", n, things,
+		return memory.Errorf(memory.TooLarge, "too many %s in the batch: %d (limit %d); split the batch", things, n,
 			op.MaxBatch).At(field)
 	case n == 0:
 		return memory.Errorf(memory.Invalid, "the batch has no %s; pass at least one", things).At(field)

@@ -76,8 +76,7 @@ func (e *View) SplitNames(list string) []string {
 func (e *View) ResolveAll(texts []string, field string, most int) ([]memory.ID, error) {
 	switch n := len(texts); {
 	case n == 0 || n == 1 && strings.TrimSpace(texts[0]) == "":
-		return nil, memory.Errorf(memory.Invalid,
-			"missing memory ID; run: emberd list, or emberd search").At(field)
+		return nil, memory.Errorf(memory.Invalid, "missing memory ID; run: emberd list, or emberd search").At(field)
 	case n > most:
 		return nil, memory.Errorf(memory.TooLarge, "too many IDs: %d (limit %d); split the request", n, most).At(field)
 	}

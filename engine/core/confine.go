@@ -39,7 +39,7 @@ func After(before *stm.Row, c *stm.Change) (memory.Memory, error) {
 func (e *View) confine(was, is *memory.Memory) error {
 	for _, tag := range is.Tags {
 		if !slices.Contains(was.Tags, tag) && !e.Grant.May(access.Subject{Tags: []string{tag}}) {
-			return e.notWritten("tags", "tag "+quoted(tag), "omit the tag, or use a tag below a tag of the token")
+			return e.notWritten("tags", "tag "+quoted(tag), "omit the tag, or use a tag in the scopes of the token")
 		}
 	}
 	if is.Project != "" && is.Project != was.Project && !e.Grant.May(access.Subject{Project: is.Project}) {
@@ -49,11 +49,11 @@ func (e *View) confine(was, is *memory.Memory) error {
 		return e.notWritten("collection", "collection "+quoted(is.Collection), "omit the collection")
 	}
 	if slices.ContainsFunc(is.Aliases, func(a string) bool { return !slices.Contains(was.Aliases, a) }) {
-		return e.notWritten("aliases", "an alias, which all callers can use", "omit the aliases")
+		return e.notWritten("aliases", "an alias, which all callers can use to find the memory", "omit the aliases")
 	}
 	if is.Core != was.Core {
 		return memory.Errorf(memory.Forbidden,
-			"token %s cannot change core; omit core, or ask the user to run emberd edit",
+			"token %s cannot change the field core; omit the field, or ask the user to run emberd edit",
 			e.Grant.Token).At("core")
 	}
 	return e.vouch(was, is)
@@ -98,8 +98,8 @@ func (e *View) notWritten(field, what, instead string) error {
 }
 
 func (e *View) errReadOnly() error {
-	return memory.Errorf(memory.Forbidden,
-		"token %s is read-only; ask the user for a token with a write scope", e.Grant.Token)
+	return memory.Errorf(memory.Forbidden, "token %s is read-only; ask the user for a token with a write scope",
+		e.Grant.Token)
 }
 
 func quoted(s string) string { return `"` + memory.Clip(s) + `"` }

@@ -79,8 +79,8 @@ func DefaultAgents() Agents {
 func (a *Agents) check() error {
 	if a.Ladder.Review > a.Ladder.AutoMerge {
 		return memory.Errorf(memory.Invalid,
-			"consolidation.review_at %v must not exceed consolidation.auto_merge_at %v",
-			a.Ladder.Review, a.Ladder.AutoMerge)
+			"consolidation.review_at %v must not exceed consolidation.auto_merge_at %v", a.Ladder.Review,
+			a.Ladder.AutoMerge)
 	}
 	return FirstError(
 		memory.CheckRange("consolidation.auto_merge_at", a.Ladder.AutoMerge, 0, 1),

@@ -50,12 +50,12 @@ func SetTimes(m *memory.Memory, created, used, now time.Time) error {
 // CheckTime returns an error if a time is before 1970 or more than a day in the future.
 func CheckTime(field string, t, now time.Time) error {
 	if t.After(now.Add(maxAhead)) {
-		return memory.Errorf(memory.Invalid, "%s %s is in the future; the clock of the daemon shows %s",
-			field, t.Format(time.RFC3339), now.UTC().Format(time.RFC3339)).At(field)
+		return memory.Errorf(memory.Invalid, "%s %s is in the future; the clock of the daemon shows %s", field,
+			t.Format(time.RFC3339), now.UTC().Format(time.RFC3339)).At(field)
 	}
 	if !t.After(time.UnixMilli(0)) {
-		return memory.Errorf(memory.Invalid, "%s %s is before 1970; omit it if you do not know it",
-			field, t.Format(time.RFC3339)).At(field)
+		return memory.Errorf(memory.Invalid, "%s %s is before 1970; if you do not know the time, omit the field", field,
+			t.Format(time.RFC3339)).At(field)
 	}
 	return nil
 }
@@ -107,9 +107,8 @@ func CheckNames(names ...Name) error {
 
 func checkNotReserved(collection string) error {
 	if collection == EveryCollection {
-		return memory.Errorf(memory.Invalid, "the collection name %q is reserved for all "+
-			"collections; choose another name",
-			collection).At("collection")
+		return memory.Errorf(memory.Invalid,
+			"the collection name %q is reserved for all collections; choose another name", collection).At("collection")
 	}
 	return nil
 }
@@ -120,16 +119,16 @@ func CheckObject(field string, object map[string]json.RawMessage, most int) erro
 	size := 0
 	for key, value := range object {
 		if !utf8.ValidString(key) || !utf8.Valid(value) {
-			return memory.Errorf(memory.Invalid, "%s is not valid UTF-8; convert it and try again", field).At(field)
+			return memory.Errorf(memory.Invalid, "invalid %s: the text is not UTF-8; send UTF-8 text", field).At(field)
 		}
 		if !json.Valid(value) {
-			return memory.Errorf(memory.Invalid, "%s contains a value that is not JSON; quote text as a JSON string",
-				field).At(field)
+			return memory.Errorf(memory.Invalid,
+				"invalid %s: a value is not JSON; write a text as a JSON string in quotation marks", field).At(field)
 		}
 		size += len(key) + len(value) + len(`"":,`)
 	}
 	if size > most {
-		return memory.Errorf(memory.TooLarge, "%s has %d bytes of JSON (limit %d, %d KiB); shorten it",
+		return memory.Errorf(memory.TooLarge, "too many bytes of JSON in %s: %d (limit %d, %d KiB); shorten the JSON",
 			field, size, most, most>>10).At(field)
 	}
 	return nil

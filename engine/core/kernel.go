@@ -118,7 +118,7 @@ func Typed(s *op.Spec, err error) error {
 	}
 	if contain.Of(err) != nil && s.Effect != op.Read {
 		return memory.Errorf(memory.Internal,
-			"unknown whether %s changed anything, because it failed: %w; check before you repeat it", s.Name, err)
+			"unknown whether %s changed anything, because %w; check before you repeat the operation", s.Name, err)
 	}
 	return memory.Errorf(memory.Internal, "%s: %w", s.Name, err)
 }
@@ -126,8 +126,8 @@ func Typed(s *op.Spec, err error) error {
 // Missing returns the error for an ID without a live memory.
 func (e *View) Missing(id memory.ID) error {
 	if e.Stm.Trashed(id) {
-		return memory.Errorf(memory.NotFound, "memory %s is in the trash; restore it with emberd rekindle %s",
-			id, id.Short()).At("id")
+		return memory.Errorf(memory.NotFound, "memory %s is in the trash; restore it with emberd rekindle %s", id,
+			id.Short()).At("id")
 	}
 	return memory.Errorf(memory.NotFound, "memory %s not found; run: emberd list", id).At("id")
 }

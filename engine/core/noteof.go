@@ -79,9 +79,8 @@ func TooLong(text string) string {
 	if n <= memory.MaxContent && len(text) <= memory.MaxContentBytes {
 		return ""
 	}
-	return fmt.Sprintf("the text has %d characters (recommended limit %d); emberd "+
-		"saved it, but consider splitting it", n,
-		memory.MaxContent)
+	return fmt.Sprintf("the text has %d characters (recommended limit %d); emberd saved it, but consider splitting it",
+		n, memory.MaxContent)
 }
 
 // ByteOf returns the byte offset of the character with that number, or the length of a shorter

@@ -276,7 +276,7 @@ func (o Options) Complete() (Options, error) {
 		o.Patience = rekindleBudget
 	}
 	if o.Data == "" || o.State == "" {
-		return o, memory.Errorf(memory.Invalid, "missing data or state folder; set both")
+		return o, memory.Errorf(memory.Invalid, "missing data folder or state folder; set both folders")
 	}
 	if err := o.Decay.Validate(); err != nil {
 		return o, memory.Errorf(memory.Invalid, "%w", err)
@@ -286,18 +286,16 @@ func (o Options) Complete() (Options, error) {
 	}
 	if o.HistoryKeep < o.TrashKeep {
 		return o, memory.Errorf(memory.Invalid,
-			"history.keep %s is shorter than trash.keep %s; keep superseded versions at "+
-				"least as long as deleted memories",
+			"history.keep %s is shorter than trash.keep %s; set history.keep to at least the value of trash.keep",
 			o.HistoryKeep, o.TrashKeep)
 	}
 	if len(o.Vaults) > 1 {
-		return o, memory.Errorf(memory.Invalid,
-			"%d vaults are configured, but a daemon supports only one; configure one vault, and run a second daemon "+
-				"with --home for another", len(o.Vaults))
+		return o, memory.Errorf(memory.Invalid, "too many vaults: %d (limit 1); configure only one vault, "+
+			"and run another daemon with --home for each other vault", len(o.Vaults))
 	}
 	if o.Known.Related > o.Known.Confirmed {
-		return o, memory.Errorf(memory.Invalid,
-			"verify.related %v must not exceed verify.confirmed %v", o.Known.Related, o.Known.Confirmed)
+		return o, memory.Errorf(memory.Invalid, "verify.related %v must not exceed verify.confirmed %v",
+			o.Known.Related, o.Known.Confirmed)
 	}
 	return o, FirstError(
 		o.Agents.check(),

@@ -37,8 +37,8 @@ func (p Position) String() string {
 
 // BadCursor returns the error for a cursor that emberd did not create.
 func BadCursor() error {
-	return memory.Errorf(memory.Invalid, "invalid cursor; use next_cursor of the previous page, or omit it for "+
-		"the first page").At("cursor")
+	return memory.Errorf(memory.Invalid,
+		"invalid cursor; use next_cursor of the previous page, or omit it for the first page").At("cursor")
 }
 
 // parsePosition parses a cursor and returns an error if it was made for another order.
@@ -56,7 +56,7 @@ func parsePosition(cursor string, order byte) (Position, error) {
 	if p.Order != order || math.IsNaN(p.value) {
 		return Position{},
 			memory.Errorf(memory.Invalid,
-				"the cursor belongs to another sort order; use the same sort, or omit the cursor").At(
+				"invalid cursor; use the sort order of the previous page, or omit the cursor").At(
 				"cursor")
 	}
 	return p, nil

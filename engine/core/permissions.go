@@ -27,9 +27,9 @@ func ScopesOf(scopes []access.Scope) string {
 // WriteLimit states, as part of a sentence, which memories and notes a grant allows to change.
 func WriteLimit(g *access.Grant) string {
 	if len(g.Write) == 0 {
-		return "it is read-only"
+		return "the token is read-only"
 	}
-	return "it can change only " + ScopesOf(g.Write)
+	return "the token can change only " + ScopesOf(g.Write)
 }
 
 // CanRead reports whether the caller can read a memory.
@@ -118,14 +118,14 @@ func (e *View) CheckTx(before *stm.Row, tx *stm.Tx, c *stm.Change) error {
 }
 
 func (e *View) forbidden(id memory.ID) error {
-	return memory.Errorf(memory.Forbidden, "token %s cannot change memory %s, because %s; "+
-		"ask the user to change the memory", e.Grant.Token, id, WriteLimit(e.Grant))
+	return memory.Errorf(memory.Forbidden,
+		"token %s cannot change memory %s, because %s; ask the user to change the memory", e.Grant.Token, id,
+		WriteLimit(e.Grant))
 }
 
 func (e *View) errOutOfScope(id memory.ID) error {
-	return memory.Errorf(memory.Forbidden,
-		"token %[2]s could no longer change memory %[1]s, because %[3]s; keep the tags, "+
-			"project and note of the memory", id, e.Grant.Token, WriteLimit(e.Grant))
+	return memory.Errorf(memory.Forbidden, "cannot change memory %s: token %s could no longer change the memory "+
+		"afterward, because %s; keep the tags, project and note of the memory", id, e.Grant.Token, WriteLimit(e.Grant))
 }
 
 // CheckFields returns an error if the grant does not allow the fields in set. Code that writes
@@ -146,8 +146,9 @@ func (e *View) CheckNotePath(m *memory.Memory, path string) error {
 	if e.Grant == nil || e.Grant.May(access.Subject{Tags: m.Tags, Project: m.Project, Note: path}) {
 		return nil
 	}
-	return memory.Errorf(memory.Forbidden, "token %s cannot write a note at %q, because %s; "+
-		"ask the user to write the note", e.Grant.Token, path, WriteLimit(e.Grant))
+	return memory.Errorf(memory.Forbidden,
+		"token %s cannot write a note at %q, because %s; ask the user to write the note", e.Grant.Token, path,
+		WriteLimit(e.Grant))
 }
 
 // CanWrite reports whether the caller may change a memory.

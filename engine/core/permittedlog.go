@@ -115,10 +115,9 @@ func (e *View) OwnEntry(ctx context.Context, entry string) (string, error) {
 	for _, id := range would.Entry.IDs {
 		row, live := e.Stm.Get(id)
 		if live && !e.CanWrite(row) || !live && !e.Stm.Trashed(id) {
-			return "", memory.Errorf(memory.Forbidden,
-				"token %s can no longer undo change %s, because it affects a memory outside %s; name another change, "+
-					"or ask the user to undo this one",
-				e.Grant.Token, entry, ScopesOf(e.Grant.Write)).At("tx")
+			return "", memory.Errorf(memory.Forbidden, "token %s can no longer undo change %s, because the change "+
+				"affects a memory outside %s; name another change, or ask the user to undo this change", e.Grant.Token,
+				entry, ScopesOf(e.Grant.Write)).At("tx")
 		}
 	}
 	return entry, nil
@@ -190,10 +189,9 @@ func (e *View) GrantedSave(req *op.SaveRequest) (*op.SaveRequest, string, error)
 		return nil, "", e.errReadOnly()
 	}
 	return nil, "",
-		memory.Errorf(memory.Forbidden,
-			"token %s cannot save memories, because it can change only %s and a new memory has no note; ask the user "+
-				"for a token with a tag or project scope",
-			e.Grant.Token, ScopesOf(e.Grant.Write))
+		memory.Errorf(memory.Forbidden, "token %s cannot save memories, because its scopes (%s) include only notes "+
+			"and memories with a note; ask the user for a token with a tag or project scope", e.Grant.Token,
+			ScopesOf(e.Grant.Write))
 }
 
 // LogIsWhole returns an error if a caller with a grant asks to read the log.
@@ -202,5 +200,5 @@ func LogIsWhole(g *access.Grant, asked bool) error {
 		return nil
 	}
 	return memory.Errorf(memory.Forbidden,
-		"token %s cannot read the log, which contains all memories; omit log", g.Token).At("log")
+		"token %s cannot read the log, which contains all memories; omit the parameter log", g.Token).At("log")
 }

@@ -26,7 +26,7 @@ func CheckProvenance(p *op.Provenance) error {
 		return memory.Errorf(memory.Invalid, "invalid origin %.40q; use %s", p.Origin,
 			strings.Join(claimable, ", ")).At("origin")
 	case p.Line < 0:
-		return memory.Errorf(memory.Invalid, "invalid line %d; the first line is 1", p.Line).At("line")
+		return memory.Errorf(memory.Invalid, "invalid line %d; use 1 or more", p.Line).At("line")
 	case p.Line > 0 && p.File == "":
 		return memory.Errorf(memory.Invalid, "line %d requires a file",
 			p.Line).At("line")

@@ -18,11 +18,11 @@ import (
 // CheckQuery returns an error if a query is not valid UTF-8 or too long.
 func CheckQuery(q string) error {
 	if !utf8.ValidString(q) {
-		return memory.Errorf(memory.Invalid, "the query is not valid UTF-8; convert it and try again").At("q")
+		return memory.Errorf(memory.Invalid, "invalid query: the text is not UTF-8; send UTF-8 text").At("q")
 	}
 	if len(q) > memory.MaxQueryBytes {
-		return memory.Errorf(memory.TooLarge, "the query has %d bytes (limit %d); use fewer words",
-			len(q), memory.MaxQueryBytes).At("q")
+		return memory.Errorf(memory.TooLarge, "too many bytes in the query: %d (limit %d); use fewer words", len(q),
+			memory.MaxQueryBytes).At("q")
 	}
 	return nil
 }
@@ -170,8 +170,9 @@ func CheckCollection(in *stm.MemorySet, collection string) error {
 	}
 	const most = 10
 	names := slices.Sorted(maps.Keys(there))
-	return memory.Errorf(memory.NotFound, "collection %q not found; collections: %s; use all for every collection",
-		collection, strings.Join(names[:min(most, len(names))], ", ")).At("collection")
+	return memory.Errorf(memory.NotFound,
+		"collection %q not found; existing collections: %s; to select all collections, use all", collection,
+		strings.Join(names[:min(most, len(names))], ", ")).At("collection")
 }
 
 // CheckLimit returns the requested number of results.

@@ -25,22 +25,21 @@ func CheckReviewItems(r *op.Record) error {
 		}
 		if err == nil &&
 			!slices.Contains([]string{memory.ItemOpen, memory.ItemClaimed, memory.ItemClosed}, item.Status) {
-			err = errors.New("the state is not open, claimed or closed")
+			err = errors.New("the status of the review item is not open, claimed or closed")
 		}
 		if err == nil {
 			err = CheckItem(&item)
 		}
 		if err != nil {
 			return memory.Errorf(memory.Invalid,
-				"cannot read the field %.60s of the memory: %w; send the output of emberd export",
-				key, err).At("memory")
+				"cannot read the field %.60s of the memory: %w; send the output of emberd export", key,
+				err).At("memory")
 		}
 		n++
 	}
 	if n > MaxItemsOpen+MaxItemsClosed {
-		return memory.Errorf(memory.TooLarge, "too many review items of the memory: %d "+
-			"(limit %d); remove closed items", n,
-			MaxItemsOpen+MaxItemsClosed).At("memory")
+		return memory.Errorf(memory.TooLarge, "too many review items of the memory: %d (limit %d); remove closed items",
+			n, MaxItemsOpen+MaxItemsClosed).At("memory")
 	}
 	return nil
 }
@@ -67,27 +66,25 @@ func StandardLabels(item *memory.ReviewItem) []string {
 func CheckItem(item *memory.ReviewItem) error {
 	switch {
 	case len(item.MemoryIDs) == 0:
-		return memory.Errorf(memory.Invalid,
-			"missing memory IDs; pass at least one").At("memory_ids")
+		return memory.Errorf(memory.Invalid, "missing memory IDs; pass at least one").At("memory_ids")
 	case len(item.MemoryIDs) > memory.MaxIDs:
-		return memory.Errorf(memory.TooLarge, "too many memories: %d (limit %d); create several items",
+		return memory.Errorf(memory.TooLarge, "too many memories: %d (limit %d); create several review items",
 			len(item.MemoryIDs), memory.MaxIDs).At("memory_ids")
 	case !slices.Contains(op.ReviewAgents(), item.Agent):
 		return memory.Errorf(memory.Invalid, "invalid agent %.40q; use one of %s", item.Agent,
 			strings.Join(op.ReviewAgents(), ", ")).At("agent")
 	case item.Action == "":
-		return memory.Errorf(memory.Invalid,
-			"missing action; use a word such as needs_review").At("action")
+		return memory.Errorf(memory.Invalid, "missing action; use a word such as needs_review").At("action")
 	case !slices.Contains([]string{op.UrgencyHigh, op.UrgencyMedium, op.UrgencyLow}, item.Urgency):
 		return memory.Errorf(memory.Invalid, "invalid urgency %.20q; use high, medium or low",
 			item.Urgency).At("urgency")
 	case len(item.Labels) > op.MaxLabels+len(StandardLabels(item)):
-		return memory.Errorf(memory.TooLarge, "the review item has %d labels (limit %d); omit some",
+		return memory.Errorf(memory.TooLarge, "too many labels of the review item: %d (limit %d); omit some labels",
 			len(item.Labels), op.MaxLabels).At("labels")
 	}
 	for _, label := range item.Labels {
 		if strings.TrimSpace(label) == "" {
-			return memory.Errorf(memory.Invalid, "a label is empty; omit it").At("labels")
+			return memory.Errorf(memory.Invalid, "a label is empty; omit the label").At("labels")
 		}
 		if err := memory.CheckText("labels", label, memory.MaxName); err != nil {
 			return err

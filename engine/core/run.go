@@ -88,8 +88,8 @@ func (c *jobs) Report() (timers map[string]string, warnings []string) {
 		timers[name] = period.String()
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.faults)) {
-		warnings = append(warnings, fmt.Sprintf("the background job \"%s\" could not "+
-			"be completed: %v", name, c.faults[name]))
+		warnings = append(warnings, fmt.Sprintf("emberd could not complete the background job \"%s\": %v", name,
+			c.faults[name]))
 	}
 	return timers, warnings
 }

@@ -102,11 +102,9 @@ func CheckSecrets(texts []Passage) error {
 			continue
 		}
 		whole, first := p.lead+p.Text, findings[0]
-		return memory.Errorf(memory.Secret,
-			"%s contains text that looks like a credential (%s, %s) at character %d; remove it, or set allow_secret "+
-				"(--allow-secret) to save it anyway",
-			p.Field, first.Type, secret.Masked(whole, first),
-			max(1, secret.Position(whole, first)-len([]rune(p.lead)))).At(p.Field)
+		return memory.Errorf(memory.Secret, "%s contains text that looks like a credential (%s, %s) at character %d; "+
+			"remove the credential, or to save the text anyway, set allow_secret (--allow-secret)", p.Field, first.Type,
+			secret.Masked(whole, first), max(1, secret.Position(whole, first)-len([]rune(p.lead)))).At(p.Field)
 	}
 	return nil
 }
@@ -183,10 +181,10 @@ func (e *View) Vet(tx *stm.Tx, before []*stm.Row) error {
 					let = allowedCredentials(before)
 				}
 				if !isAllowed(let, whole[f.Start:f.End]) {
-					return memory.Errorf(memory.Secret,
-						"%s of memory %s would contain text that looks like a credential (%s, %s), so emberd wrote "+
-							"nothing; remove it from the texts that emberd summarizes",
-						p.Field, c.ID.Short(), f.Type, secret.Masked(whole, f)).At(p.Field)
+					return memory.Errorf(memory.Secret, "%s of memory %s would contain text that looks like a "+
+						"credential (%s, %s), so emberd wrote nothing; remove "+
+						"the credential from the memories that emberd summarizes", p.Field, c.ID.Short(), f.Type,
+						secret.Masked(whole, f)).At(p.Field)
 				}
 			}
 		}

@@ -24,10 +24,9 @@ func CheckStanding(m *memory.Memory, was memory.Memory) error {
 		return nil
 	}
 	refused := func(field, what string, most any) error {
-		return memory.Errorf(memory.Invalid,
-			"%s, above the maximum %s for a text that %s; omit it; after you confirm the memory (emberd edit "+
-				"--confirm), set it with emberd edit",
-			what, fmt.Sprint(most), sourceText(m)).At(field)
+		return memory.Errorf(memory.Invalid, "%s, which is above the maximum %s for a text that %s; omit this "+
+			"value, or first confirm the memory with emberd edit --confirm", what, fmt.Sprint(most),
+			sourceText(m)).At(field)
 	}
 	switch {
 	case m.Importance > max(dataImportance, was.Importance):
@@ -36,8 +35,8 @@ func CheckStanding(m *memory.Memory, was memory.Memory) error {
 		return refused("strength", fmt.Sprintf("strength is %g", m.Strength), dataStrength)
 	case m.Core && !was.Core:
 		return memory.Errorf(memory.Invalid,
-			"a text that %s cannot be core; omit core; after you confirm the memory (emberd edit --confirm), set it "+
-				"with emberd edit", sourceText(m)).At("core")
+			"a text that %s cannot be core; omit core, or first confirm the memory with emberd edit --confirm",
+			sourceText(m)).At("core")
 	}
 	return nil
 }
@@ -57,9 +56,8 @@ func (e *View) Held(m *memory.Memory) string {
 	case m.DataOnly():
 		return UnconfirmedReason(m)
 	case e.Grant != nil && (trust == memory.TrustUser || trust == memory.TrustConfirmed):
-		return fmt.Sprintf("the memory belongs to the user, and token %s cannot change its importance or strength; "+
-			"run: emberd edit %s",
-			e.Grant.Token, m.ID.Short())
+		return fmt.Sprintf("the memory belongs to the user, and token %s cannot "+
+			"change its importance or strength; run: emberd edit %s", e.Grant.Token, m.ID.Short())
 	}
 	return ""
 }
@@ -69,14 +67,14 @@ func (e *View) HeldFrom(m *memory.Memory, link memory.Source) string {
 	if held := e.Held(m); held != "" || !FromData(link) {
 		return held
 	}
-	return "emberd adds a repeated text from a tool or the web to the sources of the memory, " +
-		"but does not raise its importance"
+	return "emberd adds a repeated text from a tool or the web to the sources of the memory, but does not raise the " +
+		"importance of the memory"
 }
 
 // UnconfirmedReason returns why an unconfirmed memory cannot gain importance.
 func UnconfirmedReason(m *memory.Memory) string {
-	return fmt.Sprintf("the text %s, so emberd reinforces the memory only after you confirm "+
-		"it; run: emberd edit --confirm %s",
+	return fmt.Sprintf(
+		"the text %s, so emberd reinforces the memory only after you confirm it; run: emberd edit --confirm %s",
 		sourceText(m), m.ID.Short())
 }
 
@@ -104,8 +102,8 @@ func Archived(m *op.Memory) string {
 	if !m.NoteGone.IsZero() {
 		return "archived, and only this summary remains"
 	}
-	return fmt.Sprintf("archived, and this is only a summary; to restore the "+
-		"full text, run: emberd rekindle %s", m.ID.Short())
+	return fmt.Sprintf("archived, and this is only a summary; to restore the full text, run: emberd rekindle %s",
+		m.ID.Short())
 }
 
 // DataOnly reports whether the memory of a row is unconfirmed ([memory.Memory.DataOnly]). A
@@ -121,10 +119,8 @@ func Unconfirmed(m *memory.Memory) error {
 	if !m.DataOnly() || m.PromotedTo != "" {
 		return nil
 	}
-	return memory.Errorf(memory.Conflict,
-		"the text of memory %s %s, so emberd promotes the memory only after you confirm "+
-			"it; run: emberd edit --confirm %s", m.ID,
-		sourceText(m), m.ID.Short())
+	return memory.Errorf(memory.Conflict, "the text of memory %s %s, so emberd promotes the memory "+
+		"only after you confirm it; run: emberd edit --confirm %s", m.ID, sourceText(m), m.ID.Short())
 }
 
 // DeceptiveReason returns why a memory gets no note automatically, or "": its hidden characters show a

@@ -31,7 +31,7 @@ func (e *View) ViewIn(in *stm.MemorySet, r *stm.Row, now time.Time) (op.Memory, 
 	r = r.Unpacked()
 	m, err := r.Memory()
 	if err != nil {
-		return op.Memory{}, memory.Errorf(memory.Internal, "read the memory: %w", err)
+		return op.Memory{}, memory.Errorf(memory.Internal, "cannot read the memory: %w", err)
 	}
 	if m.Stage.Cold() {
 		m.Summary = m.Content

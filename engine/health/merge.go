@@ -64,14 +64,13 @@ func (e *Health) findBoth(req *op.HealthMergeRequest) (two [2]*stm.Row, err erro
 			return two, core.About(e.Missing(id), field)
 		case !s.has(row):
 			return two, memory.Errorf(memory.NotFound,
-				"memory %s is in collection %q, not in %q; use the "+
-					"collection of the memory, or all", id, row.Collection(),
-				s.name).At(field)
+				"memory %s is in collection %q, not in %q; use the collection of the memory, or all", id,
+				row.Collection(), s.name).At(field)
 		}
 		two[i] = row
 	}
 	if two[0].ID() == two[1].ID() {
-		return two, memory.Errorf(memory.Invalid, "id1 and id2 are the same memory, %s; use two memories",
+		return two, memory.Errorf(memory.Invalid, "id1 and id2 are the same memory, %s; use two different memories",
 			two[0].ID()).At("id2")
 	}
 	return two, nil
@@ -97,9 +96,8 @@ func (e *Health) chooseKept(req *op.HealthMergeRequest, two [2]*stm.Row) (*twoMe
 	case op.KeepSecond:
 		first = false
 	default:
-		return nil, memory.Errorf(memory.Invalid, "invalid keep %.20q; use "+
-			"higher_confidence, higher_access, id1 or id2",
-			req.Keep).At("keep")
+		return nil, memory.Errorf(memory.Invalid,
+			"invalid keep %.20q; use higher_confidence, higher_access, id1 or id2", req.Keep).At("keep")
 	}
 	k := &twoMemories{e: e, kept: two[0], other: two[1]}
 	if !first {
@@ -127,16 +125,15 @@ func (k *twoMemories) refuse() error {
 				r.ID().Short())
 		case next != nil:
 			return memory.Errorf(memory.Conflict,
-				"memory %s supersedes %s, which emberd keeps only for its history; "+
-					"consolidate the newer memory instead",
+				"memory %s supersedes %s, which emberd keeps only for its history; merge the newer memory instead",
 				next.ID(), r.ID())
 		}
 	}
 	switch {
 	case k.other.Core():
 		return memory.Errorf(memory.Conflict,
-			"memory %s is core, and only emberd forget %s deletes a core memory; keep it and discard %s", k.other.ID(),
-			k.other.ID().Short(), k.kept.ID())
+			"memory %s is core, and only emberd forget %s deletes a core memory; keep this memory and discard %s",
+			k.other.ID(), k.other.ID().Short(), k.kept.ID())
 	case k.other.Promoted():
 		return memory.Errorf(memory.Conflict,
 			"memory %s has a note in the vault that contains its text; keep this memory and discard %s", k.other.ID(),
@@ -196,9 +193,9 @@ func (k *twoMemories) fileForReview(ctx context.Context, why string) error {
 	if filed, err := k.e.Review.FindItem(memory.ReviewItemID(op.ReviewHealth, ids)); err == nil {
 		told = " (for details, run: emberd review show " + filed.ID + ")"
 	}
-	return memory.Errorf(memory.Conflict,
-		"not merged: memory %s contains something that %s lacks or contradicts%s; to merge "+
-			"anyway, set keep to id1 or id2", k.other.ID(), k.kept.ID(), told).At("keep")
+	return memory.Errorf(memory.Conflict, "cannot merge the memories: memory %s contains facts that memory %s does "+
+		"not contain or contradicts%s; to merge anyway, set keep to \"id1\" (first memory) or \"id2\" (second memory)",
+		k.other.ID(), k.kept.ID(), told).At("keep")
 }
 
 // relatedMemories returns the memories related to a merged one.

@@ -39,14 +39,14 @@ func (e *History) keepTexts(ctx context.Context, would *stm.Undone) error {
 	}
 	number := core.NumberOf(len(rows), "memory", "memories")
 	if away := e.Notes.VaultUnavailable(); away != "" {
-		return memory.Errorf(memory.Busy, "the undo would archive %s again, but %s", number, away)
+		return memory.Errorf(memory.Busy, "cannot undo the change: emberd would archive %s again, but %s", number, away)
 	}
 	made := e.Lifecycle.KeepAhead(ctx, rows)
 	for _, row := range rows {
 		m, err := row.Memory()
 		if err == nil && core.NotePath(&m) == "" && made[m.ID] == "" && len(e.Notes.Vault.Carriers.Of(m.ID)) == 0 {
-			return memory.Errorf(memory.Busy, "the undo would archive %s again, but emberd cannot write the note of "+
-				"%s now, so it changed nothing; try again in a minute", number, m.ID)
+			return memory.Errorf(memory.Busy, "cannot undo the change: emberd would archive %s again, but "+
+				"cannot write the note of memory %s now; try again in a minute", number, m.ID)
 		}
 	}
 	return context.Cause(ctx)

@@ -36,8 +36,7 @@ func (e *History) History(ctx context.Context, req *op.HistoryRequest) (*op.Hist
 		versions = e.PermittedVersions(versions)
 	}
 	if len(versions) == 0 {
-		return nil, memory.Errorf(memory.NotFound, "memory %s not found in the log; run: emberd list",
-			id).At("id")
+		return nil, memory.Errorf(memory.NotFound, "memory %s not found in the log; run: emberd list", id).At("id")
 	}
 	res := &op.HistoryResult{ID: id, Total: len(versions), Versions: []op.HistoryVersion{}}
 	if row, live := e.Stm.Get(id); live && req.Cursor == "" {

@@ -16,7 +16,7 @@ import (
 func (e *History) addNoteEntries(res *op.JournalResult, cursor string) error {
 	all, err := e.NoteWrite.Entries()
 	if err != nil {
-		return memory.Errorf(memory.ReadOnly, "cannot read the journal of notes: %w", err)
+		return memory.Errorf(memory.ReadOnly, "cannot read the list of changes of notes: %w", err)
 	}
 	res.Total += len(all)
 	undone := notejournal.Undone(all)

@@ -24,11 +24,13 @@ type undoneNote struct {
 	verb      string
 }
 
-// notesToUndo reads the notes of the memories that an undo will change. If the user edited one
-// of them, it returns an error, so that nothing is undone. For a change of stage it does not,
-// because the log has the earlier memory, whatever the note contains.
-func (e *History) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNote, error) {
-	var all []undoneNote
+// notesToUndo reads the notes of the memories that an undo will change. A memory whose note the user edited stays as
+// it is, and is in leave with the reason; if no other would be undone, the reason is an error. A change of stage is
+// undone anyway, because the log has the earlier memory, whatever the note contains.
+func (e *History) notesToUndo(ctx context.Context, would stm.Undone) (all []undoneNote, leave map[memory.ID]string,
+	err error) {
+	leave = make(map[memory.ID]string)
+	var first error
 	staged, promoted := stagedBy(&would), promotedBy(&would)
 	for i, item := range would.Items {
 		op.Report(ctx, i, 2*len(would.Items))
@@ -38,7 +40,7 @@ func (e *History) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNo
 		}
 		m, err := row.Memory()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		aged := core.Ages(item.Verb)
 		if core.NotePath(&m) == "" {
@@ -48,7 +50,7 @@ func (e *History) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNo
 		// A change that archived, under any verb, wrote nothing to notes that an undo reverts.
 		aged = aged || staged[item.ID] && note != nil && m.PromotedTo == "" && e.Notes.Vault.InArchive(note.Path)
 		if err != nil && !aged && !m.Stage.Cold() {
-			return nil, err
+			return nil, nil, err
 		}
 		if note == nil || aged && note.Carried.Fields["stage"] == "" || promoted[item.ID] && adopted(row, &m, note) {
 			continue
@@ -56,12 +58,26 @@ func (e *History) notesToUndo(ctx context.Context, would stm.Undone) ([]undoneNo
 		u := undoneNote{note: note, before: m, remove: item.Verb == core.PromoteVerb && !m.Stage.Cold(),
 			stageOnly: aged,
 			verb:      item.Verb}
-		if err := e.checkCanRevert(ctx, &u); err != nil {
-			return nil, err
+		why := e.checkCanRevert(ctx, &u)
+		switch code := memory.CodeOf(why); {
+		case why != nil && code != memory.Conflict && code != memory.Busy:
+			return nil, nil, why
+		case why != nil:
+			first, leave[item.ID] = core.FirstError(first, why), why.Error()
+		default:
+			all = append(all, u)
 		}
-		all = append(all, u)
 	}
-	return all, nil
+	if first != nil && allIn(&would, leave) {
+		return nil, nil, first
+	}
+	return all, leave, nil
+}
+
+// allIn reports whether every memory that an undo would change is in leave.
+func allIn(would *stm.Undone, leave map[memory.ID]string) bool {
+	return !slices.ContainsFunc(would.Items,
+		func(item stm.UndoneItem) bool { return item.Action != stm.Left && leave[item.ID] == "" })
 }
 
 // stagedBy returns the memories whose stage a change set, by any of its lines.
@@ -117,9 +133,9 @@ func (e *History) checkCanRevert(ctx context.Context, u *undoneNote) error {
 	if !u.remove {
 		if !promote.SameSeen(notes.Fingerprints(u.note.Carried), u.before.NoteSeen,
 			u.fieldsToWrite(notes.NoteFields())) {
-			return memory.Errorf(memory.Conflict,
-				"note %q of memory %s has edits that emberd has not synced, so emberd changed nothing; edit the "+
-					"note, or undo again in a minute or two", u.note.Path, u.before.ID)
+			return memory.Errorf(memory.Conflict, "note %q of memory %s has edits that emberd has not synced, "+
+				"so emberd did not undo the change; repeat the undo in two "+
+				"minutes, or restore the earlier text in the note", u.note.Path, u.before.ID)
 		}
 		return nil
 	}
@@ -132,9 +148,9 @@ func (e *History) checkCanRevert(ctx context.Context, u *undoneNote) error {
 	case err != nil:
 		return err
 	case res.Outcome == vault.Written && res.Digest != digest:
-		return memory.Errorf(memory.Conflict,
-			"note %q has changed since emberd wrote it, so emberd does not remove it; to separate it from the "+
-				"memory, remove its property memory-id and undo again", u.note.Path)
+		return memory.Errorf(memory.Conflict, "note %q has changed since emberd wrote it, so emberd does not remove "+
+			"it; to separate the note from the memory, remove the property memory-id of the note and undo again",
+			u.note.Path)
 	case res.Outcome == vault.Later:
 		return memory.Errorf(memory.Busy, "cannot revert note %q now: %s", u.note.Path,
 			promote.LaterText(&res, e.Opt.Now()))
@@ -221,7 +237,7 @@ func (e *History) moveBack(ctx context.Context, u *undoneNote) error {
 		return promote.DiskError(u.note.Path, err)
 	}
 	if res.Outcome != vault.Written {
-		return memory.Errorf(memory.Conflict, "the note of the memory stays at %q: %s", u.note.Path, res.Reason)
+		return memory.Errorf(memory.Conflict, "cannot move note %q of the memory: %s", u.note.Path, res.Reason)
 	}
 	e.Promote.IndexNote(ctx, to)
 	e.Promote.IndexNote(ctx, u.note.Path)
@@ -236,7 +252,7 @@ func (e *History) removeUndone(ctx context.Context, u *undoneNote) error {
 		return promote.DiskError(u.note.Path, err)
 	}
 	if res.Outcome != vault.Written {
-		return memory.Errorf(memory.Conflict, "the note %q of the memory was not removed: %s", u.note.Path, res.Reason)
+		return memory.Errorf(memory.Conflict, "cannot remove note %q of the memory: %s", u.note.Path, res.Reason)
 	}
 	if err := e.Promote.Pending.Drop(u.before.ID); err != nil {
 		return err

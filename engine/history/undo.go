@@ -75,12 +75,15 @@ func (e *History) prepareUndo(ctx context.Context, u *stm.Undo, newest bool) (n 
 		err = e.checkNoteSource(ctx, would)
 	}
 	if err == nil {
-		n.archived = e.archivedBy(&would)
-		n.changed, err = e.notesToUndo(ctx, would)
+		n.changed, u.Leave, err = e.notesToUndo(ctx, would)
+	}
+	if err == nil && len(u.Leave) > 0 {
+		would, err = e.Stm.Undo(ctx, stm.Undo{Entry: u.Entry, Force: u.Force, DryRun: true, Leave: u.Leave})
 	}
 	if err != nil || u.DryRun {
 		return n, err
 	}
+	n.archived = e.archivedBy(&would)
 	if err = e.keepTexts(ctx, &would); err == nil {
 		err = e.Promote.QueueRemovals(n.archived, u.By)
 	}
@@ -94,9 +97,9 @@ func (e *History) checkPendingDeletions(newest time.Time) error {
 	if !waits || newest.After(since) {
 		return nil
 	}
-	return memory.Errorf(memory.Busy,
-		"the deletions that you confirmed with emberd vault confirm-deletions are still in progress; to undo them, "+
-			"wait until emberd history lists the change %q, or name another change", core.GoneVerb)
+	return memory.Errorf(memory.Busy, "emberd is still applying the deletions that you confirmed; to undo the "+
+		"deletions, wait until emberd history lists the change %q; to undo another change, name that change",
+		core.GoneVerb)
 }
 
 // finalStep keeps the result of several steps with one memory, and why a part was not undone.
@@ -107,7 +110,8 @@ func finalStep(items []stm.UndoneItem) []stm.UndoneItem {
 	}
 	var out []stm.UndoneItem
 	for i, it := range items {
-		if last[it.ID] == i || it.Action == stm.Left {
+		final := items[last[it.ID]]
+		if last[it.ID] == i || it.Action == stm.Left && (final.Action != stm.Left || final.Reason != it.Reason) {
 			out = append(out, it)
 		}
 	}
@@ -134,9 +138,9 @@ func (e *History) checkNoteSource(ctx context.Context, would stm.Undone) error {
 			return err
 		}
 		if note != nil {
-			return memory.Errorf(memory.Conflict,
-				"emberd imported change %s from note %q and would import it again; edit the note instead (Obsidian's "+
-					"File recovery has its earlier text)", would.Entry.Tx, note.Path).At("tx")
+			return memory.Errorf(memory.Conflict, "emberd imported change %s from note %q and would import it again; "+
+				"edit the note instead (Obsidian's File recovery has its earlier text)", would.Entry.Tx,
+				note.Path).At("tx")
 		}
 	}
 	return nil

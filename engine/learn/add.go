@@ -180,8 +180,8 @@ func (a *addRun) echo(ctx context.Context) (*op.AddResult, error) {
 	if of.Of == "" {
 		res.Memory.Memory = memory.Memory{Content: a.m.Content, Collection: a.m.Collection, Project: a.m.Project,
 			VaultPath: of.Path}
-		res.Message = fmt.Sprintf("Nothing was stored: the note %q, which was "+
-			"just read, already contains this.", of.Path)
+		res.Message = fmt.Sprintf(
+			"No memory was saved: note %q, which was part of a recent answer, already contains this text.", of.Path)
 		return res, nil
 	}
 	row, tx, err := a.e.Recall.CountUse(ctx, of, &a.link, a.key, a.hash)
@@ -189,8 +189,8 @@ func (a *addRun) echo(ctx context.Context) (*op.AddResult, error) {
 		return nil, err
 	}
 	res.Tx, res.Message = tx,
-		fmt.Sprintf("Nothing was stored: memory %s, which was just recalled, already contains this and counts as used.",
-			of.Of.Short())
+		fmt.Sprintf("No memory was saved: memory %s, which was part of a recent "+
+			"answer, already contains this text and counts as used.", of.Of.Short())
 	res.Memory, err = a.e.MemoryView(row, a.e.Opt.Now())
 	return res, err
 }
@@ -233,8 +233,8 @@ func (a *addRun) try(ctx context.Context) (*op.AddResult, error) {
 		return nil, err
 	}
 	if old := a.supersededMatch(n.All, s); known == nil && old != nil {
-		res.Message += fmt.Sprintf(" Memory %s contained this before memory %s superseded it.", old.Row.ID().Short(),
-			old.Successor.ID().Short())
+		res.Message += fmt.Sprintf(" Memory %s, which memory %s superseded, is similar to this text.",
+			old.Row.ID().Short(), old.Successor.ID().Short())
 	}
 	res.Conflicts, res.Compared = conflicts, n.By()
 	if known != nil {

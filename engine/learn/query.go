@@ -76,8 +76,8 @@ func (q *queryRun) check() error {
 	}
 	if q.scope() == "" {
 		return memory.Errorf(memory.Invalid,
-			"invalid scope %.40q; use notes, memories, vault, "+
-				"knowledge, archive, sessions or all", q.req.Scope).At("scope")
+			"invalid scope %.40q; use notes, memories, vault, knowledge, archive, sessions or all",
+			q.req.Scope).At("scope")
 	}
 	limit, err := core.CheckLimit(q.req.Limit, queryLimit)
 	q.limit = q.req.Offset + limit

@@ -133,11 +133,12 @@ func (e *Learn) reinforceNearest(ctx context.Context, req *op.ReinforceRequest,
 		switch {
 		case why == nil && len(res.Conflicts) > 0 && res.Conflicts[0].Memory != nil:
 			c := &res.Conflicts[0]
-			res.Message = fmt.Sprintf("Memory %s contradicts the text (%s), so nothing was reinforced. Use "+
-				"memory_add to store new information.", c.Memory.ID.Short(), c.Why)
+			res.Message = fmt.Sprintf("Memory %s contradicts the text (%s), so emberd reinforced "+
+				"no memory. Use memory_add to store new information.", c.Memory.ID.Short(), c.Why)
 		case why != nil:
-			res.Message = fmt.Sprintf("Memory %s is the best match, but differs from the text (%s), so nothing was "+
-				"reinforced. Use memory_add to store new information.", why.Row.ID().Short(), s.Differs(why))
+			res.Message = fmt.Sprintf("Memory %s is the best match, but differs from the text (%s), so "+
+				"emberd reinforced no memory. Use memory_add to store new information.", why.Row.ID().Short(),
+				s.Differs(why))
 		}
 		return res, nil
 	}
@@ -279,22 +280,22 @@ func (r *Renewal) count(row *stm.Row) (*op.Memory, error) {
 
 // message describes the reinforcement, without a period.
 func (r *Renewal) message(m *op.Memory) string {
-	text := fmt.Sprintf("Reinforced memory %s: importance %.2f to %.2f, learned %d times", m.ID.Short(),
-		r.result.OldImportance, r.result.NewImportance, r.result.Sources)
+	text := fmt.Sprintf("Reinforced memory %s: importance changed from %.2f to %.2f; number of sources: %d",
+		m.ID.Short(), r.result.OldImportance, r.result.NewImportance, r.result.Sources)
 	if r.result.Held != "" {
-		text += "; its importance is unchanged: " + r.result.Held
+		text += "; the importance is unchanged: " + r.result.Held
 	}
 	if r.result.Core {
-		text += "; it is now a core memory and never fades"
+		text += "; the memory is now core and never fades"
 	}
 	switch {
 	case r.restoring:
-		text += "; it was archived, and emberd restores its text"
+		text += "; the memory was archived, and emberd restores its full text"
 	case m.Stage.Cold():
-		text += "; it is " + core.Archived(m)
+		text += "; the memory is " + core.Archived(m)
 	}
 	if r.result.SuggestCore {
-		text += fmt.Sprintf("; to keep it from fading, run: emberd edit %s --core", m.ID.Short())
+		text += fmt.Sprintf("; to keep the memory from fading, run: emberd edit %s --core", m.ID.Short())
 	}
 	return text
 }

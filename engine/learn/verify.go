@@ -58,8 +58,9 @@ func (e *Learn) checkClaim(req *op.VerifyRequest) (limit int, err error) {
 		return 0, memory.Errorf(memory.Invalid, "missing claim; pass one statement").At("claim")
 	}
 	if n := len(req.Claim); n > memory.MaxQueryBytes {
-		return 0, memory.Errorf(memory.TooLarge, "the claim has %d bytes (limit %d); verify one statement at a time",
-			n, memory.MaxQueryBytes).At("claim")
+		return 0, memory.Errorf(memory.TooLarge,
+			"too many bytes in the claim: %d (limit %d); verify one statement at a time", n,
+			memory.MaxQueryBytes).At("claim")
 	}
 	if err := core.FirstError(memory.CheckText("claim", req.Claim, memory.MaxQueryBytes),
 		core.CheckNames(core.Name{Field: "project", Value: req.Project},

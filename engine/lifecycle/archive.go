@@ -232,10 +232,10 @@ func (a *Archiver) uncertain(err error) error {
 	if memory.CodeOf(err) == memory.Unknown || len(a.Out.Done) == 0 && a.made == 0 {
 		return err
 	}
-	return memory.Errorf(memory.Unknown,
-		"the log failed after %s archived and %s created in the archive folder; the "+
-			"other memories keep their text: %w", core.NumberOf(len(a.Out.Done), "memory was", "memories were"),
-		core.NumberOf(a.made, "note was", "notes were"), err)
+	return memory.Errorf(memory.Unknown, "writing to the log failed after %s archived and %s created "+
+		"in the archive folder; the other memories keep their text: %w",
+		core.NumberOf(len(a.Out.Done), "memory was", "memories were"), core.NumberOf(a.made, "note was", "notes were"),
+		err)
 }
 
 // ArchivedRow ensures that a note contains the text of a locked memory. It returns the changes
@@ -302,8 +302,8 @@ func (a *Archiver) ensureNote(ctx context.Context, m *memory.Memory) (kept archi
 	if note == nil && err == nil {
 		if home := core.NotePath(m); home != "" {
 			return kept,
-				fmt.Sprintf("the note %q of the memory is missing or does not contain its ID; restore the note, or "+
-					"promote the memory again", home), nil
+				fmt.Sprintf("the note %q of the memory is missing or does not contain "+
+					"the memory ID; restore the note, or promote the memory again", home), nil
 		}
 		return a.NewKept(ctx, m)
 	}
@@ -342,7 +342,8 @@ func (a *Archiver) acceptNote(m *memory.Memory, note *vault.Note) (kept archived
 }
 
 func editedReason(path string) string {
-	return fmt.Sprintf("the note %q was edited; emberd syncs the edit within a minute or two", path)
+	return fmt.Sprintf(
+		"the note %q has edits that emberd has not synced yet; emberd syncs the edits within a minute or two", path)
 }
 
 // renewNote writes the current text of a memory to its archive note. It skips a note that the
@@ -351,7 +352,7 @@ func (a *Archiver) renewNote(ctx context.Context, m *memory.Memory, note *vault.
 	says := notes.Fingerprints(note.Carried)
 	switch {
 	case slices.Contains(a.E.Promote.Pending.Fields(m.ID), core.ContentField):
-		return nil, fmt.Sprintf("emberd has not written the text to the note %q yet", note.Path), nil
+		return nil, fmt.Sprintf("emberd has not written the text of the memory to the note %q yet", note.Path), nil
 	case m.PromotedTo != "" || !promote.SameSeen(says, m.NoteSeen, []string{core.ContentField}):
 		return nil, editedReason(note.Path), nil
 	}
@@ -362,7 +363,7 @@ func (a *Archiver) renewNote(ctx context.Context, m *memory.Memory, note *vault.
 	}
 	res, err := a.E.Promote.WriteNote(ctx, note, promote.NoteEdit(m, changed, note.Carried.Body))
 	if err != nil || res.Outcome != vault.Written {
-		return nil, fmt.Sprintf("emberd did not write the note %q: %s", note.Path, res.Reason),
+		return nil, fmt.Sprintf("cannot write note %q: %s", note.Path, res.Reason),
 			promote.DiskError(note.Path, err)
 	}
 	a.E.Promote.IndexNote(ctx, note.Path) // the user may rename it at once
@@ -401,7 +402,7 @@ func (a *Archiver) NewKept(ctx context.Context, m *memory.Memory) (kept archived
 		a.noNoteReason = err.Error() // the next note would fail too
 		return kept, a.noNoteReason, nil
 	case got.Outcome == vault.Later:
-		return kept, fmt.Sprintf("emberd cannot write the note %q now: %s", got.Path,
+		return kept, fmt.Sprintf("cannot write note %q now: %s", got.Path,
 			promote.LaterText(&got.Result, a.E.Opt.Now())), nil
 	case note == nil && a.Dry:
 		note = a.shown(m, got.Path)

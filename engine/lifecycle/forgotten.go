@@ -25,13 +25,11 @@ func (e *Lifecycle) AskedAgain(tx *stm.Tx, text string, again bool) error {
 	}
 	was, day := found[0], found[0].At.Local().Format("2006-01-02")
 	if e.Stm.Trashed(was.ID) {
-		return memory.Errorf(memory.Forgotten,
-			"this text was deleted on %s; restore it with emberd rekindle %s, or save it again with --again "+
-				"(again)", day, was.ID.Short()).At("content")
+		return memory.Errorf(memory.Forgotten, "the memory with this text was deleted on %s; to restore the memory, "+
+			"run emberd rekindle %s; to save the text again, use --again (again)", day, was.ID.Short()).At("content")
 	}
-	return memory.Errorf(memory.Forgotten,
-		"this text was deleted on %s and is no longer in the trash; save it again with --again (again)",
-		day).At("content")
+	return memory.Errorf(memory.Forgotten, "the memory with this text was deleted on %s and is no longer "+
+		"in the trash; to save the text again, use --again (again)", day).At("content")
 }
 
 // WholeText returns the text of a memory. For an archived memory it is that of its note, if

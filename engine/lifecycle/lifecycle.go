@@ -42,8 +42,7 @@ type LifecycleRun struct {
 // code Busy if a run is in progress.
 func (e *Lifecycle) RunLifecycleOnce(ctx context.Context, by memory.Actor, asked bool) (*op.LifecycleRunResult, error) {
 	if !e.Scheduler.Running.TryLock() {
-		return nil, memory.Errorf(memory.Busy,
-			"a lifecycle run is in progress; run: emberd lifecycle status")
+		return nil, memory.Errorf(memory.Busy, "a lifecycle run is in progress; run: emberd lifecycle status")
 	}
 	defer e.Scheduler.Running.Unlock()
 	begun := time.Now()

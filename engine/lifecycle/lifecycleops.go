@@ -33,10 +33,8 @@ func (e *Lifecycle) ErrNotPrimary(what string) error {
 		return nil
 	}
 	k := e.Stm.Primary()
-	return memory.Errorf(memory.Conflict,
-		"%s only on the primary device %s (%s); to make this device the primary device, run: emberd config "+
-			"primary-device here", what,
-		k.Device, k.Name)
+	return memory.Errorf(memory.Conflict, "%s only on the primary device %s (%s); to make this device "+
+		"the primary device, run: emberd config primary-device here", what, k.Device, k.Name)
 }
 
 // dryRun returns what a run would do now. Only a real run finds out whether a text can be

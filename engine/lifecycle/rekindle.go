@@ -75,8 +75,8 @@ func (e *Lifecycle) rekindle(ctx context.Context, id memory.ID, by memory.Actor,
 
 func (e *Lifecycle) warmAlready(row *stm.Row) (*op.RekindleResult, error) {
 	view, err := e.MemoryView(row, e.Opt.Now())
-	return &op.RekindleResult{Memory: view, Hint: fmt.Sprintf("the memory is "+
-			"already %s and has its full text", row.Stage())},
+	return &op.RekindleResult{Memory: view, Hint: fmt.Sprintf("the memory is already %s and has its full text",
+			row.Stage())},
 		err
 }
 
@@ -85,16 +85,14 @@ func (e *Lifecycle) warmAlready(row *stm.Row) (*op.RekindleResult, error) {
 func (e *Lifecycle) textFor(ctx context.Context, m *memory.Memory, named bool) (notes.TextLookup, error) {
 	if into := core.MergedInto(e.Stm.Get, m.ConsolidatedInto); into != nil && !named {
 		return notes.TextLookup{},
-			memory.Errorf(memory.Conflict,
-				"memory %s was merged into %s, which contains its text; to restore it anyway, run: emberd rekindle %s",
-				m.ID, into.ID(), m.ID)
+			memory.Errorf(memory.Conflict, "memory %s was merged into %s, which contains its text; to "+
+				"restore the merged memory anyway, run: emberd rekindle %s", m.ID, into.ID(), m.ID)
 	}
 	if row, live := e.Stm.Get(m.ID); live && !named {
 		if by := core.Successor(e.Stm.Get, row); by != nil {
 			return notes.TextLookup{},
-				memory.Errorf(memory.Conflict,
-					"memory %s is superseded by memory %s; to restore it anyway, run: emberd rekindle %s",
-					m.ID, by.ID(), m.ID)
+				memory.Errorf(memory.Conflict, "memory %s is superseded by memory %s; to restore the "+
+					"superseded memory anyway, run: emberd rekindle %s", m.ID, by.ID(), m.ID)
 		}
 	}
 	found, err := e.Notes.LookUpText(ctx, m)
@@ -234,11 +232,12 @@ func (e *Lifecycle) addSimilarNotes(ctx context.Context, m *memory.Memory, res *
 			"text; only the summary remains"
 	case others > 0:
 		res.Until, res.Hint = until,
-			fmt.Sprintf("the note of the memory is missing; to restore its text, and %s "+
-				"archived with it, run: emberd undo %s", core.NumberOf(others, "more memory", "more memories"), tx)
+			fmt.Sprintf("the note of the memory is missing; to restore the text of this "+
+				"memory and of %s archived with this memory, run: emberd undo %s",
+				core.NumberOf(others, "more memory", "more memories"), tx)
 	default:
-		res.Until, res.Hint = until, fmt.Sprintf("the note of the memory is missing; to "+
-			"restore the text, run: emberd undo %s", tx)
+		res.Until, res.Hint = until, fmt.Sprintf(
+			"the note of the memory is missing; to restore the text, run: emberd undo %s", tx)
 	}
 }
 

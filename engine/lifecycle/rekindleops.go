@@ -61,8 +61,7 @@ func (e *Lifecycle) ArchiveAsked(ctx context.Context, req *op.ArchiveRequest) (*
 func (e *Lifecycle) Rekindle(ctx context.Context, req *op.RekindleRequest) (*op.RekindleAnswer, error) {
 	text := strings.TrimSpace(req.Query)
 	if text == "" {
-		return nil, memory.Errorf(memory.Invalid,
-			"missing memory ID or words to search for").At("q")
+		return nil, memory.Errorf(memory.Invalid, "missing memory ID or words to search for").At("q")
 	}
 	res := &op.RekindleAnswer{Results: []op.RekindleResult{}, DryRun: req.DryRun}
 	id, err := e.Stm.Resolve(text)

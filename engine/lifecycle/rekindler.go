@@ -43,7 +43,7 @@ func (e *Lifecycle) Open(ctx context.Context, row *stm.Row, by memory.Actor) *st
 		_, err := e.rekindle(open, row.ID(), by, waking{stage: memory.Demoted})
 		cancel()
 		if err != nil {
-			e.Opt.Logger.Debug("memory opened without restoring it", "memory", row.ID(), "error", err)
+			e.Opt.Logger.Debug("full text of an opened memory not restored", "memory", row.ID(), "error", err)
 		}
 	}
 	if is, live := e.Stm.Get(row.ID()); live {

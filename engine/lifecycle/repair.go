@@ -82,8 +82,7 @@ func (e *Lifecycle) Repair(ctx context.Context, ids []memory.ID) {
 			_, err = e.RekindleMemory(ctx, id, repairActor())
 		}
 		if err != nil && ctx.Err() == nil {
-			e.Opt.Logger.Warn("memory that two devices changed not repaired yet", "memory", id, "error",
-				err)
+			e.Opt.Logger.Warn("conflict of two devices in a memory not resolved yet", "memory", id, "error", err)
 		}
 	}
 }
@@ -118,9 +117,8 @@ func (e *Lifecycle) ReconcileTexts(ctx context.Context, entry *stm.Entry) {
 			return true
 		})
 		if err != nil && ctx.Err() == nil {
-			e.Opt.Logger.Warn("text from another device not restored, only the "+
-				"history of the memory contains it", "memory", id, "error",
-				err)
+			e.Opt.Logger.Warn("text from another device not restored; only the history of the memory contains the text",
+				"memory", id, "error", err)
 		}
 	}
 }

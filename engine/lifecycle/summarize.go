@@ -25,7 +25,7 @@ const (
 	AuthorTime     = 5 * time.Minute
 )
 
-var errTimeUsedUp = fmt.Errorf("the time limit of %s per %s is used up", AuthorTime, AuthorPeriod)
+var errTimeUsedUp = fmt.Errorf("the time limit for summaries, %s per %s, is used up", AuthorTime, AuthorPeriod)
 
 // AuthorStats counts successes and failures of an Author.
 type AuthorStats struct {
@@ -62,7 +62,7 @@ func (e *Lifecycle) Summarize(ctx context.Context, content string, entities []st
 		return summary, terms // canceled, not a failure of the author
 	}
 	if err == nil && core.SecretIn(e.Opt.DetectSecrets, written, content) {
-		err = errors.New("the summary contains text that looks like a credential and is not in the memory")
+		err = errors.New("the summary contains text that looks like a credential and that is not in the memory")
 	}
 	e.Author.settle(start, err)
 	if err == nil {
@@ -129,7 +129,8 @@ func (a *AuthorStats) settle(start time.Time, err error) {
 	case a.why == nil && !silent:
 		a.log.Info("summary endpoint available again", "endpoint", a.Endpoint)
 	case a.why != nil && silent && !errors.Is(a.why, errTimeUsedUp):
-		a.log.Warn("summary endpoint not available, using extracts", "endpoint", a.Endpoint, "err", a.why)
+		a.log.Warn("summary endpoint not available, using extracts of the memories as summaries", "endpoint",
+			a.Endpoint, "err", a.why)
 	}
 }
 
@@ -155,6 +156,6 @@ func AuthorWarnings(st *op.AuthorStatus) []string {
 	if st == nil || st.Problem == "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("the chat endpoint %s does not write summaries: %s; in the meantime, emberd uses "+
-		"extracts, and it retries automatically", st.Endpoint, st.Problem)}
+	return []string{fmt.Sprintf("the chat endpoint %s does not write summaries: %s; in the meantime, emberd "+
+		"uses extracts of the memories as summaries and retries automatically", st.Endpoint, st.Problem)}
 }

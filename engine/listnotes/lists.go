@@ -106,7 +106,7 @@ func NewLists(opt *core.Options, dir string) *MemoryLists {
 		err = json.Unmarshal(data, &l.Had)
 	}
 	if err != nil {
-		opt.Logger.Warn("state of memory lists not read, deleted lists might be written again", "err", err)
+		opt.Logger.Warn("state of memory lists not read; emberd might write deleted lists again", "err", err)
 	}
 	if l.Had.Had == nil {
 		l.Had.Had = make(map[string]seenList)
@@ -288,7 +288,7 @@ func (l *MemoryLists) Remember(change func(*ListFile) bool) error {
 		err = durable.ReplaceFile(l.fs, l.File, data)
 	}
 	if err != nil {
-		return fmt.Errorf("save the state of the memory lists: %w", err)
+		return fmt.Errorf("cannot save the state of the memory lists: %w", err)
 	}
 	return nil
 }

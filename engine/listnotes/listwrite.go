@@ -43,8 +43,8 @@ func (e *Lists) listTexts() (texts map[string]ListText, settled bool) {
 			l.dropState(kind)
 		case !e.Lifecycle.IsPrimary():
 			l.setState(kind, op.ListStatus{Path: path, State: op.ListOther,
-				Reason: fmt.Sprintf("the primary device "+
-					"%s writes the list", core.FirstNonEmpty(k.Name, k.Device.String()))})
+				Reason: fmt.Sprintf("the primary device %s writes the list",
+					core.FirstNonEmpty(k.Name, k.Device.String()))})
 		case away != "":
 			l.setState(kind, op.ListStatus{Path: path, State: op.ListWaits, Reason: away})
 		}
@@ -93,7 +93,7 @@ func (e *Lists) ListEntries() (all, core []notegen.Entry) {
 // Listable returns why a text must not be in a note, which may be synced anywhere, or "".
 func Listable(text string) string {
 	if len(secret.Scan(text)) > 0 {
-		return "it contains text that looks like a credential"
+		return "the text contains characters that look like a credential"
 	}
 	return ""
 }
@@ -200,8 +200,8 @@ func (e *Lists) ListNote(ctx context.Context, kind, setting string) (path string
 		return paths[0], state, nil // the user moved it
 	}
 	state = op.ListStatus{Path: setting, State: op.ListRefused,
-		Next: fmt.Sprintf("rename the note, set another note in %s, or add the property %s: %s to the note; emberd "+
-			"then adds the list at the end of the note", listSetting(kind), vault.ListKey, kind)}
+		Next: fmt.Sprintf("rename the note, set another note in %s, or to add the list "+
+			"at the end of the note, add the property %s: %s to the note", listSetting(kind), vault.ListKey, kind)}
 	_, err = e.Notes.Vault.Root.Load().Stat(setting)
 	skipped, _ := errors.AsType[*vault.Skipped](err)
 	switch {
@@ -220,7 +220,7 @@ func (e *Lists) ListNote(ctx context.Context, kind, setting string) (path string
 			Next: fmt.Sprintf("to restore the list, create a note with the property %s: %s, or set another note in %s",
 				vault.ListKey, kind, listSetting(kind))}, nil
 	}
-	return setting, op.ListStatus{Path: setting, State: op.ListEmpty, Reason: "nothing to list yet"}, nil
+	return setting, op.ListStatus{Path: setting, State: op.ListEmpty, Reason: "the list has no entries yet"}, nil
 }
 
 // moveList renames the note of a list to the name in the settings. If that fails, the list is
@@ -233,7 +233,7 @@ func (e *Lists) moveList(ctx context.Context, from, to string) (path string, sta
 	case res.Outcome == vault.Later:
 		return "", ListState(from, &res), nil
 	case res.Outcome != vault.Written:
-		state.Reason = fmt.Sprintf("emberd could not move the list to %s: %s", to, res.Reason)
+		state.Reason = fmt.Sprintf("cannot move the list to %s: %s", to, res.Reason)
 		state.Next = fmt.Sprintf("rename the other note, or set another note in %s",
 			listSetting(e.Notes.Vault.Archive.State(from).List))
 		return from, state, nil
@@ -353,11 +353,11 @@ func (e *Lists) PurgeLists(ctx context.Context, id memory.ID, dryRun bool, res *
 		if note.List == "" || !e.mentions(ctx, note.Path, id) {
 			continue
 		}
-		advice := "the list in this note contains the first words of the memory; emberd removes them from the list"
+		advice := "the list in this note contains the first words of the memory; " +
+			"emberd removes these words from the list"
 		if !dryRun {
 			advice = "the list in this note still contains the first words of the memory: " + e.listWaits(note) +
-				"; emberd removes them as soon as possible, and removes the earlier version; to remove the line " +
-				"sooner, delete it yourself"
+				"; emberd removes these words as soon as possible; to remove the line sooner, delete the line yourself"
 		}
 		res.Left = append(res.Left, op.PurgeLeft{Kind: "note", Place: note.Path, Advice: advice})
 	}

@@ -25,8 +25,8 @@ func (e *Memories) Complete(_ context.Context, req *op.CompleteRequest) (*op.Com
 		return nil, err
 	}
 	if len(req.Prefix) > memory.MaxQueryBytes {
-		return nil, memory.Errorf(memory.TooLarge, "the prefix has %d bytes (limit %d); shorten it", len(req.Prefix),
-			memory.MaxQueryBytes).At("prefix")
+		return nil, memory.Errorf(memory.TooLarge, "too many bytes in the prefix: %d (limit %d); shorten the prefix",
+			len(req.Prefix), memory.MaxQueryBytes).At("prefix")
 	}
 	prefix := strings.ToLower(strings.TrimSpace(req.Prefix))
 	switch req.What {
@@ -43,9 +43,8 @@ func (e *Memories) Complete(_ context.Context, req *op.CompleteRequest) (*op.Com
 	case op.CompleteEntities:
 		return e.completeEntities(prefix, limit), nil
 	}
-	return nil, memory.Errorf(memory.Invalid, "invalid value %.20q of the parameter what; use tags, ids, projects, "+
-		"paths or entities",
-		req.What).At("what")
+	return nil, memory.Errorf(memory.Invalid,
+		"invalid value %.20q of the parameter what; use tags, ids, projects, paths or entities", req.What).At("what")
 }
 
 func begins(text, prefix string) bool {
@@ -117,7 +116,7 @@ func (e *Memories) completePaths(prefix string, limit int) (*op.CompleteResult, 
 			return nil
 		})
 		if err != nil {
-			return nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
+			return nil, memory.Errorf(memory.Internal, "cannot search the note index: %w", err)
 		}
 	}
 	slices.Sort(paths)

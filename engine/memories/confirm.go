@@ -22,10 +22,8 @@ func (e *Memories) Confirm(ctx context.Context, req *op.ConfirmRequest) (*op.Con
 			"a model cannot confirm a text from a tool or the web; ask the user to run emberd edit --confirm")
 	}
 	if e.Grant != nil {
-		return nil, memory.Errorf(memory.Forbidden,
-			"token %s is limited and cannot confirm a text from a tool or the web; ask the user to run emberd "+
-				"edit --confirm",
-			e.Grant.Token)
+		return nil, memory.Errorf(memory.Forbidden, "token %s is limited and cannot confirm a text from a tool "+
+			"or the web; ask the user to run emberd edit --confirm", e.Grant.Token)
 	}
 	ids, err := e.ResolveAll(e.SplitNames(req.ID), "id", memory.MaxIDs)
 	if err != nil {

@@ -148,9 +148,8 @@ func checkRev(r *stm.Row, ifMatch string) error {
 	if ifMatch == "" || ifMatch == r.Rev() {
 		return nil
 	}
-	err := memory.Errorf(memory.Conflict,
-		"memory %s has changed; read it again and repeat the edit with revision %s", r.ID(),
-		r.Rev()).At("If-Match")
+	err := memory.Errorf(memory.Conflict, "memory %s has changed; read it again and repeat the edit with revision %s",
+		r.ID(), r.Rev()).At("If-Match")
 	err.Current = r.Rev()
 	return err
 }

@@ -20,9 +20,8 @@ func (e *Memories) Forget(ctx context.Context, req *op.ForgetRequest) (*op.Forge
 		return nil, err
 	}
 	if req.IfMatch != "" && len(ids) != 1 {
-		return nil, memory.Errorf(memory.Invalid, "If-Match requires exactly one ID, not %d; delete the memories "+
-			"one by one",
-			len(ids)).At("If-Match")
+		return nil, memory.Errorf(memory.Invalid,
+			"If-Match requires exactly one ID, not %d; delete the memories one by one", len(ids)).At("If-Match")
 	}
 	f := ForgetRun{E: e, ifMatch: req.IfMatch, dryRun: req.DryRun, At: e.Opt.Now()}
 	if err := f.Some(ctx, ids); err != nil {

@@ -49,7 +49,7 @@ func (e *Memories) List(ctx context.Context, req *op.ListRequest) (*op.ListResul
 	}
 	if then.Past != nil && !p.At.Equal(now) {
 		return nil, memory.Errorf(memory.Invalid,
-			"the cursor belongs to another as_of time; use the same as_of, or omit the cursor").At(
+			"invalid cursor; use the as_of time of the previous page, or omit the cursor").At(
 			"cursor")
 	}
 	part := stm.NewPart(req.Contains)
@@ -70,7 +70,8 @@ func (e *Memories) List(ctx context.Context, req *op.ListRequest) (*op.ListResul
 
 func checkContains(text string) error {
 	if len(text) > memory.MaxQueryBytes {
-		return memory.Errorf(memory.TooLarge, "the value of contains has %d bytes (limit %d); shorten it", len(text),
+		return memory.Errorf(memory.TooLarge,
+			"too many bytes in the parameter \"contains\": %d (limit %d); shorten the value", len(text),
 			memory.MaxQueryBytes).At("contains")
 	}
 	return nil

@@ -17,8 +17,7 @@ import (
 func (e *Memories) OpenMany(ctx context.Context, req *op.OpenManyRequest) (*op.OpenManyResult, error) {
 	switch n := len(req.IDs); {
 	case n == 0:
-		return nil, memory.Errorf(memory.Invalid,
-			"missing memory ID; run: emberd list, or emberd search").At("ids")
+		return nil, memory.Errorf(memory.Invalid, "missing memory ID; run: emberd list, or emberd search").At("ids")
 	case n > memory.MaxIDs:
 		return nil, memory.Errorf(memory.TooLarge, "too many IDs: %d (limit %d); split the request", n,
 			memory.MaxIDs).At("ids")
@@ -62,7 +61,7 @@ func (e *Memories) rekindleMerged(ctx context.Context, row *stm.Row) *stm.Row {
 		return row
 	}
 	if _, err := e.Lifecycle.RekindleAs(ctx, row.ID(), op.CallerFrom(ctx), true); err != nil {
-		e.Opt.Logger.Info("merged memory opened without restoring it", "memory", row.ID(), "error", err)
+		e.Opt.Logger.Info("full text of an opened merged memory not restored", "memory", row.ID(), "error", err)
 		return row
 	}
 	if now, live := e.Stm.Get(row.ID()); live {

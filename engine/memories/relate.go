@@ -216,9 +216,8 @@ func (g *TxBuilder) Add(w *RelationRequest) (there bool, err error) {
 	case g.Ends[w.To].Row == nil:
 		return false, core.About(g.E.Missing(w.To), "to")
 	case from.Row.Has(key) || from.Set[key] != nil:
-		err := memory.Errorf(memory.Conflict,
-			"memory %s already has this relation to %s, as %s; remove that relation first, or use another type", w.From,
-			w.To, w.ID).At("type")
+		err := memory.Errorf(memory.Conflict, "a relation of this type from memory %s to memory %s already "+
+			"exists: %s; remove that relation first, or use another type", w.From, w.To, w.ID).At("type")
 		err.Current = w.ID
 		return true, err
 	}
@@ -230,10 +229,9 @@ func (g *TxBuilder) Add(w *RelationRequest) (there bool, err error) {
 	}
 	if from.bytes+w.size() > memory.MaxRelationsBytes {
 		return false,
-			memory.Errorf(memory.TooLarge,
-				"the relations of memory %s have %d bytes (limit %d); remove relations, or create this relation from "+
-					"the other memory",
-				w.From, from.bytes, memory.MaxRelationsBytes).At("from")
+			memory.Errorf(memory.TooLarge, "cannot create the relation: the relations of memory %s already have %d "+
+				"bytes (limit %d); remove relations, or create the relation from the other memory", w.From, from.bytes,
+				memory.MaxRelationsBytes).At("from")
 	}
 	from.Set[key] = w.Value
 	from.bytes += w.size()
@@ -291,10 +289,8 @@ func RemoveRelations(ctx context.Context, e *Memories, gone []memory.Relation, e
 		for i, id := range ids {
 			for key := range sets[id] {
 				if rows[i] == nil || !rows[i].Has(key) {
-					return nil, memory.Errorf(memory.Conflict,
-						"a relation of memory %s was removed in the meantime; to list its "+
-							"relations, run: emberd show %s", id,
-						id.Short()).At("id")
+					return nil, memory.Errorf(memory.Conflict, "a relation of memory %s was removed in the "+
+						"meantime; to list its relations, run: emberd show %s", id, id.Short()).At("id")
 				}
 			}
 			set := make(map[string]json.RawMessage)

@@ -92,12 +92,12 @@ func (e *Memories) saveWithin(ctx context.Context, req *op.SaveRequest) (*op.Sav
 func CheckKey(key string) error {
 	printable := func(r rune) bool { return unicode.IsPrint(r) && r != utf8.RuneError }
 	if n := utf8.RuneCountInString(key); n > maxKey {
-		return memory.Errorf(memory.TooLarge, "Idempotency-Key has %d characters (limit %d); use a UUID", n,
+		return memory.Errorf(memory.TooLarge, "too many characters in Idempotency-Key: %d (limit %d); use a UUID", n,
 			maxKey).At("Idempotency-Key")
 	}
 	if strings.ContainsFunc(key, func(r rune) bool { return !printable(r) }) {
 		return memory.Errorf(memory.Invalid,
-			"Idempotency-Key contains a character that is not printable; use a UUID").At("Idempotency-Key")
+			"invalid Idempotency-Key: it contains a character that is not printable; use a UUID").At("Idempotency-Key")
 	}
 	return nil
 }
@@ -152,8 +152,8 @@ func (e *Memories) earlierSave(tx *stm.Tx, m *memory.Memory, at stored, again bo
 		return earlier{row: at.row}, nil
 	case at.row != nil:
 		err := memory.Errorf(memory.Conflict,
-			"memory %s already exists with different text; change it with emberd edit, "+
-				"or save the text with a new ID", m.ID).At("id")
+			"memory %s already exists with different text; change it with emberd edit, or save the text with a new ID",
+			m.ID).At("id")
 		err.Current = at.row.Rev()
 		return earlier{}, err
 	case at.deleted && !again:
@@ -175,9 +175,8 @@ func EarlierResult(e *Memories, key, hash string) (*stm.Row, string, error) {
 
 func (e *Memories) replayed(was stm.Replayed, hash string) (earlier, error) {
 	if was.Hash != hash || len(was.IDs) == 0 {
-		return earlier{}, memory.Errorf(memory.Conflict,
-			"this Idempotency-Key was used for another request in "+
-				"the last 24 hours; use a new key").At("Idempotency-Key")
+		return earlier{}, memory.Errorf(memory.Conflict, "this Idempotency-Key was used for another "+
+			"request in the last 24 hours; use a new key").At("Idempotency-Key")
 	}
 	row, ok := e.Stm.Get(was.IDs[0])
 	if !ok {
@@ -187,7 +186,6 @@ func (e *Memories) replayed(was stm.Replayed, hash string) (earlier, error) {
 }
 
 func forgotten(id memory.ID) error {
-	return memory.Errorf(memory.Forgotten,
-		"memory %s was deleted; restore it with emberd rekindle %s, or "+
-			"save it again with --again (again)", id, id.Short()).At("id")
+	return memory.Errorf(memory.Forgotten, "memory %s was deleted; to restore the memory, run emberd "+
+		"rekindle %s; to save the text again, use --again (again)", id, id.Short()).At("id")
 }

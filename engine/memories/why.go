@@ -120,9 +120,9 @@ func (e *Memories) promotionOf(m *op.Memory, now time.Time) op.PromotionDue {
 		lacks(&byUse, "%s", moreUses(n))
 	}
 	if now.Sub(m.CreatedAt) > p.Window {
-		lacks(&byUse, "a more recent save: only uses in the first %s "+
-			"count, and that period ended on %s", days(p.Window),
-			m.CreatedAt.Add(p.Window).UTC().Format("2006-01-02"))
+		lacks(&byUse,
+			"a later save: emberd considers only uses in the first %s after the save, and this period ended on %s",
+			days(p.Window), m.CreatedAt.Add(p.Window).UTC().Format("2006-01-02"))
 	}
 	if m.Memory.DataOnly() {
 		out.Rule = ""
@@ -144,7 +144,7 @@ func forced(why string) string {
 }
 
 // confirmation is what an unconfirmed memory lacks.
-const confirmation = "a confirmation by the user (emberd edit --confirm), because it came from a tool or the web"
+const confirmation = "a confirmation by the user (emberd edit --confirm), because the text came from a tool or the web"
 
 func moreUses(n int64) string {
 	if n == 1 {

@@ -88,7 +88,7 @@ func (e *Merge) Group(ctx context.Context, g *ClusterInput, opt dedupe.Options) 
 		return nil, err
 	}
 	if err := e.Reported.add(g.Clusters, clusterOptions{opt.Threshold, opt.MaxSize}); err != nil {
-		e.Opt.Logger.Warn("cluster IDs might not be available after a restart", "err", err)
+		e.Opt.Logger.Warn("group IDs might not be available after a restart", "err", err)
 	}
 	return g, nil
 }
@@ -135,8 +135,7 @@ func (e *Merge) Clusters(ctx context.Context, req *op.ClustersRequest) (*op.Clus
 
 func checkStrategy(name string) error {
 	if name != "" && name != strategy {
-		return memory.Errorf(memory.Invalid, "invalid strategy %.20q; use similarity",
-			name).At("strategy")
+		return memory.Errorf(memory.Invalid, "invalid strategy %.20q; use similarity", name).At("strategy")
 	}
 	return nil
 }
@@ -216,11 +215,11 @@ func (e *Merge) clusterOf(ctx context.Context, id string) (*ClusterInput, dedupe
 		return g, g.Clusters[i], nil
 	case known:
 		err = memory.Errorf(memory.Conflict,
-			"cluster %s was merged or has other members now, so emberd changed "+
-				"nothing; list the clusters again", id).At("cluster_id")
+			"group %s was merged or contains other memories now, so emberd changed nothing; list the groups again",
+			id).At("cluster_id")
 	default:
 		err = memory.Errorf(memory.NotFound,
-			"cluster %.40q not found, or its members have changed; list the clusters again", id).At("cluster_id")
+			"group %.40q not found, or its memories have changed; list the groups again", id).At("cluster_id")
 	}
 	return nil, dedupe.Cluster{}, err
 }

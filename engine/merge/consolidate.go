@@ -92,10 +92,9 @@ func (e *Merge) checkConsolidate(req *op.ConsolidateRequest, mode string, limit 
 		return memory.Errorf(memory.Invalid, "invalid mode %.20q; use preview, apply or link", mode).At("mode")
 	case req.ClusterID == "" && !req.AutoDetect:
 		return memory.Errorf(memory.Invalid,
-			"missing cluster_id; copy an ID from the list of clusters, or set auto_detect").At("cluster_id")
+			"missing cluster_id; copy an ID from the list of groups, or set auto_detect").At("cluster_id")
 	case req.ClusterID != "" && req.AutoDetect:
-		return memory.Errorf(memory.Invalid,
-			"cluster_id and auto_detect cannot be combined").At("cluster_id")
+		return memory.Errorf(memory.Invalid, "cluster_id and auto_detect cannot be combined").At("cluster_id")
 	}
 	err := core.FirstError(
 		memory.CheckRange("cohesion_threshold", core.ValueOr(req.CohesionThreshold, op.CohesionThreshold), 0, 1),
@@ -180,19 +179,19 @@ func (c *consolidation) finish() {
 	}
 	switch {
 	case res.Mode == op.ModePreview:
-		res.Message = "Found " + core.NumberOf(res.Found, "cluster", "clusters") + " to consolidate"
+		res.Message = "Found " + core.NumberOf(res.Found, "group", "groups") + " to consolidate"
 	case res.Mode == op.ModeLink:
 		res.Message = "Created " + core.NumberOf(relations, "bidirectional relation", "bidirectional relations") +
 			" linking " + core.NumberOf(memories, "memory", "memories")
 	case len(res.Merged) == 1:
 		res.Message = fmt.Sprintf("Merged %d memories into %s", memories, res.Merged[0].NewMemoryID)
 	default:
-		res.Message = fmt.Sprintf("Merged %d memories into %d", memories, len(res.Merged))
+		res.Message = fmt.Sprintf("Merged %d memories into %d memories", memories, len(res.Merged))
 	}
 	if n := len(res.Refused); n > 0 {
-		res.Message += fmt.Sprintf("; not merged: %d", n)
+		res.Message += fmt.Sprintf("; groups not merged: %d", n)
 	}
 	if done := len(res.Previews) + len(res.Merged) + len(res.Linked) + len(res.Refused); done < res.Found {
-		res.Message += fmt.Sprintf("; remaining clusters: %d; repeat the request", res.Found-done)
+		res.Message += fmt.Sprintf("; remaining groups: %d; repeat the request", res.Found-done)
 	}
 }

@@ -82,10 +82,8 @@ func (m *MergeRun) planOf(rows []*stm.Row) (*dedupe.Plan, error) {
 		}
 		in, total := m.E.Stm.RelationsTo(row.ID(), maxCarried)
 		if total > maxCarried && row.ID() != m.Rules.Into {
-			return nil, memory.Errorf(memory.TooLarge,
-				"memory %[2]s has %[1]d incoming relations, and a merge can move at most %[3]d; remove relations, or "+
-					"exclude the memory from the merge",
-				total, row.ID(), maxCarried)
+			return nil, memory.Errorf(memory.TooLarge, "too many relations to one memory: %d to memory %s (limit "+
+				"%d); remove some relations, or exclude this memory from the merge", total, row.ID(), maxCarried)
 		}
 		if one.LastAccessed.IsZero() && m.keeps() {
 			one.LastAccessed = core.LastAccess(row)
@@ -98,8 +96,8 @@ func (m *MergeRun) planOf(rows []*stm.Row) (*dedupe.Plan, error) {
 	plan, err := dedupe.PlanMerge(parts, rules)
 	if n := len(plan.Others()); err == nil && n > maxCarried {
 		err = memory.Errorf(memory.TooLarge,
-			"too many memories are related to the memories to merge: %d (limit "+
-				"%d); merge fewer memories at once", n, maxCarried)
+			"too many memories are related to the memories to merge: %d (limit %d); merge fewer memories at once", n,
+			maxCarried)
 	}
 	return plan, err
 }
@@ -124,7 +122,7 @@ func (m *MergeRun) Prepare(ctx context.Context) error {
 
 func (m *MergeRun) summarize(ctx context.Context) error {
 	if why := m.E.Notes.VaultUnavailable(); why != "" {
-		return memory.Errorf(memory.Busy, "emberd cannot merge memories now: %s", why)
+		return memory.Errorf(memory.Busy, "cannot merge memories now: %s", why)
 	}
 	size := 0
 	for _, row := range m.Rows {
@@ -134,7 +132,7 @@ func (m *MergeRun) summarize(ctx context.Context) error {
 		}
 		if size += len(row.Fields()[core.ContentField]); size > lifecycle.ArchiveBytes {
 			return memory.Errorf(memory.TooLarge,
-				"the texts of the memories to merge have more than %d bytes in total; merge fewer memories at once",
+				"too many bytes in the texts of the memories to merge (limit %d); merge fewer memories at once",
 				lifecycle.ArchiveBytes)
 		}
 		m.leaving = append(m.leaving, l)
@@ -294,19 +292,16 @@ func (m *MergeRun) setRelations() error {
 			}
 		}
 		if bytes > memory.MaxRelationsBytes {
-			return memory.Errorf(memory.TooLarge,
-				"the merge would give memory %s more than %d bytes of relations; remove some relations of the "+
-					"memories to merge", id,
-				memory.MaxRelationsBytes)
+			return memory.Errorf(memory.TooLarge, "too many bytes in the relations of memory %s after the merge "+
+				"(limit %d); remove some relations of the memories to merge", id, memory.MaxRelationsBytes)
 		}
 	}
 	return nil
 }
 
 func relationsChanged(id memory.ID) error {
-	return memory.Errorf(memory.Conflict, "emberd merged no memories, because relations of "+
-		"memory %s just changed; try again",
-		id)
+	return memory.Errorf(memory.Conflict,
+		"emberd merged no memories, because relations of memory %s just changed; try again", id)
 }
 
 // setPlaces makes the remaining memory replace the parts in the trash: it supersedes the

@@ -110,7 +110,7 @@ func (k *Known) save() error {
 		err = durable.ReplaceFile(k.fs, k.file, data)
 	}
 	if err != nil {
-		return fmt.Errorf("store the list of note links: %w", err)
+		return fmt.Errorf("cannot store the list of note links: %w", err)
 	}
 	k.saved = sum
 	return nil

@@ -74,12 +74,13 @@ func (e *Links) VaultLinks(ctx context.Context, req *op.VaultLinksRequest) (*op.
 		return nil, err
 	}
 	if !e.Lifecycle.IsPrimary() {
-		return nil, memory.Errorf(memory.Conflict, "this device cannot write links into notes, because another "+
-			"device is the primary device; run the command on that device, or run: emberd config primary-device here")
+		return nil, memory.Errorf(memory.Conflict, "only the primary device can write links into notes; run "+
+			"the command on that device, or to make this device the "+
+			"primary device, run: emberd config primary-device here")
 	}
 	res, err := e.run(ctx, &pass{all: true, dry: req.DryRun, by: op.CallerFrom(ctx)})
 	if errors.Is(err, errAway) {
-		return nil, memory.Errorf(memory.Unavailable, "emberd cannot write links now: %s", e.Notes.VaultUnavailable())
+		return nil, memory.Errorf(memory.Unavailable, "cannot write links now: %s", e.Notes.VaultUnavailable())
 	}
 	return res, err
 }

@@ -243,8 +243,8 @@ func (p *pass) apply(ctx context.Context, add []op.RelateRequest, added []place,
 		}
 	}
 	p.res.RelationsTx = tx
-	p.e.Opt.Logger.Info("relations updated from note links", "added", p.res.Added, "removed", p.res.Removed,
-		"entry", tx)
+	p.e.Opt.Logger.Info("relations updated from note links", "added", p.res.Added, "removed", p.res.Removed, "entry",
+		tx)
 	return nil
 }
 

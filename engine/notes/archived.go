@@ -47,7 +47,7 @@ func (n *VaultNotes) archived() *ltm.Index {
 func openArchived(n *Followed) (*ltm.Index, error) {
 	index, err := ltm.Open(n.textsDir, &ltm.Options{Logger: n.Log, Analyzer: n.text, Memories: true})
 	if err != nil {
-		return nil, memory.Errorf(memory.Unavailable, "open the index of archived memories: %w", err)
+		return nil, memory.Errorf(memory.Unavailable, "cannot open the index of archived memories: %w", err)
 	}
 	var gone []string
 	for path := range index.Known() {

@@ -105,7 +105,7 @@ func openArchiveFolder(opt *core.Options, file string) (*ArchiveFolder, error) {
 	var list []ArchiveNote
 	err = json.Unmarshal(data, &all)
 	if err == nil && crc32.ChecksumIEEE(all.Notes) != all.Sum {
-		err = errors.New("the checksum of the file does not match")
+		err = errors.New("the checksum does not match the content of the file")
 	}
 	if err == nil {
 		err = json.Unmarshal(all.Notes, &list)

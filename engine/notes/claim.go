@@ -21,14 +21,12 @@ func (e *Notes) ErrClaimed(m *memory.Memory, path string) error {
 	about, _ := e.claim(m, path)
 	if path == core.NotePath(m) {
 		return memory.Errorf(memory.Conflict,
-			"note %q of memory %s was deleted, and another note at the same path "+
-				"contains the ID of the memory; %s", path,
-			m.ID, about)
+			"note %q of memory %s was deleted, and another note at the same path contains the ID of the memory; %s",
+			path, m.ID, about)
 	}
 	return memory.Errorf(memory.Conflict,
-		"note %q of memory %s is missing, and note %q contains the ID of the "+
-			"memory but different content; %s", core.NotePath(m), m.ID,
-		path, about)
+		"note %q of memory %s is missing, and note %q contains the ID of the memory but different content; %s",
+		core.NotePath(m), m.ID, path, about)
 }
 
 // ClaimAdvice returns what the user can do about the note at path, which has the ID of a memory and is not
@@ -53,9 +51,9 @@ func (e *Notes) claim(m *memory.Memory, path string) (advice string, decided boo
 	case item.Status != memory.ItemClosed:
 		return "to decide whether this note belongs to the memory, run: emberd review show " + item.Short(), false
 	case core.Shortened(m):
-		return fmt.Sprintf("according to review item %s, this note does not belong to the memory; to search for the "+
-			"text of the memory, run: emberd rekindle %s", item.Short(), m.ID.Short()), true
+		return fmt.Sprintf("according to review item %s, this note does not belong to the "+
+			"memory; to search for the text of the memory, run: emberd rekindle %s", item.Short(), m.ID.Short()), true
 	}
-	return fmt.Sprintf("according to review item %s, this note does not belong to the memory; to create another note "+
-		"for the memory, run: emberd promote %s", item.Short(), m.ID.Short()), true
+	return fmt.Sprintf("according to review item %s, this note does not belong to the "+
+		"memory; to create another note for the memory, run: emberd promote %s", item.Short(), m.ID.Short()), true
 }

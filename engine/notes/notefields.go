@@ -46,22 +46,23 @@ func (e *Notes) CheckContent(note *vault.Note, before string) error {
 	body := note.Carried.Body
 	switch {
 	case body == "":
-		return errors.New("the note has no text, so the memory keeps its earlier text; write the text again, or " +
-			"delete the note")
+		return errors.New(
+			"the note has no text, so the memory keeps its earlier text; write the text again, or delete the note")
 	case note.Size > core.WholeNote:
-		return fmt.Errorf("the note has %d bytes (limit %d), so the memory keeps its earlier text; split the note",
+		return fmt.Errorf(
+			"too many bytes in the note: %d (limit %d), so the memory keeps its earlier text; split the note",
 			note.Size, core.WholeNote)
 	case merging(body) && !merging(before):
-		return errors.New("the note contains merge conflict markers, so the memory keeps its " +
-			"earlier text; resolve the conflict")
+		return errors.New(
+			"the note contains merge conflict markers, so the memory keeps its earlier text; resolve the conflict")
 	case core.SecretIn(e.Opt.DetectSecrets, body, before):
-		return errors.New("the note contains text that looks like a credential, so the memory keeps its earlier " +
-			"text; remove the credential from the note")
+		return errors.New("the note contains text that looks like a credential, so the " +
+			"memory keeps its earlier text; remove the credential from the note")
 	}
 	line, err := core.Encode(body)
 	if err == nil && len(line) > core.MaxBodyLen {
-		err = fmt.Errorf("the text needs %d bytes in the log (limit %d), so the memory keeps "+
-			"its earlier text; split the note", len(line), core.MaxBodyLen)
+		err = fmt.Errorf("too many bytes in the log record of the text: %d (limit "+
+			"%d), so the memory keeps its earlier text; split the note", len(line), core.MaxBodyLen)
 	}
 	return err
 }

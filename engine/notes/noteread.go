@@ -65,15 +65,15 @@ func FromPlace(text, path string, line, from int) (string, error) {
 	for n := 1; n < line; n++ {
 		_, rest, ok := strings.Cut(text, "\n")
 		if !ok {
-			return "", memory.Errorf(memory.NotFound, "line %[3]d of note %[1]q is out of range (1 to %[2]d)", path, n,
-				line).At("line")
+			return "", memory.Errorf(memory.NotFound, "line %d of note %q is out of range (1 to %d)", line, path,
+				n).At("line")
 		}
 		text = rest
 	}
 	at := core.ByteOf(text, from)
 	if from > 0 && at == len(text) {
-		return "", memory.Errorf(memory.NotFound, "note %q ends before character %d, counted from the start of line "+
-			"%d; use a smaller number", path, from,
+		return "", memory.Errorf(memory.NotFound,
+			"note %q ends before character %d, counted from the start of line %d; use a smaller number", path, from,
 			line).At("from")
 	}
 	return text[at:], nil

@@ -107,9 +107,8 @@ func OpenNotes(opt *core.Options, analyzer *analysis.Analyzer) (*VaultNotes, err
 		return nil, memory.Errorf(memory.Invalid, "%w", pattern)
 	}
 	if err != nil {
-		return nil, memory.Errorf(memory.Unavailable, "cannot open vault %s: %w; configure "+
-			"the folder that Obsidian opens", dir,
-			err)
+		return nil, memory.Errorf(memory.Unavailable,
+			"cannot open vault %s: %w; configure the folder that Obsidian opens", dir, err)
 	}
 	n := &VaultNotes{Followed: &Followed{Dir: dir, ignore: opt.VaultIgnore, Log: opt.Logger, text: analyzer,
 		Skipped: map[string]Unread{}, now: opt.Now, released: release{changed: make(chan struct{})},
@@ -141,10 +140,10 @@ func StateName(what, dir string) string {
 func (n *VaultNotes) begin() error {
 	index, err := ltm.Open(n.IndexDir, &ltm.Options{Logger: n.Log, Analyzer: n.text})
 	if err != nil {
-		return memory.Errorf(memory.Unavailable, "open the note index: %w", err)
+		return memory.Errorf(memory.Unavailable, "cannot open the note index: %w", err)
 	}
 	if err := n.Archive.removeApart(index); err != nil {
-		return memory.Errorf(memory.Unavailable, "exclude the archive folder from the note index: %w",
+		return memory.Errorf(memory.Unavailable, "cannot exclude the archive folder from the note index: %w",
 			errors.Join(err, index.Close()))
 	}
 	texts, err := openArchived(n.Followed)
@@ -154,7 +153,7 @@ func (n *VaultNotes) begin() error {
 	n.texts = texts
 	w, err := watcher.New(n.Dir, &watcher.Options{Ignore: n.ignore, Known: n.Known(index), Logger: n.Log})
 	if err != nil {
-		return memory.Errorf(memory.Unavailable, "watch the vault %s: %w", n.Dir,
+		return memory.Errorf(memory.Unavailable, "cannot watch the vault %s: %w", n.Dir,
 			errors.Join(err, index.Close(), texts.Close()))
 	}
 	n.index, n.watcher = index, w

@@ -63,8 +63,8 @@ func (n *VaultNotes) Reconcile(ctx context.Context, b watcher.Batch) error {
 	n.end()
 	n.Vitals.Followed(b)
 	if err := n.Archive.save(); err != nil {
-		n.Log.Warn("list of archived notes not written; emberd reads the archive "+
-			"folder again at the next start", "err", err)
+		n.Log.Warn("list of archived notes not written; emberd reads the archive folder again at the next start", "err",
+			err)
 	}
 	n.Mu.Lock()
 	n.problem = ""

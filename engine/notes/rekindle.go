@@ -31,9 +31,8 @@ func (e *Notes) LookUpText(ctx context.Context, m *memory.Memory) (TextLookup, e
 	}
 	if e.Vault == nil {
 		return TextLookup{},
-			memory.Errorf(memory.NotFound,
-				"the text of memory %s is in note %q, but no vault is configured; set vaults: in the config "+
-					"file, or run: emberd serve --vault DIR", m.ID, home)
+			memory.Errorf(memory.NotFound, "the text of memory %s is in note %q, but no vault is configured; "+
+				"set vaults: in the config file, or run: emberd serve --vault DIR", m.ID, home)
 	}
 	var read []TextLookup
 	var known []rekindle.Note
@@ -77,11 +76,11 @@ func (e *Notes) readFor(ctx context.Context, m *memory.Memory, path string) (*Te
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, "", nil
 	case unread && skipped.Reason != vault.Unsettled && skipped.Reason != vault.NotLocal:
-		return nil, "", memory.Errorf(memory.Conflict, "cannot read note %q with the text of memory %s: %s",
-			path, m.ID, skipped.Reason)
+		return nil, "", memory.Errorf(memory.Conflict, "cannot read note %q with the text of memory %s: %s", path, m.ID,
+			skipped.Reason)
 	case unread:
-		return nil, "", memory.Errorf(memory.Busy, "cannot read note %q with the text of memory %s now: %s",
-			path, m.ID, skipped.Reason)
+		return nil, "", memory.Errorf(memory.Busy, "cannot read note %q with the text of memory %s now: %s", path, m.ID,
+			skipped.Reason)
 	case err != nil:
 		return nil, "",
 			memory.Errorf(memory.Busy, "cannot read note %q with the text of memory %s now: %w", path, m.ID, err)
@@ -93,8 +92,8 @@ func (e *Notes) readFor(ctx context.Context, m *memory.Memory, path string) (*Te
 		return &TextLookup{Note: note, Body: note.Carried.Body}, id, nil
 	case note.Frontmatter == vault.InvalidFrontmatter:
 		return nil, "", memory.Errorf(memory.Conflict,
-			"note %q of memory %s has invalid frontmatter, which might contain the "+
-				"memory ID; fix the frontmatter", path, m.ID)
+			"note %q of memory %s has invalid frontmatter, which might contain the memory ID; fix the frontmatter",
+			path, m.ID)
 	}
 	body, err := e.bodyOf(ctx, path, m.ID)
 	return &TextLookup{Note: note, Body: body}, "", err
@@ -124,5 +123,5 @@ func (e *Notes) errIfMaybePresent(m *memory.Memory) error {
 		return nil
 	}
 	return memory.Errorf(memory.Busy,
-		"emberd did not find note %q with the text of memory %s, but the note might still exist: %s", home, m.ID, why)
+		"note %q with the text of memory %s not found, but the note might still exist: %s", home, m.ID, why)
 }

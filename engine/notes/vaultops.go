@@ -26,7 +26,8 @@ func (n *VaultNotes) ErrAway() error {
 			n.Root.Load().Name())
 	}
 	return memory.Errorf(memory.Unavailable,
-		"vault %s is missing, or another folder is at its path; restore the vault, or try again", n.Dir)
+		"vault %s is missing, or another folder is at its path; move the vault folder back to its path, and try again",
+		n.Dir)
 }
 
 // IsAttachment reports whether a link's target has the extension of a file that is not a note.
@@ -42,8 +43,7 @@ func ResolveNote(links *linkindex.Index, name string) (string, error) {
 	}
 	path, ok := links.Resolve("", name)
 	if !ok {
-		return "", memory.Errorf(memory.NotFound, "note %.100q not found; run: emberd search --notes",
-			name).At("note")
+		return "", memory.Errorf(memory.NotFound, "note %.100q not found; run: emberd search --notes", name).At("note")
 	}
 	return path, nil
 }
@@ -90,7 +90,7 @@ func (n *VaultNotes) everyLink(ctx context.Context) (*linkindex.Index, error) {
 	for n.Behind(ctx, links) {
 	}
 	if ctx.Err() != nil {
-		return nil, memory.Errorf(memory.Unavailable, "stopped reading the vault: %w", context.Cause(ctx))
+		return nil, memory.Errorf(memory.Unavailable, "cannot read the whole vault: %w", context.Cause(ctx))
 	}
 	return links, nil
 }
@@ -148,9 +148,8 @@ func (e *Notes) NotePath(ctx context.Context, ref string) (string, error) {
 	}
 	path, notNote := e.noteNamed(ctx, e.Vault.Inside(ref))
 	if notNote != nil && err == nil {
-		return "", memory.Errorf(memory.NotFound, "memory %s has no note; to see "+
-			"the memory, run: emberd show %s", row.ID(),
-			row.ID().Short()).At("ref")
+		return "", memory.Errorf(memory.NotFound, "memory %s has no note; to see the memory, run: emberd show %s",
+			row.ID(), row.ID().Short()).At("ref")
 	}
 	return path, notNote
 }

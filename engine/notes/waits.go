@@ -23,7 +23,7 @@ func VaultWaits(v *op.VaultStatus) []op.Waiting {
 	}
 	for _, l := range v.Lists {
 		if l.State == op.ListRefused {
-			text := fmt.Sprintf("emberd does not write the list %q: %s", l.Path, l.Reason)
+			text := fmt.Sprintf("cannot write the list %q: %s", l.Path, l.Reason)
 			out = append(out, op.Waiting{Code: op.WaitsList, Count: 1, Command: "emberd config",
 				Text:    fmt.Sprintf("vault %s: %s; %s", v.Name, text, l.Next),
 				Warning: vaultWarning(v, text, l.Next)})
@@ -39,24 +39,25 @@ func absenceWaits(v *op.VaultStatus) []op.Waiting {
 	}
 	away := v.Frozen
 	if !v.Away.IsZero() {
-		away = fmt.Sprintf("unavailable since %s: %s", v.Away.UTC().Format("2006-01-02 15:04 UTC"), v.Frozen)
+		away = fmt.Sprintf("the vault has been unavailable since %s: %s", v.Away.UTC().Format("2006-01-02 15:04 UTC"),
+			v.Frozen)
 	}
 	w := op.Waiting{Count: 1}
 	switch {
 	case v.Released:
 		w.Code, w.Command = op.WaitsReleased, "emberd vault reopen"
 		w.Text = fmt.Sprintf("vault %s is released, so emberd writes no notes and archives no memories", v.Name)
-		w.Warning = vaultWarning(v, away, "until you open the vault, emberd writes no notes and treats no note as "+
-			"deleted; run: emberd vault reopen")
+		w.Warning = vaultWarning(v, away,
+			"until you open the vault, emberd writes no notes and treats no note as deleted; run: emberd vault reopen")
 	case v.Missing:
 		w.Code, w.Command = op.WaitsVaultGone, "emberd config vaults"
-		w.Text = fmt.Sprintf("vault %s is missing (%s): searches still find its notes, but emberd archives no "+
-			"memories; restore the vault, or set another folder", v.Name, v.Frozen)
-		w.Warning = vaultWarning(v, away, "searches still find its notes; restore the vault, or change vaults: in "+
-			"the config file and restart the daemon")
+		w.Text = fmt.Sprintf("vault %s is missing (%s): searches still find its notes, but emberd "+
+			"archives no memories; restore the vault, or set another folder", v.Name, v.Frozen)
+		w.Warning = vaultWarning(v, away, "searches still find its notes; restore the vault, or "+
+			"change vaults: in the config file and restart the daemon")
 	default:
 		w.Code, w.Command = op.WaitsDeletions, confirmDeletions
-		w.Text = fmt.Sprintf("vault %s: %s; until then, emberd archives no memories", v.Name, v.Frozen)
+		w.Text = fmt.Sprintf("vault %s: %s; in the meantime, emberd archives no memories", v.Name, v.Frozen)
 		w.Warning = vaultWarning(v, away, "to confirm that you deleted notes, run: "+confirmDeletions)
 	}
 	return []op.Waiting{w}
@@ -79,8 +80,8 @@ func unreadWaits(v *op.VaultStatus) []op.Waiting {
 		return nil
 	}
 	return []op.Waiting{{Code: op.WaitsUnread, Count: unread, Command: "emberd vault check",
-		Text: fmt.Sprintf("vault %s: emberd cannot read %s: %s",
-			v.Name, core.NumberOf(unread, "note", "notes"), reason)}}
+		Text: fmt.Sprintf("vault %s: emberd cannot read %s: %s", v.Name, core.NumberOf(unread, "note", "notes"),
+			reason)}}
 }
 
 // WriteWaits returns the changes that could not be written to notes for a while.

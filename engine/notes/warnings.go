@@ -29,11 +29,12 @@ func VaultWarnings(v *op.VaultStatus) []string {
 		}
 	}
 	if v.Problem != "" {
-		out = append(out, vaultWarning(v, v.Problem, "emberd retries automatically; if the "+
-			"problem persists, see the daemon log"))
+		out = append(out, vaultWarning(v, v.Problem,
+			"emberd retries automatically; if the problem persists, see the daemon log"))
 	}
 	if v.Mode == string(watcher.Polling) && v.Reason != "" {
-		out = append(out, vaultWarning(v, v.Reason, "until then, emberd checks for edits every 30 seconds"))
+		out = append(out, vaultWarning(v, v.Reason,
+			"emberd checks for edits every 30 seconds instead of watching the vault"))
 	}
 	return out
 }
@@ -51,8 +52,8 @@ func (n *VaultNotes) IndexWarning() string {
 	if _, err := os.Lstat(is.Aside); !is.Damaged || is.Aside == "" || err != nil {
 		return ""
 	}
-	return fmt.Sprintf("vault %s: the note index was damaged (%s), so emberd rebuilds it from the notes; you can "+
-		"delete the damaged index in %s", n.Root.Load().Name(), is.Reason, is.Aside)
+	return fmt.Sprintf("vault %s: the note index was damaged (%s), so emberd rebuilds "+
+		"it from the notes; you can delete the damaged index in %s", n.Root.Load().Name(), is.Reason, is.Aside)
 }
 
 // notRead counts by reason the notes that the watcher skips and those that could not be read.
@@ -107,8 +108,8 @@ func (e *Notes) SandboxExcluded(v *op.VaultStatus) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("vault %s: another folder replaced the vault after the daemon started, but the "+
-		"sandbox allows only the earlier folder; restart the daemon; if this "+
-		"happens often, set sandbox to off", v.Name)}
+		"sandbox allows only the earlier folder; restart the daemon; if this happens often, set sandbox to off",
+		v.Name)}
 }
 
 // PendingDeletionsText returns the warning about deletions that wait for confirmation, or "".
@@ -120,6 +121,6 @@ func PendingDeletionsText(n int) string {
 		return "the note of a memory disappeared; emberd keeps the memory until the note is " +
 			"back or you confirm the deletion"
 	}
-	return fmt.Sprintf("%d notes of memories disappeared at once; emberd keeps the memories until the notes are back "+
-		"or you confirm the deletions", n)
+	return fmt.Sprintf("%d notes of memories disappeared at once; emberd keeps the "+
+		"memories until the notes are back or you confirm the deletions", n)
 }

@@ -18,7 +18,7 @@ func TestVaultTroubleIsAWarning(t *testing.T) {
 		{"none", op.VaultStatus{Mode: "watching", Skipped: 3}, nil},
 		{"polling", op.VaultStatus{Mode: "polling", Reason: "too few watches; raise the limit"},
 			[]string{"vault Notes: too few watches; raise the limit; " +
-				"until then, emberd checks for edits every 30 seconds"}},
+				"emberd checks for edits every 30 seconds instead of watching the vault"}},
 		{"held back", op.VaultStatus{Mode: "watching", Frozen: "60 of 70 notes are missing"},
 			[]string{"vault Notes: 60 of 70 notes are missing; to confirm that you deleted notes, run: emberd vault confirm-deletions"}},
 		{"missing", op.VaultStatus{Mode: "watching", Frozen: "/n cannot be opened", Missing: true},

@@ -77,8 +77,8 @@ func (e *Sync) applyTags(m *memory.Memory, written []string, settled bool) error
 		return fmt.Errorf("emberd does not sync the tags of the note: %w", err)
 	}
 	if core.SecretIn(e.Opt.DetectSecrets, strings.Join(written, "\n"), "") {
-		return errors.New("the tags of the note contain text that looks like a credential, so emberd does not sync " +
-			"the tags; remove the credential from the note")
+		return errors.New("the tags of the note contain text that looks like a credential, so " +
+			"emberd does not sync the tags; remove the credential from the note")
 	}
 	m.Tags = tags
 	return nil
@@ -93,8 +93,8 @@ func (e *Sync) applyCategory(m *memory.Memory, text string, says bool) error {
 		return fmt.Errorf("emberd does not sync the category of the note: %w", err)
 	}
 	if core.SecretIn(e.Opt.DetectSecrets, text, m.Category) {
-		return errors.New("the category of the note contains text that looks like a credential, so emberd does not " +
-			"sync the category; remove the credential from the note")
+		return errors.New("the category of the note contains text that looks like a credential, so " +
+			"emberd does not sync the category; remove the credential from the note")
 	}
 	m.Category = text
 	return nil

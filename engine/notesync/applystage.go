@@ -38,18 +38,18 @@ func (e *Sync) applyStage(ctx context.Context, m *memory.Memory, note *vault.Not
 func (e *Sync) archiveWithNote(ctx context.Context, m *memory.Memory, note *vault.Note, stage memory.Stage) error {
 	switch {
 	case m.Core:
-		return errors.New("emberd does not sync the stage of the note, because core memories never " +
-			"fade; remove the property stage")
+		return errors.New(
+			"emberd does not sync the stage of the note, because core memories never fade; remove the property stage")
 	case !notes.HasText(note, m) || note.Size > core.WholeNote:
-		return errors.New("emberd does not sync the stage of the note, because the text of the note differs from the " +
-			"text of the memory; correct the text of the note")
+		return errors.New("emberd does not sync the stage of the note, because the text of the " +
+			"note differs from the text of the memory; correct the text of the note")
 	}
 	left := core.ArchivedText{Stage: stage, Path: note.Path, Body: note.Carried.Body, Reason: "the note sets " +
 		"this stage"}
 	left.Summary, left.Terms = e.Lifecycle.Summarize(ctx, m.Content, m.Entities)
 	if !core.ArchiveText(m, left, core.StampTime(e.Opt.Now())) {
-		return errors.New("emberd does not sync the stage of the note, because a note cannot store this text " +
-			"exactly; remove the property stage")
+		return errors.New("emberd does not sync the stage of the note, because a note " +
+			"cannot store this text exactly; remove the property stage")
 	}
 	return nil
 }

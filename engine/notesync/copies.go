@@ -493,8 +493,8 @@ func (c *copyRun) remove(ctx context.Context) (outcome, error) {
 	if c.former {
 		c.t.joined.Store(c.id, joinedNote{res.Backup, c.t.e.Opt.Now()})
 	}
-	c.t.e.Opt.Logger.Info("sync conflict copy of a note resolved and backed up", "memory", c.id, "copy",
-		c.path, "backup", res.Backup)
+	c.t.e.Opt.Logger.Info("sync conflict copy of a note resolved and backed up", "memory", c.id, "copy", c.path,
+		"backup", res.Backup)
 	c.t.e.Promote.IndexNote(ctx, c.path)
 	return done, c.t.e.Promote.RetryWrite(c.id)
 }

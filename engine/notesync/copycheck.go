@@ -31,8 +31,8 @@ func (c *vaultChecker) checkBeside(ctx context.Context, kind string, note *vault
 	case asked:
 		f.Text = second + ", and emberd needs your decision; run: emberd review show " + item.Short()
 	case f.Waits:
-		f.Text = second + "; when the notes have not changed for one to two minutes, emberd resolves the conflict or " +
-			"creates a review item; wait until then"
+		f.Text = second + "; if the notes do not change for two minutes, emberd resolves " +
+			"the conflict or creates a review item"
 	default:
 		if left := c.e.Sync.leftBecause(ctx, id, note.Path); left != "" {
 			f.Text += "; emberd does not resolve the conflict automatically: " + left

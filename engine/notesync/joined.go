@@ -36,8 +36,7 @@ func (t *NoteSync) comesBack(ctx context.Context, w *NoteChange, m *memory.Memor
 	data, err := durable.ReadAll(t.e.Opt.FS, from.backup)
 	if err != nil {
 		t.joined.Delete(m.ID)
-		t.e.Opt.Logger.Warn("cannot restore a note that was merged into another note", "memory", m.ID, "error",
-			err)
+		t.e.Opt.Logger.Warn("note that was merged into another note not restored", "memory", m.ID, "error", err)
 		return false, nil
 	}
 	if said := vault.CarriedBy(data); said != nil {
@@ -51,9 +50,8 @@ func (t *NoteSync) comesBack(ctx context.Context, w *NoteChange, m *memory.Memor
 		return res.Outcome == vault.Later, err
 	}
 	t.joined.Delete(m.ID)
-	t.e.Opt.Logger.Info("restored a note that disappeared after another note was merged into "+
-		"it", "memory", m.ID, "note",
-		home)
+	t.e.Opt.Logger.Info("restored a note that disappeared after another note was merged into it", "memory", m.ID,
+		"note", home)
 	t.e.Promote.IndexNote(ctx, home)
 	return true, nil
 }

@@ -24,8 +24,7 @@ func (c *vaultChecker) checkCarrier(ctx context.Context, note *vault.Note) {
 	id, err := memory.ParseID(note.MemoryID)
 	if err != nil {
 		c.find("memory", note.Path, 0,
-			"invalid property memory-id %.40q; use an ID that emberd list shows, or remove the property",
-			note.MemoryID)
+			"invalid property memory-id %.40q; use an ID that emberd list shows, or remove the property", note.MemoryID)
 		return
 	}
 	c.carried[id] = append(c.carried[id], note)
@@ -35,19 +34,16 @@ func (c *vaultChecker) checkCarrier(ctx context.Context, note *vault.Note) {
 		if c.e.Sync.Contains(id) {
 			return // it may arrive soon
 		}
-		c.find("memory", note.Path, 0,
-			"this note contains the ID of memory %s, which is in the trash; remove the property memory-id, or to "+
-				"restore the memory, run: emberd rekindle %s", id.Short(), id.Short())
+		c.find("memory", note.Path, 0, "this note contains the ID of memory %s, which is in the trash; remove "+
+			"the property memory-id, or to restore the memory, run: emberd rekindle %s", id.Short(), id.Short())
 	case !live && c.e.Stm.Purged(id):
-		c.find("memory", note.Path, 0,
-			"this note contains the ID of memory %s, which was deleted permanently, and might contain its text; "+
-				"delete the note, or to keep the note, remove the property memory-id", id.Short())
+		c.find("memory", note.Path, 0, "this note contains the ID of memory %s, which was deleted permanently, and "+
+			"might contain its text; delete the note, or to keep the note, remove the property memory-id", id.Short())
 	case !live:
-		c.find("memory", note.Path, 0,
-			"memory %s not found, but this note contains its ID; remove the property memory-id, unless another "+
-				"installation of emberd uses this vault; to restore the memory, stop the daemon and run: emberd "+
-				"doctor log repair --from %s",
-			id, text.ShellWord(c.e.Notes.Vault.Root.Load().Dir()))
+		c.find("memory", note.Path, 0, "memory %s not found, but this note contains its ID; unless another "+
+			"installation of emberd uses this vault, remove the property memory-id; to "+
+			"restore the memory, stop the daemon and run: emberd doctor log repair --from %s", id,
+			text.ShellWord(c.e.Notes.Vault.Root.Load().Dir()))
 	default:
 		if m, err := row.Memory(); err == nil {
 			c.checkLive(ctx, &m, note)
@@ -72,10 +68,9 @@ func (c *vaultChecker) checkClaim(m *memory.Memory, note *vault.Note) {
 	if c.e.Sync.Contains(m.ID) {
 		return // note sync looks at it soon
 	}
-	c.find("memory", note.Path, 0,
-		"this note contains the ID of memory %s, but emberd does not use it as the note of the memory; "+
-			"remove the property memory-id from the note, or %s",
-		m.ID.Short(), c.e.Notes.ClaimAdvice(m, note.Path))
+	c.find("memory", note.Path, 0, "this note contains the ID of memory %s, but emberd does not use this "+
+		"note for the memory; remove the property memory-id from the note, or %s", m.ID.Short(),
+		c.e.Notes.ClaimAdvice(m, note.Path))
 }
 
 // checkAgreement reports the fields of a note that the memory cannot get, or has not got.
@@ -83,19 +78,16 @@ func (c *vaultChecker) checkAgreement(ctx context.Context, m *memory.Memory, not
 	switch {
 	case core.NotePath(m) == "" && c.e.Notes.Vault.InArchive(note.Path) && !core.Shortened(m):
 		if !notes.HasText(note, m) {
-			c.find("memory", note.Path, 0,
-				"this note contains the ID of memory %s but a different text, and the memory is not archived; delete "+
-					"the note, or remove the property memory-id", m.ID.Short())
+			c.find("memory", note.Path, 0, "this note contains the ID of memory %s but a different text, and the "+
+				"memory is not archived; delete the note, or remove the property memory-id", m.ID.Short())
 		}
 		return
 	case !notes.Owns(m, note):
 		c.checkClaim(m, note)
 		return
 	case core.Shortened(m) && rekindle.Digest(note.Carried.Body) != m.TextDigest:
-		c.find("memory", note.Path, 0,
-			"the text of this note has changed since emberd archived memory %s; to use the "+
-				"new text, run: emberd rekindle %s",
-			m.ID.Short(), m.ID.Short())
+		c.find("memory", note.Path, 0, "the text of this note has changed since emberd archived "+
+			"memory %s; to use the new text, run: emberd rekindle %s", m.ID.Short(), m.ID.Short())
 	}
 	before := maps.Clone(m.NoteSeen)
 	refused := c.e.applyFields(ctx, m, note)
@@ -111,9 +103,8 @@ func (c *vaultChecker) checkAgreement(ctx context.Context, m *memory.Memory, not
 			m.ID.Short())
 	}
 	if ahead := c.unsyncedFields(m, note); len(ahead) > 0 {
-		c.find("memory", note.Path, 0,
-			"an edit of memory %s changed its %s, but not the note; correct the note", m.ID.Short(),
-			strings.Join(ahead, " and "))
+		c.find("memory", note.Path, 0, "an edit of memory %s changed its %s, but not the note; correct the note",
+			m.ID.Short(), strings.Join(ahead, " and "))
 	}
 }
 
@@ -142,9 +133,8 @@ func (c *vaultChecker) checkMemories(ctx context.Context) {
 		for _, note := range notes {
 			switch {
 			case its == "":
-				c.find("duplicate", note.Path, 0,
-					"this note and other notes contain the ID of memory %s; keep the "+
-						"property memory-id in only one of them", id.Short())
+				c.find("duplicate", note.Path, 0, "this note and other notes contain the ID of memory "+
+					"%s; keep the property memory-id in only one of them", id.Short())
 			case note.Path != its:
 				c.checkSecond(ctx, id, its, note.Path)
 			}
@@ -168,8 +158,8 @@ func (c *vaultChecker) checkSecond(ctx context.Context, id memory.ID, its, path 
 		return // it was changed meanwhile
 	}
 	c.checkBeside(ctx, "duplicate", note, 0, fmt.Sprintf(
-		"this note contains the ID of memory %s, whose note is %q; remove the "+
-			"property memory-id from this note", id.Short(), its))
+		"this note contains the ID of memory %s, whose note is %q; remove the property memory-id from this note",
+		id.Short(), its))
 }
 
 // noteAmong returns which of several notes is the memory's, or "" if that is not decided.
@@ -193,31 +183,27 @@ func (c *vaultChecker) checkOrphan(read func() (memory.Memory, error), there map
 	}
 	if !m.NoteGone.IsZero() {
 		if core.Shortened(&m) {
-			c.find("memory", home, 0,
-				"this note contained the text of memory %s and was deleted, so the memory has only a summary; "+
-					"restore the note, or to see earlier versions, run: emberd history %s", m.ID.Short(), m.ID.Short())
+			c.find("memory", home, 0, "this note contained the text of memory %s and was deleted, so the memory has "+
+				"only a summary; restore the note, or to see earlier versions, run: emberd history %s", m.ID.Short(),
+				m.ID.Short())
 		}
 		return
 	}
 	switch note := there[home]; {
 	case note == nil:
 	case note.Frontmatter == vault.InvalidFrontmatter:
-		c.find("memory", home, 0,
-			"emberd does not sync memory %s, because the frontmatter of its note is invalid; fix the frontmatter, or "+
-				"to delete the memory, run: emberd forget %s", m.ID.Short(), m.ID.Short())
+		c.find("memory", home, 0, "emberd does not sync memory %s, because the frontmatter of its note is "+
+			"invalid; fix the frontmatter, or to delete the memory, run: emberd forget %s", m.ID.Short(), m.ID.Short())
 		return
 	default:
-		c.find("memory", home, 0,
-			"this note no longer contains the ID of memory %s, and emberd did not change the memory; add the "+
-				"property memory-id: %s again, or to delete "+
-				"the memory, run: emberd forget %s", m.ID.Short(), m.ID, m.ID.Short())
+		c.find("memory", home, 0, "this note no longer contains the ID of memory %s, and emberd did not change the "+
+			"memory; add the property memory-id: %s again, or to delete the memory, run: emberd forget %s",
+			m.ID.Short(), m.ID, m.ID.Short())
 		return
 	}
 	if !notes.Absent(c.e.Notes.Vault.Root.Load(), home) {
 		return // the settings exclude it
 	}
-	c.find("memory", home, 0,
-		"this note of memory %s is missing, and emberd did not change the memory; restore the note, or to delete the "+
-			"memory, run: emberd forget %s",
-		m.ID.Short(), m.ID.Short())
+	c.find("memory", home, 0, "this note of memory %s is missing, and emberd did not change the "+
+		"memory; restore the note, or to delete the memory, run: emberd forget %s", m.ID.Short(), m.ID.Short())
 }

@@ -39,7 +39,7 @@ func (e *Sync) VaultCheck(ctx context.Context, req *op.VaultCheckRequest) (*op.V
 		Path: e.Notes.Vault.Dir}, links: linkindex.New(),
 		carried: make(map[memory.ID][]*vault.Note), unread: make(map[string]bool)}
 	if err := check.all(ctx); err != nil {
-		return nil, memory.Errorf(memory.Unavailable, "check the vault: %w", err)
+		return nil, memory.Errorf(memory.Unavailable, "cannot check the vault: %w", err)
 	}
 	check.report(limit)
 	return check.res, nil
@@ -94,7 +94,7 @@ func (c *vaultChecker) skip(path string, err error) {
 	}
 	c.res.Skipped++
 	c.unread[path] = true
-	c.find(kind, path, 0, "emberd did not read this file: %s", why)
+	c.find(kind, path, 0, "cannot read this file: %s", why)
 }
 
 func (c *vaultChecker) find(kind, path string, line int, text string, args ...any) {
@@ -214,7 +214,7 @@ func (e *Sync) VaultRelease(context.Context, *op.VaultReleaseRequest) (*op.Vault
 	}
 	changed, err := e.Notes.Vault.Release(e.Promote.Writing.Quiet)
 	if err != nil {
-		return nil, memory.Errorf(memory.Unavailable, "close the vault: %w", err)
+		return nil, memory.Errorf(memory.Unavailable, "cannot close the vault: %w", err)
 	}
 	return &op.VaultHoldResult{Path: e.Notes.Vault.Dir, Changed: changed}, nil
 }

@@ -109,7 +109,7 @@ func (e *NoteWrite) finished(ctx context.Context, res *op.NoteChangeResult, entr
 		return res, nil
 	}
 	if entry.Tx != "" && err == nil { // with an error it is not known what became of it
-		e.Chores.Settle("update of the note journal", e.Journal.Drop(entry.Tx))
+		e.Chores.Settle("update of the list of note changes", e.Journal.Drop(entry.Tx))
 	}
 	if err != nil {
 		return nil, e.errWrite(res.Path, err)
@@ -141,8 +141,7 @@ func (e *NoteWrite) errOutcome(name string, got *vault.Result) error {
 	case got.Outcome == vault.Conflict:
 		return errChanged(name)
 	case got.Reason == vault.Gone:
-		return memory.Errorf(memory.NotFound, "note %q not found; it was deleted or moved",
-			name).At("path")
+		return memory.Errorf(memory.NotFound, "note %q not found; it was deleted or moved", name).At("path")
 	case got.Reason == vault.NameTaken || got.Reason == vault.FolderTaken:
 		return memory.Errorf(memory.Conflict, "cannot write note %q: %s; choose another path", name,
 			got.Reason).At("path").About(got.Taken)
@@ -158,11 +157,12 @@ func errChanged(name string) error {
 func (e *NoteWrite) checkTexts(c *change) error {
 	for _, p := range c.texts {
 		if !utf8.ValidString(p.Text) {
-			return memory.Errorf(memory.Invalid, "invalid %s: it is not UTF-8 text", p.Field).At(p.Field)
+			return memory.Errorf(memory.Invalid, "invalid %s: the text is not UTF-8; send UTF-8 text",
+				p.Field).At(p.Field)
 		}
 		if strings.ContainsRune(p.Text, 0) {
-			return memory.Errorf(memory.Invalid,
-				"invalid %s: it contains the character U+0000; remove that character", p.Field).At(p.Field)
+			return memory.Errorf(memory.Invalid, "invalid %s: it contains the character U+0000; remove that character",
+				p.Field).At(p.Field)
 		}
 	}
 	if c.secrets {
@@ -202,14 +202,12 @@ func (e *NoteWrite) checkOwner(name string, now []byte) error {
 	if carried := vault.CarriedBy(now); carried != nil {
 		full, err := memory.ParseID(carried.ID)
 		if err != nil {
-			return memory.Errorf(memory.Conflict,
-				"note %q has an invalid property %s: the value is not a "+
-					"memory ID; ask the user to fix it", name, idKey).At("path")
+			return memory.Errorf(memory.Conflict, "note %q has an invalid property %s: the value is not "+
+				"a memory ID; ask the user to correct the property", name, idKey).At("path")
 		}
 		id := full.Short()
-		return memory.Errorf(memory.Conflict,
-			"note %q belongs to memory %s; to change it, run: emberd edit %s",
-			name, id, id).At("path")
+		return memory.Errorf(memory.Conflict, "note %q belongs to memory %s; to change it, run: emberd edit %s", name,
+			id, id).At("path")
 	}
 	if vault.ListIn(now) != "" {
 		return e.errOwn(name)
@@ -223,17 +221,14 @@ func (e *NoteWrite) checkResult(c *change, now, out []byte) error {
 	before, after := v.Parse(now), v.Parse(out)
 	switch {
 	case len(out) > maxNote:
-		return memory.Errorf(memory.TooLarge, "note %q would have %d "+
-			"bytes (limit %d); split the note", c.path, len(out),
-			maxNote).At("text")
+		return memory.Errorf(memory.TooLarge, "too many bytes in note %q: %d (limit %d); split the note", c.path,
+			len(out), maxNote).At("text")
 	case after.Carried != nil || after.List != "" || hasReserved(after) && !hasReserved(before):
-		return memory.Errorf(memory.Invalid,
-			"emberd reserves the properties %s and %s, and a YAML merge key (<<) can set them; remove them", idKey,
-			vault.ListKey).At("text")
+		return memory.Errorf(memory.Invalid, "invalid properties: only emberd can set %s and %s; remove these "+
+			"properties, and YAML merge keys (<<), which can set properties", idKey, vault.ListKey).At("text")
 	case after.Frontmatter == vault.InvalidFrontmatter && before.Frontmatter != vault.InvalidFrontmatter:
-		return memory.Errorf(memory.Invalid, "emberd changed nothing, because the properties of note %q would be "+
-			"invalid YAML; correct the properties",
-			c.path).At("text")
+		return memory.Errorf(memory.Invalid, "cannot write note %q: its properties would be invalid YAML "+
+			"after this change; correct the properties in the request", c.path).At("text")
 	}
 	return e.checkTags(before, after)
 }
@@ -265,8 +260,7 @@ func (e *NoteWrite) checkTags(before, after *vault.Note) error {
 	}
 	for _, tag := range after.Tags {
 		if !had[tag.Key] && !e.Grant.May(access.Subject{Tags: []string{tag.Name}}) {
-			return memory.Errorf(memory.Forbidden,
-				"token %s cannot add the tag %q, because %s; omit the tag",
+			return memory.Errorf(memory.Forbidden, "token %s cannot add the tag %q, because %s; omit the tag",
 				e.Grant.Token, tag.Name, core.WriteLimit(e.Grant)).At("text")
 		}
 	}

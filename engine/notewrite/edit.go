@@ -89,13 +89,12 @@ func checkEdit(req *op.NoteEditRequest) error {
 	case req.Heading == "" && req.Text != nil:
 		return memory.Errorf(memory.Invalid, "text requires heading; use find and replace for other texts").At("text")
 	case req.Find == "" && req.Heading == "" && len(req.Set)+len(req.Unset) == 0:
-		return memory.Errorf(memory.Invalid,
-			"missing find; give a text to replace, a heading, or properties").At("find")
+		return memory.Errorf(memory.Invalid, "missing find; pass find, heading, set or unset").At("find")
 	case req.Find == "" && (req.Replace != "" || req.Count != 0):
 		return memory.Errorf(memory.Invalid, "replace and count require find").At("find")
 	case req.Find == req.Replace && req.Find != "":
-		return memory.Errorf(memory.Invalid, "find and replace are the same "+
-			"text, so the edit changes nothing").At("replace")
+		return memory.Errorf(memory.Invalid,
+			"find and replace are the same text, so the edit changes nothing").At("replace")
 	}
 	return core.FirstError(memory.CheckRange("count", float64(cmp.Or(req.Count, 1)), 1, 10_000))
 }
@@ -118,8 +117,8 @@ func replaced(note []byte, req *op.NoteEditRequest) ([]byte, error) {
 	want, has := cmp.Or(req.Count, 1), bytes.Count(note, find)
 	switch {
 	case has == 0:
-		return nil, memory.Errorf(memory.NotFound, "text %.80q not found in the note; read the note again and copy "+
-			"the text exactly, with its spaces and line breaks", req.Find).At("find")
+		return nil, memory.Errorf(memory.NotFound, "text %.80q not found in the note; read the note again and "+
+			"copy the text exactly, with its spaces and line breaks", req.Find).At("find")
 	case has != want:
 		return nil, memory.Errorf(memory.Conflict,
 			"the note contains the text %d times, but count is %d; pass a longer text, or set count to %d", has, want,
@@ -155,13 +154,12 @@ func (e *NoteWrite) section(note []byte, heading string) (*markdown.Section, err
 		return found[0], nil
 	case 0:
 		return nil, memory.Errorf(memory.NotFound,
-			"heading %.80q not found among the %d headings of the note; read "+
-				"the note again and copy a heading", heading,
-			headings).At("heading")
+			"heading %.80q not found among the %d headings of the note; read the note again and copy a heading",
+			heading, headings).At("heading")
 	}
 	return nil, memory.Errorf(memory.Ambiguous,
-		"the note has %d headings %.80q; add the "+
-			"heading above, for example Plan#Steps", len(found), heading).At("heading")
+		"%d headings of the note have the text %.80q; add the parent heading before the text, for example Plan#Steps",
+		len(found), heading).At("heading")
 }
 
 // replacedSection replaces what follows a heading, down to the next heading of its level or above.

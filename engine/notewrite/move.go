@@ -125,9 +125,9 @@ func (e *NoteWrite) errOutside(m *move, outside []string) error {
 	if len(outside) == 0 {
 		return nil
 	}
-	return memory.Errorf(memory.Forbidden,
-		"cannot move note %q: emberd would have to change links in %d notes outside of the folders for agents (%s); "+
-			"ask the user to move the note in Obsidian, or to add folders to vault.agent_folders", m.from, len(outside),
+	return memory.Errorf(memory.Forbidden, "cannot move note %q: emberd would have to change links in %d notes "+
+		"outside of the folders for agents (%s); ask the user to move the "+
+		"note in Obsidian, or to add folders to vault.agent_folders", m.from, len(outside),
 		e.folderList()).At("path").About(outside...)
 }
 
@@ -137,9 +137,8 @@ func (e *NoteWrite) checkFree(from, to string) error {
 		return memory.Errorf(memory.Invalid, "the note already has the path %q; choose another path", to).At("to")
 	}
 	if strings.EqualFold(from, to) {
-		return memory.Errorf(memory.Conflict,
-			"cannot move note %q: %q differs only in capitals, and some systems treat both as the same name; rename "+
-				"the note in Obsidian", from, to).At("to")
+		return memory.Errorf(memory.Conflict, "cannot move note %q: %q differs only in capitals, and some "+
+			"systems treat both as the same name; rename the note in Obsidian", from, to).At("to")
 	}
 	if _, err := e.Notes.Vault.Root.Load().Stat(to); err == nil {
 		return memory.Errorf(memory.Conflict, "cannot move note %q: %q already exists; choose another path", from,
@@ -168,9 +167,8 @@ func (e *NoteWrite) relink(r *linkindex.Renaming, source string, now []byte) (re
 		return t, to != l.Target
 	})
 	if err == nil && unwritable != "" {
-		err = memory.Errorf(memory.Conflict,
-			"cannot move the note, because emberd cannot change one of the links to the "+
-				"note; change that link in Obsidian").At("to").
+		err = memory.Errorf(memory.Conflict, "cannot move the note, because emberd cannot change one "+
+			"of the links to the note; change that link in Obsidian").At("to").
 			About(source, unwritable)
 	}
 	if err != nil {

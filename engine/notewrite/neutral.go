@@ -17,8 +17,8 @@ func neutralized(name string, was, now []byte) (out []byte, changed bool, err er
 	_, wasBody := parts(was)
 	nowHead, nowBody := parts(now)
 	if had, has := bytes.Count(was, []byte("<%")), bytes.Count(nowHead, []byte("<%")); has > had {
-		return nil, false, memory.Errorf(memory.Invalid, "the properties contain a "+
-			"Templater command; remove the command").
+		return nil, false, memory.Errorf(memory.Invalid,
+			"the properties contain a Templater command; remove the command").
 			At("text")
 	}
 	before, after := lex.PlainEnds(wasBody), lex.PlainEnds(nowBody)
@@ -28,9 +28,8 @@ func neutralized(name string, was, now []byte) (out []byte, changed bool, err er
 	}
 	newline := lex.LineEnd(now)
 	if strings.ReplaceAll(after, "\n", newline) != string(nowBody) || touchesOld(before, after, made) {
-		return nil, false, memory.Errorf(memory.Conflict,
-			"cannot change note %q: the change is inside HTML, a comment or code that a plugin "+
-				"runs; make the change in Obsidian", name).At("text")
+		return nil, false, memory.Errorf(memory.Conflict, "cannot change note %q: the change is inside HTML, a "+
+			"comment or code that a plugin runs; make the change in Obsidian", name).At("text")
 	}
 	return slices.Concat(nowHead, []byte(strings.ReplaceAll(made, "\n", newline))), true, nil
 }

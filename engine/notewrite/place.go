@@ -23,24 +23,23 @@ func (e *NoteWrite) CheckPlace(name string) error {
 	}
 	if e.Grant != nil && !e.Grant.May(access.Subject{Note: name}) {
 		return memory.Errorf(memory.Forbidden,
-			"token %s cannot write note %q, because %s; ask the user for a token with a folder scope",
-			e.Grant.Token, name, core.WriteLimit(e.Grant)).At("path")
+			"token %s cannot write note %q, because %s; ask the user for a token with a folder scope", e.Grant.Token,
+			name, core.WriteLimit(e.Grant)).At("path")
 	}
 	switch {
 	case takes(name, e.Opt.VaultPromoted) && !inFolder(name, e.Opt.VaultPromoted):
 		return memory.Errorf(memory.Forbidden,
-			"the path of note %q spells the folder %s/ differently; use the exact name of the folder", name,
+			"the path of note %q contains the folder %s/ in another spelling; use the exact name of the folder", name,
 			e.Opt.VaultPromoted).At("path")
 	case takes(name, e.Opt.VaultArchive):
-		return memory.Errorf(memory.Forbidden,
-			"note %q is in the archive folder, or some systems treat its path as that folder; choose another path, "+
-				"or change the memory instead", name).At("path")
+		return memory.Errorf(memory.Forbidden, "note %q is in the archive folder, or some systems treat its path "+
+			"as that folder; choose another path, or change the memory instead", name).At("path")
 	case slices.ContainsFunc(e.lists(), func(own string) bool { return takes(name, own) }):
 		return e.errOwn(name)
 	case !slices.ContainsFunc(e.folders(), func(dir string) bool { return inFolder(name, dir) }):
-		return memory.Errorf(memory.Forbidden,
-			"note %q is outside of the folders for agents (%s); choose a path in one of these folders, or ask the "+
-				"user to add a folder to vault.agent_folders", name, e.folderList()).At("path")
+		return memory.Errorf(memory.Forbidden, "note %q is outside of the folders for agents (%s); choose a path in "+
+			"one of these folders, or ask the user to add a folder to vault.agent_folders", name,
+			e.folderList()).At("path")
 	}
 	return nil
 }
@@ -100,7 +99,7 @@ func (e *NoteWrite) errOwn(name string) error {
 // and sync tools accept.
 func newPath(name string) (string, error) {
 	if name == "" {
-		return "", memory.Errorf(memory.Invalid, "missing path; use one such as Agents/Plan.md").At("path")
+		return "", memory.Errorf(memory.Invalid, "missing path; pass a path such as Agents/Plan.md").At("path")
 	}
 	if !strings.EqualFold(path.Ext(name), ".md") {
 		name += ".md"

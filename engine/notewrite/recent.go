@@ -30,7 +30,8 @@ type activity struct {
 // Recent lists notes and memories by their last change, the latest first.
 func (e *NoteWrite) Recent(_ context.Context, req *op.RecentActivityRequest) (*op.RecentActivityResult, error) {
 	if !slices.Contains([]string{"", op.ActivityNotes, op.ActivityMemories}, req.Of) {
-		return nil, memory.Errorf(memory.Invalid, "invalid of %.80q; use notes or memories", req.Of).At("of")
+		return nil, memory.Errorf(memory.Invalid, "invalid value %.80q of the parameter of; use notes or memories",
+			req.Of).At("of")
 	}
 	p, err := core.NewPage[activity](req.Cursor, byActivity, req.Limit, defaultActivity, e.Opt.Now())
 	if err != nil {

@@ -40,10 +40,9 @@ func (e *NoteWrite) checkJoined(c *change, now, out []byte) error {
 	}
 	for _, f := range secret.Scan(after) {
 		if !slices.Contains(had, after[f.Start:f.End]) {
-			return memory.Errorf(memory.Secret,
-				"the note would contain text that looks like a credential (%s) where the change meets the existing "+
-					"text; remove the text, or set allow_secret "+
-					"(--allow-secret) to write it anyway", f.Type).At(c.field())
+			return memory.Errorf(memory.Secret, "the change and the existing text next to it together contain "+
+				"text that looks like a credential (%s); change the text, or "+
+				"to write the text anyway, set allow_secret (--allow-secret)", f.Type).At(c.field())
 		}
 	}
 	return nil

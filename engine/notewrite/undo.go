@@ -58,7 +58,7 @@ func (e *NoteWrite) Undo(ctx context.Context, tx string, dry bool) (*op.UndoResu
 	switch {
 	case at < 0:
 		return nil, memory.Errorf(memory.NotFound,
-			"change %s not found; you can undo changes of notes for %d days, on the device that made them", tx,
+			"change %s not found; you can undo a change of a note for %d days, on the device that made the change", tx,
 			int(e.Opt.TrashKeep.Hours()/24)).At("tx")
 	case notejournal.Undone(all)[tx]:
 		return nil, memory.Errorf(memory.Invalid, "change %s was already undone", tx).At("tx")

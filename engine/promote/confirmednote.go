@@ -75,7 +75,6 @@ func (e *Promote) confirmedNote(ctx context.Context, p *Promotion) (*vault.Note,
 			return nil, DiskError(path, err)
 		}
 	}
-	return nil, memory.Errorf(memory.Conflict,
-		"the note with the ID of memory %s changed or disappeared after emberd showed it; "+
-			"decide when emberd shows it again", p.ID)
+	return nil, memory.Errorf(memory.Conflict, "the note with the ID of memory %s changed or disappeared "+
+		"after emberd showed it; decide when emberd shows it again", p.ID)
 }

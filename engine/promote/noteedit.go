@@ -194,8 +194,8 @@ func (u *noteUpdate) tx(ctx context.Context) (*stm.Tx, error) {
 	case err != nil:
 		return nil, err
 	case note == nil && u.e.hasNoNote(&m):
-		u.e.Opt.Logger.Info("fields not written to a note, because the note is "+
-			"missing or no longer contains the ID", "memory", m.ID)
+		u.e.Opt.Logger.Info("fields not written to a note, because the note is missing or no longer contains the ID",
+			"memory", m.ID)
 		u.e.Pending.made(m.ID)
 		return nil, nil
 	case note == nil:

@@ -219,8 +219,8 @@ func (w *NoteWriter) findLate(ctx context.Context, writer *vault.Writer) ([]late
 
 // afterLateSave indexes the note and, if it has the user's text again, writes what the save has reverted.
 func (e *Promote) afterLateSave(ctx context.Context, l lateSave) {
-	e.Opt.Logger.Info("another program saved a note while emberd wrote the note", "restored", l.Restored,
-		"backup", l.Backup)
+	e.Opt.Logger.Info("another program saved a note while emberd wrote the note", "restored", l.Restored, "backup",
+		l.Backup)
 	if err := e.Notes.Vault.Reread(ctx, l.Path); err != nil {
 		e.Opt.Logger.Warn("note not indexed again", "error", err)
 	}
@@ -257,8 +257,7 @@ func DiskError(path string, err error) error {
 			"cannot write note %q, because the request was canceled or timed out; try again: %w", path, err)
 	case errors.Is(err, fs.ErrClosed):
 		return memory.Errorf(memory.Busy,
-			"cannot write note %q, because another folder replaced the vault; try again: %w", path,
-			err)
+			"cannot write note %q, because another folder replaced the vault; try again: %w", path, err)
 	}
 	if _, ok := errors.AsType[*memory.Error](err); ok {
 		return err

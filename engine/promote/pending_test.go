@@ -69,7 +69,7 @@ func reopened(t *testing.T, p *promote.PendingWrites) *promote.PendingWrites {
 // A note that an undo queued a moment ago waits for a reason, too.
 func TestWhatWasNotTriedTellsSo(t *testing.T) {
 	t.Parallel()
-	for reason, want := range map[string]string{"": "emberd has not tried yet",
+	for reason, want := range map[string]string{"": "emberd has not tried to write the note yet",
 		string(vault.GitBusy): string(vault.GitBusy)} {
 		w := promote.PendingWrite{Path: "Tea.md", Reason: reason}
 		if got := w.Shown(); got.Reason != want || got.Path != w.Path {

@@ -71,8 +71,8 @@ func OpenPending(fsys durable.FS, state string) (*PendingWrites, error) {
 	}
 	var all []PendingWrite
 	if err := json.Unmarshal(data, &all); err != nil {
-		return p, errors.Join(fmt.Errorf("%s has an invalid format, so emberd "+
-			"renamed the file to %s.damaged: %w", p.File, p.File, err),
+		return p, errors.Join(fmt.Errorf("%s has an invalid format, so emberd renamed the file to %s.damaged: %w",
+			p.File, p.File, err),
 			fsys.Rename(p.File, p.File+".damaged"))
 	}
 	p.all.Store(&all)
@@ -331,7 +331,9 @@ func (p *PendingWrites) Fields(id memory.ID) []string {
 }
 
 // why returns the reason for waiting; a new write has none yet.
-func (w *PendingWrite) why() string { return cmp.Or(w.Reason, "emberd has not tried yet") }
+func (w *PendingWrite) why() string {
+	return cmp.Or(w.Reason, "emberd has not tried to write the note yet")
+}
 
 // Shown returns the write as callers see it.
 func (w *PendingWrite) Shown() op.PendingWrite {
@@ -360,8 +362,8 @@ func (e *Promote) PendingFindings() []op.Finding {
 			what = "will be deleted, because the archiving of memory " + w.Memory.Short() + " was undone"
 		}
 		out = append(out,
-			op.Finding{Kind: "pending", Path: w.Path, Text: fmt.Sprintf("this note %s; "+
-				"emberd waits: %s", what, w.why())})
+			op.Finding{Kind: "pending", Path: w.Path, Text: fmt.Sprintf("this note %s; reason for the delay: %s", what,
+				w.why())})
 	}
 	return out
 }

@@ -134,9 +134,8 @@ func (e *Promote) takeBack(ctx context.Context, path string, cause error) error 
 	if err == nil && res.Outcome == vault.Written {
 		return cause
 	}
-	return memory.Errorf(memory.Unknown,
-		"emberd created note %q, but could neither record the promotion in the log nor remove the note; emberd "+
-			"adopts the note when the log is writable: %w", path, errors.Join(cause, err))
+	return memory.Errorf(memory.Unknown, "emberd created note %q, but could not record the promotion in the log "+
+		"or remove the note; when the log is writable, emberd adopts the note: %w", path, errors.Join(cause, err))
 }
 
 // RemoveNote moves a note that emberd made into the writer's backups, unless its bytes are others by now, and
@@ -190,9 +189,8 @@ func (e *Promote) noteFor(ctx context.Context, m *memory.Memory, dry bool,
 		return e.adopt(m, note, res), nil
 	}
 	if m.Stage.Cold() || core.Shortened(m) {
-		return nil, memory.Errorf(memory.Conflict,
-			"memory %s is %s and has only a summary, and emberd found no note with its text; to search for the text, "+
-				"run: emberd rekindle %s", m.ID, m.Stage, m.ID.Short())
+		return nil, memory.Errorf(memory.Conflict, "memory %s is %s and has only a summary, and emberd found no note "+
+			"with its text; to search for the text, run: emberd rekindle %s", m.ID, m.Stage, m.ID.Short())
 	}
 	if res.Reason != "" {
 		res.Outcome, res.Path = op.PromotionUnmet, e.NoteNames(m)[0]
@@ -235,9 +233,8 @@ func (e *Promote) unarchive(ctx context.Context, m *memory.Memory, note *vault.N
 			return nil, errNotWritten(to, got.Reason, got.Taken)
 		}
 	}
-	return nil, memory.Errorf(memory.Conflict,
-		"note %q of memory %s stays in the archive, because the folder for promoted notes already contains notes "+
-			"with its name; rename the note", note.Path, m.ID)
+	return nil, memory.Errorf(memory.Conflict, "note %q of memory %s stays in the archive, because the folder for "+
+		"promoted notes already contains notes with its name; rename the note", note.Path, m.ID)
 }
 
 // adoptUnarchived adopts the moved note. If the user has not edited the note, it gets the newer
@@ -281,8 +278,8 @@ func (e *Promote) tooEarly(m *memory.Memory) string {
 	_, w := e.Notes.Vault.Current()
 	switch frozen := w.Status().Frozen; {
 	case !e.Notes.Vault.Complete.Load():
-		return "emberd is still reading the notes for the first time, and one of them might belong to this memory; " +
-			"try again later"
+		return "emberd is still reading the notes for the first time, and one of them might " +
+			"belong to this memory; try again later"
 	case frozen != "" && m.PromotedTo != "":
 		return fmt.Sprintf("%s; if you deleted the notes, run: emberd vault confirm-deletions", frozen)
 	}
@@ -361,8 +358,7 @@ func (e *Promote) Place(ctx context.Context, m *memory.Memory, names []string, d
 		}
 		taken = append(taken, strconv.Quote(at.Taken))
 	}
-	return at, memory.Errorf(memory.Conflict,
-		"cannot promote memory %s: %s already exist; rename one of them", m.ID,
+	return at, memory.Errorf(memory.Conflict, "cannot promote memory %s: %s already exist; rename one of them", m.ID,
 		strings.Join(slices.Compact(taken), " and "))
 }
 
@@ -414,11 +410,10 @@ func (e *Promote) noteAt(ctx context.Context, m *memory.Memory, path string) (*v
 	case err == nil && path == core.NotePath(m) && m.NoteGone.IsZero() &&
 		note.Frontmatter == vault.InvalidFrontmatter:
 		return nil, memory.Errorf(memory.Conflict,
-			"note %q of memory %s has invalid frontmatter, which might contain the "+
-				"memory ID; fix the frontmatter", path, m.ID)
+			"note %q of memory %s has invalid frontmatter, which might contain the memory ID; fix the frontmatter",
+			path, m.ID)
 	case unread && (skipped.Reason == vault.NotLocal || skipped.Reason == vault.Unsettled):
-		return nil, memory.Errorf(memory.Busy, "cannot read note %q of memory %s: %s", path, m.ID,
-			skipped.Reason)
+		return nil, memory.Errorf(memory.Busy, "cannot read note %q of memory %s: %s", path, m.ID, skipped.Reason)
 	case err != nil && !unread && !errors.Is(err, fs.ErrNotExist):
 		return nil, DiskError(path, err)
 	}

@@ -84,9 +84,9 @@ func (e *Promote) unmet(r *stm.Row, now time.Time) string {
 	if reasonToPromote(rule, r, score, now) != "" {
 		return ""
 	}
-	return fmt.Sprintf("the memory does not qualify: its score is %.2f (minimum %.2f), and it has %d uses (minimum "+
-		"%d within %s of the save); to promote it anyway, use --force (force)",
-		score, rule.Threshold, r.UseCount(), rule.UseCount, InDays(rule.Window))
+	return fmt.Sprintf("the memory does not qualify: its score is %.2f (minimum %.2f), and it has %d uses "+
+		"(minimum %d within %s of the save); to promote it anyway, use --force (force)", score, rule.Threshold,
+		r.UseCount(), rule.UseCount, InDays(rule.Window))
 }
 
 // NextPromotion returns when the first used memory is old enough for a note, zero for none.

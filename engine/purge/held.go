@@ -43,8 +43,8 @@ func (e *Purge) LoadHeld() {
 		err = json.Unmarshal(data, &e.held.in)
 	}
 	if err != nil {
-		e.Opt.Logger.Warn("cannot determine which backups contain memories that "+
-			"other devices deleted permanently", "err", err)
+		e.Opt.Logger.Warn("cannot determine which backups contain memories that other devices deleted permanently",
+			"err", err)
 	}
 }
 
@@ -205,8 +205,8 @@ func (e *Purge) Waits() (out []op.Waiting) {
 		}
 	}
 	if more > 0 {
-		text := fmt.Sprintf("backups in %s contain %d more permanently deleted memories; delete these backups, or "+
-			"first delete the memories listed above from the backups", dir, more)
+		text := fmt.Sprintf("backups in %s contain %d more permanently deleted memories; delete these backups, "+
+			"or to see the other memories, delete the listed memories from the backups first", dir, more)
 		out = append(out, op.Waiting{Code: op.WaitsPurge, Count: more, Text: text, Command: "emberd backup list",
 			Warning: text})
 	}
@@ -217,10 +217,10 @@ func (e *Purge) Waits() (out []op.Waiting) {
 func heldWait(id memory.ID, dir string, n int) op.Waiting {
 	command := "emberd forget --permanently --backups " + string(id)
 	return op.Waiting{Code: op.WaitsPurge, Count: 1, Command: command,
-		Text: fmt.Sprintf("memory %s was deleted permanently, but "+
-			"%s in %s might still contain it", id.Short(), backupCount(n), dir),
-		Warning: fmt.Sprintf("%s in %s might contain memory %s, which was deleted permanently; to delete the backups "+
-			"that contain the memory, run: %s", backupCount(n), dir, id.Short(), command)}
+		Text: fmt.Sprintf("memory %s was deleted permanently, but %s in %s might still contain it", id.Short(),
+			backupCount(n), dir),
+		Warning: fmt.Sprintf("%s in %s might contain memory %s, which was deleted permanently; "+
+			"to delete the backups that contain the memory, run: %s", backupCount(n), dir, id.Short(), command)}
 }
 
 func backupCount(n int) string {

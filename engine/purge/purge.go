@@ -37,8 +37,8 @@ func (e *Purge) Purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResul
 		if failed != nil && !e.Stm.Purged(id) {
 			err = failed
 		} else if failed != nil {
-			unfinished(res, "the log and the state folder", failed, "emberd retries automatically, or repeat the "+
-				"permanent deletion")
+			unfinished(res, "the log and the state folder", failed,
+				"emberd retries automatically; to retry now, repeat the permanent deletion")
 		}
 	}
 	if err != nil {
@@ -64,14 +64,14 @@ func (e *Purge) Purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResul
 		if err := rest.do(); err != nil && req.DryRun {
 			return nil, err
 		} else if err != nil { // the memory is purged, which an error would deny
-			unfinished(res, rest.place, err, "fix the problem, then repeat the permanent deletion")
+			unfinished(res, rest.place, err, "fix the problem, then delete the memory permanently again")
 		}
 	}
 	e.Lists.PurgeLists(ctx, id, req.DryRun, res)
 	if !req.DryRun {
 		if err := e.Links.Purge(ctx, id); err != nil {
-			unfinished(res, "links in other notes", err, "emberd removes the links when "+
-				"another memory with a note changes")
+			unfinished(res, "links in other notes", err,
+				"emberd removes the links to the memory the next time that a memory with a note changes")
 		}
 	}
 	e.Changed()
@@ -92,7 +92,7 @@ func (e *Purge) purgeSessions(ctx context.Context, id memory.ID, res *op.PurgeRe
 	}
 	if res.Messages, err = e.Transcripts.Purge(ctx, &m, res.DryRun); err != nil {
 		unfinished(res, "past sessions", err,
-			"delete the folders transcripts and index/transcripts of the state folder")
+			"delete the folders \"transcripts\" and \"index/transcripts\" in the state folder")
 	}
 }
 
@@ -128,8 +128,8 @@ func (e *Purge) remember(id memory.ID, res *op.PurgeResult) error {
 // unfinished adds what of a purge could not be done yet, and what comes next.
 func unfinished(res *op.PurgeResult, place string, err error, next string) {
 	res.Left = append(res.Left, op.PurgeLeft{Kind: "unfinished", Place: place,
-		Advice: fmt.Sprintf("the memory is deleted permanently, but this place "+
-			"might still contain it: %v; %s", err, next)})
+		Advice: fmt.Sprintf("the memory is deleted permanently, but this place might still contain a copy: %v; %s", err,
+			next)})
 }
 
 // mergedWith returns the memories that contain the text of a merged one, or its parts.
@@ -146,8 +146,8 @@ func (e *Purge) mergedWith(id memory.ID) (left []op.PurgeLeft) {
 		if _, live := e.Stm.Get(other); live {
 			left = append(left,
 				op.PurgeLeft{Kind: "memory", Place: string(other),
-					Advice: "the deleted memory was merged with this memory, which might have the same text; if so, " +
-						"delete this memory permanently too"})
+					Advice: "emberd merged the deleted memory with this memory; if this memory contains the same " +
+						"text, delete this memory permanently too"})
 		}
 	}
 	return left
@@ -191,11 +191,10 @@ func (e *Purge) purgeBackups(id memory.ID, req *op.PurgeRequest, res *op.PurgeRe
 			res.Backups = append(res.Backups, base)
 			continue
 		}
-		why := fmt.Sprintf("this backup contains the memory; to delete the backup, run: emberd forget --permanently "+
-			"--backups %s, or delete the file yourself",
-			id)
+		why := fmt.Sprintf("this backup contains the memory; delete the backup file "+
+			"yourself, or run: emberd forget --permanently --backups %s", id)
 		if err != nil {
-			why = "emberd cannot read this backup, which might contain the memory; if so, delete the backup"
+			why = "emberd cannot read this backup, which might contain the memory; to be sure, delete the backup"
 		}
 		res.Left = append(res.Left, op.PurgeLeft{Kind: "backup", Place: name, Advice: why})
 	}
@@ -292,34 +291,32 @@ func (e *Purge) addUnreached(ctx context.Context, id memory.ID, res *op.PurgeRes
 	for _, q := range damaged {
 		if e.mayBeOf(id, q.Text) {
 			add("damaged", filepath.Join(e.Opt.State, "quarantine", q.Name),
-				"this damaged line might contain the memory; to see the line, run: emberd doctor quarantine show %s; "+
-					"if the line contains the memory, drop the line, and the next "+
-					"compaction removes it from the log", q.Name)
+				"this damaged line of the log might contain the memory; run: emberd doctor quarantine "+
+					"show %[1]s; if the line contains the memory, run: emberd doctor quarantine drop %[1]s", q.Name)
 		}
 	}
 	for _, f := range files {
 		place := filepath.Join(e.Opt.Data, "stm", f.Device, f.File)
 		if e.Stm.WroteAs(f.Device) {
-			add("device", place, "this device wrote the file under an earlier ID, or a copy of this home still "+
-				"writes it, so emberd did not rewrite it; if a copy exists, run there: emberd forget --permanently "+
-				"%s; otherwise create a backup, stop the daemon, restore the backup with --replace, delete the "+
-				"renamed data folder, start the daemon, and run: emberd forget --permanently --backups %s", id, id)
+			add("device", place, "emberd did not rewrite this file: this device wrote the file under an earlier "+
+				"device ID, or a copy of the home folder still writes the file; if a copy "+
+				"exists, run there: emberd forget --permanently %s; otherwise create a backup, "+
+				"stop the daemon, restore the backup with --replace, delete the renamed data "+
+				"folder, start the daemon, and run: emberd forget --permanently --backups %s", id, id)
 			continue
 		}
-		add("device", place,
-			"device %s wrote this file, and removes the memory from it after "+
-				"the device receives the deletion", f.Device)
+		add("device", place, "device %s wrote this file; when that device receives the "+
+			"deletion, the device removes the memory from the file", f.Device)
 	}
 	for _, dir := range backup.Replaced(e.Opt.FS, e.Opt.Data) {
-		add("elsewhere", dir, "this data folder from before a restore might contain the memory, because emberd does "+
-			"not check the folder; delete the folder")
+		add("elsewhere", dir, "a restore renamed this earlier data folder, and emberd does not search "+
+			"it; because the folder might contain the memory, delete the folder")
 	}
 	here := e.Stm.Status().Device
 	for _, m := range e.Stm.Watermarks() {
 		if dev := m.Device.String(); dev != here {
-			add("device", dev,
-				"this device was last seen at %s; until the device syncs, its snapshot, quarantine and backups "+
-					"contain the memory",
+			add("device", dev, "this device was last seen at %s; until the device syncs, its "+
+				"snapshot, quarantine and backups might still contain the memory",
 				m.At.UTC().Format("2006-01-02 15:04"))
 		}
 	}
@@ -336,8 +333,7 @@ func (e *Purge) addUnreached(ctx context.Context, id memory.ID, res *op.PurgeRes
 			break
 		}
 	}
-	add("elsewhere", "",
-		"emberd cannot check backups and exports outside of %s, file versions of a sync service, or file system "+
-			"snapshots; check them yourself", core.BackupFolder(e.Opt.State))
+	add("elsewhere", "", "emberd cannot check backups and exports outside of %s, file versions "+
+		"of a sync service, or file system snapshots; check them yourself", core.BackupFolder(e.Opt.State))
 	return nil
 }

@@ -81,10 +81,8 @@ func (e *Purge) purgeIndex(ctx context.Context, dir string, id memory.ID) error 
 			err = e.purgeVectors(ctx, dir, writer, f.Identity.Dim, id)
 		}
 		if err != nil {
-			return memory.Errorf(memory.Unavailable,
-				"the folder %s might still contain the embedding of the memory (%w); delete the folder, and emberd "+
-					"computes the embeddings again", dir,
-				err)
+			return memory.Errorf(memory.Unavailable, "cannot delete the embedding of the memory from folder %s: %w; "+
+				"delete the folder; emberd then computes the embeddings again", dir, err)
 		}
 	}
 	return nil
@@ -138,8 +136,7 @@ func (e *Purge) ApplyDue(ctx context.Context) {
 		return
 	}
 	if err := e.Apply(ctx, due); err != nil {
-		e.Opt.Logger.Warn("permanent deletion by another device not applied yet; retrying", "err",
-			err)
+		e.Opt.Logger.Warn("permanent deletion by another device not applied yet; retrying", "err", err)
 	}
 	core.Nudge(e.Dirty)
 }

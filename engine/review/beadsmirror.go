@@ -72,7 +72,7 @@ func (m *BeadsMirror) Bead(item string) string {
 // Task updates the tracker after changes. No caller waits for it. If bd fails or is missing,
 // status reports it, and the task tries again later.
 func (e *Review) Task() *core.Task {
-	const name = "copy of review items to bd"
+	const name = "copy of review items to the issue tracker bd"
 	return &core.Task{Name: name, First: e.Opt.Now().Add(e.Opt.Pace.Mirror), Wake: e.Mirror.wake,
 		Woken: e.After(e.Opt.Pace.Mirror),
 		Do: func(ctx context.Context) time.Time {
@@ -82,7 +82,7 @@ func (e *Review) Task() *core.Task {
 			}
 			e.Chores.Settle(name, err)
 			if err != nil {
-				e.Opt.Logger.Warn("review items not copied to bd", "err", err)
+				e.Opt.Logger.Warn("review items not copied to the issue tracker bd", "err", err)
 				return e.Opt.Now().Add(beadsAgain)
 			}
 			return time.Time{}

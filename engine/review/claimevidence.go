@@ -30,18 +30,18 @@ func claimEvidence(item *memory.ReviewItem, m *memory.Memory, note *vault.Note, 
 	detectSecrets bool) string {
 	c := note.Carried
 	closing := "emberd review close " + item.Short()
-	head := fmt.Sprintf("The note %s contains the ID of this memory, but emberd does not use it as the note of the "+
-		"memory. If the note belongs to the memory, run: %s (emberd undo reverts that). If it does not, run: %s keep "+
-		"(the memory and "+
-		"the note do not change). ", inQuotes(note.Path, shownPath), closing+" "+adoptDecision(item), closing)
+	head := fmt.Sprintf("Note %s contains the ID of this memory, but emberd does not use that note as the note of "+
+		"the memory. If the note belongs to the memory, run: %s (to undo, use emberd undo). If the "+
+		"note does not belong to the memory, run: %s keep (the memory and the note do not change). ",
+		inQuotes(note.Path, shownPath), closing+" "+adoptDecision(item), closing)
 	if left != "" {
 		head += "emberd does not merge this note into the note of the memory automatically: " + left + ". "
 	}
-	head += "If you decide promote, the memory changes as follows:\n"
+	head += "The decision promote changes the memory as follows:\n"
 	says := append([]string{c.Body, c.Fields["category"], c.Fields["strength"], c.Fields["stage"]}, c.Tags...)
 	if core.SecretIn(detectSecrets, strings.Join(says, "\n"), "") {
 		return head + "(the note contains text that looks like a credential, so emberd does not show the text; read " +
-			"the note before you promote)"
+			"the note before you decide)"
 	}
 	if changed := claimedChanges(m, c); len(changed) > 0 {
 		head += strings.Join(changed, "\n") + "\n"
@@ -58,7 +58,7 @@ func claimedText(body string, most int) string {
 		if more == 0 {
 			return "text of the note:\n"
 		}
-		return fmt.Sprintf("text of the note (%d more characters are not shown; read the note before you promote):\n",
+		return fmt.Sprintf("text of the note (%d more characters are not shown; read the note before you decide):\n",
 			more)
 	}
 	body = invisible.Show(body)
@@ -94,8 +94,8 @@ func tagsInQuotes(tags []string) string {
 		shown = append(shown, quoted)
 	}
 	if more := len(tags) - len(shown); more > 0 {
-		shown = append(shown, fmt.Sprintf("and %d more tags, which are not shown; "+
-			"read the note before you promote", more))
+		shown = append(shown, fmt.Sprintf("and %d more tags, which are not shown; read the note before you decide",
+			more))
 	}
 	return cmp.Or(strings.Join(shown, ", "), "(none)")
 }

@@ -46,9 +46,9 @@ func (e *Review) DecideItem(ctx context.Context, by memory.Actor, id, decision,
 		err = d.forgetOne(ctx, one)
 	case decision == op.DecideForget && item.Action == core.ContradictionAction && len(item.MemoryIDs) > 1 &&
 		!halfForgotten(&item):
-		err = memory.Errorf(memory.Invalid,
-			"the memories contradict each other, and one might be true; use forget: and the ID of the memory to "+
-				"delete, such as forget:%s", item.MemoryIDs[0].Short()).At("decision")
+		err = memory.Errorf(memory.Invalid, "the memories contradict each other, but one of them might be "+
+			"true; to delete the wrong memory, use forget:ID, such as forget:%s",
+			item.MemoryIDs[0].Short()).At("decision")
 	case decision == op.DecideForget:
 		err = d.forget(ctx, item.MemoryIDs)
 	case decision == op.DecidePromote:
@@ -56,8 +56,7 @@ func (e *Review) DecideItem(ctx context.Context, by memory.Actor, id, decision,
 	case decision == op.DecideMerge:
 		err = d.merge(ctx)
 	case decision != op.DecideKeep:
-		err = memory.Errorf(memory.Invalid,
-			"invalid decision %.40q; use promote, keep, merge, forget, or forget:ID",
+		err = memory.Errorf(memory.Invalid, "invalid decision %.40q; use promote, keep, merge, forget, or forget:ID",
 			decision).At("decision")
 	}
 	if err == nil {
@@ -206,9 +205,9 @@ func halfForgotten(item *memory.ReviewItem) bool {
 }
 
 func coreStays(id memory.ID) error {
-	return memory.Errorf(memory.Conflict, "emberd deleted nothing, because memory %s is a core memory; to delete it, "+
-		"run: emberd forget %s",
-		id, id.Short()).At("decision")
+	return memory.Errorf(memory.Conflict,
+		"emberd deleted nothing, because memory %s is a core memory; to delete it, run: emberd forget %s", id,
+		id.Short()).At("decision")
 }
 
 // forgetOne moves one of the memories to the trash and closes the item in one log line.
@@ -218,9 +217,8 @@ func (d *DecisionRun) forgetOne(ctx context.Context, short string) error {
 		return core.About(err, "decision")
 	}
 	if !slices.Contains(d.Item.MemoryIDs, id) {
-		return memory.Errorf(memory.Invalid,
-			"memory %s does not belong to the review item; to list the memories of the "+
-				"item, run: emberd review show %s", id, d.Item.Short()).At("decision")
+		return memory.Errorf(memory.Invalid, "memory %s does not belong to the review item; to list "+
+			"the memories of the item, run: emberd review show %s", id, d.Item.Short()).At("decision")
 	}
 	d.Decision = op.DecideForgetOne + string(id)
 	owner := d.Item.MemoryIDs[0]
@@ -328,7 +326,7 @@ func (e *Review) unmergeable(rows []*stm.Row) string {
 				row.ID().Short())
 		}
 		if why := e.noMergeReason(row); why != "" {
-			return fmt.Sprintf("emberd cannot merge memory %s: %s", row.ID().Short(), why)
+			return fmt.Sprintf("memory %s cannot be merged, because %s", row.ID().Short(), why)
 		}
 	}
 	return ""
@@ -338,9 +336,9 @@ func (e *Review) unmergeable(rows []*stm.Row) string {
 func (e *Review) noMergeReason(row *stm.Row) string {
 	switch {
 	case row.Core():
-		return "it is a core memory, and emberd does not merge core memories"
+		return "it is a core memory"
 	case row.Promoted():
-		return "it has its own note, which determines its text"
+		return "it has a note, and the text of the memory comes from that note"
 	case e.Superseded(row):
 		return "another memory supersedes it"
 	case row.Stage().Cold() || row.Has("text_digest"):
@@ -369,7 +367,7 @@ func (e *Review) MergeMembers(ctx context.Context, by memory.Actor, entry string
 		rows[i] = row
 	}
 	if why := e.unmergeable(rows); why != "" {
-		return fail(memory.Errorf(memory.Conflict, "emberd merged no memories: %s", why))
+		return fail(memory.Errorf(memory.Conflict, "cannot merge the memories: %s", why))
 	}
 	g := e.Merge.Gather(false)
 	members := make([]int, len(ids))

@@ -76,13 +76,13 @@ func (t *tickRun) item(ctx context.Context, ticks []reviewnote.CheckedBox, insid
 					"was already decided: "+core.FirstNonEmpty(item.Reason, item.Decision, "closed"), item.MemoryIDs)
 		}
 	case len(items) > 1:
-		t.remark(item, now, "Another item looks the same, so the checked box has no effect. Decide this item with "+
-			"emberd review close.")
+		t.remark(item, now, "Another review item has the same short ID, so the checked "+
+			"box has no effect. Decide this item with emberd review close.")
 	case len(current) == 0 && inside:
-		t.remark(item, now,
-			"The item has changed since emberd wrote this note, so emberd did nothing. Review the item again.")
+		t.remark(item, now, "The review item changed after emberd wrote this note, "+
+			"so the checked box has no effect. Read the item again.")
 	case len(current) > 1:
-		t.remark(item, now, "Several boxes are checked, so emberd did nothing. Check only one box.")
+		t.remark(item, now, "Several boxes of this review item are checked, so emberd did nothing. Check only one box.")
 	case len(current) == 1:
 		return t.decide(ctx, item, current[0])
 	}
@@ -108,7 +108,7 @@ func (t *tickRun) deletionBegun(item *memory.ReviewItem) bool {
 }
 
 func (t *tickRun) carryOut(ctx context.Context, item *memory.ReviewItem, decision, words string) error {
-	d := listnotes.DecidedItem{Item: item.ID, At: t.now, Decision: decision, Reason: "checked in this note",
+	d := listnotes.DecidedItem{Item: item.ID, At: t.now, Decision: decision, Reason: "box checked in this note",
 		IDs: item.MemoryIDs}
 	// otherwise they are only in the note
 	if words != "" && t.e.refuseSecret(core.Passage{Field: "reason", Text: words}, false) == nil {
@@ -121,9 +121,9 @@ func (t *tickRun) carryOut(ctx context.Context, item *memory.ReviewItem, decisio
 	switch {
 	case err == nil:
 		t.ended(item.ID, tx)
-		t.e.Opt.Logger.Info("applied the decisions in the inbox note", "item", item.ID, "entry", tx)
+		t.e.Opt.Logger.Info("applied a decision from the review note", "item", item.ID, "entry", tx)
 	case ctx.Err() != nil || isTemporary(err):
-		return fmt.Errorf("apply the decisions in the inbox note: %w", err)
+		return fmt.Errorf("cannot apply a decision from the review note: %w", err)
 	default:
 		t.file.Done = slices.DeleteFunc(t.file.Done, func(o listnotes.DecidedItem) bool { return o.Item == item.ID })
 		t.remark(item, t.e.seenOf(item), "emberd did not apply the decision: "+err.Error())

@@ -194,9 +194,11 @@ func (e *Review) goneReason(item *memory.ReviewItem) string {
 		case !ok:
 			return "memory " + id.Short() + " no longer exists"
 		case row.Has("consolidated_into"):
-			return "memory " + id.Short() + " was merged with others"
+			return "emberd merged memory " + id.Short() + " with other memories"
 		case item.Agent == op.ReviewDecay && row.Stage().Cold():
 			return "memory " + id.Short() + " was archived, and its text is in a note"
+		case (item.Agent == op.ReviewCluster || item.Agent == op.ReviewDecay) && e.Superseded(row):
+			return "memory " + id.Short() + " was superseded by another memory"
 		default:
 			if why := e.claimOverReason(item, row); why != "" {
 				return why
@@ -380,8 +382,7 @@ func (e *Review) changeFound(ctx context.Context, by memory.Actor, verb, entry s
 // again.
 func (e *Review) changedItem(row *stm.Row, item *memory.ReviewItem,
 	change func(*memory.ReviewItem) error) (map[string]json.RawMessage, error) {
-	gone := memory.Errorf(memory.Conflict, "review item %s was just removed; run: emberd review list",
-		item.ID).At("id")
+	gone := memory.Errorf(memory.Conflict, "review item %s no longer exists; run: emberd review list", item.ID).At("id")
 	if row == nil {
 		return nil, gone
 	}

@@ -93,11 +93,13 @@ func checkShown(item *memory.ReviewItem, decision string) error {
 	case !adopts(item, decision) || decision == adoptDecision(item):
 		return nil
 	case decision == op.DecidePromote:
-		return memory.Errorf(memory.Invalid, "this decision requires the version of the note; to see the note and "+
-			"the command, run: emberd review show %s", item.Short()).At("decision")
+		return memory.Errorf(memory.Invalid,
+			"missing version of the note in the decision; to see the note and the command, run: emberd review show %s",
+			item.Short()).At("decision")
 	}
-	return memory.Errorf(memory.Conflict, "the note changed after you saw it, so emberd did nothing; to see the "+
-		"note, run: emberd review show %s", item.Short()).At("decision")
+	return memory.Errorf(memory.Conflict,
+		"the note has changed, so emberd did nothing; to see the current note, run: emberd review show %s",
+		item.Short()).At("decision")
 }
 
 // claimOverReason returns why nothing is left to decide about a note: the log names it as the memory's

@@ -210,10 +210,9 @@ func (e *Review) filedBefore(item *memory.ReviewItem) (*op.ReviewChangeResult, e
 		}
 	}
 	if there == nil {
-		return nil, memory.Errorf(memory.Conflict,
-			"memory %s is already the first memory of %d open review items; close some of them "+
-				"before you create another item",
-			item.MemoryIDs[0], core.MaxItemsOpen).At("memory_ids")
+		return nil, memory.Errorf(memory.Conflict, "too many open review items for memory %s (limit %d); "+
+			"close some of these items before you create another item", item.MemoryIDs[0],
+			core.MaxItemsOpen).At("memory_ids")
 	}
 	return &op.ReviewChangeResult{Item: *there}, nil
 }

@@ -55,11 +55,11 @@ func (e *Review) describeTexts(item *memory.ReviewItem) {
 	for _, o := range item.Texts {
 		item.Labels = append(item.Labels, textLabel(&o))
 	}
-	item.Evidence = "two edits changed the same part of the text: the memory has one text, and this item keeps the " +
-		"other text until you decide; searches find both texts"
+	item.Evidence = "two edits changed the same part of the text; until you decide, the memory keeps one text, this " +
+		"review item keeps the other, and searches match both texts"
 	if err := e.CompleteItem(item); err != nil {
-		e.Opt.Logger.Warn("review item for two "+
-			"texts of a memory not completed", "memory", item.MemoryIDs[0], "error", err)
+		e.Opt.Logger.Warn("review item about two texts of a memory incomplete", "memory", item.MemoryIDs[0], "error",
+			err)
 	}
 	if !asked.CreatedAt.IsZero() {
 		item.Status, item.CreatedAt, item.ClaimedBy, item.ClaimedAt = asked.Status, asked.CreatedAt, asked.ClaimedBy,
@@ -132,9 +132,8 @@ func chosenText(row *stm.Row, texts []memory.OtherText, decision string) (string
 			return texts[i].Text, nil
 		}
 	}
-	return "", memory.Errorf(memory.Invalid,
-		"invalid decision %.40q; use keep, merge, or take: and the digits of a text that emberd review show lists",
-		decision).At("decision")
+	return "", memory.Errorf(memory.Invalid, "invalid decision %.40q; use keep, merge or take:DIGITS; "+
+		"to see the digits of each text, run: emberd review show ID", decision).At("decision")
 }
 
 // setText adds to the change of a locked memory a text, which it may have already.

@@ -45,12 +45,12 @@ func (e *Review) DecideOverdue(ctx context.Context) error {
 		decision, _ := e.policyOn(&item)
 		var err error
 		entry, err = e.CloseAsListed(ctx, policyActor(), entry, item, decision,
-			fmt.Sprintf("closed by policy: no decision within %s", promote.InDays(e.Opt.DecideAfter)))
+			fmt.Sprintf("closed automatically: no decision within %s", promote.InDays(e.Opt.DecideAfter)))
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
-			return fmt.Errorf("apply default decisions: %w", err)
+			return fmt.Errorf("cannot apply the default decisions to review items: %w", err)
 		}
 	}
 	return nil

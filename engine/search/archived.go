@@ -49,7 +49,7 @@ func (a *SearchRun) AskArchive(ctx context.Context, c docFrequencies, limit int)
 		return err
 	})
 	if err != nil {
-		return nil, found, memory.Errorf(memory.Internal, "search the archived memories: %w", err)
+		return nil, found, memory.Errorf(memory.Internal, "cannot search the archived memories: %w", err)
 	}
 	hits := make([]ArchivedHit, 0, len(found.Hits))
 	for _, h := range found.Hits {

@@ -227,7 +227,7 @@ func (a *SearchRun) similarity(h *op.Hit) *float64 {
 func (a *SearchRun) reportMeaning(s queryEmbeddingWait) {
 	told := a.E.Semantic.ToldOf(s.QueryEmbedding, s.without)
 	if told != nil && !a.Present {
-		told.Without = "earlier embeddings are not stored"
+		told.Without = "emberd stores embeddings only for the current texts"
 	}
 	if a.Res.Meaning = told; told != nil {
 		told.Weight = a.Q.trust

@@ -27,9 +27,8 @@ func (e *Search) Moment(ctx context.Context, asOf time.Time) (moment, error) {
 	}
 	if e.Grant != nil {
 		return moment{},
-			memory.Errorf(memory.Forbidden,
-				"token %s cannot view an earlier time, because its scopes depend on "+
-					"the current memories; omit as_of", e.Grant.Token).At("as_of")
+			memory.Errorf(memory.Forbidden, "token %s cannot read memories as of an earlier time, because the "+
+				"scopes of the token depend on the current memories; omit as_of", e.Grant.Token).At("as_of")
 	}
 	now := e.Opt.Now()
 	if asOf.After(now) {
@@ -44,12 +43,11 @@ func (e *Search) Moment(ctx context.Context, asOf time.Time) (moment, error) {
 	switch {
 	case past.Began.IsZero():
 		return moment{}, memory.Errorf(memory.Invalid,
-			"no memories saved yet, so emberd cannot show an earlier time; omit as_of").At("as_of")
+			"cannot show memories as of an earlier time, because no memories are saved yet; omit as_of").At("as_of")
 	case past.At.Before(past.Began):
 		return moment{},
-			memory.Errorf(memory.Invalid,
-				"as_of %s is before the first record of the log; use %s or a later time", instant(asOf),
-				instant(past.Began)).At("as_of")
+			memory.Errorf(memory.Invalid, "as_of %s is before the first record of the log; use %s or a later time",
+				instant(asOf), instant(past.Began)).At("as_of")
 	}
 	return moment{MemorySet: &past.MemorySet, At: past.At, Past: past}, nil
 }
@@ -81,7 +79,7 @@ func (m *moment) Description() *op.Past {
 
 // Task releases the cached earlier moment when no caller has used it for a while.
 func (e *Search) Task() *core.Task {
-	return &core.Task{Name: "cache of an earlier state", Wake: e.LookedBack,
+	return &core.Task{Name: "cache of memories as of an earlier time", Wake: e.LookedBack,
 		Woken: func(time.Time) time.Time { return e.Opt.Now().Add(pastKept) },
 		Do: func(context.Context) time.Time {
 			e.Stm.ReleasePast()

@@ -51,7 +51,7 @@ func (e *Search) prepare(ctx context.Context, q *parsedQuery) (docFrequencies, e
 		c, err = e.DocFrequencies(ctx, q)
 	}
 	if err != nil {
-		err = memory.Errorf(memory.Internal, "search the note index: %w", err)
+		err = memory.Errorf(memory.Internal, "cannot search the note index: %w", err)
 	}
 	return c, err
 }

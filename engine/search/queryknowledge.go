@@ -14,7 +14,7 @@ import (
 func (a *SearchRun) Shares(ctx context.Context) (func(name string) float64, error) {
 	c, err := a.E.DocFrequencies(ctx, a.Q)
 	if err != nil {
-		return nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
+		return nil, memory.Errorf(memory.Internal, "cannot search the note index: %w", err)
 	}
 	asked := a.WeightOf(c)
 	return func(name string) float64 {

@@ -57,7 +57,7 @@ func (a *SearchRun) waiting(h *op.Hit, holds func(word string) bool) string {
 	if !slices.ContainsFunc(item.Texts, has) {
 		return ""
 	}
-	return "in another text of the memory; to decide between the texts, run: emberd review show " + item.Short()
+	return "matches another text of the memory; to choose one of the texts, run: emberd review show " + item.Short()
 }
 
 // nameMeant adds words of a hit to the corrections that they are of.
@@ -95,7 +95,7 @@ func (a *SearchRun) reason(x *op.Explain, marked []string) string {
 	case byMeaning(x):
 		return "similar meaning"
 	case other:
-		return "in another part of the text, or in the tags, context or properties"
+		return "matches another part of the text, or the tags, context or properties"
 	case x.Meaning != nil:
 		return "same meaning"
 	}

@@ -184,7 +184,7 @@ func (a *SearchRun) ranked(ctx context.Context, c docFrequencies) (hits []op.Hit
 	a.Q.dates = a.newDateBoost(a.WeightOf(c))
 	a.Res.AtLeast = a.Res.AtLeast || a.Q.begun.partial
 	if err := a.FindNear(ctx, c); err != nil {
-		return nil, nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
+		return nil, nil, memory.Errorf(memory.Internal, "cannot search the note index: %w", err)
 	}
 	if a.Q.memories {
 		if hits, err = a.askMemories(ctx, c); err != nil {
@@ -194,7 +194,7 @@ func (a *SearchRun) ranked(ctx context.Context, c docFrequencies) (hits []op.Hit
 	if a.Q.notes {
 		found, searched, err := a.askNotes(ctx, c)
 		if err != nil {
-			return nil, nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
+			return nil, nil, memory.Errorf(memory.Internal, "cannot search the note index: %w", err)
 		}
 		hits, terms = append(hits, found...), searched
 		a.Res.Indexing, a.Res.Away = a.E.Notes.Vault.Indexing(), a.E.Notes.Vault.Away()

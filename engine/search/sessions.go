@@ -60,7 +60,8 @@ func (r *sessionsRun) check() (err error) {
 	f := &r.req.Filter
 	switch field := memoryField(r.req, &parsed); {
 	case field != "":
-		return memory.Errorf(memory.Invalid, "past sessions have no %s; omit it, or search another scope",
+		return memory.Errorf(memory.Invalid,
+			"messages of past sessions do not have the field %s; omit the field, or search another scope",
 			field).At(field)
 	default:
 		err = core.FirstError(core.CheckQuery(r.req.Query),

@@ -140,7 +140,7 @@ func (a *SearchRun) noteOf(ctx context.Context, c docFrequencies, r *stm.Row) ([
 		return err
 	})
 	if err != nil {
-		return nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
+		return nil, memory.Errorf(memory.Internal, "cannot search the note index: %w", err)
 	}
 	var hits []op.Hit
 	for _, h := range found.Hits {

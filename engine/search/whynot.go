@@ -164,10 +164,8 @@ func (d *exclusion) ranking(ctx context.Context, left *remainingSearch, bounded 
 	dropped := len(d.res.Causes) > 0
 	switch {
 	case at >= d.limit:
-		d.addCause(op.WhyLimit, d.suggestion(ctx, left, at+1), "this match is number %d, but the "+
-			"search returns only %d results",
-			at+1,
-			d.limit)
+		d.addCause(op.WhyLimit, d.suggestion(ctx, left, at+1),
+			"this match is number %d, but the search returns only %d results", at+1, d.limit)
 	case dropped:
 	case bounded:
 		d.addCause(op.WhyPhrase,
@@ -178,7 +176,7 @@ func (d *exclusion) ranking(ctx context.Context, left *remainingSearch, bounded 
 		d.addCause(op.WhyReview,
 			"exclude memories that are about to fade "+
 				"(--no-review), or raise the limit to "+fmt.Sprint(d.limit+d.limit/2),
-			"this match is number %d, but a memory that is about to fade replaced it", at+1)
+			"this match is number %d, but the search returned a memory that is about to fade instead", at+1)
 	}
 	return nil
 }
@@ -238,8 +236,8 @@ func (d *exclusion) suggestion(ctx context.Context, left *remainingSearch, place
 		}
 		more.query.Prefix = false
 		if _, at, err := d.hitsDownTo(ctx, &more); err == nil && at >= 0 && at < d.limit {
-			return fmt.Sprintf("add %q, which "+
-				"the text contains, to the query", more.query.Words[len(left.query.Words)+1:])
+			return fmt.Sprintf("add %q, which the text contains, to the query",
+				more.query.Words[len(left.query.Words)+1:])
 		}
 	}
 	return ""

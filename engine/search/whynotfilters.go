@@ -36,7 +36,7 @@ func (d *exclusion) scopes() []condition {
 	fix := "remove --" + scope
 	what := "this is a note"
 	if d.row != nil {
-		what = fmt.Sprintf("this is a memory, %s", d.row.Stage())
+		what = fmt.Sprintf("this is a memory with the stage %s", d.row.Stage())
 	}
 	if scope == ScopeArchive {
 		fix = "remove --scope archive"
@@ -66,9 +66,9 @@ func (d *exclusion) filters() (out []condition) {
 		}
 		one := op.Filter{}
 		set(&one)
-		says := "no value is set"
+		says := "this field of the memory is empty"
 		if has != "" {
-			says = "the value is " + has
+			says = "the memory has the value " + has
 		}
 		add(one, "--"+name+" "+value, says, set)
 	}
@@ -179,7 +179,7 @@ func (d *exclusion) conditionReason(one query.Filter, not bool) string {
 	case len(one.Phrases) > 0 && not:
 		return "the text contains the phrase"
 	case len(one.Phrases) > 0:
-		return "the text does not contain these words next to each other"
+		return "the text does not contain the phrase"
 	case len(one.Tags) > 0:
 		return d.tags()
 	case len(one.Entities) > 0:
@@ -191,7 +191,7 @@ func (d *exclusion) conditionReason(one query.Filter, not bool) string {
 	case len(one.Properties) > 0:
 		return "the note does not have this property, or the property has another value"
 	}
-	return "the path is " + d.path
+	return "the path of the note is " + d.path
 }
 
 func (d *exclusion) tags() string {
@@ -204,7 +204,7 @@ func (d *exclusion) tags() string {
 		}
 	}
 	if len(tags) == 0 {
-		return "no tags are set"
+		return "the memory or note has no tags"
 	}
 	return "the tags are " + strings.Join(tags, ", ")
 }
@@ -222,45 +222,45 @@ func (d *exclusion) entitiesNamed() string {
 	if len(named) == 0 {
 		return "the text mentions no entity"
 	}
-	return "the entities are " + strings.Join(named[:min(graph.MaxRelated, len(named))], ", ")
+	return "the text mentions these entities: " + strings.Join(named[:min(graph.MaxRelated, len(named))], ", ")
 }
 
 func (d *exclusion) stage() string {
 	if d.row == nil {
 		return ""
 	}
-	return "the stage is " + string(d.row.Stage())
+	return "the stage of the memory is " + string(d.row.Stage())
 }
 
 func (d *exclusion) status() string {
 	if d.row == nil {
 		return ""
 	}
-	return "the status is " + core.RowStatus(d.row)
+	return "the status of the memory is " + core.RowStatus(d.row)
 }
 
 func (d *exclusion) decayed() string {
 	if d.row == nil {
 		return ""
 	}
-	return fmt.Sprintf("the score is %.2f", d.e.Score(d.row, d.e.Opt.Now()))
+	return fmt.Sprintf("the score of the memory is %.2f", d.e.Score(d.row, d.e.Opt.Now()))
 }
 
 func (d *exclusion) sure() string {
 	if d.row == nil {
 		return ""
 	}
-	return fmt.Sprintf("the confidence is %g", d.row.Confidence())
+	return fmt.Sprintf("the confidence of the memory is %g", d.row.Confidence())
 }
 
 func (d *exclusion) lastUse() string {
 	switch {
 	case d.row != nil:
-		return "the last use was on " + dateOf(d.row.LastUsed())
+		return "the last use of the memory was on " + dateOf(d.row.LastUsed())
 	case d.note != nil:
-		return "the last change was on " + dateOf(d.note.Updated)
+		return "the last change of the note was on " + dateOf(d.note.Updated)
 	}
-	return "the last use or change is older"
+	return "the last use or change of the memory or note was earlier"
 }
 
 func (d *exclusion) made() string {

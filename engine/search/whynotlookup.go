@@ -53,8 +53,8 @@ func (d *exclusion) findMemory(ctx context.Context, id memory.ID) (bool, error) 
 		return false, err
 	}
 	if n := len(versions); n > 0 {
-		d.addCause(op.WhyPurged, "", "this memory was deleted on %s, and its text is "+
-			"neither in the trash nor in the log",
+		d.addCause(op.WhyPurged, "",
+			"this memory was deleted on %s, and its text is neither in the trash nor in the log",
 			versions[n-1].Entry.At.UTC().Format("2006-01-02"))
 		return false, nil
 	}
@@ -121,8 +121,9 @@ func (d *exclusion) unread(ctx context.Context, name string, err error) {
 	case w.Status().Skipped[name] != "":
 		d.addCause(op.WhyUnread, "", "emberd does not watch this note: %s", notes.AsReason(w.Status().Skipped[name]))
 	case !d.e.Notes.Vault.Complete.Load() || err == nil:
-		d.addCause(op.WhyUnread, "wait until emberd status shows no waiting notes", "emberd has not "+
-			"read this note yet")
+		d.addCause(op.WhyUnread, "wait until emberd status no longer shows notes that are not yet read",
+			"emberd has not "+
+				"read this note yet")
 	default:
 		d.addCause(op.WhyUnread, "", "emberd does not read this note: %s", err)
 	}
@@ -140,7 +141,7 @@ func (d *exclusion) there(name string) bool {
 func unreadFix(reason vault.Reason) string {
 	switch reason {
 	case vault.Ignored:
-		return "remove the pattern from vault.ignore (emberd config), and restart the daemon"
+		return "remove the pattern that matches the note from the setting vault.ignore, and restart the daemon"
 	case vault.NotNote, vault.Temporary, vault.Hidden:
 		return "rename the note: the name must end in .md, must not begin with a dot, and must " +
 			"not look like a temporary file"
@@ -154,9 +155,8 @@ func (d *exclusion) inFolder(ctx context.Context, name string) {
 	if id, ok := d.e.Notes.Vault.Carriers.At(name); ok {
 		fix = "search for the memory of the note with --scope archive, or run: emberd rekindle " + id.Short()
 	}
-	d.addCause(op.WhyFolder, fix, "this note is in the archive folder %s, and searches do "+
-		"not return notes of that folder",
-		d.e.Opt.VaultArchive)
+	d.addCause(op.WhyFolder, fix,
+		"this note is in the archive folder %s, and searches do not return notes of that folder", d.e.Opt.VaultArchive)
 }
 
 // nearestNote returns a fix with the most similar name of a note, or "".
@@ -172,7 +172,7 @@ func (d *exclusion) nearestNote(name string) string {
 	if best == "" {
 		return ""
 	}
-	return "ask about " + best
+	return "search for note " + best
 }
 
 // words records why none of the query's words matches.

@@ -20,10 +20,11 @@ func (d *exclusion) similarityText(q *parsedQuery) string {
 	}
 	cosine, known := d.cosine(s.QueryEmbedding)
 	if !known {
-		return ", and its embedding is not computed yet"
+		return ", and emberd has not computed the embedding of the text yet"
 	}
-	return fmt.Sprintf(", and its embedding is not similar enough "+
-		"(similarity %.2f, minimum %.2f)", s.NormalizedCosine(cosine), minNear)
+	return fmt.Sprintf(
+		", and the embedding of the text is not similar enough to the query (similarity %.2f, minimum %.2f)",
+		s.NormalizedCosine(cosine), minNear)
 }
 
 func (d *exclusion) cosine(s *semantic.QueryEmbedding) (float64, bool) {
@@ -39,5 +40,6 @@ func (d *exclusion) addCrowdedOut(ctx context.Context) {
 	if own := d.rarestWords(ctx); len(own) > 0 {
 		fix = "search for " + quoted(own[:1]) + ", which the text contains"
 	}
-	d.addCause(op.WhyLimit, fix, "the text contains none of the words, and %d other results are more similar", MaxNear)
+	d.addCause(op.WhyLimit, fix,
+		"the text contains none of the words of the query, and %d other texts are more similar to the query", MaxNear)
 }

@@ -157,8 +157,8 @@ func (e *Semantic) indexToBuild(id embedding.Identity) (*VectorIndex, error) {
 func (e *Semantic) waitForModel(ctx context.Context, s *VectorIndex) error {
 	why := "search.meaning is off"
 	if e.Meaning.Weight < 0 {
-		why = fmt.Sprintf("embeddings of %s failed calibration, so emberd computes no embeddings; use another model, "+
-			"such as static (emberd model use), or set search.meaning to a number", s.Identity.Model)
+		why = fmt.Sprintf("model %s failed calibration, so emberd computes no embeddings; choose another "+
+			"model, such as static, with emberd model use, or set search.meaning to a number", s.Identity.Model)
 	}
 	m := e.Meaning
 	m.Mu.Lock()

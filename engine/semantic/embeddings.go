@@ -110,7 +110,8 @@ func NewEmbeddings(opt *core.Options) *Embeddings {
 		err = json.Unmarshal(data, &kept)
 	}
 	if err != nil {
-		opt.Logger.Warn("cannot read whether embedding was paused; embedding continues", "err", err)
+		opt.Logger.Warn("cannot read whether the computation of embeddings is paused; emberd computes embeddings",
+			"err", err)
 	}
 	m.paused, m.purged, m.Owed = kept.Paused, kept.Purged, kept.Purged
 	return m
@@ -361,8 +362,9 @@ func (m *Embeddings) Warnings() []string {
 	}
 	status := m.Embedder.Status()
 	if n := len(status.Passed); status.Provider == embedding.Static && n > 0 {
-		out = append(out, fmt.Sprintf("emberd uses static embeddings instead of the configured model: %s: %s; fix "+
-			"the problem and restart the daemon", status.Passed[n-1].Provider, status.Passed[n-1].Reason))
+		out = append(out, fmt.Sprintf("emberd uses static embeddings instead of the configured "+
+			"model: %s: %s; fix the problem and restart the daemon", status.Passed[n-1].Provider,
+			status.Passed[n-1].Reason))
 	}
 	if status.Native == nil {
 		return out
@@ -371,8 +373,8 @@ func (m *Embeddings) Warnings() []string {
 		out = append(out, why)
 	}
 	if status.Native.Unconfined {
-		out = append(out, "the llama.cpp libraries run without a sandbox, because sandbox is off, so they can read "+
-			"and change all that you can; set sandbox to auto")
+		out = append(out, "the setting sandbox is off, so the llama.cpp libraries can read and "+
+			"change all files that you can read and change; set sandbox to auto")
 	}
 	if why := status.Native.GivenUp; why != "" { // even if the next runtime was not tried yet
 		return append(out, why)

@@ -43,14 +43,13 @@ func (e *Semantic) EmbedTexts(ctx context.Context, req *op.EmbedRequest) (*op.Em
 // checkEmbedRequest checks a request and returns the purpose of its embeddings.
 func checkEmbedRequest(req *op.EmbedRequest) (embedding.Purpose, error) {
 	if n := len(req.Texts); n < 1 || n > op.MostEmbedTexts {
-		return 0, memory.Errorf(memory.Invalid, "invalid number of texts %d; use 1 to %d", n,
+		return 0, memory.Errorf(memory.Invalid, "number of texts %d is out of range (1 to %d)", n,
 			op.MostEmbedTexts).At("texts")
 	}
 	for i, text := range req.Texts {
 		if len(text) > op.MostEmbedBytes {
-			return 0, memory.Errorf(memory.Invalid,
-				"text %d is too long: %d bytes (limit %d); shorten the text", i+1, len(text),
-				op.MostEmbedBytes).
+			return 0, memory.Errorf(memory.Invalid, "too many bytes in text %d: %d (limit %d); shorten the text", i+1,
+				len(text), op.MostEmbedBytes).
 				At(fmt.Sprintf("texts[%d]", i))
 		}
 	}
@@ -60,7 +59,7 @@ func checkEmbedRequest(req *op.EmbedRequest) (embedding.Purpose, error) {
 	case op.EmbedPassage, "":
 		return embedding.Claim, nil // like a passage, but without waiting for others
 	}
-	return 0, memory.Errorf(memory.Invalid, "invalid value %q of as; use %s or %s", req.As, op.EmbedQuery,
+	return 0, memory.Errorf(memory.Invalid, "invalid as %q; use %s or %s", req.As, op.EmbedQuery,
 		op.EmbedPassage).At("as")
 }
 

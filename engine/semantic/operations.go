@@ -109,8 +109,8 @@ func (m *Embeddings) state() string {
 
 // offReason returns why there are no embeddings.
 func (e *Semantic) offReason() string {
-	return cmp.Or(e.Opt.Meaning.Off, "embedding.providers contains no configured provider; choose a model (emberd "+
-		"model use), such as static, which requires no file")
+	return cmp.Or(e.Opt.Meaning.Off, "no provider in the setting embedding.providers is configured; choose "+
+		"a model with emberd model use, such as static, which requires no file")
 }
 
 // model returns the model of the index. Embeddings.Mu must be held.
@@ -148,7 +148,8 @@ func (e *Semantic) setPaused(ctx context.Context, paused bool) (*op.EngineStatus
 		return nil, memory.Errorf(memory.Invalid, "emberd computes no embeddings: %s", e.offReason())
 	}
 	if err := e.Meaning.Pause(paused); err != nil {
-		return nil, memory.Errorf(memory.Unavailable, "store whether embedding is paused: %w", err)
+		return nil, memory.Errorf(memory.Unavailable, "cannot save whether the computation of embeddings is paused: %w",
+			err)
 	}
 	return e.EngineStatus(ctx, &op.EngineStatusRequest{})
 }

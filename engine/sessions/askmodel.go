@@ -42,7 +42,7 @@ func (e *Sessions) RunModel(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case h := <-e.turns:
-			e.Chores.Settle("choice of session sentences by the language model", h.choose(op.WithCaller(ctx, h.by)))
+			e.Chores.Settle("choice of the sentences to save by the language model", h.choose(op.WithCaller(ctx, h.by)))
 		}
 	}
 }

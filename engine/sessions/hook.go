@@ -67,9 +67,8 @@ func checkRequest(req *op.HookRequest) error {
 		}
 	}
 	if len(req.Project) > maxName {
-		return memory.Errorf(memory.Invalid, "project has %d bytes (limit "+
-			"%d); use a shorter project name", len(req.Project),
-			maxName).At("project")
+		return memory.Errorf(memory.Invalid, "too many bytes in project: %d (limit %d); use a shorter project name",
+			len(req.Project), maxName).At("project")
 	}
 	if len(req.Messages) > maxMessages {
 		return memory.Errorf(memory.TooLarge, "too many messages: %d (limit %d); send the session in parts",

@@ -200,12 +200,10 @@ func find(all []filed, id string) (*record, error) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, memory.Errorf(memory.NotFound, "session %.60q not found; run: emberd hook sessions",
-			id).At("id")
+		return nil, memory.Errorf(memory.NotFound, "session %.60q not found; run: emberd hook sessions", id).At("id")
 	case 1:
 		return found[0], nil
 	}
-	return nil, memory.Errorf(memory.Invalid, "%d sessions begin with %.60q; pass more characters of the "+
-		"ID", len(found),
-		id).At("id")
+	return nil, memory.Errorf(memory.Invalid, "%d sessions begin with %.60q; pass more characters of the ID",
+		len(found), id).At("id")
 }

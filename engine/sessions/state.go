@@ -177,7 +177,7 @@ func (e *Sessions) saveAll() {
 		e.mu.Unlock()
 		err := contain.Do(e.Opt.Logger, contain.Task, "sessions", func() error { return e.save(s) })
 		if err != nil {
-			e.Opt.Logger.Warn("session state not written; memories may be repeated", "err", err)
+			e.Opt.Logger.Warn("session state not written; hooks might add the same memories again", "err", err)
 		}
 		e.mu.Lock()
 		s.users--

@@ -77,7 +77,7 @@ func (e *Similar) FindSimilar(ctx context.Context, p Probe) (*Candidates, error)
 	if p.Notes && e.Notes.Vault != nil {
 		cold, err := c.addNotes(ctx)
 		if err != nil {
-			return nil, memory.Errorf(memory.Internal, "search the note index: %w", err)
+			return nil, memory.Errorf(memory.Internal, "cannot search the note index: %w", err)
 		}
 		c.addMemories(soon, reading, cold)
 	}
@@ -202,7 +202,7 @@ func (e *Similar) askArchive(terms []string, most int, accept func(*stm.Row) boo
 		return err
 	})
 	if err != nil {
-		e.Opt.Logger.Warn("archived memories not compared", "err", err)
+		e.Opt.Logger.Warn("archived memories not searched for near-duplicates", "err", err)
 		return nil, false
 	}
 	for _, h := range res.Hits {

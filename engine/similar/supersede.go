@@ -71,7 +71,7 @@ func (e *Similar) Supersede(m *memory.Memory, row *stm.Row, olds []memory.ID, ro
 	}
 	if bytes > memory.MaxRelationsBytes {
 		return nil, memory.Errorf(memory.TooLarge,
-			"the relations of memory %s would have %d bytes (limit %d); remove some relations", m.ID, bytes,
+			"too many bytes in the relations of memory %s: %d (limit %d); remove some relations", m.ID, bytes,
 			memory.MaxRelationsBytes).At("supersedes")
 	}
 	return changes, nil
@@ -81,13 +81,12 @@ func (e *Similar) Supersede(m *memory.Memory, row *stm.Row, olds []memory.ID, ro
 func checkCanSupersede(m *memory.Memory) error {
 	switch {
 	case m.Stage.Cold():
-		return memory.Errorf(memory.Conflict,
-			"memory %s is %s and has only a summary, so it cannot supersede another memory; to restore its text "+
-				"first, run: emberd rekindle %s", m.ID, m.Stage, m.ID.Short()).At("supersedes")
+		return memory.Errorf(memory.Conflict, "memory %s is %s and has only a summary, so it cannot supersede "+
+			"another memory; to restore its text first, run: emberd rekindle %s", m.ID, m.Stage,
+			m.ID.Short()).At("supersedes")
 	case m.DataOnly():
-		return memory.Errorf(memory.Conflict,
-			"memory %s is unconfirmed and cannot supersede another memory; to confirm "+
-				"it, run: emberd edit --confirm %s", m.ID, m.ID.Short()).At("supersedes")
+		return memory.Errorf(memory.Conflict, "memory %s is unconfirmed and cannot supersede another "+
+			"memory; to confirm it, run: emberd edit --confirm %s", m.ID, m.ID.Short()).At("supersedes")
 	}
 	return nil
 }
@@ -130,10 +129,10 @@ func (e *Similar) PlaceTaken(by memory.ID) map[string]json.RawMessage {
 func (e *Similar) circle(by, old *stm.Row) error {
 	for _, s := range core.Successors(e.Stm.Get, by) {
 		if s.ID() == old.ID() {
-			return memory.Errorf(memory.Conflict,
-				"memory %s already supersedes memory %s, so the reverse is not possible; undo that change first, or "+
-					"remove the relation %q that emberd show %s lists",
-				old.ID(), by.ID(), core.KindSupersedes, old.ID().Short()).At("supersedes")
+			return memory.Errorf(memory.Conflict, "memory %s already supersedes memory %s, so the reverse is "+
+				"not possible; undo the change that added this relation, "+
+				"or remove the relation %q that emberd show %s lists", old.ID(), by.ID(), core.KindSupersedes,
+				old.ID().Short()).At("supersedes")
 		}
 	}
 	return nil

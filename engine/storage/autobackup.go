@@ -161,8 +161,9 @@ func (e *Storage) autoBackup(ctx context.Context) error {
 	}
 	need := uint64(e.Stm.Status().Bytes) + backupSpare
 	if free, err := e.Opt.FS.Free(filepath.Dir(file)); err == nil && free < need {
-		return memory.Errorf(memory.DiskFull, "%s has %d MiB free, but a backup needs up to %d MiB; free some space, "+
-			"then run: emberd backup create", filepath.Dir(file), free>>20, need>>20)
+		return memory.Errorf(memory.DiskFull,
+			"%s has %d MiB free, but a backup needs up to %d MiB; free some space, then run: emberd backup create",
+			filepath.Dir(file), free>>20, need>>20)
 	}
 	m, err := e.writeBackup(ctx, file, created, true)
 	if err != nil {
@@ -185,9 +186,9 @@ func lacking(m *backup.Manifest) error {
 	if m.FromMemory+m.LostTrash == 0 {
 		return nil
 	}
-	return fmt.Errorf("the log on disk lacked %s, so the daemon wrote its own copies to the "+
-		"backup (%s); run: emberd status", core.NumberOf(m.FromMemory, "memory", "memories"),
-		strings.Join(m.Damaged, "; "))
+	return fmt.Errorf("the log on disk did not contain %s, so the daemon wrote the "+
+		"missing memories from RAM to the backup (%s); run: emberd status",
+		core.NumberOf(m.FromMemory, "memory", "memories"), strings.Join(m.Damaged, "; "))
 }
 
 // unchanged reports whether the newest backup holds what the store knows.

@@ -29,18 +29,17 @@ func (e *Storage) BackupCreate(ctx context.Context, req *op.BackupCreateRequest)
 		}
 	}
 	if !filepath.IsAbs(file) {
-		return nil, memory.Errorf(memory.Invalid, "file %q is not an absolute "+
-			"path; use a path that begins with /", file).At("file")
+		return nil, memory.Errorf(memory.Invalid, "invalid file %q; use an absolute path, which begins with /",
+			file).At("file")
 	}
 	if below, err := filepath.Rel(e.Opt.Data, file); err == nil && filepath.IsLocal(below) {
 		return nil, memory.Errorf(memory.Invalid,
-			"%s is in the data folder, which the backup copies; choose a "+
-				"location outside of that folder", file).At("file")
+			"%s is in the data folder, which the backup copies; choose a location outside of that folder",
+			file).At("file")
 	}
 	if e.Opt.Sandbox.Closed(file) {
-		return nil, memory.Errorf(memory.Forbidden,
-			"the sandbox of the daemon does not allow writing %s; omit the file name and copy the backup, or start "+
-				"the daemon with sandbox off", file).At("file")
+		return nil, memory.Errorf(memory.Forbidden, "the sandbox of the daemon does not allow writing %s; omit the "+
+			"file name and copy the backup afterwards, or set sandbox to off and restart the daemon", file).At("file")
 	}
 	m, err := e.writeBackup(ctx, file, created, false)
 	if err != nil {
@@ -79,8 +78,7 @@ func (e *Storage) writeBackup(ctx context.Context, file string, created time.Tim
 			return nil, err
 		}
 		if try == attempts {
-			return nil, memory.Errorf(memory.Busy, "emberd is deleting memories "+
-				"permanently; create the backup again later")
+			return nil, memory.Errorf(memory.Busy, "a permanent deletion is in progress; create the backup later")
 		}
 	}
 }
@@ -159,13 +157,12 @@ func (e *Storage) damage(ctx context.Context, read []string) (out []string, err 
 func BackupFault(file string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return memory.Errorf(memory.Invalid, "%s already exists; choose another name",
-			file).At("file")
+		return memory.Errorf(memory.Invalid, "%s already exists; choose another name", file).At("file")
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return memory.Errorf(memory.Invalid, "cannot write the backup %s (%w); create its folder first", file,
-			err).At("file")
+		return memory.Errorf(memory.Invalid, "cannot write the backup %s: %w; create the folder of the backup first",
+			file, err).At("file")
 	case errors.Is(err, fs.ErrPermission):
-		return memory.Errorf(memory.Invalid, "cannot write %s (%w); choose another location", file, err).At("file")
+		return memory.Errorf(memory.Invalid, "cannot write %s: %w; choose another location", file, err).At("file")
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return memory.Errorf(memory.DiskFull,
 			"the disk has too little free space for the backup %s; free some space, or choose another location", file)

@@ -68,7 +68,7 @@ func (e *Storage) Repair(ctx context.Context, opt RepairOptions) (*Repaired, err
 	if e.Misses() {
 		history, err := stm.FoldHistories(ctx, e.Opt.FS, e.Opt.Data, e.Opt.Logger)
 		if err != nil {
-			return nil, fmt.Errorf("read the histories: %w", err)
+			return nil, fmt.Errorf("cannot read the history segments: %w", err)
 		}
 		if err := e.repairFrom(ctx, "histories", history, out); err != nil {
 			return nil, err
@@ -192,10 +192,10 @@ func (e *Storage) isOfThisStore(name string, m *backup.Manifest) error {
 	if shared || len(there) == 0 || len(here) == 1 && e.Stm.Status().Bytes == 0 {
 		return nil
 	}
-	return memory.Errorf(memory.Invalid, "the backup %s is from another data folder: device %s wrote the backup, and "+
-		"device %s wrote this data folder; to import its memories, restore the backup with emberd --home DIR backup "+
-		"restore, run emberd --home DIR serve and emberd --home DIR export, then run here: emberd import export",
-		name, strings.Join(there, ", "), strings.Join(here, ", "))
+	return memory.Errorf(memory.Invalid, "the backup %s is from another data folder: the backup is from device %s, "+
+		"and this data folder from device %s; to import the memories, run emberd --home DIR backup "+
+		"restore, emberd --home DIR serve and emberd --home DIR export; then run here: emberd import export", name,
+		strings.Join(there, ", "), strings.Join(here, ", "))
 }
 
 // backupsNewestFirst lists the backups in their folder. Their names begin with the time.

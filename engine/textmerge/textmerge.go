@@ -40,8 +40,8 @@ func (e *TextMerge) Open() {
 		err = json.Unmarshal(data, &ids)
 	}
 	if err != nil {
-		e.Opt.Logger.Warn("list of texts to merge not read; emberd merges the texts "+
-			"when the memories change again", "error", err)
+		e.Opt.Logger.Warn("list of texts to merge not read; emberd merges the texts when the memories change again",
+			"error", err)
 	}
 	e.add(ids)
 }
@@ -197,7 +197,7 @@ func (e *TextMerge) join(ctx context.Context, id memory.ID, rev string, edits []
 			Changes: []stm.Change{{ID: id, Set: set, Knows: j.knows, Allowed: true}}}, nil
 	})
 	if err != nil {
-		return again, fmt.Errorf("merge the texts of memory %s: %w", id.Short(), err)
+		return again, fmt.Errorf("cannot merge the texts of memory %s: %w", id.Short(), err)
 	}
 	e.Memories.Promote.FollowEdit(ctx, id) // its note, if a text was queued for it
 	return again, nil

@@ -61,7 +61,7 @@ func (e *Transcripts) begin() error {
 	}
 	index, err := ltm.Open(e.indexDir, &ltm.Options{Logger: e.Opt.Logger, Analyzer: e.Text})
 	if err != nil {
-		return memory.Errorf(memory.Unavailable, "open the index of past sessions: %w", err)
+		return memory.Errorf(memory.Unavailable, "cannot open the index of past sessions: %w", err)
 	}
 	e.index = index
 	e.heads.Clear()

@@ -26,8 +26,8 @@ func (e *Transcripts) Put(ctx context.Context, req *op.HookRequest) (*op.HookRes
 		return nil, err
 	}
 	if len(secret.Scan(strings.Join([]string{req.Agent, req.Session, req.Project}, "\n"))) > 0 {
-		return nil, memory.Errorf(memory.Secret, "the name of the agent, session or project looks like a credential; "+
-			"use another name").
+		return nil, memory.Errorf(memory.Secret,
+			"the name of the agent, session or project looks like a credential; use another name").
 			At("session")
 	}
 	e.mu.Lock()
@@ -61,9 +61,9 @@ func (e *Transcripts) mayPut(project string) error {
 	if e.Grant.May(access.Subject{Project: project}) {
 		return nil
 	}
-	return memory.Errorf(memory.Forbidden, "token %s cannot store sessions of project %.60q; "+
-		"ask the user for another token",
-		e.Grant.Token, project).At("project")
+	return memory.Errorf(memory.Forbidden,
+		"token %s cannot store sessions of project %.60q; ask the user for another token", e.Grant.Token,
+		project).At("project")
 }
 
 // take adds the messages that a session does not have, puts those that changed in the place of what they were, and
@@ -191,9 +191,8 @@ func (e *Transcripts) Find(ctx context.Context, agent, id string) (*Found, error
 		}
 		return &Found{ID: s.ID, Messages: len(s.messages), name: same[0]}, nil
 	}
-	return nil, memory.Errorf(memory.Invalid, "%d stored sessions begin with %.60q; "+
-		"pass more characters of the ID", len(same),
-		id).At("id")
+	return nil, memory.Errorf(memory.Invalid, "%d stored sessions begin with %.60q; pass more characters of the ID",
+		len(same), id).At("id")
 }
 
 // Forget removes a session: its file, and what the index has of it. It is not stored again.

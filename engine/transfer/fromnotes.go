@@ -50,7 +50,7 @@ func (e *Transfer) recordOf(ctx context.Context, v *vault.Vault, path string, er
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list the notes: %w", err)
+		return nil, fmt.Errorf("cannot list the notes: %w", err)
 	}
 	note, err := v.Read(ctx, path)
 	if err != nil || note.Carried == nil || note.Copy || note.Carried.Body == "" || note.Size > core.WholeNote {

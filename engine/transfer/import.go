@@ -321,9 +321,8 @@ func checkRecord(r *op.Record) (size int, err error) {
 		return 0, err
 	}
 	if _, ok := r.Fields["id"]; ok {
-		return 0, memory.Errorf(memory.Invalid,
-			"the memory contains a field id, which must be outside of the memory; "+
-				"send the output of emberd export").At("memory")
+		return 0, memory.Errorf(memory.Invalid, "the field \"id\" must be next to the field \"memory\", "+
+			"not in it; send the output of emberd export").At("memory")
 	}
 	text, err := core.Encode(r.Fields)
 	if err != nil {
@@ -336,7 +335,7 @@ func checkRecord(r *op.Record) (size int, err error) {
 	}
 	if m.CreatedAt.IsZero() {
 		return 0, memory.Errorf(memory.Invalid,
-			"the memory has no created_at; send the output of emberd export").At("memory.created_at")
+			"missing field created_at of the memory; send the output of emberd export").At("memory.created_at")
 	}
 	if _, err := memory.ParseStage(string(m.Stage)); err != nil {
 		return 0, err
@@ -348,9 +347,9 @@ func checkRecord(r *op.Record) (size int, err error) {
 // checkChain returns an error for a provenance chain that emberd would not write.
 func checkChain(m *memory.Memory) error {
 	if n := len(m.Sources); n > memory.MaxSources {
-		return memory.Errorf(memory.TooLarge,
-			"too many sources of the memory: %d (limit %d); keep the first and the latest, and add the number of the "+
-				"others to sources_dropped", n, memory.MaxSources).At("memory.sources")
+		return memory.Errorf(memory.TooLarge, "too many sources of the memory: %d (limit %d); keep the first and the "+
+			"latest sources, and add the number of removed sources to sources_dropped", n,
+			memory.MaxSources).At("memory.sources")
 	}
 	if err := memory.CheckRange("sources_dropped", float64(m.SourcesDropped), 0, core.MaxUses); err != nil {
 		return err
@@ -372,7 +371,8 @@ func checkLinks(r *op.Record) error {
 			continue // kept as an unknown field
 		}
 		if err := checkLink(&link); err != nil {
-			return memory.Errorf(memory.CodeOf(err), "cannot store %.60s of the memory: %w", key, err).At("memory")
+			return memory.Errorf(memory.CodeOf(err), "cannot store the field %.60s of the memory: %w", key,
+				err).At("memory")
 		}
 	}
 	return nil
@@ -401,14 +401,14 @@ func checkRelations(r *op.Record) error {
 		}
 		if err = core.FirstError(err, core.CheckRelation(&rel)); err != nil {
 			return memory.Errorf(memory.Invalid,
-				"cannot read the field %.60s of the memory: %w; send the output of emberd export",
-				key, err).At("memory")
+				"cannot read the field %.60s of the memory: %w; send the output of emberd export", key,
+				err).At("memory")
 		}
 		size += len(key) + len(value)
 	}
 	if size > memory.MaxRelationsBytes {
-		return memory.Errorf(memory.TooLarge, "the relations of the memory have %d bytes "+
-			"(limit %d); remove some relations", size,
+		return memory.Errorf(memory.TooLarge,
+			"too many bytes in the relations of the memory: %d (limit %d); remove some relations", size,
 			memory.MaxRelationsBytes).At("memory")
 	}
 	return nil

@@ -75,10 +75,11 @@ func decode(raw []byte) (*tokenTable, error) {
 		return nil, errors.New("the file contains data after the end of its JSON value")
 	}
 	if f.Format != format {
-		return nil, fmt.Errorf("the file has format %d; this emberd supports format %d", f.Format, format)
+		return nil, fmt.Errorf("the file has format %d, but this version of emberd supports format %d", f.Format,
+			format)
 	}
 	if len(f.Tokens) > MaxTokens || len(f.Revoked) > maxRevoked {
-		return nil, errors.New("the file contains more tokens than the limit")
+		return nil, errors.New("too many tokens in the file")
 	}
 	b := (&tokenTable{}).clone()
 	for i := range f.Tokens {
@@ -87,7 +88,7 @@ func decode(raw []byte) (*tokenTable, error) {
 			return nil, fmt.Errorf("token %d: %w", i+1, err)
 		}
 		if b.tokens[key] != nil || b.named(t.Name) != nil {
-			return nil, fmt.Errorf("token %d occurs twice", i+1)
+			return nil, fmt.Errorf("token %d has the same name or digest as an earlier token", i+1)
 		}
 		b.tokens[key] = newEntry(t, key)
 	}
@@ -123,7 +124,7 @@ func (f *tokenForm) token() (key digest, t Token, err error) {
 func readDigest(text string) (key digest, err error) {
 	raw, err := hex.DecodeString(text)
 	if err != nil || len(raw) != len(key) {
-		return key, errors.New("invalid digest; a digest has 64 hexadecimal digits")
+		return key, errors.New("invalid digest; use 64 hexadecimal digits")
 	}
 	return digest(raw), nil
 }

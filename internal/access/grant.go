@@ -52,8 +52,8 @@ func ParseScope(text string) (Scope, error) {
 	}
 	if value == "" || len(value) > maxScope {
 		return Scope{}, memory.Errorf(memory.Invalid,
-			"invalid scope %q; use tag:NAME, project:NAME or folder:PATH with at most %d bytes after the colon, or "+
-				"all", text, maxScope)
+			"invalid scope %q; use tag:NAME, project:NAME or folder:PATH with at most %d bytes after the colon, or all",
+			text, maxScope)
 	}
 	return Scope{Kind: kind, Value: value}, nil
 }

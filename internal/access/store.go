@@ -77,10 +77,10 @@ func (s *Store) read() (*tokenTable, error) {
 	case err != nil:
 		return nil, s.unusable(err)
 	case info.Mode().Perm()&0o077 != 0:
-		return nil, s.unusable(fmt.Errorf("other users can access the file (mode %04o) and might have changed it; "+
-			"check its content, and run: chmod 600 %s", info.Mode().Perm(), s.file))
+		return nil, s.unusable(fmt.Errorf("other users can access the file (mode %04o) and might "+
+			"have changed it; check its content, and run: chmod 600 %s", info.Mode().Perm(), s.file))
 	case info.Size() > maxFile:
-		return nil, s.unusable(fmt.Errorf("the file has %d bytes (limit %d)", info.Size(), maxFile))
+		return nil, s.unusable(fmt.Errorf("too many bytes in the file: %d (limit %d)", info.Size(), maxFile))
 	}
 	raw, err := durable.ReadAtMost(s.fsys, s.file, maxFile)
 	if err != nil {
@@ -95,8 +95,8 @@ func (s *Store) read() (*tokenTable, error) {
 
 // unusable is the error of a file that cannot be used.
 func (s *Store) unusable(why error) error {
-	return memory.Errorf(memory.Forbidden, "no token is accepted, because emberd cannot use %s: %w; repair the file, "+
-		"or move it away and create new tokens; then restart the daemon", s.file, why)
+	return memory.Errorf(memory.Forbidden, "emberd accepts no tokens, because it cannot use the file %s: %w; repair "+
+		"the file, or rename the file and create new tokens; then restart the daemon", s.file, why)
 }
 
 // Create creates a token and returns its secret, which cannot be read again later. With
@@ -117,13 +117,11 @@ func (s *Store) Create(t Token, replace bool) (secret string, made Token, err er
 	case old != nil && !replace:
 		return "", Token{},
 			memory.Errorf(memory.Conflict,
-				"token %s already exists; choose another name, or to revoke the token, run: emberd agent token "+
-					"revoke %s", t.Name,
+				"token %s already exists; choose another name, or run: emberd agent token revoke %s", t.Name,
 				t.Name).At("name")
 	case old == nil && len(fresh.tokens) >= MaxTokens:
 		return "", Token{}, memory.Errorf(memory.Invalid,
-			"the limit of %d tokens is reached; revoke a token; to list the tokens, run: emberd agent token list",
-			MaxTokens)
+			"too many tokens (limit %d); revoke a token; to list the tokens, run: emberd agent token list", MaxTokens)
 	}
 	t.Created, t.Expires, t.Shown = now.UTC().Truncate(time.Second), t.Expires.UTC().Truncate(time.Second), time.Time{}
 	secret = newSecret()
@@ -153,7 +151,7 @@ func (s *Store) write(b *tokenTable) error {
 		return s.damage
 	}
 	if err := durable.ReplaceFile(s.fsys, s.file, encode(b)); err != nil {
-		return memory.Errorf(memory.ReadOnly, "cannot write the tokens (%w), so nothing changed", err)
+		return memory.Errorf(memory.ReadOnly, "cannot write the token file: %w; nothing changed", err)
 	}
 	s.book.Store(b)
 	return nil
@@ -201,7 +199,7 @@ func (s *Store) Grant(secret string) (*Grant, error) {
 	e, ok := b.tokens[key]
 	if s.damage != nil {
 		return nil, memory.Errorf(memory.Forbidden,
-			"no token is accepted, because emberd cannot use the token file; to see the reason, run: emberd doctor")
+			"emberd accepts no tokens, because it cannot use the token file; to see the reason, run: emberd doctor")
 	}
 	if !ok {
 		for _, r := range b.revoked {
@@ -210,7 +208,8 @@ func (s *Store) Grant(secret string) (*Grant, error) {
 					"token %s was revoked; to create a new token, run: emberd agent token create", r.name)
 			}
 		}
-		return nil, memory.Errorf(memory.Forbidden, "unknown token; to create a token, run: emberd agent token create")
+		return nil, memory.Errorf(memory.Forbidden,
+			"token not found; to create a token, run: emberd agent token create")
 	}
 	now := s.now()
 	if !e.Expires.IsZero() && !now.Before(e.Expires) {

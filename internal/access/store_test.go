@@ -79,7 +79,7 @@ func TestATokenGivesItsGrantUntilItEnds(t *testing.T) {
 	wantForbidden(t, s, ever, "token ever was revoked")
 	wantForbidden(t, openAt(t, file, c), ever, "token ever was revoked")
 	for _, secret := range []string{"", Prefix, ever[:len(ever)-1], ever + "A", strings.ToLower(ever), "ever", hexOf(day)} {
-		wantForbidden(t, s, secret, "unknown token")
+		wantForbidden(t, s, secret, "token not found")
 	}
 }
 
@@ -236,7 +236,7 @@ func TestThereIsAMostOfTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := openAt(t, file, c)
-	if _, _, err := s.Create(Token{Name: "more", Read: []Scope{{Kind: All}}}, false); err == nil || !strings.Contains(err.Error(), "the limit of 1000 tokens is reached") {
+	if _, _, err := s.Create(Token{Name: "more", Read: []Scope{{Kind: All}}}, false); err == nil || !strings.Contains(err.Error(), "too many tokens (limit 1000)") {
 		t.Errorf("one more: %v", err)
 	}
 	for i := range maxRevoked + 10 {
@@ -275,14 +275,14 @@ func TestAFileThatIsNotOursIsRefused(t *testing.T) {
 		}
 		s := OpenStore(durable.OS{}, file, time.Now)
 		if err := s.Damage(); memory.CodeOf(err) != memory.Forbidden ||
-			!strings.Contains(err.Error(), "cannot use "+file+": invalid content: ") {
+			!strings.Contains(err.Error(), "cannot use the file "+file+": invalid content: ") {
 			t.Errorf("%s: %v, want a refusal", name, err)
 		}
 		_, granted := s.Grant("a")
 		_, _, made := s.Create(Token{Name: "new", Read: []Scope{{Kind: All}}}, true)
 		_, revoked := s.Revoke("a")
 		for what, err := range map[string]error{"a token": granted, "a new one": made, "a revocation": revoked} {
-			if memory.CodeOf(err) != memory.Forbidden || !strings.HasPrefix(err.Error(), "no token is accepted, because") {
+			if memory.CodeOf(err) != memory.Forbidden || !strings.HasPrefix(err.Error(), "emberd accepts no tokens, because") {
 				t.Errorf("%s: %s: %v, want a refusal", name, what, err)
 			}
 		}

@@ -52,7 +52,7 @@ const Overhead = 100 * time.Microsecond
 // Why a request was refused.
 var (
 	ErrFull = errors.New("the caller has too many pending requests")
-	ErrLate = errors.New("the request waited too long")
+	ErrLate = errors.New("the daemon did not start the request in time")
 )
 
 // Class says how long a request may take.

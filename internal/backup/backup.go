@@ -135,8 +135,8 @@ func (m *Manifest) Bytes() int64 {
 // file of so many bytes can hold.
 func (m *Manifest) check(packed int64) error {
 	if m.Format != format {
-		return fmt.Errorf("the backup has format %d; this emberd supports format %d; use the version of emberd that "+
-			"created the backup", m.Format, format)
+		return fmt.Errorf("the backup has format %d, but this version of emberd supports "+
+			"format %d; use the version of emberd that created the backup", m.Format, format)
 	}
 	var sum int64
 	for i, f := range m.Files {
@@ -147,8 +147,8 @@ func (m *Manifest) check(packed int64) error {
 			return fmt.Errorf("invalid order of files in the manifest: %q follows %q", f.Name, m.Files[i-1].Name)
 		}
 		if f.Size < 0 || f.Size > packed*maxRatio-sum {
-			return fmt.Errorf("the manifest lists %q with %d bytes, which is invalid for a backup of %d bytes",
-				f.Name, f.Size, packed)
+			return fmt.Errorf("the manifest lists %q with %d bytes, which is invalid for a backup of %d bytes", f.Name,
+				f.Size, packed)
 		}
 		sum += f.Size
 	}
@@ -165,7 +165,7 @@ func checkName(name string) error {
 	}
 	if !filepath.IsLocal(name) || path.Clean(name) != name || hidden || len(parts) > maxDepth ||
 		strings.ContainsAny(name, "\\\x00") || name == manifestName {
-		return fmt.Errorf("%q is not a valid file name in a backup", name)
+		return fmt.Errorf("invalid file name %q in the backup", name)
 	}
 	return nil
 }

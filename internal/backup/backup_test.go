@@ -236,12 +236,12 @@ func TestForgedBackupsAreRefused(t *testing.T) {
 		bytes []byte
 		want  string
 	}{
-		{"up and out", forged(t, list(zeros("../x", 1)), file("../x", 1)), "not a valid file name"},
-		{"from the root", forged(t, list(zeros("/x", 1)), file("/x", 1)), "not a valid file name"},
-		{"through a folder", forged(t, list(zeros("a/../../x", 1)), file("a/../../x", 1)), "not a valid file name"},
-		{"hidden", forged(t, list(zeros("a/.b/c", 1)), file("a/.b/c", 1)), "not a valid file name"},
-		{"a backslash", forged(t, list(zeros(`a\b`, 1)), file(`a\b`, 1)), "not a valid file name"},
-		{"deep", forged(t, list(zeros("a/a/a/a/a/a/a/a/a", 1)), file("a/a/a/a/a/a/a/a/a", 1)), "not a valid file name"},
+		{"up and out", forged(t, list(zeros("../x", 1)), file("../x", 1)), `invalid file name "../x"`},
+		{"from the root", forged(t, list(zeros("/x", 1)), file("/x", 1)), `invalid file name "/x"`},
+		{"through a folder", forged(t, list(zeros("a/../../x", 1)), file("a/../../x", 1)), `invalid file name "a/../../x"`},
+		{"hidden", forged(t, list(zeros("a/.b/c", 1)), file("a/.b/c", 1)), `invalid file name "a/.b/c"`},
+		{"a backslash", forged(t, list(zeros(`a\b`, 1)), file(`a\b`, 1)), `invalid file name "a\\b"`},
+		{"deep", forged(t, list(zeros("a/a/a/a/a/a/a/a/a", 1)), file("a/a/a/a/a/a/a/a/a", 1)), `invalid file name "a/a/a/a/a/a/a/a/a"`},
 		{"twice", forged(t, list(zeros("x", 1), zeros("x", 1)), file("x", 1), file("x", 1)), "invalid order of files in the manifest"},
 		{"not listed", forged(t, list(zeros("x", 1)), file("x", 1), file("y", 1)), "a file that its manifest does not list"},
 		{"not there", forged(t, list(zeros("x", 1), zeros("y", 1)), file("x", 1)), `"y" is missing`},

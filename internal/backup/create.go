@@ -109,12 +109,12 @@ func inOrder(entries []fs.DirEntry) []fs.DirEntry {
 func (m *Manifest) add(ctx context.Context, fsys durable.FS, root, name string, part Part) error {
 	f, err := fsys.OpenRead(filepath.Join(root, filepath.FromSlash(name)))
 	if err != nil {
-		return fmt.Errorf("back up %s: %w", name, err)
+		return fmt.Errorf("cannot back up %s: %w", name, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return fmt.Errorf("back up %s: %w", name, err)
+		return fmt.Errorf("cannot back up %s: %w", name, err)
 	}
 	size, ok := part(name, info.Size())
 	if !ok {
@@ -122,7 +122,7 @@ func (m *Manifest) add(ctx context.Context, fsys durable.FS, root, name string, 
 	}
 	sum := sha256.New()
 	if err := copyN(ctx, sum, f, size); err != nil {
-		return fmt.Errorf("back up %s: %w", name, err)
+		return fmt.Errorf("cannot back up %s: %w", name, err)
 	}
 	m.Files = append(m.Files, File{Name: name, Size: size, SHA256: hex.EncodeToString(sum.Sum(nil))})
 	return nil
@@ -136,7 +136,7 @@ func copyN(ctx context.Context, to io.Writer, from io.Reader, n int64) error {
 		}
 		piece, err := io.CopyN(to, from, min(n, 1<<20))
 		if n -= piece; err != nil {
-			return fmt.Errorf("copying stopped %d bytes before the end: %w", n, err)
+			return fmt.Errorf("cannot copy the last %d bytes of the file: %w", n, err)
 		}
 	}
 	return nil
@@ -150,10 +150,10 @@ func (m *Manifest) write(ctx context.Context, fsys durable.FS, root string, w io
 	archive := tar.NewWriter(zip)
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
-		return fmt.Errorf("write the manifest: %w", err)
+		return fmt.Errorf("cannot write the manifest: %w", err)
 	}
 	if len(text) > maxManifest {
-		return fmt.Errorf("the manifest has %d bytes (limit %d)", len(text), maxManifest)
+		return fmt.Errorf("too many bytes in the manifest: %d (limit %d)", len(text), maxManifest)
 	}
 	if err := m.entry(archive, manifestName, int64(len(text)),
 		func() error { _, err := archive.Write(text); return err }); err != nil {
@@ -177,10 +177,10 @@ func (m *Manifest) write(ctx context.Context, fsys durable.FS, root string, w io
 func (m *Manifest) entry(archive *tar.Writer, name string, size int64, write func() error) error {
 	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: m.Created}
 	if err := archive.WriteHeader(h); err != nil {
-		return fmt.Errorf("back up %s: %w", name, err)
+		return fmt.Errorf("cannot back up %s: %w", name, err)
 	}
 	if err := write(); err != nil {
-		return fmt.Errorf("back up %s: %w", name, err)
+		return fmt.Errorf("cannot back up %s: %w", name, err)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func (m *Manifest) Settle(ctx context.Context, fsys durable.FS, root string, pur
 	}
 	files, err := log.Remove(ctx, purged, now)
 	if err != nil {
-		return 0, fmt.Errorf("remove memories deleted permanently since the backup: %w", err)
+		return 0, fmt.Errorf("cannot remove the memories that were deleted permanently after the backup: %w", err)
 	}
 	log.Files = files
 	got, err := log.Sum(ctx)

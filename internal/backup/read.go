@@ -77,7 +77,7 @@ func checkSum(ctx context.Context, f io.ReaderAt, packed int64) error {
 		return err
 	}
 	if !bytes.Equal(got, want) {
-		return damaged(errors.New("the checksum of the file does not match"))
+		return damaged(errors.New("the checksum does not match the content of the file"))
 	}
 	return nil
 }
@@ -118,12 +118,15 @@ func atEnd(archive *tar.Reader, zip io.Reader, source *bufio.Reader) error {
 	case err == nil:
 		return fmt.Errorf("the backup contains a file that its manifest does not list: %q", h.Name)
 	case err != io.EOF:
-		return fmt.Errorf("read the end of the archive: %w", err)
+		return fmt.Errorf("cannot read the end of the archive: %w", err)
 	}
 	const padding = 1 << 20 // what tar writers fill up
 	n, err := io.Copy(io.Discard, io.LimitReader(zip, padding+1))
-	if err != nil || n > padding {
-		return fmt.Errorf("the file contains data after the archive: %w", err)
+	if err != nil {
+		return fmt.Errorf("cannot read the end of the archive: %w", err)
+	}
+	if n > padding {
+		return errors.New("the file contains data after the archive")
 	}
 	if _, err := source.ReadByte(); err != io.EOF {
 		return errors.New("the file contains data after the first gzip member")
@@ -157,8 +160,8 @@ func (f File) read(archive *tar.Reader, take func(File, io.Reader) error) error 
 		return damaged(fmt.Errorf("file %q is missing: %w", f.Name, err))
 	}
 	if h.Name != f.Name || h.Typeflag != tar.TypeReg || h.Size != f.Size {
-		return damaged(fmt.Errorf(
-			"the backup contains %q (%d bytes) at the position of %q (%d bytes)", h.Name, h.Size, f.Name, f.Size))
+		return damaged(fmt.Errorf("the backup contains %q (%d bytes) at the position of %q (%d bytes)", h.Name, h.Size,
+			f.Name, f.Size))
 	}
 	sum := sha256.New()
 	in := io.TeeReader(archive, sum)
@@ -169,7 +172,7 @@ func (f File) read(archive *tar.Reader, take func(File, io.Reader) error) error 
 		return damaged(fmt.Errorf("%q: %w", f.Name, err))
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != f.SHA256 {
-		return damaged(fmt.Errorf("the checksum of %q differs from the manifest", f.Name))
+		return damaged(fmt.Errorf("the checksum of %q does not match the manifest", f.Name))
 	}
 	return nil
 }

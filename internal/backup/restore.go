@@ -43,7 +43,7 @@ func Restore(ctx context.Context, fsys durable.FS, name, target string, replace 
 		return nil, err
 	}
 	if full && !replace {
-		return nil, fmt.Errorf("restore to %s: %w", target, ErrNotEmpty)
+		return nil, fmt.Errorf("cannot restore to %s: %w", target, ErrNotEmpty)
 	}
 	if _, err := Verify(ctx, fsys, name); err != nil {
 		return nil, err
@@ -59,7 +59,8 @@ func Restore(ctx context.Context, fsys durable.FS, name, target string, replace 
 	}
 	aside, err := swap(fsys, fresh, target, full)
 	if err != nil {
-		return nil, fmt.Errorf("move the restored folder to its place: %w", errors.Join(err, u.discard()))
+		return nil, fmt.Errorf("cannot replace the target folder with the restored folder: %w",
+			errors.Join(err, u.discard()))
 	}
 	return &Restored{Manifest: *m, Aside: aside}, nil
 }
@@ -71,7 +72,7 @@ func occupied(fsys durable.FS, target string) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("read the target folder: %w", err)
+		return false, fmt.Errorf("cannot read the target folder: %w", err)
 	}
 	return len(entries) > 0, nil
 }
@@ -156,8 +157,8 @@ func (u *unpacked) begin(m *Manifest) error {
 		return err
 	}
 	if free, err := u.fsys.Free(parent); err == nil && uint64(m.Bytes()) > free {
-		return fmt.Errorf(
-			"%w: the backup needs %d bytes, but %s has only %d bytes free", ErrNoRoom, m.Bytes(), parent, free)
+		return fmt.Errorf("%w: the backup needs %d bytes, but %s has only %d bytes free", ErrNoRoom, m.Bytes(), parent,
+			free)
 	}
 	return u.folder("")
 }

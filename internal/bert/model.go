@@ -73,7 +73,7 @@ func Open(path string, opt *Options) (*Model, error) {
 	}
 	limit := cmp.Or(opt.MaxTokens, defaultMaxTokens)
 	if limit < 3 {
-		return nil, fmt.Errorf("invalid token limit %d; the minimum is 3, which includes the two end tokens",
+		return nil, fmt.Errorf("invalid token limit %d; use 3 or more, because the limit includes the two end tokens",
 			limit)
 	}
 	f, facts, err := open(path)

@@ -100,7 +100,7 @@ func TestTheFirstTokenOfOlderFiles(t *testing.T) {
 // to take instead.
 func TestPublishedFilesThatAreRefused(t *testing.T) {
 	const (
-		another = "; choose a BERT embedding model in GGUF format, such as all-MiniLM-L6-v2 or bge-small-en-v1.5, or run this model on a server and set embedding.url"
+		another = "; use a BERT embedding model in GGUF format, such as all-MiniLM-L6-v2, or run this model on a server and set embedding.url"
 		types   = "; use the file of this model in the format Q8_0, F16 or F32"
 		native  = "; llama.cpp can run this model; to install llama.cpp, run: emberd model runtime install"
 		either  = types + "; or else llama.cpp can run this model; to install llama.cpp, run: emberd model runtime install"
@@ -109,18 +109,18 @@ func TestPublishedFilesThatAreRefused(t *testing.T) {
 		published edit
 		problem   string
 	}{
-		"nomic-embed-text-v1.5": {with("general.architecture", "nomic-bert"), `it has the architecture "nomic-bert"; only "bert" is supported` + another},
+		"nomic-embed-text-v1.5": {with("general.architecture", "nomic-bert"), `the architecture is "nomic-bert"; only "bert" is supported` + another},
 		"multilingual MiniLM": {together(with("tokenizer.ggml.model", "t5"), with("tokenizer.ggml.precompiled_charsmap", []int32{1, 2, 3}),
 			with("tokenizer.ggml.token_type_count", uint32(2)), with("tokenizer.ggml.add_space_prefix", true)),
 			`the tokenizer of the model is "t5" (SentencePiece, for example in XLM-RoBERTa and most multilingual models), but this runtime supports only "bert" (WordPiece)` + another},
 		"all-distilroberta-v1": {together(with("tokenizer.ggml.model", "gpt2"), with("tokenizer.ggml.merges", []string{"a b"})),
 			`the tokenizer of the model is "gpt2" (byte pairs, for example in RoBERTa), but this runtime supports only "bert" (WordPiece)` + another},
-		"ms-marco-MiniLM":      {with("bert.pooling_type", uint32(4)), "its key bert.pooling_type is 4, so the model ranks texts instead of embedding them" + another},
+		"ms-marco-MiniLM":      {with("bert.pooling_type", uint32(4)), "key bert.pooling_type is 4, so the model ranks texts instead of embedding them" + another},
 		"by the last token":    {with("bert.pooling_type", uint32(3)), "the model uses last-token pooling, but this runtime supports only mean and cls pooling" + native},
-		"Q4_0":                 {quantised(2), `its tensor "token_embd.weight" has the type Q4_0; only F32, F16 and Q8_0 are supported` + either},
-		"Q5_0":                 {quantised(6), `its tensor "token_embd.weight" has the type Q5_0; only F32, F16 and Q8_0 are supported` + either},
-		"Q4_K":                 {quantised(12), `its tensor "token_embd.weight" has the type Q4_K; only F32, F16 and Q8_0 are supported` + either},
-		"IQ3_S":                {quantised(21), `its tensor "token_embd.weight" has the type IQ3_S; only F32, F16 and Q8_0 are supported` + either},
+		"Q4_0":                 {quantised(2), `tensor "token_embd.weight" has the type Q4_0; only F32, F16 and Q8_0 are supported` + either},
+		"Q5_0":                 {quantised(6), `tensor "token_embd.weight" has the type Q5_0; only F32, F16 and Q8_0 are supported` + either},
+		"Q4_K":                 {quantised(12), `tensor "token_embd.weight" has the type Q4_K; only F32, F16 and Q8_0 are supported` + either},
+		"IQ3_S":                {quantised(21), `tensor "token_embd.weight" has the type IQ3_S; only F32, F16 and Q8_0 are supported` + either},
 		"a type of the future": {quantised(77), `tensor "token_embd.weight" has the unknown type 77` + types},
 	} {
 		t.Run(name, func(t *testing.T) {

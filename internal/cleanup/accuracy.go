@@ -156,7 +156,7 @@ func Worse(before, after *op.CleanupAccuracy, most float64) string {
 	}
 	for _, id := range after.Missing {
 		if !slices.Contains(before.Missing, id) {
-			return fmt.Sprintf("searches no longer find memory %s, which they must find", id)
+			return fmt.Sprintf("searches no longer return the critical memory %s", id)
 		}
 	}
 	return ""

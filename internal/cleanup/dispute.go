@@ -215,9 +215,8 @@ func (m *planner) byQuality(d *dispute) bool {
 	if !worse.deletable() || best.DataOnly {
 		return false
 	}
-	why := fmt.Sprintf("A memory of quality %.2f contradicts this memory (%s), "+
-		"whose quality is %.2f.", best.floor(), d.why,
-		worse.floor())
+	why := fmt.Sprintf("A memory of quality %.2f contradicts this memory (%s), whose quality is %.2f.", best.floor(),
+		d.why, worse.floor())
 	m.propose(&removal{item: worse, best: best, strategy: ByQuality, evidence: why,
 		otherwise: func() { m.supersede(best, worse, why) }})
 	return true

@@ -56,13 +56,13 @@ const FixedStrength = 1.8
 func Fixed(m *memory.Memory, decided bool) string {
 	switch {
 	case m.Core:
-		return "it is a core memory"
+		return "the memory is a core memory"
 	case m.PromotedTo != "":
-		return "it was promoted to a note"
+		return "the memory was promoted to a note"
 	case decided:
-		return "it is a decision that another memory refers to"
+		return "another memory refers to this memory as a decision"
 	case m.Strength >= FixedStrength:
-		return "its strength is 1.8 or more"
+		return "the strength of the memory is 1.8 or more"
 	}
 	return ""
 }

@@ -120,13 +120,15 @@ func (m *planner) planRemovals() {
 		switch {
 		case !i.score.Below(m.policy.Delete):
 			m.preserve(i,
-				fmt.Sprintf("By the rules, the quality of the memory is %.2f, "+
-					"but a model rated it %.2f.", i.floor(), i.score.Overall))
+				fmt.Sprintf(
+					"The built-in rules rated the quality of the memory %.2f, but a model rated the quality %.2f.",
+					i.floor(), i.score.Overall))
 		case i.Fixed != "":
 			m.preserve(i, fmt.Sprintf("The quality of the memory is %.2f, but %s.", i.score.Overall, i.Fixed))
 		case i.HasImplementation:
-			m.preserve(i, fmt.Sprintf("The quality of the memory is %.2f, but the memory has an "+
-				"implementation.", i.score.Overall))
+			m.preserve(i, fmt.Sprintf(
+				"The quality of the memory is %.2f, but the field has_implementation of the memory is true.",
+				i.score.Overall))
 		default:
 			m.propose(&removal{item: i, evidence: why})
 		}
@@ -266,8 +268,8 @@ func (m *planner) inferior(g *group) {
 			continue
 		}
 		m.propose(&removal{item: i, best: best, strategy: ByQuality,
-			evidence: fmt.Sprintf("A memory of quality %.2f contains all of this memory, "+
-				"whose quality is %.2f.", best.floor(),
+			evidence: fmt.Sprintf(
+				"A memory of quality %.2f contains the whole text of this memory, whose quality is %.2f.", best.floor(),
 				i.floor())})
 	}
 }
@@ -284,8 +286,8 @@ func (m *planner) merge(g *group) {
 	}
 	act := Action{CleanupAction: op.CleanupAction{Action: op.CleanupMerge, Strategy: ByMerge,
 		Quality: left[0].score.Overall,
-		Evidence: fmt.Sprintf("The memories are near-duplicates: their average similarity is %.2f, and their "+
-			"numbers, dates, names and negations are the same.", g.cohesion)}, Cohesion: g.cohesion}
+		Evidence: fmt.Sprintf("The memories are near-duplicates: their average similarity is "+
+			"%.2f, and their numbers, dates, names and negations are the same.", g.cohesion)}, Cohesion: g.cohesion}
 	for _, i := range left {
 		i.gone = true
 		act.HasImplementation = act.HasImplementation || i.HasImplementation

@@ -107,7 +107,7 @@ func (r *report) outcome() {
 			"To undo the whole cleanup, run `emberd health cleanup rollback "+code(run.ID)+"`.")
 	default:
 		r.callout("failure", "Not finished",
-			"Resume the run, or roll it back with `emberd health cleanup rollback "+code(run.ID)+"`.")
+			"Resume the cleanup run, or roll back the run with `emberd health cleanup rollback "+code(run.ID)+"`.")
 	}
 }
 

@@ -25,12 +25,11 @@ const rewriting = `You word a note of a memory store better: clear, short, compl
 func Rewrite(ctx context.Context, ask quality.Ask, a *analysis.Analyzer, e *Entry) (string, error) {
 	characters := utf8.RuneCountInString(e.Text)
 	if characters > maxRewritten {
-		return "", fmt.Errorf("the text has %d characters, more than the limit of %d for rewriting", characters,
-			maxRewritten)
+		return "", fmt.Errorf("too many characters in the text to rewrite: %d (limit %d)", characters, maxRewritten)
 	}
 	answer, err := ask(ctx, rewriting, e.Text, characters+200)
 	if err != nil {
-		return "", fmt.Errorf("ask the model to rewrite the text: %w", err)
+		return "", fmt.Errorf("cannot get a rewritten text from the model: %w", err)
 	}
 	answer = strings.TrimSpace(answer)
 	if err := acceptable(e.Text, answer); err != nil {
@@ -50,12 +49,12 @@ func acceptable(before, after string) error {
 	case after == strings.TrimSpace(before):
 		return errors.New("the model did not change the text")
 	case len(after) > 2*len(before)+200:
-		return errors.New("emberd rejected the text of the model: it is more than twice as long as the original")
+		return errors.New("emberd rejected the text of the model: the text is more than twice as long as the original")
 	}
 	for _, mark := range [...]string{"```", "<", "[", "](", "{"} {
 		if strings.Contains(after, mark) && !strings.Contains(before, mark) {
-			return errors.New("emberd rejected the text of the model: " +
-				"it contains markup that the original does not contain")
+			return errors.New(
+				"emberd rejected the text of the model: the text contains markup that the original does not contain")
 		}
 	}
 	return nil

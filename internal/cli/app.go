@@ -82,7 +82,7 @@ func (s *App) Run(ctx context.Context, root *cobra.Command, args []string) int {
 		err = errors.Join(err, s.local.Close())
 	}
 	if flushErr := s.Stdout.Flush(); err == nil && flushErr != nil {
-		err = fmt.Errorf("write the answer: %w", flushErr)
+		err = fmt.Errorf("cannot write the answer: %w", flushErr)
 	}
 	if errors.Is(err, context.Canceled) {
 		err = &Exit{Code: ExitInterrupted, Err: errors.New("interrupted")}
@@ -172,7 +172,8 @@ func (s *App) Note(format string, args ...any) {
 		return
 	}
 	s.Stdout.Flush() // an error stays with the buffer
-	io.WriteString(s.Stderr, s.side.Paragraph(s.Screen.printable(placed(fmt.Sprintf(format, args...), placeFlags(s))), nil, ""))
+	note := placed(fmt.Sprintf(format, args...), placeFlags(s))
+	io.WriteString(s.Stderr, s.side.Paragraph(s.Screen.printable(note), nil, ""))
 }
 
 // PrintJSON writes v as it is, without escaping <, > and &.
@@ -208,7 +209,7 @@ func (s *App) ReadText(ctx context.Context) (string, error) {
 		text = text[:n-1]
 	}
 	if len(text) > memory.MaxContentBytes {
-		return "", memory.Errorf(memory.TooLarge, "stdin contains more than %d bytes (200 KiB); split the text",
+		return "", memory.Errorf(memory.TooLarge, "too many bytes in stdin (limit %d, 200 KiB); split the text",
 			memory.MaxContentBytes).At("content")
 	}
 	return string(text), nil

@@ -37,9 +37,9 @@ func (v *AsOf) Moment(s *App) (time.Time, error) {
 	begin, end, ok := when.Period(v.text, now)
 	switch {
 	case !ok:
-		return time.Time{}, memory.Errorf(memory.Invalid,
-			"invalid --as-of date %s; use 2026, 2026-03, 2026-03-09, \"2026-03-09 14:30\", today, yesterday, or "+
-				"an age such as 7d, 2w, 3m or 1y", JsonText(OneLine(Cut(v.text, 60)))).At("as_of")
+		return time.Time{}, memory.Errorf(memory.Invalid, "invalid --as-of date %s; use 2026, 2026-03, 2026-03-09, "+
+			"\"2026-03-09 14:30\", today, yesterday, or an age such as 7d, 2w, 3m or 1y",
+			JsonText(OneLine(Cut(v.text, 60)))).At("as_of")
 	case begin.After(now):
 		return begin, nil // the daemon says that this is in the future
 	case end.After(now):
@@ -63,7 +63,7 @@ func (s *App) PrintThen(p *op.Past, notes bool) {
 			p.Since.In(s.Zone).Format("2006-01-02 15:04:05"))
 	}
 	if p.Uncounted > 0 {
-		s.Note("the use counts of %s can be too low, because the log contains only later counts",
+		s.Note("the use counts of %s might be too low, because the log does not contain earlier counts",
 			Count(p.Uncounted, "memory", "memories"))
 	}
 }

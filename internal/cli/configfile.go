@@ -13,8 +13,8 @@ import (
 )
 
 // configHead begins a config file that emberd makes.
-const configHead = "# Settings of emberd. To list all, run: emberd config; for descriptions, run: emberd config " +
-	"example\n"
+const configHead = "# Settings of emberd. To list all, run: emberd config; " +
+	"for descriptions, run: emberd config example\n"
 
 // ChangeConfig writes settings to a config file, which need not be there yet. A link to
 // one stays a link.
@@ -73,8 +73,9 @@ func Changeable(s *App, c *config.Config, changes []SettingChange) error {
 			return err
 		}
 		if st.Origin == config.FromFlag || st.Origin == config.FromEnv {
-			return memory.Errorf(memory.Invalid, "%s is set by %s, which overrides the config file; set it to %s there",
-				change.Setting, st.From, change.Value)
+			return memory.Errorf(memory.Invalid,
+				"%s is set by %s, which overrides the config file; change the value there to %s", change.Setting,
+				st.From, change.Value)
 		}
 	}
 	return nil

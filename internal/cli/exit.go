@@ -42,7 +42,7 @@ var ExitMeanings = map[ExitCode]string{
 	ExitDisk:        "disk full or log not writable",
 	ExitSecret:      "refused: the text looks like a credential",
 	ExitFault:       "internal error",
-	ExitAgain:       "daemon busy or outcome unknown; try again",
+	ExitAgain:       "daemon busy (try again), or outcome unknown (check before you repeat it)",
 	ExitRefused:     "refused: this caller or its access token has no permission",
 	ExitInterrupted: "interrupted",
 }

@@ -25,8 +25,8 @@ func TestErrorsNameFlags(t *testing.T) {
 		{[]string{"--evidence", "x"}, "new_evidence has 1001 characters", "new_evidence",
 			"--evidence has 1001 characters"},
 		{[]string{"--tag", "x"}, "51 tags given, more than 50", "tags", "51 tags given, more than 50"},
-		{nil, "the cursor belongs to another as_of time; use the same as_of, or omit the cursor", "cursor",
-			"the cursor belongs to another --as-of time; use the same --as-of, or omit the cursor"},
+		{nil, "invalid cursor; use the as_of time of the previous page, or omit the cursor", "cursor",
+			"invalid cursor; use the --as-of time of the previous page, or omit the cursor"},
 		{nil, "set allow_secret (--allow-secret)", "content", "set allow_secret (--allow-secret)"},
 		{[]string{"--limit", "0"}, "missing content; pass the text to save", "", "missing content; pass the text to save"},
 	} {

@@ -73,7 +73,7 @@ func (s *App) UndoHint(tx string) {
 // PrintPending tells why a note does not have yet what its memory has.
 func PrintPending(s *App, w *op.PendingWrite) {
 	if w != nil {
-		s.Note("note %s is not updated yet: %s", Flat(w.Path), Clean(w.Reason))
+		s.Note("emberd has not updated note %s yet: %s", Flat(w.Path), Clean(w.Reason))
 	}
 }
 
@@ -93,16 +93,15 @@ func NoteIndexing(s *App, l *op.Loading) {
 // NoteAway says that the vault is not there.
 func NoteAway(s *App, since time.Time) {
 	if !since.IsZero() {
-		s.Note("the vault has been unavailable since %s, so results show the notes as of that time; "+
-			"to see why, run: emberd status",
-			since.Local().Format("2006-01-02 15:04"))
+		s.Note("the vault has been unavailable since %s, so results show "+
+			"the notes as of that time; to see why, run: emberd status", since.Local().Format("2006-01-02 15:04"))
 	}
 }
 
 // NoteWithout says why vectors had no part in an answer in which they else would have had.
 func NoteWithout(s *App, m *op.Meaning) {
 	if m != nil && m.Weight > 0 && m.Without != "" {
-		s.Note("keyword search only: %s", Clean(m.Without))
+		s.Note("emberd searched by keywords only: %s", Clean(m.Without))
 	}
 }
 

@@ -13,14 +13,15 @@ import (
 func PrintConflict(s *App, c *op.Conflict) {
 	s.Printf("%s\n", matchLine(s, &c.Match, Red))
 	s.Printf("%s", s.Screen.Paragraph(Flat(c.Text), nil, "  "))
-	newer := "the stored memory is newer"
+	newer := "the stored memory is newer than the claim"
 	if c.Newer == "claim" {
-		newer = "the stored memory is older"
+		newer = "the stored memory is older than the claim"
 	}
 	s.Printf("%s", s.Screen.Said(Red, Flat(c.Why)+"; "+newer))
 	printStanding(s, &c.Match)
 	if c.Supersede != "" {
-		s.Printf("%s", s.Screen.Said(Faint, placed("if that memory is out of date, run: "+Flat(c.Supersede), placeFlags(s))))
+		hint := placed("if that memory is out of date, run: "+Flat(c.Supersede), placeFlags(s))
+		s.Printf("%s", s.Screen.Said(Faint, hint))
 	}
 }
 

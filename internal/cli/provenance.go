@@ -49,7 +49,8 @@ func PrintSources(s *App, m *op.Memory, field func(name, value string)) {
 		}
 	}
 	if n := m.SourcesDropped; n > 0 {
-		field("", fmt.Sprintf("and %s in between (sources not stored)", Count(int(n), "time", "times")))
+		field("", fmt.Sprintf("and %s in between, from sources that emberd no longer stores",
+			Count(int(n), "time", "times")))
 	}
 }
 

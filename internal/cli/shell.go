@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -46,7 +45,7 @@ func placeFlags(s *App) (flags string) {
 }
 
 // hinted matches where a message names a command to run, as far as the name of the program.
-var hinted = regexp.MustCompile(`(?:\b(?:run|then|first|again|with|see|decide): |, or |with ")emberd `)
+var hinted = text.Pattern(`(?:\b(?:run|then|first|again|with|see|decide): |, or |with ")emberd `)
 
 // placed adds flags that say which daemon a message is about to the commands that the message names, so that they work
 // when they are copied.
@@ -54,7 +53,7 @@ func placed(message, flags string) string {
 	if flags == "" || strings.Contains(message, flags) {
 		return message
 	}
-	return hinted.ReplaceAllStringFunc(message,
+	return hinted().ReplaceAllStringFunc(message,
 		func(found string) string { return strings.TrimSuffix(found, " ") + flags + " " })
 }
 

@@ -27,8 +27,7 @@ const (
 func (s *App) Token() (string, error) {
 	for _, name := range []string{EnvToken, EnvTokenFile} {
 		if s.emptied(name) {
-			return "", memory.Errorf(memory.Invalid,
-				"%s is empty; set it to a token, or unset it", name)
+			return "", memory.Errorf(memory.Invalid, "%s is empty; set it to a token, or unset it", name)
 		}
 	}
 	c, err := s.Load()
@@ -38,13 +37,11 @@ func (s *App) Token() (string, error) {
 	given := Getenv(s, EnvToken)
 	switch {
 	case given != "" && c.TokenFile != "":
-		return "", memory.Errorf(memory.Invalid,
-			"%s and the setting token_file cannot be combined", EnvToken)
+		return "", memory.Errorf(memory.Invalid, "%s and the setting token_file cannot be combined", EnvToken)
 	case given != "":
 		if strings.ContainsFunc(given, NotTokenChar) {
-			return "", memory.Errorf(memory.Invalid, "%s does not contain a token; set it to the output of "+
-				"emberd agent token create",
-				EnvToken)
+			return "", memory.Errorf(memory.Invalid,
+				"%s does not contain a token; set it to the output of emberd agent token create", EnvToken)
 		}
 		return given, nil
 	case c.TokenFile == "":
@@ -60,10 +57,8 @@ func (s *App) WithoutToken(reads string) error {
 	if err != nil || token == "" {
 		return err
 	}
-	return memory.Errorf(memory.Forbidden,
-		"%s, which an access token cannot limit; "+
-			"run this command without a token: unset %s, %s and the setting token_file",
-		reads, EnvToken, EnvTokenFile)
+	return memory.Errorf(memory.Forbidden, "%s, which an access token cannot limit; to run this command "+
+		"without a token, unset %s and %s, and remove the setting token_file", reads, EnvToken, EnvTokenFile)
 }
 
 // emptied reports whether a variable is there and blank.
@@ -85,12 +80,13 @@ func readToken(file string) (string, error) {
 	case err != nil:
 		return "", memory.Errorf(memory.Invalid, "token_file: %v", err)
 	case info.Mode().Perm()&0o077 != 0:
-		return "", memory.Errorf(memory.Invalid, "token_file: %s is readable by other users (mode %04o); run: "+
-			"chmod 600 %s",
-			file, info.Mode().Perm(), text.ShellQuote(file))
+		return "", memory.Errorf(memory.Invalid,
+			"token_file: %s is readable by other users (mode %04o); run: chmod 600 %s", file, info.Mode().Perm(),
+			text.ShellQuote(file))
 	case strings.ContainsFunc(token, NotTokenChar):
 		return "", memory.Errorf(memory.Invalid,
-			"token_file: %s does not contain a valid token; write the output of emberd agent token create to it", file)
+			"token_file: %s does not contain a valid token; write the output of emberd agent token create to this file",
+			file)
 	}
 	return token, nil
 }

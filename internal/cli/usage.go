@@ -93,7 +93,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 		return UsageError(cmd, "flag %s requires a value", dashed(e.GetSpecifiedName()))
 	}
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return UsageError(cmd, "invalid value %[2]s for --%[1]s: %[3]s", e.GetFlag().Name, JsonText(e.GetValue()),
+		return UsageError(cmd, "invalid value %s for --%s: %s", JsonText(e.GetValue()), e.GetFlag().Name,
 			reason(e))
 	}
 	return UsageError(cmd, "%v", err)

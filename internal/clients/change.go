@@ -70,8 +70,8 @@ func (c *Client) plan(file string, edit func([]byte) ([]byte, error)) (*Change, 
 	}
 	if ch.after, err = edit(ch.before); err != nil {
 		if errors.Is(err, tomledit.ErrShape) {
-			return nil, memory.Errorf(memory.Invalid, "%s: %w; edit the file by hand; "+
-				"to see the change, use --print", file, err)
+			return nil, memory.Errorf(memory.Invalid, "%s: %w; edit the file by hand; to see the change, use --print",
+				file, err)
 		}
 		if e, ok := errors.AsType[*memory.Error](err); ok {
 			return nil, memory.Errorf(e.Code, "%s: %w", file, err)
@@ -101,12 +101,11 @@ func read(file string) (*Change, error) {
 	case err != nil:
 		return nil, memory.Errorf(memory.Invalid, "%w", err)
 	case !info.Mode().IsRegular():
-		return nil, memory.Errorf(memory.Invalid, "%s is not a regular file; "+
-			"rename it or move it to another folder", target)
+		return nil, memory.Errorf(memory.Invalid, "%s is not a regular file; rename it or move it to another folder",
+			target)
 	case info.Size() > maxFile:
-		return nil, memory.Errorf(memory.TooLarge, "%s has %d bytes (limit %d); "+
-			"check that this is the right file", target,
-			info.Size(), maxFile)
+		return nil, memory.Errorf(memory.TooLarge, "%s has %d bytes (limit %d); check that this is the right file",
+			target, info.Size(), maxFile)
 	}
 	ch.mode = info.Mode().Perm()
 	if ch.before, err = durable.ReadGiven(target, maxFile); err != nil {
@@ -126,9 +125,8 @@ func (ch *Change) Apply(now time.Time) (backup string, err error) {
 		return "", ch.remove(disk)
 	}
 	if ch.Exists && ch.mode&0o200 == 0 {
-		return "", memory.Errorf(memory.Forbidden,
-			"%s is read-only; if another program generates this file, change it there; "+
-				"otherwise run: chmod u+w %s", ch.File, ch.File)
+		return "", memory.Errorf(memory.Forbidden, "%s is read-only; if another program generates this file, "+
+			"change the file with that program; otherwise run: chmod u+w %s", ch.File, ch.File)
 	}
 	if err := os.MkdirAll(filepath.Dir(ch.File), 0o700); err != nil {
 		return "", memory.Errorf(memory.Invalid, "%w", err)

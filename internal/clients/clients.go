@@ -92,10 +92,11 @@ func All() []*Client {
 			user: openCode, project: "opencode.json", keys: []string{"mcp"},
 			dialect: jsonedit.Comments, form: form{Type: "local", List: true},
 			hooks: openCodeHooks()},
-		{Name: "vscode", Title: "VS Code", Restart: "start the server with MCP: List Servers",
+		{Name: "vscode", Title: "VS Code", Restart: "start the server with the command \"MCP: List Servers\"",
 			user: inConfig("Code", "User", "mcp.json"), project: ".vscode/mcp.json", keys: servers,
 			dialect: jsonedit.Comments, form: form{Type: "stdio"}},
-		{Name: "vscode-insiders", Title: "VS Code Insiders", Restart: "start the server with MCP: List Servers",
+		{Name: "vscode-insiders", Title: "VS Code Insiders", Restart: "start the server with the " +
+			"command \"MCP: List Servers\"",
 			user: inConfig("Code - Insiders", "User", "mcp.json"), project: ".vscode/mcp.json", keys: servers,
 			dialect: jsonedit.Comments, form: form{Type: "stdio"}},
 		{Name: "windsurf", Title: "Windsurf", Restart: "refresh the list of MCP servers",

@@ -238,13 +238,13 @@ func TestEntriesThatAreThere(t *testing.T) {
 			"somebody else's",
 			`{"mcpServers":{"emberd":{"command":"npx","args":["ember-daemon"]},"b":{}}}`, "",
 			`{"mcpServers":{"emberd":{"command":"/opt/bin/emberd","args":["mcp","--home","/home/ada/e"]},"b":{}}}`,
-			`entry emberd already exists and starts another program ({"command":"npx","args":["ember-daemon"]}); to replace it, use --force`,
+			`entry emberd already exists and starts another program ({"command":"npx","args":["ember-daemon"]}); to replace the entry, use --force`,
 		},
 		{
 			"a server at a URL",
 			`{"mcpServers":{"emberd":{"url":"http://127.0.0.1:1/mcp"}}}`, "",
 			`{"mcpServers":{"emberd":{"command":"/opt/bin/emberd","args":["mcp","--home","/home/ada/e"]}}}`,
-			`to replace it, use --force`,
+			`to replace the entry, use --force`,
 		},
 	} {
 		c := client(t, "claude-desktop")

@@ -72,7 +72,7 @@ func askCodex(in io.Writer, out io.Reader, folder string) ([]codexHook, error) {
 		return nil, err
 	}
 	if _, err := io.WriteString(in, `{"method":"initialized"}`+"\n"); err != nil {
-		return nil, fmt.Errorf("cannot send initialized to codex app-server: %w", err)
+		return nil, fmt.Errorf("cannot send \"initialized\" to codex app-server: %w", err)
 	}
 	if err := callCodex(in, answers, 2, "hooks/list", object{"cwds": []string{folder}}, &res); err != nil {
 		return nil, err

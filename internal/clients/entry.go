@@ -100,7 +100,7 @@ func (c *Client) add(text []byte, s Server, force bool) ([]byte, error) {
 	switch {
 	case there && !ours && !force:
 		return nil, memory.Errorf(memory.Conflict,
-			"entry emberd already exists and starts another program (%s); to replace it, use --force", clip(old))
+			"entry emberd already exists and starts another program (%s); to replace the entry, use --force", clip(old))
 	case !ours:
 		return c.setEntry(text, s)
 	}
@@ -172,9 +172,8 @@ func (c *Client) remove(text []byte, force bool) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case there && !force && !c.ours(text):
-		return nil, memory.Errorf(memory.Conflict, "the entry emberd starts another program (%s); "+
-			"to remove it, use --force",
-			clip(old))
+		return nil, memory.Errorf(memory.Conflict,
+			"the entry emberd starts another program (%s); to remove the entry, use --force", clip(old))
 	}
 	if c.toml {
 		return tomledit.Remove(text, c.path()...)

@@ -325,8 +325,8 @@ func (c *Config) sameNotes() error {
 	for i, one := range notes {
 		for _, other := range notes[i+1:] {
 			if one.path != "" && strings.EqualFold(one.path, other.path) {
-				faults = append(faults, fmt.Errorf("%s and %s must be different "+
-					"notes", c.cite(one.key), c.cite(other.key)))
+				faults = append(faults, fmt.Errorf("%s and %s must be different notes", c.cite(one.key),
+					c.cite(other.key)))
 			}
 		}
 	}

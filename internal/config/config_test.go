@@ -185,22 +185,22 @@ func TestEmptyVariablesAreNotSet(t *testing.T) {
 
 func TestUnknownNamesComeWithTheNearestKnownOne(t *testing.T) {
 	setup{flags: []string{"decay.modle=x"}}.wantFaults(t,
-		`--set: unknown key "decay.modle"; did you mean decay.model?`)
+		`--set: setting "decay.modle" not found; did you mean decay.model?`)
 	setup{flags: []string{"half_life=3d"}}.wantFaults(t,
-		`--set: unknown key "half_life"; did you mean decay.half_life?`)
+		`--set: setting "half_life" not found; did you mean decay.half_life?`)
 	setup{flags: []string{"LOG.LEVEL=info"}}.wantFaults(t,
-		`--set: unknown key "LOG.LEVEL"; did you mean log.level?`)
+		`--set: setting "LOG.LEVEL" not found; did you mean log.level?`)
 	setup{flags: []string{"colour=x"}}.wantFaults(t,
-		`--set: unknown key "colour"; to list all keys, run: emberd config`)
+		`--set: setting "colour" not found; to list all settings, run: emberd config`)
 	setup{flags: []string{"decay=x", "verbose"}}.wantFaults(t,
-		`--set: decay is a group of settings and has no value; its first setting is decay.model`,
+		`--set: decay is a group of settings and has no value; use a setting of this group, such as decay.model`,
 		`invalid --set "verbose"; use KEY=VALUE`)
 	setup{env: []string{"EMBERD_SERCH_MEANING=3", "EMBERD_HOM=/x", "EMBERD_TEST_HELPER=1", "CORTEXGRAPH_NO_SUCH=1"}}.wantFaults(t,
-		`unknown variable "EMBERD_HOM"; did you mean EMBERD_HOME?`,
-		`unknown variable "EMBERD_SERCH_MEANING"; did you mean EMBERD_SEARCH_MEANING?`)
+		`unknown environment variable "EMBERD_HOM"; did you mean EMBERD_HOME?`,
+		`unknown environment variable "EMBERD_SERCH_MEANING"; did you mean EMBERD_SEARCH_MEANING?`)
 	setup{file: "serach:\n  meaning: 3\nvaults:\nvualts:\n"}.wantFaults(t,
-		`config.yaml:2: unknown key "serach.meaning"; did you mean search.meaning?`,
-		`config.yaml:4: unknown key "vualts"; did you mean vaults?`)
+		`config.yaml:2: setting "serach.meaning" not found; did you mean search.meaning?`,
+		`config.yaml:4: setting "vualts" not found; did you mean vaults?`)
 	if _, err := (setup{}).load(t).Explain("trash.kep"); err == nil || !strings.HasSuffix(err.Error(), "did you mean trash.keep?") {
 		t.Errorf("Explain(trash.kep): got %v, want an error that names trash.keep", err)
 	}
@@ -334,7 +334,7 @@ func TestEndpointOfTheModel(t *testing.T) {
 	for _, bad := range []string{"localhost:8080", "ftp://host", "http://", "unix://host/path", "unix:", "http://[::1", "127.0.0.1"} {
 		setup{flags: []string{"llm.url=" + bad}}.wantFaults(t, fmt.Sprintf(`--set llm.url: must be http://host:port, https://host, unix:///path, or none, not %q`, bad))
 	}
-	setup{flags: []string{"llm.url=https://me:pass@host"}}.wantFaults(t, `--set llm.url: must not contain a user name; write the key to a file and set llm.key_file to its path`)
+	setup{flags: []string{"llm.url=https://me:pass@host"}}.wantFaults(t, `--set llm.url: must not contain a user name; write the API key to a file, and set llm.key_file to the path of the file`)
 }
 
 func TestServerOfVectorsIsOnThisMachine(t *testing.T) {
@@ -353,7 +353,7 @@ func TestServerOfVectorsIsOnThisMachine(t *testing.T) {
 		setup{flags: []string{"embedding.url=" + elsewhere}}.wantFaults(t,
 			fmt.Sprintf("--set embedding.url: must be a server on this machine: %s is another machine, and emberd sends texts only to this machine", host))
 	}
-	setup{flags: []string{"embedding.url=http://me:pass@127.0.0.1"}}.wantFaults(t, "--set embedding.url: must not contain a user name; write the key to a file and set embedding.key_file to its path")
+	setup{flags: []string{"embedding.url=http://me:pass@127.0.0.1"}}.wantFaults(t, "--set embedding.url: must not contain a user name; write the API key to a file, and set embedding.key_file to the path of the file")
 }
 
 func TestProvidersOfVectors(t *testing.T) {

@@ -118,8 +118,8 @@ func (c *Config) ownLayer(env map[string]string) (layer, error) {
 		if !strings.HasPrefix(name, envPrefix) || strings.HasPrefix(name, testPrefix) || slices.Contains(known, name) {
 			continue
 		}
-		faults = append(faults, fmt.Errorf("unknown variable %s; did you mean %s?",
-			clip(name), nearest(name, known)))
+		faults = append(faults, fmt.Errorf("unknown environment variable %s; did you mean %s?", clip(name),
+			nearest(name, known)))
 	}
 	return out, errors.Join(faults...)
 }
@@ -214,9 +214,8 @@ func (c *Config) fileLayer(pl *places) (layer, error) {
 	for i, e := range entries {
 		from := pl.file + ":" + strconv.Itoa(e.line)
 		if len(faults) > maxUnknown {
-			faults = append(faults, fmt.Errorf(
-				"%s: emberd did not check %d more entries because of too many errors; make sure that this is a "+
-					"config file of emberd", from, len(entries)-i))
+			faults = append(faults, fmt.Errorf("%s: emberd did not check %d more entries because of too "+
+				"many errors; make sure that this is a config file of emberd", from, len(entries)-i))
 			break
 		}
 		known := find(keys(), e.key) >= 0

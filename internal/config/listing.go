@@ -78,13 +78,14 @@ func unknownKey(name string) error {
 	}
 	if isGroup(name) {
 		first := keys()[slices.IndexFunc(keys(), func(k key) bool { return k.group() == name })].name
-		return fmt.Errorf("%s is a group of settings and has no value; its first setting is %s", name, first)
+		return fmt.Errorf("%s is a group of settings and has no value; use a setting of this group, such as %s", name,
+			first)
 	}
 	near := nearest(name, namesOf(keys()))
 	if 2*remoteness(name, near) > len(name) {
-		return fmt.Errorf("unknown key %s; to list all keys, run: emberd config", clip(name))
+		return fmt.Errorf("setting %s not found; to list all settings, run: emberd config", clip(name))
 	}
-	return fmt.Errorf("unknown key %s; did you mean %s?", clip(name), near)
+	return fmt.Errorf("setting %s not found; did you mean %s?", clip(name), near)
 }
 
 func isGroup(name string) bool {

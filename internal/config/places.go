@@ -128,7 +128,8 @@ func (pl *places) expand(text, base string) (string, error) {
 	}
 	rest, atHome := strings.CutPrefix(text, "~")
 	if atHome && rest != "" && rest[0] != '/' {
-		return "", fmt.Errorf("%s: emberd does not expand the home of another user; write the full path", text)
+		return "", fmt.Errorf("%s: emberd does not expand the home directory of another user; write the full path",
+			text)
 	}
 	if atHome && pl.userHome == "" {
 		return "", fmt.Errorf("%s: the home directory is unknown; write the full path", text)

@@ -86,7 +86,8 @@ func Example() []byte {
 }
 
 const exampleHead = `# Settings of emberd. Every line that begins with "#" and a key shows the
-# default; remove the "#" to change it. You can also nest the keys of a group:
-# "decay.model: exponential" and "decay: {model: exponential}" are the same.
+# default; to change the setting, remove the "#". You can also nest the keys of
+# a group: "decay.model: exponential" and "decay: {model: exponential}" are the
+# same.
 # "emberd config" lists the current values and the source of each value.
 `

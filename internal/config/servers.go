@@ -26,7 +26,8 @@ func endpoint(to *string) value {
 	return urlValue(to, "http://host:port, https://host, unix:///path", func(at *url.URL) error {
 		switch {
 		case at.User != nil:
-			return errors.New("must not contain a user name; write the key to a file and set llm.key_file to its path")
+			return errors.New("must not contain a user name; write the API key to " +
+				"a file, and set llm.key_file to the path of the file")
 		case at.Scheme == "unix" && at.Host == "" && at.Path != "":
 		case (at.Scheme == "http" || at.Scheme == "https") && at.Hostname() != "":
 		default:
@@ -43,14 +44,14 @@ func localServer(to *string) value {
 		case at.RawQuery != "" || at.Fragment != "":
 			return errWant
 		case at.User != nil:
-			return errors.New("must not contain a user name; " +
-				"write the key to a file and set embedding.key_file to its path")
+			return errors.New("must not contain a user name; write the API key to a " +
+				"file, and set embedding.key_file to the path of the file")
 		case (at.Scheme == "unix" || at.Scheme == "http+unix") && at.Host == "" && at.Path != "":
 		case !strings.HasPrefix(at.Scheme, "http") || at.Hostname() == "":
 			return errWant
 		case !isLocal(at.Hostname()):
-			return fmt.Errorf("must be a server on this machine: %s is another machine, and emberd sends texts only "+
-				"to this machine",
+			return fmt.Errorf(
+				"must be a server on this machine: %s is another machine, and emberd sends texts only to this machine",
 				at.Hostname())
 		case at.Scheme != "http" || !isPort(at.Port()):
 			return errWant

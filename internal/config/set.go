@@ -47,7 +47,7 @@ func Set(file string, text []byte, changes []Change) ([]byte, error) {
 	changed = append(changed, added...)
 	// The result has to say what the file said, except for the changes.
 	if after, err := readYAML(file, changed); err != nil || fmt.Sprint(said(after)) != fmt.Sprint(want) {
-		return nil, fmt.Errorf("emberd cannot change single lines of %s; set %s by hand", file,
+		return nil, fmt.Errorf("cannot change the config file %s automatically; set %s by hand", file,
 			strings.Join(names, ", "))
 	}
 	return changed, nil
@@ -55,7 +55,7 @@ func Set(file string, text []byte, changes []Change) ([]byte, error) {
 
 // replace puts another value in the place of the entry's, which the line contains.
 func (e *entry) replace(line []byte, value string) ([]byte, error) {
-	by := fmt.Errorf("emberd cannot change %s in the config file; set it to %s by hand", e.key, value)
+	by := fmt.Errorf("cannot change %s in the config file automatically; set it to %s by hand", e.key, value)
 	runes := []rune(string(line))
 	if e.null || e.list != nil || e.valueColumn > len(runes) {
 		return nil, by

@@ -25,10 +25,10 @@ func TestSet(t *testing.T) {
 		{"beside others of its group", "search:\n  limit: 5\n", []Change{{"search.ltm_weight", "1"}}, "search:\n  limit: 5\nsearch.ltm_weight: 1\n"},
 		{"what needs quotes", "", []Change{{"embedding.model", "/a b: c#.gguf"}}, "embedding.model: \"/a b: c#.gguf\"\n"},
 
-		{"empty", "search.ltm_weight:\n", []Change{{"search.ltm_weight", "1"}}, "error: f:1: emberd cannot change search.ltm_weight in the config file"},
-		{"over two lines", "search.ltm_weight: \"0.\\\n  7\"\n", []Change{{"search.ltm_weight", "1"}}, "error: f:1: emberd cannot change search.ltm_weight in the config file"},
-		{"a file in braces", "{log.level: warn}\n", []Change{{"search.ltm_weight", "1"}}, "error: emberd cannot change single lines of f; set search.ltm_weight by hand"},
-		{"a document that ends", "log.level: warn\n...\n", []Change{{"search.ltm_weight", "1"}}, "error: emberd cannot change single lines of f"},
+		{"empty", "search.ltm_weight:\n", []Change{{"search.ltm_weight", "1"}}, "error: f:1: cannot change search.ltm_weight in the config file automatically"},
+		{"over two lines", "search.ltm_weight: \"0.\\\n  7\"\n", []Change{{"search.ltm_weight", "1"}}, "error: f:1: cannot change search.ltm_weight in the config file automatically"},
+		{"a file in braces", "{log.level: warn}\n", []Change{{"search.ltm_weight", "1"}}, "error: cannot change the config file f automatically; set search.ltm_weight by hand"},
+		{"a document that ends", "log.level: warn\n...\n", []Change{{"search.ltm_weight", "1"}}, "error: cannot change the config file f automatically"},
 		{"two of a line", "search: {ltm_weight: 0.7, limit: 5}\n", []Change{{"search.ltm_weight", "0.75"}, {"search.limit", "6"}}, "error: f"},
 		{"not YAML", "a: [\n", nil, "error: f:"},
 	} {

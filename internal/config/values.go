@@ -291,8 +291,8 @@ func names(to *[]string, what string, words ...string) value {
 	v := unique(list(to, ",", want, func(s string, _ expander) (string, error) {
 		name := strings.ToLower(s)
 		if !slices.Contains(words, name) {
-			return "", fmt.Errorf("contains the unknown %s %s; did you mean %s?",
-				what, clip(name), nearest(name, words))
+			return "", fmt.Errorf("contains the unknown %s %s; did you mean %s?", what, clip(name),
+				nearest(name, words))
 		}
 		return name, nil
 	}), to, len(words)+1)
@@ -344,8 +344,8 @@ func tuning(c *Config) value {
 		case !ok:
 			return "", errWant
 		case at < 0:
-			return "", fmt.Errorf("contains the unknown name %s; did you mean %s?",
-				clip(name), nearest(name, namesOf(table)))
+			return "", fmt.Errorf("contains the unknown name %s; did you mean %s?", clip(name),
+				nearest(name, namesOf(table)))
 		}
 		err := table[at].value.set(text, expand)
 		if errors.Is(err, errWant) {

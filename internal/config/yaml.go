@@ -30,7 +30,7 @@ type entry struct {
 // errors, which begin with it, and with the line if that is known.
 func readYAML(name string, data []byte) ([]entry, error) {
 	if len(data) > MaxFile {
-		return nil, fmt.Errorf("%s is too large; a config file can have at most %d KiB", name, MaxFile>>10)
+		return nil, fmt.Errorf("%s is too large for a config file (limit %d KiB)", name, MaxFile>>10)
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, next yaml.Node
@@ -72,7 +72,7 @@ func (r *yamlReader) syntax(err error) error {
 	if line := yamlError().FindStringSubmatch(err.Error()); line != nil && line[1] != "" {
 		place += ":" + line[1]
 	}
-	return fmt.Errorf("%s: not valid YAML: %s", place, yamlError().ReplaceAllString(err.Error(), ""))
+	return fmt.Errorf("%s: invalid YAML: %s", place, yamlError().ReplaceAllString(err.Error(), ""))
 }
 
 // mapping adds the settings of one mapping and continues after a bad one, so that all faults are

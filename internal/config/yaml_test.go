@@ -68,14 +68,14 @@ func TestReadYAMLRefuses(t *testing.T) {
 		{"list in a list", "a:\n  - - 1\n", "f:2: a list can contain only plain values"},
 		{"mapping in a list", "a:\n- b: 1\n", "f:2: a list can contain only plain values"},
 		{"null in a list", "a: [x, ]\nb: [x, ~]\n", "f:2: a list can contain only plain values"},
-		{"tab", "a:\n\tb: 1\n", "f:2: not valid YAML: found character that cannot start any token"},
-		{"not UTF-8", "a: 1\nb: \xff\n", "f: not valid YAML: invalid leading UTF-8 octet"},
-		{"NUL", "a: 1\nb: \x00\n", "f: not valid YAML: control characters are not allowed"},
-		{"open list on line 1", "a: [1", "f:1: not valid YAML: did not find expected ',' or ']'"},
-		{"lost quote on line 3", "a: 1\n\nb: \"x\n", "f:3: not valid YAML: found unexpected end of stream"},
-		{"stray text", "a: 1\nb\n", "f:2: not valid YAML: could not find expected ':'"},
-		{"broken second document", "a: 1\n---\n]\n", "f:2: not valid YAML: did not find expected node content"},
-		{"alias without anchor", "a: *x\n", "f: not valid YAML: unknown anchor 'x' referenced"},
+		{"tab", "a:\n\tb: 1\n", "f:2: invalid YAML: found character that cannot start any token"},
+		{"not UTF-8", "a: 1\nb: \xff\n", "f: invalid YAML: invalid leading UTF-8 octet"},
+		{"NUL", "a: 1\nb: \x00\n", "f: invalid YAML: control characters are not allowed"},
+		{"open list on line 1", "a: [1", "f:1: invalid YAML: did not find expected ',' or ']'"},
+		{"lost quote on line 3", "a: 1\n\nb: \"x\n", "f:3: invalid YAML: found unexpected end of stream"},
+		{"stray text", "a: 1\nb\n", "f:2: invalid YAML: could not find expected ':'"},
+		{"broken second document", "a: 1\n---\n]\n", "f:2: invalid YAML: did not find expected node content"},
+		{"alias without anchor", "a: *x\n", "f: invalid YAML: unknown anchor 'x' referenced"},
 		{"several faults at once", "a: {}\nb: 1\nb: 2\nc: [[]]\n",
 			"f:3: b is set here and on line 2; remove one of the lines\nf:4: a list can contain only plain values"},
 	}
@@ -92,7 +92,7 @@ func TestReadYAMLSize(t *testing.T) {
 		t.Errorf("%d bytes: got %v, want them read", len(text), err)
 	}
 	_, err := readYAML("f", append(text, '\n'))
-	if want := "f is too large; a config file can have at most 64 KiB"; err == nil || err.Error() != want {
+	if want := "f is too large for a config file (limit 64 KiB)"; err == nil || err.Error() != want {
 		t.Errorf("one byte more: got %v, want %q", err, want)
 	}
 }

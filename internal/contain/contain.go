@@ -57,7 +57,7 @@ var counts metrics.Counts
 // Measure adds the number of contained panics by place.
 func Measure(p *metrics.Exposition) {
 	p.Counter("emberd_panics_total",
-		"Panics that emberd contained to one note, request, log line, memory text or task run.", "place")
+		"Panics that ended the work on only one note, request, log line, memory text or task run.", "place")
 	p.Counts(&counts)
 }
 
@@ -105,7 +105,7 @@ func caught(log *slog.Logger, place Place, name string, r any) error {
 		r, stack = c.value, c.stack
 	}
 	if f, ok := r.(Failure); ok {
-		log.Error("stopped: cannot read required data", "place", string(place), "name", name, "error", f.Err)
+		log.Error("work stopped: cannot read required data", "place", string(place), "name", name, "error", f.Err)
 		return f.Err
 	}
 	var id [4]byte

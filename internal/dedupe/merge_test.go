@@ -103,10 +103,10 @@ func TestAMergeOutOfBoundsIsRefused(t *testing.T) {
 		a, b memory.Memory
 		says string
 	}{
-		{long("a", 30_000), long("b", 30_000), "content has 60002 characters (limit 50000); save it in parts"},
+		{long("a", 30_000), long("b", 30_000), "too many characters in content: 60002 (limit 50000); save the text in parts"},
 		{tagged("a"), tagged("b"), "too many tags: 60"},
-		{memory.Memory{Content: "x", Source: strings.Repeat("a", 300)}, memory.Memory{Content: "x", Source: strings.Repeat("b", 300)}, "source has 602 characters"},
-		{memory.Memory{Content: "x", Context: strings.Repeat("a", 600)}, memory.Memory{Content: "x", Context: strings.Repeat("b", 600)}, "context has 1202 characters"},
+		{memory.Memory{Content: "x", Source: strings.Repeat("a", 300)}, memory.Memory{Content: "x", Source: strings.Repeat("b", 300)}, "too many characters in source: 602"},
+		{memory.Memory{Content: "x", Context: strings.Repeat("a", 600)}, memory.Memory{Content: "x", Context: strings.Repeat("b", 600)}, "too many characters in context: 1202"},
 	} {
 		_, err := mergeFields([]memory.Memory{c.a, c.b}, 1)
 		if memory.CodeOf(err) != memory.TooLarge || !strings.Contains(err.Error(), c.says) {

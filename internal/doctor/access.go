@@ -42,10 +42,11 @@ func Access(p *Places) []Finding {
 	}
 	for _, name := range p.Tokens {
 		all = append(all,
-			secret(name, "token-open", "they can use the token in this file, so emberd does not accept the file")...)
+			secret(name, "token-open",
+				"these users can use the token in this file, so emberd does not accept the file")...)
 	}
 	for _, name := range p.Keys {
-		all = append(all, secret(name, "key-open", "they can use the key in this file")...)
+		all = append(all, secret(name, "key-open", "these users can use the key in this file")...)
 	}
 	return all
 }
@@ -88,9 +89,8 @@ func folder(what, dir string) []Finding {
 		if os.Geteuid() != 0 {
 			next = "sudo " + next
 		}
-		return found("foreign", Error, next, "%s in the %s folder belongs to another user, for example because "+
-			"emberd ran with sudo",
-			foreign, what)
+		return found("foreign", Error, next,
+			"%s in the %s folder belongs to another user, for example because emberd ran with sudo", foreign, what)
 	}
 	switch err := unix.Access(dir, unix.R_OK|unix.W_OK|unix.X_OK); {
 	case errors.Is(err, unix.EROFS):
@@ -117,8 +117,8 @@ func openFolder(what, dir string, info fs.FileInfo) []Finding {
 		Text: fmt.Sprintf("the %s folder %s is readable by other users (mode %04o)", what, dir, perm)}
 	if durable.OthersWrite(info) {
 		f.Severity, f.Text = Error,
-			fmt.Sprintf("the %s folder %s is writable by other users (mode %04o), so they can change your "+
-				"memories; the daemon refuses to start", what, dir, perm)
+			fmt.Sprintf("the %s folder %s is writable by other users (mode %04o), "+
+				"who can change your memories, so the daemon does not start", what, dir, perm)
 	}
 	return []Finding{f}
 }
@@ -176,9 +176,8 @@ func socketAccess(p *Places) (all []Finding) {
 // such as /tmp, is not to be closed: others have a use for it.
 func (p *Places) openSocketFolder(dir string, perm fs.FileMode) Finding {
 	f := Finding{Area: "socket", Code: "socket-folder", Severity: Error, Next: elsewhere(),
-		Text: fmt.Sprintf("other users can write to the socket folder %s (mode %04o), "+
-			"so the daemon does not start", dir,
-			perm)}
+		Text: fmt.Sprintf("other users can write to the socket folder %s (mode %04o), so the daemon does not start",
+			dir, perm)}
 	if p.SocketFolder {
 		f.Next, f.Fix = "chmod 700 "+text.ShellWord(dir), chmod(dir, 0o700)
 	}

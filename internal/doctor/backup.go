@@ -27,8 +27,7 @@ func Backups(ctx context.Context, dir string, began, saved, now time.Time) ([]Fi
 	case m == nil && (began.IsZero() || now.Sub(began) <= oldBackup):
 		return nil, nil
 	case m == nil:
-		f.Code, f.Text = "backup-none", fmt.Sprintf("no backup in %s, and the log is %s old", dir,
-			days(now.Sub(began)))
+		f.Code, f.Text = "backup-none", fmt.Sprintf("no backup in %s, and the log is %s old", dir, days(now.Sub(began)))
 		return []Finding{f}, nil
 	}
 	path := filepath.Join(dir, name)
@@ -43,8 +42,8 @@ func Backups(ctx context.Context, dir string, began, saved, now time.Time) ([]Fi
 	switch {
 	case m.FromMemory+m.LostTrash > 0:
 		f.Code = "backup-log-damaged"
-		f.Text += fmt.Sprintf("; at that time, the log on disk lacked %d memories, which this backup contains; to "+
-			"check the log again, create another backup", m.FromMemory)
+		f.Text += fmt.Sprintf("; at that time, the log on disk lacked %d memories, which this "+
+			"backup contains; to check the log again, create another backup", m.FromMemory)
 	case age > oldBackup && saved.Sub(m.Created) > oldBackup:
 		f.Code = "backup-old"
 		f.Text += ", and memories have been saved since then"

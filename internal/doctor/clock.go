@@ -20,8 +20,9 @@ func Clock(now, newest time.Time) []Finding {
 		next = "sudo sntp -sS time.apple.com"
 	}
 	return []Finding{{Area: "clock", Code: "clock-behind", Severity: Warning, Next: next,
-		Text: fmt.Sprintf("the clock shows %s, but a record from this or another device has the later time %s; if "+
-			"this clock is wrong, set it; otherwise wait until that time", stamp(now), stamp(newest))}}
+		Text: fmt.Sprintf("the clock shows %s, but a record from this or another device has the "+
+			"later time %s; if this clock is wrong, set it; otherwise wait until %s", stamp(now), stamp(newest),
+			stamp(newest))}}
 }
 
 func stamp(t time.Time) string { return t.Format("2006-01-02 15:04") }

@@ -40,14 +40,12 @@ func room(dir string, free, files, filesFree uint64, wipe string) []Finding {
 	switch {
 	case free < NoRoom:
 		f.Severity, f.Code = Error, "disk-full"
-		f.Text = fmt.Sprintf("the disk of %s has %s free; below %s, emberd does not save memories; "+
-			"free some space", dir,
-			mebibytes(free), mebibytes(NoRoom))
+		f.Text = fmt.Sprintf("the disk of %s has %s free; below %s, emberd does not save memories; free some space",
+			dir, mebibytes(free), mebibytes(NoRoom))
 	case free < LittleRoom:
 		f.Code = "disk-low"
-		f.Text = fmt.Sprintf("the disk of %s has %s free; "+
-			"below %s, emberd does not save memories", dir, mebibytes(free),
-			mebibytes(NoRoom))
+		f.Text = fmt.Sprintf("the disk of %s has %s free; below %s, emberd does not save memories", dir,
+			mebibytes(free), mebibytes(NoRoom))
 	case files > 0 && filesFree < 100:
 		f.Severity, f.Code = Error, "disk-files"
 		f.Text = fmt.Sprintf("the disk of %s has space for only %d more files; remove some files", dir, filesFree)

@@ -20,7 +20,8 @@ func Index(p *Places, running bool, restart string) []Finding {
 	var all []Finding
 	damaged := func(path, why string, still func() bool) {
 		f := Finding{Area: "index", Code: "index-damaged", Severity: Warning,
-			Text: why + "; emberd can rebuild it from the log and the notes", Next: "rm -r " + text.ShellWord(path),
+			Text: why + "; emberd can rebuild the index from the log and the " +
+				"notes", Next: "rm -r " + text.ShellWord(path),
 			Fix: func(context.Context) (string, error) { return removeIndex(p, path, still) }}
 		if running {
 			f.Next, f.Fix = restart, nil
@@ -58,5 +59,5 @@ func removeIndex(p *Places, path string, still func() bool) (string, error) {
 	if err := errors.Join(os.RemoveAll(path), lock.Close()); err != nil {
 		return "", err
 	}
-	return "removed " + path + "; the daemon rebuilds it at the next start", nil
+	return "removed " + path + "; the daemon rebuilds the index at the next start", nil
 }

@@ -41,15 +41,15 @@ func Socket(p *Places) []Finding {
 			"ls -ld "+text.ShellWord(filepath.Dir(p.Socket))
 	case info.Mode().Type() != fs.ModeSocket:
 		f.Code, f.Next = "socket-blocked", "mv "+text.ShellWord(p.Socket)+" "+text.ShellWord(p.Socket+".aside")
-		f.Text = fmt.Sprintf("%s has the path of the socket but is not a socket, "+
-			"so the daemon does not start", p.Socket)
+		f.Text = fmt.Sprintf("%s has the path of the socket but is not a socket, so the daemon does not start",
+			p.Socket)
 	case isDead(p.Socket):
 		f.Severity, f.Code, f.Next = Warning, "socket-dead", "rm "+text.ShellWord(p.Socket)
 		f.Text = fmt.Sprintf("no program listens on socket %s; a killed daemon did not remove it", p.Socket)
 		if filepath.Dir(p.Socket) == filepath.Dir(p.Config) { // which a daemon in its sandbox may not change
 			f.Severity, f.Next = Note, ""
-			f.Text = fmt.Sprintf("the socket %s is from the previous daemon; "+
-				"the daemon replaces it at the next start", p.Socket)
+			f.Text = fmt.Sprintf("the socket %s is from the previous daemon; the daemon replaces it at the next start",
+				p.Socket)
 		}
 		f.Fix = func(context.Context) (string, error) { return removeDead(p) }
 	default:

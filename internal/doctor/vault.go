@@ -75,8 +75,8 @@ func Vault(ctx context.Context, dir, archive string, ignore []string, settles fu
 	}
 	if slices.Contains(remote, kind) {
 		s.Findings = append(s.Findings, Finding{Area: "vault", Code: "vault-remote", Severity: Note,
-			Text: fmt.Sprintf("%s is on %s, which does not report changes made on other machines; emberd finds such "+
-				"changes within 30 seconds", dir, kind)})
+			Text: fmt.Sprintf("%s is on %s, which does not report changes made on other "+
+				"machines; emberd finds such changes within 30 seconds", dir, kind)})
 	}
 	s.Findings = append(s.Findings, l.more()...)
 	s.Findings = append(s.Findings,
@@ -100,8 +100,8 @@ func vaultFolder(dir string) []Finding {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		f.Code, f.Next = "vault-missing", "ls -la "+text.ShellWord(filepath.Dir(dir))
-		f.Text = fmt.Sprintf("vault %s not found; restore the folder or mount its disk, and emberd opens it "+
-			"automatically; if it was moved, change vaults: in the config file", dir)
+		f.Text = fmt.Sprintf("vault %s not found; restore the folder or mount the disk of the "+
+			"vault; if you moved the vault, change vaults: in the config file", dir)
 		return []Finding{f}
 	case err != nil || !info.IsDir():
 		f.Code, f.Text, f.Next = "vault-missing", fmt.Sprintf("vault %s is not a folder; configure another vault", dir),
@@ -116,8 +116,8 @@ func vaultFolder(dir string) []Finding {
 	switch err := unix.Access(dir, unix.W_OK); {
 	case errors.Is(err, unix.EROFS):
 		f.Code, f.Next = "vault-readonly", "findmnt -T "+text.ShellWord(dir)
-		f.Text = fmt.Sprintf("vault %s is on a read-only file system, so memories cannot be promoted; remount it "+
-			"read-write", dir)
+		f.Text = fmt.Sprintf(
+			"vault %s is on a read-only file system, so memories cannot be promoted; remount it read-write", dir)
 	case err != nil:
 		f.Code, f.Next = "vault-readonly", "chmod u+w "+text.ShellWord(dir)
 		f.Text = fmt.Sprintf("your user cannot write to vault %s (mode %04o), so memories cannot be promoted", dir,
@@ -171,18 +171,16 @@ func (l *scanner) file(ctx context.Context, name string, d fs.DirEntry) error {
 	switch {
 	case reason == vault.NotLocal:
 		l.find("vault-evicted", Note, "brctl download "+l.shell(note),
-			"note %s is only in the cloud, so searches do not include it; download the note",
-			l.path(note))
+			"note %s is only in the cloud, so searches do not include it; download the note", l.path(note))
 		return nil
 	case reason != "" || !d.Type().IsRegular():
 		return nil
 	}
 	l.twin(name)
 	if info, err := d.Info(); err == nil && info.Size() > vault.MaxSize {
-		l.find("note-large", Warning, "ls -l "+l.shell(name),
-			"the note %s has %d MiB, and emberd reads only notes of up to %d MiB; "+
-				"split the note, or move it out of the vault",
-			l.path(name), info.Size()>>20, vault.MaxSize>>20)
+		l.find("note-large", Warning, "ls -l "+l.shell(name), "the note %s has %d MiB, and emberd reads only notes "+
+			"of up to %d MiB; split the note, or move it out of the vault", l.path(name), info.Size()>>20,
+			vault.MaxSize>>20)
 	}
 	text, err := l.read(name)
 	l.number(ctx, name, text)
@@ -194,9 +192,9 @@ func (l *scanner) file(ctx context.Context, name string, d fs.DirEntry) error {
 		l.carries(name, frontmatter.Get(text, "memory-id"))
 	}
 	if ours && marked(text) {
-		l.find("note-merge", Warning, "${EDITOR:-vi} "+l.shell(name),
-			"note %s of a memory contains merge conflict markers (<<<<<<< and >>>>>>>); resolve the conflict; until "+
-				"then, emberd does not update the note", l.path(name))
+		l.find("note-merge", Warning, "${EDITOR:-vi} "+l.shell(name), "note %s of a memory contains merge conflict "+
+			"markers (<<<<<<< and >>>>>>>); resolve the conflict; until then, emberd does not update the note",
+			l.path(name))
 	}
 	return nil
 }
@@ -217,9 +215,8 @@ func (l *scanner) carries(name, id string) {
 	if l.settled(other) || l.settled(name) {
 		return
 	}
-	l.find("note-twice", Warning, "emberd vault check",
-		"the notes %s and %s have the same memory ID, but only one can be the note of that memory; to see which one "+
-			"and how to fix this, run: emberd vault check", l.path(other), l.path(name))
+	l.find("note-twice", Warning, "emberd vault check", "the notes %s and %s have the same memory ID, but a memory "+
+		"can have only one note; to see how to fix this, run: emberd vault check", l.path(other), l.path(name))
 }
 
 // number counts a note. A list of memories, which begins with a property, is none.
@@ -267,26 +264,23 @@ func (l *scanner) copied(name, of string) error {
 	}
 	if _, err := l.root.Lstat(of); of == "" || err != nil {
 		l.find("sync-copy", Warning, "${EDITOR:-vi} "+l.shell(name),
-			"%s is a sync conflict copy, but the original note is missing; rename the copy",
-			l.path(name))
+			"%s is a sync conflict copy, but the original note is missing; rename the copy", l.path(name))
 		return nil
 	}
 	one, errOne := l.read(name)
 	other, errOther := l.read(of)
 	if l.settles == nil && sameMemory(one, other) {
-		l.find("sync-settled", Note, "",
-			"%s is a sync conflict copy of the note of a memory; when the daemon runs, it resolves the conflict or "+
-				"asks you", l.path(name))
+		l.find("sync-settled", Note, "", "%s is a sync conflict copy of the note of a memory; when the "+
+			"daemon runs, it resolves the conflict or adds a review item", l.path(name))
 		return nil
 	}
 	if errOne == nil && errOther == nil && bytes.Equal(one, other) {
 		l.find("sync-copy", Warning, "rm "+l.shell(name),
-			"%s is a sync conflict copy with the same content as the note", l.path(name))
+			"%s is a sync conflict copy with the same content as the note; delete the copy", l.path(name))
 		return nil
 	}
-	l.find("sync-copy", Warning, "diff "+l.shell(of)+" "+l.shell(name),
-		"%s is a sync conflict copy: two devices changed the note; merge the differences into the note and "+
-			"delete the copy", l.path(name))
+	l.find("sync-copy", Warning, "diff "+l.shell(of)+" "+l.shell(name), "%s is a sync conflict copy: two devices "+
+		"changed the note; merge the differences into the note and delete the copy", l.path(name))
 	return nil
 }
 
@@ -295,10 +289,9 @@ func (l *scanner) twin(name string) {
 	key := strings.ToLower(norm.NFC.String(name))
 	if other, taken := l.names[key]; taken && path.Dir(other) == path.Dir(name) {
 		l.find("vault-twins", Warning,
-			"mv -n "+l.shell(name)+" "+l.shell(strings.TrimSuffix(name, path.Ext(name))+" 2"+path.Ext(name)),
-			"%s and %s have the same name on macOS and Windows, where a sync tool loses one of them; "+
-				"rename one of them",
-			l.path(other), path.Base(name))
+			"mv -n "+l.shell(name)+" "+l.shell(strings.TrimSuffix(name, path.Ext(name))+" 2"+path.Ext(name)), "%s "+
+				"and %s have the same name on macOS and Windows, where "+
+				"a sync tool loses one of them; rename one of them", l.path(other), path.Base(name))
 		return
 	}
 	l.names[key] = name

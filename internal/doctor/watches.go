@@ -24,22 +24,23 @@ func Watches(proc string, folders int, watched bool) []Finding {
 	case used+folders > most:
 		return []Finding{{Area: "watches", Code: "watches-few", Severity: Warning,
 			Next: raise("max_user_watches", max(524288, 2*(used+folders))),
-			Text: fmt.Sprintf("the vault has %d folders, but your user can have only %d watches, and %d are in use; "+
-				"without enough watches, emberd finds edits only every 30 seconds", folders, most, used)}}
+			Text: fmt.Sprintf("the vault has %d folders, but your user can have only %d inotify watches (%d "+
+				"in use); without enough watches, emberd finds edits only every 30 seconds", folders, most, used)}}
 	case ok && usedInstances >= instances:
 		return []Finding{{Area: "watches", Code: "watches-instances", Severity: Warning,
 			Next: raise("max_user_instances", max(1024, 2*usedInstances)),
-			Text: fmt.Sprintf("other programs use all %d watch instances of your user; without one, emberd finds "+
-				"edits only every 30 seconds", instances)}}
+			Text: fmt.Sprintf("other programs use all %d inotify instances of your user; "+
+				"without an instance, emberd finds edits only every 30 seconds", instances)}}
 	}
 	return []Finding{{Area: "watches", Severity: OK,
-		Text: fmt.Sprintf("%d folders; your user can watch up to %d", folders, most)}}
+		Text: fmt.Sprintf("%d folders; your user can watch up to %d folders", folders, most)}}
 }
 
 // raise returns the command that raises a limit now and for good.
 func raise(name string, to int) string {
-	return fmt.Sprintf("echo fs.inotify.%s=%d | sudo tee /etc/sysctl.d/60-emberd.conf && sudo sysctl -p "+
-		"/etc/sysctl.d/60-emberd.conf", name, to)
+	return fmt.Sprintf(
+		"echo fs.inotify.%s=%d | sudo tee /etc/sysctl.d/60-emberd.conf && sudo sysctl -p /etc/sysctl.d/60-emberd.conf",
+		name, to)
 }
 
 // lowest returns the smallest of the limits that files say; the second one is that of the user

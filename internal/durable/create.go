@@ -23,7 +23,7 @@ func CreateVerified(fsys FS, name string, write func(io.Writer) error, verify fu
 	temp := filepath.Join(dir, tempPrefix+rand.Text()+tempSuffix)
 	f, err := fsys.CreateAppend(temp)
 	if err != nil {
-		return fmt.Errorf("create %s: %w", name, ofTemp(temp, err))
+		return errOfTemp("create", name, temp, err)
 	}
 	if err = write(f); err == nil {
 		err = f.Sync()
@@ -36,7 +36,7 @@ func CreateVerified(fsys FS, name string, write func(io.Writer) error, verify fu
 	}
 	if err != nil {
 		discard(fsys, temp)
-		return fmt.Errorf("create %s: %w", name, ofTemp(temp, err))
+		return errOfTemp("create", name, temp, err)
 	}
 	if err := fsys.SyncDir(dir); err != nil {
 		return fmt.Errorf("cannot sync the directory of %s after creating the file: %w", name, err)

@@ -63,11 +63,11 @@ func whole(data []byte) func(io.Writer) error {
 func replaceUnlisted(fsys FS, name string, write func(w io.Writer) error) error {
 	temp := filepath.Join(filepath.Dir(name), tempPrefix+rand.Text()+tempSuffix)
 	if err := writeTemp(fsys, temp, write); err != nil {
-		return fmt.Errorf("replace %s: %w", name, ofTemp(temp, err))
+		return errOfTemp("replace", name, temp, err)
 	}
 	if err := fsys.Rename(temp, name); err != nil {
 		discard(fsys, temp)
-		return fmt.Errorf("replace %s: %w", name, ofTemp(temp, err))
+		return errOfTemp("replace", name, temp, err)
 	}
 	return nil
 }
@@ -88,15 +88,16 @@ func writeTemp(fsys FS, temp string, write func(w io.Writer) error) error {
 	return err
 }
 
-// ofTemp returns what went wrong with a temporary file, without its name, which says nothing to anybody.
-func ofTemp(temp string, err error) error {
+// errOfTemp returns the error of making a file by way of a temporary one. An error of the disk is an
+// *fs.PathError of the file itself: the name of the temporary file does not help the user.
+func errOfTemp(op, name, temp string, err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok && e.Path == temp && err == error(e) {
-		return e.Err
+		return &fs.PathError{Op: op, Path: name, Err: e.Err}
 	}
 	if e, ok := errors.AsType[*os.LinkError](err); ok && e.Old == temp && err == error(e) {
-		return e.Err
+		return &fs.PathError{Op: op, Path: name, Err: e.Err}
 	}
-	return err
+	return fmt.Errorf("%s %s: %w", op, name, err)
 }
 
 // discard removes a temporary file on the way out of a failure. That failure is what the caller

@@ -227,9 +227,10 @@ func (s *session) printTold(r *toldReport, contradictions int, by string) {
 		s.printf("  %d memories given, where none apply\n", g.Told)
 		return
 	}
-	s.printf("  %d told, %d right: precision %.3f, recall %.3f; "+
-		"by halves precision %.3f and %.3f, recall %.3f and %.3f\n", g.Told, g.Right, g.Precision, g.Recall,
-		r.Halves[0].Precision, r.Halves[1].Precision, r.Halves[0].Recall, r.Halves[1].Recall)
+	s.printf(
+		"  %d told, %d right: precision %.3f, recall %.3f; by halves precision %.3f and %.3f, recall %.3f and %.3f\n",
+		g.Told, g.Right, g.Precision, g.Recall, r.Halves[0].Precision, r.Halves[1].Precision, r.Halves[0].Recall,
+		r.Halves[1].Recall)
 }
 
 func (s *session) printMerged(r *mergeReport, by string) {

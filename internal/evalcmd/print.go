@@ -45,8 +45,7 @@ func (s *session) printResults(results []eval.Result) {
 				"nDCG@10", "hit@5")
 		}
 		s.printf("  %s %6s %6.3f %6.3f %6.3f %7.3f %6.3f\n", cli.Pad(resultName(&line), width),
-			cli.Grouped(line.Questions),
-			line.Recall5, line.Recall10, line.MRR10, line.NDCG10, line.Hit5)
+			cli.Grouped(line.Questions), line.Recall5, line.Recall10, line.MRR10, line.NDCG10, line.Hit5)
 	}
 }
 

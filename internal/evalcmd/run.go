@@ -153,8 +153,8 @@ func (s *session) readSets(ctx context.Context, o *setOptions, dir string) ([]*e
 		}
 	}
 	if len(sets) == 0 {
-		return nil, memory.Errorf(memory.Invalid,
-			"%s holds no judged set; see emberd-eval run --help for what one is", dir)
+		return nil, memory.Errorf(memory.Invalid, "%s holds no judged set; see emberd-eval run --help for what one is",
+			dir)
 	}
 	return sets, nil
 }

@@ -63,7 +63,7 @@ func (s *session) newDaemon(home string) (*tempdaemon.Daemon, error) {
 func (s *session) inHome(keep bool, do func(home string) error) error {
 	home, err := os.MkdirTemp("", "emberd-eval-")
 	if err != nil {
-		return fmt.Errorf("create a folder for the evaluation: %w", err)
+		return fmt.Errorf("cannot create a folder for the evaluation: %w", err)
 	}
 	err = do(home)
 	if keep {

@@ -24,7 +24,7 @@ func (f *File) checkCharsmap() error {
 	}
 	list, ok := value.(array)
 	if !ok || list.kind != typeUint8 && list.kind != typeInt8 || list.count < 5 || list.count > maxCharsmap {
-		return damaged("its key %s is not a list of 5 to %d bytes", charsmapKey, maxCharsmap)
+		return damaged("key %s is not a list of 5 to %d bytes", charsmapKey, maxCharsmap)
 	}
 	raw := make([]byte, list.count)
 	if _, err := f.file.ReadAt(raw, list.at); err != nil {
@@ -32,14 +32,14 @@ func (f *File) checkCharsmap() error {
 	}
 	size := binary.LittleEndian.Uint32(raw)
 	if rest := uint64(len(raw) - 4); size%4 != 0 || uint64(size) >= rest {
-		return damaged("its key %s has tables of %d bytes, but only %d bytes of data", charsmapKey, size, rest)
+		return damaged("key %s has tables of %d bytes, but only %d bytes of data", charsmapKey, size, rest)
 	}
 	m := charsmap{nodes: make([]uint32, size/4), strings: raw[4+size:]}
 	for i := range m.nodes {
 		m.nodes[i] = binary.LittleEndian.Uint32(raw[4+4*i:])
 	}
 	if !m.sound() {
-		return damaged("its key %s refers to data outside its own tables", charsmapKey)
+		return damaged("key %s refers to data outside of its tables", charsmapKey)
 	}
 	return nil
 }

@@ -131,8 +131,8 @@ func (f *File) checkUserDefined(facts *Facts) error {
 	}
 	id, err := f.tokenOf(userDefined)
 	if err == nil && id >= 0 {
-		err = unfit("its token %d must be matched before a text is split into words (token type %d); the built-in "+
-			"runtime does not support this", id, userDefined)
+		err = unfit("token %d has type %d (matched before the text is split "+
+			"into words), which the built-in runtime does not support", id, userDefined)
 	}
 	if err != nil {
 		return f.explain(err)
@@ -201,17 +201,16 @@ func (f *File) facts(kin family) (*Facts, error) {
 	} {
 		v, ok := f.Uint(n.key)
 		if !ok {
-			return nil, damaged("its key %s is missing or not a number", n.key)
+			return nil, damaged("key %s is missing or not a number", n.key)
 		}
 		if v < uint64(n.least) || v > uint64(n.most) {
-			return nil, damaged(
-				"its key %s has the value %d, which is out of range (%d to %d)", n.key, v, n.least, n.most)
+			return nil, damaged("key %s has the value %d, which is out of range (%d to %d)", n.key, v, n.least, n.most)
 		}
 		*n.to = int(v)
 	}
 	if facts.Dim%facts.Heads != 0 {
-		return nil, damaged(
-			"its number of heads, %d, does not divide its number of dimensions, %d", facts.Heads, facts.Dim)
+		return nil, damaged("the number of attention heads (%d) does not divide the number of dimensions (%d)",
+			facts.Heads, facts.Dim)
 	}
 	return facts, f.kind(facts, kin)
 }
@@ -233,21 +232,21 @@ func (f *File) kind(facts *Facts, kin family) error {
 	key := kin.key("attention.layer_norm_epsilon")
 	epsilon, _ := f.Float(key)
 	if facts.Epsilon = float32(epsilon); !(facts.Epsilon > 0 && facts.Epsilon <= maxEpsilon) {
-		return damaged("its key %s must be a number greater than 0 and at most %g", key, maxEpsilon)
+		return damaged("key %s must be a number greater than 0 and at most %g", key, maxEpsilon)
 	}
 	key = kin.key("attention.causal")
 	if causal, _ := f.Bool(key); causal {
-		return unfit("its key %s is true, so the model generates text instead of embeddings", key)
+		return unfit("key %s is true, so the model generates text instead of embeddings", key)
 	}
 	key = kin.key("pooling_type")
 	pooling, ok := f.Uint(key)
 	switch facts.Pooling = Pooling(min(pooling, math.MaxUint32)); {
 	case !ok:
-		return unfit("its key %s is missing, so the pooling method for embeddings is unknown", key)
+		return unfit("key %s is missing, so the pooling method for embeddings is unknown", key)
 	case facts.Pooling == rank:
-		return unfit("its key %s is %d, so the model ranks texts instead of embedding them", key, pooling)
+		return unfit("key %s is %d, so the model ranks texts instead of embedding them", key, pooling)
 	case facts.Pooling != Mean && facts.Pooling != CLS && facts.Pooling != Last:
-		return unfit("its key %s is %d; supported values are 1 (mean), 2 (cls) and 3 (last)", key, pooling)
+		return unfit("key %s is %d; supported values are 1 (mean), 2 (cls) and 3 (last)", key, pooling)
 	}
 	return nil
 }
@@ -255,11 +254,11 @@ func (f *File) kind(facts *Facts, kin family) error {
 // checkVocabulary checks the tokens, and the ids that the tokenizer needs.
 func (f *File) checkVocabulary(facts *Facts) error {
 	if facts.Tokenizer, _ = f.String("tokenizer.ggml.model"); facts.Tokenizer == "" {
-		return damaged("its key tokenizer.ggml.model is missing")
+		return damaged("key tokenizer.ggml.model is missing")
 	}
 	tokens, ok := f.Strings(tokensKey)
 	if !ok || len(tokens) == 0 || len(tokens) > maxVocabulary {
-		return damaged("its key %s is not a list of 1 to %d tokens", tokensKey, maxVocabulary)
+		return damaged("key %s is not a list of 1 to %d tokens", tokensKey, maxVocabulary)
 	}
 	facts.Vocabulary = len(tokens)
 	seen := make(map[string]int, len(tokens))
@@ -267,13 +266,13 @@ func (f *File) checkVocabulary(facts *Facts) error {
 		before, twice := seen[token]
 		switch {
 		case token == "":
-			return damaged("its token %d is empty", id)
+			return damaged("token %d is empty", id)
 		case strings.ContainsRune(token, 0): // where llama.cpp ends it
-			return damaged("its token %d contains a zero byte", id)
+			return damaged("token %d contains a zero byte", id)
 		case len(token) > maxToken:
-			return damaged("its token %d has %d bytes (limit %d)", id, len(token), maxToken)
+			return damaged("token %d has %d bytes (limit %d)", id, len(token), maxToken)
 		case twice:
-			return damaged("its tokens %[1]d and %[2]d have the same text %[3]s", before, id, shown(token))
+			return damaged("tokens %d and %d have the same text %s", before, id, shown(token))
 		}
 		seen[token] = id
 	}
@@ -326,7 +325,7 @@ func (f *File) find(facts *Facts, list []special) error {
 			}
 		}
 		if !ok || id >= uint64(facts.Vocabulary) {
-			return damaged("its key %s is not the index of one of its %d tokens", key, facts.Vocabulary)
+			return damaged("key %s is not the index of one of the %d tokens", key, facts.Vocabulary)
 		}
 		*special.to = int32(id)
 	}
@@ -347,13 +346,13 @@ func (f *File) checkRepeats(facts *Facts) error {
 	} {
 		_, told := f.meta[repeat.key]
 		if n, ok := f.Uint(repeat.key); told && (!ok || n != uint64(repeat.want)) {
-			return damaged("its key %s is not %d, the value that other keys require", repeat.key, repeat.want)
+			return damaged("key %s is not %d, the value that other keys require", repeat.key, repeat.want)
 		}
 	}
 	for key, kind := range map[string]uint32{kindsKey: typeInt32, "tokenizer.ggml.scores": typeFloat32} {
 		value, told := f.meta[key]
 		if list, ok := value.(array); told && (!ok || list.kind != kind || list.count != facts.Vocabulary) {
-			return damaged("its key %s does not contain one number for each of its %d tokens", key, facts.Vocabulary)
+			return damaged("key %s does not contain one number for each of the %d tokens", key, facts.Vocabulary)
 		}
 	}
 	return nil

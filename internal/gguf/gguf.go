@@ -70,7 +70,7 @@ func openRegular(path string) (*os.File, int64, error) {
 		return nil, 0, fmt.Errorf("cannot open the model file: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, 0, &RefusedError{Path: path, Problem: "it is not a regular file", Remedy: pathRemedy}
+		return nil, 0, &RefusedError{Path: path, Problem: "not a regular file", Remedy: pathRemedy}
 	}
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -97,7 +97,8 @@ func (f *File) digest() (string, error) {
 		return "", fmt.Errorf("cannot read model file %s: %w", f.path, err)
 	}
 	if n < f.size {
-		return "", f.explain(damaged("its size changed from %d to %d bytes while it was in use", f.size, n))
+		return "", f.explain(damaged("the size of the file changed from %d to %d bytes while emberd used the file",
+			f.size, n))
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }

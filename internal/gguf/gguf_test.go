@@ -243,7 +243,7 @@ func TestTypesThatAreNotRead(t *testing.T) {
 		t.Fatalf("got %+v, want 144 bytes of Q4_K", got)
 	}
 	_, err := got.ReadFloat32()
-	const want = `: its tensor "a" has the type Q4_K; only F32, F16 and Q8_0 are supported; use the file of this model in the format Q8_0, F16 or F32`
+	const want = `: tensor "a" has the type Q4_K; only F32, F16 and Q8_0 are supported; use the file of this model in the format Q8_0, F16 or F32`
 	if err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("\n got %v\nwant %s", err, want)
 	}
@@ -278,7 +278,7 @@ func TestFilesThatCannotBeOpened(t *testing.T) {
 		t.Errorf("a missing file: got %v, want fs.ErrNotExist", err)
 	}
 	for _, path := range []string{dir, os.DevNull} {
-		wantRefused(t, path, "it is not a regular file; use the path of the model file")
+		wantRefused(t, path, "not a regular file; use the path of the model file")
 	}
 }
 
@@ -291,7 +291,7 @@ func TestFilesThatAreCutWhileInUse(t *testing.T) {
 	if err := os.Truncate(path, int64(len(data))-1); err != nil {
 		t.Fatal(err)
 	}
-	const cut = `it was truncated inside tensor "blk.1.layer_output_norm.bias" while it was in use; download the file again`
+	const cut = `the file was truncated inside tensor "blk.1.layer_output_norm.bias" while emberd used the file; download the file again`
 	if _, err := last.ReadFloat32(); err == nil || err.Error() != "model file "+path+": "+cut {
 		t.Errorf("numbers: got %v, want %s", err, cut)
 	}

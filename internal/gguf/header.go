@@ -82,10 +82,10 @@ func (d *decoder) take(n uint64) bool {
 	case d.err != nil:
 		return false
 	case n > uint64(d.size-d.at):
-		d.fail(damaged("it ends too early, in %s, after %d bytes", d.what, d.size))
+		d.fail(damaged("the file ends too early, in %s, after %d bytes", d.what, d.size))
 		return false
 	case n > uint64(maxHeader-min(d.at, maxHeader)):
-		d.fail(damaged("its header is longer than %d MiB", maxHeader>>20))
+		d.fail(damaged("the header is longer than %d MiB", maxHeader>>20))
 		return false
 	}
 	d.at += int64(n)
@@ -160,9 +160,9 @@ func (f *File) readHeader() error {
 	if err := d.begin(); err != nil {
 		return err
 	}
-	d.what = "its list of tensors"
+	d.what = "the list of tensors"
 	tensors := d.count(maxTensors, minTensor)
-	d.what = "its list of keys"
+	d.what = "the list of keys"
 	keys := d.count(maxKeys, minKey)
 	f.readKeys(d, keys)
 	infos := d.tensors(tensors)
@@ -184,22 +184,22 @@ func (d *decoder) begin() error {
 		return damaged("it is empty")
 	}
 	if d.size > maxFile {
-		return unfit("it has %d bytes (limit %d GiB)", d.size, maxFile>>30)
+		return unfit("the file has %d bytes (limit %d GiB)", d.size, maxFile>>30)
 	}
 	start, err := d.r.Peek(int(min(d.size, 64)))
 	if err != nil {
-		return fmt.Errorf("cannot read its first bytes: %w", err)
+		return fmt.Errorf("cannot read the first bytes of the file: %w", err)
 	}
 	switch text := strings.ToLower(strings.TrimSpace(string(start))); {
 	case strings.HasPrefix(string(start), magic):
 	case strings.HasPrefix(text, "<!doctype") || strings.HasPrefix(text, "<html") || strings.HasPrefix(text, "<?xml"):
-		return damaged("it is a web page, not a GGUF file")
+		return damaged("the file is a web page, not a GGUF file")
 	case strings.HasPrefix(text, "version https://git-lfs"):
-		return damaged("it is a Git LFS pointer, not the model file")
+		return damaged("the file is a Git LFS pointer, not a GGUF file")
 	default:
-		return damaged("it begins with %s instead of %q", shown(string(start[:min(len(start), 4)])), magic)
+		return damaged("the file begins with %s instead of %q", shown(string(start[:min(len(start), 4)])), magic)
 	}
-	d.what = "its version"
+	d.what = "the version"
 	d.skip(uint64(len(magic)))
 	version := d.uint32()
 	switch {
@@ -208,9 +208,9 @@ func (d *decoder) begin() error {
 	case version == 2 || version == 3:
 		return nil
 	case version != 0 && version&0xffff == 0:
-		return unfit("it is big-endian; only little-endian files are supported")
+		return unfit("the file is big-endian; only little-endian files are supported")
 	default:
-		return unfit("it has GGUF version %d; only versions 2 and 3 are supported", version)
+		return unfit("the file has GGUF version %d; only versions 2 and 3 are supported", version)
 	}
 }
 
@@ -331,7 +331,7 @@ func (f *File) alignment() (int64, error) {
 	}
 	n, ok := f.Uint(alignmentKey)
 	if !ok || n == 0 || n > maxAlignment || n&(n-1) != 0 {
-		return 0, damaged("its key %q must be a power of two of at most %d", alignmentKey, maxAlignment)
+		return 0, damaged("key %q must be a power of two of at most %d", alignmentKey, maxAlignment)
 	}
 	return int64(n), nil
 }

@@ -43,7 +43,7 @@ func (f *File) family(among []family) (family, error) {
 		verb = "are"
 	}
 	return family{},
-		unfit("it has the architecture %s; only %s %s supported", shown(arch), strings.Join(names, " and "), verb)
+		unfit("the architecture is %s; only %s %s supported", shown(arch), strings.Join(names, " and "), verb)
 }
 
 // Native checks that the file is an embedding model that llama.cpp loads and embeds with, or
@@ -104,17 +104,17 @@ func (f *File) checkTokenizer(facts *Facts) error {
 	case wordPiece:
 		// llama.cpp does not read the key of older converters, and wants a token.
 		if _, told := f.meta[beginKey]; !told && facts.Vocabulary <= beginOfBERT {
-			return damaged("its key %s is missing, and so is token %d, which is its default", beginKey, beginOfBERT)
+			return damaged("key %s is missing, and its default, token %d, does not exist", beginKey, beginOfBERT)
 		}
 		id, err := f.tokenOf(byteToken)
 		if err == nil && id >= 0 {
-			err = damaged("its key %[2]s marks token %[1]d as a byte, but WordPiece has no byte tokens", id, kindsKey)
+			err = damaged("key %s marks token %d as a byte, but WordPiece has no byte tokens", kindsKey, id)
 		}
 		return err
 	case unigram:
 		return f.checkCharsmap()
 	default:
-		return unfit("its tokenizer is %s; only %q (WordPiece) and %q (SentencePiece) are supported",
+		return unfit("the tokenizer is %s; only %q (WordPiece) and %q (SentencePiece) are supported",
 			shown(facts.Tokenizer), wordPiece, unigram)
 	}
 }
@@ -124,10 +124,10 @@ func (f *File) checkParts(*Facts) error {
 	const key = "split.count"
 	n, ok := f.Uint(key)
 	if _, told := f.meta[key]; told && !ok {
-		return damaged("its key %s is not a number", key)
+		return damaged("key %s is not a number", key)
 	}
 	if n > 1 {
-		return unfit("its key %s is %d: the file is only one part of a model", key, n)
+		return unfit("key %s is %d, so the file is only one part of a model", key, n)
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ const minAlignment = 32
 
 func (f *File) checkAlignment(*Facts) error {
 	if n, told := f.Uint(alignmentKey); told && n < minAlignment {
-		return unfit("its key %s is %d; llama.cpp requires at least %d", alignmentKey, n, minAlignment)
+		return unfit("key %s is %d; llama.cpp requires at least %d", alignmentKey, n, minAlignment)
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func (f *File) checkLabels(facts *Facts) error {
 		return nil
 	}
 	if _, ok := f.Strings(key); !ok {
-		return damaged("its key %s is not a list of strings", key)
+		return damaged("key %s is not a list of strings", key)
 	}
 	return nil
 }
@@ -164,8 +164,8 @@ func (f *File) checkExtent(facts *Facts) error {
 	} {
 		_, told := f.meta[facts.key(name)]
 		if n, ok := f.Uint(facts.key(name)); told && (!ok || n != uint64(want)) {
-			return damaged(
-				"its key %s is not %d, the value that embedding models of this kind require", facts.key(name), want)
+			return damaged("key %s is not %d, the value that embedding models of this kind require", facts.key(name),
+				want)
 		}
 	}
 	return nil
@@ -175,21 +175,21 @@ func (f *File) checkExtent(facts *Facts) error {
 func (f *File) checkRotation(facts *Facts) error {
 	if kind, told := f.meta[facts.key("rope.scaling.type")]; told &&
 		!slices.Contains([]any{"none", "linear", "yarn", "longrope"}, kind) {
-		return damaged("its key %s is not none, linear, yarn or longrope", facts.key("rope.scaling.type"))
+		return damaged("key %s is not none, linear, yarn or longrope", facts.key("rope.scaling.type"))
 	}
 	size := facts.Dim / facts.Heads
 	key := facts.key("rope.dimension_count")
 	n, ok := f.Uint(key)
 	if _, told := f.meta[key]; told && (!ok || n != uint64(size)) {
-		return damaged("its key %s is not %d, the size of an attention head", key, size)
+		return damaged("key %s is not %d, the size of an attention head", key, size)
 	}
 	if facts.Architecture == "nomic-bert" && size%2 != 0 {
-		return damaged("its attention heads have %d dimensions, but rotary embeddings require an even number", size)
+		return damaged("the attention heads have %d dimensions, but rotary embeddings require an even number", size)
 	}
 	for _, name := range []string{"rope.freq_base", "rope.scaling.factor"} {
 		v, told := f.meta[facts.key(name)]
 		if x, ok := v.(float64); told && (!ok || !(x > 0) || math.IsInf(x, 0)) {
-			return damaged("its key %s is not a number greater than 0", facts.key(name))
+			return damaged("key %s is not a number greater than 0", facts.key(name))
 		}
 	}
 	return nil
@@ -199,7 +199,7 @@ func (f *File) checkRotation(facts *Facts) error {
 func (f *File) checkOneVectorTypes(*Facts) error {
 	const name = "token_types.weight"
 	if t, ok := f.tensors[name]; ok && t.Type != F32 {
-		return unfit("its tensor %s has the type %s instead of F32", name, t.Type)
+		return unfit("tensor %s has the type %s instead of F32", name, t.Type)
 	}
 	return nil
 }

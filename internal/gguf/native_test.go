@@ -115,38 +115,38 @@ func TestFilesThatLlamaIsKeptFrom(t *testing.T) {
 		model   func() *tinybert.Model
 		problem string
 	}{
-		"another architecture": {bert(with("general.architecture", "llama")), `it has the architecture "llama"; only "bert" and "nomic-bert" are supported` + other},
-		"another tokenizer":    {bert(with("tokenizer.ggml.model", "gpt2")), `its tokenizer is "gpt2"; only "bert" (WordPiece) and "t5" (SentencePiece) are supported` + other},
-		"no layers":            {bert(with("bert.block_count", uint32(0))), "its key bert.block_count has the value 0, which is out of range (1 to 512)" + again},
-		"too many layers":      {bert(with("bert.block_count", uint32(100000))), "its key bert.block_count has the value 100000, which is out of range (1 to 512)" + again},
-		"pooling of no kind":   {bert(with("bert.pooling_type", uint32(77))), "its key bert.pooling_type is 77; supported values are 1 (mean), 2 (cls) and 3 (last)" + other},
-		"a decoder":            {bert(with("bert.attention.causal", true)), "its key bert.attention.causal is true, so the model generates text instead of embeddings" + other},
+		"another architecture": {bert(with("general.architecture", "llama")), `the architecture is "llama"; only "bert" and "nomic-bert" are supported` + other},
+		"another tokenizer":    {bert(with("tokenizer.ggml.model", "gpt2")), `the tokenizer is "gpt2"; only "bert" (WordPiece) and "t5" (SentencePiece) are supported` + other},
+		"no layers":            {bert(with("bert.block_count", uint32(0))), "key bert.block_count has the value 0, which is out of range (1 to 512)" + again},
+		"too many layers":      {bert(with("bert.block_count", uint32(100000))), "key bert.block_count has the value 100000, which is out of range (1 to 512)" + again},
+		"pooling of no kind":   {bert(with("bert.pooling_type", uint32(77))), "key bert.pooling_type is 77; supported values are 1 (mean), 2 (cls) and 3 (last)" + other},
+		"a decoder":            {bert(with("bert.attention.causal", true)), "key bert.attention.causal is true, so the model generates text instead of embeddings" + other},
 		"equal tokens": {bert(func(m *tinybert.Model) {
 			tokens := tinybert.Tokens()
 			tokens[150] = tokens[133]
 			set(m, "tokenizer.ggml.tokens", tokens)
-		}), `its tokens 133 and 150 have the same text "▁note"` + again},
-		"an old beginning":       {old, "its key tokenizer.ggml.bos_token_id is missing, and so is token 101, which is its default" + again},
-		"no beginning":           {pieces(func(m *tinybert.Model) { drop(m, begin) }), "its key tokenizer.ggml.bos_token_id is not the index of one of its 190 tokens" + again},
-		"an end too far":         {pieces(with("tokenizer.ggml.eos_token_id", uint32(9999))), "its key tokenizer.ggml.eos_token_id is not the index of one of its 190 tokens" + again},
-		"a byte of WordPiece":    {bert(kind(150, 6)), "its key tokenizer.ggml.token_type marks token 150 as a byte, but WordPiece has no byte tokens" + again},
-		"narrow alignment":       {bert(with("general.alignment", uint32(16))), "its key general.alignment is 16; llama.cpp requires at least 32" + other},
-		"labels of numbers":      {nomic(with("nomic-bert.classifier.output_labels", []int32{1, 2})), "its key nomic-bert.classifier.output_labels is not a list of strings" + again},
-		"one part of several":    {bert(with("split.count", uint32(2))), "its key split.count is 2: the file is only one part of a model" + other},
-		"parts of no number":     {bert(with("split.count", strings.Repeat("\x1b[2J", 1000))), "its key split.count is not a number" + again},
-		"experts":                {bert(with("bert.expert_count", uint32(8))), "its key bert.expert_count is not 0, the value that embedding models of this kind require" + again},
-		"used experts":           {nomic(with("nomic-bert.expert_used_count", uint32(2))), "its key nomic-bert.expert_used_count is not 0, the value that embedding models of this kind require" + again},
-		"predicted layers":       {bert(with("bert.nextn_predict_layers", uint32(9))), "its key bert.nextn_predict_layers is not 0, the value that embedding models of this kind require" + again},
-		"shorter vectors":        {bert(with("bert.embedding_length_out", uint32(16))), "its key bert.embedding_length_out is not 32, the value that embedding models of this kind require" + again},
-		"a scaling of no kind":   {nomic(with("nomic-bert.rope.scaling.type", "round")), "its key nomic-bert.rope.scaling.type is not none, linear, yarn or longrope" + again},
-		"more turned than there": {nomic(with("nomic-bert.rope.dimension_count", uint32(64))), "its key nomic-bert.rope.dimension_count is not 16, the size of an attention head" + again},
-		"turned by nothing":      {nomic(with("nomic-bert.rope.freq_base", float32(0))), "its key nomic-bert.rope.freq_base is not a number greater than 0" + again},
-		"rounded token types":    {bert(func(m *tinybert.Model) { tensor(m, "token_types.weight").Type = tinybert.F16 }), "its tensor token_types.weight has the type F16 instead of F32" + other},
-		"a table of places":      {nomic(func(m *tinybert.Model) { m.Tensors = append(m.Tensors, *tensor(small(), "position_embd.weight")) }), `its tensor "position_embd.weight" does not belong to a nomic-bert embedding model` + other},
-		"no gate":                {nomic(func(m *tinybert.Model) { dropTensor(m, "blk.1.ffn_gate.weight") }), "its tensor blk.1.ffn_gate.weight is missing" + again},
-		"characters of numbers":  {pieces(with(charsmap, []int32{1, 2, 3, 4, 5})), "its key tokenizer.ggml.precompiled_charsmap is not a list of 5 to 16777216 bytes" + again},
-		"no characters":          {pieces(with(charsmap, []byte{0, 0, 0, 0})), "its key tokenizer.ggml.precompiled_charsmap is not a list of 5 to 16777216 bytes" + again},
-		"tables longer than all": {pieces(with(charsmap, []byte{8, 0, 0, 0, 1, 2, 3, 4})), "its key tokenizer.ggml.precompiled_charsmap has tables of 8 bytes, but only 4 bytes of data" + again},
+		}), `tokens 133 and 150 have the same text "▁note"` + again},
+		"an old beginning":       {old, "key tokenizer.ggml.bos_token_id is missing, and its default, token 101, does not exist" + again},
+		"no beginning":           {pieces(func(m *tinybert.Model) { drop(m, begin) }), "key tokenizer.ggml.bos_token_id is not the index of one of the 190 tokens" + again},
+		"an end too far":         {pieces(with("tokenizer.ggml.eos_token_id", uint32(9999))), "key tokenizer.ggml.eos_token_id is not the index of one of the 190 tokens" + again},
+		"a byte of WordPiece":    {bert(kind(150, 6)), "key tokenizer.ggml.token_type marks token 150 as a byte, but WordPiece has no byte tokens" + again},
+		"narrow alignment":       {bert(with("general.alignment", uint32(16))), "key general.alignment is 16; llama.cpp requires at least 32" + other},
+		"labels of numbers":      {nomic(with("nomic-bert.classifier.output_labels", []int32{1, 2})), "key nomic-bert.classifier.output_labels is not a list of strings" + again},
+		"one part of several":    {bert(with("split.count", uint32(2))), "key split.count is 2, so the file is only one part of a model" + other},
+		"parts of no number":     {bert(with("split.count", strings.Repeat("\x1b[2J", 1000))), "key split.count is not a number" + again},
+		"experts":                {bert(with("bert.expert_count", uint32(8))), "key bert.expert_count is not 0, the value that embedding models of this kind require" + again},
+		"used experts":           {nomic(with("nomic-bert.expert_used_count", uint32(2))), "key nomic-bert.expert_used_count is not 0, the value that embedding models of this kind require" + again},
+		"predicted layers":       {bert(with("bert.nextn_predict_layers", uint32(9))), "key bert.nextn_predict_layers is not 0, the value that embedding models of this kind require" + again},
+		"shorter vectors":        {bert(with("bert.embedding_length_out", uint32(16))), "key bert.embedding_length_out is not 32, the value that embedding models of this kind require" + again},
+		"a scaling of no kind":   {nomic(with("nomic-bert.rope.scaling.type", "round")), "key nomic-bert.rope.scaling.type is not none, linear, yarn or longrope" + again},
+		"more turned than there": {nomic(with("nomic-bert.rope.dimension_count", uint32(64))), "key nomic-bert.rope.dimension_count is not 16, the size of an attention head" + again},
+		"turned by nothing":      {nomic(with("nomic-bert.rope.freq_base", float32(0))), "key nomic-bert.rope.freq_base is not a number greater than 0" + again},
+		"rounded token types":    {bert(func(m *tinybert.Model) { tensor(m, "token_types.weight").Type = tinybert.F16 }), "tensor token_types.weight has the type F16 instead of F32" + other},
+		"a table of places":      {nomic(func(m *tinybert.Model) { m.Tensors = append(m.Tensors, *tensor(small(), "position_embd.weight")) }), `tensor "position_embd.weight" does not belong to a nomic-bert embedding model` + other},
+		"no gate":                {nomic(func(m *tinybert.Model) { dropTensor(m, "blk.1.ffn_gate.weight") }), "tensor blk.1.ffn_gate.weight is missing" + again},
+		"characters of numbers":  {pieces(with(charsmap, []int32{1, 2, 3, 4, 5})), "key tokenizer.ggml.precompiled_charsmap is not a list of 5 to 16777216 bytes" + again},
+		"no characters":          {pieces(with(charsmap, []byte{0, 0, 0, 0})), "key tokenizer.ggml.precompiled_charsmap is not a list of 5 to 16777216 bytes" + again},
+		"tables longer than all": {pieces(with(charsmap, []byte{8, 0, 0, 0, 1, 2, 3, 4})), "key tokenizer.ggml.precompiled_charsmap has tables of 8 bytes, but only 4 bytes of data" + again},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := file(t, contents(t, test.model()))
@@ -177,7 +177,7 @@ func TestOddHeadsCannotBeTurned(t *testing.T) {
 	spec := tinybert.Tiny()
 	spec.Architecture, spec.Dim, spec.Heads = "nomic-bert", 6, 2
 	_, err := gguf.PreflightNative(file(t, contents(t, tinybert.New(spec))))
-	if err == nil || !strings.Contains(err.Error(), "its attention heads have 3 dimensions, but rotary embeddings require an even number") {
+	if err == nil || !strings.Contains(err.Error(), "the attention heads have 3 dimensions, but rotary embeddings require an even number") {
 		t.Errorf("got %v, want it refused for the 3 dimensions of a head", err)
 	}
 }
@@ -210,19 +210,19 @@ func TestModelsForTheOtherEngine(t *testing.T) {
 			m := like("", "")
 			kind(150, 4)(m)
 			return m
-		}(), "its token 150 must be matched before a text is split into words (token type 4); the built-in runtime does not support this" + llama},
+		}(), "token 150 has type 4 (matched before the text is split into words), which the built-in runtime does not support" + llama},
 		"narrow alignment and that": {func() *tinybert.Model {
 			m := like("", "")
 			kind(150, 4)(m)
 			set(m, "general.alignment", uint32(16))
 			return m
-		}(), "its token 150 must be matched before a text is split into words (token type 4); the built-in runtime does not support this" + other},
-		"nomic-embed-text": {like("nomic-bert", ""), `it has the architecture "nomic-bert"; only "bert" is supported` + llama},
+		}(), "token 150 has type 4 (matched before the text is split into words), which the built-in runtime does not support" + other},
+		"nomic-embed-text": {like("nomic-bert", ""), `the architecture is "nomic-bert"; only "bert" is supported` + llama},
 		"no gate": {func() *tinybert.Model {
 			m := like("nomic-bert", "")
 			dropTensor(m, "blk.1.ffn_gate.weight")
 			return m
-		}(), `it has the architecture "nomic-bert"; only "bert" is supported` + other},
+		}(), `the architecture is "nomic-bert"; only "bert" is supported` + other},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wantRefused(t, file(t, contents(t, test.model)), test.problem)

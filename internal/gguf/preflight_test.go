@@ -14,7 +14,7 @@ import (
 // The remedies, as they end a sentence.
 const (
 	again = "; download the file again"
-	other = "; choose a BERT embedding model in GGUF format, such as all-MiniLM-L6-v2 or bge-small-en-v1.5, " +
+	other = "; use a BERT embedding model in GGUF format, such as all-MiniLM-L6-v2, " +
 		"or run this model on a server and set embedding.url"
 	types = "; use the file of this model in the format Q8_0, F16 or F32"
 )
@@ -26,18 +26,18 @@ func TestFilesThatAreNoGGUF(t *testing.T) {
 		problem  string
 	}{
 		"empty":           {nil, "it is empty" + again},
-		"a web page":      {[]byte("\n<!DOCTYPE html><title>404</title>"), "it is a web page, not a GGUF file" + again},
-		"another page":    {[]byte("<html><body>Sign in</body></html>"), "it is a web page, not a GGUF file" + again},
-		"XML":             {[]byte(`<?xml version="1.0"?><Error/>`), "it is a web page, not a GGUF file" + again},
-		"Git LFS":         {[]byte("version https://git-lfs.github.com/spec/v1\noid sha256:"), "it is a Git LFS pointer, not the model file" + again},
-		"a zip":           {[]byte("PK\x03\x04"), `it begins with "PK\x03\x04" instead of "GGUF"` + again},
-		"an older format": {[]byte("ggjt\x03\x00\x00\x00"), `it begins with "ggjt" instead of "GGUF"` + again},
-		"one byte":        {[]byte("G"), `it begins with "G" instead of "GGUF"` + again},
-		"magic alone":     {[]byte("GGUF"), "it ends too early, in its version, after 4 bytes" + again},
-		"version 0":       {header("GGUF").uint32(0), "it has GGUF version 0; only versions 2 and 3 are supported" + other},
-		"version 1":       {header("GGUF").uint32(1), "it has GGUF version 1; only versions 2 and 3 are supported" + other},
-		"version 4":       {header("GGUF").uint32(4), "it has GGUF version 4; only versions 2 and 3 are supported" + other},
-		"big endian":      {header("GGUF\x00\x00\x00\x03").room(64), "it is big-endian; only little-endian files are supported" + other},
+		"a web page":      {[]byte("\n<!DOCTYPE html><title>404</title>"), "the file is a web page, not a GGUF file" + again},
+		"another page":    {[]byte("<html><body>Sign in</body></html>"), "the file is a web page, not a GGUF file" + again},
+		"XML":             {[]byte(`<?xml version="1.0"?><Error/>`), "the file is a web page, not a GGUF file" + again},
+		"Git LFS":         {[]byte("version https://git-lfs.github.com/spec/v1\noid sha256:"), "the file is a Git LFS pointer, not a GGUF file" + again},
+		"a zip":           {[]byte("PK\x03\x04"), `the file begins with "PK\x03\x04" instead of "GGUF"` + again},
+		"an older format": {[]byte("ggjt\x03\x00\x00\x00"), `the file begins with "ggjt" instead of "GGUF"` + again},
+		"one byte":        {[]byte("G"), `the file begins with "G" instead of "GGUF"` + again},
+		"magic alone":     {[]byte("GGUF"), "the file ends too early, in the version, after 4 bytes" + again},
+		"version 0":       {header("GGUF").uint32(0), "the file has GGUF version 0; only versions 2 and 3 are supported" + other},
+		"version 1":       {header("GGUF").uint32(1), "the file has GGUF version 1; only versions 2 and 3 are supported" + other},
+		"version 4":       {header("GGUF").uint32(4), "the file has GGUF version 4; only versions 2 and 3 are supported" + other},
+		"big endian":      {header("GGUF\x00\x00\x00\x03").room(64), "the file is big-endian; only little-endian files are supported" + other},
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, file(t, test.contents), test.problem) })
 	}
@@ -50,14 +50,14 @@ func TestHeadersThatClaimTooMuch(t *testing.T) {
 		contents header
 		problem  string
 	}{
-		"tensors":         {tensors(huge), "its list of tensors has 18446744073709551615 entries (limit 16384)" + again},
-		"more tensors":    {tensors(16384), "its list of tensors has 16384 entries, which do not fit into the 24 bytes of the file" + again},
-		"keys":            {begin().uint64(0).uint64(huge), "its list of keys has 18446744073709551615 entries (limit 4096)" + again},
-		"more keys":       {begin().uint64(0).uint64(4096), "its list of keys has 4096 entries, which do not fit into the 24 bytes of the file" + again},
+		"tensors":         {tensors(huge), "the list of tensors has 18446744073709551615 entries (limit 16384)" + again},
+		"more tensors":    {tensors(16384), "the list of tensors has 16384 entries, which do not fit into the 24 bytes of the file" + again},
+		"keys":            {begin().uint64(0).uint64(huge), "the list of keys has 18446744073709551615 entries (limit 4096)" + again},
+		"more keys":       {begin().uint64(0).uint64(4096), "the list of keys has 4096 entries, which do not fit into the 24 bytes of the file" + again},
 		"a key's name":    {begin().uint64(0).uint64(1).uint64(huge).room(99), "key 1 of 1 is a string of 18446744073709551615 bytes (limit 65535)" + again},
-		"a longer name":   {begin().uint64(0).uint64(1).uint64(65535).room(99), "it ends too early, in key 1 of 1, after 131 bytes" + again},
+		"a longer name":   {begin().uint64(0).uint64(1).uint64(65535).room(99), "the file ends too early, in key 1 of 1, after 131 bytes" + again},
 		"a string":        {key("a", 8).uint64(huge).room(9), `key "a" is a string of 18446744073709551615 bytes (limit 67108864)` + again},
-		"a long string":   {key("a", 8).uint64(1 << 26).room(9), `it ends too early, in key "a", after 54 bytes` + again},
+		"a long string":   {key("a", 8).uint64(1 << 26).room(9), `the file ends too early, in key "a", after 54 bytes` + again},
 		"an array":        {key("a", 9).uint32(4).uint64(huge).room(9), `key "a" has 18446744073709551615 entries (limit 67108864)` + again},
 		"a long array":    {key("a", 9).uint32(0).uint64(10).room(9), `key "a" has 10 entries, which do not fit into the 58 bytes of the file` + again},
 		"strings":         {key("a", 9).uint32(8).uint64(huge).room(9), `key "a" has 18446744073709551615 entries (limit 2097152)` + again},
@@ -75,7 +75,7 @@ func TestHeadersThatClaimTooMuch(t *testing.T) {
 }
 
 func TestHeadersThatMakeNoSense(t *testing.T) {
-	const badAlignment = `its key "general.alignment" must be a power of two of at most 1048576` + again
+	const badAlignment = `key "general.alignment" must be a power of two of at most 1048576` + again
 	two := func(offset uint64) header {
 		h := tensors(2).info("a", 0, 16).info("b", offset, 16)
 		return h.room((32-len(h)%32)%32 + 128)
@@ -122,9 +122,9 @@ func TestHeadersThatAreTooLong(t *testing.T) {
 		size     int64
 		problem  string
 	}{
-		"a string":   {key("a", 8).uint64(1 << 26), 1 << 30, "its header is longer than 64 MiB" + again},
-		"numbers":    {key("a", 9).uint32(10).uint64(1 << 26), 1 << 30, "its header is longer than 64 MiB" + again},
-		"everything": {begin(), 8<<30 + 1, "it has 8589934593 bytes (limit 8 GiB)" + other},
+		"a string":   {key("a", 8).uint64(1 << 26), 1 << 30, "the header is longer than 64 MiB" + again},
+		"numbers":    {key("a", 9).uint32(10).uint64(1 << 26), 1 << 30, "the header is longer than 64 MiB" + again},
+		"everything": {begin(), 8<<30 + 1, "the file has 8589934593 bytes (limit 8 GiB)" + other},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := file(t, test.contents)
@@ -163,34 +163,34 @@ func without(key string) func(*tinybert.Model) {
 }
 
 func TestModelsOfAShapeThatIsRefused(t *testing.T) {
-	const badPooling = "its key bert.pooling_type is %d; supported values are 1 (mean), 2 (cls) and 3 (last)" + other
-	const badEpsilon = "its key bert.attention.layer_norm_epsilon must be a number greater than 0 and at most 0.1" + again
+	const badPooling = "key bert.pooling_type is %d; supported values are 1 (mean), 2 (cls) and 3 (last)" + other
+	const badEpsilon = "key bert.attention.layer_norm_epsilon must be a number greater than 0 and at most 0.1" + again
 	broken{
-		"architecture":     {with("general.architecture", "llama"), `it has the architecture "llama"; only "bert" is supported` + other},
-		"no architecture":  {without("general.architecture"), `it has the architecture ""; only "bert" is supported` + other},
-		"no layers":        {with("bert.block_count", uint32(0)), "its key bert.block_count has the value 0, which is out of range (1 to 512)" + again},
-		"100000 layers":    {with("bert.block_count", uint32(100000)), "its key bert.block_count has the value 100000, which is out of range (1 to 512)" + again},
-		"negative":         {with("bert.embedding_length", int32(-32)), "its key bert.embedding_length is missing or not a number" + again},
-		"no dimensions":    {with("bert.embedding_length", uint32(0)), "its key bert.embedding_length has the value 0, which is out of range (1 to 16384)" + again},
-		"many dimensions":  {with("bert.embedding_length", uint64(math.MaxUint64)), "its key bert.embedding_length has the value 18446744073709551615, which is out of range (1 to 16384)" + again},
-		"no heads":         {with("bert.attention.head_count", uint32(0)), "its key bert.attention.head_count has the value 0, which is out of range (1 to 16384)" + again},
-		"three heads":      {with("bert.attention.head_count", uint32(3)), "its number of heads, 3, does not divide its number of dimensions, 32" + again},
-		"no context":       {with("bert.context_length", uint32(2)), "its key bert.context_length has the value 2, which is out of range (3 to 131072)" + again},
+		"architecture":     {with("general.architecture", "llama"), `the architecture is "llama"; only "bert" is supported` + other},
+		"no architecture":  {without("general.architecture"), `the architecture is ""; only "bert" is supported` + other},
+		"no layers":        {with("bert.block_count", uint32(0)), "key bert.block_count has the value 0, which is out of range (1 to 512)" + again},
+		"100000 layers":    {with("bert.block_count", uint32(100000)), "key bert.block_count has the value 100000, which is out of range (1 to 512)" + again},
+		"negative":         {with("bert.embedding_length", int32(-32)), "key bert.embedding_length is missing or not a number" + again},
+		"no dimensions":    {with("bert.embedding_length", uint32(0)), "key bert.embedding_length has the value 0, which is out of range (1 to 16384)" + again},
+		"many dimensions":  {with("bert.embedding_length", uint64(math.MaxUint64)), "key bert.embedding_length has the value 18446744073709551615, which is out of range (1 to 16384)" + again},
+		"no heads":         {with("bert.attention.head_count", uint32(0)), "key bert.attention.head_count has the value 0, which is out of range (1 to 16384)" + again},
+		"three heads":      {with("bert.attention.head_count", uint32(3)), "the number of attention heads (3) does not divide the number of dimensions (32)" + again},
+		"no context":       {with("bert.context_length", uint32(2)), "key bert.context_length has the value 2, which is out of range (3 to 131072)" + again},
 		"epsilon 0":        {with("bert.attention.layer_norm_epsilon", float32(0)), badEpsilon},
 		"epsilon -1":       {with("bert.attention.layer_norm_epsilon", float32(-1)), badEpsilon},
 		"epsilon NaN":      {with("bert.attention.layer_norm_epsilon", float32(math.NaN())), badEpsilon},
 		"epsilon infinite": {with("bert.attention.layer_norm_epsilon", float32(math.Inf(1))), badEpsilon},
 		"epsilon a number": {with("bert.attention.layer_norm_epsilon", uint32(1)), badEpsilon},
-		"causal":           {with("bert.attention.causal", true), "its key bert.attention.causal is true, so the model generates text instead of embeddings" + other},
+		"causal":           {with("bert.attention.causal", true), "key bert.attention.causal is true, so the model generates text instead of embeddings" + other},
 		"pooling none":     {with("bert.pooling_type", uint32(0)), fmt.Sprintf(badPooling, 0)},
-		"pooling rank":     {with("bert.pooling_type", uint32(4)), "its key bert.pooling_type is 4, so the model ranks texts instead of embedding them" + other},
+		"pooling rank":     {with("bert.pooling_type", uint32(4)), "key bert.pooling_type is 4, so the model ranks texts instead of embedding them" + other},
 		"pooling 77":       {with("bert.pooling_type", uint32(77)), fmt.Sprintf(badPooling, 77)},
 		"pooling wraps":    {with("bert.pooling_type", uint64(1<<32+1)), fmt.Sprintf(badPooling, 1<<32+1)},
-		"no pooling":       {without("bert.pooling_type"), "its key bert.pooling_type is missing, so the pooling method for embeddings is unknown" + other},
-		"grouped heads":    {with("bert.attention.head_count_kv", uint32(1)), "its key bert.attention.head_count_kv is not 2, the value that other keys require" + again},
-		"no heads for kv":  {with("bert.attention.head_count_kv", int32(-1)), "its key bert.attention.head_count_kv is not 2, the value that other keys require" + again},
-		"other keys":       {with("bert.attention.key_length", uint32(32)), "its key bert.attention.key_length is not 16, the value that other keys require" + again},
-		"other values":     {with("bert.attention.value_length", uint32(32)), "its key bert.attention.value_length is not 16, the value that other keys require" + again},
+		"no pooling":       {without("bert.pooling_type"), "key bert.pooling_type is missing, so the pooling method for embeddings is unknown" + other},
+		"grouped heads":    {with("bert.attention.head_count_kv", uint32(1)), "key bert.attention.head_count_kv is not 2, the value that other keys require" + again},
+		"no heads for kv":  {with("bert.attention.head_count_kv", int32(-1)), "key bert.attention.head_count_kv is not 2, the value that other keys require" + again},
+		"other keys":       {with("bert.attention.key_length", uint32(32)), "key bert.attention.key_length is not 16, the value that other keys require" + again},
+		"other values":     {with("bert.attention.value_length", uint32(32)), "key bert.attention.value_length is not 16, the value that other keys require" + again},
 	}.wantRefused(t)
 }
 
@@ -202,41 +202,41 @@ func TestVocabulariesThatAreRefused(t *testing.T) {
 		return list
 	}
 	broken{
-		"two equal tokens": {with(tokens, changed(150, tinybert.Tokens()[133])), `its tokens 133 and 150 have the same text "▁note"` + again},
-		"an empty token":   {with(tokens, changed(150, "")), "its token 150 is empty" + again},
-		"a zero byte":      {with(tokens, changed(150, "ab\x00c")), "its token 150 contains a zero byte" + again},
-		"a long token":     {with(tokens, changed(150, strings.Repeat("x", 257))), "its token 150 has 257 bytes (limit 256)" + again},
-		"no tokens":        {with(tokens, []string{}), "its key tokenizer.ggml.tokens is not a list of 1 to 1048576 tokens" + again},
-		"tokens of ids":    {with(tokens, []int32{1, 2}), "its key tokenizer.ggml.tokens is not a list of 1 to 1048576 tokens" + again},
+		"two equal tokens": {with(tokens, changed(150, tinybert.Tokens()[133])), `tokens 133 and 150 have the same text "▁note"` + again},
+		"an empty token":   {with(tokens, changed(150, "")), "token 150 is empty" + again},
+		"a zero byte":      {with(tokens, changed(150, "ab\x00c")), "token 150 contains a zero byte" + again},
+		"a long token":     {with(tokens, changed(150, strings.Repeat("x", 257))), "token 150 has 257 bytes (limit 256)" + again},
+		"no tokens":        {with(tokens, []string{}), "key tokenizer.ggml.tokens is not a list of 1 to 1048576 tokens" + again},
+		"tokens of ids":    {with(tokens, []int32{1, 2}), "key tokenizer.ggml.tokens is not a list of 1 to 1048576 tokens" + again},
 		"fewer tokens": {func(m *tinybert.Model) {
 			drop(m, "tokenizer.ggml.token_type")
 			set(m, tokens, tinybert.Tokens()[:196])
-		}, "its tensor token_embd.weight has the shape [32 197] instead of [32 196]" + again},
-		"an id too far":    {with(id, uint32(197)), "its key tokenizer.ggml.seperator_token_id is not the index of one of its 197 tokens" + again},
-		"an id below":      {with(id, int32(-1)), "its key tokenizer.ggml.seperator_token_id is not the index of one of its 197 tokens" + again},
-		"an id in words":   {with(id, "3"), "its key tokenizer.ggml.seperator_token_id is not the index of one of its 197 tokens" + again},
-		"other vocabulary": {with("bert.vocab_size", uint32(198)), "its key bert.vocab_size is not 197, the value that other keys require" + again},
-		"fewer kinds":      {with("tokenizer.ggml.token_type", make([]int32, 196)), "its key tokenizer.ggml.token_type does not contain one number for each of its 197 tokens" + again},
-		"kinds in words":   {with("tokenizer.ggml.token_type", tinybert.Tokens()), "its key tokenizer.ggml.token_type does not contain one number for each of its 197 tokens" + again},
-		"integer scores":   {with("tokenizer.ggml.scores", make([]int32, 197)), "its key tokenizer.ggml.scores does not contain one number for each of its 197 tokens" + again},
+		}, "tensor token_embd.weight has the shape [32 197] instead of [32 196]" + again},
+		"an id too far":    {with(id, uint32(197)), "key tokenizer.ggml.seperator_token_id is not the index of one of the 197 tokens" + again},
+		"an id below":      {with(id, int32(-1)), "key tokenizer.ggml.seperator_token_id is not the index of one of the 197 tokens" + again},
+		"an id in words":   {with(id, "3"), "key tokenizer.ggml.seperator_token_id is not the index of one of the 197 tokens" + again},
+		"other vocabulary": {with("bert.vocab_size", uint32(198)), "key bert.vocab_size is not 197, the value that other keys require" + again},
+		"fewer kinds":      {with("tokenizer.ggml.token_type", make([]int32, 196)), "key tokenizer.ggml.token_type does not contain one number for each of the 197 tokens" + again},
+		"kinds in words":   {with("tokenizer.ggml.token_type", tinybert.Tokens()), "key tokenizer.ggml.token_type does not contain one number for each of the 197 tokens" + again},
+		"integer scores":   {with("tokenizer.ggml.scores", make([]int32, 197)), "key tokenizer.ggml.scores does not contain one number for each of the 197 tokens" + again},
 	}.wantRefused(t)
 }
 
 func TestTensorsThatAreRefused(t *testing.T) {
 	broken{
-		"one layer more":   {with("bert.block_count", uint32(3)), "its tensor blk.2.attn_q.weight is missing" + again},
-		"one layer less":   {with("bert.block_count", uint32(1)), `its tensor "blk.1.attn_k.bias" does not belong to a BERT model with 1 layers` + again},
-		"other dimensions": {with("bert.embedding_length", uint32(64)), "its tensor token_embd.weight has the shape [32 197] instead of [64 197]" + again},
-		"wider layers":     {with("bert.feed_forward_length", uint32(65)), "its tensor blk.0.ffn_up.weight has the shape [32 64] instead of [32 65]" + again},
-		"more context":     {with("bert.context_length", uint32(512)), "its tensor position_embd.weight has the shape [32 8] instead of [32 512]" + again},
-		"token types":      {with("tokenizer.ggml.token_type_count", uint32(3)), "its tensor token_types.weight has the shape [32 2] instead of [32 3]" + again},
-		"a turned matrix":  {func(m *tinybert.Model) { tensor(m, "blk.0.ffn_up.weight").Dims = []int{64, 32} }, "its tensor blk.0.ffn_up.weight has the shape [64 32] instead of [32 64]" + again},
-		"a short vector":   {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.bias").Dims = []int{16} }, "its tensor blk.0.attn_q.bias has the shape [16] instead of [32]" + again},
-		"a deeper matrix":  {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.weight").Dims = []int{32, 32, 2} }, "its tensor blk.0.attn_q.weight has the shape [32 32 2] instead of [32 32]" + again},
-		"a flat matrix":    {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.weight").Dims = []int{1024} }, "its tensor blk.0.attn_q.weight has the shape [1024] instead of [32 32]" + again},
-		"a rounded vector": {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.bias").Type = tinybert.F16 }, "its tensor blk.0.attn_q.bias has the type F16 instead of F32" + other},
-		"another layer":    {func(m *tinybert.Model) { tensor(m, "blk.1.attn_q.bias").Name = "dense_2.bias" }, `its tensor "dense_2.bias" does not belong to a BERT embedding model` + other},
-		"a norm of q":      {func(m *tinybert.Model) { tensor(m, "blk.1.attn_q.bias").Name = "blk.1.attn_q_norm.bias" }, `its tensor "blk.1.attn_q_norm.bias" does not belong to a BERT model with 2 layers` + again},
+		"one layer more":   {with("bert.block_count", uint32(3)), "tensor blk.2.attn_q.weight is missing" + again},
+		"one layer less":   {with("bert.block_count", uint32(1)), `tensor "blk.1.attn_k.bias" does not belong to a BERT model with 1 layers` + again},
+		"other dimensions": {with("bert.embedding_length", uint32(64)), "tensor token_embd.weight has the shape [32 197] instead of [64 197]" + again},
+		"wider layers":     {with("bert.feed_forward_length", uint32(65)), "tensor blk.0.ffn_up.weight has the shape [32 64] instead of [32 65]" + again},
+		"more context":     {with("bert.context_length", uint32(512)), "tensor position_embd.weight has the shape [32 8] instead of [32 512]" + again},
+		"token types":      {with("tokenizer.ggml.token_type_count", uint32(3)), "tensor token_types.weight has the shape [32 2] instead of [32 3]" + again},
+		"a turned matrix":  {func(m *tinybert.Model) { tensor(m, "blk.0.ffn_up.weight").Dims = []int{64, 32} }, "tensor blk.0.ffn_up.weight has the shape [64 32] instead of [32 64]" + again},
+		"a short vector":   {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.bias").Dims = []int{16} }, "tensor blk.0.attn_q.bias has the shape [16] instead of [32]" + again},
+		"a deeper matrix":  {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.weight").Dims = []int{32, 32, 2} }, "tensor blk.0.attn_q.weight has the shape [32 32 2] instead of [32 32]" + again},
+		"a flat matrix":    {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.weight").Dims = []int{1024} }, "tensor blk.0.attn_q.weight has the shape [1024] instead of [32 32]" + again},
+		"a rounded vector": {func(m *tinybert.Model) { tensor(m, "blk.0.attn_q.bias").Type = tinybert.F16 }, "tensor blk.0.attn_q.bias has the type F16 instead of F32" + other},
+		"another layer":    {func(m *tinybert.Model) { tensor(m, "blk.1.attn_q.bias").Name = "dense_2.bias" }, `tensor "dense_2.bias" does not belong to a BERT embedding model` + other},
+		"a norm of q":      {func(m *tinybert.Model) { tensor(m, "blk.1.attn_q.bias").Name = "blk.1.attn_q_norm.bias" }, `tensor "blk.1.attn_q_norm.bias" does not belong to a BERT model with 2 layers` + again},
 	}.wantRefused(t)
 }
 
@@ -246,14 +246,14 @@ func TestKeysThatAModelMustHave(t *testing.T) {
 		t.Run(key, func(t *testing.T) {
 			m := small()
 			drop(m, key)
-			wantRefused(t, file(t, contents(t, m)), "its key "+key+" is missing or not a number"+again)
+			wantRefused(t, file(t, contents(t, m)), "key "+key+" is missing or not a number"+again)
 			set(m, key, "two")
-			wantRefused(t, file(t, contents(t, m)), "its key "+key+" is missing or not a number"+again)
+			wantRefused(t, file(t, contents(t, m)), "key "+key+" is missing or not a number"+again)
 		})
 	}
 	m := small()
 	drop(m, "tokenizer.ggml.model")
-	wantRefused(t, file(t, contents(t, m)), "its key tokenizer.ggml.model is missing"+again)
+	wantRefused(t, file(t, contents(t, m)), "key tokenizer.ggml.model is missing"+again)
 }
 
 func TestKeysThatAModelMayLack(t *testing.T) {
@@ -284,7 +284,7 @@ func TestSpecialTokensOfAFileThatNamesNone(t *testing.T) {
 	}
 	drop(m, "tokenizer.ggml.token_type")
 	set(m, "tokenizer.ggml.tokens", tinybert.Tokens()[:101])
-	wantRefused(t, file(t, contents(t, m)), "its key tokenizer.ggml.bos_token_id is not the index of one of its 101 tokens"+again)
+	wantRefused(t, file(t, contents(t, m)), "key tokenizer.ggml.bos_token_id is not the index of one of the 101 tokens"+again)
 }
 
 func TestKeysThatRepeatWhatIsKnown(t *testing.T) {
@@ -306,7 +306,7 @@ func TestTensorsThatAreMissed(t *testing.T) {
 			path := file(t, contents(t, m))
 			bias := strings.HasSuffix(gone.Name, ".bias") && !strings.Contains(gone.Name, "norm")
 			if !bias && gone.Name != "token_types.weight" {
-				wantRefused(t, path, "its tensor "+gone.Name+" is missing"+again)
+				wantRefused(t, path, "tensor "+gone.Name+" is missing"+again)
 			} else if _, err := gguf.Preflight(path); err != nil {
 				t.Error(err)
 			}

@@ -20,8 +20,8 @@ func (e *RefusedError) Error() string {
 // this file of it.
 const (
 	damagedRemedy = "download the file again"
-	unfitRemedy   = "choose a BERT embedding model in GGUF format, such as all-MiniLM-L6-v2 or bge-small-en-v1.5, or " +
-		"run this model on a server and set embedding.url"
+	unfitRemedy   = "use a BERT embedding model in GGUF format, such as all-MiniLM-L6-v2, or run this model on a " +
+		"server and set embedding.url"
 	nativeRemedy = "llama.cpp can run this model; to install llama.cpp, run: emberd model runtime install"
 	typeRemedy   = "use the file of this model in the format Q8_0, F16 or F32"
 	pathRemedy   = "use the path of the model file"

@@ -15,14 +15,14 @@ func (f *File) checkTensors(facts *Facts, kin family) error {
 			if want.optional {
 				continue
 			}
-			return damaged("its tensor %s is missing", want.name)
+			return damaged("tensor %s is missing", want.name)
 		}
 		known++
 		if !want.fits(t.Dims) {
-			return damaged("its tensor %s has the shape %v instead of %v", t.Name, t.Dims, want.dims)
+			return damaged("tensor %s has the shape %v instead of %v", t.Name, t.Dims, want.dims)
 		}
 		if len(want.dims) == 1 && t.Type != F32 {
-			return unfit("its tensor %s has the type %s instead of F32", t.Name, t.Type)
+			return unfit("tensor %s has the type %s instead of F32", t.Name, t.Type)
 		}
 	}
 	facts.Weights = f.tensors["blk.0.ffn_up.weight"].Type
@@ -53,10 +53,10 @@ func (f *File) stranger(facts *Facts, kin family) error {
 	case first == "":
 		return nil
 	case strings.HasPrefix(first, "blk."):
-		return damaged(
-			"its tensor %s does not belong to a %s model with %d layers", shown(first), called(facts), facts.Layers)
+		return damaged("tensor %s does not belong to a %s model with %d layers", shown(first), called(facts),
+			facts.Layers)
 	}
-	return unfit("its tensor %s does not belong to a %s embedding model", shown(first), called(facts))
+	return unfit("tensor %s does not belong to a %s embedding model", shown(first), called(facts))
 }
 
 // called is what people call the architecture.

@@ -124,7 +124,7 @@ func (t Tensor) widen() (func([]float32, []byte), error) {
 	case Q8_0:
 		return dot.Q8, nil
 	default:
-		return nil, t.file.explain(rounded("its tensor %s has the type %s; only F32, F16 and Q8_0 are supported",
+		return nil, t.file.explain(rounded("tensor %s has the type %s; only F32, F16 and Q8_0 are supported",
 			shown(t.Name), t.Type))
 	}
 }
@@ -132,7 +132,8 @@ func (t Tensor) widen() (func([]float32, []byte), error) {
 func (t Tensor) read(b []byte, from int) error {
 	_, err := t.file.file.ReadAt(b, t.offset+int64(from))
 	if errors.Is(err, io.EOF) {
-		return t.file.explain(damaged("it was truncated inside tensor %s while it was in use", shown(t.Name)))
+		return t.file.explain(damaged("the file was truncated inside tensor %s while emberd used the file",
+			shown(t.Name)))
 	}
 	if err != nil {
 		return fmt.Errorf("cannot read tensor %s of model file %s: %w", shown(t.Name), t.file.path, err)
@@ -221,8 +222,8 @@ func (f *File) place(list []Tensor, data, align int64) (map[string]Tensor, error
 			return nil, damaged("two tensors have the name %s, or a tensor has no name", shown(t.Name))
 		}
 		if t.offset < 0 || t.offset%align != 0 {
-			return nil, damaged(
-				"tensor %s begins at offset %d, which is not a multiple of %d", shown(t.Name), uint64(t.offset), align)
+			return nil, damaged("tensor %s begins at offset %d, which is not a multiple of %d", shown(t.Name),
+				uint64(t.offset), align)
 		}
 		if t.offset > f.size-data-int64(t.Size) {
 			return nil, damaged("tensor %s ends after the end of the file, which has %d bytes", shown(t.Name), f.size)

@@ -201,8 +201,8 @@ func (t Tensor) size() int {
 // write writes the numbers a row at a time.
 func (t Tensor) write(w *bufio.Writer) error {
 	if t.Type == Q8_0 && t.Dims[0]%block != 0 {
-		return fmt.Errorf("tensor %s: "+
-			"rows of %d numbers are not multiples of the block size %d", t.Name, t.Dims[0], block)
+		return fmt.Errorf("tensor %s: rows of %d numbers are not multiples of the block size %d", t.Name, t.Dims[0],
+			block)
 	}
 	row := make([]float32, t.Dims[0])
 	var buf []byte

@@ -48,7 +48,7 @@ func readJSON(folder, name string, to any) error {
 		return err
 	}
 	if err := json.Unmarshal(b, to); err != nil {
-		return fmt.Errorf("%s cannot be read: %w", name, err)
+		return fmt.Errorf("cannot read %s: %w", name, err)
 	}
 	return nil
 }
@@ -69,14 +69,14 @@ func readShape(folder string) (*shape, error) {
 		{"position_embedding_type", s.Positions, "absolute"},
 	} {
 		if is.got != is.want {
-			return nil, fmt.Errorf("its %s is %q; only %q is supported", is.key, is.got, is.want)
+			return nil, fmt.Errorf("%s in config.json is %q; only %q is supported", is.key, is.got, is.want)
 		}
 	}
 	for key, n := range map[string]int{"hidden_size": s.Dim, "intermediate_size": s.FeedForward,
 		"max_position_embeddings": s.Context, "num_attention_heads": s.Heads, "num_hidden_layers": s.Layers,
 		"type_vocab_size": s.TokenTypes, "vocab_size": s.Vocabulary} {
 		if n < 1 || n > 1<<20 {
-			return nil, fmt.Errorf("its %s is %d in config.json, which is out of range", key, n)
+			return nil, fmt.Errorf("%s in config.json is %d, which is out of range (1 to 1,048,576)", key, n)
 		}
 	}
 	return s, nil
@@ -102,11 +102,11 @@ func readPooling(folder string) (uint32, error) {
 		case "Pooling":
 			at = m.Path
 		default:
-			return 0, fmt.Errorf("it has the module %q, which is not supported", m.Type)
+			return 0, fmt.Errorf("modules.json contains the module %q, which is not supported", m.Type)
 		}
 	}
 	if !filepath.IsLocal(at) {
-		return 0, fmt.Errorf("modules.json has no valid folder for the pooling module: %q", at)
+		return 0, fmt.Errorf("invalid folder of the pooling module in modules.json: %q", at)
 	}
 	return poolingOf(folder, filepath.Join(at, "config.json"))
 }
@@ -126,8 +126,8 @@ func poolingOf(folder, name string) (uint32, error) {
 	known := map[string]uint32{"pooling_mode_mean_tokens": poolMean, "pooling_mode_cls_token": poolCLS,
 		"pooling_mode_lasttoken": poolLast}
 	if len(on) != 1 || known[on[0]] == 0 {
-		return 0, fmt.Errorf(
-			"%s enables %v; exactly one of mean_tokens, cls_token and lasttoken must be enabled", name, on)
+		return 0, fmt.Errorf("%s enables %v; exactly one of mean_tokens, cls_token and lasttoken must be enabled", name,
+			on)
 	}
 	return known[on[0]], nil
 }
@@ -152,7 +152,8 @@ func readLetters(folder string) (lower, strip bool, err error) {
 		return false, false, err
 	}
 	if l.Chinese != nil && !*l.Chinese {
-		return false, false, errors.New("its tokenize_chinese_chars is false; only true is supported")
+		return false, false, errors.New(
+			"tokenize_chinese_chars in tokenizer_config.json is false; only true is supported")
 	}
 	lower = l.Lower == nil || *l.Lower
 	return lower, l.Strip != nil && *l.Strip || l.Strip == nil && lower, nil

@@ -48,8 +48,8 @@ func Open(folder string) (*Model, error) {
 		return nil, err
 	}
 	if len(m.tokens) != m.shape.Vocabulary {
-		return nil, fmt.Errorf(
-			"vocab.txt has %d tokens, but config.json requires %d", len(m.tokens), m.shape.Vocabulary)
+		return nil, fmt.Errorf("vocab.txt has %d tokens, but config.json requires %d", len(m.tokens),
+			m.shape.Vocabulary)
 	}
 	if m.lower, m.strip, err = readLetters(folder); err != nil {
 		return nil, err

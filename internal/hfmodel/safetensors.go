@@ -51,8 +51,8 @@ func openWeights(folder string) (*weightFile, error) {
 	name := filepath.Join(folder, "model.safetensors")
 	f, err := durable.OpenGiven(name)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the weights: %w; emberd reads them only from one model.safetensors file, "+
-			"not from .bin or .onnx files", err)
+		return nil, fmt.Errorf("cannot read the weights: %w; emberd reads them only from "+
+			"one model.safetensors file, not from .bin or .onnx files", err)
 	}
 	w := &weightFile{file: f}
 	if err := w.readHeader(); err != nil {
@@ -69,16 +69,16 @@ func (w *weightFile) readHeader() error {
 	}
 	var size [8]byte
 	if _, err := w.file.ReadAt(size[:], 0); err != nil {
-		return fmt.Errorf("cannot read its header size: %w", err)
+		return fmt.Errorf("cannot read the size of the header: %w", err)
 	}
 	n := binary.LittleEndian.Uint64(size[:])
 	if n > maxHeader || int64(n) > info.Size()-8 {
-		return fmt.Errorf("its header size is %d bytes, which is invalid for a file of %d bytes", n, info.Size())
+		return fmt.Errorf("the size of the header is %d bytes, which is invalid for a file of %d bytes", n, info.Size())
 	}
 	header := map[string]json.RawMessage{}
 	w.data = 8 + int64(n)
 	if err := json.NewDecoder(io.NewSectionReader(w.file, 8, int64(n))).Decode(&header); err != nil {
-		return fmt.Errorf("cannot read its header: %w", err)
+		return fmt.Errorf("cannot read the header: %w", err)
 	}
 	delete(header, "__metadata__")
 	w.tensors = make(map[string]tensorInfo, len(header))
@@ -106,8 +106,8 @@ func (w *weightFile) read(name string, shape ...int) ([]float32, error) {
 		return nil, fmt.Errorf("tensor %s has the shape %v, but config.json requires %v", name, t.Shape, shape)
 	}
 	if t.Offsets[0] < 0 || t.Offsets[1]-t.Offsets[0] != int64(t.len()*width) {
-		return nil, fmt.Errorf("tensor %s has the offsets %d to %d, which do not match its %d numbers",
-			name, t.Offsets[0], t.Offsets[1], t.len())
+		return nil, fmt.Errorf("tensor %s has the offsets %d to %d, which do not match its %d numbers", name,
+			t.Offsets[0], t.Offsets[1], t.len())
 	}
 	b := make([]byte, t.len()*width)
 	if _, err := w.file.ReadAt(b, w.data+t.Offsets[0]); err != nil {

@@ -37,9 +37,8 @@ func readFolder(ctx context.Context, folder string, keep func(string) bool, f fu
 	met, left := 0, int64(2*MaxBytes)
 	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if met++; err == nil && met > maxListed {
-			err = memory.Errorf(memory.TooLarge, "the folder has more than %d files; pass the folder of the unpacked "+
-				"export",
-				maxListed)
+			err = memory.Errorf(memory.TooLarge,
+				"the folder has more than %d files; pass the folder of the unpacked export", maxListed)
 		}
 		if err = cmp.Or(err, ctx.Err()); err != nil || !d.Type().IsRegular() || !keep(name) {
 			return err

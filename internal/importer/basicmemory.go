@@ -391,8 +391,8 @@ func (b *basicMemory) relate() {
 			r.Context, r.Place = link.context, at
 			b.Relations = append(b.Relations, r)
 			if to != nil && to.twice {
-				b.note(at, "several notes have the name %.80q; "+
-					"emberd links the relation to %s", link.target, to.note.path)
+				b.note(at, "several notes have the name %.80q; emberd links the relation to %s", link.target,
+					to.note.path)
 			}
 		}
 	}

@@ -34,10 +34,9 @@ func ChatGPTArchive(ctx context.Context, archive string, o *Options) (*Result, e
 		return nil, err
 	}
 	if !slices.ContainsFunc(held, holdsMemories) {
-		return nil, memory.Errorf(memory.Invalid,
-			"the %s does not contain memory.json, so it has no saved memories; copy them from Settings > "+
-				"Personalization > Manage memories into a text file, one per line, "+
-				"and import that file", kindOfExport(archive))
+		return nil, memory.Errorf(memory.Invalid, "the %s does not contain memory.json; copy the memories from "+
+			"Settings > Personalization > Manage memories into a text file, one per line, and import that file",
+			kindOfExport(archive))
 	}
 	return &c.Result, nil
 }
@@ -145,7 +144,7 @@ func (c *chatGPT) entry(raw json.RawMessage, at Place) error {
 	}
 	m := c.blank()
 	if m.Content = s.text(anyLength, "content", "memory", "text", "value"); m.Content == "" {
-		c.fail(at, memory.Errorf(memory.Invalid, "this entry has no content; it has: %s", keysOf(s)))
+		c.fail(at, memory.Errorf(memory.Invalid, "this entry has no text; keys of the entry: %s", keysOf(s)))
 		return nil
 	}
 	name := plain(s["id"])

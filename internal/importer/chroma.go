@@ -40,7 +40,7 @@ func Chroma(r io.Reader, o *Options) (*Result, error) {
 
 // errDatabase is for a database in place of JSON, which cannot be read from a pipe.
 var errDatabase = memory.Errorf(memory.Invalid,
-	"a SQLite database cannot be read from standard input; pass the file name instead")
+	"cannot read a SQLite database from standard input; pass the file name instead")
 
 // isSQLite reports whether r begins as a database of SQLite does, and returns a reader of all of r.
 func isSQLite(r io.Reader) (io.Reader, bool) {
@@ -150,9 +150,8 @@ func (c *chroma) list(to *[]json.RawMessage, lines *[]int, key string) error {
 	return c.doc.elements(func(_ int, raw json.RawMessage, line int) error {
 		if raw[0] == '[' {
 			return memory.Errorf(memory.Invalid,
-				"line %d: %s contains lists, like the result of a query; "+
-					"save the result of collection.get() instead", line,
-				key)
+				"line %d: %s contains lists, like the result of a query; save the result of collection.get() instead",
+				line, key)
 		}
 		*to = append(*to, raw)
 		if key == "ids" {
@@ -202,8 +201,8 @@ func (c *chroma) pair(cols *columns) error {
 	for key, list := range map[string][]json.RawMessage{"documents": cols.documents, "metadatas": cols.metadatas} {
 		if len(list) > 0 && len(list) != len(cols.ids) {
 			return memory.Errorf(memory.Invalid,
-				"found %d ids but %d %s, so they cannot be paired; nothing was imported", len(cols.ids), len(list),
-				key)
+				"found %d ids but %d %s; nothing was imported, because each id requires one entry", len(cols.ids),
+				len(list), key)
 		}
 	}
 	for i, id := range cols.ids {
@@ -248,8 +247,8 @@ func (c *chroma) record(s record, at Place) {
 	content := s.text(anyLength, "document", "text", "content", "full_text", "text_chunk", "chroma:document",
 		"page_content")
 	if content == "" {
-		c.fail(at, memory.Errorf(memory.Invalid, "record %.80q has no text; "+
-			"export the collection with documents", name))
+		c.fail(at, memory.Errorf(memory.Invalid, "record %.80q has no text; export the collection with documents",
+			name))
 		return
 	}
 	m := c.blank()

@@ -139,8 +139,9 @@ func (c *chromaDatabase) pending(ctx context.Context) error {
 		" WHERE typeof(m.seq_id) = 'integer' GROUP BY c.id"
 	return c.rows(ctx, []string{"collections", "segments", "max_seq_id", "embeddings_queue"}, query,
 		func(s record, at Place) error {
-			c.database.note(at, "ChromaDB has not applied %s changes of the collection %q yet; open the collection "+
-				"with ChromaDB once, and then import it again", plain(s["changes"]), plain(s["row"]))
+			c.database.note(at, "ChromaDB has not applied %s changes of the collection %q yet; "+
+				"open the collection with ChromaDB once, and then import it again", plain(s["changes"]),
+				plain(s["row"]))
 			return nil
 		})
 }

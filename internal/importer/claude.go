@@ -43,9 +43,8 @@ func ClaudeArchive(ctx context.Context, archive string, o *Options) (*Result, er
 		return nil, err
 	}
 	if !slices.ContainsFunc(held, isClaudeMemory) {
-		return nil, memory.Errorf(memory.Invalid,
-			"the %s does not contain memories.json, so it has no memories; copy them from Settings > Capabilities > "+
-				"Memory into a text file, and import that file", kindOfExport(archive))
+		return nil, memory.Errorf(memory.Invalid, "the %s does not contain memories.json; copy the memories from "+
+			"Settings > Capabilities > Memory into a text file, and import that file", kindOfExport(archive))
 	}
 	return c.done(), nil
 }

@@ -131,8 +131,8 @@ func (d *database) expect(want databaseKind) error {
 				kind.system)
 		}
 	}
-	return memory.Errorf(memory.Invalid, "this is not a %s database: "+
-		"table %s with the expected columns not found", want.name, want.table)
+	return memory.Errorf(memory.Invalid, "this is not a %s database: table %s with the expected columns not found",
+		want.name, want.table)
 }
 
 // has reports whether there is a table with a column.
@@ -240,8 +240,8 @@ func databaseError(err error) error {
 	case errors.Is(err, sqlitefile.ErrDamaged):
 		return memory.Errorf(memory.Invalid, "%w; nothing was imported; repair a copy with: sqlite3 FILE .recover", err)
 	case errors.Is(err, sqlitefile.ErrBusy):
-		return memory.Errorf(memory.Invalid, "%w continuously; nothing was imported; stop that program and try "+
-			"again", err)
+		return memory.Errorf(memory.Invalid, "%w continuously; nothing was imported; stop that program and try again",
+			err)
 	case errors.Is(err, sqlitefile.ErrNotDatabase), errors.Is(err, sqlitefile.ErrTooLarge):
 		return memory.Errorf(memory.Invalid, "%w; nothing was imported", err)
 	}

@@ -226,7 +226,7 @@ func TestAnotherDatabase(t *testing.T) {
 		"events without a memory": {"CREATE TABLE history (memory_id, new_memory, event); INSERT INTO history VALUES (NULL, 'x', 'ADD');",
 			Mem0History, "1 met\n0 history[1]: failed: the event has no memory_id"},
 		"a memory too long": {"CREATE TABLE history (memory_id, new_memory, event); INSERT INTO history VALUES ('a', printf('%.*c', 50001, 'x'), 'ADD');",
-			Mem0History, "failed: content has 50001 characters"},
+			Mem0History, "failed: too many characters in content: 50001"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

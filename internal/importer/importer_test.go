@@ -70,8 +70,8 @@ func TestReaders(t *testing.T) {
 		"nested metadata":                {"chroma", `[{"id":"a","document":"one","metadata":{"tags":"[\"x\"]","deep":{"a":[1]}}}]`, "1 met\n1 [0]: \"one\" tags=x also=a\n"},
 		"a row that is none":             {"chroma", "[1,\nnull]", "2 met\n1 [0]: failed: this entry is not a record with an ID and a text\n2 [1]: failed: this entry is not a record with an ID and a text\n"},
 		"metadata that is none":          {"chroma", `[{"id":"a","document":"one","metadata":3}]`, "1 met\n1 [0]: \"one\" also=a\n"},
-		"too long":                       {"chroma", `[{"id":"a","document":"` + long + `"}]`, "1 met\n1 [0]: failed: content has 50001 characters (limit 50000); save it in parts\n"},
-		"far too long":                   {"chroma", `[{"id":"a","document":"` + longer + `"}]`, "1 met\n1 [0]: failed: content has 204801 bytes (limit 204800, 200 KiB); save it in parts\n"},
+		"too long":                       {"chroma", `[{"id":"a","document":"` + long + `"}]`, "1 met\n1 [0]: failed: too many characters in content: 50001 (limit 50000); save the text in parts\n"},
+		"far too long":                   {"chroma", `[{"id":"a","document":"` + longer + `"}]`, "1 met\n1 [0]: failed: too many bytes in content: 204801 (limit 204800, 200 KiB); save the text in parts\n"},
 		"too deep":                       {"chroma", strings.Repeat(`{"collections":[`, 100), "error: the JSON is nested more than 32 levels deep"},
 		"not UTF-8":                      {"chroma", "[{\"id\":\"a\",\"document\":\"\xff\"}]", "error: line 1 is not valid UTF-8; convert the file to UTF-8"},
 		"something else":                 {"chroma", `{"a":1}`, "error: " + errNoCollection.Error()},
@@ -85,9 +85,9 @@ func TestReaders(t *testing.T) {
 			"3 met\n1 [0]: \"one\" also=1,A\n1 [1]: \"two\" also=2\n1 [2]: note: skipped a relation from \"A\" to itself\n"},
 		"a relation of ours": {"qdrant", `[{"payload":{"name":"A","content":"one"}},{"payload":{"from":"A","to":"B","relationType":"supports"}}]`,
 			"2 met\n1 [0]: \"one\" also=A\n1 [1]: A -supports:-> B\n"},
-		"a point far too long":      {"qdrant", `[{"id":1,"payload":{"text":"` + longer + `"}}]`, "1 met\n1 [0]: failed: content has 204801 bytes (limit 204800, 200 KiB); save it in parts\n"},
+		"a point far too long":      {"qdrant", `[{"id":1,"payload":{"text":"` + longer + `"}}]`, "1 met\n1 [0]: failed: too many bytes in content: 204801 (limit 204800, 200 KiB); save the text in parts\n"},
 		"a payload without a point": {"qdrant", `{"content":"one","entityType":"rule","type":"chunk"}`, "1 met\n1: \"one\" type=rule\n"},
-		"points that are none":      {"qdrant", `[1,[],null,{}]`, "4 met\n1 [0]: failed: this entry is not a point with an ID and a payload\n1 [1]: failed: this entry is not a point with an ID and a payload\n1 [2]: failed: this entry is not a point with an ID and a payload\n1 [3]: failed: point \"\" has neither content nor observations; its payload has: no keys\n"},
+		"points that are none":      {"qdrant", `[1,[],null,{}]`, "4 met\n1 [0]: failed: this entry is not a point with an ID and a payload\n1 [1]: failed: this entry is not a point with an ID and a payload\n1 [2]: failed: this entry is not a point with an ID and a payload\n1 [3]: failed: point \"\" has neither content nor observations; keys of the payload: no keys\n"},
 		"points too deep":           {"qdrant", strings.Repeat(`{"result":`, 100), "error: the JSON is nested more than 32 levels deep"},
 
 		"items of several kinds": {"notes", "\ufeff## Key Topics\r\n- one\r\n* two\r\n1. three\r\n\r\n   with more\r\n\r\na sentence\r\nof two lines\r\n",
@@ -95,13 +95,13 @@ func TestReaders(t *testing.T) {
 		"comments and rulers":      {"notes", "## important facts\n<!-- not\nthis -->\n---\n- one\n", "1 met\n5: \"one\" section=Important Facts\n"},
 		"texts after comments":     {"notes", "## System\n<!-- a --> <!-- b\nc --> - one\n<!-- d\n--> - two\n- three <!-- four -->\n", "3 met\n3: \"one\" category=System\n5: \"two\" category=System\n6: \"three <!-- four -->\" category=System\n"},
 		"a comment without an end": {"notes", "## System\n<!-- a -->\n- one\n\n<!-- b\n- two\n", "3 met\n3: \"one\" category=System\n5: \"<!-- b\" category=System\n6: \"two\" category=System\n"},
-		"no notes":                 {"notes", "- one\n", "error: this is not a notes.md file: it has none of the headings of sections (Key Topics, Important Facts, People & Entities, Ongoing Threads, File Knowledge) or of core memories (Identity, Projects, Relationships, System)"},
+		"no notes":                 {"notes", "- one\n", "error: this is not a notes.md file: it contains no heading of a section (Key Topics, Important Facts, People & Entities, Ongoing Threads, File Knowledge) or of core memories (Identity, Projects, Relationships, System)"},
 		"an item not UTF-8":        {"notes", "## System\n- one\xff\n- two\n", "2 met\n3: \"two\" category=System\n2: failed: this text is not valid UTF-8; convert the file to UTF-8\n"},
 
 		"a list of texts":           {"chatgpt", `["one","two",""]`, "3 met\n1 [0]: \"one\"\n1 [1]: \"two\"\n1 [2]: failed: this entry is neither a text nor an object with a text\n"},
 		"a list in an object":       {"chatgpt", `{"memory_tool_config":{"memory_entries":[{"id":"m","content":"one","created_timestamp":1735700000}]},"x":[1]}`, "1 met\n1 memory_tool_config.memory_entries[0]: \"one\" also=m\n"},
 		"an answer in a code block": {"chatgpt", "```\n[2025-01-02] - one\n[no date] - two\n[ ] - three\n```\n", "3 met\n2: \"one\"\n3: \"two\"\n4: \"[ ] - three\"\n"},
-		"far too long to save":      {"chatgpt", `["` + longer + `"]`, "1 met\n1 [0]: failed: content has 204801 bytes (limit 204800, 200 KiB); save it in parts\n"},
+		"far too long to save":      {"chatgpt", `["` + longer + `"]`, "1 met\n1 [0]: failed: too many bytes in content: 204801 (limit 204800, 200 KiB); save the text in parts\n"},
 		"dates without a dash":      {"chatgpt", "[2025-01-02] one\n[2025-01-02 10:30:00] two\n[1] three\n[2025-99-02] four\n[2025-01-02]\n", "5 met\n1: \"one\"\n2: \"two\"\n3: \"[1] three\"\n4: \"[2025-99-02] four\"\n5: \"[2025-01-02]\"\n"},
 		"conversations":             {"chatgpt", `[{"mapping":{}}]`, "error: " + errChats.Error()},
 		"no list":                   {"chatgpt", `{"a":1}`, "error: this file has no list of memories; use a list of texts, or of objects with content"},
@@ -264,12 +264,12 @@ func TestArchives(t *testing.T) {
 	}{
 		"ChatGPT":           {gpt, "a.zip", []string{"conversations.json", `[{"mapping":{}}]`, "x/memory.json", `["one"]`}, "1 met\nx/memory.json 1 [0]: \"one\"\n"},
 		"ChatGPT in a tar":  {gpt, "a.tar.gz", []string{"memories.json", `["one"]`}, "1 met\nmemories.json 1 [0]: \"one\"\n"},
-		"only chats":        {gpt, "a.zip", []string{"conversations.json", `[]`}, "error: the archive does not contain memory.json, so it has no saved memories; copy them from Settings > Personalization > Manage memories into a text file, one per line, and import that file"},
+		"only chats":        {gpt, "a.zip", []string{"conversations.json", `[]`}, "error: the archive does not contain memory.json; copy the memories from Settings > Personalization > Manage memories into a text file, one per line, and import that file"},
 		"a name that leads": {gpt, "a.zip", []string{"../memory.json", `[]`}, `error: archive A contains the name "../memory.json", which leads outside the target folder`},
 		"no archive":        {gpt, "a.zip", nil, "0"},
 		"Claude":            {claude, "a.zip", []string{"memories/acct.json", `{"conversations_memory":"**Work**\n\none","project_memories":{"p":"two"}}`, "projects/p.json", `{"uuid":"p","name":"Engine"}`, "conversations.json", "["}, "2 met\nmemories/acct.json 1 conversations_memory: \"one\" category=Work\nmemories/acct.json 1 project_memories.p: \"two\" project=Engine\n"},
 		"names of nothing":  {claude, "a.zip", []string{"projects.json", "7", "memories.json", `[{"project_memories":{"p":"two"}}]`}, "1 met\nmemories.json 1 [0].project_memories.p: \"two\" project=p\nprojects.json 0: note: cannot read the project names in this file, so emberd uses the project IDs\n"},
-		"no memories":       {claude, "a.zip", []string{"users.json", `[]`}, "error: the archive does not contain memories.json, so it has no memories; copy them from Settings > Capabilities > Memory into a text file, and import that file"},
+		"no memories":       {claude, "a.zip", []string{"users.json", `[]`}, "error: the archive does not contain memories.json; copy the memories from Settings > Capabilities > Memory into a text file, and import that file"},
 	} {
 		path := archive(t, c.file, c.files...)
 		got := strings.ReplaceAll(told(c.read(t.Context(), path, &Options{Now: noon})), path, "A")

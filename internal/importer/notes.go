@@ -30,7 +30,7 @@ func Notes(r io.Reader, o *Options) (*Result, error) {
 	all, headings := blocks(text, false)
 	if !slices.ContainsFunc(headings, func(name string) bool { section, _ := sectionOf(name); return section != "" }) {
 		return nil, memory.Errorf(memory.Invalid,
-			"this is not a notes.md file: it has none of the headings of sections (%s) or of core memories (%s)",
+			"this is not a notes.md file: it contains no heading of a section (%s) or of core memories (%s)",
 			strings.Join(notegen.Sections(), ", "), strings.Join(coreHeadings(), ", "))
 	}
 	for _, b := range all {
@@ -93,8 +93,8 @@ func sectionOf(heading string) (section string, core bool) {
 func (n *notes) item(b block, section string, core bool) {
 	if section == "" && !n.odd[b.heading] {
 		n.odd[b.heading] = true
-		n.note(Place{Line: b.line}, "%.80q is not a standard section; "+
-			"emberd imports it as a separate section", b.heading)
+		n.note(Place{Line: b.line}, "%.80q is not a standard section; emberd imports it as a separate section",
+			b.heading)
 	}
 	m, ok := n.memoryOf(b, "")
 	if !ok {

@@ -39,9 +39,8 @@ func Qdrant(r io.Reader, o *Options) (*Result, error) {
 	}
 	q.relate()
 	if q.next != "" {
-		q.note(Place{}, "this is only a part of the collection; "+
-			"scroll on from the offset %s, and import that result too",
-			q.next)
+		q.note(Place{}, "this file contains only a part of the collection; repeat the "+
+			"scroll request with the offset %s, and import that result too", q.next)
 	}
 	return &q.Result, nil
 }
@@ -52,14 +51,14 @@ func notJSON(r io.Reader) (io.Reader, error) {
 	head, _ := all.Peek(tarMark + len("ustar")) // the next read returns the error
 	switch {
 	case len(head) == tarMark+len("ustar") && string(head[tarMark:]) == "ustar":
-		return nil, memory.Errorf(memory.Invalid, "this is a Qdrant snapshot or another archive, which emberd cannot "+
-			"read; restore it in Qdrant, and save the response of POST /collections/NAME/points/scroll as JSON, with "+
-			"with_payload true")
+		return nil, memory.Errorf(memory.Invalid, "cannot read archives, such as Qdrant snapshots; restore "+
+			"the snapshot in Qdrant, and save the JSON response of "+
+			"POST /collections/NAME/points/scroll (with_payload: true)")
 	case strings.HasPrefix(string(head), sqlitefile.Header):
-		return nil, memory.Errorf(memory.Invalid, "this is a SQLite database; Qdrant stores points in it in Python's "+
-			"pickle format, which emberd cannot read; to write them as JSON, run: python3 -c 'import "+
-			"json,qdrant_client;c=qdrant_client.QdrantClient(path=\"FOLDER\");print(json.dumps([p.model_dump() for p "+
-			"in c.scroll(\"NAME\",limit=10**6)[0]],default=str))' >points.json")
+		return nil, memory.Errorf(memory.Invalid, "this is a SQLite database with Qdrant points in Python's pickle "+
+			"format, which emberd cannot read; to write the points as JSON, run: python3 -c 'import "+
+			"json,qdrant_client;c=qdrant_client.QdrantClient(path=\"FOLDER\");print(json.dumps([p.model_dump() "+
+			"for p in c.scroll(\"NAME\",limit=10**6)[0]],default=str))' >points.json")
 	}
 	return all, nil
 }
@@ -81,9 +80,8 @@ type qdrantLink struct {
 	at             Place
 }
 
-var errNoPoints = memory.Errorf(memory.Invalid,
-	"this is not a list of Qdrant points; save the response of POST /collections/NAME/points/scroll, with "+
-		"with_payload true")
+var errNoPoints = memory.Errorf(memory.Invalid, "this is not a list of Qdrant points; save the JSON response "+
+	"of POST /collections/NAME/points/scroll (with_payload: true)")
 
 // value reads what may be points, or hold them, after its first token.
 func (q *qdrant) value(t json.Token, path string) error {
@@ -177,8 +175,8 @@ func (q *qdrant) take(s record, at Place) {
 	if raw, there := s["payload"]; there {
 		payload = nil
 		if json.Unmarshal(raw, &payload) != nil || payload == nil {
-			q.fail(at, memory.Errorf(memory.Invalid, "point %.80q has no payload; "+
-				"set with_payload to true in the scroll request", name))
+			q.fail(at, memory.Errorf(memory.Invalid,
+				"point %.80q has no payload; set with_payload to true in the scroll request", name))
 			return
 		}
 	} else {
@@ -209,9 +207,8 @@ func (q *qdrant) entry(id string, s record, at Place) {
 		content = orElse(s.content(), observed(title, s))
 	}
 	if content == "" {
-		q.fail(at, memory.Errorf(memory.Invalid, "point %.80q has neither content nor observations; "+
-			"its payload has: %s",
-			id, keysOf(s)))
+		q.fail(at, memory.Errorf(memory.Invalid,
+			"point %.80q has neither content nor observations; keys of the payload: %s", id, keysOf(s)))
 		return
 	}
 	m := q.blank()

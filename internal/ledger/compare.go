@@ -19,8 +19,7 @@ func (c *comparison) compareReads(f *file) {
 		return
 	}
 	if next := max(f.Seq, 1); next != c.now.Next {
-		c.problem("the number of the next read is %d in audit.json, but %d in the audit chain",
-			next, c.now.Next)
+		c.problem("the number of the next read is %d in audit.json, but %d in the audit chain", next, c.now.Next)
 	}
 	has := make(map[int64]bool, len(f.Reads))
 	for i := range f.Reads {
@@ -50,8 +49,8 @@ func (c *comparison) unsealedRead(r *Read) {
 	case old:
 		c.out.Unkeyed++
 	case !slices.ContainsFunc(c.lost, func(e extent) bool { return e.First <= r.Seq && r.Seq < e.Next }):
-		c.problem("audit.json contains read %d (%s by %s at %s), but the audit chain does not", r.Seq, r.What,
-			r.By, r.At.Format(day))
+		c.problem("audit.json contains read %d (%s by %s at %s), but the audit chain does not", r.Seq, r.What, r.By,
+			r.At.Format(day))
 	}
 }
 
@@ -61,11 +60,12 @@ func (c *comparison) compareRead(r *Read, line sealed) {
 		c.problem("the caller and operation of a read differ: %s, %s in audit.json, but %s, %s in the audit chain",
 			r.By, r.What, line.By, line.What)
 	case line.Tx != r.Tx:
-		c.problem("read %d by %s changed notes in change %q according to audit.json, but in change %q "+
-			"according to the audit chain", r.Seq, r.By, r.Tx, line.Tx)
+		c.problem("read %d by %s changed notes in change %q according to "+
+			"audit.json, but in change %q according to the audit chain", r.Seq, r.By, r.Tx, line.Tx)
 	case !line.At.Equal(r.At) || line.PID != r.PID:
-		c.problem("read %d was at %s by process %d according to audit.json, but at %s by process %d "+
-			"according to the audit chain", r.Seq, r.At.Format(day), r.PID, line.At.Format(day), line.PID)
+		c.problem("read %d was at %s by process %d according to audit.json, "+
+			"but at %s by process %d according to the audit chain", r.Seq, r.At.Format(day), r.PID, line.At.Format(day),
+			line.PID)
 	case !c.sameMemories(r.IDs, line):
 		c.problem("audit.json and the audit chain list different memories for read %d by %s", r.Seq, line.By)
 	}
@@ -115,7 +115,7 @@ func (c *comparison) compareChanges(j Journal) error {
 		err = j.Settle()
 	}
 	if err != nil {
-		return fmt.Errorf("cannot compare the change journal with the audit chain: %w", err)
+		return fmt.Errorf("cannot compare the log with the audit chain: %w", err)
 	}
 	c.beyond(j, got)
 	slices.Sort(got.wrong)
@@ -157,7 +157,7 @@ func (c *comparison) holds(ch *Change) bool {
 }
 
 func unsealed(ch *Change) string {
-	return fmt.Sprintf("the journal contains the change %s (%s by %s), but the audit chain does not", ch.Tx, ch.What,
+	return fmt.Sprintf("the log contains the change %s (%s by %s), but the audit chain does not", ch.Tx, ch.What,
 		Of(asStored(ch.By)))
 }
 
@@ -206,15 +206,16 @@ func (c *comparison) closedLater(j Journal, device stamp.Device, ended int64) bo
 
 // noteFormer notes a device that this one was.
 func (c *comparison) noteFormer(last point, later int, closed bool) {
-	text := fmt.Sprintf("this installation was device %s until %s; then its device.json was lost, or the "+
-		"installation was restored, moved or copied", deviceOf(last.Stamp), timeOf(last.Stamp).Format(day))
+	text := fmt.Sprintf("this installation was device %s until %s; then its device.json "+
+		"was lost, or the installation was restored, moved or copied", deviceOf(last.Stamp),
+		timeOf(last.Stamp).Format(day))
 	switch {
 	case later == 0 && closed:
-		text += "; the journal of that device ends after a line that the audit chain does not contain: a copy of " +
-			"this installation wrote it, or the chain was restored from an earlier copy"
+		text += "; the log of that device ends after a line that the audit chain does not contain: a copy of this " +
+			"installation wrote the line, or the chain was restored from an earlier copy"
 	case later > 0:
-		text += fmt.Sprintf("; %s not in the audit chain: emberd was killed, a copy of this installation wrote to "+
-			"the journal, or the chain was restored from an earlier copy",
+		text += fmt.Sprintf("; %s not in the audit chain: emberd was killed, a copy of this installation "+
+			"wrote to the log, or the chain was restored from an earlier copy",
 			count(int64(later), "later change is", "later changes are"))
 	}
 	c.out.Notes = append(c.out.Notes, text)
@@ -224,12 +225,12 @@ func (c *comparison) noteFormer(last point, later int, closed bool) {
 func (c *comparison) noteUnknown(got *journaled) {
 	if n := len(got.unknown); n > 0 {
 		c.out.Notes = append(c.out.Notes, fmt.Sprintf("%s older than the audit chain and sealed with another key, so "+
-			"emberd cannot verify the seals; the folder audit was lost or removed after that",
+			"emberd cannot verify the seals; the folder audit was later lost or removed",
 			count(int64(n), "change is", "changes are")))
 	}
 	if n := len(got.others); n > 0 {
-		c.out.Notes = append(c.out.Notes, fmt.Sprintf("the journal contains changes of %s, which emberd cannot "+
-			"verify: they are from other devices, or from this device before its state folder was lost",
+		c.out.Notes = append(c.out.Notes, fmt.Sprintf("the log contains changes of %s; emberd cannot verify changes "+
+			"of other devices, or of this device before its state folder was lost",
 			count(int64(n), "device that is not in the audit chain", "devices that are not in the audit chain")))
 	}
 }
@@ -238,21 +239,24 @@ func (c *comparison) compareChange(ch *Change, line sealed, has *logged) (wrong 
 	by := asStored(ch.By)
 	switch {
 	case !recordedAs(by, line.By):
-		wrong = append(wrong, fmt.Sprintf("according to the journal, %s made the change %s, but according to the "+
-			"audit chain, %s made it", Of(by), line.Tx, line.By))
+		wrong = append(wrong, fmt.Sprintf(
+			"according to the log, %s made the change %s, but according to the audit chain, %s made the change", Of(by),
+			line.Tx, line.By))
 	case ch.Stamp != line.Stamp || ch.Tx != line.Tx || ch.What != line.What || by.PID != line.PID:
-		wrong = append(wrong, fmt.Sprintf("the journal contains change %s (%s by process %d), but the audit chain "+
-			"contains change %s (%s by process %d)", ch.Tx, ch.What, by.PID, line.Tx, line.What, line.PID))
+		wrong = append(wrong, fmt.Sprintf(
+			"the log contains change %s (%s by process %d), but the audit chain contains change %s (%s by process %d)",
+			ch.Tx, ch.What, by.PID, line.Tx, line.What, line.PID))
 	}
 	if len(wrong) == 0 && ch.Audit != "" && !c.holds(ch) {
-		wrong = append(wrong, fmt.Sprintf("the journal contains an invalid seal of %s", changeText(line.Line)))
+		wrong = append(wrong, fmt.Sprintf("the log contains an invalid seal of %s", changeText(line.Line)))
 	}
 	for _, id := range ch.IDs {
 		digest := c.chain.Digest(string(id))
 		has.ids[digest] = true
 		if line.Of == 0 && !slices.Contains(line.IDs, digest) {
-			wrong = append(wrong, fmt.Sprintf("according to the journal, %s also affected memory %s, but not "+
-				"according to the audit chain", changeText(line.Line), id))
+			wrong = append(wrong, fmt.Sprintf(
+				"according to the log, %s also affected memory %s, but not according to the audit chain",
+				changeText(line.Line), id))
 		}
 	}
 	return wrong
@@ -275,9 +279,9 @@ func (c *comparison) missing(has map[place]*logged) {
 		}
 		switch {
 		case got == nil && (len(line.IDs) == 0 || slices.ContainsFunc(line.IDs, gone)):
-			c.problem("the journal no longer contains %s", changeText(line))
+			c.problem("the log no longer contains %s", changeText(line))
 		case slices.ContainsFunc(line.IDs, gone):
-			c.problem("for %s, the journal lists fewer memories than the audit chain", changeText(line))
+			c.problem("for %s, the log lists fewer memories than the audit chain", changeText(line))
 		}
 	}
 }

@@ -67,7 +67,7 @@ func (l *Ledger) load() error {
 		return fmt.Errorf("invalid list of callers: %w", err)
 	}
 	if f.Format != format {
-		return fmt.Errorf("the file has format %d; this emberd supports format %d", f.Format, format)
+		return fmt.Errorf("the file has format %d, but this version of emberd supports format %d", f.Format, format)
 	}
 	if len(f.Callers) > maxCallers+1 || len(f.Reads) > maxReads || len(f.Saves) > maxWatched {
 		return errors.New("the list of callers exceeds its size limit")
@@ -86,7 +86,7 @@ func (l *Ledger) readFile() ([]byte, error) {
 	defer r.Close()
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("it is larger than %d MiB", maxFile>>20)
+		err = fmt.Errorf("the file is larger than %d MiB", maxFile>>20)
 	}
 	return data, err
 }
@@ -114,7 +114,7 @@ func (l *Ledger) take(f *file) error {
 	}
 	for _, r := range f.Reads {
 		if r.Seq >= l.seq {
-			return errors.New("a read has a number that was not assigned yet")
+			return errors.New("a read record has a number that emberd has not assigned yet")
 		}
 		l.readIDs += len(r.ids)
 	}
@@ -130,11 +130,12 @@ func (l *Ledger) take(f *file) error {
 func (l *Ledger) aside() string { return l.opt.File + ".damaged" }
 
 func (l *Ledger) setAside(cause error) {
-	l.problem = fmt.Sprintf("cannot read %s, so counting restarted: %v; the file was kept as %s",
+	l.problem = fmt.Sprintf(
+		"cannot read %s, so emberd restarted the counts per caller: %v; emberd renamed the file to %s",
 		filepath.Base(l.opt.File), cause, filepath.Base(l.aside()))
 	if err := l.opt.FS.Rename(l.opt.File, l.aside()); err != nil {
-		l.problem = fmt.Sprintf("cannot read %s, so counting restarted: %v", filepath.Base(l.opt.File),
-			cause)
+		l.problem = fmt.Sprintf("cannot read %s, so emberd restarted the counts per caller: %v",
+			filepath.Base(l.opt.File), cause)
 		cause = errors.Join(cause, err)
 	}
 	l.opt.Logger.Warn("caller statistics restarted", "file", l.opt.File, "err", cause)

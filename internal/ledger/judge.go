@@ -151,14 +151,14 @@ func (s *Sum) against(line float64) string {
 		return ""
 	}
 	if _, high := s.Useful.Interval(); s.Useful.Of >= EnoughUse && high < line {
-		return fmt.Sprintf("in 30 days, %[2]s used %[3]d of the %[1]d memories that it received, a share below "+
-			"%.2[4]f (audit.throttle_below)",
-			s.Useful.Of, s.Caller.Name, s.Useful.Hits, line)
+		return fmt.Sprintf("in 30 days, %[2]s used %[3]d of the %[1]d memories that "+
+			"it received, a share below %.2[4]f (audit.throttle_below)", s.Useful.Of, s.Caller.Name, s.Useful.Hits,
+			line)
 	}
 	if low, _ := s.Wasted.Interval(); s.Wasted.Of >= EnoughSaves && 1-low < line {
 		return fmt.Sprintf("in 30 days, %[3]d of %[1]d saves by %[2]s were refused, or were deleted or merged "+
-			"without use, so the share of useful saves is below %.2[4]f (audit.throttle_below)",
-			s.Wasted.Of, s.Caller.Name, s.Wasted.Hits, line)
+			"without use, so the share of useful saves is below %.2[4]f (audit.throttle_below)", s.Wasted.Of,
+			s.Caller.Name, s.Wasted.Hits, line)
 	}
 	return ""
 }

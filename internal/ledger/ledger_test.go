@@ -332,7 +332,7 @@ func TestADamagedFileIsSetAside(t *testing.T) {
 			d := newDesk(t)
 			d.write(t, text)
 			l := d.open()
-			if p := l.Problem(); !strings.Contains(p, "cannot read audit.json, so counting restarted") || !strings.Contains(p, "audit.json.damaged") {
+			if p := l.Problem(); !strings.Contains(p, "cannot read audit.json, so emberd restarted the counts per caller: ") || !strings.Contains(p, "audit.json.damaged") {
 				t.Errorf("said %q", p)
 			}
 			if kept, err := os.ReadFile(d.file() + ".damaged"); err != nil || string(kept) != text {

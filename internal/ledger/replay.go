@@ -116,11 +116,11 @@ func (r *replay) found(line *chain.Line) {
 	case line.Note == vouched:
 		r.vouched++
 	case line.Note != "":
-		r.problemf("the journal contains %s, which was not in the audit chain: %s", changeText(line), line.Note)
+		r.problemf("the log contains %s, which was not in the audit chain: %s", changeText(line), line.Note)
 	case r.crashed:
 		r.times = append(r.times, timeOf(line.Stamp))
 	default:
-		r.problemf("%s was written to the journal while the daemon was not running", changeText(line))
+		r.problemf("%s was written to the log while the daemon was not running", changeText(line))
 	}
 }
 
@@ -163,8 +163,8 @@ func (r *replay) count(line *chain.Line) {
 // startCounts compares the counts that audit.json had at a start with those at the end before.
 func (r *replay) startCounts(line *chain.Line) {
 	if had := line.Counts[0]; r.counts != nil && had != "" && !slices.Contains(r.counts, had) {
-		r.problemf("when emberd started at %s, the caller counts in audit.json differed from those that emberd "+
-			"had written", line.At.Format(day))
+		r.problemf("when emberd started at %s, the counts per caller in "+
+			"audit.json differed from those that emberd had written", line.At.Format(day))
 	}
 }
 
@@ -178,28 +178,31 @@ func (r *replay) start(line *chain.Line) {
 	r.finish()
 	r.crashed = !r.ended
 	if had.Next < least.Next || had.Next > r.now.Next || had.First < least.First || had.First > r.now.First {
-		r.problemf("when the daemon started at %s, audit.json contained read records %d to %d, but the audit chain "+
-			"contained %d to %d: audit.json was changed while the daemon was not running",
+		r.problemf("when the daemon started at %s, audit.json contained read records %d to %d, but the "+
+			"audit chain contained %d to %d: audit.json was changed while the daemon was not running",
 			line.At.Format(day), had.First, had.Next-1, r.now.First, r.now.Next-1)
 		return
 	}
 	if n := r.now.Next - had.Next; n > 0 {
-		r.notef("%s in the audit chain but not in audit.json (before %s): the daemon was killed before it "+
-			"wrote audit.json", count(n, "read is", "reads are"), line.At.Format(day))
+		r.notef(
+			"%s in the audit chain but not in audit.json (before %s): the daemon was killed before it wrote audit.json",
+			count(n, "read is", "reads are"), line.At.Format(day))
 	}
 }
 
 // finish notes what was found at the last start.
 func (r *replay) finish() {
 	if len(r.times) > 0 {
-		r.notef("%s in the change journal but not in the audit chain, so emberd cannot verify the author: the daemon "+
-			"was killed before it wrote the chain (%s to %s)", count(int64(len(r.times)), "change is", "changes are"),
+		r.notef("%s in the log but not in the audit chain, so emberd cannot verify the "+
+			"author: the daemon was killed before it wrote the chain (%s to %s)",
+			count(int64(len(r.times)), "change is", "changes are"),
 			slices.MinFunc(r.times, time.Time.Compare).Format(day),
 			slices.MaxFunc(r.times, time.Time.Compare).Format(day))
 	}
 	if r.vouched > 0 {
-		r.notef("%s missing from the audit chain: the daemon stopped before it wrote the chain; seals in the change "+
-			"journal prove the author and the time", count(int64(r.vouched), "change was", "changes were"))
+		r.notef("%s missing from the audit chain: the daemon stopped before it "+
+			"wrote the chain; seals in the log prove the author and the time",
+			count(int64(r.vouched), "change was", "changes were"))
 	}
 	r.times, r.vouched = nil, 0
 	for _, gap := range r.lost[r.noted:] {

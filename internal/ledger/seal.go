@@ -206,7 +206,7 @@ func (l *Ledger) sealBegin(b *batch) error {
 	}
 	upTo, missed, err := l.missed(report, b.from)
 	if err != nil {
-		return fmt.Errorf("cannot read the change journal for the audit chain: %w", err)
+		return fmt.Errorf("cannot read the log for the audit chain: %w", err)
 	}
 	if n, ok := l.closedAfter(deviceOf(b.from.Stamp)); ok && n > report.End() {
 		missed = append(missed, event{kind: ahead, note: closedAhead(n, report.End())})

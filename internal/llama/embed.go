@@ -130,8 +130,8 @@ func (m *Model) tokenize(text string) ([]int32, error) {
 	ids := make([]int32, len(clean)+ends)
 	n := int(m.engine.lib.tokenize(m.vocab, &clean[0], int32(len(clean)-1), &ids[0], int32(len(ids)), special, parse))
 	if n < 1 || n > len(ids) {
-		return nil, failed(llamawire.OfText,
-			"%s returned an invalid number of tokens for the text: %d", m.engine.name(), n)
+		return nil, failed(llamawire.OfText, "%s returned an invalid number of tokens for the text: %d",
+			m.engine.name(), n)
 	}
 	return ids[:n], nil
 }
@@ -174,8 +174,8 @@ func (m *Model) forward(ids []int32) ([]float32, error) {
 		more = fill - n
 	}
 	if code := lib.decode(m.context, m.arrays.batch(ids, more)); code != 0 {
-		return nil, failed(llamawire.OfText,
-			"%s could not compute the embedding of the text (code %d)", m.engine.name(), code)
+		return nil, failed(llamawire.OfText, "%s could not compute the embedding of the text (code %d)",
+			m.engine.name(), code)
 	}
 	v := lib.sequenceVector(m.context, 0)
 	if v == nil {

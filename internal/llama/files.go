@@ -34,8 +34,8 @@ var libraryForm = text.Pattern(`^lib(llama|ggml|ggml-base)((?:\.[0-9A-Za-z]+)*?)
 // find looks for the libraries in a folder.
 func find(dir string) (*files, error) {
 	if !filepath.IsAbs(dir) {
-		return nil, failed(llamawire.OfEngine,
-			"invalid folder %q of the llama.cpp libraries; use an absolute path", dir)
+		return nil, failed(llamawire.OfEngine, "invalid folder %q of the llama.cpp libraries; use an absolute path",
+			dir)
 	}
 	for _, below := range folders {
 		path := filepath.Join(dir, below)
@@ -178,8 +178,8 @@ func one(dir string, names []string) (string, error) {
 		return filepath.Join(dir, all[0]), nil
 	default:
 		return "", failed(llamawire.OfEngine,
-			"%s contains several builds of llama.cpp: %s; move each build to its own folder",
-			dir, strings.Join(all, " and "))
+			"%s contains several builds of llama.cpp: %s; move each build to its own folder", dir,
+			strings.Join(all, " and "))
 	}
 }
 

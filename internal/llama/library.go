@@ -109,8 +109,8 @@ func link(f *files) (*library, error) {
 	for _, s := range l.symbols() {
 		address := l.address(s.name)
 		if address == 0 {
-			return nil, fmt.Errorf("the libraries do not contain function %s, so they are too old (oldest supported: "+
-				"b%d), too new or incomplete", s.name, oldest)
+			return nil, fmt.Errorf("the libraries do not contain function %s, so they are "+
+				"too old (oldest supported: b%d), too new or incomplete", s.name, oldest)
 		}
 		register(s.to, address)
 	}
@@ -168,8 +168,7 @@ func (l *library) check() error {
 // passable is nil if all that a function returns can be passed on.
 func passable(name string, size int) error {
 	if size > parameterBytes {
-		return fmt.Errorf("the result of %s is too large (limit %d bytes)", name,
-			parameterBytes)
+		return fmt.Errorf("the result of %s is too large (limit %d bytes)", name, parameterBytes)
 	}
 	return nil
 }

@@ -102,12 +102,10 @@ func (m *Model) load(path string) error {
 	if dim, context := int(lib.modelDim(m.model)), int(lib.modelContext(m.model)); dim != m.facts.Dim ||
 		context != m.facts.Context {
 		return m.refused("reads wrong values from model file "+path,
-			fmt.Sprintf("%d dimensions and %d tokens instead of %d and %d", dim, context, m.facts.Dim,
-				m.facts.Context))
+			fmt.Sprintf("%d dimensions and %d tokens instead of %d and %d", dim, context, m.facts.Dim, m.facts.Context))
 	}
 	if lib.modelHasEncoder(m.model) && lib.modelHasDecoder(m.model) {
-		return m.refused("reports an unsupported kind of model in "+path,
-			"the model has both an encoder and a decoder")
+		return m.refused("reports an unsupported kind of model in "+path, "the model has both an encoder and a decoder")
 	}
 	if err := m.newContext(); err != nil {
 		return err
@@ -153,8 +151,7 @@ func (m *Model) refused(what, why string) error {
 	if why == "" {
 		why = "llama.cpp returned no reason"
 	}
-	return failed(llamawire.OfBoth, "%s %s: %.300s; use another model file; %s",
-		m.engine.name(), what, why, remedy)
+	return failed(llamawire.OfBoth, "%s %s: %.300s; use another model file; %s", m.engine.name(), what, why, remedy)
 }
 
 // Facts are what was loaded.

@@ -83,8 +83,8 @@ func New(opt Options) (*Client, error) {
 			dialer.Control = onlyLoopback
 		}
 	default:
-		return nil, fmt.Errorf("invalid URL of the chat endpoint: the scheme is %q or the host is missing; use "+
-			"http://host:port/v1 or unix:///path/of/socket", at.Scheme)
+		return nil, fmt.Errorf("invalid URL of the chat endpoint: the scheme is %q or the host "+
+			"is missing; use http://host:port/v1 or unix:///path/of/socket", at.Scheme)
 	}
 	c.url = completions(at)
 	c.transport = &http.Transport{DialContext: dial, MaxIdleConns: 1, IdleConnTimeout: time.Minute,

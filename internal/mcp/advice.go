@@ -15,11 +15,13 @@ func agentAdvice() func(string) string {
 		tool.Replacement{Command: `run: emberd list(, or emberd search|$)`,
 			Tool: "call memory_query to find memories by words, or memory_list for the newest"},
 		tool.Replacement{Command: `run: emberd search --notes`, Tool: `call memory_query with "scope": "vault"`},
+		tool.Replacement{Command: `restore the memory, run emberd rekindle [0-9a-f]+`,
+			Tool: "restore the memory, call memory_undo with the tx of the deletion"},
 		tool.Replacement{Command: `restore it with emberd rekindle [0-9a-f]+`,
 			Tool: "restore it with memory_undo and the tx of its deletion"},
 		tool.Replacement{Command: `that emberd show ([0-9a-f]+) lists`, Tool: "that memory_open shows for $1"},
-		tool.Replacement{Command: `after you confirm the memory \(emberd edit --confirm\), set it with emberd edit`,
-			Tool: "after the user confirms the memory (emberd edit --confirm), set it with memory_edit"},
+		tool.Replacement{Command: `first confirm the memory with emberd edit --confirm`,
+			Tool: "first ask the user to confirm the memory with emberd edit --confirm"},
 	)
 }
 
@@ -28,6 +30,8 @@ func operationAdvice() func(string) string {
 	advise := tool.Advice(
 		tool.Replacement{Command: `run: emberd search --notes`, Tool: `call search with scope "notes"`},
 		tool.Replacement{Command: ` \(--allow-secret\)`},
+		tool.Replacement{Command: `restore the memory, run emberd rekindle`,
+			Tool: "restore the memory, call trash_restore"},
 		tool.Replacement{Command: `restore it with emberd rekindle`, Tool: "restore it with trash_restore"},
 	)
 	return func(message string) string { return withTools(advise(message)) }

@@ -7,9 +7,9 @@ func TestErrorsNameTools(t *testing.T) {
 	const (
 		nobody    = "memory 12ab34cd not found; run: emberd list"
 		noID      = "missing memory ID; run: emberd list, or emberd search"
-		forgotten = "this text was deleted on 2026-03-01; restore it with emberd rekindle 12ab34cd, or save it again with --again (again)"
-		gone      = "this text was deleted on 2026-03-01 and is no longer in the trash; save it again with --again (again)"
-		secret    = "content contains what looks like a credential; remove it, or set allow_secret (--allow-secret) to save it anyway"
+		forgotten = "the memory with this text was deleted on 2026-03-01; to restore the memory, run emberd rekindle 12ab34cd; to save the text again, use --again (again)"
+		gone      = "the memory with this text was deleted on 2026-03-01 and is no longer in the trash; to save the text again, use --again (again)"
+		secret    = "content contains text that looks like a credential; remove the credential, or to save the text anyway, set allow_secret (--allow-secret)"
 		unmet     = "its uses are 0, not 5; to promote it anyway, use --force (force)"
 		noVault   = "no vault configured; set vaults: in the config file, or run: emberd serve --vault DIR"
 	)
@@ -19,20 +19,20 @@ func TestErrorsNameTools(t *testing.T) {
 	}{
 		{Agent, nobody, "memory 12ab34cd not found; call memory_query to find memories by words, or memory_list for the newest"},
 		{Agent, noID, "missing memory ID; call memory_query to find memories by words, or memory_list for the newest"},
-		{Agent, forgotten, "this text was deleted on 2026-03-01; restore it with memory_undo and the tx of its deletion, or save it again with again: true"},
-		{Agent, secret, "content contains what looks like a credential; remove it"},
+		{Agent, forgotten, "the memory with this text was deleted on 2026-03-01; to restore the memory, call memory_undo with the tx of the deletion; to save the text again, use again: true"},
+		{Agent, secret, "content contains text that looks like a credential; remove the credential"},
 		{CortexGraph, nobody, "memory 12ab34cd not found; call search_memory to find memories by words, or read_graph for the newest"},
 		{CortexGraph, noID, "missing memory ID; call search_memory to find memories by words, or read_graph for the newest"},
-		{CortexGraph, forgotten, "this text was deleted on 2026-03-01; the user can restore it with: emberd rekindle 12ab34cd"},
-		{CortexGraph, gone, "this text was deleted on 2026-03-01 and is no longer in the trash; use other words to save it"},
+		{CortexGraph, forgotten, "the memory with this text was deleted on 2026-03-01; to restore the memory, the user can run: emberd rekindle 12ab34cd"},
+		{CortexGraph, gone, "the memory with this text was deleted on 2026-03-01 and is no longer in the trash; to save the text, use other words"},
 		{CortexGraph, unmet, "its uses are 0, not 5; to promote it anyway, use force: true"},
 		{CortexGraph, noVault, noVault}, // nothing but a person can do that
-		{Reference, secret, "content contains what looks like a credential; remove it"},
+		{Reference, secret, "content contains text that looks like a credential; remove the credential"},
 		{Reference, noID, "missing memory ID; call search_nodes to find entities, or read_graph for the newest"},
 		{All, nobody, "memory 12ab34cd not found; call list"},
 		{All, noID, "missing memory ID; call list, or search"},
-		{All, forgotten, "this text was deleted on 2026-03-01; restore it with trash_restore 12ab34cd, or save it again with again: true"},
-		{All, secret, "content contains what looks like a credential; remove it, or set allow_secret to save it anyway"},
+		{All, forgotten, "the memory with this text was deleted on 2026-03-01; to restore the memory, call trash_restore 12ab34cd; to save the text again, use again: true"},
+		{All, secret, "content contains text that looks like a credential; remove the credential, or to save the text anyway, set allow_secret"},
 		{All, noVault, noVault},
 		{All, "run it there, or run here first: emberd config primary-device here", "run it there, or run here first: keeper_here"},
 		{All, "memory x has no pending decision; run: emberd doctor offline-device list", "memory x has no pending decision; call stale_list"},

@@ -31,57 +31,36 @@ func agentTools() []*tool.Tool {
 
 func agentReaders() []*tool.Tool {
 	return []*tool.Tool{
-		agentTool("memory_query", "Search memory", op.Read,
-			"Search memories, vault notes and known entities. Call before you answer about the user or past "+
-				"work. Returns excerpts with ID or path, best first.",
-			agentQuery),
-		agentTool("memory_open", "Read memories and notes", op.Read,
-			"Read memories or notes in full. Call after memory_query if an excerpt is not enough. "+
-				"Returns the texts with sources and relations.",
-			agentOpen),
+		agentTool("memory_query", "Search memory", op.Read, "Search memories, vault notes and entities. Call before "+
+			"you answer about the user or past work. Returns excerpts with ID or path, best match first.", agentQuery),
+		agentTool("memory_open", "Read memories and notes", op.Read, "Read memories or notes in full. Call if an "+
+			"excerpt of memory_query is not enough. Returns the texts with sources and relations.", agentOpen),
 		agentTool("memory_list", "List memories", op.Read,
-			"List memories by date or use. Call instead of memory_query if you have no search "+
-				"words. Returns one line per memory.",
-			agentList),
-		agentTool("memory_verify", "Check a claim", op.Read,
-			"Compare one claim with memories and notes. Call before you save or repeat a claim. "+
-				"Returns confirmed, related, new or conflict, and the matches.",
+			"List memories by date or use. Call if you have no search words. Returns one line per memory.", agentList),
+		agentTool("memory_verify", "Check a claim", op.Read, "Compare a claim with memories and notes. Call before "+
+			"you save or repeat a claim. Returns a status (confirmed, related, new or conflict) and the matches.",
 			agentVerify),
-		agentTool("memory_status", "Show memory status", op.Read,
-			"Show counts, tags, projects, warnings and last changes. Call to choose tags or find a tx. Returns "+
-				"one line each.",
-			agentStatus),
+		agentTool("memory_status", "Show memory status", op.Read, "Show memory counts, tags, projects, warnings and "+
+			"changes. Call to choose tags or find the tx of a change. Returns one line per item.", agentStatus),
 	}
 }
 
 func agentWriters() []*tool.Tool {
 	return []*tool.Tool{
-		agentTool("memory_add", "Save a memory", op.Write,
-			"Save one fact, decision, preference or lesson, or reinforce a known memory. To correct a memory, "+
-				"call memory_edit. Returns the ID and conflicts.",
-			agentAdd),
-		agentTool("memory_reinforce", "Reinforce a memory", op.Write,
-			"Raise the importance of a memory and add new evidence. Call instead of memory_add if a fact comes "+
-				"up again. Returns the new importance.",
-			agentReinforce),
+		agentTool("memory_add", "Save a memory", op.Write, "Save one fact, or reinforce the memory that contains it. "+
+			"To correct a memory, call memory_edit. Returns the ID and contradicting memories.", agentAdd),
+		agentTool("memory_reinforce", "Reinforce a memory", op.Write, "Raise the importance of a memory and add new "+
+			"evidence. Call if a fact comes up again. Returns the new importance.", agentReinforce),
 		agentTool("memory_edit", "Edit a memory", op.Write,
-			"Change the text or fields of a memory. Call to correct a memory. Returns the changed fields.",
-			agentEdit),
-		agentTool("memory_used", "Record use of memories", op.Write,
-			"Record which memories your answer used, to delay their fading. Call after you answer. Returns the "+
-				"number of memories.",
-			agentUsed),
-		agentTool("memory_relate", "Relate two memories", op.Write,
-			"Create a relation between two memories. If one memory replaces the other, call memory_edit with "+
-				"supersedes. Returns the relation.",
-			agentRelate),
-		agentTool("memory_forget", "Delete memories", op.Destructive,
-			"Move memories to the trash for 30 days. Call only if the user asks or the memories "+
-				"are wrong. Returns the moved memories.",
-			agentForget),
+			"Change the text or fields of a memory. Call to correct a memory. Returns the changed fields.", agentEdit),
+		agentTool("memory_used", "Record use of memories", op.Write, "Record which memories your answer used, to "+
+			"delay their fading. Call after you answer. Returns the number of memories.", agentUsed),
+		agentTool("memory_relate", "Relate two memories", op.Write, "Create a relation between two memories. If one "+
+			"memory replaces the other, call memory_edit with supersedes. Returns the relation.", agentRelate),
+		agentTool("memory_forget", "Delete memories", op.Destructive, "Move memories to the trash for 30 days. Call "+
+			"only if the user asks or the memories are wrong. Returns the moved memories.", agentForget),
 		agentTool("memory_undo", "Undo a change", op.Write,
-			"Undo one change. Call if a save, edit or deletion was a mistake. Returns the restored "+
-				"memories.",
+			"Undo one change. Call if a save, edit or deletion was a mistake. Returns the affected memories.",
 			agentUndo),
 	}
 }
@@ -168,7 +147,7 @@ func showMemory(m *op.Memory, text string) resultItem {
 		if !m.Shortened() {
 			s.State = "archived"
 		} else if !m.NoteGone.IsZero() {
-			s.State = "archived, summary only, full text lost"
+			s.State = "archived; the note with the full text is missing"
 		}
 	}
 	s.State = strings.Join(nonEmpty(s.State, trustWarnings(m)), ", ")

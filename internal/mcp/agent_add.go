@@ -17,8 +17,8 @@ import (
 
 // origin is the origin of a text, and the file that contains it.
 type origin struct {
-	Origin string `json:"origin,omitempty" enum:"agent|user|tool|web" default:"\"agent\"" doc:"author of the text; tool and web are unconfirmed"`
-	File   string `json:"file,omitempty" max:"500" doc:"source file, as path or path:line"`
+	Origin string `json:"origin,omitempty" enum:"agent|user|tool|web" default:"\"agent\"" doc:"author of the text; tool and web texts are unconfirmed"`
+	File   string `json:"file,omitempty" max:"500" doc:"source file, as PATH or PATH:LINE"`
 }
 
 // provenance returns the origin with the line number split off the file.
@@ -33,16 +33,16 @@ func (o *origin) provenance() op.Provenance {
 }
 
 type agentAddIn struct {
-	Content    string   `json:"content" min:"1" max:"50000" doc:"text of the memory; include names, dates and the reason for a decision"`
-	Section    string   `json:"section,omitempty" enum:"Key Topics|Important Facts|People & Entities|Ongoing Threads|File Knowledge" default:"\"Important Facts\"" doc:"kind of memory"`
-	Importance string   `json:"importance,omitempty" enum:"low|normal|high|core" default:"\"normal\"" doc:"core never fades: identity, critical facts"`
-	Tags       []string `json:"tags,omitempty" max:"50" doc:"prefer tags that memory_status lists"`
-	Project    string   `json:"project,omitempty" doc:"default: the current project"`
-	Source     string   `json:"source,omitempty" max:"500" doc:"person, document or page"`
-	Context    string   `json:"context,omitempty" max:"1000" doc:"occasion of the save"`
+	Content    string   `json:"content" min:"1" max:"50000" doc:"text of the memory, with names, dates and reasons"`
+	Section    string   `json:"section,omitempty" enum:"Key Topics|Important Facts|People & Entities|Ongoing Threads|File Knowledge" default:"\"Important Facts\"" doc:"section of the memory"`
+	Importance string   `json:"importance,omitempty" enum:"low|normal|high|core" default:"\"normal\"" doc:"core memories (identity, critical facts) never fade"`
+	Tags       []string `json:"tags,omitempty" max:"50" doc:"tags; prefer tags from memory_status"`
+	Project    string   `json:"project,omitempty" doc:"project, default: current project"`
+	Source     string   `json:"source,omitempty" max:"500" doc:"source: person, document or page"`
+	Context    string   `json:"context,omitempty" max:"1000" doc:"reason for the save"`
 	Quote      string   `json:"quote,omitempty" max:"1000" doc:"exact words of the source"`
 	origin
-	Again bool `json:"again,omitempty" doc:"save even if known or deleted"`
+	Again bool `json:"again,omitempty" doc:"save the text even if a memory has or had it"`
 }
 
 // learned is the outcome of saving or reinforcing a text.
@@ -92,9 +92,9 @@ func agentAdd(ctx context.Context, c *tool.Call, in *agentAddIn) (*agentAdded, e
 	case res.Echo != nil:
 		out.Did = "not saved, because a search just returned this text from"
 		s.Path, s.Similarity = cmp.Or(res.Echo.Path, s.Path), res.Echo.Similarity
-		out.Advice = append(out.Advice, "set \"again\": true to save it anyway")
+		out.Advice = append(out.Advice, "to save the text anyway, set \"again\": true")
 		if m.ID != "" {
-			out.Advice[0] = "if you learned it again from another source, call memory_reinforce; " + out.Advice[0]
+			out.Advice[0] = "if you learned this text from another source, call memory_reinforce; " + out.Advice[0]
 		}
 	case res.Reinforced != nil:
 		out.Did = "reinforced existing"
@@ -134,8 +134,8 @@ func (l *learned) reinforced(m *op.Memory, r *op.Reinforcement) {
 		l.Advice = append(l.Advice, answer.OneLine(r.Held))
 	}
 	if r.SuggestCore {
-		l.Advice = append(l.Advice, fmt.Sprintf("importance is now 0.8 or higher; if the memory must never fade, "+
-			"call memory_edit {\"id\":%q,\"core\":true}", m.ID.Short()))
+		l.Advice = append(l.Advice, fmt.Sprintf("importance is now 0.8 or higher; if the memory must "+
+			"never fade, call memory_edit {\"id\":%q,\"core\":true}", m.ID.Short()))
 	}
 }
 
@@ -169,7 +169,7 @@ func conflictLine(c *op.Conflict, by memory.ID) string {
 	if c.Newer == "claim" {
 		line += "newer: the claim"
 	} else {
-		line += "the stored text is newer"
+		line += "newer: the stored text"
 	}
 	switch {
 	case c.Memory == nil && c.Note != nil:
@@ -182,9 +182,9 @@ func conflictLine(c *op.Conflict, by memory.ID) string {
 	switch {
 	case c.Supersede == "":
 	case by == "":
-		line += fmt.Sprintf(`; if the claim replaces it, call memory_add with the claim, then memory_edit {"id":"…","supersedes":[%q]}`, old)
+		line += fmt.Sprintf(`; if the claim replaces the stored memory, call memory_add with the claim, then memory_edit {"id":"…","supersedes":[%q]}`, old)
 	default:
-		line += fmt.Sprintf(`; if this memory replaces it, call memory_edit {"id":%q,"supersedes":[%q]}`, by.Short(), old)
+		line += fmt.Sprintf(`; if the saved memory replaces the stored one, call memory_edit {"id":%q,"supersedes":[%q]}`, by.Short(), old)
 	}
 	return line
 }
@@ -248,9 +248,9 @@ func (r *reinforcement) importance() string {
 }
 
 type agentReinforceIn struct {
-	Content  string `json:"content,omitempty" max:"50000" doc:"text that finds the memory"`
+	Content  string `json:"content,omitempty" max:"50000" doc:"text that came up again"`
 	ID       string `json:"id,omitempty" doc:"memory ID, instead of content"`
-	Evidence string `json:"new_evidence,omitempty" max:"1000" doc:"quote or other support to add"`
+	Evidence string `json:"new_evidence,omitempty" max:"1000" doc:"quote or other evidence to add"`
 	origin
 }
 

@@ -38,14 +38,14 @@ func (o *agentChanged) Text() string {
 
 type agentEditIn struct {
 	ID         string   `json:"id" min:"1" doc:"ID of the memory"`
-	Content    *string  `json:"content,omitempty" min:"1" max:"50000" doc:"complete new text"`
-	AddTags    []string `json:"add_tags,omitempty" max:"50" doc:"tags to add"`
-	RemoveTags []string `json:"remove_tags,omitempty" max:"50" doc:"tags to remove"`
-	Project    *string  `json:"project,omitempty" doc:"new project"`
-	Source     *string  `json:"source,omitempty" max:"500" doc:"new source"`
-	Context    *string  `json:"context,omitempty" max:"1000" doc:"new context"`
-	Core       *bool    `json:"core,omitempty" doc:"true: never fades"`
-	Supersedes []string `json:"supersedes,omitempty" max:"100" doc:"IDs of replaced memories"`
+	Content    *string  `json:"content,omitempty" min:"1" max:"50000" doc:"new text of the memory"`
+	AddTags    []string `json:"add_tags,omitempty" max:"50" doc:"add these tags"`
+	RemoveTags []string `json:"remove_tags,omitempty" max:"50" doc:"remove these tags"`
+	Project    *string  `json:"project,omitempty" doc:"set the project"`
+	Source     *string  `json:"source,omitempty" max:"500" doc:"set the source"`
+	Context    *string  `json:"context,omitempty" max:"1000" doc:"set the context"`
+	Core       *bool    `json:"core,omitempty" doc:"true: the memory never fades"`
+	Supersedes []string `json:"supersedes,omitempty" max:"100" doc:"IDs of superseded memories"`
 }
 
 func agentEdit(ctx context.Context, c *tool.Call, in *agentEditIn) (*agentChanged, error) {
@@ -80,7 +80,7 @@ func agentEdit(ctx context.Context, c *tool.Call, in *agentEditIn) (*agentChange
 
 type agentUsedIn struct {
 	IDs  []string `json:"ids" min:"1" max:"50" doc:"memory IDs"`
-	Tags []string `json:"tags,omitempty" max:"50" doc:"topics of the conversation"`
+	Tags []string `json:"tags,omitempty" max:"50" doc:"tags of the conversation"`
 }
 
 type agentUsedOut struct {
@@ -124,10 +124,10 @@ func (o *agentUsedOut) Text() string {
 }
 
 type agentRelateIn struct {
-	From     string   `json:"from" min:"1" doc:"ID of the first memory"`
-	To       string   `json:"to" min:"1" doc:"ID of the second memory"`
-	Type     string   `json:"type" enum:"related|causes|supports|contradicts|has_decision|consolidated_from" doc:"relation from the first to the second memory"`
-	Strength *float64 `json:"strength,omitempty" min:"0" max:"1" doc:"default 1"`
+	From     string   `json:"from" min:"1" doc:"ID of the source memory"`
+	To       string   `json:"to" min:"1" doc:"ID of the target memory"`
+	Type     string   `json:"type" enum:"related|causes|supports|contradicts|has_decision|consolidated_from" doc:"type of the relation"`
+	Strength *float64 `json:"strength,omitempty" min:"0" max:"1" doc:"relation strength, default 1"`
 }
 
 type agentRelated struct {
@@ -153,7 +153,7 @@ func (o *agentRelated) Text() string {
 
 type agentForgetIn struct {
 	IDs    []string `json:"ids" min:"1" max:"50" doc:"memory IDs"`
-	DryRun bool     `json:"dry_run,omitempty" doc:"only show the memories"`
+	DryRun bool     `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
 }
 
 // agentForgotten is what went to the trash, or would.
@@ -192,7 +192,7 @@ func (o *agentForgotten) Text() string {
 	switch {
 	case o.DryRun:
 		b.WriteString("would move " + plural(o.Count, "memory", "memories") +
-			" to the trash; call again without dry_run to apply\n")
+			" to the trash; to apply, call again without dry_run\n")
 	default:
 		b.WriteString("moved " + plural(o.Count, "memory", "memories") + " to the trash until " + o.Until + ", tx " +
 			o.Tx + "\n")
@@ -207,7 +207,7 @@ func (o *agentForgotten) Text() string {
 }
 
 type agentUndoIn struct {
-	Tx string `json:"tx" min:"1" doc:"from the answer of the change or memory_status"`
+	Tx string `json:"tx" min:"1" doc:"ID (tx) of the change to undo"`
 }
 
 type agentUndone struct {

@@ -10,13 +10,13 @@ import (
 )
 
 type agentListIn struct {
-	Sort      string   `json:"sort,omitempty" enum:"created|used|score|uses" default:"\"created\"" doc:"largest or newest first"`
-	Tags      []string `json:"tags,omitempty" max:"50" doc:"all of these tags"`
-	Project   string   `json:"project,omitempty" doc:"only this project; \".\" is the current one"`
-	Days      float64  `json:"days,omitempty" min:"0" max:"3650" doc:"saved or used in the last N days"`
-	Limit     int      `json:"limit,omitempty" min:"1" max:"100" default:"20" doc:"max. memories"`
-	Cursor    string   `json:"cursor,omitempty" doc:"next of a truncated answer"`
-	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"max. tokens of the answer"`
+	Sort      string   `json:"sort,omitempty" enum:"created|used|score|uses" default:"\"created\"" doc:"order: newest or highest first"`
+	Tags      []string `json:"tags,omitempty" max:"50" doc:"only results with all of these tags"`
+	Project   string   `json:"project,omitempty" doc:"filter by project; . is the current project"`
+	Days      float64  `json:"days,omitempty" min:"0" max:"3650" doc:"only memories saved or used in the last N days"`
+	Limit     int      `json:"limit,omitempty" min:"1" max:"100" default:"20" doc:"maximum number of memories"`
+	Cursor    string   `json:"cursor,omitempty" doc:"cursor of the previous answer"`
+	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"token limit of the answer"`
 }
 
 type agentListOut struct {

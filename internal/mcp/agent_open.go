@@ -17,7 +17,7 @@ import (
 type agentOpenIn struct {
 	Refs      []string `json:"refs" min:"1" max:"50" doc:"memory IDs or note paths"`
 	From      int      `json:"from,omitempty" min:"0" max:"1048576" doc:"characters to skip"`
-	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"max. tokens of the answer"`
+	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"token limit of the answer"`
 }
 
 type agentOpenOut struct {
@@ -90,7 +90,7 @@ func openRest(refs []string, most, from int) continuation {
 		raw, _ := wire.Marshal(agentOpenIn{Refs: names, From: from}) // texts and a number always encode
 		r := continuation{true, "memory_open " + string(raw)}
 		if n := len(refs) - len(names); n > 0 {
-			r.Next += fmt.Sprintf(", then open the last %d", n)
+			r.Next += fmt.Sprintf(", then open the last %d memories or notes", n)
 		}
 		if len(names) == 1 || r.cost() <= most/4 {
 			return r
@@ -175,9 +175,9 @@ func openedMemory(ctx context.Context, c *tool.Call, ref string, from int) (s re
 	m := res.Memories[0].Memory
 	text := []rune(m.Content)
 	if from > len(text) {
-		return s, false, memory.Errorf(memory.Invalid, "memory %s has %d characters, so from %d is out of range; use "+
-			"a smaller value",
-			m.ID.Short(), len(text), from).At("from")
+		return s, false, memory.Errorf(memory.Invalid,
+			"memory %s has %d characters, so \"from\" %d is out of range; use a smaller value", m.ID.Short(), len(text),
+			from).At("from")
 	}
 	s = showMemory(&m, string(text[from:]))
 	s.Links, s.Importance, s.Source = linksOf(res.Memories[0].Relations), m.Importance, sourceOf(&m)
@@ -216,7 +216,7 @@ func openedNote(ctx context.Context, c *tool.Call, path string, from, most int) 
 	s = resultItem{Path: res.Path, When: "changed " + day(res.Modified), Text: res.Text, Cut: res.Left > 0,
 		Origin: fromNote, Trust: memory.TrustUser}
 	if res.Beyond {
-		s.State = "emberd read only the first MiB"
+		s.State = "emberd read only the first MiB of the note"
 	}
 	return s, res.Left > 0, nil
 }

@@ -22,15 +22,15 @@ const (
 )
 
 type agentQueryIn struct {
-	Query     string   `json:"query" min:"1" doc:"question or words; also \"a phrase\", -without, after:2026-01 or path:folder/"`
-	Scope     string   `json:"scope,omitempty" enum:"all|notes|memories|vault|knowledge|archive|sessions" default:"\"all\"" doc:"notes: memories and vault; knowledge: entities; archive: archived memories; sessions: past messages"`
-	Tags      []string `json:"tags,omitempty" max:"50" doc:"all of these tags"`
-	Project   string   `json:"project,omitempty" doc:"only this project; \".\" is the current one"`
-	Days      float64  `json:"days,omitempty" min:"0" max:"3650" doc:"used or changed in the last N days"`
-	Depth     string   `json:"depth,omitempty" enum:"index|excerpt|whole" default:"\"excerpt\"" doc:"text per result: first words, match, or all"`
-	Limit     int      `json:"limit,omitempty" min:"1" max:"100" default:"5" doc:"max. results"`
+	Query     string   `json:"query" min:"1" doc:"question or words, also with \"a phrase\", -word, after:2026-01 or path:folder/"`
+	Scope     string   `json:"scope,omitempty" enum:"all|notes|memories|vault|knowledge|archive|sessions" default:"\"all\"" doc:"texts to search: notes (memories and vault), knowledge (entities), sessions (past messages)"`
+	Tags      []string `json:"tags,omitempty" max:"50" doc:"only results with all of these tags"`
+	Project   string   `json:"project,omitempty" doc:"filter by project; . is the current project"`
+	Days      float64  `json:"days,omitempty" min:"0" max:"3650" doc:"only results used or changed in the last N days"`
+	Depth     string   `json:"depth,omitempty" enum:"index|excerpt|whole" default:"\"excerpt\"" doc:"text to return: first words, matching part, or whole"`
+	Limit     int      `json:"limit,omitempty" min:"1" max:"100" default:"5" doc:"maximum number of results"`
 	Skip      int      `json:"skip,omitempty" min:"0" max:"1000" doc:"results to skip"`
-	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"max. tokens of the answer"`
+	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"token limit of the answer"`
 }
 
 type agentQueryOut struct {
@@ -247,7 +247,7 @@ func stateOf(h *op.Hit) string {
 	case h.Rekindle != "":
 		return "open the memory to restore its full text"
 	case h.Review:
-		return "about to fade; if the memory is still correct, report it with memory_used"
+		return "about to fade; if the memory is still correct, call memory_used"
 	}
 	return ""
 }

@@ -351,7 +351,7 @@ func TestASecretIsRefusedWithANextStep(t *testing.T) {
 	token := "ghp_" + strings.Join([]string{"aB3dE5fG7h", "J9kL2mN4pQ", "6rS8tU0vW1", "xY3zA5"}, "")
 	s := newSession(t, newStore(t, newClock(), nil), Agent)
 	res, _ := s.callTool("memory_add", json.RawMessage(fmt.Sprintf(`{"content":"the key is %s"}`, token)))
-	if !res.IsError || strings.Contains(res.text(), token) || !strings.Contains(res.text(), "remove it") {
+	if !res.IsError || strings.Contains(res.text(), token) || !strings.Contains(res.text(), `; remove the credential"`) {
 		t.Errorf("it is answered with %s", res.text())
 	}
 }

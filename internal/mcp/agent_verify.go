@@ -13,8 +13,8 @@ import (
 )
 
 type agentVerifyIn struct {
-	Claim     string `json:"claim" min:"1" doc:"one statement, such as: the database runs on port 5432"`
-	MaxTokens int    `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"max. tokens of the answer"`
+	Claim     string `json:"claim" min:"1" doc:"statement to compare, such as: the port is 5432"`
+	MaxTokens int    `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"token limit of the answer"`
 }
 
 type agentVerified struct {

@@ -29,9 +29,9 @@ true, and "how_to_go_on" explains how to read the rest. Times are RFC 3339; some
 1970. A parameter with the value null counts as missing.
 `)
 	heads := map[Profile]string{
-		Agent: "The default profile: a few tools for an agent.",
-		Notes: "This profile has the tools of the profile agent and tools for notes. Agents write only in " +
-			"vault.promoted_folder and vault.agent_folders.",
+		Agent: "This profile is the default and contains a few tools for an agent.",
+		Notes: "This profile contains the tools of the profile agent, and tools for notes. Agents write only in the folders of the " +
+			"settings vault.promoted_folder and vault.agent_folders.",
 		CortexGraph: "This profile contains the tools of CortexGraph, with the same names and parameters.",
 		Reference:   "This profile contains the tools of the MCP reference memory server.",
 		All:         "This profile contains every operation and the tools of CortexGraph.",

@@ -69,7 +69,7 @@ func TestAModelReadsTheFenceAndTheAdvice(t *testing.T) {
 			`No matching memories found. Try other or fewer words, fewer filters, or "scope": "archive".`},
 		{"conflict", "memory_add", `{"content":"The staging database runs on port 5433."}`, begin +
 			"saved [ID] memory, by agent, in Important Facts, importance 0.50, compared by words, tx TX\n" +
-			"conflict: 5433 against 5432, newer: the claim; memory [ID]; if this memory replaces it, call " +
+			"conflict: 5433 against 5432, newer: the claim; memory [ID]; if the saved memory replaces the stored one, call " +
 			`memory_edit {"id":"ID","supersedes":["ID"]}` + "\n" + end + "\nPotential conflict — review recommended"},
 		{"error", "memory_open", `{"refs":["ffffffff"]}`,
 			`{"success":false,"message":"memory ID not found; ` +

@@ -16,28 +16,20 @@ import (
 func healthTools() []*tool.Tool {
 	tools := []*tool.Tool{
 		tool.Define("vector_search_knowledge", op.Read,
-			"Search the memories. The search counts as an access to its results.",
-			vectorSearchKnowledge,
-			All),
+			"Search memories by words and embeddings. emberd counts the search as an access to each result.",
+			vectorSearchKnowledge, All),
 		tool.Define("memory_health_stale", op.Read,
-			"List memories that no search has returned for some days. The memory with the longest time comes "+
-				"first.",
-			memoryHealthStale, All),
+			"List memories that no search has returned in the last N days, the longest time first.", memoryHealthStale,
+			All),
 		tool.Define("memory_health_low_access", op.Read,
-			"List memories that searches rarely return. The memory with the fewest accesses comes first.",
-			memoryHealthLowAccess, All),
-		tool.Define("memory_health_duplicates", op.Read,
-			"List pairs of near-duplicate memories. Returns the similarity of each pair. To merge a pair, use "+
-				"memory_consolidate.",
-			memoryHealthDuplicates, All),
-		tool.Define("memory_consolidate", op.Destructive,
-			"Merge two similar memories. emberd keeps one, with the accesses, confidence and relations of both, "+
-				"and moves the other to the trash. To revert the merge, use memory_undo or undo.",
-			memoryConsolidate, All),
-		tool.Define("memory_migration_run", op.Write,
-			"Add missing fields to old records. The fields are access, session_id and embedding_version. A "+
-				"second run changes nothing.",
-			memoryMigrationRun, All),
+			"List memories that searches rarely return, the fewest accesses first.", memoryHealthLowAccess, All),
+		tool.Define("memory_health_duplicates", op.Read, "List pairs of near-duplicate memories. Returns the "+
+			"similarity of each pair. To merge a pair, use memory_consolidate.", memoryHealthDuplicates, All),
+		tool.Define("memory_consolidate", op.Destructive, "Merge two similar memories. emberd keeps one memory, with "+
+			"the accesses, confidence and relations of both memories, and moves the "+
+			"other memory to the trash. To revert the merge, use memory_undo or undo.", memoryConsolidate, All),
+		tool.Define("memory_migration_run", op.Write, "Add missing fields to the records of old memories. The fields "+
+			"are access, session_id and embedding_version. A second call changes nothing.", memoryMigrationRun, All),
 	}
 	advise := operationAdvice()
 	for _, t := range tools {
@@ -48,10 +40,10 @@ func healthTools() []*tool.Tool {
 
 type vectorSearchIn struct {
 	Query         string  `json:"query" min:"1" max:"4096" doc:"words or question to search for"`
-	Category      string  `json:"category,omitempty" max:"200" doc:"search only memories of this category"`
+	Category      string  `json:"category,omitempty" max:"200" doc:"return only memories of this category"`
 	MinConfidence float64 `json:"min_confidence,omitempty" min:"0" max:"1" default:"0.0" doc:"return only memories with at least this confidence"`
 	TopK          int     `json:"top_k,omitempty" min:"1" max:"100" default:"5" doc:"maximum number of results"`
-	TrackAccess   *bool   `json:"track_access,omitempty" default:"true" doc:"true: count the search as an access of the results"`
+	TrackAccess   *bool   `json:"track_access,omitempty" default:"true" doc:"true: count the search as an access to each result"`
 }
 
 type vectorSearchOut struct {
@@ -63,8 +55,8 @@ type vectorSearchOut struct {
 type vectorFact struct {
 	ID         memory.ID  `json:"id"`
 	Text       string     `json:"text"`
-	Similarity float64    `json:"similarity" doc:"similarity to the query, 0 to 1: by embeddings, or else the share of the query words that the text contains"`
-	ComparedBy string     `json:"compared_by" enum:"vectors|words" doc:"how emberd computed the similarity"`
+	Similarity float64    `json:"similarity" doc:"similarity of the memory and the query, 0 to 1; without embeddings, the share of query words that the memory contains"`
+	ComparedBy string     `json:"compared_by" enum:"vectors|words" doc:"\"vectors\" if emberd compared the query with the memory by embeddings, otherwise \"words\""`
 	Metadata   vectorMeta `json:"metadata"`
 }
 
@@ -77,10 +69,10 @@ type vectorMeta struct {
 	AddedAt          time.Time   `json:"added_at"`
 	Type             string      `json:"type"`
 	AccessCount      int64       `json:"access_count"`
-	LastAccessed     float64     `json:"last_accessed_ts" doc:"seconds since 1970"`
+	LastAccessed     float64     `json:"last_accessed_ts" doc:"time of the last access, in seconds since 1970"`
 	RelatedMemories  []memory.ID `json:"related_memories"`
 	SessionID        string      `json:"session_id"`
-	EmbeddingVersion string      `json:"embedding_version" doc:"model of the embedding; words if the memory has no embedding"`
+	EmbeddingVersion string      `json:"embedding_version" doc:"name of the model that computed the embedding; \"words\" if the memory has no embedding"`
 	Collection       string      `json:"collection"`
 }
 
@@ -149,8 +141,8 @@ func relatedTo(ctx context.Context, c *tool.Call, hits []op.Hit) (map[memory.ID]
 }
 
 type healthStaleIn struct {
-	DaysUnused    *int     `json:"days_unused,omitempty" min:"0" max:"36500" default:"30" doc:"list memories without an access for this many days"`
-	Collection    string   `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"collection to check; all checks every collection"`
+	DaysUnused    *int     `json:"days_unused,omitempty" min:"0" max:"36500" default:"30" doc:"list memories that no search returned in the last N days"`
+	Collection    string   `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"collection to check, or all for every collection"`
 	MinConfidence *float64 `json:"min_confidence,omitempty" min:"0" max:"1" doc:"list only memories with less than this confidence"`
 	Limit         int      `json:"limit,omitempty" min:"1" max:"1000" default:"20" doc:"maximum number of memories to list"`
 }
@@ -170,9 +162,9 @@ func memoryHealthStale(ctx context.Context, c *tool.Call, in *healthStaleIn) (*h
 }
 
 type healthLowAccessIn struct {
-	MaxAccessCount *int64 `json:"max_access_count,omitempty" min:"0" default:"2" doc:"list memories with at most this many accesses"`
+	MaxAccessCount *int64 `json:"max_access_count,omitempty" min:"0" default:"2" doc:"list memories that searches returned at most this many times"`
 	MinAgeDays     *int   `json:"min_age_days,omitempty" min:"0" max:"36500" default:"7" doc:"list only memories that are at least this many days old"`
-	Collection     string `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"collection to check; all checks every collection"`
+	Collection     string `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"collection to check, or all for every collection"`
 	Limit          int    `json:"limit,omitempty" min:"1" max:"1000" default:"20" doc:"maximum number of memories to list"`
 }
 
@@ -191,10 +183,10 @@ func memoryHealthLowAccess(ctx context.Context, c *tool.Call, in *healthLowAcces
 }
 
 type healthDuplicatesIn struct {
-	Collection          string   `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"collection to check; all checks every collection"`
+	Collection          string   `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"collection to check, or all for every collection"`
 	SimilarityThreshold *float64 `json:"similarity_threshold,omitempty" min:"0" max:"1" default:"0.95" doc:"minimum similarity of a pair"`
 	Limit               int      `json:"limit,omitempty" min:"1" max:"1000" default:"20" doc:"maximum number of pairs to list"`
-	SampleSize          int      `json:"sample_size,omitempty" min:"1" doc:"number of latest memories to compare with all memories"`
+	SampleSize          int      `json:"sample_size,omitempty" min:"1" doc:"number of newest memories to compare with all memories; default: all memories"`
 }
 
 type healthDuplicatesOut struct {
@@ -214,8 +206,8 @@ func memoryHealthDuplicates(ctx context.Context, c *tool.Call, in *healthDuplica
 type memoryConsolidateIn struct {
 	ID1        string `json:"id1" max:"1000" doc:"ID of the first memory"`
 	ID2        string `json:"id2" max:"1000" doc:"ID of the second memory"`
-	Collection string `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"collection of both memories; all allows every collection"`
-	Keep       string `json:"keep,omitempty" enum:"higher_confidence|higher_access|id1|id2" default:"\"higher_confidence\"" doc:"memory to keep; for higher_confidence and higher_access, emberd merges nothing if a text would be lost"`
+	Collection string `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"collection that contains both memories, or all for any collection"`
+	Keep       string `json:"keep,omitempty" enum:"higher_confidence|higher_access|id1|id2" default:"\"higher_confidence\"" doc:"memory to keep; if the merge would lose text, emberd merges only with id1 (first memory) or id2 (second memory)"`
 }
 
 type memoryConsolidateOut struct {
@@ -233,7 +225,7 @@ func memoryConsolidate(ctx context.Context, c *tool.Call, in *memoryConsolidateI
 }
 
 type memoryMigrationIn struct {
-	Collection string `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"collection to migrate; all migrates every collection"`
+	Collection string `json:"collection,omitempty" max:"200" default:"\"knowledge\"" doc:"collection to migrate, or all for every collection"`
 }
 
 type memoryMigrationOut struct {

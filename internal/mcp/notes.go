@@ -19,32 +19,24 @@ import (
 // memory_undo, and previewed.
 func noteTools() []*tool.Tool {
 	tools := []*tool.Tool{
-		noteTool("note_context", "Read a note in context", op.Read,
-			"Read a note with its digest, links, backlinks and related memories. Call note_context before you "+
-				"change a note; for the text alone, call memory_open. Returns the text of the note, its links and "+
-				"the related memories.",
-			noteContext),
-		noteTool("note_write", "Write a note", op.Destructive,
-			"Create a note, or replace a whole note. For a part of a note, call note_append or note_edit; for "+
-				"one fact, memory_add. Returns the new digest of the note, and the tx that undoes the change.",
-			noteWrite),
-		noteTool("note_append", "Append to a note", op.Write,
-			"Add Markdown at the end of a note or section. Call note_append for logs and lists, without a "+
-				"digest. Returns the new digest of the note, and the tx that undoes the change.",
-			noteAppend),
-		noteTool("note_edit", "Edit a note", op.Destructive,
-			"Replace a text or section of a note, or change its properties. Call note_edit instead of "+
-				"note_write if most of the note stays. Returns the new digest of the note, and the tx that undoes "+
-				"the change.",
-			noteEdit),
-		noteTool("note_move", "Move a note", op.Destructive,
-			"Rename or move a note, and change the links to the note. Call note_move instead of writing a copy. "+
-				"Returns the notes whose links changed, and the tx to undo the move.",
-			noteMove),
-		noteTool("recent_activity", "Show recent activity", op.Read,
-			"List notes and memories by their last change, with the author. Call recent_activity to see the "+
-				"changes since your last session. Returns one line per note or memory.",
-			recentActivity),
+		noteTool("note_context", "Read a note in context", op.Read, "Read a note with its digest, links, backlinks "+
+			"and related memories. Call note_context before you change a note; to read only the text, "+
+			"call memory_open. Returns the text, digest and links of the note, and the related memories.", noteContext),
+		noteTool("note_write", "Write a note", op.Destructive, "Create a note, or replace a whole note. To change a "+
+			"part of a note, call note_append or note_edit; to save one fact, call "+
+			"memory_add. Returns the new digest of the note, and the ID (tx) for memory_undo.", noteWrite),
+		noteTool("note_append", "Append to a note", op.Write, "Add Markdown at the end of a note or section. Call "+
+			"note_append to add to logs and lists, without a digest. Returns "+
+			"the new digest of the note, and the ID (tx) for memory_undo.", noteAppend),
+		noteTool("note_edit", "Edit a note", op.Destructive, "Replace a text, section or property of a note. If most "+
+			"of the note does not change, call note_edit instead of note_write. "+
+			"Returns the new digest of the note, and the ID (tx) for memory_undo.", noteEdit),
+		noteTool("note_move", "Move a note", op.Destructive, "Rename or move a note, and update the links to the "+
+			"note. Call note_move instead of writing a copy. Returns the "+
+			"notes whose links changed, and the ID (tx) for memory_undo.", noteMove),
+		noteTool("recent_activity", "Show recent activity", op.Read, "List the most recently changed notes and "+
+			"memories, with the author of each change. Call recent_activity to see "+
+			"the changes since your last session. Returns one line per note or memory.", recentActivity),
 	}
 	advise := noteAdvice()
 	for _, t := range tools {
@@ -76,9 +68,9 @@ func noteAdvice() func(string) string {
 
 type noteWriteIn struct {
 	Path    string `json:"path" min:"1" max:"1000" doc:"path of the note in the vault, such as Agents/Plan.md; emberd creates missing folders"`
-	Text    string `json:"text" doc:"complete text of the note in Markdown, with its properties"`
-	Digest  string `json:"digest,omitempty" doc:"digest of the note to replace, from note_context; without digest, the note must not exist"`
-	Preview bool   `json:"preview,omitempty" doc:"true: show the change as a diff, without writing it"`
+	Text    string `json:"text" doc:"complete text of the note in Markdown, including the properties of the note"`
+	Digest  string `json:"digest,omitempty" doc:"digest of the note to replace, from note_context; without a digest, emberd only creates a new note"`
+	Preview bool   `json:"preview,omitempty" doc:"show what would change, without changing anything"`
 }
 
 // noteChanged is the answer of the tools that write notes.
@@ -135,7 +127,7 @@ func changedNote(res *op.NoteChangeResult, err error) (*noteChanged, error) {
 		out.Left = append(out.Left, answer.OneLine(l.Path+": "+l.Reason))
 	}
 	if res.Neutralized {
-		out.Advice = "emberd changed code in the text so that no plugin runs it; read the note before you edit it"
+		out.Advice = "emberd changed code in the text so that no plugin runs the code; read the note before you edit it"
 	}
 	return out, nil
 }
@@ -146,7 +138,7 @@ func (o *noteChanged) Text() string {
 	name := answer.OneLine(o.Path)
 	switch {
 	case o.Preview && o.Changed:
-		b.WriteString("would change " + name + "; call again without preview to apply\n")
+		b.WriteString("would change " + name + "; to apply, call again without preview\n")
 	case !o.Changed:
 		b.WriteString(name + " already contains this change, digest " + o.Digest + "\n")
 	case o.Created:
@@ -175,8 +167,8 @@ func (o *noteChanged) Text() string {
 type noteAppendIn struct {
 	Path    string `json:"path" min:"1" max:"1000" doc:"path, name or alias of a note"`
 	Text    string `json:"text" min:"1" doc:"Markdown to add to the note as separate lines"`
-	Heading string `json:"heading,omitempty" doc:"heading of the section that gets the text at its end; default: the end of the note"`
-	Preview bool   `json:"preview,omitempty" doc:"true: show the change as a diff, without writing it"`
+	Heading string `json:"heading,omitempty" doc:"heading of a section; emberd adds the text at the end of this section; default: the end of the note"`
+	Preview bool   `json:"preview,omitempty" doc:"show what would change, without changing anything"`
 }
 
 func noteAppend(ctx context.Context, c *tool.Call, in *noteAppendIn) (*noteChanged, error) {
@@ -186,15 +178,15 @@ func noteAppend(ctx context.Context, c *tool.Call, in *noteAppendIn) (*noteChang
 
 type noteEditIn struct {
 	Path    string                     `json:"path" min:"1" max:"1000" doc:"path, name or alias of a note"`
-	Find    string                     `json:"find,omitempty" doc:"text to replace, exactly as in the note"`
-	Replace string                     `json:"replace,omitempty" doc:"text to insert instead of find; an empty text deletes find"`
-	Count   int                        `json:"count,omitempty" min:"1" max:"10000" default:"1" doc:"number of times that the note contains find; emberd replaces all of them, or changes nothing if the number differs"`
-	Heading string                     `json:"heading,omitempty" doc:"heading of the section to replace instead of find, such as Plan or Plan#Steps"`
+	Find    string                     `json:"find,omitempty" doc:"text to replace, exactly as the note contains it"`
+	Replace string                     `json:"replace,omitempty" doc:"text that replaces find; an empty text deletes find"`
+	Count   int                        `json:"count,omitempty" min:"1" max:"10000" default:"1" doc:"number of times that the note must contain find; if the note contains find more or fewer times, emberd changes nothing"`
+	Heading string                     `json:"heading,omitempty" doc:"heading of the section to replace, such as Plan or Plan#Steps; use heading and text instead of find and replace"`
 	Text    *string                    `json:"text,omitempty" doc:"new text of the section, without its heading"`
-	Set     map[string]json.RawMessage `json:"set,omitempty" doc:"properties to set; each value is a text, a number or a list of texts"`
-	Unset   []string                   `json:"unset,omitempty" max:"50" doc:"names of properties to remove"`
-	Digest  string                     `json:"digest,omitempty" doc:"digest of the note, from note_context; if the note has changed since, emberd changes nothing"`
-	Preview bool                       `json:"preview,omitempty" doc:"true: show the change as a diff, without writing it"`
+	Set     map[string]json.RawMessage `json:"set,omitempty" doc:"properties of the note to set; each value is a text, a number or a list of texts"`
+	Unset   []string                   `json:"unset,omitempty" max:"50" doc:"properties of the note to remove"`
+	Digest  string                     `json:"digest,omitempty" doc:"digest of the note, from note_context; if the note now has another digest, emberd changes nothing"`
+	Preview bool                       `json:"preview,omitempty" doc:"show what would change, without changing anything"`
 }
 
 func noteEdit(ctx context.Context, c *tool.Call, in *noteEditIn) (*noteChanged, error) {
@@ -208,8 +200,8 @@ func noteEdit(ctx context.Context, c *tool.Call, in *noteEditIn) (*noteChanged, 
 
 type noteMoveIn struct {
 	Path    string `json:"path" min:"1" max:"1000" doc:"path, name or alias of a note"`
-	To      string `json:"to" min:"1" max:"1000" doc:"new path of the note, such as Agents/New name.md"`
-	Preview bool   `json:"preview,omitempty" doc:"true: show the changes as a diff, without writing them"`
+	To      string `json:"to" min:"1" max:"1000" doc:"new path of the note in the vault, such as Agents/New name.md; emberd creates missing folders"`
+	Preview bool   `json:"preview,omitempty" doc:"show what would change, without changing anything"`
 }
 
 func noteMove(ctx context.Context, c *tool.Call, in *noteMoveIn) (*noteChanged, error) {
@@ -218,9 +210,9 @@ func noteMove(ctx context.Context, c *tool.Call, in *noteMoveIn) (*noteChanged, 
 }
 
 type noteContextIn struct {
-	Path      string `json:"path" min:"1" max:"1000" doc:"path, name or alias of a note, or ID of its memory"`
-	From      int    `json:"from,omitempty" min:"0" max:"1048576" doc:"characters of the text to skip, as in next of a truncated answer"`
-	MaxTokens int    `json:"max_tokens,omitempty" min:"500" max:"20000" default:"4000" doc:"maximum length of the answer, in tokens"`
+	Path      string `json:"path" min:"1" max:"1000" doc:"path, name or alias of a note, or the ID of its memory"`
+	From      int    `json:"from,omitempty" min:"0" max:"1048576" doc:"number of characters of the text to skip"`
+	MaxTokens int    `json:"max_tokens,omitempty" min:"500" max:"20000" default:"4000" doc:"token limit of the answer"`
 }
 
 // noteAround is a note and what is around it.
@@ -293,11 +285,11 @@ func (o *noteAround) Text() string {
 }
 
 type recentIn struct {
-	Kind      string  `json:"kind,omitempty" enum:"all|notes|memories" default:"\"all\"" doc:"list notes, memories or both"`
-	Days      float64 `json:"days,omitempty" min:"0" max:"3650" doc:"list only changes of the last N days"`
-	Limit     int     `json:"limit,omitempty" min:"1" max:"100" default:"20" doc:"maximum number of lines"`
-	Cursor    string  `json:"cursor,omitempty" doc:"next of a truncated answer, to continue the list"`
-	MaxTokens int     `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"maximum length of the answer, in tokens"`
+	Kind      string  `json:"kind,omitempty" enum:"all|notes|memories" default:"\"all\"" doc:"list only notes, only memories, or both (all)"`
+	Days      float64 `json:"days,omitempty" min:"0" max:"3650" doc:"list only notes and memories that changed in the last N days"`
+	Limit     int     `json:"limit,omitempty" min:"1" max:"100" default:"20" doc:"maximum number of notes and memories"`
+	Cursor    string  `json:"cursor,omitempty" doc:"cursor of the previous answer, to continue"`
+	MaxTokens int     `json:"max_tokens,omitempty" min:"500" max:"20000" default:"2000" doc:"token limit of the answer"`
 }
 
 type recentOut struct {

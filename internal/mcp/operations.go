@@ -40,15 +40,15 @@ func withheld(s *op.Spec) (why string, no bool) {
 	case op.Hook.Spec:
 		return "the coding agent, not the model, sends hook events", true
 	case op.SessionList.Spec, op.SessionForget.Spec:
-		return "only a person can list or undo the work of hooks", true
+		return "only a person can list or delete the memories that hooks saved", true
 	case op.VaultLinks.Spec:
-		return "only a person can request links in every note", true
+		return "only a person can write links into all notes", true
 	case op.Embed.Spec:
 		return "a language model cannot use embeddings, so no tool returns them", true
 	case op.HealthStale.Spec, op.HealthLowAccess.Spec, op.HealthDuplicates.Spec, op.HealthMerge.Spec, op.Migrate.Spec:
-		return "memory_health_…, memory_consolidate or memory_migration_run does the same", true
+		return "the tools memory_health_…, memory_consolidate and memory_migration_run do the same", true
 	case op.Export.Spec, op.Import.Spec:
-		return "a whole store is too large for a model; use emberd export and emberd import", true
+		return "all memories together are too large for a model; run: emberd export, or emberd import", true
 	}
 	return "", false
 }
@@ -62,6 +62,18 @@ func withheldField(s *op.Spec, field string) bool {
 // toolNameOf returns the name of an operation's tool.
 func toolNameOf(s *op.Spec) string { return strings.ReplaceAll(s.Name, ".", "_") }
 
+// namingTools returns a description with the names of tools in place of those of operations. Operations
+// without a dot in their name have tools of the same name.
+func namingTools(about string) string {
+	pairs := []string{"the operation ", "the tool "}
+	for _, s := range op.Table() {
+		if strings.Contains(s.Name, ".") {
+			pairs = append(pairs, s.Name, toolNameOf(s))
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace(about)
+}
+
 // operationTool makes a tool of an operation. Its parameters are the fields of the
 // request, wherever they travel over HTTP. What its result is made of is in OpenAPI:
 // whole schemas of all results would be most of what every session lists, and few
@@ -74,7 +86,7 @@ func operationTool(s *op.Spec, advise func(string) string) *tool.Tool {
 	}
 	in := reflect.StructOf(input)
 	return &tool.Tool{
-		Def:      tool.Definition(name, s.Effect, s.Summary),
+		Def:      tool.Definition(name, s.Effect, namingTools(s.Summary)),
 		Profiles: []Profile{All},
 		Input:    in,
 		Output:   s.Result,
@@ -115,7 +127,7 @@ func parameters(s *op.Spec) []reflect.StructField {
 		if optional {
 			name += ",omitempty"
 		}
-		f.Tag = reflect.StructTag(fmt.Sprintf("json:%q ", name)) + f.Tag
+		f.Tag = reflect.StructTag(fmt.Sprintf("json:%q doc:%q ", name, namingTools(f.Tag.Get("doc")))) + f.Tag
 		out = append(out, f)
 	}
 	return out

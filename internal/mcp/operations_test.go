@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"emberd/internal/mcp/tool"
@@ -43,6 +44,21 @@ func TestEveryParameterIsDescribed(t *testing.T) {
 		for _, f := range parameters(s) {
 			if name, _ := wire.JSONName(f); strings.TrimSpace(f.Tag.Get("doc")) == "" {
 				t.Errorf("the parameter %s of %s has no description; give its field in package op a doc tag", name, toolNameOf(s))
+			}
+		}
+	}
+}
+
+// Descriptions of the tools of operations name tools, not operations.
+func TestDescriptionsNameTools(t *testing.T) {
+	for name, tool := range checkedTools(t, All) {
+		texts := []string{tool.Title, tool.Description}
+		for _, p := range tool.InputSchema.(*jsonschema.Schema).Properties {
+			texts = append(texts, p.Description)
+		}
+		for _, s := range op.Table() {
+			if strings.Contains(s.Name, ".") && strings.Contains(strings.Join(texts, "\n"), s.Name) {
+				t.Errorf("%s names the operation %s, not the tool %s", name, s.Name, toolNameOf(s))
 			}
 		}
 	}

@@ -40,7 +40,7 @@ func TestPastSessionsAreData(t *testing.T) {
 	for args, want := range map[string]string{
 		`{"query":"kelp","scope":"sessions"}`:                  "by agent (data)",
 		`{"query":"tide","scope":"sessions","project":"land"}`: "No matching memories found",
-		`{"query":"tide","scope":"sessions","tags":["a"]}`:     "past sessions have no tags",
+		`{"query":"tide","scope":"sessions","tags":["a"]}`:     "messages of past sessions do not have the field tags",
 		`{"query":"tide"}`:                       "No matching memories found",
 		`{"query":"tide","scope":"archive"}`:     "No matching memories found",
 		`{"query":"granite","scope":"sessions"}`: "Try other or fewer words, or fewer filters.",

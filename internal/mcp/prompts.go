@@ -31,15 +31,16 @@ type prompt struct {
 func prompts() []prompt {
 	project := &sdk.PromptArgument{Name: "project", Description: "use only memories of this project"}
 	return []prompt{
-		{&sdk.Prompt{Name: "remember-this", Title: "Remember this", Description: "Save facts from this conversation.",
+		{&sdk.Prompt{Name: "remember-this", Title: "Remember this",
+			Description: "Save facts from this conversation as memories.",
 			Arguments: []*sdk.PromptArgument{
 				{Name: "what", Description: "text to save; default: the facts of the conversation"},
 				{Name: "tags", Description: "tags of the memories, separated by commas"}}}, rememberThis},
-		{&sdk.Prompt{Name: "recall", Title: "Recall", Description: "Answer from the memories about a topic.",
+		{&sdk.Prompt{Name: "recall", Title: "Recall", Description: "Answer a question about a topic from memories.",
 			Arguments: []*sdk.PromptArgument{
-				{Name: "topic", Description: "words to search for", Required: true}, project}}, recall},
+				{Name: "topic", Description: "words to search memories for", Required: true}, project}}, recall},
 		{&sdk.Prompt{Name: "weekly-review", Title: "Weekly review",
-			Description: "Review the saved and promoted memories, and memories that fade next.",
+			Description: "Review saved, used and promoted memories, and the memories that fade next.",
 			Arguments: []*sdk.PromptArgument{
 				{Name: "days", Description: "number of past days to review, default 7"}, project}}, weeklyReview},
 	}
@@ -126,11 +127,13 @@ func recall(ctx context.Context, c *tool.Call, args map[string]string) (string, 
 		return "", err
 	}
 	n := toolNames(c.Options.Profile)
-	return "What do we know about this?\n\n" + text.Quote(args["topic"]) + "\nMy memory has:\n\n" +
+	return "What does my memory contain about this?\n\n" + text.Quote(args["topic"]) + "\n" +
+		"Results:\n\n" +
 		answer.Fence(out.Text()) +
-		"\nAnswer from that, name the ids or paths that you rely on, and say what is missing or contradicts itself. " +
-		"Read on with " + n.open +
-		" and search with other words (" + n.search + ") where it is not enough; " + n.observe + "\n", nil
+		"\n" +
+		"Answer from these results. Name the IDs or paths that you use, and list gaps and contradictions. If the " +
+		"results are not enough, read more with " + n.open +
+		" and search with other words (" + n.search + "); " + n.observe + "\n", nil
 }
 
 // weeklyReview shows what happened to memories of late, and what will.
@@ -167,7 +170,7 @@ func weeklyReview(ctx context.Context, c *tool.Call, args map[string]string) (st
 	}
 	if list.Total > len(list.Memories) {
 		fmt.Fprintf(&b, "\n"+
-			"(%d of %d saved or used memories)\n", len(list.Memories), list.Total)
+			"(showing %d of %d saved or used memories)\n", len(list.Memories), list.Total)
 	}
 	if err == nil {
 		b.WriteString("\n## Fades next\n" + fadesNext(ahead))
@@ -175,9 +178,12 @@ func weeklyReview(ctx context.Context, c *tool.Call, args map[string]string) (st
 	n := toolNames(c.Options.Profile)
 	return fmt.Sprintf("Review my memory of the last %g days with me.\n\n", days) +
 		answer.Fence(strings.TrimPrefix(b.String(), "\n")) +
-		"\nSum up the week in a few sentences. Then ask me, one at a time: what is wrong or out of date (" + n.correct +
-		"), what belongs together (" + n.relate + "), and what I still need of that which fades (" + n.open +
-		" keeps it).\n", nil
+		"\n" +
+		"Sum up the week in a few sentences. Then ask me, one question at a time: " +
+		"which memories are wrong or out of date (" + n.correct +
+		"), which memories belong together (" + n.relate +
+		"), and which of the fading memories I still need (" + n.open +
+		" keeps a memory).\n", nil
 }
 
 // groupByChange returns what was saved in the last so many days from what was used, and which

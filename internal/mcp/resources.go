@@ -49,15 +49,15 @@ func addResources(s *sdk.Server, opt *Options) {
 		}
 	}
 	s.AddResource(&sdk.Resource{URI: recentURI, Name: "recent", Title: "Newest memories", MIMEType: markdown,
-		Description: "The newest memories, with their first words."}, read(recentResource))
+		Description: "The newest memories, with the first words of each memory."}, read(recentResource))
 	s.AddResource(&sdk.Resource{URI: graphURI, Name: "graph", Title: "Memories and relations", MIMEType: markdown,
 		Description: "The newest memories and their relations, as JSON."}, read(graphResource))
 	s.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: memoryTemplate, Name: "memory", Title: "A memory",
 		MIMEType:    markdown,
-		Description: "One whole memory, by its ID or the last eight characters of its ID."}, read(memoryResource))
+		Description: "The memory with this ID, or with these last eight characters of the ID."}, read(memoryResource))
 	s.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: vaultTemplate, Name: "note", Title: "A note",
 		MIMEType:    markdown,
-		Description: "One note of the vault, by its path."}, read(noteResource))
+		Description: "The note of the vault with this path."}, read(noteResource))
 }
 
 func recentResource(ctx context.Context, c *tool.Call, _ string) (string, error) {

@@ -27,24 +27,24 @@ func (o *Process) Close() error { return o.system.close() }
 
 // Measure adds what there is to tell to a page.
 func (o *Process) Measure(p *Exposition) {
-	p.Gauge("process_start_time_seconds", "Start time of the process, in seconds since 1970.")
+	p.Gauge("process_start_time_seconds", "Start time of the daemon, in seconds since 1 January 1970 UTC.")
 	p.Sample(float64(o.started.UnixMilli()) / 1e3)
-	p.Counter("process_cpu_seconds_total", "Processor time of the process, without its helper process.")
+	p.Counter("process_cpu_seconds_total", "Processor time that the daemon used, excluding helper processes.")
 	var used unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &used) == nil {
 		p.Sample(time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds())
 	}
-	p.Gauge("process_open_fds", "Number of open files.")
+	p.Gauge("process_open_fds", "Number of files that the daemon has open.")
 	if n, ok := o.system.files(); ok {
 		p.Sample(float64(n))
 	}
-	p.Gauge("process_max_fds", "Maximum number of open files.")
+	p.Gauge("process_max_fds", "Maximum number of files that the daemon can have open.")
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil {
 		p.Sample(float64(limit.Cur))
 	}
 	p.Gauge("process_resident_memory_bytes",
-		"Physical memory of the process, without its helper process. Not available on macOS.")
+		"Physical memory that the daemon uses, excluding helper processes. Not available on macOS.")
 	if n, ok := o.system.resident(); ok {
 		p.Sample(float64(n))
 	}
@@ -60,11 +60,12 @@ var ofRuntime = []struct {
 	{"go_memstats_heap_alloc_bytes", "Heap memory in objects, including garbage that is not yet freed.",
 		"/memory/classes/heap/objects:bytes", false},
 	{"go_memstats_heap_objects", "Number of objects on the heap.", "/gc/heap/objects:objects", false},
-	{"go_memstats_heap_released_bytes", "Heap memory returned to the system.",
+	{"go_memstats_heap_released_bytes", "Heap memory returned to the operating system.",
 		"/memory/classes/heap/released:bytes", false},
 	{"go_memstats_next_gc_bytes", "Heap size at which the next " +
 		"garbage collection starts.", "/gc/heap/goal:bytes", false},
-	{"go_memstats_sys_bytes", "Memory that the Go runtime obtained from the system, including memory returned since.",
+	{"go_memstats_sys_bytes", "Memory that the Go runtime obtained from the operating system, including memory that " +
+		"it returned later.",
 		"/memory/classes/total:bytes", false},
 	{"go_memstats_alloc_bytes_total", "Heap memory allocated " +
 		"since the process started.", "/gc/heap/allocs:bytes", true},
@@ -73,7 +74,7 @@ var ofRuntime = []struct {
 
 // runtimeFamilies reads what needs no stop of the world.
 func runtimeFamilies(p *Exposition) {
-	p.Gauge("go_info", "The Go release that the program was built with; always 1.", "version")
+	p.Gauge("go_info", "Always 1; the label version contains the Go version that emberd was built with.", "version")
 	p.Sample(1, runtime.Version())
 	p.Gauge("go_sched_gomaxprocs_threads", "Maximum number of threads that run Go code at the same time.")
 	p.Sample(float64(runtime.GOMAXPROCS(0)))

@@ -34,14 +34,14 @@ func TestDownloadRefuses(t *testing.T) {
 		{"no host", "http://", []string{"invalid download URL"}},
 		{"no server", "http://127.0.0.1:1", []string{"cannot reach", "connection refused"}},
 		{"not found", answer(t, http.NotFound), []string{"the server did not find the file", "404"}},
-		{"login", answer(t, header(kind, octets, 401, "")), []string{"the server requires a login or accepted terms; download the file with a browser, and install it from its path", "401"}},
+		{"login", answer(t, header(kind, octets, 401, "")), []string{"the server requires you to log in or accept terms; download the file with a browser, and install it from its path", "401"}},
 		{"busy", answer(t, header(kind, octets, 503, "")), []string{"try again later", "503"}},
 		{"no content", answer(t, header(kind, octets, 204, "")), []string{"the server did not return the file", "204"}},
 		{"web page", answer(t, header(kind, "text/html; charset=utf-8", 200, "hello")), []string{"the server returned a web page"}},
 		{"packed", answer(t, header("Content-Encoding", "br", 200, "x")), []string{"the server sent the file compressed"}},
 		{"less than announced", answer(t, header("Content-Length", "5000", 200, "x")), []string{"was interrupted",
 			"try again"}},
-		{"redirect elsewhere", redirect("ftp://example.org/x?token=geheim"), []string{"the target has the scheme ftp"}},
+		{"redirect elsewhere", redirect("ftp://example.org/x?token=geheim"), []string{"the target URL has the unsupported scheme ftp"}},
 		{"redirect to nowhere", redirect("http://%zz/geheim"), []string{"the target is not a valid URL"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestDownloadOfAnotherSize(t *testing.T) {
 	} {
 		m := openModels(t)
 		_, err := m.Install(t.Context(), models.Source{Place: answer(t, f), SHA256: k.SHA256, Name: "x"}, nil)
-		fails(t, err, "25008064", "a different file")
+		fails(t, err, "25008064", "this is not the expected file")
 		if err == nil {
 			t.Errorf("%s was taken", name)
 		}

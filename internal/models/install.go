@@ -49,8 +49,7 @@ type Source struct {
 func (s Source) clean() (Source, error) {
 	s.SHA256 = strings.ToLower(s.SHA256)
 	if raw, err := hex.DecodeString(s.SHA256); s.SHA256 != "" && (err != nil || len(raw) != 32) {
-		return s, problemf(ErrInput, "invalid SHA-256 %q; use 64 hexadecimal digits, as printed by sha256sum",
-			s.SHA256)
+		return s, problemf(ErrInput, "invalid SHA-256 %q; use 64 hexadecimal digits, as printed by sha256sum", s.SHA256)
 	}
 	if isURL(s.Place) {
 		return s, nil
@@ -183,11 +182,12 @@ func (p *Plan) pin() error {
 	case p.SHA256 != "":
 		return nil
 	case p.Known != nil:
-		return fmt.Errorf("the SHA-256 of %s is unknown; use --sha256 with the value on the web page of the file "+
-			"(%s), or download the file and install it from its path", p.Known.Name, p.Known.URL)
+		return fmt.Errorf("the SHA-256 of %s is unknown; use --sha256 with the value on the web "+
+			"page of the file (%s), or download the file and install it from its path", p.Known.Name, p.Known.URL)
 	}
-	return fmt.Errorf("a download from %s requires the SHA-256 of the file; use --sha256 with the value on the web "+
-		"page of the file", p.From)
+	return fmt.Errorf(
+		"a download from %s requires the SHA-256 of the file; use --sha256 with the value on the web page of the file",
+		p.From)
 }
 
 // baseName returns the name of a model file without .gguf in any case.

@@ -30,8 +30,8 @@ func (m *Models) installFolder(ctx context.Context, st *stage, p *Plan, s Source
 		return nil, err
 	}
 	if p.SHA256 != "" && c.Source != p.SHA256 {
-		return nil, fmt.Errorf("the weights in %s have the SHA-256 %s instead of %s: the file is damaged or a "+
-			"different file; check its source", p.From, c.Source, p.SHA256)
+		return nil, fmt.Errorf("the weights in %s have the SHA-256 %s instead of %s: the weights are "+
+			"damaged or from a different model; check where the folder comes from", p.From, c.Source, p.SHA256)
 	}
 	p.weights = c.Source
 	if _, err := os.Lstat(p.Path); err == nil && !s.Replace {
@@ -48,6 +48,6 @@ func (m *Models) installFolder(ctx context.Context, st *stage, p *Plan, s Source
 
 // errOther says that another file is installed under the plan's name.
 func errOther(p *Plan, digest string) error {
-	return problemf(ErrTaken, "%s already exists with a different SHA-256, %s; use --replace to replace it, or "+
-		"--name to choose another name", p.Path, digest)
+	return problemf(ErrTaken, "%s already exists with a different SHA-256 (%s); use --replace "+
+		"to replace the file, or --name to choose another name", p.Path, digest)
 }

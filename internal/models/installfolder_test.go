@@ -51,8 +51,8 @@ func TestFoldersThatAreNotInstalled(t *testing.T) {
 		is     error
 		says   string
 	}{
-		"other weights":       {models.Source{Place: other, Name: "tiny"}, models.ErrTaken, "already exists with a different SHA-256, " + before.SHA256},
-		"not those weights":   {models.Source{Place: dir, Name: "new", SHA256: before.SHA256}, nil, "the file is damaged or a different file"},
+		"other weights":       {models.Source{Place: other, Name: "tiny"}, models.ErrTaken, "already exists with a different SHA-256 (" + before.SHA256 + ")"},
+		"not those weights":   {models.Source{Place: dir, Name: "new", SHA256: before.SHA256}, nil, "the weights are damaged or from a different model"},
 		"no model":            {models.Source{Place: t.TempDir(), Name: "new"}, models.ErrInput, "config.json not found"},
 		"no such type":        {models.Source{Place: dir, Name: "new", Type: "q4_0"}, models.ErrInput, "q8_0, f16 or f32"},
 		"the type of a file":  {models.Source{Place: before.Path, Name: "new", Type: "f16"}, models.ErrInput, "--type requires a folder"},

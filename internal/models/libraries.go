@@ -111,7 +111,7 @@ func checkMachine(file string, m machine) error {
 		return fmt.Errorf("%s is built for %s, but this system is %s; use the build for this system",
 			filepath.Base(file), made[0], m)
 	}
-	return fmt.Errorf("%s is not a library or is incomplete; download it again", filepath.Base(file))
+	return fmt.Errorf("%s is incomplete or not a library; download the file again", filepath.Base(file))
 }
 
 // machinesOf returns the machines that a library is for. A library that is for this one may still

@@ -160,12 +160,12 @@ func (m *Models) Find(name string) (*Model, error) {
 func (m *Models) unreadable(model *Model, why error) (*Model, error) {
 	missing := errors.Is(why, fs.ErrNotExist)
 	if _, err := os.Readlink(model.Path); err == nil {
-		what := "a file that cannot be read"
+		what := "a file that emberd cannot read"
 		if missing {
 			what = "a missing file"
 		}
-		model.Problem = fmt.Sprintf("%s is a link to %s; correct the link, or run: emberd model remove %s",
-			model.Path, what, model.Name)
+		model.Problem = fmt.Sprintf("%s is a link to %s; correct the link, or run: emberd model remove %s", model.Path,
+			what, model.Name)
 		return model, nil
 	}
 	if missing {
@@ -221,11 +221,12 @@ func (m *Models) Verify(ctx context.Context, name string, progress Progress) (*M
 	if err != nil {
 		return nil, err
 	}
-	const again = "when it was installed; install it again with emberd model install --replace"
+	const again = "the file changed after the installation; " +
+		"to install the model again, use emberd model install --replace"
 	want := model.SHA256
 	n, err := m.note(name)
 	if err == nil && n.Size != model.Size && model.Size > 0 {
-		return model, fmt.Errorf("model %s has %d bytes, but had %d %s", name, model.Size, n.Size, again)
+		return model, fmt.Errorf("model %s has %d bytes instead of %d: %s", name, model.Size, n.Size, again)
 	}
 	if model.Problem != "" {
 		return model, errors.New(model.Problem)
@@ -234,7 +235,7 @@ func (m *Models) Verify(ctx context.Context, name string, progress Progress) (*M
 		return model, err
 	}
 	if want != "" && model.SHA256 != want {
-		return model, fmt.Errorf("model %s has the SHA-256 %s, but had %s %s", name, model.SHA256, want, again)
+		return model, fmt.Errorf("model %s has the SHA-256 %s instead of %s: %s", name, model.SHA256, want, again)
 	}
 	model.Known = knownModel("", model.SHA256)
 	if model.Known == nil && n != nil && n.SHA256 == model.SHA256 {
@@ -251,8 +252,8 @@ func (m *Models) Remove(name, inUse string) error {
 		return m.errUnknown(name)
 	}
 	if inUse != "" && same(path, inUse) {
-		return problemf(ErrInUse,
-			"model %s is in use; select another model first, or use --force to remove it anyway", name)
+		return problemf(ErrInUse, "model %s is in use; select another model first, or use --force to remove it anyway",
+			name)
 	}
 	if err := os.Remove(path); err != nil {
 		return fmt.Errorf("cannot remove model %s: %w", name, err)

@@ -171,9 +171,9 @@ func TestVerifyFindsDamage(t *testing.T) {
 			changed := slices.Clone(data)
 			changed[len(changed)-1] ^= 1
 			return os.WriteFile(path, changed, 0o600)
-		}, "had " + digest(data) + " when it was installed"},
-		{"cut short", func(path string) error { return os.Truncate(path, 5000) }, "has 5000 bytes, but had"},
-		{"longer", func(path string) error { return os.Truncate(path, int64(len(data))+5) }, "bytes, but had"},
+		}, " instead of " + digest(data) + ": the file changed after the installation; "},
+		{"cut short", func(path string) error { return os.Truncate(path, 5000) }, "has 5000 bytes instead of "},
+		{"longer", func(path string) error { return os.Truncate(path, int64(len(data))+5) }, " bytes instead of "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := openModels(t)
@@ -185,7 +185,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 				t.Errorf("Find = %+v, %v, want no digest for a file of another size", found, err)
 			}
 			got, err := m.Verify(t.Context(), "m", nil)
-			fails(t, err, tt.want, "install it again with emberd model install --replace")
+			fails(t, err, tt.want, "to install the model again, use emberd model install --replace")
 			if got == nil || got.Name != "m" {
 				t.Errorf("Verify = %+v, want the model beside the error", got)
 			}

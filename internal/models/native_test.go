@@ -103,7 +103,7 @@ func TestDamagedLibraries(t *testing.T) {
 		want   string
 	}{
 		{"a hole", func() error { return writeHole(library, main.Size/10, main.Size*8/10) }, whole.Dir},
-		{"cut short", func() error { return os.Truncate(library, main.Size/2) }, "or is incomplete"},
+		{"cut short", func() error { return os.Truncate(library, main.Size/2) }, "is incomplete or not a library"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if err := tt.damage(); err != nil {

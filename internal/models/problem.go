@@ -10,13 +10,13 @@ import (
 // The kinds of errors that callers tell apart with [errors.Is].
 var (
 	ErrNone    = errors.New("nothing is installed")
-	ErrUnknown = errors.New("the name is unknown")
-	ErrTaken   = errors.New("the name is taken")
+	ErrUnknown = errors.New("model or runtime not found")
+	ErrTaken   = errors.New("model or runtime already exists")
 	ErrInUse   = errors.New("the model is in use")
-	ErrBusy    = errors.New("another process is installing")
+	ErrBusy    = errors.New("another process is changing the models or runtimes")
 	ErrInput   = errors.New("invalid input")
 	// ErrUntrusted says that the user has not agreed to have libraries loaded.
-	ErrUntrusted = errors.New("the libraries are unknown")
+	ErrUntrusted = errors.New("emberd does not recognize the libraries")
 	ErrNoSpace   = errors.New("no space left")
 )
 
@@ -40,7 +40,8 @@ func explainWrite(err error, folder string) error {
 		return problemf(ErrNoSpace, "no space left on the disk of %s; free some space and run the command again: %w",
 			folder, err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("cannot write to %s; choose another folder, or change its permissions: %w", folder, err)
+		return fmt.Errorf("cannot write to %s; change the permissions of this folder, or choose another folder: %w",
+			folder, err)
 	}
 	return err
 }

@@ -32,8 +32,8 @@ func (r *Runtimes) Check(s Source) error {
 		return problemf(ErrInput, "missing runtime; use a directory, an archive or a URL")
 	}
 	if s.Name != "" && !validRuntimeName(s.Name) {
-		return problemf(ErrInput,
-			"invalid runtime name %q; use up to 64 letters, digits, dots, dashes and underscores", s.Name)
+		return problemf(ErrInput, "invalid runtime name %q; use up to 64 letters, digits, dots, dashes and underscores",
+			s.Name)
 	}
 	isDir := false
 	if !isURL(s.Place) {
@@ -48,7 +48,8 @@ func (r *Runtimes) Check(s Source) error {
 	}
 	switch {
 	case isDir && s.SHA256 != "":
-		return errors.New("a directory has no SHA-256; omit --sha256, or install from the archive of the directory")
+		return errors.New("--sha256 requires an archive, but the runtime is a directory; " +
+			"omit --sha256, or install the runtime from an archive")
 	case s.Link && !isDir:
 		return errors.New("--link requires a directory; use the directory that contains libllama")
 	}
@@ -108,8 +109,8 @@ func errUntrusted(rt *Runtime) error {
 	if rt.SHA256 != "" {
 		what += " (SHA-256 " + rt.SHA256 + ")"
 	}
-	return problemf(ErrUntrusted, "the libraries of %s are not a build that emberd recognizes, so emberd does not "+
-		"load them; if you trust their source, repeat the command with --yes", what)
+	return problemf(ErrUntrusted, "the libraries of %s are not a known build, so emberd does not load "+
+		"them; if you trust their source, run the command again with --yes", what)
 }
 
 // gather brings the libraries into the stage.
@@ -140,8 +141,8 @@ func (r *Runtimes) gather(ctx context.Context, s Source, st *stage, progress Pro
 	}
 	rt.Known = isKnownRuntime(rt.SHA256)
 	if isURL(s.Place) && s.SHA256 == "" && !rt.Known {
-		return nil, fmt.Errorf("the SHA-256 of %s is %s, which is not on the list of known builds; to accept it, use "+
-			"--sha256 with the value from the publisher", rt.Source, rt.SHA256)
+		return nil, fmt.Errorf("the SHA-256 of %s is %s, which is not on the list of known builds; "+
+			"to accept it, use --sha256 with the value from the publisher", rt.Source, rt.SHA256)
 	}
 	return rt, explainWrite(unpackLibraries(ctx, archive, rt), r.folder)
 }
@@ -235,8 +236,7 @@ func unpackLibraries(ctx context.Context, archive string, rt *Runtime) error {
 	for name, target := range links {
 		if !isPart(target) {
 			return fmt.Errorf("archive %s contains the link %.100q to %.100q, which is not a file of the build",
-				rt.Source,
-				name, target)
+				rt.Source, name, target)
 		}
 		if err := os.Symlink(target, filepath.Join(rt.Dir, name)); err != nil {
 			return err
@@ -244,8 +244,8 @@ func unpackLibraries(ctx context.Context, archive string, rt *Runtime) error {
 	}
 	for name := range links {
 		if info, err := os.Stat(filepath.Join(rt.Dir, name)); err != nil || !info.Mode().IsRegular() {
-			return fmt.Errorf("archive %s contains the link %.100q, whose target is not a file of the build",
-				rt.Source, name)
+			return fmt.Errorf("archive %s contains the link %.100q, whose target is not a file of the build", rt.Source,
+				name)
 		}
 	}
 	return nil
@@ -331,8 +331,9 @@ func (r *Runtimes) existing(ctx context.Context, rt *Runtime, replace bool) (*Ru
 	case replace:
 		return nil, nil
 	}
-	return nil, problemf(ErrTaken, "runtime %s already exists with different files; use --replace to replace it, or "+
-		"--name to choose another name", rt.Name)
+	return nil, problemf(ErrTaken,
+		"runtime %s already exists with different files; use --replace to replace it, or --name to choose another name",
+		rt.Name)
 }
 
 // place gives the prepared runtime its name.

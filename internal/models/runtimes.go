@@ -131,8 +131,8 @@ func (r *Runtimes) Current() (*Runtime, error) {
 	if chosen != "" {
 		rt, err := r.Intact(chosen)
 		if errors.Is(err, ErrUnknown) {
-			return nil, fmt.Errorf(
-				"the selected runtime %s no longer exists; run: emberd model runtime use NAME", chosen)
+			return nil, fmt.Errorf("the selected runtime %s no longer exists; run: emberd model runtime use NAME",
+				chosen)
 		}
 		return rt, err
 	}
@@ -243,7 +243,8 @@ func (r *Runtimes) read(name string) (*Runtime, error) {
 	}
 	var rt Runtime
 	if err := json.Unmarshal(data, &rt); err != nil || rt.Linked != "" && !filepath.IsAbs(rt.Linked) {
-		return nil, fmt.Errorf("cannot read the description of runtime %s in %s; install it again", name, recordName)
+		return nil, fmt.Errorf("cannot read the description of runtime %s in %s; install the runtime again", name,
+			recordName)
 	}
 	rt.Name, rt.Dir = name, cmp.Or(rt.Linked, dir)
 	return &rt, nil
@@ -288,10 +289,10 @@ func checkFiles(rt *Runtime) error {
 			return fmt.Errorf("cannot read runtime %s: %w", rt.Name, err)
 		case f.Link != "":
 			if target, err := os.Readlink(name); err != nil || target != f.Link {
-				return errChanged(rt, f.Name, "is not the link that was installed")
+				return errChanged(rt, f.Name, "is not the installed link")
 			}
 		case !info.Mode().IsRegular():
-			return errChanged(rt, f.Name, "is not the file that was installed")
+			return errChanged(rt, f.Name, "is not the installed file")
 		case info.Size() != f.Size:
 			return errChanged(rt, f.Name, fmt.Sprintf("has %d bytes instead of %d", info.Size(), f.Size))
 		}
@@ -300,8 +301,8 @@ func checkFiles(rt *Runtime) error {
 }
 
 func errChanged(rt *Runtime, file, how string) error {
-	return fmt.Errorf(
-		"runtime %s differs from the installed files: %s %s; install it again with --replace", rt.Name, file, how)
+	return fmt.Errorf("runtime %s differs from the installed files: %s %s; install the runtime again with --replace",
+		rt.Name, file, how)
 }
 
 // Verify reads all files of a runtime and compares their SHA-256 with what was installed. A linked

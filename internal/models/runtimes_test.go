@@ -92,7 +92,7 @@ func TestInstallRuntimeRefuses(t *testing.T) {
 		{"several builds in a directory", models.Source{Place: two.unpacked(t)}, []string{"several builds",
 			"linux-x64-cuda"}},
 		{"a pointer for a library", models.Source{Place: with("libllama.v0.5.0.so", "version https://git-lfs").file(t)},
-			[]string{"libllama.v0.5.0.so is not a library"}},
+			[]string{"libllama.v0.5.0.so is incomplete or not a library"}},
 		{"a web page", models.Source{Place: page}, []string{"is not a .tar.gz or .zip file"}},
 		{"an archive cut short", models.Source{Place: file(t, "cut.tgz", data[:len(data)-20])}, []string{"is incomplete",
 			"download it again"}},
@@ -122,7 +122,7 @@ func TestInstallRuntimeRefuses(t *testing.T) {
 		{"that name on many disks", models.Source{Place: "/usr", Name: "Current"}, []string{`invalid runtime name "Current"`}},
 		{"the word for no engine", models.Source{Place: "/usr", Name: "none"}, []string{`invalid runtime name "none"`}},
 		{"a directory with a digest", models.Source{Place: t.TempDir(), SHA256: other},
-			[]string{"a directory has no SHA-256"}},
+			[]string{"--sha256 requires an archive, but the runtime is a directory"}},
 		{"a linked archive", models.Source{Place: page, Link: true}, []string{"--link requires a directory"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -383,7 +383,7 @@ func TestChangedRuntime(t *testing.T) {
 		{"a link for a file", func(t *testing.T, dir string) error {
 			name := filepath.Join(dir, "libggml-base.so")
 			return errors.Join(os.Rename(name, filepath.Join(t.TempDir(), "moved")), os.Symlink("/etc/passwd", name))
-		}, "libggml-base.so is not the file that was installed"},
+		}, "libggml-base.so is not the installed file"},
 		{"others may write to the folder", func(_ *testing.T, dir string) error {
 			return os.Chmod(filepath.Dir(dir),
 				0o703)
@@ -396,8 +396,8 @@ func TestChangedRuntime(t *testing.T) {
 		}, "chmod o-w"},
 		{"no record", func(_ *testing.T, dir string) error { return os.Remove(filepath.Join(dir, "engine.json")) },
 			"emberd did not install"},
-		{"a broken record", write("engine.json", "{"), "install it again"},
-		{"a record that leads elsewhere", write("engine.json", `{"linked":"../x"}`), "install it again"},
+		{"a broken record", write("engine.json", "{"), "install the runtime again"},
+		{"a record that leads elsewhere", write("engine.json", `{"linked":"../x"}`), "install the runtime again"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := openRuntimes(t, report)

@@ -80,8 +80,9 @@ func (t *transfer) run(ctx context.Context) (digest string, size int64, err erro
 		return "", 0, t.explain(ctx, err)
 	}
 	if t.sha256 != "" && digest != t.sha256 {
-		return "", 0, fmt.Errorf("%s has the SHA-256 %s instead of %s: the file is damaged or a different file, so "+
-			"emberd did not install it; check its source", shownSource(t.source), digest, t.sha256)
+		return "", 0, fmt.Errorf("%s has the SHA-256 %s instead of %s: the file is damaged or not the "+
+			"expected file, so emberd did not install it; check where the file comes from", shownSource(t.source),
+			digest, t.sha256)
 	}
 	return digest, size, nil
 }
@@ -115,14 +116,16 @@ func (t *transfer) pour(file io.Writer, body io.Reader, total int64) (digest str
 func (t *transfer) checkSize(size int64, atEnd bool) error {
 	switch {
 	case t.size != 0 && atEnd && size != t.size:
-		return fmt.Errorf("%s has %d bytes instead of %d: it is a different file; check its source",
+		return fmt.Errorf(
+			"%s has %d bytes instead of %d: this is not the expected file; check where the file comes from",
 			shownSource(t.source), size, t.size)
 	case t.size != 0 && size > t.size:
-		return fmt.Errorf("%s has more than the expected %d bytes: it is a different file; check its source",
+		return fmt.Errorf(
+			"%s has more than the expected %d bytes: this is not the expected file; check where the file comes from",
 			shownSource(t.source), t.size)
 	case size > t.maxSize:
-		return fmt.Errorf("%s is too large: a download is limited to %d bytes; check the URL",
-			shownSource(t.source), t.maxSize)
+		return fmt.Errorf("%s is too large: a download is limited to %d bytes; check the URL", shownSource(t.source),
+			t.maxSize)
 	}
 	return nil
 }
@@ -134,8 +137,8 @@ func (t *transfer) open(ctx context.Context) (io.ReadCloser, int64, error) {
 	}
 	u, err := url.Parse(t.source)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, 0, fmt.Errorf("invalid download URL %s; use a URL such as https://example.org/file, or the path "+
-			"of a file on this machine", shownSource(t.source))
+		return nil, 0, fmt.Errorf("invalid download URL %s; use a URL such as "+
+			"https://example.org/file, or the path of a file on this machine", shownSource(t.source))
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, t.source, nil)
 	if err != nil {
@@ -167,7 +170,7 @@ func openFile(name string) (*os.File, int64, error) {
 	}
 	f, err := durable.OpenGiven(name)
 	if err != nil {
-		return nil, 0, fmt.Errorf("%s cannot be read: %w", name, err)
+		return nil, 0, fmt.Errorf("cannot read %s: %w", name, err)
 	}
 	return f, size, nil
 }
@@ -180,7 +183,7 @@ func sizeOf(name string) (int64, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return 0, problemf(ErrInput, "file %s not found; check its path", name)
 	case err != nil:
-		return 0, fmt.Errorf("%s cannot be read: %w", name, err)
+		return 0, fmt.Errorf("cannot read %s: %w", name, err)
 	case !info.Mode().IsRegular():
 		return 0, fmt.Errorf("%s is not a file; use the path of a file", name)
 	}
@@ -203,8 +206,8 @@ func (t *transfer) checkResponse(resp *http.Response) error {
 	case code == http.StatusNotFound, code == http.StatusGone:
 		problem = "the server did not find the file; check the URL"
 	case code == http.StatusUnauthorized, code == http.StatusForbidden:
-		problem = "the server requires a login or accepted terms; download the file with a browser, and install it " +
-			"from its path"
+		problem = "the server requires you to log in or accept terms; download the file with a browser, " +
+			"and install it from its path"
 	case code == http.StatusProxyAuthRequired:
 		problem = "the proxy requires a login; set the user name and password in HTTPS_PROXY"
 	case code == http.StatusTooManyRequests, code >= 500:
@@ -224,7 +227,7 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	case len(via) > maxRedirects:
 		return fmt.Errorf("%w: more than %d redirects", errRedirect, maxRedirects)
 	case req.URL.Scheme != "https" && req.URL.Scheme != "http":
-		return fmt.Errorf("%w: the target has the scheme %s", errRedirect, req.URL.Scheme)
+		return fmt.Errorf("%w: the target URL has the unsupported scheme %s", errRedirect, req.URL.Scheme)
 	case isLocal(req.URL.Hostname()) && !isLocal(from.Hostname()):
 		return fmt.Errorf("%w: the target is a local address", errRedirect)
 	case from.Scheme == "https" && req.URL.Scheme == "http":
@@ -259,8 +262,7 @@ func (t *transfer) unreachable(err error) error {
 	case errors.Is(err, errRedirect), errors.Is(err, context.Canceled):
 		return fmt.Errorf("%s: %w", shown, err)
 	}
-	return fmt.Errorf("cannot reach %s; check the URL, the network and the proxy, and try again: %w",
-		shown, err)
+	return fmt.Errorf("cannot reach %s; check the URL, the network and the proxy, and try again: %w", shown, err)
 }
 
 // explain adds to an error of a transfer what to do about it.

@@ -102,8 +102,8 @@ func (f *Folder) survey(dir string) error {
 		return err
 	}
 	if f.wrote, err = f.listed(); err != nil {
-		return memory.Errorf(memory.Invalid,
-			"cannot read %s of %s: %w; choose another folder", ListName, dir, err)
+		return memory.Errorf(memory.Invalid, "cannot read %s in folder %s: %w; choose another folder", ListName, dir,
+			err)
 	}
 	if f.wrote == nil && len(entries) > 0 {
 		return memory.Errorf(memory.Invalid, "%s is not empty and not an earlier export; choose a new folder", dir)
@@ -130,7 +130,7 @@ func (f *Folder) listed() (map[string]string, error) {
 		return nil, err
 	}
 	if l.Emberd != kind || l.Format != format {
-		return nil, fmt.Errorf("unsupported type %q and version %d", l.Emberd, l.Format)
+		return nil, fmt.Errorf("unsupported export type %q or version %d", l.Emberd, l.Format)
 	}
 	if l.Notes == nil {
 		l.Notes = make(map[string]string)
@@ -180,7 +180,7 @@ func (f *Folder) Begin(names []string) error {
 	all := make(map[string]string, len(names)+len(f.wrote))
 	for _, name := range names {
 		if !f.Free(name) {
-			return fmt.Errorf("the name %q is already used", name)
+			return fmt.Errorf("note name %q already exists", name)
 		}
 		all[name] = ""
 	}
@@ -318,7 +318,7 @@ func (f *Folder) read(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() > limit {
-		return nil, fmt.Errorf("the file has %d bytes (limit %d)", info.Size(), limit)
+		return nil, fmt.Errorf("too many bytes in the file: %d (limit %d)", info.Size(), limit)
 	}
 	raw := make([]byte, info.Size())
 	n, err := file.ReadAt(raw, 0)

@@ -54,8 +54,8 @@ func Index(all []Entry, judge Judge) string {
 				howTo(kind, byKey[key].name))
 		}
 		if left := len(keys) - len(shown); left > 0 {
-			fmt.Fprintf(&b, "\n"+
-				"%d more headings with fewer memories are not shown; to list all memories, run: `emberd list`\n", left)
+			fmt.Fprintf(&b, "\nThis list omits %d headings with fewer memories; "+
+				"to list all memories, run: `emberd list`\n", left)
 		}
 	}
 	return b.String()

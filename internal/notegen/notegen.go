@@ -93,8 +93,8 @@ func older(a, b *Entry) int {
 
 // open begins a list: what it lists, and which of the user's edits stay.
 func open(b *strings.Builder, what string, n int) {
-	fmt.Fprintf(b, "emberd keeps this list of %s (%d) up to date. Write your own text above or below the list: emberd "+
-		"overwrites edits in the list.\n", what, n)
+	fmt.Fprintf(b, "emberd keeps this list of %s (%d) up to date. Write your own text "+
+		"above or below the list: emberd overwrites edits in the list.\n", what, n)
 }
 
 // heading begins a part of a list.

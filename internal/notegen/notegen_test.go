@@ -206,7 +206,7 @@ func TestBounds(t *testing.T) {
 		all = append(all, entry(20_000+i, "words", of("garden")))
 	}
 	list := Index(all, nil)
-	for _, want := range []string{"memories (10500)", "\n480 more headings with fewer memories are not shown; to list all memories, run: `emberd list`\n", "\n460 more: `emberd list --project garden`\n"} {
+	for _, want := range []string{"memories (10500)", "\nThis list omits 480 headings with fewer memories; to list all memories, run: `emberd list`\n", "\n460 more: `emberd list --project garden`\n"} {
 		if !strings.Contains(list, want) {
 			t.Errorf("the list does not say %q", want)
 		}

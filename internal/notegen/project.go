@@ -61,7 +61,7 @@ func writeConflicts(b *strings.Builder, byID map[memory.ID]*Entry, conflicts [][
 		}
 	}
 	if more := len(conflicts) - maxConflicts; more > 0 {
-		fmt.Fprintf(b, "\n%d more: `emberd review list`\n", more)
+		fmt.Fprintf(b, "\nThis list omits %d pairs; to list open review items, run: `emberd review list`\n", more)
 	}
 }
 

@@ -239,13 +239,13 @@ func (j *Journal) load() error {
 	for _, sub := range []string{"entries", "texts"} {
 		dir := filepath.Join(j.dir, sub)
 		if err := errors.Join(durable.MkdirAll(j.fs, dir), durable.SweepTemps(j.fs, dir)); err != nil {
-			return fmt.Errorf("cannot open the note journal: %w", err)
+			return fmt.Errorf("cannot open the record of note changes: %w", err)
 		}
 	}
 	files, err := j.fs.ReadDir(filepath.Join(j.dir, "entries"))
 	texts, failed := j.fs.ReadDir(filepath.Join(j.dir, "texts"))
 	if err = errors.Join(err, failed); err != nil {
-		return fmt.Errorf("cannot open the note journal: %w", err)
+		return fmt.Errorf("cannot open the record of note changes: %w", err)
 	}
 	j.entries, j.sizes = nil, make(map[string]int64)
 	for _, f := range files {

@@ -74,13 +74,12 @@ func (m *Manager) dial(path string) (err error) {
 	}
 	if path[0] != '/' && path[0] != '@' {
 		return memory.Errorf(memory.Invalid,
-			"invalid NOTIFY_SOCKET %q: not the path of a socket; "+
-				"unset it, or start emberd with the service manager", path)
+			"invalid NOTIFY_SOCKET %q: not the path of a socket; unset it, or start emberd with the service manager",
+			path)
 	}
 	if m.conn, err = net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"}); err != nil {
-		return memory.Errorf(memory.Unavailable,
-			"cannot connect to the service manager at NOTIFY_SOCKET (%w); unset NOTIFY_SOCKET, or start emberd with "+
-				"the service manager", err)
+		return memory.Errorf(memory.Unavailable, "cannot connect to the service manager at NOTIFY_SOCKET (%w); "+
+			"unset NOTIFY_SOCKET, or start emberd with the service manager", err)
 	}
 	return nil
 }
@@ -92,8 +91,8 @@ func (m *Manager) time(usec, pid string) error {
 	n, err := strconv.ParseInt(usec, 10, 64)
 	if err != nil || n <= 0 || n > int64(1000*time.Hour/time.Microsecond) {
 		return memory.Errorf(memory.Invalid,
-			"invalid WATCHDOG_USEC %q: not a time in microseconds; "+
-				"unset it, or start emberd with the service manager", usec)
+			"invalid WATCHDOG_USEC %q: not a time in microseconds; unset it, or start emberd with the service manager",
+			usec)
 	}
 	m.watchdog = time.Duration(n) * time.Microsecond
 	return nil
@@ -107,8 +106,8 @@ func (m *Manager) adopt(count, pid string) error {
 	n, err := strconv.Atoi(count)
 	if err != nil || n < 0 || n > maxSockets {
 		return memory.Errorf(memory.Invalid,
-			"invalid LISTEN_FDS %q: not a number up to %d; "+
-				"unset it, or start emberd with the service manager", count, maxSockets)
+			"invalid LISTEN_FDS %q: not a number up to %d; unset it, or start emberd with the service manager", count,
+			maxSockets)
 	}
 	for fd := firstSocket; fd < firstSocket+n; fd++ {
 		syscall.CloseOnExec(fd) // or programs that are started would hold it

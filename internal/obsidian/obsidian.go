@@ -70,7 +70,7 @@ func Vaults(m Machine) ([]Vault, error) {
 	for _, list := range Lists(m) {
 		found, err := read(list)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			faults = append(faults, fmt.Errorf("skipped the vault list of Obsidian %s: %w", list, err))
+			faults = append(faults, fmt.Errorf("cannot read the vault list of Obsidian, %s: %w", list, err))
 		}
 		all = append(all, found...)
 	}
@@ -114,7 +114,7 @@ func read(name string) ([]Vault, error) {
 		}
 	}
 	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, errors.New("the file does not contain the expected JSON")
+		return nil, errors.New("the file does not contain a vault list in JSON")
 	}
 	var all []Vault
 	for _, v := range list.Vaults {

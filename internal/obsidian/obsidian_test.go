@@ -94,7 +94,7 @@ func TestAListThatIsNoneCostsNoOther(t *testing.T) {
 		p.list(".config/obsidian/obsidian.json", text)
 		p.list("snap/obsidian/current/.config/obsidian/obsidian.json", `{"vaults":{"a":`+entry(p.folder("Notes"), 1)+`}}`)
 		found, err := Vaults(Machine{GOOS: "linux", Home: p.home})
-		if len(found) != 1 || err == nil || !strings.Contains(err.Error(), "skipped the vault list of Obsidian") {
+		if len(found) != 1 || err == nil || !strings.Contains(err.Error(), "cannot read the vault list of Obsidian") {
 			t.Errorf("%s: found %v, %v", what, found, err)
 		}
 	}

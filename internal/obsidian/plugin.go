@@ -49,8 +49,8 @@ func ReadPlugin(dir string) (*Plugin, error) {
 		text, err := durable.ReadAtMost(durable.OS{}, filepath.Join(dir, name), maxPluginFile)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, memory.Errorf(memory.NotFound, "%s not found in %s; build the plugin with: make plugin",
-				name, dir)
+			return nil, memory.Errorf(memory.NotFound, "%s not found in %s; build the plugin with: make plugin", name,
+				dir)
 		case err != nil:
 			return nil, memory.Errorf(memory.Invalid, "cannot read the plugin: %w", err)
 		case len(text) == 0 || !utf8.Valid(text):
@@ -75,7 +75,7 @@ func readManifest(text []byte) (*manifest, error) {
 		return nil, fmt.Errorf("the plugin ID is %q instead of %s", m.ID, pluginID)
 	}
 	if _, ok := parseVersion(m.Version); !ok {
-		return nil, fmt.Errorf("version %q does not have the form 1.2.3", m.Version)
+		return nil, fmt.Errorf("invalid version %q; use a version such as 1.2.3", m.Version)
 	}
 	if _, ok := parseVersion(m.Minimum); !ok || !m.Desktop {
 		return nil, errors.New("minAppVersion is not a version such as 1.2.3, or isDesktopOnly is not true")

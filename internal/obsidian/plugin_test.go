@@ -118,13 +118,13 @@ func vaultWithSettings(t *testing.T) string {
 func TestReadPluginRefuses(t *testing.T) {
 	t.Parallel()
 	for name, breaks := range map[string]func(dir string){
-		"main.js not found": func(dir string) { os.Remove(filepath.Join(dir, "main.js")) },
-		"is not text":       func(dir string) { write(t, dir, "styles.css", "\xff") },
-		"instead of emberd": func(dir string) { write(t, dir, manifestName, `{"id":"other","version":"1.0.0"}`) },
-		"the form 1.2.3":    func(dir string) { write(t, dir, manifestName, `{"id":"emberd","version":"v1"}`) },
-		"isDesktopOnly":     func(dir string) { write(t, dir, manifestName, `{"id":"emberd","version":"1.0.0"}`) },
-		"invalid character": func(dir string) { write(t, dir, manifestName, `no`) },
-		"file is too large": func(dir string) { write(t, dir, "main.js", strings.Repeat("x", maxPluginFile+1)) },
+		"main.js not found":       func(dir string) { os.Remove(filepath.Join(dir, "main.js")) },
+		"is not text":             func(dir string) { write(t, dir, "styles.css", "\xff") },
+		"instead of emberd":       func(dir string) { write(t, dir, manifestName, `{"id":"other","version":"1.0.0"}`) },
+		"a version such as 1.2.3": func(dir string) { write(t, dir, manifestName, `{"id":"emberd","version":"v1"}`) },
+		"isDesktopOnly":           func(dir string) { write(t, dir, manifestName, `{"id":"emberd","version":"1.0.0"}`) },
+		"invalid character":       func(dir string) { write(t, dir, manifestName, `no`) },
+		"file is too large":       func(dir string) { write(t, dir, "main.js", strings.Repeat("x", maxPluginFile+1)) },
 		"not a regular file": func(dir string) {
 			os.Remove(filepath.Join(dir, "main.js"))
 			os.Mkdir(filepath.Join(dir, "main.js"), 0o700)

@@ -41,12 +41,12 @@ func digest(text []byte) string {
 func (f *PluginFolder) Remove() (kept []string, err error) {
 	text, err := f.read(recordName)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, memory.Errorf(memory.NotFound, "no plugin installed by emberd found in %s", f.Path)
+		return nil, memory.Errorf(memory.NotFound, "plugin installed by emberd not found in %s", f.Path)
 	}
 	var r record
 	if err != nil || json.Unmarshal(text, &r) != nil || len(r.Files) == 0 {
-		return nil, memory.Errorf(memory.Invalid, "cannot read %s in %s; "+
-			"delete the folder manually", recordName, f.Path)
+		return nil, memory.Errorf(memory.Invalid, "cannot read %s in %s; delete the plugin folder manually", recordName,
+			f.Path)
 	}
 	for _, name := range append([]string{recordName}, pluginFiles()...) {
 		if err := f.removeFile(name, r.Files[name]); err != nil {

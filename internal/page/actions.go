@@ -38,7 +38,7 @@ func unread(err error) (status int, why string) {
 		why = fmt.Sprintf("the text is too long (limit %d bytes); shorten the text", long.Limit)
 		return http.StatusRequestEntityTooLarge, why
 	}
-	return http.StatusBadRequest, "the request is not JSON"
+	return http.StatusBadRequest, "the request is not valid JSON"
 }
 
 // act carries out a change and answers with a notice. The header HX-Trigger renews the view.
@@ -139,7 +139,8 @@ func archive(ctx context.Context, b op.Invoker, in fields) (notice, error) {
 	if len(res.Archived) == 0 && len(res.Skipped) > 0 {
 		return notice{Text: "Not archived: " + res.Skipped[0].Reason, Problem: true}, nil
 	}
-	return notice{Text: "Archived. A summary stays here, and the text is in a note.", Tx: res.Tx}, nil
+	return notice{Text: "Archived the memory. The memory keeps a summary, " +
+		"and a note contains the full text.", Tx: res.Tx}, nil
 }
 
 func rekindle(ctx context.Context, b op.Invoker, in fields) (notice, error) {
@@ -159,7 +160,7 @@ func forget(ctx context.Context, b op.Invoker, in fields) (notice, error) {
 	if err != nil {
 		return notice{}, err
 	}
-	return notice{Text: "Moved to the trash for 30 days, unless you set another time.", Tx: res.Tx}, nil
+	return notice{Text: "Moved the memory to the trash, for 30 days or the time in your settings.", Tx: res.Tx}, nil
 }
 
 func undo(ctx context.Context, b op.Invoker, in fields) (notice, error) {
@@ -178,7 +179,8 @@ func undo(ctx context.Context, b op.Invoker, in fields) (notice, error) {
 		}
 	}
 	if left > 0 {
-		return notice{Text: "Undone, except for " + count(left, "memory", "memories") + " that changed again.",
+		return notice{Text: "Undid the change, except for " +
+			count(left, "memory", "memories") + " that changed later.",
 			Tx: res.Tx, Redo: true}, nil
 	}
 	return notice{Text: "Undone.", Tx: res.Tx, Redo: true}, nil
@@ -208,7 +210,8 @@ func keepOne(ctx context.Context, b op.Invoker, in fields) (notice, error) {
 // keepApart records that two memories are not the same, as a decision of the user.
 func keepApart(ctx context.Context, b op.Invoker, in fields) (notice, error) {
 	res, err := op.ReviewCreate.Call(ctx, b, &op.ReviewCreateRequest{MemoryIDs: []string{in["id1"], in["id2"]},
-		Action: "merge", Urgency: op.UrgencyLow, Evidence: "compared on the web page", Decision: op.DecideKeep})
+		Action: "merge", Urgency: op.UrgencyLow, Evidence: "the user compared these " +
+			"memories on the web page", Decision: op.DecideKeep})
 	if err != nil {
 		return notice{}, err
 	}
@@ -227,11 +230,11 @@ func forgetSession(ctx context.Context, b op.Invoker, in fields) (notice, error)
 // revoke ends a token, for good, if its name was typed.
 func revoke(ctx context.Context, b op.Invoker, in fields) (notice, error) {
 	if in["name"] == "" || in["typed"] != in["name"] {
-		return notice{Text: "Type the name of the token to revoke it.", Problem: true}, nil
+		return notice{Text: "To revoke the token, type its name.", Problem: true}, nil
 	}
 	res, err := op.TokenRevoke.Call(ctx, b, &op.TokenRevokeRequest{Name: in["name"]})
 	if err != nil {
 		return notice{}, err
 	}
-	return notice{Text: "Revoked the token " + res.Token.Name + ". This cannot be undone."}, nil
+	return notice{Text: "Revoked the token " + res.Token.Name + " permanently."}, nil
 }

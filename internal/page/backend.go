@@ -37,7 +37,8 @@ type limited struct {
 // Invoke implements [op.Invoker].
 func (l *limited) Invoke(ctx context.Context, s *op.Spec, req any) (any, error) {
 	if !slices.Contains(l.allowed, s) {
-		return nil, memory.Errorf(memory.Forbidden, "the page cannot call %s; use the emberd command", s.Name)
+		return nil, memory.Errorf(memory.Forbidden, "the web page cannot run operation %s; use the emberd command line",
+			s.Name)
 	}
 	return l.backend.Invoke(op.WithCaller(ctx, l.actor), s, req)
 }

@@ -24,7 +24,7 @@ func TestPairsThatAreLeftOutAreCounted(t *testing.T) {
 		}
 	}
 	shows("/health", "<strong>1</strong> pairs of near-duplicates")
-	shows("/duplicates", "Which one stays?")
+	shows("/duplicates", "Which memory do you want to keep?")
 	w.do(t, cookie, "differ", map[string]string{"id1": string(a.ID), "id2": string(b.ID)})
 	shows("/health?fresh=1", "<strong>1</strong> pairs of near-duplicates")
 	shows("/duplicates", "No other near-duplicates.", "This list omits 1 pair that you kept or can decide above")

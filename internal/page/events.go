@@ -22,7 +22,7 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request) {
 	if p.streams.Add(1) > maxStreams {
 		p.streams.Add(-1)
 		w.Header().Set("Retry-After", "10")
-		http.Error(w, "too many open views: four already receive events; close one", http.StatusServiceUnavailable)
+		http.Error(w, "too many views are open (limit 4); close a view", http.StatusServiceUnavailable)
 		return
 	}
 	defer p.streams.Add(-1)

@@ -58,7 +58,7 @@ func (p *Page) checkHost(r *http.Request) *refusal {
 	if slices.Contains(p.hosts, r.Host) {
 		return nil
 	}
-	return &refusal{http.StatusForbidden, "the page does not use this address; open http://" + p.hosts[0]}
+	return &refusal{http.StatusForbidden, "invalid address of the web page; open http://" + p.hosts[0]}
 }
 
 // checkOrigin refuses scripts and forms of other pages.
@@ -67,7 +67,7 @@ func (p *Page) checkOrigin(r *http.Request) *refusal {
 	if len(origins) == 0 || len(origins) == 1 && origins[0] == "http://"+r.Host {
 		return nil
 	}
-	return &refusal{http.StatusForbidden, "another page sent this request"}
+	return &refusal{http.StatusForbidden, "emberd rejected the request, because another web page sent it"}
 }
 
 // checkSite refuses what another site caused, and takes what a person typed only for reading.
@@ -80,14 +80,14 @@ func checkSite(r *http.Request) *refusal {
 	if site == "" {
 		return &refusal{http.StatusForbidden, "the browser did not send the header Sec-Fetch-Site; use a newer browser"}
 	}
-	return &refusal{http.StatusForbidden, "another site sent this request"}
+	return &refusal{http.StatusForbidden, "emberd rejected the request, because another site sent it"}
 }
 
 func checkMethod(r *http.Request) *refusal {
 	if r.Method == http.MethodGet || r.Method == http.MethodPost {
 		return nil
 	}
-	return &refusal{http.StatusMethodNotAllowed, "unsupported method; use GET or POST"}
+	return &refusal{http.StatusMethodNotAllowed, "unsupported request method; use GET or POST"}
 }
 
 // checkWrite wants of a write what no form and no script of another origin can send without
@@ -97,11 +97,12 @@ func checkWrite(r *http.Request) *refusal {
 		return nil
 	}
 	if r.Header.Get("X-Emberd") != "1" {
-		return &refusal{http.StatusForbidden, "a write requires the header X-Emberd"}
+		return &refusal{http.StatusForbidden, "a request that changes data requires the header X-Emberd: 1"}
 	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || !strings.EqualFold(media, "application/json") {
-		return &refusal{http.StatusUnsupportedMediaType, "a write requires the header Content-Type: application/json"}
+		return &refusal{http.StatusUnsupportedMediaType, "a request that changes data requires the header " +
+			"Content-Type: application/json"}
 	}
 	return nil
 }

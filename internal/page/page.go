@@ -97,8 +97,8 @@ func Listen(ctx context.Context, address string) (*net.TCPListener, error) {
 	}
 	tcp, ok := ln.(*net.TCPListener)
 	if !ok {
-		return nil, errors.Join(fmt.Errorf("cannot open the port of the page: "+
-			"unexpected listener type %T", ln), ln.Close())
+		return nil, errors.Join(fmt.Errorf("cannot open the port of the page: unexpected listener type %T",
+			ln), ln.Close())
 	}
 	return tcp, nil
 }

@@ -67,18 +67,18 @@ func (p *Page) begin(w http.ResponseWriter, r *http.Request) {
 		Code string `json:"code"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
-		http.Error(w, "the request is not JSON", http.StatusBadRequest)
+		http.Error(w, "the request is not valid JSON", http.StatusBadRequest)
 		return
 	}
 	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); !ok ||
 		!p.owners.isOurs(r.RemoteAddr, local.String()) { // the command line of a browser shows everyone the address
-		http.Error(w, "another user of this machine sent this request", http.StatusForbidden)
+		http.Error(w, "emberd rejected the request, because another user of this machine sent it", http.StatusForbidden)
 		return
 	}
 	key, ok := p.sessions.begin(asked.Code)
 	if !ok {
-		http.Error(w, "the address was used before, or is older than 60 seconds; to print a new address, press Enter "+
-			"in the terminal of emberd page", http.StatusForbidden)
+		http.Error(w, "the address was used before, or is older than 60 seconds; to print "+
+			"a new address, press Enter in the terminal that runs emberd page", http.StatusForbidden)
 		return
 	}
 	http.SetCookie(w, p.cookie(key))

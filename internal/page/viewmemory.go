@@ -180,7 +180,8 @@ func curveOf(t *op.TimelineResult) curve {
 
 // crossingText says what a threshold means.
 func crossingText(name string) string {
-	words := map[string]string{op.CrossPromote: "worth a note", op.CrossReview: "shown in searches before it fades",
+	words := map[string]string{op.CrossPromote: "worth a note", op.CrossReview: "shown in searches " +
+		"before the memory fades",
 		op.CrossFading: "about to fade", op.CrossForget: "can be deleted"}
 	if w := words[name]; w != "" {
 		return w

@@ -162,7 +162,7 @@ func verbText(verb string) string {
 		"promote": "made a note", "archive": "archived", "rekindle": "restored", "demote": "faded",
 		"fade": "faded further", "wake": "came back", "gc": "collected", "consolidate": "merged", "link": "linked",
 		"relate": "related", "unrelate": "relation removed", "import": "imported", "note": "read from a note",
-		"note gone": "note deleted", "close review": "decided", "file review": "asked for a decision",
+		"note gone": "note deleted", "close review": "decided", "file review": "created a review item",
 		"claim review": "claimed", "confirm": "confirmed", "restore": "restored", "reinforce": "learned again",
 		"observe": "used", "hook": "captured",
 	}

@@ -11,8 +11,8 @@ import (
 func (p *parser) bound(it item, not bool) error {
 	day, _, ok := when.Period(it.value, p.now)
 	if !ok {
-		return fmt.Errorf("invalid date in %[1]s:%[2]s; use 2026, 2026-03, 2026-03-09, today, yesterday, or an age "+
-			"such as 7d, 2w, 3m or 1y; to search for it as text, put it in quotes", it.kind, clip(it.value))
+		return fmt.Errorf("invalid date in %s:%s; use 2026, 2026-03, 2026-03-09, today, yesterday, or an age "+
+			"such as 7d, 2w, 3m or 1y; to search for the text itself, put the text in quotes", it.kind, clip(it.value))
 	}
 	q := &p.query
 	if later := (it.kind == after) != not; later {

@@ -109,8 +109,8 @@ func endsInside(v string) bool {
 // add puts an item that is not a word into the query.
 func (p *parser) add(it item, not bool) error {
 	if p.filters++; p.filters > maxOperators {
-		return fmt.Errorf("too many operators, "+
-			"phrases and exclusions in the query (limit %d); remove some", maxOperators)
+		return fmt.Errorf("too many operators, phrases and exclusions in the query (limit %d); remove some",
+			maxOperators)
 	}
 	to := &p.query.Must
 	if not {
@@ -249,8 +249,8 @@ func (k kind) missing() error {
 		tag: "tag:work", path: "path:Projects/", file: "file:plan", before: "before:2026-03", after: "after:7d",
 		entity: `entity:"Ada Lovelace"`,
 	}[k]
-	return fmt.Errorf("%[1]s: has no value; write a value directly after the colon, such as %[2]s; to search for "+
-		"\"%[1]s:\" as text, put it in quotes", k, example)
+	return fmt.Errorf("%[1]s: has no value; write a value directly after the colon, "+
+		"such as %[2]s; to search for \"%[1]s:\" as text, put it in quotes", k, example)
 }
 
 // sign returns the rune at at, full-width signs as their ASCII twins, and its size.

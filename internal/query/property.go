@@ -27,8 +27,8 @@ func (p *parser) property(at int) (item, error) {
 	}
 	if valued && it.value == "" {
 		return item{},
-			fmt.Errorf("[%s:] has no value; write [key:value], or [key] for any value; "+
-				"to search for it as text, put it in quotes", clip(key))
+			fmt.Errorf("[%s:] has no value; write [key:value], or [key] for any "+
+				"value; to search for the text itself, put the text in quotes", clip(key))
 	}
 	return it, nil
 }

@@ -157,10 +157,10 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"path:/", `path: has no value; write a value directly after the colon, such as path:Projects/; to search for "path:" as text, put it in quotes`},
 		{`FILE:" "`, `file: has no value; write a value directly after the colon, such as file:plan; to search for "file:" as text, put it in quotes`},
 		{"after:", `after: has no value; write a value directly after the colon, such as after:7d; to search for "after:" as text, put it in quotes`},
-		{"[status:]", "[status:] has no value; write [key:value], or [key] for any value; to search for it as text, put it in quotes"},
-		{"before:soon", "invalid date in before:soon; use 2026, 2026-03, 2026-03-09, today, yesterday, or an age such as 7d, 2w, 3m or 1y; to search for it as text, put it in quotes"},
-		{"before:\"so\non\"", "invalid date in before:so on; use 2026, 2026-03, 2026-03-09, today, yesterday, or an age such as 7d, 2w, 3m or 1y; to search for it as text, put it in quotes"},
-		{"after:" + strings.Repeat("九", 50), "invalid date in after:" + strings.Repeat("九", 40) + "…; use 2026, 2026-03, 2026-03-09, today, yesterday, or an age such as 7d, 2w, 3m or 1y; to search for it as text, put it in quotes"},
+		{"[status:]", "[status:] has no value; write [key:value], or [key] for any value; to search for the text itself, put the text in quotes"},
+		{"before:soon", "invalid date in before:soon; use 2026, 2026-03, 2026-03-09, today, yesterday, or an age such as 7d, 2w, 3m or 1y; to search for the text itself, put the text in quotes"},
+		{"before:\"so\non\"", "invalid date in before:so on; use 2026, 2026-03, 2026-03-09, today, yesterday, or an age such as 7d, 2w, 3m or 1y; to search for the text itself, put the text in quotes"},
+		{"after:" + strings.Repeat("九", 50), "invalid date in after:" + strings.Repeat("九", 40) + "…; use 2026, 2026-03, 2026-03-09, today, yesterday, or an age such as 7d, 2w, 3m or 1y; to search for the text itself, put the text in quotes"},
 		{strings.Repeat("-x ", 65), "too many operators, phrases and exclusions in the query (limit 64); remove some"},
 	} {
 		if _, err := Parse(tt.text, now); err == nil || err.Error() != tt.want {

@@ -54,17 +54,17 @@ const (
 
 // Entity is what the reference server calls so, in its JSON.
 type Entity struct {
-	Name         string   `json:"name" min:"1" max:"1000" jsonschema:"what it is called; there is one entity of a name"`
-	EntityType   string   `json:"entityType" max:"200" jsonschema:"what kind of thing it is"`
-	Observations []string `json:"observations" jsonschema:"what is known of it, one fact each"`
+	Name         string   `json:"name" min:"1" max:"1000" jsonschema:"name of the entity; two entities cannot have the same name"`
+	EntityType   string   `json:"entityType" max:"200" jsonschema:"type of the entity, such as person or project"`
+	Observations []string `json:"observations" jsonschema:"facts about the entity, one fact in each observation"`
 }
 
 // Relation is what the reference server calls so, in its JSON. From and To are names
 // of entities.
 type Relation struct {
-	From         string `json:"from" jsonschema:"name of the entity that it starts at"`
-	To           string `json:"to" jsonschema:"name of the entity that it leads to"`
-	RelationType string `json:"relationType" min:"1" max:"100" jsonschema:"how the one stands to the other, as a verb"`
+	From         string `json:"from" jsonschema:"name of the source entity of the relation"`
+	To           string `json:"to" jsonschema:"name of the target entity of the relation"`
+	RelationType string `json:"relationType" min:"1" max:"100" jsonschema:"type of the relation from the source to the target, as a verb"`
 }
 
 // ID returns the id of the memory of an entity.

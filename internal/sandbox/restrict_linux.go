@@ -58,7 +58,7 @@ func Restrict(r *Policy) (State, error) {
 		config.Scoped &^= ll.ScopeSignal
 	}
 	if err := config.BestEffort().Restrict(rules...); err != nil {
-		return State{}, fmt.Errorf("cannot restrict this process: %w", err)
+		return State{}, fmt.Errorf("cannot run this process in a sandbox: %w", err)
 	}
 	return State{ABI: abi}, nil
 }
@@ -79,7 +79,7 @@ func (r *Policy) landlock() ([]landlock.Rule, error) {
 			case errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
 				continue
 			case err != nil:
-				return nil, fmt.Errorf("cannot restrict this process: %w", err)
+				return nil, fmt.Errorf("cannot run this process in a sandbox: %w", err)
 			case info.IsDir():
 				rules = append(rules, landlock.PathAccess(kind.rights, path))
 			default:

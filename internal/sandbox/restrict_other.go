@@ -6,8 +6,7 @@ import "runtime"
 
 // Restrict does nothing here, and says so.
 func Restrict(*Policy) (State, error) {
-	return State{Why: "a program cannot restrict " +
-		"itself on this system (" + runtime.GOOS + ")"}, nil
+	return State{Why: "emberd does not support a sandbox on this system (" + runtime.GOOS + ")"}, nil
 }
 
 // Undumpable does nothing here.

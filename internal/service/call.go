@@ -80,8 +80,7 @@ func (l *limited) Write(p []byte) (int, error) {
 func stream(ctx context.Context, out io.Writer, name string, args ...string) error {
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return memory.Errorf(memory.Unavailable, "program %s not found on PATH; it is needed to read the daemon log",
-			name)
+		return memory.Errorf(memory.Unavailable, "cannot read the daemon log: program %s not found on PATH", name)
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = append(os.Environ(), "SYSTEMD_PAGER=")

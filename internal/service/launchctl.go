@@ -35,8 +35,8 @@ func (m AgentManager) target() string { return m.domain() + "/" + Label }
 func (m AgentManager) Answers(ctx context.Context) error {
 	_, err := call(ctx, "launchctl", "print", m.domain())
 	if failed, ok := errors.AsType[*callError](err); ok {
-		return memory.Errorf(memory.Unavailable, "%w; log in to the Mac desktop, "+
-			"because an SSH session is not enough", failed)
+		return memory.Errorf(memory.Unavailable, "%w; log in to the Mac desktop, because an SSH session is not enough",
+			failed)
 	}
 	return err
 }
@@ -92,7 +92,7 @@ func (m AgentManager) Stop(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return memory.Errorf(memory.Busy, "launchd did not release %s within %v; try again", m.target(), goneTime)
+			return memory.Errorf(memory.Busy, "launchd did not unload %s within %v; try again", m.target(), goneTime)
 		case <-time.After(100 * time.Millisecond):
 		}
 	}

@@ -97,7 +97,7 @@ func Look(dir string, files []File) (*Installed, error) {
 		config := configOf(text)
 		if config == "" {
 			return nil, memory.Errorf(memory.Conflict,
-				"%s was not written by emberd service install; move the file to another folder first", path)
+				"the command emberd service install did not write %s; move the file to another folder first", path)
 		}
 		in.Config = config
 		in.Present = append(in.Present, path)
@@ -117,9 +117,8 @@ func read(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return nil, memory.Errorf(memory.Conflict, "%s was not written by emberd service install; move the file to "+
-			"another folder first",
-			path)
+		return nil, memory.Errorf(memory.Conflict,
+			"the command emberd service install did not write %s; move the file to another folder first", path)
 	}
 	return durable.ReadGiven(path, maxFile)
 }

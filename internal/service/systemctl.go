@@ -124,10 +124,9 @@ func (m UserManager) control(ctx context.Context, args ...string) (string, error
 	// is a container or WSL; a unit that was never loaded cannot be reset, and need not be.
 	for _, sign := range []string{"connect to bus", "not been booted with systemd", "XDG_RUNTIME_DIR"} {
 		if strings.Contains(failed.said, sign) {
-			return "", memory.Errorf(memory.Unavailable,
-				"cannot reach the systemd user manager (%s); log in on this machine, or run: loginctl enable-linger "+
-					"%s; in a container, or in WSL without systemd=true in /etc/wsl.conf, run: emberd serve",
-				failed.said, m.User)
+			return "", memory.Errorf(memory.Unavailable, "cannot reach the systemd user manager (%s); log in on this "+
+				"machine, or run: loginctl enable-linger %s; in a container, or "+
+				"in WSL without systemd=true in /etc/wsl.conf, run: emberd serve", failed.said, m.User)
 		}
 	}
 	if len(args) > 0 && args[0] == "reset-failed" && strings.Contains(failed.said, "not loaded") {

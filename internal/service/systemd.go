@@ -20,7 +20,7 @@ import (
 // systemd.socket(5) and systemd.exec(5). The columns in %s are quoted values.
 const (
 	unit = `# %[1]s.
-# Changes in here are lost; a drop-in of your own stays: systemctl --user edit emberd.service
+# The next installation overwrites this file. To change settings, run: systemctl --user edit emberd.service
 [Unit]
 Description=emberd, a memory that fades
 Requires=emberd.socket
@@ -105,7 +105,7 @@ func Systemd(s *Spec) ([]File, error) {
 
 // packaged is what units that come with a package say in the place of the mark.
 const packaged = "Installed by the emberd package for all users. The command emberd service install\n" +
-	"# replaces it with a unit for your settings"
+	"# replaces this unit with a unit for your settings"
 
 // Packaged renders the units that a package installs for every user, with the path of the
 // program. They are made before anybody has settings, so they allow what settings within the
@@ -199,9 +199,8 @@ func bare(s string) (string, error) {
 		return "", err
 	}
 	if strings.TrimSpace(s) != s || strings.HasSuffix(s, `\`) {
-		return "", memory.Errorf(memory.Invalid,
-			"invalid path %q: a systemd unit cannot contain a path that ends in white space or a backslash; "+
-				"choose another path", s)
+		return "", memory.Errorf(memory.Invalid, "invalid path %q: a systemd unit cannot contain a path that "+
+			"ends in white space or a backslash; choose another path", s)
 	}
 	return strings.ReplaceAll(s, "%", "%%"), nil
 }
@@ -212,9 +211,8 @@ func writable(s string) error {
 		return unicode.IsControl(r) || r == utf8.RuneError || r == '\u2028' || r == '\u2029'
 	}
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, bad) {
-		return memory.Errorf(memory.Invalid,
-			"invalid name %q: a service file cannot contain line breaks, control characters or invalid UTF-8; "+
-				"choose another name", s)
+		return memory.Errorf(memory.Invalid, "invalid name %q: a service file cannot contain line breaks, "+
+			"control characters or invalid UTF-8; choose another name", s)
 	}
 	return nil
 }

@@ -90,8 +90,8 @@ func Parse(file []byte) (*Table, error) {
 		return nil, fmt.Errorf("its description cannot be read: %w", err)
 	}
 	if t.Dim < 1 || t.Dim > maxDim || t.Tokens < 1 || t.Tokens > maxTokens {
-		return nil, fmt.Errorf("it has %d tokens of %d dimensions (limits %d and %d)", t.Tokens, t.Dim,
-			maxTokens, maxDim)
+		return nil, fmt.Errorf("it has %d tokens of %d dimensions (limits %d and %d)", t.Tokens, t.Dim, maxTokens,
+			maxDim)
 	}
 	rest, err := t.vocabulary(rest)
 	if err != nil {

@@ -67,7 +67,7 @@ func (d *Daemon) Start(ctx context.Context, args ...string) error {
 	d.daemon.Stderr = &d.output
 	if err := d.daemon.Start(); err != nil {
 		d.daemon = nil
-		return fmt.Errorf("start the daemon: %w", err)
+		return fmt.Errorf("cannot start the daemon: %w", err)
 	}
 	d.exited = make(chan error, 1)
 	go func(daemon *exec.Cmd, exited chan<- error) { exited <- daemon.Wait() }(d.daemon, d.exited)

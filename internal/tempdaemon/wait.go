@@ -69,7 +69,7 @@ func (d *Daemon) WaitEmbedded(ctx context.Context) (*op.Meaning, error) {
 			done, moved = m.Covered, time.Now()
 		}
 		if time.Since(moved) > indexStall {
-			return nil, fmt.Errorf("the embeddings made no progress for %s: %s", indexStall,
+			return nil, fmt.Errorf("the daemon computed no embeddings for %s: %s", indexStall,
 				cmp.Or(m.Without, "the daemon reported no reason"))
 		}
 		if err := d.Alive(ctx, indexPoll); err != nil {

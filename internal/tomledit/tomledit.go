@@ -25,7 +25,7 @@ type Member struct {
 }
 
 // ErrShape is returned for a table that is written in a way that is not edited.
-var ErrShape = errors.New("the table does not have its own header in the file")
+var ErrShape = errors.New("the TOML table does not have its own [header] line")
 
 // Get returns the value at path, as [toml.Unmarshal] has it, and whether there is one.
 func Get(text []byte, path ...string) (any, bool, error) {

@@ -114,9 +114,9 @@ A = "b"
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"mcp_servers = { a = { command = \"x\" } }\n":      "its own header",
-		"mcp_servers = { emberd = { command = \"x\" } }\n": "its own header",
-		"mcp_servers = 3\n":                                "its own header",
+		"mcp_servers = { a = { command = \"x\" } }\n":      "its own [header] line",
+		"mcp_servers = { emberd = { command = \"x\" } }\n": "its own [header] line",
+		"mcp_servers = 3\n":                                "its own [header] line",
 		"[a]\n[a\n":                                        "line 2",
 		"a = 1\na = 2\n":                                   "line 2",
 	} {

@@ -52,7 +52,7 @@ func TestDecodeFillsDefaultsAndTakesNullForNothing(t *testing.T) {
 func TestDecodeNamesTheMemberTheValueAndTheBound(t *testing.T) {
 	for raw, want := range map[string]string{
 		``:                                  "missing query: expected a string",
-		`[]`:                                "the arguments is a list; send an object",
+		`[]`:                                "the arguments is a list; send a JSON object",
 		`{"query":null}`:                    "query is null; give a string",
 		`{"query":"abcdefghijk"}`:           "query has 11 characters, more than 10",
 		`{"query":"a","limit":0}`:           "limit is 0, outside 1 to 100",
@@ -68,7 +68,7 @@ func TestDecodeNamesTheMemberTheValueAndTheBound(t *testing.T) {
 		`{"query":"a","ids":["","",""]}`:    "ids has 3 items, more than 2",
 		`{"query":"a","limits":1}`:          `unknown field "limits"; did you mean "limit"?`,
 		`{"query":"a","offset":1}`:          `unknown field "offset"; use one of ids, limit, meta, mode, page, review, tags, weight, query`,
-		`{"query":"a","limit":1,"limit":2}`: `"limit" occurs twice; use it once`,
+		`{"query":"a","limit":1,"limit":2}`: `field "limit" occurs twice; use the field once`,
 	} {
 		_, err := Decode[question]("the arguments", []byte(raw))
 		if err == nil || err.Error() != want {

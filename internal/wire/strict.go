@@ -34,11 +34,12 @@ func Check(what string, body []byte, known map[string]Field) error {
 // and 2.0 for the whole number 2.
 func check(what string, body []byte, known map[string]Field, lenient bool) error {
 	if !utf8.Valid(body) {
-		return memory.Errorf(memory.Invalid, "%s is not valid UTF-8; convert it and send it again", what)
+		return memory.Errorf(memory.Invalid,
+			"%s is not valid UTF-8; convert the text to UTF-8 and send the request again", what)
 	}
 	if at := loneSurrogate(body); at >= 0 {
-		return memory.Errorf(memory.Invalid, "%s has an incomplete surrogate pair at byte %d; write both halves",
-			what, at)
+		return memory.Errorf(memory.Invalid,
+			"%s has an incomplete surrogate pair at byte %d; write both escapes of the pair", what, at)
 	}
 	if err := json.Unmarshal(body, new(json.RawMessage)); err != nil {
 		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -51,10 +52,10 @@ func check(what string, body []byte, known map[string]Field, lenient bool) error
 	c := &checker{dec: dec, lenient: lenient}
 	tok, err := dec.Token()
 	if err != nil {
-		return fmt.Errorf("cannot read the checked JSON: %w", err)
+		return fmt.Errorf("cannot parse the JSON: %w", err)
 	}
 	if tok != json.Delim('{') {
-		return memory.Errorf(memory.Invalid, "%s is %s; send an object", what, kindOf(tok))
+		return memory.Errorf(memory.Invalid, "%s is %s; send a JSON object", what, kindOf(tok))
 	}
 	return c.object(known, nil)
 }
@@ -138,7 +139,7 @@ func (c *checker) value(f Field) error {
 	}
 	tok, err := c.dec.Token()
 	if err != nil {
-		return fmt.Errorf("cannot read the checked JSON: %w", err)
+		return fmt.Errorf("cannot parse the JSON: %w", err)
 	}
 	if tok == nil && c.lenient && f.Name != "" && !f.Required {
 		return nil
@@ -160,7 +161,7 @@ func (c *checker) value(f Field) error {
 		return nil
 	}
 	if len(c.path) >= MaxDepth {
-		return c.refuse("%s is nested deeper than %d levels; flatten it", MaxDepth)
+		return c.refuse("%s has more than %d nested levels; use fewer levels", MaxDepth)
 	}
 	switch {
 	case delim == '[':
@@ -185,12 +186,12 @@ func (c *checker) object(known map[string]Field, t reflect.Type) error {
 	for c.dec.More() {
 		tok, err := c.dec.Token()
 		if err != nil {
-			return fmt.Errorf("cannot read the checked JSON: %w", err)
+			return fmt.Errorf("cannot parse the JSON: %w", err)
 		}
 		name, _ := tok.(string)
 		c.path = append(c.path, step{name: name})
 		if seen[name] {
-			return c.refuse("%q occurs twice; use it once")
+			return c.refuse("field %q occurs twice; use the field once")
 		}
 		seen[name] = true
 		member, ok := known[name]
@@ -334,7 +335,7 @@ func Unknown(what, place, name string, known map[string]Field) error {
 	names := slices.SortedFunc(maps.Keys(known), func(a, b string) int {
 		return cmp.Or(cmp.Compare(spelling.Distance(name, a), spelling.Distance(name, b)), strings.Compare(a, b))
 	})
-	says := "this operation accepts none; omit it"
+	says := "omit this name, because no name is valid here"
 	switch {
 	case len(names) == 0:
 	case isNear(name, names[0]):

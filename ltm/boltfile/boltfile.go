@@ -174,8 +174,8 @@ func (c *checker) elements(b []byte, leaf bool, depth int) error {
 		from := uint64(at) + uint64(e.position)
 		to := from + uint64(e.key) + uint64(e.value)
 		if from < uint64(headerSize+count*elementSize) || to > uint64(len(b)) {
-			return fmt.Errorf("element %d has an invalid position: bytes "+
-				"%d to %d of a page of %d bytes", i, from, to, len(b))
+			return fmt.Errorf("element %d has an invalid position: bytes %d to %d of a page of %d bytes", i, from, to,
+				len(b))
 		}
 		key, value := b[from:from+uint64(e.key)], b[from+uint64(e.key):to]
 		if i > 0 && bytes.Compare(last, key) >= 0 {
@@ -248,7 +248,7 @@ func (c *checker) freelist() error {
 	}
 	b, err := c.page(c.meta.freelist)
 	if err != nil {
-		return fmt.Errorf("list of free pages: %w", err)
+		return fmt.Errorf("cannot read the list of free pages: %w", err)
 	}
 	if flags := order.Uint16(b[8:]); flags != freelistPage {
 		return fmt.Errorf("list of free pages has invalid flags %#x", flags)

@@ -34,22 +34,22 @@ func KeepDamaged(fsys durable.FS, state, name string) error {
 			return durable.ReplaceFile(fsys, to, b)
 		}
 	}
-	return fmt.Errorf("copy the damaged file %s: %w", name, err)
+	return fmt.Errorf("cannot copy the damaged file %s: %w", name, err)
 }
 
 // damages says by the beginnings and ends of names what follows if a file was damaged.
 var damages = []struct{ begin, end, follows string }{
 	{"purged.json", "", "emberd rebuilt the list of permanently deleted memories from the log and the readable part " +
 		"of the file; if only this file recorded a deletion, delete that memory permanently again"},
-	{"device.json", "", "this device uses its last ID again, or a new ID if the last one was uncertain"},
+	{"device.json", "", "this device uses its last ID again; if the last ID was uncertain, this device uses a new ID"},
 	{"", ".key", "clients can save texts again that were deleted on this device; to prevent this, stop emberd and " +
 		"restore the file from a backup or another device"},
 	{"s-", "", writtenDamage},
 	{"c-", "", writtenDamage},
 }
 
-const writtenDamage = "emberd used the current size of the log file as its write position, so it cannot detect an " +
-	"earlier loss at the end of the file; emberd doctor log check verifies the rest of the log"
+const writtenDamage = "emberd used the current size of the log file as the write position, so emberd cannot detect " +
+	"an earlier loss at the end of the file; to verify the rest of the log, run: emberd doctor log check"
 
 // Damaged says of each file in [DamagedDir] what followed from its damage.
 func Damaged(fsys durable.FS, state string) (out []string) {
@@ -60,8 +60,8 @@ func Damaged(fsys durable.FS, state string) (out []string) {
 	for _, e := range entries {
 		base := e.Name()
 		if i := strings.LastIndexByte(base, '-'); i > 0 && !strings.HasPrefix(base, ".") {
-			out = append(out, fmt.Sprintf("%s was damaged: %s; to end this warning, delete the copy %s",
-				base[:i], follows(base[:i]), filepath.Join(DamagedDir(state), base)))
+			out = append(out, fmt.Sprintf("%s was damaged: %s; to end this warning, delete the copy %s", base[:i],
+				follows(base[:i]), filepath.Join(DamagedDir(state), base)))
 		}
 	}
 	return out

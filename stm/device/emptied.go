@@ -23,7 +23,7 @@ func KeepSnapshot(fsys durable.FS, state string) (string, error) {
 			return "", forgetSeen(fsys, state)
 		case errors.Is(err, fs.ErrExist):
 		case err != nil:
-			return "", fmt.Errorf("keep the snapshot of the missing log: %w", err)
+			return "", fmt.Errorf("cannot keep the snapshot of the missing log: %w", err)
 		default:
 			return name, errors.Join(forgetSeen(fsys, state), fsys.SyncDir(filepath.Dir(name)))
 		}

@@ -71,7 +71,7 @@ func (d *Identity) Reserve(fsys durable.FS, number uint32, head record.Stamp) er
 
 func (d *Identity) save(fsys durable.FS) error {
 	if err := durable.ReplaceFile(fsys, d.path, append(record.Encode(d), '\n')); err != nil {
-		return fmt.Errorf("save device identity: %w", err)
+		return fmt.Errorf("cannot save the device identity: %w", err)
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func (d *Identity) save(fsys durable.FS) error {
 func OpenIdentity(fsys durable.FS, data, state string, at time.Time) (*Identity, string, error) {
 	info, err := fsys.Lstat(data)
 	if err != nil {
-		return nil, "", fmt.Errorf("read the data folder: %w", err)
+		return nil, "", fmt.Errorf("cannot read the data folder: %w", err)
 	}
 	now := Identity{path: filepath.Join(state, "device.json"), Machine: MachineID(), Data: InodeOf(info),
 		State: Inode(fsys, state)}
@@ -192,11 +192,9 @@ func Gone(fsys durable.FS, data, state string) error {
 
 // GoneFrom is the error for a log that is not in its folder any more.
 func GoneFrom(folder string) error {
-	return memory.Errorf(memory.Unavailable,
-		"%w: the folder %s, which contained the log of this device, is missing or empty; mount the disk or restore "+
-			"the folder; if the log is lost, run: emberd doctor log repair; to start an empty log instead, run: "+
-			"emberd serve --accept-empty-data",
-		ErrLogGone, folder)
+	return memory.Errorf(memory.Unavailable, "%w: the folder %s, which contained the log of this device, is missing "+
+		"or empty; mount the disk or restore the folder; if the log is lost, run: emberd doctor "+
+		"log repair; to start an empty log instead, run: emberd serve --accept-empty-data", ErrLogGone, folder)
 }
 
 // HasLog reports whether a folder has a log file that emberd named, or cannot be looked into.
@@ -255,7 +253,7 @@ func readDevice(fsys durable.FS, path string) (*Identity, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read device identity: %w", err)
+		return nil, fmt.Errorf("cannot read the device identity: %w", err)
 	}
 	var d Identity
 	err = json.Unmarshal(b, &d)
@@ -267,8 +265,8 @@ func readDevice(fsys durable.FS, path string) (*Identity, error) {
 
 // Reasons for a new name that say that the old one is in use.
 const (
-	programWrote = "another program wrote with the ID of this device"
-	machineWrote = "another machine wrote with the ID of this device"
+	programWrote = "another program wrote to the log with the ID of this device"
+	machineWrote = "another machine wrote to the log with the ID of this device"
 )
 
 // mismatch reports why a stored identity must not be used, "" when it may.
@@ -382,7 +380,7 @@ func ForgetDevice(fsys durable.FS, state, restored string) error {
 		err = putSnapshotAside(fsys, state)
 	}
 	if err != nil {
-		return fmt.Errorf("reset the device identity: %w", err)
+		return fmt.Errorf("cannot reset the device identity: %w", err)
 	}
 	return nil
 }

@@ -57,8 +57,7 @@ func (s *TextKeys) PrintOf(text string) *record.Fingerprint {
 	}
 	secret, err := s.ownKey()
 	if err != nil {
-		s.Logger.Warn("deleted a text without a fingerprint, so clients can save the text again",
-			"error", err)
+		s.Logger.Warn("deleted a text without a fingerprint, so clients can save the text again", "error", err)
 		return nil
 	}
 	return FingerprintOf(secret, table.NormalizeText(text))
@@ -71,7 +70,7 @@ func (s *TextKeys) ownKey() ([]byte, error) {
 	defer s.making.Unlock()
 	if !s.sure {
 		if err := s.keepKey(); err != nil {
-			return nil, fmt.Errorf("read or create the key of this device: %w", err)
+			return nil, fmt.Errorf("cannot read or create the key of this device: %w", err)
 		}
 		s.sure = true
 	}

@@ -189,11 +189,11 @@ func (s *Peers) takenForGone(old, now time.Time) bool {
 
 func (s *Peers) writePeer(p Peer) error {
 	if err := durable.MkdirAll(s.FS, s.PeersDir()); err != nil {
-		return fmt.Errorf("write the file of this device in the devices folder: %w", err)
+		return fmt.Errorf("cannot write the file of this device in the devices folder: %w", err)
 	}
 	name := filepath.Join(s.PeersDir(), s.Device.String()+".json")
 	if err := durable.ReplaceFile(s.FS, name, append(record.Encode(p), '\n')); err != nil {
-		return fmt.Errorf("write the file of this device in the devices folder: %w", err)
+		return fmt.Errorf("cannot write the file of this device in the devices folder: %w", err)
 	}
 	s.set(s.Device, p)
 	s.mu.Lock()

@@ -52,7 +52,7 @@ func NoteSeen(fsys durable.FS, state string, seen map[record.Device]uint64) erro
 	}
 	line := record.SealLine(bytes.TrimSuffix(record.Encode(seenFile{named}), []byte("}")), 0)
 	if err := durable.ReplaceFile(fsys, seenIn(state), line); err != nil {
-		return fmt.Errorf("store the read positions in the logs of other devices: %w", err)
+		return fmt.Errorf("cannot store the read positions in the logs of other devices: %w", err)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func Copy(fsys durable.FS, from, to string, was Extent) (bool, error) {
 		return errors.Join(err, in.Close())
 	})
 	if err != nil {
-		return false, fmt.Errorf("restore a log file: %w", err)
+		return false, fmt.Errorf("cannot restore a log file: %w", err)
 	}
 	return true, nil
 }

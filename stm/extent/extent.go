@@ -65,7 +65,7 @@ const trimAt = 1 << 16
 func Open(fsys durable.FS, state string, dev record.Device) (*Files, error) {
 	f := &Files{fs: fsys, dir: folder(state, dev)}
 	if err := durable.MkdirAll(fsys, f.dir); err != nil {
-		return nil, fmt.Errorf("create the folder for the write positions of the log: %w", err)
+		return nil, fmt.Errorf("cannot create the folder for the write positions of the log: %w", err)
 	}
 	f.known = read(fsys, f.dir)
 	return f, nil
@@ -81,18 +81,18 @@ func (f *Files) Note(name string, e Extent) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.use(name); err != nil {
-		return fmt.Errorf("store the write position of the log: %w", err)
+		return fmt.Errorf("cannot store the write position of the log: %w", err)
 	}
 	if f.length > trimAt {
 		if err := f.open.Truncate(0); err != nil {
-			return fmt.Errorf("store the write position of the log: %w", err)
+			return fmt.Errorf("cannot store the write position of the log: %w", err)
 		}
 		f.length = 0
 	}
 	n, err := f.open.Write(e.line())
 	if f.length += int64(n); err != nil {
 		f.done()
-		return fmt.Errorf("store the write position of the log: %w", err)
+		return fmt.Errorf("cannot store the write position of the log: %w", err)
 	}
 	f.known[name] = e
 	return nil
@@ -132,7 +132,7 @@ func (f *Files) Forget(names ...string) error {
 		delete(f.known, name)
 		err := f.fs.Remove(f.path(name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("delete the write position of the log: %w", err)
+			return fmt.Errorf("cannot delete the write position of the log: %w", err)
 		}
 		gone = gone || err == nil
 	}

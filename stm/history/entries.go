@@ -28,7 +28,7 @@ func (s *Timeline) Entries(before record.Stamp, limit int) (page []Journaled, to
 		if err != nil { // compaction may have moved a line in the meantime
 			s.wal.Journal.LoadHistory()
 			if one, err = s.entry(tx); err != nil {
-				s.wal.Logger.Warn("journal entry not read", "entry", tx.String(), "error", err)
+				s.wal.Logger.Warn("change not read from the log", "entry", tx.String(), "error", err)
 			}
 		}
 		page = append(page, one)

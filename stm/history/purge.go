@@ -96,9 +96,8 @@ func (s *Timeline) CarryOutPurges(ctx context.Context) (Purged, error) {
 		if _, ok := errors.AsType[*memory.Error](err); !ok {
 			code, reason = device.Explain(s.wal.Data, err)
 		}
-		err = memory.Errorf(code,
-			"emberd deleted the memory permanently, but some files still contain parts of it: %s; "+
-				"emberd tries again automatically", reason)
+		err = memory.Errorf(code, "emberd deleted the memory permanently, but some files still "+
+			"contain parts of it: %s; emberd tries again automatically", reason)
 	}
 	return out, err
 }
@@ -117,8 +116,8 @@ func (s *Timeline) sweepPurged(ctx context.Context, due map[[16]byte]table.Purge
 			return err
 		}
 		if left, err := s.Telling(ctx, p); err != nil || len(left) > 0 {
-			return errors.Join(err, memory.Errorf(memory.Busy, "cannot remove the "+
-				"memory from %s", strings.Join(left, ", ")))
+			return errors.Join(err, memory.Errorf(memory.Busy, "cannot remove the memory from %s",
+				strings.Join(left, ", ")))
 		}
 		out.Rewritten = dirty
 	}

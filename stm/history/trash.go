@@ -35,7 +35,7 @@ type TrashedMemory struct {
 func (s *Timeline) ReadTrash(ids []memory.ID) (found map[memory.ID]TrashedMemory, n int, err error) {
 	keys, n, err := s.UnearthSome(ids, maxUnearthed)
 	if err != nil {
-		s.wal.Logger.Warn("skipped memories in the trash, because the log has lost their texts", "error", err)
+		s.wal.Logger.Warn("skipped memories in the trash, because the log no longer contains their texts", "error", err)
 	}
 	found = make(map[memory.ID]TrashedMemory, len(keys))
 	for id, fields := range keys {
@@ -63,7 +63,7 @@ func (s *Timeline) ReadTrashed(id memory.ID) (memory.Memory, error) {
 func (s *Timeline) buriedMemory(id memory.ID, keys map[string]json.RawMessage) (memory.Memory, error) {
 	m, err := record.DecodeDocument(record.Encode(keys))
 	if err != nil {
-		return m, fmt.Errorf("read memory %s in the trash: %w", id, err)
+		return m, fmt.Errorf("cannot read memory %s in the trash: %w", id, err)
 	}
 	m.ID = id
 	if m.LastUsed.IsZero() {
@@ -163,7 +163,8 @@ func (s *Timeline) readTrashLine(p *trashLine, keys map[memory.ID]map[string]jso
 		delete(p.ids, c.ID)
 	}
 	for id := range p.ids {
-		return memory.Errorf(memory.Internal, "the log record that deleted %s does not contain its ID", id)
+		return memory.Errorf(memory.Internal,
+			"the log record that deleted memory %s does not contain the ID of the memory", id)
 	}
 	return nil
 }
@@ -195,7 +196,7 @@ func (s *Timeline) Restore(ctx context.Context, ids []memory.ID, by memory.Actor
 		}
 		for i, id := range ids {
 			if rows[i] != nil {
-				return nil, memory.Errorf(memory.Invalid, "memory %s is not deleted, so it cannot be restored", id)
+				return nil, memory.Errorf(memory.Invalid, "cannot restore memory %s, because it is not deleted", id)
 			}
 			set, there := keys[id]
 			if !there {

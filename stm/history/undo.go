@@ -18,6 +18,7 @@ type Undo struct {
 	Force  bool   // also what was changed again since
 	DryRun bool
 	By     memory.Actor
+	Leave  map[memory.ID]string // memories that stay as they are, and why
 }
 
 // Undone reports what was reverted, or would be.
@@ -60,6 +61,7 @@ type UndoneItem struct {
 func (s *Timeline) Undo(ctx context.Context, u Undo) (Undone, error) {
 	out := Undone{}
 	tx, refs, steps, err := s.toUndo(ctx, &u, &out)
+	u.leave(steps)
 	if err != nil || u.DryRun {
 		if err == nil {
 			out.Items, err = s.preview(steps, u.Force)
@@ -79,9 +81,17 @@ func (s *Timeline) Undo(ctx context.Context, u Undo) (Undone, error) {
 		if steps, err = s.inverse(ctx, late, new(Undone)); err != nil {
 			return out, err
 		}
+		u.leave(steps)
 		refs = append(refs, late...)
 	}
 	return out, nil
+}
+
+// leave marks the steps of the memories that stay as they are.
+func (u *Undo) leave(steps []undoStep) {
+	for i := range steps {
+		steps[i].leave = u.Leave[steps[i].ID]
+	}
 }
 
 // toUndo finds the entry to undo, its lines and what takes it back. It fills in the entry.
@@ -127,10 +137,9 @@ func stepsOf(ctx context.Context, s *Timeline, tx record.Stamp, force bool, out 
 }
 
 func notKept(tx record.Stamp) error {
-	return memory.Errorf(memory.NotFound,
-		"cannot undo change %s, because its earlier versions are older than history.keep or were missing from a "+
-			"restored copy; to look for them in a backup, run: emberd doctor log repair --from FILE",
-		tx).At("tx")
+	return memory.Errorf(memory.NotFound, "cannot undo change %s, because the versions before it are older than "+
+		"history.keep or were missing from a restored copy of the log; to look "+
+		"for these versions in a backup, run: emberd doctor log repair --from FILE", tx).At("tx")
 }
 
 // joinedSince are the lines of an entry that are not among those that were seen.
@@ -152,9 +161,8 @@ func (s *Timeline) entryToUndo(name string) (record.Stamp, error) {
 	}
 	tx, err := record.ParseStamp(name)
 	if err != nil {
-		return tx, memory.Errorf(memory.Invalid, "invalid change ID: %w; copy the ID from the "+
-			"output of save, edit or forget",
-			err).At("tx")
+		return tx, memory.Errorf(memory.Invalid,
+			"invalid change ID: %w; copy the ID from the output of save, edit or forget", err).At("tx")
 	}
 	return tx, nil
 }
@@ -165,15 +173,14 @@ func (s *Timeline) newestToUndo() (record.Stamp, error) {
 	tx, ok := s.wal.Journal.NewestEntry(false)
 	switch {
 	case s.wal.Table.LatestPurge(s.wal.Device).After(tx) && ok:
-		return tx, memory.Errorf(memory.NotFound,
-			"the last change was a permanent deletion, which cannot be undone; to undo the change "+
-				"before it, run: emberd undo %s", tx).At("tx")
+		return tx, memory.Errorf(memory.NotFound, "the last change was a permanent deletion, which cannot be "+
+			"undone; to undo the previous change, run: emberd undo %s", tx).At("tx")
 	case s.wal.Table.LatestPurge(s.wal.Device).After(tx):
-		return tx, memory.Errorf(memory.NotFound, "the last change was a permanent "+
-			"deletion, which cannot be undone").At("tx")
+		return tx, memory.Errorf(memory.NotFound,
+			"the last change was a permanent deletion, which cannot be undone").At("tx")
 	case !ok:
 		return tx, memory.Errorf(memory.NotFound,
-			"nothing to undo; to undo a change of another device, pass its ID")
+			"nothing to undo; to undo a change that another device made, pass the ID of the change")
 	}
 	return tx, s.wantWhole(tx)
 }
@@ -189,11 +196,9 @@ func (s *Timeline) wantWhole(tx record.Stamp) error {
 	if !ok {
 		return notKept(tx)
 	}
-	return memory.Errorf(memory.NotFound,
-		"cannot undo the last change %s, because its earlier versions were missing from a restored copy; to look for "+
-			"them in a backup, run: emberd doctor log repair --from FILE; to undo the change "+
-			"before it, run: emberd undo %s",
-		tx, before).At("tx")
+	return memory.Errorf(memory.NotFound, "cannot undo the last change %s, because the versions before it were "+
+		"missing from a restored copy of the log; to look for these versions in a backup, run: "+
+		"emberd doctor log repair --from FILE; to undo the previous change, run: emberd undo %s", tx, before).At("tx")
 }
 
 // undoStep takes one change back.
@@ -207,6 +212,7 @@ type undoStep struct {
 	// since is set for a step by a token that took trust away, see tokensSince.
 	since map[string]json.RawMessage
 	own   ownValues // of a step that made the memory
+	leave string    // why the memory stays as it is, "" if it does not
 }
 
 // inverse lists the steps, latest change first, and fills in the entry.
@@ -220,9 +226,8 @@ func (s *Timeline) inverse(ctx context.Context, refs []record.LineRef, out *Undo
 			return nil, err
 		}
 		if l.Purges() {
-			return nil, memory.Errorf(memory.Invalid,
-				"change %s was a permanent deletion, which cannot be undone; to "+
-					"undo another change, pass its ID", l.Tx).At("tx")
+			return nil, memory.Errorf(memory.Invalid, "change %s was a permanent deletion, which cannot be "+
+				"undone; to undo another change, pass the ID of that change", l.Tx).At("tx")
 		}
 		out.Entry = l.Entry()
 		for _, c := range l.Changes {
@@ -287,7 +292,7 @@ func (s *Timeline) preview(steps []undoStep, force bool) ([]UndoneItem, error) {
 		}
 		doc, err := record.WithKeys(doc, c.Set)
 		if err != nil {
-			return nil, fmt.Errorf("preview the undo: %w", err)
+			return nil, fmt.Errorf("cannot preview the undo: %w", err)
 		}
 		if rows[st.ID] = (&table.Row{Doc: doc}); c.Delete {
 			rows[st.ID] = nil

@@ -42,7 +42,7 @@ func restOf(ctx context.Context, s *Timeline, tx record.Stamp, steps []undoStep,
 		return nil, undoneBefore(tx)
 	case !force:
 		return nil, memory.Errorf(memory.Invalid, "change %s was already undone, except for %d memories that changed "+
-			"later; to undo these too, run: emberd undo --force %s", tx, n, tx).At("tx")
+			"later; to undo the change for these memories too, run: emberd undo --force %s", tx, n, tx).At("tx")
 	}
 	return rest, nil
 }

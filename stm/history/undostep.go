@@ -26,10 +26,12 @@ func (st *undoStep) against(row *table.Row, force bool) (*wal.Change, UndoneItem
 		return &c, UndoneItem{ID: st.ID, Action: action, Verb: st.verb, Stage: stageIn(c.Set)}
 	}
 	switch {
+	case st.leave != "":
+		return left(st.leave)
 	case st.purged && row == nil:
 		return left("the memory was deleted permanently")
 	case st.Op == record.OpDelete && st.prior.WasNone():
-		return left("the memory was already deleted when this device received it")
+		return left("the memory was not on this device before it was deleted")
 	case st.Op == record.OpDelete && row == nil:
 		return done(Restored, wal.Change{Set: st.prior.Keys})
 	case st.Op == record.OpDelete:
@@ -48,7 +50,7 @@ func (st *undoStep) against(row *table.Row, force bool) (*wal.Change, UndoneItem
 	}
 	c, item := done(Reverted, wal.Change{Set: set})
 	if key != "" {
-		item.Reason, item.changed = spoken(key)+" changed later, so the later value stays", key
+		item.Reason, item.changed = spoken(key)+" changed later, so emberd keeps the later value", key
 	}
 	return c, item
 }

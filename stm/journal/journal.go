@@ -232,7 +232,7 @@ func (j *Journal) ReadLine(at record.Place, stamp record.Stamp) (record.Line, er
 	}
 	l, err := record.Decode(b)
 	if err == nil && l.Stamp != stamp {
-		err = fmt.Errorf("read %s at %d: found another record", name, at.Off)
+		err = fmt.Errorf("cannot read the log record in %s at byte %d: found another record", name, at.Off)
 	}
 	l.At = at
 	return l, err
@@ -266,7 +266,7 @@ func (j *Journal) Joined(name string) (record.Stamp, error) {
 func (j *Journal) Stands(tx record.Stamp) error {
 	if _, undone := j.Lines(tx); undone {
 		return memory.Errorf(memory.Conflict,
-			"change %s was undone in the meantime, so emberd cannot add to it; start again", tx).At("tx")
+			"change %s was undone in the meantime, so emberd cannot add to it; start a new change", tx).At("tx")
 	}
 	return nil
 }

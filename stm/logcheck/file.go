@@ -50,11 +50,11 @@ func (c *fileChecker) all(fsys durable.FS) {
 	end := record.LogLine{File: c.Path, Offset: c.Bytes}
 	switch {
 	case record.IsSaved(c.Path):
-		c.say(&end, true, "a backup created this file from records that the other files of this device lacked; "+
-			"emberd reads it like the others")
+		c.say(&end, true, "a backup created this file from records that the other files of this "+
+			"device did not contain; emberd reads this file like the other files")
 	case c.name.Kind == record.Odd:
-		c.say(&end, true, "emberd does not create files with this name; a sync tool might have copied the file, and "+
-			"emberd reads it anyway")
+		c.say(&end, true, "emberd does not create files with this name; a sync tool "+
+			"might have copied the file, and emberd reads it anyway")
 	case !c.Sealed && (c.name.Kind == record.Compacted || c.name.Kind == record.History):
 		c.say(&end, false, "the file has no seal, so it is incomplete")
 	}
@@ -154,7 +154,7 @@ func (c *fileChecker) seal(l *record.LogLine) {
 	switch {
 	case !c.inOrder: // what is wrong has been told
 	case end.Count != c.lines:
-		c.say(l, false, "the seal counts %d lines, but %d lines precede it", end.Count, c.lines)
+		c.say(l, false, "the seal is for %d lines, but the file has %d lines before the seal", end.Count, c.lines)
 	case end.Sum != sum:
 		c.say(l, false, "the seal has the checksum %s, but the lines have the checksum %s", end.Sum, sum)
 	}

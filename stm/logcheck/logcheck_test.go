@@ -160,11 +160,11 @@ func TestCheckSaysWhatIsWrong(t *testing.T) {
 		want   string
 	}{
 		{"a record is gone", func(b []byte) []byte { return cut(b, 2, 3) },
-			"4 the seal counts 4 lines, but 3 lines precede it; 3 record 2 is missing before this line"},
+			"4 the seal is for 4 lines, but the file has 3 lines before the seal; 3 record 2 is missing before this line"},
 		{"two records are gone", func(b []byte) []byte { return cut(b, 1, 3) },
-			"3 the seal counts 4 lines, but 2 lines precede it; 2 records 1 to 2 are missing before this line"},
+			"3 the seal is for 4 lines, but the file has 2 lines before the seal; 2 records 1 to 2 are missing before this line"},
 		{"the header is gone", func(b []byte) []byte { return cut(b, 0, 1) },
-			"1 the first line is not a header; 4 the seal counts 4 lines, but 3 lines precede it"},
+			"1 the first line is not a header; 4 the seal is for 4 lines, but the file has 3 lines before the seal"},
 		{"a record stands twice", func(b []byte) []byte { return append(b, line(b, 1)...) },
 			"6 the line is after the seal; 6 the timestamp "},
 		{"the seal is gone", func(b []byte) []byte { return cut(b, 4, 5) }, ""},

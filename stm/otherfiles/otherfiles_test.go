@@ -145,7 +145,7 @@ func TestReportNamesWhatDeservesALook(t *testing.T) {
 		t.Errorf("%d lines are passed over and %d files cannot be read", sum.Quarantined, failed)
 	}
 	want := []string{"s-00000001.jsonl of device b3k9w2pq has 2 damaged lines",
-		"s-00000002.jsonl of device b3k9w2pq is shorter", "is a harmless copy of a log file that a sync tool made",
+		"s-00000002.jsonl of device b3k9w2pq is shorter", "is a harmless copy that a sync tool made of a log file",
 		"which this device wrote with the ID zzzzzzzz"}
 	for i, w := range warnings {
 		if i >= len(want) || !strings.Contains(w, want[i]) {

@@ -85,7 +85,7 @@ func (o *Files) NoteMade(base string) error {
 func (o *Files) noteComplete(base string, e extent.Extent) error {
 	info, err := o.home.FS.Lstat(filepath.Join(o.home.OwnDir(), base))
 	if err != nil {
-		return fmt.Errorf("read a log file: %w", err)
+		return fmt.Errorf("cannot read a log file: %w", err)
 	}
 	e.MTime, e.Inode = info.ModTime().UnixNano(), device.InodeOf(info)
 	return o.Note(base, e)

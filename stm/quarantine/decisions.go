@@ -32,7 +32,7 @@ func Open(h *device.Home) (*Lines, error) {
 	s := &Lines{Home: h}
 	b, err := durable.ReadAll(h.FS, s.decisionsPath())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return s, fmt.Errorf("read the decisions about damaged lines: %w", err)
+		return s, fmt.Errorf("cannot read the decisions about damaged lines: %w", err)
 	}
 	for text := range bytes.Lines(b) {
 		var one decision
@@ -88,7 +88,7 @@ func (s *Lines) remember(known []decision) error {
 		err = durable.ReplaceFile(s.FS, s.decisionsPath(), b)
 	}
 	if err != nil {
-		return fmt.Errorf("store the decision about a damaged line: %w", err)
+		return fmt.Errorf("cannot store the decision about a damaged line: %w", err)
 	}
 	s.known = known
 	return nil
@@ -112,7 +112,7 @@ func (s *Lines) Decide(q Line, was string) error {
 		err = s.FS.SyncDir(s.QuarantineDir())
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove the copy of a damaged line: %w", err)
+		return fmt.Errorf("cannot remove the copy of a damaged line: %w", err)
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ func (s *Lines) List() ([]Line, error) {
 func names(fsys durable.FS, state string) (names []string, err error) {
 	entries, err := fsys.ReadDir(filepath.Join(state, "quarantine"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("list the quarantine: %w", err)
+		return nil, fmt.Errorf("cannot list the quarantine: %w", err)
 	}
 	for _, e := range entries {
 		if damagedName().MatchString(e.Name()) {
@@ -104,10 +104,8 @@ var damagedName = text.Pattern(`^[0-9A-Za-z_-][0-9A-Za-z._-]{0,99}@[0-9]{1,19}$`
 // Named returns one damaged line by its name.
 func (s *Lines) Named(name string) (Line, error) {
 	if !damagedName().MatchString(name) {
-		return Line{}, memory.Errorf(memory.Invalid,
-			"invalid name of a damaged line %.80q; copy a name such as s-00000042.jsonl@1234 from emberd doctor "+
-				"quarantine list",
-			name).At("name")
+		return Line{}, memory.Errorf(memory.Invalid, "invalid name of a damaged line %.80q; copy a name such as "+
+			"s-00000042.jsonl@1234 from emberd doctor quarantine list", name).At("name")
 	}
 	return s.read(name)
 }
@@ -115,12 +113,11 @@ func (s *Lines) Named(name string) (Line, error) {
 func (s *Lines) read(name string) (Line, error) {
 	b, err := durable.ReadAll(s.FS, filepath.Join(s.QuarantineDir(), name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return Line{}, memory.Errorf(memory.NotFound,
-			"damaged line %s not found; run: emberd doctor quarantine list",
+		return Line{}, memory.Errorf(memory.NotFound, "damaged line %s not found; run: emberd doctor quarantine list",
 			name).At("name")
 	}
 	if err != nil {
-		return Line{}, fmt.Errorf("read a damaged line: %w", err)
+		return Line{}, fmt.Errorf("cannot read a damaged line: %w", err)
 	}
 	l := record.ReadLine(record.LogLine{}, b, len(b), bytes.HasSuffix(b, []byte("\n")))
 	q := Line{Name: name, Text: b, Reason: l.Reason, Op: l.Op, Verb: l.Verb}

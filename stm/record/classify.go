@@ -95,10 +95,8 @@ func ScanLines(ctx context.Context, from io.Reader, atOnce int, fn func(b []byte
 		}
 		n := in.Off - at
 		if n > int64(len(b)) {
-			return in.Off, memory.Errorf(memory.Invalid,
-				"the line at byte %d is longer than %d bytes, so emberd did not write this "+
-					"file; move the file out of the log", at,
-				MaxLine)
+			return in.Off, memory.Errorf(memory.Invalid, "the line at byte %d is longer than %d bytes, so emberd did "+
+				"not write this file; move the file out of the log folder", at, MaxLine)
 		}
 		if err := fn(b, Place{Off: at, N: uint32(n)}, whole); err != nil {
 			return in.Off, err

@@ -54,9 +54,9 @@ func Inflate(b []byte) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, MaxLine+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("decompress the text: %w", err)
+		return nil, fmt.Errorf("cannot decompress the text: %w", err)
 	case len(text) > MaxLine:
-		return nil, fmt.Errorf("compressed text has more than %d bytes", MaxLine)
+		return nil, fmt.Errorf("the decompressed text has more than %d bytes", MaxLine)
 	}
 	return text, nil
 }

@@ -24,8 +24,8 @@ type Facets struct {
 	Home                       uint64 // of a cold memory: hash of the path of its note, 0 for none
 }
 
-// Parts are keys of a document that few documents have. Of a row without them the document need not be read, which may be
-// in a file.
+// Parts are keys of a document that few documents have. Of a row without them the document, which may be in a file,
+// need not be read.
 type Parts uint8
 
 // The parts. Their values are in snapshots.

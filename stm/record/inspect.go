@@ -68,7 +68,7 @@ type LogChange struct {
 func LogFiles(fsys durable.FS, path string) ([]string, error) {
 	info, err := fsys.Lstat(path)
 	if err != nil {
-		return nil, fmt.Errorf("find the log: %w", err)
+		return nil, fmt.Errorf("cannot find the log: %w", err)
 	}
 	if !info.IsDir() && !isLinkToFolder(fsys, path, info) {
 		return []string{path}, nil
@@ -128,7 +128,7 @@ func ReadLogContaining(fsys durable.FS, name string, part []byte) iter.Seq2[LogL
 	return func(yield func(LogLine, error) bool) {
 		f, err := fsys.OpenRead(name)
 		if err != nil {
-			yield(LogLine{File: name}, fmt.Errorf("open log file: %w", err))
+			yield(LogLine{File: name}, fmt.Errorf("cannot open a log file: %w", err))
 			return
 		}
 		defer f.Close()
@@ -167,8 +167,8 @@ func ReadLine(at LogLine, raw []byte, n int, whole bool) LogLine {
 	good, err := Trim(raw)
 	switch {
 	case len(bytes.Trim(raw, "\x00\r\n ")) == 0:
-		return at.judged(LineNul, fmt.Sprintf("%d NUL bytes instead of a record, "+
-			"probably because of a power failure", n))
+		return at.judged(LineNul, fmt.Sprintf("%d NUL bytes instead of a record, probably because of a power failure",
+			n))
 	case n > MaxLine:
 		return at.judged(LineDamaged, fmt.Sprintf("the line has %d bytes, which exceeds the limit for a line", n))
 	case errors.Is(err, ErrNoSum) && whole && at.Decode(good) == nil && IsHandEdit(good):
@@ -184,9 +184,8 @@ func ReadLine(at LogLine, raw []byte, n int, whole bool) LogLine {
 		return at.judged(LineUnknown, "cannot decode the line: "+err.Error())
 	}
 	if at.fromVersion != FormatVersion || at.Stamp.IsZero() || !slices.Contains(knownOps(), at.Op) {
-		return at.judged(LineUnknown, fmt.Sprintf("this version of emberd does not support "+
-			"operation %q in format version %d", at.Op,
-			at.fromVersion))
+		return at.judged(LineUnknown, fmt.Sprintf(
+			"this version of emberd does not support operation %q in format version %d", at.Op, at.fromVersion))
 	}
 	return at.judged(LineGood, "")
 }

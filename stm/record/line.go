@@ -249,7 +249,7 @@ func (c *Change) IsDelete() bool { return c.Op == OpDelete || c.Op == OpPurge }
 
 func (c *Change) check() error {
 	if c.ID == "" {
-		return fmt.Errorf("operation %s has no ID", c.Op)
+		return fmt.Errorf("operation %s has no memory ID", c.Op)
 	}
 	if !c.IsDelete() && (len(c.Data) == 0 || c.Data[0] != '{') {
 		return fmt.Errorf("%s without d", c.Op)
@@ -438,7 +438,7 @@ func (c *Change) Superseded() (Superseded, error) {
 		return p, nil
 	}
 	if err := json.Unmarshal(c.Prev, &p); err != nil {
-		return p, fmt.Errorf("decode the superseded value of memory %s: %w", c.ID, err)
+		return p, fmt.Errorf("cannot decode the superseded value of memory %s: %w", c.ID, err)
 	}
 	return p, nil
 }

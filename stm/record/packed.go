@@ -64,7 +64,7 @@ func (l *Line) unpack(ids []memory.ID, packed []byte) error {
 	}
 	short, err := base64.RawStdEncoding.DecodeString(text)
 	if err != nil {
-		return fmt.Errorf("decode packed changes: %w", err)
+		return fmt.Errorf("cannot decode the packed changes: %w", err)
 	}
 	list, err := Inflate(short)
 	if err != nil {

@@ -37,24 +37,24 @@ func rfc3339(ms int64) string {
 func DecodeUse(d []byte, dev Device, fn func(key [16]byte, t UseTotal)) error {
 	var in map[string]useOnDisk
 	if err := json.Unmarshal(d, &in); err != nil {
-		return fmt.Errorf("decode use counts: %w", err)
+		return fmt.Errorf("cannot decode the use counts: %w", err)
 	}
 	keys := make([][16]byte, 0, len(in))
 	totals := make([]UseTotal, 0, len(in))
 	for name, u := range in {
 		id, err := memory.ParseID(name)
 		if err != nil {
-			return fmt.Errorf("decode use counts: %w", err)
+			return fmt.Errorf("cannot decode the use counts: %w", err)
 		}
 		t := UseTotal{Dev: dev, Uses: u.Uses, Accesses: u.Accesses}
 		if t.Used, err = parseMilli(u.Used); err != nil {
-			return fmt.Errorf("decode use counts: %w", err)
+			return fmt.Errorf("cannot decode the use counts: %w", err)
 		}
 		if t.Accessed, err = parseMilli(u.Accessed); err != nil {
-			return fmt.Errorf("decode use counts: %w", err)
+			return fmt.Errorf("cannot decode the use counts: %w", err)
 		}
 		if t.Opened, err = parseMilli(u.Opened); err != nil {
-			return fmt.Errorf("decode use counts: %w", err)
+			return fmt.Errorf("cannot decode the use counts: %w", err)
 		}
 		keys, totals = append(keys, id.Bytes()), append(totals, t)
 	}

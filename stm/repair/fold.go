@@ -92,7 +92,7 @@ func (f *folder) file(ctx context.Context, name string) error {
 func eachLine(ctx context.Context, fsys durable.FS, name string, fn func(b []byte)) error {
 	in, err := fsys.OpenRead(name)
 	if err != nil {
-		return fmt.Errorf("open log file: %w", err)
+		return fmt.Errorf("cannot open a log file: %w", err)
 	}
 	defer in.Close()
 	lines := record.NewLineReader(in, 0, 0)
@@ -102,7 +102,7 @@ func eachLine(ctx context.Context, fsys durable.FS, name string, fn func(b []byt
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("read log file: %w", err)
+			return fmt.Errorf("cannot read a log file: %w", err)
 		}
 		fn(b)
 	}

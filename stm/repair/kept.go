@@ -91,7 +91,7 @@ func WrittenAgain(fsys durable.FS, dir string, dev record.Device) (files []recor
 		name := filepath.Join(dir, e.Name())
 		info, err := fsys.Lstat(name)
 		if err != nil {
-			return nil, fmt.Errorf("read a log file: %w", err)
+			return nil, fmt.Errorf("cannot read a log file: %w", err)
 		}
 		lines, err := Returned(fsys, []string{name}, func(of record.Device) bool { return of != dev })
 		if err != nil {

@@ -112,8 +112,9 @@ func (p *predecessor) find(h *device.Home, seen *device.Numbers) {
 		p.count(have.Seen.Of(p.dev))
 	}
 	if p.count(seen.Of(p.dev)); p.missing > 0 {
-		h.Logger.Warn("records are missing from the log of another device, or of an earlier ID of this device; run: "+
-			"emberd doctor log repair", "device", p.dev, "missing", p.missing, "files", p.short)
+		h.Logger.Warn("records are missing from the log of another device, or of "+
+			"an earlier ID of this device; run: emberd doctor log repair", "device", p.dev, "missing", p.missing,
+			"files", p.short)
 	}
 }
 
@@ -141,8 +142,7 @@ func (p *Predecessors) settle(h *device.Home) {
 			continue
 		}
 		if err := extent.Drop(h.FS, h.State, one.dev); err != nil {
-			h.Logger.Warn("write position of an earlier device not deleted", "device", one.dev,
-				"error", err)
+			h.Logger.Warn("write position of an earlier device not deleted", "device", one.dev, "error", err)
 		}
 	}
 	p.logs = left
@@ -171,9 +171,8 @@ func (p *Predecessors) Clauses() (out []string) {
 	defer p.mu.Unlock()
 	for _, one := range p.logs {
 		if one.other || len(one.short) == 0 {
-			out = append(out, fmt.Sprintf(
-				"of device %s is missing or shorter than before: no file contains %d "+
-					"records that this device read earlier", one.dev, one.missing))
+			out = append(out, fmt.Sprintf("of device %s is missing or shorter than before: no "+
+				"file contains %d records that this device read earlier", one.dev, one.missing))
 		}
 		for _, f := range one.short {
 			f.Name = filepath.Join(one.dev.String(), f.Name)

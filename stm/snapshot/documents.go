@@ -54,7 +54,8 @@ func (f *File) openDocuments() (files []*table.DocFile, err error) {
 	}
 	if err != nil {
 		closeAll(files)
-		return nil, fmt.Errorf("open the documents of the snapshot: %v", err) // a file that is not there is damage
+		return nil, fmt.Errorf("cannot open the documents of the snapshot: %v",
+			err) // a file that is not there is damage
 	}
 	return files, nil
 }

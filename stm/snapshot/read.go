@@ -18,8 +18,9 @@ import (
 )
 
 var (
-	errPlace = errors.New("the snapshot refers to an unlisted file")
-	errCount = errors.New("the sizes in this part exceed its length")
+	errPlace = errors.New("the snapshot refers to a file that is not in its file list")
+	errCount = errors.New(
+		"invalid part of the snapshot: the sizes of its entries add up to more than the length of the part")
 )
 
 // Meta reads what the snapshot tells about its log.

@@ -59,8 +59,8 @@ func Witness(fsys durable.FS, name string) (*Held, error) {
 		f.witness(h)
 		return h, nil
 	}
-	return nil, fmt.Errorf("the snapshot %s has version %d, which this "+
-		"version of emberd does not support", name, h.Version)
+	return nil, fmt.Errorf("the snapshot %s has version %d, which this version of emberd does not support", name,
+		h.Version)
 }
 
 // search finds the parts by their headers.

@@ -84,7 +84,7 @@ func Write(ctx context.Context, to io.Writer, c *Content, gently bool) error {
 	w.purges(ctx)
 	w.words(ctx)
 	if err := w.finish(ctx); err != nil {
-		return fmt.Errorf("write the snapshot: %w", err)
+		return fmt.Errorf("cannot write the snapshot: %w", err)
 	}
 	return nil
 }

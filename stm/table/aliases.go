@@ -14,7 +14,7 @@ const aliasKey = "aliases"
 
 // Aliases decodes the ids that other systems have for the memory. The caller owns them.
 func (r *Row) Aliases() []string {
-	if !r.mayHave(record.HasAliases, `"`+aliasKey+`"`) {
+	if !mayHave(r, record.HasAliases, `"`+aliasKey+`"`) {
 		return nil
 	}
 	return aliasesIn(r.JSON())

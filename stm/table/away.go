@@ -37,9 +37,8 @@ func stored(r *Row) ([]byte, error) {
 	}
 	doc, again := r.away.in.Again(r)
 	if again != nil {
-		return nil, memory.Errorf(memory.Unavailable, "cannot read the memory from its "+
-			"document file (%w) or from the log: %w",
-			err, again)
+		return nil, memory.Errorf(memory.Unavailable,
+			"cannot read the memory from its document file (%w) or from the log: %w", err, again)
 	}
 	return doc, nil
 }

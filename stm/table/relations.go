@@ -12,7 +12,7 @@ import (
 )
 
 // MayRelate is false for nearly every row that no relation starts at.
-func (r *Row) MayRelate() bool { return r.mayHave(record.HasRelations, `"`+record.RelationPrefix) }
+func (r *Row) MayRelate() bool { return mayHave(r, record.HasRelations, `"`+record.RelationPrefix) }
 
 // RelationBytes is how much of a memory's JSON its relations are.
 func (r *Row) RelationBytes() int {
@@ -219,7 +219,7 @@ func (m *MemorySet) resolveRelation(short string, all []ends) (memory.Relation, 
 	digits := strings.TrimPrefix(strings.ToLower(strings.TrimSpace(short)), "rel-")
 	if len(digits) < 4 || len(digits) > 32 || strings.Trim(digits, "0123456789abcdef") != "" {
 		return memory.Relation{}, memory.Errorf(memory.Invalid,
-			"invalid relation ID %.40q; use rel- and at least the first four digits after it", short).At("id")
+			"invalid relation ID %.40q; use rel- followed by at least the first four digits", short).At("id")
 	}
 	var fit []memory.Relation
 	for _, l := range all {

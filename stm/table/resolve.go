@@ -102,9 +102,9 @@ func (n Named) OrItself(id memory.ID, err error) (memory.ID, error) {
 // called is the only one of the memories with an alias.
 func (n Named) called(ids []memory.ID) (memory.ID, error) {
 	if len(ids) > 1 {
-		return "", memory.Errorf(memory.Ambiguous, "several memories have the alias %q (%s, "+
-			"%s); pass the ID of the memory",
-			memory.Clip(n.Text), ids[0], ids[1]).At("id")
+		return "", memory.Errorf(memory.Ambiguous,
+			"several memories have the alias %q (%s, %s); pass the ID of the memory", memory.Clip(n.Text), ids[0],
+			ids[1]).At("id")
 	}
 	return ids[0], nil
 }
@@ -115,23 +115,20 @@ func (n Named) Only(ids []memory.ID) (memory.ID, error) {
 	case len(ids) == 1:
 		return ids[0], nil
 	case len(ids) > 1 && n.IsPart():
-		return "", memory.Errorf(memory.Ambiguous, "several memory IDs match %s "+
-			"(%s, %s); pass more characters", n.short,
-			ids[0], ids[1]).At("id")
+		return "", memory.Errorf(memory.Ambiguous, "several memory IDs match %s (%s, %s); pass more characters",
+			n.short, ids[0], ids[1]).At("id")
 	case len(ids) > 1:
 		return n.called(ids)
 	case n.IsPart():
-		return "", memory.Errorf(memory.NotFound,
-			"memory %s not found; run: emberd list",
-			n.short).At("id")
+		return "", memory.Errorf(memory.NotFound, "memory %s not found; run: emberd list", n.short).At("id")
 	case n.isNothing():
 		return "", memory.Errorf(memory.Invalid,
 			"invalid memory ID %q; use the whole UUID, or at least four characters of its beginning or end",
 			memory.Clip(n.Text)).At("id")
 	}
 	return "", memory.Errorf(memory.NotFound,
-		"memory %q not found; use the whole UUID, at least four characters of "+
-			"its beginning or end, or an alias", memory.Clip(n.Text)).At("id")
+		"memory %q not found; use the whole UUID, at least four characters of its beginning or end, or an alias",
+		memory.Clip(n.Text)).At("id")
 }
 
 // isNothing reports what can be no alias either.

@@ -9,7 +9,7 @@ import (
 )
 
 // mayReview is false for nearly every row that has no review item.
-func mayReview(r *Row) bool { return r.mayHave(record.HasReview, `"`+record.ReviewPrefix) }
+func mayReview(r *Row) bool { return mayHave(r, record.HasReview, `"`+record.ReviewPrefix) }
 
 // ReviewItems are the items that a memory is the first of, in the order of their keys. The
 // caller owns them.

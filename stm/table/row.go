@@ -197,7 +197,7 @@ func (r *Row) Entities() []string {
 // SupersededBy is the memory that replaced this one, "" for none. It may not be
 // live.
 func (r *Row) SupersededBy() memory.ID {
-	if !r.mayHave(record.HasSuccessor, `"`+record.SuccessorKey+`"`) {
+	if !mayHave(r, record.HasSuccessor, `"`+record.SuccessorKey+`"`) {
 		return ""
 	}
 	return memory.ID(r.textOf(record.SuccessorKey))
@@ -289,7 +289,7 @@ func (r *Row) Value(key string) json.RawMessage {
 }
 
 // mayHave is false for nearly every row that lacks a part, and that the bytes of a key of it are not in.
-func (r *Row) mayHave(part record.Parts, key string) bool {
+func mayHave(r *Row, part record.Parts, key string) bool {
 	return !r.Hot.Lacks(part) && bytes.Contains(r.JSON(), []byte(key)) // which is told faster than by all keys
 }
 

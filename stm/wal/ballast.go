@@ -41,7 +41,7 @@ func (b *reservedSpace) Make() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := b.fs.Remove(b.other); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove the reserved disk space of an earlier start: %w", err)
+		return fmt.Errorf("cannot remove the reserved disk space of an earlier start: %w", err)
 	}
 	info, err := b.fs.Lstat(b.Name)
 	if b.size == 0 || err == nil && info.Size() >= b.size {
@@ -51,17 +51,17 @@ func (b *reservedSpace) Make() error {
 		err = b.fs.Remove(b.Name)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("reserve disk space: %w", err)
+		return fmt.Errorf("cannot reserve disk space: %w", err)
 	}
 	f, err := b.fs.CreateAppend(b.Name)
 	if err != nil {
-		return fmt.Errorf("reserve disk space: %w", err)
+		return fmt.Errorf("cannot reserve disk space: %w", err)
 	}
 	if _, err = f.Write(noise(b.size)); err == nil {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("reserve disk space: %w", errors.Join(err, b.fs.Remove(b.Name)))
+		return fmt.Errorf("cannot reserve disk space: %w", errors.Join(err, b.fs.Remove(b.Name)))
 	}
 	return nil
 }

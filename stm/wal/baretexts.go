@@ -64,6 +64,6 @@ func bareWarning(n int) string {
 		return "a memory in the trash was restored without its text; to look for the text in the backups, run: " +
 			"emberd doctor log repair"
 	}
-	return fmt.Sprintf("%d memories in the trash were restored without their texts; to look for the texts in the "+
-		"backups, run: emberd doctor log repair", n)
+	return fmt.Sprintf("%d memories in the trash were restored without their texts; to "+
+		"look for the texts in the backups, run: emberd doctor log repair", n)
 }

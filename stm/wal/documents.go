@@ -53,9 +53,8 @@ func (s documentStore) findAgain(r *table.Row) ([]byte, error) {
 			"memory", r.ID(), "error", err)
 		return nil, err
 	}
-	s.Logger.Warn("cannot read a document file; read "+
-		"the document from the log instead", "file", filepath.Base(in.Name()),
-		"memory", r.ID())
+	s.Logger.Warn("cannot read a document file; emberd read the document from the log instead", "file",
+		filepath.Base(in.Name()), "memory", r.ID())
 	if c := s.Table.Cell(r.Key); c != nil {
 		c.Return(r, row.Doc)
 	}

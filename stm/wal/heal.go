@@ -79,13 +79,12 @@ func (h healer) recover(ctx context.Context) error {
 			return fmt.Errorf("cannot write restored records to the log yet: %w", err)
 		}
 		r.tell(r.lines, theSnapshot)
-		h.Logger.Warn("restored memories from the snapshot, because "+
-			"they were missing from the log", "memories", r.healed.Memories,
-			"from", r.healed.Oldest, "until", r.healed.Newest, "files", h.own.Missed())
+		h.Logger.Warn("restored memories from the snapshot, because they were missing from the log", "memories",
+			r.healed.Memories, "from", r.healed.Oldest, "until", r.healed.Newest, "files", h.own.Missed())
 		r.lines = nil
 		h.others.Lose(h.Now()) // Refresh writes again what these files lose from here on
 		if err := h.keepReturned(ctx); err != nil {
-			return fmt.Errorf("cannot store yet which records were restored: %w", err)
+			return fmt.Errorf("cannot save the list of restored log records: %w", err)
 		}
 	}
 	if r.sound {
@@ -350,7 +349,7 @@ func (h healer) makeGood(ctx context.Context, hurt []extent.ShortFile, others bo
 	h.Journal.Swap(func(file uint32) bool { return slices.Contains(gone, h.FileName(file)) }, nil)
 	back, err := h.heal(ctx, nil) // the journal lists the lines where they are written again
 	if err != nil {
-		return fmt.Errorf("rewrite records that are missing from log files: %w", err)
+		return fmt.Errorf("cannot write the records that are missing from log files again: %w", err)
 	}
 	got.Due = due
 	h.madeGood(hurt, &back)
@@ -359,8 +358,8 @@ func (h healer) makeGood(ctx context.Context, hurt []extent.ShortFile, others bo
 	}
 	h.retire(h.others.Regained())
 	if len(hurt) == 0 && back.Lines > 0 {
-		h.Logger.Warn("log files were truncated or removed; their records are in the log of this device",
-			"lines", back.Lines, "memories", back.Memories)
+		h.Logger.Warn("log files were truncated or removed; their records are in the log of this device", "lines",
+			back.Lines, "memories", back.Memories)
 	}
 	return nil
 }

@@ -8,9 +8,8 @@ import (
 
 // indeterminateError is the answer to a change that the next start may find.
 func indeterminateError(cause error) error {
-	return memory.Errorf(memory.Unknown,
-		"unknown whether the change succeeded, because the disk failed while saving (%v); when emberd status shows "+
-			"no disk problem, read the memory again: %w", cause, cause)
+	return memory.Errorf(memory.Unknown, "unknown whether the change succeeded, because the disk failed while saving "+
+		"(%v); when emberd status shows no disk problem, read the memory again: %w", cause, cause)
 }
 
 // A batch in doubt may be found by the next start, so it is not forgotten: as soon

@@ -178,9 +178,8 @@ func (h healer) cameBack(ctx context.Context, lines []record.Line) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.tell(lines, otherDevices)
-	h.Logger.Warn("restored memories from other devices, because "+
-		"they were missing from the log", "memories", r.healed.Memories,
-		"from", r.healed.Oldest, "until", r.healed.Newest)
+	h.Logger.Warn("restored memories from other devices, because they were missing from the log", "memories",
+		r.healed.Memories, "from", r.healed.Oldest, "until", r.healed.Newest)
 	return h.settleShort(ctx)
 }
 

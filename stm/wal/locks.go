@@ -51,8 +51,8 @@ func (l *locks) acquire(ctx context.Context, name string) error {
 		return nil
 	case <-ctx.Done():
 		l.drop(name, k)
-		return memory.Errorf(memory.Busy, "the request ended while it waited for another "+
-			"change to the same memory; try again")
+		return memory.Errorf(memory.Busy,
+			"the request ended while it waited for another change to the same memory; try again")
 	}
 }
 

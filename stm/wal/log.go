@@ -120,8 +120,7 @@ func OpenLog(data, state string, o *Options) (*Log, []ManualEdit, error) {
 		Seen: func() map[record.Device]uint64 { return s.Snapshot.Seen.Contiguous() }}
 	switch {
 	case dev.Recovered():
-		o.Logger.Warn("device.json is damaged; the device keeps the ID in its log", "device",
-			dev.ID)
+		o.Logger.Warn("device.json is damaged; this device continues to use the ID in its log", "device", dev.ID)
 	case len(dev.TakenOver) > 0 && why != "":
 		o.Logger.Warn("new device identity", "device", dev.ID, "because", why)
 	case why != "":
@@ -156,8 +155,8 @@ func accept(data, state string, o *Options) error {
 		}
 		name, err := device.KeepSnapshot(o.FS, state)
 		if name != "" {
-			o.Logger.Warn("started an empty log; to restore memories from the snapshot of the earlier log, run: "+
-				"emberd doctor log repair", "snapshot", name)
+			o.Logger.Warn("started an empty log; to restore memories from the "+
+				"snapshot of the earlier log, run: emberd doctor log repair", "snapshot", name)
 		}
 		return err
 	}
@@ -210,7 +209,7 @@ func (s *Log) load(dev *device.Identity, o *Options) ([]ManualEdit, error) {
 	r.reconsider()
 	r.believe()
 	if r.failed != nil {
-		return nil, fmt.Errorf("read the log: %w", r.failed)
+		return nil, fmt.Errorf("cannot read the log: %w", r.failed)
 	}
 	s.before.Find(s.Home, r.seen)
 	s.own.Rebuild()

@@ -30,8 +30,8 @@ func (s *Log) Moment(ctx context.Context, at func()) (LogPosition, error) {
 		return LogPosition{}, err
 	}
 	if c.files == nil {
-		return LogPosition{}, memory.Errorf(memory.Unavailable, "the daemon is stopping; try again "+
-			"when the daemon is running again")
+		return LogPosition{}, memory.Errorf(memory.Unavailable,
+			"the daemon is stopping; try again when the daemon is running again")
 	}
 	return s.momentAt(c)
 }

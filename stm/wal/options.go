@@ -34,7 +34,7 @@ func (d Durability) check() error {
 		return nil
 	case d == Barrier:
 		return memory.Errorf(memory.Invalid,
-			"durability barrier requires macOS, but this system is %s; use full or none", runtime.GOOS)
+			"durability \"barrier\" requires macOS, but this system is %s; use \"full\" or \"none\"", runtime.GOOS)
 	}
 	return memory.Errorf(memory.Invalid, "invalid durability %.20q; use full, barrier or none", string(d))
 }

@@ -51,8 +51,8 @@ func PurgeKept(ctx context.Context, s *Log, p record.Redaction, dry bool) (names
 		switch {
 		case dry:
 		case err != nil || held.Meta == nil:
-			s.Logger.Warn("removed an unreadable snapshot of an earlier log before a permanent "+
-				"deletion", "snapshot", name)
+			s.Logger.Warn("removed an unreadable snapshot of an earlier log before a permanent deletion", "snapshot",
+				name)
 			err = errors.Join(s.FS.Remove(name), s.FS.SyncDir(filepath.Dir(name)))
 		default:
 			err = snapshot.Save(ctx, s.FS, name, &snapshot.Content{Meta: *held.Meta, Table: held.Table,

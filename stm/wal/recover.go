@@ -197,7 +197,7 @@ func (r *recovery) lines(f durable.ReadFile, name string) (*record.LineReader, e
 			r.stop(b, place)
 			return in, nil
 		case err != nil:
-			return in, fmt.Errorf("read segment %s at %d: %w", name, in.Off, err)
+			return in, fmt.Errorf("cannot read log segment %s at byte %d: %w", name, in.Off, err)
 		}
 		r.Line(b, place, whole)
 	}

@@ -82,7 +82,7 @@ func pickUpFrom(ctx context.Context, s *Log, dir string) error {
 	defer s.refreshing.Unlock()
 	entries, err := s.FS.ReadDir(dir)
 	if err != nil {
-		return fmt.Errorf("list log files: %w", err)
+		return fmt.Errorf("cannot list the log files: %w", err)
 	}
 	s.Journal.ListHistories(dir, entries)
 	var names []string

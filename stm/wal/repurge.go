@@ -50,7 +50,7 @@ func (f *found) writePurges(ctx context.Context, h healer) error {
 		return nil
 	}
 	if err := h.write(ctx, f.purges); err != nil {
-		return fmt.Errorf("cannot write permanent deletions that are missing from the log yet: %w", err)
+		return fmt.Errorf("cannot yet write the permanent deletions that are missing from the log: %w", err)
 	}
 	h.Logger.Warn("permanent deletions were missing from the log; writing them again", "memories", len(f.purges))
 	f.purges = nil

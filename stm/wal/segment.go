@@ -82,7 +82,7 @@ func (w *Writer) CreateSegment() error {
 		if err := errors.Join(f.Close(), w.S.FS.Remove(name)); err != nil {
 			w.lastSegment = number
 		}
-		return fmt.Errorf("begin segment %s: %w", record.SegmentName(number), err)
+		return fmt.Errorf("cannot begin log segment %s: %w", record.SegmentName(number), err)
 	}
 	w.lastSegment, w.lost, w.kept = number, nil, nil
 	w.active = &segment{f: f, name: record.SegmentName(number), path: name, number: number, file: w.S.AddFile(name),
@@ -118,7 +118,7 @@ func (w *Writer) sync(f durable.File) error {
 }
 
 // errOtherFile is damage to a segment that another file took the name of.
-var errOtherFile = errors.New("another file has the name of the segment")
+var errOtherFile = errors.New("another file has the name of the log segment")
 
 // activeDamage says what became of the active segment since it was written last, nil for nothing, as far
 // as can be seen.
@@ -230,7 +230,7 @@ func (w *Writer) close(s *segment) error {
 		err = cerr
 	}
 	if err != nil {
-		return fmt.Errorf("seal segment %s: %w", s.name, err)
+		return fmt.Errorf("cannot seal log segment %s: %w", s.name, err)
 	}
 	w.note1(s.name, extent.Extent{Bytes: s.size + int64(len(end)), Sum: crc32.Update(s.sum, record.Castagnoli, end),
 		Last: w.S.LastSeq.Load(), Change: w.changed, At: at})

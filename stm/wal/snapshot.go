@@ -70,7 +70,7 @@ func (s *Log) WriteSnapshot(ctx context.Context, gently bool) error {
 
 // FlushUses returns nil once every use that was counted is on the disk.
 func (s *Log) FlushUses(ctx context.Context) error {
-	failed := errors.New("the log is closing")
+	failed := errors.New("emberd is closing the log")
 	err := s.OnWriter(ctx, func() {
 		for failed = nil; failed == nil && s.Uses.Waiting(); {
 			failed = s.Writer.Commit(nil)
@@ -164,7 +164,7 @@ func (r *recovery) Load(f *snapshot.File) error {
 	case err != nil:
 		return err
 	case m.Analyzer != s.Words.Analyzer.Identity():
-		return fmt.Errorf("%w: another version of emberd analyzed its words", snapshot.ErrStale)
+		return fmt.Errorf("%w: another version of emberd split the texts of the snapshot into words", snapshot.ErrStale)
 	case m.Device != s.Device:
 		return fmt.Errorf("%w: the snapshot belongs to another device", snapshot.ErrStale)
 	}

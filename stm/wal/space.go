@@ -90,15 +90,16 @@ func (w *Writer) room() error {
 	free, err := w.S.FS.Free(w.Dir)
 	switch {
 	case err == nil && free < w.minFree():
-		return w.refuseSaves(fmt.Sprintf("the disk of %s has only %s free, less than the reserve of %s, so emberd "+
-			"saves nothing; free some space, or delete memories",
-			w.S.Data, mebibytes(free), mebibytes(w.minFree())))
+		return w.refuseSaves(fmt.Sprintf("the disk of %s has only %s free, less than the reserve of %s, "+
+			"so emberd saves nothing; free some space, or delete memories", w.S.Data, mebibytes(free),
+			mebibytes(w.minFree())))
 	case !w.Space.full && w.S.shortage.Load() == nil:
 		return nil
 	}
 	if w.Space.until.After(now) || w.S.Ballast.Make() != nil {
-		return w.refuseSaves(fmt.Sprintf("the disk of %s or its quota is full, but saved memories are safe; free "+
-			"some space and try again", w.S.Data))
+		return w.refuseSaves(fmt.Sprintf(
+			"the disk of %s or its quota is full, but saved memories are safe; free some space and try again",
+			w.S.Data))
 	}
 	w.Space.full = false
 	w.S.shortage.Store(nil)

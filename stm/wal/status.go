@@ -72,8 +72,8 @@ func staleWarning(n int) string {
 		return "1 memory from a device that was offline for more than 90 days is hidden, because another device " +
 			"might have deleted it; to decide, run: emberd doctor offline-device list"
 	}
-	return fmt.Sprintf("%d memories from a device that was offline for more than 90 days are hidden, because another "+
-		"device might have deleted them; to decide, run: emberd doctor offline-device list", n)
+	return fmt.Sprintf("%d memories from a device that was offline for more than 90 days are hidden, because "+
+		"another device might have deleted them; to decide, run: emberd doctor offline-device list", n)
 }
 
 // lookTime is how long Status waits for a look at the disk.
@@ -163,8 +163,8 @@ func (s *Log) warnings(st *Status, flagged []string) []string {
 	}
 	if st.Unreadable > 0 {
 		out = append(out,
-			fmt.Sprintf("emberd cannot read %d files or folders of other devices and tries "+
-				"again; check their permissions",
+			fmt.Sprintf(
+				"emberd cannot read %d files or folders of other devices and tries again; check their permissions",
 				st.Unreadable))
 	}
 	if st.Stale > 0 {
@@ -178,13 +178,12 @@ func (s *Log) warnings(st *Status, flagged []string) []string {
 	}
 	if at := (record.Stamp{T: s.newest.Load()}).Time(); at.Sub(s.Now()) > record.MaxSkew {
 		out = append(out,
-			fmt.Sprintf("this device saved memories while its clock showed %s, so new changes get later timestamps "+
-				"and other devices ignore them until then; check the clock of this device",
+			fmt.Sprintf("this device saved memories while its clock showed %s, so new changes get later "+
+				"timestamps and other devices ignore them until then; check the clock of this device",
 				at.Format("2006-01-02 15:04")))
 	}
 	if s.Durability == None {
-		out = append(out,
-			"durability is none, so a power failure can lose saved memories")
+		out = append(out, "durability is \"none\", so a power failure can lose saved memories")
 	}
 	return out
 }

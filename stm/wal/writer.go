@@ -351,8 +351,7 @@ func (w *Writer) cut(before uint64) bool {
 
 // abandonSegment gives up the active file without touching it again.
 func (w *Writer) abandonSegment(before uint64, why error) {
-	w.S.Logger.Error("log segment abandoned; new records go to a new segment", "segment", w.active.name,
-		"because", why)
+	w.S.Logger.Error("log segment abandoned; new records go to a new segment", "segment", w.active.name, "because", why)
 	w.active.f.Close()
 	w.active = nil
 	w.S.activeIn.Store(nil)
@@ -376,8 +375,8 @@ func (w *Writer) repeatInNewSegment(before uint64, cause error) error {
 	}
 	w.failed = w.clock.Now()
 	w.note(writeError{code: memory.ReadOnly,
-		reason: fmt.Sprintf("cannot write the log (%v); you can read memories, and emberd "+
-			"tries to write again every minute", cause)})
+		reason: fmt.Sprintf(
+			"cannot write the log (%v); you can read memories, and emberd tries to write again every minute", cause)})
 	return indeterminateError(cause)
 }
 

@@ -15,21 +15,21 @@ import (
 
 // The reasons why properties cannot be changed.
 const (
-	Invalid  = "its frontmatter is invalid, or larger than 64 KiB or 1,000 keys; fix it"
-	Unclosed = "its frontmatter has no closing ---; add one"
-	InBraces = "its frontmatter is in braces; edit a property in Obsidian, which rewrites it as lines"
-	Unusual  = "emberd cannot change a property without changing other parts of its " +
+	Invalid  = "the frontmatter is invalid, or larger than 64 KiB or 1,000 keys; fix the frontmatter"
+	Unclosed = "the frontmatter has no closing ---; add a closing ---"
+	InBraces = "the frontmatter is in braces; edit a property in Obsidian, which rewrites the frontmatter as lines"
+	Unusual  = "emberd cannot change a property without changing other parts of the " +
 		"frontmatter; simplify the frontmatter"
-	SharedValue = "its frontmatter uses a YAML anchor in the value to change; replace the anchor and its aliases " +
+	SharedValue = "the frontmatter uses a YAML anchor in the value to change; replace the anchor and its aliases " +
 		"with plain values"
-	Commented = "its frontmatter has a comment inside the value to change; move the comment above the property"
+	Commented = "the frontmatter has a comment inside the value to change; move the comment above the property"
 )
 
 // EditError is the error for a note that emberd cannot change without a risk for bytes that are
 // not emberd's. Its reason ends a sentence that begins "not written: ".
 type EditError struct{ Reason string }
 
-func (e *EditError) Error() string { return "the note was not written: " + e.Reason }
+func (e *EditError) Error() string { return "emberd did not write the note: " + e.Reason }
 
 // patch replaces the bytes from start to end.
 type patch struct {

@@ -140,7 +140,7 @@ func checkKeys(n *yaml.Node, keys *int) error {
 		case key.Kind != yaml.ScalarNode:
 			return &Fault{key.Line, "a key in the frontmatter is not plain text; put quotes around {{…}} and [[…]]"}
 		case seen[key.Value]:
-			return &Fault{key.Line, "a key appears twice in the frontmatter; keep one"}
+			return &Fault{key.Line, "a key appears twice in the frontmatter; remove the duplicate"}
 		}
 		seen[key.Value] = true
 	}

@@ -49,8 +49,9 @@ func (e Parser) Read(o *Builder) {
 		excess = "content that the Markdown parser cannot read"
 	}
 	o.LineByLine = true
-	o.Report(1, "the note has %s, so emberd reads it line by line without its "+
-		"layout; searches still find the note", excess)
+	o.Report(1,
+		"the note has %s, so emberd reads the note line by line, without its layout; searches still find the note",
+		excess)
 	ReadLines(o)
 }
 

@@ -121,8 +121,8 @@ func (o *Builder) line(at int) int {
 func (o *Builder) heading(level int, text string, at int) {
 	text = squeeze(text)
 	if len(o.Sections) == maxSections-1 {
-		o.Report(o.line(at), "the note has more than %d headings, so emberd reads the rest "+
-			"as one section; split the note",
+		o.Report(o.line(at),
+			"the note has more than %d headings, so emberd reads the rest as one section; split the note",
 			maxSections-1)
 	}
 	if len(o.Sections) >= maxSections-1 && o.open != nil {

@@ -164,7 +164,7 @@ func (s *survey) excess() string {
 		{s.nesting, maxNesting, "levels of nested quotes or lists"},
 		{s.indent, maxIndent, "columns of indentation before a list item"},
 		{s.visits, maxVisits, "lines, counted once for each enclosing quote and list"},
-		{s.cells, maxCells, "cells in its tables"},
+		{s.cells, maxCells, "cells in tables"},
 		{s.work.brackets, maxBrackets, "pairs of brackets in the same paragraph"},
 		{s.work.emphasis, maxEmphasis, "pairs of emphasis marks in the same paragraph"},
 		{s.work.ticks, maxTicks, "bytes to search for closing code marks"},

@@ -19,11 +19,12 @@ import (
 
 // The reasons why a text or region cannot be changed.
 const (
-	BadRegion   = "the emberd markers in it are incomplete or duplicated; restore or delete all of them"
-	OpenEnd     = "it ends in an open code block or comment; close the block or comment"
-	NotMarked   = "it lacks the property that marks it as a note of emberd; restore the property, or rename the note"
-	SplitText   = "the emberd region is in the middle of its text; move the region to the end"
-	TextChanged = "it changed after emberd read it; emberd kept the current version"
+	BadRegion = "the emberd markers in the note are incomplete or duplicated; restore or delete all markers"
+	OpenEnd   = "the note ends in an open code block or comment; close the block or comment"
+	NotMarked = "the note lacks the property that marks notes of emberd; restore the property, or rename the note"
+	SplitText = "the text between the emberd markers is in the middle of the note; move " +
+		"the markers and their text to the end"
+	TextChanged = "the note changed after emberd read it; emberd kept the current version"
 )
 
 // Edit is a change of a note: of emberd's own properties and marked regions, and of its text if
@@ -98,7 +99,7 @@ func (e Edit) check() error {
 	}
 	for _, key := range keys {
 		if !word().MatchString(key) || frontmatter.Ambiguous(key) || seen[key] {
-			return fmt.Errorf("edit a note: invalid or duplicate property %q", key)
+			return fmt.Errorf("cannot edit a note: invalid or duplicate property %q", key)
 		}
 		seen[key] = true
 	}
@@ -112,7 +113,7 @@ func (e Edit) check() error {
 	}
 	for _, name := range names {
 		if !word().MatchString(name) || seen[name] {
-			return fmt.Errorf("edit a note: invalid or duplicate region %q", name)
+			return fmt.Errorf("cannot edit a note: invalid or duplicate region %q", name)
 		}
 		seen[name] = true
 	}
@@ -124,11 +125,12 @@ func (r Region) check() error {
 	for line := range strings.Lines(r.lines("\n")) {
 		f.InCode([]byte(line))
 		if strings.Contains(line, "emberd:") && strings.Contains(line, "<!--") {
-			return fmt.Errorf("edit a note: the text of region %s contains a region marker", r.Name)
+			return fmt.Errorf("cannot edit a note: the text of region %s contains an emberd marker", r.Name)
 		}
 	}
 	if f.Size > 0 || !utf8.ValidString(r.Text) || strings.ContainsRune(r.Text, 0) {
-		return fmt.Errorf("edit a note: the text of region %s is not valid UTF-8, or has an open code block", r.Name)
+		return fmt.Errorf("cannot edit a note: the text of region %s is not valid UTF-8, or has an open code block",
+			r.Name)
 	}
 	return nil
 }

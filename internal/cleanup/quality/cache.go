@@ -105,7 +105,7 @@ func (c *Cache) keys() []string {
 func (c *Cache) Load(r io.Reader) error {
 	data, err := io.ReadAll(io.LimitReader(r, maxCacheRead))
 	if err != nil {
-		return fmt.Errorf("read the stored scores: %w", err)
+		return fmt.Errorf("cannot read the stored quality scores: %w", err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -134,11 +134,11 @@ func (c *Cache) Save(w io.Writer) error {
 		d := c.answers[key].Dimensions
 		if err := enc.Encode(line{key,
 			[5]float64{d.Accuracy, d.Completeness, d.Specificity, d.Reusability, d.Recency}}); err != nil {
-			return fmt.Errorf("write the scores: %w", err)
+			return fmt.Errorf("cannot write the quality scores: %w", err)
 		}
 	}
 	if err := to.Flush(); err != nil {
-		return fmt.Errorf("write the scores: %w", err)
+		return fmt.Errorf("cannot write the quality scores: %w", err)
 	}
 	c.changed = false
 	return nil

@@ -155,7 +155,7 @@ func reasons(e *Entry, g *signs) (why []string) {
 		why string
 	}{
 		{e.Superseded, "another memory supersedes it"},
-		{e.Disputed > 0, "other memories contradict it"},
+		{e.Disputed > 0, "other memories contradict the memory"},
 		{g.todo, toBeDone},
 		{g.questions > 0 && g.questions == g.sentences, onlyAsks},
 		{g.hedges > 0, uncertain},

@@ -97,7 +97,7 @@ func TestWhatCounts(t *testing.T) {
 		{"asked", func(e *Entry) { e.Text = "Does the staging database listen on port 5432?" }, true, "only asks"},
 		{"to be done", func(e *Entry) { e.Text = "TODO the staging database has to listen on port 5432" }, true, "an open task"},
 		{"interrupted", func(e *Entry) { e.Text += "..." }, true, "incomplete"},
-		{"contradicted", func(e *Entry) { e.Disputed = 1 }, true, "other memories contradict it"},
+		{"contradicted", func(e *Entry) { e.Disputed = 1 }, true, "other memories contradict the memory"},
 		{"superseded", func(e *Entry) { e.Superseded = true }, true, "another memory supersedes it"},
 		{"doubted", func(e *Entry) { e.Confidence = 0.2 }, true, "low confidence"},
 		{"of the web", func(e *Entry) { e.Origin = memory.FromWeb }, true, ""},

@@ -220,16 +220,16 @@ func (r *run) note() {
 	var why []string
 	if r.lost > 0 {
 		why = append(why,
-			fmt.Sprintf("the model gave no valid answer to "+
-				"%d of %d questions; last error: %v", r.lost, r.Calls, r.last))
+			fmt.Sprintf("the model returned no valid answer to %d of %d requests; last error: %v", r.lost, r.Calls,
+				r.last))
 	}
 	if r.Refused > 0 {
 		why = append(why, fmt.Sprintf("the model returned no valid scores for %d texts", r.Refused))
 	}
 	if len(r.texts) > 0 {
-		at := "the run reached its limit of questions"
+		at := "the run reached its limit of requests to the model"
 		if r.failed >= maxFailures {
-			at = "too many questions in a row failed"
+			at = "too many requests to the model failed in a row"
 		}
 		why = append(why, fmt.Sprintf("%d texts were not sent to the model, because %s", len(r.texts), at))
 	}

@@ -237,7 +237,7 @@ func TestAnEndpointThatFailsIsLeftAlone(t *testing.T) {
 	}
 	ask, endpoint := client(t, llmtest.Status(500))
 	_, used := score(t, quality.Options{Ask: ask, Batch: 1}, entries)
-	if endpoint.Asked() != 3 || !strings.Contains(used.Note, "no valid answer to 3 of 3 questions") || !strings.Contains(used.Note, "returned status 500") {
+	if endpoint.Asked() != 3 || !strings.Contains(used.Note, "no valid answer to 3 of 3 requests") || !strings.Contains(used.Note, "returned status 500") {
 		t.Errorf("asked %d times: %s", endpoint.Asked(), used.Note)
 	}
 }

@@ -129,7 +129,7 @@ func (f *Folder) SaveReport(id, markdown string) (string, error) {
 func (f *Folder) write(name string, what any) error {
 	data, err := json.Marshal(what)
 	if err != nil {
-		return fmt.Errorf("write %s of a cleanup run: %w", name, err)
+		return fmt.Errorf("cannot write %s of a cleanup run: %w", name, err)
 	}
 	return f.put(filepath.Join(f.path, name), data)
 }
@@ -140,7 +140,7 @@ func (f *Folder) put(name string, data []byte) error {
 		err = durable.ReplaceFile(f.fs, name, data)
 	}
 	if err != nil {
-		return fmt.Errorf("store a cleanup run: %w", err)
+		return fmt.Errorf("cannot store a cleanup run: %w", err)
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func (f *Folder) read(name string, into any) error {
 		err = json.Unmarshal(data, into)
 	}
 	if err != nil {
-		return fmt.Errorf("read %s of a cleanup run: %w", name, err)
+		return fmt.Errorf("cannot read %s of a cleanup run: %w", name, err)
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func (f *Folder) Runs() ([]Run, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list the cleanup runs: %w", err)
+		return nil, fmt.Errorf("cannot list the cleanup runs: %w", err)
 	}
 	var runs []Run
 	var faults []error
@@ -224,8 +224,8 @@ func (f *Folder) Find(id string, fits func(*Run) bool) (*Run, error) {
 		return nil, memory.Errorf(memory.NotFound,
 			"no cleanup runs yet; run: emberd health cleanup -c COLLECTION").At("run")
 	}
-	return nil, memory.Errorf(memory.NotFound,
-		"cleanup run %.40q not found; run: emberd health cleanup history", id).At("run")
+	return nil, memory.Errorf(memory.NotFound, "cleanup run %.40q not found; run: emberd health cleanup history",
+		id).At("run")
 }
 
 // Reports returns the kept reports of the runs that planned something about a memory.
@@ -271,7 +271,7 @@ func (p *Plan) forget(id memory.ID) (found bool) {
 		if !about {
 			continue
 		}
-		found, a.Evidence = true, "evidence removed: a memory of this action was purged"
+		found, a.Evidence = true, "emberd removed the evidence, because a memory of this action was deleted permanently"
 		for j := range a.Links {
 			a.Links[j].Value = ""
 		}

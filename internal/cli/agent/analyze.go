@@ -12,7 +12,8 @@ import (
 )
 
 func classifyCommand(s *cli.App) *cobra.Command {
-	return cli.Command("classify TEXT… | -", cli.ArgCount(1, -1, "a message, or - to read it from stdin"), nil,
+	oneMessage := cli.ArgCount(1, -1, "a message, or - to read the message from stdin")
+	return cli.Command("classify TEXT… | -", oneMessage, nil,
 		func(cmd *cobra.Command, args []string) error {
 			text := strings.Join(args, " ")
 			if text == "-" {

@@ -131,7 +131,7 @@ func forgiveCaller(s *cli.App, cmd *cobra.Command, name string) error {
 		return err
 	}
 	return s.Answer(res, func() {
-		s.Printf("reset the score of %s\n", cli.Flat(res.Name))
+		s.Printf("reset the throttling score of %s\n", cli.Flat(res.Name))
 		if res.Was != "" {
 			s.Printf("%s", s.Screen.Said(cli.Faint, "the caller was throttled: "+cli.Clean(res.Was)))
 		}

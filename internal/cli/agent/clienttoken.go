@@ -51,18 +51,14 @@ func Limit(s *cli.App, c *clients.Client, file string, o Installation) (clientLi
 	named := slices.ContainsFunc(s.Set, func(set string) bool { return strings.HasPrefix(set, "token_file=") })
 	switch {
 	case o.remove && (l.wanted || o.expires != ""):
-		return l, memory.Errorf(memory.Invalid,
-			"--remove cannot be combined with --read, --write or --expires")
+		return l, memory.Errorf(memory.Invalid, "--remove cannot be combined with --read, --write or --expires")
 	case o.expires != "" && !l.wanted:
-		return l, memory.Errorf(memory.Invalid,
-			"--expires requires --read or --write")
+		return l, memory.Errorf(memory.Invalid, "--expires requires --read or --write")
 	case named && l.wanted:
-		return l, memory.Errorf(memory.Invalid,
-			"--set token_file cannot be combined with --read or --write")
+		return l, memory.Errorf(memory.Invalid, "--set token_file cannot be combined with --read or --write")
 	case seen && !o.remove:
-		return l, memory.Errorf(memory.Invalid,
-			"the client does not inherit %s and %s; unset these variables, and limit the client with --read and "+
-				"--write, or with --set token_file=FILE", cli.EnvToken, cli.EnvTokenFile)
+		return l, memory.Errorf(memory.Invalid, "the client does not inherit %s and %s; unset these variables, and "+
+			"limit the client with --read and --write, or with --set token_file=FILE", cli.EnvToken, cli.EnvTokenFile)
 	case named:
 		l.file = "" // it is among the settings that the client gets
 	case !l.there && !l.wanted:
@@ -156,9 +152,8 @@ func mint(ctx context.Context, s *cli.App, l clientLimit, client string, o Insta
 	}
 	s.Note("token %s: %s", l.name, tokenLimits(s, &res.Token))
 	if l.earlier != "" {
-		s.Note("the earlier token %s of the client is still valid; to revoke it, run: emberd agent token revoke "+
-			"%s", l.earlier,
-			l.earlier)
+		s.Note("the earlier token %s of the client is still valid; to revoke it, run: emberd agent token revoke %s",
+			l.earlier, l.earlier)
 	}
 	noteUnmatched(s, res)
 	return nil
@@ -167,10 +162,10 @@ func mint(ctx context.Context, s *cli.App, l clientLimit, client string, o Insta
 func keepSecret(file, secret string) error {
 	disk := durable.OS{}
 	if err := durable.MkdirAll(disk, filepath.Dir(file)); err != nil {
-		return fmt.Errorf("save the token: %w", err)
+		return fmt.Errorf("cannot save the token: %w", err)
 	}
 	if err := durable.ReplaceFile(disk, file, []byte(secret+"\n")); err != nil {
-		return fmt.Errorf("save the token: %w", err)
+		return fmt.Errorf("cannot save the token: %w", err)
 	}
 	return nil
 }
@@ -189,8 +184,7 @@ func revokeLimit(ctx context.Context, s *cli.App, l clientLimit) error {
 	_, err := cli.Call(ctx, s, op.TokenRevoke, &op.TokenRevokeRequest{Name: l.name})
 	if err != nil && memory.CodeOf(err) != memory.NotFound {
 		return memory.Errorf(memory.CodeOf(err),
-			"emberd was removed from the client, but token %s is still valid (%w); run: emberd agent token "+
-				"revoke %s", l.name,
+			"removed emberd from the client, but cannot revoke token %s: %w; run: emberd agent token revoke %s", l.name,
 			err, l.name)
 	}
 	if err := dropSecret(s, l.name); err != nil {

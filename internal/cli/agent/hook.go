@@ -18,8 +18,9 @@ func HookCommand(s *cli.App) *cobra.Command {
 	cmd := cli.Command("hook AGENT [EVENT]", cli.ArgCount(1, 2, "an agent name, optionally with an event name"),
 		completeAgents, func(_ *cobra.Command, args []string) error {
 			if s.Interactive() && !slices.Contains(hooks.Agents(), args[0]) {
-				return memory.Errorf(memory.Invalid, "agent or command %.40q not found; agents: %s; to list the "+
-					"commands, run: emberd help hook", args[0], strings.Join(hooks.Agents(), ", "))
+				return memory.Errorf(memory.Invalid,
+					"agent or command %.40q not found; agents: %s; to list the commands, run: emberd help hook",
+					args[0], strings.Join(hooks.Agents(), ", "))
 			}
 			hookrun.Run(s, args)
 			return nil

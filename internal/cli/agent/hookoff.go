@@ -54,8 +54,9 @@ func hookOnCommand(s *cli.App) *cobra.Command {
 				return err
 			}
 			if file := hookrun.OffBy(root); file != "" {
-				return memory.Errorf(memory.Conflict, "hooks are still off in %s because of the file %s; to turn "+
-					"them on, run: emberd hook on %s", root, file, text.ShellWord(filepath.Dir(file)))
+				return memory.Errorf(memory.Conflict,
+					"hooks are still off in %s because of the file %s; to turn them on, run: emberd hook on %s", root,
+					file, text.ShellWord(filepath.Dir(file)))
 			}
 			return printSwitched(s, &switched{root, false, err == nil})
 		})
@@ -84,7 +85,7 @@ func printSwitched(s *cli.App, r *switched) error {
 	return s.Answer(r, func() {
 		switch folder := cli.Flat(r.Folder); {
 		case r.Off && r.Changed:
-			s.Printf("turned hooks off in %s and below\n", folder)
+			s.Printf("turned off hooks in %s and its subfolders\n", folder)
 			s.Note("to turn them on again, run: emberd hook on %s", folder)
 		case r.Off:
 			s.Printf("hooks were already off in %s\n", folder)

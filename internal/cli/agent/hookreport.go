@@ -169,7 +169,7 @@ func printHookReport(s *cli.App, r *hookReport) {
 	s.Row("prompts", cli.Grouped(r.Prompts))
 	would := ""
 	if r.Recall == "shadow" {
-		would = ", or would receive them if hooks.recall were on"
+		would = ", or would receive memories if hooks.recall were on"
 	}
 	s.Row("found", cli.Count(r.Answered, "prompt", "prompts")+" received memories"+would)
 	shown := cli.Count(r.Shown, "memory", "memories") + " at session starts and with prompts"
@@ -178,8 +178,8 @@ func printHookReport(s *cli.App, r *hookReport) {
 	}
 	s.Row("shown", shown)
 	if r.Trial > 0 {
-		s.Row("held back", fmt.Sprintf("%s not added to prompts; "+
-			"answers contained the words of %s of these memories anyway",
+		s.Row("held back", fmt.Sprintf(
+			"emberd did not add %s to prompts; the answers contained the words of %s of these memories anyway",
 			cli.Count(r.Trial, "memory", "memories"), cli.Grouped(r.TrialUsed)))
 	}
 	s.Row("tokens", fmt.Sprintf("median %s a session, p95 %s", cli.Grouped(r.Tokens.Median),

@@ -14,7 +14,7 @@ import (
 	"emberd/op"
 )
 
-const oneSession = "the ID of a session, or its beginning"
+const oneSession = "a session ID, or the beginning of a session ID"
 
 func hookSessionsCommand(s *cli.App) *cobra.Command {
 	var req op.SessionListRequest
@@ -76,8 +76,8 @@ func completeSessions(s *cli.App, cmd *cobra.Command, args []string, _ string) (
 func printSessions(s *cli.App, res *op.SessionListResult, days int) {
 	short := shortSessions(res.Sessions)
 	if len(short) == 0 {
-		s.Note("no hook reported a session in %s; to see which agents have hooks, run: emberd doctor; to add hooks, "+
-			"run: emberd agent install CLIENT --hooks; then start a new session",
+		s.Note("no hook reported a session in %s; to see which agents have hooks, run: emberd doctor; "+
+			"to add hooks, run: emberd agent install CLIENT --hooks; then start a new session",
 			cli.Count(days, "day", "days"))
 		return
 	}
@@ -135,7 +135,7 @@ func printSession(s *cli.App, one *op.Session) {
 	s.Row("project", cli.Flat(ofProject(one.Project)))
 	s.Row("started", s.When(one.Started))
 	s.Row("last", s.When(one.Last))
-	s.Row("prompts", fmt.Sprintf("%d, %d of them with memories found", one.Prompts, one.Answered))
+	s.Row("prompts", fmt.Sprintf("%d; emberd found memories for %d of the prompts", one.Prompts, one.Answered))
 	s.Row("shown", fmt.Sprintf("%s, %d of them used", cli.Count(one.Shown, "memory", "memories"), one.Used))
 	s.Row("tokens", cli.Grouped(one.Tokens))
 	s.Row("kept", cli.Count(kept(one), "memory", "memories"))
@@ -175,8 +175,7 @@ func printSessionForgotten(s *cli.App, res *op.SessionForgetResult, before *op.S
 		removed = "would remove"
 	}
 	if res.Messages > 0 {
-		s.Printf("%s %s of the session permanently\n", removed,
-			cli.Count(res.Messages, "message", "messages"))
+		s.Printf("%s %s of the session permanently\n", removed, cli.Count(res.Messages, "message", "messages"))
 	}
 	for _, id := range res.Forgotten {
 		s.Printf("%s %s: %s\n", s.Short(id), verb, cli.Flat(text.First(texts[id], 100)))

@@ -121,9 +121,8 @@ func FindClient(name string) (*clients.Client, error) {
 		return nil, memory.Errorf(memory.NotFound, "client %s not found; did you mean %s?", name,
 			strings.Join(near, " or "))
 	}
-	return nil, memory.Errorf(memory.NotFound,
-		"client %s not found; to list the known clients, run: emberd agent install; "+
-			"for other clients, see docs/agents.md", name)
+	return nil, memory.Errorf(memory.NotFound, "client %s not found; to list the known clients, run: "+
+		"emberd agent install; for other clients, see docs/agents.md", name)
 }
 
 func installClient(ctx context.Context, s *cli.App, name string, o Installation) error {
@@ -190,9 +189,8 @@ func projectFile(c *clients.Client) (string, error) {
 	}
 	root := project.Root(dir)
 	if root == "" {
-		return "", memory.Errorf(memory.Invalid, "%s is not in a git repository; "+
-			"change to a repository, or omit --project",
-			dir)
+		return "", memory.Errorf(memory.Invalid,
+			"%s is not in a git repository; change to a repository, or omit --project", dir)
 	}
 	return c.ProjectFile(root)
 }
@@ -262,7 +260,7 @@ func PrintChange(s *cli.App, c *clients.Client, res *ClientChange) error {
 		s.Note("backup: %s", res.Backup)
 	}
 	if c.Restart != "" {
-		s.Note("to apply this in %s: %s", c.Title, c.Restart)
+		s.Note("to apply the change in %s: %s", c.Title, c.Restart)
 	}
 	return nil
 }
@@ -285,9 +283,9 @@ func printSnippet(s *cli.App, c *clients.Client, file string, server clients.Ser
 		return s.PrintJSON(server)
 	}
 	if o.remove {
-		s.Note("remove this from %s:", file)
+		s.Note("remove these lines from %s:", file)
 	} else {
-		s.Note("add this to %s:", file)
+		s.Note("add these lines to %s:", file)
 	}
 	text, err := c.Snippet(server)
 	s.Printf("%s", text)

@@ -12,7 +12,7 @@ func checkHooks(c *clients.Client, o Installation) error {
 	case !c.Hooks():
 		return memory.Errorf(memory.Invalid, "emberd does not support hooks of %s; omit --hooks", c.Title)
 	case o.project:
-		return memory.Errorf(memory.Invalid, "--hooks cannot be combined with --project: hooks run in all projects")
+		return memory.Errorf(memory.Invalid, "--hooks and --project cannot be combined: hooks run in all projects")
 	}
 	return nil
 }
@@ -95,9 +95,9 @@ func printHooks(s *cli.App, c *clients.Client, file string, server clients.Serve
 		return s.PrintJSON(server)
 	}
 	if remove {
-		s.Note("remove this from %s:", file)
+		s.Note("remove these lines from %s:", file)
 	} else {
-		s.Note("add this to %s:", file)
+		s.Note("add these lines to %s:", file)
 	}
 	text, err := c.HookSnippet(server)
 	s.Printf("%s", text)

@@ -106,7 +106,6 @@ func hangUp(ctx context.Context, err error) error {
 		errors.Is(err, syscall.EPIPE):
 		return nil
 	}
-	return memory.Errorf(memory.Invalid,
-		"stdin contains no valid Model Context Protocol messages (%w); an MCP client must start this command; to add "+
-			"emberd to a client, run: emberd agent install CLIENT", err)
+	return memory.Errorf(memory.Invalid, "stdin contains no valid Model Context Protocol messages (%w); an MCP "+
+		"client must start this command; to add emberd to a client, run: emberd agent install CLIENT", err)
 }

@@ -168,7 +168,8 @@ func (l line) message() (jsonrpc.Message, *refusal) {
 	no.Error.Code = jsonrpc.CodeInvalidRequest
 	switch {
 	case l.n > maxMessage:
-		no.Error.Message = fmt.Sprintf("the message has %d bytes (limit %d); split it", l.n, maxMessage)
+		no.Error.Message = fmt.Sprintf("too many bytes in the message: %d (limit %d); split the message", l.n,
+			maxMessage)
 		return nil, no
 	case !json.Valid(l.text):
 		no.Error.Code, no.Error.Message = jsonrpc.CodeParseError, "the line is not JSON; send one message per line"

@@ -35,8 +35,8 @@ func tokenCreateCommand(s *cli.App) *cobra.Command {
 			req.Name = args[0]
 			return cli.Show(cmd.Context(), s, op.TokenCreate, &req, func(s *cli.App, res *op.TokenCreateResult) {
 				s.Printf("%s\n", res.Secret)
-				s.Note("token %s: %s; emberd does not show the secret again; pass it to programs in EMBERD_TOKEN",
-					res.Token.Name,
+				s.Note("token %s: %s; emberd does not show the secret again; pass the "+
+					"secret to programs in the environment variable EMBERD_TOKEN", res.Token.Name,
 					tokenLimits(s, &res.Token))
 				noteUnmatched(s, res)
 			})
@@ -96,8 +96,8 @@ func printToken(s *cli.App, t *op.Token) {
 	s.Printf("%s %s\n", cli.Pad(t.Name, 16), tokenLimits(s, t))
 	s.Printf("%s %s\n", cli.Pad("", 16), used)
 	if t.Refused > 0 {
-		s.Printf("%s refused %s since the daemon started, most recently %s, for operation %s\n", cli.Pad("", 16),
-			cli.Count(t.Refused, "time", "times"), s.When(t.LastRefused), t.RefusedAs)
+		s.Printf("%s emberd refused this token %s since the daemon started, most recently %s, for operation %s\n",
+			cli.Pad("", 16), cli.Count(t.Refused, "time", "times"), s.When(t.LastRefused), t.RefusedAs)
 	}
 }
 
@@ -139,7 +139,7 @@ func dropSecret(s *cli.App, name string) error {
 		return err
 	}
 	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("delete the secret of a revoked token: %w", err)
+		return fmt.Errorf("cannot delete the secret of a revoked token: %w", err)
 	}
 	return nil
 }

@@ -66,8 +66,7 @@ func chooser(c *config.Config, client *llm.Client) (func(context.Context, string
 		return nil, nil
 	}
 	if client == nil {
-		return nil, memory.Errorf(memory.Invalid,
-			"hooks.llm requires llm.url; set it, or turn hooks.llm off")
+		return nil, memory.Errorf(memory.Invalid, "hooks.llm requires llm.url; set llm.url, or turn off hooks.llm")
 	}
 	return client.Complete, nil
 }
@@ -101,6 +100,7 @@ func PrintAuthor(s *cli.App, a *op.AuthorStatus) {
 		s.Warn("", cli.Clean(text))
 	}
 	if !a.Again.IsZero() {
-		s.Row("", "emberd extracts summaries until the next attempt in "+cli.Lasted(max(0, a.Again.Sub(s.Now()))))
+		s.Row("", "emberd writes the summaries without the language model "+
+			"until the next attempt in "+cli.Lasted(max(0, a.Again.Sub(s.Now()))))
 	}
 }

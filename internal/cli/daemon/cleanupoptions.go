@@ -23,8 +23,7 @@ func cleanupOptions(c *config.Config, client *llm.Client) (core.Cleanup, error) 
 		return o, nil
 	}
 	if client == nil {
-		return o, memory.Errorf(memory.Invalid,
-			"cleanup.llm requires llm.url; set it, or turn cleanup.llm off")
+		return o, memory.Errorf(memory.Invalid, "cleanup.llm requires llm.url; set llm.url, or turn off cleanup.llm")
 	}
 	o.Ask = client.Complete
 	return o, nil

@@ -79,7 +79,7 @@ func afterKeeper(ctx context.Context, state string) {
 // keep runs the daemon below this process until it ends for good.
 func keep(ctx context.Context, c *config.Config) (err error) {
 	if err := os.MkdirAll(c.State, 0o700); err != nil {
-		return fmt.Errorf("create the state folder: %w", err)
+		return fmt.Errorf("cannot create the state folder: %w", err)
 	}
 	lock, err := durable.AcquireLock(filepath.Join(c.State, keeperLock))
 	if err != nil {
@@ -125,7 +125,7 @@ func runKept(ctx context.Context, socket net.Listener, env []string) (code int, 
 	}
 	file, err := unix.File()
 	if err != nil {
-		return 0, fmt.Errorf("pass the socket to the daemon: %w", err)
+		return 0, fmt.Errorf("cannot pass the socket to the daemon: %w", err)
 	}
 	defer file.Close()
 	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: os.Args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
@@ -135,7 +135,7 @@ func runKept(ctx context.Context, socket net.Listener, env []string) (code int, 
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
 	if err := cmd.Start(); err != nil {
-		return 0, fmt.Errorf("start the daemon: %w", err)
+		return 0, fmt.Errorf("cannot start the daemon: %w", err)
 	}
 	ended := make(chan struct{})
 	signaled := make(chan struct{})
@@ -164,7 +164,7 @@ func runKept(ctx context.Context, socket net.Listener, env []string) (code int, 
 		return exit.ExitCode(), nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("wait for the daemon: %w", err)
+		return 0, fmt.Errorf("cannot read the exit status of the daemon: %w", err)
 	}
 	return 0, nil
 }

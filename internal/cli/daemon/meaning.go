@@ -151,9 +151,9 @@ func makesVectors(e *config.Embedding) bool {
 func unmade(e *config.Embedding) string {
 	switch {
 	case e.Model != "":
-		return "embedding.model requires llama or go in embedding.providers"
+		return "embedding.model requires \"llama\" or \"go\" in embedding.providers"
 	case e.URL != "":
-		return "embedding.url requires http in embedding.providers"
+		return "embedding.url requires \"http\" in embedding.providers"
 	}
 	return ""
 }

@@ -30,9 +30,8 @@ func ownFolder(what, dir string) error {
 		return nil
 	}
 	return memory.Errorf(memory.Forbidden,
-		"the %s folder %s is writable by other users (mode %04o), so they can change your memories; run: chmod "+
-			"go-w %s", what, dir,
-		info.Mode().Perm(), dir)
+		"the %s folder %s is writable by other users (mode %04o), so they can change your memories; run: chmod go-w %s",
+		what, dir, info.Mode().Perm(), dir)
 }
 
 // keepsModes reports whether a file in a folder can be closed to others.

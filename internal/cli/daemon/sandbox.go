@@ -42,14 +42,13 @@ func Confine(c *config.Config, told *core.Sandbox, log *slog.Logger) error {
 	switch {
 	case err != nil && c.Sandbox == "on":
 		return memory.Errorf(memory.Unavailable,
-			"cannot start the sandbox, which the setting sandbox=on requires (%w); set sandbox to off", err)
+			"cannot start the sandbox, which the setting sandbox=on requires: %w; set sandbox to off", err)
 	case err != nil:
 		log.Warn("running without the sandbox", "error", err)
 		state.Why = err.Error()
 	case state.ABI == 0 && c.Sandbox == "on":
-		return memory.Errorf(memory.Unavailable, "cannot start the sandbox, which the setting sandbox=on requires: "+
-			"%s; set sandbox to auto",
-			state.Why)
+		return memory.Errorf(memory.Unavailable,
+			"cannot start the sandbox, which the setting sandbox=on requires: %s; set sandbox to auto", state.Why)
 	}
 	if state.ABI == 0 {
 		told.Status.Why = state.Why
@@ -228,7 +227,7 @@ func allowLinks(r *sandbox.Policy, dir string) error {
 	r.Read = append(r.Read, dir)
 	names, err := filepath.Glob(filepath.Join(cli.Globbed(dir), "*"))
 	if err != nil {
-		return fmt.Errorf("check the runtime: %w", err)
+		return fmt.Errorf("cannot list the files of the runtime: %w", err)
 	}
 	for _, name := range names {
 		if real, err := filepath.EvalSymlinks(name); err == nil {
@@ -243,7 +242,7 @@ func allowLinks(r *sandbox.Policy, dir string) error {
 func allowTracker(r *sandbox.Policy, dir string) error {
 	dir, err := filepath.Abs(dir) // "" is where the daemon was started
 	if err != nil {
-		return fmt.Errorf("find the working directory of the program bd: %w", err)
+		return fmt.Errorf("cannot find the working directory of the program bd: %w", err)
 	}
 	r.Write = append(r.Write, dir)
 	for up := dir; filepath.Dir(up) != up; up = filepath.Dir(up) {

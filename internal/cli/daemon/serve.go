@@ -60,7 +60,7 @@ func ServeCommand(s *cli.App) *cobra.Command {
 func checkVaultFlag(dir string) error {
 	switch {
 	case dir == "":
-		return memory.Errorf(memory.Invalid, "invalid --vault: empty; pass the folder that Obsidian opens")
+		return memory.Errorf(memory.Invalid, "missing folder for --vault; pass the folder that Obsidian opens")
 	case strings.ContainsRune(dir, filepath.ListSeparator):
 		return memory.Errorf(memory.Invalid,
 			"invalid --vault: the folder name contains %q; add the folder to vaults in the config file",
@@ -69,11 +69,11 @@ func checkVaultFlag(dir string) error {
 	return nil
 }
 
-// serveFlags are what of a daemon is no setting.
 // gcPercent is by how much the heap grows, in percent of what is in use, until the next collection. The default of 100
 // takes twice the memory of a large store, and a collection is short beside the work between two.
 const gcPercent = 50
 
+// serveFlags are what of a daemon is no setting.
 type serveFlags struct{ acceptEmpty, profile bool }
 
 func serve(ctx context.Context, s *cli.App, flags serveFlags) (err error) {
@@ -87,7 +87,7 @@ func serve(ctx context.Context, s *cli.App, flags serveFlags) (err error) {
 	debug.SetGCPercent(gcPercent)
 	// A core dump would hold memories in plain text, outside of every folder of ours.
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
-		return fmt.Errorf("disable core dumps: %w", err)
+		return fmt.Errorf("cannot disable core dumps: %w", err)
 	}
 	if err := ownFolders(c); err != nil {
 		return err
@@ -248,9 +248,8 @@ func startError(err error) error {
 	case errors.Is(err, durable.ErrLocked) || code == memory.Busy:
 		return &cli.Exit{Code: cli.ExitLocked, Err: err}
 	case cli.IsPathError(err) && (code == memory.Internal || code == memory.Invalid):
-		return &cli.Exit{Code: cli.ExitDisk, Err: fmt.Errorf("%w; fix the problem, "+
-			"or choose another folder with --home",
-			err)}
+		return &cli.Exit{Code: cli.ExitDisk, Err: fmt.Errorf(
+			"%w; fix the problem, or choose another folder with --home", err)}
 	case code == memory.Unavailable || code == memory.Forbidden || cli.IsPathError(err):
 		return &cli.Exit{Code: cli.ExitDisk, Err: err}
 	}
@@ -297,7 +296,7 @@ func announce(s *cli.App, c *config.Config) error {
 	if s.Home != "" {
 		home, err := filepath.Abs(s.Home)
 		if err != nil {
-			return fmt.Errorf("find the home folder: %w", err)
+			return fmt.Errorf("cannot find the home folder: %w", err)
 		}
 		s.Note("export EMBERD_HOME=%s", text.ShellQuote(home))
 	}

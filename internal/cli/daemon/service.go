@@ -315,8 +315,8 @@ func printServiceStatus(s *cli.App, st *serviceStatus) error {
 		}
 		if st.Packaged != "" {
 			s.Row("file", cli.Clean(st.Packaged))
-			s.Note("a package installed this service for all users; to install a service with your settings, run: " +
-				"emberd service install")
+			s.Note("a package installed this service for all users; to install " +
+				"a service with your settings, run: emberd service install")
 			return
 		}
 		s.Row("settings", cli.Clean(st.Config))

@@ -48,9 +48,8 @@ func ServiceSpec(s *cli.App) (*service.Spec, error) {
 		spec.Env = folderVariables(s)
 	}
 	if c.Review.Beads && c.Review.BeadsDir == "" {
-		return nil, memory.Errorf(memory.Invalid,
-			"review.beads is true, so bd uses the tracker in the working directory, but a service has no working "+
-				"directory; set review.beads to the folder of the tracker")
+		return nil, memory.Errorf(memory.Invalid, "review.beads is true, so bd uses the tracker in the working "+
+			"directory, but a service has no working directory; set review.beads to the folder of the tracker")
 	}
 	return spec, seesTheSame(s, c, sets, spec.Env, home)
 }
@@ -91,9 +90,8 @@ func seesTheSame(s *cli.App, c *config.Config, sets, env []string, home string) 
 	}
 	there, err := config.Load(src)
 	if err != nil {
-		return memory.Errorf(memory.Invalid,
-			"a service does not inherit the environment variables of this terminal; without these variables, the "+
-				"settings are invalid: %w", err)
+		return memory.Errorf(memory.Invalid, "a service does not inherit the environment variables of this "+
+			"terminal; without these variables, the settings are invalid: %w", err)
 	}
 	var other []string
 	theirs := there.Effective()
@@ -103,9 +101,9 @@ func seesTheSame(s *cli.App, c *config.Config, sets, env []string, home string) 
 		}
 	}
 	if len(other) > 0 {
-		return memory.Errorf(memory.Invalid,
-			"a service does not inherit the environment variables of this terminal, so it would use other values of "+
-				"%s; write these settings to %s", strings.Join(other, ", "), c.File)
+		return memory.Errorf(memory.Invalid, "a service does not inherit the environment variables of this terminal, "+
+			"so the service would use other values of %s; write these settings to %s", strings.Join(other, ", "),
+			c.File)
 	}
 	return nil
 }

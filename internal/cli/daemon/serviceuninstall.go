@@ -56,8 +56,8 @@ func printRemoved(ctx context.Context, s *cli.App, m serviceManager, removed []s
 			return err
 		}
 		if below != nil {
-			s.Note("emberd kept %s, which belongs to a package; "+
-				"this service does not start automatically", cli.Clean(below.File))
+			s.Note("emberd kept %s, which belongs to a package; this service does not start automatically",
+				cli.Clean(below.File))
 		}
 	case packaged == nil:
 		s.Printf("%s\n", noService)

@@ -51,23 +51,24 @@ func backupCreateCommand(s *cli.App) *cobra.Command {
 			if res.Healed && res.LostTrash == 0 {
 				return nil
 			}
-			return &cli.Exit{Code: cli.ExitNothing, Err: fmt.Errorf("the backup is complete, but the log on disk "+
-				"is damaged: %s; run: emberd status", strings.Join(res.Damaged, "; "))}
+			return &cli.Exit{Code: cli.ExitNothing, Err: fmt.Errorf(
+				"the backup is complete, but the log on disk is damaged: %s; run: emberd status",
+				strings.Join(res.Damaged, "; "))}
 		})
 }
 
 func printCreated(s *cli.App, res *op.BackupCreateResult) {
 	s.Printf("%s\n", res.File)
-	s.Note("compared %s with the daemon; "+
-		"log: %s in %s, compressed to %s", cli.Count(res.Memories, "memory", "memories"),
-		cli.Size(res.Content), cli.Count(res.Files, "file", "files"), cli.Size(res.Bytes))
+	s.Note("compared %s in the backup with the daemon; log: %s in %s, compressed to %s",
+		cli.Count(res.Memories, "memory", "memories"), cli.Size(res.Content), cli.Count(res.Files, "file", "files"),
+		cli.Size(res.Bytes))
 	if res.FromMemory > 0 {
 		s.Note("the log on disk lacked %s; emberd added the missing records from RAM",
 			cli.Count(res.FromMemory, "memory", "memories"))
 	}
 	if res.Healed {
-		s.Note("emberd wrote the missing records to the log again; "+
-			"the log was damaged: %s", strings.Join(res.Damaged, "; "))
+		s.Note("emberd wrote the missing records to the log again; the log was damaged: %s",
+			strings.Join(res.Damaged, "; "))
 	}
 	if res.LostTrash > 0 {
 		s.Note("the trash lost %s, because neither the log nor the daemon contains the text",
@@ -179,13 +180,13 @@ func printBackups(s *cli.App, reports []backupReport) {
 func wholeness(r *backupReport) string {
 	switch {
 	case !r.Compared:
-		return "checksums correct; an earlier version created the backup, so emberd cannot compare its memories"
+		return "checksums correct; an earlier version of emberd created the backup, " +
+			"so emberd cannot compare the memories"
 	case r.LostTrash > 0:
-		return fmt.Sprintf("intact, %s added from RAM, %d in the trash lost",
+		return fmt.Sprintf("intact; emberd added %s from RAM; texts lost in the trash: %d",
 			cli.Count(r.FromMemory, "memory", "memories"), r.LostTrash)
 	case r.FromMemory > 0:
-		return fmt.Sprintf("intact, %s added from RAM",
-			cli.Count(r.FromMemory, "memory", "memories"))
+		return fmt.Sprintf("intact; emberd added %s from RAM", cli.Count(r.FromMemory, "memory", "memories"))
 	}
 	return "intact, memories compared"
 }
@@ -221,7 +222,7 @@ func restoreBackup(ctx context.Context, s *cli.App, name string, replace bool) (
 	lock, err := durable.AcquireLock(filepath.Join(c.State, "daemon.lock"))
 	if errors.Is(err, durable.ErrLocked) {
 		return &cli.Exit{Code: cli.ExitLocked,
-			Err: fmt.Errorf("the daemon is running; stop it first (nothing was changed): %w", err)}
+			Err: fmt.Errorf("the daemon is running, so emberd changed nothing; stop the daemon first: %w", err)}
 	}
 	if err != nil {
 		return restoreError(name, c.Data, err)
@@ -234,8 +235,8 @@ func restoreBackup(ctx context.Context, s *cli.App, name string, replace bool) (
 		return restoreError(name, target, err)
 	}
 	if r.unsealed != nil {
-		s.Note("the audit chain does not contain the restore, because the chain is damaged: %v; "+
-			"run: emberd audit --check",
+		s.Note(
+			"the audit chain does not contain the restore, because the chain is damaged: %v; run: emberd audit --check",
 			r.unsealed)
 	}
 	return printRestored(s, target, res, r.purged)
@@ -256,7 +257,7 @@ func (r *restoring) settle(ctx context.Context, fresh string, m *backup.Manifest
 		err = core.AddPurged(durable.OS{}, r.state, purges)
 	}
 	if err != nil {
-		return fmt.Errorf("find memories deleted permanently after the backup: %w", err)
+		return fmt.Errorf("cannot find the memories that were deleted permanently after the backup: %w", err)
 	}
 	if r.purged, err = m.Settle(ctx, durable.OS{}, fresh, purges, r.now()); err != nil {
 		return err
@@ -285,12 +286,11 @@ func restoreError(name, data string, err error) error {
 		return memory.Errorf(memory.Invalid,
 			"data folder %s is not empty (nothing was changed); to rename the folder first, use --replace", data)
 	case errors.Is(err, backup.ErrDamaged):
-		return memory.Errorf(memory.Invalid,
-			"%w (nothing was changed); run: emberd backup list", err)
+		return memory.Errorf(memory.Invalid, "%w (nothing was changed); run: emberd backup list", err)
 	case errors.Is(err, backup.ErrDiffers):
 		return memory.Errorf(memory.Invalid, "cannot restore %s: %w; %s was not changed; restore another backup "+
-			"(run: emberd backup list), or unpack this one with tar and run: emberd doctor log check FOLDER",
-			name, err, data)
+			"(run: emberd backup list), or unpack this backup with tar and run: emberd doctor log check FOLDER", name,
+			err, data)
 	case errors.Is(err, backup.ErrNoRoom):
 		return memory.Errorf(memory.DiskFull, "cannot restore %s: %w (nothing was changed); free some disk space", name,
 			err)
@@ -312,11 +312,11 @@ func printRestored(s *cli.App, target string, res *backup.Restored, purged int) 
 		s.Note("skipped %s deleted permanently after the backup", cli.Count(purged, "memory", "memories"))
 	}
 	if res.Holds == nil {
-		s.Note("an earlier version created the backup, so emberd could not compare its memories; run: emberd doctor " +
-			"log check")
+		s.Note("an earlier version of emberd created the backup, so emberd " +
+			"could not compare the memories; run: emberd doctor log check")
 	}
 	if res.Aside != "" {
-		s.Printf("the previous data folder is now %s\n", res.Aside)
+		s.Printf("renamed the previous data folder to %s\n", res.Aside)
 	}
 	return nil
 }

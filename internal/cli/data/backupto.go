@@ -46,7 +46,7 @@ func backupTo(ctx context.Context, s *cli.App, file string) (*op.BackupCreateRes
 func copySynced(to *os.File, name string) error {
 	from, err := durable.OpenGiven(name)
 	if err != nil {
-		return fmt.Errorf("read the backup: %w", err)
+		return fmt.Errorf("cannot read the backup: %w", err)
 	}
 	defer from.Close()
 	if _, err := io.Copy(to, from); err != nil {
@@ -64,11 +64,11 @@ func placeFault(file string, err error) error {
 	case errors.Is(err, fs.ErrExist):
 		return memory.Errorf(memory.Invalid, "%s already exists; choose another name", file)
 	case errors.Is(err, fs.ErrPermission):
-		return memory.Errorf(memory.Invalid, "cannot write %s (%w); choose another location", file, err)
+		return memory.Errorf(memory.Invalid, "cannot write %s: %w; choose another location", file, err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return memory.Errorf(memory.DiskFull,
 			"disk full: cannot write backup %s; free some space, or choose another location", file)
 	}
-	return memory.Errorf(memory.Invalid, "cannot write backup %s (%w); choose another location, or free some space",
+	return memory.Errorf(memory.Invalid, "cannot write backup %s: %w; choose another location, or free some space",
 		file, err)
 }

@@ -158,7 +158,7 @@ func eachLive(ctx context.Context, s *cli.App, of *part,
 			}
 			m, err := stm.Decode(r.ID, r.Fields)
 			if err != nil {
-				return fmt.Errorf("read memory %s: %w", r.ID, err)
+				return fmt.Errorf("cannot read memory %s: %w", r.ID, err)
 			}
 			if r.Use != nil {
 				m.UseCount = r.Use.Uses

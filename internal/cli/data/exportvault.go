@@ -69,8 +69,8 @@ func noteWithin(ctx context.Context, s *cli.App, dir string) {
 		v := status.Vaults[i].Path
 		if rel, err := filepath.Rel(cli.Linkless(v), cli.Linkless(dir)); v != "" && err == nil &&
 			filepath.IsLocal(rel) {
-			s.Note("the folder is in the vault %s: if you edit or delete a note in it, emberd edits or deletes the "+
-				"memory of the note", cli.Flat(v))
+			s.Note("the folder is in the vault %s: if you edit or delete a note "+
+				"in the folder, emberd edits or deletes the memory of the note", cli.Flat(v))
 		}
 	}
 }
@@ -185,10 +185,10 @@ func (x *vaultExport) print(dir, path string) error {
 			"removed":   done.Removed, "kept": done.Kept, "summaries": x.texts.missing, "left_out": x.left})
 	}
 	x.s.Printf("exported %s to %s: %s written, %s unchanged, %s removed\n",
-		cli.Count(len(x.names), "memory", "memories"), dir,
-		cli.Grouped(done.Written), cli.Grouped(done.Unchanged), cli.Grouped(done.Removed))
+		cli.Count(len(x.names), "memory", "memories"), dir, cli.Grouped(done.Written), cli.Grouped(done.Unchanged),
+		cli.Grouped(done.Removed))
 	for _, name := range done.Kept {
-		x.s.Note("emberd kept %s, because the file was edited after the export", cli.Flat(name))
+		x.s.Note("emberd kept %s, because the file changed after the export", cli.Flat(name))
 	}
 	x.texts.note(x.s)
 	if x.left > 0 {

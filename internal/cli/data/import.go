@@ -167,8 +167,7 @@ func openImport(ctx context.Context, s *cli.App, name string) (io.ReadCloser, in
 		return io.NopCloser(s.Input(ctx)), -1, nil
 	}
 	if name == "" { // as an unset variable in quotes is
-		return nil, 0, memory.Errorf(memory.Invalid,
-			"missing file name; pass a readable file, or - for stdin")
+		return nil, 0, memory.Errorf(memory.Invalid, "missing file name; pass a readable file, or - for stdin")
 	}
 	f, err := durable.OpenGivenOrPipe(name)
 	if err != nil {
@@ -258,8 +257,7 @@ func (r *importRun) end(ctx context.Context, err error) error {
 func (r *importRun) take(ctx context.Context, line sourceLine) error {
 	r.report.Lines++
 	if r.report.Lines == 1 && markOf(line.object) == kindExport {
-		return memory.Errorf(memory.Invalid,
-			"the file was created by emberd export; run: emberd import export")
+		return memory.Errorf(memory.Invalid, "the file was created by emberd export; run: emberd import export")
 	}
 	req, err := &op.SaveRequest{}, line.err
 	if err == nil {
@@ -338,8 +336,8 @@ func (r *importRun) land() error {
 		return batchError(at, err)
 	}
 	if len(res.Results) != len(items) {
-		return batchError(at, fmt.Errorf("the daemon returned "+
-			"results for %d of %d records", len(res.Results), len(items)))
+		return batchError(at, fmt.Errorf("the daemon returned results for %d of %d records", len(res.Results),
+			len(items)))
 	}
 	r.report.Tx = cmp.Or(r.report.Tx, res.Tx)
 	var stop error
@@ -405,7 +403,7 @@ func printImport(s *cli.App, r *ImportReport) error {
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{r.Present, "there already"}, {r.Changed, "already stored with another text"}, {r.Forgotten, "deleted before"},
+	}{{r.Present, "already stored"}, {r.Changed, "already stored with another text"}, {r.Forgotten, "deleted before"},
 		{r.Failed, "failed"}} {
 		if part.n > 0 {
 			s.Printf(", %s %s", cli.Grouped(part.n), part.what)
@@ -413,16 +411,16 @@ func printImport(s *cli.App, r *ImportReport) error {
 	}
 	s.Printf("\n")
 	if r.Forgotten > 0 {
-		s.Note("deleted memories were not imported again; to restore a memory, use emberd rekindle; " +
-			"to import all of these memories again, use --again")
+		s.Note("deleted memories were not imported again; to restore a memory, use " +
+			"emberd rekindle; to import all of these memories again, use --again")
 	}
 	if r.Named > 0 && r.DryRun {
-		s.Printf("%s already stored would receive missing aliases\n", cli.Count(r.Named, "memory", "memories"))
+		s.Printf("would add the missing aliases to %s already stored\n", cli.Count(r.Named, "memory", "memories"))
 	} else if r.Named > 0 {
-		s.Printf("%s already stored received missing aliases\n", cli.Count(r.Named, "memory", "memories"))
+		s.Printf("added the missing aliases to %s already stored\n", cli.Count(r.Named, "memory", "memories"))
 	}
 	if r.Unasked {
-		s.Note("the daemon is not running, so duplicates and credentials were not checked")
+		s.Note("the daemon is not running, so emberd did not check for duplicates and credentials")
 	}
 	if r.Added+r.Named > 0 {
 		s.UndoHint(r.Tx)

@@ -46,9 +46,8 @@ func cortexGraphFolder(s *cli.App) (string, error) {
 		return "", err
 	}
 	if c.CortexGraphPath == "" {
-		return "", memory.Errorf(memory.Invalid,
-			"cannot search for the CortexGraph store without a home folder; set CORTEXGRAPH_STORAGE_PATH to the "+
-				"folder of the store")
+		return "", memory.Errorf(memory.Invalid, "cannot search for the CortexGraph store without a home folder; "+
+			"set CORTEXGRAPH_STORAGE_PATH to the folder of the store")
 	}
 	if _, err := os.Stat(c.CortexGraphPath); err != nil {
 		return "", memory.Errorf(memory.Invalid,
@@ -76,8 +75,7 @@ func cortexGraphFiles(args []string) ([]string, error) {
 	}
 	if len(out) == 0 {
 		return nil, memory.Errorf(memory.Invalid,
-			"memories.jsonl not found in %s; pass the folder of the store, or its files",
-			args[0])
+			"memories.jsonl not found in %s; pass the folder of the store, or its files", args[0])
 	}
 	return out, nil
 }
@@ -223,8 +221,8 @@ func cortexGraphRelation(object map[string]json.RawMessage) (storeRelation, erro
 		return rel, err
 	}
 	if rel.from == "" || rel.to == "" || rel.Type == "" {
-		return rel, memory.Errorf(memory.Invalid, "the relation must have from_memory_id, "+
-			"to_memory_id and relation_type")
+		return rel, memory.Errorf(memory.Invalid,
+			"the relation must have from_memory_id, to_memory_id and relation_type")
 	}
 	if memory.CheckRelationType(rel.Type) != nil {
 		rel.Type, rel.Kind = memory.Related, rel.Type

@@ -64,8 +64,7 @@ func parseSeparator(text string) (rune, error) {
 	}
 	comma, size := utf8.DecodeRuneInString(text)
 	if size != len(text) || comma == '"' || comma == '\r' || comma == '\n' || comma == utf8.RuneError {
-		return 0, memory.Errorf(memory.Invalid,
-			"invalid --separator %s; use , ; | or tab", cli.JsonText(text))
+		return 0, memory.Errorf(memory.Invalid, "invalid --separator %s; use , ; | or tab", cli.JsonText(text))
 	}
 	return comma, nil
 }
@@ -198,8 +197,7 @@ func (r *rows) object(cells []string) (map[string]json.RawMessage, error) {
 		switch {
 		case strings.TrimSpace(cell) == "":
 		case i >= len(r.names):
-			return nil, memory.Errorf(memory.Invalid, "the row has %d cells for %d columns", len(cells),
-				len(r.names))
+			return nil, memory.Errorf(memory.Invalid, "the row has %d cells for %d columns", len(cells), len(r.names))
 		case !utf8.ValidString(cell):
 			return nil, memory.Errorf(memory.Invalid, "the row is not valid UTF-8; convert the file to UTF-8")
 		default:
@@ -222,7 +220,7 @@ type rowBound struct {
 func (b *rowBound) Read(p []byte) (int, error) {
 	if b.read > maxLine {
 		return 0, memory.Errorf(memory.TooLarge,
-			"a row has more than %d bytes (4 MiB); check for an unclosed quotation mark", maxLine)
+			"too many bytes in a row (limit %d, 4 MiB); check for an unclosed quotation mark", maxLine)
 	}
 	n, err := b.r.Read(p)
 	b.read += n

@@ -59,7 +59,7 @@ func (r *recordsRun) verdict(err error) error {
 		return err
 	case !r.ended:
 		return &cli.Exit{Code: cli.ExitNothing,
-			Err: errors.New("the export has no last line, so a part of it is missing; " +
+			Err: errors.New("the export is incomplete, because the last line is missing; " +
 				map[bool]string{false: "the readable part was imported",
 					true: "the readable part can be imported"}[r.opt.dryRun])}
 	case r.report.Failed > 0:
@@ -156,7 +156,7 @@ func recordOf(line sourceLine) (op.Record, error) {
 		"use": &rec.Use} {
 		if value, ok := line.object[key]; ok {
 			if err := json.Unmarshal(value, to); err != nil {
-				return rec, memory.Errorf(memory.Invalid, "%s cannot be read: %w", key, err)
+				return rec, memory.Errorf(memory.Invalid, "cannot read %s: %w", key, err)
 			}
 		}
 	}
@@ -174,7 +174,7 @@ func (r *recordsRun) fail(line int, p op.Problem) {
 // batchError says which lines of the input an error is about, from the first of at to the last.
 func batchError(at []int, err error) error {
 	if memory.CodeOf(err) == memory.Unknown {
-		err = fmt.Errorf("%w; if you run the import again, it adds no duplicates", err)
+		err = fmt.Errorf("%w; if you run the import again, emberd adds no duplicates", err)
 	}
 	return fmt.Errorf("lines %d to %d: %w", at[0], at[len(at)-1], err)
 }
@@ -202,8 +202,8 @@ func (r *recordsRun) land() error {
 		return batchError(at, err)
 	}
 	if len(res.Results) != len(records) {
-		return batchError(at, fmt.Errorf("the daemon returned "+
-			"results for %d of %d records", len(res.Results), len(records)))
+		return batchError(at, fmt.Errorf("the daemon returned results for %d of %d records", len(res.Results),
+			len(records)))
 	}
 	r.report.Tx = cmp.Or(r.report.Tx, res.Tx)
 	for i, a := range res.Results {

@@ -38,8 +38,7 @@ func (r *storeImport) referenceLine(line sourceLine) error {
 	case "relation":
 		return r.referenceRelation(line)
 	}
-	return memory.Errorf(memory.Invalid,
-		"invalid type; use entity or relation").At("type")
+	return memory.Errorf(memory.Invalid, "invalid type; use entity or relation").At("type")
 }
 
 // referenceEntity takes in an entity. One that comes again has the observations of both.

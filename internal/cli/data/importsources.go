@@ -48,8 +48,7 @@ func basicMemorySource() foreignSource {
 		of:  [2]string{"note", "notes and observations"},
 		read: func(ctx context.Context, r *foreignImport, name string) (*importer.Result, error) {
 			if name == "" { // as an unset variable in quotes is
-				return nil, memory.Errorf(memory.Invalid,
-					"missing folder name; pass the folder of the notes")
+				return nil, memory.Errorf(memory.Invalid, "missing folder name; pass the folder of the notes")
 			}
 			if !each {
 				r.report.of = [2]string{"note", "notes"}
@@ -106,8 +105,8 @@ func readExport(plain fileReader, archive func(context.Context, string, *importe
 		if name == "-" || !archived(name) && !isFolder(name) {
 			if base := filepath.Base(name); strings.HasPrefix(base, "conversations") && filepath.Ext(base) == ".json" {
 				return nil, memory.Errorf(memory.Invalid,
-					"%s contains conversations and no saved memories; pass the file with the memories, or its "+
-						"archive", base)
+					"%s contains conversations and no saved memories; pass the file with the memories, or its archive",
+					base)
 			}
 			return r.fileOf(ctx, name, plain)
 		}

@@ -288,7 +288,7 @@ func (r *storeImport) unfinished(err error) error {
 	if r.report.Tx == "" && memory.CodeOf(err) != memory.Unknown {
 		return err // nothing has come in
 	}
-	return fmt.Errorf("%w; if you run the import again, it adds no duplicates", err)
+	return fmt.Errorf("%w; if you run the import again, emberd adds no duplicates", err)
 }
 
 func (r *storeImport) sendRelations(ctx context.Context, some []placed[storeRelation]) error {
@@ -340,7 +340,7 @@ func (r *storeImport) print() error {
 		what      string
 	}{
 		{r.report.Relations.Added, "relation", "relations", made},
-		{r.report.Relations.Present, "relation", "relations", "there already"},
+		{r.report.Relations.Present, "relation", "relations", "already stored"},
 		{r.report.Relations.Dangling, "relation", "relations", "skipped, because a memory is missing"},
 		{r.report.Relations.Mentions, "name", "names", made + " from relations"},
 		{r.report.Superseded, "line", "lines", "replaced by later lines"},

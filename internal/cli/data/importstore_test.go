@@ -52,7 +52,7 @@ func TestLinesOfACortexGraphStore(t *testing.T) {
 		"part of a use": {`{"id":"a","content":"x","created_at":1759833600,"use_count":1.5}`,
 			"use_count has the wrong type"},
 		"too long": {`{"id":"a","content":"` + strings.Repeat("x", memory.MaxContent+1) +
-			`","created_at":1759833600}`, "50001 characters"},
+			`","created_at":1759833600}`, "too many characters in content: 50001 "},
 		"tags": {`{"id":"a","content":"x","created_at":1759833600,"meta":{"tags":["!!!"]}}`,
 			"use at least one letter or digit"},
 		"meta": {`{"id":"a","content":"x","created_at":1759833600,"meta":[]}`,
@@ -64,7 +64,7 @@ func TestLinesOfACortexGraphStore(t *testing.T) {
 		"half a relation": {`{"id":"r","from_memory_id":"a"}`,
 			"must have from_memory_id, to_memory_id and relation_type"},
 		"a long type": {`{"id":"r","from_memory_id":"a","to_memory_id":"b","relation_type":"` +
-			strings.Repeat("t", 101) + `"}`, "relation_type has 101 characters"},
+			strings.Repeat("t", 101) + `"}`, "too many characters in relation_type: 101 "},
 		"a relation of no time": {`{"id":"r","from_memory_id":"a","to_memory_id":"b","relation_type":"related","created_at":"soon"}`, "created_at: "},
 	} {
 		r, wrong := readStore(t, (*storeImport).cortexGraphLine, c.line)

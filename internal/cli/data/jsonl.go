@@ -34,7 +34,7 @@ func jsonLines(r io.Reader) iter.Seq2[sourceLine, error] {
 		for number := 1; ; number++ {
 			text, n, err := cli.ReadLine(in, maxLine)
 			if err != nil && !errors.Is(err, io.EOF) {
-				yield(sourceLine{}, fmt.Errorf("read line %d: %w", number, err))
+				yield(sourceLine{}, fmt.Errorf("cannot read line %d: %w", number, err))
 				return
 			}
 			if l, ok := parseLine(text, number, n); ok && !yield(l, nil) || err != nil {
@@ -52,7 +52,7 @@ func parseLine(text []byte, number, n int) (sourceLine, bool) {
 	}
 	switch {
 	case n > maxLine:
-		l.err = memory.Errorf(memory.TooLarge, "the line has %d bytes (limit %d, 4 MiB)", n, maxLine)
+		l.err = memory.Errorf(memory.TooLarge, "too many bytes in the line: %d (limit %d, 4 MiB)", n, maxLine)
 	case len(bytes.TrimSpace(text)) == 0:
 		return l, false
 	case !utf8.Valid(text):

@@ -70,8 +70,7 @@ func newMapping(rules []string, template string) (*mapping, error) {
 		}
 	}
 	if template != "" && taken["content"] {
-		return nil, memory.Errorf(memory.Invalid,
-			"--map to content and --content-template cannot be combined")
+		return nil, memory.Errorf(memory.Invalid, "--map to content and --content-template cannot be combined")
 	}
 	var err error
 	m.template, err = parseTemplate(template)
@@ -202,7 +201,7 @@ func (m *mapping) noText(req *op.SaveRequest, line map[string]json.RawMessage) e
 		keys = append(keys[:most], "…")
 	}
 	return memory.Errorf(memory.Invalid,
-		"key %s not found; the keys are %s; map the key with the text, for example --map NAME=content",
+		"key %s not found; the keys are %s; map the key that contains the text, for example --map NAME=content",
 		cli.JsonText(m.from[i].key), cli.Flat(cli.Cut(strings.Join(keys, ", "), 300))).At("content")
 }
 
@@ -216,8 +215,8 @@ func (m *mapping) fill(req *op.SaveRequest, line map[string]json.RawMessage, use
 		}
 		value, ok := lookUp(line, p.text, used)
 		if !ok && !p.optional {
-			return memory.Errorf(memory.Invalid, "key %s of the template not found in this line; if the key is "+
-				"optional, write {%s?}",
+			return memory.Errorf(memory.Invalid,
+				"key %s of the template not found in this line; if the key is optional, write {%s?}",
 				cli.JsonText(p.text), p.text).At("content")
 		}
 		if ok {
@@ -370,8 +369,8 @@ func appendList(to *[]string, value json.RawMessage) error {
 func (m *mapping) setTime(to *time.Time, value json.RawMessage) (err error) {
 	text := spreadsheetDate(cli.PlainValue(value))
 	if *to, err = cli.ParseDate(text, m.dates); err != nil && importer.IsAmbiguous(text) {
-		return memory.Errorf(memory.Invalid, "%s can begin with the day or the month; use --dates day-first or "+
-			"--dates month-first", cli.JsonText(text))
+		return memory.Errorf(memory.Invalid,
+			"%s can begin with the day or the month; use --dates day-first or --dates month-first", cli.JsonText(text))
 	}
 	return err
 }

@@ -95,7 +95,7 @@ func TestMappingRefusesLines(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ line, template, want string }{
 		{`{"content":""}`, "", "missing content; pass the text to save"},
-		{`{"text":"a","id":"1"}`, "", `key "content" not found; the keys are id, text; map the key with the text`},
+		{`{"text":"a","id":"1"}`, "", `key "content" not found; the keys are id, text; map the key that contains the text`},
 		{`{}`, "", "missing content; pass the text to save"},
 		{`{"content":"a","created_at":"soon"}`, "", `created_at: invalid time "soon"`},
 		{`{"content":"a","core":"maybe"}`, "", "core must be true or false"},

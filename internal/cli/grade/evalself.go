@@ -51,8 +51,7 @@ func evalSelf(ctx context.Context, s *cli.App, o *evalSelfOptions) error {
 	case o.most < 1 || o.most > maxOwn:
 		return memory.Errorf(memory.Invalid, "--sample %d is out of range (1 to %s)", o.most, cli.Grouped(maxOwn))
 	case o.vault != "" && o.apply:
-		return memory.Errorf(memory.Invalid,
-			"--apply and --vault cannot be combined")
+		return memory.Errorf(memory.Invalid, "--apply and --vault cannot be combined")
 	case o.vault != "":
 		return selfVault(ctx, s, o)
 	}
@@ -83,7 +82,7 @@ func selfVault(ctx context.Context, s *cli.App, o *evalSelfOptions) (err error) 
 	}
 	home, err := os.MkdirTemp("", "emberd-eval-")
 	if err != nil {
-		return fmt.Errorf("create a folder for the evaluation: %w", err)
+		return fmt.Errorf("cannot create a folder for the evaluation: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
 	c, err := config.Load(config.Source{Flags: s.Set, Env: cli.ForeignFree(s.Env), Home: home, UserHome: home})

@@ -119,7 +119,7 @@ func TestApplyingWhatIsOverruled(t *testing.T) {
 	err = applyProposals(cli.New(), c,
 		&eval.SelfReport{Proposed: []eval.Proposal{{Setting: "search.ltm_weight", Value: "0.4"}}})
 	if err == nil || !strings.Contains(err.Error(),
-		"search.ltm_weight is set by EMBERD_SEARCH_LTM_WEIGHT, which overrides the config file; set it to 0.4 there") {
+		"search.ltm_weight is set by EMBERD_SEARCH_LTM_WEIGHT, which overrides the config file; change the value there to 0.4") {
 		t.Errorf("error %v", err)
 	}
 	if _, err := os.Stat(c.File); err == nil {

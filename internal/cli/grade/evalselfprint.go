@@ -35,8 +35,7 @@ func printSelf(s *cli.App, r *eval.SelfReport) {
 		found += n
 	}
 	s.Printf("%s  %s of %s from your notes and memories, %s of them held out for validation\n",
-		s.Screen.Paint(cli.Bold, "questions"),
-		cli.Grouped(r.Questions), cli.Grouped(found), cli.Grouped(r.HeldOut))
+		s.Screen.Paint(cli.Bold, "questions"), cli.Grouped(r.Questions), cli.Grouped(found), cli.Grouped(r.HeldOut))
 	width := 0
 	for _, line := range r.Present {
 		width = max(width, len(className(line.Category)))
@@ -85,15 +84,15 @@ func printTrials(s *cli.App, r *eval.SelfReport) {
 		" "))
 	for _, t := range r.Trials {
 		line := fmt.Sprintf("  %s %7.3f  %s %+7.3f %+9.3f  %+.3f to %+.3f", cli.Pad(t.Setting+" "+t.Value, width),
-			t.NDCG10,
-			cli.Bar(t.NDCG10, barCells), t.Chosen.Mean, t.Confirmed.Mean, t.Confirmed.Low, t.Confirmed.High)
+			t.NDCG10, cli.Bar(t.NDCG10, barCells), t.Chosen.Mean, t.Confirmed.Mean, t.Confirmed.Low, t.Confirmed.High)
 		s.Printf("%s  %s\n", line, cmp.Or(t.Verdict, s.Screen.Paint(cli.Bold, "proposed")))
 	}
 }
 
 func printProposals(s *cli.App, r *eval.SelfReport) {
 	if len(r.Proposed) == 0 {
-		s.Printf("\nNo proposals: no other setting is significantly better.\n")
+		s.Printf("\n" +
+			"No proposals: no other value of a setting gives significantly better results.\n")
 		return
 	}
 	s.Printf("\nProposed:\n")
@@ -111,9 +110,8 @@ func printProposals(s *cli.App, r *eval.SelfReport) {
 func noteSelf(s *cli.App, r *eval.SelfReport) {
 	for _, class := range slices.Sorted(maps.Keys(r.Found)) {
 		if asked, found := r.Classes[class], r.Found[class]; asked < found {
-			s.Note("used %s of %s %s, selected at random with seed "+
-				"%d", cli.Grouped(asked), cli.Grouped(found), className(class),
-				r.Seed)
+			s.Note("used %s of %s %s, selected at random with seed %d", cli.Grouped(asked), cli.Grouped(found),
+				className(class), r.Seed)
 		}
 	}
 	if r.Ambiguous > 0 {
@@ -121,11 +119,11 @@ func noteSelf(s *cli.App, r *eval.SelfReport) {
 			"texts match"))
 	}
 	if r.Failed > 0 {
-		s.Note("%s refused; "+
-			"emberd counts a refusal as no result", cli.Count(r.Failed, "question was", "questions were"))
+		s.Note("%s refused; emberd evaluates each of them as a query without results",
+			cli.Count(r.Failed, "question was", "questions were"))
 	}
 	if r.Questions < minTelling {
-		s.Note("too few questions: the results can be due to chance")
+		s.Note("too few questions: the results might be due to chance")
 	}
 }
 

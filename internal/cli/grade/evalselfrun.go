@@ -122,7 +122,7 @@ func (g *selfRun) together(ctx context.Context, progress *cli.Progress) error {
 		}
 	}
 	if all.Confirmed.Mean < most || all.WorstLoss > maxLoss {
-		all.Verdict = "a single proposal is better"
+		all.Verdict = "one of the proposals alone is better"
 		r.Proposed = r.Proposed[best : best+1]
 	}
 	r.Trials = append(r.Trials, all)

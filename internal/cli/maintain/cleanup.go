@@ -59,9 +59,9 @@ func printCleanup(s *cli.App, r *op.CleanupRun) {
 	s.Row("run", fmt.Sprintf("%s of %s, %s", r.ID, cli.Clean(r.Collection), cleanupStates()[r.State]))
 	s.Row("memories", memoriesOf(r))
 	s.Row("similar", fmt.Sprintf("%s, %s", cli.Count(r.Clusters, "group", "groups"),
-		cli.Count(r.Conflicts, "conflict", "conflicts")))
+		cli.Count(r.Conflicts, "contradiction", "contradictions")))
 	if r.Conflicts > 0 {
-		s.Row("", fmt.Sprintf("%s of them resolved automatically", cli.Grouped(r.Resolved)))
+		s.Row("", fmt.Sprintf("emberd resolved %s of the conflicts automatically", cli.Grouped(r.Resolved)))
 	}
 	s.Row("quality", scoredBy(r))
 	done := "would do"
@@ -93,7 +93,8 @@ func scoredBy(r *op.CleanupRun) string {
 	if r.ScorerCalls == 0 && r.ScorerNote == "" {
 		return "rated by rules"
 	}
-	text := fmt.Sprintf("rated by rules and a model, %s sent", cli.Count(r.ScorerCalls, "question", "questions"))
+	text := fmt.Sprintf("rated by rules and a model; sent %s to the model",
+		cli.Count(r.ScorerCalls, "question", "questions"))
 	if r.ScorerNote != "" {
 		text += "; " + cli.Clean(r.ScorerNote)
 	}
@@ -143,7 +144,8 @@ func printAccuracy(s *cli.App, r *op.CleanupRun) {
 		text := fmt.Sprintf("precision %.2f, recall %.2f of %s", a.Precision, a.Recall,
 			cli.Count(a.Queries, "search", "searches"))
 		if n := len(a.Missing); n > 0 {
-			text += fmt.Sprintf("; %s", cli.Count(n, "critical memory is missing", "critical memories are missing"))
+			text += fmt.Sprintf("; %s", cli.Count(n, "critical memory is "+
+				"missing from the results", "critical memories are missing from the results"))
 		}
 		s.Row(a.name, text)
 	}
@@ -180,8 +182,8 @@ func cleanupHints(s *cli.App, r *op.CleanupRun) {
 	case r.RolledBack != "":
 		s.Note("rolled back: %s", cli.Clean(r.RolledBack))
 	case r.State == op.CleanupDryRun && actionsOf(r.Counts) != "nothing":
-		s.Note("nothing changed; to apply the plan, use --mode full --execute; to see the plan, run: emberd health " +
-			"cleanup report")
+		s.Note("nothing changed; to apply the plan, use --mode full " +
+			"--execute; to see the plan, run: emberd health cleanup report")
 	case r.State == op.CleanupBrokenOff:
 		s.Note("%s", cli.Clean(r.Problem))
 	case r.State == op.CleanupDone:

@@ -38,12 +38,13 @@ func printClusters(s *cli.App, res *op.ClustersResult) {
 	}
 	s.Printf("%s\n", cli.Clean(foundAmong(res)))
 	if more := res.Found - len(res.Clusters) - len(res.Pairs); more > 0 {
-		s.Note("%s more; use --limit to see them", cli.Grouped(more))
+		s.Note("%s more not shown; to see more, use --limit", cli.Grouped(more))
 	}
 	if len(res.Apart) == 0 {
 		return
 	}
-	s.Printf("\n%s similar but different:\n", cli.Count(res.ApartFound, "pair is similar", "pairs are similar"))
+	s.Printf("\n"+
+		"%s, but the memories differ:\n", cli.Count(res.ApartFound, "pair is similar", "pairs are similar"))
 	for i := range res.Apart {
 		printPair(s, &res.Apart[i])
 	}

@@ -67,8 +67,8 @@ func openStorage(s *cli.App, dir string) (*engine.Engine, error) {
 	e, err := engine.Open(opt)
 	if errors.Is(err, durable.ErrLocked) {
 		return nil, &cli.Exit{Code: cli.ExitLocked,
-			Err: fmt.Errorf("a daemon uses %s; to send the command to the daemon, omit --storage-path; otherwise, "+
-				"stop the daemon first", dir)}
+			Err: fmt.Errorf("a daemon uses %s; to send the command to the daemon, "+
+				"omit --storage-path; otherwise, stop the daemon first", dir)}
 	}
 	return e, err
 }
@@ -90,7 +90,8 @@ func printCompact(s *cli.App, r *op.CompactResult) {
 	if r.HistoryBytes > 0 {
 		s.Printf(", and %s of history", cli.Size(r.HistoryBytes))
 	}
-	s.Printf("\n%s: %s superseded, %s live, %s deleted, %s of these dropped\n",
+	s.Printf("\n"+
+		"%s: %s superseded, %s live, %s deletions (%s dropped)\n",
 		cli.Count(r.Lines, "operation", "operations"),
 		cli.Grouped(r.Superseded), cli.Grouped(r.Live), cli.Grouped(r.Tombstones+r.Dropped), cli.Grouped(r.Dropped))
 	due := "compaction was not due"

@@ -115,7 +115,7 @@ func printConsolidated(s *cli.App, res *op.ConsolidateResult) {
 			cli.Count(len(l.RelationIDs), "relation", "relations"))
 	}
 	for _, r := range res.Refused {
-		s.Note("%s was not merged: %s", r.ClusterID, cli.Clean(r.Reason))
+		s.Note("did not merge group %s: %s", r.ClusterID, cli.Clean(r.Reason))
 	}
 	if res.Mode == op.ModePreview {
 		s.Printf("%s\n", cli.Count(res.Found, "group", "groups"))
@@ -137,6 +137,6 @@ func printMergePreview(s *cli.App, p *op.MergePreview) {
 		fmt.Sprintf("strength %.2f", p.CalculatedStrength))
 	s.Printf("  %s\n", s.Screen.Paint(cli.Faint, cli.Clean(strings.Join(about, "; "))))
 	if p.Refused != "" {
-		s.Printf("  cannot be merged: %s\n", cli.Clean(p.Refused))
+		s.Printf("  emberd cannot merge this group: %s\n", cli.Clean(p.Refused))
 	}
 }

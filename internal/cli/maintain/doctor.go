@@ -147,7 +147,7 @@ func printDiagnosis(s *cli.App, d *diagnosis) {
 		printCheck(s, s.Screen.Paint(cli.Green, "ok  "), "also", strings.Join(also, ", "))
 	}
 	if fixable > 0 && len(d.Fixed) == 0 {
-		s.Note("to fix %[2]s, run: %[1]s", cli.Again(s, "doctor", "--fix"), cli.Count(fixable, "problem", "problems"))
+		s.Note("to fix %s, run: %s", cli.Count(fixable, "problem", "problems"), cli.Again(s, "doctor", "--fix"))
 	}
 }
 

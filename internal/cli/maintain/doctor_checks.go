@@ -118,8 +118,9 @@ func (e *diagnostics) daemon(ctx context.Context) error {
 		e.add(bad)
 	case memory.CodeOf(err) == memory.Unavailable && held:
 		bad.Code, bad.Text, bad.Next = "daemon-unreached",
-			fmt.Sprintf("process %s has locked the folders, but emberd cannot connect to it on %s: the process is "+
-				"starting, or its socket was moved or removed; restart the process", number(pid), e.c.Socket), e.end("")
+			fmt.Sprintf("process %s has locked the folders, but emberd cannot connect to the process on %s: "+
+				"the process is starting, or its socket was moved or removed; restart the process", number(pid),
+				e.c.Socket), e.end("")
 		e.add(bad)
 	case memory.CodeOf(err) == memory.Unavailable:
 		e.add(doctor.Finding{Area: "daemon", Code: "daemon-down", Severity: doctor.Warning, Text: "not running",
@@ -182,7 +183,7 @@ func nextOf(warning string) string {
 // isDuplicateWarning reports whether a warning of the daemon's is about something that was found.
 func (e *diagnostics) isDuplicateWarning(warning string) bool {
 	for words, area := range map[string]string{"restored without": "log", "fs.inotify": "watches",
-		"the disk of": "disk", "check the clock": "clock", "no token is accepted": "tokens"} {
+		"the disk of": "disk", "check the clock": "clock", "emberd accepts no tokens": "tokens"} {
 		found := slices.ContainsFunc(e.found, func(f doctor.Finding) bool { return f.Area == area && f.Code != "" })
 		if found && strings.Contains(warning, words) {
 			return true
@@ -239,8 +240,9 @@ func (e *diagnostics) others(ctx context.Context) error {
 			if cli.SameVaults(e.served(), v.Path) && v.Path != "" {
 				e.add(doctor.Finding{Area: "daemons", Code: "two-daemons", Severity: doctor.Error,
 					Next: fmt.Sprintf("kill %d", st.Version.PID),
-					Text: fmt.Sprintf("process %d, a daemon with data folder %s, writes to the same vault %s; "+
-						"stop one of them, or configure another vault", st.Version.PID, st.Data, v.Path)})
+					Text: fmt.Sprintf("process %d, a daemon with data folder %s, writes to the "+
+						"same vault %s; stop one of them, or configure another vault", st.Version.PID, st.Data,
+						v.Path)})
 			}
 		}
 	}
@@ -313,7 +315,8 @@ func (e *diagnostics) quarantine(context.Context) error {
 func (e *diagnostics) index(context.Context) error {
 	e.add(doctor.Index(e.places, e.status != nil || e.held, e.end(""))...)
 	if e.status != nil && e.status.Loading != nil {
-		e.add(doctor.Finding{Area: "index", Code: "index-loading", Severity: doctor.Note, Text: "not complete: " +
+		e.add(doctor.Finding{Area: "index", Code: "index-loading", Severity: doctor.Note, Text: "the index " +
+			"is not complete: " +
 			indexed(e.status.Loading) + "; searches still work"})
 	}
 	return nil
@@ -339,7 +342,8 @@ func (e *diagnostics) vaults(ctx context.Context) error {
 		if e.released(dir) {
 			e.add(doctor.Finding{Area: "vault", Code: "vault-released", Severity: doctor.Note,
 				Next: "emberd vault reopen",
-				Text: fmt.Sprintf("%s is released, so you can unmount its disk; emberd did not check it", dir)})
+				Text: fmt.Sprintf("emberd has closed the files of vault %s, so you can "+
+					"unmount the disk; emberd did not check the vault", dir)})
 			continue
 		}
 		survey, err := doctor.Vault(ctx, dir, e.c.Vault.ArchiveFolder, e.c.Vault.Ignore, e.settles(ctx, dir))

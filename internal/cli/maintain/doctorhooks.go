@@ -44,14 +44,13 @@ func (e *diagnostics) hooksOf(ctx context.Context, c *clients.Client, file strin
 	install := "emberd agent install " + c.Name + " --hooks"
 	if gone := gonePrograms(found); len(gone) > 0 {
 		e.add(doctor.Finding{Area: "hooks", Code: "hooks-gone", Severity: doctor.Warning, Next: install,
-			Text: fmt.Sprintf("%s cannot run %s: program not found; "+
-				"the hooks are in %s", c.Title, strings.Join(gone, " and "),
-				file)})
+			Text: fmt.Sprintf("%s cannot run %s: program not found; the hooks are in %s", c.Title,
+				strings.Join(gone, " and "), file)})
 	}
 	if twice := repeatedEvents(found); len(twice) > 0 {
 		e.add(doctor.Finding{Area: "hooks", Code: "hooks-twice", Severity: doctor.Warning, Next: install + " --remove",
-			Text: fmt.Sprintf("%s has more than one hook of emberd at %s, in %s; "+
-				"remove the hooks, and then run: %s", c.Title, strings.Join(twice, ", "), file, install)})
+			Text: fmt.Sprintf("%s has more than one hook of emberd at %s, in %s; remove the hooks, and then run: %s",
+				c.Title, strings.Join(twice, ", "), file, install)})
 	}
 	e.trustOf(ctx, c, filepath.Dir(file))
 }

@@ -43,7 +43,7 @@ func printQuarantined(s *cli.App, l *op.QuarantinedLine) {
 	s.Printf("%s  %s\n", s.Screen.Paint(cli.Yellow, cli.Clean(l.Name)), cmp.Or(says, "not readable"))
 	s.Printf("    %s, %d bytes\n", cli.Clean(l.Reason), l.Bytes)
 	if !l.Acceptable {
-		s.Printf("    cannot be accepted: %s\n", cli.Clean(l.Hindrance))
+		s.Printf("    emberd cannot accept this line: %s\n", cli.Clean(l.Hindrance))
 	}
 }
 
@@ -57,8 +57,8 @@ func quarantineShowCommand(s *cli.App) *cobra.Command {
 			return s.Answer(res, func() {
 				printQuarantined(s, &res.Line)
 				if res.Line.Acceptable && len(res.Changes) == 0 {
-					s.Printf("    accepting this line would change nothing, because newer records replace all its " +
-						"values\n")
+					s.Printf("    accepting this line would change nothing, because " +
+						"newer records replace all values of the line\n")
 				}
 				for _, f := range res.Changes {
 					cli.PrintField(s, f)
@@ -76,7 +76,8 @@ func quarantineAcceptCommand(s *cli.App) *cobra.Command {
 				return cli.Reach(cmd.Context(), s, op.QuarantineAccept, &op.QuarantineAcceptRequest{ID: name})
 			}, func(res *op.QuarantineAcceptResult) {
 				if res.Tx == "" {
-					s.Printf("accepted %s; nothing changed, because newer records replace all its values\n", res.Name)
+					s.Printf("accepted %s; nothing changed, because newer records replace all values of the line\n",
+						res.Name)
 					return
 				}
 				s.Printf("accepted %s: memory %s\n", res.Name, s.Short(res.ID))

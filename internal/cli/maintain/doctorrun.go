@@ -35,8 +35,9 @@ func (e *diagnostics) copies(r *stm.LogCheck) {
 			continue
 		}
 		e.add(doctor.Finding{Area: "log", Code: "log-copy", Severity: doctor.Note, Next: "emberd doctor log compact",
-			Text: fmt.Sprintf("%s is a sync conflict copy of a log file; emberd also reads this copy; after its "+
-				"device has compacted the log, you can delete the copy", f.Path)})
+			Text: fmt.Sprintf("%s is a conflict copy of a log file, which a sync tool made; emberd also reads the "+
+				"copy; after the device that wrote the log file has compacted the log, you can delete the copy",
+				f.Path)})
 	}
 }
 
@@ -56,8 +57,8 @@ func (e *diagnostics) model(ctx context.Context) error {
 	switch {
 	case errors.Is(err, models.ErrUnknown):
 		f.Code, f.Next = "model-missing", e.another(name, "")
-		f.Text = fmt.Sprintf("model %s not found, so searches use keywords only; restore the file or select "+
-			"another model", path)
+		f.Text = fmt.Sprintf(
+			"model %s not found, so searches use keywords only; restore the file or select another model", path)
 	case err != nil:
 		f.Code, f.Text, f.Next = "model-damaged", err.Error(), e.another(name, m.Source)
 	case m.Problem != "":
@@ -99,8 +100,8 @@ func (e *diagnostics) runner(m *models.Model) error {
 	if why == "" {
 		why = "embedding.providers does not list a suitable provider"
 	}
-	e.add(doctor.Finding{Area: "model", Code: "model-unrun", Severity: doctor.Warning, Next: "emberd model runtime " +
-		"list",
+	e.add(doctor.Finding{Area: "model", Code: "model-unrun", Severity: doctor.Warning, Next: "emberd model " +
+		"runtime list",
 		Text: fmt.Sprintf("no runtime supports model %s, so searches use keywords only: %s", m.Name, why)})
 	return nil
 }

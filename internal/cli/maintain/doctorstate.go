@@ -19,8 +19,8 @@ func (e *diagnostics) state(context.Context) error {
 	disk := durable.OS{}
 	texts := stm.Damaged(disk, e.c.State)
 	for _, name := range append(stm.DamagedNow(disk, e.c.Data, e.c.State), core.DamagedNow(disk, e.c.State)...) {
-		texts = append(texts, name+" is damaged; at its next start, emberd copies the file to "+
-			filepath.Join(e.c.State, "damaged")+" and computes it again; then run: emberd status")
+		texts = append(texts, name+" is damaged; when the daemon starts again, emberd copies the file to "+
+			filepath.Join(e.c.State, "damaged")+" and rebuilds the file; then run: emberd status")
 	}
 	audit := chain.New(disk, filepath.Join(e.c.State, core.ChainDir), e.s.Now)
 	report, err := audit.Check()

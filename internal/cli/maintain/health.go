@@ -54,7 +54,7 @@ func printHealth(s *cli.App, r *op.HealthResult) {
 	}
 	s.Printf("%s of %s\n", s.Screen.Paint(cli.Bold, cli.Count(r.Memories, "memory", "memories")), in)
 	if r.Cached {
-		s.Printf("%s\n", s.Screen.Paint(cli.Faint, fmt.Sprintf("as of %s; to create a new report, use --fresh",
+		s.Printf("%s\n", s.Screen.Paint(cli.Faint, fmt.Sprintf("created %s; to create a new report, use --fresh",
 			cli.Ago(s.Now(), r.At))))
 	}
 	if r.Memories == 0 {
@@ -119,9 +119,10 @@ func printFindings(s *cli.App, r *op.HealthResult) {
 			true},
 		{r.Clusters, "group to merge or link", "groups to merge or link", "emberd health groups",
 			false, true},
-		{r.Stale, "not returned by a search for 30 days", "not returned by a search for 30 days",
+		{r.Stale, "memory not returned by a search for 30 days", "memories not returned by a search for 30 days",
 			"emberd health stale", true, true},
-		{r.LowAccess, "older than a week, returned at most twice", "older than a week, returned at most twice",
+		{r.LowAccess, "memory older than a week, returned at most twice",
+			"memories older than a week, returned at most twice",
 			"emberd health unused", false, true},
 		{r.AtRisk, "about to fade", "about to fade", "", true, true},
 		{r.Review, "waiting for review", "waiting for review", "emberd review list", true, true},

@@ -37,7 +37,7 @@ func printStale(s *cli.App, r *op.HealthStaleResult) {
 
 func moreOf(s *cli.App, n int) {
 	if n > 0 {
-		s.Note("%s more; use --limit to see them", cli.Grouped(n))
+		s.Note("%s more not shown; to see more, use --limit", cli.Grouped(n))
 	}
 }
 
@@ -92,8 +92,7 @@ func healthMergeCommand(s *cli.App) *cobra.Command {
 		func(cmd *cobra.Command, args []string) error {
 			req.ID1, req.ID2, req.Collection = args[0], args[1], "all"
 			return cli.Show(cmd.Context(), s, op.HealthMerge, &req, func(s *cli.App, res *op.HealthMergeResult) {
-				s.Printf("kept %s (confidence %g, %s); moved %s to the trash\n", s.Short(res.KeptID),
-					res.NewConfidence,
+				s.Printf("kept %s (confidence %g, %s); moved %s to the trash\n", s.Short(res.KeptID), res.NewConfidence,
 					cli.Count(int(res.NewAccessCount), "access", "accesses"), s.Short(res.DiscardedID))
 				s.UndoHint(res.Tx)
 			})
@@ -110,9 +109,8 @@ func MigrateCommand(s *cli.App) *cobra.Command {
 			return err
 		}
 		return s.Answer(res, func() {
-			s.Printf("%s\n", cmp.Or(cli.Clean(res.Message), fmt.Sprintf("%s of %s migrated, %s already up to date",
-				cli.Grouped(res.Migrated), cli.Count(res.TotalVectors, "record", "records"),
-				cli.Grouped(res.Skipped))))
+			s.Printf("%s\n", cmp.Or(cli.Clean(res.Message), fmt.Sprintf("migrated %s of %s; already up to date: %s",
+				cli.Grouped(res.Migrated), cli.Count(res.TotalVectors, "record", "records"), cli.Grouped(res.Skipped))))
 			s.UndoHint(res.Tx)
 		})
 	})

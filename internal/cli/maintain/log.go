@@ -173,9 +173,8 @@ func printLogReport(s *cli.App, r *logReport) {
 	s.Note("%s: %s in %s, %s: %s", r.Path, cli.Count(r.Lines, "line", "lines"),
 		cli.Count(len(r.Files), "file", "files"), cli.Size(r.Bytes), verdict)
 	if !r.OK {
-		s.Note("at its next start, emberd restores the records of its snapshot; to restore other records, stop "+
-			"emberd and run: %s",
-			cli.Again(s, "doctor", "log", "repair"))
+		s.Note("when the daemon starts again, emberd restores the records of the "+
+			"snapshot; to restore other records, stop the daemon and run: %s", cli.Again(s, "doctor", "log", "repair"))
 	}
 }
 

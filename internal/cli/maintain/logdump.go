@@ -42,7 +42,8 @@ func (f *logFilter) flags(s *cli.App, cmd *cobra.Command) {
 // settle reads the flags that are texts.
 func (f *logFilter) settle(cmd *cobra.Command, now time.Time) error {
 	if f.id != "" && len(f.id) < 4 {
-		return cli.UsageError(cmd, "--id %q is too short; give at least four characters of the beginning or end", f.id)
+		return cli.UsageError(cmd, "invalid --id %q; use at least four characters of the beginning or end of an ID",
+			f.id)
 	}
 	f.id = strings.ToLower(f.id)
 	if err := f.settleSince(now); err != nil {
@@ -60,8 +61,7 @@ func (f *logFilter) settle(cmd *cobra.Command, now time.Time) error {
 		f.last, err2 = strconv.Atoi(cmp.Or(to, "0"))
 	}
 	if cmp.Or(err1, err2) != nil || f.first < 1 || f.last != 0 && f.last < f.first {
-		return cli.UsageError(cmd, "invalid --lines %s; use FROM-TO, such as 10-20, 10- or 7",
-			cli.JsonText(f.lines))
+		return cli.UsageError(cmd, "invalid --lines %s; use FROM-TO, such as 10-20, 10- or 7", cli.JsonText(f.lines))
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func repairLog(ctx context.Context, s *cli.App, opt storage.RepairOptions) (res 
 	e, err := engine.Open(o)
 	if errors.Is(err, durable.ErrLocked) {
 		return nil, &cli.Exit{Code: cli.ExitLocked,
-			Err: fmt.Errorf("the daemon is running; stop it first (nothing was changed): %w", err)}
+			Err: fmt.Errorf("the daemon is running, so emberd changed nothing; stop the daemon first: %w", err)}
 	}
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func printRepaired(s *cli.App, r *storage.Repaired) {
 		s.Printf("from %s: %s, %s of the log\n", f.Copy, cli.Count(f.Memories, "memory", "memories"),
 			cli.Count(f.Lines, "line", "lines"))
 		if !f.Made.IsZero() && r.Anew && (r.Missing > 0 || !snapshot) {
-			s.Printf("    created at %s; later changes are lost, unless another copy contains them\n",
+			s.Printf("    created at %s; if no other copy contains later changes, the later changes are lost\n",
 				f.Made.In(s.Zone).Format("2006-01-02 15:04"))
 		}
 	}
@@ -176,8 +176,9 @@ func printRepaired(s *cli.App, r *storage.Repaired) {
 		s.Note("%s; pass another backup with --from, or accept the loss of the texts with --accept-loss",
 			bareText(r.BareTrash))
 	case r.Damaged > 0:
-		s.Note("%s skipped, and no known copy contains the records; pass another backup with --from, or run: emberd "+
-			"doctor quarantine list", cli.Count(r.Damaged, "damaged line is", "damaged lines are"))
+		s.Note("%s skipped, and no known copy contains the records; pass another "+
+			"backup with --from, or run: emberd doctor quarantine list",
+			cli.Count(r.Damaged, "damaged line is", "damaged lines are"))
 	case len(r.From) == 0 && len(r.Short) == 0 && r.GivenUpTexts == 0:
 		s.Note("nothing is missing")
 	}

@@ -57,7 +57,7 @@ func printStats(s *cli.App, r *op.StatsResult) {
 	if r.Total == 0 {
 		return
 	}
-	s.Printf("saved from %s to %s; average score %.2f, average uses %.1f\n",
+	s.Printf("memories saved from %s to %s; average score %.2f, average number of uses %.1f\n",
 		r.Oldest.In(s.Zone).Format("2006-01-02"), r.Newest.In(s.Zone).Format("2006-01-02"), r.AvgScore, r.AvgUses)
 	stages := make(map[string]int)
 	for st, n := range r.Stages {
@@ -82,8 +82,8 @@ func printLogStats(s *cli.App, r *op.StatsResult) {
 	l := r.Log
 	if l == nil {
 		s.Printf("%s\n", cli.Count(r.Total, "memory", "memories"))
-		s.Note("the memory counts include only the scopes of the token; the figures of trash and log include all " +
-			"memories")
+		s.Note(
+			"the memory counts include only the scopes of the token; the figures of trash and log include all memories")
 		return
 	}
 	s.Printf("%s, %s in the trash; %s of log in %s\n", cli.Count(r.Total, "memory", "memories"), cli.Grouped(r.Trash),

@@ -25,8 +25,8 @@ func StatusCommand(s *cli.App) *cobra.Command {
 	var every time.Duration
 	cmd := cli.Command("status", func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 && cmd.Flags().Changed("watch") {
-			return cli.UsageError(cmd, "%s accepts no arguments, received %q; write the interval of --watch after an "+
-				"equals sign, for example --watch=5s", cmd.CommandPath(), args[0])
+			return cli.UsageError(cmd, "%s accepts no arguments, received %q; write the interval "+
+				"of --watch after an equals sign, for example --watch=5s", cmd.CommandPath(), args[0])
 		}
 		return cli.NoArgs(cmd, args)
 	}, nil, func(cmd *cobra.Command, _ []string) error {
@@ -104,7 +104,7 @@ func printStatus(s *cli.App, r *op.StatusResult) {
 	s.Row("", fmt.Sprintf("loaded in %d ms: %s; snapshot %s", r.Log.LoadMillis, recovered(r.Log.Recovery),
 		r.Log.Snapshot))
 	if got := r.Log.CameBack; got != nil {
-		s.Row("", fmt.Sprintf("restored %s from %s, written from %s to %s",
+		s.Row("", fmt.Sprintf("restored %s from %s; the restored records date from %s to %s",
 			cli.Count(got.Memories, "memory", "memories"), strings.Join(got.From, " and "),
 			got.Oldest.Local().Format(time.DateTime), got.Newest.Local().Format(time.DateTime)))
 	}
@@ -240,7 +240,7 @@ func otherDevice(s *cli.App, d *op.DeviceStatus) string {
 func printVault(s *cli.App, v *op.VaultStatus) {
 	notes := cli.Count(v.Notes, "note", "notes")
 	if v.Absent > 0 && v.Frozen == "" {
-		notes += fmt.Sprintf(", %s of them deleted and soon removed from searches", cli.Grouped(v.Absent))
+		notes += fmt.Sprintf(", %s of them deleted (searches will soon exclude deleted notes)", cli.Grouped(v.Absent))
 	}
 	if v.Waiting > 0 {
 		notes += fmt.Sprintf(", %s not yet read", cli.Grouped(v.Waiting))
@@ -267,14 +267,14 @@ func printVault(s *cli.App, v *op.VaultStatus) {
 		s.Row("", of)
 	}
 	if v.Pending > 0 {
-		s.Row("", cli.Count(v.Pending, "change", "changes")+" waiting to be written to notes")
+		s.Row("", cli.Count(v.Pending, "change", "changes")+" not yet written to notes")
 	}
 	for _, w := range v.PendingFirst {
 		s.Row("", fmt.Sprintf("%s waits: %s", cli.Flat(w.Path), cli.Clean(w.Reason)))
 	}
 	if v.Aside {
-		s.Row("", "the file system does not support atomic exchange, so a note is briefly missing while emberd "+
-			"writes the note")
+		s.Row("", "the file system does not support atomic exchange, so "+
+			"a note is briefly missing while emberd writes the note")
 	}
 	printLists(s, v.Lists)
 	for _, n := range v.NotRead {
@@ -318,7 +318,7 @@ func recovered(r op.RecoveryCount) string {
 		{r.Duplicate, "duplicate"}, {r.TornTail, "with an incomplete last line"}, {r.NulTail, "with a zero-filled end"},
 		{r.Quarantined, "in quarantine"}, {r.HandEdited, "edited by hand"}, {r.Future, "stamped ahead"},
 		{r.Unknown, "from a newer version"}, {r.Gaps, "missing"}, {r.Replaced, "files replaced"},
-		{r.BadSeals, "segments with a bad seal"},
+		{r.BadSeals, "segments with a wrong checksum"},
 	} {
 		if c.n > 0 {
 			parts = append(parts, cli.Grouped(c.n)+" "+c.what)

@@ -23,8 +23,7 @@ const (
 func watchStatus(ctx context.Context, s *cli.App, every time.Duration, full bool) error {
 	switch {
 	case every < watchLeast:
-		return memory.Errorf(memory.Invalid, "--watch interval %v is too short; use at least %v", every,
-			watchLeast).At("watch")
+		return memory.Errorf(memory.Invalid, "invalid --watch %v; use %v or more", every, watchLeast).At("watch")
 	case full:
 		return memory.Errorf(memory.Invalid, "--watch and --full cannot be combined").At("full")
 	case s.JSON:
@@ -59,7 +58,7 @@ func streamStatus(ctx context.Context, s *cli.App, every time.Duration) error {
 				return err
 			}
 			if err := s.Stdout.Flush(); err != nil {
-				return fmt.Errorf("write the status: %w", err)
+				return fmt.Errorf("cannot write the status: %w", err)
 			}
 		case memory.CodeOf(err) != memory.Unavailable && memory.CodeOf(err) != memory.Busy:
 			return err
@@ -111,7 +110,7 @@ func watchOn(ctx context.Context, s *cli.App, f *cli.Fullscreen, every time.Dura
 		case ev, ok := <-f.Events:
 			switch ev := ev.(type) {
 			case *tcell.EventError: // the terminal is gone
-				return fmt.Errorf("read from the terminal: %w", ev)
+				return fmt.Errorf("cannot read from the terminal: %w", ev)
 			case *tcell.EventKey:
 				ok = !endsWatch(ev)
 			}

@@ -32,12 +32,12 @@ func (d *draft) keep(err error) error {
 func compose(ctx context.Context, s *cli.App, text string) (*draft, error) {
 	dir, err := os.MkdirTemp("", "emberd-")
 	if err != nil {
-		return nil, fmt.Errorf("create a file for the text: %w", err)
+		return nil, fmt.Errorf("cannot create a file for the text: %w", err)
 	}
 	d := &draft{file: filepath.Join(dir, "memory.md")}
 	if err := os.WriteFile(d.file, []byte(text), 0o600); err != nil {
 		d.discard()
-		return nil, fmt.Errorf("write the text for the editor: %w", err)
+		return nil, fmt.Errorf("cannot write the text for the editor: %w", err)
 	}
 	if err := openEditor(ctx, s, d.file); err != nil {
 		d.discard()
@@ -46,7 +46,7 @@ func compose(ctx context.Context, s *cli.App, text string) (*draft, error) {
 	after, err := os.ReadFile(d.file)
 	if err != nil {
 		d.discard()
-		return nil, fmt.Errorf("read the edited text: %w", err)
+		return nil, fmt.Errorf("cannot read the edited text: %w", err)
 	}
 	d.text = strings.TrimSuffix(string(after), "\n")
 	return d, nil
@@ -64,7 +64,7 @@ func openEditor(ctx context.Context, s *cli.App, file string) error {
 			"editor %q failed (%v); nothing was changed; set VISUAL or EDITOR to a working editor", editor, err)
 	}
 	if err != nil {
-		return fmt.Errorf("open the editor: %w", err)
+		return fmt.Errorf("cannot open the editor: %w", err)
 	}
 	return nil
 }

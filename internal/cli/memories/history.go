@@ -33,8 +33,9 @@ func HistoryCommand(s *cli.App) *cobra.Command {
 				return journal(s, cmd, &o)
 			}
 			if _, err := stm.ParseStamp(args[0]); err == nil {
-				return cli.UsageError(cmd, "%s is a change ID, not a memory ID; to see what it changed, run: "+
-					"emberd undo --dry-run %[1]s", args[0])
+				return cli.UsageError(cmd,
+					"%s is a change ID, not a memory ID; to see the changed memories, run: emberd undo --dry-run %[1]s",
+					args[0])
 			}
 			o.req.ID = args[0]
 			return history(s, cmd, &o)
@@ -117,7 +118,7 @@ func printVersion(s *cli.App, v *op.HistoryVersion, by string) {
 	for _, f := range v.Fields {
 		switch {
 		case f.Name == "note_seen" && len(v.Fields) == 1: // emberd's own account
-			s.Printf("        %s\n", s.Screen.Paint(cli.Faint, "its note and the memory have the same text"))
+			s.Printf("        %s\n", s.Screen.Paint(cli.Faint, "the memory and its note have the same text"))
 		case stm.IsRelationKey(f.Name):
 			printParsed(s, &f, "relation", func(raw []byte) (string, error) {
 				r, err := stm.ParseRelation("", f.Name, raw)

@@ -20,9 +20,9 @@ func TestVersionFitsATerminal(t *testing.T) {
 		Fields: []op.FieldChange{{Name: "note_seen", To: []byte(`{"content":"1"}`)}}}
 	for width, want := range map[int]string{
 		0: "2026-01-02 00:00:00 (just now)  changed by note, emberd vault  " + v.Tx +
-			"\n        its note and the memory have the same text\n",
+			"\n        the memory and its note have the same text\n",
 		80: "2026-01-02 00:00:00 (just now)  changed by note, emberd vault\n        " + v.Tx +
-			"\n        its note and the memory have the same text\n",
+			"\n        the memory and its note have the same text\n",
 	} {
 		var out strings.Builder
 		s := cli.New()

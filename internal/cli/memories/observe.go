@@ -57,8 +57,8 @@ func tellObserved(s *cli.App, r *op.ObserveResult) {
 		}
 		s.Printf("observed %s  %s; strength %.4g\n", s.Short(memory.ID(o.ID)), line, o.Strength)
 		if o.Stage != "" {
-			s.Note("memory %s is still %s; "+
-				"to restore its text, run: emberd rekindle %[1]s", memory.ID(o.ID).Short(), o.Stage)
+			s.Note("memory %s is still %s; to restore its text, run: emberd rekindle %[1]s", memory.ID(o.ID).Short(),
+				o.Stage)
 		}
 		cli.PrintPending(s, o.Pending)
 	}

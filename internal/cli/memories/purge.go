@@ -35,9 +35,8 @@ func PurgeCommand(s *cli.App) *cobra.Command {
 // confirmPurge asks on a terminal. Where nobody can be asked, it wants --yes.
 func confirmPurge(ctx context.Context, s *cli.App, req op.PurgeRequest) error {
 	if !s.Interactive() {
-		return memory.Errorf(memory.Invalid,
-			"without a terminal, purge requires --yes, because you cannot undo it; "+
-				"to show what would change, use --dry-run")
+		return memory.Errorf(memory.Invalid, "without a terminal, a permanent deletion requires --yes, because you "+
+			"cannot undo the deletion; to show what would change, use --dry-run")
 	}
 	req.DryRun = true
 	res, err := cli.Call(ctx, s, op.Purge, &req)
@@ -65,8 +64,8 @@ func printPurged(s *cli.App, res *op.PurgeResult) {
 		s.Printf("%s backup %s\n", removed, name)
 	}
 	if slices.ContainsFunc(res.Backups, func(name string) bool { return filepath.Dir(name) != "." }) {
-		s.Note("emberd also deletes earlier versions of the notes of the memory, and of lists such as Index.md that " +
-			"can quote the memory")
+		s.Note("emberd also deletes earlier versions of the notes of the " +
+			"memory, and of lists such as Index.md that can quote the memory")
 	}
 	if res.Quarantine > 0 {
 		s.Printf("removed %s\n", cli.Count(res.Quarantine, "copy of a damaged line", "copies of damaged lines"))

@@ -73,9 +73,10 @@ func printReinforced(s *cli.App, res *op.ReinforceResult) {
 		cli.NoteReinforcement(s, res.Reinforced, res.Memory.ID)
 		s.UndoHint(res.Tx)
 	case len(res.Conflicts) > 0:
-		s.Note("the best match contradicts the text, so nothing was reinforced; to save the text, run: emberd " +
-			"save --if-new")
+		s.Note("the best match contradicts the text, so emberd reinforced " +
+			"no memory; to save the text, run: emberd save --if-new")
 	default:
-		s.Note("no memory matches, so nothing was reinforced; to save the text, run: emberd save --if-new")
+		s.Note(
+			"no memory matches the text, so emberd reinforced no memory; to save the text, run: emberd save --if-new")
 	}
 }

@@ -84,7 +84,7 @@ func givenText(s *cli.App, cmd *cobra.Command, args []string) (string, error) {
 	case len(args) > 0:
 		return strings.Join(args, " "), nil
 	}
-	return "", cli.UsageError(cmd, "missing text; pass it as an argument, or - to read it from stdin")
+	return "", cli.UsageError(cmd, "missing text; pass the text as an argument, or - to read the text from stdin")
 }
 
 // composeText has somebody write a new text.
@@ -135,7 +135,8 @@ func printSaved(s *cli.App, res *op.SaveResult) error {
 // it recorded in place of the claimed one; "" for none.
 func noteScope(s *cli.App, added, origin string) {
 	if origin != "" {
-		s.Note("the origin is %s, because a limited token cannot save texts with the origin user", cli.Flat(origin))
+		s.Note("the origin is %s, because a token with limited scopes cannot save texts with the origin \"user\"",
+			cli.Flat(origin))
 	}
 	if added != "" {
 		s.Note("added %s, because the token can change only memories in its scopes", cli.Flat(added))
@@ -149,6 +150,6 @@ func printEcho(s *cli.App, echo *op.Echo, content string) {
 		from = s.Short(echo.Of)
 	}
 	s.Printf("known %s  %s\n", from, s.Gist(content, len("known 12345678  ")))
-	s.Note("a search just returned this text, so emberd counted a use and did not save the text again; to save it " +
-		"anyway, use --again")
+	s.Note("a search just returned this text, so emberd recorded a use and " +
+		"did not save the text again; to save the text anyway, use --again")
 }

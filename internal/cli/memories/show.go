@@ -116,10 +116,10 @@ func printMemory(s *cli.App, m *op.Memory) {
 	s.Printf("\n%s", s.Screen.Paragraph(cli.Clean(m.Content), nil, ""))
 	switch {
 	case m.Summary != "" && !m.NoteGone.IsZero():
-		s.Note("this is a summary, and its note is missing; to search for the text, run: emberd rekindle %s",
-			m.ID.Short())
+		s.Note("this text is a summary, and the note with the full text is "+
+			"missing; to search for the full text, run: emberd rekindle %s", m.ID.Short())
 	case m.Summary != "":
-		s.Note("this is a summary; to restore the full text, run: emberd rekindle %s", m.ID.Short())
+		s.Note("this text is a summary; to restore the full text, run: emberd rekindle %s", m.ID.Short())
 	}
 	if m.Undecided != "" {
 		s.Note("another version of the text waits for your decision; run: emberd review show %s", m.Undecided)

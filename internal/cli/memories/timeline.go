@@ -181,7 +181,7 @@ func printEvents(s *cli.App, r *op.TimelineResult) {
 		listed = "the latest " + cli.Grouped(len(events))
 	}
 	if n := len(events) - maxEvents; n > 0 {
-		printAbout(s, "", fmt.Sprintf("%s earlier; to list %[2]s, use --json", cli.Count(n+r.EarlierEvents, "event",
+		printAbout(s, "", fmt.Sprintf("%s earlier; to list %s, use --json", cli.Count(n+r.EarlierEvents, "event",
 			"events"),
 			listed))
 		events = events[n:]

@@ -22,8 +22,8 @@ func TrashCommand(s *cli.App) *cobra.Command {
 
 func printTrashed(s *cli.App, res *op.TrashListResult) {
 	if res.Textless > 0 {
-		defer s.Note("%s not listed: the text was lost with a log file; to search backups for the text, run: emberd "+
-			"doctor log repair",
+		defer s.Note("%s not listed: the text was lost with a log file; to "+
+			"search backups for the text, run: emberd doctor log repair",
 			cli.Count(res.Textless, "more memory is", "more memories are"))
 	}
 	if len(res.Items) == 0 {
@@ -54,8 +54,8 @@ func printRestored(s *cli.App, res *op.TrashRestoreResult) {
 	for _, m := range res.Restored {
 		s.Printf("restored %s  %s\n", s.Short(m.ID), s.Gist(m.Content, len("restored 12345678  ")))
 		if !m.NoteGone.IsZero() {
-			s.Note("note %s is missing or was changed; emberd searches for the note and might create a review item; "+
-				"run: emberd review list --agent note", cli.Clean(m.VaultPath))
+			s.Note("note %s is missing or was changed; emberd searches for the note and "+
+				"might create a review item; run: emberd review list --agent note", cli.Clean(m.VaultPath))
 		}
 	}
 	s.UndoHint(res.Tx)

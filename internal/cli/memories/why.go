@@ -58,8 +58,8 @@ func printAbout(s *cli.App, name, value string) {
 }
 
 func scoreText(s *cli.App, p *op.ScoreParts) string {
-	text := fmt.Sprintf("%.3f = uses (%d + 1)^%g = %.3f × age %.3f (%s, %s since the last use) × strength %g",
-		p.Score, p.UseCount, p.Beta, p.Uses, p.AgeFactor, p.Model, dayCount(p.AgeDays), p.Strength)
+	text := fmt.Sprintf("%.3f = uses (%d + 1)^%g = %.3f × age %.3f (%s, %s since the last use) × strength %g", p.Score,
+		p.UseCount, p.Beta, p.Uses, p.AgeFactor, p.Model, dayCount(p.AgeDays), p.Strength)
 	if p.Core && p.Score < 1 {
 		text += "; the score counts as 1, because core memories never fade"
 	}
@@ -95,7 +95,7 @@ func printPromotion(s *cli.App, p *op.PromotionDue) {
 		printAbout(s, "note", "the memory has the note "+cli.Flat(p.Path))
 		return
 	case p.Rule != "":
-		printAbout(s, "note", "qualifies for promotion by "+ruleName(p.Rule))
+		printAbout(s, "note", "the memory qualifies for promotion by "+ruleName(p.Rule))
 		return
 	}
 	for i, r := range p.Rules {
@@ -103,8 +103,8 @@ func printPromotion(s *cli.App, p *op.PromotionDue) {
 		if i == 0 {
 			name = "note"
 		}
-		printAbout(s, name, fmt.Sprintf("to qualify by %s, "+
-			"the memory needs %s", ruleName(r.Rule), strings.Join(r.Missing, "; and ")))
+		printAbout(s, name, fmt.Sprintf("to qualify by %s, the memory needs %s", ruleName(r.Rule),
+			strings.Join(r.Missing, "; and ")))
 	}
 }
 

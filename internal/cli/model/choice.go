@@ -75,7 +75,7 @@ func (choice *Choice) settings(c *config.Config) ([]config.Change, error) {
 	case err != nil:
 		return nil, err
 	case m.Problem != "":
-		return nil, memory.Errorf(memory.Invalid, "%s cannot be used: %s", choice.Name, m.Problem)
+		return nil, memory.Errorf(memory.Invalid, "emberd cannot use %s: %s", choice.Name, m.Problem)
 	case m.Path != "" && m.Path == c.Embedding.Model && makesWith(c):
 		return trusted(c, nil), nil // its other settings may be the user's own
 	}
@@ -93,8 +93,8 @@ func (choice *Choice) toDownload() (*models.Model, string, error) {
 			continue
 		}
 		if k.SHA256 == "" {
-			return nil, "", memory.Errorf(memory.Invalid, "the SHA-256 of %s is unknown; run: emberd "+
-				"model install %s --sha256 HEX, and then: emberd model use %s", k.Name, k.Name, k.Name)
+			return nil, "", memory.Errorf(memory.Invalid, "the SHA-256 of %s is unknown; run: emberd model "+
+				"install %s --sha256 HEX, and then: emberd model use %s", k.Name, k.Name, k.Name)
 		}
 		choice.Known = &k
 		return &models.Model{Name: k.Name, Known: &k, MaxTokens: k.MaxTokens}, k.Name, nil

@@ -52,8 +52,8 @@ func textsOf(ctx context.Context, s *cli.App, args []string) ([]string, error) {
 			}
 		}
 		if errors.Is(in.Err(), bufio.ErrTooLong) {
-			return nil, memory.Errorf(memory.TooLarge, "a line of stdin has more than %d bytes; shorten the line, "+
-				"because emberd embeds only its beginning", op.MostEmbedBytes)
+			return nil, memory.Errorf(memory.TooLarge, "too many bytes in a line of stdin (limit %d); shorten the line",
+				op.MostEmbedBytes)
 		}
 		if err := in.Err(); err != nil {
 			return nil, fmt.Errorf("read stdin: %w", err)
@@ -147,6 +147,6 @@ func printNearest(s *cli.App, cosines [][]float64) {
 		s.Printf("%s %6.3f\n", cli.Pad(fmt.Sprintf("%d and %d", p.a+1, p.b+1), 10), p.near)
 	}
 	if more := len(pairs) - cli.MaxListLen; more > 0 {
-		s.Note("and %s less similar; to list all, use --json", cli.Count(more, "pair", "pairs"))
+		s.Note("%s with a lower similarity not shown; to list all pairs, use --json", cli.Count(more, "pair", "pairs"))
 	}
 }

@@ -59,7 +59,7 @@ func waitForVectors(ctx context.Context, s *cli.App, res *op.EngineStatusResult)
 			return nil, memory.Errorf(memory.Conflict, "the computation of embeddings is %s", waitsText(res))
 		}
 		if res.State == op.EngineWaiting && res.Problem != "" {
-			return nil, memory.Errorf(memory.Conflict, "emberd currently computes no embeddings: %s", res.Problem)
+			return nil, memory.Errorf(memory.Conflict, "cannot compute embeddings now: %s", res.Problem)
 		}
 		if shown == nil && res.Meaning.Total > 0 {
 			shown = cli.NewSteps(s, "making vectors", res.Meaning.Total)
@@ -81,8 +81,8 @@ func waitForVectors(ctx context.Context, s *cli.App, res *op.EngineStatusResult)
 		}
 	}
 	if res.State != op.EngineComplete {
-		return nil, memory.Errorf(memory.Conflict, "emberd currently computes no embeddings (%s), so --wait would "+
-			"not end; run: emberd model status", res.State)
+		return nil, memory.Errorf(memory.Conflict, "cannot wait for the embeddings, because emberd does not "+
+			"compute embeddings now (state %s); run: emberd model status", res.State)
 	}
 	return res, nil
 }
@@ -104,8 +104,8 @@ func printEngine(s *cli.App, r *op.EngineStatusResult, verbose bool) {
 		printNative(s, r, verbose)
 	}
 	if r.Earlier != nil {
-		s.Row("until then", "searches use the "+
-			"embeddings of "+cli.Clean(r.Earlier.Name)+" until the new embeddings are complete")
+		s.Row("until then", "searches "+
+			"use the embeddings of "+cli.Clean(r.Earlier.Name)+" until the new embeddings are complete")
 	}
 	for _, p := range r.Passed {
 		if strings.Contains(r.Problem, p.Reason) {
@@ -149,7 +149,7 @@ func engineState(s *cli.App, r *op.EngineStatusResult) string {
 		if r.PerSecond > 0 {
 			text += fmt.Sprintf(", %.3g a second%s", r.PerSecond, leftText(r))
 		}
-		return text + fmt.Sprintf("; uses at most %s of one processor", cli.Percent(r.Share))
+		return text + fmt.Sprintf("; CPU limit: %s of one processor", cli.Percent(r.Share))
 	case op.EngineWaiting:
 		if r.Waits != "" {
 			return waitsText(r)
@@ -157,7 +157,7 @@ func engineState(s *cli.App, r *op.EngineStatusResult) string {
 		if r.Again.IsZero() {
 			return "waiting: " + cmp.Or(cli.Clean(r.Meaning.Without), "scanning texts")
 		}
-		return "waiting, next attempt " + cli.In(r.Again.Sub(s.Now()))
+		return "waiting for the next attempt " + cli.In(r.Again.Sub(s.Now()))
 	case op.EnginePaused:
 		return "paused; to continue, run: emberd model resume"
 	case op.EngineUnused:
@@ -168,7 +168,7 @@ func engineState(s *cli.App, r *op.EngineStatusResult) string {
 
 // waitsText says why vectors wait, and the command that has them made.
 func waitsText(r *op.EngineStatusResult) string {
-	return "waiting: " + cli.Clean(r.Waits) + "; to continue anyway, run: emberd model resume"
+	return "paused, because the computer is " + cli.Clean(r.Waits) + "; to continue anyway, run: emberd model resume"
 }
 
 // leftText tells how long it takes until everything has its vectors, if that is known.
@@ -184,7 +184,7 @@ func modelText(m *op.EngineModel) string {
 		cli.Clean(m.Provider),
 		m.Dim)
 	if m.Lexical {
-		text += ", based only on spelling"
+		text += ", compares only the spelling of words"
 	}
 	if m.Loaded {
 		text += "; in memory"
@@ -196,7 +196,7 @@ func modelText(m *op.EngineModel) string {
 func trustText(s *cli.App, r *op.EngineStatusResult) string {
 	text := fmt.Sprintf("calibration %.2f", r.Model.Trust)
 	if r.Meaning.Weight != r.Model.Trust && r.State != op.EngineUnused && r.Earlier == nil {
-		text += fmt.Sprintf("; weight in searches %.2f", r.Meaning.Weight)
+		text += fmt.Sprintf("; weight of embeddings in searches %.2f", r.Meaning.Weight)
 	}
 	if r.Model.Provider == embedding.Static {
 		text += "; emberd compares words to find duplicates, because the model ignores word order"

@@ -19,23 +19,24 @@ import (
 
 // What people see of the making of vectors, on a terminal of 80 columns.
 func TestEngineStatusIsForPeople(t *testing.T) {
-	page := "model file /m/page.gguf: it is a web page, not a GGUF file; download the file again"
+	page := "model file /m/page.gguf: the file is a web page, not a GGUF file; download the file again"
 	minilm := &op.EngineModel{Provider: "go", Name: "minilm", Dim: 384, Loaded: true, Trust: 1}
 	for name, c := range map[string]struct {
 		status op.EngineStatusResult
 		want   string
 	}{
-		"nothing set": {op.EngineStatusResult{State: op.EngineOff, Problem: "choose a model (emberd model use), such as static, which needs no file, or name a server in embedding.url"}, `
-vectors    none: choose a model (emberd model use), such as static, which needs
-           no file, or name a server in embedding.url
+		"nothing set": {op.EngineStatusResult{State: op.EngineOff, Problem: "no provider in the setting embedding.providers is configured; choose a model with emberd model use, such as static, which requires no file"}, `
+vectors    none: no provider in the setting embedding.providers is configured;
+           choose a model with emberd model use, such as static, which requires
+           no file
 `},
 		"a file that is none": {op.EngineStatusResult{State: op.EngineWaiting, Meaning: &op.Meaning{Without: page},
 			Problem: page,
 			Again:   noon().Add(4 * time.Second), Passed: []op.PassedProvider{{Provider: "go", Reason: page}}, Folder: "/s/vectors"}, `
 vectors    none yet
-state      waiting, next attempt in 4s
-problem    model file /m/page.gguf: it is a web page, not a GGUF file; download
-           the file again
+state      waiting for the next attempt in 4s
+problem    model file /m/page.gguf: the file is a web page, not a GGUF file;
+           download the file again
 `},
 		"an exam": {op.EngineStatusResult{State: op.EngineWaiting,
 			Meaning: &op.Meaning{Without: "the model is being calibrated"},
@@ -49,7 +50,8 @@ kept       0 vectors, 0 B in /s/vectors
 			Meaning: &op.Meaning{Provider: "go", Covered: 149, Total: 298, Weight: 1}, Model: minilm, Folder: "/s/vectors",
 			Vectors: 121, Bytes: 192_921}, `
 vectors    ████████████             50 %, 149 of 298 memories and notes
-state      waiting: on battery; to continue anyway, run: emberd model resume
+state      paused, because the computer is on battery; to continue anyway, run:
+           emberd model resume
 model      minilm, by go, 384 dimensions; in memory
 kept       121 vectors, 188.4 KiB in /s/vectors
 `},
@@ -58,7 +60,7 @@ kept       121 vectors, 188.4 KiB in /s/vectors
 			PerSecond: 2.94, Left: 3300, Share: 0.5, Folder: "/s/vectors", Vectors: 121, Bytes: 192_921,
 			Passed: []op.PassedProvider{{Provider: "http", Reason: "the server at http://127.0.0.1:1 is not available"}}}, `
 vectors    ████████████             50 %, 149 of 298 memories and notes
-state      working, 2.94 a second, about 55m left; uses at most 50 % of one
+state      working, 2.94 a second, about 55m left; CPU limit: 50 % of one
            processor
 model      minilm, by go, 384 dimensions; in memory
 trust      calibration 1.00
@@ -103,11 +105,12 @@ func TestEngineStatusTellsOfCrashes(t *testing.T) {
 state      complete
 model      minilm, by llama, 384 dimensions
 trust      calibration 1.00
-engine     llama.cpp b8390 on CPU; its process starts when needed
+engine     llama.cpp b8390 on CPU; emberd starts the runtime process when needed
            restarted 2 times; the last time, the process ended while loading the
            model (SIGABRT)
            older than what was tested
-           odd.gguf is disabled, because it crashed the runtime 3 h ago
+           emberd disabled the model odd.gguf, because it crashed the runtime 3
+           h ago
            to see the output of the runtime, run: emberd model status --verbose
 kept       2 vectors, 3.0 KiB in /s/vectors
 `
@@ -125,7 +128,7 @@ func TestEngineStatusTellsWhoMakesTheVectors(t *testing.T) {
 	got := statusText(t, &status)
 	const want = `
 engine     llama.cpp b5640; not in use now, because go computes the embeddings
-           it ended over a text (SIGKILL)
+           the process ended over a text (SIGKILL)
 `
 	if !strings.Contains(got, want) {
 		t.Errorf("got:\n%s\nwant in it:\n%s", got, want)
@@ -144,7 +147,7 @@ func TestSearchSaysWhenItWasByWordsAlone(t *testing.T) {
 	}{
 		{"no model", nil, ""},
 		{"by vectors", &op.Meaning{Weight: 0.5}, ""},
-		{"late", &op.Meaning{Weight: 0.5, Without: late}, "keyword search only: " + late + "\n"},
+		{"late", &op.Meaning{Weight: 0.5, Without: late}, "emberd searched by keywords only: " + late + "\n"},
 		{"unused", &op.Meaning{Without: "the model failed its exam"}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 func engineInstallCommand(s *cli.App) *cobra.Command {
 	var what models.Source
 	var yes bool
-	cmd := cli.Command("install PATH|URL", cli.ArgCount(1, 1, "a path or a URL"), nil,
+	cmd := cli.Command("install PATH|URL", cli.ArgCount(1, 1, "the path or URL of a llama.cpp build"), nil,
 		s.Configured(func(cmd *cobra.Command, args []string, c *config.Config) error {
 			what.Place, what.Trust = args[0], yes
 			if err := daemon.RuntimesOf(c).Check(what); err != nil {

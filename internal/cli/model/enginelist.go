@@ -64,7 +64,7 @@ func ListEngines(c *config.Config) (*engineList, error) {
 		used, list.Without = "", err.Error()
 	}
 	if c.Embedding.Engine == daemon.NoEngine {
-		used, list.Without = "", "embedding.engine is none"
+		used, list.Without = "", "the setting embedding.engine is none"
 	}
 	if _, err := embedding.FindHelper(); used != "" && err != nil {
 		used, list.Without = "", err.Error()
@@ -90,7 +90,7 @@ func printEngines(s *cli.App, list *engineList) {
 		printEngineRow(s, &list.Engines[i])
 	}
 	if list.Without != "" {
-		s.Note("no runtime is used: %s", cli.Clean(list.Without))
+		s.Note("emberd does not use a runtime: %s", cli.Clean(list.Without))
 	}
 }
 
@@ -180,13 +180,13 @@ func noteChosen(s *cli.App, c *config.Config, name string) {
 	if at := c.Embedding.Engine; at != daemon.AnyEngine && at != name {
 		st, err := c.Explain("embedding.engine")
 		if err == nil {
-			s.Note("embedding.engine is %s (%s), which overrides this selection; "+
-				"set embedding.engine to auto", cli.Clean(at),
+			s.Note("the setting embedding.engine is %s (from %s) and overrides this "+
+				"selection; to use the selected runtime, set embedding.engine to auto", cli.Clean(at),
 				cli.Clean(st.From))
 		}
 		return
 	}
-	s.Note("restart the daemon to apply the change")
+	s.Note("to apply the change, restart the daemon")
 }
 
 func engineRemoveCommand(s *cli.App) *cobra.Command {
@@ -198,7 +198,7 @@ func engineRemoveCommand(s *cli.App) *cobra.Command {
 			return s.Answer(map[string]string{"removed": args[0]}, func() {
 				s.Printf("removed %s\n", cli.Clean(args[0]))
 				if _, err := daemon.EngineDir(c); err != nil && c.Embedding.Engine != daemon.NoEngine {
-					s.Note("emberd uses no runtime now: %s", cli.Clean(err.Error()))
+					s.Note("emberd does not use a runtime now: %s", cli.Clean(err.Error()))
 				}
 			})
 		}))
@@ -226,7 +226,7 @@ func completeEngines(s *cli.App, _ *cobra.Command, args []string, _ string) ([]c
 // helperMissing returns an error if the helper program is not installed.
 func helperMissing() error {
 	if _, err := embedding.FindHelper(); err != nil {
-		return memory.Errorf(memory.NotFound, "emberd needs a separate program to load runtimes: %w", err)
+		return memory.Errorf(memory.NotFound, "cannot load runtimes without the program emberd-llama: %w", err)
 	}
 	return nil
 }

@@ -19,16 +19,15 @@ func printNative(s *cli.App, r *op.EngineStatusResult, verbose bool) {
 		s.Rows("", cli.Clean(restartText(n)), cli.Yellow)
 	}
 	if n.Unconfined {
-		s.Rows("", "the runtime is not in a sandbox, because sandbox is off; its libraries can read and change all "+
-			"your files", cli.Yellow)
+		s.Rows("", "the runtime is not in a sandbox, because the setting sandbox is "+
+			"off; the libraries of the runtime can read and change all your files", cli.Yellow)
 	}
 	if n.Warning != "" {
 		s.Rows("", cli.Clean(n.Warning), cli.Yellow)
 	}
 	for _, b := range n.Bad {
-		text := cli.Clean(filepath.Base(b.File)) + " is disabled, because it crashed the runtime " +
-			cli.Ago(s.Now(),
-				b.When)
+		text := "emberd disabled the model " + cli.Clean(filepath.Base(b.File)) + ", because it crashed the runtime " +
+			cli.Ago(s.Now(), b.When)
 		if verbose { // else the provider that was passed over says it
 			text += ": " + cli.Clean(b.Why)
 		}
@@ -36,7 +35,8 @@ func printNative(s *cli.App, r *op.EngineStatusResult, verbose bool) {
 	}
 	if !verbose {
 		if n.Output != "" {
-			s.Row("", s.Screen.Paint(cli.Faint, "to see the output of the runtime, run: "+cli.Again(s, "model", "status", "--verbose")))
+			s.Row("", s.Screen.Paint(cli.Faint, "to see the output of the runtime, run: "+
+				cli.Again(s, "model", "status", "--verbose")))
 		}
 		return
 	}
@@ -81,7 +81,7 @@ func nativeText(s *cli.App, r *op.EngineStatusResult) string {
 	case by != nil && by.Provider != embedding.Llama:
 		return text + "; not in use now, because " + cli.Clean(by.Provider) + " computes the embeddings"
 	default:
-		return text + "; its process starts when needed"
+		return text + "; emberd starts the runtime process when needed"
 	}
 	text += fmt.Sprintf("; PID %d, running for %s", n.PID, cli.Lasted(max(0, s.Now().Sub(n.Started))))
 	if held := daemon.Resident(n.PID); held > 0 {
@@ -92,7 +92,7 @@ func nativeText(s *cli.App, r *op.EngineStatusResult) string {
 
 func restartText(n *op.NativeEngine) string {
 	if n.Restarts == 0 {
-		return "it " + n.LastExit
+		return "the process " + n.LastExit
 	}
 	text := "restarted " + cli.Count(n.Restarts, "time", "times")
 	if n.LastExit != "" {

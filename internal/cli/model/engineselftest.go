@@ -48,8 +48,8 @@ func selftestDir(c *config.Config, name string) (string, error) {
 		return e.Dir, nil
 	}
 	if c.Embedding.Engine == daemon.NoEngine {
-		return "", memory.Errorf(memory.NotFound, "embedding.engine is none, so emberd uses no runtime; pass the "+
-			"name of an installed runtime")
+		return "", memory.Errorf(memory.NotFound,
+			"the setting embedding.engine has the value none; pass the name of an installed runtime")
 	}
 	return daemon.EngineDir(c)
 }
@@ -98,7 +98,7 @@ func (t *selftest) run(ctx context.Context) error {
 	if !t.report.OK {
 		return &cli.Exit{Code: cli.ExitNothing}
 	}
-	t.s.Note("to make a running daemon retry, run: emberd model resume")
+	t.s.Note("to make a running daemon try the runtime again, run: emberd model resume")
 	return nil
 }
 
@@ -221,10 +221,10 @@ func (t *selftest) model(ctx context.Context, file, badPairs string, minCosine f
 	if !slices.EqualFunc(first, again, slices.Equal) {
 		return "", errors.New("the runtime computed different embeddings of the same text")
 	}
-	said := fmt.Sprintf("%d texts, bit-identical each time", n)
+	said := fmt.Sprintf("embeddings of %d texts, bit-identical in two runs", n)
 	own, err := t.open(ctx, embedding.Go, file, "")
 	if err != nil {
-		return said + "; not compared, because the built-in runtime cannot run the model", nil
+		return said + "; not compared with the built-in runtime, which cannot run the model", nil
 	}
 	defer own.Close()
 	want, err := own.Embed(ctx, embedding.Claim, texts)
@@ -233,8 +233,8 @@ func (t *selftest) model(ctx context.Context, file, badPairs string, minCosine f
 	}
 	near := leastCosine(first, want)
 	if !(near >= minCosine) { // nor is NaN right
-		return "", fmt.Errorf("the embeddings differ from those of the built-in runtime: cosine %.5f, minimum %g",
-			near, minCosine)
+		return "", fmt.Errorf("the embeddings differ from those of the built-in runtime: cosine %.5f, minimum %g", near,
+			minCosine)
 	}
 	return fmt.Sprintf("%s; cosine with the embeddings of the built-in runtime: %.5f", said, near), nil
 }

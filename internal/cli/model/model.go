@@ -76,8 +76,8 @@ func modelListCommand(s *cli.App) *cobra.Command {
 				case slices.Contains(c.Embedding.Providers, embedding.Static):
 					s.Note("emberd uses the built-in model %s", embedding.Static)
 				default:
-					s.Note("no model is used; to install a model, run: emberd model install NAME; to select it, run: "+
-						"emberd model use NAME; the model %s is built in and needs no file", embedding.Static)
+					s.Note("no embedding model is selected; to select the built-in model, run: emberd "+
+						"model use %s; to install another model, run: emberd model install NAME", embedding.Static)
 				}
 			})
 		}))
@@ -214,7 +214,8 @@ func modelNames(c *config.Config) ([]string, error) {
 		names = append(names, m.Name)
 	}
 	if len(names) == 0 {
-		return nil, memory.Errorf(memory.NotFound, "no model installed; run: emberd model list")
+		return nil, memory.Errorf(memory.NotFound,
+			"no model is installed; to list available models, run: emberd model list")
 	}
 	return names, nil
 }
@@ -282,8 +283,8 @@ func modelRemoveCommand(s *cli.App) *cobra.Command {
 			return s.Answer(map[string]string{"removed": args[0]}, func() {
 				s.Printf("removed %s\n", strings.Join(cli.NonEmpty(cli.Clean(args[0]), sizeText(m.Size)), ", "))
 				if named {
-					s.Note("embedding.model still contains the name of the removed model; to choose another model, " +
-						"run: emberd model use NAME")
+					s.Note("the setting embedding.model still contains the name of the " +
+						"removed model; to choose another model, run: emberd model use NAME")
 				}
 			})
 		}))

@@ -32,6 +32,5 @@ func printConverted(s *cli.App, c *models.Converted) {
 	s.Note("%s, %d dimensions, %s, license %s", cli.Clean(c.Name), c.Dim, cli.Size(c.Bytes),
 		cli.Clean(cmp.Or(c.Licence, "not told")))
 	s.Note("to compute embeddings with the model, run: emberd model install %s, and then: emberd model use %s",
-		text.ShellWord(c.File),
-		text.ShellWord(strings.TrimSuffix(filepath.Base(c.File), ModelSuffix)))
+		text.ShellWord(c.File), text.ShellWord(strings.TrimSuffix(filepath.Base(c.File), ModelSuffix)))
 }

@@ -42,9 +42,9 @@ func isFile(word string) bool {
 func agreeToDownload(ctx context.Context, s *cli.App, p *models.Plan) error {
 	row := knownRow(p.Known)
 	if !s.Interactive() {
-		return memory.Errorf(memory.Invalid, "without a terminal, emberd cannot ask whether to download %s (%s, "+
-			"license %s, from %s); use --yes",
-			row.Name, cmp.Or(modelSize(&row), "of unknown size"), row.Licence, p.From)
+		return memory.Errorf(memory.Invalid, "cannot ask without a terminal whether to download %s (%s, "+
+			"license %s, from %s); to download the model, use --yes", row.Name,
+			cmp.Or(modelSize(&row), "of unknown size"), row.Licence, p.From)
 	}
 	printModelRow(s, &row)
 	s.Printf("%s", s.Screen.Paragraph("from "+cli.Clean(p.From), nil, "    "))

@@ -42,7 +42,7 @@ func useModel(s *cli.App, c *config.Config, which string, dry bool) error {
 		return err
 	}
 	if m.Problem != "" {
-		return &cli.Exit{Code: cli.ExitNothing, Err: memory.Errorf(memory.Invalid, "%s cannot be used: %s", which,
+		return &cli.Exit{Code: cli.ExitNothing, Err: memory.Errorf(memory.Invalid, "emberd cannot use %s: %s", which,
 			m.Problem)}
 	}
 	changes, err := modelChanges(c, m, value)
@@ -70,8 +70,9 @@ func installedOrFile(c *config.Config, which string) (*models.Model, string, err
 		m, err := modelsOf(c).Find(which)
 		switch {
 		case errors.Is(err, models.ErrUnknown) && models.IsPinned(which):
-			return nil, "", memory.Errorf(memory.NotFound, "model %s is not installed; run: emberd model install %s, "+
-				"and then: emberd model use %s", which, which, which)
+			return nil, "", memory.Errorf(memory.NotFound,
+				"model %s is not installed; run: emberd model install %s, and then: emberd model use %s", which, which,
+				which)
 		case err != nil:
 			return nil, "", engineError(err)
 		}
@@ -83,13 +84,13 @@ func installedOrFile(c *config.Config, which string) (*models.Model, string, err
 	}
 	name, named := strings.CutSuffix(filepath.Base(path), ModelSuffix)
 	if !named {
-		return nil, "", memory.Errorf(memory.Invalid, "%s is not a model file; the names of model files end in %s",
-			which, ModelSuffix)
+		return nil, "", memory.Errorf(memory.Invalid, "invalid model file %s; use a file whose name ends in %s", which,
+			ModelSuffix)
 	}
 	m, err := models.Open(filepath.Dir(path)).Find(name)
 	if errors.Is(err, models.ErrUnknown) {
-		return nil, "", memory.Errorf(memory.NotFound, "file %s not found; check the path, or use the name of an "+
-			"installed model", path)
+		return nil, "", memory.Errorf(memory.NotFound,
+			"file %s not found; check the path, or use the name of an installed model", path)
 	}
 	if err != nil {
 		return nil, "", engineError(err)
@@ -162,10 +163,10 @@ func printChanges(s *cli.App, c *config.Config, m *models.Model, changes []cli.S
 		s.Note("saved to %s; after you restart the daemon, searches use keywords only", cli.Clean(c.File))
 		return
 	}
-	s.Note("saved to %s; after you restart the daemon, it computes all embeddings again; to see the progress, run: "+
-		"emberd model status --wait", cli.Clean(c.File))
+	s.Note("saved to %s; after you restart the daemon, it computes all embeddings "+
+		"again; to see the progress, run: emberd model status --wait", cli.Clean(c.File))
 	if m.Known == nil && (c.Embedding.QueryPrefix != "" || c.Embedding.PassagePrefix != "") {
-		s.Note("emberd did not change embedding.query_prefix and embedding.passage_prefix, because the prefixes of " +
-			"this model are unknown")
+		s.Note("emberd did not change the settings embedding.query_prefix and " +
+			"embedding.passage_prefix, because the prefixes of this model are unknown")
 	}
 }

@@ -85,8 +85,7 @@ func (o *graphOptions) format(cmd *cobra.Command, json bool) (func(io.Writer, *o
 	case 1:
 		return asked[0], nil
 	}
-	return nil, cli.UsageError(cmd,
-		"--json, --dot, --mermaid and --graphml cannot be combined")
+	return nil, cli.UsageError(cmd, "--json, --dot, --mermaid and --graphml cannot be combined")
 }
 
 // completeGraph offers entities, and memories for what looks like an id.

@@ -12,8 +12,8 @@ func openCommand(s *cli.App) *cobra.Command {
 	var onlyPrint bool
 	cmd := cli.Command("open ID|NOTE", func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 && cmd.Parent().Name() == "vault" {
-			return cli.UsageError(cmd, "missing note; to open a note in Obsidian, run: emberd vault open NOTE; to "+
-				"open a vault that you released, run: emberd vault reopen")
+			return cli.UsageError(cmd, "missing note; to open a note in Obsidian, run: emberd vault open "+
+				"NOTE; to open a vault that you released, run: emberd vault reopen")
 		}
 		return cli.ArgCount(1, 1, "one memory ID or note")(cmd, args)
 	}, s.CompleteEither,

@@ -17,7 +17,7 @@ func PromoteCommand(s *cli.App) *cobra.Command {
 		func(cmd *cobra.Command, args []string) error {
 			switch {
 			case auto && len(args) > 0:
-				return cli.UsageError(cmd, "--auto and IDs cannot be combined")
+				return cli.UsageError(cmd, "--auto and memory IDs cannot be combined")
 			case auto:
 				return promoteAuto(cmd.Context(), s, &op.PromoteAutoRequest{DryRun: req.DryRun, Force: req.Force})
 			case len(args) == 0:

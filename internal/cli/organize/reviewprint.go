@@ -200,10 +200,11 @@ func printChoices(s *cli.App, res *op.ReviewShowResult) {
 		s.Printf("%s\n", cli.Again(s, "review", "close", res.Item.Short(), cli.Clean(choice)))
 	}
 	if res.MergeRefused != "" {
-		s.Note("these memories cannot be merged: %s", cli.Clean(res.MergeRefused))
+		s.Note("cannot merge these memories: %s", cli.Clean(res.MergeRefused))
 	}
 	if res.DecidedBy != "" {
-		s.Note("unless you decide before %s, emberd applies: %s", cli.Clean(res.DecidedAt), cli.Clean(res.DecidedBy))
+		s.Note("unless you decide before %s, emberd applies the decision: %s", cli.Clean(res.DecidedAt),
+			cli.Clean(res.DecidedBy))
 	}
 }
 

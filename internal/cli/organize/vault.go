@@ -55,12 +55,13 @@ func vaultConfirmCommand(s *cli.App) *cobra.Command {
 		case s.JSON:
 			err = s.PrintJSON(res)
 		case res.Frozen == "":
-			s.Note("no deletions to confirm")
+			s.Note("no note deletions to confirm")
 		default:
 			s.Printf("confirmed: %s\n", cli.Count(res.Missing,
 				"note deletion; emberd moves the memory of this note to the trash",
 				"note deletions; emberd moves the memories of these notes to the trash"))
-			s.Note("to undo, find the change \"note gone\" with emberd history, and run: emberd undo TX")
+			s.Note("to undo, find the TX of the change \"note gone\" in " +
+				"the output of emberd history, and run: emberd undo TX")
 		}
 		if err == nil && res.Frozen == "" {
 			err = &cli.Exit{Code: cli.ExitNothing}
@@ -91,11 +92,12 @@ func reopenVault(ctx context.Context, s *cli.App) error {
 			s.Note("nothing to reopen: the vault was not released")
 		}
 		if _, err := os.Stat(r.Path); errors.Is(err, fs.ErrNotExist) {
-			s.Printf("%s not found; emberd opens the vault when this folder appears\n", cli.Flat(r.Path))
+			s.Printf("folder %s not found; emberd opens the vault when this folder appears\n", cli.Flat(r.Path))
 			return
 		}
 		s.Printf("watching %s again\n", cli.Flat(r.Path))
-		s.Note("emberd does not use another folder at this path as the vault; to check the vault, run: emberd status")
+		s.Note("if this path now leads to another folder, emberd does not use " +
+			"that folder as the vault; to check the vault, run: emberd status")
 	})
 }
 
@@ -114,7 +116,7 @@ func printVaultCheck(s *cli.App, r *op.VaultCheckResult) {
 	s.Note("%s: %s, %s (%s broken), %s skipped", cli.Flat(r.Path), cli.Count(r.Notes, "note", "notes"),
 		cli.Count(r.Links, "link", "links"), cli.Grouped(r.Broken), cli.Grouped(r.Skipped))
 	if more := r.Total - len(r.Findings); more > 0 {
-		s.Note("%s more; use --limit to see them", cli.Grouped(more))
+		s.Note("%s more not shown; to see more, use --limit", cli.Grouped(more))
 	}
 }
 

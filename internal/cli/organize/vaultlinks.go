@@ -43,7 +43,7 @@ func printVaultLinks(s *cli.App, r *op.VaultLinksResult) {
 		s.Printf("relations from links in notes: %s added, %s removed\n", cli.Grouped(r.Added), cli.Grouped(r.Removed))
 	}
 	if r.Waiting > 0 {
-		s.Note("emberd cannot write %s now and retries automatically", cli.Count(r.Waiting, "note", "notes"))
+		s.Note("cannot write %s now; emberd retries automatically", cli.Count(r.Waiting, "note", "notes"))
 	}
 	s.UndoHint(r.Tx)
 	s.UndoHint(r.RelationsTx)
@@ -63,8 +63,8 @@ func vaultBasesCommand(s *cli.App) *cobra.Command {
 			return err
 		}
 		if len(c.Vaults) == 0 {
-			return memory.Errorf(memory.NotFound, "no vault is configured; set vaults in the config file to the "+
-				"folder of a vault")
+			return memory.Errorf(memory.NotFound,
+				"no vault is configured; in the config file, set vaults to the folder of a vault")
 		}
 		if _, err := os.Stat(c.Vaults[0]); err != nil {
 			return memory.Errorf(memory.Unavailable, "cannot read the vault %s: %w", c.Vaults[0], err)
@@ -89,8 +89,8 @@ func printBase(s *cli.App, done *baseWritten) {
 		s.Note("to use this file, open it in Obsidian 1.10 or later")
 	case done.Changed:
 		s.Printf("%s already exists\n", cli.Flat(done.File))
-		s.Note("the file differs from the version that emberd writes, so emberd did not replace it; to get that " +
-			"version, rename the file and run: emberd vault bases")
+		s.Note("did not replace the file, because it differs from the version of " +
+			"emberd; to get that version, rename the file and run: emberd vault bases")
 	default:
 		s.Printf("%s already exists and is up to date\n", cli.Flat(done.File))
 	}

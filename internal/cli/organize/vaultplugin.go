@@ -36,9 +36,8 @@ func pluginInstallCommand(s *cli.App) *cobra.Command {
 	cmd := cli.Command("install --from FOLDER [VAULT]", cli.ArgCount(0, 1, "one vault"), nil,
 		func(cmd *cobra.Command, args []string) error {
 			if o.from == "" {
-				return cli.UsageError(cmd,
-					"missing --from; run make plugin in the source code of emberd, "+
-						"and set --from to the folder that this creates")
+				return cli.UsageError(cmd, "missing --from; run \"make plugin\" in the source code of "+
+					"emberd, and set --from to the folder that this command creates")
 			}
 			return withPluginFolder(s, &o, args, func(f *obsidian.PluginFolder) error {
 				return installPlugin(cmd.Context(), s, &o, f)
@@ -130,11 +129,11 @@ func replaceable(o *pluginFlags, f *obsidian.PluginFolder, p *obsidian.Plugin) (
 		return "", nil
 	case version != "" && !ours:
 		return "", memory.Errorf(memory.Conflict,
-			"version %s in %s was not installed by this command; to replace it, use --force", version, f.Path)
+			"this command did not install plugin version %s in %s; to replace the plugin, use --force", version, f.Path)
 	case obsidian.Older(p.Version, version):
 		return "", memory.Errorf(memory.Conflict,
-			"version %s is installed, and version %s is older; "+
-				"to install the older version, use --force", version, p.Version)
+			"plugin version %s is installed, but version %s is older; to install the older version, use --force",
+			version, p.Version)
 	case len(changed) > 0:
 		return "", memory.Errorf(memory.Conflict,
 			"these files are not from emberd, or were changed: %s in %s; to replace them, use --force",
@@ -181,15 +180,15 @@ func printPlugin(s *cli.App, c *pluginChange) error {
 	if c.Version == "" {
 		s.Printf("removed the plugin from %s\n", cli.Flat(c.Path))
 		if len(c.Kept) > 0 {
-			s.Note("did not remove these files, "+
-				"because they are not from emberd or were changed: %s", cli.Flat(strings.Join(c.Kept, ", ")))
+			s.Note("did not remove these files, because they are not from emberd or were changed: %s",
+				cli.Flat(strings.Join(c.Kept, ", ")))
 		}
 		return nil
 	}
-	s.Printf("installed version %s in %s\n", c.Version, cli.Flat(c.Path))
+	s.Printf("installed plugin version %s in %s\n", c.Version, cli.Flat(c.Path))
 	if c.Before == "" {
-		s.Note("to use the plugin, open Settings > Community plugins in Obsidian, turn on community plugins, " +
-			"and enable Emberd")
+		s.Note("to use the plugin, open Settings > Community plugins in " +
+			"Obsidian, turn on community plugins, and enable Emberd")
 		return nil
 	}
 	s.Note("to load this version, restart Obsidian, or turn Emberd off and on in Settings > Community plugins")

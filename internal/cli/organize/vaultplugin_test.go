@@ -59,12 +59,12 @@ func TestVaultPlugin(t *testing.T) {
 		{[]string{"remove", vault, "--config-folder", "../x", "--yes"}, "!invalid settings folder"},
 		{nil, ""},
 		{[]string{"install", "--from", first, vault}, "!use --yes"},
-		{[]string{"install", "--from", second, vault, "--yes"}, "installed version 0.2.0 in " + folder},
+		{[]string{"install", "--from", second, vault, "--yes"}, "installed plugin version 0.2.0 in " + folder},
 		{[]string{"install", "--from", first, vault, "--yes"}, "!0.1.0 is older"},
-		{[]string{"install", "--from", first, vault, "--yes", "--force"}, "installed version 0.1.0"},
+		{[]string{"install", "--from", first, vault, "--yes", "--force"}, "installed plugin version 0.1.0"},
 		{[]string{"remove", vault}, "!use --yes"},
 		{[]string{"remove", vault, "--yes"}, "removed the plugin from " + folder},
-		{[]string{"remove", vault, "--yes"}, "!no plugin installed by emberd"},
+		{[]string{"remove", vault, "--yes"}, "!plugin installed by emberd not found"},
 	} {
 		if step.args == nil {
 			if err := os.Mkdir(filepath.Join(vault, ".obsidian"), 0o700); err != nil {
@@ -89,7 +89,7 @@ func TestVaultPlugin(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := runPlugin(t, "install", "--from", first, vault, "--yes"); err == nil ||
-		!strings.Contains(err.Error(), "was not installed by this command") {
+		!strings.Contains(err.Error(), "this command did not install plugin version 0.0.1") {
 		t.Errorf("over a foreign plugin: %v", err)
 	}
 }

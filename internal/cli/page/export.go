@@ -17,8 +17,7 @@ func export(ctx context.Context, s *cli.App, p *page.Page, name string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return memory.Errorf(memory.Invalid, "%s already exists; choose another name, or delete it",
-			cli.Clean(name))
+		return memory.Errorf(memory.Invalid, "%s already exists; choose another name, or delete it", cli.Clean(name))
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return memory.Errorf(memory.Invalid, "cannot write the page: %w", err)
 	case err != nil:

@@ -85,11 +85,11 @@ var shortVerbs = strings.Fields(`Accept Add Archive Check Claim Classify Clean C
 	Set Show Start Stop Test Try Turn Undo Verify Write`)
 
 // flagVerbs are the words that the help of a flag begins with.
-var flagVerbs = strings.Fields(`accept add allow apply archive change check claim compare compose confirm connect
-	continue copy count delete describe do draw edit embed end explain file fix follow import include leave limit list
-	load mark measure merge move multiply name plot print promote propose raise read rebuild record refresh reinforce
-	relate remove rename replace report require reset revert run save search select separate serve set show skip sort
-	start stop store supersede undo use verify wait write`)
+var flagVerbs = strings.Fields(`accept add allow apply archive change check claim compare compose confirm
+	connect continue copy count delete describe do download draw edit embed end explain file fix follow import
+	include leave limit list load mark measure merge move multiply name plot print promote propose raise read
+	rebuild record refresh reinforce relate remove rename replace report require reset revert run save search select
+	separate serve set show skip sort start stop store supersede undo use verify wait write`)
 
 // sharedFlags are flags that have the same help everywhere. One that filters memories differs from one
 // that sets a field, and --project of the commands about clients takes no value.

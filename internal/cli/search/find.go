@@ -29,8 +29,8 @@ func runFind(s *cli.App, cmd *cobra.Command, o *searchOptions, words string) err
 		return err
 	}
 	if o.req.Scope == "sessions" {
-		return memory.Errorf(memory.Invalid, "emberd cannot open results of past sessions; to search them, run: "+
-			"emberd search --scope sessions").At("scope")
+		return memory.Errorf(memory.Invalid, "emberd find cannot open messages of past sessions; to "+
+			"search past sessions, run: emberd search --scope sessions").At("scope")
 	}
 	if o.req.Limit == 0 {
 		o.req.Limit = findLimit

@@ -75,7 +75,7 @@ func pick(ctx context.Context, s *cli.App, f *cli.Fullscreen, req *op.SearchRequ
 				return choice{}, nil
 			}
 			if gone, is := ev.(*tcell.EventError); is {
-				return choice{}, fmt.Errorf("read from the terminal: %w", gone)
+				return choice{}, fmt.Errorf("cannot read from the terminal: %w", gone)
 			}
 			if done, c := d.event(ctx, ev); done {
 				return c, nil

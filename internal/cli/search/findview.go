@@ -77,12 +77,12 @@ func (d *finder) foot(p cli.Screen) string {
 	if d.shown.about != "" && !d.busy {
 		return p.Paint(cli.Yellow, cli.Cut(d.shown.about, p.Width))
 	}
-	keys := []string{"↑↓ choose", "shift-↑↓ scroll", "enter prints", "esc leaves"}
+	keys := []string{"↑↓: choose", "shift-↑↓: scroll", "enter: print", "esc: exit"}
 	switch h := d.chosen(); {
 	case h == nil:
 		keys = keys[3:]
 	case opens(d.s, h):
-		keys[2] = "enter opens   tab prints"
+		keys[2] = "enter: open   tab: print"
 	}
 	for len(keys) > 1 && uniseg.StringWidth(strings.Join(keys, "   ")) > p.Width {
 		keys = slices.Delete(keys, max(0, len(keys)-3), max(1, len(keys)-2)) // choosing explains itself

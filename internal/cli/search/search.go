@@ -57,8 +57,7 @@ func (o *searchOptions) searchFlags(f *pflag.FlagSet) {
 
 // narrowFlags are filters beyond those of every list.
 func (o *searchOptions) narrowFlags(f *pflag.FlagSet) {
-	cli.Bind(f, &o.req, "category", "min-score", "min-confidence",
-		"no-review:!include_review_candidates")
+	cli.Bind(f, &o.req, "category", "min-score", "min-confidence", "no-review:!include_review_candidates")
 }
 
 // complete makes the request of the flags.
@@ -70,10 +69,9 @@ func (o *searchOptions) complete(cmd *cobra.Command) error {
 	switch o.req.Scope = o.scope; {
 	case o.memories && o.notes:
 		return memory.Errorf(memory.Invalid,
-			"--memories and --notes cannot be combined; omit both to search everything").At("scope")
+			"--memories and --notes cannot be combined; to search both, omit both flags").At("scope")
 	case (o.memories || o.notes) && o.scope != "":
-		return memory.Errorf(memory.Invalid,
-			"--scope cannot be combined with --memories or --notes").At("scope")
+		return memory.Errorf(memory.Invalid, "--scope cannot be combined with --memories or --notes").At("scope")
 	case o.memories:
 		o.req.Scope = "memories"
 	case o.notes:
@@ -282,12 +280,12 @@ func printExplain(s *cli.App, h *op.Hit) {
 	if e.Coarse {
 		coarse = "  (approximate, because the index is still loading)"
 	}
-	s.Printf("  relevance %.2f: the result matches a share of %.2f of the query\n", h.Relevance, e.Share)
-	product := fmt.Sprintf("rank %.3f = relevance %.3f × age %.3f × tier %g%s",
-		h.Rank, e.Relevance, e.Age, e.Tier, coarse)
+	s.Printf("  relevance %.2f; matched share of the query: %.2f\n", h.Relevance, e.Share)
+	product := fmt.Sprintf("rank %.3f = relevance %.3f × age %.3f × tier %g%s", h.Rank, e.Relevance, e.Age, e.Tier,
+		coarse)
 	if e.Above != "" {
-		product = fmt.Sprintf("rank %.3f = rank of %s, a superseded memory that matches better; rank without it = %s",
-			h.Rank, e.Above.Short(), strings.SplitN(product, "= ", 2)[1])
+		product = fmt.Sprintf("rank %.3f = rank of %s, a superseded memory that matches better; own rank = %s", h.Rank,
+			e.Above.Short(), strings.SplitN(product, "= ", 2)[1])
 	}
 	if s.Screen.Width > 0 { // where the line breaks, a factor stays with its name and sign
 		for _, name := range []string{"rank", "relevance", "age", "tier", "×"} {

@@ -50,11 +50,11 @@ func printWhyNot(s *cli.App, r *op.WhyNotResult) {
 		}
 	}
 	for _, d := range r.Drags {
-		s.Printf("  %s\n", s.Screen.Paint(cli.Faint, fmt.Sprintf("%s × %.2f: without this factor, "+
-			"it would be result %s", d.What, d.Factor,
+		s.Printf("  %s\n", s.Screen.Paint(cli.Faint, fmt.Sprintf(
+			"%s × %.2f: without this factor, the memory or note would be result %s", d.What, d.Factor,
 			cli.Grouped(d.Place))))
 	}
 	if len(r.Causes) > 1 {
-		s.Note("each of these reasons excludes the result; fix all of them")
+		s.Note("each of these reasons excludes the memory or note from the results; fix all reasons")
 	}
 }

@@ -46,9 +46,9 @@ func changeSetting(s *cli.App, key, value string) error {
 	return s.Answer(cli.SettingChange{Setting: key, Was: was, Value: is.Value}, func() {
 		s.Printf("%s  %s → %s\n", key, s.Screen.Paint(cli.Faint, cli.Clean(was)),
 			s.Screen.Paint(cli.Green, cli.Clean(is.Value)))
-		when := "restart the daemon to apply the change"
+		when := "to apply the change, restart the daemon"
 		if is.Live {
-			when = "the running daemon applies the change when it receives SIGHUP"
+			when = "to apply the change, send SIGHUP to the running daemon"
 		}
 		s.Note("saved to %s; %s", cli.Clean(c.File), when)
 		noteVaults(s, c, key)

@@ -98,9 +98,8 @@ func setUp(ctx context.Context, s *cli.App, o setup) error {
 	}
 	asks := s.Interactive() && !s.JSON && !o.yes
 	if !o.yes && !asks && !o.dryRun {
-		return memory.Errorf(memory.Invalid,
-			"emberd init requires a terminal; in scripts, use --yes with --vault DIR or --vault none, and "+
-				"optionally --service and --client NAME")
+		return memory.Errorf(memory.Invalid, "emberd init requires a terminal; in scripts, use --yes with --vault "+
+			"DIR or --vault none, and optionally --service and --client NAME")
 	}
 	q := &questions{s: s, ctx: ctx, asks: asks}
 	p, err := planSetup(ctx, s, c, o, q)
@@ -221,18 +220,16 @@ func carryOut(ctx context.Context, s *cli.App, c *config.Config, p *plan) (*setu
 	if p.service {
 		var err error
 		if done.Service, err = setUpService(ctx, s); err != nil {
-			return nil, fmt.Errorf("%s, but the service was not installed: %w; "+
-				"to retry, run: emberd service install", before,
-				err)
+			return nil, fmt.Errorf("%s, but the service was not installed: %w; to retry, run: emberd service install",
+				before, err)
 		}
 		before += "; the service is installed"
 	}
 	for _, client := range p.clients {
 		change, err := setUpClient(s, client)
 		if err != nil {
-			return nil, fmt.Errorf("%[1]s, but emberd was not added to %[2]s: %[4]w; "+
-				"to retry, run: emberd agent install %[3]s",
-				before, client.Title, client.Name, err)
+			return nil, fmt.Errorf("%s, but emberd was not added to %s: %w; to retry, run: emberd agent install %s",
+				before, client.Title, err, client.Name)
 		}
 		done.Clients = append(done.Clients, *change)
 		before += "; " + client.Title + " starts emberd"
@@ -240,9 +237,9 @@ func carryOut(ctx context.Context, s *cli.App, c *config.Config, p *plan) (*setu
 	for _, client := range p.hooks {
 		change, err := setUpHooks(s, client)
 		if err != nil {
-			return nil, fmt.Errorf("%[1]s, but hooks were not added to %[2]s: %[4]w; to retry, run: emberd agent "+
-				"install %[3]s --hooks",
-				before, client.Title, client.Name, err)
+			return nil, fmt.Errorf(
+				"%s, but hooks were not added to %s: %w; to retry, run: emberd agent install %s --hooks", before,
+				client.Title, err, client.Name)
 		}
 		done.Hooks = append(done.Hooks, *change)
 	}

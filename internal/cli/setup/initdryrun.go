@@ -117,7 +117,7 @@ func printDryRun(s *cli.App, c *config.Config, p *plan, done *setupDone, texts [
 	}
 	printPlannedSettings(s, c, done)
 	if done.Base != "" {
-		s.Printf("would write %s, unless this file exists\n", cli.Clean(done.Base))
+		s.Printf("would create %s if this file does not exist\n", cli.Clean(done.Base))
 		printUndo(s, "delete the file")
 	}
 	if done.Service != nil {

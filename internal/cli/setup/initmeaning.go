@@ -98,7 +98,7 @@ func (q *questions) listMeaning(c *config.Config, dir string) []string {
 		"Semantic search also matches related words: \"car insurance\" finds the policy for the van.\n")
 	names := []string{model.ByWords, embedding.Static}
 	about := []string{"keyword search only",
-		"a built-in table of English words; finds more than keyword search, and less than a trained model"}
+		"a built-in table of English words; returns more results than keyword search, but fewer than a trained model"}
 	t, err := model.AtHand(c)
 	if err != nil {
 		q.s.Note("%s", cli.Clean(err.Error()))
@@ -170,8 +170,8 @@ func settleMeaning(ctx context.Context, s *cli.App, c *config.Config, p *plan) e
 		case ctx.Err() != nil:
 			return errors.Join(ctx.Err(), err)
 		case err != nil:
-			s.Note("model %s was not installed: %s; "+
-				"to retry, run: emberd model install %s, and then: emberd model use %s",
+			s.Note(
+				"model %s was not installed: %s; to retry, run: emberd model install %s, and then: emberd model use %s",
 				p.meaning.Name, cli.Clean(err.Error()), p.meaning.Name, p.meaning.Name)
 			p.meaning = nil
 			return nil

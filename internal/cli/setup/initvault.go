@@ -24,16 +24,15 @@ func vaultFolder(c *config.Config, text string) (string, error) {
 	if rest, ok := strings.CutPrefix(dir, "~"); ok && (rest == "" || rest[0] == '/') {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", memory.Errorf(memory.Invalid, "the home directory is unknown; "+
-				"set HOME, or write the full path of %s",
-				text)
+			return "", memory.Errorf(memory.Invalid,
+				"the home directory is unknown; set HOME, or write the full path of %s", text)
 		}
 		dir = filepath.Join(home, rest)
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return "", memory.Errorf(memory.Invalid, "the working directory is unknown (%w); "+
-			"write the full path of %s", err, text)
+		return "", memory.Errorf(memory.Invalid, "the working directory is unknown (%w); write the full path of %s",
+			err, text)
 	}
 	if !utf8.ValidString(dir) || strings.ContainsFunc(dir, unicode.IsControl) {
 		return "", memory.Errorf(memory.Invalid,
@@ -64,9 +63,8 @@ func checkVaultFolder(c *config.Config, dir string) error {
 	}
 	switch err := unix.Access(dir, unix.W_OK|unix.X_OK); {
 	case errors.Is(err, unix.EROFS):
-		return memory.Errorf(memory.Invalid,
-			"%s is on a read-only file system, so emberd cannot write notes into the vault; remount the file system "+
-				"read-write, or use another folder", dir)
+		return memory.Errorf(memory.Invalid, "%s is on a read-only file system, so emberd cannot write notes into "+
+			"the vault; remount the file system read-write, or use another folder", dir)
 	case err != nil:
 		return memory.Errorf(memory.Invalid,
 			"your user cannot write to %s, but emberd writes notes into the vault; run: chmod u+w %s", dir,

@@ -18,8 +18,7 @@ func primaryDeviceCommand(s *cli.App) *cobra.Command {
 }
 
 func printKeeper(s *cli.App, r *op.KeeperResult) {
-	name, why := cli.DeviceName(r.Device, r.Name), "primary, "+
-		"because its ID is the lowest of the devices seen within 14 days"
+	name, why := cli.DeviceName(r.Device, r.Name), "primary, because no other device seen within 14 days has a lower ID"
 	if r.Here {
 		name += ", this device"
 	}

@@ -41,9 +41,8 @@ func printManual(s *cli.App, root *cobra.Command) ([]cli.SharedFile, error) {
 	if epoch := cli.Getenv(s, "SOURCE_DATE_EPOCH"); epoch != "" {
 		seconds, err := strconv.ParseInt(epoch, 10, 64)
 		if err != nil || seconds < 0 {
-			return nil, memory.Errorf(memory.Invalid, "invalid SOURCE_DATE_EPOCH %.40q; "+
-				"use the number of seconds since 1970",
-				epoch)
+			return nil, memory.Errorf(memory.Invalid,
+				"invalid SOURCE_DATE_EPOCH %.40q; use the number of seconds since 1970", epoch)
 		}
 		date = time.Unix(seconds, 0)
 	}

@@ -296,8 +296,8 @@ func (d *tour) expect(ctx context.Context, want string, args ...string) error {
 func (d *tour) code(ctx context.Context, code cli.ExitCode, want string, args ...string) error {
 	out, got, err := d.run(ctx, want, args...)
 	if err == nil && (got != code || !strings.Contains(out, want)) {
-		err = fmt.Errorf("exit code %d, expected %d; "+
-			"expected %q in the output: %s", got, code, want, strings.TrimSpace(out))
+		err = fmt.Errorf("exit code %d, expected %d; expected %q in the output: %s", got, code, want,
+			strings.TrimSpace(out))
 	}
 	return err
 }

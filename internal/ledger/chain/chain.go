@@ -208,8 +208,8 @@ func (c *Chain) readKey(make bool) error {
 		return err
 	}
 	if c.key, err = hex.DecodeString(strings.TrimSpace(string(raw))); err != nil || len(c.key) != 32 {
-		return fmt.Errorf(
-			"%s is not a key of 32 bytes in hex; remove this file; the check then reports the key as missing", name)
+		return fmt.Errorf("%s does not contain a key of 32 bytes in hexadecimal; "+
+			"remove this file; the check then reports the key as missing", name)
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func (r *Report) problem(format string, args ...any) {
 func (r *Report) found(at, note string) {
 	r.reason = cmp.Or(r.reason, note)
 	if !slices.ContainsFunc(r.Problems, func(p string) bool { return strings.HasSuffix(p, note) }) {
-		r.problem("before %s, emberd found: %s", at, note)
+		r.problem("emberd found a problem before %s: %s", at, note)
 	}
 }
 

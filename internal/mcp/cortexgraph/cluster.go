@@ -12,26 +12,26 @@ import (
 )
 
 type clusterMemoriesIn struct {
-	Strategy           string  `json:"strategy,omitempty" enum:"similarity" default:"\"similarity\"" doc:"how memories are clustered; similarity is the only strategy"`
-	Threshold          float64 `json:"threshold,omitempty" min:"0" max:"1" doc:"minimum similarity of two linked memories; default: setting cluster.threshold, 0.83"`
-	MaxClusterSize     int     `json:"max_cluster_size,omitempty" min:"1" max:"100" default:"12" doc:"maximum number of memories in a cluster"`
-	FindDuplicates     bool    `json:"find_duplicates,omitempty" default:"false" doc:"true: list pairs of near-duplicates instead of clusters"`
-	DuplicateThreshold float64 `json:"duplicate_threshold,omitempty" min:"0" max:"1" doc:"minimum similarity of a near-duplicate pair; default: setting similarity.duplicate, 0.88"`
+	Strategy           string  `json:"strategy,omitempty" enum:"similarity" default:"\"similarity\"" doc:"how emberd groups memories; similarity is the only strategy"`
+	Threshold          float64 `json:"threshold,omitempty" min:"0" max:"1" doc:"minimum similarity at which emberd puts two memories into one group; default: the setting cluster.threshold (0.83)"`
+	MaxClusterSize     int     `json:"max_cluster_size,omitempty" min:"1" max:"100" default:"12" doc:"maximum number of memories in a group"`
+	FindDuplicates     bool    `json:"find_duplicates,omitempty" default:"false" doc:"true: list pairs of near-duplicates instead of groups"`
+	DuplicateThreshold float64 `json:"duplicate_threshold,omitempty" min:"0" max:"1" doc:"minimum similarity of a near-duplicate pair; default: the setting similarity.duplicate (0.88)"`
 }
 
 // clusterMemoriesOut has the members of a clustering, or those of a search for
 // duplicates.
 type clusterMemoriesOut struct {
 	Success         bool          `json:"success"`
-	Mode            string        `json:"mode" doc:"clustering or duplicate_detection"`
+	Mode            string        `json:"mode" doc:"kind of the results: clustering (groups) or duplicate_detection (pairs)"`
 	ClustersFound   *int          `json:"clusters_found,omitempty"`
 	Strategy        string        `json:"strategy,omitempty"`
 	Threshold       *decimal      `json:"threshold,omitempty"`
-	Clusters        []similar     `json:"clusters,omitzero" doc:"most cohesive first, the first 20"`
+	Clusters        []similar     `json:"clusters,omitzero" doc:"the groups with the highest cohesion (mean similarity), at most 20, highest first"`
 	DuplicatesFound *int          `json:"duplicates_found,omitempty"`
-	Duplicates      []similarPair `json:"duplicates,omitzero" doc:"most similar first, the first 20"`
+	Duplicates      []similarPair `json:"duplicates,omitzero" doc:"the pairs with the highest similarity, at most 20, highest first"`
 	Message         string        `json:"message"`
-	Truncated       bool          `json:"truncated,omitempty" doc:"true: the answer lists only some of the results"`
+	Truncated       bool          `json:"truncated,omitempty" doc:"true: the answer contains only some of the groups or pairs"`
 	HowToGoOn       string        `json:"how_to_go_on,omitempty"`
 }
 
@@ -39,10 +39,10 @@ type similar struct {
 	ID              string      `json:"id"`
 	Size            int         `json:"size"`
 	Cohesion        decimal     `json:"cohesion"`
-	SuggestedAction string      `json:"suggested_action" doc:"auto-merge, llm-review or keep-separate"`
+	SuggestedAction string      `json:"suggested_action" doc:"suggested decision: auto-merge, llm-review or keep-separate"`
 	MemoryIDs       []memory.ID `json:"memory_ids"`
-	ContentPreviews []string    `json:"content_previews" doc:"of the first three"`
-	ComparedBy      string      `json:"compared_by" enum:"vectors|words" doc:"vectors if embeddings compared at least two memories"`
+	ContentPreviews []string    `json:"content_previews" doc:"first words of the first three memories of the group"`
+	ComparedBy      string      `json:"compared_by" enum:"vectors|words" doc:"\"vectors\" if emberd compared at least two memories by embeddings, otherwise \"words\""`
 }
 
 type similarPair struct {
@@ -87,10 +87,10 @@ func clusterMemories(ctx context.Context, c *tool.Call, in *clusterMemoriesIn) (
 }
 
 type consolidateMemoriesIn struct {
-	ClusterID         string   `json:"cluster_id,omitempty" max:"100" doc:"ID of the cluster to preview, merge or link; required unless auto_detect is true"`
-	Mode              string   `json:"mode,omitempty" enum:"preview|apply|link" default:"\"preview\"" doc:"preview: show the result; apply: merge the cluster into one memory and archive its sources; link: relate its memories"`
-	AutoDetect        bool     `json:"auto_detect,omitempty" default:"false" doc:"true: select every cluster with the required cohesion"`
-	CohesionThreshold *float64 `json:"cohesion_threshold,omitempty" min:"0" max:"1" default:"0.75" doc:"minimum cohesion of a cluster that auto_detect selects"`
+	ClusterID         string   `json:"cluster_id,omitempty" max:"100" doc:"ID of the group, from cluster_memories; required if auto_detect is false"`
+	Mode              string   `json:"mode,omitempty" enum:"preview|apply|link" default:"\"preview\"" doc:"preview shows the result, apply merges the group, link relates its memories without merging them"`
+	AutoDetect        bool     `json:"auto_detect,omitempty" default:"false" doc:"true: select every group with a cohesion of at least cohesion_threshold"`
+	CohesionThreshold *float64 `json:"cohesion_threshold,omitempty" min:"0" max:"1" default:"0.75" doc:"minimum cohesion (mean similarity) of a group that auto_detect selects"`
 }
 
 // consolidateMemoriesOut has the members of its mode. Of several clusters that were
@@ -100,7 +100,7 @@ type consolidateMemoriesOut struct {
 	Mode             string         `json:"mode"`
 	AutoDetect       *bool          `json:"auto_detect,omitempty"`
 	CandidatesFound  *int           `json:"candidates_found,omitempty"`
-	Previews         []mergePreview `json:"previews,omitzero" doc:"most cohesive first, the first 20"`
+	Previews         []mergePreview `json:"previews,omitzero" doc:"the groups with the highest cohesion (mean similarity), at most 20, highest first"`
 	NewMemoryID      memory.ID      `json:"new_memory_id,omitempty"`
 	SourceIDs        []memory.ID    `json:"source_ids,omitzero"`
 	RelationIDs      []string       `json:"relation_ids,omitzero"`
@@ -108,7 +108,7 @@ type consolidateMemoriesOut struct {
 	RelationsCreated *int           `json:"relations_created,omitempty"`
 	ClusterID        string         `json:"cluster_id,omitempty"`
 	Message          string         `json:"message,omitempty"`
-	Truncated        bool           `json:"truncated,omitempty" doc:"true: emberd checked only some of the clusters"`
+	Truncated        bool           `json:"truncated,omitempty" doc:"true: the answer contains only some of the groups"`
 	HowToGoOn        string         `json:"how_to_go_on,omitempty"`
 }
 
@@ -141,7 +141,7 @@ func consolidateMemories(ctx context.Context, c *tool.Call,
 	}
 	if done := len(res.Previews) + len(res.Merged) + len(res.Linked) + len(res.Refused); done < res.Found {
 		out.Truncated, out.HowToGoOn = true,
-			fmt.Sprintf("%d of %d clusters were looked at; merge or link those first, or raise cohesion_threshold",
+			fmt.Sprintf("emberd checked %d of %d groups; merge or link these groups first, or raise cohesion_threshold",
 				done, res.Found)
 	}
 	return out, nil

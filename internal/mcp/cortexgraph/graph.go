@@ -44,18 +44,18 @@ func (r *room) content(text string) string {
 }
 
 type readGraphIn struct {
-	Status        string `json:"status,omitempty" max:"20" default:"\"active\"" doc:"list only active, promoted or archived memories, or all"`
-	IncludeScores bool   `json:"include_scores,omitempty" default:"true" doc:"true: the answer includes decay scores and ages"`
+	Status        string `json:"status,omitempty" max:"20" default:"\"active\"" doc:"list only memories with this status: active, promoted, archived or all"`
+	IncludeScores bool   `json:"include_scores,omitempty" default:"true" doc:"true: return the decay score and age of each memory"`
 	Limit         int    `json:"limit,omitempty" min:"1" max:"10000" doc:"maximum number of memories on all pages together"`
-	Page          int    `json:"page,omitempty" min:"1" max:"1000000" default:"1" doc:"number of the page, from 1"`
+	Page          int    `json:"page,omitempty" min:"1" max:"1000000" default:"1" doc:"page number, from 1"`
 	PageSize      int    `json:"page_size,omitempty" min:"1" max:"100" default:"10" doc:"number of memories on a page"`
 }
 
 type Graph struct {
 	Success    bool            `json:"success"`
 	Memories   []graphMemory   `json:"memories"`
-	Relations  []graphRelation `json:"relations" doc:"relations of the memories on this page; each relation is on the page of its first memory"`
-	Stats      op.GraphStats   `json:"stats" doc:"counts for all pages together"`
+	Relations  []graphRelation `json:"relations" doc:"relations of the memories on this page; the page of the source memory contains the relation"`
+	Stats      op.GraphStats   `json:"stats" doc:"numbers of memories and relations on all pages together"`
 	Pagination op.Pagination   `json:"pagination"`
 	Truncated  bool            `json:"truncated,omitempty"`
 	Message    string          `json:"message,omitempty"`
@@ -66,12 +66,12 @@ type graphMemory struct {
 	Content   string    `json:"content"`
 	Entities  []string  `json:"entities"`
 	Tags      []string  `json:"tags"`
-	CreatedAt int64     `json:"created_at" doc:"seconds since 1970"`
-	LastUsed  int64     `json:"last_used" doc:"seconds since 1970"`
+	CreatedAt int64     `json:"created_at" doc:"creation time, in seconds since 1970"`
+	LastUsed  int64     `json:"last_used" doc:"time of the last use, in seconds since 1970"`
 	UseCount  int64     `json:"use_count"`
 	Strength  decimal   `json:"strength"`
 	Status    string    `json:"status"`
-	Score     *decimal  `json:"score,omitempty" doc:"decay score"`
+	Score     *decimal  `json:"score,omitempty" doc:"decay score of the memory"`
 	AgeDays   *decimal  `json:"age_days,omitempty"`
 }
 
@@ -81,7 +81,7 @@ type graphRelation struct {
 	To        memory.ID `json:"to"`
 	Type      string    `json:"type"`
 	Strength  decimal   `json:"strength"`
-	CreatedAt int64     `json:"created_at" doc:"seconds since 1970"`
+	CreatedAt int64     `json:"created_at" doc:"creation time, in seconds since 1970"`
 }
 
 func readGraph(ctx context.Context, c *tool.Call, in *readGraphIn) (*Graph, error) {
@@ -118,10 +118,10 @@ func readGraph(ctx context.Context, c *tool.Call, in *readGraphIn) (*Graph, erro
 }
 
 type openMemoriesIn struct {
-	MemoryIDs        wire.OneOrMore `json:"memory_ids" max:"100" doc:"one ID, or a list of IDs, of the memories to open"`
-	IncludeRelations bool           `json:"include_relations,omitempty" default:"true" doc:"true: the answer includes the relations from and to these memories"`
-	IncludeScores    bool           `json:"include_scores,omitempty" default:"true" doc:"true: the answer includes decay scores and ages"`
-	Page             int            `json:"page,omitempty" min:"1" max:"100" default:"1" doc:"number of the page, from 1"`
+	MemoryIDs        wire.OneOrMore `json:"memory_ids" max:"100" doc:"ID of the memory to return, or a list of IDs"`
+	IncludeRelations bool           `json:"include_relations,omitempty" default:"true" doc:"true: return the relations from and to each memory"`
+	IncludeScores    bool           `json:"include_scores,omitempty" default:"true" doc:"true: return the decay score and age of each memory"`
+	Page             int            `json:"page,omitempty" min:"1" max:"100" default:"1" doc:"page number, from 1"`
 	PageSize         int            `json:"page_size,omitempty" min:"1" max:"100" default:"10" doc:"number of IDs on a page"`
 }
 
@@ -141,15 +141,15 @@ type openedMemory struct {
 	Tags       []string         `json:"tags"`
 	Source     *string          `json:"source"`
 	Context    *string          `json:"context"`
-	CreatedAt  int64            `json:"created_at" doc:"seconds since 1970"`
-	LastUsed   int64            `json:"last_used" doc:"seconds since 1970"`
+	CreatedAt  int64            `json:"created_at" doc:"creation time, in seconds since 1970"`
+	LastUsed   int64            `json:"last_used" doc:"time of the last use, in seconds since 1970"`
 	UseCount   int64            `json:"use_count"`
 	Strength   decimal          `json:"strength"`
 	Status     string           `json:"status"`
-	PromotedAt *int64           `json:"promoted_at" doc:"seconds since 1970, or null"`
-	PromotedTo *string          `json:"promoted_to" doc:"path of the memory's note, or null"`
+	PromotedAt *int64           `json:"promoted_at" doc:"time of the promotion, in seconds since 1970; null if the memory has no note"`
+	PromotedTo *string          `json:"promoted_to" doc:"path of the note of the memory; null if the memory has no note"`
 	HasVector  bool             `json:"has_embedding" doc:"true: the text of the memory has an embedding"`
-	Score      *decimal         `json:"score,omitempty" doc:"decay score"`
+	Score      *decimal         `json:"score,omitempty" doc:"decay score of the memory"`
 	AgeDays    *decimal         `json:"age_days,omitempty"`
 	Relations  *openedRelations `json:"relations,omitempty"`
 }
@@ -244,9 +244,9 @@ func unlessEmpty(text string) *string {
 }
 
 type createRelationIn struct {
-	From     string                     `json:"from_memory_id" min:"1" max:"1000" doc:"ID of the source memory, a UUID or an alias"`
-	To       string                     `json:"to_memory_id" min:"1" max:"1000" doc:"ID of the target memory, a UUID or an alias"`
-	Type     string                     `json:"relation_type" enum:"related|causes|supports|contradicts|has_decision|consolidated_from" doc:"meaning of the relation, from the source to the target"`
+	From     string                     `json:"from_memory_id" min:"1" max:"1000" doc:"ID of the source memory, or its ID in another system"`
+	To       string                     `json:"to_memory_id" min:"1" max:"1000" doc:"ID of the target memory, or its ID in another system"`
+	Type     string                     `json:"relation_type" enum:"related|causes|supports|contradicts|has_decision|consolidated_from" doc:"type of the relation from the source memory to the target memory"`
 	Strength float64                    `json:"strength,omitempty" min:"0" max:"1" default:"1.0" doc:"strength of the relation"`
 	Metadata map[string]json.RawMessage `json:"metadata,omitempty" default:"{}" doc:"JSON object to store with the relation"`
 }

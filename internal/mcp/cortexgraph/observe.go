@@ -8,12 +8,12 @@ import (
 )
 
 type analyzeMessageIn struct {
-	Message string `json:"message" max:"50000" doc:"message of the user that may contain a text to save"`
+	Message string `json:"message" max:"50000" doc:"message of the user to analyze"`
 }
 
 type analyzeMessageOut struct {
 	ShouldSave        bool     `json:"should_save"`
-	Confidence        float64  `json:"confidence" doc:"above 0.7, save; from 0.4 to 0.7, ask first; below 0.4, do not save"`
+	Confidence        float64  `json:"confidence" doc:"confidence that the message contains something to save: above 0.7, save; from 0.4 to 0.7, ask the user; below 0.4, do not save"`
 	SuggestedEntities []string `json:"suggested_entities"`
 	SuggestedTags     []string `json:"suggested_tags"`
 	SuggestedStrength float64  `json:"suggested_strength"`
@@ -29,12 +29,12 @@ func analyzeMessage(ctx context.Context, c *tool.Call, in *analyzeMessageIn) (*a
 }
 
 type analyzeRecallIn struct {
-	Message string `json:"message" max:"50000" doc:"message of the user that may require a search"`
+	Message string `json:"message" max:"50000" doc:"message of the user to analyze"`
 }
 
 type analyzeRecallOut struct {
 	ShouldSearch      bool     `json:"should_search"`
-	Confidence        float64  `json:"confidence" doc:"above 0.7, search; from 0.4 to 0.7, ask first; below 0.4, do not search"`
+	Confidence        float64  `json:"confidence" doc:"confidence that the message requires a search: above 0.7, search; from 0.4 to 0.7, ask the user; below 0.4, do not search"`
 	SuggestedQuery    string   `json:"suggested_query"`
 	SuggestedTags     []string `json:"suggested_tags"`
 	SuggestedEntities []string `json:"suggested_entities"`
@@ -51,7 +51,7 @@ func analyzeForRecall(ctx context.Context, c *tool.Call, in *analyzeRecallIn) (*
 
 type observeMemoryUsageIn struct {
 	MemoryIDs   []string `json:"memory_ids" min:"1" max:"100" doc:"IDs of the memories that the answer used"`
-	ContextTags []string `json:"context_tags,omitempty" max:"50" default:"[]" doc:"tags of the conversation; a memory with other tags counts as used in another domain"`
+	ContextTags []string `json:"context_tags,omitempty" max:"50" default:"[]" doc:"tags of the conversation; if a memory has few of these tags, emberd also raises the strength of the memory"`
 }
 
 // observeMemoryUsageOut has neither CrossDomain nor Results when nothing is counted.

@@ -18,17 +18,17 @@ import (
 )
 
 type searchMemoryIn struct {
-	Query         string         `json:"query,omitempty" max:"4096" doc:"words to search for, also \"a phrase\", -word or tag:x; without words, memories are sorted by decay score"`
-	Tags          []string       `json:"tags,omitempty" max:"50" doc:"require all of these tags"`
-	Status        wire.OneOrMore `json:"status,omitempty" max:"5" doc:"search only memories with this status (active, promoted or archived) or a list of them; default: active and promoted"`
-	TopK          int            `json:"top_k,omitempty" min:"1" max:"100" default:"10" doc:"maximum number of results without pages; with pages, page_size applies"`
-	WindowDays    int            `json:"window_days,omitempty" min:"1" max:"3650" doc:"search only memories used in the last N days"`
+	Query         string         `json:"query,omitempty" max:"4096" doc:"words to search for, with operators such as \"a phrase\", -word or tag:x; without query, emberd sorts memories by decay score"`
+	Tags          []string       `json:"tags,omitempty" max:"50" doc:"return only results with all of these tags"`
+	Status        wire.OneOrMore `json:"status,omitempty" max:"5" doc:"return only memories with this status (active, promoted or archived), or with one of a list of statuses; default: active and promoted"`
+	TopK          int            `json:"top_k,omitempty" min:"1" max:"100" default:"10" doc:"maximum number of results; if page or page_size is set, page_size replaces top_k"`
+	WindowDays    int            `json:"window_days,omitempty" min:"1" max:"3650" doc:"return only memories used in the last N days"`
 	MinScore      float64        `json:"min_score,omitempty" min:"0" max:"1" doc:"return only memories with at least this decay score"`
-	UseEmbeddings bool           `json:"use_embeddings,omitempty" default:"false" doc:"true: search by embeddings and words; if no embedding is available, emberd searches by words and compared_by is words"`
-	Review        *bool          `json:"include_review_candidates,omitempty" default:"true" doc:"true: add matches that are about to fade, but not to pages"`
-	Page          int            `json:"page,omitempty" min:"1" max:"1000000" doc:"number of the page, from 1; if page and page_size are missing, the answer has no pages"`
+	UseEmbeddings bool           `json:"use_embeddings,omitempty" default:"false" doc:"true: search by embeddings and words; if no embedding is available, emberd searches by words only and sets compared_by to \"words\""`
+	Review        *bool          `json:"include_review_candidates,omitempty" default:"true" doc:"true: if page and page_size are missing, also return a few memories that match the query and fade soon"`
+	Page          int            `json:"page,omitempty" min:"1" max:"1000000" doc:"page number, from 1; without page and page_size, the answer is not split into pages"`
 	PageSize      int            `json:"page_size,omitempty" min:"1" max:"100" doc:"number of results on a page, default 10"`
-	PreviewLength int            `json:"preview_length,omitempty" min:"0" max:"5000" default:"300" doc:"maximum number of characters of each content; 0 returns all"`
+	PreviewLength int            `json:"preview_length,omitempty" min:"0" max:"5000" default:"300" doc:"maximum number of characters of each memory text; 0 returns whole texts"`
 }
 
 type FoundMemories struct {
@@ -43,11 +43,11 @@ type foundMemory struct {
 	ID         memory.ID `json:"id"`
 	Content    string    `json:"content"`
 	Tags       []string  `json:"tags"`
-	Score      decimal   `json:"score" doc:"decay score"`
-	Similarity *decimal  `json:"similarity" doc:"similarity to the query, 0 to 1: by embeddings, or else the share of the query words that the text contains; null without a query"`
-	ComparedBy string    `json:"compared_by,omitempty" enum:"vectors|words" doc:"how emberd computed the similarity"`
+	Score      decimal   `json:"score" doc:"decay score of the memory"`
+	Similarity *decimal  `json:"similarity" doc:"similarity of the memory and the query, 0 to 1; without embeddings, the share of query words that the memory contains; without a query, null"`
+	ComparedBy string    `json:"compared_by,omitempty" enum:"vectors|words" doc:"\"vectors\" if emberd compared the query with the memory by embeddings, otherwise \"words\""`
 	UseCount   int64     `json:"use_count"`
-	LastUsed   int64     `json:"last_used" doc:"seconds since 1970"`
+	LastUsed   int64     `json:"last_used" doc:"time of the last use, in seconds since 1970"`
 	AgeDays    decimal   `json:"age_days"`
 }
 
@@ -187,14 +187,14 @@ func epoch(t time.Time) int64 {
 }
 
 type searchUnifiedIn struct {
-	Query      string   `json:"query,omitempty" max:"4096" doc:"words to search for, also \"a phrase\", -word, tag:x or path:dir/"`
-	Tags       []string `json:"tags,omitempty" max:"50" doc:"require all of these tags"`
+	Query      string   `json:"query,omitempty" max:"4096" doc:"words to search for, with operators such as \"a phrase\", -word, tag:x or path:dir/"`
+	Tags       []string `json:"tags,omitempty" max:"50" doc:"return only results with all of these tags"`
 	Limit      int      `json:"limit,omitempty" min:"1" max:"100" default:"10" doc:"maximum number of results"`
-	STMWeight  float64  `json:"stm_weight,omitempty" min:"0" max:"2" default:"1.0" doc:"factor on the rank of memories"`
-	LTMWeight  float64  `json:"ltm_weight,omitempty" min:"0" max:"2" default:"0.7" doc:"factor on the rank of notes"`
+	STMWeight  float64  `json:"stm_weight,omitempty" min:"0" max:"2" default:"1.0" doc:"weight of memories in the ranking; a higher value moves memories up"`
+	LTMWeight  float64  `json:"ltm_weight,omitempty" min:"0" max:"2" default:"0.7" doc:"weight of notes in the ranking; a higher value moves notes up"`
 	WindowDays int      `json:"window_days,omitempty" min:"1" max:"3650" doc:"return only memories used in the last N days"`
 	MinScore   float64  `json:"min_score,omitempty" min:"0" max:"1" doc:"return only memories with at least this decay score"`
-	Verbose    bool     `json:"verbose,omitempty" default:"false" doc:"true: the answer includes IDs and paths"`
+	Verbose    bool     `json:"verbose,omitempty" default:"false" doc:"true: return the IDs of memories and the paths of notes"`
 }
 
 // FoundEverywhere is read as a block of text, which says ids and paths when asked to.
@@ -209,12 +209,12 @@ type foundUnified struct {
 	Source   string    `json:"source" enum:"stm|ltm"`
 	Title    string    `json:"title,omitempty"`
 	Content  string    `json:"content"`
-	Score    decimal   `json:"score" doc:"rank of the result"`
+	Score    decimal   `json:"score" doc:"ranking score of the result; the best result has the highest score"`
 	Tags     []string  `json:"tags"`
 	MemoryID memory.ID `json:"memory_id,omitempty"`
 	Path     string    `json:"path,omitempty" doc:"path of the note in the vault"`
 	Line     int       `json:"line,omitempty"`
-	LastUsed int64     `json:"last_used,omitempty" doc:"seconds since 1970"`
+	LastUsed int64     `json:"last_used,omitempty" doc:"time of the last use, in seconds since 1970"`
 }
 
 func searchUnified(ctx context.Context, c *tool.Call, in *searchUnifiedIn) (*FoundEverywhere, error) {

@@ -12,7 +12,7 @@ import (
 )
 
 type touchMemoryIn struct {
-	MemoryID string `json:"memory_id" min:"1" max:"1000" doc:"ID of the memory to reinforce"`
+	MemoryID string `json:"memory_id" min:"1" max:"1000" doc:"ID of the used memory"`
 	Boost    bool   `json:"boost_strength,omitempty" default:"false" doc:"true: raise the strength of the memory by 0.1, up to 2"`
 }
 
@@ -37,9 +37,9 @@ func touchMemory(ctx context.Context, c *tool.Call, in *touchMemoryIn) (*touchMe
 }
 
 type gcIn struct {
-	DryRun         *bool `json:"dry_run,omitempty" default:"true" doc:"true: show the memories to remove, without removing them"`
-	ArchiveInstead bool  `json:"archive_instead,omitempty" default:"false" doc:"true: archive the memories in the vault instead of deleting them"`
-	Limit          int   `json:"limit,omitempty" min:"1" max:"10000" doc:"maximum number of memories to remove"`
+	DryRun         *bool `json:"dry_run,omitempty" default:"true" doc:"show what would change, without changing anything"`
+	ArchiveInstead bool  `json:"archive_instead,omitempty" default:"false" doc:"true: archive the memories instead of deleting them"`
+	Limit          int   `json:"limit,omitempty" min:"1" max:"10000" doc:"maximum number of memories to delete or archive"`
 }
 
 type gcOut struct {
@@ -48,7 +48,7 @@ type gcOut struct {
 	RemovedCount  int         `json:"removed_count"`
 	ArchivedCount int         `json:"archived_count"`
 	FreedScoreSum decimal     `json:"freed_score_sum"`
-	MemoryIDs     []memory.ID `json:"memory_ids" doc:"lowest score first, the first 10"`
+	MemoryIDs     []memory.ID `json:"memory_ids" doc:"IDs of the memories to delete or archive, at most 10, lowest decay score first"`
 	TotalAffected int         `json:"total_affected"`
 	Message       string      `json:"message"`
 }
@@ -67,11 +67,11 @@ func gc(ctx context.Context, c *tool.Call, in *gcIn) (*gcOut, error) {
 func firstOf[T any](all []T) []T { return all[:min(len(all), 10)] }
 
 type promoteMemoryIn struct {
-	MemoryID   string `json:"memory_id,omitempty" max:"1000" doc:"ID of the memory to promote; leave memory_id out if auto_detect is true"`
-	AutoDetect bool   `json:"auto_detect,omitempty" default:"false" doc:"true: promote every memory that meets the criteria"`
-	DryRun     bool   `json:"dry_run,omitempty" default:"false" doc:"true: show the memories to promote, without promoting them"`
-	Target     string `json:"target,omitempty" enum:"obsidian" default:"\"obsidian\"" doc:"place of the notes; obsidian is the only target"`
-	Force      bool   `json:"force,omitempty" default:"false" doc:"true: promote the memory even if it does not meet the criteria"`
+	MemoryID   string `json:"memory_id,omitempty" max:"1000" doc:"ID of the memory to promote; required if auto_detect is false"`
+	AutoDetect bool   `json:"auto_detect,omitempty" default:"false" doc:"true: promote every memory that meets the promotion criteria"`
+	DryRun     bool   `json:"dry_run,omitempty" default:"false" doc:"show what would change, without changing anything"`
+	Target     string `json:"target,omitempty" enum:"obsidian" default:"\"obsidian\"" doc:"application that shows the notes; obsidian is the only target"`
+	Force      bool   `json:"force,omitempty" default:"false" doc:"true: promote the memory even if it does not meet the promotion criteria"`
 }
 
 type promoteMemoryOut struct {
@@ -80,10 +80,10 @@ type promoteMemoryOut struct {
 	CandidatesFound int          `json:"candidates_found"`
 	PromotedCount   int          `json:"promoted_count"`
 	PromotedIDs     []memory.ID  `json:"promoted_ids"`
-	Candidates      []promotable `json:"candidates" doc:"highest score first, the first 10"`
+	Candidates      []promotable `json:"candidates" doc:"memories to promote, at most 10, highest decay score first"`
 	Message         string       `json:"message"`
 	PromotedTo      *string      `json:"promoted_to,omitempty" doc:"path of the note that the memory already has"`
-	Score           *decimal     `json:"score,omitempty" doc:"score of a memory that does not meet the criteria"`
+	Score           *decimal     `json:"score,omitempty" doc:"decay score of a memory that does not meet the promotion criteria"`
 }
 
 type promotable struct {

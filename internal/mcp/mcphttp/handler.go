@@ -126,7 +126,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) begin(d *door, out *responder, r *http.Request) {
 	if !h.sessions.reserve() {
 		out.Header().Set("Retry-After", "60")
-		http.Error(out, fmt.Sprintf("all %d sessions are in use; end one", maxSessions),
+		http.Error(out, fmt.Sprintf("too many MCP sessions (limit %d); end a session", maxSessions),
 			http.StatusServiceUnavailable)
 		return
 	}

@@ -133,8 +133,9 @@ func Whole(ctx context.Context, c *tool.Call) (*Graph, error) {
 	}
 	g, err := p.graph(ctx, c, next, func(r *op.RelationsOf) []memory.Relation { return r.Outgoing })
 	if err == nil && g.Truncated {
-		err = memory.Errorf(memory.TooLarge, "the graph is too large for a resource (limit %d MiB); call read_graph, "+
-			"which returns pages", resourceBytes>>20)
+		err = memory.Errorf(memory.TooLarge,
+			"the graph is too large for a resource (limit %d MiB); call read_graph, which returns pages",
+			resourceBytes>>20)
 	}
 	return g, err
 }
@@ -230,9 +231,8 @@ func openNodes(ctx context.Context, c *tool.Call, in *openNodesIn) (*Graph, erro
 	if in.Cursor != "" {
 		var err error
 		if skip, err = strconv.Atoi(in.Cursor); err != nil || skip < 0 {
-			return nil, memory.Errorf(memory.Invalid,
-				"cursor is not one that open_nodes gave; use next_cursor of the answer before, with the same names",
-			).At("cursor")
+			return nil, memory.Errorf(memory.Invalid, "cursor is not one that open_nodes gave; use "+
+				"next_cursor of the answer before, with the same names").At("cursor")
 		}
 	}
 	there, err := openMany(ctx, c, entityIDs(in.Names), false, true)
@@ -271,9 +271,8 @@ func openNodes(ctx context.Context, c *tool.Call, in *openNodesIn) (*Graph, erro
 		notes = append(notes,
 			fmt.Sprintf("%d more relations follow; call open_nodes with these names and next_cursor as cursor.", rest))
 	} else if out.Truncated {
-		notes = append(notes,
-			"One of them has more relations than are looked at here; read_graph has each with the entity that it "+
-				"starts at.")
+		notes = append(notes, "One of them has more relations than are looked at here; "+
+			"read_graph has each with the entity that it starts at.")
 	}
 	if len(left) > 0 {
 		notes = append(notes,

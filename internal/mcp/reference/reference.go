@@ -22,38 +22,29 @@ import (
 // Tools returns the tools of the reference server.
 func Tools() []*tool.Tool {
 	tools := []*tool.Tool{
-		tool.Define("create_entities", op.Write,
-			"Create entities with observations. An existing entity with the same name does not change. Returns "+
-				"the new entities.",
-			createEntities, tool.Reference),
-		tool.Define("create_relations", op.Write,
-			"Create relations between entities, with a type in the active voice. Returns the new relations.",
-			createRelations, tool.Reference),
-		tool.Define("add_observations", op.Write,
-			"Add observations to existing entities. Returns the observations that are new.",
-			addObservations,
+		tool.Define("create_entities", op.Write, "Create entities with observations. If an entity with the same name "+
+			"exists, emberd does not change that entity. Returns the new entities.", createEntities, tool.Reference),
+		tool.Define("create_relations", op.Write, "Create relations between entities. Write the type of a relation "+
+			"as a verb in the active voice, such as \"uses\". Returns the new relations.", createRelations,
 			tool.Reference),
+		tool.Define("add_observations", op.Write,
+			"Add observations to existing entities. Returns the new observations.", addObservations, tool.Reference),
 		idempotent(tool.Define("delete_entities", op.Destructive,
-			"Delete entities and their relations. Unknown names have no effect.",
-			deleteEntities, tool.Reference)),
+			"Delete entities and their relations. emberd ignores names of unknown entities.", deleteEntities,
+			tool.Reference)),
 		idempotent(tool.Define("delete_observations", op.Destructive,
-			"Delete observations of entities. The text must match the stored observation exactly.",
+			"Delete observations of entities. Each text must be equal to a stored observation of the entity.",
 			deleteObservations, tool.Reference)),
-		idempotent(tool.Define("delete_relations", op.Destructive,
-			"Delete relations between entities.",
-			deleteRelations,
-			tool.Reference)),
+		idempotent(tool.Define("delete_relations", op.Destructive, "Delete relations between entities.",
+			deleteRelations, tool.Reference)),
 		idempotent(tool.Define("read_graph", op.Read,
-			"List all entities and the relations from these entities, newest first.",
-			readEntities,
+			"Return all entities and the relations between the entities, newest first.", readEntities, tool.Reference)),
+		idempotent(tool.Define("search_nodes", op.Read, "Find entities that contain a text in the name, type or "+
+			"observations. Returns the entities, and the relations from and to each entity.", searchNodes,
 			tool.Reference)),
-		idempotent(tool.Define("search_nodes", op.Read,
-			"Find entities by a text in the name, type or observations. Returns the entities and the relations "+
-				"from and to them.",
-			searchNodes, tool.Reference)),
 		idempotent(tool.Define("open_nodes", op.Read,
-			"Open entities by their names, with the relations from and to each entity.",
-			openNodes, tool.Reference)),
+			"Return the entities with the given names, and the relations from and to each entity.", openNodes,
+			tool.Reference)),
 	}
 	advise := tool.Advice(append([]tool.Replacement{
 		{Command: `run: emberd list(, or emberd search|$)`,
@@ -104,7 +95,7 @@ type addObservationsIn struct {
 
 type addition struct {
 	EntityName string   `json:"entityName" jsonschema:"name of the entity"`
-	Contents   []string `json:"contents" jsonschema:"observations to add, one fact each"`
+	Contents   []string `json:"contents" jsonschema:"observations to add, one fact in each observation"`
 }
 
 type addObservationsOut struct {
@@ -139,17 +130,17 @@ type deletedOut struct {
 func (o *deletedOut) Text() string { return o.Message }
 
 type readEntitiesIn struct {
-	Cursor string `json:"cursor,omitempty" max:"200" doc:"next_cursor of a truncated answer, to continue"`
+	Cursor string `json:"cursor,omitempty" max:"200" doc:"next_cursor of the previous page, to continue"`
 }
 
 type searchNodesIn struct {
 	Query  string `json:"query" max:"4000" doc:"exact text to find, in any letter case"`
-	Cursor string `json:"cursor,omitempty" max:"200" doc:"next_cursor of a truncated answer, to continue"`
+	Cursor string `json:"cursor,omitempty" max:"200" doc:"next_cursor of the previous page, to continue"`
 }
 
 type openNodesIn struct {
-	Names  []string `json:"names" max:"5000" doc:"names of the entities to open"`
-	Cursor string   `json:"cursor,omitempty" max:"200" doc:"next_cursor of a truncated answer, to read more relations"`
+	Names  []string `json:"names" max:"5000" doc:"names of the entities to return"`
+	Cursor string   `json:"cursor,omitempty" max:"200" doc:"next_cursor of the previous page, to continue"`
 }
 
 // Graph is a graph, or as much of it as fits an answer.

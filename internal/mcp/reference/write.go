@@ -220,9 +220,8 @@ func rewrite(ctx context.Context, c *tool.Call, name string, change func(content
 			return err
 		}
 		if refgraph.Shortened(&m.Memory) {
-			return memory.Errorf(memory.Conflict,
-				"the observations of %s are in a note that no longer exists, and cannot be changed; to look for "+
-					"them, run: emberd rekindle %s", name, m.ID.Short())
+			return memory.Errorf(memory.Conflict, "the observations of %s are in a note that no longer exists, and "+
+				"cannot be changed; to look for them, run: emberd rekindle %s", name, m.ID.Short())
 		}
 		content := change(m.Content)
 		if content == m.Content {

@@ -10,8 +10,9 @@ type Replacement struct{ Command, Tool string }
 // WithoutAgain returns the replacements for tools without a parameter again.
 func WithoutAgain() []Replacement {
 	return []Replacement{
-		{`, or save it again with --again \(again\)`, ""},
-		{`save it again with --again \(again\)`, "use other words to save it"},
+		{`(rekindle [0-9a-f]+); to save the text again, use --again \(again\)`, "$1"},
+		{`to save the text again, use --again \(again\)`, "to save the text, use other words"},
+		{`restore the memory, run (emberd rekindle [0-9a-f]+)`, "restore the memory, the user can run: $1"},
 		{`restore it with (emberd rekindle [0-9a-f]+)`, "the user can restore it with: $1"},
 	}
 }
@@ -20,7 +21,7 @@ func WithoutAgain() []Replacement {
 // those that hold for every profile.
 func Advice(all ...Replacement) func(message string) string {
 	all = append(all, Replacement{
-		`remove it, or set allow_secret \(--allow-secret\) to save it anyway`, "remove it",
+		`(, or|;) to (save|write) (it|the text) anyway, set allow_secret \(--allow-secret\)`, "",
 	}, Replacement{`--[a-z-]+ \(([a-z_]+)\)`, "$1: true"})
 	commands := make([]*regexp.Regexp, len(all))
 	for i, r := range all {

@@ -33,8 +33,8 @@ func (c *Call) NamedProject(ctx context.Context, name string) (string, error) {
 		return name, nil
 	}
 	if name = c.Project(ctx); name == "" {
-		return "", memory.Errorf(memory.Invalid,
-			"current project not found; use a project that memory_status lists, or omit project").At("project")
+		return "", memory.Errorf(memory.Invalid, "current project not found; use a project that the tool "+
+			"memory_status lists, or omit the parameter project").At("project")
 	}
 	return name, nil
 }

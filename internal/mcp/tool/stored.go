@@ -22,7 +22,8 @@ func aboutStored(res *sdk.CallToolResult, e *memory.Error) *sdk.CallToolResult {
 		fmt.Fprintf(&lines, "%s\n", invisible.Show(strconv.Quote(name)))
 	}
 	most := MaxMessage - answer.FenceRoom
-	fenced := answer.Fence(answer.Cut(strings.TrimSuffix(lines.String(), "\n"), most, "the rest is not available"))
+	fenced := answer.Fence(answer.Cut(strings.TrimSuffix(lines.String(), "\n"), most,
+		"the rest of the text is not available"))
 	res.Content = append(res.Content, &sdk.TextContent{Text: strings.TrimSuffix(fenced, "\n")})
 	return res
 }

@@ -194,7 +194,7 @@ func (t *Tool) result(out any, c *Call, said *notices) (*sdk.CallToolResult, err
 	t.Fill.Apply(reflect.ValueOf(out))
 	raw, err := wire.Marshal(out)
 	if err != nil {
-		return nil, fmt.Errorf("cannot encode the answer of %s: %w", t.Def.Name, err)
+		return nil, fmt.Errorf("cannot encode the result of tool %s: %w", t.Def.Name, err)
 	}
 	fence := t.fences(c)
 	lines := said.lines()
@@ -273,7 +273,7 @@ func (t *Tool) failed(opt *Options, err error) (*sdk.CallToolResult, error) {
 // Message returns the message of an error as a client receives it: bounded, with its hidden
 // characters shown.
 func Message(message string) string {
-	return answer.Cut(invisible.Show(message), MaxMessage, "the rest is not available")
+	return answer.Cut(invisible.Show(message), MaxMessage, "the rest of the text is not available")
 }
 
 // Refusal returns the result of a call that failed for a reason.

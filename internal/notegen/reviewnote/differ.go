@@ -94,10 +94,11 @@ func (it *Item) different() []string {
 	if len(it.Memories) != 2 {
 		others = "not in A: "
 	}
-	lines := []string{">", "> **Sentence by sentence**"}
+	lines := []string{">", "> **Comparison, sentence by sentence**"}
 	for i, line := range it.Diff {
 		if i == diffLines {
-			return append(lines, fmt.Sprintf("> - %d more: `emberd review show rev-%s`", len(it.Diff)-diffLines, Token(it.ID)))
+			return append(lines, fmt.Sprintf("> - to show %d more sentences, run: `emberd review show rev-%s`",
+				len(it.Diff)-diffLines, Token(it.ID)))
 		}
 		lead := "in all: "
 		switch {

@@ -60,22 +60,22 @@ func (p *Page) sections() []section {
 // intro returns how many items there are, and how to use the note.
 func (p *Page) intro() []string {
 	n := len(p.Open) + p.More
-	lines := []string{fmt.Sprintf("> [!tip] %s for your decision", waits(n))}
+	lines := []string{fmt.Sprintf("> [!tip] %s your decision", waits(n))}
 	if n == 0 {
-		return []string{"> [!success] Nothing waits for your decision",
+		return []string{"> [!success] No item needs your decision",
 			"> Items that need a decision appear here, with a box for each choice."}
 	}
-	lines = append(lines,
-		"> Tick one box of an item and do not edit the note for a minute. emberd applies your choice and removes the "+
-			"item from the list. Text that you add to this note stays.")
+	lines = append(lines, "> Tick one box of an item and do not edit the note for a minute. emberd applies your "+
+		"choice and removes the item from the list. Text that you add to this note stays.")
 	if p.After > 0 {
 		lines = append(lines,
 			fmt.Sprintf("> If you do not decide within %s, emberd closes the item and deletes no memory.",
 				days(p.After)))
 	}
 	if p.More > 0 {
-		lines = append(lines, fmt.Sprintf("> This note shows the %d most urgent items. To see the other %d, run: "+
-			"`emberd review list`", len(p.Open), p.More))
+		lines = append(lines, fmt.Sprintf(
+			"> This note shows the %d most urgent items. To see the other %d, run: `emberd review list`", len(p.Open),
+			p.More))
 	}
 	return lines
 }
@@ -83,7 +83,7 @@ func (p *Page) intro() []string {
 // waitLines returns a box with what waits for a command of the user.
 func (p *Page) waitLines() (lines []string) {
 	if len(p.Waits) > 0 {
-		lines = []string{"", "> [!warning] To continue, emberd needs you to run a command"}
+		lines = []string{"", "> [!warning] Run these commands so that emberd can continue"}
 	}
 	for _, w := range p.Waits {
 		lines = append(lines, fmt.Sprintf("> - %s: `%s`", notegen.Inline(w.Text, textLetters), w.Command))
@@ -93,9 +93,9 @@ func (p *Page) waitLines() (lines []string) {
 
 func waits(n int) string {
 	if n == 1 {
-		return "1 item waits"
+		return "1 item needs"
 	}
-	return fmt.Sprintf("%d items wait", n)
+	return fmt.Sprintf("%d items need", n)
 }
 
 func days(d time.Duration) string {
@@ -117,7 +117,8 @@ func (it *Item) lines() []string {
 		lines = append(lines, "> - "+it.name(i)+cmp.Or(texts[i], "no words"), ">   "+about(&shown[i]))
 	}
 	if more := len(it.Memories) - len(shown); more > 0 {
-		lines = append(lines, fmt.Sprintf("> - and %d more: `emberd review show rev-%s`", more, Token(it.ID)))
+		lines = append(lines, fmt.Sprintf("> - to show %d more memories, run: `emberd review show rev-%s`", more,
+			Token(it.ID)))
 	}
 	lines = append(lines, it.different()...)
 	if it.Remark != "" {
@@ -295,8 +296,8 @@ func (it *Item) footer() string {
 		line += " · claimed by " + notegen.Inline(it.Claimed, 40)
 	}
 	if it.Policy != "" && !it.Due.IsZero() {
-		line += fmt.Sprintf(" · if you tick no box, emberd closes this item on %s: %s",
-			it.Due.Format(time.DateOnly), it.Policy)
+		line += fmt.Sprintf(" · if you tick no box, emberd closes this item on %s: %s", it.Due.Format(time.DateOnly),
+			it.Policy)
 	}
 	return line + " · `emberd review show rev-" + Token(it.ID) + "`*"
 }

@@ -77,7 +77,7 @@ func full() *Page {
 	many = offering(many, op.DecideMerge, op.DecideKeep, op.DecideForget)
 	damaged := Wait{Text: "1 damaged log line is in quarantine", Command: "emberd doctor quarantine list"}
 	return &Page{Open: []Item{port, gates, many, faint}, More: 7, After: 30 * 24 * time.Hour, Waits: []Wait{damaged}, Done: []Done{
-		{At: day(9), What: "merged", Reason: "checked in this note", Memories: []notegen.Entry{said(9, "Ann leads the garden"), said(10, "Ann is head of the garden")}, Tx: "01a1fd06c976-0000-k7q2mzxa"},
+		{At: day(9), What: "merged", Reason: "box checked in this note", Memories: []notegen.Entry{said(9, "Ann leads the garden"), said(10, "Ann is head of the garden")}, Tx: "01a1fd06c976-0000-k7q2mzxa"},
 		{At: day(8), What: "nothing was done", Reason: "the item had been decided before the tick was read"},
 	}}
 }

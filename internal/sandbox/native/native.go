@@ -28,4 +28,4 @@ type Policy struct {
 }
 
 // ErrUnavailable says that the system has no such sandbox.
-var ErrUnavailable = errors.New("native code cannot be sandboxed on this system")
+var ErrUnavailable = errors.New("emberd cannot run native code in a sandbox on this system")

@@ -14,5 +14,5 @@ func Restart(*Policy, []string) error { return unavailable() }
 func Seal() error { return unavailable() }
 
 func unavailable() error {
-	return fmt.Errorf("%w: a program cannot restrict itself on %s", ErrUnavailable, runtime.GOOS)
+	return fmt.Errorf("%w: emberd does not support a sandbox on %s", ErrUnavailable, runtime.GOOS)
 }

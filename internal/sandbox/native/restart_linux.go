@@ -66,7 +66,7 @@ func restrictThread(p *Policy, self string) error {
 		}
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("cannot disable new privileges: %w", err)
+		return fmt.Errorf("cannot prevent this process from gaining privileges: %w", err)
 	}
 	if err := ll.LandlockRestrictSelf(rules, 0); err != nil {
 		return fmt.Errorf("cannot enter the sandbox: %w", err)

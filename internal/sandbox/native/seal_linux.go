@@ -50,7 +50,7 @@ func Seal() error {
 	}
 	err = seccomp.LoadFilter(seccomp.Filter{NoNewPrivs: true, Flag: seccomp.FilterFlagTSync, Policy: *policy})
 	if err != nil {
-		return fmt.Errorf("cannot filter system calls: %w", err)
+		return fmt.Errorf("cannot restrict the system calls of this process: %w", err)
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func segments() []mutant {
 		{"device identity on the disk", "stm/device/identity.go", "\tif err := d.save(fsys); err != nil {",
 			"\tif err := error(nil); err != nil {", crashes},
 		{"error of reading the device identity", "stm/device/identity.go",
-			"\t\treturn nil, fmt.Errorf(\"read device identity: %w\", err)\n\t}\n\tvar d Identity",
+			"\t\treturn nil, fmt.Errorf(\"cannot read the device identity: %w\", err)\n\t}\n\tvar d Identity",
 			"\t\treturn nil, nil\n\t}\n\tvar d Identity", crashes},
 	}
 }
@@ -111,7 +111,7 @@ func recovering() []mutant {
 		{"error of reading an own file", "stm/wal/recover.go", "\t\treturn fmt.Errorf(\"read %s: %w\", dir, err)\n",
 			"\t\treturn nil\n", crashes},
 		{"error in the middle of a file", "stm/wal/recover.go",
-			"\t\t\treturn in, fmt.Errorf(\"read segment %s at %d: %w\", name, in.Off, err)\n", "\t\t\treturn in, nil\n",
+			"\t\t\treturn in, fmt.Errorf(\"cannot read log segment %s at byte %d: %w\", name, in.Off, err)\n", "\t\t\treturn in, nil\n",
 			reading},
 		{"last line without its line feed", "stm/wal/recover.go", "\tgood, err := record.Trim(b)\n",
 			"\tgood, err := record.Trim(b)\n\tif !whole {\n\t\terr = record.ErrChecksum\n\t}\n", damage},
@@ -232,11 +232,9 @@ func primitives() []mutant {
 			"if err := error(nil); err != nil {", replace},
 		{"error of a replacement's sync", replaceFile, "\t\terr = f.Sync()\n", "\t\t_ = f.Sync()\n", replace},
 		{"sync before the rename", replaceFile,
-			"\tif err := writeTemp(fsys, temp, write); err != nil {\n\t\treturn fmt.Errorf(\"replace %s: %w\", " +
-				"name, err)\n\t}\n\tif err := fsys.Rename(temp, name); err != nil {",
-			"\tif err := writeTemp(fsys, temp+\"x\", write); err != nil {\n\t\treturn fmt.Errorf(\"replace %s: " +
-				"%w\", name, err)\n\t}\n\tf, err := fsys.CreateAppend(temp)\n\tif err == nil {\n\t\terr = " +
-				"write(f)\n\t}\n\tdefer func() { _ = f.Sync() }()\n\tif err := fsys.Rename(temp, name); err != nil {",
+			"\tif err := fsys.Rename(temp, name); err != nil {",
+			"\ttemp += \"x\"\n\tf, err := fsys.CreateAppend(temp)\n\tif err == nil {\n\t\terr = write(f)\n\t}\n" +
+				"\tdefer func() { _ = f.Sync() }()\n\tif err := fsys.Rename(temp, name); err != nil {",
 			replace},
 		{"temporary file", replaceFile,
 			"\ttemp := filepath.Join(filepath.Dir(name), tempPrefix+rand.Text()+tempSuffix)\n",
