@@ -93,7 +93,9 @@ async function file(d, action, n) {
   const k = ++serial;
   const texts = action === "contradiction" ? [`The gateway of site ${k} listens on port 70${10 + k}`, `The gateway of site ${k} listens on port 80${10 + k}`]
     : [`Invoices of customer ${k} go out on the first working day of the month`, `Invoices of the customer ${k} go out at the first working day of a month`];
-  for (let i = 0; i < n; i++) ids.push((await d.save({ content: texts[i] })).id);
+  // The daemon compares a saved memory with others of its project. It must create no items of its own here.
+  const project = (i) => `site${k}` + (action === "contradiction" ? i : "");
+  for (let i = 0; i < n; i++) ids.push((await d.save({ content: texts[i], project: project(i) })).id);
   const made = await d.call("POST", "/v1/review", { memory_ids: ids, action, urgency: "high", evidence: "filed by the test" });
   return { ids, id: made.item.id };
 }
