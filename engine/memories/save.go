@@ -127,7 +127,7 @@ func KeyHash(key string, req any) (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// stored is the state of an ID: the live memory, nil for none, and whether somebody deleted it.
+// stored is the state of an ID: the live memory, nil for none, and whether a caller deleted it.
 type stored struct {
 	row     *stm.Row
 	deleted bool

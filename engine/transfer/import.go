@@ -159,7 +159,7 @@ func (e *Transfer) trashOf(records []importRecord) (map[memory.ID]stm.TrashedMem
 	return trash, nil
 }
 
-// deletedOf returns which memories of live records somebody deleted.
+// deletedOf returns which memories of live records a caller deleted.
 func (e *Transfer) deletedOf(records []importRecord) map[memory.ID]bool {
 	var ids []memory.ID
 	for _, r := range records {
@@ -170,7 +170,7 @@ func (e *Transfer) deletedOf(records []importRecord) map[memory.ID]bool {
 	return e.Stm.Deleted(ids...)
 }
 
-// existing is the current state of a memory: the live row, nil for none, the trash, and whether somebody deleted it.
+// existing is the current state of a memory: the live row, nil for none, the trash, and whether a caller deleted it.
 type existing struct {
 	row     *stm.Row
 	trash   map[memory.ID]stm.TrashedMemory

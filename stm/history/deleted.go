@@ -8,7 +8,7 @@ import (
 // restoreVerb is the journal verb of [Timeline.Restore].
 const restoreVerb = "restore"
 
-// Deleted returns which memories are in the trash because somebody deleted them. A memory that is there because the
+// Deleted returns which memories are in the trash because a caller deleted them. A memory that is there because the
 // change that created it was undone is not among them: it is as if it was never saved.
 func (s *Timeline) Deleted(ids ...memory.ID) map[memory.ID]bool {
 	created, deleted := make(map[record.Stamp]bool), make(map[memory.ID]bool)
