@@ -280,6 +280,22 @@ func TestACopyBesideTheNoteOfAForgottenMemory(t *testing.T) {
 	}
 }
 
+// An archived memory that was never promoted has its note in the archive folder. A copy beside that goes, too.
+func TestACopyBesideTheNoteOfAnArchivedMemory(t *testing.T) {
+	t.Parallel()
+	d := watching(t, promotingHouse(t, garden()))
+	id := save(t, d.Engine, broker).ID
+	do(t, d.Engine, op.Archive, &op.ArchiveRequest{ID: string(id)})
+	path := d.memory(id).VaultPath
+	note := d.note(t, path)
+	name := strings.TrimSuffix(path, ".md") + ".sync-conflict-20261122-101112-ABCDEFG.md"
+	d.write(t, name, note)
+	d.gone(name)
+	if got := d.note(t, path); got != note {
+		t.Errorf("the note was changed to %q", got)
+	}
+}
+
 // A write that waits for a copy to go keeps neither an edit of the note nor the copy waiting.
 func TestACopyAWriteAndAnEditDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()

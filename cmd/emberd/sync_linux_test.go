@@ -93,6 +93,9 @@ type pair struct {
 	quiet   []time.Time // when troubles began and ended
 	table   [][2]string
 	faults  map[string]int // by kind
+	told    []string       // the first faults of each kind
+
+	internal []string // errors of requests that say that emberd has a fault
 }
 
 // savedText is an acknowledged save.
@@ -306,12 +309,17 @@ func (p *pair) fault(t *testing.T, kind, format string, args ...any) {
 	t.Helper()
 	if p.faults[kind]++; p.faults[kind] <= 5 {
 		t.Errorf(kind+": "+format, args...)
+		p.told = append(p.told, fmt.Sprintf("%.600s", fmt.Sprintf(kind+": "+format, args...)))
 	}
 	t.Fail()
 }
 
+// print prints the table, and after it the faults again, since of a long output often only the end is kept.
 func (p *pair) print() {
 	for _, row := range p.table {
 		fmt.Printf("%-52s %s\n", row[0], strings.TrimSpace(row[1]))
+	}
+	for _, fault := range p.told {
+		fmt.Println("FAULT", fault)
 	}
 }

@@ -30,6 +30,9 @@ func (p *pair) finish(t *testing.T) {
 	p.rest(t, "rest after a start")
 	p.judge(t)
 	p.latency()
+	for _, err := range p.internal {
+		p.fault(t, "internal error", "%s", err)
+	}
 	p.print()
 	for _, d := range p.devices {
 		if err := d.daemon.stop(syscall.SIGTERM); err != nil {
@@ -411,7 +414,7 @@ func (p *pair) judgeIDs(t *testing.T, records map[memory.ID]op.Record, notes map
 		}
 		if len(names) > 1 {
 			twice++
-			p.fault(t, "two notes", "%s: %q", id, names)
+			p.fault(t, "two notes", "%s: %q%s", id, names, p.trail(t, memory.ID(id)))
 			continue
 		}
 		if why := apartFrom(records[memory.ID(id)], names[0], notes[names[0]]); why != "" && !waiting[names[0]] {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -96,6 +97,25 @@ func (d *device) beside(t *testing.T, notes map[string]string, copied string) st
 	}
 	for _, f := range res.Findings {
 		fmt.Fprintf(&b, "\n%s %s: %s", f.Kind, f.Path, f.Text)
+	}
+	return b.String()
+}
+
+// trail is what happened to a memory: its versions, and what both daemons logged about it.
+func (p *pair) trail(t *testing.T, id memory.ID) string {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nhistory %s", p.devices[0].history(t, id))
+	for _, d := range p.devices {
+		log, err := os.ReadFile(d.home + ".log")
+		if err != nil {
+			t.Error(err)
+		}
+		for line := range strings.Lines(string(log)) {
+			if strings.Contains(line, string(id)) {
+				fmt.Fprintf(&b, "\n%s: %s", d.name, strings.TrimSpace(line))
+			}
+		}
 	}
 	return b.String()
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -25,13 +26,20 @@ func each(ctx context.Context, pause time.Duration, do func(n int)) {
 	}
 }
 
-// did counts a call, and what it was refused with.
+// did counts a call, and what it was refused with, unless the work ended during it.
 func (p *pair) did(what string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if errors.Is(err, context.DeadlineExceeded) {
+		return
+	}
 	p.calls[what]++
-	if err != nil {
-		p.refused[what+": "+string(memory.CodeOf(err))]++
+	if err == nil {
+		return
+	}
+	code := memory.CodeOf(err)
+	if p.refused[what+": "+string(code)]++; code == memory.Internal {
+		p.internal = append(p.internal, fmt.Sprintf("%s: %v", what, err))
 	}
 }
 
