@@ -161,7 +161,8 @@ func (b *badPairs) read() {
 	}
 	if !b.unknown {
 		b.unknown = true
-		b.logger.Warn("crash records of models not read, retrying all models", "file", b.file, "err", err)
+		b.logger.Warn("cannot read the list of models that crashed; emberd tries all models again",
+			"file", b.file, "err", err)
 	}
 }
 

@@ -412,8 +412,8 @@ func TestAuditThatBlamesAnother(t *testing.T) {
 		t.Fatalf("the audit blames %s, so that the test proves nothing", got)
 	}
 	c := check(e)
-	for _, want := range []string{"according to the log, token:home made the change ", "but according to the audit chain, token:work made the change",
-		"the caller and operation of a read differ: token:home, search in audit.json, but token:work, search in the audit chain"} {
+	for _, want := range []string{"according to the log, token:home made the change ", "but according to the audit log, token:work made the change",
+		"the caller and operation of a read differ: token:home, search in audit.json, but token:work, search in the audit log"} {
 		if !slices.ContainsFunc(c.Problems, func(p string) bool { return strings.Contains(p, want) }) {
 			t.Errorf("the check says %q, want %q", c.Problems, want)
 		}

@@ -421,7 +421,7 @@ func TestAnAuditAfterAKill(t *testing.T) {
 	asked(t, e, withCard, op.Save, &op.SaveRequest{Content: "The pot was written before the kill"})
 	e = h.kill(t, e, h.disk(t))
 	c := checkAudit(t, e)
-	if len(c.Problems) > 0 || len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "1 change was missing from the audit chain") {
+	if len(c.Problems) > 0 || len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "1 change was missing from the audit log") {
 		t.Errorf("after a kill: problems %q, notes %q", c.Problems, c.Notes)
 	}
 	if err := e.Close(); err != nil {

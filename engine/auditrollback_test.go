@@ -185,7 +185,7 @@ func TestAnAuditThatWasPutBack(t *testing.T) {
 		e := h.open(t)
 		for _, when := range []string{"at once", "after a restart"} {
 			c := checkAudit(t, e)
-			if (len(c.Problems) == 0) != tt.noted || tt.noted && !strings.Contains(strings.Join(c.Notes, "\n"), "6 later changes are not in the audit chain") {
+			if (len(c.Problems) == 0) != tt.noted || tt.noted && !strings.Contains(strings.Join(c.Notes, "\n"), "6 later changes are not in the audit log") {
 				t.Errorf("%s, %s: problems %q, notes %q", name, when, c.Problems, c.Notes)
 			}
 			asked(t, e, withCard, op.Save, &op.SaveRequest{Content: "The kettle is new"})
@@ -261,10 +261,10 @@ func TestAnAuditOfACopiedHome(t *testing.T) {
 	}
 	carry(t, twin, h, status(t, second).Device)
 	c := checkAudit(t, second)
-	if len(c.Problems) > 0 || len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "1 later change is not in the audit chain") {
+	if len(c.Problems) > 0 || len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "1 later change is not in the audit log") {
 		t.Errorf("the copy: problems %q, notes %q", c.Problems, c.Notes)
 	}
-	if c := checkAudit(t, first); len(c.Problems) > 0 || len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "1 device that is not in the audit chain") {
+	if c := checkAudit(t, first); len(c.Problems) > 0 || len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "1 device that is not in the audit log") {
 		t.Errorf("the first: problems %q, notes %q", c.Problems, c.Notes)
 	}
 }
@@ -274,8 +274,8 @@ func TestAnAuditAfterTheStateWasLost(t *testing.T) {
 	t.Parallel()
 	h, before := lived(t)
 	for name, tt := range map[string]struct{ gone, want string }{
-		"the state folder": {h.State, "the log contains changes of 1 device that is not in the audit chain"},
-		"the chain":        {filepath.Join(h.State, "audit") + "/", "older than the audit chain and sealed with another key"},
+		"the state folder": {h.State, "the log contains changes of 1 device that is not in the audit log"},
+		"the chain":        {filepath.Join(h.State, "audit") + "/", "older than the audit log and sealed with another key"},
 	} {
 		after := maps.Clone(before)
 		maps.DeleteFunc(after, func(file string, _ []byte) bool { return strings.HasPrefix(file, tt.gone) })

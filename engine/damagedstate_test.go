@@ -47,7 +47,7 @@ func TestADamagedListOfPurgesIsMadeAgain(t *testing.T) {
 	}
 }
 
-// Damage of the audit chain is told by the status of the daemon that finds it first.
+// Damage of the audit log is told by the status of the daemon that finds it first.
 func TestDamageOfTheAuditChainIsTold(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"key", "head", "00000001.jsonl"} {
@@ -62,7 +62,7 @@ func TestDamageOfTheAuditChainIsTold(t *testing.T) {
 		ok(t, os.WriteFile(file, []byte("garbage\n"), 0o600))
 		e = h.open(t)
 		save(t, e, "plum tart")
-		if st := status(t, e); !warnsOf(st, "the audit chain is damaged") || !strings.Contains(h.log.String(), "audit chain damaged") {
+		if st := status(t, e); !warnsOf(st, "the audit log is damaged") || !strings.Contains(h.log.String(), "audit log damaged") {
 			t.Errorf("%s: status warns %q", name, st.Warnings)
 		}
 		ok(t, e.Close())

@@ -39,11 +39,11 @@ type AuditResult struct {
 	NextCursor string `json:"next_cursor,omitempty"`
 	// Problem reports what became of a ledger that could not be used.
 	Problem string `json:"problem,omitempty"`
-	// Check is what a check of the audit chain found; nil if it was not asked for.
+	// Check is what a check of the audit log found; nil if it was not asked for.
 	Check *AuditCheck `json:"check,omitempty"`
 }
 
-// AuditCheck is what a check of the audit chain found.
+// AuditCheck is what a check of the audit log found.
 type AuditCheck struct {
 	Lines   int       `json:"lines"` // that hold
 	Since   time.Time `json:"since,omitzero"`

@@ -30,7 +30,7 @@ type NoteEditRequest struct {
 	Path    string  `json:"path" doc:"path, name or alias of a note"`
 	Find    string  `json:"find,omitempty" doc:"text to replace, exactly as the note contains it"`
 	Replace string  `json:"replace,omitempty" doc:"text that replaces find; an empty text deletes find"`
-	Count   int     `json:"count,omitempty" doc:"number of times that the note must contain find, default 1; if the note contains find more or fewer times, emberd changes nothing"`
+	Count   int     `json:"count,omitempty" doc:"number of times that the text of parameter find must occur in the note, default 1; if the number differs, emberd does not change the note"`
 	Heading string  `json:"heading,omitempty" doc:"heading of the section to replace; use heading and text instead of find and replace"`
 	Text    *string `json:"text,omitempty" doc:"new text of the section, without its heading"`
 	// Set has texts, numbers or lists of texts.

@@ -60,7 +60,7 @@
 //	key   idempotency key, kh the hash of the request it stands for
 //	ref   the journal entry that this line, the last of an undo, takes back
 //	lift  the forgotten memories whose text may be saved again from here on
-//	au    seal of the audit chain of the device: its lines by then, and an HMAC of who made
+//	au    seal of the audit log of the device: its lines by then, and an HMAC of who made
 //	      the change and when
 //	cut   true where compaction left something out; a history has the line
 //	fp    the fingerprint of a forgotten text, of del and purge

@@ -57,7 +57,7 @@ func (e *Admin) Audit(ctx context.Context, req *op.AuditRequest) (*op.AuditResul
 func (e *Admin) checkAudit() *op.AuditCheck {
 	found, err := e.Ledger.Check()
 	if err != nil { // no promise holds that cannot be checked
-		found = &ledger.Check{Problems: []string{fmt.Sprintf("cannot check the audit chain: %v", err)}}
+		found = &ledger.Check{Problems: []string{fmt.Sprintf("cannot check the audit log: %v", err)}}
 	}
 	return &op.AuditCheck{Lines: found.Lines, Since: found.Since, Unkeyed: found.Unkeyed, Problems: found.Problems,
 		Notes: found.Notes}

@@ -47,7 +47,7 @@ func AutoBackup(base string) (made time.Time, ok bool) {
 // BackupFolder returns the folder of backups that have no name of their own.
 func BackupFolder(state string) string { return filepath.Join(state, "backups") }
 
-// ChainDir is the folder of the audit chain in the state folder.
+// ChainDir is the folder of the audit log in the state folder.
 const ChainDir = "audit"
 
 // Agents are the settings of the maintenance agents.

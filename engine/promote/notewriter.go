@@ -257,7 +257,7 @@ func DiskError(path string, err error) error {
 			"cannot write note %q, because the request was canceled or timed out; try again: %w", path, err)
 	case errors.Is(err, fs.ErrClosed):
 		return memory.Errorf(memory.Busy,
-			"cannot write note %q, because another folder replaced the vault; try again: %w", path, err)
+			"cannot write note %q, because the vault folder was replaced during the write; try again (%w)", path, err)
 	}
 	if _, ok := errors.AsType[*memory.Error](err); ok {
 		return err

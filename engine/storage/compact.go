@@ -94,11 +94,11 @@ func (e *Storage) unlink(ctx context.Context, now, made time.Time) (stm.Unlinked
 // expiryMargin is how long a compaction may take.
 const expiryMargin = time.Hour
 
-// expiring has the audit chain say which changes may leave the log, before they do.
+// expiring has the audit log say which changes may leave the log, before they do.
 func (e *Storage) expiring(now time.Time) error {
 	if err := e.Ledger.Expiring(now.Add(expiryMargin - e.Opt.HistoryKeep)); err != nil {
 		return memory.Errorf(memory.Unavailable,
-			"emberd compacted nothing, because it cannot write the audit chain: %w", err)
+			"emberd compacted nothing, because it cannot write the audit log: %w", err)
 	}
 	return nil
 }

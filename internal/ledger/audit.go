@@ -83,7 +83,7 @@ func (l *Ledger) collect() (*comparison, error) {
 	}
 	c.compareReads(stored)
 	if c.counts != nil && !slices.Contains(c.counts, counts) {
-		c.problem("the counts per caller in audit.json differ from those in the audit chain")
+		c.problem("the counts per caller in audit.json differ from those in the audit log")
 	}
 	return c, nil
 }

@@ -46,7 +46,7 @@ func Of(a memory.Actor) Caller {
 	return Caller{Claimed, text.FirstBytes(strings.TrimSpace(name), maxName)}
 }
 
-// recordedAs reports whether name is that of an actor in the audit chain, which once had emberd's own work
+// recordedAs reports whether name is that of an actor in the audit log, which once had emberd's own work
 // as claimed.
 func recordedAs(a memory.Actor, name string) bool {
 	c := Of(a)

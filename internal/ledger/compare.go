@@ -13,13 +13,13 @@ import (
 // compareReads compares the reads of audit.json, nil if there is no file, with their lines.
 func (c *comparison) compareReads(f *file) {
 	if f == nil && c.now.Next > 1 {
-		c.problem("audit.json is missing, but the audit chain contains reads")
+		c.problem("audit.json is missing, but the audit log contains reads")
 	}
 	if f == nil {
 		return
 	}
 	if next := max(f.Seq, 1); next != c.now.Next {
-		c.problem("the number of the next read is %d in audit.json, but %d in the audit chain", next, c.now.Next)
+		c.problem("the number of the next read is %d in audit.json, but %d in the audit log", next, c.now.Next)
 	}
 	has := make(map[int64]bool, len(f.Reads))
 	for i := range f.Reads {
@@ -49,7 +49,7 @@ func (c *comparison) unsealedRead(r *Read) {
 	case old:
 		c.out.Unkeyed++
 	case !slices.ContainsFunc(c.lost, func(e extent) bool { return e.First <= r.Seq && r.Seq < e.Next }):
-		c.problem("audit.json contains read %d (%s by %s at %s), but the audit chain does not", r.Seq, r.What, r.By,
+		c.problem("audit.json contains read %d (%s by %s at %s), but the audit log does not", r.Seq, r.What, r.By,
 			r.At.Format(day))
 	}
 }
@@ -57,17 +57,17 @@ func (c *comparison) unsealedRead(r *Read) {
 func (c *comparison) compareRead(r *Read, line sealed) {
 	switch {
 	case line.By != r.By.String() || line.What != r.What:
-		c.problem("the caller and operation of a read differ: %s, %s in audit.json, but %s, %s in the audit chain",
+		c.problem("the caller and operation of a read differ: %s, %s in audit.json, but %s, %s in the audit log",
 			r.By, r.What, line.By, line.What)
 	case line.Tx != r.Tx:
 		c.problem("read %d by %s changed notes in change %q according to "+
-			"audit.json, but in change %q according to the audit chain", r.Seq, r.By, r.Tx, line.Tx)
+			"audit.json, but in change %q according to the audit log", r.Seq, r.By, r.Tx, line.Tx)
 	case !line.At.Equal(r.At) || line.PID != r.PID:
 		c.problem("read %d was at %s by process %d according to audit.json, "+
-			"but at %s by process %d according to the audit chain", r.Seq, r.At.Format(day), r.PID, line.At.Format(day),
+			"but at %s by process %d according to the audit log", r.Seq, r.At.Format(day), r.PID, line.At.Format(day),
 			line.PID)
 	case !c.sameMemories(r.IDs, line):
-		c.problem("audit.json and the audit chain list different memories for read %d by %s", r.Seq, line.By)
+		c.problem("audit.json and the audit log list different memories for read %d by %s", r.Seq, line.By)
 	}
 }
 
@@ -115,7 +115,7 @@ func (c *comparison) compareChanges(j Journal) error {
 		err = j.Settle()
 	}
 	if err != nil {
-		return fmt.Errorf("cannot compare the log with the audit chain: %w", err)
+		return fmt.Errorf("cannot compare the log with the audit log: %w", err)
 	}
 	c.beyond(j, got)
 	slices.Sort(got.wrong)
@@ -157,7 +157,7 @@ func (c *comparison) holds(ch *Change) bool {
 }
 
 func unsealed(ch *Change) string {
-	return fmt.Sprintf("the log contains the change %s (%s by %s), but the audit chain does not", ch.Tx, ch.What,
+	return fmt.Sprintf("the log contains the change %s (%s by %s), but the audit log does not", ch.Tx, ch.What,
 		Of(asStored(ch.By)))
 }
 
@@ -211,10 +211,10 @@ func (c *comparison) noteFormer(last point, later int, closed bool) {
 		timeOf(last.Stamp).Format(day))
 	switch {
 	case later == 0 && closed:
-		text += "; the log of that device ends after a line that the audit chain does not contain: a copy of this " +
+		text += "; the log of that device ends after a line that the audit log does not contain: a copy of this " +
 			"installation wrote the line, or the chain was restored from an earlier copy"
 	case later > 0:
-		text += fmt.Sprintf("; %s not in the audit chain: emberd was killed, a copy of this installation "+
+		text += fmt.Sprintf("; %s not in the audit log: emberd was killed, a copy of this installation "+
 			"wrote to the log, or the chain was restored from an earlier copy",
 			count(int64(later), "later change is", "later changes are"))
 	}
@@ -224,14 +224,14 @@ func (c *comparison) noteFormer(last point, later int, closed bool) {
 // noteUnknown notes what the chain cannot vouch for.
 func (c *comparison) noteUnknown(got *journaled) {
 	if n := len(got.unknown); n > 0 {
-		c.out.Notes = append(c.out.Notes, fmt.Sprintf("%s older than the audit chain and sealed with another key, so "+
+		c.out.Notes = append(c.out.Notes, fmt.Sprintf("%s older than the audit log and sealed with another key, so "+
 			"emberd cannot verify the seals; the folder audit was later lost or removed",
 			count(int64(n), "change is", "changes are")))
 	}
 	if n := len(got.others); n > 0 {
 		c.out.Notes = append(c.out.Notes, fmt.Sprintf("the log contains changes of %s; emberd cannot verify changes "+
 			"of other devices, or of this device before its state folder was lost",
-			count(int64(n), "device that is not in the audit chain", "devices that are not in the audit chain")))
+			count(int64(n), "device that is not in the audit log", "devices that are not in the audit log")))
 	}
 }
 
@@ -240,11 +240,11 @@ func (c *comparison) compareChange(ch *Change, line sealed, has *logged) (wrong 
 	switch {
 	case !recordedAs(by, line.By):
 		wrong = append(wrong, fmt.Sprintf(
-			"according to the log, %s made the change %s, but according to the audit chain, %s made the change", Of(by),
+			"according to the log, %s made the change %s, but according to the audit log, %s made the change", Of(by),
 			line.Tx, line.By))
 	case ch.Stamp != line.Stamp || ch.Tx != line.Tx || ch.What != line.What || by.PID != line.PID:
 		wrong = append(wrong, fmt.Sprintf(
-			"the log contains change %s (%s by process %d), but the audit chain contains change %s (%s by process %d)",
+			"the log contains change %s (%s by process %d), but the audit log contains change %s (%s by process %d)",
 			ch.Tx, ch.What, by.PID, line.Tx, line.What, line.PID))
 	}
 	if len(wrong) == 0 && ch.Audit != "" && !c.holds(ch) {
@@ -255,7 +255,7 @@ func (c *comparison) compareChange(ch *Change, line sealed, has *logged) (wrong 
 		has.ids[digest] = true
 		if line.Of == 0 && !slices.Contains(line.IDs, digest) {
 			wrong = append(wrong, fmt.Sprintf(
-				"according to the log, %s also affected memory %s, but not according to the audit chain",
+				"according to the log, %s also affected memory %s, but not according to the audit log",
 				changeText(line.Line), id))
 		}
 	}
@@ -281,7 +281,7 @@ func (c *comparison) missing(has map[place]*logged) {
 		case got == nil && (len(line.IDs) == 0 || slices.ContainsFunc(line.IDs, gone)):
 			c.problem("the log no longer contains %s", changeText(line))
 		case slices.ContainsFunc(line.IDs, gone):
-			c.problem("for %s, the log lists fewer memories than the audit chain", changeText(line))
+			c.problem("for %s, the log lists fewer memories than the audit log", changeText(line))
 		}
 	}
 }

@@ -105,7 +105,7 @@ func TestCallersAreTokensOrClaimsOrWays(t *testing.T) {
 		}
 		// A chain of before had emberd's own work as claimed.
 		if !recordedAs(test.actor, got.String()) || recordedAs(test.actor, "claimed:vault") != (got.Name == "vault") {
-			t.Errorf("%+v is not compared with the audit chain as %v", test.actor, got)
+			t.Errorf("%+v is not compared with the audit log as %v", test.actor, got)
 		}
 		text, err := got.MarshalText()
 		var back Caller

@@ -64,7 +64,7 @@ func TestLostReadsAreNotedOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Count(strings.Join(c.Notes, "\n"), "cannot be verified: the daemon could not write the audit chain"); got != 1 || len(c.Problems) > 0 {
+		if got := strings.Count(strings.Join(c.Notes, "\n"), "cannot be verified: the daemon could not write the audit log"); got != 1 || len(c.Problems) > 0 {
 			t.Errorf("noted %d times, want once: %q, problems %q", got, c.Notes, c.Problems)
 		}
 		if err := l.Close(); err != nil {

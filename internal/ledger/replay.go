@@ -116,7 +116,7 @@ func (r *replay) found(line *chain.Line) {
 	case line.Note == vouched:
 		r.vouched++
 	case line.Note != "":
-		r.problemf("the log contains %s, which was not in the audit chain: %s", changeText(line), line.Note)
+		r.problemf("the log contains %s, which was not in the audit log: %s", changeText(line), line.Note)
 	case r.crashed:
 		r.times = append(r.times, timeOf(line.Stamp))
 	default:
@@ -179,13 +179,13 @@ func (r *replay) start(line *chain.Line) {
 	r.crashed = !r.ended
 	if had.Next < least.Next || had.Next > r.now.Next || had.First < least.First || had.First > r.now.First {
 		r.problemf("when the daemon started at %s, audit.json contained read records %d to %d, but the "+
-			"audit chain contained %d to %d: audit.json was changed while the daemon was not running",
+			"audit log contained %d to %d: audit.json was changed while the daemon was not running",
 			line.At.Format(day), had.First, had.Next-1, r.now.First, r.now.Next-1)
 		return
 	}
 	if n := r.now.Next - had.Next; n > 0 {
 		r.notef(
-			"%s in the audit chain but not in audit.json (before %s): the daemon was killed before it wrote audit.json",
+			"%s in the audit log but not in audit.json (before %s): the daemon was killed before it wrote audit.json",
 			count(n, "read is", "reads are"), line.At.Format(day))
 	}
 }
@@ -193,20 +193,20 @@ func (r *replay) start(line *chain.Line) {
 // finish notes what was found at the last start.
 func (r *replay) finish() {
 	if len(r.times) > 0 {
-		r.notef("%s in the log but not in the audit chain, so emberd cannot verify the "+
+		r.notef("%s in the log but not in the audit log, so emberd cannot verify the "+
 			"author: the daemon was killed before it wrote the chain (%s to %s)",
 			count(int64(len(r.times)), "change is", "changes are"),
 			slices.MinFunc(r.times, time.Time.Compare).Format(day),
 			slices.MaxFunc(r.times, time.Time.Compare).Format(day))
 	}
 	if r.vouched > 0 {
-		r.notef("%s missing from the audit chain: the daemon stopped before it "+
+		r.notef("%s missing from the audit log: the daemon stopped before it "+
 			"wrote the chain; seals in the log prove the author and the time",
 			count(int64(r.vouched), "change was", "changes were"))
 	}
 	r.times, r.vouched = nil, 0
 	for _, gap := range r.lost[r.noted:] {
-		r.notef("%s in audit.json but cannot be verified: the daemon could not write the audit chain",
+		r.notef("%s in audit.json but cannot be verified: the daemon could not write the audit log",
 			count(gap.Next-gap.First, "read is", "reads are"))
 	}
 	r.noted = len(r.lost)

@@ -154,7 +154,7 @@ func (l *Ledger) Begin(j Journal) {
 	defer l.writing.Unlock()
 	l.follow(j)
 	if err := l.beginSealing(); err != nil {
-		l.opt.Logger.Warn("cannot start the audit chain; retrying", "err", err)
+		l.opt.Logger.Warn("cannot start the audit log; retrying", "err", err)
 	}
 }
 
@@ -206,7 +206,7 @@ func (l *Ledger) sealBegin(b *batch) error {
 	}
 	upTo, missed, err := l.missed(report, b.from)
 	if err != nil {
-		return fmt.Errorf("cannot read the log for the audit chain: %w", err)
+		return fmt.Errorf("cannot read the log for the audit log: %w", err)
 	}
 	if n, ok := l.closedAfter(deviceOf(b.from.Stamp)); ok && n > report.End() {
 		missed = append(missed, event{kind: ahead, note: closedAhead(n, report.End())})
@@ -217,7 +217,7 @@ func (l *Ledger) sealBegin(b *batch) error {
 		mark.Counts[1] = l.counts
 	}
 	if b.lost {
-		mark.Note = "the daemon dropped earlier lines because it could not write the audit chain"
+		mark.Note = "the daemon dropped earlier lines because it could not write the audit log"
 	}
 	if err := l.append(mark, nil); err != nil {
 		return err
@@ -232,12 +232,12 @@ func (l *Ledger) sealBegin(b *batch) error {
 	return nil
 }
 
-// ChainDamage is damage of the audit chain that this process was the first to find.
+// ChainDamage is damage of the audit log that this process was the first to find.
 type ChainDamage struct{ last atomic.Pointer[string] }
 
 func (d *ChainDamage) note(log *slog.Logger, what string) {
 	if was := d.last.Swap(&what); was == nil || *was != what {
-		log.Warn("audit chain damaged", "problem", what)
+		log.Warn("audit log damaged", "problem", what)
 	}
 }
 
@@ -247,7 +247,7 @@ func (d *ChainDamage) Warning() string {
 	if what == nil {
 		return ""
 	}
-	return "the audit chain is damaged (" + *what + "); to list the damaged records, run: emberd audit --check"
+	return "the audit log is damaged (" + *what + "); to list the damaged records, run: emberd audit --check"
 }
 
 // missed returns where the chain is in the journal, and the changes of this device between that and

@@ -60,12 +60,12 @@ func (l *Ledger) closedAfter(device stamp.Device) (n int64, ok bool) {
 }
 
 func closedAhead(n, ended int64) string {
-	return fmt.Sprintf("the log was closed after line %d of the audit chain, but the "+
+	return fmt.Sprintf("the log was closed after line %d of the audit log, but the "+
 		"chain ended at line %d: an earlier copy replaced the chain", n, ended)
 }
 
 func setBack(n, ended int64) string {
-	return fmt.Sprintf("the change was written after line %d of the audit chain, but "+
+	return fmt.Sprintf("the change was written after line %d of the audit log, but "+
 		"the chain ended at line %d: an earlier copy replaced the chain", n, ended)
 }
 

@@ -180,7 +180,7 @@ type noteEditIn struct {
 	Path    string                     `json:"path" min:"1" max:"1000" doc:"path, name or alias of a note"`
 	Find    string                     `json:"find,omitempty" doc:"text to replace, exactly as the note contains it"`
 	Replace string                     `json:"replace,omitempty" doc:"text that replaces find; an empty text deletes find"`
-	Count   int                        `json:"count,omitempty" min:"1" max:"10000" default:"1" doc:"number of times that the note must contain find; if the note contains find more or fewer times, emberd changes nothing"`
+	Count   int                        `json:"count,omitempty" min:"1" max:"10000" default:"1" doc:"number of times that the text of parameter find must occur in the note; if the number differs, emberd does not change the note"`
 	Heading string                     `json:"heading,omitempty" doc:"heading of the section to replace, such as Plan or Plan#Steps; use heading and text instead of find and replace"`
 	Text    *string                    `json:"text,omitempty" doc:"new text of the section, without its heading"`
 	Set     map[string]json.RawMessage `json:"set,omitempty" doc:"properties of the note to set; each value is a text, a number or a list of texts"`

@@ -266,7 +266,8 @@ func (j *Journal) Joined(name string) (record.Stamp, error) {
 func (j *Journal) Stands(tx record.Stamp) error {
 	if _, undone := j.Lines(tx); undone {
 		return memory.Errorf(memory.Conflict,
-			"change %s was undone in the meantime, so emberd cannot add to it; start a new change", tx).At("tx")
+			"cannot continue change %s, because the change was undone in the meantime; start the operation again",
+			tx).At("tx")
 	}
 	return nil
 }

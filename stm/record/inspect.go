@@ -47,7 +47,7 @@ type LogLine struct {
 	By          []byte // JSON
 	Key         string
 	Undoes      Stamp  // journal entry that the line reverts
-	Audit       string // seal of the audit chain
+	Audit       string // seal of the audit log
 	Cut         bool   // compaction left out what was superseded; the whole line is history
 	Changes     []LogChange
 	Data        []byte // JSON: d of lines that change no memory

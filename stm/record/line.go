@@ -58,7 +58,7 @@ type Line struct {
 	KeyHash string
 	Ref     Stamp
 	Lift    []memory.ID // forgotten memories whose text may be saved again
-	Audit   string      // seal of the audit chain of the device: who made the change, and when
+	Audit   string      // seal of the audit log of the device: who made the change, and when
 	Cut     bool        // compaction took out what no longer counts; the whole line is in the history
 	Extra   bool        // it has members that this version does not know
 	Packed  bool        // an OpAll whose changes are compressed, with their ids before them

@@ -73,7 +73,7 @@ type Seal struct {
 	// CRC is the CRC-32C of all bytes before this line, in compacted files and
 	// histories only. Of their lines those without a checksum are not in Sum.
 	CRC string `json:"crc,omitempty"`
-	// Audit is the seal of the audit chain, of segments that the writer closed.
+	// Audit is the seal of the audit log, of segments that the writer closed.
 	Audit string `json:"audit,omitempty"`
 }
 

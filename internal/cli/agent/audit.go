@@ -82,18 +82,18 @@ func auditChecked(s *cli.App, r *op.AuditResult) error {
 		}
 		switch {
 		case c.Lines == 0 && len(c.Problems) == 0:
-			s.Printf("nothing to check: the audit chain of this device is empty\n")
+			s.Printf("nothing to check: the audit log of this device is empty\n")
 		case c.Lines == 0:
-			s.Printf("no line of the audit chain is valid\n")
+			s.Printf("no line of the audit log is valid\n")
 		default:
-			s.Printf("audit chain: %s valid, since %s\n", cli.Count(c.Lines, "line", "lines"),
+			s.Printf("audit log: %s valid, since %s\n", cli.Count(c.Lines, "line", "lines"),
 				c.Since.In(s.Zone).Format("2006-01-02 15:04"))
 		}
 		for _, note := range c.Notes {
 			s.Note("%s", cli.Clean(note))
 		}
 		if c.Unkeyed > 0 {
-			s.Note("%s older than the audit chain and not verified", cli.Count(c.Unkeyed, "read is", "reads are"))
+			s.Note("%s older than the audit log and not verified", cli.Count(c.Unkeyed, "read is", "reads are"))
 		}
 		if len(c.Problems) > 0 {
 			s.Note("%s", tampered)
@@ -103,7 +103,7 @@ func auditChecked(s *cli.App, r *op.AuditResult) error {
 
 const tampered = `another program changed the log or the state folder, or the disk lost a part of them
 if you did not cause the change: copy both folders, and find out which programs can write to them
-if you or an emberd version without the audit chain caused the change: stop emberd, and remove the
+if you or an emberd version without the audit log caused the change: stop emberd, and remove the
 folder audit in the state folder; emberd then starts a new chain, which covers no earlier records`
 
 // check turns flags into a request.

@@ -236,7 +236,7 @@ func restoreBackup(ctx context.Context, s *cli.App, name string, replace bool) (
 	}
 	if r.unsealed != nil {
 		s.Note(
-			"the audit chain does not contain the restore, because the chain is damaged: %v; run: emberd audit --check",
+			"the audit log does not contain the restore, because the chain is damaged: %v; run: emberd audit --check",
 			r.unsealed)
 	}
 	return printRestored(s, target, res, r.purged)
@@ -247,7 +247,7 @@ type restoring struct {
 	state, target string
 	now           func() time.Time
 	purged        int   // live memories of the backup that were purged since
-	unsealed      error // why the audit chain does not say that a backup was restored
+	unsealed      error // why the audit log does not say that a backup was restored
 }
 
 // settle compares the unpacked log with the manifest and takes out of it what was purged here since.
@@ -262,7 +262,7 @@ func (r *restoring) settle(ctx context.Context, fresh string, m *backup.Manifest
 	if r.purged, err = m.Settle(ctx, durable.OS{}, fresh, purges, r.now()); err != nil {
 		return err
 	}
-	// The audit chain knows of changes that the backup may not have. A damaged one does not prevent a restore.
+	// The audit log knows of changes that the backup may not have. A damaged one does not prevent a restore.
 	r.unsealed = ledger.Restored(durable.OS{}, filepath.Join(r.state, core.ChainDir), r.now)
 	return stm.ForgetDevice(durable.OS{}, r.state, m.Device)
 }

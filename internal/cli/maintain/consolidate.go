@@ -58,7 +58,8 @@ func given(cmd *cobra.Command, names ...string) string {
 func runGroups(s *cli.App, cmd *cobra.Command, c *consolidation, id string) error {
 	req := &c.groups
 	if flag := given(cmd, "agent", "dry-run", "scheduled", "interval-hours", "force"); flag != "" {
-		return cli.UsageError(cmd, "%s applies only to the maintenance agents; if you choose groups, omit %[1]s", flag)
+		return cli.UsageError(cmd, "%s cannot be combined with groups; to run the maintenance agents, "+
+			"omit the groups; to process the groups, omit %[1]s", flag)
 	}
 	switch {
 	case c.apply && c.link:

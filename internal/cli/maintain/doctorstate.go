@@ -27,7 +27,7 @@ func (e *diagnostics) state(context.Context) error {
 	if err != nil {
 		texts = append(texts, err.Error())
 	} else if news := report.News(); len(news) > 0 {
-		texts = append(texts, "the audit chain is damaged ("+news[0]+")")
+		texts = append(texts, "the audit log is damaged ("+news[0]+")")
 	}
 	for _, text := range texts {
 		e.add(doctor.Finding{Area: "state", Code: "state-damaged", Severity: doctor.Warning, Text: text,

@@ -100,7 +100,7 @@ var sharedFlags = map[string][]string{
 	"dry-run":      {"show what would change, without changing anything"},
 	"limit":        {"limit the results to `N`"},
 	"project": {"use only memories of `PROJECT`; a dot means the enclosing git repository",
-		"set the `PROJECT`; '' means none",
+		"set the `PROJECT` of the memory; '' means no project",
 		"change the client's file in the enclosing git repository only"},
 }
 

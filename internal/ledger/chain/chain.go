@@ -140,7 +140,7 @@ func (c *Chain) Append(fill func() []Line) error {
 	}
 	if err := c.write(fill()); err != nil {
 		err = errors.Join(err, c.Close())
-		return fmt.Errorf("cannot write the audit chain: %w", err)
+		return fmt.Errorf("cannot write the audit log: %w", err)
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func (c *Chain) Open() (*Report, error) {
 	}
 	r, err := c.open()
 	if err != nil {
-		return nil, fmt.Errorf("cannot open the audit chain: %w", err)
+		return nil, fmt.Errorf("cannot open the audit log: %w", err)
 	}
 	return r, nil
 }

@@ -164,7 +164,7 @@ func TestTampering(t *testing.T) {
 			if err := os.Remove(filepath.Join(dir, "key")); err != nil {
 				t.Fatal(err)
 			}
-		}, "the key of the audit chain is missing"},
+		}, "the key of the audit log is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, segments := filled(t)

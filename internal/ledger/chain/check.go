@@ -63,10 +63,10 @@ func (c *Chain) Check() (*Report, error) {
 	}
 	if err := c.readKey(false); errors.Is(err, fs.ErrNotExist) {
 		r := &Report{}
-		r.problem("the key of the audit chain is missing, so emberd cannot check the lines")
+		r.problem("the key of the audit log is missing, so emberd cannot check the lines")
 		return r, nil
 	} else if err != nil {
-		return nil, fmt.Errorf("cannot check the audit chain: %w", err)
+		return nil, fmt.Errorf("cannot check the audit log: %w", err)
 	}
 	return c.check(), nil
 }
@@ -75,7 +75,7 @@ func (c *Chain) check() *Report {
 	r := &Report{}
 	entries, err := c.fs.ReadDir(c.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		r.problem("cannot read the folder of the audit chain: %v", err)
+		r.problem("cannot read the folder of the audit log: %v", err)
 	}
 	for _, entry := range entries {
 		if segmentNumber([]string{entry.Name()}) > 0 {
