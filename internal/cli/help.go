@@ -34,11 +34,13 @@ import (
 // the help that the section "flags" has for its name, and one that it has for a mode the help that
 // the mode has for it. A command under another name has the text of the command that it stands for.
 // Describe returns the paths that no command has, sorted.
-func Describe(root *cobra.Command, texts string) []string {
+func Describe(root *cobra.Command, texts ...string) []string {
 	all := map[string]string{}
-	for part := range strings.SplitSeq("\n"+texts, "\n== ") {
-		path, text, _ := strings.Cut(part, "\n")
-		all[path] = text
+	for _, some := range texts {
+		for part := range strings.SplitSeq(strings.TrimPrefix(some, "== "), "\n== ") {
+			path, text, _ := strings.Cut(part, "\n")
+			all[path] = text
+		}
 	}
 	d := describer{texts: all, shared: flagTexts(all["flags"]), used: map[string]bool{"": true, "flags": true}}
 	d.tree(root)

@@ -4,8 +4,7 @@ package root
 
 import (
 	"context"
-	"embed"
-	"io/fs"
+	_ "embed" // the help
 	"os"
 	"os/signal"
 	"slices"
@@ -55,7 +54,7 @@ func tree(s *cli.App, of []command, others []otherName) *cobra.Command {
 		n.addTo(root, s)
 	}
 	root.InitDefaultHelpCmd()
-	cli.Describe(root, helpTexts())
+	cli.Describe(root, helpTexts()...)
 	s.CompleteRest(root)
 	return root
 }
@@ -154,18 +153,26 @@ func named(args []string) ([]command, []otherName) {
 	return of, others
 }
 
-// help has the help of every command, in the form that [cli.Describe] reads.
-//
-//go:embed help/*.txt
-var help embed.FS
+// The help of every command, in the form that [cli.Describe] reads. Strings, since every start reads them: an
+// embed.FS would copy the files.
+var (
+	//go:embed help/data.txt
+	dataHelp string
+	//go:embed help/maintain.txt
+	maintainHelp string
+	//go:embed help/memories.txt
+	memoriesHelp string
+	//go:embed help/organize.txt
+	organizeHelp string
+	//go:embed help/other.txt
+	otherHelp string
+	//go:embed help/root.txt
+	rootHelp string
+	//go:embed help/setup.txt
+	setupHelp string
+)
 
-// helpTexts joins the files of help.
-func helpTexts() string {
-	var all strings.Builder
-	names, _ := fs.Glob(help, "help/*.txt") // the pattern is right
-	for _, name := range names {
-		text, _ := help.ReadFile(name) // a file of the program itself
-		all.Write(append(text, '\n'))
-	}
-	return all.String()
+// helpTexts returns the files of help.
+func helpTexts() []string {
+	return []string{dataHelp, maintainHelp, memoriesHelp, organizeHelp, otherHelp, rootHelp, setupHelp}
 }

@@ -17,7 +17,7 @@ import (
 func TestEveryHelpTextHasACommand(t *testing.T) {
 	t.Parallel()
 	tree := RootCommand(cli.New())
-	if left := cli.Describe(tree, helpTexts()); len(left) > 0 {
+	if left := cli.Describe(tree, helpTexts()...); len(left) > 0 {
 		t.Errorf("no command has the help texts of %q", left)
 	}
 }
