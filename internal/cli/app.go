@@ -59,7 +59,7 @@ func New() *App {
 		Terminal: os.Stdout,
 		Stdout:   bufio.NewWriter(os.Stdout),
 		Stderr:   os.Stderr,
-		Env:      slices.DeleteFunc(os.Environ(), isCobras),
+		Env:      environ(),
 		Now:      time.Now,
 		Zone:     time.Local,
 		Screen:   newScreen(os.Stdout),
