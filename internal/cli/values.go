@@ -85,15 +85,47 @@ func (v *Meta) Set(text string) error {
 
 // FilterFlags adds the flags that select memories.
 func FilterFlags(f *pflag.FlagSet, to *op.Filter, within *Window) {
-	Bind(f, to, "tag:tags,t", "project", "collection", "section", "status")
+	Bind(f, to, "tag:tags,t", "collection", "section", "status")
+	ProjectFilter(f, &to.Project)
 	f.Var((*stages)(&to.Stages), "stage", "")
 	f.Var(within, "within", "")
 }
 
-// Settle completes a filter from what the flags say.
-func Settle(f *op.Filter, within Window) {
-	f.WindowDays = within.Days
-	f.Project = project.Dotted(f.Project)
+// ProjectFilter adds the flag that selects a project. A dot is the git repository around the working directory.
+// Without a project the flag is refused, because a request without one selects memories of all projects.
+func ProjectFilter(f *pflag.FlagSet, to *string) { f.Var(&projectFlag{to: to}, "project", "") }
+
+// ProjectField adds the flag that sets the project of a memory; "" is none.
+func ProjectField(f *pflag.FlagSet, to *string) {
+	f.Var(&projectFlag{to: to, field: true}, "project", "")
+}
+
+type projectFlag struct {
+	to    *string
+	field bool
+}
+
+func (v *projectFlag) Type() string { return "string" }
+
+func (v *projectFlag) String() string {
+	if v.to == nil {
+		return ""
+	}
+	return *v.to
+}
+
+func (v *projectFlag) Set(name string) error {
+	switch {
+	case name == ".":
+		if name = project.Here(); name == "" {
+			return memory.Errorf(memory.Invalid, "the working directory is not in a git repository; "+
+				"use the name of a project, or omit --project")
+		}
+	case name == "" && !v.field:
+		return memory.Errorf(memory.Invalid, "use the name of a project, or omit --project for all memories")
+	}
+	*v.to = name
+	return nil
 }
 
 // stages is the flag for a comma list of stages.

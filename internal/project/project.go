@@ -71,14 +71,6 @@ func Here() string {
 	return Of(dir)
 }
 
-// Dotted is the project that a flag names: a dot is the one of the working directory.
-func Dotted(name string) string {
-	if name == "." {
-		return Here()
-	}
-	return name
-}
-
 // Main is the git repository whose worktree a folder is in, "" if it is in none.
 func Main(folder string) string { return repositoryOf(Root(folder)) }
 

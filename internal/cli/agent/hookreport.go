@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
-	"emberd/internal/project"
 	"emberd/op"
 )
 
@@ -70,10 +69,10 @@ type leftBehind struct {
 func hookReportCommand(s *cli.App) *cobra.Command {
 	var req op.SessionListRequest
 	cmd := cli.Command("report", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
-		req.Project = project.Dotted(req.Project)
 		return reportHooks(cmd.Context(), s, &req)
 	})
-	cli.Bind(cmd.Flags(), &req, "days=7", "project")
+	cli.Bind(cmd.Flags(), &req, "days=7")
+	cli.ProjectFilter(cmd.Flags(), &req.Project)
 	return cmd
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
-	"emberd/internal/project"
 	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
@@ -19,12 +18,12 @@ const oneSession = "a session ID, or the beginning of a session ID"
 func hookSessionsCommand(s *cli.App) *cobra.Command {
 	var req op.SessionListRequest
 	cmd := cli.Command("sessions", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
-		req.Project = project.Dotted(req.Project)
 		return cli.List(cmd.Context(), s, op.SessionList, &req,
 			func(res *op.SessionListResult) int { return len(res.Sessions) },
 			func(s *cli.App, res *op.SessionListResult) { printSessions(s, res, req.Days) })
 	})
-	cli.Bind(cmd.Flags(), &req, "days=7", "project")
+	cli.Bind(cmd.Flags(), &req, "days=7")
+	cli.ProjectFilter(cmd.Flags(), &req.Project)
 	return cmd
 }
 

@@ -43,7 +43,7 @@ func McpCommand(s *cli.App) *cobra.Command {
 		return serveAgent(cmd.Context(), s, o)
 	})
 	cmd.Flags().StringVar(&o.tools, "tools", "", "")
-	cmd.Flags().StringVar(&o.project, "project", "", "")
+	cli.ProjectField(cmd.Flags(), &o.project)
 	return cmd
 }
 

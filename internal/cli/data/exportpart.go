@@ -25,7 +25,7 @@ func (p *part) add(cmd *cobra.Command) { cli.FilterFlags(cmd.Flags(), &p.filter,
 
 // choose finds the memories that the flags select. That there are none is an error.
 func (p *part) choose(ctx context.Context, s *cli.App) error {
-	if cli.Settle(&p.filter, p.within); reflect.ValueOf(p.filter).IsZero() {
+	if p.filter.WindowDays = p.within.Days; reflect.ValueOf(p.filter).IsZero() {
 		return nil
 	}
 	p.ids = make(map[memory.ID]bool)

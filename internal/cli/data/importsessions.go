@@ -38,7 +38,7 @@ func importSessionsCommand(s *cli.App) *cobra.Command {
 	})
 	f := cmd.Flags()
 	f.StringVar(&r.agent, "agent", "", "")
-	f.StringVar(&r.project, "project", "", "")
+	cli.ProjectFilter(f, &r.project)
 	f.Var(&r.since, "since", "")
 	f.BoolVar(&r.searchOnly, "search-only", false, "")
 	f.BoolVar(&r.dryRun, "dry-run", false, "")
@@ -54,7 +54,6 @@ func (r *sessionsImport) run(ctx context.Context) error {
 	if err := r.mayKeep(ctx); err != nil {
 		return err
 	}
-	r.project = project.Dotted(r.project)
 	r.report = sessionsReport{DryRun: r.dryRun, SearchOnly: r.searchOnly, Agents: []*agentSessions{},
 		Errors: []fileError{}}
 	progress := cli.NewSteps(r.s, "transcripts", len(files))

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
-	"emberd/internal/project"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -20,7 +19,6 @@ func StatsCommand(s *cli.App) *cobra.Command {
 	var req op.StatsRequest
 	var storage string
 	cmd := cli.Command("stats", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
-		req.Project = project.Dotted(req.Project)
 		alone := cmd.Flags().Changed("storage-path")
 		req.Log = true
 		res, err := stats(cmd.Context(), s, alone, storage, &req)
@@ -33,7 +31,8 @@ func StatsCommand(s *cli.App) *cobra.Command {
 		}
 		return s.Answer(res, func() { printStats(s, res) })
 	})
-	cli.Bind(cmd.Flags(), &req, "project", "collection")
+	cli.ProjectFilter(cmd.Flags(), &req.Project)
+	cli.Bind(cmd.Flags(), &req, "collection")
 	cmd.Flags().StringVar(&storage, "storage-path", "", "")
 	return cmd
 }

@@ -19,8 +19,9 @@ func AddCommand(s *cli.App) *cobra.Command {
 		return add(s, cmd, &o, args)
 	})
 	f := cmd.Flags()
-	cli.Bind(f, &o.req, "section", "importance", "tag:tags,t", "source", "collection", "project",
+	cli.Bind(f, &o.req, "section", "importance", "tag:tags,t", "source", "collection",
 		"session:session_id", "allow-secret", "again")
+	cli.ProjectField(f, &o.req.Project)
 	o.provenance.Add(f)
 	return cmd
 }

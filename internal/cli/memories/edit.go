@@ -12,6 +12,7 @@ import (
 )
 
 type editOptions struct {
+	project    string
 	req        op.EditRequest
 	importance cli.Importance
 	meta       cli.Meta
@@ -33,8 +34,9 @@ func editFlags(s *cli.App, cmd *cobra.Command, o *editOptions) {
 	f.Var(&o.meta, "meta", "")
 	cli.Bind(f, &o.req, "tag:tags,t", "entity:entities,e", "add-tag:add_tags", "remove-tag:remove_tags", "supersedes",
 		"allow-secret", "if-match:IfMatch",
-		"source", "context", "category", "type", "section", "collection", "project", "core", "strength",
+		"source", "context", "category", "type", "section", "collection", "core", "strength",
 		"confidence=1")
+	cli.ProjectField(f, &o.project)
 }
 
 func edit(s *cli.App, cmd *cobra.Command, o *editOptions, args []string) error {
@@ -61,6 +63,9 @@ func edit(s *cli.App, cmd *cobra.Command, o *editOptions, args []string) error {
 func (o *editOptions) collect(cmd *cobra.Command) bool {
 	r := &o.req
 	r.Meta = o.meta
+	if cmd.Flags().Changed("project") {
+		r.Project = &o.project
+	}
 	if o.importance.Given {
 		r.Importance = &o.importance.Value
 		if o.importance.Core && r.Core == nil {

@@ -16,7 +16,8 @@ func EntitiesCommand(s *cli.App) *cobra.Command {
 		req.Query = strings.Join(args, " ")
 		return entities(s, cmd, &req)
 	})
-	cli.Bind(cmd.Flags(), &req, "project", "limit,n=20")
+	cli.ProjectFilter(cmd.Flags(), &req.Project)
+	cli.Bind(cmd.Flags(), &req, "limit,n=20")
 	return cmd
 }
 

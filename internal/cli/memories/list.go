@@ -38,7 +38,7 @@ func runList(s *cli.App, cmd *cobra.Command, o *listOptions) error {
 	if err := cli.CheckLimit(cmd, o.req.Limit); err != nil {
 		return err
 	}
-	cli.Settle(&o.req.Filter, o.within)
+	o.req.WindowDays = o.within.Days
 	if o.all && cmd.Flags().Changed("limit") {
 		return cli.UsageError(cmd, "--all and --limit cannot be combined")
 	}

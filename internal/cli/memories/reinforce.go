@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
-	"emberd/internal/project"
 	"emberd/op"
 )
 
@@ -19,7 +18,8 @@ func ReinforceCommand(s *cli.App) *cobra.Command {
 		return reinforce(s, cmd, &o, args)
 	})
 	f := cmd.Flags()
-	cli.Bind(f, &o.req, "id", "evidence:new_evidence", "project", "allow-secret")
+	cli.Bind(f, &o.req, "id", "evidence:new_evidence", "allow-secret")
+	cli.ProjectFilter(f, &o.req.Project)
 	o.provenance.Add(f)
 	return cmd
 }
@@ -35,7 +35,6 @@ func reinforce(s *cli.App, cmd *cobra.Command, o *reinforceOptions, args []strin
 		return err
 	}
 	o.req.Provenance = o.provenance.Claimed()
-	o.req.Project = project.Dotted(o.req.Project)
 	res, err := cli.Call(cmd.Context(), s, op.Reinforce, &o.req)
 	switch {
 	case err != nil:

@@ -39,8 +39,9 @@ func saveFlags(s *cli.App, cmd *cobra.Command, o *saveOptions) {
 	f.Var(&o.importance, "importance", "")
 	f.Var(&o.meta, "meta", "")
 	cli.Bind(f, &o.req, "tag:tags,t", "entity:entities,e", "source", "context", "category", "type", "section",
-		"collection", "project", "session:session_id", "supersedes", "core", "allow-secret", "again",
+		"collection", "session:session_id", "supersedes", "core", "allow-secret", "again",
 		"strength", "confidence=1", "no-enrich:!enrich", "key:IdempotencyKey")
+	cli.ProjectField(f, &o.req.Project)
 	f.StringVar(&o.id, "id", "", "")
 	o.provenance.Add(f)
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
-	"emberd/internal/project"
 	"emberd/op"
 )
 
@@ -19,10 +18,10 @@ func VerifyCommand(s *cli.App) *cobra.Command {
 		if req.Claim, err = givenText(s, cmd, args); err != nil {
 			return err
 		}
-		req.Project = project.Dotted(req.Project)
 		return verify(s, cmd, &req)
 	})
-	cli.Bind(cmd.Flags(), &req, "project", "collection", "limit,n", "no-track:!track_access")
+	cli.ProjectFilter(cmd.Flags(), &req.Project)
+	cli.Bind(cmd.Flags(), &req, "collection", "limit,n", "no-track:!track_access")
 	return cmd
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
-	"emberd/internal/project"
 	"emberd/op"
 )
 
@@ -24,7 +23,8 @@ func QueryCommand(s *cli.App) *cobra.Command {
 			return query(s, cmd, &o, args)
 		})
 	f := cmd.Flags()
-	cli.Bind(f, &o.req, "scope", "limit,n", "tag:tags,t", "project", "collection", "no-track:!track_access")
+	cli.Bind(f, &o.req, "scope", "limit,n", "tag:tags,t", "collection", "no-track:!track_access")
+	cli.ProjectFilter(f, &o.req.Project)
 	f.Var(&o.within, "within", "")
 	cli.CompleteWords(cmd, "scope", "all", "notes", "knowledge", "archive", "sessions")
 	return cmd
@@ -35,7 +35,6 @@ func query(s *cli.App, cmd *cobra.Command, o *queryOptions, args []string) error
 		return err
 	}
 	o.req.Query, o.req.WindowDays = strings.Join(args, " "), o.within.Days
-	o.req.Project = project.Dotted(o.req.Project)
 	return cli.List(cmd.Context(), s, op.Query, &o.req, func(res *op.QueryResult) int { return len(res.Results) },
 		func(s *cli.App, res *op.QueryResult) { printQuery(s, res, o.req.Query, o.req.Scope) })
 }

@@ -65,7 +65,7 @@ func (o *searchOptions) complete(cmd *cobra.Command) error {
 	if err := cli.CheckLimit(cmd, o.req.Limit); err != nil {
 		return err
 	}
-	cli.Settle(&o.req.Filter, o.within)
+	o.req.WindowDays = o.within.Days
 	switch o.req.Scope = o.scope; {
 	case o.memories && o.notes:
 		return memory.Errorf(memory.Invalid,
