@@ -96,19 +96,22 @@ func (s *App) Load() (*config.Config, error) {
 	if s.Config != nil {
 		return s.Config, nil
 	}
-	flags := slices.Clone(s.Set)
-	if s.Socket != "" {
-		flags = append(flags, "socket="+s.Socket)
-	}
-	userHome, _ := os.UserHomeDir() // Load says what to do without one
-	c, err := config.Load(config.Source{
-		Flags: flags, Env: s.Env, Home: s.Home, ConfigFile: s.ConfigFile, UserHome: userHome,
-	})
+	c, err := config.Load(s.ConfigSource())
 	if err != nil {
 		return nil, memory.Errorf(memory.Invalid, "%w", err)
 	}
 	s.Config = c
 	return c, nil
+}
+
+// ConfigSource is where settings come from.
+func (s *App) ConfigSource() config.Source {
+	flags := slices.Clone(s.Set)
+	if s.Socket != "" {
+		flags = append(flags, "socket="+s.Socket)
+	}
+	userHome, _ := os.UserHomeDir() // config.Load says what to do without one
+	return config.Source{Flags: flags, Env: s.Env, Home: s.Home, ConfigFile: s.ConfigFile, UserHome: userHome}
 }
 
 // Connect returns the client of the daemon's socket. Nothing is dialled yet.

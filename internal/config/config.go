@@ -258,6 +258,15 @@ func Load(s Source) (*Config, error) {
 	return c, nil
 }
 
+// File returns the path of the config file that Load looks for, which may contain faults.
+func File(s Source) (string, error) {
+	pl, err := locate(s, environ(s.Env))
+	if err != nil {
+		return "", err
+	}
+	return pl.file, nil
+}
+
 // fillAuto computes the values that were left to "auto".
 func (c *Config) fillAuto(pl *places) {
 	fill := func(p *string, to string) {

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -78,7 +79,12 @@ func configExampleCommand(s *cli.App) *cobra.Command {
 
 func configPathCommand(s *cli.App) *cobra.Command {
 	return cli.Command("path", cli.NoArgs, nil,
-		s.Configured(func(_ *cobra.Command, _ []string, c *config.Config) error {
-			return s.Answer(map[string]any{"path": c.File, "exists": c.FileRead}, func() { s.Printf("%s\n", c.File) })
-		}))
+		func(*cobra.Command, []string) error { // not the settings: somebody may have to correct them
+			file, err := config.File(s.ConfigSource())
+			if err != nil {
+				return memory.Errorf(memory.Invalid, "%w", err)
+			}
+			_, missing := os.Stat(file)
+			return s.Answer(map[string]any{"path": file, "exists": missing == nil}, func() { s.Printf("%s\n", file) })
+		})
 }

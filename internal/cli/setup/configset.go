@@ -1,8 +1,6 @@
 package setup
 
 import (
-	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,9 +17,8 @@ func configSetCommand(s *cli.App) *cobra.Command {
 }
 
 func changeSetting(s *cli.App, key, value string) error {
-	home, _ := os.UserHomeDir() // Load says what to do without one
-	tried := config.Source{Flags: append(slices.Clone(s.Set), key+"="+value), Env: s.Env, Home: s.Home,
-		ConfigFile: s.ConfigFile, UserHome: home}
+	tried := s.ConfigSource()
+	tried.Flags = append(tried.Flags, key+"="+value)
 	then, err := config.Load(tried)
 	if err != nil {
 		return memory.Errorf(memory.Invalid, "%s",
