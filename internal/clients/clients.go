@@ -43,6 +43,8 @@ type Client struct {
 	Title   string // as it calls itself
 	Restart string // what makes it read the file again, "" when it notices by itself
 
+	Program string // which a shell finds, "" for a program with windows
+
 	user    func(m Machine) string   // the file for all projects
 	marks   func(m Machine) []string // any of which is there once it was started; nil for the folder of the file
 	project string                   // the file below the root of a project, "" for none
@@ -67,16 +69,16 @@ const name = "emberd"
 func All() []*Client {
 	mcpServers, servers := []string{"mcpServers"}, []string{"servers"}
 	return []*Client{
-		{Name: "claude-code", Title: "Claude Code", Restart: "start a new session",
+		{Name: "claude-code", Title: "Claude Code", Program: "claude", Restart: "start a new session",
 			user: claudeCode, marks: claudeMarks, project: ".mcp.json", keys: mcpServers, form: form{Type: "stdio"},
 			hooks: claudeHooks()},
 		{Name: "claude-desktop", Title: "Claude Desktop", Restart: "quit the program and start it again",
 			user: inConfig("Claude", "claude_desktop_config.json"), keys: mcpServers},
-		{Name: "codex", Title: "Codex", Restart: "start a new session",
+		{Name: "codex", Title: "Codex", Program: "codex", Restart: "start a new session",
 			user: inHome("CODEX_HOME", ".codex", "config.toml"), project: ".codex/config.toml",
 			keys: []string{"mcp_servers"}, toml: true,
 			hooks: codexHooks()},
-		{Name: "copilot", Title: "GitHub Copilot CLI", Restart: "start a new session",
+		{Name: "copilot", Title: "GitHub Copilot CLI", Program: "copilot", Restart: "start a new session",
 			user: inHome("COPILOT_HOME", ".copilot", "mcp-config.json"), keys: mcpServers,
 			form:  form{Type: "local", Tools: []string{"*"}},
 			hooks: copilotHooks()},
@@ -84,11 +86,11 @@ func All() []*Client {
 			user: inHome("", ".cursor", "mcp.json"), project: ".cursor/mcp.json", keys: mcpServers,
 			dialect: jsonedit.Comments, form: form{Type: "stdio"},
 			hooks: cursorHooks()},
-		{Name: "gemini-cli", Title: "Gemini CLI", Restart: "start a new session",
+		{Name: "gemini-cli", Title: "Gemini CLI", Program: "gemini", Restart: "start a new session",
 			user: inHome("", ".gemini", "settings.json"), project: ".gemini/settings.json", keys: mcpServers,
 			dialect: jsonedit.Comments,
 			hooks:   geminiHooks()},
-		{Name: "opencode", Title: "OpenCode", Restart: "start a new session",
+		{Name: "opencode", Title: "OpenCode", Program: "opencode", Restart: "start a new session",
 			user: openCode, project: "opencode.json", keys: []string{"mcp"},
 			dialect: jsonedit.Comments, form: form{Type: "local", List: true},
 			hooks: openCodeHooks()},
@@ -189,10 +191,20 @@ func (c *Client) ProjectFile(root string) (string, error) {
 }
 
 // Found reports whether the client seems to be on this machine: it was started at least
-// once.
-func (c *Client) Found(m Machine) bool { return slices.ContainsFunc(c.Marks(m), exists) }
+// once, or its program is in a folder of PATH.
+func (c *Client) Found(m Machine) bool {
+	return slices.ContainsFunc(c.Marks(m), exists) || c.Program != "" && m.onPath(c.Program)
+}
 
-// Marks are the files and folders that tell [Client.Found]; one of them is enough.
+// onPath reports whether a shell finds a program.
+func (m Machine) onPath(program string) bool {
+	return slices.ContainsFunc(filepath.SplitList(m.Env("PATH")), func(dir string) bool {
+		info, err := os.Stat(filepath.Join(dir, program))
+		return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
+	})
+}
+
+// Marks are the files and folders that a client makes when it is started first.
 func (c *Client) Marks(m Machine) []string {
 	if c.marks != nil {
 		return c.marks(m)

@@ -95,6 +95,24 @@ func TestFound(t *testing.T) {
 	}
 }
 
+// A client that was installed and not yet started is found by its program.
+func TestFoundOnPath(t *testing.T) {
+	home := t.TempDir()
+	bin := filepath.Join(home, "bin")
+	m := machine("linux", home, "PATH=/usr/nowhere:"+bin)
+	claude := client(t, "claude-code")
+	write(t, filepath.Join(bin, claude.Program), "#!/bin/sh\n")
+	if claude.Found(m) {
+		t.Error("a file that cannot be run counts as the program")
+	}
+	if err := os.Chmod(filepath.Join(bin, claude.Program), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if !claude.Found(m) || client(t, "codex").Found(m) {
+		t.Error("got something else than Claude Code alone")
+	}
+}
+
 var server = Server{Command: "/opt/bin/emberd", Args: []string{"mcp", "--home", "/home/ada/e"}}
 
 // What each client's documentation shows, with emberd in it.

@@ -176,9 +176,12 @@ func installClient(ctx context.Context, s *cli.App, name string, o Installation)
 }
 
 func notFound(c *clients.Client, m clients.Machine) error {
+	missing := strings.Join(c.Marks(m), " or ") + " does not exist"
+	if c.Program != "" {
+		missing += ", and " + c.Program + " is not in a folder of PATH"
+	}
 	return memory.Errorf(memory.NotFound,
-		"client %s not found on this machine: %s does not exist; start the client once, or use --force", c.Title,
-		strings.Join(c.Marks(m), " or "))
+		"client %s not found on this machine: %s; start the client once, or use --force", c.Title, missing)
 }
 
 // projectFile is the client's file in the enclosing repository.
