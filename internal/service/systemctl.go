@@ -126,7 +126,7 @@ func (m UserManager) control(ctx context.Context, args ...string) (string, error
 		if strings.Contains(failed.said, sign) {
 			return "", memory.Errorf(memory.Unavailable, "cannot reach the systemd user manager (%s); log in on this "+
 				"machine, or run: loginctl enable-linger %s; in a container, or "+
-				"in WSL without systemd=true in /etc/wsl.conf, run: emberd serve", failed.said, m.User)
+				"in WSL without systemd=true in /etc/wsl.conf, use emberd serve, which Ctrl+C stops", failed.said, m.User)
 		}
 	}
 	if len(args) > 0 && args[0] == "reset-failed" && strings.Contains(failed.said, "not loaded") {
