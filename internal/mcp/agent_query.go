@@ -268,7 +268,7 @@ func asFound(res *op.QueryResult) string {
 				answer.OneLine(strings.Join(r.Words(), ", "))))
 	}
 	if res.Similar && len(res.Respelled) == 0 {
-		notes = append(notes, "no results for the phrase; showing results for its words")
+		notes = append(notes, "no results with all phrases in quotes; showing results without the quotes")
 	}
 	if res.Loading != nil || res.Indexing != nil {
 		notes = append(notes, stillLoading)

@@ -149,7 +149,7 @@ func aboutAnswer(res *op.SearchResult) string {
 	case res.Nearest:
 		return "no good match; showing the nearest results"
 	case res.Similar:
-		return "no results for the phrase; showing results for its words"
+		return "no results with all phrases in quotes; showing results without the quotes"
 	}
 	return ""
 }

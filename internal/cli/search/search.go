@@ -161,7 +161,7 @@ func noteRespelled(s *cli.App, respelled []op.Respelling, similar bool) {
 			cli.Clean(strings.Join(r.Words(), ", ")))
 	}
 	if similar && len(respelled) == 0 {
-		s.Note("no results for the phrase; showing results for its words")
+		s.Note("no results with all phrases in quotes; showing results without the quotes")
 	}
 }
 
