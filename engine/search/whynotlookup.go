@@ -108,7 +108,7 @@ func (d *exclusion) unread(ctx context.Context, name string, err error) {
 	d.e.Notes.Vault.Mu.RUnlock()
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || !d.e.Notes.Vault.Shows(name) || !d.there(name):
-		d.addCause(op.WhyAbsent, d.nearestNote(name), "note %q not found in the vault", name)
+		d.addCause(op.WhyAbsent, d.nearestNote(name), "memory or note %q not found", name)
 	case reason != "":
 		d.addCause(op.WhyUnread, unreadFix(reason), "emberd does not read this note: %s", reason)
 	case d.e.Notes.Vault.InArchive(name):
