@@ -284,11 +284,11 @@ func (o *agentQueryOut) Text() string {
 	var b strings.Builder
 	switch {
 	case len(o.Results) == 0 && !o.Truncated:
-		b.WriteString("No matches by " + o.Compared + ".\n")
+		b.WriteString("No matches by " + o.methods() + ".\n")
 	case o.skip > 0:
 		fmt.Fprintf(&b, "Matches %d to %d of %d.\n", o.skip+1, o.skip+len(o.Results), o.Total)
 	default:
-		fmt.Fprintf(&b, "%d of %s by %s.\n", len(o.Results), plural(o.Total, "match", "matches"), o.Compared)
+		fmt.Fprintf(&b, "%d of %s by %s.\n", len(o.Results), plural(o.Total, "match", "matches"), o.methods())
 	}
 	if o.Note != "" {
 		b.WriteString("(" + o.Note + ")\n")
@@ -307,6 +307,14 @@ func (o *agentQueryOut) Text() string {
 	}
 	b.WriteString(o.Afterword())
 	return b.String()
+}
+
+// methods returns what the results were compared by. Vectors add to the words and never replace them.
+func (o *agentQueryOut) methods() string {
+	if o.Compared == op.ComparedByVectors {
+		return "words and embeddings"
+	}
+	return o.Compared
 }
 
 // Afterword returns what to do if there is no match, or how to continue.

@@ -21,7 +21,15 @@ func TestDocumentation(t *testing.T) {
 	b.WriteString(`# MCP tools
 
 This page lists the tools of "emberd mcp --tools PROFILE" by profile. A client can call every tool in every profile.
-"tools/list" returns the schemas. "go test ./internal/mcp -run TestDocumentation -update" writes this page.
+"tools/list" returns the schemas.
+
+In the profiles agent, notes and all, a result is a text for a model, and "structuredContent" is missing. In the
+profiles cortexgraph and reference, a result contains the same answer twice: as JSON in "structuredContent", and as
+text. Claude Code and other clients that pass on results to a model receive only the text. To receive one form in all
+profiles, set "mcp.form" to text or structured. The members after "JSON:" are those of "structuredContent".
+
+In memory_query, the scope notes contains memories and the notes of the vault, and the scope vault contains only notes.
+On the command line, "emberd search --scope notes" searches only notes.
 
 An error is a result with the error flag and {"success": false, "message": …}. The message names the parameter, the value
 and the bound. In the profile reference, an error is only a message. emberd cuts an answer at 256 KiB: then "truncated" is
@@ -90,7 +98,7 @@ func documentTool(t *testing.T, b *bytes.Buffer, tool *checked) {
 	for _, name := range ordered(out) {
 		keys = append(keys, "`"+name+"`")
 	}
-	fmt.Fprintf(b, "Result: %s.\n", strings.Join(keys, ", "))
+	fmt.Fprintf(b, "JSON: %s.\n", strings.Join(keys, ", "))
 }
 
 // manner is what the annotations of a tool say.

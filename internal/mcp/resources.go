@@ -51,7 +51,7 @@ func addResources(s *sdk.Server, opt *Options) {
 	s.AddResource(&sdk.Resource{URI: recentURI, Name: "recent", Title: "Newest memories", MIMEType: markdown,
 		Description: "The newest memories, with the first words of each memory."}, read(recentResource))
 	s.AddResource(&sdk.Resource{URI: graphURI, Name: "graph", Title: "Memories and relations", MIMEType: markdown,
-		Description: "The newest memories and their relations, as JSON."}, read(graphResource))
+		Description: "The newest memories and their relations, as JSON between marks."}, read(graphResource))
 	s.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: memoryTemplate, Name: "memory", Title: "A memory",
 		MIMEType:    markdown,
 		Description: "The memory with this ID, or with these last eight characters of the ID."}, read(memoryResource))
