@@ -86,9 +86,9 @@ func tokenRevokeCommand(s *cli.App) *cobra.Command {
 
 // printToken prints a token in two lines or three.
 func printToken(s *cli.App, t *op.Token) {
-	used := "never shown"
+	used := "never used"
 	if t.Shown != "" {
-		used = "last shown " + t.Shown
+		used = "last used " + t.Shown
 	}
 	if t.Client != "" {
 		used += ", made for " + t.Client
