@@ -60,7 +60,7 @@ func TestAnAgentShowsItsToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, a := range map[string]*agent{"a file": byFile, "a variable": byVariable} {
-		if text, failed := a.save(t, "what came too late"); !failed || !strings.Contains(text, "token work was revoked; to create a new token, run") {
+		if text, failed := a.save(t, "what came too late"); !failed || !strings.Contains(text, "token work was revoked; ask the user to run: emberd agent token create") {
 			t.Errorf("%s: save_memory says %s (error %v), want that the token was revoked", name, text, failed)
 		}
 	}

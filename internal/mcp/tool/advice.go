@@ -22,7 +22,8 @@ func WithoutAgain() []Replacement {
 func Advice(all ...Replacement) func(message string) string {
 	all = append(all, Replacement{
 		`(, or|;) to (save|write) (it|the text) anyway, set allow_secret \(--allow-secret\)`, "",
-	}, Replacement{`--[a-z-]+ \(([a-z_]+)\)`, "$1: true"})
+	}, Replacement{`to create a (new )?token, run: emberd agent`, "ask the user to run: emberd agent"},
+		Replacement{`--[a-z-]+ \(([a-z_]+)\)`, "$1: true"})
 	commands := make([]*regexp.Regexp, len(all))
 	for i, r := range all {
 		commands[i] = regexp.MustCompile(r.Command)
