@@ -80,11 +80,17 @@ func FlagError(cmd *cobra.Command, err error) error {
 	}
 	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		name := e.GetSpecifiedName()
-		if near := nearFlags(cmd, name); len(near) > 0 || !strings.ContainsAny(name+e.GetSpecifiedShortnames(),
-			" \t\n") {
+		near := nearFlags(cmd, name)
+		switch {
+		case len(near) > 0:
 			return UnknownError(cmd, "flag "+dashed(name), near)
+		case strings.ContainsAny(name+e.GetSpecifiedShortnames(), " \t\n"):
+			return dashedText(cmd)
+		case strings.Contains(cmd.Use, "…"): // words, of which one may begin with a dash
+			return memory.Errorf(memory.Invalid, "unknown flag %s; if it is text, put -- before the text, for "+
+				"example: %s -- '- milk'", dashed(name), cmd.CommandPath())
 		}
-		return dashedText(cmd)
+		return UnknownError(cmd, "flag "+dashed(name), nil)
 	}
 	if _, ok := errors.AsType[*pflag.InvalidSyntaxError](err); ok {
 		return dashedText(cmd)
