@@ -28,8 +28,9 @@ func flagged(cmd *cobra.Command, err error) error {
 		return err
 	}
 	said := *e
+	said.Message = FlagsOnly(e.Message)
 	name := cmp.Or(flagFor[e.Field], dashes(e.Field))
-	if rest, ok := strings.CutPrefix(e.Message, e.Field+" "); ok && cmd.Flags().Changed(name) {
+	if rest, ok := strings.CutPrefix(said.Message, e.Field+" "); ok && cmd.Flags().Changed(name) {
 		said.Message = "--" + name + " " + rest
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -39,6 +40,17 @@ func flagged(cmd *cobra.Command, err error) error {
 		}
 	})
 	return &said
+}
+
+// A message of the daemon names a flag and the field that it fills in one of these forms.
+var (
+	flagAndField = regexp.MustCompile(`(--[a-z-]+) \([a-z_]+\)`)
+	fieldAndFlag = regexp.MustCompile(`set [a-z_]+ \((--[a-z-]+)\)`)
+)
+
+// FlagsOnly removes the names of fields from a message that names a flag too.
+func FlagsOnly(message string) string {
+	return fieldAndFlag.ReplaceAllString(flagAndField.ReplaceAllString(message, "$1"), "use $1")
 }
 
 func dashes(field string) string { return strings.ReplaceAll(field, "_", "-") }

@@ -27,7 +27,8 @@ func TestErrorsNameFlags(t *testing.T) {
 		{[]string{"--tag", "x"}, "51 tags given, more than 50", "tags", "51 tags given, more than 50"},
 		{nil, "invalid cursor; use the as_of time of the previous page, or omit the cursor", "cursor",
 			"invalid cursor; use the --as-of time of the previous page, or omit the cursor"},
-		{nil, "set allow_secret (--allow-secret)", "content", "set allow_secret (--allow-secret)"},
+		{nil, "set allow_secret (--allow-secret)", "content", "use --allow-secret"},
+		{nil, "to save the text again, use --again (again)", "id", "to save the text again, use --again"},
 		{[]string{"--limit", "0"}, "missing content; pass the text to save", "", "missing content; pass the text to save"},
 	} {
 		cmd := &cobra.Command{Use: "ask"}

@@ -471,7 +471,7 @@ func listErrors(s *cli.App, errs []lineError, unlisted int) {
 		if n > 1 {
 			also = " and " + cli.Grouped(n-1) + " more"
 		}
-		s.Note("%s%s: %s", placeOf(&e), also, cli.Clean(e.Detail))
+		s.Note("%s%s: %s", placeOf(&e), also, cli.Clean(cli.FlagsOnly(e.Detail)))
 	}
 	if unlisted > 0 {
 		s.Note("and %s", cli.Count(unlisted, "more line", "more lines"))
