@@ -1,6 +1,7 @@
 package memories
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,9 @@ func ForgetCommand(s *cli.App) *cobra.Command {
 			if len(args) > 1 && req.IfMatch == "" {
 				res, err := cli.Call(cmd.Context(), s, op.ForgetBatch,
 					&op.ForgetBatchRequest{IDs: args, DryRun: req.DryRun})
+				if wrong, ok := errors.AsType[*memory.Error](err); ok && aboutIDs(wrong.Code) {
+					err = memory.Errorf(wrong.Code, "no memory was deleted: %s", wrong.Message).At(wrong.Field)
+				}
 				return printForgotten(s, res, err)
 			}
 			req.ID = strings.Join(args, ",")
@@ -29,6 +33,11 @@ func ForgetCommand(s *cli.App) *cobra.Command {
 	}
 	cli.Bind(cmd.Flags(), &req, "dry-run:DryRun", "if-match:IfMatch")
 	return cmd
+}
+
+// aboutIDs reports whether an error is about the IDs, which emberd looks up before it deletes anything.
+func aboutIDs(code memory.Code) bool {
+	return code == memory.NotFound || code == memory.Invalid || code == memory.Ambiguous
 }
 
 func printForgotten(s *cli.App, res *op.ForgetResult, err error) error {
