@@ -125,8 +125,8 @@ func (m UserManager) control(ctx context.Context, args ...string) (string, error
 	for _, sign := range []string{"connect to bus", "not been booted with systemd", "XDG_RUNTIME_DIR"} {
 		if strings.Contains(failed.said, sign) {
 			return "", memory.Errorf(memory.Unavailable, "cannot reach the systemd user manager (%s); log in on this "+
-				"machine, or run: loginctl enable-linger %s; in a container, or "+
-				"in WSL without systemd=true in /etc/wsl.conf, use emberd serve, which Ctrl+C stops", failed.said, m.User)
+				"machine, or run: loginctl enable-linger %s; in a container, or in WSL without systemd=true in "+
+				"/etc/wsl.conf, use emberd serve, which Ctrl+C stops", failed.said, m.User)
 		}
 	}
 	if len(args) > 0 && args[0] == "reset-failed" && strings.Contains(failed.said, "not loaded") {
