@@ -126,33 +126,43 @@ func ownDir(dir string) error {
 
 // clearStale removes the socket at path if its daemon is gone.
 func clearStale(path string) error {
+	stale, err := SocketFree(path)
+	if err != nil || !stale {
+		return err
+	}
+	if err := os.Remove(path); err != nil {
+		return fmt.Errorf("cannot remove the stale socket: %w", err)
+	}
+	return nil
+}
+
+// SocketFree returns an error if a daemon listens at path, or something else is there, and reports whether the socket
+// of a daemon that is gone is there. It changes nothing.
+func SocketFree(path string) (stale bool, err error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return fmt.Errorf("check socket: %w", err)
+		return false, fmt.Errorf("check socket: %w", err)
 	}
 	if info.Mode().Type() != fs.ModeSocket {
-		return memory.Errorf(memory.Invalid,
+		return false, memory.Errorf(memory.Invalid,
 			"%s already exists and is not a socket; move the file, or choose another path for the socket", path)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err == nil {
-		return errors.Join(memory.Errorf(memory.Busy, "a daemon is already listening on %s; stop that daemon first",
+		return false, errors.Join(memory.Errorf(memory.Busy, "a daemon is already listening on %s; stop that daemon first",
 			path), conn.Close())
 	}
 	// Every other failure may be a daemon that is alive: too busy, or another user's.
 	if !errors.Is(err, syscall.ECONNREFUSED) {
-		return memory.Errorf(memory.Busy,
+		return false, memory.Errorf(memory.Busy,
 			"unknown whether a daemon is listening on %s (%w); stop the daemon, or remove the socket", path, err)
 	}
-	if err := os.Remove(path); err != nil {
-		return fmt.Errorf("cannot remove the stale socket: %w", err)
-	}
-	return nil
+	return true, nil
 }
 
 // socket is a listener that knows which file is its own.

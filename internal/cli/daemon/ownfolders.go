@@ -5,15 +5,28 @@ import (
 	"io/fs"
 	"os"
 
+	"emberd/api"
 	"emberd/internal/config"
 	"emberd/internal/durable"
 	"emberd/memory"
 )
 
 // ownFolders refuses folders of memories that others may write to: they could put a log of
-// their own there. Folders that are not there yet are made for us alone.
+// their own there. Without a state folder, it refuses a socket that is in use. Folders that are not there yet are made for us alone.
 func ownFolders(c *config.Config) error {
-	return errors.Join(ownFolder("data", c.Data), ownFolder("state", c.State))
+	return errors.Join(ownFolder("data", c.Data), ownFolder("state", c.State), firstAlone(c))
+}
+
+// firstAlone refuses to make folders for a daemon that cannot start, because another one listens at its socket.
+// If the folders are there, their lock decides first, which names them. A service manager may listen for this
+// daemon.
+func firstAlone(c *config.Config) error {
+	_, err := os.Stat(c.State)
+	if !errors.Is(err, fs.ErrNotExist) || os.Getenv("LISTEN_FDS") != "" {
+		return nil
+	}
+	_, err = api.SocketFree(c.Socket)
+	return err
 }
 
 // ownFolder checks one. File systems without modes show the same for every file, and what
