@@ -50,11 +50,29 @@ func (w *world) setup(e *testscript.Env) error {
 
 // manners are how the endpoints of models answer.
 var manners = map[string]http.HandlerFunc{
-	"good":    func(w http.ResponseWriter, r *http.Request) { chat(w, "A short sentence about the harbour and Ann.") },
+	"good":    good,
 	"late":    func(w http.ResponseWriter, r *http.Request) { late(w, r) },
 	"wrong":   func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no such model", http.StatusNotFound) },
 	"half":    func(w http.ResponseWriter, r *http.Request) { half(w) },
 	"hostile": func(w http.ResponseWriter, r *http.Request) { chat(w, hostile) },
+}
+
+// good gives the texts that it is asked to judge good scores, and answers all else with one sentence.
+func good(w http.ResponseWriter, r *http.Request) {
+	var req struct{ Messages []struct{ Content string } }
+	var texts []struct{ ID string }
+	if json.NewDecoder(r.Body).Decode(&req) != nil || len(req.Messages) == 0 ||
+		json.Unmarshal([]byte(req.Messages[len(req.Messages)-1].Content), &texts) != nil {
+		chat(w, "A short sentence about the harbour and Ann.")
+		return
+	}
+	scores := []map[string]any{}
+	for _, t := range texts {
+		scores = append(scores, map[string]any{"id": t.ID, "accuracy": 0.9, "completeness": 0.9, "specificity": 0.9,
+			"reusability": 0.9, "recency": 0.9})
+	}
+	answer, _ := json.Marshal(map[string]any{"scores": scores})
+	chat(w, string(answer))
 }
 
 // hostile is what a model says that was talked into something.
