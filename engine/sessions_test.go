@@ -273,3 +273,54 @@ func TestALanguageModelChoosesSentences(t *testing.T) {
 		t.Errorf("kept are %+v", kept)
 	}
 }
+
+// An import of sessions is one change, which an undo without an ID reverts. After it the sessions can be imported again,
+// without what a person deleted.
+func TestAnImportOfSessionsIsOneChange(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	hook := op.WithCaller(t.Context(), memory.Actor{Via: "http", Client: "hook/claude-code"})
+	known := do(t, e, op.Add, &op.AddRequest{Project: "orion", Content: "Always use pnpm in the orion repository."}).Memory
+	sessions := []*op.HookRequest{
+		saidIn("s1", "orion", op.SessionMessage{ID: "1", Role: op.RoleUser,
+			Text: "We decided to use Redis for the session cache. Always use pnpm in the orion repository."}),
+		saidIn("s2", "orion", op.SessionMessage{ID: "1", Role: op.RoleUser, Text: "Never push to the branch release."}),
+		saidIn("s3", "orion", op.SessionMessage{ID: "1", Role: op.RoleUser, Text: "We decided to use Redis for the session cache."}),
+	}
+	imported := func() (tx string, kept []op.SessionMemory) {
+		for _, s := range sessions {
+			s.Whole, s.Tx = true, tx
+			res, err := op.Hook.Call(hook, e, s)
+			ok(t, err)
+			tx, kept = res.Tx, append(kept, res.Kept...)
+		}
+		return tx, kept
+	}
+	total := func() int { return do(t, e, op.Stats, &op.StatsRequest{}).Total }
+	tx, kept := imported()
+	if len(kept) != 4 || total() != 3 {
+		t.Fatalf("the import saves %+v, want four sentences", kept)
+	}
+	if _, again := imported(); len(again) != 0 {
+		t.Errorf("a second import saves %+v", again)
+	}
+	undone := do(t, e, op.Undo, &op.UndoRequest{})
+	if undone.Entry.Tx != tx || undone.Entry.Verb != "import" || total() != 1 {
+		t.Errorf("the undo reverts %+v and leaves %d memories, want the whole import", undone.Entry, total())
+	}
+	if tx, kept = imported(); len(kept) != 4 || total() != 3 {
+		t.Fatalf("after the undo an import saves %+v, want the same four sentences", kept)
+	}
+	if res := do(t, e, op.SessionForget, &op.SessionForgetRequest{ID: "s3"}); res.Undone != 0 || len(res.Left) != 1 || total() != 3 {
+		t.Errorf("forgetting a session answers %+v, want that the change of the whole import is left", res)
+	}
+	do(t, e, op.Forget, &op.ForgetRequest{ID: string(kept[2].ID)})
+	do(t, e, op.Undo, &op.UndoRequest{Tx: tx})
+	if _, kept = imported(); len(kept) != 3 || total() != 2 {
+		t.Errorf("an import after a deletion saves %+v, want all but what was deleted", kept)
+	}
+	do(t, e, op.Undo, &op.UndoRequest{})
+	if m := do(t, e, op.Show, &op.ShowRequest{ID: string(known.ID), Track: new(false)}).Memory; len(m.Sources) != len(known.Sources) {
+		t.Errorf("the known memory still has what the import counted: %+v", m.Sources)
+	}
+}

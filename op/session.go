@@ -61,6 +61,8 @@ type HookRequest struct {
 	// SearchOnly says that the messages are to be found by a search of past sessions, and leave no memory.
 	SearchOnly bool `json:"search_only,omitempty" doc:"true: make the messages searchable, without saving memories"`
 	DryRun     bool `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
+	// Tx is the change that a whole session joins, so that one undo reverts the import of all sessions.
+	Tx string `json:"tx,omitempty" doc:"with whole: ID (tx) of the previous answer of the same import, which this request then becomes part of"`
 }
 
 // HookResult is what the agent is told at an event.
@@ -69,6 +71,8 @@ type HookResult struct {
 	Text string `json:"text,omitempty"`
 	// Kept are the memories that the event left.
 	Kept []SessionMemory `json:"kept,omitempty"`
+	// Tx is the change of a whole session, or the one that it joined.
+	Tx string `json:"tx,omitempty"`
 	// Refused counts sentences that look like credentials.
 	Refused int `json:"refused,omitempty"`
 	// Stored counts the messages that are searched from now on, and were not before or said something else. Left
@@ -89,6 +93,8 @@ type SessionMemory struct {
 	// New is false if a memory said it already, and counts as learned once more.
 	New bool   `json:"new,omitempty"`
 	Tx  string `json:"tx,omitempty"`
+	// Imported says that an import kept it, whose change may have other sessions too.
+	Imported bool `json:"imported,omitempty"`
 	// Gone says that the memory was deleted since.
 	Gone bool `json:"gone,omitempty"`
 }

@@ -138,6 +138,7 @@ const (
 	Full        = wal.Full
 	None        = wal.None
 	UndoVerb    = history.UndoVerb
+	ImportVerb  = record.ImportVerb
 	Reverted    = history.Reverted
 	Removed     = history.Removed
 	Restored    = history.Restored

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -43,6 +44,8 @@ func (e *Learn) Add(ctx context.Context, req *op.AddRequest) (*op.AddResult, err
 type AddOptions struct {
 	Save      func(*op.SaveRequest) // changes what is saved if the text is new; may be nil
 	Reinforce func(memory.ID) bool  // whether a memory that contains the text is reinforced; nil is always
+	Verb      string                // of the change in the journal, "" for the usual one
+	Entry     string                // journal entry that the change joins, "" for a new one
 }
 
 // AddAs is Add with options.
@@ -66,7 +69,7 @@ func (e *Learn) AddAs(ctx context.Context, req *op.AddRequest, with AddOptions) 
 	if err != nil {
 		return nil, err
 	}
-	a := addRun{e: e, req: req, m: m, link: link, added: added, key: save.IdempotencyKey, reinforces: with.Reinforce}
+	a := addRun{e: e, req: req, m: m, link: link, added: added, key: save.IdempotencyKey, with: with}
 	if a.hash, err = memories.KeyHash(a.key, req); err != nil {
 		return nil, err
 	}
@@ -140,8 +143,7 @@ type addRun struct {
 	added string
 	// key is the idempotency key, "" for none, and hash tells what it stands for.
 	key, hash string
-	// reinforces is as in AddOptions.
-	reinforces func(memory.ID) bool
+	with      AddOptions
 }
 
 // repeated returns the answer to a request whose key was used before, nil if it was not.
@@ -224,7 +226,7 @@ func (a *addRun) try(ctx context.Context) (*op.AddResult, error) {
 	switch {
 	case known == nil:
 		res, err = a.store(ctx, against)
-	case a.reinforces != nil && !a.reinforces(known.Row.ID()):
+	case a.with.Reinforce != nil && !a.with.Reinforce(known.Row.ID()):
 		res, err = a.leave(known)
 	default:
 		res, err = a.reinforceKnown(ctx, known, against)
@@ -293,8 +295,8 @@ func (a *addRun) store(ctx context.Context, against []memory.ID) (*op.AddResult,
 				}
 				set[stm.RelationKey(w.ID)] = w.Value
 			}
-			tx := &stm.Tx{Verb: AddVerb, By: *a.link.By, Key: a.key, KeyHash: a.hash,
-				Changes: []stm.Change{{ID: a.m.ID, Set: set, Allowed: a.req.AllowSecret}}}
+			tx := &stm.Tx{Verb: cmp.Or(a.with.Verb, AddVerb), By: *a.link.By, Key: a.key, KeyHash: a.hash,
+				Entry: a.with.Entry, Changes: []stm.Change{{ID: a.m.ID, Set: set, Allowed: a.req.AllowSecret}}}
 			return tx, a.e.Lifecycle.AskedAgain(tx, a.m.Content, a.req.Again)
 		})
 	if err != nil {
@@ -339,8 +341,8 @@ func (a *addRun) reinforceKnown(ctx context.Context, known *similar.Near, agains
 		}
 		relations, err := a.contradictions(rows)
 		maps.Copy(set, relations)
-		return &stm.Tx{Verb: reinforceVerb, By: *a.link.By, Key: a.key, KeyHash: a.hash,
-			Changes: []stm.Change{{ID: id, Set: set, Allowed: true}}}, err
+		return &stm.Tx{Verb: cmp.Or(a.with.Verb, reinforceVerb), By: *a.link.By, Key: a.key, KeyHash: a.hash,
+			Entry: a.with.Entry, Changes: []stm.Change{{ID: id, Set: set, Allowed: true}}}, err
 	})
 	if err != nil {
 		return nil, err

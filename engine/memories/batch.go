@@ -132,7 +132,7 @@ func (e *Memories) saveChunk(ctx context.Context, res *op.SaveBatchResult, items
 	}
 	by := op.CallerFrom(ctx)
 	receipt, err := e.Stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
-		tx, deleted := &stm.Tx{Verb: "import", By: by, Entry: res.Tx}, e.Stm.Deleted(ids...)
+		tx, deleted := &stm.Tx{Verb: stm.ImportVerb, By: by, Entry: res.Tx}, e.Stm.Deleted(ids...)
 		for i, it := range items {
 			before, err := e.earlierSave(it.tx, it.memory, stored{rows[i], deleted[ids[i]]}, it.again)
 			if err != nil {

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -28,7 +29,7 @@ const (
 // Hook answers an event of a session. The error is that of a request that makes no sense; a project that is turned
 // off gets an empty answer.
 func (e *Sessions) Hook(ctx context.Context, req *op.HookRequest) (*op.HookResult, error) {
-	if err := checkRequest(req); err != nil {
+	if err := core.FirstError(checkRequest(req), e.Joins(req.Tx)); err != nil {
 		return nil, err
 	}
 	if slices.Contains(e.Opt.Hooks.Off, req.Project) && req.Project != "" {

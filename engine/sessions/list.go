@@ -60,7 +60,7 @@ func (e *Sessions) shown(r *record) op.Session {
 }
 
 // Forget takes back what a session left: its memories go to the trash, and what it repeated counts as before. What
-// was changed since by somebody is left.
+// was changed since by somebody is left, and so is what an import counted, which may be of other sessions too.
 func (e *Sessions) Forget(ctx context.Context, req *op.SessionForgetRequest) (*op.SessionForgetResult, error) {
 	s, stored, err := e.sessionOrStored(ctx, req.ID)
 	if err != nil {
@@ -72,6 +72,13 @@ func (e *Sessions) Forget(ctx context.Context, req *op.SessionForgetRequest) (*o
 	}
 	for _, k := range s.Memories {
 		if k.New || k.Gone {
+			continue
+		}
+		if k.Imported {
+			if !e.Stm.Undone(k.Tx) {
+				res.Left = append(res.Left, op.UndoItem{ID: k.ID, Action: "left",
+					Reason: "an import reinforced the memory; to undo the whole import, run: emberd undo " + k.Tx})
+			}
 			continue
 		}
 		undone, err := e.History.Undo(ctx, &op.UndoRequest{Tx: k.Tx, DryRun: req.DryRun})

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
+	"emberd/stm"
 )
 
 const (
@@ -33,7 +35,7 @@ func (e *Sessions) turn(ctx context.Context, req *op.HookRequest) (*op.HookResul
 	if err != nil {
 		return nil, err
 	}
-	res := &op.HookResult{}
+	res := &op.HookResult{Tx: req.Tx}
 	if e.Opt.Hooks.Capture && room > 0 {
 		if err := e.keep(ctx, req, picked(req, before, fresh), room, res); err != nil {
 			return nil, err
@@ -58,24 +60,45 @@ func (e *Sessions) unseen(req *op.HookRequest) (before, fresh []op.SessionMessag
 		for _, d := range r.Seen {
 			seen[d] = true
 		}
+		left, undone := e.withoutUndone(r, req)
 		for i, m := range req.Messages {
 			d := digest(m.ID, m.Role, m.Text, m.Command)
-			if seen[d] {
+			if seen[d] && !undone[m.ID] {
 				continue
 			}
 			if len(fresh) == 0 && i > 0 && req.Messages[i-1].Final {
 				before = req.Messages[i-1 : i]
 			}
 			fresh = append(fresh, m)
-			if !req.DryRun {
+			if !req.DryRun && !seen[d] {
 				r.Seen, seen[d] = append(r.Seen, d), true
 			}
 		}
 		r.Seen = r.Seen[max(0, len(r.Seen)-maxSeen):]
-		room = maxKept - len(r.Memories)
+		room = maxKept - len(left)
+		if !req.DryRun {
+			r.Memories = left
+		}
 		return nothing, nil
 	})
 	return before, fresh, room, err
+}
+
+// withoutUndone returns the memories that a session left, for an import without those of undone imports, and the
+// messages that the latter are from. What a person deleted stays, so that no import brings it back.
+func (e *Sessions) withoutUndone(r *record, req *op.HookRequest) (left []op.SessionMemory, messages map[string]bool) {
+	if !req.Whole {
+		return r.Memories, nil
+	}
+	messages = make(map[string]bool)
+	for _, k := range r.Memories {
+		if k.Imported && e.Stm.Undone(k.Tx) {
+			messages[k.Message] = true
+		} else {
+			left = append(left, k)
+		}
+	}
+	return left, messages
 }
 
 // picked returns the best sentences of some messages, which follow others.
@@ -104,27 +127,30 @@ func (e *Sessions) keep(ctx context.Context, req *op.HookRequest, sentences []ca
 		if e.Recall.Find(k.Text, "", req.Project) != nil {
 			continue // the model repeats what it was told
 		}
-		kept, err := e.add(ctx, req, &k, learned)
+		kept, err := e.add(ctx, req, &k, learned, res.Tx)
 		if err != nil {
 			return err
 		}
 		if kept != nil {
 			res.Kept = append(res.Kept, *kept)
 		}
+		if kept != nil && req.Whole {
+			res.Tx = cmp.Or(res.Tx, kept.Tx)
+		}
 	}
 	return nil
 }
 
 // add stores one sentence, or counts it as learned once more; once in a session. It returns nil for one that a
-// person deleted before, and for one that is known.
-func (e *Sessions) add(ctx context.Context, req *op.HookRequest, k *capture.Kept,
-	learned map[memory.ID]bool) (*op.SessionMemory, error) {
+// person deleted before, and for one that is known. The sentences of an import join the journal entry tx.
+func (e *Sessions) add(ctx context.Context, req *op.HookRequest, k *capture.Kept, learned map[memory.ID]bool,
+	tx string) (*op.SessionMemory, error) {
 	at := e.saidAt(req, k)
-	out := &op.SessionMemory{Rule: k.Rule, Text: k.Text, Message: k.Message, From: k.From}
+	out := &op.SessionMemory{Rule: k.Rule, Text: k.Text, Message: k.Message, From: k.From, Imported: req.Whole}
 	if req.DryRun {
 		return out, nil
 	}
-	res, err := e.Learn.AddAs(ctx, e.addRequest(req, k), learn.AddOptions{
+	with := learn.AddOptions{
 		Save: func(s *op.SaveRequest) {
 			describe(s, k)
 			s.CreatedAt = at
@@ -134,7 +160,11 @@ func (e *Sessions) add(ctx context.Context, req *op.HookRequest, k *capture.Kept
 			learned[id] = true
 			return !again
 		},
-	})
+	}
+	if req.Whole {
+		with.Verb, with.Entry = stm.ImportVerb, tx
+	}
+	res, err := e.Learn.AddAs(ctx, e.addRequest(req, k), with)
 	switch memory.CodeOf(err) {
 	case memory.Forgotten, memory.Secret, memory.Forbidden: // a token that may only read
 		return nil, nil

@@ -106,7 +106,7 @@ func (e *Transfer) importChunk(ctx context.Context, req *op.ImportRequest, res *
 		ids[i] = r.ID
 	}
 	receipt, err := e.Stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
-		tx := &stm.Tx{Verb: "import", By: op.CallerFrom(ctx), Entry: res.Tx}
+		tx := &stm.Tx{Verb: stm.ImportVerb, By: op.CallerFrom(ctx), Entry: res.Tx}
 		trash, err := e.trashOf(records)
 		deleted := e.deletedOf(records)
 		if err != nil {

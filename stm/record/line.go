@@ -398,9 +398,14 @@ type Entry struct {
 	Stamp Stamp
 }
 
-// Unasked reports whether nobody asked for a line: emberd wrote it by itself, or for a hook of a coding agent.
+// ImportVerb is the verb of what a caller imported.
+const ImportVerb = "import"
+
+// Unasked reports whether nobody asked for a line: emberd wrote it by itself, or for a hook of a coding agent. A caller
+// asked for an import of sessions, whose actor is the hook that would have reported them.
 func (l *Line) Unasked() bool {
-	return bytes.Contains(l.By, []byte(`"via":"`+Itself+`"`)) || bytes.Contains(l.By, []byte(`"client":"hook/`))
+	return bytes.Contains(l.By, []byte(`"via":"`+Itself+`"`)) ||
+		l.Verb != ImportVerb && bytes.Contains(l.By, []byte(`"client":"hook/`))
 }
 
 func (l *Line) Purges() bool {

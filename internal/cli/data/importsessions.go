@@ -158,7 +158,7 @@ func (r *sessionsImport) session(ctx context.Context, f transcript.File, one *tr
 	for _, part := range parts(one.Messages) {
 		res, err := cli.Call(as, r.s, op.Hook, &op.HookRequest{Agent: f.Agent, Event: op.HookTurn, Session: id,
 			Project: project, Folder: one.Folder, Messages: part, Whole: true, SearchOnly: r.searchOnly,
-			DryRun: r.dryRun})
+			DryRun: r.dryRun, Tx: r.report.Tx})
 		if code := memory.CodeOf(err); code == memory.Invalid || code == memory.TooLarge {
 			r.report.fail(f.Path, err)
 			return nil
@@ -167,6 +167,7 @@ func (r *sessionsImport) session(ctx context.Context, f transcript.File, one *tr
 			return err
 		}
 		of.take(res)
+		r.report.Tx = cmp.Or(res.Tx, r.report.Tx)
 		r.report.take(project, f.Agent, res)
 		got.Stored, got.Left, got.Forgotten = got.Stored+res.Stored, got.Left+res.Left, res.Forgotten
 	}

@@ -16,6 +16,7 @@ import (
 type sessionsReport struct {
 	DryRun     bool             `json:"dry_run,omitempty"`
 	SearchOnly bool             `json:"search_only,omitempty"`
+	Tx         string           `json:"tx,omitempty"` // the change that the import is, "" if it changed nothing
 	Agents     []*agentSessions `json:"agents"`
 	// Projects are those whose messages were stored to be searched.
 	Projects []*projectSessions `json:"projects,omitempty"`
@@ -159,6 +160,7 @@ func (r *sessionsReport) printAgents(s *cli.App) {
 		s.Note("to list the sessions, run: %s; to undo a session, run: %s", cli.Again(s, "hook", "sessions"),
 			cli.Again(s, "hook", "forget", "ID"))
 	}
+	s.UndoHint(r.Tx)
 }
 
 // byRule lists counts by rule, as the end of a sentence.
