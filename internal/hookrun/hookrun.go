@@ -5,8 +5,8 @@
 // An agent waits for its hooks, shows their errors to the user, and may drop a prompt whose hook fails.
 // So, whatever happens, the command ends with status 0, writes nothing to stderr, and to stdout nothing
 // or one JSON object that the agent's schema admits. It starts no process and no daemon, reads at most
-// 4 MiB of stdin and waits for its end for 100 ms at most, and ends after 150 ms at a prompt, 400 ms at the start
-// of a session, 1.2 s at its end (Claude Code gives all hooks together 1.5 s), and 5 s otherwise.
+// 4 MiB of stdin and waits for its end for 1 s at most. From then on it ends after 150 ms at a prompt, 400 ms at the
+// start of a session, 1.2 s at its end (Claude Code gives all hooks together 1.5 s), and 5 s otherwise.
 //
 // Without a daemon a prompt is not answered. The end of a turn, a compaction and the end of a session
 // are kept as one line each in state/hooks/spool.jsonl, which names the transcript and contains nothing of it. The
@@ -37,7 +37,7 @@ import (
 	"emberd/op"
 )
 
-// deadlines are the times from the start of the command to its end.
+// deadlines are the times from when the input was read to the end of the command.
 var deadlines = map[string]time.Duration{
 	op.HookStart:   400 * time.Millisecond,
 	op.HookPrompt:  150 * time.Millisecond,
@@ -84,7 +84,7 @@ func Run(app *cli.App, args []string) {
 	log.SetOutput(io.Discard) // package net/http would write of a socket that is no daemon's
 	// Else an agent that does not read the answer ends the process by SIGPIPE.
 	signal.Ignore(syscall.SIGPIPE)
-	h := &hook{started: time.Now(), app: app, in: os.Stdin, out: os.Stdout, limit: make(chan time.Duration, 1)}
+	h := &hook{app: app, in: os.Stdin, out: os.Stdout, limit: make(chan time.Duration, 1)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -95,7 +95,7 @@ func Run(app *cli.App, args []string) {
 	for {
 		select {
 		case limit := <-h.limit:
-			timer.Reset(limit - time.Since(h.started))
+			timer.Reset(limit - time.Since(h.inputAt))
 		case <-timer.C:
 			return // what does not answer by now, as a file system that is gone, is left behind
 		case <-done:
@@ -106,7 +106,7 @@ func Run(app *cli.App, args []string) {
 
 // hook is one run of the command.
 type hook struct {
-	started time.Time
+	inputAt time.Time // when the input was read
 	app     *cli.App
 	in      *os.File
 	out     io.Writer
@@ -118,7 +118,11 @@ func (h *hook) work(args []string) {
 	if switchedOff(cli.Getenv(h.app, "EMBERD_HOOKS")) || len(args) == 0 {
 		return
 	}
-	e, err := hooks.Read(args[0], strings.Join(args[1:min(2, len(args))], ""), readInput(h.in))
+	input := readInput(h.in, inputWait)
+	if h.inputAt.IsZero() {
+		h.inputAt = time.Now()
+	}
+	e, err := hooks.Read(args[0], strings.Join(args[1:min(2, len(args))], ""), input)
 	if err != nil {
 		return
 	}
@@ -128,7 +132,7 @@ func (h *hook) work(args []string) {
 		return
 	}
 	e.Request.Project = project.OfSession(e.Request.Folder)
-	ctx, cancel := context.WithDeadline(context.Background(), h.started.Add(limit))
+	ctx, cancel := context.WithDeadline(context.Background(), h.inputAt.Add(limit))
 	defer cancel()
 	switch e.Request.Event {
 	case op.HookStart, op.HookPrompt:

@@ -98,7 +98,7 @@ func run(t *testing.T, home, input string, args ...string) string {
 	var out bytes.Buffer
 	app := cli.New()
 	app.Env, app.Home = nil, home
-	h := &hook{started: time.Now().Add(time.Minute), app: app, in: in, out: &out, limit: make(chan time.Duration, 1)}
+	h := &hook{inputAt: time.Now().Add(time.Minute), app: app, in: in, out: &out, limit: make(chan time.Duration, 1)}
 	h.work(args)
 	return out.String()
 }
@@ -336,17 +336,22 @@ func TestMeant(t *testing.T) {
 	}
 }
 
-// An input is read to its end, or until it is whole; one that is too long is none.
+// An input is read to its end, or until it is whole, even if the agent writes it late; one that is too long is none. An
+// agent that writes nothing more is left after a wait.
 func TestInput(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		text string
 		open bool // the agent does not close it
 		want int
+		wait time.Duration
+		late time.Duration // after which the agent writes
 	}{
-		{`{"a":1}`, false, 7}, {`{"a":1}` + "\n", true, 8}, {`{"a":`, true, 5}, {"", true, 0},
-		{`{"a":"` + strings.Repeat("x", maxInput) + `"}`, false, 0},
-		{`{"a":"` + strings.Repeat("x", maxInput-8) + `"}`, true, maxInput},
+		{`{"a":1}`, false, 7, time.Minute, 0}, {`{"a":1}` + "\n", true, 8, time.Minute, 0},
+		{`{"a":1}`, false, 7, time.Minute, 200 * time.Millisecond}, {`{"a":1}`, true, 7, time.Minute, 200 * time.Millisecond},
+		{"", true, 0, time.Millisecond, 0},
+		{`{"a":"` + strings.Repeat("x", maxInput) + `"}`, false, 0, time.Minute, 0},
+		{`{"a":"` + strings.Repeat("x", maxInput-8) + `"}`, true, maxInput, time.Minute, 0},
 	} {
 		in, w, err := os.Pipe()
 		if err != nil {
@@ -354,13 +359,13 @@ func TestInput(t *testing.T) {
 		}
 		var wrote sync.WaitGroup
 		wrote.Go(func() {
+			time.Sleep(tt.late)
 			_, _ = w.WriteString(tt.text) // fails for the one that is too long
 			if !tt.open {
 				_ = w.Close()
 			}
 		})
-		got := len(readInput(in)) // of a long one perhaps less, on a busy machine
-		if got > maxInput || len(tt.text) < 100 && got != tt.want {
+		if got := len(readInput(in, tt.wait)); got != tt.want {
 			t.Errorf("%d bytes of %d are read, want %d", got, len(tt.text), tt.want)
 		}
 		_ = in.Close()

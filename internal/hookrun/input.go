@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	maxInput  = 4 << 20                // bytes of an event
-	inputWait = 100 * time.Millisecond // for its end
+	maxInput  = 4 << 20     // bytes of an event
+	inputWait = time.Second // for its end
 )
 
 // readInput reads an event. It does not wait for the end of a stdin that already gave one whole object, or that
-// is a terminal, and gives up on one that is too long.
-func readInput(in *os.File) []byte {
+// is a terminal, and gives up on one that is too long. After a wait it returns what there is.
+func readInput(in *os.File, wait time.Duration) []byte {
 	if info, err := in.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
 		return nil
 	}
 	pieces := make(chan []byte)
 	go readPieces(in, pieces) // ends with stdin or with the process
-	timer := time.NewTimer(inputWait)
+	timer := time.NewTimer(wait)
 	var all []byte
 	for {
 		select {
