@@ -87,7 +87,9 @@ func (h *handler) identify(r *http.Request) (memory.Actor, error) {
 	}
 	client, ok := parsePeerVersion(claim)
 	if !ok {
-		return memory.Actor{}, memory.Errorf(memory.Invalid, `invalid %s %q; use "<name>/<version> protocol/<n>" with up to %d characters`, headerClient, memory.Clip(claim), maxClaim).At(headerClient)
+		return memory.Actor{}, memory.Errorf(memory.Invalid,
+			`invalid %s %q; use "<name>/<version> protocol/<n>" with up to %d characters`,
+			headerClient, memory.Clip(claim), maxClaim).At(headerClient)
 	}
 	actor.Client = client.name
 	if name, _, _ := strings.Cut(client.name, "/"); name == "cli" || name == "mcp" {

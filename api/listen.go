@@ -154,8 +154,8 @@ func SocketFree(path string) (stale bool, err error) {
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err == nil {
-		return false, errors.Join(memory.Errorf(memory.Busy, "a daemon is already listening on %s; stop that daemon first",
-			path), conn.Close())
+		return false, errors.Join(memory.Errorf(memory.Busy,
+			"a daemon is already listening on %s; stop that daemon first", path), conn.Close())
 	}
 	// Every other failure may be a daemon that is alive: too busy, or another user's.
 	if !errors.Is(err, syscall.ECONNREFUSED) {

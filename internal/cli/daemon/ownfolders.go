@@ -11,8 +11,8 @@ import (
 	"emberd/memory"
 )
 
-// ownFolders refuses folders of memories that others may write to: they could put a log of
-// their own there. Without a state folder, it refuses a socket that is in use. Folders that are not there yet are made for us alone.
+// ownFolders refuses folders of memories that others may write to: they could put a log of their own there. Without a
+// state folder, it refuses a socket that is in use. Folders that are not there yet are made for us alone.
 func ownFolders(c *config.Config) error {
 	return errors.Join(ownFolder("data", c.Data), ownFolder("state", c.State), firstAlone(c))
 }
