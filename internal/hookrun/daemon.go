@@ -50,6 +50,19 @@ func away(err error) bool {
 // maxDrained bounds how many lines of the spool one hook hands over.
 const maxDrained = 20
 
+// before returns a context that ends some time before another one.
+func before(ctx context.Context, rest time.Duration) (context.Context, context.CancelFunc) {
+	end, _ := ctx.Deadline()
+	return context.WithDeadline(ctx, end.Add(-rest))
+}
+
+// drainBefore is drain that leaves the rest of the time.
+func (d *daemon) drainBefore(ctx context.Context, rest time.Duration) {
+	short, cancel := before(ctx, rest)
+	defer cancel()
+	d.drain(short)
+}
+
 // drain hands over what the spool has, oldest first, while there is time.
 func (d *daemon) drain(ctx context.Context) {
 	var gone []spooled

@@ -10,9 +10,10 @@
 //
 // Without a daemon a prompt is not answered. The end of a turn, a compaction and the end of a session
 // are kept as one line each in state/hooks/spool.jsonl, which names the transcript and contains nothing of it. The
-// next end of a turn that reaches the daemon hands over what the transcripts say. The daemon knows messages by
-// their ids, so that nothing is lost if it is told twice, and it answers the same prompt once: agents run copies
-// of a hook.
+// next start of a session and the next end of a turn that reach the daemon hand over what the transcripts say: a start
+// before it asks, so that its answer has it, and only while that leaves time for the answer. The daemon knows messages
+// by their ids, so that nothing is lost if it is told twice, and it answers the same prompt once: agents run copies of
+// a hook.
 //
 // Hooks do nothing with EMBERD_HOOKS=off, with a file .emberd-off in the agent's folder or above it, and for agents
 // that another agent started.
@@ -49,6 +50,7 @@ var deadlines = map[string]time.Duration{
 const (
 	longest = 5 * time.Second        // of the deadlines
 	spare   = 100 * time.Millisecond // before the deadline, to write into the spool
+	asking  = 150 * time.Millisecond // before the deadline of a start, for its answer
 )
 
 // maxPrompt bounds the prompt that the daemon is asked about, in bytes.
@@ -165,6 +167,9 @@ func (h *hook) tell(ctx context.Context, e *hooks.Event) {
 	if err != nil {
 		return
 	}
+	if r.Event == op.HookStart {
+		d.drainBefore(ctx, asking)
+	}
 	if res, err := d.call(ctx, r); err == nil {
 		_, _ = h.out.Write(e.Answer(res.Text)) // an agent that does not read it has no use for it
 	}
@@ -176,8 +181,7 @@ func (h *hook) hear(ctx context.Context, e *hooks.Event) {
 	if err != nil {
 		return
 	}
-	end, _ := ctx.Deadline()
-	short, cancel := context.WithDeadline(ctx, end.Add(-spare))
+	short, cancel := before(ctx, spare)
 	defer cancel()
 	r := &e.Request
 	line := spooled{r.Agent, r.Event, r.Session, r.Project, r.Folder, e.Transcript}

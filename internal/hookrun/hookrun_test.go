@@ -232,6 +232,28 @@ func TestSpool(t *testing.T) {
 	}
 }
 
+// The start of a session hands over the spool before it asks, so that its answer has what the spool has.
+func TestStartHandsOverTheSpool(t *testing.T) {
+	t.Parallel()
+	home := home(t)
+	event := func(name, session string) string {
+		return fmt.Sprintf(`{"hook_event_name":%q,"session_id":%q,"cwd":"/","source":"startup","transcript_path":"/none/t.jsonl"}`,
+			name, session)
+	}
+	run(t, home, event("Stop", "s1"), "claude-code")
+	r := listen(t, home)
+	if got := run(t, home, event("SessionStart", "s2"), "claude-code"); !strings.Contains(got, "port 5433") {
+		t.Errorf("the start is answered with %q", got)
+	}
+	told := r.told()
+	if len(told) != 2 || told[0].Session != "s1" || told[0].Event != op.HookTurn || told[1].Event != op.HookStart {
+		t.Errorf("the daemon was told %+v, want the turn of the spool and then the start", told)
+	}
+	if lines := spoolOf(t, home); len(lines) > 0 {
+		t.Errorf("the spool still has %+v", lines)
+	}
+}
+
 // A daemon that cannot write now is told later; what it refuses is not kept.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
