@@ -61,6 +61,18 @@ func TestTurn(t *testing.T) {
 			user: "no, rates come from the tax service, not from the yaml",
 			want: "correction: rates come from the tax service, not from the yaml",
 		},
+		{
+			name: "correction of something else", answer: "Root cause of the failing CI: the cache key has no name of the system.",
+			user: "no, i prefer two spaces in YAML", want: "correction: i prefer two spaces in YAML",
+		},
+		{
+			name: "correction without a noun", answer: "I stored the dates in local time.", user: "no, it should always be UTC in there",
+			want: "correction: it should always be UTC in there (corrects: I stored the dates in local time.)",
+		},
+		{
+			name: "correction of one of several", answer: "The root cause was the cache key. I stored the dates in local time.",
+			user: "no, it should always be UTC in there",
+		},
 		{name: "no as an answer", answer: "Shall I add a second index?", user: "no, thanks, that is fine for today"},
 		{name: "German", user: "Wir verwenden immer pnpm und nie npm.", want: "preference: Wir verwenden immer pnpm und nie npm."},
 		{name: "French", user: "Nous avons décidé de garder PostgreSQL.", want: "decision: Nous avons décidé de garder PostgreSQL."},

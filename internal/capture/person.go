@@ -36,7 +36,7 @@ func (t *turn) explained(rule string, s said) string {
 	if alone != "" && (rule == Preference || !s.is("unclear")) {
 		return alone
 	}
-	about := t.corrected(s.sentence)
+	about, _ := t.corrected(s.sentence)
 	if about == "" {
 		return ""
 	}
@@ -116,11 +116,14 @@ func (t *turn) correct(m op.SessionMessage, rest []said) (more int) {
 		if i > 0 && rest[0].is("contrast") {
 			alone += " (" + stripped(rest[0].sentence) + ")"
 		} else if !s.is("contrast") || sentenceOf(alone).begins("pronoun") {
-			context := t.corrected(s.sentence)
-			if context == "" {
+			context, related := t.corrected(s.sentence)
+			unclear := s.is("unclear") || sentenceOf(alone).begins("pronoun")
+			if context == "" || unclear && !related && len(t.answer) > 1 {
 				return 0
 			}
-			alone += " (corrects: " + context + ")"
+			if related || unclear {
+				alone += " (corrects: " + context + ")"
+			}
 		}
 		t.keep(Correction, op.RoleUser, m, s, alone)
 		return i
@@ -142,24 +145,30 @@ func stripped(s sentence) string {
 	return rest
 }
 
-// corrected returns the statement of the answer before that shares most words with a sentence.
-func (t *turn) corrected(s sentence) string {
-	most, found := -1, ""
+// corrected returns the statement of the answer before that shares most words with a sentence, and whether it shares
+// any: a correction that shares none may be about something else.
+func (t *turn) corrected(s sentence) (found string, related bool) {
+	most := -1
 	for _, a := range t.answer {
 		if a.asks() || len(a.text) < minSentence || len(a.text) > maxSentence {
 			continue
 		}
-		shared := 0
-		for w := range strings.FieldsSeq(a.lower) {
-			if len(w) > 3 && strings.Contains(s.lower, strings.Trim(w, ".,:;")) {
-				shared++
-			}
-		}
-		if shared > most {
+		if shared := sharedWords(a.sentence, s); shared > most {
 			most, found = shared, a.text
 		}
 	}
-	return text.Truncate(found, 160)
+	return text.Truncate(found, 160), most > 0
+}
+
+// sharedWords counts the words of a statement that another sentence has too, without those that every sentence has.
+func sharedWords(statement, s sentence) (shared int) {
+	for w := range strings.FieldsSeq(statement.lower) {
+		w = strings.Trim(w, ".,:;")
+		if len(w) > 3 && strings.Contains(s.lower, w) && !sentenceOf(w).begins("plain") {
+			shared++
+		}
+	}
+	return shared
 }
 
 // personRule returns the rule that a sentence of a person falls under, "" for none.
