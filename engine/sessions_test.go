@@ -195,6 +195,23 @@ func TestTheStartOfASession(t *testing.T) {
 	}
 }
 
+// Both memories of a contradiction stand together, even if the start would show one or both of them anyway.
+func TestAStartShowsBothSidesOfAContradiction(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	one := do(t, e, op.Save, &op.SaveRequest{Project: "orion", Tags: []string{"decision"}, Content: "The cache of Orion is Redis."}).Memory
+	other := do(t, e, op.Save, &op.SaveRequest{Project: "orion", Content: "Orion has no cache at all."}).Memory
+	do(t, e, op.Save, &op.SaveRequest{Content: "Ada is left-handed.", Core: true})
+	do(t, e, op.Relate, &op.RelateRequest{From: string(one.ID), To: string(other.ID), Type: memory.Contradicts})
+	got := do(t, e, op.Hook, event(op.HookStart, "s1", "orion")).Text
+	_, pair, _ := strings.Cut(got, "need a decision (1):\n")
+	lines := strings.SplitN(pair, "\n", 3)
+	if len(lines) < 3 || !strings.Contains(lines[0], "Redis") || !strings.Contains(lines[1], "no cache") ||
+		strings.Count(got, "Redis") != 1 || !strings.Contains(lines[2], "left-handed") {
+		t.Errorf("the start shows %q, want both memories below the heading, and once", got)
+	}
+}
+
 func TestWhatASessionLeftIsTakenBack(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)

@@ -95,9 +95,9 @@ func (e *Sessions) keptBy(r *record) (all []*stm.Row) {
 func (e *Sessions) startBlock(req *op.HookRequest) (*block, error) {
 	f := e.gather(req.Project)
 	b := &block{e: e, project: req.Project}
+	b.addConflicts(f.disputed) // first, so that both memories of a pair stand there
 	b.add("Core memories:", f.core, e.Opt.Hooks.StartTokens*coreShare/9)
 	b.add("Memories of the project:", f.project, e.Opt.Hooks.StartTokens*2*coreShare/9)
-	b.addConflicts(f.disputed)
 	b.add("Still open:", f.threads, e.Opt.Hooks.StartTokens)
 	return b, b.err
 }
