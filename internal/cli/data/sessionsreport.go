@@ -138,21 +138,21 @@ func (r *sessionsReport) printAgents(s *cli.App) {
 		r.printStored(s)
 		return
 	}
-	s.Printf("%s\n", s.Screen.Paint(cli.Faint, "AGENT        FILES SESSIONS MESSAGES KEPT KNOWN REFUSED"))
+	s.Printf("%s\n", s.Screen.Paint(cli.Faint, r.countsHead()))
 	kept, known, off, rules := 0, 0, 0, map[string]int{}
 	for _, a := range r.Agents {
-		s.Printf("%s %5d %8d %8d %4d %5d %7d\n", cli.Pad(cli.Cut(cli.Flat(a.Agent), 12), 12), a.Files, a.Sessions,
-			a.Messages, a.Kept, a.Known, a.Refused)
+		s.Printf("%s %5d %8d %8d %s %7d\n", cli.Pad(cli.Cut(cli.Flat(a.Agent), 12), 12), a.Files, a.Sessions,
+			a.Messages, r.counts(a), a.Refused)
 		kept, known, off = kept+a.Kept, known+a.Known, off+a.Off
 		for rule, n := range a.Rules {
 			rules[rule] += n
 		}
 	}
-	verb := "kept"
-	if r.DryRun {
-		verb = "would keep"
+	s.Printf("found %s%s\n", cli.Count(kept+known, "sentence", "sentences"), byRule(rules))
+	if kept+known > 0 && !r.DryRun {
+		s.Printf("saved %s; %s in known memories\n", cli.Count(kept, "new memory", "new memories"),
+			cli.Count(known, "sentence was", "sentences were"))
 	}
-	s.Printf("%s %s%s\n", verb, cli.Count(kept+known, "sentence", "sentences"), byRule(rules))
 	if off > 0 {
 		s.Note("skipped %s in folders where hooks are off", cli.Count(off, "session", "sessions"))
 	}
@@ -161,6 +161,22 @@ func (r *sessionsReport) printAgents(s *cli.App) {
 			cli.Again(s, "hook", "forget", "ID"))
 	}
 	s.UndoHint(r.Tx)
+}
+
+// countsHead is the head of the table of agents. Only an import compares sentences with memories and with each other,
+// so that a dry run cannot tell which are known.
+func (r *sessionsReport) countsHead() string {
+	if r.DryRun {
+		return "AGENT        FILES SESSIONS MESSAGES FOUND REFUSED"
+	}
+	return "AGENT        FILES SESSIONS MESSAGES  NEW KNOWN REFUSED"
+}
+
+func (r *sessionsReport) counts(a *agentSessions) string {
+	if r.DryRun {
+		return fmt.Sprintf("%5d", a.Kept)
+	}
+	return fmt.Sprintf("%4d %5d", a.Kept, a.Known)
 }
 
 // byRule lists counts by rule, as the end of a sentence.
