@@ -42,9 +42,22 @@ func (c *Client) Add(file string, s Server, force bool) (*Change, error) {
 	return c.plan(file, func(text []byte) ([]byte, error) { return c.add(text, s, force) })
 }
 
-// Remove plans to remove the entry: one of emberd, or any with force.
+// Remove plans to remove the entry: one of emberd, or any with force. It removes the file too if that has nothing else
+// and was made for the entry.
 func (c *Client) Remove(file string, force bool) (*Change, error) {
-	return c.plan(file, func(text []byte) ([]byte, error) { return c.remove(text, force) })
+	ch, err := c.plan(file, func(text []byte) ([]byte, error) { return c.remove(text, force) })
+	if err != nil {
+		return nil, err
+	}
+	ch.undo = true
+	ch.gone = ch.Changes() && c.isEmpty(ch.after) && len(ch.backups()) == 0
+	return ch, nil
+}
+
+// isEmpty reports whether a file has no settings at all.
+func (c *Client) isEmpty(text []byte) bool {
+	rest := bytes.TrimSpace(text)
+	return len(rest) == 0 || !c.toml && bytes.Equal(bytes.Join(bytes.Fields(rest), nil), []byte("{}"))
 }
 
 // Has reports whether emberd is on the list in a file that may be missing.

@@ -185,7 +185,7 @@ const settings = `{
 `
 
 // Added, the file is what it was and one entry; removed again, it is what it was.
-// Both times there is a copy of what it was before.
+// There is a copy of what it was before, until it is that again.
 func TestAddAndRemove(t *testing.T) {
 	c := client(t, "zed")
 	file := filepath.Join(t.TempDir(), "settings.json")
@@ -217,6 +217,14 @@ func TestAddAndRemove(t *testing.T) {
 	if !c.Has(file) {
 		t.Error("emberd was added, but is said not to be there")
 	}
+	mode := func(name string) {
+		t.Helper()
+		info, err := os.Stat(name)
+		if err != nil || info.Mode().Perm() != 0o640 {
+			t.Fatalf("%s has mode %v (%v), want the 0640 that the file had", name, info, err)
+		}
+	}
+	mode(backup)
 	if ch, err = c.Add(file, server, false); err != nil || ch.Changes() {
 		t.Errorf("added again: %v, changes %v; want none", err, ch.Changes())
 	}
@@ -231,15 +239,38 @@ func TestAddAndRemove(t *testing.T) {
 	if got := content(t, file); got != settings {
 		t.Errorf("after removing, the file holds\n%s\nwant\n%s", got, settings)
 	}
-	for _, name := range []string{file, backup} {
-		info, err := os.Stat(name)
-		if err != nil || info.Mode().Perm() != 0o640 {
-			t.Errorf("%s has mode %v (%v), want the 0640 that the file had", name, info.Mode(), err)
-		}
-	}
+	mode(file)
 	names, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*"))
-	if err != nil || len(names) != 3 {
-		t.Errorf("in the folder are %v (%v), want the file and two copies", names, err)
+	if err != nil || len(names) != 1 {
+		t.Errorf("in the folder are %v (%v), want the file alone", names, err)
+	}
+}
+
+// A file that was made for the entry goes with it, and one that a user made empty stays.
+func TestRemoveLeavesNoFileOfItsOwn(t *testing.T) {
+	for _, name := range []string{"claude-code", "codex", "zed", "opencode"} {
+		for _, before := range []string{"", " "} {
+			c, file := client(t, name), filepath.Join(t.TempDir(), "settings")
+			if before != "" {
+				write(t, file, before)
+			}
+			ch, err := c.Add(file, server, false)
+			if err == nil {
+				_, err = ch.Apply(time.Now())
+			}
+			if err == nil {
+				ch, err = c.Remove(file, false)
+			}
+			if err == nil {
+				_, err = ch.Apply(time.Now())
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if _, err := os.Stat(file); os.IsNotExist(err) != (before == "") {
+				t.Errorf("%s: after %q the file is there: %v", name, before, err == nil)
+			}
+		}
 	}
 }
 
