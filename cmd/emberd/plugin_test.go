@@ -33,6 +33,24 @@ func TestPluginNamesTools(t *testing.T) {
 	}
 }
 
+// The plugin has the version of the program, which the changelog names first.
+func TestPluginVersion(t *testing.T) {
+	t.Parallel()
+	changes, err := os.ReadFile("../../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile("../../packaging/claude-code/.claude-plugin/plugin.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plugin struct{ Version string }
+	newest := regexp.MustCompile(`(?m)^## (\S+)$`).FindSubmatch(changes)
+	if err := json.Unmarshal(raw, &plugin); err != nil || newest == nil || plugin.Version != string(newest[1]) {
+		t.Errorf("the plugin has version %q (%v), the changelog begins with %q", plugin.Version, err, newest)
+	}
+}
+
 // pluginLine returns the line of shell that the plugin runs at an event, which is the same at each.
 func pluginLine(t *testing.T) string {
 	t.Helper()

@@ -210,3 +210,29 @@ func TestHookLines(t *testing.T) {
 		}
 	}
 }
+
+// Claude Code lists the plugins that it loads, and those that are turned off.
+func TestHasPlugin(t *testing.T) {
+	for settings, want := range map[string]bool{
+		"": false, "{": false, `{}`: false, `{"enabledPlugins":[]}`: false,
+		`{"enabledPlugins":{"emberd@emberd":true,"other@emberd":true}}`: true,
+		`{"enabledPlugins":{"emberd@emberd":false}}`:                    false,
+		`{"enabledPlugins":{"emberd-other@emberd":true}}`:               false,
+		`{"enabledPlugins":{"emberd@mine":["0.2.0"]}}`:                  true,
+	} {
+		m := Machine{GOOS: "linux", Home: t.TempDir(), Env: func(string) string { return "" }}
+		c := client(t, "claude-code")
+		if settings != "" {
+			if err := os.MkdirAll(filepath.Dir(c.HookFile(m)), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			write(t, c.HookFile(m), settings)
+		}
+		if got := c.HasPlugin(m); got != want {
+			t.Errorf("%s: %t, want %t", settings, got, want)
+		}
+		if client(t, "codex").HasPlugin(m) {
+			t.Error("Codex has a plugin")
+		}
+	}
+}

@@ -79,6 +79,7 @@ type clientRow struct {
 	Title     string `json:"title"`
 	Found     bool   `json:"found"`
 	Installed bool   `json:"installed"`
+	Plugin    bool   `json:"plugin,omitempty"` // the client loads the plugin of emberd
 	File      string `json:"file"`
 }
 
@@ -90,18 +91,22 @@ func listClients(s *cli.App) error {
 	var rows []clientRow
 	for _, c := range clients.All() {
 		file := c.File(m)
-		rows = append(rows, clientRow{c.Name, c.Title, c.Found(m), c.Has(file), file})
+		rows = append(rows, clientRow{c.Name, c.Title, c.Found(m), c.Has(file), c.HasPlugin(m), file})
 	}
 	return s.Answer(rows, func() {
 		for _, r := range rows {
-			state := "not found"
+			state, more := "not found", ""
 			switch {
+			case r.Installed && r.Plugin:
+				state, more = "has emberd", ", and the plugin"
 			case r.Installed:
 				state = "has emberd"
+			case r.Plugin:
+				state = "has plugin"
 			case r.Found:
 				state = "found"
 			}
-			s.Printf("%s %s %s\n", cli.Pad(r.Name, 16), cli.Pad(state, 10), r.File)
+			s.Printf("%s %s %s%s\n", cli.Pad(r.Name, 16), cli.Pad(state, 10), r.File, more)
 		}
 		s.Note("to add emberd to a client, run: emberd agent install NAME")
 	})

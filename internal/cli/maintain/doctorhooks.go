@@ -21,6 +21,12 @@ func (e *diagnostics) hooks(ctx context.Context) error {
 	}
 	var with []string
 	for _, c := range clients.All() {
+		if c.HasPlugin(m) && c.Has(c.File(m)) {
+			e.add(doctor.Finding{Area: "hooks", Code: "server-twice", Severity: doctor.Warning,
+				Next: "emberd agent uninstall " + c.Name,
+				Text: fmt.Sprintf("%s starts two MCP servers of emberd: by the plugin, and by the entry in %s; "+
+					"keep one", c.Title, c.File(m))})
+		}
 		if !c.Hooks() {
 			continue
 		}
