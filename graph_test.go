@@ -331,7 +331,8 @@ func graph() map[string]edges {
 		"internal/cli/daemon": {
 			ours: []string{
 				"api", "decay", "embedding", "engine", "engine/core", "internal/beads", "internal/cli",
-				"internal/config", "internal/durable", "internal/freemem", "internal/intent", "internal/llamawire",
+				"internal/config", "internal/doctor", "internal/durable", "internal/freemem", "internal/intent",
+				"internal/llamawire",
 				"internal/llm", "internal/mcp", "internal/mcp/mcphttp", "internal/metrics", "internal/models",
 				"internal/notify", "internal/power", "internal/sandbox", "internal/service", "internal/tempdaemon", "memory",
 				"op", "rekindle",

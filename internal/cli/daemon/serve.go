@@ -141,6 +141,7 @@ func serve(ctx context.Context, s *cli.App, flags serveFlags) (err error) {
 	defer func() {
 		err = errors.Join(err, closeUnless(overdue, func(settled func()) error { return e.Shutdown(saving, settled) }))
 	}()
+	sup.warnOfSharers(ctx)
 	process := metrics.OpenProcess() // before the sandbox, which leaves nothing of /proc
 	defer func() { err = errors.Join(err, process.Close()) }()
 	socket, err := openSocket(c.Socket, sup.manager) // before the sandbox, which may not permit it

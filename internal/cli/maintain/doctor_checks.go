@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"emberd/api"
 	"emberd/engine/core"
 	"emberd/internal/access"
 	"emberd/internal/cli"
@@ -228,23 +227,9 @@ func number(pid int) string {
 
 // others asks other daemons of this user whether they write into the same vault.
 func (e *diagnostics) others(ctx context.Context) error {
-	for _, path := range doctor.Sockets(e.c.Socket) {
-		client := api.NewClient(path, &api.ClientOptions{Name: "cli", Version: cli.BuildVersion(),
-			Timeout: 2 * time.Second})
-		st, err := op.Status.Call(ctx, client, &op.StatusRequest{})
-		client.Close()
-		if err != nil || cli.Linkless(st.State) == cli.Linkless(e.c.State) { // not ours to ask, or ours by another name
-			continue
-		}
-		for _, v := range st.Vaults {
-			if cli.SameVaults(e.served(), v.Path) && v.Path != "" {
-				e.add(doctor.Finding{Area: "daemons", Code: "two-daemons", Severity: doctor.Error,
-					Next: fmt.Sprintf("kill %d", st.Version.PID),
-					Text: fmt.Sprintf("process %d, a daemon with data folder %s, writes to the "+
-						"same vault %s; stop one of them, or configure another vault", st.Version.PID, st.Data,
-						v.Path)})
-			}
-		}
+	for _, v := range daemon.VaultSharers(ctx, doctor.Sockets(e.c.Socket), e.c.State, e.served()) {
+		e.add(doctor.Finding{Area: "daemons", Code: "two-daemons", Severity: doctor.Error, Text: v.Text(e.c.Data),
+			Next: "emberd status --socket " + text.ShellQuote(v.Socket)})
 	}
 	return nil
 }
