@@ -29,10 +29,11 @@ func KnownSet(ctx context.Context, dir string) (*Set, error) {
 }
 
 // KnownItems lists every title, alias, heading, question and link text of a vault with
-// the note that it stands for.
+// the note that it stands for. Notes that contain a list of emberd's are not among them: searches exclude such lists.
 func KnownItems(ctx context.Context, v *vault.Vault) ([]Item, error) {
 	var items []Item
 	var notes []*vault.Note
+	lists := map[string]bool{}
 	links := linkindex.New()
 	for path, err := range v.Walk(ctx) {
 		var note *vault.Note
@@ -46,13 +47,16 @@ func KnownItems(ctx context.Context, v *vault.Vault) ([]Item, error) {
 			return nil, err
 		}
 		links.Add(note.Path, note.Aliases, nil)
+		if lists[note.Path] = note.List != ""; note.List != "" {
+			continue
+		}
 		items = append(items, ownNames(note)...)
 		note.Sections, note.Properties = nil, nil
 		notes = append(notes, note)
 	}
 	for _, note := range notes {
 		for _, l := range note.Links {
-			if to, ok := links.Resolve(note.Path, l.Target); ok && l.Text != "" && l.Target != "" {
+			if to, ok := links.Resolve(note.Path, l.Target); ok && l.Text != "" && l.Target != "" && !lists[to] {
 				items = append(items, Item{Kind: Link, Text: l.Text, Note: to})
 			}
 		}
