@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -142,12 +143,20 @@ func Coverage(s *cli.App, m *op.Meaning) string {
 	return s.Screen.Paint(cli.Green, cli.Bar(share, cells)) + " " + text
 }
 
+// rate is a number with three digits, or all digits of a larger one.
+func rate(n float64) string {
+	if n >= 100 {
+		return cli.Grouped(int(math.Round(n)))
+	}
+	return fmt.Sprintf("%.3g", n)
+}
+
 func engineState(s *cli.App, r *op.EngineStatusResult) string {
 	switch r.State {
 	case op.EngineWorking:
 		text := "working"
 		if r.PerSecond > 0 {
-			text += fmt.Sprintf(", %.3g a second%s", r.PerSecond, leftText(r))
+			text += fmt.Sprintf(", %s a second%s", rate(r.PerSecond), leftText(r))
 		}
 		return text + fmt.Sprintf("; CPU limit: %s of one processor", cli.Percent(r.Share))
 	case op.EngineWaiting:

@@ -57,10 +57,10 @@ kept       121 vectors, 188.4 KiB in /s/vectors
 `},
 		"work": {op.EngineStatusResult{State: op.EngineWorking, Meaning: &op.Meaning{Provider: "go", Covered: 149,
 			Total: 298, Weight: 1}, Model: minilm,
-			PerSecond: 2.94, Left: 3300, Share: 0.5, Folder: "/s/vectors", Vectors: 121, Bytes: 192_921,
+			PerSecond: 1782.4, Left: 3300, Share: 0.5, Folder: "/s/vectors", Vectors: 121, Bytes: 192_921,
 			Passed: []op.PassedProvider{{Provider: "http", Reason: "the server at http://127.0.0.1:1 is not available"}}}, `
 vectors    ████████████             50 %, 149 of 298 memories and notes
-state      working, 2.94 a second, about 55m left; CPU limit: 50 % of one
+state      working, 1,782 a second, about 55m left; CPU limit: 50 % of one
            processor
 model      minilm, by go, 384 dimensions; in memory
 trust      calibration 1.00
