@@ -114,7 +114,7 @@ func TestWhyNoProviderWorks(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "missing.gguf")
 	missing := "the model file " + model +
 		" is not available: not found; restore it, or set another file in embedding.model"
-	away := "the server at http://127.0.0.1:1 is not available: dial tcp 127.0.0.1:1: connect: connection refused; start the server, or remove http from embedding.providers"
+	away := "the server at http://127.0.0.1:1 is not available: dial tcp 127.0.0.1:1: connect: connection refused; start the server, or correct embedding.url"
 	for want, opt := range map[string]Options{
 		missing: {Model: model},
 		away:    {URL: "http://127.0.0.1:1", URLModel: "minilm"},
@@ -149,7 +149,7 @@ func TestServerThatIsAway(t *testing.T) {
 		t.Errorf("without another provider, Ready: %v; want that there is none now, and may be later", err)
 	}
 	want := "the server at " + url + " is not available: dial tcp " + listener.Addr().String() +
-		": connect: connection refused; start the server, or remove http from embedding.providers"
+		": connect: connection refused; start the server, or correct embedding.url"
 	if s := e.Status(); len(s.Passed) != 1 || s.Passed[0] != (SkippedProvider{HTTP, want}) {
 		t.Errorf("passed over: %+v\nwant http for: %s", s.Passed, want)
 	}

@@ -290,6 +290,6 @@ func (s *server) unanswered(ctx context.Context, err error) error {
 	if lost, ok := errors.AsType[*url.Error](err); ok {
 		err = lost.Err // its URL is told already
 	}
-	return fmt.Errorf("the server at %s %w: %w; start the server, or remove http from embedding.providers", s.at,
+	return fmt.Errorf("the server at %s %w: %w; start the server, or correct embedding.url", s.at,
 		ErrAway, err)
 }
