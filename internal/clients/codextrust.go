@@ -48,7 +48,9 @@ func codexHooksIn(ctx context.Context, folder string) ([]codexHook, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
+	if err := cmd.Start(); errors.Is(err, exec.ErrNotFound) {
+		return nil, errors.New("the program codex is not in a folder of PATH")
+	} else if err != nil {
 		return nil, err
 	}
 	all, err := askCodex(in, out, folder)

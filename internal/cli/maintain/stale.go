@@ -23,7 +23,7 @@ func (e *diagnostics) stale(ctx context.Context) error {
 		if err == nil && severalFolders(devices) {
 			e.add(doctor.Finding{Area: "stale", Code: "stale-unasked", Severity: doctor.Note,
 				Next: "emberd doctor offline-device list",
-				Text: "the daemon did not report memories of offline devices"})
+				Text: "doctor could not ask a daemon for memories of offline devices"})
 		}
 		return err
 	}
