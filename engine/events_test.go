@@ -135,7 +135,7 @@ func TestWhatIsDoneIsTold(t *testing.T) {
 	do(t, e, op.TrashRestore, &op.TrashRestoreRequest{IDs: []string{string(m.ID)}})
 	do(t, e, op.Undo, &op.UndoRequest{})
 	do(t, e, op.SaveBatch, &op.SaveBatchRequest{Items: []op.SaveRequest{{Content: "x"}, {}, {Content: "y"}}})
-	want := []string{"save 1", "edit 1", "forget 1", "restore 1", "undo 1", "import 2"}
+	want := []string{"save 1", "edit 1", "forget 1", "restore 1", "undo 1", "save 2"}
 	var got []string
 	for ev := range seq {
 		got = append(got, fmt.Sprint(ev.Type, " ", len(ev.IDs)))

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -248,8 +249,25 @@ func TestBatchesOfOneRunAreOneEntry(t *testing.T) {
 		t.Errorf("the second batch has entry %s, want to join %s", second.Tx, first.Tx)
 	}
 	undone := do(t, e, op.Undo, &op.UndoRequest{})
-	if undone.Entry.Tx != first.Tx || undone.Entry.Verb != "import" || undone.Entry.IDs != 55 || len(undone.Items) != 55 {
+	if undone.Entry.Tx != first.Tx || undone.Entry.Verb != "save" || undone.Entry.IDs != 55 || len(undone.Items) != 55 {
 		t.Errorf("undo took back entry %+v with %d items, want all 55 of %s", undone.Entry, len(undone.Items), first.Tx)
+	}
+}
+
+// On the command line a batch is an import, elsewhere it is many saves.
+func TestABatchOfTheCommandLineIsAnImport(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	for via, want := range map[string]string{core.ViaCLI: "import", "http": "save", core.ViaMCP: "save"} {
+		ctx := op.WithCaller(t.Context(), memory.Actor{Via: via, UID: 1000})
+		res, err := op.SaveBatch.Call(ctx, e, &op.SaveBatchRequest{Items: []op.SaveRequest{{Content: "by " + via}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		undone, err := op.Undo.Call(ctx, e, &op.UndoRequest{Tx: res.Tx})
+		if err != nil || undone.Entry.Verb != want {
+			t.Errorf("a batch by %s is %+v, %v; want %s", via, undone, err, want)
+		}
 	}
 }
 

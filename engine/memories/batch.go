@@ -122,6 +122,14 @@ func draftItem(e *Memories, it *item, link memory.Source) (err error) {
 	return nil
 }
 
+// batchVerb is what the history calls a batch. On the command line a batch is an import.
+func batchVerb(by *memory.Actor) string {
+	if by.Via == core.ViaCLI {
+		return stm.ImportVerb
+	}
+	return "save"
+}
+
 // saveChunk stores items in one transaction and answers all of them. It leaves out items that
 // were saved before or are refused.
 func (e *Memories) saveChunk(ctx context.Context, res *op.SaveBatchResult, items []item,
@@ -132,7 +140,7 @@ func (e *Memories) saveChunk(ctx context.Context, res *op.SaveBatchResult, items
 	}
 	by := op.CallerFrom(ctx)
 	receipt, err := e.Stm.Update(ctx, ids, "", func(rows []*stm.Row) (*stm.Tx, error) {
-		tx, deleted := &stm.Tx{Verb: stm.ImportVerb, By: by, Entry: res.Tx}, e.Stm.Deleted(ids...)
+		tx, deleted := &stm.Tx{Verb: batchVerb(&by), By: by, Entry: res.Tx}, e.Stm.Deleted(ids...)
 		for i, it := range items {
 			before, err := e.earlierSave(it.tx, it.memory, stored{rows[i], deleted[ids[i]]}, it.again)
 			if err != nil {
