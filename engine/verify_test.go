@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"emberd/engine"
+	"emberd/engine/core"
 	"emberd/engine/similar"
 	"emberd/memory"
 	"emberd/op"
@@ -171,7 +172,7 @@ func TestWhichIsNewer(t *testing.T) {
 	}
 }
 
-// That something is not so supersedes only what the same client has said.
+// That something is not so supersedes only what the same client has said, unless the user says it.
 func TestADenialSupersedesOnlyOnesOwnWords(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)
@@ -183,7 +184,8 @@ func TestADenialSupersedesOnlyOnesOwnWords(t *testing.T) {
 	one := &nearestTo(t, e, claim).All[0]
 	other := mine
 	other.Client = "other/1.0"
-	for by, want := range map[memory.Actor]bool{mine: true, other: false} {
+	user := memory.Actor{Via: core.ViaCLI, UID: 1000, Client: "cli/1.0"}
+	for by, want := range map[memory.Actor]bool{mine: true, other: false, user: true} {
 		if got := e.Similar.Statement(claim, by).Supersede(one, &op.Conflict{Kind: "negation", Newer: similar.NewerClaim}); (got != "") != want {
 			t.Errorf("by %s: it suggests %q", by.Client, got)
 		}

@@ -182,9 +182,10 @@ func (s *Claim) Newer(one *Near, known, kind string) bool {
 
 // Supersede returns the command by which the text supersedes a memory, if it has a later value
 // of the same fact, or "". A negation by another client is no such value, because that client
-// may be wrong.
+// may be wrong, unless it is the command line, where the user decides.
 func (s *Claim) Supersede(one *Near, c *op.Conflict) string {
-	if one.Row == nil || c.Newer != NewerClaim || c.Kind == "negation" && !s.sameClient(one) {
+	mayBeWrong := c.Kind == "negation" && s.by.Via != core.ViaCLI && !s.sameClient(one)
+	if one.Row == nil || c.Newer != NewerClaim || mayBeWrong {
 		return ""
 	}
 	if s.ID == "" {
