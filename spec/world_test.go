@@ -31,9 +31,13 @@ type world struct{ name, home, model string }
 // setup makes the world of a script, whose daemon does not run yet.
 func (w *world) setup(e *testscript.Env) error {
 	h := filepath.Join(e.WorkDir, "h")
+	source, err := filepath.Abs("..")
+	if err != nil {
+		return err
+	}
 	for name, value := range map[string]string{
 		"HOME": e.WorkDir, "H": h, "EMBERD_HOME": h, "TZ": "UTC", "GOGC": "400", "WORLD": w.name,
-		"MODEL": w.model, "PATH": binaries + string(os.PathListSeparator) + os.Getenv("PATH"), "MCPFLAGS": "",
+		"MODEL": w.model, "PATH": binaries + string(os.PathListSeparator) + os.Getenv("PATH"), "MCPFLAGS": "", "SOURCE": source,
 	} {
 		e.Setenv(name, value)
 	}
