@@ -62,6 +62,7 @@ test:
 # the trained world is in EMBERD_TEST_TRAINED; without it that world is left out.
 spec:
 	EMBERD_SPEC=all go test -count=1 -vet=off -parallel 4 -timeout 15m ./spec -args -update
+	sed -n '/^## Figures/,$$p' docs/internals/spec-coverage.md
 
 # Slowed down by the detector, and with as many tests at once as elsewhere, programs would
 # take longer than the moments that some tests are about. Files are on the disk here, and in memory
