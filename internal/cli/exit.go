@@ -102,7 +102,7 @@ func (s *App) report(err error) int {
 			return int(code)
 		}
 	}
-	for line := range strings.SplitSeq(Clean(placed(err.Error(), placeFlags(s))), "\n") {
+	for line := range strings.SplitSeq(Clean(placed(FlagsOnly(err.Error()), placeFlags(s))), "\n") {
 		io.WriteString(s.Stderr, s.side.Paragraph("emberd: "+line, nil, ""))
 	}
 	return int(code)

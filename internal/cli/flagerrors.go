@@ -28,9 +28,8 @@ func flagged(cmd *cobra.Command, err error) error {
 		return err
 	}
 	said := *e
-	said.Message = FlagsOnly(e.Message)
 	name := cmp.Or(flagFor[e.Field], dashes(e.Field))
-	if rest, ok := strings.CutPrefix(said.Message, e.Field+" "); ok && cmd.Flags().Changed(name) {
+	if rest, ok := strings.CutPrefix(e.Message, e.Field+" "); ok && cmd.Flags().Changed(name) {
 		said.Message = "--" + name + " " + rest
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -42,14 +41,10 @@ func flagged(cmd *cobra.Command, err error) error {
 	return &said
 }
 
-// A message of the daemon names a flag and the field that it fills in one of these forms.
-var (
-	flagAndField = regexp.MustCompile(`(--[a-z-]+) \([a-z_]+\)`)
-	fieldAndFlag = regexp.MustCompile(`set [a-z_]+ \((--[a-z-]+)\)`)
-)
-
-// FlagsOnly removes the names of fields from a message that names a flag too.
+// FlagsOnly removes the names of fields from a message of the daemon that names a flag too, in one of two forms.
 func FlagsOnly(message string) string {
+	flagAndField := regexp.MustCompile(`(--[a-z-]+) \([a-z_]+\)`)
+	fieldAndFlag := regexp.MustCompile(`set [a-z_]+ \((--[a-z-]+)\)`)
 	return fieldAndFlag.ReplaceAllString(flagAndField.ReplaceAllString(message, "$1"), "use $1")
 }
 

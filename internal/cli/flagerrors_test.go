@@ -27,8 +27,7 @@ func TestErrorsNameFlags(t *testing.T) {
 		{[]string{"--tag", "x"}, "51 tags given, more than 50", "tags", "51 tags given, more than 50"},
 		{nil, "invalid cursor; use the as_of time of the previous page, or omit the cursor", "cursor",
 			"invalid cursor; use the --as-of time of the previous page, or omit the cursor"},
-		{nil, "set allow_secret (--allow-secret)", "content", "use --allow-secret"},
-		{nil, "to save the text again, use --again (again)", "id", "to save the text again, use --again"},
+		{nil, "set allow_secret (--allow-secret)", "content", "set allow_secret (--allow-secret)"},
 		{[]string{"--limit", "0"}, "missing content; pass the text to save", "", "missing content; pass the text to save"},
 	} {
 		cmd := &cobra.Command{Use: "ask"}
@@ -45,6 +44,19 @@ func TestErrorsNameFlags(t *testing.T) {
 		err := flagged(cmd, memory.Errorf(memory.Invalid, "%s", tt.message).At(tt.field))
 		if err.Error() != tt.want || memory.CodeOf(err) != memory.Invalid {
 			t.Errorf("%q after %v is told as %q, want %q", tt.message, tt.args, err, tt.want)
+		}
+	}
+}
+
+func TestFlagsOnly(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]string{
+		"to save the text anyway, set allow_secret (--allow-secret)": "to save the text anyway, use --allow-secret",
+		"to save the text again, use --again (again)":                "to save the text again, use --again",
+		"the daemon uses --home (see above)":                         "the daemon uses --home (see above)",
+	} {
+		if got := FlagsOnly(message); got != want {
+			t.Errorf("%q became %q, want %q", message, got, want)
 		}
 	}
 }
