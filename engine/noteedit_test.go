@@ -307,10 +307,19 @@ func TestUndoOfAPromotion(t *testing.T) {
 // A note that somebody changed is not taken away, and so nothing is undone.
 func TestUndoOfAPromotionThatAHumanWorkedOn(t *testing.T) {
 	t.Parallel()
-	h, e, m := promotedHouse(t, "text")
+	h := promotingHouse(t, nil)
+	e := h.following(t)
+	older := do(t, e, op.Save, &op.SaveRequest{Content: "Basil wants six hours of sun"})
+	m := promoteByID(t, e, save(t, e, "text").ID).Memory
 	h.write(t, m.PromotedTo, h.note(t, m.PromotedTo)+"more\n")
+	// The save of the memory is not named, because the promotion changed the memory since.
+	previous := "; to undo the previous change, run: emberd undo "
 	err := refused(t, e, op.Undo, &op.UndoRequest{})
-	wantCode(t, err, memory.Conflict, `has changed since emberd wrote it, so emberd does not remove it; to separate the note from the memory, remove the property memory-id of the note and undo again`)
+	wantCode(t, err, memory.Conflict, `has changed since emberd wrote it, so emberd does not remove it; to see earlier texts of the memory, run: emberd history `+m.ID.Short()+`; to separate the note from the memory, remove the property memory-id of the note and undo again`+previous+older.Tx)
+	newest := do(t, e, op.Journal, &op.JournalRequest{Limit: 1}).Entries[0].Tx
+	if err := refused(t, e, op.Undo, &op.UndoRequest{Tx: newest}); strings.Contains(err.Error(), previous) {
+		t.Errorf("the undo of a named change answers %v", err)
+	}
 	if look(t, e, m.ID).PromotedTo != m.PromotedTo {
 		t.Error("the memory lost its note")
 	}

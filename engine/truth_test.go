@@ -438,16 +438,18 @@ func TestALogOlderThanItsNotes(t *testing.T) {
 func TestUndoDoesNotFightTheNote(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
+	older := do(t, d.Engine, op.Save, &op.SaveRequest{Content: "Basil wants six hours of sun"})
 	id := d.kept("the kettle leaks", "Kettle.md")
 	d.edit("Kettle.md", noteFor(id, "the kettle is mended"))
 	entry := d.newest(id).Tx
 	for _, force := range []bool{false, true} {
 		err := refused(t, d.Engine, op.Undo, &op.UndoRequest{Tx: entry, Force: force})
-		wantCode(t, err, memory.Conflict, `and would import it again; edit the note instead (Obsidian's File recovery has its earlier text`)
+		wantCode(t, err, memory.Conflict, `and would import it again; to see the earlier text, run: emberd history `+id.Short()+`; to restore that text, edit the note, or use emberd edit`)
 	}
 	// The newest that somebody asked for is the save, which the note changed since.
-	if got := do(t, d.Engine, op.Undo, &op.UndoRequest{DryRun: true}); got.Entry.Verb != "save" {
-		t.Errorf("a bare undo would take back %+v", got.Entry)
+	if got := do(t, d.Engine, op.Undo, &op.UndoRequest{DryRun: true}); got.Entry.Verb != "save" ||
+		got.Previous != older.Tx {
+		t.Errorf("a bare undo would take back %+v, and %q before it", got.Entry, got.Previous)
 	}
 	d.remove("Kettle.md")
 	do(t, d.Engine, op.TrashRestore, &op.TrashRestoreRequest{IDs: []string{string(id)}})

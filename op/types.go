@@ -442,6 +442,8 @@ type UndoResult struct {
 	Tx     string     `json:"tx,omitempty"` // the entry of the undo itself
 	DryRun bool       `json:"dry_run,omitempty"`
 	Items  []UndoItem `json:"items"`
+	// Previous is the change before it, which can be undone, if the caller named no change and everything was left.
+	Previous string `json:"previous,omitempty"`
 }
 
 // UndoItem is the fate of one memory or note: removed, restored, reverted, or left

@@ -149,8 +149,8 @@ func (e *History) checkCanRevert(ctx context.Context, u *undoneNote) error {
 		return err
 	case res.Outcome == vault.Written && res.Digest != digest:
 		return memory.Errorf(memory.Conflict, "note %q has changed since emberd wrote it, so emberd does not remove "+
-			"it; to separate the note from the memory, remove the property memory-id of the note and undo again",
-			u.note.Path)
+			"it; to see earlier texts of the memory, run: emberd history %s; to separate the note from the memory, "+
+			"remove the property memory-id of the note and undo again", u.note.Path, u.before.ID.Short())
 	case res.Outcome == vault.Later:
 		return memory.Errorf(memory.Busy, "cannot revert note %q now: %s", u.note.Path,
 			promote.LaterText(&res, e.Opt.Now()))

@@ -11,31 +11,44 @@ import (
 )
 
 // Undo reverts one change, memory by memory. A memory that changed again since stays and is listed,
-// unless forced.
+// unless forced. If the newest change cannot be undone, the answer names the change before it.
 func (e *History) Undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult, error) {
 	if e.Cleaning.Load() {
 		return nil, memory.Errorf(memory.Busy,
 			"a cleanup run is in progress; try again when emberd health cleanup history shows the run as complete")
 	}
+	res, tx, err := e.undo(ctx, req)
+	switch {
+	case req.Tx != "":
+	case memory.CodeOf(err) == memory.Conflict:
+		err = e.withPrevious(ctx, tx, err)
+	case err == nil && allLeft(res):
+		res.Previous = e.previous(ctx, tx)
+	}
+	return res, err
+}
+
+// undo is Undo, and also returns the change that it chose.
+func (e *History) undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult, string, error) {
 	if tx := e.noteEntry(ctx, req.Tx); tx != "" {
 		res, err := e.NoteWrite.Undo(ctx, tx, req.DryRun)
 		if err == nil {
 			e.Links.Reverted(ctx, res)
 		}
-		return res, err
+		return res, tx, err
 	}
 	entry, err := e.OwnEntry(ctx, req.Tx)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	u := stm.Undo{Entry: entry, Force: req.Force, DryRun: req.DryRun, By: op.CallerFrom(ctx)}
 	notes, err := e.prepareUndo(ctx, &u, req.Tx == "")
 	if err != nil {
-		return nil, err
+		return nil, u.Entry, err
 	}
 	done, err := e.Stm.Undo(ctx, u)
 	if err != nil {
-		return nil, err
+		return nil, u.Entry, err
 	}
 	res := &op.UndoResult{
 		Entry: op.Entry{Tx: done.Entry.Tx, Verb: done.Entry.Verb, At: done.Entry.At, By: done.Entry.By,
@@ -51,7 +64,7 @@ func (e *History) Undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult
 		e.undoNotes(context.WithoutCancel(ctx), notes.changed, res)
 		e.Promote.RemoveQueued(ctx, notes.archived)
 	}
-	return res, nil
+	return res, done.Entry.Tx, nil
 }
 
 // notesOfUndo are the notes that follow an undo in the log.
@@ -139,8 +152,8 @@ func (e *History) checkNoteSource(ctx context.Context, would stm.Undone) error {
 		}
 		if note != nil {
 			return memory.Errorf(memory.Conflict, "emberd imported change %s from note %q and would import it again; "+
-				"edit the note instead (Obsidian's File recovery has its earlier text)", would.Entry.Tx,
-				note.Path).At("tx")
+				"to see the earlier text, run: emberd history %s; to restore that text, edit the note, or use "+
+				"emberd edit", would.Entry.Tx, note.Path, m.ID.Short()).At("tx")
 		}
 	}
 	return nil

@@ -49,6 +49,9 @@ func printUndo(s *cli.App, res *op.UndoResult, forced bool) error {
 		if len(res.Entry.Notes) == 0 {
 			s.NoteLeft(left, forced)
 		}
+		if res.Previous != "" {
+			s.Note("to undo the previous change, run: emberd undo %s", res.Previous)
+		}
 		s.UndoHint(res.Tx)
 	})
 }
