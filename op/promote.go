@@ -11,6 +11,8 @@ type PromoteRequest struct {
 	ID     string `json:"-" path:"id" doc:"ID of the memory, or at least the first or last four characters of the ID"`
 	Force  bool   `json:"force,omitempty" doc:"true: promote the memory even if it does not meet the promotion criteria"`
 	DryRun bool   `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
+	// Tx is the change that this promotion joins, so that one undo reverts the promotions of several memories.
+	Tx string `json:"tx,omitempty" doc:"ID (tx) of the change that an earlier promotion made; emberd adds this promotion to the same change"`
 }
 
 // PromoteResult reports which note the memory has, or will have. Outcome is "written"

@@ -26,14 +26,15 @@ import (
 // line. A crash in between leaves a note with the memory's ID, which the next promotion
 // adopts.
 func (e *Promote) Promote(ctx context.Context, req *op.PromoteRequest) (*op.PromoteResult, error) {
-	if err := e.Notes.NeedVault(); err != nil {
+	if err := core.FirstError(e.Notes.NeedVault(), e.Joins(req.Tx)); err != nil {
 		return nil, err
 	}
 	id, err := e.Stm.Resolve(strings.TrimSpace(req.ID))
 	if err != nil {
 		return nil, err
 	}
-	res, err := e.PromoteMemory(ctx, Promotion{ID: id, By: op.CallerFrom(ctx), Dry: req.DryRun, Force: req.Force})
+	res, err := e.PromoteMemory(ctx, Promotion{ID: id, By: op.CallerFrom(ctx), Dry: req.DryRun, Force: req.Force,
+		Entry: req.Tx})
 	if errors.Is(err, fs.ErrClosed) && !e.Notes.Vault.Away().IsZero() {
 		return nil, e.Notes.Vault.ErrAway()
 	}

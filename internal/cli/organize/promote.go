@@ -1,6 +1,7 @@
 package organize
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -23,20 +24,29 @@ func PromoteCommand(s *cli.App) *cobra.Command {
 			case len(args) == 0:
 				return cli.UsageError(cmd, "%s requires one or more memory IDs, or --auto", cmd.CommandPath())
 			}
-			var failed []error
-			for _, id := range args {
-				req.ID = id
-				res, err := cli.Call(cmd.Context(), s, op.Promote, &req)
-				if err == nil {
-					err = printPromoted(s, res)
-				}
-				failed = append(failed, err)
-			}
-			return cli.Joined(failed)
+			return promoteAll(cmd.Context(), s, &req, args)
 		})
 	cli.Bind(cmd.Flags(), &req, "dry-run", "force")
 	cmd.Flags().BoolVar(&auto, "auto", false, "")
 	return cmd
+}
+
+// promoteAll promotes memories in one change.
+func promoteAll(ctx context.Context, s *cli.App, req *op.PromoteRequest, ids []string) error {
+	var failed []error
+	for _, id := range ids {
+		req.ID = id
+		res, err := cli.Call(ctx, s, op.Promote, req)
+		if err == nil {
+			req.Tx = cmp.Or(res.Tx, req.Tx)
+			err = printPromoted(s, res)
+		}
+		failed = append(failed, err)
+	}
+	if !s.JSON {
+		s.UndoHint(req.Tx)
+	}
+	return cli.Joined(failed)
 }
 
 // promoteAuto prints who deserves a note, and who got one.
@@ -85,6 +95,5 @@ func printPromoted(s *cli.App, res *op.PromoteResult) error {
 	if res.Outcome == op.PromotionPending {
 		s.Note("%s; emberd writes the note as soon as possible", cli.Clean(res.Reason))
 	}
-	s.UndoHint(res.Tx)
 	return nil
 }
