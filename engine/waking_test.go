@@ -87,7 +87,11 @@ func TestOpeningARelevantHitRestoresIt(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(d *desk, id memory.ID) op.Memory{
 		"show": func(d *desk, id memory.ID) op.Memory {
-			return do(d.t, d.Engine, op.Show, &op.ShowRequest{ID: string(id)}).Memory
+			res := do(d.t, d.Engine, op.Show, &op.ShowRequest{ID: string(id)})
+			if res.Rekindled != (res.Memory.Stage == memory.Demoted) {
+				d.t.Errorf("in stage %s, the answer says %t", res.Memory.Stage, res.Rekindled)
+			}
+			return res.Memory
 		},
 		"open": func(d *desk, id memory.ID) op.Memory {
 			return do(d.t, d.Engine, op.OpenMany, &op.OpenManyRequest{IDs: []string{string(id)}}).Memories[0].Memory
@@ -107,7 +111,7 @@ func TestOpeningARelevantHitRestoresIt(t *testing.T) {
 		if m.Stage != memory.Demoted || m.UseCount != 0 || !m.LastUsed.Equal(cold.LastUsed) {
 			t.Errorf("%s: the memory is %+v", name, m.Memory)
 		}
-		if v := d.newest(id); v.Verb != "rekindle" {
+		if v := d.newest(id); v.Verb != "rekindle" || v.By.Via != "emberd" {
 			t.Errorf("%s: the log says %+v", name, v)
 		}
 		row, _ := d.Stm.Get(id)

@@ -348,6 +348,8 @@ type ShowResult struct {
 	Memory    Memory       `json:"memory"`
 	Relations *RelationsOf `json:"relations,omitempty"` // if there are any
 	AsOf      *Past        `json:"as_of,omitempty"`
+	// Rekindled says that showing the memory restored its archived text.
+	Rekindled bool `json:"rekindled,omitempty"`
 }
 
 // ListRequest selects and orders memories.

@@ -8,6 +8,9 @@ import (
 	"emberd/stm"
 )
 
+// unasked restores what a caller uses or opens. No caller asked for it, so an undo of the newest change skips it.
+var unasked = memory.Actor{Via: stm.Itself, Client: "search"}
+
 // RunRekindler rekindles the memories that were requested by their use.
 func (e *Lifecycle) RunRekindler(ctx context.Context) {
 	for {
@@ -27,20 +30,18 @@ func (e *Lifecycle) rekindleNow(ctx context.Context, id memory.ID) {
 	if !ok || !core.Cold(row) {
 		return
 	}
-	// No caller named it, so an undo of the newest change skips it.
-	by := memory.Actor{Via: stm.Itself, Client: "search"}
-	if _, err := e.rekindle(ctx, id, by, waking{stage: memory.Active}); err != nil && ctx.Err() == nil {
+	if _, err := e.rekindle(ctx, id, unasked, waking{stage: memory.Active}); err != nil && ctx.Err() == nil {
 		e.Opt.Logger.Warn("memory not restored", "memory", id, "error", err)
 	}
 }
 
 // Open counts that a whole memory is about to be shown, and returns it. One whose text is in a note is demoted, with
 // its text, if a search found it relevant lately; that is not a use.
-func (e *Lifecycle) Open(ctx context.Context, row *stm.Row, by memory.Actor) *stm.Row {
+func (e *Lifecycle) Open(ctx context.Context, row *stm.Row) *stm.Row {
 	now := e.Opt.Now()
 	if core.Cold(row) && e.CanWrite(row) && e.rekindles(row) {
 		open, cancel := context.WithTimeout(ctx, e.Opt.Patience)
-		_, err := e.rekindle(open, row.ID(), by, waking{stage: memory.Demoted})
+		_, err := e.rekindle(open, row.ID(), unasked, waking{stage: memory.Demoted})
 		cancel()
 		if err != nil {
 			e.Opt.Logger.Debug("full text of an opened memory not restored", "memory", row.ID(), "error", err)

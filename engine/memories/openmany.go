@@ -30,7 +30,7 @@ func (e *Memories) OpenMany(ctx context.Context, req *op.OpenManyRequest) (*op.O
 	if track {
 		for i, row := range rows {
 			row = e.rekindleMerged(ctx, row)
-			if opened := e.Lifecycle.Open(ctx, row, op.CallerFrom(ctx)); opened.Stage() != row.Stage() {
+			if opened := e.Lifecycle.Open(ctx, row); opened.Stage() != row.Stage() {
 				row = opened
 			}
 			rows[i] = row

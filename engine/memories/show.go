@@ -18,16 +18,16 @@ func (e *Memories) Show(ctx context.Context, req *op.ShowRequest) (*op.ShowResul
 	if err != nil {
 		return nil, err
 	}
-	shown := row
+	rekindled := false
 	if search.ValueOrTrue(req.Track) {
-		if now := e.Lifecycle.Open(ctx, row, op.CallerFrom(ctx)); now.Stage() != row.Stage() {
-			shown = now
+		if now := e.Lifecycle.Open(ctx, row); now.Stage() != row.Stage() {
+			rekindled = core.Cold(row) && !core.Cold(now)
+			row = now
 		}
 	}
-	row = shown
 	m, err := e.MemoryView(row, e.Opt.Now())
 	if err != nil {
 		return nil, err
 	}
-	return &op.ShowResult{Memory: m, Relations: core.RelationsIn(&e.Stm.MemorySet, row)}, nil
+	return &op.ShowResult{Memory: m, Relations: core.RelationsIn(&e.Stm.MemorySet, row), Rekindled: rekindled}, nil
 }

@@ -56,6 +56,10 @@ func showMemory(s *cli.App, cmd *cobra.Command, req *op.ShowRequest) error {
 	return cli.Show(cmd.Context(), s, op.Show, req, func(s *cli.App, res *op.ShowResult) {
 		s.PrintThen(res.AsOf, false)
 		printMemory(s, &res.Memory)
+		if res.Rekindled {
+			s.Note("emberd restored the full text of this archived memory; to archive it again, run: "+
+				"emberd lifecycle archive %s", res.Memory.ID.Short())
+		}
 		if res.Relations != nil {
 			cli.PrintRelations(s, cmd, res.Relations, req.AsOf.IsZero())
 		}
