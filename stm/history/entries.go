@@ -2,6 +2,9 @@ package history
 
 import (
 	"errors"
+	"math"
+	"slices"
+	"strings"
 
 	"emberd/memory"
 	"emberd/stm/record"
@@ -34,6 +37,13 @@ func (s *Timeline) Entries(before record.Stamp, limit int) (page []Journaled, to
 		page = append(page, one)
 	}
 	return page, total
+}
+
+// Named returns the entries whose names begin with a text. Histories are read for it.
+func (s *Timeline) Named(begin string) []record.Stamp {
+	s.wal.Journal.LoadHistory()
+	all, _ := s.wal.Journal.Before(record.Stamp{}, math.MaxInt)
+	return slices.DeleteFunc(all, func(tx record.Stamp) bool { return !strings.HasPrefix(tx.String(), begin) })
 }
 
 // entry adds up the lines of an entry, those that can be read.

@@ -178,9 +178,12 @@ func (s *Timeline) newestToUndo() (record.Stamp, error) {
 	case s.wal.Table.LatestPurge(s.wal.Device).After(tx):
 		return tx, memory.Errorf(memory.NotFound,
 			"the last change was a permanent deletion, which cannot be undone").At("tx")
+	case !ok && len(s.Named("")) == 0:
+		return tx, memory.Errorf(memory.NotFound, "nothing to undo")
 	case !ok:
 		return tx, memory.Errorf(memory.NotFound,
-			"nothing to undo; to undo a change that another device made, pass the ID of the change")
+			"nothing to undo under the present ID of this device; to undo a change of another device, or a change "+
+				"from before a restore, pass the ID of the change; run: emberd history")
 	}
 	return tx, s.wantWhole(tx)
 }
