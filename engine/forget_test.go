@@ -107,6 +107,13 @@ func TestUndo(t *testing.T) {
 	if undone.Items[0].Action != "removed" || len(searchFor(t, e, "slip")) != 0 {
 		t.Errorf("undoing a save: %+v", undone)
 	}
+
+	saved = do(t, e, op.Save, &op.SaveRequest{Content: "another slip"})
+	wantCode(t, refused(t, e, op.Undo, &op.UndoRequest{Tx: saved.Tx[:4]}), memory.Ambiguous, "several change IDs begin with")
+	if undone = do(t, e, op.Undo, &op.UndoRequest{Tx: saved.Tx[:len("01a1fd06c976-0000")]}); undone.Entry.Tx != saved.Tx {
+		t.Errorf("undoing a save by the beginning of its ID: %+v", undone)
+	}
+	wantCode(t, refused(t, e, op.Undo, &op.UndoRequest{Tx: "ffffffff"}), memory.Invalid, "invalid change ID")
 }
 
 func TestUndoLeavesWhatChangedSince(t *testing.T) {

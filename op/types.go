@@ -433,7 +433,7 @@ type ForgetResult struct {
 // a caller asked for and that was not reverted. What came from a note that is there is
 // not reverted, for the note would say it again.
 type UndoRequest struct {
-	Tx     string `json:"tx,omitempty" doc:"ID (tx) of the change to revert, from journal or from the answer of the change; default: the newest change of a caller on this device"`
+	Tx     string `json:"tx,omitempty" doc:"ID (tx) of the change to revert, or at least its first four characters, from journal or from the answer of the change; default: the newest change of a caller on this device"`
 	Force  bool   `json:"force,omitempty" doc:"also revert memories that changed again after the change to revert"`
 	DryRun bool   `json:"dry_run,omitempty" doc:"show what would change, without changing anything"`
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"emberd/engine/notewrite"
 	"emberd/internal/notejournal"
@@ -28,6 +29,39 @@ func (e *History) addNoteEntries(res *op.JournalResult, cursor string) error {
 	}
 	slices.SortStableFunc(res.Entries, func(a, b op.JournalEntry) int { return cmp.Compare(b.Tx, a.Tx) })
 	return nil
+}
+
+// minBegin is how much of a change ID a caller gives at least.
+const minBegin = 4
+
+// changeNamed returns the ID of the only change of memories or notes whose ID begins with a text. Other texts than the
+// beginning of an ID, and those of a caller with a grant, stay as they are.
+func (e *History) changeNamed(begin string) (string, error) {
+	_, err := stm.ParseStamp(begin)
+	if err == nil || e.Grant != nil || len(begin) < minBegin || notejournal.Is(begin) {
+		return begin, nil
+	}
+	var found []string
+	for _, tx := range e.Stm.Named(begin) {
+		found = append(found, tx.String())
+	}
+	notes, err := e.NoteWrite.Entries()
+	if err != nil {
+		return "", err
+	}
+	for i := range notes {
+		if strings.HasPrefix(notes[i].Tx, begin) {
+			found = append(found, notes[i].Tx)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return begin, nil
+	case 1:
+		return found[0], nil
+	}
+	return "", memory.Errorf(memory.Ambiguous, "several change IDs begin with %s; pass more characters",
+		memory.Clip(begin)).At("tx")
 }
 
 // noteEntry returns the change of notes that an undo of a named entry reverts, "" if it reverts one of memories.

@@ -17,7 +17,11 @@ func (e *History) Undo(ctx context.Context, req *op.UndoRequest) (*op.UndoResult
 		return nil, memory.Errorf(memory.Busy,
 			"a cleanup run is in progress; try again when emberd health cleanup history shows the run as complete")
 	}
-	res, tx, err := e.undo(ctx, req)
+	named, err := e.changeNamed(req.Tx)
+	if err != nil {
+		return nil, err
+	}
+	res, tx, err := e.undo(ctx, &op.UndoRequest{Tx: named, Force: req.Force, DryRun: req.DryRun})
 	switch {
 	case req.Tx != "":
 	case memory.CodeOf(err) == memory.Conflict:
