@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -41,8 +42,12 @@ func restOf(ctx context.Context, s *Timeline, tx record.Stamp, steps []undoStep,
 	case n == 0:
 		return nil, undoneBefore(tx)
 	case !force:
-		return nil, memory.Errorf(memory.Invalid, "change %s was already undone, except for %d memories that changed "+
-			"later; to undo the change for these memories too, run: emberd undo --force %s", tx, n, tx).At("tx")
+		what := "1 memory"
+		if n > 1 {
+			what = fmt.Sprintf("%d memories", n)
+		}
+		return nil, memory.Errorf(memory.Invalid, "change %s was already undone, except for %s that changed "+
+			"later; to undo the rest of the change too, run: emberd undo --force %s", tx, what, tx).At("tx")
 	}
 	return rest, nil
 }
