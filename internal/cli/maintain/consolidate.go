@@ -118,9 +118,10 @@ func printConsolidated(s *cli.App, res *op.ConsolidateResult) {
 	for _, r := range res.Refused {
 		s.Note("did not merge group %s: %s", r.ClusterID, cli.Clean(r.Reason))
 	}
-	if res.Mode == op.ModePreview {
+	switch {
+	case res.Mode == op.ModePreview:
 		s.Printf("%s\n", cli.Count(res.Found, "group", "groups"))
-	} else {
+	case len(res.Merged) != 1 || res.Found != 1: // else the line above has all of it
 		s.Printf("%s\n", cli.Clean(res.Message))
 	}
 	if len(res.Previews) > 0 {
