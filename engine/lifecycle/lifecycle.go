@@ -225,7 +225,7 @@ func (r *LifecycleRun) reportProgress(ctx context.Context, n int) {
 
 // summary describes a run in one line, "" if it did nothing.
 func (r *LifecycleRun) summary() string {
-	done := map[string]string{op.MovePromote: "promoted", op.MoveWake: "woken", op.MoveDemote: "demoted",
+	done := map[string]string{op.MovePromote: "promoted", op.MoveWake: "reactivated", op.MoveDemote: "demoted",
 		op.MoveArchive: "archived", op.MoveFade: "rehydratable"}
 	var parts []string
 	for _, m := range r.Res.Moves {

@@ -70,6 +70,12 @@ func (s *App) UndoHint(tx string) {
 	}
 }
 
+// VerbText is what the journal calls a change, in words of the guide.
+func VerbText(verb string) string {
+	words := map[string]string{"wake": "reactivate", "mend": "repair", "recover": "log repair", "repeat": "save again"}
+	return cmp.Or(words[verb], Clean(verb))
+}
+
 // PrintPending tells why a note does not have yet what its memory has.
 func PrintPending(s *App, w *op.PendingWrite) {
 	if w != nil {

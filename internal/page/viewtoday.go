@@ -160,11 +160,12 @@ func verbText(verb string) string {
 	words := map[string]string{
 		"save": "saved", "add": "saved", "edit": "edited", "forget": "forgotten", "undo": "undone",
 		"promote": "made a note", "archive": "archived", "rekindle": "restored", "demote": "faded",
-		"fade": "faded further", "wake": "came back", "gc": "collected", "consolidate": "merged", "link": "linked",
+		"fade": "faded further", "wake": "active again", "gc": "collected", "consolidate": "merged", "link": "linked",
 		"relate": "related", "unrelate": "relation removed", "import": "imported", "note": "read from a note",
 		"note gone": "note deleted", "close review": "decided", "file review": "created a review item",
 		"claim review": "claimed", "confirm": "confirmed", "restore": "restored", "reinforce": "learned again",
-		"observe": "used", "hook": "captured",
+		"observe": "used", "hook": "captured", "mend": "repaired", "recover": "restored by a log repair",
+		"repeat": "saved again",
 	}
 	if w := words[verb]; w != "" {
 		return w

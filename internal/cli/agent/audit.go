@@ -277,7 +277,7 @@ func printAuditEvent(s *cli.App, e *op.AuditEvent) {
 	const used = 12 + 1 + 15 + 1 + 23 + 1
 	colour := map[string]cli.Style{op.AuditRead: "", op.AuditWrite: cli.Green, op.AuditMerge: cli.Cyan,
 		op.AuditForget: cli.Red}[e.Kind]
-	what := s.Screen.Paint(colour, cli.Pad(cli.Cut(cli.Flat(e.What), 15), 15))
+	what := s.Screen.Paint(colour, cli.Pad(cli.Cut(cli.VerbText(e.What), 15), 15))
 	line := fmt.Sprintf("%s %s %s ", cli.Pad(cli.Ago(s.Now(), e.At), 12), what, cli.Pad(nameWithin(e.Caller, e.Of, 23),
 		23))
 	end, tx := "", ""

@@ -108,7 +108,7 @@ func printVersions(s *cli.App, res *op.HistoryResult) {
 // printVersion prints one version, with the entry on a line of its own where a
 // terminal would break it.
 func printVersion(s *cli.App, v *op.HistoryVersion, by string) {
-	when, what := s.When(v.At), cli.Clean(v.Verb)+by
+	when, what := s.When(v.At), cli.VerbText(v.Verb)+by
 	gap := "  "
 	if w := s.Screen.Width; w > 0 &&
 		uniseg.StringWidth(fmt.Sprintf("%s  %s by %s  %s", when, v.Action, what, v.Tx)) > w {
@@ -239,7 +239,7 @@ func printJournal(s *cli.App, res *op.JournalResult) {
 	const head = "TX                          WHEN         WHAT       MEMORIES  "
 	s.Printf("%s\n", s.Screen.Paint(cli.Faint, head+"WHO"))
 	for _, e := range res.Entries {
-		what := cli.Pad(cli.Clean(cmp.Or(e.Verb, "–")), 11)
+		what := cli.Pad(cmp.Or(cli.VerbText(e.Verb), "–"), 11)
 		who := whoChanged(s, &e, len(head))
 		count := cli.Grouped(e.IDs)
 		if len(e.Notes) > 0 {

@@ -34,7 +34,7 @@ func printUndo(s *cli.App, res *op.UndoResult, forced bool) error {
 	return s.Answer(res, func() {
 		left := cli.LeftOf(res)
 		verb := undoVerb(res.DryRun, left > 0 && left == len(res.Items))
-		s.Printf("%s %s of %s, %s\n", verb, res.Entry.Verb, cli.Count(res.Entry.Changed()),
+		s.Printf("%s %s of %s, %s\n", verb, cli.VerbText(res.Entry.Verb), cli.Count(res.Entry.Changed()),
 			cli.Ago(s.Now(), res.Entry.At))
 		for _, item := range res.Items[:min(cli.MaxListLen, len(res.Items))] {
 			name := cli.Clean(item.Path)

@@ -33,7 +33,7 @@ func lifecycleRunCommand(s *cli.App) *cobra.Command {
 
 // fates say what kinds of moves do to a memory.
 func fates() map[string]string {
-	return map[string]string{op.MovePromote: "promoted", op.MoveWake: "woken", op.MoveDemote: "demoted",
+	return map[string]string{op.MovePromote: "promoted", op.MoveWake: "reactivated", op.MoveDemote: "demoted",
 		op.MoveArchive: "archived", op.MoveFade: "rehydratable"}
 }
 
