@@ -337,7 +337,7 @@ func TestCase44ManyNotesDeletedTogether(t *testing.T) {
 	ok(t, os.Rename(d.at("Memories"), away))
 	d.batch(nil, paths[2:])
 	d.settle()
-	want := "vault Notes: 10 notes of memories disappeared at once; emberd keeps the memories until the notes are back or you confirm the deletions; to confirm that you deleted notes, run: emberd vault confirm-deletions"
+	want := "vault Notes: 10 notes of memories disappeared at once; emberd keeps the memories until the notes are back or you confirm the deletions; to confirm that you deleted notes, run: emberd vault confirm-deletions (to keep their memories, then undo the change \"note gone\")"
 	if got := status(t, d.Engine); d.Stm.Len() != 10 || got.Health != "degraded" || !slices.Contains(got.Warnings, want) {
 		t.Fatalf("%d memories are left, warnings %q", d.Stm.Len(), got.Warnings)
 	}

@@ -12,6 +12,9 @@ import (
 // confirmDeletions is the command that answers notes that vanished together.
 const confirmDeletions = "emberd vault confirm-deletions"
 
+const deletedNotes = "to confirm that you deleted notes, run: " + confirmDeletions +
+	` (to keep their memories, then undo the change "note gone")`
+
 // VaultWaits returns what waits for the user in a vault: its absence, notes that vanished together, lists that
 // another note keeps from being written, notes that cannot be read, and changes that cannot be written.
 func VaultWaits(v *op.VaultStatus) []op.Waiting {
@@ -19,7 +22,7 @@ func VaultWaits(v *op.VaultStatus) []op.Waiting {
 	if v.Held != "" {
 		out = append(out, op.Waiting{Code: op.WaitsDeletions, Count: 1, Command: confirmDeletions,
 			Text:    fmt.Sprintf("vault %s: %s", v.Name, v.Held),
-			Warning: vaultWarning(v, v.Held, "to confirm that you deleted notes, run: "+confirmDeletions)})
+			Warning: vaultWarning(v, v.Held, deletedNotes)})
 	}
 	for _, l := range v.Lists {
 		if l.State == op.ListRefused {
@@ -58,7 +61,7 @@ func absenceWaits(v *op.VaultStatus) []op.Waiting {
 	default:
 		w.Code, w.Command = op.WaitsDeletions, confirmDeletions
 		w.Text = fmt.Sprintf("vault %s: %s; in the meantime, emberd archives no memories", v.Name, v.Frozen)
-		w.Warning = vaultWarning(v, away, "to confirm that you deleted notes, run: "+confirmDeletions)
+		w.Warning = vaultWarning(v, away, deletedNotes)
 	}
 	return []op.Waiting{w}
 }

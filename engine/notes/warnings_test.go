@@ -20,7 +20,7 @@ func TestVaultTroubleIsAWarning(t *testing.T) {
 			[]string{"vault Notes: too few watches; raise the limit; " +
 				"emberd checks for edits every 30 seconds instead of watching the vault"}},
 		{"held back", op.VaultStatus{Mode: "watching", Frozen: "60 of 70 notes are missing"},
-			[]string{"vault Notes: 60 of 70 notes are missing; to confirm that you deleted notes, run: emberd vault confirm-deletions"}},
+			[]string{"vault Notes: 60 of 70 notes are missing; to confirm that you deleted notes, run: emberd vault confirm-deletions (to keep their memories, then undo the change \"note gone\")"}},
 		{"missing", op.VaultStatus{Mode: "watching", Frozen: "/n cannot be opened", Missing: true},
 			[]string{"vault Notes: /n cannot be opened; searches still find its notes; restore the vault, or " +
 				"change vaults: in the config file and restart the daemon"}},

@@ -19,13 +19,13 @@ import (
 	"emberd/vault"
 )
 
-// If so many notes of memories, or such a part of all, are deleted together, the cause is more
-// often a checkout, a sync tool or a mistake than the user's wish to delete the memories.
-// Fewer than massLeast always pass.
+// If more than massNotes notes of memories are deleted together, or more than a massShare-th of all, the
+// cause is more often a checkout, a sync tool or a mistake than the user's wish to delete the memories.
+// Fewer than minMassNotes always pass, so that a user can delete two of three notes.
 const (
 	massNotes    = 50
 	massShare    = 5
-	minMassNotes = 5
+	minMassNotes = 3
 )
 
 // outcome is the result of applying a change.
@@ -432,7 +432,7 @@ func (t *NoteSync) confirmedDeletions(lost []*NoteChange) (real []*NoteChange) {
 			doubtful = append(doubtful, l)
 		}
 	}
-	if !t.exceedsDeleteThreshold(len(doubtful)) {
+	if len(doubtful) == 0 || !t.exceedsDeleteThreshold(len(doubtful)+t.laterDeletions()) {
 		return append(real, doubtful...)
 	}
 	for _, l := range doubtful {

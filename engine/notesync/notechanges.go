@@ -355,6 +355,19 @@ func (b *NoteChanges) confirm(by memory.Actor, due time.Time) (held int) {
 	return held
 }
 
+// laterDeletions returns how many notes are gone whose changes are not due yet. Notes that disappear one after
+// another disappear together.
+func (b *NoteChanges) laterDeletions() (n int) {
+	b.Mu.Lock()
+	defer b.Mu.Unlock()
+	for _, w := range b.All {
+		if len(w.Removed) > 0 && len(w.Added) == 0 && len(w.Moved) == 0 && !w.Confirmed {
+			n++
+		}
+	}
+	return n
+}
+
 // Confirming reports whether a confirmed deletion waits to be applied, and since when.
 func (b *NoteChanges) Confirming() (since time.Time, waits bool) {
 	b.Mu.Lock()

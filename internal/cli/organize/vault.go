@@ -60,7 +60,8 @@ func vaultConfirmCommand(s *cli.App) *cobra.Command {
 			s.Printf("confirmed: %s\n", cli.Count(res.Missing,
 				"note deletion; emberd moves the memory of this note to the trash",
 				"note deletions; emberd moves the memories of these notes to the trash"))
-			s.Note("to undo, wait until emberd history lists the change \"note gone\", and run: emberd undo TX")
+			s.Note("to keep the memories without notes, wait until emberd history lists the change \"note gone\", " +
+				"and run: emberd undo TX")
 		}
 		if err == nil && res.Frozen == "" {
 			err = &cli.Exit{Code: cli.ExitNothing}
