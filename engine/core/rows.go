@@ -132,6 +132,16 @@ func LastAccess(r *stm.Row) time.Time {
 	return r.CreatedAt()
 }
 
+// UnusedSince returns since when a memory is unused, for every list, count and chart: since a
+// search last returned it or, if none did, since its last use. A memory that an import brings
+// without a use was last used when it came in, whatever its date.
+func UnusedSince(r *stm.Row) time.Time {
+	if at := r.LastAccessed(); !at.IsZero() {
+		return at
+	}
+	return r.LastUsed()
+}
+
 // The kind of relation from a memory to the one that it supersedes, and the fields of the
 // superseded memory. Package memories removes the fields together with the relation.
 const (

@@ -124,17 +124,16 @@ func (e *Health) HealthStale(_ context.Context, req *op.HealthStaleRequest) (*op
 	return res, a.checkExists(checked)
 }
 
-// find sorts before it truncates: the longest unused first, equal ones by ID. A memory that is younger
-// than the cutoff is not stale, even if it was imported and no search has returned it yet.
+// find sorts before it truncates: the longest unused first, equal ones by ID.
 func (a *staleAsk) find() (stale []unused, checked int) {
 	for r := range a.e.Stm.Rows() {
 		if !a.has(r) {
 			continue
 		}
 		checked++
-		old, doubtful := r.CreatedAt().Before(a.cutoff), math.IsInf(a.below, 1) || r.Confidence() < a.below
-		if at := core.LastAccess(r); old && doubtful && at.Before(a.cutoff) {
-			stale = append(stale, unused{r, at})
+		doubtful := math.IsInf(a.below, 1) || r.Confidence() < a.below
+		if doubtful && core.UnusedSince(r).Before(a.cutoff) {
+			stale = append(stale, unused{r, core.LastAccess(r)})
 		}
 	}
 	slices.SortFunc(stale, func(x, y unused) int {
@@ -196,14 +195,15 @@ func (e *Health) HealthLowAccess(_ context.Context, req *op.HealthLowAccessReque
 	return res, a.checkExists(checked)
 }
 
-// find sorts before it truncates: fewest accesses first, then oldest.
+// find sorts before it truncates: fewest accesses first, then oldest. A memory that an import
+// brings without a use gets its time for accesses from then on, whatever its date.
 func (a *lowAsk) find() (low []*stm.Row, checked int) {
 	for r := range a.e.Stm.Rows() {
 		if !a.has(r) {
 			continue
 		}
 		checked++
-		if r.CreatedAt().Before(a.cutoff) && r.AccessCount() <= a.most {
+		if r.StoredLastUsed().Before(a.cutoff) && r.AccessCount() <= a.most {
 			low = append(low, r)
 		}
 	}

@@ -3,7 +3,6 @@ package health
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"emberd/engine/core"
@@ -37,17 +36,13 @@ type bands struct {
 	counts []op.HealthBand
 }
 
-// newBands returns a counter for each range, one for values beyond them and, if it has a name,
-// one for missing values.
-func newBands(of []band, beyond, never string) *bands {
+// newBands returns a counter for each range and one for values beyond them.
+func newBands(of []band, beyond string) *bands {
 	b := &bands{of: of}
 	for _, one := range of {
 		b.counts = append(b.counts, op.HealthBand{Name: one.name})
 	}
 	b.counts = append(b.counts, op.HealthBand{Name: beyond})
-	if never != "" {
-		b.counts = append(b.counts, op.HealthBand{Name: never})
-	}
 	return b
 }
 
@@ -120,7 +115,7 @@ func (s healthScope) concerns(item memory.ReviewItem) bool {
 func (s healthScope) count(ctx context.Context, res *op.HealthResult, now time.Time) error {
 	stages := make(map[memory.Stage]int)
 	junk := 0
-	scores, ages := newBands(scoreBands, topScore, ""), newBands(accessBands, longAgo, neverUsed)
+	scores, ages := newBands(scoreBands, topScore), newBands(accessBands, longAgo)
 	for r := range s.e.Stm.Rows() {
 		if !s.has(r) {
 			continue
@@ -134,11 +129,7 @@ func (s healthScope) count(ctx context.Context, res *op.HealthResult, now time.T
 		stages[r.Stage()]++
 		score := s.e.Score(r, now)
 		scores.add(score)
-		if at := core.LastAccess(r); at.IsZero() {
-			ages.counts[len(ages.counts)-1].Count++
-		} else {
-			ages.add(max(0, now.Sub(at).Hours()/core.HoursOfADay))
-		}
+		ages.add(max(0, now.Sub(core.UnusedSince(r)).Hours()/core.HoursOfADay))
 		if zone := s.e.Opt.Review; !r.Core() && !r.Stage().Cold() && score >= zone.Min && score < zone.Max {
 			res.AtRisk++
 		}
@@ -181,8 +172,7 @@ func (e *Health) junk(r *stm.Row, now time.Time) bool {
 // exampleIDs is how many IDs of each kind a report has.
 const exampleIDs = 3
 
-// countUnused counts unused memories, by the defaults of the lists. One that came in later than their cutoff is not
-// counted: nobody had the time to use it here, whatever its own times say.
+// countUnused counts unused memories, by the defaults of the lists.
 func (s healthScope) countUnused(res *op.HealthResult) error {
 	stale, err := s.e.staleAsk(&op.HealthStaleRequest{Collection: s.name})
 	if err != nil {
@@ -193,9 +183,7 @@ func (s healthScope) countUnused(res *op.HealthResult) error {
 		return err
 	}
 	old, _ := stale.find()
-	old = slices.DeleteFunc(old, func(u unused) bool { return u.row.Born().Time().After(stale.cutoff) })
 	few, _ := low.find()
-	few = slices.DeleteFunc(few, func(r *stm.Row) bool { return r.Born().Time().After(low.cutoff) })
 	res.Stale, res.LowAccess = len(old), len(few)
 	for _, u := range old[:min(exampleIDs, len(old))] {
 		res.Examples["stale"] = append(res.Examples["stale"], string(u.row.ID()))

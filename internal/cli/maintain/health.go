@@ -119,7 +119,7 @@ func printFindings(s *cli.App, r *op.HealthResult) {
 			true},
 		{r.Clusters, "group to merge or link", "groups to merge or link", "emberd health groups",
 			false, true},
-		{r.Stale, "memory not returned by a search for 30 days", "memories not returned by a search for 30 days",
+		{r.Stale, "memory not returned or saved for 30 days", "memories not returned or saved for 30 days",
 			"emberd health stale", true, true},
 		{r.LowAccess, "memory older than a week, returned at most twice",
 			"memories older than a week, returned at most twice",
