@@ -134,7 +134,8 @@ func (e *Engine) connect() {
 		NoteClaims: e.Review.FileNoteClaim, OtherTexts: e.Review.AddTexts,
 		Status: func(g *access.Grant) *op.StatusResult { return e.newView(g).Admin.SeenStatus() }}
 	if e.Lists.Lists != nil {
-		e.Lists.Lists.Open, e.Lists.Lists.Waits = e.Review.OpenItems, e.Admin.OtherWaits
+		e.Lists.Lists.Open = func() int { n, _ := e.Review.UndecidedItems(); return n }
+		e.Lists.Lists.Waits = e.Admin.OtherWaits
 		e.Lists.Lists.Writers = map[string]listnotes.ListWriter{listnotes.InboxKind: e.Review.WriteInbox}
 	}
 }

@@ -174,7 +174,7 @@ type HealthResult struct {
 	Duplicates int                 `json:"duplicates"`
 	Clusters   int                 `json:"clusters"`
 	AtRisk     int                 `json:"at_risk"`        // in the danger zone
-	Review     int                 `json:"review"`         // open items
+	Review     int                 `json:"review"`         // undecided items
 	Junk       *int                `json:"junk,omitempty"` // quality below what cleanup deletes, nil if not judged
 	Migrate    int                 `json:"migrate"`        // records that migrate would bring up to date
 	Next       []string            `json:"next"`           // commands that repair something

@@ -78,7 +78,7 @@ const (
 // ReviewListRequest selects review items.
 type ReviewListRequest struct {
 	Agent  string `json:"agent,omitempty" query:"agent" doc:"list only review items from this creator: decay, cluster, merge, promote, relations, health, cleanup, note, text or user"`
-	Status string `json:"status,omitempty" query:"status" doc:"list only review items with this status: open (default), claimed, closed or all"`
+	Status string `json:"status,omitempty" query:"status" doc:"list only review items with this status: open, claimed, closed or all; default: the undecided ones, open or claimed"`
 	Label  string `json:"label,omitempty" query:"label" doc:"list only review items with this label"`
 	Limit  int    `json:"limit,omitempty" query:"limit" doc:"maximum number of review items, 1 to 1000, default 100"`
 	Cursor string `json:"cursor,omitempty" query:"cursor" doc:"next_cursor of the previous page, to continue"`

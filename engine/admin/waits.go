@@ -73,10 +73,14 @@ func (e *Admin) OtherWaits(ctx context.Context) []op.Waiting {
 
 // reviewWaits returns the number of undecided review items.
 func (e *Admin) reviewWaits() []op.Waiting {
-	n := e.Review.OpenItems()
+	n, claimed := e.Review.UndecidedItems()
 	if n == 0 {
 		return nil
 	}
+	text := core.NumberOf(n, "review item is", "review items are") + " undecided"
+	if claimed > 0 {
+		text += fmt.Sprintf(" (%d claimed)", claimed)
+	}
 	return []op.Waiting{{Code: op.WaitsReview, Count: n, Command: "emberd review list",
-		Text: core.NumberOf(n, "review item is", "review items are") + " undecided"}}
+		Text: text}}
 }

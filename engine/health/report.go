@@ -92,7 +92,7 @@ func (s healthScope) examine(ctx context.Context) (*op.HealthResult, error) {
 		return nil, err
 	}
 	for item := range s.e.Review.ReviewItems() {
-		if item.Status == memory.ItemOpen && s.concerns(item) {
+		if item.Status != memory.ItemClosed && s.concerns(item) {
 			res.Review++
 		}
 	}

@@ -32,7 +32,7 @@ func (e *Review) inboxPage(ctx context.Context) (page *reviewnote.Page, until ti
 	var open []memory.ReviewItem
 	var closed []memory.ReviewItem
 	for item := range e.ReviewItems() {
-		if item.Status != memory.ItemClosed {
+		if hasStatus(&item, "") {
 			open = append(open, item)
 		} else if !item.ClosedAt.IsZero() {
 			closed = append(closed, item)
@@ -53,14 +53,17 @@ func (e *Review) inboxPage(ctx context.Context) (page *reviewnote.Page, until ti
 	return page, until
 }
 
-// OpenItems returns the number of undecided items.
-func (e *Review) OpenItems() (n int) {
+// UndecidedItems returns how many items are undecided, and how many of those are claimed.
+func (e *Review) UndecidedItems() (n, claimed int) {
 	for item := range e.ReviewItems() {
-		if item.Status != memory.ItemClosed {
+		if hasStatus(&item, "") {
 			n++
 		}
+		if item.Status == memory.ItemClaimed {
+			claimed++
+		}
 	}
-	return n
+	return n, claimed
 }
 
 // inboxItem returns an open item as the review note shows it.

@@ -15,10 +15,10 @@ import (
 
 const listedItems = 100 // default limit
 
-// ReviewList returns a page of review items, most urgent first.
+// ReviewList returns a page of review items, most urgent first: by default the undecided ones.
 func (e *Review) ReviewList(_ context.Context, req *op.ReviewListRequest) (*op.ReviewListResult, error) {
-	status, limit := cmp.Or(req.Status, memory.ItemOpen), cmp.Or(req.Limit, listedItems)
-	if !slices.Contains([]string{memory.ItemOpen, memory.ItemClaimed, memory.ItemClosed, op.AnyStatus}, status) {
+	status, limit := req.Status, cmp.Or(req.Limit, listedItems)
+	if !slices.Contains([]string{"", memory.ItemOpen, memory.ItemClaimed, memory.ItemClosed, op.AnyStatus}, status) {
 		return nil, memory.Errorf(memory.Invalid, "invalid status %.20q; use open, claimed, closed or all",
 			status).At("status")
 	}
@@ -28,7 +28,7 @@ func (e *Review) ReviewList(_ context.Context, req *op.ReviewListRequest) (*op.R
 	}
 	res := &op.ReviewListResult{Items: []memory.ReviewItem{}}
 	for item := range e.ReviewItems() {
-		if (status == op.AnyStatus || item.Status == status) && (req.Agent == "" || item.Agent == req.Agent) &&
+		if hasStatus(&item, status) && (req.Agent == "" || item.Agent == req.Agent) &&
 			(req.Label == "" || slices.Contains(item.Labels, req.Label)) {
 			res.Items = append(res.Items, item)
 		}
@@ -48,6 +48,14 @@ func (e *Review) ReviewList(_ context.Context, req *op.ReviewListRequest) (*op.R
 		res.Items[i].Bead = e.Mirror.Bead(res.Items[i].ID)
 	}
 	return res, nil
+}
+
+// hasStatus reports whether an item has the status of a request; without one, whether it is undecided.
+func hasStatus(item *memory.ReviewItem, status string) bool {
+	if status == "" {
+		return item.Status != memory.ItemClosed
+	}
+	return status == op.AnyStatus || item.Status == status
 }
 
 func checkAgent(name string) error {

@@ -13,13 +13,20 @@ import (
 // maxWaits is how many waiting things the screen of a status lists. Doctor lists all of them.
 const maxWaits = 3
 
-// waitsHead is the first line of a status if something waits for the user: how much, and the command.
+// waitsHead is the first line of a status if something waits for the user.
 func waitsHead(s *cli.App, waits []op.Waiting) string {
-	command := cli.Again(s, "doctor")
 	if len(waits) == 1 {
-		command = waitCommand(s, &waits[0])
+		return waitLine(s, &waits[0])
 	}
-	return fmt.Sprintf("%s your attention; run: %s", cli.Count(len(waits), "item needs", "items need"), command)
+	return "the following needs your attention; for details, run: " + cli.Again(s, "doctor")
+}
+
+// waitsRest are the things that the lines below the head name.
+func waitsRest(waits []op.Waiting) []op.Waiting {
+	if len(waits) == 1 {
+		return nil
+	}
+	return waits
 }
 
 // waitCommand is the command that answers a waiting thing, with the flags that reach this daemon.
@@ -30,11 +37,8 @@ func waitCommand(s *cli.App, w *op.Waiting) string {
 	return w.Command
 }
 
-// waitLine is a waiting thing in one line. The command is left out if the head names it.
-func waitLine(s *cli.App, w *op.Waiting, alone bool) string {
-	if alone {
-		return cli.Clean(w.Text)
-	}
+// waitLine is a waiting thing in one line.
+func waitLine(s *cli.App, w *op.Waiting) string {
 	return cli.Clean(w.Text) + "; run: " + waitCommand(s, w)
 }
 
@@ -44,8 +48,8 @@ func printWaits(s *cli.App, waits []op.Waiting) {
 		return
 	}
 	s.Warn("waits", waitsHead(s, waits))
-	for i := range waits {
-		s.Rows("", waitLine(s, &waits[i], len(waits) == 1), "")
+	for _, w := range waitsRest(waits) {
+		s.Rows("", waitLine(s, &w), "")
 	}
 }
 
@@ -55,10 +59,11 @@ func (g *statusSummary) waits(waits []op.Waiting) {
 		return
 	}
 	g.wrap("waits", cli.Yellow, waitsHead(g.s, waits))
-	for i := range waits[:min(len(waits), maxWaits)] {
-		g.wrap("", "", waitLine(g.s, &waits[i], len(waits) == 1))
+	rest := waitsRest(waits)
+	for i := range rest[:min(len(rest), maxWaits)] {
+		g.wrap("", "", waitLine(g.s, &rest[i]))
 	}
-	if more := len(waits) - maxWaits; more > 0 {
+	if more := len(rest) - maxWaits; more > 0 {
 		g.wrap("", cli.Faint, fmt.Sprintf("and %d more", more))
 	}
 }

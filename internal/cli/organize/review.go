@@ -26,7 +26,7 @@ func reviewListCommand(s *cli.App) *cobra.Command {
 			func(res *op.ReviewListResult) int { return len(res.Items) },
 			func(s *cli.App, res *op.ReviewListResult) { printReviewItems(cmd.Context(), s, res, &req) })
 	})
-	cli.Bind(cmd.Flags(), &req, "agent", "status=open", "label", "limit,n=20", "cursor")
+	cli.Bind(cmd.Flags(), &req, "agent", "status", "label", "limit,n=20", "cursor")
 	cli.CompleteWords(cmd, "agent", op.ReviewAgents()...)
 	cli.CompleteWords(cmd, "status", memory.ItemOpen, memory.ItemClaimed, memory.ItemClosed, op.AnyStatus)
 	return cmd

@@ -26,8 +26,8 @@ func printReviewItems(ctx context.Context, s *cli.App, res *op.ReviewListResult,
 	case res.NextCursor != "":
 		s.Note("%s of %s shown; for the next page, add: --cursor %s", cli.Grouped(len(res.Items)),
 			cli.Count(res.Total, "item", "items"), res.NextCursor)
-	case res.Total == 0 && req.Status == memory.ItemOpen:
-		s.Note("no open review items; to include closed items, use --status all")
+	case res.Total == 0 && req.Status == "":
+		s.Note("no undecided review items; to include closed items, use --status all")
 	}
 }
 
