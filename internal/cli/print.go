@@ -70,9 +70,10 @@ func (s *App) UndoHint(tx string) {
 	}
 }
 
-// VerbText is what the journal calls a change, in words of the guide.
+// VerbText is what the journal or a timeline calls a change, in words of the guide.
 func VerbText(verb string) string {
-	words := map[string]string{"wake": "reactivate", "mend": "repair", "recover": "log repair", "repeat": "save again"}
+	words := map[string]string{"wake": "reactivate", "woken": "reactivated", "mend": "repair", "recover": "log repair",
+		"repeat": "save again"}
 	return cmp.Or(words[verb], Clean(verb))
 }
 

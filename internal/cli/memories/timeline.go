@@ -187,7 +187,7 @@ func printEvents(s *cli.App, r *op.TimelineResult) {
 		events = events[n:]
 	}
 	for _, e := range events {
-		what := e.What
+		what := cli.VerbText(e.What)
 		if e.Uses > 0 {
 			what = fmt.Sprintf("used; total %s", cli.Count(int(e.Uses), "time", "times"))
 		}
