@@ -348,8 +348,7 @@ type ShowResult struct {
 	Memory    Memory       `json:"memory"`
 	Relations *RelationsOf `json:"relations,omitempty"` // if there are any
 	AsOf      *Past        `json:"as_of,omitempty"`
-	// Rekindled says that showing the memory restored its archived text.
-	Rekindled bool `json:"rekindled,omitempty"`
+	Rekindled bool         `json:"rekindled,omitempty"` // showing it restored its archived text
 }
 
 // ListRequest selects and orders memories.
@@ -440,16 +439,14 @@ type UndoRequest struct {
 
 // UndoResult reports what was reverted.
 type UndoResult struct {
-	Entry  Entry      `json:"entry"`        // what was undone
-	Tx     string     `json:"tx,omitempty"` // the entry of the undo itself
-	DryRun bool       `json:"dry_run,omitempty"`
-	Items  []UndoItem `json:"items"`
-	// Previous is the change before it, which can be undone, if the caller named no change and everything was left.
-	Previous string `json:"previous,omitempty"`
+	Entry    Entry      `json:"entry"`        // what was undone
+	Tx       string     `json:"tx,omitempty"` // the entry of the undo itself
+	DryRun   bool       `json:"dry_run,omitempty"`
+	Items    []UndoItem `json:"items"`
+	Previous string     `json:"previous,omitempty"` // the change to undo instead, if the newest one was left whole
 }
 
-// UndoItem is the fate of one memory or note: removed, restored, reverted, or left
-// because it was changed since.
+// UndoItem is the fate of one memory or note: removed, restored, reverted, or left because it was changed since.
 type UndoItem struct {
 	ID     memory.ID `json:"id,omitempty"`   // of a memory
 	Path   string    `json:"path,omitempty"` // of a note

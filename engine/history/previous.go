@@ -21,7 +21,8 @@ func (e *History) withPrevious(ctx context.Context, failed string, err error) er
 	if previous == "" {
 		return err
 	}
-	return memory.Errorf(memory.Conflict, "%w; to undo the previous change, run: emberd undo %s", err, previous).At("tx")
+	return memory.Errorf(memory.Conflict, "%w; to undo the previous change, run: emberd undo %s", err,
+		previous).At("tx")
 }
 
 // previous returns the latest change before tx that an undo which names no change would choose, and that can be

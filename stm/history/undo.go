@@ -185,12 +185,12 @@ func (s *Timeline) newestToUndo() (record.Stamp, error) {
 			"nothing to undo under the present ID of this device; to undo a change of another device, or a change "+
 				"from before a restore, pass the ID of the change; run: emberd history")
 	}
-	return tx, s.wantWhole(tx)
+	return tx, wantWhole(s, tx)
 }
 
 // wantWhole is an error for the latest entry if it came back from a copy without what it replaced, which names the one
 // before it.
-func (s *Timeline) wantWhole(tx record.Stamp) error {
+func wantWhole(s *Timeline, tx record.Stamp) error {
 	refs, _ := s.wal.Journal.EntryLines(tx)
 	if !slices.ContainsFunc(refs, func(r record.LineRef) bool { return r.Cut }) {
 		return nil
