@@ -315,6 +315,9 @@ func ParseSource(key string, value []byte) (memory.Source, error) {
 // ParseFirstSource decodes the first source that a memory was saved with.
 func ParseFirstSource(value []byte) (memory.Source, error) { return record.ParseFirstSource(value) }
 
+// StoredLastUsed is the last use that a memory came in with or, without one, the time at which it came in.
+func StoredLastUsed(r *Row) time.Time { return table.StoredLastUsed(r) }
+
 // LastTouched is the later of the last use and the last opening of a memory: fading counts from then.
 func LastTouched(r *Row) time.Time { return table.LastTouched(r) }
 

@@ -203,7 +203,7 @@ func (a *lowAsk) find() (low []*stm.Row, checked int) {
 			continue
 		}
 		checked++
-		if r.StoredLastUsed().Before(a.cutoff) && r.AccessCount() <= a.most {
+		if stm.StoredLastUsed(r).Before(a.cutoff) && r.AccessCount() <= a.most {
 			low = append(low, r)
 		}
 	}

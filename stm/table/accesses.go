@@ -20,7 +20,7 @@ func (r *Row) StoredAccesses() int64 { return int64(r.Hot.Accesses) }
 
 // StoredLastUsed is the last use that no device of the log counted: the one that the memory
 // came in with. Without one, it is the time at which the memory came in.
-func (r *Row) StoredLastUsed() time.Time { return record.Millis(max(r.Hot.LastUsed, r.Hot.Created)) }
+func StoredLastUsed(r *Row) time.Time { return record.Millis(max(r.Hot.LastUsed, r.Hot.Created)) }
 
 // LastAccessed is the latest tracked search that returned the memory, or zero. What the
 // memory came in with or was merged of counts, too.
