@@ -157,7 +157,8 @@ func ParseDate(text string, order importer.DateOrder) (time.Time, error) {
 		return time.Time{}, memory.Errorf(memory.Invalid, "invalid time %s; this day does not exist",
 			JsonText(OneLine(Cut(text, 60))))
 	}
-	return time.Time{}, memory.Errorf(memory.Invalid, "invalid time %s; use a date such as 2026-03-09, \"2026-03-09 "+
-		"14:30\" (UTC), RFC 3339 such as 2026-03-09T14:30:00+01:00, or seconds or milliseconds since 1970",
+	return time.Time{}, memory.Errorf(memory.Invalid, "invalid time %s; use a date such as 2026-03-09, 09.03.2026, "+
+		"9 March 2026 or \"2026-03-09 14:30\" (UTC), RFC 3339 such as 2026-03-09T14:30:00+01:00, or "+
+		"seconds or milliseconds since 1970",
 		JsonText(OneLine(Cut(text, 60))))
 }

@@ -33,7 +33,16 @@ func TestTimesAsSpreadsheetsWriteThem(t *testing.T) {
 		"04/11/2025":                {}, // April or November
 		"31.02.2025":                {},
 		"31/31/2025":                {},
-		"11.04.25":                  {},
+		"11. April 2025":            day,
+		"11. Apr 2025 9:30":         half,
+		"11 april 2025":             day,
+		"Fr, 11.4.2025":             day,
+		"Friday, April 11, 2025":    day,
+		"1. März 2025":              time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC),
+		"31.12.99":                  time.Date(1999, 12, 31, 0, 0, 0, 0, time.UTC),
+		"Foo, 11.4.2025":            {},
+		"11.04.25":                  {}, // 2025 or 2011
+		"11/04/25":                  {},
 		"soon":                      {},
 		"":                          {},
 	} {

@@ -16,6 +16,8 @@ type columns struct {
 	rules    []string // of --map
 	template string   // of --content-template
 
+	named map[string]string // the columns that known gives the names of fields, by field
+
 	text  string       // the column with the text, "" if there is none
 	dated bool         // a column or --map fills the date
 	rest  []restColumn // in the order of the table
@@ -53,7 +55,7 @@ func (c *columns) known(names []string) []string {
 			i := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(strings.TrimSpace(n), usual) })
 			if i >= 0 && !c.mentions(names[i]) {
 				told = append(told, names[i]+" as "+field)
-				names[i] = field
+				c.named[field], names[i] = names[i], field
 				break
 			}
 		}

@@ -38,6 +38,7 @@ type importOptions struct {
 	allow    bool
 	again    bool
 	dates    importer.DateOrder
+	columns  map[string]string // those of a table that are read as a field without --map, by field
 	dryRun   bool
 	strict   bool
 	read     func(io.Reader) iter.Seq2[sourceLine, error] // lines of JSON unless it is set
@@ -47,7 +48,11 @@ func importJSONLCommand(s *cli.App) *cobra.Command {
 	var o importOptions
 	cmd := cli.Command("jsonl FILE|-", cli.ArgCount(1, 1, "one file, or - for stdin"), nil,
 		func(cmd *cobra.Command, args []string) error {
-			return importJSONL(cmd.Context(), s, &o, args[0])
+			err := importJSONL(cmd.Context(), s, &o, args[0])
+			if ext := strings.ToLower(filepath.Ext(args[0])); err != nil && (ext == ".csv" || ext == ".tsv") {
+				s.Note("to import a table, run: emberd import csv FILE")
+			}
+			return err
 		})
 	mappingFlags(cmd, &o)
 	return cmd
@@ -135,7 +140,7 @@ func importJSONL(ctx context.Context, s *cli.App, o *importOptions, name string)
 	if err != nil {
 		return err
 	}
-	m.tags, m.dates, m.allowSecret, m.again = o.tags, o.dates, o.allow, o.again
+	m.tags, m.dates, m.columns, m.allowSecret, m.again = o.tags, o.dates, o.columns, o.allow, o.again
 	if err := importer.CheckText(name); err != nil {
 		return err
 	}

@@ -31,7 +31,8 @@ func importCSVCommand(s *cli.App) *cobra.Command {
 			if o.dates, err = parseOrder(dates); err != nil {
 				return err
 			}
-			c := &columns{s: s, rules: o.rules, template: o.template}
+			o.columns = make(map[string]string)
+			c := &columns{s: s, rules: o.rules, template: o.template, named: o.columns}
 			o.read = func(in io.Reader) iter.Seq2[sourceLine, error] { return csvLines(in, comma, c) }
 			err = importJSONL(cmd.Context(), s, &o, args[0])
 			c.noteRest(o.dryRun)

@@ -25,6 +25,7 @@ type mapping struct {
 	template    []piece // of --content-template; nil when there is none
 	tags        []string
 	dates       importer.DateOrder
+	columns     map[string]string // of a table: the column that is read as a field without --map
 	allowSecret bool
 	again       bool
 }
@@ -166,7 +167,7 @@ func (m *mapping) apply(line map[string]json.RawMessage) (*op.SaveRequest, error
 			err = m.set(req, r.to, value)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", r.key, err)
+			return nil, fmt.Errorf("%s: %w", m.columnOf(r.key), err)
 		}
 	}
 	for _, l := range m.literals {
@@ -183,6 +184,14 @@ func (m *mapping) apply(line map[string]json.RawMessage) (*op.SaveRequest, error
 	req.ID = importID(req, sourceID)
 	req.Aliases = append(req.Aliases, foreignID(sourceID, req.ID)...)
 	return req, cmp.Or(m.noText(req, line), memory.CheckContent(req.Content))
+}
+
+// columnOf returns a key as the file has it.
+func (m *mapping) columnOf(key string) string {
+	if column := m.columns[key]; column != "" {
+		return column
+	}
+	return key
 }
 
 // noText is the error for a line in which the key of the text is missing. It
@@ -370,7 +379,7 @@ func (m *mapping) setTime(to *time.Time, value json.RawMessage) (err error) {
 	text := spreadsheetDate(cli.PlainValue(value))
 	if *to, err = cli.ParseDate(text, m.dates); err != nil && importer.IsAmbiguous(text) {
 		return memory.Errorf(memory.Invalid,
-			"%s can begin with the day or the month; use --dates day-first or --dates month-first", cli.JsonText(text))
+			"%s can be read as more than one date; use --dates day-first or --dates month-first", cli.JsonText(text))
 	}
 	return err
 }
