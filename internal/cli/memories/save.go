@@ -82,7 +82,7 @@ func givenText(s *cli.App, cmd *cobra.Command, args []string) (string, error) {
 	switch {
 	case len(args) == 1 && args[0] == "-":
 		return s.ReadText(cmd.Context())
-	case len(args) > 0:
+	case strings.TrimSpace(strings.Join(args, "")) != "":
 		return strings.Join(args, " "), nil
 	}
 	return "", cli.UsageError(cmd, "missing text; pass the text as an argument, or - to read the text from stdin")
@@ -151,6 +151,6 @@ func printEcho(s *cli.App, echo *op.Echo, content string) {
 		from = s.Short(echo.Of)
 	}
 	s.Printf("known %s  %s\n", from, s.Gist(content, len("known 12345678  ")))
-	s.Note("a search just returned this text, so emberd recorded a use and " +
+	s.Note("emberd returned this text in the last hour, so it recorded a use and " +
 		"did not save the text again; to save the text anyway, use --again")
 }
