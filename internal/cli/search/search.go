@@ -120,7 +120,7 @@ func printHits(s *cli.App, res *op.SearchResult, tip string) {
 	cli.NoteAway(s, res.Away)
 	cli.NoteWithout(s, res.Meaning)
 	noteRespelled(s, res.Respelled, res.Similar)
-	if res.Nearest {
+	if res.Nearest && len(res.Respelled) == 0 { // else the note on the spelling says how certain the results are
 		s.Note("no good match; showing the nearest results")
 	}
 	switch more := res.Total - len(res.Hits); {
