@@ -25,6 +25,9 @@ const itself = "emberd"
 // Caller is what counts go by.
 type Caller struct{ Kind, Name string }
 
+// note is the way of decisions that the user makes in the note of review items. No request comes this way.
+const note = "note"
+
 // page is the name of the user's page in a browser, which emberd page serves.
 const page = "page"
 
@@ -36,7 +39,7 @@ func Of(a memory.Actor) Caller {
 	switch {
 	case a.Token != "":
 		return Caller{Token, text.FirstBytes(a.Token, maxName)}
-	case a.Via == itself && name != "":
+	case (a.Via == itself || a.Via == note) && name != "":
 		return Caller{Via, text.FirstBytes(strings.TrimSpace(name), maxName)}
 	case a.Via == "cli" && name == page:
 		return Caller{Via, page}
@@ -47,10 +50,11 @@ func Of(a memory.Actor) Caller {
 }
 
 // recordedAs reports whether name is that of an actor in the audit log, which once had emberd's own work
-// as claimed.
+// and the user's decisions in a note as claimed.
 func recordedAs(a memory.Actor, name string) bool {
 	c := Of(a)
-	return c.String() == name || a.Via == itself && name == Caller{Claimed, c.Name}.String()
+	return c.String() == name ||
+		(a.Via == itself || a.Via == note) && name == Caller{Claimed, c.Name}.String()
 }
 
 // Is reports whether a caller is meant by a name, or by kind:name. What begins with a kind

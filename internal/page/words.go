@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -47,7 +46,7 @@ func span(d time.Duration) string {
 
 // days is a duration in days, from two years on in years.
 func days(d time.Duration) string {
-	n := int(math.Round(d.Hours() / 24))
+	n := int(d.Hours() / 24)
 	if n >= 730 {
 		return fmt.Sprintf("%d years", n/365)
 	}

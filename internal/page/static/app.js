@@ -34,8 +34,7 @@
     if (res.ok) return location.replace("/today");
     await parsed;
     const why = $("#opening");
-    if (why) why.textContent = "The page cannot use this address: " + (await res.text()).trim() +
-      ". Press Enter in the terminal where emberd page runs to get a new one.";
+    if (why) why.textContent = "The page cannot use this address: " + (await res.text()).trim() + ".";
   }
 
   // The code is sent while the rest of its page is still read.
