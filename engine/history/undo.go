@@ -155,7 +155,7 @@ func (e *History) checkNoteSource(ctx context.Context, would stm.Undone) error {
 			return err
 		}
 		if note != nil {
-			return memory.Errorf(memory.Conflict, "emberd imported change %s from note %q and would import it again; "+
+			return memory.Errorf(memory.Conflict, "change %s is an edit of note %q, so emberd would apply it again; "+
 				"to see the earlier text, run: emberd history %s; to restore that text, edit the note, or use "+
 				"emberd edit", would.Entry.Tx, note.Path, m.ID.Short()).At("tx")
 		}

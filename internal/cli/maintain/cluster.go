@@ -2,6 +2,7 @@ package maintain
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,10 +23,21 @@ func groupsCommand(s *cli.App) *cobra.Command {
 	return cmd
 }
 
+// adviceOf is a suggested action as people read it. emberd merges nothing because of it.
+func adviceOf(action string) string {
+	switch action {
+	case "auto-merge":
+		return "can be merged"
+	case "llm-review":
+		return "read before you merge"
+	}
+	return strings.ReplaceAll(cli.Clean(action), "-", " ")
+}
+
 func printClusters(s *cli.App, res *op.ClustersResult) {
 	for _, c := range res.Clusters {
 		s.Printf("%s  %s\n", c.ID, s.Screen.Paint(cli.Faint, fmt.Sprintf("%s, cohesion %.2f, %s",
-			cli.Count(c.Size, "memory", "memories"), c.Cohesion, c.SuggestedAction)))
+			cli.Count(c.Size, "memory", "memories"), c.Cohesion, adviceOf(c.SuggestedAction))))
 		for i, text := range c.ContentPreviews {
 			s.Printf("  %s  %s\n", s.Short(c.MemoryIDs[i]), s.Gist(text, len("  12345678  ")))
 		}
