@@ -187,7 +187,20 @@ func Gone(fsys durable.FS, data, state string) error {
 	if known == nil || !known.logGone(fsys, data) {
 		return nil
 	}
-	return GoneFrom(filepath.Join(data, "stm", known.ID))
+	if folder := filepath.Join(data, "stm", known.ID); !known.beforeRestore(fsys, data) {
+		return GoneFrom(folder)
+	}
+	return memory.Errorf(memory.Unavailable, "%w: the data folder %s contains the log from before a restore, but not "+
+		"the log from after it; to use the memories from before the restore, run: emberd serve --accept-empty-data; "+
+		"to keep the restored memories, put the other data folder back", ErrLogGone, data)
+}
+
+// beforeRestore reports whether the data folder has the log of a name that this device had before a restore.
+func (d *Identity) beforeRestore(fsys durable.FS, data string) bool {
+	return slices.ContainsFunc(d.Former, func(name string) bool {
+		entries, err := fsys.ReadDir(filepath.Join(data, "stm", name))
+		return err == nil && slices.ContainsFunc(entries, isWritten)
+	})
 }
 
 // GoneFrom is the error for a log that is not in its folder any more.

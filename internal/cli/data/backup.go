@@ -317,6 +317,8 @@ func printRestored(s *cli.App, target string, res *backup.Restored, purged int) 
 	}
 	if res.Aside != "" {
 		s.Printf("renamed the previous data folder to %s\n", res.Aside)
+		s.Note("to go back, stop the daemon, move %s away, rename %s to %s, and start emberd once with: "+
+			"emberd serve --accept-empty-data", target, res.Aside, target)
 	}
 	return nil
 }

@@ -164,8 +164,8 @@ func printRepaired(s *cli.App, r *storage.Repaired) {
 	}
 	switch {
 	case r.GivenUp > 0:
-		s.Note("accepted the loss of %s; emberd no longer reports it", cli.Count(r.GivenUp, "record was",
-			"records were"))
+		s.Note("accepted the loss of %s; emberd no longer reports the loss",
+			cli.Count(r.GivenUp, "record", "records"))
 	case r.Missing > 0 && r.Anew:
 		s.Note("%s missing, and no copy was found; started a new log with the remaining records",
 			cli.Count(r.Missing, "record of the log is", "records of the log are"))
