@@ -41,6 +41,9 @@ func (x *vaultExport) run(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
+	if err := outsideVaults(ctx, x.s, path); err != nil {
+		return err
+	}
 	if err := x.part.choose(ctx, x.s); err != nil {
 		return err
 	}
@@ -55,24 +58,25 @@ func (x *vaultExport) run(ctx context.Context, dir string) error {
 	if err := onDisk(x.write(ctx, wanted)); err != nil {
 		return err
 	}
-	noteWithin(ctx, x.s, path)
 	return x.print(dir, path)
 }
 
-// noteWithin tells what follows where the folder is in a vault that is followed.
-func noteWithin(ctx context.Context, s *cli.App, dir string) {
+// outsideVaults refuses a folder in a vault that is followed: each exported note would become the note of its memory.
+func outsideVaults(ctx context.Context, s *cli.App, dir string) error {
 	status, err := cli.Call(ctx, s, op.Status, &op.StatusRequest{})
 	if err != nil {
-		return // the export is whole without it
+		return err
 	}
 	for i := range status.Vaults {
 		v := status.Vaults[i].Path
 		if rel, err := filepath.Rel(cli.Linkless(v), cli.Linkless(dir)); v != "" && err == nil &&
 			filepath.IsLocal(rel) {
-			s.Note("the folder is in the vault %s: if you edit or delete a note "+
-				"in the folder, emberd edits or deletes the memory of the note", cli.Flat(v))
+			return memory.Errorf(memory.Invalid, "the folder is in the vault %s, where each exported note would "+
+				"become the note of its memory; use a folder outside of the vault; to create notes for memories "+
+				"in the vault, run: emberd promote ID", cli.Flat(v))
 		}
 	}
+	return nil
 }
 
 // onDisk gives an error of the disk its exit code.
