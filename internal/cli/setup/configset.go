@@ -27,6 +27,11 @@ func changeSetting(s *cli.App, key, value string) error {
 	if _, err := then.Explain(key); err != nil { // a setting of an earlier version
 		return memory.Errorf(memory.Invalid, "%w", err)
 	}
+	if key == "vaults" {
+		if err := checkVaults(then); err != nil {
+			return err
+		}
+	}
 	was, err := setFrom(s, then, key, value)
 	if err != nil {
 		return err
@@ -48,22 +53,19 @@ func changeSetting(s *cli.App, key, value string) error {
 			when = "to apply the change, send SIGHUP to the running daemon"
 		}
 		s.Note("saved to %s; %s", cli.Clean(c.File), when)
-		noteVaults(s, c, key)
 		noteIgnored(s, c)
 		daemon.WarnStale(s)
 	})
 }
 
-// noteVaults tells which of the vaults that were just named cannot be served.
-func noteVaults(s *cli.App, c *config.Config, key string) {
-	if key != "vaults" {
-		return
-	}
+// checkVaults refuses a folder that cannot be served as a vault.
+func checkVaults(c *config.Config) error {
 	for _, dir := range c.Vaults {
 		if err := checkVaultFolder(c, dir); err != nil {
-			s.Note("%s", cli.Clean(err.Error()))
+			return err
 		}
 	}
+	return nil
 }
 
 // setFrom writes a value and returns the one before. then are the settings with it: where those
