@@ -95,6 +95,9 @@ func reopenVault(ctx context.Context, s *cli.App) error {
 			s.Printf("folder %s not found; emberd opens the vault when this folder appears\n", cli.Flat(r.Path))
 			return
 		}
+		if !r.Changed {
+			return
+		}
 		s.Printf("watching %s again\n", cli.Flat(r.Path))
 		s.Note("if this path now leads to another folder, emberd does not use " +
 			"that folder as the vault; to check the vault, run: emberd status")
