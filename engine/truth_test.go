@@ -444,7 +444,7 @@ func TestUndoDoesNotFightTheNote(t *testing.T) {
 	entry := d.newest(id).Tx
 	for _, force := range []bool{false, true} {
 		err := refused(t, d.Engine, op.Undo, &op.UndoRequest{Tx: entry, Force: force})
-		wantCode(t, err, memory.Conflict, `and would import it again; to see the earlier text, run: emberd history `+id.Short()+`; to restore that text, edit the note, or use emberd edit`)
+		wantCode(t, err, memory.Conflict, `so emberd would apply it again; to see the earlier text, run: emberd history `+id.Short()+`; to restore that text, edit the note, or use emberd edit`)
 	}
 	// The newest that somebody asked for is the save, which the note changed since.
 	if got := do(t, d.Engine, op.Undo, &op.UndoRequest{DryRun: true}); got.Entry.Verb != "save" ||
