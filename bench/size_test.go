@@ -1,12 +1,12 @@
 package bench
 
 import (
-	"emberd/engine"
 	"runtime"
 	"syscall"
 	"testing"
 	"time"
 
+	"emberd/engine"
 	"emberd/stm"
 )
 
