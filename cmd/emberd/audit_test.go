@@ -62,7 +62,7 @@ func TestAnAuditKnowsWhoReadByEveryWayIn(t *testing.T) {
 	}
 	var names []string
 	for _, caller := range res.Callers {
-		if caller.Name == "go" { // that waited for the daemon
+		if caller.Name == "go" || caller.Name == "cli" { // that waited for the daemon
 			continue
 		}
 		names = append(names, fmt.Sprintf("%s %s saved %d, may use %d", caller.Kind, caller.Name, caller.Saved, caller.Undecided))
