@@ -41,6 +41,12 @@ const (
 	MoveFade    = "fade"    // was not for longer: it is rehydratable
 )
 
+// MoveText returns what a kind of move did to a memory, as people read it.
+func MoveText(kind string) string {
+	return map[string]string{MovePromote: "promoted", MoveWake: "reactivated", MoveDemote: "demoted",
+		MoveArchive: "archived", MoveFade: "rehydratable"}[kind]
+}
+
 // MostShown is how many ids, and how many of what was skipped, an answer lists.
 const MostShown = 100
 

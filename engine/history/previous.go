@@ -35,8 +35,8 @@ func (e *History) previous(ctx context.Context, tx string) string {
 	device := "-" + e.Stm.Status().Device
 	for _, j := range all.Entries {
 		own := strings.HasSuffix(j.Tx, device) || notejournal.Is(j.Tx)
-		unasked := j.By.Via == stm.Itself || strings.HasPrefix(j.By.Client, "hook/")
-		if own && j.Tx < tx && !j.Undone && j.Undoes == "" && !unasked && e.undoable(ctx, j.Tx) {
+		entry := stm.Entry{Verb: j.Verb, By: j.By}
+		if own && j.Tx < tx && !j.Undone && j.Undoes == "" && !entry.Unasked() && e.undoable(ctx, j.Tx) {
 			return j.Tx
 		}
 	}

@@ -225,11 +225,9 @@ func (r *LifecycleRun) reportProgress(ctx context.Context, n int) {
 
 // summary describes a run in one line, "" if it did nothing.
 func (r *LifecycleRun) summary() string {
-	done := map[string]string{op.MovePromote: "promoted", op.MoveWake: "reactivated", op.MoveDemote: "demoted",
-		op.MoveArchive: "archived", op.MoveFade: "rehydratable"}
 	var parts []string
 	for _, m := range r.Res.Moves {
-		parts = append(parts, fmt.Sprintf("%d %s", m.Count, done[m.Kind]))
+		parts = append(parts, fmt.Sprintf("%d %s", m.Count, op.MoveText(m.Kind)))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -401,11 +401,17 @@ type Entry struct {
 // ImportVerb is the verb of what a caller imported.
 const ImportVerb = "import"
 
-// Unasked reports whether nobody asked for a line: emberd wrote it by itself, or for a hook of a coding agent. A caller
-// asked for an import of sessions, whose actor is the hook that would have reported them.
+// Unasked reports whether no caller asked for a line: emberd wrote it by itself, or for a hook of a coding agent. A
+// caller asked for an import of sessions, whose actor is the hook that would have reported them.
 func (l *Line) Unasked() bool {
 	return bytes.Contains(l.By, []byte(`"via":"`+Itself+`"`)) ||
 		l.Verb != ImportVerb && bytes.Contains(l.By, []byte(`"client":"hook/`))
+}
+
+// Unasked is [Line.Unasked] for an entry that was read before.
+func (e *Entry) Unasked() bool {
+	by, err := json.Marshal(e.By)
+	return err == nil && (&Line{Verb: e.Verb, By: by}).Unasked()
 }
 
 func (l *Line) Purges() bool {

@@ -31,12 +31,6 @@ func lifecycleRunCommand(s *cli.App) *cobra.Command {
 	return cmd
 }
 
-// fates say what kinds of moves do to a memory.
-func fates() map[string]string {
-	return map[string]string{op.MovePromote: "promoted", op.MoveWake: "reactivated", op.MoveDemote: "demoted",
-		op.MoveArchive: "archived", op.MoveFade: "rehydratable"}
-}
-
 // movedTexts returns the texts of the memories that a run lists. Texts that cannot be read are left out.
 func movedTexts(ctx context.Context, s *cli.App, r *op.LifecycleRunResult) map[memory.ID]string {
 	texts := map[memory.ID]string{}
@@ -71,9 +65,9 @@ func printRun(s *cli.App, r *op.LifecycleRunResult, texts map[memory.ID]string) 
 		s.Printf("checked %s: no changes are due\n", cli.Count(r.Memories, "memory", "memories"))
 	}
 	for _, m := range r.Moves {
-		s.Printf("%s %s%s\n", cli.Count(m.Count, "memory", "memories"), would, fates()[m.Kind])
+		s.Printf("%s %s%s\n", cli.Count(m.Count, "memory", "memories"), would, op.MoveText(m.Kind))
 		for _, id := range m.IDs[:min(cli.MaxListLen, len(m.IDs))] {
-			fate := cli.Pad(fates()[m.Kind], len("rehydratable"))
+			fate := cli.Pad(op.MoveText(m.Kind), len("rehydratable"))
 			s.Printf("  %s  %s  %s\n", s.Short(id), s.Screen.Paint(cli.Faint, fate),
 				s.Gist(cli.Clean(texts[id]), len("  12345678  rehydratable  ")))
 		}
@@ -147,7 +141,7 @@ func dueNow(due map[string]int) string {
 	var parts []string
 	for _, kind := range []string{op.MovePromote, op.MoveWake, op.MoveDemote, op.MoveArchive, op.MoveFade} {
 		if n := due[kind]; n > 0 {
-			parts = append(parts, cli.Grouped(n)+" to be "+fates()[kind])
+			parts = append(parts, cli.Grouped(n)+" to be "+op.MoveText(kind))
 		}
 	}
 	if len(parts) == 0 {
@@ -160,7 +154,7 @@ func dueNow(due map[string]int) string {
 func did(r *op.LifecycleRunResult) string {
 	var parts []string
 	for _, m := range r.Moves {
-		parts = append(parts, cli.Grouped(m.Count)+" "+fates()[m.Kind])
+		parts = append(parts, cli.Grouped(m.Count)+" "+op.MoveText(m.Kind))
 	}
 	if len(r.Skipped) > 0 {
 		parts = append(parts, cli.Grouped(len(r.Skipped))+" left")
