@@ -291,7 +291,7 @@ func TestWhatIsGivenUpIsNoFault(t *testing.T) {
 	}
 }
 
-// What somebody has claimed is undecided all the same: the report counts what review list lists.
+// A claimed item is undecided, too: the report counts what review list lists.
 func TestWhatIsClaimedIsListed(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)

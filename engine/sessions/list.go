@@ -59,8 +59,8 @@ func (e *Sessions) shown(r *record) op.Session {
 	return s
 }
 
-// Forget takes back what a session left: its memories go to the trash, and what it repeated counts as before. What
-// was changed since by somebody is left, and so is what an import counted, which may be of other sessions too.
+// Forget takes back what a session left: its memories go to the trash, and what it repeated counts as before.
+// Memories that changed since are left, and so are those that an import reinforced, which may be of other sessions too.
 func (e *Sessions) Forget(ctx context.Context, req *op.SessionForgetRequest) (*op.SessionForgetResult, error) {
 	s, stored, err := e.sessionOrStored(ctx, req.ID)
 	if err != nil {

@@ -33,7 +33,7 @@ func withRuntimeDir(env []string, dir string) []string {
 	return append(env, runtimeDir+"="+dir)
 }
 
-// isOwn reports whether dir is a folder of this user that nobody else can open.
+// isOwn reports whether dir is a folder that only this user can open.
 func isOwn(dir string) bool {
 	info, err := os.Lstat(dir)
 	if err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 {

@@ -73,7 +73,7 @@ func checkVaultFlag(dir string) error {
 // takes twice the memory of a large store, and a collection is short beside the work between two.
 const gcPercent = 50
 
-// serveFlags are what of a daemon is no setting.
+// serveFlags are the flags of serve that are no settings.
 type serveFlags struct{ acceptEmpty, profile bool }
 
 func serve(ctx context.Context, s *cli.App, flags serveFlags) (err error) {

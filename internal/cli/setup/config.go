@@ -79,7 +79,7 @@ func configExampleCommand(s *cli.App) *cobra.Command {
 
 func configPathCommand(s *cli.App) *cobra.Command {
 	return cli.Command("path", cli.NoArgs, nil,
-		func(*cobra.Command, []string) error { // not the settings: somebody may have to correct them
+		func(*cobra.Command, []string) error { // without reading the file, which may have faults
 			file, err := config.File(s.ConfigSource())
 			if err != nil {
 				return memory.Errorf(memory.Invalid, "%w", err)
