@@ -172,6 +172,19 @@ func TestWhichIsNewer(t *testing.T) {
 	}
 }
 
+// A note is no memory, so that a text which denies it supersedes nothing, whoever says it.
+func TestADenialOfANoteSupersedesNothing(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	note := &similar.Near{Note: &op.Note{Path: "Boiler.md"}}
+	for _, via := range []string{"cli", "http", "mcp"} {
+		claim := e.Similar.Statement("The boiler does not run at 60 degrees", memory.Actor{Via: via})
+		if got := claim.Supersede(note, &op.Conflict{Kind: "negation", Newer: similar.NewerClaim}); got != "" {
+			t.Errorf("by %s it suggests %q", via, got)
+		}
+	}
+}
+
 // That something is not so supersedes only what the same client has said, unless the user says it.
 func TestADenialSupersedesOnlyOnesOwnWords(t *testing.T) {
 	t.Parallel()

@@ -184,8 +184,10 @@ func (s *Claim) Newer(one *Near, known, kind string) bool {
 // of the same fact, or "". A negation by another client is no such value, because that client
 // may be wrong, unless it is the command line, where the user decides.
 func (s *Claim) Supersede(one *Near, c *op.Conflict) string {
-	mayBeWrong := c.Kind == "negation" && s.by.Via != core.ViaCLI && !s.sameClient(one)
-	if one.Row == nil || c.Newer != NewerClaim || mayBeWrong {
+	if one.Row == nil || c.Newer != NewerClaim {
+		return ""
+	}
+	if c.Kind == "negation" && s.by.Via != core.ViaCLI && !s.sameClient(one) {
 		return ""
 	}
 	if s.ID == "" {
