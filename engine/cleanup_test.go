@@ -491,3 +491,20 @@ func TestCleanupKeepsNoPartsOfARefusedMerge(t *testing.T) {
 	}
 	wantFiles(t, d.house, run.Report)
 }
+
+// A cleanup that is requested while the index is being built, as after a start, waits for it.
+func TestACleanupWaitsForTheIndex(t *testing.T) {
+	h := newHouse(t)
+	e := h.open(t)
+	save(t, e, "The harbour office closes at six")
+	started, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		close(started)
+		_, err := op.Cleanup.Call(t.Context(), e, &op.CleanupRequest{Collection: "knowledge", Mode: op.CleanupFull,
+			Execute: true})
+		done <- err
+	}()
+	<-started
+	e.Storage.BuildIndex(t.Context())
+	ok(t, <-done)
+}

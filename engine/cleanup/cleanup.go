@@ -16,6 +16,9 @@ import (
 	"emberd/op"
 )
 
+// indexPatience is how long a cleanup waits for the keyword index.
+const indexPatience = 10 * time.Second
+
 // Cleanups are the cleanup runs of this device.
 type Cleanups struct {
 	Folder *runstore.Folder
@@ -56,6 +59,9 @@ func (e *Cleanup) Cleanup(ctx context.Context, req *op.CleanupRequest) (*op.Clea
 		return nil, err
 	}
 	defer end()
+	if req.Execute || req.Resume != "" {
+		e.awaitIndex(ctx)
+	}
 	var run *runstore.Run
 	if req.Resume != "" {
 		run, err = e.runToResume(req)
@@ -114,6 +120,22 @@ func (e *Cleanup) beginRun(by memory.Actor, collection, mode string, executing,
 			Started: now,
 			Counts:  map[string]int{}, Scorer: quality.ByHeuristic}}
 	return run, e.Cleanups.Folder.Save(run)
+}
+
+// awaitIndex waits until the keyword index is complete, a moment after each start of the daemon. It gives up after
+// indexPatience and leaves the error to checkCleanupAllowed.
+func (e *Cleanup) awaitIndex(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, indexPatience)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !e.Indexed.Load() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
 }
 
 // checkCleanupAllowed returns an error if changes are turned off, or cannot be validated now.
