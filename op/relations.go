@@ -102,7 +102,7 @@ type Pagination struct {
 type OpenManyRequest struct {
 	IDs       []string `json:"ids,omitempty" query:"id" doc:"up to 100 IDs of memories, or at least the first or last four characters of each ID"`
 	Relations *bool    `json:"relations,omitempty" query:"relations" doc:"return the relations from and to each memory, default true"`
-	Track     *bool    `json:"track,omitempty" query:"track" doc:"record that the caller opened the memories, so that the memories fade later; default true"`
+	Track     *bool    `json:"track,omitempty" query:"track" doc:"record that the caller opened the memories, which delays their fading; default true"`
 }
 
 // OpenManyResult holds the memories in the order of the request, each once, and what

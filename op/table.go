@@ -14,7 +14,7 @@ var (
 			"show the smallest change to the query that would return it.")
 	Show = define[ShowRequest, ShowResult]("show", "GET", "/v1/memories/{id}", Read,
 		"Show one memory, with its full text. If track is true (the default), emberd records that you "+
-			"opened the memory, so that the memory fades later. To show several memories, use open_many.")
+			"opened the memory, which delays its fading. To show several memories, use open_many.")
 	List = define[ListRequest, ListResult]("list", "GET", "/v1/memories", Read,
 		"List the memories that match the filters. To find memories by their words, use search.")
 	Edit = define[EditRequest, EditResult]("edit", "PATCH", "/v1/memories/{id}", Write,
@@ -94,7 +94,7 @@ var (
 		"List the cleanup runs, newest first.")
 	LifecycleRun = define[LifecycleRunRequest, LifecycleRunResult]("lifecycle.run", "POST", "/v1/lifecycle/run", Write,
 		"Run the lifecycle now: demote, archive and promote memories. All moves "+
-			"are one change, which undo can revert. Returns each move with its reason.")
+			"are one change, which undo can revert. Returns each memory that moved, with the reason.")
 	LifecycleStatus = define[LifecycleStatusRequest, LifecycleStatusResult]("lifecycle.status", "GET", "/v1/lifecycle",
 		Read, "Show the number of memories in each stage, the next lifecycle run, and the reason "+
 			"if no memory can change its stage. To run the lifecycle now, use lifecycle.run.")
@@ -216,7 +216,7 @@ var (
 			"and links around one memory, note or entity, use knowledge.")
 	OpenMany = define[OpenManyRequest, OpenManyResult]("open_many", "GET", "/v1/memories/open", Read,
 		"Show up to 100 memories, with full texts and relations. If track is true (the default), "+
-			"emberd records that you opened the memories, so that the memories fade later. If track is "+
+			"emberd records that you opened the memories, which delays their fading. If track is "+
 			"true, emberd also restores the full texts of memories that emberd merged into other memories.")
 	ForgetBatch = define[ForgetBatchRequest, ForgetResult]("forget_batch", "POST", "/v1/memories/forget", Destructive,
 		"Move many memories to the trash in one change. To restore "+

@@ -338,7 +338,7 @@ const (
 // beginning or end.
 type ShowRequest struct {
 	ID    string `json:"-" path:"id" doc:"ID of the memory, or at least the first or last four characters of the ID"`
-	Track *bool  `json:"track,omitempty" query:"track" doc:"record that the caller opened the memory, so that the memory fades later; default true"`
+	Track *bool  `json:"track,omitempty" query:"track" doc:"record that the caller opened the memory, which delays its fading; default true"`
 	// AsOf shows the memory as it was then, which is no use of it.
 	AsOf time.Time `json:"as_of,omitzero" query:"as_of" doc:"show the memory as it was at this time"`
 }

@@ -291,7 +291,7 @@ func (c *cleanupExecutor) checkRelatable(act *cleanup.Action, row *stm.Row) erro
 		return memory.Errorf(memory.Conflict, "an indexer created memory %s, so the cleanup did not change it",
 			row.ID())
 	case c.changed(row):
-		return memory.Errorf(memory.Conflict, "memory %s was changed in the meantime", row.ID())
+		return memory.Errorf(memory.Conflict, "memory %s has changed since the cleanup read it", row.ID())
 	// after a restart it may be done already
 	case act.Strategy == cleanup.Supersedes && row.ID() != act.Keep && c.run.Restarts == 0:
 		return c.checkUnchanged(row)

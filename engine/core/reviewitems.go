@@ -74,7 +74,7 @@ func CheckItem(item *memory.ReviewItem) error {
 		return memory.Errorf(memory.Invalid, "invalid agent %.40q; use one of %s", item.Agent,
 			strings.Join(op.ReviewAgents(), ", ")).At("agent")
 	case item.Action == "":
-		return memory.Errorf(memory.Invalid, "missing action; use a word such as needs_review").At("action")
+		return memory.Errorf(memory.Invalid, "missing action; pass one word, for example needs_review").At("action")
 	case !slices.Contains([]string{op.UrgencyHigh, op.UrgencyMedium, op.UrgencyLow}, item.Urgency):
 		return memory.Errorf(memory.Invalid, "invalid urgency %.20q; use high, medium or low",
 			item.Urgency).At("urgency")

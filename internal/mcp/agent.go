@@ -49,7 +49,7 @@ func agentWriters() []*tool.Tool {
 	return []*tool.Tool{
 		agentTool("memory_add", "Save a memory", op.Write, "Save one fact, or reinforce the memory that contains it. "+
 			"To correct a memory, call memory_edit. Returns the ID and contradicting memories.", agentAdd),
-		agentTool("memory_reinforce", "Reinforce a memory", op.Write, "Raise the importance of a memory and add new "+
+		agentTool("memory_reinforce", "Raise importance", op.Write, "Raise the importance of a memory and add new "+
 			"evidence. Call if a fact comes up again. Returns the new importance.", agentReinforce),
 		agentTool("memory_edit", "Edit a memory", op.Write,
 			"Change the text or fields of a memory. Call to correct a memory. Returns the changed fields.", agentEdit),

@@ -44,7 +44,7 @@ func WithKeys(doc []byte, set map[string]json.RawMessage) ([]byte, error) {
 			return true
 		})
 		if err != nil {
-			return nil, fmt.Errorf("cannot merge the fields of a memory: %w", err)
+			return nil, fmt.Errorf("cannot change the fields of a memory: %w", err)
 		}
 	}
 	added := make([]string, 0, len(set)-len(done))

@@ -90,7 +90,7 @@ func printEngines(s *cli.App, list *engineList) {
 		printEngineRow(s, &list.Engines[i])
 	}
 	if list.Without != "" {
-		s.Note("emberd does not use a runtime: %s", cli.Clean(list.Without))
+		s.Note("emberd uses no runtime for embeddings: %s", cli.Clean(list.Without))
 	}
 }
 
@@ -198,7 +198,7 @@ func engineRemoveCommand(s *cli.App) *cobra.Command {
 			return s.Answer(map[string]string{"removed": args[0]}, func() {
 				s.Printf("removed %s\n", cli.Clean(args[0]))
 				if _, err := daemon.EngineDir(c); err != nil && c.Embedding.Engine != daemon.NoEngine {
-					s.Note("emberd does not use a runtime now: %s", cli.Clean(err.Error()))
+					s.Note("emberd uses no runtime for embeddings now: %s", cli.Clean(err.Error()))
 				}
 			})
 		}))
