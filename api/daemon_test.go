@@ -33,8 +33,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// socketIn returns a path for a socket in a folder that does not exist yet.
-func socketIn(t testing.TB) string { return filepath.Join(t.TempDir(), "s", "emberd.sock") }
+// socketIn returns a path for a socket in a folder that does not exist yet. Its name is not emberd.sock, because a
+// doctor that runs beside the test connects to every socket of that name.
+func socketIn(t testing.TB) string { return filepath.Join(t.TempDir(), "s", "test.sock") }
 
 // serve runs h on a fresh socket until the returned function is called, which
 // returns what Serve did. Without a call the test's end is the end.
