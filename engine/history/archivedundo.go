@@ -44,7 +44,7 @@ func (e *History) keepTexts(ctx context.Context, would *stm.Undone) error {
 	made := e.Lifecycle.KeepAhead(ctx, rows)
 	for _, row := range rows {
 		m, err := row.Memory()
-		if err == nil && core.NotePath(&m) == "" && made[m.ID] == "" && len(e.Notes.Vault.Carriers.Of(m.ID)) == 0 {
+		if err == nil && core.NotePath(&m) == "" && made[m.ID].Path == "" && len(e.Notes.Vault.Carriers.Of(m.ID)) == 0 {
 			return memory.Errorf(memory.Busy, "cannot undo the change: emberd would archive %s again, but "+
 				"cannot write the note of memory %s now; try again in a minute", number, m.ID)
 		}

@@ -49,9 +49,9 @@ type Archiver struct {
 	Reason         string
 	By             memory.Actor
 	Dry            bool
-	dryRunMemories []memory.Memory      // in a dry run: the memories as they would be
-	noNoteReason   string               // why no note can be created in the archive folder
-	Made           map[memory.ID]string // notes that were created before, see [Lifecycle.KeepAhead]
+	dryRunMemories []memory.Memory         // in a dry run: the memories as they would be
+	noNoteReason   string                  // why no note can be created in the archive folder
+	Made           map[memory.ID]NoteAhead // see [Lifecycle.KeepAhead]
 	Out            ArchiveRequest
 	made           int                    // notes created in this run
 	texts          []*vault.Note          // notes that are not in the index of archived texts yet
@@ -260,7 +260,7 @@ func (a *Archiver) ArchivedRow(ctx context.Context, row *stm.Row,
 	if why != "" || err != nil {
 		return nil, why, err
 	}
-	if !a.Dry {
+	if !a.Dry && kept.note.Digest != a.Made[m.ID].Indexed {
 		a.texts = append(a.texts, kept.note)
 	}
 	l.archived.Path, l.archived.Body = kept.path, kept.body
@@ -386,7 +386,7 @@ func (a *Archiver) NewKept(ctx context.Context, m *memory.Memory) (kept archived
 	if a.E.Opt.VaultArchive == "" {
 		return kept, "no archive folder is configured; set vault.archive_folder", nil
 	}
-	if name := a.Made[m.ID]; name != "" {
+	if name := a.Made[m.ID].Path; name != "" {
 		a.made++
 		if note, err := a.E.Notes.Vault.Root.Load().Read(ctx, name); err == nil && promote.Carries(note, m.ID) {
 			return a.acceptNote(m, note)

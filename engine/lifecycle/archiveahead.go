@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"crypto/sha256"
 
 	"emberd/engine/core"
 	"emberd/engine/promote"
@@ -10,11 +11,17 @@ import (
 	"emberd/vault"
 )
 
-// KeepAhead creates the notes for memories that will be archived, many at once and before any
-// lock, and returns their paths. It changes nothing else. Notes that it does not create are
+// NoteAhead is a note that KeepAhead created.
+type NoteAhead struct {
+	Path    string
+	Indexed [sha256.Size]byte // digest of the note whose text is in the index of archived texts, zero for none
+}
+
+// KeepAhead creates and indexes the notes for memories that will be archived, many at once and before any
+// lock. It changes nothing else. Notes that it does not create are
 // created one by one, because archiving checks each note for its text. If a memory is not
 // archived after all, its note stays as after a crash, and the next attempt finds it.
-func (e *Lifecycle) KeepAhead(ctx context.Context, rows []*stm.Row) map[memory.ID]string {
+func (e *Lifecycle) KeepAhead(ctx context.Context, rows []*stm.Row) map[memory.ID]NoteAhead {
 	if e.Notes.Vault == nil || e.Opt.VaultArchive == "" || e.Notes.VaultUnavailable() != "" {
 		return nil
 	}
@@ -33,7 +40,7 @@ func (e *Lifecycle) KeepAhead(ctx context.Context, rows []*stm.Row) map[memory.I
 			}
 		}
 	}
-	made := make(map[memory.ID]string)
+	made := make(map[memory.ID]NoteAhead)
 	var got []vault.Result
 	err := e.Promote.Writing.With(func(w *vault.Writer) (err error) {
 		got, err = w.CreateAll(ctx, all)
@@ -44,9 +51,30 @@ func (e *Lifecycle) KeepAhead(ctx context.Context, rows []*stm.Row) map[memory.I
 	}
 	for i, res := range got {
 		if res.Outcome == vault.Written {
-			made[of[all[i].Path]] = all[i].Path
+			made[of[all[i].Path]] = NoteAhead{Path: all[i].Path}
 		}
 	}
 	e.Promote.Writing.Nudge()
+	e.indexAhead(ctx, made)
 	return made
+}
+
+// indexAhead indexes the texts of new notes as one batch. Archiving indexes what is not indexed then.
+func (e *Lifecycle) indexAhead(ctx context.Context, made map[memory.ID]NoteAhead) {
+	var read []*vault.Note
+	for id, ahead := range made {
+		note, err := e.Notes.Vault.Root.Load().Read(ctx, ahead.Path)
+		if err == nil && promote.Carries(note, id) {
+			read = append(read, note)
+			made[id] = NoteAhead{ahead.Path, note.Digest}
+		}
+	}
+	if len(read) == 0 {
+		return
+	}
+	if err := e.Notes.Vault.IndexTexts(ctx, read...); err != nil {
+		for id, ahead := range made {
+			made[id] = NoteAhead{Path: ahead.Path}
+		}
+	}
 }
