@@ -10,6 +10,8 @@ import (
 
 	"emberd/engine"
 	"emberd/engine/core"
+	"emberd/internal/backup"
+	"emberd/internal/durable"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -64,5 +66,32 @@ func TestAPurgeElsewhereIsFollowed(t *testing.T) {
 	}
 	if here = desk.open(t); warnsOfHeld(t, here, m.ID) || here.Stm.PurgesDue() {
 		t.Errorf("after all, status says %q, due %v", status(t, here).Warnings, here.Stm.PurgesDue())
+	}
+}
+
+// A backup that was made after a purge does not hold the memory because the text was saved again, also after a restore.
+func TestALaterBackupDoesNotHoldAPurgedMemory(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	e := h.open(t)
+	gone := save(t, e, "quixotic zeppelin")
+	do(t, e, op.Purge, &op.PurgeRequest{ID: string(gone.ID)})
+	again := do(t, e, op.Save, &op.SaveRequest{Content: "quixotic zeppelin", Again: true}).Memory
+	do(t, e, op.Purge, &op.PurgeRequest{ID: string(again.ID)})
+	other := save(t, e, "the tide turns at six")
+	file := do(t, e, op.BackupCreate, &op.BackupCreateRequest{}).File
+	for _, id := range []memory.ID{gone.ID, again.ID, other.ID} {
+		do(t, e, op.Purge, &op.PurgeRequest{ID: string(id)})
+	}
+	for range 2 {
+		if warnsOfHeld(t, e, gone.ID) || warnsOfHeld(t, e, again.ID) || !warnsOfHeld(t, e, other.ID) {
+			t.Errorf("status says %q", status(t, e).Warnings)
+		}
+		ok(t, e.Close())
+		_, err := backup.Restore(t.Context(), durable.OS{}, file, h.Data, true,
+			func(fresh string, m *backup.Manifest) error { return h.settled(t.Context(), fresh, m) })
+		ok(t, err)
+		e = h.open(t)
+		e.Admin.Refresh(t.Context())
 	}
 }

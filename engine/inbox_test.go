@@ -448,6 +448,23 @@ func TestTheInboxIsAListLikeOthers(t *testing.T) {
 	d.wantListState(listnotes.InboxKind, inboxNote, op.ListDeleted, "the note was deleted, so emberd does not write it again")
 }
 
+// The warning that backups hold a purged memory names it, which is none of its words.
+func TestAWarningInTheInboxIsNotTheMemory(t *testing.T) {
+	t.Parallel()
+	d := inboxDesk(t, nil)
+	d.asked("gc_candidate", "the tide turns at six")
+	id := save(t, d.Engine, "quixotic zeppelin").ID
+	do(t, d.Engine, op.BackupCreate, &op.BackupCreateRequest{})
+	do(t, d.Engine, op.Purge, &op.PurgeRequest{ID: string(id)})
+	d.listed()
+	d.wantInbox([]string{"memory " + id.Short() + " was deleted permanently, but 1 backup in "}, "zeppelin")
+	for _, left := range do(t, d.Engine, op.Purge, &op.PurgeRequest{ID: string(id)}).Left {
+		if left.Place == inboxNote {
+			t.Errorf("left is %+v", left)
+		}
+	}
+}
+
 // Only so many items are shown, the most urgent first.
 func TestTheInboxIsBounded(t *testing.T) {
 	t.Parallel()

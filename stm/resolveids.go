@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"emberd/memory"
+	"emberd/stm/record"
 	"emberd/stm/table"
 )
 
@@ -69,4 +70,17 @@ func ResolvePurged(text string, purged Purges) (memory.ID, error) {
 	}
 	slices.Sort(fit)
 	return n.Only(fit)
+}
+
+// Tells reports whether a line of a log says more of a memory than that it was purged, or that its text was saved again.
+// A line that cannot be decoded does if it mentions the memory.
+func Tells(line []byte, id memory.ID) bool {
+	p := record.Redaction{id.Bytes(): record.MaxStamp()}
+	l, err := record.Decode(line)
+	if err != nil {
+		return p.Mentioned(line)
+	}
+	_, good, is := record.Classify(line, true, l.Stamp.Dev)
+	_, _, _, tells := p.Redact(line, good, &l, is)
+	return tells
 }

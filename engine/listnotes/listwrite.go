@@ -373,14 +373,15 @@ func (e *Lists) listWaits(note notes.ArchiveNote) string {
 	return "emberd no longer writes this list"
 }
 
-// mentions reports whether a note has the line of a memory. An unreadable note may, and so may
-// one of an unavailable vault.
+// mentions reports whether a note has the line of a memory; a command in it can name the memory too. An unreadable note
+// may have the line, and so may one of an unavailable vault.
 func (e *Lists) mentions(ctx context.Context, path string, id memory.ID) bool {
 	v := e.Notes.Vault.Root.Load()
 	note, err := v.Read(ctx, path)
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist) || !v.Current()
 	}
-	return slices.ContainsFunc(note.Sections,
-		func(s markdown.Section) bool { return bytes.Contains([]byte(s.Text), []byte(id.Short())) })
+	beyond := note.Size > int64(len(note.Text)) // the sections have no markup
+	return strings.Contains(note.Text, notegen.Mark(id)) || beyond && slices.ContainsFunc(note.Sections,
+		func(s markdown.Section) bool { return strings.Contains(s.Text, id.Short()) })
 }

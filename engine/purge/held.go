@@ -134,7 +134,7 @@ func (e *Purge) backups() (dir string, names []string, err error) {
 	return dir, names, nil
 }
 
-// backupHolds returns which of the memories a backup mentions elsewhere than in the line that purged it.
+// backupHolds returns of which memories a backup contains more than that they were purged.
 func (e *Purge) backupHolds(name string, ids []memory.ID) (map[memory.ID]bool, error) {
 	f, err := e.Opt.FS.OpenRead(name)
 	if err != nil {
@@ -152,13 +152,15 @@ func (e *Purge) backupHolds(name string, ids []memory.ID) (map[memory.ID]bool, e
 	}
 	lines := bufio.NewScanner(z)
 	lines.Buffer(nil, 2*stm.MaxLine) // a file's header in the archive stands before its first line
-	for len(holds) < len(wanted) && lines.Scan() {
-		for id := range IDsIn(lines.Bytes()) {
-			if wanted[id] && !bytes.Contains(lines.Bytes(), []byte(`"op":"purge","id":"`+string(id)+`"`)) {
-				holds[id] = true
+	for lines.Scan() {
+		line := lines.Bytes()
+		for id := range IDsIn(line) {
+			if wanted[id] && !holds[id] {
+				holds[id] = stm.Tells(line[bytes.LastIndexByte(line, 0)+1:], id) // the archive pads files with zeros
 			}
 		}
 	}
+	maps.DeleteFunc(holds, func(_ memory.ID, held bool) bool { return !held })
 	return holds, lines.Err()
 }
 
