@@ -206,7 +206,8 @@ func graph() map[string]edges {
 			ours: []string{
 				"embedding", "engine/cleanup", "engine/core", "engine/health", "engine/listnotes",
 				"engine/notelinks", "engine/notesync", "engine/notewrite", "engine/promote", "engine/semantic",
-				"engine/transcripts", "internal/backup", "internal/durable", "memory", "op", "stm", "vault", "vectors",
+				"engine/transcripts", "internal/backup", "internal/durable", "internal/text", "memory", "op", "stm", "vault",
+				"vectors",
 			},
 		},
 		"engine/recall": {

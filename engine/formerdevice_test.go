@@ -161,6 +161,14 @@ func TestAPurgeAndTheFormerNames(t *testing.T) {
 				e = h.open(t)
 				do(t, e, op.Purge, &op.PurgeRequest{ID: string(m.ID), Backups: true})
 			}
+			if how == "restored" {
+				dir := backup.Replaced(durable.OS{}, h.Data)[0]
+				ok(t, os.Chtimes(dir, time.Unix(0, 0), time.Unix(0, 0))) // the clock of tests is earlier
+				if w := status(t, e).Warnings; !slices.ContainsFunc(w, func(w string) bool { return strings.Contains(w, "run: rm -r -- '"+dir+"'") }) {
+					t.Errorf("warnings: %q", w)
+				}
+				ok(t, os.RemoveAll(dir))
+			}
 			for range 3 {
 				if found := filesWith(t, []string{"vyxilothuk", "vyxilothuk"}, h.Data, h.State); len(found) > 0 {
 					t.Errorf("the word is in %v", found)

@@ -15,7 +15,9 @@ import (
 	"sync"
 
 	"emberd/engine/core"
+	"emberd/internal/backup"
 	"emberd/internal/durable"
+	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -30,11 +32,15 @@ const heldFile = "purged-in-backups.json"
 type HeldBackups struct {
 	mu sync.Mutex // guards in
 	in map[memory.ID][]string
+	// aside are the folders that restores renamed, as of the start: a sandbox prevents listing them later, and only a
+	// restore, which needs a stopped daemon, makes one.
+	aside []string
 }
 
-// LoadHeld reads the file of the last run, and puts the purges that the log knows of into the list that
+// LoadHeld lists what restores renamed, reads the file of the last run, and puts the purges that the log knows of into the list that
 // restores go by.
 func (e *Purge) LoadHeld() {
+	e.held.aside = backup.Replaced(e.Opt.FS, e.Opt.Data)
 	if err := core.AddPurged(e.Opt.FS, e.Opt.State, e.Stm.Purges()); err != nil {
 		e.Opt.Logger.Warn("list of permanently deleted memories not written; a restore uses only the log", "err", err)
 	}
@@ -207,13 +213,47 @@ func (e *Purge) Waits() (out []op.Waiting) {
 		}
 	}
 	if more > 0 {
-		text := fmt.Sprintf("backups in %s contain %d more permanently deleted memories; delete these backups, "+
+		rest := fmt.Sprintf("backups in %s contain %d more permanently deleted memories; delete these backups, "+
 			"or to see the other memories, delete the listed memories from the backups first", dir, more)
-		out = append(out, op.Waiting{Code: op.WaitsPurge, Count: more, Text: text, Command: "emberd backup list",
-			Warning: text})
+		out = append(out, op.Waiting{Code: op.WaitsPurge, Count: more, Text: rest, Command: "emberd backup list",
+			Warning: rest})
+	}
+	return append(out, e.asideWaits()...)
+}
+
+// setAside returns the earlier data folders that restores renamed and that still exist.
+func (e *Purge) setAside() []string {
+	return slices.DeleteFunc(slices.Clone(e.held.aside), func(dir string) bool {
+		_, err := e.Opt.FS.Lstat(dir)
+		return errors.Is(err, fs.ErrNotExist)
+	})
+}
+
+// asideWaits are the folders of restores that are older than a purge.
+func (e *Purge) asideWaits() (out []op.Waiting) {
+	for _, dir := range e.setAside() {
+		info, err := e.Opt.FS.Lstat(dir)
+		n := 0
+		for _, at := range e.Stm.Purges() {
+			if err != nil || at.Time().After(info.ModTime()) {
+				n++
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		what := "a memory that was deleted permanently"
+		if n > 1 {
+			what = fmt.Sprintf("%d memories that were deleted permanently", n)
+		}
+		told := fmt.Sprintf("a restore renamed the earlier data folder to %s, which might contain %s", dir, what)
+		out = append(out, op.Waiting{Code: op.WaitsPurge, Count: n, Text: told, Command: removeFolder(dir),
+			Warning: told + "; if you no longer need the folder, run: " + removeFolder(dir)})
 	}
 	return out
 }
+
+func removeFolder(dir string) string { return "rm -r -- " + text.ShellQuote(dir) }
 
 // heldWait is what the user has to do about a purged memory that n backups contain.
 func heldWait(id memory.ID, dir string, n int) op.Waiting {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"emberd/engine/core"
-	"emberd/internal/backup"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -308,9 +307,9 @@ func (e *Purge) addUnreached(ctx context.Context, id memory.ID, res *op.PurgeRes
 		add("device", place, "device %s wrote this file; when that device receives the "+
 			"deletion, the device removes the memory from the file", f.Device)
 	}
-	for _, dir := range backup.Replaced(e.Opt.FS, e.Opt.Data) {
+	for _, dir := range e.setAside() {
 		add("elsewhere", dir, "a restore renamed this earlier data folder, and emberd does not search "+
-			"it; because the folder might contain the memory, delete the folder")
+			"it; because the folder might contain the memory, delete the folder; run: %s", removeFolder(dir))
 	}
 	here := e.Stm.Status().Device
 	for _, m := range e.Stm.Watermarks() {
