@@ -98,10 +98,10 @@ func (f *Facts) leans(s, t *sentence) bool {
 	return s.refers || !slices.ContainsFunc(s.words, func(w word) bool { return w.name && !w.former && t.has(w.stem) })
 }
 
-// opening is the first sentence that is no heading; nil if there is none.
+// opening is the first sentence that is no heading and no reply such as "No, that's wrong"; nil if there is none.
 func (f *Facts) opening() *sentence {
 	for i := range f.sentences {
-		if !f.sentences[i].heading {
+		if s := &f.sentences[i]; !s.heading && !s.isReply() {
 			return &f.sentences[i]
 		}
 	}
@@ -184,6 +184,11 @@ func (s *sentence) strayed(other *sentence, f *Facts) bool {
 // namesBeyond reports whether the sentence has a name that a text lacks.
 func (s *sentence) namesBeyond(f *Facts) bool {
 	return slices.ContainsFunc(s.topicNames(), func(name string) bool { return !f.knows(name) })
+}
+
+// isReply reports whether a sentence says only whether an earlier one is right.
+func (s *sentence) isReply() bool {
+	return !slices.ContainsFunc(s.stems, func(stem string) bool { return !vocabularyOf().replies[stem] })
 }
 
 // states reports whether a sentence says that something is so.

@@ -24,6 +24,7 @@ type vocabulary struct {
 
 	places, choice, holding, definite, once, states                  map[string]bool
 	pronouns, apart, broad, deciding, told, longer, conditions, sums map[string]bool
+	preambles, replies                                               map[string]bool
 	opposed, excluding, stances                                      map[string]bool // "from/to"
 	unspacedRelations, unspacedLimits                                []string        // the longest first
 	scopes, opinions, writers, accordingTo                           map[string]bool
@@ -39,6 +40,7 @@ var vocabularyOf = sync.OnceValue(func() *vocabulary {
 		pronouns: set(lists["pronouns"]), apart: set(lists["apart"]), broad: set(lists["broad"]),
 		deciding: set(lists["deciding"]), told: set(lists["told"]), longer: set(lists["longer"]),
 		conditions: set(lists["conditions"]), sums: set(lists["sums"]),
+		preambles: set(lists["preambles"]), replies: set(lists["replies"]),
 		choice: set(lists["choice"]), holding: set(lists["holding"]),
 		definite: set(lists["definite"]), once: set(lists["once"]), states: set(lists["states"]),
 		unspacedRelations: strings.Fields(lists["unspaced"]), scopes: set(lists["scopes"]),
