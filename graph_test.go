@@ -243,8 +243,8 @@ func graph() map[string]edges {
 		},
 		"engine/sessions": {
 			ours: []string{
-				"engine/core", "engine/history", "engine/learn", "engine/memories", "engine/recall", "engine/search",
-				"engine/transcripts", "internal/capture", "internal/contain", "internal/durable", "internal/mcp/answer",
+				"engine/core", "engine/history", "engine/learn", "engine/memories", "engine/recall", "engine/review",
+				"engine/search", "engine/transcripts", "internal/capture", "internal/contain", "internal/durable", "internal/mcp/answer",
 				"internal/staticmodel", "internal/text", "internal/text/analysis", "internal/text/invisible",
 				"internal/words", "memory", "op", "stm",
 			},

@@ -127,16 +127,17 @@ func (f *Features) wireNotes(v *core.View, s *state) {
 		NoteWrite: f.NoteWrite, Links: f.Links, Promote: f.Promote, Similar: f.Similar}
 	f.Learn = &learn.Learn{View: v, State: &s.learn, Graph: f.Graph, Lifecycle: f.Lifecycle, Memories: f.Memories,
 		Notes: f.Notes, Promote: f.Promote, Recall: f.Recall, Search: f.Search, Similar: f.Similar}
-	f.Sessions = &sessions.Sessions{View: v, State: s.sessions, History: f.History, Learn: f.Learn,
-		Memories: f.Memories, Recall: f.Recall, Search: f.Search, Transcripts: f.Transcripts}
 }
 
-// wireMaintenance builds the features that work on many memories at once, and administration.
+// wireMaintenance builds the features that work on many memories at once, sessions, which tell of review items, and
+// administration.
 func (f *Features) wireMaintenance(v *core.View, s *state) {
 	f.Merge = &merge.Merge{View: v, State: &s.merge, Lifecycle: f.Lifecycle, Memories: f.Memories, Notes: f.Notes,
 		Semantic: f.Semantic, Similar: f.Similar}
 	f.Review = &review.Review{View: v, State: &s.review, Lifecycle: f.Lifecycle, Lists: f.Lists, Memories: f.Memories,
 		Merge: f.Merge, Notes: f.Notes, Promote: f.Promote, Sync: f.Sync}
+	f.Sessions = &sessions.Sessions{View: v, State: s.sessions, History: f.History, Learn: f.Learn,
+		Memories: f.Memories, Recall: f.Recall, Review: f.Review, Search: f.Search, Transcripts: f.Transcripts}
 	f.Texts = &textmerge.TextMerge{View: v, State: &s.texts, Lifecycle: f.Lifecycle, Memories: f.Memories,
 		Review: f.Review}
 	f.Health = &health.Health{View: v, State: &s.health, Lifecycle: f.Lifecycle, Merge: f.Merge, Review: f.Review,

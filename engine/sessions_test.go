@@ -212,6 +212,34 @@ func TestAStartShowsBothSidesOfAContradiction(t *testing.T) {
 	}
 }
 
+// What a start tells of waits in the list of review items at once, and is no longer told when it is decided.
+func TestAStartTellsOfContradictionsThatAreInReview(t *testing.T) {
+	t.Parallel()
+	e, clock := newEngine(t)
+	do(t, e, op.Save, &op.SaveRequest{Project: "orion", Content: "We store money as integer cents, never floats."})
+	added := do(t, e, op.Add, &op.AddRequest{Project: "orion",
+		Content: "No, that's wrong. Actually we store money as decimal strings, not integer cents."})
+	if len(added.Conflicts) != 1 {
+		t.Fatalf("add tells of %+v, want one conflict", added.Conflicts)
+	}
+	const told = "need a decision (1):"
+	if got := do(t, e, op.Hook, event(op.HookStart, "s1", "orion")).Text; !strings.Contains(got, told) {
+		t.Errorf("the start shows %q, want the contradiction", got)
+	}
+	list := do(t, e, op.ReviewList, &op.ReviewListRequest{})
+	if list.Total != 1 || !strings.Contains(list.Items[0].Evidence, "not integer cents against integer cents") {
+		t.Fatalf("review lists %+v, want the contradiction that was told", list.Items)
+	}
+	do(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: list.Items[0].ID, Decision: op.DecideKeep})
+	clock.advance(time.Minute)
+	if got := do(t, e, op.Hook, event(op.HookStart, "s2", "orion")).Text; strings.Contains(got, "need a decision") {
+		t.Errorf("after the decision a start shows %q", got)
+	}
+	if total := do(t, e, op.ReviewList, &op.ReviewListRequest{}).Total; total != 0 {
+		t.Errorf("review lists %d items after the decision", total)
+	}
+}
+
 func TestWhatASessionLeftIsTakenBack(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)

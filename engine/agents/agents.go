@@ -3,7 +3,6 @@ package agents
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"emberd/decay"
 	"emberd/engine/core"
 	"emberd/engine/merge"
-	"emberd/engine/review"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -197,7 +195,7 @@ func (r *agentsRun) allow(want int) int {
 
 // file creates review items, as many as the rate allows.
 func (r *agentsRun) file(ctx context.Context, items []memory.ReviewItem) error {
-	items = r.e.wouldFile(items)
+	items = r.e.Review.WouldFile(items)
 	return r.fileSome(ctx, items[:r.allow(len(items))])
 }
 
@@ -211,43 +209,6 @@ func (r *agentsRun) fileSome(ctx context.Context, items []memory.ReviewItem) err
 	r.recordTx(entry)
 	r.ran.Filed += len(filed)
 	return err
-}
-
-// undoneAt returns when a value of a memory was undone or removed, zero if it was not. An
-// agent does not repeat what the user undid.
-func undoneAt(row *stm.Row, key string) time.Time {
-	if row.Has(key) {
-		return time.Time{}
-	}
-	return row.Changed(key)
-}
-
-// wouldFile returns the items that FileItems would create now, complete. It leaves out items
-// that were undone and whose memories have not changed since.
-func (e *Agents) wouldFile(items []memory.ReviewItem) []memory.ReviewItem {
-	var out []memory.ReviewItem
-	shelves := make(map[memory.ID]*review.ReviewItems)
-	for _, item := range items {
-		if e.Review.CompleteItem(&item) != nil {
-			continue
-		}
-		id := item.MemoryIDs[0]
-		row, live := e.Stm.Get(id)
-		if !live {
-			continue
-		}
-		if shelves[id] == nil {
-			shelves[id] = &review.ReviewItems{E: e.Review, Row: row, Items: row.ReviewItems(),
-				Set: make(map[string]json.RawMessage)}
-		}
-		item.ClosedAt = undoneAt(row, stm.ReviewKey(item.ID))
-		undone := !item.ClosedAt.IsZero() && !e.Review.ChangedSince(&item)
-		item.ClosedAt = time.Time{}
-		if !undone && shelves[id].Add(item) {
-			out = append(out, item)
-		}
-	}
-	return out
 }
 
 // decay creates items for memories that are about to be deleted.
@@ -269,7 +230,7 @@ func (r *agentsRun) decay(ctx context.Context) error {
 		items[i] = memory.ReviewItem{Agent: op.ReviewDecay, Action: d.Action, Urgency: d.Urgency,
 			MemoryIDs: []memory.ID{d.MemoryID}, Evidence: r.e.riskReason(d, r.now)}
 	}
-	fresh := r.e.wouldFile(items)
+	fresh := r.e.Review.WouldFile(items)
 	room := min(len(fresh), free)
 	r.ran.Waiting += len(fresh) - room
 	return r.fileSome(ctx, fresh[:r.allow(room)])

@@ -169,13 +169,11 @@ func (r *agentsRun) fileContradictions(ctx context.Context) error {
 			r.res.Cluster = append(r.res.Cluster, op.ClusterResult{ClusterID: dedupe.IDOf(ids), MemoryIDs: ids,
 				Cohesion: c.Similarity, Action: core.ContradictionAction})
 		}
-		items = append(items, memory.ReviewItem{Agent: op.ReviewCluster, Action: core.ContradictionAction,
-			Urgency: op.UrgencyHigh, MemoryIDs: ids,
-			Evidence: "the two memories cannot both be true: " + c.Finding.Why})
+		items = append(items, review.ContradictionItem(ids, c.Finding.Why))
 		similarity[key(ids)] = c.Similarity
 	}
 	items = slices.DeleteFunc(items,
-		func(item memory.ReviewItem) bool { return len(r.e.wouldFile([]memory.ReviewItem{item})) == 0 })
+		func(item memory.ReviewItem) bool { return len(r.e.Review.WouldFile([]memory.ReviewItem{item})) == 0 })
 	items = items[:r.allow(len(items))]
 	var relations []op.RelateRequest
 	for _, item := range items { // unless a user removed the relation

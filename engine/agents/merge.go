@@ -6,6 +6,7 @@ import (
 
 	"emberd/engine/core"
 	"emberd/engine/merge"
+	"emberd/engine/review"
 	"emberd/internal/dedupe"
 	"emberd/internal/dedupe/similarity"
 	"emberd/memory"
@@ -54,7 +55,7 @@ func (r *agentsRun) merge(ctx context.Context) error {
 // again.
 func (r *agentsRun) mergeUndone(c dedupe.Cluster) bool {
 	return r.asked != op.AgentMerge && slices.ContainsFunc(c.Members, func(m int) bool {
-		return !undoneAt(r.g.Rows[m], merge.ConsolidatedInto).IsZero()
+		return !review.UndoneAt(r.g.Rows[m], merge.ConsolidatedInto).IsZero()
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"emberd/decay"
 	"emberd/engine/promote"
+	"emberd/engine/review"
 	"emberd/internal/dedupe"
 	"emberd/memory"
 	"emberd/op"
@@ -155,7 +156,7 @@ func (r *agentsRun) pairsInReview() map[[2]memory.ID]bool {
 func (e *Agents) relationRemoved(a, b memory.ID, typ string) bool {
 	taken := func(from, to memory.ID) bool {
 		row, live := e.Stm.Get(from)
-		return !live || !undoneAt(row, stm.RelationKey(memory.RelationID(from, to, typ, ""))).IsZero()
+		return !live || !review.UndoneAt(row, stm.RelationKey(memory.RelationID(from, to, typ, ""))).IsZero()
 	}
 	return taken(a, b) || taken(b, a)
 }

@@ -15,6 +15,7 @@ import (
 	"emberd/engine/learn"
 	"emberd/engine/memories"
 	"emberd/engine/recall"
+	"emberd/engine/review"
 	"emberd/engine/search"
 	"emberd/engine/transcripts"
 )
@@ -28,6 +29,7 @@ type Sessions struct {
 	Learn    *learn.Learn
 	Memories *memories.Memories
 	Recall   *recall.Guard
+	Review   *review.Review
 	Search   *search.Search
 
 	Transcripts *transcripts.Transcripts

@@ -18,6 +18,7 @@ import (
 const (
 	coreShare     = 3 // of 9
 	maxConflicts  = 3
+	maxFiled      = 10 // how many contradictions without a review item get one
 	maxThreads    = 5
 	maxOfProject  = 30
 	maxSinceStart = 10
@@ -33,7 +34,7 @@ func notable() []string { return []string{"decision", "preference", "correction"
 
 // start returns what a model is told when a session begins.
 func (e *Sessions) start(ctx context.Context, req *op.HookRequest) (*op.HookResult, error) {
-	b, err := e.startBlock(req)
+	b, err := e.startBlock(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -92,10 +93,13 @@ func (e *Sessions) keptBy(r *record) (all []*stm.Row) {
 }
 
 // startBlock gathers what a session should know.
-func (e *Sessions) startBlock(req *op.HookRequest) (*block, error) {
+func (e *Sessions) startBlock(ctx context.Context, req *op.HookRequest) (*block, error) {
 	f := e.gather(req.Project)
+	if err := e.Review.FileContradictions(ctx, f.disputed, maxFiled); err != nil {
+		return nil, err
+	}
 	b := &block{e: e, project: req.Project}
-	b.addConflicts(f.disputed) // first, so that both memories of a pair stand there
+	b.addConflicts() // first, so that both memories of a pair stand there
 	b.add("Core memories:", f.core, e.Opt.Hooks.StartTokens*coreShare/9)
 	b.add("Memories of the project:", f.project, e.Opt.Hooks.StartTokens*2*coreShare/9)
 	b.add("Still open:", f.threads, e.Opt.Hooks.StartTokens)
@@ -123,7 +127,7 @@ func (e *Sessions) gather(project string) (f found) {
 		if !r.Stage().Cold() {
 			f.place(r, project, open)
 		}
-		if (r.Core() || r.Project() == project && project != "") && r.MayRelate() {
+		if isOf(r, project) && r.MayRelate() {
 			f.disputed = append(f.disputed, e.disputes(r)...)
 		}
 	}
@@ -230,20 +234,28 @@ func (e *Sessions) disputes(r *stm.Row) (all []memory.Relation) {
 	return all
 }
 
-// addConflicts adds pairs of memories that disagree.
-func (b *block) addConflicts(all []memory.Relation) {
-	if len(all) == 0 {
-		return
-	}
-	slices.SortFunc(all, func(x, y memory.Relation) int { return y.CreatedAt.Compare(x.CreatedAt) })
-	var rows []*stm.Row
-	for _, rel := range all[:min(len(all), maxConflicts)] {
-		for _, id := range []memory.ID{rel.From, rel.To} {
+// isOf reports whether contradictions of a memory are told in sessions of a project.
+func isOf(r *stm.Row, project string) bool {
+	return r.Core() || r.Project() == project && project != ""
+}
+
+// addConflicts adds pairs of memories that disagree, as the review items say that wait for a decision.
+func (b *block) addConflicts() {
+	total, rows := 0, []*stm.Row(nil)
+	for _, item := range b.e.Review.UndecidedContradictions() {
+		var pair []*stm.Row
+		for _, id := range item.MemoryIDs {
 			if r, live := b.e.Stm.Get(id); live {
-				rows = append(rows, r)
+				pair = append(pair, r)
 			}
 		}
+		if !slices.ContainsFunc(pair, func(r *stm.Row) bool { return isOf(r, b.project) }) {
+			continue
+		}
+		if total++; total <= maxConflicts {
+			rows = append(rows, pair...)
+		}
 	}
-	b.add(fmt.Sprintf("These memories contradict each other and need a decision (%d):", len(all)), rows,
+	b.add(fmt.Sprintf("These memories contradict each other and need a decision (%d):", total), rows,
 		b.e.Opt.Hooks.StartTokens)
 }
