@@ -4,7 +4,7 @@ import "slices"
 
 // contrasts finds that one sentence says X and denies Y, as "X, not Y" and "X instead of Y" do, where the other
 // says Y behind the same words.
-func (p *pair) contrasts() []Finding {
+func contrasts(p *pair) []Finding {
 	if !p.comparable() || p.s.refers != p.t.refers {
 		return nil
 	}
@@ -72,7 +72,8 @@ func sharedEnd(a, b []part) (n int) {
 
 // preamble reports whether parts say only who says it and that it is decided.
 func preamble(parts []part) bool {
-	return !slices.ContainsFunc(parts, func(p part) bool { return p.lower != ":" && !vocabularyOf().preambles[p.key] })
+	known := vocabularyOf().preambles
+	return !slices.ContainsFunc(parts, func(p part) bool { return p.lower != ":" && !known[p.key] })
 }
 
 // allIn reports whether b has all of some parts but links.

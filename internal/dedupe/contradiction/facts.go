@@ -134,3 +134,19 @@ func negates(word string) bool {
 	return word[0] >= utf8.RuneSelf &&
 		(strings.ContainsAny(word, "不没沒無无未") || strings.Contains(word, "ない") || strings.Contains(word, "ません"))
 }
+
+// isForeign reports a text in another language than English, as far as its small words show it.
+func isForeign(sentences []sentence) bool {
+	foreign, english := 0, 0
+	for i := range sentences {
+		for _, w := range sentences[i].words {
+			switch {
+			case vocabularyOf().foreign[w.lower]:
+				foreign++
+			case !w.content && w.value == nil && !w.negates && w.lower != "a" && w.lower != "an" && w.lower != "in":
+				english++
+			}
+		}
+	}
+	return foreign > english
+}

@@ -140,7 +140,7 @@ func (p *pair) findings() []Finding {
 		return nil
 	}
 	for _, find := range [...]func(*pair) []Finding{(*pair).roles, (*pair).values,
-		(*pair).denials, (*pair).contrasts, (*pair).sides, (*pair).opposites, (*pair).habits, (*pair).slots, (*pair).directions,
+		(*pair).denials, contrasts, (*pair).sides, (*pair).opposites, (*pair).habits, (*pair).slots, (*pair).directions,
 		(*pair).changes} {
 		if found := find(p); found != nil {
 			return found
@@ -361,7 +361,7 @@ func withoutDenial(parts []part) (denies bool, rest []string) {
 // denied finds a word that s denies and t does not. All that s says in denying has to be
 // in t but for a fifth; all but nothing if t denies something that s has too.
 func denied(s, t *sentence) (i, j int) {
-	if !s.denies || t.denies && !t.denialsApart(s) && !(s.covered(t) && t.covered(s)) {
+	if !s.denies || t.denies && !denialsApart(t, s) && !(s.covered(t) && t.covered(s)) {
 		return -1, -1
 	}
 	i, j = -1, -1
@@ -395,7 +395,7 @@ func denied(s, t *sentence) (i, j int) {
 }
 
 // denialsApart reports whether a sentence denies only, each behind a comma, what another one lacks: "X, never Y".
-func (s *sentence) denialsApart(t *sentence) bool {
+func denialsApart(s, t *sentence) bool {
 	return !slices.ContainsFunc(s.words, func(w word) bool {
 		return w.negates && !w.boundary || w.denied && (w.value != nil || w.content && t.has(w.stem))
 	})

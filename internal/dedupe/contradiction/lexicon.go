@@ -88,20 +88,6 @@ func lookup(stem string) *entry {
 	return &entry{}
 }
 
-// exclusive names each two words that a list has between strokes, either way.
-func exclusive(list string, pair func(a, b string)) {
-	for group := range strings.FieldsSeq(list) {
-		words := strings.Split(group, "/")
-		for _, a := range words {
-			for _, b := range words {
-				if a != b {
-					pair(a, b)
-				}
-			}
-		}
-	}
-}
-
 // prefixes make a word its opposite.
 func prefixes() []string { return []string{"un", "dis", "non", "in", "im", "ir", "de"} }
 

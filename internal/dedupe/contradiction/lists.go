@@ -38,3 +38,17 @@ func set(list string) map[string]bool {
 	}
 	return out
 }
+
+// exclusive names each two words that a list has between strokes, either way.
+func exclusive(list string, pair func(a, b string)) {
+	for group := range strings.FieldsSeq(list) {
+		words := strings.Split(group, "/")
+		for _, a := range words {
+			for _, b := range words {
+				if a != b {
+					pair(a, b)
+				}
+			}
+		}
+	}
+}

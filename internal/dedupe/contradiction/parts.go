@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -106,10 +105,6 @@ func (v *value) key() string {
 		return "version " + v.parts
 	}
 	return v.kind + " " + [...]string{"", "", "<", ">"}[v.limit] + strconv.FormatFloat(v.amount, 'g', 12, 64) + v.unit
-}
-
-func isUnspaced(r rune) bool {
-	return r >= 0x3000 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }
 
 // unspacedEnd is where the run of characters without spaces ends that begins with word i.

@@ -101,7 +101,7 @@ func (f *Facts) leans(s, t *sentence) bool {
 // opening is the first sentence that is no heading and no reply such as "No, that's wrong"; nil if there is none.
 func (f *Facts) opening() *sentence {
 	for i := range f.sentences {
-		if s := &f.sentences[i]; !s.heading && !s.isReply() {
+		if s := &f.sentences[i]; !s.heading && !isReply(s) {
 			return &f.sentences[i]
 		}
 	}
@@ -187,7 +187,7 @@ func (s *sentence) namesBeyond(f *Facts) bool {
 }
 
 // isReply reports whether a sentence says only whether an earlier one is right.
-func (s *sentence) isReply() bool {
+func isReply(s *sentence) bool {
 	return !slices.ContainsFunc(s.stems, func(stem string) bool { return !vocabularyOf().replies[stem] })
 }
 

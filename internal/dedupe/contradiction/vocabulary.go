@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // vocabulary are the lists of parts.txt.
@@ -104,18 +105,6 @@ func canonical(stem string) string {
 	return stem
 }
 
-// isForeign reports a text in another language than English, as far as its small words show it.
-func isForeign(sentences []sentence) bool {
-	foreign, english := 0, 0
-	for i := range sentences {
-		for _, w := range sentences[i].words {
-			switch {
-			case vocabularyOf().foreign[w.lower]:
-				foreign++
-			case !w.content && w.value == nil && !w.negates && w.lower != "a" && w.lower != "an" && w.lower != "in":
-				english++
-			}
-		}
-	}
-	return foreign > english
+func isUnspaced(r rune) bool {
+	return r >= 0x3000 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }
