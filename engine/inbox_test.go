@@ -195,6 +195,15 @@ func TestEveryChoiceOfTheInbox(t *testing.T) {
 		t.Errorf("kept, it has %d uses, was %d", got, uses)
 	}
 	_ = port
+	money, e := d.asked("contradiction", "We store money as cents", "We store money as strings, not cents")
+	d.listed()
+	d.wantInbox([]string{"B is right now: mark A, the older one, as superseded"}, "Promote")
+	d.ticked("B is right now")
+	d.wantItem(money, memory.ItemClosed, op.DecideSupersede+string(e[0]))
+	if m := d.memory(e[0]); m.SupersededBy != e[1] {
+		t.Errorf("the older memory is superseded by %q, want %s", m.SupersededBy, e[1])
+	}
+	d.wantInbox([]string{" · superseded · We store money as cents"}, "- [")
 }
 
 // Two ticks of one item, and ticks of what is not as it was shown, do nothing and say so.

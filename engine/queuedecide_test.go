@@ -110,7 +110,7 @@ func TestARefusedDecisionLeavesTheItemOpen(t *testing.T) {
 	}{
 		{pair, op.DecideMerge, memory.Conflict, "the memories differ: different numbers or dates: 5432 and 5433"},
 		{pair, op.DecideForget, memory.Invalid, "one of them might be true"},
-		{pair, "burn", memory.Invalid, "use promote, keep, merge, forget, or forget:ID"},
+		{pair, "burn", memory.Invalid, "use promote, keep, merge, forget, forget:ID, or supersede:ID"},
 		{pair, op.DecideForgetOne + string(other.ID), memory.Invalid, "does not belong to the review item"},
 		{pair, op.DecideForgetOne + "x", memory.NotFound, `memory "x" not found`},
 		{kept, op.DecideForget, memory.Conflict, "is a core memory"},
@@ -199,5 +199,39 @@ func TestOneOfAnItemIsNamedByItsAlias(t *testing.T) {
 	closed := do(t, e, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Decision: op.DecideForgetOne + "dead"})
 	if _, live := e.Stm.Get(b.ID); live || closed.Item.Decision != op.DecideForgetOne+string(b.ID) {
 		t.Errorf("decided was %q, and %s is live: %t", closed.Item.Decision, b.ID, live)
+	}
+}
+
+// Of two memories that contradict each other the newer one can supersede the older one, in one change with the close.
+func TestTheNewerOfTwoSupersedesTheOlder(t *testing.T) {
+	t.Parallel()
+	d := shelf(t, nil)
+	for i, newerFirst := range []bool{false, true} {
+		of := []string{"money", "debts"}[i]
+		old := save(t, d.Engine, "We store "+of+" as integer cents, never floats.")
+		d.clock.advance(time.Minute)
+		current := save(t, d.Engine, "We store "+of+" as decimal strings, not integer cents.")
+		item := fileOne(t, d.Engine, op.ReviewCluster, "contradiction", true, old, current)
+		want := []string{op.DecideKeep, op.DecideSupersede + string(old.ID), op.DecideForgetOne + string(item.MemoryIDs[0]),
+			op.DecideForgetOne + string(item.MemoryIDs[1])}
+		if got := d.Engine.Review.ChoicesOf(&item); !slices.Equal(got, want) {
+			t.Errorf("the choices are %q, want %q", got, want)
+		}
+		gone, stays := old, current
+		if newerFirst { // a decision may also be that the older one is right
+			gone, stays = current, old
+		}
+		closed, tx := decide(t, d.Engine, item, op.DecideSupersede+gone.ID.Short())
+		if closed.Decision != op.DecideSupersede+string(gone.ID) || look(t, d.Engine, gone.ID).SupersededBy != stays.ID ||
+			look(t, d.Engine, stays.ID).SupersededBy != "" {
+			t.Errorf("closed %+v, the memory is superseded by %q", closed, look(t, d.Engine, gone.ID).SupersededBy)
+		}
+		wantOpen(t, d.Engine)
+		do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: tx})
+		wantOpen(t, d.Engine, item)
+		if by := look(t, d.Engine, gone.ID).SupersededBy; by != "" {
+			t.Errorf("after the undo the memory is superseded by %s", by)
+		}
+		decide(t, d.Engine, item, op.DecideKeep)
 	}
 }

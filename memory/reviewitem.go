@@ -37,7 +37,7 @@ type ReviewItem struct {
 	ClaimedBy string    `json:"claimed_by,omitempty"`
 	ClaimedAt time.Time `json:"claimed_at,omitzero"`
 	ClosedAt  time.Time `json:"closed_at,omitzero"`
-	// Decision is what was done about it: promote, keep, merge, forget, or "" for none;
+	// Decision is what was done about it: promote, keep, merge, forget, supersede:ID, or "" for none;
 	// Reason why it was closed, in the words of the reviewer.
 	Decision string `json:"decision,omitempty"`
 	Reason   string `json:"reason,omitempty"`

@@ -13,6 +13,9 @@ const (
 // DecideForgetOne begins the decision to forget one memory of several; its id follows.
 const DecideForgetOne = DecideForget + ":"
 
+// DecideSupersede begins the decision that one of two memories is superseded by the other; its id follows.
+const DecideSupersede = "supersede:"
+
 // DecideTake begins the decision which of several texts a memory has, for items of the agent text; the digits
 // that the item's choices name follow, which stand for a text other than the memory's.
 const DecideTake = "take:"
@@ -123,7 +126,7 @@ type ReviewClaimRequest struct {
 // ReviewCloseRequest closes an item, after its decision, if there is one, was applied.
 type ReviewCloseRequest struct {
 	ID       string `json:"-" path:"id" doc:"ID of the review item, from review.list"`
-	Decision string `json:"decision,omitempty" doc:"decision to apply, one of the choices that review.show returns, such as keep, merge or forget; without a decision, emberd only closes the item"`
+	Decision string `json:"decision,omitempty" doc:"decision to apply, one of the choices that review.show returns, such as keep, merge, forget or supersede:ID; without a decision, emberd only closes the item"`
 	Reason   string `json:"reason,omitempty" doc:"reason for the decision, up to 500 characters"`
 
 	AllowSecret bool `json:"allow_secret,omitempty" doc:"save even if the text looks like a credential"`

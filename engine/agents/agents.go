@@ -11,6 +11,7 @@ import (
 	"emberd/decay"
 	"emberd/engine/core"
 	"emberd/engine/merge"
+	"emberd/engine/review"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -195,7 +196,7 @@ func (r *agentsRun) allow(want int) int {
 
 // file creates review items, as many as the rate allows.
 func (r *agentsRun) file(ctx context.Context, items []memory.ReviewItem) error {
-	items = r.e.Review.WouldFile(items)
+	items = review.WouldFile(r.e.Review, items)
 	return r.fileSome(ctx, items[:r.allow(len(items))])
 }
 
@@ -230,7 +231,7 @@ func (r *agentsRun) decay(ctx context.Context) error {
 		items[i] = memory.ReviewItem{Agent: op.ReviewDecay, Action: d.Action, Urgency: d.Urgency,
 			MemoryIDs: []memory.ID{d.MemoryID}, Evidence: r.e.riskReason(d, r.now)}
 	}
-	fresh := r.e.Review.WouldFile(items)
+	fresh := review.WouldFile(r.e.Review, items)
 	room := min(len(fresh), free)
 	r.ran.Waiting += len(fresh) - room
 	return r.fileSome(ctx, fresh[:r.allow(room)])

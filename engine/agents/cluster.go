@@ -173,7 +173,9 @@ func (r *agentsRun) fileContradictions(ctx context.Context) error {
 		similarity[key(ids)] = c.Similarity
 	}
 	items = slices.DeleteFunc(items,
-		func(item memory.ReviewItem) bool { return len(r.e.Review.WouldFile([]memory.ReviewItem{item})) == 0 })
+		func(item memory.ReviewItem) bool {
+			return len(review.WouldFile(r.e.Review, []memory.ReviewItem{item})) == 0
+		})
 	items = items[:r.allow(len(items))]
 	var relations []op.RelateRequest
 	for _, item := range items { // unless a user removed the relation

@@ -130,6 +130,12 @@ func (e *Memories) TextChange(ctx context.Context, row *stm.Row, text string) (m
 	return ed.set, err
 }
 
+// SupersedeTx returns the transaction by which one locked memory supersedes another.
+func SupersedeTx(ctx context.Context, e *Memories, row, old *stm.Row) (*stm.Tx, error) {
+	ed := &editRun{e: e, req: &op.EditRequest{AllowSecret: true}, superseded: []memory.ID{old.ID()}}
+	return ed.tx(ctx, []*stm.Row{row, old})
+}
+
 // editTx returns the transaction with the changes of a memory and of those that it supersedes.
 func editTx(ctx context.Context, mine stm.Change, others []stm.Change) *stm.Tx {
 	tx := &stm.Tx{Verb: "edit", By: op.CallerFrom(ctx)}

@@ -39,11 +39,14 @@ func (e *Review) DecideItem(ctx context.Context, by memory.Actor, id, decision,
 		return item, "", err
 	}
 	decision = d.Decision
+	old, supersedes := strings.CutPrefix(decision, op.DecideSupersede)
 	switch one, isOne := strings.CutPrefix(decision, op.DecideForgetOne); {
 	case item.Agent == op.ReviewText:
 		err = d.chooseText(ctx)
 	case isOne:
 		err = d.forgetOne(ctx, one)
+	case supersedes:
+		err = d.supersede(ctx, old)
 	case decision == op.DecideForget && item.Action == core.ContradictionAction && len(item.MemoryIDs) > 1 &&
 		!halfForgotten(&item):
 		err = memory.Errorf(memory.Invalid, "the memories contradict each other, but one of them might be "+
@@ -56,7 +59,8 @@ func (e *Review) DecideItem(ctx context.Context, by memory.Actor, id, decision,
 	case decision == op.DecideMerge:
 		err = d.merge(ctx)
 	case decision != op.DecideKeep:
-		err = memory.Errorf(memory.Invalid, "invalid decision %.40q; use promote, keep, merge, forget, or forget:ID",
+		err = memory.Errorf(memory.Invalid,
+			"invalid decision %.40q; use promote, keep, merge, forget, forget:ID, or supersede:ID",
 			decision).At("decision")
 	}
 	if err == nil {
@@ -210,15 +214,24 @@ func coreStays(id memory.ID) error {
 		id.Short()).At("decision")
 }
 
-// forgetOne moves one of the memories to the trash and closes the item in one log line.
-func (d *DecisionRun) forgetOne(ctx context.Context, short string) error {
+// member returns which of the memories of the item a decision names.
+func (d *DecisionRun) member(short string) (memory.ID, error) {
 	id, err := d.E.Stm.ResolveAmong(short, d.Item.MemoryIDs)
 	if err != nil {
-		return core.About(err, "decision")
+		return "", core.About(err, "decision")
 	}
 	if !slices.Contains(d.Item.MemoryIDs, id) {
-		return memory.Errorf(memory.Invalid, "memory %s does not belong to the review item; to list "+
+		return "", memory.Errorf(memory.Invalid, "memory %s does not belong to the review item; to list "+
 			"the memories of the item, run: emberd review show %s", id, d.Item.Short()).At("decision")
+	}
+	return id, nil
+}
+
+// forgetOne moves one of the memories to the trash and closes the item in one log line.
+func (d *DecisionRun) forgetOne(ctx context.Context, short string) error {
+	id, err := d.member(short)
+	if err != nil {
+		return err
 	}
 	d.Decision = op.DecideForgetOne + string(id)
 	owner := d.Item.MemoryIDs[0]
@@ -280,9 +293,12 @@ func (e *Review) ChoicesOf(item *memory.ReviewItem) []string {
 	if item.Agent == op.ReviewNote {
 		add(true, adoptDecision(item))
 	} else {
-		add(e.mayPromote(rows), op.DecidePromote)
+		add(item.Action != core.ContradictionAction && e.mayPromote(rows), op.DecidePromote)
 	}
 	add(true, op.DecideKeep)
+	if old := supersededIn(item, rows); old != "" {
+		out = append(out, op.DecideSupersede+string(old))
+	}
 	add(e.mergeRefused(rows) == "", op.DecideMerge)
 	if len(rows) > 1 {
 		for _, row := range rows {

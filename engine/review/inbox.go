@@ -154,6 +154,11 @@ func inboxChoices(item *memory.ReviewItem, can []string, members []memory.Memory
 		add(op.DecidePromote)
 	}
 	add(op.DecideKeep)
+	for _, decision := range can {
+		if strings.HasPrefix(decision, op.DecideSupersede) {
+			add(decision)
+		}
+	}
 	add(op.DecideMerge)
 	if len(members) == 1 && item.Agent != op.ReviewNote { // a tick cannot confirm a note
 		add(op.DecidePromote)
@@ -237,9 +242,12 @@ func (e *Review) inboxDone(closed []memory.ReviewItem) (out []reviewnote.Done, u
 func (e *Review) doneLine(d *listnotes.DecidedItem) reviewnote.Done {
 	line := reviewnote.Done{At: d.At, Reason: shownText(d.Reason), Tx: d.Tx}
 	ids := d.IDs
+	old, supersedes := strings.CutPrefix(d.Decision, op.DecideSupersede)
 	switch id, forgot := strings.CutPrefix(d.Decision, op.DecideForgetOne); {
 	case forgot:
 		line.What, ids = "deleted", []memory.ID{memory.ID(id)}
+	case supersedes:
+		line.What, ids = "superseded", []memory.ID{memory.ID(old)}
 	case d.Decision == op.DecidePromote:
 		line.What = "promoted"
 	case d.Decision == op.DecideMerge:

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"emberd/engine/core"
+	"emberd/engine/review"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -95,7 +96,7 @@ func (e *Sessions) keptBy(r *record) (all []*stm.Row) {
 // startBlock gathers what a session should know.
 func (e *Sessions) startBlock(ctx context.Context, req *op.HookRequest) (*block, error) {
 	f := e.gather(req.Project)
-	if err := e.Review.FileContradictions(ctx, f.disputed, maxFiled); err != nil {
+	if err := review.FileContradictions(ctx, e.Review, f.disputed, maxFiled); err != nil {
 		return nil, err
 	}
 	b := &block{e: e, project: req.Project}
@@ -242,7 +243,7 @@ func isOf(r *stm.Row, project string) bool {
 // addConflicts adds pairs of memories that disagree, as the review items say that wait for a decision.
 func (b *block) addConflicts() {
 	total, rows := 0, []*stm.Row(nil)
-	for _, item := range b.e.Review.UndecidedContradictions() {
+	for _, item := range review.UndecidedContradictions(b.e.Review) {
 		var pair []*stm.Row
 		for _, id := range item.MemoryIDs {
 			if r, live := b.e.Stm.Get(id); live {

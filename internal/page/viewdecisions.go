@@ -141,18 +141,18 @@ func question(item *memory.ReviewItem, memories int) string {
 func choices(res *op.ReviewShowResult) (all []choice) {
 	place := func(decision string) int {
 		switch {
-		case decision == res.Item.Action:
+		case decision == res.Item.Action, strings.HasPrefix(decision, op.DecideSupersede):
 			return 0
 		case res.Item.Action == contradiction && strings.HasPrefix(decision, op.DecideForgetOne):
-			return 0
+			return 1
 		case decision == op.DecidePromote:
-			return 4
+			return 5
 		case strings.HasPrefix(decision, op.DecideForget):
-			return 3
+			return 4
 		case decision == op.DecideMerge:
-			return 2
+			return 3
 		}
-		return 1
+		return 2
 	}
 	order := slices.Clone(res.Choices)
 	slices.Reverse(order) // of two memories, to keep the first one is to forget the second
@@ -189,6 +189,9 @@ func decisionText(res *op.ReviewShowResult, decision string) string {
 	if id, ok := strings.CutPrefix(decision, op.DecideForgetOne); ok {
 		return forgetText(res.Memories, id)
 	}
+	if id, ok := strings.CutPrefix(decision, op.DecideSupersede); ok {
+		return supersedeText(res.Memories, id)
+	}
 	if digits, ok := strings.CutPrefix(decision, op.DecideTake); ok {
 		return takeText(res, digits)
 	}
@@ -209,6 +212,15 @@ func forgetText(all []op.Memory, id string) string {
 		}
 	}
 	return "Forget " + id
+}
+
+func supersedeText(all []op.Memory, id string) string {
+	for i, m := range all {
+		if string(m.ID) == id && len(all) == 2 {
+			return letter(1-i) + " is right now, mark " + letter(i) + " as superseded"
+		}
+	}
+	return "Mark " + id + " as superseded"
 }
 
 func takeText(res *op.ReviewShowResult, digits string) string {

@@ -194,8 +194,10 @@ func printChoices(s *cli.App, res *op.ReviewShowResult) {
 		s.Printf("\n")
 	}
 	for _, choice := range res.Choices {
-		if id, one := strings.CutPrefix(choice, op.DecideForgetOne); one {
-			choice = op.DecideForgetOne + memory.ID(id).Short()
+		for _, of := range [...]string{op.DecideForgetOne, op.DecideSupersede} {
+			if id, one := strings.CutPrefix(choice, of); one {
+				choice = of + memory.ID(id).Short()
+			}
 		}
 		s.Printf("%s\n", cli.Again(s, "review", "close", res.Item.Short(), cli.Clean(choice)))
 	}

@@ -234,6 +234,10 @@ func (it *Item) label(decision string) string {
 	if id, one := strings.CutPrefix(decision, op.DecideForget+":"); one {
 		return it.forgetOne(id)
 	}
+	if id, one := strings.CutPrefix(decision, op.DecideSupersede); one {
+		i := slices.IndexFunc(it.Memories, func(m notegen.Entry) bool { return string(m.ID) == id })
+		return letter(1-i) + " is right now: mark " + letter(i) + it.age(i) + ", as superseded"
+	}
 	if it.Agent == op.ReviewText {
 		return it.textLabel(decision)
 	}
@@ -278,14 +282,21 @@ func (it *Item) forgetOne(id string) string {
 	if len(it.Memories) != 2 {
 		return label + " alone"
 	}
-	mine, other := it.Memories[i].Created, it.Memories[1-i].Created
-	switch mine.Compare(other) {
-	case -1:
-		label += ", the older one"
-	case 1:
-		label += ", the newer one"
+	return label + it.age(i) + ", and keep " + letter(1-i)
+}
+
+// age returns which of two memories one is by its time, after a comma, or "".
+func (it *Item) age(i int) string {
+	if len(it.Memories) != 2 {
+		return ""
 	}
-	return label + ", and keep " + letter(1-i)
+	switch it.Memories[i].Created.Compare(it.Memories[1-i].Created) {
+	case -1:
+		return ", the older one"
+	case 1:
+		return ", the newer one"
+	}
+	return ""
 }
 
 // footer names the agent that filed an item, and what happens without a decision.

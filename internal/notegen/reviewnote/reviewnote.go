@@ -71,7 +71,7 @@ type Item struct {
 	// Diff is as in [op.ReviewShowResult].
 	Diff []string
 	// Choices are the decisions that can be carried out, in the words of package op:
-	// promote, keep, merge, forget, and forget:ID for one of its memories.
+	// promote, keep, merge, forget, and forget:ID and supersede:ID for one of its memories.
 	Choices []string
 	// Policy is the decision at Due if the user makes none, "" for none.
 	Policy string
@@ -119,12 +119,16 @@ var token = text.Pattern(`(?:^|[ \t])\^rev-([0-9a-f]{12})-([0-9a-f]{8})-([a-z]+(
 // Decision returns what a choice of a tick means, ok if the item offers it.
 func (it *Item) Decision(choice string) (decision string, ok bool) {
 	decision = choice
-	if n, is := strings.CutPrefix(choice, op.DecideForget+"-"); is {
+	for _, of := range ofOne() {
+		n, is := strings.CutPrefix(choice, strings.Replace(of, ":", "-", 1))
+		if !is {
+			continue
+		}
 		i, err := strconv.Atoi(n)
 		if err != nil || i < 1 || i > len(it.Memories) {
 			return "", false
 		}
-		decision = op.DecideForget + ":" + string(it.Memories[i-1].ID)
+		decision = of + string(it.Memories[i-1].ID)
 	}
 	if n, is := strings.CutPrefix(choice, takeChoice); is {
 		i, err := strconv.Atoi(n)
@@ -149,15 +153,21 @@ func (it *Item) choice(decision string) string {
 	if i := slices.Index(it.takes(), decision); i >= 0 {
 		return fmt.Sprintf("%s%d", takeChoice, i+1)
 	}
-	id, one := strings.CutPrefix(decision, op.DecideForget+":")
-	if !one {
-		return decision
+	for _, of := range ofOne() {
+		id, one := strings.CutPrefix(decision, of)
+		if !one {
+			continue
+		}
+		if i := it.index(memory.ID(id)); i >= 0 {
+			return fmt.Sprintf("%s-%d", strings.TrimSuffix(of, ":"), i+1)
+		}
+		return ""
 	}
-	if i := it.index(memory.ID(id)); i >= 0 {
-		return fmt.Sprintf("%s-%d", op.DecideForget, i+1)
-	}
-	return ""
+	return decision
 }
+
+// ofOne returns how decisions about one of several memories begin; its ID follows.
+func ofOne() []string { return []string{op.DecideForgetOne, op.DecideSupersede} }
 
 func (it *Item) index(id memory.ID) int {
 	return slices.IndexFunc(it.Memories, func(m notegen.Entry) bool { return m.ID == id })
