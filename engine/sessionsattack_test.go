@@ -235,3 +235,47 @@ func TestAHookOfAReader(t *testing.T) {
 		t.Errorf("%d memories, want 2", n)
 	}
 }
+
+// Hooks with a token of a project keep what was said in it, though the token may set no tag. What the token forbids is
+// told of and counts as not read.
+func TestAHookOfAWriterOfAProject(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	orion := []access.Scope{{Kind: access.Project, Value: "orion"}}
+	writer, reader := &access.Grant{Token: "writer", Write: orion}, &access.Grant{Token: "reader", Read: orion}
+	said := saidIn("s-orion", "orion", op.SessionMessage{ID: "1", Role: op.RoleUser,
+		Text: "We decided to use Kafka for the queue. In all projects: never push to main."})
+	list := func() op.Session {
+		return do(t, e, op.SessionList, &op.SessionListRequest{ID: "s-orion"}).Sessions[0]
+	}
+	for range 2 {
+		_, err := as(reader, e, op.Hook, said)
+		ok(t, err)
+	}
+	if s := list(); s.Forbidden != 1 || len(s.Memories) != 0 {
+		t.Errorf("after a reader's turns the session is %+v, want one message that was forbidden", s)
+	}
+	res, err := as(writer, e, op.Hook, said)
+	ok(t, err)
+	if s := list(); len(res.Kept) != 2 || s.Forbidden != 0 || len(s.Memories) != 2 {
+		t.Errorf("a writer's turn answers %+v and leaves %+v, want both sentences", res, s)
+	}
+	start, err := as(writer, e, op.Hook, event(op.HookStart, "s2", "orion"))
+	ok(t, err)
+	if !strings.Contains(start.Text, "Kafka") || !strings.Contains(start.Text, "push to main") {
+		t.Errorf("the next session is told %q", start.Text)
+	}
+}
+
+// What a turn has beyond the limit is counted.
+func TestSentencesOverTheLimitAreCounted(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	res := do(t, e, op.Hook, saidIn("s-over", "orion", op.SessionMessage{ID: "1", Role: op.RoleUser,
+		Text: "We decided to use Kafka for the queue. We decided to use Redis for the cache. We decided to use Postgres for " +
+			"the data. We decided to use Caddy for the proxy. We decided to use Vault for the secrets."}))
+	s := do(t, e, op.SessionList, &op.SessionListRequest{ID: "s-over"}).Sessions[0]
+	if len(res.Kept) != 3 || res.Over != 2 || s.Over != 2 {
+		t.Errorf("kept %d, over %d, and the session has %d over; want 3, 2 and 2", len(res.Kept), res.Over, s.Over)
+	}
+}

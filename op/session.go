@@ -75,6 +75,10 @@ type HookResult struct {
 	Tx string `json:"tx,omitempty"`
 	// Refused counts sentences that look like credentials.
 	Refused int `json:"refused,omitempty"`
+	// Forbidden are the IDs of messages of which the token may not save a sentence, and Over counts sentences beyond
+	// those that a turn and a session may leave.
+	Forbidden []string `json:"forbidden,omitempty"`
+	Over      int      `json:"over,omitempty"`
 	// Stored counts the messages that are searched from now on, and were not before or said something else. Left
 	// counts those that the session has no more room for.
 	Stored int `json:"stored,omitempty"`
@@ -131,6 +135,10 @@ type Session struct {
 	// words an answer had all the same.
 	Trial     int `json:"trial,omitempty"`
 	TrialUsed int `json:"trial_used,omitempty"`
+	// Forbidden counts the messages of which the token of the hook may not save a sentence, and Over the sentences beyond
+	// those that a turn and a session may leave.
+	Forbidden int `json:"forbidden,omitempty"`
+	Over      int `json:"over,omitempty"`
 	// Memories is what the session left, oldest first.
 	Memories []SessionMemory `json:"memories,omitempty"`
 }

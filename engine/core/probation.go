@@ -2,6 +2,7 @@ package core
 
 import (
 	"bytes"
+	"encoding/json"
 
 	"emberd/stm"
 )
@@ -9,11 +10,23 @@ import (
 // MetaCaptured is the field of a memory's meta that says by which rule a hook kept it.
 const MetaCaptured = "captured"
 
+// CapturedBy returns the rule by which a hook kept a memory, "" if no hook did.
+func CapturedBy(r *stm.Row) string {
+	if !bytes.Contains(r.Value("meta"), []byte(`"`+MetaCaptured+`"`)) {
+		return ""
+	}
+	var meta map[string]json.RawMessage
+	var rule string
+	_ = json.Unmarshal(r.Value("meta"), &meta) // then it has no such field
+	_ = json.Unmarshal(meta[MetaCaptured], &rule)
+	return rule
+}
+
 // OnProbation reports whether a memory was kept by a hook and did not prove useful yet: it was not used, repeated or
 // confirmed. It gets no note, and only a decision, a correction, a preference or an open thread is told at the start of
 // a session.
 func OnProbation(r *stm.Row) bool {
-	if !bytes.Contains(r.Value("meta"), []byte(`"`+MetaCaptured+`"`)) {
+	if CapturedBy(r) == "" {
 		return false
 	}
 	times, _ := r.Learning()

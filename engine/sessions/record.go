@@ -46,6 +46,8 @@ type record struct {
 	Sums map[memory.ID]string `json:"sums,omitempty"`
 	// Seen are digests of the messages whose sentences were judged.
 	Seen []string `json:"seen,omitempty"`
+	// Unread are the messages of which the token forbade to save a sentence: they count as not seen.
+	Unread []string `json:"unread,omitempty"`
 	// Asked is the digest of the last prompt, and AskedAt when it came.
 	Asked   string    `json:"asked,omitempty"`
 	AskedAt time.Time `json:"asked_at,omitzero"`
@@ -67,6 +69,25 @@ func (r *record) keep(kept []op.SessionMemory) {
 		r.Memories = append(r.Memories, k)
 	}
 }
+
+// leave notes what was not kept of some messages. Those of which the token forbids a sentence count as not seen, so that
+// an import, or a hook with another token, reads them again.
+func (r *record) leave(messages []op.SessionMessage, res *op.HookResult) {
+	r.Over += res.Over
+	for i := range messages {
+		d := digestOf(&messages[i])
+		is := func(other string) bool { return other == d }
+		r.Unread = slices.DeleteFunc(r.Unread, is)
+		if slices.Contains(res.Forbidden, messages[i].ID) {
+			r.Seen, r.Unread = slices.DeleteFunc(r.Seen, is), append(r.Unread, d)
+		}
+	}
+	r.Unread = r.Unread[max(0, len(r.Unread)-maxSeen):]
+	r.Forbidden = len(r.Unread)
+}
+
+// digestOf stands for what a message says.
+func digestOf(m *op.SessionMessage) string { return digest(m.ID, m.Role, m.Text, m.Command) }
 
 // digest returns 16 hex digits that stand for some texts.
 func digest(texts ...string) string {

@@ -33,6 +33,11 @@ const threads = "Ongoing Threads"
 // notable returns the tags of memories that a session should know first.
 func notable() []string { return []string{"decision", "preference", "correction"} }
 
+// isNotable reports whether a memory has such a tag, or was kept as such by a hook whose token may not set the tag.
+func isNotable(r *stm.Row) bool {
+	return slices.ContainsFunc(notable(), r.HasTag) || slices.Contains(notable(), core.CapturedBy(r))
+}
+
 // start returns what a model is told when a session begins.
 func (e *Sessions) start(ctx context.Context, req *op.HookRequest) (*op.HookResult, error) {
 	b, err := e.startBlock(ctx, req)
@@ -140,7 +145,7 @@ func (e *Sessions) gather(project string) (f found) {
 
 // isTellable reports whether a memory may be told in some session at its start, beside those that are still open.
 func isTellable(r *stm.Row) bool {
-	return r.Core() || slices.ContainsFunc(notable(), r.HasTag) || isImportant(r) || isUsers(r) || r.MayRelate()
+	return r.Core() || isNotable(r) || isImportant(r) || isUsers(r) || r.MayRelate()
 }
 
 // isThread reports whether a memory says what is still open.
@@ -168,7 +173,7 @@ func dataOnly(r *stm.Row) bool {
 
 // tellsOfProject reports whether a memory is worth being told without a question.
 func tellsOfProject(r *stm.Row, project string) bool {
-	is := slices.ContainsFunc(notable(), r.HasTag)
+	is := isNotable(r)
 	if is || r.Project() != project || project == "" {
 		return is
 	}
@@ -214,7 +219,7 @@ func (e *Sessions) ranked(rows []*stm.Row) []rankedRow {
 	all := make([]rankedRow, len(rows))
 	for i, r := range rows {
 		all[i] = rankedRow{r, e.Score(r, now)}
-		if slices.ContainsFunc(notable(), r.HasTag) {
+		if isNotable(r) {
 			all[i].rank++
 		}
 	}

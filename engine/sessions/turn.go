@@ -11,6 +11,7 @@ import (
 
 	"emberd/engine/core"
 	"emberd/engine/learn"
+	"emberd/internal/access"
 	"emberd/internal/capture"
 	"emberd/internal/text"
 	"emberd/memory"
@@ -47,6 +48,7 @@ func (e *Sessions) turn(ctx context.Context, req *op.HookRequest) (*op.HookResul
 	}
 	return res, e.use(req, func(r *record) (save, error) {
 		r.keep(res.Kept)
+		r.leave(req.Messages, res)
 		r.count(used)
 		return now, nil
 	})
@@ -62,7 +64,7 @@ func (e *Sessions) unseen(req *op.HookRequest) (before, fresh []op.SessionMessag
 		}
 		left, undone := e.withoutUndone(r, req)
 		for i, m := range req.Messages {
-			d := digest(m.ID, m.Role, m.Text, m.Command)
+			d := digestOf(&m)
 			if seen[d] && !undone[m.ID] {
 				continue
 			}
@@ -121,14 +123,18 @@ func (e *Sessions) keep(ctx context.Context, req *op.HookRequest, sentences []ca
 			res.Refused++
 			continue
 		}
-		if len(res.Kept) >= room {
+		if k.Over || len(res.Kept) >= room {
+			res.Over++
 			continue
 		}
 		if e.Recall.Find(k.Text, "", req.Project) != nil {
 			continue // the model repeats what it was told
 		}
 		kept, err := e.add(ctx, req, &k, learned, res.Tx)
-		if err != nil {
+		if memory.CodeOf(err) == memory.Forbidden { // the token may not
+			res.Forbidden = append(res.Forbidden, k.Message)
+			continue
+		} else if err != nil {
 			return err
 		}
 		if kept != nil {
@@ -166,7 +172,7 @@ func (e *Sessions) add(ctx context.Context, req *op.HookRequest, k *capture.Kept
 	}
 	res, err := e.Learn.AddAs(ctx, e.addRequest(req, k), with)
 	switch memory.CodeOf(err) {
-	case memory.Forgotten, memory.Secret, memory.Forbidden: // a token that may only read
+	case memory.Forgotten, memory.Secret:
 		return nil, nil
 	}
 	if err != nil || res.Tx == "" {
@@ -200,7 +206,7 @@ func (e *Sessions) saidAt(req *op.HookRequest, k *capture.Kept) time.Time {
 
 func (e *Sessions) addRequest(req *op.HookRequest, k *capture.Kept) *op.AddRequest {
 	project := req.Project
-	if k.Everywhere {
+	if k.Everywhere && e.Grant.May(access.Subject{}) {
 		project = ""
 	}
 	about := saidByUser + " in a session with " + req.Agent
@@ -210,7 +216,7 @@ func (e *Sessions) addRequest(req *op.HookRequest, k *capture.Kept) *op.AddReque
 	if len(k.Files) > 0 {
 		about += ", about " + strings.Join(k.Files, ", ")
 	}
-	return &op.AddRequest{Content: k.Text, Section: k.Section, Tags: tagsOf(k), Context: text.First(about, 1000),
+	return &op.AddRequest{Content: k.Text, Section: k.Section, Tags: e.tagsOf(k), Context: text.First(about, 1000),
 		Source:  text.First(fmt.Sprintf("session:%s/%s#%s", req.Agent, req.Session, k.Message), 500),
 		Project: project, ProjectInferred: true, SessionID: req.Session,
 		Provenance: op.Provenance{Origin: memory.FromAgent, Quote: text.First(k.Quote, maxQuote)}}
@@ -219,9 +225,9 @@ func (e *Sessions) addRequest(req *op.HookRequest, k *capture.Kept) *op.AddReque
 // saidByUser begins the context of what a person typed.
 const saidByUser = "said by the user"
 
-// tagsOf returns the tag by which a start tells decisions and wishes first.
-func tagsOf(k *capture.Kept) []string {
-	if slices.Contains(notable(), k.Rule) && k.From == op.RoleUser || k.Rule == "decision" {
+// tagsOf returns the tag by which people find decisions and wishes, unless the token may not set it.
+func (e *Sessions) tagsOf(k *capture.Kept) []string {
+	if slices.Contains(notable(), k.Rule) && e.Grant.May(access.Subject{Tags: []string{k.Rule}}) {
 		return []string{k.Rule}
 	}
 	return nil

@@ -61,6 +61,8 @@ type Kept struct {
 	Files      []string `json:"files,omitempty"`      // that were changed in between
 	// Credential says that the sentence looks like a credential. It has no text then, and is not to be kept.
 	Credential bool `json:"credential,omitempty"`
+	// Over says that better sentences left no room for this one. It is not to be kept.
+	Over bool `json:"over,omitempty"`
 }
 
 // kinds has what a rule makes of a sentence.
@@ -78,9 +80,9 @@ var kinds = map[string]struct {
 }
 
 // Turn returns what is worth keeping of one turn: a person's message, the calls of tools and the
-// answer. It returns at most [MaxTurn] sentences, the best first. The messages before the turn are what
+// answer. It returns at most [MaxTurn] sentences to keep, the best first. The messages before the turn are what
 // the person answers to: they are read for that and not kept from. Sentences that look like
-// credentials come after these, and do not count.
+// credentials, or that leave no room, come after these, and do not count.
 func Turn(before, messages []op.SessionMessage) []Kept {
 	t := turn{}
 	for _, m := range before {
@@ -133,22 +135,25 @@ func lastAnswer(turn []op.SessionMessage) []op.SessionMessage {
 }
 
 // best returns the most important of what was kept, in the order of the conversation among equals,
-// and each text once; after them, without their texts, those that look like credentials.
+// and each text once; after them those over that number and, without their texts, those that look like credentials.
 func best(kept []Kept, most int) []Kept {
 	slices.SortStableFunc(kept, func(a, b Kept) int { return cmp.Compare(b.Importance, a.Importance) })
 	seen := map[string]bool{}
-	var out, refused []Kept
+	var out, left []Kept
 	for _, k := range kept {
 		switch {
 		case k.isCredential():
-			refused = append(refused, Kept{Rule: k.Rule, Message: k.Message, Sentence: k.Sentence, From: k.From,
+			left = append(left, Kept{Rule: k.Rule, Message: k.Message, Sentence: k.Sentence, From: k.From,
 				Credential: true})
-		case !seen[k.Text] && len(out) < most:
+		case !seen[k.Text] && !k.Over && len(out) < most:
 			out = append(out, k)
+		case !seen[k.Text]:
+			k.Over = true
+			left = append(left, k)
 		}
 		seen[k.Text] = true
 	}
-	return append(out, refused...)
+	return append(out, left...)
 }
 
 // isCredential reports whether what would be kept looks like a credential.

@@ -124,11 +124,21 @@ func TestBounds(t *testing.T) {
 		}
 		session = append(session, user(b.String()))
 	}
-	if n := len(Turn(nil, session[:1])); n != MaxTurn {
-		t.Errorf("kept %d of a turn, want %d", n, MaxTurn)
+	count := func(all []Kept) (kept, over int) {
+		for _, k := range all {
+			if k.Over {
+				over++
+			} else {
+				kept++
+			}
+		}
+		return kept, over
 	}
-	if n := len(All(session)); n != MaxSession {
-		t.Errorf("kept %d of a session, want %d", n, MaxSession)
+	if kept, over := count(Turn(nil, session[:1])); kept != MaxTurn || over != 5-MaxTurn {
+		t.Errorf("kept %d of a turn and left out %d, want %d and %d", kept, over, MaxTurn, 5-MaxTurn)
+	}
+	if kept, over := count(All(session)); kept != MaxSession || over != 150-MaxSession {
+		t.Errorf("kept %d of a session and left out %d, want %d and %d", kept, over, MaxSession, 150-MaxSession)
 	}
 	if got := All(append(session, user("In all projects: never push to main.")))[0]; got.Importance != .7 {
 		t.Errorf("the first is %+v", got)

@@ -48,7 +48,7 @@ func Chosen(messages []op.SessionMessage, answer string) []Kept {
 	}
 	kept := best(t.kept, MaxTurn)
 	for i := range kept {
-		if kept[i].Credential {
+		if kept[i].Credential || kept[i].Over {
 			return kept[:i]
 		}
 	}

@@ -75,7 +75,7 @@ func capturedIn(names []string, half string) (all []captured, err error) {
 				continue
 			}
 			for k := range capture.Turns(nil, c.messages) {
-				if !k.Credential {
+				if !k.Credential && !k.Over {
 					all = append(all, captured{File: name, Conv: c.name, Kept: k})
 				}
 			}

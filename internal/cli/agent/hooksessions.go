@@ -141,6 +141,13 @@ func printSession(s *cli.App, one *op.Session) {
 	for i := range one.Memories {
 		printKept(s, &one.Memories[i])
 	}
+	if one.Forbidden > 0 {
+		s.Row("forbidden", cli.Count(one.Forbidden, "message", "messages")+
+			"; the access token of the hooks cannot save sentences of them")
+	}
+	if one.Over > 0 {
+		s.Row("skipped", cli.Count(one.Over, "sentence", "sentences")+"; over the limit per turn or session")
+	}
 	if kept(one) > 0 {
 		s.Note("to undo, run: emberd hook forget %s", shortSessions([]op.Session{*one})[0])
 	}

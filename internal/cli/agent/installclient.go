@@ -177,7 +177,13 @@ func installClient(ctx context.Context, s *cli.App, name string, o Installation)
 	if err != nil {
 		return err
 	}
-	return printClient(s, c, res)
+	if err := printClient(s, c, res); err != nil {
+		return err
+	}
+	if !o.remove && res.Hooks != nil && limit.wanted {
+		noteHookLimit(s, o)
+	}
+	return nil
 }
 
 func notFound(c *clients.Client, m clients.Machine) error {

@@ -1,6 +1,10 @@
 package agent
 
 import (
+	"slices"
+	"strings"
+
+	"emberd/internal/access"
 	"emberd/internal/cli"
 	"emberd/internal/clients"
 	"emberd/memory"
@@ -31,6 +35,17 @@ func hooksOnly(s *cli.App, c *clients.Client, m clients.Machine, o Installation)
 		return err
 	}
 	return printHookChange(s, c, res)
+}
+
+// noteHookLimit says what hooks save with the token of these scopes.
+func noteHookLimit(s *cli.App, o Installation) {
+	saves := func(scope string) bool { return scope == access.All || strings.HasPrefix(scope, access.Project+":") }
+	switch projects := slices.DeleteFunc(slices.Clone(o.write), func(w string) bool { return !saves(w) }); {
+	case len(projects) == 0:
+		s.Note("hooks save nothing with this token; to let hooks save sentences of a project, use --write project:NAME")
+	case !slices.Contains(projects, access.All):
+		s.Note("hooks save only sentences of sessions in %s", strings.Join(projects, ", "))
+	}
 }
 
 // hookServer is how the client starts a hook: with the token that its server has, if it has one.

@@ -28,16 +28,19 @@ type sessionsReport struct {
 
 // agentSessions is what was read of one agent, and what came of it.
 type agentSessions struct {
-	Agent    string         `json:"agent"`
-	Files    int            `json:"files"`
-	Sessions int            `json:"sessions"`
-	Messages int            `json:"messages"`
-	Kept     int            `json:"kept"`            // new memories, or sentences of a dry run
-	Known    int            `json:"known"`           // sentences that a memory said already
-	Refused  int            `json:"refused"`         // sentences that look like credentials
-	Rules    map[string]int `json:"rules,omitempty"` // Kept and Known by rule
-	Off      int            `json:"off,omitempty"`   // sessions below a file .emberd-off
-	Skipped  int            `json:"skipped,omitempty"`
+	Agent    string `json:"agent"`
+	Files    int    `json:"files"`
+	Sessions int    `json:"sessions"`
+	Messages int    `json:"messages"`
+	Kept     int    `json:"kept"`    // new memories, or sentences of a dry run
+	Known    int    `json:"known"`   // sentences that a memory said already
+	Refused  int    `json:"refused"` // sentences that look like credentials
+	// Forbidden counts messages with a sentence that the token may not save, and Over sentences beyond the limits.
+	Forbidden int            `json:"forbidden,omitempty"`
+	Over      int            `json:"over,omitempty"`
+	Rules     map[string]int `json:"rules,omitempty"` // Kept and Known by rule
+	Off       int            `json:"off,omitempty"`   // sessions below a file .emberd-off, or with hooks off
+	Skipped   int            `json:"skipped,omitempty"`
 	storedSessions
 }
 
@@ -77,7 +80,7 @@ func (r *sessionsReport) fail(file string, err error) {
 
 // take counts what the daemon kept of a session.
 func (a *agentSessions) take(res *op.HookResult) {
-	a.Refused += res.Refused
+	a.Refused, a.Forbidden, a.Over = a.Refused+res.Refused, a.Forbidden+len(res.Forbidden), a.Over+res.Over
 	for _, k := range res.Kept {
 		if a.Rules[k.Rule]++; k.New || k.ID == "" {
 			a.Kept++
@@ -153,14 +156,29 @@ func (r *sessionsReport) printAgents(s *cli.App) {
 		s.Printf("saved %s; %s in known memories\n", cli.Count(kept, "new memory", "new memories"),
 			cli.Count(known, "sentence was", "sentences were"))
 	}
+	r.printLost(s)
 	if off > 0 {
-		s.Note("skipped %s in folders where hooks are off", cli.Count(off, "session", "sessions"))
+		s.Note("skipped %s where hooks are or were off", cli.Count(off, "session", "sessions"))
 	}
 	if kept+known > 0 && !r.DryRun {
 		s.Note("to list the sessions, run: %s; to undo a session, run: %s", cli.Again(s, "hook", "sessions"),
 			cli.Again(s, "hook", "forget", "ID"))
 	}
 	s.UndoHint(r.Tx)
+}
+
+// printLost tells what was not saved although a rule found it.
+func (r *sessionsReport) printLost(s *cli.App) {
+	forbidden, over := 0, 0
+	for _, a := range r.Agents {
+		forbidden, over = forbidden+a.Forbidden, over+a.Over
+	}
+	if forbidden > 0 {
+		s.Note("the access token did not permit saving sentences of %s", cli.Count(forbidden, "message", "messages"))
+	}
+	if over > 0 {
+		s.Note("skipped %s over the limits per turn and session", cli.Count(over, "sentence", "sentences"))
+	}
 }
 
 // countsHead is the head of the table of agents. Only an import compares sentences with memories and with each other,
