@@ -8,6 +8,7 @@ import (
 
 	"emberd/api"
 	"emberd/internal/cli"
+	"emberd/internal/config"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -30,8 +31,10 @@ func (h *hook) connect() (*daemon, error) {
 	}
 	client := api.NewClient(c.Socket, &api.ClientOptions{Name: "hook", Version: cli.BuildVersion(), Token: token,
 		Timeout: longest})
-	return &daemon{client, spool{filepath.Join(c.State, "hooks")}}, nil
+	return &daemon{client, spoolIn(c)}, nil
 }
+
+func spoolIn(c *config.Config) spool { return spool{filepath.Join(c.State, "hooks")} }
 
 // call tells the daemon of an event. The audit has it under the name of the agent.
 func (d *daemon) call(ctx context.Context, r *op.HookRequest) (*op.HookResult, error) {
@@ -67,6 +70,10 @@ func (d *daemon) drainBefore(ctx context.Context, rest time.Duration) {
 func (d *daemon) drain(ctx context.Context) {
 	var gone []spooled
 	for _, line := range d.spool.first(maxDrained) {
+		if d.spool.wasOff(line.Agent, line.Session) {
+			gone = append(gone, line)
+			continue
+		}
 		if end, ok := ctx.Deadline(); ok && time.Until(end) < spare {
 			break
 		}

@@ -15,8 +15,9 @@
 // by their ids, so that nothing is lost if it is told twice, and it answers the same prompt once: agents run copies of
 // a hook.
 //
-// Hooks do nothing with EMBERD_HOOKS=off, with a file .emberd-off in the agent's folder or above it, and for agents
-// that another agent started.
+// With EMBERD_HOOKS=off, or a file .emberd-off in the agent's folder or above it, hooks only note the ID of the session
+// in state/hooks/off.jsonl: what was said meanwhile is read neither at the end of the session nor by an import. Hooks
+// do nothing for agents that another agent started.
 package hookrun
 
 import (
@@ -117,7 +118,7 @@ type hook struct {
 
 // work handles the event.
 func (h *hook) work(args []string) {
-	if switchedOff(cli.Getenv(h.app, "EMBERD_HOOKS")) || len(args) == 0 {
+	if len(args) == 0 {
 		return
 	}
 	input := readInput(h.in, inputWait)
@@ -130,7 +131,11 @@ func (h *hook) work(args []string) {
 	}
 	limit := deadlines[e.Request.Event]
 	h.limit <- limit
-	if e.Subagent || Off(e.Request.Folder) {
+	if e.Subagent {
+		return
+	}
+	if switchedOff(cli.Getenv(h.app, "EMBERD_HOOKS")) || Off(e.Request.Folder) {
+		h.noteOff(&e.Request)
 		return
 	}
 	e.Request.Project = project.OfSession(e.Request.Folder)
@@ -141,6 +146,13 @@ func (h *hook) work(args []string) {
 		h.tell(ctx, e)
 	default:
 		h.hear(ctx, e)
+	}
+}
+
+// noteOff notes that hooks are off in a session, so that no later event and no import reads what is said in it.
+func (h *hook) noteOff(r *op.HookRequest) {
+	if c, err := h.app.Load(); err == nil {
+		spoolIn(c).noteOff(r.Agent, r.Session)
 	}
 }
 
@@ -185,10 +197,12 @@ func (h *hook) hear(ctx context.Context, e *hooks.Event) {
 	defer cancel()
 	r := &e.Request
 	line := spooled{r.Agent, r.Event, r.Session, r.Project, r.Folder, e.Transcript}
-	r.Messages = said(e)
+	if r.Event == op.HookTurn || !d.spool.wasOff(r.Agent, r.Session) {
+		r.Messages = said(e)
+	}
 	_, err = d.call(short, r)
 	switch {
-	case away(err) && line.Transcript != "":
+	case away(err) && line.Transcript != "" && !d.spool.wasOff(r.Agent, r.Session):
 		d.spool.keep(line)
 	case err == nil && r.Event == op.HookTurn:
 		d.drain(short)

@@ -331,6 +331,38 @@ func TestOff(t *testing.T) {
 	}
 }
 
+// A session in which hooks were off is noted; what was said in it is not told at its end either.
+func TestASessionWithHooksOffIsNoted(t *testing.T) {
+	t.Parallel()
+	home := home(t)
+	r := listen(t, home)
+	folder := repository(t)
+	off := filepath.Join(folder, ".emberd-off")
+	if err := os.WriteFile(off, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	at := func(event, session string) string {
+		return fmt.Sprintf(`{"hook_event_name":%q,"session_id":%q,"cwd":%q,"prompt":"p","last_assistant_message":"We use Kafka."}`, event, session, folder)
+	}
+	for range 2 {
+		run(t, home, at("UserPromptSubmit", "s"), "claude-code")
+	}
+	want := []OffSession{{"claude-code", "s"}}
+	if got := OffSessions(filepath.Join(home, "state")); !slices.Equal(got, want) {
+		t.Errorf("noted are %+v, want %+v", got, want)
+	}
+	if err := os.Remove(off); err != nil {
+		t.Fatal(err)
+	}
+	for _, session := range []string{"s", "other"} {
+		run(t, home, at("SessionEnd", session), "claude-code")
+	}
+	told := r.told()
+	if len(told) != 2 || len(told[0].Messages) != 0 || len(told[1].Messages) != 1 {
+		t.Errorf("the daemon was told %+v, want nothing that was said in the session s", told)
+	}
+}
+
 // repository makes the folder of a git repository with the name shop.
 func repository(t *testing.T) string {
 	t.Helper()

@@ -76,12 +76,12 @@ func (s spool) remove(gone []spooled) {
 			_ = os.Remove(s.file())
 			return
 		}
-		s.replace(left)
+		replaceLines(s.file(), left)
 	})
 }
 
-// replace writes the file anew.
-func (s spool) replace(lines []spooled) {
+// replaceLines writes a file of lines anew.
+func replaceLines[L any](file string, lines []L) {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	for _, line := range lines {
@@ -89,8 +89,8 @@ func (s spool) replace(lines []spooled) {
 			return
 		}
 	}
-	temp := s.file() + "." + rand.Text() + ".tmp"
-	if os.WriteFile(temp, text.Bytes(), 0o600) != nil || os.Rename(temp, s.file()) != nil {
+	temp := file + "." + rand.Text() + ".tmp"
+	if os.WriteFile(temp, text.Bytes(), 0o600) != nil || os.Rename(temp, file) != nil {
 		_ = os.Remove(temp)
 	}
 }

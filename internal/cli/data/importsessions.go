@@ -28,6 +28,7 @@ type sessionsImport struct {
 	since      cli.Window
 	searchOnly bool
 	dryRun     bool
+	off        []hookrun.OffSession
 	report     sessionsReport
 }
 
@@ -54,6 +55,11 @@ func (r *sessionsImport) run(ctx context.Context) error {
 	if err := r.mayKeep(ctx); err != nil {
 		return err
 	}
+	c, err := r.s.Load()
+	if err != nil {
+		return err
+	}
+	r.off = hookrun.OffSessions(c.State)
 	r.report = sessionsReport{DryRun: r.dryRun, SearchOnly: r.searchOnly, Agents: []*agentSessions{},
 		Errors: []fileError{}}
 	progress := cli.NewSteps(r.s, "transcripts", len(files))
@@ -136,7 +142,7 @@ func (r *sessionsImport) file(ctx context.Context, f transcript.File) error {
 	return nil
 }
 
-// session has the daemon keep what is worth it of a session, unless hooks are off where it was.
+// session has the daemon keep what is worth it of a session, unless hooks are off where it was, or were off in it.
 func (r *sessionsImport) session(ctx context.Context, f transcript.File, one *transcript.Session,
 	of *agentSessions) error {
 	n := len(one.Messages)
@@ -147,12 +153,12 @@ func (r *sessionsImport) session(ctx context.Context, f transcript.File, one *tr
 	if r.project != "" && project != r.project {
 		return nil
 	}
-	if hookrun.Off(one.Folder) {
+	id := cmp.Or(one.ID, strings.TrimSuffix(filepath.Base(f.Path), filepath.Ext(f.Path)))
+	if hookrun.Off(one.Folder) || slices.Contains(r.off, hookrun.OffSession{Agent: f.Agent, Session: id}) {
 		of.Off++
 		return nil
 	}
 	of.Sessions, of.Messages = of.Sessions+1, of.Messages+n
-	id := cmp.Or(one.ID, strings.TrimSuffix(filepath.Base(f.Path), filepath.Ext(f.Path)))
 	as := op.WithCaller(ctx, memory.Actor{Client: "hook/" + f.Agent}) // as its hooks would have told of it
 	var got op.HookResult
 	for _, part := range parts(one.Messages) {

@@ -68,7 +68,7 @@ func (r *sessionsReport) printStored(s *cli.App) {
 
 func (r *sessionsReport) noteLeft(s *cli.App, all *storedSessions, off int) {
 	if off > 0 {
-		s.Note("skipped %s in folders where hooks are off", cli.Count(off, "session", "sessions"))
+		s.Note("skipped %s where hooks are or were off", cli.Count(off, "session", "sessions"))
 	}
 	if all.Forgotten > 0 {
 		s.Note("skipped %s that emberd hook forget removed", cli.Count(all.Forgotten, "session", "sessions"))
