@@ -369,3 +369,23 @@ func TestAnImportOfSessionsIsOneChange(t *testing.T) {
 		t.Errorf("the known memory still has what the import counted: %+v", m.Sources)
 	}
 }
+
+// What an agent edited of a hook's memory is not told as the user's words.
+func TestAnEditedTextIsToldAsTheAgents(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	hook := op.WithCaller(t.Context(), memory.Actor{Via: "http", Client: "hook/claude-code"})
+	res, err := op.Hook.Call(hook, e, saidIn("s1", "orion",
+		op.SessionMessage{ID: "1", Role: op.RoleUser, Text: "We decided to use Redis for the session cache."}))
+	ok(t, err)
+	line := func(session string) string { return do(t, e, op.Hook, event(op.HookStart, session, "orion")).Text }
+	if got := line("s2"); !strings.Contains(got, "by a hook, from a message of the user: We decided to use Redis") {
+		t.Errorf("the start tells %q", got)
+	}
+	agent := op.WithCaller(t.Context(), memory.Actor{Via: "mcp", Client: "claude-code"})
+	_, err = op.Edit.Call(agent, e, &op.EditRequest{ID: string(res.Kept[0].ID), Content: new("We decided to use Valkey for the session cache.")})
+	ok(t, err)
+	if got := line("s3"); !strings.Contains(got, "by an agent: We decided to use Valkey") {
+		t.Errorf("after an edit of an agent the start tells %q", got)
+	}
+}

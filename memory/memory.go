@@ -10,6 +10,7 @@ package memory
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -205,6 +206,15 @@ func (m *Memory) Trust() string {
 	return TrustAgent
 }
 
+// SaidByUser begins the context of what a hook took from a message of the user.
+const SaidByUser = "said by the user"
+
+// Heard reports whether a hook took the text from a message of the user, and nobody else said or changed it since.
+func (m *Memory) Heard() bool {
+	return m.Trust() == TrustAgent && strings.HasPrefix(m.Context, SaidByUser) &&
+		!slices.ContainsFunc(m.Sources, func(s Source) bool { return !s.By.IsHook() })
+}
+
 // stated are the fields that whoever writes a memory decides: what a reader takes for the author's
 // words, and what the author says of their weight and place.
 var stated = []string{"content", "tags", "entities", "source", "context", "meta", "category", "type", "section",
@@ -280,6 +290,11 @@ type Actor struct {
 	Client  string `json:"client,omitempty"`
 	Session string `json:"session,omitempty"`
 	Token   string `json:"token,omitempty"` // name of the capability token that was shown
+}
+
+// IsHook reports whether the actor is a hook of a coding agent, or not known.
+func (a *Actor) IsHook() bool {
+	return a == nil || a.Client == "" || strings.HasPrefix(a.Client, "hook/")
 }
 
 // Origin is whose words those are most likely that the actor writes without saying whose.

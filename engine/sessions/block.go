@@ -95,7 +95,7 @@ func line(m *memory.Memory) string {
 	case memory.TrustData:
 		who = "a tool or the web, unconfirmed"
 	case memory.TrustAgent:
-		if strings.HasPrefix(m.Context, saidByUser) {
+		if m.Heard() {
 			who = "a hook, from a message of the user"
 		}
 	}

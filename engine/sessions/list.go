@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"emberd/memory"
@@ -129,15 +128,10 @@ func (e *Sessions) changedSince(k *op.SessionMemory, sum string) string {
 		return "the memory was confirmed"
 	case m.PromotedTo != "":
 		return "the memory has a note"
-	case slices.ContainsFunc(m.Sources, func(s memory.Source) bool { return !isHook(s.By) }):
+	case slices.ContainsFunc(m.Sources, func(s memory.Source) bool { return !s.By.IsHook() }):
 		return "the user or an agent also saved the memory"
 	}
 	return ""
-}
-
-// isHook reports whether a source is what a hook heard.
-func isHook(by *memory.Actor) bool {
-	return by == nil || by.Client == "" || strings.HasPrefix(by.Client, "hook/")
 }
 
 // forgetNew moves the memories that a session made to the trash, in one change.

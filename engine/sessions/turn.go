@@ -209,7 +209,7 @@ func (e *Sessions) addRequest(req *op.HookRequest, k *capture.Kept) *op.AddReque
 	if k.Everywhere && e.Grant.May(access.Subject{}) {
 		project = ""
 	}
-	about := saidByUser + " in a session with " + req.Agent
+	about := memory.SaidByUser + " in a session with " + req.Agent
 	if k.From == op.RoleAgent {
 		about = "said by the agent in a session with " + req.Agent
 	}
@@ -221,9 +221,6 @@ func (e *Sessions) addRequest(req *op.HookRequest, k *capture.Kept) *op.AddReque
 		Project: project, ProjectInferred: true, SessionID: req.Session,
 		Provenance: op.Provenance{Origin: memory.FromAgent, Quote: text.First(k.Quote, maxQuote)}}
 }
-
-// saidByUser begins the context of what a person typed.
-const saidByUser = "said by the user"
 
 // tagsOf returns the tag by which people find decisions and wishes, unless the token may not set it.
 func (e *Sessions) tagsOf(k *capture.Kept) []string {

@@ -90,6 +90,7 @@ type resultItem struct {
 	Links   []string  `json:"relations,omitempty"`
 	details
 	session string // id of a past session
+	heard   bool   // a hook took it from a message of the user
 }
 
 // fromNote is the origin of the text of a note.
@@ -141,7 +142,7 @@ func someTags(tags []string) []string {
 func showMemory(m *op.Memory, text string) resultItem {
 	s := resultItem{ID: m.ID, Path: m.PromotedTo, Text: text, When: age(m.AgeDays) + " old", Tags: someTags(m.Tags),
 		Project: m.Project,
-		Origin:  m.Origin, Trust: m.Trust}
+		Origin:  m.Origin, Trust: m.Trust, heard: m.Heard()}
 	if m.Stage.Cold() {
 		s.Path, s.State = m.VaultPath, "archived, summary only"
 		if !m.Shortened() {
@@ -238,6 +239,8 @@ func (s *resultItem) by() string {
 	switch {
 	case s.ID == "" && s.session == "" || s.Trust == "":
 		return ""
+	case s.heard:
+		return "by a hook, from a message of the user"
 	case s.Origin == s.Trust || s.Origin == "":
 		return "by " + s.Trust
 	}
