@@ -87,6 +87,11 @@ func (s sentence) isPassing() bool {
 		worked().MatchString(s.text) || strings.IndexAny(s.text, `")]}`) == 0
 }
 
+// cites reports whether a sentence has what somebody else says, in quotes.
+func (s sentence) cites() bool { return citation().MatchString(s.text) }
+
+var citation = text.Pattern(`(?i)\b(says?|said|wrote|writes?|reads?|states?)\b[^"'“”]{0,20}:\s*["'“„«‘]`)
+
 // isFragment reports whether a sentence has too few words to say something of a thing.
 func (s sentence) isFragment() bool {
 	const least = 5
@@ -118,7 +123,7 @@ func (t *turn) correct(m op.SessionMessage, rest []said) (more int) {
 		} else if !s.is("contrast") || sentenceOf(alone).begins("pronoun") {
 			context, related := t.corrected(s.sentence)
 			unclear := s.is("unclear") || sentenceOf(alone).begins("pronoun")
-			if context == "" || unclear && !related && len(t.answer) > 1 {
+			if context == "" && (unclear || !s.isFact()) || unclear && !related && len(t.answer) > 1 {
 				return 0
 			}
 			if related || unclear {
@@ -178,8 +183,14 @@ func personRule(s said) string {
 		return ""
 	case s.is("thread"):
 		return Thread
-	case s.is("hypothetical") || s.is("onetime") || s.is("vague"):
+	case s.is("hypothetical") || s.is("vague") || s.cites():
 		return ""
+	case s.is("remember"):
+		return Fact
+	case s.is("onetime"):
+		return ""
+	case s.is("reversal"):
+		return Decision
 	case s.is("preference"):
 		return Preference
 	case s.is("decision"):

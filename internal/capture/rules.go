@@ -83,8 +83,10 @@ func agentRule(s sentence, sentences int) string {
 		return ""
 	case s.is("thread"):
 		return Thread
-	case s.is("hypothetical"):
+	case s.is("hypothetical") || s.cites():
 		return ""
+	case s.is("cause") && s.is("chose"):
+		return Decision
 	case s.is("cause"):
 		return Cause
 	case s.is("chat"):
