@@ -244,9 +244,9 @@ func graph() map[string]edges {
 		"engine/sessions": {
 			ours: []string{
 				"engine/core", "engine/history", "engine/learn", "engine/memories", "engine/recall", "engine/review",
-				"engine/search", "engine/transcripts", "internal/capture", "internal/contain", "internal/durable", "internal/mcp/answer",
-				"internal/staticmodel", "internal/text", "internal/text/analysis", "internal/text/invisible",
-				"internal/words", "memory", "op", "stm",
+				"engine/search", "engine/transcripts", "internal/access", "internal/capture", "internal/contain",
+				"internal/durable", "internal/mcp/answer", "internal/staticmodel", "internal/text",
+				"internal/text/analysis", "internal/text/invisible", "internal/words", "memory", "op", "stm",
 			},
 		},
 		"engine/similar": {
@@ -359,7 +359,7 @@ func graph() map[string]edges {
 		"internal/cli/maintain": {
 			ours: []string{"api", "embedding", "engine", "engine/core", "engine/storage", "internal/access",
 				"internal/cli", "internal/cli/daemon", "internal/cli/model", "internal/clients", "internal/config",
-				"internal/doctor", "internal/durable", "internal/ledger/chain", "internal/models",
+				"internal/doctor", "internal/durable", "internal/hookrun", "internal/ledger/chain", "internal/models",
 				"internal/project", "internal/service", "memory", "op", "stm", "watcher"},
 			others: []string{
 				"github.com/gdamore/tcell/v2", "github.com/rivo/uniseg", "github.com/spf13/cobra",

@@ -3,12 +3,10 @@ package hookrun
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"time"
 
 	"emberd/api"
 	"emberd/internal/cli"
-	"emberd/internal/config"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -31,10 +29,8 @@ func (h *hook) connect() (*daemon, error) {
 	}
 	client := api.NewClient(c.Socket, &api.ClientOptions{Name: "hook", Version: cli.BuildVersion(), Token: token,
 		Timeout: longest})
-	return &daemon{client, spoolIn(c)}, nil
+	return &daemon{client, spoolIn(c.State)}, nil
 }
-
-func spoolIn(c *config.Config) spool { return spool{filepath.Join(c.State, "hooks")} }
 
 // call tells the daemon of an event. The audit has it under the name of the agent.
 func (d *daemon) call(ctx context.Context, r *op.HookRequest) (*op.HookResult, error) {

@@ -152,7 +152,7 @@ func (h *hook) work(args []string) {
 // noteOff notes that hooks are off in a session, so that no later event and no import reads what is said in it.
 func (h *hook) noteOff(r *op.HookRequest) {
 	if c, err := h.app.Load(); err == nil {
-		spoolIn(c).noteOff(r.Agent, r.Session)
+		spoolIn(c.State).noteOff(r.Agent, r.Session)
 	}
 }
 

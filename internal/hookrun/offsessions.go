@@ -19,8 +19,9 @@ type OffSession struct {
 	Session string `json:"session"`
 }
 
-// OffSessions returns the sessions in which hooks were off, for part of it at least, oldest first. No import reads them.
-func OffSessions(state string) []OffSession { return spool{filepath.Join(state, "hooks")}.off() }
+// OffSessions returns the sessions in which hooks were off for part of it at least, oldest first. No import reads
+// them.
+func OffSessions(state string) []OffSession { return spoolIn(state).off() }
 
 func (s spool) offFile() string { return filepath.Join(s.dir, "off.jsonl") }
 

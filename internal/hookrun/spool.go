@@ -31,6 +31,9 @@ type spooled struct {
 // spool is the folder that keeps events. Failures count as an empty spool: a hook has nobody to tell.
 type spool struct{ dir string }
 
+// spoolIn is the spool in a state folder.
+func spoolIn(state string) spool { return spool{filepath.Join(state, "hooks")} }
+
 func (s spool) file() string { return filepath.Join(s.dir, "spool.jsonl") }
 
 // keep adds a line, once.

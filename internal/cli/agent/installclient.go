@@ -244,7 +244,7 @@ func printClient(s *cli.App, c *clients.Client, res *ClientChange) error {
 			return err
 		}
 	}
-	if !hooks {
+	if res.Hooks == nil || !hooks && res.Changed {
 		return nil
 	}
 	return printHookChange(s, c, res.Hooks)

@@ -34,7 +34,13 @@ func hooksOnly(s *cli.App, c *clients.Client, m clients.Machine, o Installation)
 	if err != nil {
 		return err
 	}
-	return printHookChange(s, c, res)
+	if err := printHookChange(s, c, res); err != nil {
+		return err
+	}
+	if c.HasPlugin(m) {
+		s.Note("the plugin of emberd in %s still runs hooks; to remove the plugin, use %s", c.Title, c.Title)
+	}
+	return nil
 }
 
 // noteHookLimit says what hooks save with the token of these scopes.

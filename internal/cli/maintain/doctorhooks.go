@@ -3,6 +3,7 @@ package maintain
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,8 @@ import (
 	"emberd/internal/cli"
 	"emberd/internal/clients"
 	"emberd/internal/doctor"
+	"emberd/internal/hookrun"
+	"emberd/internal/text"
 )
 
 // hooks looks at what coding agents run at the events of their sessions.
@@ -33,6 +36,9 @@ func (e *diagnostics) hooks(ctx context.Context) error {
 		file := c.HookFile(m)
 		found := c.FoundHooks(file)
 		if len(found) == 0 {
+			if c.HasPlugin(m) {
+				with = append(with, c.Title+" (by the plugin)")
+			}
 			continue
 		}
 		with = append(with, c.Title)
@@ -41,8 +47,22 @@ func (e *diagnostics) hooks(ctx context.Context) error {
 	if len(with) > 0 {
 		e.add(doctor.Finding{Area: "hooks", Code: "hooks-installed", Severity: doctor.Note, Next: "emberd hook report",
 			Text: strings.Join(with, ", ") + runs(len(with)) + " emberd hook in all projects"})
+		e.hooksOff()
 	}
 	return nil
+}
+
+// hooksOff tells what turns hooks off in the working folder.
+func (e *diagnostics) hooksOff() {
+	folder, err := os.Getwd()
+	if err != nil {
+		return
+	}
+	if file := hookrun.OffBy(folder); file != "" {
+		e.add(doctor.Finding{Area: "hooks", Code: "hooks-off", Severity: doctor.Note,
+			Next: "emberd hook on " + text.ShellWord(filepath.Dir(file)),
+			Text: fmt.Sprintf("hooks are off in %s because of the file %s", folder, file)})
+	}
 }
 
 // hooksOf looks at the hooks of emberd in the file of one client.
