@@ -389,3 +389,28 @@ func TestAnEditedTextIsToldAsTheAgents(t *testing.T) {
 		t.Errorf("after an edit of an agent the start tells %q", got)
 	}
 }
+
+// A session of the past has its own times, an empty one is not listed, and a start tells what was said last first.
+func TestAnImportedSessionHasItsOwnTimes(t *testing.T) {
+	t.Parallel()
+	e, clock := newEngine(t)
+	do(t, e, op.Hook, saidIn("s-new", "orion", op.SessionMessage{ID: "1", Role: op.RoleUser, Text: "We decided to use Redis for the session cache."}))
+	clock.advance(time.Hour)
+	said := clock.Now().Add(-20 * 24 * time.Hour)
+	old := saidIn("s-old", "orion", op.SessionMessage{ID: "1", Role: op.RoleUser, At: said, Text: "We decided to host the videos on Peertube."})
+	old.Whole = true
+	do(t, e, op.Hook, old)
+	do(t, e, op.Hook, event(op.HookStart, "s-empty", "orion"))
+	all := do(t, e, op.SessionList, &op.SessionListRequest{}).Sessions
+	if len(all) != 2 || all[0].ID != "s-old" || !all[0].Last.Equal(said) || !all[0].Started.Equal(said) {
+		t.Errorf("the sessions are %+v, want the imported one with its own times, and not the empty one", all)
+	}
+	got := do(t, e, op.Hook, event(op.HookStart, "s3", "orion")).Text
+	if before, _, found := strings.Cut(got, "Peertube"); !found || !strings.Contains(before, "Redis") {
+		t.Errorf("the start tells %q, want what was said last first", got)
+	}
+	_, err := op.SessionList.Call(t.Context(), e, &op.SessionListRequest{ID: "s-"})
+	if memory.CodeOf(err) != memory.Invalid {
+		t.Errorf("an ID of two characters is answered by %v", err)
+	}
+}

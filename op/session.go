@@ -123,6 +123,7 @@ type Session struct {
 	ID      string    `json:"id"`
 	Agent   string    `json:"agent"`
 	Project string    `json:"project,omitempty"`
+	Folder  string    `json:"folder,omitempty"`
 	Started time.Time `json:"started"`
 	Last    time.Time `json:"last"`
 	// Prompts counts those of the person, and Answered those that got memories or, in shadow, would have.
@@ -135,8 +136,8 @@ type Session struct {
 	// words an answer had all the same.
 	Trial     int `json:"trial,omitempty"`
 	TrialUsed int `json:"trial_used,omitempty"`
-	// Forbidden counts the messages of which the token of the hook may not save a sentence, and Over the sentences beyond
-	// those that a turn and a session may leave.
+	// Forbidden counts the messages of which the token of the hook may not save a sentence, and Over the sentences
+	// beyond those that a turn and a session may leave.
 	Forbidden int `json:"forbidden,omitempty"`
 	Over      int `json:"over,omitempty"`
 	// Memories is what the session left, oldest first.

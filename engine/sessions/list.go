@@ -15,7 +15,7 @@ const (
 	maxDays     = 90
 )
 
-// List returns the sessions of late, newest first, or one with what it left.
+// List returns the sessions told of lately, newest first, or one with what it left.
 func (e *Sessions) List(_ context.Context, req *op.SessionListRequest) (*op.SessionListResult, error) {
 	days := cmp.Or(req.Days, defaultDays)
 	if err := memory.CheckRange("days", float64(days), 1, maxDays); err != nil {
@@ -37,7 +37,7 @@ func (e *Sessions) List(_ context.Context, req *op.SessionListRequest) (*op.Sess
 	since := e.Opt.Now().Add(-time.Duration(days) * 24 * time.Hour)
 	for i := range all {
 		r := &all[i].record
-		if r.Last.After(since) && (req.Project == "" || r.Project == req.Project) {
+		if r.touched().After(since) && !r.isEmpty() && (req.Project == "" || r.Project == req.Project) {
 			res.Sessions = append(res.Sessions, e.shown(r))
 		}
 	}

@@ -32,7 +32,8 @@ const (
 // the session's ID.
 type record struct {
 	op.Session
-	Folder string `json:"folder,omitempty"`
+	// Touched is when an event or an import told of the session. Last is when somebody said something in it.
+	Touched time.Time `json:"touched,omitzero"`
 	// Told are the memories that the model was told, or would have been, since the agent last shortened what it
 	// remembers.
 	Told []memory.ID `json:"told,omitempty"`
@@ -70,8 +71,8 @@ func (r *record) keep(kept []op.SessionMemory) {
 	}
 }
 
-// leave notes what was not kept of some messages. Those of which the token forbids a sentence count as not seen, so that
-// an import, or a hook with another token, reads them again.
+// leave notes what was not kept of some messages. Those of which the token forbids a sentence count as not seen, so
+// that an import, or a hook with another token, reads them again.
 func (r *record) leave(messages []op.SessionMessage, res *op.HookResult) {
 	r.Over += res.Over
 	for i := range messages {
@@ -84,6 +85,19 @@ func (r *record) leave(messages []op.SessionMessage, res *op.HookResult) {
 	}
 	r.Unread = r.Unread[max(0, len(r.Unread)-maxSeen):]
 	r.Forbidden = len(r.Unread)
+}
+
+// touched is Touched, also of a record from before there was that field.
+func (r *record) touched() time.Time {
+	if r.Touched.IsZero() {
+		return r.Last
+	}
+	return r.Touched
+}
+
+// isEmpty reports whether a session began, and nobody said anything in it.
+func (r *record) isEmpty() bool {
+	return r.Prompts == 0 && len(r.Seen)+len(r.Unread)+len(r.Memories) == 0
 }
 
 // digestOf stands for what a message says.
@@ -139,7 +153,7 @@ func (e *Sessions) all() ([]filed, error) {
 		}
 		all = append(all, filed{r, file})
 	}
-	slices.SortFunc(all, func(a, b filed) int { return b.Last.Compare(a.Last) })
+	slices.SortFunc(all, func(a, b filed) int { return b.touched().Compare(a.touched()) })
 	return e.trim(all)
 }
 
@@ -181,7 +195,7 @@ func (e *Sessions) copied(file string) (record, error) {
 // trim removes records that are too old or too many from sorted ones, but not those in use.
 func (e *Sessions) trim(all []filed) ([]filed, error) {
 	kept := all[:min(len(all), maxRecords)]
-	for len(kept) > 0 && e.Opt.Now().Sub(kept[len(kept)-1].Last) > keepRecords {
+	for len(kept) > 0 && e.Opt.Now().Sub(kept[len(kept)-1].touched()) > keepRecords {
 		kept = kept[:len(kept)-1]
 	}
 	for _, r := range all[len(kept):] {
@@ -221,6 +235,10 @@ func find(all []filed, id string) (*record, error) {
 	}
 	switch len(found) {
 	case 0:
+		if len(id) < least {
+			return nil, memory.Errorf(memory.Invalid, "%q is too short; pass at least %d characters of the session ID",
+				id, least).At("id")
+		}
 		return nil, memory.Errorf(memory.NotFound, "session %.60q not found; run: emberd hook sessions", id).At("id")
 	case 1:
 		return found[0], nil

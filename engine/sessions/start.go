@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"emberd/engine/core"
 	"emberd/engine/review"
@@ -218,15 +219,23 @@ func (e *Sessions) ranked(rows []*stm.Row) []rankedRow {
 	now := e.Opt.Now()
 	all := make([]rankedRow, len(rows))
 	for i, r := range rows {
-		all[i] = rankedRow{r, e.Score(r, now)}
+		all[i] = rankedRow{r, e.lateness(r, now)}
 		if isNotable(r) {
 			all[i].rank++
 		}
 	}
 	slices.SortFunc(all, func(a, b rankedRow) int {
-		return cmp.Or(cmp.Compare(b.rank, a.rank), b.row.CompareID(a.row))
+		return cmp.Or(cmp.Compare(b.rank, a.rank), b.row.CreatedAt().Compare(a.row.CreatedAt()), b.row.CompareID(a.row))
 	})
 	return all
+}
+
+// lateness is the score of a memory; one that nobody used is as late as what it says, even if an import saved it now.
+func (e *Sessions) lateness(r *stm.Row, now time.Time) float64 {
+	if r.UseCount() > 0 || r.Core() {
+		return e.Score(r, now)
+	}
+	return e.Opt.Decay.Score(0, r.CreatedAt(), now, r.Strength())
 }
 
 // disputes returns the contradictions that lead from a memory to another one that counts.

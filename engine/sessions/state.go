@@ -90,16 +90,28 @@ func (e *Sessions) change(s *session, req *op.HookRequest, fn func(*record) (sav
 	defer s.mu.Unlock()
 	if s.record == nil {
 		fresh := &record{Session: op.Session{ID: req.Session, Agent: req.Agent, Project: req.Project,
-			Started: e.began(req)}, Folder: req.Folder}
+			Folder: req.Folder, Started: e.began(req)}}
 		if req.DryRun {
 			return fn(fresh)
 		}
 		s.record = fresh
 	}
-	if !req.Whole || s.record.Last.IsZero() { // an import may have nothing new of a session
-		s.record.Last = e.Opt.Now()
-	}
+	s.record.tellOf(req, e.Opt.Now())
 	return fn(s.record)
+}
+
+// tellOf notes that a session was told of. An import tells of what was said before, and perhaps nothing new.
+func (r *record) tellOf(req *op.HookRequest, now time.Time) {
+	at := now
+	if n := len(req.Messages); req.Whole && n > 0 && !req.Messages[n-1].At.IsZero() {
+		at = req.Messages[n-1].At
+	}
+	if !req.Whole || r.Touched.IsZero() {
+		r.Touched = now
+	}
+	if at.After(r.Last) && !at.After(now) {
+		r.Last = at
+	}
 }
 
 // began returns when a session began: with its first message, where a whole one is told of.

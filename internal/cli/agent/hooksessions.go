@@ -3,11 +3,14 @@ package agent
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"emberd/internal/cli"
+	"emberd/internal/project"
 	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
@@ -80,13 +83,36 @@ func printSessions(s *cli.App, res *op.SessionListResult, days int) {
 			cli.Count(days, "day", "days"))
 		return
 	}
-	const head = "SESSION   LAST         AGENT        PROMPTS    FOUND USED KEPT PROJECT"
-	s.Printf("%s\n", s.Screen.Paint(cli.Faint, head))
+	const head = "LAST         AGENT        PROMPTS    FOUND USED KEPT PROJECT"
+	width := 9
+	for _, id := range short {
+		width = max(width, len([]rune(cli.Flat(id))))
+	}
+	s.Printf("%s\n", s.Screen.Paint(cli.Faint, cli.Pad("SESSION", width)+" "+head))
 	for i := range res.Sessions {
 		one := &res.Sessions[i]
-		s.Printf("%s %s %s %7d %8d %4d %4d %s\n", s.Screen.Paint(cli.Yellow, cli.Pad(cli.Flat(short[i]), 9)),
+		s.Printf("%s %s %s %7d %8d %4d %4d %s\n", s.Screen.Paint(cli.Yellow, cli.Pad(cli.Flat(short[i]), width)),
 			cli.Pad(cli.Ago(s.Now(), one.Last), 12), cli.Pad(cli.Cut(cli.Flat(one.Agent), 12), 12), one.Prompts,
 			one.Answered, one.Used, kept(one), cli.Flat(ofProject(one.Project)))
+	}
+	noteShared(s, res.Sessions)
+}
+
+// noteShared names the folders whose sessions share the memories of a project since they have the same name.
+func noteShared(s *cli.App, all []op.Session) {
+	roots := map[string][]string{}
+	for i := range all {
+		name, folder := all[i].Project, all[i].Folder
+		root := cmp.Or(project.Main(folder), project.Root(folder), folder)
+		if name != "" && root != "" && !slices.Contains(roots[name], root) {
+			roots[name] = append(roots[name], root)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(roots)) {
+		if folders := roots[name]; len(folders) > 1 && project.Of(folders[0])+project.Of(folders[1]) != "" {
+			s.Note("sessions in these folders share the memories of the project %s: %s", cli.Flat(name),
+				cli.Flat(strings.Join(folders, ", ")))
+		}
 	}
 }
 

@@ -135,6 +135,10 @@ func (r *sessionsImport) file(ctx context.Context, f transcript.File) error {
 	}
 	for _, one := range all {
 		of.Skipped += one.Skipped
+		if len(one.Messages) == 0 && one.Skipped > 0 {
+			r.report.fail(f.Path, memory.Errorf(memory.Invalid, "cannot read %s of the session; found no messages",
+				cli.Count(one.Skipped, "line", "lines")))
+		}
 		if err := r.session(ctx, f, one, of); err != nil {
 			return err
 		}
