@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"emberd/engine"
 	"emberd/internal/backup"
 	"emberd/internal/durable"
 	"emberd/op"
@@ -162,12 +163,7 @@ func TestAPurgeAndTheFormerNames(t *testing.T) {
 				do(t, e, op.Purge, &op.PurgeRequest{ID: string(m.ID), Backups: true})
 			}
 			if how == "restored" {
-				dir := backup.Replaced(durable.OS{}, h.Data)[0]
-				ok(t, os.Chtimes(dir, time.Unix(0, 0), time.Unix(0, 0))) // the clock of tests is earlier
-				if w := status(t, e).Warnings; !slices.ContainsFunc(w, func(w string) bool { return strings.Contains(w, "run: rm -r -- '"+dir+"'") }) {
-					t.Errorf("warnings: %q", w)
-				}
-				ok(t, os.RemoveAll(dir))
+				wantAside(t, e, backup.Replaced(durable.OS{}, h.Data)[0])
 			}
 			for range 3 {
 				if found := filesWith(t, []string{"vyxilothuk", "vyxilothuk"}, h.Data, h.State); len(found) > 0 {
@@ -190,4 +186,15 @@ func TestAPurgeAndTheFormerNames(t *testing.T) {
 			ok(t, e.Close())
 		})
 	}
+}
+
+// wantAside removes the folder that a restore renamed, of which status must warn.
+func wantAside(t *testing.T, e *engine.Engine, dir string) {
+	t.Helper()
+	ok(t, os.Chtimes(dir, time.Unix(0, 0), time.Unix(0, 0))) // the clock of tests is earlier
+	w := status(t, e).Warnings
+	if !slices.ContainsFunc(w, func(w string) bool { return strings.Contains(w, "run: rm -r -- '"+dir+"'") }) {
+		t.Errorf("warnings: %q", w)
+	}
+	ok(t, os.RemoveAll(dir))
 }

@@ -72,8 +72,8 @@ func ResolvePurged(text string, purged Purges) (memory.ID, error) {
 	return n.Only(fit)
 }
 
-// Tells reports whether a line of a log says more of a memory than that it was purged, or that its text was saved again.
-// A line that cannot be decoded does if it mentions the memory.
+// Tells reports whether a line of a log says more of a memory than that it was purged, or that its text was saved
+// again. A line that cannot be decoded does if it mentions the memory.
 func Tells(line []byte, id memory.ID) bool {
 	p := record.Redaction{id.Bytes(): record.MaxStamp()}
 	l, err := record.Decode(line)

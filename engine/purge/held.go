@@ -37,8 +37,8 @@ type HeldBackups struct {
 	aside []string
 }
 
-// LoadHeld lists what restores renamed, reads the file of the last run, and puts the purges that the log knows of into the list that
-// restores go by.
+// LoadHeld lists what restores renamed, reads the file of the last run, and puts the purges that the log knows of into
+// the list that restores go by.
 func (e *Purge) LoadHeld() {
 	e.held.aside = backup.Replaced(e.Opt.FS, e.Opt.Data)
 	if err := core.AddPurged(e.Opt.FS, e.Opt.State, e.Stm.Purges()); err != nil {
