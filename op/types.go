@@ -68,8 +68,7 @@ type SaveResult struct {
 	Tx       string `json:"tx"`                 // journal entry, for undo
 	Replayed bool   `json:"replayed,omitempty"` // the answer to an earlier, equal request
 	Echo     *Echo  `json:"echo,omitempty"`     // nothing was stored, for the text had just been recalled
-	// Confirmed says that nothing was stored: a tool or the web had said just this, and a
-	// user who saves it confirms it.
+	// Confirmed says that nothing was stored: the user confirmed a memory of a tool or the web.
 	Confirmed bool `json:"confirmed,omitempty"`
 	// EnrichmentApplied says that entities or strength were left to emberd.
 	EnrichmentApplied bool `json:"enrichment_applied,omitempty"`
@@ -78,7 +77,8 @@ type SaveResult struct {
 	Added string `json:"added_scope,omitempty"`
 	// RecordedOrigin is the origin that the text got in place of the claimed one, "" if that
 	// was recorded: the words of a limited token are an agent's and not the user's.
-	RecordedOrigin string `json:"recorded_origin,omitempty"`
+	RecordedOrigin string      `json:"recorded_origin,omitempty"`
+	Superseded     []memory.ID `json:"superseded,omitempty"` // memories that the saved one superseded
 }
 
 // SaveBatchRequest holds up to 500 new memories. A batch that names the journal

@@ -85,7 +85,8 @@ func (e *Memories) saveWithin(ctx context.Context, req *op.SaveRequest) (*op.Sav
 	}
 	e.Graph.Names.LearnFrom(receipt.Rows...)
 	answer, err := e.MemoryView(receipt.Rows[0], now)
-	return &op.SaveResult{Memory: answer, Tx: receipt.Entry, EnrichmentApplied: e.Graph.Enriches(req)}, err
+	return &op.SaveResult{Memory: answer, Tx: receipt.Entry, EnrichmentApplied: e.Graph.Enriches(req),
+		Superseded: olds}, err
 }
 
 // CheckKey returns an error if a caller's idempotency key does not fit one header line.

@@ -126,6 +126,9 @@ func printSaved(s *cli.App, res *op.SaveResult) error {
 		s.Note("already saved; nothing changed")
 		return nil
 	}
+	for _, id := range res.Superseded {
+		s.Note("marked %s as superseded", s.Short(id))
+	}
 	cli.WarnHidden(s, &res.Memory)
 	noteScope(s, res.Added, res.RecordedOrigin)
 	s.UndoHint(res.Tx)
