@@ -149,6 +149,9 @@ func (e *diagnostics) answered(st *op.StatusResult) {
 	f := doctor.Finding{Area: "daemon", Severity: doctor.OK,
 		Text: fmt.Sprintf("%s, running for %s, %s", st.Health, cli.Lasted(e.s.Now().Sub(st.Started)),
 			cli.Count(st.Memories, "memory", "memories"))}
+	if st.Health == "degraded" {
+		f.Severity, f.Code, f.Next = doctor.Warning, "daemon-degraded", "emberd status"
+	}
 	if st.Log.ReadOnly != "" {
 		f = doctor.Finding{Area: "daemon", Code: "daemon-readonly", Severity: doctor.Error, Text: st.Log.ReadOnly,
 			Next: "emberd status"}
