@@ -86,6 +86,9 @@ func (q *questions) vault(c *config.Config, flag string) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		if ok && dir == "" {
+			q.s.Note("no vault was set; to set a vault later, run: emberd config set vaults DIR")
+		}
 		if ok {
 			return dir, nil
 		}
@@ -145,6 +148,9 @@ func (q *questions) chosen(c *config.Config, known []obsidian.Vault, text, first
 	}
 	if !obsidian.IsVault(dir) {
 		ok, err := q.yes(fmt.Sprintf("Obsidian has not opened %s yet. Use it anyway?", cli.Flat(dir)))
+		if err == nil && !ok {
+			q.s.Note("folder %s was not set as the vault", cli.Flat(dir))
+		}
 		return dir, ok, err
 	}
 	return dir, true, nil
