@@ -88,7 +88,9 @@ func search(s *cli.App, cmd *cobra.Command, o *searchOptions, args []string) err
 	if o.req.AsOf, err = o.asOf.Moment(s); err != nil {
 		return err
 	}
-	o.req.Query = strings.Join(args, " ")
+	if o.req.Query = strings.Join(args, " "); strings.TrimSpace(o.req.Query) == "" {
+		return memory.Errorf(memory.Invalid, "missing words to search for; to list memories, run: emberd list").At("q")
+	}
 	return cli.List(cmd.Context(), s, op.Search, &o.req,
 		func(res *op.SearchResult) int { return len(res.Hits) },
 		func(s *cli.App, res *op.SearchResult) { printHits(s, res, o.tip()) })
