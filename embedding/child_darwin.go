@@ -2,7 +2,7 @@ package embedding
 
 import "syscall"
 
-// ownProcess sets the helper apart from the terminal, whose Ctrl-C is for its user.
+// ownProcess sets the helper apart from the terminal, whose Ctrl+C is for its user.
 func ownProcess() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

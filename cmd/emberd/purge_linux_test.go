@@ -79,7 +79,7 @@ func TestAPurgeAsksOnATerminal(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends a command that waits for what nobody types.
+// Ctrl+C ends a command that waits for what nobody types.
 func TestStdinIsInterrupted(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t, "Lighthouses blink")
@@ -97,7 +97,7 @@ func TestStdinIsInterrupted(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends a question, and is no yes.
+// Ctrl+C ends a question, and is no yes.
 func TestAQuestionIsInterrupted(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t, "Lighthouses blink")

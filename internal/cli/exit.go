@@ -38,7 +38,7 @@ var ExitMeanings = map[ExitCode]string{
 	ExitInput:       "invalid command, flag or value",
 	ExitNoDaemon:    "daemon not running or incompatible version",
 	ExitLocked:      "another daemon uses these folders",
-	ExitConflict:    "another client changed the memory",
+	ExitConflict:    "the memory has changed, or a memory or note contradicts the statement",
 	ExitDisk:        "disk full or log not writable",
 	ExitSecret:      "refused: the text looks like a credential",
 	ExitFault:       "internal error",

@@ -75,11 +75,11 @@ func start(cmd *cobra.Command, s *cli.App, c *config.Config, p *page.Page, onlyP
 	address := p.Address()
 	opened := !onlyPrint && s.Screen.Width > 0 && cli.Launch(address) == nil
 	if opened {
-		s.Note("the page is open in your browser; to get another address, press Enter; to close the page, press Ctrl-C")
+		s.Note("the page is open in your browser; to get another address, press Enter; to close the page, press Ctrl+C")
 	} else {
 		s.Printf("%s\n", address)
 		s.Note("open this address within 60 seconds; it can be used only once; to " +
-			"get another address, press Enter; to close the page, press Ctrl-C")
+			"get another address, press Enter; to close the page, press Ctrl+C")
 	}
 	if err := s.Stdout.Flush(); err != nil {
 		return fmt.Errorf("cannot print the address: %w", err)

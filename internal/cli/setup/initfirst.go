@@ -32,7 +32,7 @@ func (q *questions) first(p *plan, done *setupDone) error {
 		return err
 	}
 	q.s.Printf("\n")
-	show, err := q.offer("Open the page with your memories in a browser? Ctrl-C closes the page.")
+	show, err := q.offer("Open the page with your memories in a browser? Ctrl+C closes the page.")
 	done.page = show
 	return err
 }
