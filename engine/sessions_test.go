@@ -414,3 +414,15 @@ func TestAnImportedSessionHasItsOwnTimes(t *testing.T) {
 		t.Errorf("an ID of two characters is answered by %v", err)
 	}
 }
+
+// A prompt of two words gets a memory by a rare word, and not by frequent ones.
+func TestAShortPromptIsAnsweredByARareWord(t *testing.T) {
+	t.Parallel()
+	e, _ := hooked(t)
+	do(t, e, op.Save, &op.SaveRequest{Project: "orion", Content: "We use JWT for authentication in all APIs."})
+	for prompt, want := range map[string]bool{"JWT authentication": true, "fix authentication": false, "jwt": false} {
+		if got := do(t, e, op.Hook, promptOf("s "+prompt, "orion", prompt)).Text; (got != "") != want {
+			t.Errorf("%q gets %q, want a memory: %v", prompt, got, want)
+		}
+	}
+}

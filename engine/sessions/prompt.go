@@ -20,7 +20,8 @@ import (
 const (
 	maxHits       = 30 // that are looked at
 	maxRecalled   = 3  // that are shown
-	leastWords    = 3  // of a prompt that ask for anything
+	leastWords    = 2  // of a prompt that ask for anything
+	briefWords    = 3  // below which only a rare word counts
 	leastRelevant = 0.5
 	rareRelevant  = 0.7 // from which one rare word is enough
 	informative   = 2   // words that a memory must share
@@ -97,7 +98,8 @@ func (e *Sessions) asked(req *op.HookRequest) (told []memory.ID, asks bool, err 
 // recall returns the memories that bear on a prompt, the best first.
 func (e *Sessions) recall(ctx context.Context, req *op.HookRequest, told []memory.ID) ([]op.Hit, error) {
 	terms := e.Text.Query(text.First(req.Prompt, maxQuery))
-	if distinct(terms) < leastWords {
+	n := distinct(terms)
+	if n < leastWords {
 		return nil, nil
 	}
 	res, err := e.Search.Asked(ctx, &op.SearchRequest{Query: plain(req.Prompt, terms), Scope: search.ScopeMemories,
@@ -106,6 +108,7 @@ func (e *Sessions) recall(ctx context.Context, req *op.HookRequest, told []memor
 		return nil, err
 	}
 	g := e.newGate(req, terms)
+	g.brief = n < briefWords
 	var out []op.Hit
 	for _, h := range res.Hits {
 		if len(out) < maxRecalled && h.Memory != nil && !slices.Contains(told, h.ID) && e.mayTell(req, &h) &&
@@ -146,6 +149,7 @@ func plain(prompt string, terms []analysis.Term) string {
 type gate struct {
 	e       *Sessions
 	accept  func(*stm.Row) bool
+	brief   bool              // the prompt has few words
 	of      int               // memories of the project
 	surface map[string]string // of a term, the word of the prompt
 	known   map[string]rarity
@@ -186,7 +190,7 @@ func (g *gate) passes(h *op.Hit) bool {
 			some++
 		}
 	}
-	return some >= informative || one && h.Relevance >= rareRelevant
+	return some >= informative && !g.brief || one && h.Relevance >= rareRelevant
 }
 
 // shared returns the terms of a prompt that a memory has, each once.
