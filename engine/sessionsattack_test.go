@@ -139,8 +139,8 @@ func TestABrokenRecord(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	e := h.open(t)
-	do(t, e, op.Hook, event(op.HookStart, "s1", "orion"))
-	do(t, e, op.Hook, event(op.HookStart, "s2", "orion"))
+	do(t, e, op.Hook, promptOf("s1", "orion", "where are the tests"))
+	do(t, e, op.Hook, promptOf("s2", "orion", "where are the tests"))
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -154,8 +154,8 @@ func TestABrokenRecord(t *testing.T) {
 		}
 		e = h.open(t)
 		do(t, e, op.SessionList, &op.SessionListRequest{})
-		do(t, e, op.Hook, event(op.HookStart, "s1", "orion"))
-		do(t, e, op.Hook, event(op.HookStart, "s2", "orion"))
+		do(t, e, op.Hook, promptOf("s1", "orion", "where are the tests"))
+		do(t, e, op.Hook, promptOf("s2", "orion", "where are the tests"))
 		if got := do(t, e, op.SessionList, &op.SessionListRequest{}).Sessions; len(got) != 2 {
 			t.Errorf("after %q %d sessions are listed, want both", broken, len(got))
 		}
