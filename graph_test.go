@@ -205,9 +205,9 @@ func graph() map[string]edges {
 		"engine/purge": {
 			ours: []string{
 				"embedding", "engine/cleanup", "engine/core", "engine/health", "engine/listnotes",
-				"engine/notelinks", "engine/notesync", "engine/notewrite", "engine/promote", "engine/semantic",
-				"engine/transcripts", "internal/backup", "internal/durable", "internal/text", "memory", "op", "stm", "vault",
-				"vectors",
+				"engine/notelinks", "engine/notes", "engine/notesync", "engine/notewrite", "engine/promote",
+				"engine/semantic", "engine/transcripts", "internal/backup", "internal/durable", "internal/text", "memory",
+				"op", "stm", "vault", "vectors",
 			},
 		},
 		"engine/recall": {

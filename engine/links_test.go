@@ -366,7 +366,9 @@ func TestPurgedWordsLeaveLinks(t *testing.T) {
 	d.wantItems(a, "related", "[[swordfish is the word]]")
 	ok(t, os.Remove(d.at(b.PromotedTo)))
 	d.batch(nil, []string{b.PromotedTo})
-	do(t, d.Engine, op.Purge, &op.PurgeRequest{ID: string(b.ID)})
+	if res := do(t, d.Engine, op.Purge, &op.PurgeRequest{ID: string(b.ID)}); len(left(res, "note")) > 0 {
+		t.Errorf("the note is gone, but the purge left %+v", res.Left)
+	}
 	d.wantItems(a, "related")
 	d.wantWordGone("swordfish")
 }

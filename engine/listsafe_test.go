@@ -65,7 +65,7 @@ func TestAPurgeReachesLists(t *testing.T) {
 // wantWordGone looks for a word in every note and in what was kept of notes.
 func (d *desk) wantWordGone(word string) {
 	d.t.Helper()
-	for _, dir := range []string{d.Vaults[0], core.BackupFolder(d.State)} {
+	for _, dir := range []string{d.Vaults[0], core.BackupFolder(d.State), filepath.Join(d.State, "notechanges")} {
 		ok(d.t, filepath.WalkDir(dir, func(name string, e os.DirEntry, err error) error {
 			if err != nil || e.IsDir() {
 				return err

@@ -63,7 +63,8 @@ func (e *Purge) recordHeld(ids []memory.ID) error {
 	}
 	for _, id := range ids {
 		var res op.PurgeResult
-		if err := e.purgeNotes(id, false, &res); err != nil {
+		err := errors.Join(e.purgeNotes(id, false, &res), e.forgetChanges(id, e.notesOf(id), false))
+		if err != nil {
 			return err
 		}
 		for _, left := range res.Left {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"emberd/engine/core"
+	"emberd/engine/notes"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -24,7 +25,7 @@ func (e *Purge) Purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResul
 		return nil, err
 	}
 	res := &op.PurgeResult{ID: id, DryRun: req.DryRun, Rewritten: []string{}, Left: []op.PurgeLeft{}}
-	notes, kin := e.notesLeft(id), e.mergedWith(id) // unknown after the purge
+	paths, kin := e.notesOf(id), e.mergedWith(id) // unknown after the purge
 	e.purgeSessions(ctx, id, res)
 	if req.DryRun {
 		res.Rewritten, err = e.Stm.Purgeable(ctx, id)
@@ -44,7 +45,7 @@ func (e *Purge) Purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResul
 		return nil, err
 	}
 	res.Left = append(res.Left, kin...)
-	for _, note := range notes {
+	for _, note := range slices.DeleteFunc(slices.Clone(paths), e.isGone) {
 		res.Left = append(res.Left, op.PurgeLeft{Kind: "note", Place: note,
 			Advice: "the memory has this note, which the note index also contains; to remove the text from both, " +
 				"delete the note in the vault"})
@@ -56,7 +57,7 @@ func (e *Purge) Purge(ctx context.Context, req *op.PurgeRequest) (*op.PurgeResul
 		{"cleanup reports", func() error { return e.Cleanup.PurgeReports(id, res) }},
 		{"backups", func() error { return e.purgeBackups(id, req, res) }},
 		{"earlier versions of notes", func() error { return e.purgeNotes(id, req.DryRun, res) }},
-		{"stored earlier texts of changed notes", func() error { return e.eraseNoteTexts(id, req.DryRun) }},
+		{"record of changed notes", func() error { return e.forgetChanges(id, paths, req.DryRun) }},
 		{"list of backups that contain the memory", func() error { return e.remember(id, res) }},
 		{"files of other devices", func() error { return e.addUnreached(ctx, id, res) }},
 	} {
@@ -152,8 +153,8 @@ func (e *Purge) mergedWith(id memory.ID) (left []op.PurgeLeft) {
 	return left
 }
 
-// notesLeft returns the notes of a memory that is live or in the trash.
-func (e *Purge) notesLeft(id memory.ID) []string {
+// notesOf returns the notes of a memory that is live or in the trash.
+func (e *Purge) notesOf(id memory.ID) []string {
 	m, err := memory.Memory{}, error(nil)
 	if row, ok := e.Stm.Get(id); ok {
 		m, err = row.Memory()
@@ -165,6 +166,17 @@ func (e *Purge) notesLeft(id memory.ID) []string {
 	}
 	m.ID = id
 	return e.Promote.NotesOf(&m)
+}
+
+// isGone reports whether neither the vault nor the index has a note.
+func (e *Purge) isGone(path string) bool {
+	v := e.Promote.Notes.Vault
+	if v == nil || e.Promote.Notes.VaultUnavailable() != "" || !notes.Absent(v.Root.Load(), path) {
+		return false
+	}
+	index, _ := v.Current()
+	_, indexed := index.Cursor(path)
+	return !indexed
 }
 
 // purgeBackups finds the memory in the backups of this device. It removes automatic ones that hold it, or
@@ -244,14 +256,15 @@ func (e *Purge) purgeNotes(id memory.ID, dryRun bool, res *op.PurgeResult) error
 	return nil
 }
 
-// eraseNoteTexts removes the texts from which changes of notes that have the memory can be undone.
-func (e *Purge) eraseNoteTexts(id memory.ID, dryRun bool) error {
-	if dryRun {
+// forgetChanges removes what is kept to undo changes of notes of the memory, whose names begin as its text does, and
+// the earlier texts of lists, which show texts without an ID.
+func (e *Purge) forgetChanges(id memory.ID, paths []string, dryRun bool) error {
+	if dryRun || e.Promote.Notes.Vault == nil {
 		return nil
 	}
-	return e.NoteWrite.Erase(func(note []byte) bool {
-		return core.CarriesID(vault.CarriedBy(note), id) || vault.ListIn(note) != ""
-	})
+	return errors.Join(
+		e.NoteWrite.Journal.Forget(paths, func(note []byte) bool { return core.CarriesID(vault.CarriedBy(note), id) }),
+		e.NoteWrite.Erase(func(note []byte) bool { return vault.ListIn(note) != "" }))
 }
 
 // head returns the beginning of a file, longer than any frontmatter that emberd writes.

@@ -231,6 +231,58 @@ func (j *Journal) Erase(drop func(text []byte) bool) error {
 	return errors.Join(failed, j.fs.SyncDir(filepath.Join(j.dir, "texts")))
 }
 
+// Forget removes notes from the entries: those at one of the paths, those whose text from before drop reports, and
+// what else is at the path of such a text. An entry without other notes goes, and so do the texts that no entry has.
+func (j *Journal) Forget(paths []string, drop func(text []byte) bool) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	failed := j.load()
+	texts := make(map[string]bool)
+	for sum := range j.sizes {
+		text, err := durable.ReadAll(j.fs, j.textFile(sum))
+		texts[sum] = err == nil && drop(text)
+		failed = errors.Join(failed, err)
+	}
+	paths = slices.Clone(paths)
+	for _, e := range j.entries {
+		for _, note := range e.Notes {
+			if texts[note.Before] {
+				paths = append(paths, note.Path, cmp.Or(note.From, note.Path))
+			}
+		}
+	}
+	at := func(note Note) bool { return slices.Contains(paths, note.Path) || slices.Contains(paths, note.From) }
+	kept := make([]Entry, 0, len(j.entries))
+	for _, e := range j.entries {
+		is, err := j.without(e, at)
+		if failed = errors.Join(failed, err); err != nil || len(is.Notes) > 0 {
+			kept = append(kept, is)
+		}
+	}
+	j.entries = kept
+	return errors.Join(failed, j.fs.SyncDir(filepath.Join(j.dir, "entries")), j.sweep(),
+		j.fs.SyncDir(filepath.Join(j.dir, "texts")))
+}
+
+// without takes notes out of an entry and its file, and returns what is left of the entry.
+func (j *Journal) without(e Entry, drop func(Note) bool) (Entry, error) {
+	left := e
+	if left.Notes = slices.DeleteFunc(slices.Clone(e.Notes), drop); len(left.Notes) == len(e.Notes) {
+		return e, nil
+	}
+	data, err := json.Marshal(left)
+	switch {
+	case len(left.Notes) == 0:
+		err = j.remove(j.entryFile(e.Tx))
+	case err == nil:
+		err = durable.ReplaceFile(j.fs, j.entryFile(e.Tx), data)
+	}
+	if err != nil {
+		return e, err
+	}
+	return left, nil
+}
+
 // load reads the folder once. A file that cannot be read as an entry is passed over.
 func (j *Journal) load() error {
 	if j.read {
@@ -260,7 +312,7 @@ func (j *Journal) load() error {
 		}
 	}
 	j.read = true
-	return j.prune()
+	return errors.Join(j.prune(), j.sweep()) // an entry that a crash kept from being written, or removed, has no texts
 }
 
 func (j *Journal) readEntry(name string) (e Entry, ok bool) {

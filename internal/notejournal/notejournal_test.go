@@ -1,6 +1,7 @@
 package notejournal_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -78,6 +79,29 @@ func TestTheJournalIsKept(t *testing.T) {
 	entries, _ := j.Entries()
 	if _, err := j.Text(entries[0].Notes[0].Before); err == nil || len(entries) != 1 {
 		t.Errorf("an erased text is there, %v", err)
+	}
+}
+
+// What is forgotten of a note is its path, too, in every entry. Other notes of the same entries stay.
+func TestANoteIsForgotten(t *testing.T) {
+	dir := t.TempDir()
+	j := notejournal.Open(durable.OS{}, dir, time.Now, keep)
+	both := notejournal.Entry{Verb: "note.link", Notes: []notejournal.Note{{Path: "secret.md"}, {Path: "open.md"}}}
+	for _, texts := range [][][]byte{{[]byte("a secret"), []byte("open")}, {nil, []byte("open, too")}} {
+		if _, err := j.Begin(both, texts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin(t, j, "named.md", []byte("nothing"))
+	for range 2 {
+		err := j.Forget([]string{"named.md"}, func(text []byte) bool { return bytes.Contains(text, []byte("secret")) })
+		if got := strings.Join(names(t, j), " "); got != "open.md open.md" || err != nil {
+			t.Errorf("left are %q, %v", got, err)
+		}
+		if left, err := filepath.Glob(filepath.Join(dir, "texts", "*")); len(left) != 2 || err != nil {
+			t.Errorf("texts left: %q, %v", left, err)
+		}
+		j = notejournal.Open(durable.OS{}, dir, time.Now, keep)
 	}
 }
 
