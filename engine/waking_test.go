@@ -15,6 +15,7 @@ import (
 	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
+	"emberd/stm"
 )
 
 // sleeper is a desk with one archived memory and some warm ones about other things.
@@ -79,6 +80,29 @@ func TestASearchRestoresNothing(t *testing.T) {
 	d.wantAsleep(id, cold.Rev)
 	if m := d.memory(id); m.UseCount != 0 || !m.LastUsed.Equal(cold.LastUsed) || m.AccessCount != 3 {
 		t.Errorf("the memory is %+v", m.Memory)
+	}
+}
+
+// An undo that names no change passes over what opening restored: it takes the archiving before it back.
+func TestAnUndoPassesOverWhatOpeningRestored(t *testing.T) {
+	t.Parallel()
+	d, id := sleeper(t)
+	for range 2 {
+		asked := do(t, d.Engine, op.Archive, &op.ArchiveRequest{ID: string(id)})
+		if asked.Tx == "" { // it was archived before
+			do(t, d.Engine, op.Rekindle, &op.RekindleRequest{Query: string(id)})
+			asked = do(t, d.Engine, op.Archive, &op.ArchiveRequest{ID: string(id)})
+		}
+		searchFor(t, d.Engine, meansIt)
+		if res := do(t, d.Engine, op.Show, &op.ShowRequest{ID: string(id)}); !res.Rekindled {
+			t.Fatalf("the memory is %+v", res.Memory)
+		}
+		if res := do(t, d.Engine, op.Undo, &op.UndoRequest{}); res.Entry.Tx != asked.Tx || res.Items[0].Action != stm.Reverted {
+			t.Errorf("undone was %+v", res)
+		}
+		if m := d.memory(id); m.Stage != memory.Active || m.Content != leaky {
+			t.Errorf("the memory is %+v", m.Memory)
+		}
 	}
 }
 

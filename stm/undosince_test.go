@@ -127,17 +127,26 @@ func TestUndoKeepsWhatWasAskedForSince(t *testing.T) {
 	})
 }
 
-// Where emberd brought an archived text back by itself, a bare undo takes that back first and goes on.
+// Where emberd archived a text by itself, a bare undo takes that back first and goes on. It passes over what brought an
+// archived text back by itself: only the stage is another then.
 func TestABareUndoGoesThroughWhatIsInItsWay(t *testing.T) {
 	ts := openStore(t, wal.Options{})
 	id := ts.save("whole").ID()
 	before, _ := ts.Get(id)
 	archive := map[string]json.RawMessage{"content": record.Encode("short"), "text_digest": record.Encode("sha256:1"),
 		"stage": record.Encode("archived"), "archived_at": record.Encode("2026-01-01T00:00:00Z")}
+	restored := map[string]any{"content": before.Content(), "text_digest": "", "stage": "demoted", "archived_at": ""}
 	ts.commit(wal.Tx{Verb: "archive", Changes: []wal.Change{{ID: id, Set: archive}}})
-	ts.byItself("search", "rekindle", id, map[string]any{"content": before.Content(), "text_digest": "", "stage": "",
-		"archived_at": ""})
-	for _, want := range []string{"rekindle", "archive", "save"} {
+	ts.byItself("search", "rekindle", id, restored)
+	if got := ts.undo(""); got.Entry.Verb != "archive" || got.Items[0].Action != history.Reverted {
+		t.Errorf("a bare undo took back %+v, want the archive", got)
+	}
+	if row, _ := ts.Get(id); row.Stage() == memory.Demoted || row.Content() != before.Content() {
+		t.Errorf("the memory is %s", row.JSON())
+	}
+	ts.commit(wal.Tx{Verb: "edit", Changes: []wal.Change{{ID: id, Set: textOf("another")}}})
+	ts.archivedByItself(id)
+	for _, want := range []string{"archive", "edit", "save"} {
 		if got := ts.undo(""); got.Entry.Verb != want || got.Items[0].Action == history.Left {
 			t.Errorf("a bare undo took back %+v, want the %s", got, want)
 		}

@@ -133,6 +133,9 @@ func stepsOf(ctx context.Context, s *Timeline, tx record.Stamp, force bool, out 
 	if err == nil {
 		steps, err = withOwnChanges(ctx, s, tx, steps, force)
 	}
+	if err == nil {
+		err = markRestored(s, tx, steps)
+	}
 	return refs, steps, err
 }
 
@@ -216,6 +219,8 @@ type undoStep struct {
 	since map[string]json.RawMessage
 	own   ownValues // of a step that made the memory
 	leave string    // why the memory stays as it is, "" if it does not
+	// back says that the step archived a text which emberd brought back by itself: only the stage is another.
+	back bool
 }
 
 // inverse lists the steps, latest change first, and fills in the entry.

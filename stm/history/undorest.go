@@ -9,6 +9,7 @@ import (
 
 	"emberd/memory"
 	"emberd/stm/record"
+	"emberd/stm/table"
 )
 
 func undoneBefore(tx record.Stamp) error {
@@ -101,6 +102,36 @@ func (st *undoStep) without(done map[string]bool) bool {
 	maps.DeleteFunc(left, func(key string, _ json.RawMessage) bool { return done[key] })
 	st.Data = record.Encode(left)
 	return !onlyTold(left)
+}
+
+// markRestored marks the steps that archived a text which emberd brought back by itself since, unchanged: an undo
+// passes over that.
+func markRestored(s *Timeline, tx record.Stamp, steps []undoStep) error {
+	for i := range steps {
+		st := &steps[i]
+		row := s.wal.Table.Get(st.ID)
+		if row == nil || st.Op != record.OpSet || !st.isBack(row) {
+			continue
+		}
+		at, ok := s.wal.Journal.EntryAt(row.StampOf("content"))
+		if !ok || !at.After(tx) {
+			continue
+		}
+		moved, err := movedTexts(s, at, map[memory.ID]bool{st.ID: true})
+		if err != nil {
+			return err
+		}
+		st.back = moved
+	}
+	return nil
+}
+
+// isBack reports whether a step archived a text that the memory has again.
+func (st *undoStep) isBack(row *table.Row) bool {
+	none := func(value []byte) bool { return record.Same(value, nil) }
+	archived := !none(record.Member(st.Data, textDigest)) && none(st.prior.Keys[textDigest])
+	return archived && none(row.Value(textDigest)) && !none(row.Value("content")) &&
+		record.Same(row.Value("content"), st.prior.Keys["content"])
 }
 
 // inTheWay returns the latest entry that changed since what the steps of an entry would take back, if they can

@@ -91,6 +91,13 @@ func (st *undoStep) revert(row *table.Row, force bool) (set map[string]json.RawM
 		}
 	}
 	moved := record.Member(st.Data, textDigest) != nil
+	if st.back {
+		earlier("content")
+		if stage, _ := record.Text(row.Value("stage")); memory.Stage(stage) == memory.Demoted {
+			earlier("stage")
+		}
+		return set, ""
+	}
 	if moved && !st.holdsText(row) && (!force || record.Member(st.Data, "content") == nil) {
 		return set, "content"
 	}
