@@ -140,6 +140,7 @@ func TestWhyANoteIsNotShown(t *testing.T) {
 	h.write(t, "Private/Secret.md", "tomatoes in private\n")
 	h.write(t, "Memories/Archive/Old.md", "old tomatoes\n")
 	h.write(t, "List.txt", "tomatoes\n")
+	h.write(t, "Long.md", strings.Repeat("compost and more of it\n", 50_000)+"tomatoes\n")
 	e := h.following(t)
 	m := save(t, e, "Bought tomatoes at the market", "food")
 	for _, c := range []struct {
@@ -153,6 +154,7 @@ func TestWhyANoteIsNotShown(t *testing.T) {
 		{"Garden/Tomatos.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyAbsent, "memory or note \"Garden/Tomatos.md\" not found", "search for note Garden/Tomatoes.md"},
 		{"nothing like that", op.WhyNotRequest{Query: "tomatoes"}, op.WhyAbsent, "memory or note \"nothing like that\" not found", ""},
 		{"Garden/Soil.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyWords, `none of the words "tomatoes"`, "which the text contains"},
+		{"Long.md", op.WhyNotRequest{Query: "tomatoes"}, op.WhyWords, `searches cover only the first 1 MiB of this note, which has 1.1 MiB, and that part contains none of the words "tomatoes"`, "split the note"},
 		{"Soil", op.WhyNotRequest{Query: "compostella tomatoes"}, op.WhyWords, "", `"Compost"`},
 		{"Garden/Tomatoes.md", op.WhyNotRequest{Query: "tomatoes path:Journal/"}, op.WhyOperator, "the path of the note is Garden/Tomatoes.md", "remove path:Journal/ from the query"},
 		{"Garden/Tomatoes.md", op.WhyNotRequest{Query: "tomatoes [status:done]"}, op.WhyOperator, "another value", "remove [status:done] from the query"},

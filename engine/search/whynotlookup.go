@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -209,7 +210,12 @@ func (d *exclusion) words(ctx context.Context, q *parsedQuery) error {
 	} else if own := d.rarestWords(ctx); len(own) > 0 {
 		fix = "search for " + quoted(own[:1]) + ", which the text contains"
 	}
-	d.addCause(op.WhyWords, fix, "the text contains none of the words %s%s", quoted(d.queryWords(q.Terms)),
+	what := "the text"
+	if d.note != nil && d.note.Size > vault.MaxText {
+		what, fix = fmt.Sprintf("searches cover only the first %d MiB of this note, which has %.1f MiB, and that part",
+			vault.MaxText>>20, float64(d.note.Size)/(1<<20)), "split the note"
+	}
+	d.addCause(op.WhyWords, fix, "%s contains none of the words %s%s", what, quoted(d.queryWords(q.Terms)),
 		d.similarityText(q))
 	return nil
 }

@@ -407,7 +407,7 @@ func TestVaultCountsNotes(t *testing.T) {
 	}
 	s, err := Vault(t.Context(), h.dir, "Memories/Archive", nil, nil)
 	h.ok(err)
-	if last := s.Findings[len(s.Findings)-1].Text; s.Notes != 4 || s.Archived != 1 || !strings.Contains(last, ", 4 notes and 1 archived one on ") {
+	if last := s.Findings[len(s.Findings)-1].Text; s.Notes != 4 || s.Archived != 1 || !strings.Contains(last, ", 4 note files and 1 archived one on ") {
 		t.Errorf("counted %d notes and %d archived ones: %s", s.Notes, s.Archived, last)
 	}
 }

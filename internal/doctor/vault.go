@@ -86,7 +86,7 @@ func Vault(ctx context.Context, dir, archive string, ignore []string, settles fu
 
 // notes returns how many there are.
 func (s *Survey) notes() string {
-	all := count(s.Notes, "note", "notes")
+	all := count(s.Notes, "note file", "note files")
 	if s.Archived > 0 {
 		all += " and " + count(s.Archived, "archived one", "archived ones")
 	}
@@ -178,9 +178,9 @@ func (l *scanner) file(ctx context.Context, name string, d fs.DirEntry) error {
 	}
 	l.twin(name)
 	if info, err := d.Info(); err == nil && info.Size() > vault.MaxSize {
-		l.find("note-large", Warning, "ls -l "+l.shell(name), "the note %s has %d MiB, and emberd reads only notes "+
-			"of up to %d MiB; split the note, or move it out of the vault", l.path(name), info.Size()>>20,
-			vault.MaxSize>>20)
+		l.find("note-large", Warning, "ls -l "+l.shell(name), "the note %s has %.1f MiB, and emberd reads only "+
+			"notes of up to %d MiB; split the note, or move it out of the vault", l.path(name),
+			float64(info.Size())/(1<<20), vault.MaxSize>>20)
 	}
 	text, err := l.read(name)
 	l.number(ctx, name, text)
