@@ -317,6 +317,25 @@ func TestCase46AnEvictedNote(t *testing.T) {
 		t.Errorf("the memory changed to %+v", got.Memory)
 	}
 	d.wantFinding("evicted Kettle.md", "the content of the note is only in the cloud; download the note")
+	d.write(t, "Shop.md", "to the [[Kettle]] and to [[Nothing]]\n")
+	if got := d.findings(); len(got) != 2 || got["link Shop.md"] == "" || strings.Contains(got["link Shop.md"], "Kettle") {
+		t.Errorf("found %q", got)
+	}
+}
+
+// A note that iCloud may have named so is listed as a copy if its text is nearly that of the other note.
+func TestANumberedCopyIsListed(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	text := "Tobias lives in Graz and works on the tide tables of the harbour; he prefers tea"
+	for path, text := range map[string]string{"Tobias.md": text, "Tobias 2.md": text + ".", "Tobias 3.md": "Another one",
+		"Lena 2.md": text, "Untitled.md": "", "Untitled 1.md": ""} {
+		d.write(t, path, text)
+	}
+	d.wantFinding("conflict Tobias 2.md", `nearly the same text as the note "Tobias.md"`)
+	if got := d.findings(); len(got) != 1 {
+		t.Errorf("found %q", got)
+	}
 }
 
 // Case 44 for memories: too many deletions together wait for somebody to confirm them.

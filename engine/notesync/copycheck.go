@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
 	"emberd/vault"
+	"emberd/vault/notename"
 )
 
 // checkBeside reports a note beside that of a memory: what emberd does about it, or text and why it does nothing.
@@ -39,6 +41,39 @@ func (c *vaultChecker) checkBeside(ctx context.Context, kind string, note *vault
 		}
 	}
 	c.found = append(c.found, f)
+}
+
+// checkNumbered reports notes with a number behind the name of another note, as iCloud names copies and persons name
+// notes, if their texts are nearly the same.
+func (c *vaultChecker) checkNumbered() {
+	texts := make(map[string]string, len(c.read))
+	for _, note := range c.read {
+		texts[note.Path] = note.Text
+	}
+	for _, note := range c.read {
+		of, may := notename.NumberedCopyOf(note.Path)
+		if text, there := texts[of]; may && there && note.MemoryID == "" && nearlySame(note.Text, text) {
+			c.find("conflict", note.Path, 1, "this note has nearly the same text as the note %q, and iCloud gives "+
+				"such names to conflict copies; if it is a copy, compare the two notes and delete one of them", of)
+		}
+	}
+}
+
+// nearlySame reports whether at least nine of ten words of the longer text are in the other one, too.
+func nearlySame(a, b string) bool {
+	words, others := strings.Fields(a), strings.Fields(b)
+	count := make(map[string]int, len(words))
+	for _, w := range words {
+		count[w]++
+	}
+	same := 0
+	for _, w := range others {
+		if count[w] > 0 {
+			count[w]--
+			same++
+		}
+	}
+	return same > 0 && 10*same >= 9*max(len(words), len(others))
 }
 
 // leftBecause returns why the copy at path of the note of a memory is left to the user, "" if that is not known.

@@ -79,6 +79,7 @@ func (c *vaultChecker) all(ctx context.Context) error {
 	for _, note := range c.read {
 		c.checkLinks(note)
 	}
+	c.checkNumbered()
 	c.checkMemories(ctx)
 	c.found = append(c.found, c.e.Promote.PendingFindings()...)
 	return ctx.Err()
@@ -94,6 +95,7 @@ func (c *vaultChecker) skip(path string, err error) {
 	}
 	c.res.Skipped++
 	c.unread[path] = true
+	c.links.Add(path, nil, nil) // a note that is there, and to which links lead
 	c.find(kind, path, 0, "cannot read this file: %s", why)
 }
 
@@ -119,7 +121,9 @@ func (c *vaultChecker) note(ctx context.Context, path string) error {
 		c.links.Add(note.Path, note.Aliases, nil)
 		return nil
 	}
-	c.res.Notes++
+	if !c.e.Notes.Vault.InArchive(path) { // as status counts notes
+		c.res.Notes++
+	}
 	for i, problem := range note.Problems {
 		if kind := kindOf(note, i); kind == "conflict" {
 			c.checkBeside(ctx, kind, note, problem.Line, problem.Text)

@@ -45,6 +45,18 @@ func IsCopy(name string) (of string, ok bool) {
 	return "", true
 }
 
+// numbered is what iCloud puts behind the name of a copy.
+var numbered = text.Pattern(`^(.+) [0-9]{1,3}(\.md)$`)
+
+// NumberedCopyOf returns the note whose copy a note may be: "name.md" for "name 2.md", which people write, too.
+func NumberedCopyOf(name string) (of string, may bool) {
+	m := numbered().FindStringSubmatch(name)
+	if m == nil {
+		return "", false
+	}
+	return m[1] + m[2], true
+}
+
 // likeCopy is what iCloud ("name 2") and OneDrive ("name-COMPUTER") put behind a name, and people too.
 var likeCopy = text.Pattern(`^(?: [0-9]{1,3}|-[0-9A-Za-z][0-9A-Za-z_-]{0,62})$`)
 
