@@ -72,15 +72,19 @@ const writesWaitAfter = 10 * time.Minute
 
 // unreadWaits returns the notes that cannot be read before the user acts.
 func unreadWaits(v *op.VaultStatus) []op.Waiting {
-	unread, reason := 0, ""
+	unread, reasons := 0, []string(nil)
 	for _, n := range v.NotRead {
 		if n.Reason != string(vault.Symlink) && n.Reason != string(vault.NotRegular) { // left out on purpose
 			unread += n.Count
-			reason = core.FirstNonEmpty(reason, n.Reason)
+			reasons = append(reasons, n.Reason)
 		}
 	}
 	if unread == 0 {
 		return nil
+	}
+	reason := reasons[0]
+	if len(reasons) > 1 {
+		reason = fmt.Sprintf("there are %d different reasons, such as: %s", len(reasons), reason)
 	}
 	return []op.Waiting{{Code: op.WaitsUnread, Count: unread, Command: "emberd vault check",
 		Text: fmt.Sprintf("vault %s: emberd cannot read %s: %s", v.Name, core.NumberOf(unread, "note", "notes"),

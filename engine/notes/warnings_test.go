@@ -8,6 +8,21 @@ import (
 	"emberd/op"
 )
 
+// Notes that cannot be read for several reasons are not told as if one reason were that of all.
+func TestSeveralReasonsAreTold(t *testing.T) {
+	t.Parallel()
+	one := op.VaultStatus{Name: "Notes", NotRead: []op.NotRead{{Reason: "it is binary", Count: 2}}}
+	two := op.VaultStatus{Name: "Notes", NotRead: append(one.NotRead, op.NotRead{Reason: "bad name", Count: 1})}
+	for want, v := range map[string]*op.VaultStatus{
+		"vault Notes: emberd cannot read 2 notes: it is binary":                                         &one,
+		"vault Notes: emberd cannot read 3 notes: there are 2 different reasons, such as: it is binary": &two,
+	} {
+		if got := notes.VaultWaits(v); len(got) != 1 || got[0].Text != want {
+			t.Errorf("got %+v, want %q", got, want)
+		}
+	}
+}
+
 func TestVaultTroubleIsAWarning(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
