@@ -76,6 +76,8 @@ func printRekindled(s *cli.App, res *op.RekindleAnswer) {
 func printRekindledOne(s *cli.App, r *op.RekindleResult, dry bool) {
 	verb := "rekindled"
 	switch {
+	case r.Verdict == "" && r.Memory.Stage != "" && !r.Memory.Stage.Cold():
+		verb = "already " + string(r.Memory.Stage)
 	case r.Verdict == "":
 		verb = "left"
 	case r.Verdict == string(rekindle.Gone):

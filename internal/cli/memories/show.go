@@ -15,6 +15,7 @@ import (
 	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
+	"emberd/rekindle"
 )
 
 func ShowCommand(s *cli.App) *cobra.Command {
@@ -122,6 +123,9 @@ func printMemory(s *cli.App, m *op.Memory) {
 	case m.Summary != "" && !m.NoteGone.IsZero():
 		s.Note("this text is a summary, and the note with the full text is "+
 			"missing; to search for the full text, run: emberd rekindle %s", m.ID.Short())
+	case m.Summary != "" && rekindle.Digest(m.Content) == m.TextDigest:
+		s.Note("this memory is archived, and this is its full text; to make it active, run: emberd rekindle %s",
+			m.ID.Short())
 	case m.Summary != "":
 		s.Note("this text is a summary; to restore the full text, run: emberd rekindle %s", m.ID.Short())
 	}
