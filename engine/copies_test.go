@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"emberd/engine/core"
+	"emberd/engine/notewrite"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -60,6 +61,12 @@ func TestACopyWithoutAHumansChangeIsRemoved(t *testing.T) {
 			if items := do(t, d.Engine, op.ReviewList, &op.ReviewListRequest{}).Items; len(items) > 0 {
 				t.Errorf("asked about %+v", items)
 			}
+			until(t, "the history has it", func() bool {
+				return slices.ContainsFunc(do(t, d.Engine, op.Journal, &op.JournalRequest{}).Entries,
+					func(e op.JournalEntry) bool {
+						return e.Verb == notewrite.CopyVerb && slices.Equal(e.Notes, []string{name})
+					})
+			})
 		})
 	}
 }

@@ -132,7 +132,8 @@ func (e *Engine) connect() {
 		Do: e.Review.DecideOverdue}}
 	e.Hooks = core.Hooks{Embedded: e.Semantic.EmbeddedBy, Touched: e.touched, ForgetEchoes: e.forgetEchoes,
 		NoteClaims: e.Review.FileNoteClaim, OtherTexts: e.Review.AddTexts,
-		Status: func(g *access.Grant) *op.StatusResult { return e.newView(g).Admin.SeenStatus() }}
+		CopyTaken: func(path string, text []byte) error { return notewrite.ListCopy(e.NoteWrite.State, path, text) },
+		Status:    func(g *access.Grant) *op.StatusResult { return e.newView(g).Admin.SeenStatus() }}
 	if e.Lists.Lists != nil {
 		e.Lists.Lists.Open = func() int { n, _ := e.Review.UndecidedItems(); return n }
 		e.Lists.Lists.Waits = e.Admin.OtherWaits

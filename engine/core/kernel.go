@@ -104,7 +104,9 @@ type Hooks struct {
 	NoteClaims func(ctx context.Context, id memory.ID, note *vault.Note, left string) error
 	// OtherTexts adds to the change of a locked memory the question which of several texts it is to have.
 	OtherTexts func(row *stm.Row, set map[string]json.RawMessage, others []memory.OtherText)
-	Status     func(*access.Grant) *op.StatusResult // status as a caller with that grant sees it
+	// CopyTaken lists in the history that a copy of the note of a memory, with this text, was taken away.
+	CopyTaken func(path string, text []byte) error
+	Status    func(*access.Grant) *op.StatusResult // status as a caller with that grant sees it
 }
 
 // Typed gives an error without a code a code: Unavailable if the caller canceled the request,

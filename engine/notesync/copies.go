@@ -157,7 +157,7 @@ func (c *copyRun) settle(ctx context.Context) (outcome, error) {
 	case err != nil || became == unclear:
 		return became, err
 	case c.left == "":
-		return c.remove(ctx)
+		return c.remove(ctx, copied)
 	case c.former:
 		return done, c.ask(ctx)
 	}
@@ -402,8 +402,9 @@ func (c *copyRun) byOthers(ctx context.Context, row *stm.Row, replaced string) b
 	return false
 }
 
-// remove moves the copy to the backups, and has the note written that it kept from being written.
-func (c *copyRun) remove(ctx context.Context) (outcome, error) {
+// remove moves the copy, whose bytes are given, to the backups, and has the note written that it kept from being
+// written.
+func (c *copyRun) remove(ctx context.Context, copied []byte) (outcome, error) {
 	res, err := c.t.e.Promote.Writing.Do(func(w *vault.Writer) (vault.Result, error) {
 		return w.RemoveCopy(ctx, c.path, c.copy.Digest)
 	})
@@ -418,6 +419,9 @@ func (c *copyRun) remove(ctx context.Context) (outcome, error) {
 	}
 	c.t.e.Opt.Logger.Info("sync conflict copy of a note resolved and backed up", "memory", c.id, "copy", c.path,
 		"backup", res.Backup)
+	if err := c.t.e.Hooks.CopyTaken(c.path, copied); err != nil {
+		c.t.e.Opt.Logger.Warn("copy of a note not listed in the history", "copy", c.path, "error", err)
+	}
 	c.t.e.Promote.IndexNote(ctx, c.path)
 	return done, c.t.e.Promote.RetryWrite(c.id)
 }

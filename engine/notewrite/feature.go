@@ -48,4 +48,12 @@ const (
 	AppendVerb = "note.append"
 	EditVerb   = "note.edit"
 	MoveVerb   = "note.move"
+	CopyVerb   = "note.copy" // a copy of the note of a memory was taken away
 )
+
+// ListCopy adds to the journal that emberd took a copy of the note of a memory away.
+func ListCopy(s *State, path string, text []byte) error {
+	_, err := s.Journal.Begin(notejournal.Entry{Verb: CopyVerb, By: core.VaultActor(),
+		Notes: []notejournal.Note{{Path: path}}}, [][]byte{text})
+	return err
+}

@@ -165,7 +165,7 @@ func verbText(verb string) string {
 		"note gone": "note deleted", "close review": "decided", "file review": "created a review item",
 		"claim review": "claimed", "confirm": "confirmed", "restore": "restored", "reinforce": "learned again",
 		"observe": "used", "hook": "captured", "mend": "repaired", "recover": "restored by a log repair",
-		"repeat": "saved again",
+		"repeat": "saved again", "note.copy": "copy of a note merged",
 	}
 	if w := words[verb]; w != "" {
 		return w
