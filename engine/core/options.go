@@ -290,8 +290,7 @@ func (o Options) Complete() (Options, error) {
 			o.HistoryKeep, o.TrashKeep)
 	}
 	if len(o.Vaults) > 1 {
-		return o, memory.Errorf(memory.Invalid, "too many vaults: %d (limit 1); configure only one vault, "+
-			"and run another daemon with --home for each other vault", len(o.Vaults))
+		return o, memory.Errorf(memory.Invalid, "vaults must be one folder, not %d", len(o.Vaults))
 	}
 	if o.Known.Related > o.Known.Confirmed {
 		return o, memory.Errorf(memory.Invalid, "verify.related %v must not exceed verify.confirmed %v",

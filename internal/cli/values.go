@@ -7,8 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"emberd/internal/config"
 	"emberd/internal/importer"
 	"emberd/internal/project"
 	"emberd/memory"
@@ -125,6 +127,31 @@ func (v *projectFlag) Set(name string) error {
 		return memory.Errorf(memory.Invalid, "use the name of a project, or omit --project for all memories")
 	}
 	*v.to = name
+	return nil
+}
+
+// VaultFlag adds the flag that names the one vault.
+func VaultFlag(cmd *cobra.Command, to *string) { cmd.Flags().Var(&vaultFlag{to: to}, "vault", "") }
+
+type vaultFlag struct {
+	to    *string
+	given bool
+}
+
+func (v *vaultFlag) Type() string { return "string" }
+
+func (v *vaultFlag) String() string {
+	if v.to == nil {
+		return ""
+	}
+	return *v.to
+}
+
+func (v *vaultFlag) Set(dir string) error {
+	if v.given {
+		return memory.Errorf(memory.Invalid, "use one --vault; %s", config.OtherVault)
+	}
+	*v.to, v.given = dir, true
 	return nil
 }
 

@@ -65,7 +65,7 @@ type Config struct {
 	Form          string // of the answers to agents: auto, text or structured
 	PageListen    string // address of the page, of this machine
 
-	Vaults    []string // without duplicates
+	Vaults    []string // at most one
 	Vault     Vault
 	Hooks     Hooks
 	Decay     Decay
@@ -223,6 +223,9 @@ type Cleanup struct {
 	Queries      string
 	LLM          bool
 }
+
+// OtherVault says how to use emberd with a second vault.
+const OtherVault = "for each other vault, run another daemon with its own folder: emberd serve --home DIR"
 
 // Load reads the config file that s points at and returns the effective settings. The error joins
 // every fault found, each on a line that says where the value was set, what is allowed and, for a

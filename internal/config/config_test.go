@@ -230,7 +230,7 @@ func TestBadValuesNameKeyBoundAndPlace(t *testing.T) {
 	s.wantFaults(t,
 		`--set data: must be a path, or auto, not ""`,
 		`config.yaml:2: socket $NOWHERE/s: variable NOWHERE is not set; set it, or write the full path`,
-		`config.yaml:3: vaults names /a twice`,
+		`config.yaml:3: vaults must be one folder, not 3; for each other vault, run another daemon with its own folder: emberd serve --home DIR`,
 		`--set vault.promoted_folder: must be a folder inside the vault, as a relative path, without names that begin with a dot or are invalid on some systems, not "../up"`,
 		`LOG_LEVEL: log.level must be debug, info, warn or error, not "trace"; EMBERD_LOG_LEVEL overrides it`,
 		`config.yaml:1: sandbox must be auto, on or off, not "on"`,

@@ -304,7 +304,7 @@ func (v value) assign(g *given, expand expander) error {
 	switch {
 	case v.all != nil && g.list != nil:
 		return v.all(g.list, expand)
-	case v.all != nil && g.origin == FromFile && v.whole:
+	case v.all != nil && v.whole && (g.origin == FromFile || v.sep == ""):
 		return v.all([]string{g.text}, expand)
 	case v.all != nil:
 		return v.all(strings.Split(g.text, v.sep), expand)

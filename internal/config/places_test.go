@@ -84,14 +84,14 @@ func TestNoHomeDirectory(t *testing.T) {
 }
 
 func TestRelativePathsStartFromWhereTheyAreWritten(t *testing.T) {
-	s := setup{file: "vaults: [notes, ../work]\ndata: sub/dir\n"}
+	s := setup{file: "vaults: [../work]\ndata: sub/dir\n"}
 	c := s.load(t)
 	dir := filepath.Dir(c.File)
 	if want := filepath.Join(dir, "sub", "dir"); c.Data != want {
 		t.Errorf("data: got %s, want %s", c.Data, want)
 	}
-	if want := filepath.Join(dir, "..", "work"); len(c.Vaults) != 2 || c.Vaults[1] != want {
-		t.Errorf("vaults: got %q, want the second to be %s", c.Vaults, want)
+	if want := filepath.Join(dir, "..", "work"); len(c.Vaults) != 1 || c.Vaults[0] != want {
+		t.Errorf("vaults: got %q, want %s", c.Vaults, want)
 	}
 	t.Chdir(dir)
 	c = setup{flags: []string{"data=x"}}.load(t)
@@ -159,31 +159,32 @@ func TestDataAndStateAreApart(t *testing.T) {
 	setup{flags: []string{"data=/e", "state=/e-state"}}.load(t)
 }
 
-func TestVaultListForms(t *testing.T) {
+func TestTheVaultIsOneFolder(t *testing.T) {
 	tests := []struct {
 		name string
 		s    setup
 		want string
 	}{
-		{"variable, as in PATH", setup{env: []string{"EMBERD_VAULTS=/a:~/b"}}, "/a:/home/ada/b"},
-		{"flag", setup{flags: []string{"vaults=/a"}}, "/a"},
+		{"variable", setup{env: []string{"EMBERD_VAULTS=~/My: vault, 2"}}, "/home/ada/My: vault, 2"},
+		{"flag", setup{flags: []string{"vaults=/a:b"}}, "/a:b"},
 		{"flag that empties", setup{flags: []string{"vaults="}, env: []string{"LTM_VAULT_PATH=/v"}}, ""},
 		{"file, one", setup{file: "vaults: /a:b\n"}, "/a:b"},
-		{"file, list", setup{file: "vaults:\n  - /a\n  - '~/b'\n"}, "/a:/home/ada/b"},
+		{"file, list of one", setup{file: "vaults:\n  - '~/My: vault, 2'\n"}, "/home/ada/My: vault, 2"},
 		{"file, empty list", setup{file: "vaults: []\n"}, ""},
 		{"foreign variable", setup{env: []string{"LTM_VAULT_PATH=/v"}, file: "vaults: [/a]\n"}, "/v"},
 	}
 	for _, tt := range tests {
-		if got := strings.Join(tt.s.load(t).Vaults, ":"); got != tt.want {
+		if got := strings.Join(tt.s.load(t).Vaults, "\n"); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}
-	if n := len(setup{file: "vaults: /a:b\n"}.load(t).Vaults); n != 1 {
-		t.Errorf("a single value in the file gave %d vaults, want 1", n)
-	}
-	got := setup{flags: []string{"vaults=" + strings.Repeat("/a:", 16) + "/b"}}.faults(t)[0]
-	if !strings.Contains(got, "a list of at most 16 paths") {
-		t.Errorf("17 vaults: got %q, want the bound", got)
+	for _, two := range []setup{
+		{file: "vaults: [/a, /b]\n"}, {file: "vaults: /a:/b\n"}, {env: []string{"EMBERD_VAULTS=/a:~/b"}},
+		{flags: []string{"vaults=/a:$HOME/b"}}, {env: []string{"LTM_VAULT_PATH=/a:/b"}},
+	} {
+		if got := two.faults(t)[0]; !strings.Contains(got, "must be one folder, not 2; for each other vault, run ") {
+			t.Errorf("%+v: got %q, want a refusal", two, got)
+		}
 	}
 }
 

@@ -7,11 +7,12 @@ import (
 	"io/fs"
 	"math"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"emberd/internal/text"
 )
 
 const (
@@ -34,7 +35,7 @@ type value struct {
 	text  func() string // in the form that the config file accepts
 
 	// all is for lists alone and takes the place of set. As one text the entries are joined by
-	// sep; whole keeps a plain value of the config file as one entry.
+	// sep; whole keeps a plain value of the config file as one entry, and of any place if sep is "".
 	all   func(list []string, expand expander) error
 	sep   string
 	whole bool
@@ -258,13 +259,29 @@ func unique(v value, to *[]string, most int) value {
 	return v
 }
 
-// paths is a list of different paths; as one text they are joined as in PATH.
-func paths(to *[]string, most int) value {
-	v := list(to, string(filepath.ListSeparator), fmt.Sprintf("a list of at most %d paths", most),
-		func(s string, expand expander) (string, error) { return expand(s) })
+// onePath is a list of at most one path. A text that joins paths as in PATH counts as several, because a user means
+// that more often than a folder whose name ends in a colon.
+func onePath(to *[]string, several string) value {
+	v := list(to, "", "the path of a folder", func(s string, expand expander) (string, error) { return expand(s) })
 	v.whole = true
-	return unique(v, to, most)
+	all := v.all
+	v.all = func(entries []string, expand expander) error {
+		n := 0
+		for _, s := range entries {
+			if strings.TrimSpace(s) != "" {
+				n += len(joinedPaths().FindAllString(s, -1)) + 1
+			}
+		}
+		if n > 1 {
+			return fmt.Errorf("must be one folder, not %d; %s", n, several)
+		}
+		return all(entries, expand)
+	}
+	return v
 }
+
+// joinedPaths finds the end of each path that another absolute one follows.
+var joinedPaths = text.Pattern(`.:[/~$]`)
 
 // patterns is a list of file patterns; as one text they are joined by commas.
 func patterns(to *[]string) value {

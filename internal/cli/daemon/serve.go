@@ -43,30 +43,17 @@ func ServeCommand(s *cli.App) *cobra.Command {
 	var flags serveFlags
 	cmd := cli.Command("serve", cli.NoArgs, nil, func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().Changed("vault") {
-			if err := checkVaultFlag(vault); err != nil {
-				return err
+			if vault == "" {
+				return memory.Errorf(memory.Invalid, "missing folder for --vault; pass the folder that Obsidian opens")
 			}
-			s.Set = append(s.Set, "vaults="+vault)
+			s.Set = append(s.Set, "vaults="+strings.ReplaceAll(vault, "$", "$$"))
 		}
 		return startError(serve(cmd.Context(), s, flags))
 	})
-	cmd.Flags().StringVar(&vault, "vault", "", "")
+	cli.VaultFlag(cmd, &vault)
 	cmd.Flags().BoolVar(&flags.profile, "pprof", false, "")
 	cmd.Flags().BoolVar(&flags.acceptEmpty, "accept-empty-data", false, "")
 	return cmd
-}
-
-// checkVaultFlag refuses what the setting would not take for one folder.
-func checkVaultFlag(dir string) error {
-	switch {
-	case dir == "":
-		return memory.Errorf(memory.Invalid, "missing folder for --vault; pass the folder that Obsidian opens")
-	case strings.ContainsRune(dir, filepath.ListSeparator):
-		return memory.Errorf(memory.Invalid,
-			"invalid --vault: the folder name contains %q; add the folder to vaults in the config file",
-			filepath.ListSeparator)
-	}
-	return nil
 }
 
 // gcPercent is by how much the heap grows, in percent of what is in use, until the next collection. The default of 100

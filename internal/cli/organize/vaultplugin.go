@@ -85,14 +85,10 @@ func namedVault(s *cli.App, args []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	switch len(c.Vaults) {
-	case 0:
+	if len(c.Vaults) == 0 {
 		return "", memory.Errorf(memory.NotFound, "no vault is configured; pass the folder of a vault")
-	case 1:
-		return c.Vaults[0], nil
 	}
-	return "", memory.Errorf(memory.Invalid, "missing vault: %d vaults are configured; pass the folder of one of them",
-		len(c.Vaults))
+	return c.Vaults[0], nil
 }
 
 func installPlugin(ctx context.Context, s *cli.App, o *pluginFlags, f *obsidian.PluginFolder) error {

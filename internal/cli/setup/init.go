@@ -43,7 +43,7 @@ func InitCommand(s *cli.App) *cobra.Command {
 		return setUp(cmd.Context(), s, o)
 	})
 	f := cmd.Flags()
-	f.StringVar(&o.vault, "vault", "", "")
+	cli.VaultFlag(cmd, &o.vault)
 	f.StringVar(&o.meaning, "meaning", "", "")
 	f.BoolVar(&o.service, "service", false, "")
 	f.StringArrayVar(&o.clients, "client", nil, "")
