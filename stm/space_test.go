@@ -1,9 +1,11 @@
 package stm_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -269,6 +271,42 @@ func TestAMissingLogIsNotBegunAnew(t *testing.T) {
 			ts.reopen()
 			ts.wantContent(id, "a new log")
 		})
+	}
+}
+
+// Going back after a restore warns of the memories that only the restored log had, and of no others.
+func TestGoingBackAfterARestore(t *testing.T) {
+	for name, want := range map[string]string{"nothing new": "", "new memories": "memories=2"} {
+		var said bytes.Buffer
+		ts := openStore(t, wal.Options{Logger: slog.New(slog.NewTextHandler(&said, nil))})
+		ts.save("from before")
+		ts.Close()
+		data, state := filepath.Join(ts.root, "data"), filepath.Join(ts.root, "state")
+		aside := filepath.Join(ts.root, "before")
+		err := os.CopyFS(aside, os.DirFS(data))
+		if err == nil {
+			err = device.ForgetDevice(durable.OS{}, state, "")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ts.open()
+		for range 2 {
+			if id := ts.save("from after").ID(); want == "" {
+				ts.purge(id)
+			}
+			ts.reopen()
+		}
+		ts.Close()
+		if err := errors.Join(os.RemoveAll(data), os.Rename(aside, data)); err != nil {
+			t.Fatal(err)
+		}
+		ts.opt.AcceptEmpty = true
+		ts.open()
+		_, warned, found := strings.Cut(said.String(), "without memories of the earlier log")
+		if found != (want != "") || !strings.Contains(warned, want) {
+			t.Errorf("%s: %s", name, said.String())
+		}
 	}
 }
 

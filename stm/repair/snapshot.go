@@ -88,6 +88,30 @@ func Lost(ctx context.Context, fsys durable.FS, data, state string, log *slog.Lo
 	return out, nil
 }
 
+// MissingMemories counts the memories that the snapshot of a state folder has and the files of a log have neither as a
+// memory nor as a deleted one. A snapshot that cannot be read has none.
+func MissingMemories(ctx context.Context, fsys durable.FS, data, state string, log *slog.Logger) (n int, err error) {
+	held, err := OfSnapshot(fsys, device.SnapshotIn(state))
+	if err != nil {
+		return 0, nil
+	}
+	have, err := Fold(ctx, fsys, data, log)
+	if errors.Is(err, fs.ErrNotExist) { // the folder is gone
+		have, err = &Folded{Table: table.NewTable()}, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	purged := have.Table.AllPurges()
+	held.Table.Each(func(_ *table.Cell, r *table.Row) bool {
+		if _, gone := purged[r.Key]; !gone && rowIn(have.Table, r.Key) == nil {
+			n++
+		}
+		return true
+	})
+	return n, nil
+}
+
 // Explain takes out of what is gone the records that a copy has the effect of.
 func (l *Loss) Explain(held *Folded) {
 	_, left := held.Seen.Of(l.Device).Lacking(l.Gone.Last(), &l.Gone)

@@ -153,10 +153,14 @@ func accept(data, state string, o *Options) error {
 				return err
 			}
 		}
+		missing, err := repair.MissingMemories(context.Background(), o.FS, data, state, o.Logger)
+		if err != nil {
+			return err
+		}
 		name, err := device.KeepSnapshot(o.FS, state)
-		if name != "" {
-			o.Logger.Warn("started an empty log; to restore memories from the "+
-				"snapshot of the earlier log, run: emberd doctor log repair", "snapshot", name)
+		if missing > 0 {
+			o.Logger.Warn("started a log without memories of the earlier log; to restore these memories from the "+
+				"snapshot of the earlier log, run: emberd doctor log repair", "memories", missing, "snapshot", name)
 		}
 		return err
 	}
