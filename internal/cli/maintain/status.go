@@ -92,6 +92,9 @@ func printStatus(s *cli.App, r *op.StatusResult) {
 		health = s.Screen.Paint(cli.Yellow, r.Health)
 	}
 	s.Row("health", health)
+	for _, w := range otherWarnings(r) {
+		s.Warn("warning", cli.Clean(w))
+	}
 	s.Row("daemon", fmt.Sprintf("PID %d, running for %s", r.Version.PID, cli.Lasted(s.Now().Sub(r.Started))))
 	s.Row("version", cli.VersionText(&r.Version))
 	if !toldAll(r) {
@@ -152,9 +155,6 @@ func printStatus(s *cli.App, r *op.StatusResult) {
 		}
 	}
 	s.Row("scheduled", wakes(r.Timers))
-	for _, w := range otherWarnings(r) {
-		s.Warn("warning", cli.Clean(w))
-	}
 }
 
 // toldAll reports whether a status is of everything: who has a token for a part is not told
@@ -170,9 +170,6 @@ func printSeen(s *cli.App, r *op.StatusResult) {
 	for _, v := range r.Vaults {
 		s.Row("vault", fmt.Sprintf("%s, %s visible with this token", cli.Flat(v.Name),
 			cli.Count(v.Notes, "note", "notes")))
-	}
-	for _, w := range r.Warnings {
-		s.Warn("warning", cli.Clean(w))
 	}
 }
 

@@ -59,7 +59,11 @@ func (g *statusSummary) waits(waits []op.Waiting) {
 		return
 	}
 	g.wrap("waits", cli.Yellow, waitsHead(g.s, waits))
+	// Those that make the health degraded come first, so that the limit does not hide them.
 	rest := waitsRest(waits)
+	rest = slices.Concat(
+		slices.DeleteFunc(slices.Clone(rest), func(w op.Waiting) bool { return w.Warning == "" }),
+		slices.DeleteFunc(slices.Clone(rest), func(w op.Waiting) bool { return w.Warning != "" }))
 	for i := range rest[:min(len(rest), maxWaits)] {
 		g.wrap("", "", waitLine(g.s, &rest[i]))
 	}
