@@ -16,7 +16,7 @@ func allowed() []*op.Spec {
 		op.Search.Spec, op.WhyNot.Spec, op.List.Spec, op.Show.Spec, op.OpenMany.Spec, op.History.Spec, op.Timeline.Spec,
 		op.Why.Spec, op.Open.Spec, op.Knowledge.Spec, op.Complete.Spec, op.Audit.Spec, op.SessionList.Spec,
 		op.ReviewList.Spec, op.ReviewShow.Spec, op.HealthDuplicates.Spec, op.Health.Spec, op.LifecycleStatus.Spec,
-		op.HealthStale.Spec, op.Status.Spec, op.Stats.Spec, op.EngineStatus.Spec, op.TokenList.Spec,
+		op.HealthStale.Spec, op.Status.Spec, op.Stats.Spec, op.EngineStatus.Spec, op.TokenList.Spec, op.TrashList.Spec,
 		op.Edit.Spec, op.Confirm.Spec, op.Promote.Spec, op.Archive.Spec, op.Rekindle.Spec, op.Forget.Spec, op.Undo.Spec,
 		op.ReviewClose.Spec, op.ReviewCreate.Spec, op.HealthMerge.Spec, op.SessionForget.Spec, op.TokenRevoke.Spec,
 	}

@@ -199,6 +199,9 @@ func isShown(field string, created bool) bool {
 	return memory.Stated(field) || slices.Contains(own, field) || strings.HasPrefix(field, "meta.")
 }
 
+// CanUndo is [change.CanUndo] for one version.
+func (v version) CanUndo() bool { return v.Tx != "" && undoable(v.Verb) }
+
 func versionOf(v op.HistoryVersion) version {
 	out := version{HistoryVersion: v, Did: verbText(v.Verb)}
 	for _, f := range v.Fields {

@@ -92,6 +92,29 @@ func TestTodayShowsChanges(t *testing.T) {
 	}
 }
 
+// TestTodayShowsWhatUndoWouldBringBack: a decision names the forgotten memory alone, and texts in the trash are shown.
+func TestTodayShowsWhatUndoWouldBringBack(t *testing.T) {
+	w := start(t)
+	cookie := w.browser(t)
+	kept := w.save(t, &op.SaveRequest{Content: "The mill burned down in 1891"})
+	gone := w.save(t, &op.SaveRequest{Content: "The mill burned down in 1819"})
+	item, err := op.ReviewCreate.Call(t.Context(), w.client, &op.ReviewCreateRequest{Action: "merge", Urgency: op.UrgencyLow,
+		MemoryIDs: []string{string(kept.ID), string(gone.ID)}, Evidence: "they are similar"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, text := w.do(t, cookie, "decide", map[string]string{"item": string(item.Item.ID),
+		"decision": op.DecideForgetOne + string(gone.ID)}); status != http.StatusOK {
+		t.Fatalf("answered %d: %s", status, text)
+	}
+	_, _, body := w.send(t, request{path: "/today", cookie: cookie})
+	_, line, _ := strings.Cut(body, `<span class="verb">forgotten</span>`)
+	line, _, _ = strings.Cut(line, "</li>")
+	if !strings.Contains(line, "1 memory") || !strings.Contains(line, "in 1819") || strings.Contains(line, "in 1891") {
+		t.Errorf("the line of the decision is %s", line)
+	}
+}
+
 // TestUndoGoesBackStepByStep: without an entry, undo takes back what this session did last, and no more.
 func TestUndoGoesBackStepByStep(t *testing.T) {
 	w := start(t)

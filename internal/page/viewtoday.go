@@ -28,9 +28,32 @@ type change struct {
 	op.AuditEvent
 	Verb     string
 	Who      string
-	Why      string      // the rule by which a hook kept it
-	Memories []op.Memory // the first of them, if they are there
+	Why      string  // the rule by which a hook kept it
+	Memories []shown // the first of them, if they are there or in the trash
 	More     int
+}
+
+// shown is a memory whose text a line shows.
+type shown struct {
+	op.Memory
+	Trash string // the change that deleted it, "" if it is not in the trash
+}
+
+// CanUndo reports whether the change has an undo. emberd would apply the text of a note again.
+func (c change) CanUndo() bool { return c.Tx != "" && !c.Undone && undoable(c.What) }
+
+func undoable(verb string) bool { return verb != "note" && verb != "purge" }
+
+// dropKept removes the memories that a deletion changed but did not delete, such as the one that a decision keeps.
+func (c *change) dropKept(texts map[memory.ID]shown) {
+	left := slices.DeleteFunc(slices.Clone(c.IDs), func(id memory.ID) bool {
+		m, ok := texts[id]
+		return ok && m.Trash != c.Tx
+	})
+	if c.Kind == op.AuditForget && len(left) > 0 {
+		c.Count -= len(c.IDs) - len(left)
+		c.IDs = left
+	}
 }
 
 // Project is the project of all those memories, "" if they differ or have none.
@@ -39,7 +62,7 @@ func (c change) Project() string {
 		return ""
 	}
 	name := c.Memories[0].Project
-	if slices.ContainsFunc(c.Memories, func(m op.Memory) bool { return m.Project != name }) {
+	if slices.ContainsFunc(c.Memories, func(m shown) bool { return m.Project != name }) {
 		return ""
 	}
 	return name
@@ -113,14 +136,15 @@ func (p *Page) changes(ctx context.Context, events []op.AuditEvent) ([]change, e
 	var ids []memory.ID
 	for _, e := range events {
 		all = append(all, change{AuditEvent: e, Verb: verbText(e.What), Who: e.Caller})
-		ids = append(ids, firstIDs(e.IDs)...)
+		ids = append(ids, e.IDs[:min(maxTexts, len(e.IDs))]...)
 	}
-	texts, err := p.open(ctx, ids)
+	texts, err := p.texts(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	for i := range all {
 		c := &all[i]
+		c.dropKept(texts)
 		for _, id := range firstIDs(c.IDs) {
 			if m, ok := texts[id]; ok {
 				c.Memories = append(c.Memories, m)
@@ -134,6 +158,29 @@ func (p *Page) changes(ctx context.Context, events []op.AuditEvent) ([]change, e
 
 // firstIDs are those whose texts a line shows.
 func firstIDs(ids []memory.ID) []memory.ID { return ids[:min(3, len(ids))] }
+
+// maxTexts is how many texts of a change are looked at.
+const maxTexts = 10
+
+// texts returns the memories with some IDs, those in the trash too.
+func (p *Page) texts(ctx context.Context, ids []memory.ID) (map[memory.ID]shown, error) {
+	there, err := p.open(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	trash, err := op.TrashList.Call(ctx, p.backend, &op.TrashListRequest{Limit: 100})
+	if err != nil {
+		return nil, err
+	}
+	all := map[memory.ID]shown{}
+	for id, m := range there {
+		all[id] = shown{Memory: m}
+	}
+	for _, t := range trash.Items {
+		all[t.Memory.ID] = shown{op.Memory{Memory: t.Memory}, t.Tx}
+	}
+	return all, nil
+}
 
 // open returns the memories with some IDs, without those that are gone, and counts no use.
 func (p *Page) open(ctx context.Context, ids []memory.ID) (map[memory.ID]op.Memory, error) {
