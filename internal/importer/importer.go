@@ -23,6 +23,7 @@ import (
 	"strings"
 	"time"
 
+	"emberd/internal/text"
 	"emberd/memory"
 )
 
@@ -137,6 +138,9 @@ func (h *builder) add(m *memory.Memory, at Place) bool {
 		h.dates[m.ID] = m.CreatedAt
 	}
 	if m.CreatedAt.IsZero() {
+		if bad := plain(m.Meta["created_at"]); bad != "" {
+			h.note(at, "invalid created_at %q; the memory has the date of the import", text.Truncate(bad, 60))
+		}
 		m.CreatedAt = h.o.Now.Add(time.Duration(len(h.Records)) * time.Millisecond)
 	}
 	m.CreatedAt, m.UpdatedAt = m.CreatedAt.Truncate(time.Millisecond), m.UpdatedAt.Truncate(time.Millisecond)

@@ -88,7 +88,9 @@ func TestReaders(t *testing.T) {
 		"a point far too long":      {"qdrant", `[{"id":1,"payload":{"text":"` + longer + `"}}]`, "1 met\n1 [0]: failed: too many bytes in content: 204801 (limit 204800, 200 KiB); save the text in parts\n"},
 		"a payload without a point": {"qdrant", `{"content":"one","entityType":"rule","type":"chunk"}`, "1 met\n1: \"one\" type=rule\n"},
 		"points that are none":      {"qdrant", `[1,[],null,{}]`, "4 met\n1 [0]: failed: this entry is not a point with an ID and a payload\n1 [1]: failed: this entry is not a point with an ID and a payload\n1 [2]: failed: this entry is not a point with an ID and a payload\n1 [3]: failed: point \"\" has neither content nor observations; keys of the payload: no keys\n"},
-		"points too deep":           {"qdrant", strings.Repeat(`{"result":`, 100), "error: the JSON is nested more than 32 levels deep"},
+		"a date that is none": {"qdrant", `[{"id":1,"memory":"one","created_at":"bad"},{"id":2,"memory":"two","created_at":null}]`,
+			"2 met\n1 [0]: \"one\" also=1\n1 [1]: \"two\" also=2\n1 [0]: note: invalid created_at \"bad\"; the memory has the date of the import\n"},
+		"points too deep": {"qdrant", strings.Repeat(`{"result":`, 100), "error: the JSON is nested more than 32 levels deep"},
 
 		"items of several kinds": {"notes", "\ufeff## Key Topics\r\n- one\r\n* two\r\n1. three\r\n\r\n   with more\r\n\r\na sentence\r\nof two lines\r\n",
 			"4 met\n2: \"one\" section=Key Topics\n3: \"two\" section=Key Topics\n4: \"three\\n\\n with more\" section=Key Topics\n8: \"a sentence\\nof two lines\" section=Key Topics\n"},

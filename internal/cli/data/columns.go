@@ -8,6 +8,7 @@ import (
 	"emberd/internal/cli"
 	"emberd/internal/importer"
 	"emberd/internal/text"
+	"emberd/memory"
 )
 
 // columns gives the columns of a table that are named as tables usually name them the names of our fields.
@@ -78,6 +79,19 @@ func (c *columns) sort(names []string) {
 			c.rest = append(c.rest, restColumn{at: i, name: name})
 		}
 	}
+}
+
+// checkText returns an error if neither a column nor a flag gives the text of the memories.
+func (c *columns) checkText(names []string) error {
+	if c.text != "" || c.template != "" || slices.ContainsFunc(c.rules, func(rule string) bool {
+		r, literal, err := parseRule(rule)
+		return err == nil && literal && r.to == "content"
+	}) {
+		return nil
+	}
+	c.rest = nil // nothing is imported
+	return memory.Errorf(memory.Invalid, "no column is mapped to the text of the memories; the columns are %s; map the "+
+		"column that contains the text, for example --map NAME=content", cli.Flat(cli.Cut(strings.Join(names, ", "), 300)))
 }
 
 // target returns the field that a column fills, "" for none.

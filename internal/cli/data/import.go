@@ -20,6 +20,7 @@ import (
 	"emberd/internal/cli"
 	"emberd/internal/durable"
 	"emberd/internal/importer"
+	"emberd/internal/text"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -149,7 +150,7 @@ func importJSONL(ctx context.Context, s *cli.App, o *importOptions, name string)
 		return err
 	}
 	defer in.Close()
-	run := &importRun{s: s, ref: refOf(name), opt: o, mapping: m, progress: cli.NewProgress(s, total),
+	run := &importRun{s: s, ref: refOf(name), name: name, opt: o, mapping: m, progress: cli.NewProgress(s, total),
 		report: ImportReport{DryRun: o.dryRun, Errors: []lineError{}}}
 	err = run.all(ctx, in)
 	run.progress.Done()
@@ -208,6 +209,7 @@ const batchBytes = 1 << 20
 type importRun struct {
 	s        *cli.App
 	ref      string // of the file, for the provenance of what is in it
+	name     string // of the file, or - for stdin
 	opt      *importOptions
 	mapping  *mapping
 	progress *cli.Progress
@@ -271,6 +273,10 @@ func (r *importRun) take(ctx context.Context, line sourceLine) error {
 		}
 	}
 	r.progress.Add(line.bytes, r.report.Lines)
+	if errors.Is(err, errArray) {
+		err = memory.Errorf(memory.Invalid, "%w; to import the objects in it, run: jq -c '.[]' %s | emberd import jsonl -",
+			err, map[bool]string{true: "FILE", false: text.ShellWord(r.name)}[r.name == "-"])
+	}
 	if err != nil {
 		return r.fail(line.number, *cli.Problem(err))
 	}

@@ -115,7 +115,7 @@ func newRows(r io.Reader, comma rune, c *columns) (*rows, error) {
 	out.csv.Comma, out.csv.FieldsPerRecord = comma, -1
 	names, err := out.csv.Read()
 	if errors.Is(err, io.EOF) {
-		return out, nil // an empty file has no rows
+		return nil, memory.Errorf(memory.Invalid, "the file is empty; the first row must contain the column names")
 	}
 	if err == nil {
 		err = checkColumns(names)
@@ -124,7 +124,7 @@ func newRows(r io.Reader, comma rune, c *columns) (*rows, error) {
 		return nil, memory.Errorf(memory.Invalid, "the first row must contain the column names: %w", err)
 	}
 	out.names, out.before = c.known(names), out.csv.InputOffset()
-	return out, nil
+	return out, c.checkText(names)
 }
 
 // guessSeparator takes what the first row has most of outside quotes, in case of doubt the
@@ -152,12 +152,15 @@ func guessSeparator(head []byte) rune {
 	return best
 }
 
+// saveAsUTF8 names the format as spreadsheets do.
+const saveAsUTF8 = "in the spreadsheet, save the table again as \"CSV UTF-8\""
+
 func checkColumns(names []string) error {
 	seen := map[string]bool{}
 	for i, name := range names {
 		switch {
 		case !utf8.ValidString(name):
-			return fmt.Errorf("the name of column %d is not valid UTF-8; convert the file to UTF-8", i+1)
+			return fmt.Errorf("the name of column %d is not valid UTF-8; "+saveAsUTF8, i+1)
 		case name == "" && len(names) > 1:
 			return fmt.Errorf("column %d has no name", i+1)
 		case seen[name]:
@@ -177,8 +180,9 @@ func (r *rows) next() (sourceLine, error) {
 		r.bound.read = 0
 		if bad, ok := errors.AsType[*csv.ParseError](err); ok {
 			line.number = bad.StartLine
-			line.err = memory.Errorf(memory.Invalid, "incomplete row: %w at character %d of line %d", bad.Err,
-				bad.Column, bad.Line)
+			line.err = memory.Errorf(memory.Invalid, "misplaced quotation mark at character %d of line %d (%w); if a cell "+
+				"contains quotation marks, put the cell in quotation marks and write each one inside twice, "+
+				"or "+saveAsUTF8, bad.Column, bad.Line, bad.Err)
 			return line, nil
 		}
 		if err != nil {
@@ -200,7 +204,7 @@ func (r *rows) object(cells []string) (map[string]json.RawMessage, error) {
 		case i >= len(r.names):
 			return nil, memory.Errorf(memory.Invalid, "the row has %d cells for %d columns", len(cells), len(r.names))
 		case !utf8.ValidString(cell):
-			return nil, memory.Errorf(memory.Invalid, "the row is not valid UTF-8; convert the file to UTF-8")
+			return nil, memory.Errorf(memory.Invalid, "the row is not valid UTF-8; "+saveAsUTF8)
 		default:
 			object[r.names[i]] = cli.JsonText(cell)
 		}

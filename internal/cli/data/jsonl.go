@@ -63,10 +63,11 @@ func parseLine(text []byte, number, n int) (sourceLine, bool) {
 	return l, true
 }
 
+var errArray = memory.Errorf(memory.Invalid, "the line is a JSON array, not an object")
+
 func parseObject(text []byte) (map[string]json.RawMessage, error) {
 	if bytes.HasPrefix(text, []byte("[")) {
-		return nil, memory.Errorf(memory.Invalid,
-			"the line is a JSON array, not an object; to write one object per line, run: jq -c '.[]'")
+		return nil, errArray
 	}
 	var object map[string]json.RawMessage
 	err := json.Unmarshal(text, &object)
