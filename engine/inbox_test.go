@@ -122,7 +122,7 @@ func TestInboxDecides(t *testing.T) {
 		t.Errorf("at rest the inbox is due at %s", at)
 	}
 	d.ticked("Forget it")
-	d.wantInbox([]string{"No item needs your decision", "## Decided", " · deleted · The parking ticket was 4 euros `" + ids[0].Short() + "` · box checked in this note · to undo: `emberd undo "}, "- [")
+	d.wantInbox([]string{"No item needs your decision", "## Decided", " · forgotten · The parking ticket was 4 euros `" + ids[0].Short() + "` · box checked in this note · to undo: `emberd undo "}, "- [")
 	if !d.Stm.Trashed(ids[0]) {
 		t.Fatal("the memory is not in the trash")
 	}
@@ -185,7 +185,7 @@ func TestEveryChoiceOfTheInbox(t *testing.T) {
 	if !d.Stm.Trashed(b[0]) || d.Stm.Trashed(b[1]) {
 		t.Error("not the older one was forgotten")
 	}
-	d.wantInbox([]string{" · promoted · Ann leads", "|note]]", " · deleted · The database listens on port 5432"}, "5433", "- [")
+	d.wantInbox([]string{" · promoted · Ann leads", "|note]]", " · forgotten · The database listens on port 5432"}, "5433", "- [")
 	third, c := d.asked("needs_review", "the tide turns at six")
 	uses := d.memory(c[0]).UseCount
 	d.listed()

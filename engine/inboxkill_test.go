@@ -94,7 +94,7 @@ func TestKilledWithinALargeForget(t *testing.T) {
 			if again == "ticked" {
 				d.write(t, inboxNote, d.withTicks("Forget all 3"))
 				d.listed()
-				d.wantInbox([]string{" · deleted · ", "box checked in this note", "emberd undo " + part.Entry}, "- [")
+				d.wantInbox([]string{" · forgotten · ", "box checked in this note", "emberd undo " + part.Entry}, "- [")
 			} else {
 				do(t, d.Engine, op.ReviewClose, &op.ReviewCloseRequest{ID: item.ID, Decision: op.DecideForget})
 			}

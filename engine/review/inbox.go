@@ -240,12 +240,16 @@ func (e *Review) inboxDone(closed []memory.ReviewItem) (out []reviewnote.Done, u
 
 // doneLine returns a decision as the review note shows it.
 func (e *Review) doneLine(d *listnotes.DecidedItem) reviewnote.Done {
-	line := reviewnote.Done{At: d.At, Reason: shownText(d.Reason), Tx: d.Tx}
+	reason := d.Reason
+	if strings.HasPrefix(reason, boxChecked+": ") {
+		reason = boxChecked // what the user added is below, under their notes on closed items
+	}
+	line := reviewnote.Done{At: d.At, Reason: shownText(reason), Tx: d.Tx}
 	ids := d.IDs
 	old, supersedes := strings.CutPrefix(d.Decision, op.DecideSupersede)
 	switch id, forgot := strings.CutPrefix(d.Decision, op.DecideForgetOne); {
 	case forgot:
-		line.What, ids = "deleted", []memory.ID{memory.ID(id)}
+		line.What, ids = "forgotten", []memory.ID{memory.ID(id)}
 	case supersedes:
 		line.What, ids = "superseded", []memory.ID{memory.ID(old)}
 	case d.Decision == op.DecidePromote:
@@ -253,7 +257,7 @@ func (e *Review) doneLine(d *listnotes.DecidedItem) reviewnote.Done {
 	case d.Decision == op.DecideMerge:
 		line.What = "merged"
 	case d.Decision == op.DecideForget:
-		line.What = "deleted"
+		line.What = "forgotten"
 	case strings.HasPrefix(d.Decision, op.DecideTake):
 		line.What = "text replaced"
 	case d.Decision == op.DecideKeep:

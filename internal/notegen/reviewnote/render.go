@@ -65,7 +65,7 @@ func (p *Page) intro() []string {
 		return []string{"> [!success] No item needs your decision",
 			"> Items that need a decision appear here, with a box for each choice."}
 	}
-	lines = append(lines, "> Tick one box of an item and do not edit the note for a minute. emberd applies your "+
+	lines = append(lines, "> Check one box of an item and do not edit the note for a minute. emberd applies your "+
 		"choice and removes the item from the list. Text that you add to this note stays.")
 	if p.After > 0 {
 		lines = append(lines,
