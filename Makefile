@@ -384,6 +384,7 @@ install: build
 
 # Removes what install wrote. Memories, settings and notes stay.
 uninstall:
+	@echo "stop emberd first: emberd service uninstall, or Ctrl-C in the terminal of emberd serve"
 	rm -f "$(DESTDIR)$(PREFIX)/bin/emberd" "$(DESTDIR)$(PREFIX)/bin/emberd-llama"
 	cd "$(DESTDIR)$(PREFIX)/share" && rm -f man/man1/emberd.1 man/man1/emberd-*.1 man/man5/emberd-config.5 \
 		bash-completion/completions/emberd zsh/site-functions/_emberd fish/vendor_completions.d/emberd.fish
