@@ -128,7 +128,7 @@ func Pad(text string, width int) string {
 type Span struct{ From, To int }
 
 // Lines breaks text at the places Unicode allows (UAX #14) into lines of at
-// most width columns; a word that is longer is broken anywhere. On a pipe only
+// most width columns, but not within a path; a word that is longer is broken anywhere. On a pipe only
 // the breaks of the text itself count.
 func Lines(text string, width int) []Span {
 	var out []Span
@@ -142,6 +142,11 @@ func Lines(text string, width int) []Span {
 		var segment string
 		var must bool
 		segment, rest, must, state = uniseg.FirstLineSegmentInString(rest, state)
+		for strings.HasSuffix(segment, "/") && rest != "" { // a path stays in one piece
+			var more string
+			more, rest, must, state = uniseg.FirstLineSegmentInString(rest, state)
+			segment += more
+		}
 		word := strings.TrimRightFunc(segment, unicode.IsSpace)
 		if used > 0 && width > 0 && used+uniseg.StringWidth(word) > width {
 			flush(at)

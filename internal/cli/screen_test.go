@@ -92,6 +92,14 @@ func TestLinesKeepTextAndWidth(t *testing.T) {
 	})
 }
 
+func TestLinesKeepAPathInOnePiece(t *testing.T) {
+	t.Parallel()
+	text := "set systemd=true in /etc/wsl.conf"
+	if got := Lines(text, 24); len(got) != 2 || text[got[1].From:got[1].To] != "in /etc/wsl.conf" {
+		t.Errorf("the lines are %v", got)
+	}
+}
+
 func TestMarksAreBoldOnATerminalOnly(t *testing.T) {
 	t.Parallel()
 	sn := op.Snippet{Text: "Use JWT\u200b tokens", Marks: [][2]int{{4, 7}, {11, 17}}}

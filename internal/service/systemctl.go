@@ -122,11 +122,14 @@ func (m UserManager) control(ctx context.Context, args ...string) (string, error
 	}
 	// "No medium found" and "No such file" are a manager that does not run, "not been booted"
 	// is a container or WSL; a unit that was never loaded cannot be reset, and need not be.
-	for _, sign := range []string{"connect to bus", "not been booted with systemd", "XDG_RUNTIME_DIR"} {
+	without := "in a container, or in WSL without systemd=true in /etc/wsl.conf, use emberd serve, which Ctrl+C stops"
+	if strings.Contains(failed.said, "not been booted with systemd") {
+		return "", memory.Errorf(memory.Unavailable, "cannot reach systemd (%s); %s", failed.said, without)
+	}
+	for _, sign := range []string{"connect to bus", "XDG_RUNTIME_DIR"} {
 		if strings.Contains(failed.said, sign) {
-			return "", memory.Errorf(memory.Unavailable, "cannot reach the systemd user manager (%s); log in on this "+
-				"machine, or run: loginctl enable-linger %s; in a container, or in WSL without systemd=true in "+
-				"/etc/wsl.conf, use emberd serve, which Ctrl+C stops", failed.said, m.User)
+			return "", memory.Errorf(memory.Unavailable, "cannot reach the systemd user manager (%s); %s; if this machine "+
+				"runs systemd, log in on it, or run: loginctl enable-linger %s", failed.said, without, m.User)
 		}
 	}
 	if len(args) > 0 && args[0] == "reset-failed" && strings.Contains(failed.said, "not loaded") {

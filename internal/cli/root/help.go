@@ -24,6 +24,9 @@ const furtherHelp = "\n" +
 func printHelp(c *cobra.Command, _ []string) {
 	c = cli.InMode(c)
 	c.InitDefaultHelpFlag() // which a mode, that is not run by its name, has not yet
+	if parent := c.Parent(); parent != nil && strings.HasPrefix(c.Name(), "-") {
+		c.Flags().Lookup("help").Usage = "help for " + parent.Name() + " " + c.Name()
+	}
 	w := c.OutOrStdout()
 	if about := strings.TrimSpace(cmp.Or(c.Long, c.Short)); about != "" {
 		fmt.Fprintf(w, "%s\n\n", about)

@@ -374,9 +374,9 @@ func nextSteps(ctx context.Context, s *cli.App, p *plan, done *setupDone) []stri
 	case serviced && down:
 		next = append(next, cli.Again(s, "service", "start"))
 	case down:
-		next = append(next, cli.Again(s, "serve")+"   # in another terminal")
+		next = append(next, startCommand(s)+"   # in another terminal")
 	case len(p.changes) > 0:
-		next = append(next, cli.Again(s, "serve")+"   # first stop the running daemon, which uses the old settings")
+		next = append(next, startCommand(s)+"   # first stop the running daemon, which uses the old settings")
 	}
 	if p.meaning != nil && len(p.meaning.Changes) > 0 && p.meaning.Name != model.ByWords {
 		next = append(next, cli.Again(s, "model", "status")+"   # shows the progress of the embeddings")

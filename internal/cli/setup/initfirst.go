@@ -3,6 +3,7 @@ package setup
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -149,8 +150,17 @@ func longestWords(text string, n int) string {
 	return strings.Join(kept, " ")
 }
 
-// startCommand is the command that starts the daemon.
-func startCommand(s *cli.App) string { return cli.Again(s, "serve") }
+// startCommand is the command that serves this home in a terminal in which EMBERD_HOME may not be set.
+func startCommand(s *cli.App) string {
+	command := cli.Again(s, "serve")
+	if home := cli.Getenv(s, "EMBERD_HOME"); s.Home == "" && home != "" {
+		if at, err := filepath.Abs(home); err == nil && home[0] != '~' {
+			home = at
+		}
+		command += " --home " + text.ShellWord(home)
+	}
+	return command
+}
 
 // openPage serves the page until the user ends it.
 func openPage(ctx context.Context, s *cli.App) error {
