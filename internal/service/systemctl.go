@@ -128,8 +128,8 @@ func (m UserManager) control(ctx context.Context, args ...string) (string, error
 	}
 	for _, sign := range []string{"connect to bus", "XDG_RUNTIME_DIR"} {
 		if strings.Contains(failed.said, sign) {
-			return "", memory.Errorf(memory.Unavailable, "cannot reach the systemd user manager (%s); %s; if this machine "+
-				"runs systemd, log in on it, or run: loginctl enable-linger %s", failed.said, without, m.User)
+			return "", memory.Errorf(memory.Unavailable, "cannot reach the systemd user manager (%s); %s; if this "+
+				"machine runs systemd, log in on it, or run: loginctl enable-linger %s", failed.said, without, m.User)
 		}
 	}
 	if len(args) > 0 && args[0] == "reset-failed" && strings.Contains(failed.said, "not loaded") {

@@ -90,8 +90,9 @@ func (c *columns) checkText(names []string) error {
 		return nil
 	}
 	c.rest = nil // nothing is imported
-	return memory.Errorf(memory.Invalid, "no column is mapped to the text of the memories; the columns are %s; map the "+
-		"column that contains the text, for example --map NAME=content", cli.Flat(cli.Cut(strings.Join(names, ", "), 300)))
+	return memory.Errorf(memory.Invalid, "no column is mapped to the text of the memories; the columns are %s; map "+
+		"the column that contains the text, for example --map NAME=content",
+		cli.Flat(cli.Cut(strings.Join(names, ", "), 300)))
 }
 
 // target returns the field that a column fills, "" for none.

@@ -274,8 +274,9 @@ func (r *importRun) take(ctx context.Context, line sourceLine) error {
 	}
 	r.progress.Add(line.bytes, r.report.Lines)
 	if errors.Is(err, errArray) {
-		err = memory.Errorf(memory.Invalid, "%w; to import the objects in it, run: jq -c '.[]' %s | emberd import jsonl -",
-			err, map[bool]string{true: "FILE", false: text.ShellWord(r.name)}[r.name == "-"])
+		err = memory.Errorf(memory.Invalid,
+			"%w; to import the objects in it, run: jq -c '.[]' %s | emberd import jsonl -", err,
+			map[bool]string{true: "FILE", false: text.ShellWord(r.name)}[r.name == "-"])
 	}
 	if err != nil {
 		return r.fail(line.number, *cli.Problem(err))

@@ -180,9 +180,7 @@ func (r *rows) next() (sourceLine, error) {
 		r.bound.read = 0
 		if bad, ok := errors.AsType[*csv.ParseError](err); ok {
 			line.number = bad.StartLine
-			line.err = memory.Errorf(memory.Invalid, "misplaced quotation mark at character %d of line %d (%w); if a cell "+
-				"contains quotation marks, put the cell in quotation marks and write each one inside twice, "+
-				"or "+saveAsUTF8, bad.Column, bad.Line, bad.Err)
+			line.err = misplacedQuote(bad)
 			return line, nil
 		}
 		if err != nil {
@@ -194,6 +192,12 @@ func (r *rows) next() (sourceLine, error) {
 			return line, nil
 		}
 	}
+}
+
+func misplacedQuote(e *csv.ParseError) error {
+	return memory.Errorf(memory.Invalid, "misplaced quotation mark at character %d of line %d (%w); "+
+		"if a cell contains quotation marks, put the cell in quotation marks and write each one inside twice, or "+
+		saveAsUTF8, e.Column, e.Line, e.Err)
 }
 
 func (r *rows) object(cells []string) (map[string]json.RawMessage, error) {
