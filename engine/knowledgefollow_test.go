@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"emberd/engine/notes"
 	"emberd/internal/entity/knowledge"
 	"emberd/op"
 )
@@ -115,5 +117,31 @@ func TestAnEntityThatIsAskedForComesFirst(t *testing.T) {
 	res := do(t, e, op.Query, &op.QueryRequest{Query: "entity:ada", Scope: "knowledge"})
 	if len(res.Results) == 0 || res.Results[0].Entity == nil || res.Results[0].Entity.Name != "Ada" || res.Results[0].Relevance != 1 {
 		t.Errorf("entity:ada finds %+v, want Ada", res.Results)
+	}
+}
+
+// What a token permits is asked while the links are locked, and whoever reads notes holds the notes and then waits for
+// the links. So the question takes no lock of the notes.
+func TestLinksOfATokenDoNotWaitForTheNotes(t *testing.T) {
+	t.Parallel()
+	e := vaultHouse(t, map[string]string{"Boat.md": "The boat is red."}).following(t)
+	seen := &notes.VaultNotes{Followed: e.Notes.Vault.Followed,
+		Sees: func(_ string, tags []string) bool { return slices.Contains(tags, "work") }}
+	links, err := seen.AllLinks(t.Context())
+	ok(t, err)
+	e.Notes.Vault.Mu.Lock()
+	defer e.Notes.Vault.Mu.Unlock()
+	done := make(chan bool, 1)
+	go func() {
+		_, found := links.Resolve("", "Boat")
+		done <- found
+	}()
+	select {
+	case found := <-done:
+		if found {
+			t.Error("a note without the tag is found")
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the links wait for the notes")
 	}
 }

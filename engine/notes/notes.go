@@ -266,15 +266,21 @@ func (n *VaultNotes) Current() (*ltm.Index, *watcher.Watcher) {
 // Shows reports whether the caller can read a note. A note that is not indexed has no tags. A
 // note that lists all memories needs the permission for everything, in any folder.
 func (n *VaultNotes) Shows(path string) bool {
-	switch {
-	case n.Sees == nil:
+	if n.Sees == nil {
 		return true
+	}
+	index, _ := n.Current()
+	return n.showsIn(index, path)
+}
+
+// showsIn is Shows for an index from Current. It does not take Mu.
+func (n *VaultNotes) showsIn(index *ltm.Index, path string) bool {
+	switch {
 	case n.Archive.State(path).List != "" || n.Follower.Lists(path):
 		return n.Sees("", nil) // only a scope of all covers it
 	case n.Sees(path, nil):
 		return true
 	}
-	index, _ := n.Current()
 	return index.Shows(path)
 }
 

@@ -63,7 +63,9 @@ func (n *VaultNotes) AllLinks(ctx context.Context) (*linkindex.Index, error) {
 	if err != nil || n.Sees == nil {
 		return links, err
 	}
-	return links.Through(n.Shows), nil
+	// The links call this while they hold their lock, which a reader of notes that holds Mu may wait for.
+	index, _ := n.Current()
+	return links.Through(func(path string) bool { return n.showsIn(index, path) }), nil
 }
 
 func (n *VaultNotes) everyLink(ctx context.Context) (*linkindex.Index, error) {
