@@ -270,11 +270,11 @@ func (n *VaultNotes) Shows(path string) bool {
 		return true
 	}
 	index, _ := n.Current()
-	return n.showsIn(index, path)
+	return showsIn(n, index, path)
 }
 
 // showsIn is Shows for an index from Current. It does not take Mu.
-func (n *VaultNotes) showsIn(index *ltm.Index, path string) bool {
+func showsIn(n *VaultNotes, index *ltm.Index, path string) bool {
 	switch {
 	case n.Archive.State(path).List != "" || n.Follower.Lists(path):
 		return n.Sees("", nil) // only a scope of all covers it

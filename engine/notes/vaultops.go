@@ -65,7 +65,7 @@ func (n *VaultNotes) AllLinks(ctx context.Context) (*linkindex.Index, error) {
 	}
 	// The links call this while they hold their lock, which a reader of notes that holds Mu may wait for.
 	index, _ := n.Current()
-	return links.Through(func(path string) bool { return n.showsIn(index, path) }), nil
+	return links.Through(func(path string) bool { return showsIn(n, index, path) }), nil
 }
 
 func (n *VaultNotes) everyLink(ctx context.Context) (*linkindex.Index, error) {
