@@ -29,7 +29,7 @@ func (w *Writer) CreateAll(ctx context.Context, all []New) ([]Result, error) {
 	defer w.mu.Unlock()
 	out := make([]Result, len(all))
 	open, made, err := w.beginAll(ctx, all, out)
-	each(open, func(m *noteCreation) error { return w.save(m.record) })
+	recordAll(w, open)
 	each(open, func(m *noteCreation) error { return w.prepare(m.record, m.data) })
 	each(open, func(m *noteCreation) error { return put(w.notes, m.record.Temp, m.record.Path) })
 	w.nameAll(open)
@@ -77,6 +77,22 @@ func (w *Writer) beginAll(ctx context.Context, all []New,
 		}
 	}
 	return open, made, err
+}
+
+// recordAll saves the records of all notes as one file.
+func recordAll(w *Writer, open []*noteCreation) {
+	if len(open) == 0 {
+		return
+	}
+	records := make([]*record, len(open))
+	for i, m := range open {
+		records[i] = m.record
+	}
+	if err := w.saveAll(records); err != nil {
+		for _, m := range open {
+			m.err = err
+		}
+	}
 }
 
 // each runs a step for all notes that have not failed, several at a time. It returns after the
