@@ -13,6 +13,7 @@ import (
 
 	"emberd/internal/access"
 	"emberd/internal/testutil/secrettest"
+	"emberd/memory"
 	"emberd/op"
 )
 
@@ -264,6 +265,34 @@ func TestAHookOfAWriterOfAProject(t *testing.T) {
 	ok(t, err)
 	if !strings.Contains(start.Text, "Kafka") || !strings.Contains(start.Text, "push to main") {
 		t.Errorf("the next session is told %q", start.Text)
+	}
+}
+
+// What is said in another project, or in none, is not moved to the project of the token; nor is what a token may save
+// only with a tag.
+func TestAHookMovesNothingIntoTheScopeOfItsToken(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	for i, scopes := range [][]access.Scope{
+		{{Kind: access.Project, Value: "orion"}},
+		{{Kind: access.Project, Value: "orion"}, {Kind: access.Project, Value: "vega"}},
+		{{Kind: access.Tag, Value: "work"}},
+	} {
+		writer := &access.Grant{Token: "writer", Read: []access.Scope{{Kind: access.All}}, Write: scopes}
+		for _, project := range []string{"private", ""} {
+			session := fmt.Sprint("s", i, project)
+			res, err := as(writer, e, op.Hook, saidIn(session, project, op.SessionMessage{ID: "1", Role: op.RoleUser,
+				Text: "We decided to pay the lawyer from the savings account."}))
+			ok(t, err)
+			if len(res.Kept) > 0 || e.Stm.Len() > 0 {
+				t.Errorf("%v keeps %+v of project %q", scopes, res.Kept, project)
+			}
+		}
+		if scopes[0].Kind == access.Project {
+			_, err := as(writer, e, op.Save, &op.SaveRequest{Content: "The lawyer is Ann.", Project: "private",
+				ProjectInferred: true})
+			wantCode(t, err, memory.Forbidden, "to save there, pass the project")
+		}
 	}
 }
 

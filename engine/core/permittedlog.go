@@ -165,8 +165,9 @@ func (e *View) GrantedSave(req *op.SaveRequest) (*op.SaveRequest, string, error)
 	if own.Collection == memory.EntityCollection {
 		own.Aliases = nil // the reference tools find an entity by its ID
 	}
+	elsewhere := ""
 	if own.ProjectInferred && !e.Grant.May(access.Subject{Project: own.Project}) {
-		own.Project = ""
+		own.Project, elsewhere = "", own.Project
 	}
 	if err := e.checkSave(&own); err != nil {
 		return nil, "", err
@@ -179,6 +180,10 @@ func (e *View) GrantedSave(req *op.SaveRequest) (*op.SaveRequest, string, error)
 		case access.Tag:
 			own.Tags = append(slices.Clone(own.Tags), s.Value)
 		case access.Project:
+			if elsewhere != "" {
+				return nil, "", memory.Errorf(memory.Forbidden, "token %s can save only in %s, and this folder belongs "+
+					"to project %q; to save there, pass the project", e.Grant.Token, ScopesOf(e.Grant.Write), elsewhere).At("project")
+			}
 			own.Project = s.Value
 		default:
 			continue

@@ -151,7 +151,10 @@ func (e *Sessions) keep(ctx context.Context, req *op.HookRequest, sentences []ca
 // person deleted before, and for one that is known. The sentences of an import join the journal entry tx.
 func (e *Sessions) add(ctx context.Context, req *op.HookRequest, k *capture.Kept, learned map[memory.ID]bool,
 	tx string) (*op.SessionMemory, error) {
-	at := e.saidAt(req, k)
+	at, add := e.saidAt(req, k), e.addRequest(req, k)
+	if !e.Grant.May(access.Subject{Tags: add.Tags, Project: add.Project}) { // a save would move it to what the token may
+		return nil, memory.Errorf(memory.Forbidden, "token %s cannot save memories of project %q", e.Grant.Token, add.Project)
+	}
 	out := &op.SessionMemory{Rule: k.Rule, Text: k.Text, Message: k.Message, From: k.From, Imported: req.Whole}
 	if req.DryRun {
 		return out, nil
@@ -170,7 +173,7 @@ func (e *Sessions) add(ctx context.Context, req *op.HookRequest, k *capture.Kept
 	if req.Whole {
 		with.Verb, with.Entry = stm.ImportVerb, tx
 	}
-	res, err := e.Learn.AddAs(ctx, e.addRequest(req, k), with)
+	res, err := e.Learn.AddAs(ctx, add, with)
 	switch memory.CodeOf(err) {
 	case memory.Forgotten, memory.Secret:
 		return nil, nil
