@@ -95,7 +95,7 @@ func reviewCloseCommand(s *cli.App) *cobra.Command {
 // decided is the decision of a closed item, as the end of a sentence.
 func decided(item *memory.ReviewItem) string {
 	if item.Decision == "" {
-		return ""
+		return " without a decision; the memories stay as they are"
 	}
 	return ": " + cli.Clean(item.Decision)
 }

@@ -26,6 +26,8 @@ func printReviewItems(ctx context.Context, s *cli.App, res *op.ReviewListResult,
 	case res.NextCursor != "":
 		s.Note("%s of %s shown; for the next page, add: --cursor %s", cli.Grouped(len(res.Items)),
 			cli.Count(res.Total, "item", "items"), res.NextCursor)
+	case len(res.Items) > 0 && req.Status == "":
+		s.Note("to see the decisions for an item, run: %s", cli.Again(s, "review", "show", res.Items[0].Short()))
 	case res.Total == 0 && req.Status == "":
 		s.Note("no undecided review items; to include closed items, use --status all")
 	}
