@@ -232,6 +232,12 @@ func TestTheNewerOfTwoSupersedesTheOlder(t *testing.T) {
 		if by := look(t, d.Engine, gone.ID).SupersededBy; by != "" {
 			t.Errorf("after the undo the memory is superseded by %s", by)
 		}
+		// A memory that comes back from the trash is no newer for it.
+		_, tx = decide(t, d.Engine, item, op.DecideForgetOne+string(old.ID))
+		do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: tx})
+		if got := d.Engine.Review.ChoicesOf(&item); !slices.Equal(got, want) {
+			t.Errorf("after it was forgotten and came back the choices are %q, want %q", got, want)
+		}
 		decide(t, d.Engine, item, op.DecideKeep)
 	}
 }

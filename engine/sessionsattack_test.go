@@ -291,7 +291,7 @@ func TestAHookMovesNothingIntoTheScopeOfItsToken(t *testing.T) {
 		if scopes[0].Kind == access.Project {
 			_, err := as(writer, e, op.Save, &op.SaveRequest{Content: "The lawyer is Ann.", Project: "private",
 				ProjectInferred: true})
-			wantCode(t, err, memory.Forbidden, "to save there, pass the project")
+			wantCode(t, err, memory.Forbidden, "to save in the scope of the token, pass its project")
 		}
 	}
 }

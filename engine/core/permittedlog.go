@@ -181,8 +181,7 @@ func (e *View) GrantedSave(req *op.SaveRequest) (*op.SaveRequest, string, error)
 			own.Tags = append(slices.Clone(own.Tags), s.Value)
 		case access.Project:
 			if elsewhere != "" {
-				return nil, "", memory.Errorf(memory.Forbidden, "token %s can save only in %s, and this folder belongs "+
-					"to project %q; to save there, pass the project", e.Grant.Token, ScopesOf(e.Grant.Write), elsewhere).At("project")
+				return nil, "", e.errElsewhere(elsewhere)
 			}
 			own.Project = s.Value
 		default:
@@ -197,6 +196,13 @@ func (e *View) GrantedSave(req *op.SaveRequest) (*op.SaveRequest, string, error)
 		memory.Errorf(memory.Forbidden, "token %s cannot save memories, because its scopes (%s) include only notes "+
 			"and memories with a note; ask the user for a token with a tag or project scope", e.Grant.Token,
 			ScopesOf(e.Grant.Write))
+}
+
+// errElsewhere is the error for a memory of a folder whose project the token cannot write to.
+func (e *View) errElsewhere(project string) error {
+	return memory.Errorf(memory.Forbidden, "token %s can save only in %s, and this folder belongs to project %q; to "+
+		"save in the scope of the token, pass its project", e.Grant.Token, ScopesOf(e.Grant.Write), project).
+		At("project")
 }
 
 // LogIsWhole returns an error if a caller with a grant asks to read the log.

@@ -68,7 +68,7 @@ func supersededIn(item *memory.ReviewItem, rows []*stm.Row) memory.ID {
 		return ""
 	}
 	old, current := rows[0], rows[1]
-	if current.Born().Time().Before(old.Born().Time()) {
+	if cmp.Or(current.CreatedAt().Compare(old.CreatedAt()), current.CompareID(old)) < 0 {
 		old, current = current, old
 	}
 	if m, err := current.Memory(); err != nil || m.Stage.Cold() || core.Unconfirmed(&m) != nil {

@@ -240,11 +240,7 @@ func (e *Review) inboxDone(closed []memory.ReviewItem) (out []reviewnote.Done, u
 
 // doneLine returns a decision as the review note shows it.
 func (e *Review) doneLine(d *listnotes.DecidedItem) reviewnote.Done {
-	reason := d.Reason
-	if strings.HasPrefix(reason, boxChecked+": ") {
-		reason = boxChecked // what the user added is below, under their notes on closed items
-	}
-	line := reviewnote.Done{At: d.At, Reason: shownText(reason), Tx: d.Tx}
+	line := reviewnote.Done{At: d.At, Reason: shownText(d.Reason), Tx: d.Tx}
 	ids := d.IDs
 	old, supersedes := strings.CutPrefix(d.Decision, op.DecideSupersede)
 	switch id, forgot := strings.CutPrefix(d.Decision, op.DecideForgetOne); {

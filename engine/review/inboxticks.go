@@ -107,11 +107,8 @@ func (t *tickRun) deletionBegun(item *memory.ReviewItem) bool {
 	})
 }
 
-// boxChecked begins the reason of a decision from the review note.
-const boxChecked = "box checked in this note"
-
 func (t *tickRun) carryOut(ctx context.Context, item *memory.ReviewItem, decision, words string) error {
-	d := listnotes.DecidedItem{Item: item.ID, At: t.now, Decision: decision, Reason: boxChecked,
+	d := listnotes.DecidedItem{Item: item.ID, At: t.now, Decision: decision, Reason: "box checked in this note",
 		IDs: item.MemoryIDs}
 	// otherwise they are only in the note
 	if words != "" && t.e.refuseSecret(core.Passage{Field: "reason", Text: words}, false) == nil {

@@ -152,8 +152,9 @@ func (e *Sessions) keep(ctx context.Context, req *op.HookRequest, sentences []ca
 func (e *Sessions) add(ctx context.Context, req *op.HookRequest, k *capture.Kept, learned map[memory.ID]bool,
 	tx string) (*op.SessionMemory, error) {
 	at, add := e.saidAt(req, k), e.addRequest(req, k)
-	if !e.Grant.May(access.Subject{Tags: add.Tags, Project: add.Project}) { // a save would move it to what the token may
-		return nil, memory.Errorf(memory.Forbidden, "token %s cannot save memories of project %q", e.Grant.Token, add.Project)
+	if !e.Grant.May(access.Subject{Tags: add.Tags, Project: add.Project}) { // a save would move it into the scope
+		return nil, memory.Errorf(memory.Forbidden, "token %s cannot save memories of project %q", e.Grant.Token,
+			add.Project)
 	}
 	out := &op.SessionMemory{Rule: k.Rule, Text: k.Text, Message: k.Message, From: k.From, Imported: req.Whole}
 	if req.DryRun {

@@ -101,6 +101,10 @@ func setUp(ctx context.Context, s *cli.App, o setup) error {
 		return memory.Errorf(memory.Invalid, "emberd init requires a terminal; in scripts, use --yes with --vault "+
 			"DIR or --vault none, and optionally --service and --client NAME")
 	}
+	if home := cli.Getenv(s, "EMBERD_HOME"); home != "" && s.Home == "" {
+		s.Note("EMBERD_HOME selects the folder %s for all data and settings; to use the standard folders instead, "+
+			"stop emberd init and run: unset EMBERD_HOME", cli.Flat(home))
+	}
 	q := &questions{s: s, ctx: ctx, asks: asks}
 	p, err := planSetup(ctx, s, c, o, q)
 	switch {
