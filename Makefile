@@ -364,7 +364,7 @@ lint:
 # One call of a template, or of a method by its name, makes the linker keep every exported
 # method there is, which is six megabytes: internal/cli/root/help.go.
 size: build
-	@bytes=$$(wc -c < bin/emberd); [ $$bytes -lt 55000000 ] || { echo "make: bin/emberd has $$bytes bytes, 55000000 or more" >&2; exit 1; }
+	@bytes=$$(wc -c < bin/emberd); [ $$bytes -lt 55500000 ] || { echo "make: bin/emberd has $$bytes bytes, 55500000 or more" >&2; exit 1; }
 
 check: compiler lint size twin race covered
 
