@@ -12,7 +12,7 @@ const MetaCaptured = "captured"
 
 // CapturedBy returns the rule by which a hook kept a memory, "" if no hook did.
 func CapturedBy(r *stm.Row) string {
-	if !bytes.Contains(r.Value("meta"), []byte(`"`+MetaCaptured+`"`)) {
+	if !isCaptured(r) {
 		return ""
 	}
 	var meta map[string]json.RawMessage
@@ -22,11 +22,16 @@ func CapturedBy(r *stm.Row) string {
 	return rule
 }
 
+// isCaptured reports whether a hook kept a memory.
+func isCaptured(r *stm.Row) bool {
+	return bytes.Contains(r.Value("meta"), []byte(`"`+MetaCaptured+`"`))
+}
+
 // OnProbation reports whether a memory was kept by a hook and did not prove useful yet: it was not used, repeated or
 // confirmed. It gets no note, and only a decision, a correction, a preference or an open thread is told at the start of
 // a session.
 func OnProbation(r *stm.Row) bool {
-	if CapturedBy(r) == "" {
+	if !isCaptured(r) {
 		return false
 	}
 	times, _ := r.Learning()

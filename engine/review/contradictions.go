@@ -29,10 +29,18 @@ func FileContradictions(ctx context.Context, e *Review, all []memory.Relation, m
 	})
 	items := make([]memory.ReviewItem, 0, len(all))
 	for _, rel := range all {
-		items = append(items, ContradictionItem([]memory.ID{rel.From, rel.To}, contradictionReason(e, &rel)))
+		items = append(items, ContradictionItem([]memory.ID{rel.From, rel.To}, ""))
 	}
 	items = WouldFile(e, items)
-	_, _, err := e.FileItems(ctx, op.CallerFrom(ctx), "", items[:min(len(items), most)])
+	items = items[:min(len(items), most)]
+	for i := range items { // a reason needs both texts analyzed, so only these get one
+		ids := items[i].MemoryIDs
+		at := slices.IndexFunc(all, func(rel memory.Relation) bool {
+			return slices.Contains(ids, rel.From) && slices.Contains(ids, rel.To)
+		})
+		items[i].Evidence = ContradictionItem(ids, contradictionReason(e, &all[at])).Evidence
+	}
+	_, _, err := e.FileItems(ctx, op.CallerFrom(ctx), "", items)
 	return err
 }
 
