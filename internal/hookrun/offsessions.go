@@ -1,13 +1,9 @@
 package hookrun
 
 import (
-	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
-
-	"emberd/internal/durable"
 )
 
 // maxOff bounds the sessions that are noted; the oldest go.
@@ -25,19 +21,9 @@ func OffSessions(state string) []OffSession { return spoolIn(state).off() }
 
 func (s spool) offFile() string { return filepath.Join(s.dir, "off.jsonl") }
 
-// off reads the sessions that are noted. What is no line of them is left out.
-func (s spool) off() (all []OffSession) {
-	text, err := durable.ReadGiven(s.offFile(), maxOff*maxLine)
-	if err != nil {
-		return nil
-	}
-	for raw := range bytes.Lines(text) {
-		var one OffSession
-		if json.Unmarshal(raw, &one) == nil && one.Session != "" {
-			all = append(all, one)
-		}
-	}
-	return all
+// off reads the sessions that are noted.
+func (s spool) off() []OffSession {
+	return readLines(s.offFile(), maxOff*maxLine, func(one *OffSession) bool { return one.Session != "" })
 }
 
 // wasOff reports whether hooks were off in a session.

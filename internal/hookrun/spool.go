@@ -98,19 +98,25 @@ func replaceLines[L any](file string, lines []L) {
 	}
 }
 
-// lines reads the spool. What is no line of it is left out.
-func (s spool) lines() (lines []spooled) {
-	text, err := durable.ReadGiven(s.file(), maxLines*maxLine)
+// readLines reads the lines of a file that valid accepts, none of a file with more bytes than most.
+func readLines[L any](file string, most int64, valid func(*L) bool) (lines []L) {
+	text, err := durable.ReadGiven(file, most)
 	if err != nil {
 		return nil
 	}
 	for raw := range bytes.Lines(text) {
-		var line spooled
-		if json.Unmarshal(raw, &line) == nil && line.Session != "" && len(lines) < maxLines {
+		var line L
+		if json.Unmarshal(raw, &line) == nil && valid(&line) {
 			lines = append(lines, line)
 		}
 	}
 	return lines
+}
+
+// lines reads the spool.
+func (s spool) lines() []spooled {
+	lines := readLines(s.file(), maxLines*maxLine, func(line *spooled) bool { return line.Session != "" })
+	return lines[:min(len(lines), maxLines)]
 }
 
 // locked runs a function while no other hook works on the spool. It gives up after some waiting.
