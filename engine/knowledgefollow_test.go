@@ -120,8 +120,8 @@ func TestAnEntityThatIsAskedForComesFirst(t *testing.T) {
 	}
 }
 
-// What a token permits is asked while the links are locked, and whoever reads notes holds the notes and then waits for
-// the links. So the question takes no lock of the notes.
+// A link index calls the permission check of a token while it holds its lock. A reader of changed notes holds the lock
+// of the notes and then waits for the lock of the links. So the permission check must not take the lock of the notes.
 func TestLinksOfATokenDoNotWaitForTheNotes(t *testing.T) {
 	t.Parallel()
 	e := vaultHouse(t, map[string]string{"Boat.md": "The boat is red."}).following(t)

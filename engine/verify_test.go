@@ -172,7 +172,7 @@ func TestWhichIsNewer(t *testing.T) {
 	}
 }
 
-// A note is no memory, so that a text which denies it supersedes nothing, whoever says it.
+// A note is not a memory, so a text that denies a note supersedes nothing.
 func TestADenialOfANoteSupersedesNothing(t *testing.T) {
 	t.Parallel()
 	e, _ := newEngine(t)

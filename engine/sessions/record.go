@@ -32,7 +32,7 @@ const (
 // the session's ID.
 type record struct {
 	op.Session
-	// Touched is when an event or an import told of the session. Last is when somebody said something in it.
+	// Touched is the time of the last event or import of the session. Last is the time of its last message.
 	Touched time.Time `json:"touched,omitzero"`
 	// Told are the memories that the model was told, or would have been, since the agent last shortened what it
 	// remembers.
@@ -95,7 +95,7 @@ func (r *record) touched() time.Time {
 	return r.Touched
 }
 
-// isEmpty reports whether a session began, and nobody said anything in it.
+// isEmpty reports whether a session has no message.
 func (r *record) isEmpty() bool {
 	return r.Prompts == 0 && len(r.Seen)+len(r.Unread)+len(r.Memories) == 0
 }

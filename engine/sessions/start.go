@@ -230,7 +230,8 @@ func (e *Sessions) ranked(rows []*stm.Row) []rankedRow {
 	return all
 }
 
-// lateness is the score of a memory; one that nobody used is as late as what it says, even if an import saved it now.
+// lateness is the score of a memory. The score of an unused memory follows its creation time, even if an import saved
+// it now.
 func (e *Sessions) lateness(r *stm.Row, now time.Time) float64 {
 	if r.UseCount() > 0 || r.Core() {
 		return e.Score(r, now)

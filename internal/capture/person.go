@@ -87,7 +87,7 @@ func (s sentence) isPassing() bool {
 		worked().MatchString(s.text) || strings.IndexAny(s.text, `")]}`) == 0
 }
 
-// cites reports whether a sentence has what somebody else says, in quotes.
+// cites reports whether a sentence quotes another source.
 func (s sentence) cites() bool { return citation().MatchString(s.text) }
 
 var citation = text.Pattern(`(?i)\b(says?|said|wrote|writes?|reads?|states?)\b[^"'“”]{0,20}:\s*["'“„«‘]`)

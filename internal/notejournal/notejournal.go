@@ -264,7 +264,7 @@ func (j *Journal) Forget(paths []string, drop func(text []byte) bool) error {
 		j.fs.SyncDir(filepath.Join(j.dir, "texts")))
 }
 
-// without takes notes out of an entry and its file, and returns what is left of the entry.
+// without removes notes from an entry and its file, and returns the remaining entry.
 func (j *Journal) without(e Entry, drop func(Note) bool) (Entry, error) {
 	left := e
 	if left.Notes = slices.DeleteFunc(slices.Clone(e.Notes), drop); len(left.Notes) == len(e.Notes) {
