@@ -159,3 +159,19 @@ func TestAForgottenArchivedMemoryComesBackWithItsText(t *testing.T) {
 		}
 	}
 }
+
+// A vault is open when the request to open it is answered, so that a memory restored right after has its note.
+func TestAMemoryRestoredRightAfterTheVaultWasOpened(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	id := d.kept(safeText, "A.md", "safe")
+	for range 20 {
+		gone := d.forget(id)
+		do(t, d.Engine, op.VaultRelease, &op.VaultReleaseRequest{})
+		do(t, d.Engine, op.VaultOpen, &op.VaultOpenRequest{})
+		do(t, d.Engine, op.Undo, &op.UndoRequest{Tx: gone.tx})
+		if m := d.memory(id); !m.NoteGone.IsZero() {
+			t.Fatalf("the memory lost its note: %+v", m.Memory)
+		}
+	}
+}

@@ -79,13 +79,14 @@ type Followed struct {
 	Moved   map[string]bool // notes that changed during the first reading of links
 	problem string          // why Run had to start again
 
-	linking  sync.Mutex // held while all links are read, before Mu
-	Rereads  rereads
-	excerpts excerpts
-	waiting  atomic.Int64 // notes that were found and are not indexed yet
-	expected atomic.Int64 // notes that the index will have after the first batch
-	Complete atomic.Bool  // the first batch is indexed
-	reopened atomic.Bool  // Reopen opened the vault, and Back was not asked since
+	reopening sync.Mutex // held while Root is closed or replaced
+	linking   sync.Mutex // held while all links are read, before Mu
+	Rereads   rereads
+	excerpts  excerpts
+	waiting   atomic.Int64 // notes that were found and are not indexed yet
+	expected  atomic.Int64 // notes that the index will have after the first batch
+	Complete  atomic.Bool  // the first batch is indexed
+	reopened  atomic.Bool  // Reopen opened the vault, and Back was not asked since
 }
 
 // Back reports once that the vault was opened again.
@@ -234,11 +235,13 @@ func (n *VaultNotes) Ask(question func(*ltm.Index) error) error {
 	return nil
 }
 
-// Reopen opens the vault again if another folder is at its path. A read of the old folder at
-// that moment fails once.
+// Reopen opens the vault again if it was closed or another folder is at its path, and it is not released. A read
+// of the old folder at that moment fails once.
 func (n *VaultNotes) Reopen() {
+	n.reopening.Lock()
+	defer n.reopening.Unlock()
 	old := n.Root.Load()
-	if old.Current() {
+	if old.Current() || !n.Released().IsZero() {
 		return
 	}
 	v, err := vault.Open(n.Dir, &vault.Options{Ignore: n.ignore})

@@ -83,11 +83,20 @@ func (n *VaultNotes) Release(quiet func(func() error) error) (changed bool, err 
 	changed = n.released.set(core.StampTime(n.now()), info)
 	n.released.following.Lock() // until Run has stopped
 	defer n.released.following.Unlock()
-	return changed, quiet(n.Root.Load().Close)
+	return changed, quiet(func() error {
+		n.reopening.Lock()
+		defer n.reopening.Unlock()
+		return n.Root.Load().Close()
+	})
 }
 
-// Open ends a release. It reports whether there was one.
-func (n *VaultNotes) Open() bool { return n.released.set(time.Time{}, nil) }
+// Open ends a release. When it returns, notes can be read again if the folder is there. It reports whether the
+// vault was released.
+func (n *VaultNotes) Open() bool {
+	changed := n.released.set(time.Time{}, nil)
+	n.Reopen()
+	return changed
+}
 
 // Released returns when the user released the vault, zero if it is followed.
 func (n *VaultNotes) Released() time.Time {
