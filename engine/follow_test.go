@@ -217,6 +217,25 @@ func TestTheVaultComesBack(t *testing.T) {
 	until(t, "nothing is held back any more", func() bool { return e.Notes.Vault.Status().Frozen == "" })
 }
 
+// An index whose files are emptied while they are read in place is built again; until then memories are found.
+func TestTheNoteIndexIsEmptiedWhileOpen(t *testing.T) {
+	t.Parallel()
+	h := vaultHouse(t, garden())
+	e := h.following(t)
+	save(t, e, "the compost is turned on Mondays", "garden")
+	dir := e.Notes.Vault.IndexDir
+	until(t, "the index is on the disk", func() bool {
+		segments, err := filepath.Glob(filepath.Join(dir, "*.zap"))
+		return err == nil && len(segments) > 0
+	})
+	emptySegments(t, dir)
+	if len(searchFor(t, e, "compost")) == 0 {
+		t.Error("a search found not even the memory")
+	}
+	until(t, "the index is built again", func() bool { return len(searchFor(t, e, "compost")) == 2 })
+	h.caughtUp(t, e, "the damage")
+}
+
 // Another folder in the vault's place, as a restored backup is, becomes the vault.
 func TestAnotherFolderInTheVaultsPlace(t *testing.T) {
 	t.Parallel()

@@ -217,6 +217,19 @@ func TestAStoredSessionGrows(t *testing.T) {
 	}
 }
 
+// emptySegments empties the files of an index in place.
+func emptySegments(t *testing.T, dir string) {
+	t.Helper()
+	segments, err := filepath.Glob(filepath.Join(dir, "*.zap"))
+	ok(t, err)
+	if len(segments) == 0 {
+		t.Fatal("the index has no files")
+	}
+	for _, name := range segments {
+		ok(t, os.Truncate(name, 0))
+	}
+}
+
 func TestThePastIsIndexedAnew(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -246,6 +259,8 @@ func TestThePastIsIndexedAnew(t *testing.T) {
 		}
 		wantSessions(t, e, "", "5e55", "c0de")
 	}
+	emptySegments(t, index)
+	wantSessions(t, e, "eviction policy", "5e55")
 	// A file that somebody removed is gone, at once.
 	for name, text := range h.transcripts(t) {
 		if strings.Contains(text, "gateway") {

@@ -13,16 +13,14 @@ import (
 // the next Update will tell. n of zero or less compares all. The first difference is an
 // error that is ErrRebuild, and makes Update fail from then on.
 func (x *Index) Check(ctx context.Context, n int, load func(path string) (Doc, bool)) (compared int, err error) {
-	done, err := x.use()
-	if err != nil {
-		return 0, err
-	}
-	defer done()
-	s, err := x.searcher(&Query{})
-	if err != nil {
-		return 0, err
-	}
-	defer s.close()
+	err = x.search(&Query{}, func(s *searcher) error {
+		compared, err = s.check(ctx, n, load)
+		return err
+	})
+	return compared, err
+}
+
+func (s *searcher) check(ctx context.Context, n int, load func(path string) (Doc, bool)) (compared int, err error) {
 	numbers := s.sample(n)
 	for _, number := range numbers {
 		if err := ctx.Err(); err != nil {
@@ -35,7 +33,7 @@ func (x *Index) Check(ctx context.Context, n int, load func(path string) (Doc, b
 		}
 		compared++
 		if err := s.verify(number, &d); err != nil {
-			x.health.fail(err)
+			s.index.health.fail(err)
 			return compared, fmt.Errorf("%w: %w", ErrRebuild, err)
 		}
 	}

@@ -221,47 +221,108 @@ func TestAnotherAnalyserIsAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestFilesTruncatedWhileOpen cuts every file off under a running index: searches go on
-// in memory, the process lives, the next write notices, and a reopening begins anew.
+// TestFilesTruncatedWhileOpen cuts every file off under a running index: the process lives, a search and the next
+// write say that it has to be rebuilt, and a reopening begins anew.
 func TestFilesTruncatedWhileOpen(t *testing.T) {
-	x := openIn(t, filled(t))
-	truncate := func() {
-		entries, err := os.ReadDir(x.dir)
-		if err != nil {
+	for name, ask := range map[string]func(x *Index) error{
+		"search":     func(x *Index) error { _, err := x.Search(t.Context(), words("common")); return err },
+		"prefix":     func(x *Index) error { _, err := x.Expand("wor"); return err },
+		"similar":    func(x *Index) error { _, err := x.Similar("word1", 1); return err },
+		"statistics": func(x *Index) error { _, _, err := x.Frequencies(t.Context(), []string{"common"}); return err },
+		"pairs":      func(x *Index) error { _, err := x.Together(t.Context(), "common", []string{"word1"}); return err },
+		"update": func(x *Index) (err error) {
+			for i := 0; err == nil && i < 2000; i++ {
+				err = x.Update(t.Context(), []Doc{named(fmt.Sprintf("new%d", i), "common")}, nil)
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := openIn(t, filled(t))
+			truncateAll(t, x.dir)
+			if err := ask(x); !errors.Is(err, ErrRebuild) {
+				t.Fatalf("the error is %v, want ErrRebuild", err)
+			}
+			select {
+			case <-x.Broken():
+			default:
+				t.Error("the index is not broken")
+			}
+			if err := x.Update(t.Context(), []Doc{named("new", "common")}, nil); !errors.Is(err, ErrRebuild) {
+				t.Errorf("the next Update: %v, want ErrRebuild", err)
+			}
+			if s := x.Status(); !s.Rebuild || s.Problem == "" {
+				t.Errorf("status %+v does not show the damage", s)
+			}
+			x = reopened(t, x)
+			if s := x.Status(); s.Notes != 0 || s.Reason == "" {
+				t.Errorf("status after reopening %+v, want a fresh index and the reason", s)
+			}
+		})
+	}
+}
+
+// truncateAll cuts every file of an index off but the one that tells its version.
+func truncateAll(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() == formatFile {
+			continue
+		}
+		if err := os.Truncate(filepath.Join(dir, e.Name()), 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
-		for _, e := range entries {
-			if e.Name() == formatFile {
-				continue
-			}
-			if err := os.Truncate(filepath.Join(x.dir, e.Name()), 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				t.Fatal(err)
+	}
+}
+
+// TestBytesThatChangeWhileOpen overwrites bytes of segments under a running index: the process lives, and calls
+// answer or say that the index has to be rebuilt.
+func TestBytesThatChangeWhileOpen(t *testing.T) {
+	dir := filled(t)
+	for range 100 {
+		copied := filepath.Join(t.TempDir(), "index")
+		if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+		x := openIn(t, copied)
+		for _, name := range segmentFiles(t, copied) {
+			overwrite(t, name)
+		}
+		_, searched := x.Search(t.Context(), words("common word7 word30"))
+		_, expanded := x.Expand("w")
+		_, similar := x.Similar("word1", 2)
+		_, together := x.Together(t.Context(), "common", []string{"word1", "word2"})
+		for _, err := range []error{searched, expanded, similar, together} {
+			if err != nil && !errors.Is(err, ErrRebuild) {
+				t.Errorf("the error is %v, want ErrRebuild", err)
 			}
 		}
-	}
-	truncate()
-	if got := search(t, x, words("common")).Total; got != 38 {
-		t.Errorf("a search finds %d notes, want all 38", got)
-	}
-	var err error
-	for i := 0; err == nil && i < 2000; i++ {
-		if i%100 == 99 {
-			truncate() // those before may have been merged away from memory
+		if err := x.Close(); err != nil {
+			t.Fatal(err)
 		}
-		err = x.Update(t.Context(), []Doc{named(fmt.Sprintf("new%d", i), "common")}, nil)
 	}
-	if !errors.Is(err, ErrRebuild) {
-		t.Fatalf("Update: %v, want ErrRebuild", err)
+}
+
+// overwrite puts random bytes somewhere in a file, in place.
+func overwrite(t *testing.T, name string) {
+	t.Helper()
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if s := x.Status(); !s.Rebuild || s.Problem == "" {
-		t.Errorf("status %+v does not show the damage", s)
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got := search(t, x, words("common")).Total; got < 38 {
-		t.Errorf("after the failure a search finds %d notes, want at least 38", got)
-	}
-	x = reopened(t, x)
-	if s := x.Status(); s.Notes != 0 || s.Reason == "" {
-		t.Errorf("status after reopening %+v, want a fresh index and the reason", s)
+	for range 8 {
+		if _, err := f.WriteAt([]byte{byte(rand.Uint32())}, rand.Int64N(info.Size())); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

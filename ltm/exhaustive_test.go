@@ -17,7 +17,7 @@ func exhaustive(t *rapid.T, x *Index, q Query) Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.close()
+	defer s.view.close()
 	s.filter()
 	if _, _, err := s.match(t.Context(), s.queryTerms()); err != nil {
 		t.Fatal(err)

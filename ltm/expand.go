@@ -17,16 +17,19 @@ const (
 
 // Expand returns terms that begin with prefix, at most 5,000, with about how many notes hold each.
 func (x *Index) Expand(prefix string) ([]spelling.Near, error) {
-	done, err := x.use()
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	s, err := x.searcher(&Query{})
-	if err != nil {
-		return nil, err
-	}
-	defer s.close()
+	return x.terms(func(s *searcher) ([]spelling.Near, error) { return s.expand(prefix) })
+}
+
+// terms calls do with a search that has no query.
+func (x *Index) terms(do func(s *searcher) ([]spelling.Near, error)) (found []spelling.Near, err error) {
+	err = x.search(&Query{}, func(s *searcher) error {
+		found, err = do(s)
+		return err
+	})
+	return found, err
+}
+
+func (s *searcher) expand(prefix string) ([]spelling.Near, error) {
 	dictionary, err := s.view.snapshot.FieldDictPrefix(termField, []byte(prefix))
 	if err != nil {
 		return nil, err
@@ -46,16 +49,10 @@ func (x *Index) Expand(prefix string) ([]spelling.Near, error) {
 // Similar returns terms that are at most so many edits from term, as
 // spelling.Distance counts them, one or two, with how many notes hold each.
 func (x *Index) Similar(term string, edits int) ([]spelling.Near, error) {
-	done, err := x.use()
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	s, err := x.searcher(&Query{})
-	if err != nil {
-		return nil, err
-	}
-	defer s.close()
+	return x.terms(func(s *searcher) ([]spelling.Near, error) { return s.similar(term, edits) })
+}
+
+func (s *searcher) similar(term string, edits int) ([]spelling.Near, error) {
 	dictionary, err := s.view.snapshot.FieldDictFuzzy(termField, term, edits, "")
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ type health struct {
 	dir     string
 	closing chan struct{} // closed by Close
 	failed  chan struct{} // closed when nothing can be written any more
-	held    atomic.Int64  // bytes of segments in memory
+	mapped  atomic.Int64  // bytes of segments
 	merges  *pacer
 
 	mu      sync.Mutex // guards the fields below; nothing is called under it

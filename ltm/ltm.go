@@ -47,14 +47,14 @@
 //
 // # Damage
 //
-// Bleve maps its files into memory, where a flipped bit is a wrong answer and a
-// truncated file kills the process. Here every segment file is checked against the
-// checksum in its footer when it is opened and read into memory that no file
-// backs: about half the size of the notes' text. Close writes a seal with the checksums
-// of all files, which the next Open checks. What cannot be opened, is of another version
-// or was written by another analyzer is moved aside as a whole (Status.Aside) and Open
-// begins anew; every note is then unknown again. Damage that shows later makes Update
-// fail with ErrRebuild, while searches go on in what is in memory.
+// Segment files are mapped: about half the size of the notes' text, of which the system
+// keeps in memory what is used. Each is checked against the checksum in its footer when
+// it is opened. Close writes a seal with the checksums of all files, which the next Open
+// checks. What cannot be opened, is of another version or was written by another analyzer
+// is moved aside as a whole (Status.Aside) and Open begins anew; every note is then
+// unknown again. Damage that shows later, as a page that cannot be read, is ErrRebuild to
+// the call that meets it and to every Update from then on, and closes Broken. A bit that
+// flips on the disk while the index is open can be a wrong answer, until Check meets it.
 //
 // # Sharing
 //
@@ -75,12 +75,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"emberd/internal/contain"
 	"emberd/internal/durable"
 	"emberd/internal/text/analysis"
 )
 
-// ErrRebuild means that the index on the disk can no longer be written. The caller must Close
-// it and Open it again, which moves it aside and begins an empty one.
+// ErrRebuild means that the index on the disk is damaged or can no longer be written. The caller must
+// Close it and Open it again, which moves it aside and begins an empty one.
 var ErrRebuild = errors.New("note index damaged; emberd rebuilds it")
 
 // ErrClosed is returned by every call after Close.
@@ -143,7 +144,7 @@ type opening struct {
 type Status struct {
 	Notes, Passages int
 	Bytes           int64         // on the disk
-	Memory          int64         // of segments held in memory, in bytes
+	Mapped          int64         // bytes of segments, which are read in place
 	Reason          string        // why Open began anew, "" if it did not have to
 	Damaged         bool          // the reason is damage, and not another version
 	Aside           string        // where the index found then lies now, "" if nowhere
@@ -231,7 +232,12 @@ func (x *Index) open() error {
 	if err != nil {
 		return err
 	}
-	t, err := loadTable(s)
+	var t *table
+	err = contain.Failures(func() (err error) {
+		defer failOnFault()()
+		t, err = loadTable(s)
+		return err
+	})
 	if err != nil {
 		s.abandon()
 		return err
@@ -294,6 +300,9 @@ func (x *Index) drain(limit time.Duration) bool {
 	return true
 }
 
+// Broken is closed when the index has to be rebuilt, see [ErrRebuild].
+func (x *Index) Broken() <-chan struct{} { return x.health.failed }
+
 // use keeps the index open until the returned function is called.
 func (x *Index) use() (done func(), err error) {
 	x.life.RLock()
@@ -340,7 +349,7 @@ func (x *Index) Status() Status {
 		Notes:    t.count,
 		Passages: t.passages,
 		Bytes:    folderBytes(x.dir),
-		Memory:   x.health.held.Load(),
+		Mapped:   x.health.mapped.Load(),
 		Reason:   x.opened.reason,
 		Damaged:  x.opened.damaged,
 		Aside:    x.opened.aside,

@@ -69,20 +69,12 @@ func (s *shown) atLine(line int) (path []string, section, at, above int) {
 // query, as far as that is known without its words and its text: with the phrases' words, the
 // filters and the dates. The function is valid until do returns.
 func (x *Index) Accepting(q Query, do func(accept func(path string) bool)) error {
-	done, err := x.use()
-	if err != nil {
-		return err
-	}
-	defer done()
-	s, err := x.searcher(&q)
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	s.filter()
-	do(func(path string) bool {
-		number, ok := s.table.paths()[path]
-		return ok && s.passesWith(number)
+	return x.search(&q, func(s *searcher) error {
+		s.filter()
+		do(func(path string) bool {
+			number, ok := s.table.paths()[path]
+			return ok && s.passesWith(number)
+		})
+		return nil
 	})
-	return nil
 }

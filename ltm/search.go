@@ -10,40 +10,32 @@ import (
 // Search finds the notes that match a query and ranks them. It does not wait for
 // updates. ctx is looked at between terms and between the texts of phrases.
 func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
-	done, err := x.use()
-	if err != nil {
-		return Result{}, err
-	}
-	defer done()
-	s, err := x.searcher(&q)
-	if err != nil {
-		return Result{}, err
-	}
-	defer s.close()
-	return s.run(ctx)
+	var found Result
+	err := x.search(&q, func(s *searcher) (err error) {
+		found, err = s.run(ctx)
+		return err
+	})
+	return found, err
 }
 
 // Frequencies returns how many notes there are, and how many of them contain each term, for
 // statistics over several collections.
 func (x *Index) Frequencies(ctx context.Context, terms []string) (docs int, df map[string]int, err error) {
-	done, err := x.use()
-	if err != nil {
-		return 0, nil, err
-	}
-	defer done()
-	s, err := x.searcher(&Query{})
-	if err != nil {
-		return 0, nil, err
-	}
-	defer s.close()
 	df = make(map[string]int, len(terms))
-	for _, t := range terms {
-		if err := ctx.Err(); err != nil {
-			return 0, nil, err
+	err = x.search(&Query{}, func(s *searcher) error {
+		for _, t := range terms {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			df[t] = s.notesWith(t)
 		}
-		df[t] = s.notesWith(t)
+		docs = s.table.count
+		return nil
+	})
+	if err != nil {
+		return 0, nil, err
 	}
-	return s.table.count, df, nil
+	return docs, df, nil
 }
 
 // searcher is one search over one state of the index.
@@ -109,12 +101,6 @@ func (x *Index) searcher(q *Query) (*searcher, error) {
 		}
 		return s, nil
 	}
-}
-
-func (s *searcher) close() {
-	s.clear()
-	s.index.scratch.Put(s.scratch)
-	s.view.close()
 }
 
 // run answers the query.

@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	index "github.com/blevesearch/bleve_index_api"
@@ -22,8 +20,7 @@ import (
 )
 
 // plugin is the format of the segments of the scorch index: documents in the order of their notes
-// and parts, postings in blocks. A segment file is checked and read into memory instead of being
-// mapped.
+// and parts, postings in blocks. A segment file is checked and mapped.
 type plugin struct{}
 
 // Type implements scorch.SegmentPlugin.
@@ -63,7 +60,7 @@ func (p plugin) OpenUsing(path string, config map[string]any) (segment.Segment, 
 	if h == nil {
 		return nil, errors.New("the segment configuration is missing")
 	}
-	s, err := openHeld(path, h)
+	s, err := openMapped(path, h)
 	if err != nil {
 		err = fmt.Errorf("segment %s: %w", filepath.Base(path), err)
 		h.unreadable(err)
@@ -310,26 +307,26 @@ func (f *fresh) Persist(path string) error {
 	return writeSegment(path, func(w *segmentWriter) error { return w.copy(f.data) })
 }
 
-// held is a segment file in memory.
-type held struct {
+// mapped is a segment file that is read in place.
+type mapped struct {
 	*segmentBase
 	path   string
-	memory []byte
+	file   []byte
 	users  atomic.Int64
 	health *health
 }
 
-// openHeld reads a segment file into memory and checks it.
-func openHeld(path string, h *health) (*held, error) {
-	memory, err := readApart(path)
+// openMapped maps a segment file and checks it.
+func openMapped(path string, h *health) (*mapped, error) {
+	file, err := durable.Map(path, maxIndexFile)
 	if err != nil {
 		return nil, err
 	}
-	s := &held{path: path, memory: memory, health: h}
+	s := &mapped{path: path, file: file, health: h}
 	s.users.Store(1)
-	h.held.Add(int64(len(memory)))
-	if err = checkSegment(memory); err == nil {
-		s.segmentBase, err = parseSegment(memory)
+	h.mapped.Add(int64(len(file)))
+	if err = checkSegment(file); err == nil {
+		s.segmentBase, err = parseSegment(file)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.DecRef())
@@ -349,47 +346,21 @@ func checkSegment(b []byte) error {
 }
 
 // Path implements segment.PersistedSegment.
-func (s *held) Path() string { return s.path }
+func (s *mapped) Path() string { return s.path }
 
 // AddRef implements segment.Segment.
-func (s *held) AddRef() { s.users.Add(1) }
+func (s *mapped) AddRef() { s.users.Add(1) }
 
-// DecRef implements segment.Segment. The last user gives the memory back.
-func (s *held) DecRef() error {
+// DecRef implements segment.Segment. The last user ends the mapping.
+func (s *mapped) DecRef() error {
 	if s.users.Add(-1) > 0 {
 		return nil
 	}
-	s.health.held.Add(-int64(len(s.memory)))
-	memory := s.memory
-	s.memory = nil
-	return syscall.Munmap(memory)
+	s.health.mapped.Add(-int64(len(s.file)))
+	file := s.file
+	s.file = nil
+	return durable.Unmap(file)
 }
 
 // Close implements segment.Segment.
-func (s *held) Close() error { return s.DecRef() }
-
-// readApart reads a file into memory of its own, which the garbage collector does not
-// count, so that the heap may not grow by as much again before the next collection.
-func readApart(path string) ([]byte, error) {
-	f, err := durable.OS{}.OpenRead(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() == 0 || info.Size() > maxIndexFile {
-		return nil, fmt.Errorf("has %d bytes", info.Size())
-	}
-	memory, err := syscall.Mmap(-1, 0, int(info.Size()), syscall.PROT_READ|syscall.PROT_WRITE,
-		syscall.MAP_ANON|syscall.MAP_PRIVATE)
-	if err != nil {
-		return nil, fmt.Errorf("allocate %d bytes: %w", info.Size(), err)
-	}
-	if _, err := io.ReadFull(f, memory); err != nil {
-		return nil, errors.Join(err, syscall.Munmap(memory))
-	}
-	return memory, nil
-}
+func (s *mapped) Close() error { return s.DecRef() }

@@ -73,8 +73,11 @@ func (d dictionary) PostingsList([]byte, *roaring.Bitmap, segment.PostingsList) 
 
 // AutomatonIterator implements segment.TermDictionary.
 func (d dictionary) AutomatonIterator(a segment.Automaton, begin, end []byte) segment.DictionaryIterator {
-	terms, err := d.terms.Search(a, begin, end)
-	return &dictionaryIterator{d.segmentBase, terms, err}
+	i := &dictionaryIterator{segmentBase: d.segmentBase}
+	if err := readInPlace(func() { i.terms, i.err = d.terms.Search(a, begin, end) }); err != nil {
+		i.err = err
+	}
+	return i
 }
 
 // Contains implements segment.TermDictionary.
@@ -97,9 +100,12 @@ func (d *dictionaryIterator) Next() (*index.DictEntry, error) {
 	if d.err != nil {
 		return nil, d.err
 	}
-	term, at := d.terms.Current()
-	l := readList(d.data[at:])
-	e := &index.DictEntry{Term: string(term), Count: uint64(l.count)}
-	d.err = d.terms.Next()
-	return e, nil
+	e := &index.DictEntry{}
+	err := readInPlace(func() {
+		term, at := d.terms.Current()
+		l := readList(d.data[at:])
+		e.Term, e.Count = string(term), uint64(l.count)
+		d.err = d.terms.Next()
+	})
+	return e, err
 }

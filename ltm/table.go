@@ -152,6 +152,7 @@ func (t *table) load(v *view, at []location) error {
 	each := max(1, (len(at)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
 	for some := range slices.Chunk(at, each) {
 		readers.Go(func() {
+			defer failOnFault()()
 			fold := newFolder()
 			for _, p := range some {
 				in := &v.segments[p.segment]

@@ -4,16 +4,15 @@ import "context"
 
 // Together counts the notes that hold a term and any of the others.
 func (x *Index) Together(ctx context.Context, term string, others []string) (int, error) {
-	done, err := x.use()
-	if err != nil {
-		return 0, err
-	}
-	defer done()
-	s, err := x.searcher(&Query{})
-	if err != nil {
-		return 0, err
-	}
-	defer s.close()
+	n := 0
+	err := x.search(&Query{}, func(s *searcher) (err error) {
+		n, err = s.together(ctx, term, others)
+		return err
+	})
+	return n, err
+}
+
+func (s *searcher) together(ctx context.Context, term string, others []string) (int, error) {
 	beside := make(map[uint32]bool)
 	s.eachNote(term, func(number uint32) { beside[number] = true })
 	n := 0

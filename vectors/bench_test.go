@@ -37,7 +37,7 @@ func BenchmarkScan(b *testing.B) {
 			}
 		}},
 		{"int8", benchRows * benchDim, func() {
-			err := rows.scan(context.Background(), rounded(q),
+			_, err := rows.scan(context.Background(), rounded(q),
 				func(at int, part []float32) { copy(scores[at*slabRows:], part) })
 			if err != nil {
 				b.Fatal(err)

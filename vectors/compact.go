@@ -193,10 +193,14 @@ func (s *Store) copyCurrent(ctx context.Context, f durable.File, head *header, c
 // adopt makes the new file the one that things are in, and takes the rows that nothing has any
 // more out of memory.
 func (s *Store) adopt(c *compaction) {
-	rows := table{dim: s.opt.Dim}
-	for _, h := range c.vectors {
-		rows.add(c.table.row(h.row))
+	rows := s.newTable()
+	room, unread := make([]int8, s.opt.Dim), map[int]bool{}
+	for i, h := range c.vectors {
+		if _, ok := rows.take(&c.table, h.row, room); !ok {
+			unread[i] = true
+		}
 	}
+	rows.fileFull()
 	s.mu.Lock()
 	for i, h := range c.vectors {
 		slot := h.slot
@@ -204,7 +208,9 @@ func (s *Store) adopt(c *compaction) {
 			continue // lost in the meantime, and perhaps put again
 		}
 		slot.row = int32(i)
-		if h.to > 0 {
+		if unread[i] {
+			s.index.lose(slot)
+		} else if h.to > 0 {
 			slot.file, slot.at = c.file, h.to
 		} else if h.file.own {
 			s.index.lose(slot)

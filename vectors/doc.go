@@ -1,5 +1,5 @@
-// Package vectors keeps the vectors of chunks of text on disk, with int8 copies in memory that are
-// scanned for what is nearest to a query.
+// Package vectors keeps the vectors of chunks of text on disk, with int8 copies that are scanned for
+// what is nearest to a query.
 //
 // A [Store] is one folder for one identity, that is for vectors that may be compared with each
 // other. A vector is found by its [Key], the digest of what was embedded, so that a text that
@@ -97,9 +97,11 @@
 //
 // # Scan
 //
-// A row in memory is the vector divided by its scale, the greatest magnitude of a component over
-// 127, and rounded to int8: 38 MB for 100,000 vectors of 384 components instead of 154. A query
-// is rounded likewise. The best documents of the scan, at least 30 more than asked for, are
+// A row is the vector divided by its scale, the greatest magnitude of a component over 127, and
+// rounded to int8: 38 MB for 100,000 vectors of 384 components instead of 154. Rows are in slabs of
+// 1,024; the values of full slabs are mapped from a file without a name, which the system may take
+// out of memory. A slab that cannot be read is passed over, and its vectors are missing from then
+// on. A query is rounded likewise. The best documents of the scan, at least 30 more than asked for, are
 // compared again with the float32 vectors in the files, and more of them, up to 32 times as many
 // or 1000 more, as long as the rounding may have put one behind that belongs in front. So the
 // result is that of float32, unless more documents than that are nearer to each other than about

@@ -74,10 +74,10 @@ type index struct {
 	now     func() time.Time
 }
 
-func newIndex(dim int, now func() time.Time) index {
+func newIndex(rows table, now func() time.Time) index {
 	return index{
-		table: table{dim: dim}, slots: map[Key]*slot{}, docs: map[string]*placed{},
-		scratch: make([]int8, dim), now: now,
+		table: rows, slots: map[Key]*slot{}, docs: map[string]*placed{},
+		scratch: make([]int8, rows.dim), now: now,
 	}
 }
 
@@ -220,7 +220,10 @@ func (s *slot) useless(before time.Time) bool {
 func (x *index) moved(rows table, n int) {
 	for _, s := range x.slots {
 		if int(s.row) >= n {
-			s.row = int32(rows.add(x.table.row(int(s.row))))
+			row, ok := rows.take(&x.table, int(s.row), x.scratch)
+			if s.row = int32(row); !ok {
+				x.lose(s)
+			}
 		}
 		if s.row >= 0 {
 			x.places = s.appendPlaces(x.places[:0])

@@ -26,6 +26,9 @@ func tempName(device string, number int) string {
 	return fmt.Sprintf(".%s-%08d%s", device, number, tempSuffix)
 }
 
+// scratchName is what a scratch file is called before it loses its name.
+func scratchName(device string) string { return "." + device + "-rows" + tempSuffix }
+
 // parseName reads what fileName wrote.
 func parseName(name string) (device string, number int, ok bool) {
 	stem, isOurs := strings.CutSuffix(name, suffix)

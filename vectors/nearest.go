@@ -118,7 +118,7 @@ func (s *Store) Nearest(ctx context.Context, q []float32, wants ...Query) ([][]M
 			s.room.Put(room)
 		}()
 	}
-	err := rows.scan(ctx, query, func(b int, scores []float32) {
+	unreadable, err := rows.scan(ctx, query, func(b int, scores []float32) {
 		s.mu.RLock()
 		defer s.mu.RUnlock()
 		for i := range picks {
@@ -127,6 +127,9 @@ func (s *Store) Nearest(ctx context.Context, q []float32, wants ...Query) ([][]M
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, b := range unreadable {
+		s.loseSlab(rows.slabs[b], min(slabRows, rows.n-b*slabRows))
 	}
 	out := make([][]Match, len(wants))
 	for i := range picks {
@@ -145,7 +148,7 @@ func (s *Store) pick(ctx context.Context, p *rescorer, rows *table, scale float3
 			return context.Cause(ctx)
 		}
 		for i, places := range s.placesOf(rows, some) {
-			of, _, step := rows.row(int(some[i].row))
+			of, step := rows.row(int(some[i].row))
 			if p.enough(nearestBy(some[i].score, scale, step)) {
 				return nil
 			}
@@ -165,7 +168,7 @@ func (s *Store) placesOf(rows *table, hits []hit) [][]place {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for i, h := range hits {
-		if of, _, _ := rows.row(int(h.row)); of.row >= 0 {
+		if of, _ := rows.row(int(h.row)); of.row >= 0 {
 			n := len(places)
 			places = of.appendPlaces(places)
 			all[i] = places[n:]

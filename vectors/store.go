@@ -113,11 +113,12 @@ func open(dir string, opt Options) (*Store, error) {
 	}
 	s := &Store{
 		fs: opt.FS, log: cmp.Or(opt.Logger, slog.New(slog.DiscardHandler)), dir: dir, opt: opt,
-		next: 1, index: newIndex(opt.Dim, opt.Now), files: map[string]*file{}, others: map[string]state{},
+		next: 1, files: map[string]*file{}, others: map[string]state{},
 	}
 	if err := durable.MkdirAll(s.fs, dir); err != nil {
 		return nil, err
 	}
+	s.index = newIndex(s.newTable(), opt.Now)
 	names, err := s.list()
 	if err != nil {
 		return nil, err
@@ -131,6 +132,15 @@ func open(dir string, opt Options) (*Store, error) {
 		s.refresh(names)
 	}
 	return s, nil
+}
+
+// newTable returns one without rows.
+func (s *Store) newTable() table {
+	t := table{dim: s.opt.Dim}
+	if _, real := s.fs.(durable.OS); real {
+		t.file = newScratch(path(s.dir, scratchName(s.opt.Device)))
+	}
+	return t
 }
 
 // list is the names in the folder, in order.
@@ -222,8 +232,9 @@ func (s *Store) read(f *file) {
 	from := f.end
 	got, err := readRecords(f.r, f.head.seed, from, f.is.size, func(at int64, record []byte) {
 		s.mu.Lock()
-		defer s.mu.Unlock()
 		s.take(f, at, record, v)
+		s.mu.Unlock()
+		s.fileFull()
 	})
 	s.mu.Lock()
 	f.end = got.end

@@ -2,6 +2,10 @@ package vectors
 
 import (
 	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
 
 	"emberd/internal/dot"
 )
@@ -13,17 +17,22 @@ const slabRows = 1 << 10
 type table struct {
 	dim   int
 	slabs []*slab
-	n     int // rows
+	n     int          // rows
+	file  *scratchFile // for the values of full slabs, nil to keep them on the heap
 }
 
 // slab is slabRows rows: row i is scale[i] times values[i*dim:(i+1)*dim]. What is in a slot, and
 // kinds, is guarded by Store.mu; the pointer stays.
 type slab struct {
-	values []int8
+	values atomic.Pointer[[]int8]
+	filed  atomic.Bool // the values are in the file
 	scale  [slabRows]float32
 	slot   [slabRows]*slot
 	kinds  [slabRows]kinds
 }
+
+// all returns the values of all rows of a slab. They are good as long as the slab is kept.
+func (s *slab) all() []int8 { return *s.values.Load() }
 
 // kinds has a bit for each kind of document that a row is, or was, a chunk of, by the first byte of
 // its name. It spares a search that wants one kind a look at all the others.
@@ -49,19 +58,52 @@ func (t *table) mark(row int, places ...place) {
 func (t *table) add(of *slot, values []int8, scale float32) int {
 	i := t.n % slabRows
 	if i == 0 {
-		t.slabs = append(t.slabs, &slab{values: make([]int8, slabRows*t.dim)})
+		s := new(slab)
+		s.values.Store(new(make([]int8, slabRows*t.dim)))
+		t.slabs = append(t.slabs, s)
 	}
 	s := t.slabs[len(t.slabs)-1]
-	copy(s.values[i*t.dim:], values)
+	copy(s.all()[i*t.dim:], values)
 	s.scale[i], s.slot[i] = scale, of
 	t.n++
 	return t.n - 1
 }
 
-// row returns what add was given.
-func (t *table) row(n int) (of *slot, values []int8, scale float32) {
+// row returns the slot and the scale that add was given.
+func (t *table) row(n int) (of *slot, scale float32) {
 	s, i := t.slabs[n/slabRows], n%slabRows
-	return s.slot[i], s.values[i*t.dim : (i+1)*t.dim], s.scale[i]
+	return s.slot[i], s.scale[i]
+}
+
+// take adds a row of another table. It reports false, and adds zeros, if the values cannot be read. room has the size
+// of a row.
+func (t *table) take(from *table, n int, room []int8) (row int, ok bool) {
+	s, i := from.slabs[n/slabRows], n%slabRows
+	err := readable(func() { copy(room, s.all()[i*t.dim:]) })
+	if err != nil {
+		clear(room)
+	}
+	runtime.KeepAlive(s)
+	return t.add(s.slot[i], room, s.scale[i]), err == nil
+}
+
+// readable runs fn, which reads values, and makes a page that cannot be read an error.
+func readable(fn func()) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case interface {
+			runtime.Error
+			Addr() uintptr
+		}:
+			err = fmt.Errorf("cannot read the rounded vectors: %w", r)
+		default:
+			panic(r)
+		}
+	}()
+	fn()
+	return nil
 }
 
 // query is one rounded like a row.
@@ -77,18 +119,26 @@ func rounded(q []float32) query {
 }
 
 // scan calls do with the number of each slab and the rounded cosines of its rows to q, which are
-// good until do returns.
-func (t *table) scan(ctx context.Context, q query, do func(b int, scores []float32)) error {
+// good until do returns. It passes over slabs that cannot be read, and returns their numbers.
+func (t *table) scan(ctx context.Context, q query, do func(b int, scores []float32)) (unreadable []int, err error) {
 	var scores [slabRows]float32
 	for b, s := range t.slabs {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 		out := scores[:min(slabRows, t.n-b*slabRows)]
-		for i := range out {
-			out[i] = float32(dot.Int8(q.values, s.values[i*t.dim:(i+1)*t.dim])) * s.scale[i] * q.scale
+		err := readable(func() {
+			values := s.all()
+			for i := range out {
+				out[i] = float32(dot.Int8(q.values, values[i*t.dim:(i+1)*t.dim])) * s.scale[i] * q.scale
+			}
+			runtime.KeepAlive(s)
+		})
+		if err != nil {
+			unreadable = append(unreadable, b)
+			continue
 		}
 		do(b, out)
 	}
-	return nil
+	return unreadable, nil
 }

@@ -46,6 +46,13 @@ func (s *Store) Put(entries []Entry) error {
 	if err != nil {
 		return fmt.Errorf("cannot store vectors in %s: %w", s.dir, err)
 	}
+	s.learn(entries, f, at)
+	s.fileFull()
+	return nil
+}
+
+// learn adds vectors that were written, each so far behind the end of the file as it was.
+func (s *Store) learn(entries []Entry, f *file, at []int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	start := f.end
@@ -53,7 +60,6 @@ func (s *Store) Put(entries []Entry) error {
 		s.index.learn(e.Key, e.Vector, f, start+at[i])
 	}
 	f.end = s.writer.end
-	return nil
 }
 
 func (s *Store) checkVector(v []float32) error {

@@ -19,12 +19,7 @@ import (
 
 // AskArchive is [VaultNotes.Ask] for the index of archived texts.
 func (n *VaultNotes) AskArchive(question func(*ltm.Index) error) error {
-	for range 2 {
-		if err := question(n.archived()); !errors.Is(err, ltm.ErrClosed) {
-			return err
-		}
-	}
-	return nil
+	return askTwice(func() error { return question(n.archived()) })
 }
 
 // AskAll asks the index of notes, and then that of archived texts.

@@ -186,8 +186,7 @@ func (n *VaultNotes) InArchive(path string) bool { return n.Archive.contains(pat
 func (n *VaultNotes) follow(ctx context.Context) {
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
 		begun := time.Now()
-		_, w := n.Current()
-		err := w.Run(ctx, n.Reconcile)
+		err := followUntilBroken(ctx, n)
 		if ctx.Err() != nil {
 			return
 		}
@@ -209,6 +208,31 @@ func (n *VaultNotes) follow(ctx context.Context) {
 	}
 }
 
+// followUntilBroken follows the vault until ctx ends, it fails, or one of the indexes has to be rebuilt.
+func followUntilBroken(ctx context.Context, n *VaultNotes) error {
+	n.Mu.RLock()
+	index, texts, w := n.index, n.texts, n.watcher
+	n.Mu.RUnlock()
+	ctx, stop := context.WithCancelCause(ctx)
+	var broken sync.WaitGroup
+	defer broken.Wait()
+	defer stop(nil)
+	broken.Go(func() {
+		select {
+		case <-index.Broken():
+			stop(ltm.ErrRebuild)
+		case <-texts.Broken():
+			stop(ltm.ErrRebuild)
+		case <-ctx.Done():
+		}
+	})
+	err := w.Run(ctx, n.Reconcile)
+	if cause := context.Cause(ctx); errors.Is(cause, ltm.ErrRebuild) {
+		return cause
+	}
+	return err
+}
+
 // Rebuild replaces a damaged index. If it fails, the closed index stays, searches find
 // memories only and report it, and the next round of Run tries again.
 func (n *VaultNotes) Rebuild() {
@@ -223,12 +247,18 @@ func (n *VaultNotes) Rebuild() {
 	}
 }
 
-// Ask runs a query on the index. If the index closes in the meantime, Ask uses its successor;
+// Ask runs a query on the index. If the index closes or is found damaged in the meantime, Ask uses its successor;
 // without one there is no result and no error.
 func (n *VaultNotes) Ask(question func(*ltm.Index) error) error {
-	for range 2 {
+	return askTwice(func() error {
 		index, _ := n.Current()
-		if err := question(index); !errors.Is(err, ltm.ErrClosed) {
+		return question(index)
+	})
+}
+
+func askTwice(question func() error) error {
+	for range 2 {
+		if err := question(); !errors.Is(err, ltm.ErrClosed) && !errors.Is(err, ltm.ErrRebuild) {
 			return err
 		}
 	}

@@ -33,7 +33,7 @@ func (e *Transcripts) Ask(ctx context.Context, w Wanted,
 			index = index.Through(func(name string, _ []string) bool { return e.sees(name) })
 		}
 		err = question(index, func(name string) bool { return e.wanted(name, &w) })
-		if !errors.Is(err, ltm.ErrClosed) {
+		if !errors.Is(err, ltm.ErrClosed) && !errors.Is(err, ltm.ErrRebuild) {
 			return err
 		}
 	}

@@ -30,6 +30,11 @@ func (e *Transcripts) open(ctx context.Context) error {
 			return err
 		}
 	}
+	select {
+	case <-e.index.Broken():
+		return e.renew(ctx)
+	default:
+	}
 	info, err := e.Opt.FS.Lstat(e.dir)
 	if err == nil && info.ModTime().Equal(e.listed) && !e.listed.IsZero() {
 		return nil
@@ -37,6 +42,11 @@ func (e *Transcripts) open(ctx context.Context) error {
 	if err := e.reconcile(ctx); !errors.Is(err, ltm.ErrRebuild) {
 		return err
 	}
+	return e.renew(ctx)
+}
+
+// renew builds a damaged index again.
+func (e *Transcripts) renew(ctx context.Context) error {
 	if err := e.begin(); err != nil {
 		return err
 	}
@@ -163,9 +173,7 @@ func (e *Transcripts) reindex(ctx context.Context, name string) error {
 		return err
 	}
 	if err = e.update(ctx, docs, nil); errors.Is(err, ltm.ErrRebuild) {
-		if err = e.begin(); err == nil {
-			err = e.reconcile(ctx)
-		}
+		return e.renew(ctx)
 	}
 	return err
 }
