@@ -109,7 +109,7 @@ func (s *Store) beginCompaction(r rules) (*compaction, error) {
 	for _, d := range s.index.docs {
 		c.docs = append(c.docs, d)
 	}
-	for _, slot := range s.index.slots {
+	for _, slot := range s.index.slots.all() {
 		if slot.row >= 0 {
 			c.vectors = append(c.vectors, held{slot: slot, row: int(slot.row), file: slot.file, from: slot.at})
 		}

@@ -66,7 +66,7 @@ func TestDamageDuringACompaction(t *testing.T) {
 	must(t, s.Place([]Doc{doc("n/1", "apple", "banana")}, nil))
 	must(t, s.Compact(midway{t.Context(), sync.OnceFunc(func() {
 		s.mu.RLock()
-		apple := *s.index.slots[KeyOf("apple")]
+		apple := *s.index.slots.get(KeyOf("apple"))
 		s.mu.RUnlock()
 		s.damaged(apple.key, apple.file, apple.at)
 	})}))

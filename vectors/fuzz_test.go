@@ -52,7 +52,8 @@ func opensAnyhow(t *testing.T, name string, file []byte) {
 	if err != nil {
 		return // refused: of another identity
 	}
-	for key := range s.index.slots {
+	for _, slot := range s.index.slots.all() {
+		key := slot.key
 		if v, ok := s.Vector(key); ok && !bytes.Contains(file, appendVector(nil, 0, Entry{key, v})[frameSize:]) {
 			t.Errorf("%x is %v, which is not in the file", key, v)
 		}

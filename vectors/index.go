@@ -62,7 +62,7 @@ type place struct {
 // index is what is in memory. It is guarded by Store.mu.
 type index struct {
 	table   table
-	slots   map[Key]*slot
+	slots   slots
 	docs    map[string]*placed
 	placed  int // documents so far
 	vectors int // slots with a vector
@@ -76,17 +76,17 @@ type index struct {
 
 func newIndex(rows table, now func() time.Time) index {
 	return index{
-		table: rows, slots: map[Key]*slot{}, docs: map[string]*placed{},
+		table: rows, docs: map[string]*placed{},
 		scratch: make([]int8, rows.dim), now: now,
 	}
 }
 
 // slot returns that of a key, a new one without anything if there is none.
 func (x *index) slot(key Key) *slot {
-	s := x.slots[key]
+	s := x.slots.get(key)
 	if s == nil {
 		s = &slot{key: key, row: -1}
-		x.slots[key] = s
+		x.slots.add(s)
 	}
 	return s
 }
@@ -95,7 +95,7 @@ func (x *index) slot(key Key) *slot {
 // finite is passed over. A vector that is known already is from now on looked up there, unless
 // that would be in another device's file instead of an own one.
 func (x *index) learn(key Key, v []float32, f *file, at int64) {
-	if s := x.slots[key]; s != nil && s.row >= 0 {
+	if s := x.slots.get(key); s != nil && s.row >= 0 {
 		if f.own || !s.file.own {
 			s.file, s.at = f, at
 		}
@@ -124,13 +124,13 @@ func (x *index) lose(s *slot) {
 	x.covered -= len(x.places)
 	if !s.placed() {
 		x.idle--
-		delete(x.slots, s.key)
+		x.slots.remove(s.key)
 	}
 }
 
 // has is the slot of a key whose vector is there, else nil.
 func (x *index) has(key Key) *slot {
-	if s := x.slots[key]; s != nil && s.row >= 0 {
+	if s := x.slots.get(key); s != nil && s.row >= 0 {
 		return s
 	}
 	return nil
@@ -171,7 +171,7 @@ func (x *index) remove(name string) {
 	}
 	delete(x.docs, name)
 	for _, c := range d.Chunks {
-		s := x.slots[c.Key]
+		s := x.slots.get(c.Key)
 		if s == nil || !s.placed() {
 			continue // the chunk occurs twice in it
 		}
@@ -185,7 +185,7 @@ func (x *index) remove(name string) {
 		}
 		s.since = x.now().UnixNano()
 		if s.row < 0 {
-			delete(x.slots, c.Key)
+			x.slots.remove(c.Key)
 			continue
 		}
 		x.idle++
@@ -194,7 +194,7 @@ func (x *index) remove(name string) {
 
 // drop forgets the vectors in own files that no document has had since before.
 func (x *index) drop(before time.Time) {
-	for _, s := range x.slots {
+	for _, s := range x.slots.all() {
 		if s.useless(before) {
 			x.lose(s)
 		}
@@ -203,7 +203,7 @@ func (x *index) drop(before time.Time) {
 
 // droppable is how many vectors drop would forget.
 func (x *index) droppable(before time.Time) (n int) {
-	for _, s := range x.slots {
+	for _, s := range x.slots.all() {
 		if s.useless(before) {
 			n++
 		}
@@ -218,7 +218,7 @@ func (s *slot) useless(before time.Time) bool {
 
 // moved makes rows the table, instead of one that had n rows when rows was made of it.
 func (x *index) moved(rows table, n int) {
-	for _, s := range x.slots {
+	for _, s := range x.slots.all() {
 		if int(s.row) >= n {
 			row, ok := rows.take(&x.table, int(s.row), x.scratch)
 			if s.row = int32(row); !ok {

@@ -75,7 +75,7 @@ func (s *Store) disown(f *file) {
 		return
 	}
 	s.mu.Lock()
-	for _, slot := range s.index.slots {
+	for _, slot := range s.index.slots.all() {
 		if slot.file == f {
 			s.index.lose(slot)
 		}

@@ -102,7 +102,7 @@ func TestRowsAreMarked(t *testing.T) {
 	must(t, s.Put(words("banana")))
 	memory, note := kindsOf("m/"), kindsOf("n/")
 	for text, want := range map[string]kinds{"apple": memory | note, "banana": memory, "cherry": note, "damson": 0} {
-		row := int(s.index.slots[KeyOf(text)].row)
+		row := int(s.index.slots.get(KeyOf(text)).row)
 		if got := s.index.table.slabs[0].kinds[row]; got != want {
 			t.Errorf("the row of %s is marked %b, want %b", text, got, want)
 		}
