@@ -13,8 +13,9 @@ import (
 type scratchFile struct {
 	f *os.File
 
-	mu  sync.Mutex
-	end int64
+	mu     sync.Mutex
+	end    int64
+	failed bool // as on a full disk: what follows stays on the heap
 }
 
 // newScratch makes an empty one, which has the name for a moment. It returns nil if that fails.
@@ -30,27 +31,28 @@ func newScratch(name string) *scratchFile {
 	return &scratchFile{f: f}
 }
 
-// keep moves the values of a full slab into the file. On a full disk they stay on the heap.
-func (c *scratchFile) keep(s *slab) error {
+// keep moves the values of a full slab into the file, and reports whether they are there.
+func (c *scratchFile) keep(s *slab) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s.filed.Load() {
-		return nil
+	if s.filed.Load() || c.failed {
+		return s.filed.Load()
 	}
 	on := s.all()
-	if _, err := c.f.WriteAt(unsafe.Slice((*byte)(unsafe.Pointer(&on[0])), len(on)), c.end); err != nil {
-		return err
+	_, err := c.f.WriteAt(unsafe.Slice((*byte)(unsafe.Pointer(&on[0])), len(on)), c.end)
+	var b []byte
+	if err == nil {
+		b, err = syscall.Mmap(int(c.f.Fd()), c.end, len(on), syscall.PROT_READ, syscall.MAP_SHARED)
 	}
-	b, err := syscall.Mmap(int(c.f.Fd()), c.end, len(on), syscall.PROT_READ, syscall.MAP_SHARED)
-	if err != nil {
-		return err
+	if c.failed = err != nil; c.failed {
+		return false
 	}
 	page := int64(os.Getpagesize())
 	c.end += (int64(len(on)) + page - 1) / page * page
 	runtime.AddCleanup(s, func(b []byte) { _ = syscall.Munmap(b) }, b)
 	s.values.Store(new(unsafe.Slice((*int8)(unsafe.Pointer(&b[0])), len(b))))
 	s.filed.Store(true)
-	return nil
+	return true
 }
 
 // fileFull moves the values of full slabs into the table's file. It is called after rows were added, without a lock.
@@ -66,8 +68,8 @@ func (t *table) fileFull() {
 		return
 	}
 	for b := t.n/slabRows - 1; b >= 0 && !t.slabs[b].filed.Load(); b-- {
-		if t.file.keep(t.slabs[b]) != nil {
-			return // and tried again after the next row
+		if !t.file.keep(t.slabs[b]) {
+			return
 		}
 	}
 }

@@ -127,3 +127,14 @@ func TestSlabsMoveWhileTheyAreRead(t *testing.T) {
 		must(t, s.Compact(t.Context()))
 	}
 }
+
+// On a full disk, the values stay on the heap.
+func TestSlabsWithoutAFile(t *testing.T) {
+	s := reopened(t, t.TempDir())
+	must(t, s.index.table.file.f.Close())
+	putMany(t, s, 0, manyRows)
+	if got := filed(s); got != 0 {
+		t.Errorf("%d slabs are in a file that cannot be written", got)
+	}
+	findsAll(t, s, manyRows)
+}
