@@ -132,7 +132,7 @@ bench-peers:
 	@vars=$$(tools/peers/install) && log=$$(mktemp) && trap 'rm -f $$log' EXIT && \
 	{ env $$vars PEERS_MEMORIES=$(PEERS_MEMORIES) PEERS_NOTES=$(PEERS_NOTES) \
 		go test -run '^$$' -bench '^BenchmarkPeers$$' -benchtime 1x -timeout 120m ./bench >$$log 2>&1 || { tail -40 $$log >&2; exit 1; }; } && \
-	grep -E '^(\||Not compared|Load before)' $$log
+	grep -E '^(\||This run does not compare|Load before)' $$log
 
 # How a daemon grows with memories and notes: tables and curves in docs/figures. Half an hour for the sizes by default; a
 # million memories and 100,000 notes: make figures GROWTH_MEMORIES=300000,1000000 GROWTH_NOTES=30000,100000. Sizes that

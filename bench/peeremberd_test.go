@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -109,9 +108,7 @@ func (c *commandPeer) run(args ...string) (string, time.Duration, error) {
 	begun := time.Now()
 	out, err := cmd.Output()
 	took := time.Since(begun)
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		c.peak = max(c.peak, usage.Maxrss)
-	}
+	c.peak = max(c.peak, peakOf(cmd.ProcessState))
 	return string(out), took, err
 }
 

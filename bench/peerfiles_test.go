@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -104,11 +103,7 @@ func (p *filesPeer) run(cmd *exec.Cmd) (string, error) {
 	var said, complaint bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &complaint
 	err := cmd.Run()
-	if cmd.ProcessState != nil {
-		if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-			p.peak = max(p.peak, usage.Maxrss)
-		}
-	}
+	p.peak = max(p.peak, peakOf(cmd.ProcessState))
 	if err != nil {
 		return "", fmt.Errorf("%s: %w: %.300s", filepath.Base(cmd.Path), err, complaint.String())
 	}

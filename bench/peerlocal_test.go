@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -133,4 +134,18 @@ func sized(dir string, pid int) (diskMB, peakMB float64, err error) {
 	}
 	kilobytes, err := readProcField(fmt.Sprintf("/proc/%d/status", pid), "VmHWM")
 	return diskMB / 1e6, float64(kilobytes) * 1024 / 1e6, err
+}
+
+// peakOf is the most memory in kilobytes that a process had, 0 if that is not known: Linux tells no less than the
+// process that started it had.
+func peakOf(ended *os.ProcessState) int64 {
+	if ended == nil {
+		return 0
+	}
+	usage, ok := ended.SysUsage().(*syscall.Rusage)
+	own, err := readProcField("/proc/self/status", "VmHWM")
+	if !ok || err != nil || usage.Maxrss <= int64(own) {
+		return 0
+	}
+	return usage.Maxrss
 }

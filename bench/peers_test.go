@@ -229,7 +229,7 @@ func (t *peerTable) print(out io.Writer) {
 		for _, a := range r.asked {
 			fmt.Fprintf(w, " %s | %.0f |", spread(a.took), 100*float64(a.found)/float64(len(a.took)))
 		}
-		fmt.Fprintf(w, " %s | %s |\n", disk, threeDigits(r.peak))
+		fmt.Fprintf(w, " %s | %s |\n", disk, orNothing(r.peak > 0, r.peak))
 	}
 	fmt.Fprintln(w)
 	for _, name := range t.missing {
