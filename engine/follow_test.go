@@ -229,8 +229,8 @@ func TestTheNoteIndexIsEmptiedWhileOpen(t *testing.T) {
 		return err == nil && len(segments) > 0
 	})
 	emptySegments(t, dir)
-	if len(searchFor(t, e, "compost")) == 0 {
-		t.Error("a search found not even the memory")
+	if got := do(t, e, op.Search, &op.SearchRequest{Query: "compost"}); len(got.Hits) == 0 || got.Indexing == nil {
+		t.Errorf("a search found %d and tells %+v, want the memory and that notes are read", len(got.Hits), got.Indexing)
 	}
 	until(t, "the index is built again", func() bool { return len(searchFor(t, e, "compost")) == 2 })
 	h.caughtUp(t, e, "the damage")

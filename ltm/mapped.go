@@ -11,8 +11,11 @@ import (
 	"emberd/internal/contain"
 )
 
-// errUnreadable is the cause in the error of a call that met a damaged index file.
-var errUnreadable = errors.New("cannot read a file of the note index")
+// These are the causes in the error of a call that met a damaged index file.
+var (
+	errUnreadable = errors.New("a part of an index file cannot be read")
+	errChanged    = errors.New("an index file does not match its checksum any more")
+)
 
 // search calls do with a search of the current state. A page of a segment that cannot be read, or a segment that was
 // changed since it was opened, is ErrRebuild.
@@ -32,13 +35,13 @@ func (x *Index) search(q *Query, do func(s *searcher) error) error {
 		defer s.failIfChanged()
 		err = do(s)
 		if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) && s.changed() {
-			err = fmt.Errorf("%w: it was changed: %w", errUnreadable, err)
+			err = errChanged
 		}
 		s.clear()
 		x.scratch.Put(s.scratch)
 		return err
 	})
-	if errors.Is(err, errUnreadable) {
+	if errors.Is(err, errUnreadable) || errors.Is(err, errChanged) {
 		x.health.fail(err)
 		return fmt.Errorf("%w: %w", ErrRebuild, err)
 	}
@@ -57,7 +60,7 @@ func failOnFault() func() {
 			runtime.Error
 			Addr() uintptr
 		}:
-			panic(contain.Failure{Err: fmt.Errorf("%w: %w", errUnreadable, r)})
+			panic(contain.Failure{Err: errUnreadable})
 		default:
 			panic(r)
 		}
@@ -69,7 +72,7 @@ func readInPlace(fn func()) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%w: %v", errUnreadable, r)
+			err = errUnreadable
 		}
 	}()
 	fn()
@@ -83,7 +86,7 @@ func (s *searcher) failIfChanged() {
 		return
 	}
 	if s.changed() {
-		r = contain.Failure{Err: fmt.Errorf("%w: it was changed: %v", errUnreadable, r)}
+		r = contain.Failure{Err: errChanged}
 	}
 	panic(r)
 }

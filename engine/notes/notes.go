@@ -317,18 +317,28 @@ func showsIn(n *VaultNotes, index *ltm.Index, path string) bool {
 	return index.Shows(path)
 }
 
+func isBroken(index *ltm.Index) bool {
+	select {
+	case <-index.Broken():
+		return true
+	default:
+		return false
+	}
+}
+
 // Close writes the archive folder's list and closes the index and the vault.
 func (n *VaultNotes) Close() error {
 	index, _ := n.Current()
 	return errors.Join(n.Archive.save(), index.Close(), n.archived().Close(), n.Root.Load().Close())
 }
 
-// Indexing returns the progress of the first reading, nil when it is done or the vault is away.
+// Indexing returns the progress of the first reading, also by a damaged index that is built again. It returns nil when
+// that is done or the vault is away.
 func (n *VaultNotes) Indexing() *op.Loading {
-	if n.Complete.Load() || !n.Away().IsZero() {
+	index, _ := n.Current()
+	if n.Complete.Load() && !isBroken(index) || !n.Away().IsZero() {
 		return nil
 	}
-	index, _ := n.Current()
 	apart, _ := n.Archive.len()
 	done := index.Status().Notes + apart
 	if n.Sees != nil { // a token does not reveal how many notes there are
