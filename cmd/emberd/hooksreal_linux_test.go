@@ -146,7 +146,7 @@ func (h *hookTest) sessions(t *testing.T) {
 		t.Errorf("the model of the next session does not receive the decision, but %q", got)
 	}
 	ct := clientTest{exe: h.exe, home: h.daemon}
-	ct.emberd(t, "save", "--project", "orion", "--importance", "low", cacheFact)
+	ct.emberd(t, "save", "--project", "", "--importance", "low", cacheFact) // of no project: a session start does not tell it
 	got := h.session(t, asksCache)
 	if !strings.Contains(got, cacheFact) || strings.Count(got, decides) != 1 {
 		t.Errorf("the model does not receive the memory that bears on the prompt and, once, the decision, but %q", got)
