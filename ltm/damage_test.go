@@ -230,6 +230,7 @@ func TestFilesTruncatedWhileOpen(t *testing.T) {
 		"similar":    func(x *Index) error { _, err := x.Similar("word1", 1); return err },
 		"statistics": func(x *Index) error { _, _, err := x.Frequencies(t.Context(), []string{"common"}); return err },
 		"pairs":      func(x *Index) error { _, err := x.Together(t.Context(), "common", []string{"word1"}); return err },
+		"scrub":      func(x *Index) error { return x.Scrub(t.Context()) },
 		"update": func(x *Index) (err error) {
 			for i := 0; err == nil && i < 2000; i++ {
 				err = x.Update(t.Context(), []Doc{named(fmt.Sprintf("new%d", i), "common")}, nil)

@@ -60,10 +60,23 @@ func (x *Index) rewrite(ctx context.Context, old []string) error {
 	}
 	release := x.health.merges.hurry()
 	defer release()
-	if err := x.store.scorch.ForceMerge(ctx, &mergeplan.SingleSegmentMergePlanOptions); err != nil {
+	if err := x.merge(ctx); err != nil {
 		return err
 	}
 	return x.replaced(ctx, old)
+}
+
+// merge merges all segments. Bleve waits for its merger for good if that has ended in a panic: then the goroutine here
+// ends when the index is closed.
+func (x *Index) merge(ctx context.Context) error {
+	merged := make(chan error, 1)
+	go func() { merged <- x.store.scorch.ForceMerge(ctx, &mergeplan.SingleSegmentMergePlanOptions) }()
+	select {
+	case err := <-merged:
+		return err
+	case <-x.health.failed:
+		return ErrRebuild
+	}
 }
 
 // written waits until all batches are on the disk.

@@ -15,7 +15,10 @@ func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 		found, err = s.run(ctx)
 		return err
 	})
-	return found, err
+	if err != nil {
+		return Result{}, err
+	}
+	return found, nil
 }
 
 // Frequencies returns how many notes there are, and how many of them contain each term, for

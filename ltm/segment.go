@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	index "github.com/blevesearch/bleve_index_api"
@@ -77,17 +78,29 @@ func (p plugin) Merge(segments []segment.Segment, drops []*roaring.Bitmap, path 
 
 // MergeUsing implements scorch.SegmentPlugin. Merged documents stay in order.
 func (p plugin) MergeUsing(segments []segment.Segment, drops []*roaring.Bitmap, path string, closing chan struct{},
-	_ segment.StatsReporter, _ map[string]any) ([][]uint64, uint64, error) {
+	_ segment.StatsReporter, config map[string]any) ([][]uint64, uint64, error) {
 	m := merging{closing: closing}
+	var err error
+	damage := readInPlace(func() { err = m.merge(segments, drops, path) })
+	if errors.Is(err, syscall.EFAULT) { // a page that the system read to write it elsewhere
+		damage = errUnreadable
+	}
+	if h, _ := config[healthKey].(*health); damage != nil && h != nil {
+		h.fail(damage)
+		return nil, 0, segment.ErrClosed // an error that Bleve does not try again after
+	}
+	return m.numbers, uint64(m.size), errors.Join(err, damage)
+}
+
+func (m *merging) merge(segments []segment.Segment, drops []*roaring.Bitmap, path string) error {
 	for i, s := range segments {
 		of, ok := s.(interface{ base() *segmentBase })
 		if !ok {
-			return nil, 0, fmt.Errorf("cannot merge a segment of unknown kind %T", s)
+			return fmt.Errorf("cannot merge a segment of unknown kind %T", s)
 		}
 		m.add(of.base(), drops[i])
 	}
-	err := writeSegment(path, m.write)
-	return m.numbers, uint64(m.size), err
+	return writeSegment(path, m.write)
 }
 
 // ref is the part of the note that a document contains.
@@ -325,10 +338,12 @@ func openMapped(path string, h *health) (*mapped, error) {
 	s := &mapped{path: path, file: file, health: h}
 	s.users.Store(1)
 	h.mapped.Add(int64(len(file)))
-	if err = checkSegment(file); err == nil {
-		s.segmentBase, err = parseSegment(file)
-	}
-	if err != nil {
+	unreadable := readInPlace(func() {
+		if err = checkSegment(file); err == nil {
+			s.segmentBase, err = parseSegment(file)
+		}
+	})
+	if err = errors.Join(err, unreadable); err != nil {
 		return nil, errors.Join(err, s.DecRef())
 	}
 	return s, nil

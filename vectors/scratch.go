@@ -20,6 +20,7 @@ type scratchFile struct {
 
 // newScratch makes an empty one, which has the name for a moment. It returns nil if that fails.
 func newScratch(name string) *scratchFile {
+	_ = os.Remove(name) // a crash left it
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil

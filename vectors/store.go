@@ -231,9 +231,7 @@ func (s *Store) read(f *file) {
 	v := make([]float32, s.opt.Dim)
 	from := f.end
 	got, err := readRecords(f.r, f.head.seed, from, f.is.size, func(at int64, record []byte) {
-		s.mu.Lock()
 		s.take(f, at, record, v)
-		s.mu.Unlock()
 		s.fileFull()
 	})
 	s.mu.Lock()
@@ -249,6 +247,8 @@ func (s *Store) read(f *file) {
 
 // take adds a record to the index. v is of use during the call only.
 func (s *Store) take(f *file, at int64, record []byte, v []float32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	kind, payload := record[4], record[frameSize:]
 	switch {
 	case kind == kindVector && len(record) == vectorSize(s.opt.Dim):

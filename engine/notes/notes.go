@@ -336,7 +336,8 @@ func (n *VaultNotes) Close() error {
 // that is done or the vault is away.
 func (n *VaultNotes) Indexing() *op.Loading {
 	index, _ := n.Current()
-	if n.Complete.Load() && !isBroken(index) || !n.Away().IsZero() {
+	broken := isBroken(index) || isBroken(n.archived())
+	if !broken && (n.Complete.Load() || !n.Away().IsZero()) {
 		return nil
 	}
 	apart, _ := n.Archive.len()

@@ -86,6 +86,9 @@ func (n *VaultNotes) Release(quiet func(func() error) error) (changed bool, err 
 	return changed, quiet(func() error {
 		n.reopening.Lock()
 		defer n.reopening.Unlock()
+		if n.Released().IsZero() { // the vault was opened again in the meantime
+			return nil
+		}
 		return n.Root.Load().Close()
 	})
 }

@@ -24,9 +24,10 @@ type Wanted struct {
 // a session is wanted. It does not call it if nothing is stored.
 func (e *Transcripts) Ask(ctx context.Context, w Wanted,
 	question func(index *ltm.Index, accept func(name string) bool) error) error {
+	var err error
 	for range 2 {
-		index, err := e.current(ctx)
-		if err != nil || index == nil {
+		var index *ltm.Index
+		if index, err = e.current(ctx); err != nil || index == nil {
 			return err
 		}
 		if !e.Grant.SeesAll() {
@@ -37,7 +38,7 @@ func (e *Transcripts) Ask(ctx context.Context, w Wanted,
 			return err
 		}
 	}
-	return nil
+	return err
 }
 
 func (e *Transcripts) current(ctx context.Context) (*ltm.Index, error) {
