@@ -143,7 +143,11 @@ func (e *Lifecycle) writeRekindled(ctx context.Context, was *memory.Memory, rev 
 	if receipt.Entry != "" {
 		row = receipt.Rows[0]
 	}
-	if found.Verdict != rekindle.Gone && w.use {
+	switch {
+	case found.Verdict == rekindle.Gone && was.NoteGone.IsZero():
+		e.Opt.Logger.Warn("note of an archived memory is missing; its summary stays", "memory", was.ID,
+			"note", core.NotePath(was))
+	case found.Verdict != rekindle.Gone && w.use:
 		e.Used(row, now)
 		row, _ = e.Stm.Get(was.ID)
 	}
