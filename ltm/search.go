@@ -3,8 +3,12 @@ package ltm
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
+
+	"emberd/internal/contain"
 )
 
 // Search finds the notes that match a query and ranks them. It does not wait for
@@ -39,6 +43,54 @@ func (x *Index) Frequencies(ctx context.Context, terms []string) (docs int, df m
 		return 0, nil, err
 	}
 	return docs, df, nil
+}
+
+// search calls do with a search of the current state. A page of a segment that cannot be read, or a segment that was
+// changed since it was opened, is ErrRebuild.
+func (x *Index) search(q *Query, do func(s *searcher) error) error {
+	done, err := x.use()
+	if err != nil {
+		return err
+	}
+	defer done()
+	err = contain.Failures(func() error {
+		defer failOnFault()()
+		s, err := x.searcher(q)
+		if err != nil {
+			return err
+		}
+		defer s.view.close()
+		defer s.failIfChanged()
+		err = do(s)
+		if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) && s.changed() {
+			err = errChanged
+		}
+		s.clear()
+		x.scratch.Put(s.scratch)
+		return err
+	})
+	if errors.Is(err, errUnreadable) || errors.Is(err, errChanged) {
+		x.health.fail(err)
+		return fmt.Errorf("%w: %w", ErrRebuild, err)
+	}
+	return err
+}
+
+// failIfChanged makes a panic while segments were read a [contain.Failure] if one of them no longer has its checksum.
+func (s *searcher) failIfChanged() {
+	r := recover()
+	if r == nil {
+		return
+	}
+	if s.changed() {
+		r = contain.Failure{Err: errChanged}
+	}
+	panic(r)
+}
+
+// changed reports whether a segment does not have its checksum any more.
+func (s *searcher) changed() bool {
+	return slices.ContainsFunc(s.view.segments, func(in segmentView) bool { return checkSegment(in.data) != nil })
 }
 
 // searcher is one search over one state of the index.
