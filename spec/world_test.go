@@ -61,12 +61,22 @@ var manners = map[string]http.HandlerFunc{
 	"hostile": func(w http.ResponseWriter, r *http.Request) { chat(w, hostile) },
 }
 
-// good gives the texts that it is asked to judge good scores, and answers all else with one sentence.
+// good gives the texts that it is asked to judge good scores, words a text that ends in "deprecated" anew, and
+// answers all else with one sentence.
 func good(w http.ResponseWriter, r *http.Request) {
 	var req struct{ Messages []struct{ Content string } }
+	if json.NewDecoder(r.Body).Decode(&req) != nil || len(req.Messages) == 0 {
+		http.Error(w, "no messages", http.StatusBadRequest)
+		return
+	}
+	last := req.Messages[len(req.Messages)-1].Content
 	var texts []struct{ ID string }
-	if json.NewDecoder(r.Body).Decode(&req) != nil || len(req.Messages) == 0 ||
-		json.Unmarshal([]byte(req.Messages[len(req.Messages)-1].Content), &texts) != nil {
+	switch {
+	case json.Unmarshal([]byte(last), &texts) == nil:
+	case strings.HasSuffix(last, " is deprecated"):
+		chat(w, "Deprecated: "+strings.TrimSuffix(last, " is deprecated")+".")
+		return
+	default:
 		chat(w, "A short sentence about the harbour and Ann.")
 		return
 	}
