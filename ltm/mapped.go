@@ -11,7 +11,7 @@ import (
 // These are the causes in the error of a call that met a damaged index file.
 var (
 	errUnreadable = errors.New("a part of an index file cannot be read")
-	errChanged    = errors.New("an index file does not match its checksum any more")
+	errChanged    = errors.New("an index file no longer matches its checksum")
 )
 
 // failOnFault makes a fault in the goroutine of the caller, until what it returns is deferred, a [contain.Failure]. Go
