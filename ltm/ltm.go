@@ -234,8 +234,7 @@ func (x *Index) open() error {
 	}
 	var t *table
 	err = contain.Failures(func() (err error) {
-		defer failOnFault()()
-		t, err = loadTable(s)
+		reading(func() { t, err = loadTable(s) })
 		return err
 	})
 	if err != nil {
@@ -303,6 +302,9 @@ func (x *Index) drain(limit time.Duration) bool {
 // Broken is closed when the index has to be rebuilt, see [ErrRebuild].
 func (x *Index) Broken() <-chan struct{} { return x.health.failed }
 
+// NeedsRebuild reports whether Broken is closed.
+func (x *Index) NeedsRebuild() bool { return x.health.broken() }
+
 // use keeps the index open until the returned function is called.
 func (x *Index) use() (done func(), err error) {
 	x.life.RLock()
@@ -355,7 +357,7 @@ func (x *Index) Status() Status {
 		Aside:    x.opened.aside,
 		OpenTime: x.opened.took,
 		Problem:  x.health.problem(),
-		Rebuild:  x.health.broken(),
+		Rebuild:  x.NeedsRebuild(),
 	}
 	return s
 }

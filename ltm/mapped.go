@@ -2,10 +2,9 @@ package ltm
 
 import (
 	"errors"
-	"runtime"
-	"runtime/debug"
 
 	"emberd/internal/contain"
+	"emberd/internal/durable"
 )
 
 // These are the causes in the error of a call that met a damaged index file.
@@ -14,33 +13,20 @@ var (
 	errChanged    = errors.New("an index file no longer matches its checksum")
 )
 
-// failOnFault makes a fault in the goroutine of the caller, until what it returns is deferred, a [contain.Failure]. Go
-// ends the process otherwise: no handler of a signal can give the page that the disk did not.
-func failOnFault() func() {
-	was := debug.SetPanicOnFault(true)
-	return func() {
-		debug.SetPanicOnFault(was)
-		switch r := recover().(type) {
-		case nil:
-		case interface {
-			runtime.Error
-			Addr() uintptr
-		}:
-			panic(contain.Failure{Err: errUnreadable})
-		default:
-			panic(r)
-		}
+// reading runs fn, which reads segments, and makes a page that cannot be read a [contain.Failure].
+func reading(fn func()) {
+	if durable.Reading(fn) != nil {
+		panic(contain.Failure{Err: errUnreadable})
 	}
 }
 
 // readInPlace runs fn, which reads a segment for Bleve, in a goroutine of its own as it does. Every panic is damage.
 func readInPlace(fn func()) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		if r := recover(); r != nil {
+		if recover() != nil {
 			err = errUnreadable
 		}
 	}()
-	fn()
+	reading(fn)
 	return nil
 }

@@ -166,15 +166,16 @@ func (s *searcher) readAll(ctx context.Context, items []int, do func(l *lookup, 
 	var readers contain.Group
 	for range min(runtime.GOMAXPROCS(0), len(items)) {
 		readers.Go(func() {
-			defer failOnFault()()
 			l := lookup{searcher: s, wanted: wanted}
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(items) {
-					return
+			reading(func() {
+				for ctx.Err() == nil {
+					i := int(next.Add(1)) - 1
+					if i >= len(items) {
+						return
+					}
+					do(&l, items[i])
 				}
-				do(&l, items[i])
-			}
+			})
 		})
 	}
 	readers.Wait()

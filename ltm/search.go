@@ -53,26 +53,30 @@ func (x *Index) search(q *Query, do func(s *searcher) error) error {
 		return err
 	}
 	defer done()
-	err = contain.Failures(func() error {
-		defer failOnFault()()
-		s, err := x.searcher(q)
-		if err != nil {
-			return err
-		}
-		defer s.view.close()
-		defer s.failIfChanged()
-		err = do(s)
-		if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) && s.changed() {
-			err = errChanged
-		}
-		s.clear()
-		x.scratch.Put(s.scratch)
+	err = contain.Failures(func() (err error) {
+		reading(func() { err = x.searchOnce(q, do) })
 		return err
 	})
 	if errors.Is(err, errUnreadable) || errors.Is(err, errChanged) {
 		x.health.fail(err)
 		return fmt.Errorf("%w: %w", ErrRebuild, err)
 	}
+	return err
+}
+
+func (x *Index) searchOnce(q *Query, do func(s *searcher) error) error {
+	s, err := x.searcher(q)
+	if err != nil {
+		return err
+	}
+	defer s.view.close()
+	defer s.failIfChanged()
+	err = do(s)
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) && s.changed() {
+		err = errChanged
+	}
+	s.clear()
+	x.scratch.Put(s.scratch)
 	return err
 }
 
@@ -88,7 +92,7 @@ func (s *searcher) failIfChanged() {
 	panic(r)
 }
 
-// changed reports whether a segment does not have its checksum any more.
+// changed reports whether a segment no longer has its checksum.
 func (s *searcher) changed() bool {
 	return slices.ContainsFunc(s.view.segments, func(in segmentView) bool { return checkSegment(in.data) != nil })
 }

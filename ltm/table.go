@@ -152,22 +152,29 @@ func (t *table) load(v *view, at []location) error {
 	each := max(1, (len(at)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
 	for some := range slices.Chunk(at, each) {
 		readers.Go(func() {
-			defer failOnFault()()
-			fold := newFolder()
-			for _, p := range some {
-				in := &v.segments[p.segment]
-				n, err := decodeNote(in.record(p.doc), fold)
-				if err != nil {
+			reading(func() {
+				if err := t.loadSome(v, some); err != nil {
 					failed.Store(&err)
-					return
 				}
-				t.notes[in.rows[p.doc].note] = n
-			}
+			})
 		})
 	}
 	readers.Wait()
 	if err := failed.Load(); err != nil {
 		return *err
+	}
+	return nil
+}
+
+func (t *table) loadSome(v *view, some []location) error {
+	fold := newFolder()
+	for _, p := range some {
+		in := &v.segments[p.segment]
+		n, err := decodeNote(in.record(p.doc), fold)
+		if err != nil {
+			return err
+		}
+		t.notes[in.rows[p.doc].note] = n
 	}
 	return nil
 }

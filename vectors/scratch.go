@@ -9,7 +9,7 @@ import (
 )
 
 // scratchFile holds the values of full slabs in a file without a name, so that they are the system's to keep in
-// memory or not instead of the heap's. It is gone with the process or when nothing uses it any more.
+// memory or not instead of the heap's. It is gone with the process or when nothing uses it.
 type scratchFile struct {
 	f *os.File
 

@@ -2,12 +2,11 @@ package vectors
 
 import (
 	"context"
-	"fmt"
 	"runtime"
-	"runtime/debug"
 	"sync/atomic"
 
 	"emberd/internal/dot"
+	"emberd/internal/durable"
 )
 
 // slabRows is how many rows are allocated at once, and scanned between two looks at a context.
@@ -79,31 +78,12 @@ func (t *table) row(n int) (of *slot, scale float32) {
 // of a row.
 func (t *table) take(from *table, n int, room []int8) (row int, ok bool) {
 	s, i := from.slabs[n/slabRows], n%slabRows
-	err := readable(func() { copy(room, s.all()[i*t.dim:]) })
+	err := durable.Reading(func() { copy(room, s.all()[i*t.dim:]) })
 	if err != nil {
 		clear(room)
 	}
 	runtime.KeepAlive(s)
 	return t.add(s.slot[i], room, s.scale[i]), err == nil
-}
-
-// readable runs fn, which reads values, and makes a page that cannot be read an error.
-func readable(fn func()) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case interface {
-			runtime.Error
-			Addr() uintptr
-		}:
-			err = fmt.Errorf("cannot read the rounded vectors: %w", r)
-		default:
-			panic(r)
-		}
-	}()
-	fn()
-	return nil
 }
 
 // query is one rounded like a row.
@@ -127,7 +107,7 @@ func (t *table) scan(ctx context.Context, q query, do func(b int, scores []float
 			return nil, context.Cause(ctx)
 		}
 		out := scores[:min(slabRows, t.n-b*slabRows)]
-		err := readable(func() {
+		err := durable.Reading(func() {
 			values := s.all()
 			for i := range out {
 				out[i] = float32(dot.Int8(q.values, values[i*t.dim:(i+1)*t.dim])) * s.scale[i] * q.scale

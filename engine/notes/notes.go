@@ -210,9 +210,8 @@ func (n *VaultNotes) follow(ctx context.Context) {
 
 // followUntilBroken follows the vault until ctx ends, it fails, or one of the indexes has to be rebuilt.
 func followUntilBroken(ctx context.Context, n *VaultNotes) error {
-	n.Mu.RLock()
-	index, texts, w := n.index, n.texts, n.watcher
-	n.Mu.RUnlock()
+	index, w := n.Current()
+	texts := n.archived()
 	ctx, stop := context.WithCancelCause(ctx)
 	var broken sync.WaitGroup
 	defer broken.Wait()
@@ -317,15 +316,6 @@ func showsIn(n *VaultNotes, index *ltm.Index, path string) bool {
 	return index.Shows(path)
 }
 
-func isBroken(index *ltm.Index) bool {
-	select {
-	case <-index.Broken():
-		return true
-	default:
-		return false
-	}
-}
-
 // Close writes the archive folder's list and closes the index and the vault.
 func (n *VaultNotes) Close() error {
 	index, _ := n.Current()
@@ -336,7 +326,7 @@ func (n *VaultNotes) Close() error {
 // that is done or the vault is away.
 func (n *VaultNotes) Indexing() *op.Loading {
 	index, _ := n.Current()
-	broken := isBroken(index) || isBroken(n.archived())
+	broken := index.NeedsRebuild() || n.archived().NeedsRebuild()
 	if !broken && (n.Complete.Load() || !n.Away().IsZero()) {
 		return nil
 	}

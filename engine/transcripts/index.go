@@ -30,10 +30,8 @@ func (e *Transcripts) open(ctx context.Context) error {
 			return err
 		}
 	}
-	select {
-	case <-e.index.Broken():
+	if e.index.NeedsRebuild() {
 		return e.renew(ctx)
-	default:
 	}
 	info, err := e.Opt.FS.Lstat(e.dir)
 	if err == nil && info.ModTime().Equal(e.listed) && !e.listed.IsZero() {
