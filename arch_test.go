@@ -35,7 +35,7 @@ const anywhere = "internal/text"
 
 // The tests of every package may use these.
 var (
-	testOurs   = []string{"internal/testutil/clitest", "internal/testutil/snapfile", "internal/testutil/crashdisk", "internal/testutil/racescale", "internal/testutil/ramdisk", "internal/testutil/llamatest", "internal/testutil/trainedtest", "internal/llm", "internal/testutil/llmtest", "internal/testutil/dirsnap", "internal/testutil/oldhome", "internal/testutil/sqlitetest"}
+	testOurs   = []string{"internal/testutil/bubble", "internal/testutil/clitest", "internal/testutil/snapfile", "internal/testutil/crashdisk", "internal/testutil/racescale", "internal/testutil/ramdisk", "internal/testutil/llamatest", "internal/testutil/trainedtest", "internal/llm", "internal/testutil/llmtest", "internal/testutil/dirsnap", "internal/testutil/oldhome", "internal/testutil/sqlitetest"}
 	testOthers = []string{"pgregory.net/rapid", "github.com/anishathalye/porcupine", "github.com/rogpeppe/go-internal/testscript", "github.com/rogpeppe/go-internal/txtar"}
 )
 
@@ -102,14 +102,38 @@ func TestNoPatternIsCompiledAtTheStart(t *testing.T) {
 // compiles reports whether a declaration calls regexp.MustCompile, and not in a function that is called later.
 func compiles(d *ast.GenDecl) (found bool) {
 	ast.Inspect(d, func(n ast.Node) bool {
-		if call, ok := n.(*ast.SelectorExpr); ok {
-			of, isName := call.X.(*ast.Ident)
-			found = found || isName && of.Name == "regexp" && slices.Contains([]string{"Compile", "MustCompile"}, call.Sel.Name)
-		}
+		found = found || isSelector(n, "regexp", "Compile", "MustCompile")
 		_, later := n.(*ast.FuncLit)
 		return !later
 	})
 	return found
+}
+
+// usesSelector reports whether a file names one of some names of a package.
+func usesSelector(f *ast.File, pkg string, names ...string) (found bool) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		found = found || isSelector(n, pkg, names...)
+		return !found
+	})
+	return found
+}
+
+func isSelector(n ast.Node, pkg string, names ...string) bool {
+	s, ok := n.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	of, isName := s.X.(*ast.Ident)
+	return isName && of.Name == pkg && slices.Contains(names, s.Sel.Name)
+}
+
+// Under the race detector, [testing/synctest.Test] alone can end the process: see package bubble.
+func TestBubblesAreOfPackageBubble(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.test && usesSelector(f.syntax, "synctest", "Test") {
+			t.Errorf("%s calls synctest.Test; use bubble.Test", f.path)
+		}
+	}
 }
 
 // testutil is the folder of the test doubles, which the product never imports.

@@ -631,6 +631,7 @@ func graph() map[string]edges {
 		"internal/tempdaemon": {
 			ours: []string{"api", "internal/config", "memory", "op"},
 		},
+		"internal/testutil/bubble": {},
 		"internal/testutil/clitest": {
 			others: []string{"github.com/rivo/uniseg"},
 		},

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"emberd/internal/testutil/bubble"
 	"emberd/internal/testutil/dirsnap"
 	"emberd/memory"
 	"emberd/op"
@@ -160,7 +160,7 @@ func (e endless) Events(ctx context.Context, _ string) iter.Seq[op.Event] {
 const askEvents = "GET /v1/events HTTP/1.1\r\nHost: emberd\r\n\r\n"
 
 func TestAQuietStreamBeats(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		conn := overPipe(t, endless{}, &peer{})
 		write(t, conn, askEvents)
 		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -204,7 +204,7 @@ func (*sendings) Flush()                           {}
 func (*sendings) SetWriteDeadline(time.Time) error { return nil }
 
 func TestEventsOfAMomentAreSentTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		queue, w := make(chan op.Event, gathered), &sendings{begun: time.Now()}
 		charged := 0
 		var all sync.WaitGroup
@@ -223,7 +223,7 @@ func TestEventsOfAMomentAreSentTogether(t *testing.T) {
 }
 
 func TestASlowReaderIsCutOff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		conn := overPipe(t, endless{ev: &op.Event{ID: "tx", Type: "save"}}, &peer{})
 		write(t, conn, askEvents)
 		r := bufio.NewReader(conn)

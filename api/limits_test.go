@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"emberd/internal/testutil/bubble"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -78,7 +79,7 @@ func TestAClaimedNameIsSlowedDownByItself(t *testing.T) {
 
 // The questions of who is slowed down by such a name wait in places of their own.
 func TestAClaimedNameHoldsUpNoOtherByItsQuestions(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		limits := NewLimits(&LimitOptions{Slow: func(a memory.Actor) string {
 			if a.Client == "noisy/1" {
 				return "few of its memories were of use"
@@ -106,7 +107,7 @@ func TestAClaimedNameHoldsUpNoOtherByItsQuestions(t *testing.T) {
 
 // A caller that asks for more than its queue holds is told so, and another is served.
 func TestAFullQueueIsRefused(t *testing.T) {
-	synctest.Test(t, testAFullQueue)
+	bubble.Test(t, testAFullQueue)
 }
 
 // testAFullQueue runs in a bubble, where no queue takes too long for a busy machine.

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"emberd/internal/testutil/bubble"
 	"emberd/op"
 )
 
@@ -47,7 +48,7 @@ func TestWhoDoesNotAskForProgressHearsNothing(t *testing.T) {
 
 // TestProgressKeepsPatience: what takes long and says how far it is does not time out.
 func TestProgressKeepsPatience(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		most := time.Minute
 		ctx, p, cancel := newIdleWatchdog(t.Context(), most)
 		defer cancel()

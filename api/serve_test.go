@@ -18,9 +18,9 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"emberd/internal/testutil/bubble"
 	"emberd/internal/testutil/dirsnap"
 	"emberd/memory"
 	"emberd/op"
@@ -148,7 +148,7 @@ func TestRequestsThatNeverEndAreCutOff(t *testing.T) {
 		"POST /v1/undo HTTP/1.1\r\nHost: emberd\r\nContent-Length: 9\r\n\r\n{": "the request body is incomplete",
 		"POST /v1/undo HTTP/1.1\r\n": "",
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			conn := overPipe(t, newShelf(), &peer{})
 			write(t, conn, half)
 			begun := time.Now()
@@ -162,7 +162,7 @@ func TestRequestsThatNeverEndAreCutOff(t *testing.T) {
 
 // The deadline for sending a request is none for carrying it out.
 func TestASlowOperationIsNotCutOff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		conn := overPipe(t, backendFunc(func(ctx context.Context, _ *op.Spec, _ any) (any, error) {
 			time.Sleep(10 * readTimeout)
 			return &op.VersionResult{Version: "slow"}, ctx.Err()

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"emberd/internal/testutil/bubble"
 	_ "emberd/internal/testutil/ramdisk"
 )
 
@@ -207,7 +208,7 @@ func (l *line) cut(e *Embedder) {
 
 // onALine runs a test whose Embedder reaches a server by a line.
 func onALine(t *testing.T, model func(string) []float32, test func(t *testing.T, e *Embedder, l *line)) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		l := &line{conns: make(chan net.Conn), model: model}
 		s := &http.Server{Handler: answers{}.handler(t, func(text string) []float32 { return l.model(text) })}
 		go func() { _ = s.Serve(l) }()

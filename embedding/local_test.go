@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"emberd/internal/bert"
+	"emberd/internal/testutil/bubble"
 	"emberd/internal/tinybert"
 )
 
@@ -129,7 +130,7 @@ func TestOneLoadHoweverManyAsk(t *testing.T) {
 
 func TestIdleModelIsUnloaded(t *testing.T) {
 	path := modelFile(t, tiny(42))
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var log loads
 		e, err := Open(Options{Providers: []string{Go}, Model: path, UnloadAfter: time.Minute, Logger: slog.New(&log)})
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"emberd/internal/testutil/bubble"
 	"emberd/internal/testutil/trainedtest"
 	"emberd/internal/tinybert"
 )
@@ -38,7 +39,7 @@ func TestMemoryComesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e, err := Open(Options{Providers: []string{Go}, Model: path})
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"emberd/engine/core"
 	"emberd/internal/backup"
 	"emberd/internal/durable"
+	"emberd/internal/testutil/bubble"
 	"emberd/op"
 )
 
@@ -34,7 +35,7 @@ func backups(t testing.TB, h *house) (names []string) {
 // A backup is made some time after a change, one a day, and none on a day without a change. Of the older ones the newest of
 // each week stays, and what a user made stays always.
 func TestBackupsAreMadeDaily(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h := newHouse(t)
 		h.FS = unwatched{}
 		h.unasked()
@@ -90,7 +91,7 @@ func (d fullFolder) CreateAppend(name string) (durable.File, error) {
 
 // A backup that fails stops nothing: status says why and what to do, and the next try clears it.
 func TestAFailedBackupIsTold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h := newHouse(t)
 		h.FS = fullFolder{}
 		h.unasked()

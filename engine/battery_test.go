@@ -10,6 +10,7 @@ import (
 	"emberd/embedding"
 	"emberd/engine"
 	"emberd/internal/power"
+	"emberd/internal/testutil/bubble"
 	"emberd/op"
 )
 
@@ -70,7 +71,7 @@ func wantWaiting(t testing.TB, e *engine.Engine) {
 }
 
 func TestVectorsWaitOnBattery(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e, l := onLaptop(t, 0.5, "Discharging")
 		wantWaiting(t, e)
 		if s, without := e.Semantic.Meaning.EmbedQuery(t.Context(), "kettle"); s == nil {
@@ -94,7 +95,7 @@ func TestVectorsWaitOnBattery(t *testing.T) {
 
 // A sync after each vector would hold up the sync of the next save.
 func TestVectorsAreSyncedWhenNoMoreAreMade(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e, _ := onLaptop(t, 1, "Full")
 		for range 3 {
 			if got := timers(t, e)["embedding of texts"]; got != "1s" {
@@ -113,7 +114,7 @@ func TestVectorsAreSyncedWhenNoMoreAreMade(t *testing.T) {
 }
 
 func TestResumeGoesOnOnBattery(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e, _ := onLaptop(t, 0.5, "Discharging")
 		wantWaiting(t, e)
 		do(t, e, op.EngineResume, &op.EngineResumeRequest{})
@@ -128,7 +129,7 @@ func TestResumeGoesOnOnBattery(t *testing.T) {
 
 // A user who resumes after a pause did not ask for work on battery.
 func TestAResumeBeforeTheBatteryDoesNotCount(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e, l := onLaptop(t, 0.5, "Full")
 		covered(t, e)
 		do(t, e, op.EnginePause, &op.EnginePauseRequest{})
@@ -144,7 +145,7 @@ func TestAResumeBeforeTheBatteryDoesNotCount(t *testing.T) {
 }
 
 func TestTheWholeProcessorIsUsedOnBattery(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e, _ := onLaptop(t, 1, "Discharging")
 		if got := covered(t, e); got.Made != 2 {
 			t.Errorf("%d vectors made, want 2", got.Made)

@@ -9,6 +9,7 @@ import (
 
 	"emberd/compaction"
 	"emberd/engine"
+	"emberd/internal/testutil/bubble"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
@@ -49,7 +50,7 @@ func kinds(t *testing.T, e *engine.Engine) map[stm.Kind]int {
 }
 
 func TestACrowdedLogIsCompactedAndTidiedUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h := crowded(t)
 		h.FS = unwatched{}
 		e := h.open(t)
@@ -85,7 +86,7 @@ func TestACrowdedLogIsCompactedAndTidiedUp(t *testing.T) {
 // What was edited in the segment that is being written is superseded in another, where no
 // compaction can take it away yet; so none is due, and none is repeated.
 func TestNoCompactionIsDueForWhatItCannotFold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h := newHouse(t)
 		h.FS = unwatched{}
 		h.unasked()

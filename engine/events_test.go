@@ -10,6 +10,7 @@ import (
 
 	"emberd/engine"
 	"emberd/engine/core"
+	"emberd/internal/testutil/bubble"
 	"emberd/op"
 )
 
@@ -56,7 +57,7 @@ func TestEventsResume(t *testing.T) {
 		{"after the last", "4", []string{"5", "6"}},
 		{"after an unknown one", "x", []string{"status: events after this ID are incomplete; read the memories again", "0", "1", "2", "3", "4", "5", "6"}},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			e := feed()
 			publish(e, 0, 5)
 			ctx, cancel := context.WithCancel(t.Context())
@@ -70,7 +71,7 @@ func TestEventsResume(t *testing.T) {
 }
 
 func TestOnlyTheLastThousandEventsAreKept(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e := feed()
 		publish(e, 0, 2500)
 		for after, want := range map[string]int{"1499": 1001, "1500": 999, "2499": 0} {

@@ -7,12 +7,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"emberd/internal/testutil/bubble"
 	"emberd/op"
 )
 
 // A note that is saved again and again is taken over once, a minute after the last.
 func TestANoteIsLeftAloneForAMinute(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d := &desk{house: vaultHouse(t, nil), t: t}
 		d.FS = unwatched{}
 		d.Options.Now = time.Now
@@ -56,7 +57,7 @@ func TestANoteIsLeftAloneForAMinute(t *testing.T) {
 
 // What cannot be read is looked at again, at longer and longer intervals.
 func TestAnUnreadableVaultIsLookedAtLessAndLess(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d := &desk{house: vaultHouse(t, nil), t: t}
 		d.FS = unwatched{}
 		d.Options.Now = time.Now

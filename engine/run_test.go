@@ -10,6 +10,7 @@ import (
 	"emberd/engine"
 	"emberd/engine/storage"
 	"emberd/internal/durable"
+	"emberd/internal/testutil/bubble"
 	"emberd/op"
 	"emberd/stm"
 )
@@ -29,7 +30,7 @@ func timers(t testing.TB, e *engine.Engine) map[string]string {
 type unwatched struct{ durable.OS }
 
 func TestNothingTicksUnlessSomethingChanged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h := newHouse(t)
 		h.FS = unwatched{}
 		h.Options.Now = time.Now
@@ -69,7 +70,7 @@ func TestAnOverdueSnapshotIsWrittenAtOnce(t *testing.T) {
 
 // writesASnapshot saves memories until a snapshot is due, and checks that the engine writes one within a time.
 func writesASnapshot(t *testing.T, due func(*stm.Store) bool, within time.Duration) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h := newHouse(t)
 		h.FS = unwatched{}
 		h.unasked()

@@ -2,8 +2,9 @@ package ltm
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"emberd/internal/testutil/bubble"
 )
 
 // paced runs the merger's question and returns the answer and how long it took.
@@ -14,7 +15,7 @@ func paced(p *pacer, closing, failed chan struct{}) (newest bool, took time.Dura
 }
 
 func TestMergesWaitForQuiet(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPacer()
 		if newest, took := paced(p, nil, nil); !newest || took != mergeQuiet {
 			t.Errorf("without a batch the answer is %v after %v, want true after %v", newest, took, mergeQuiet)
@@ -35,7 +36,7 @@ func TestMergesWaitForQuiet(t *testing.T) {
 }
 
 func TestMergesRunAfterManyBatches(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPacer()
 		for range 2 * mergeMany {
 			p.batch() // must not wait for a merge that takes long
@@ -50,7 +51,7 @@ func TestMergesDoNotHoldUpTheEnd(t *testing.T) {
 	ended := make(chan struct{})
 	close(ended)
 	for name, channels := range map[string][2]chan struct{}{"closing": {ended, nil}, "failed": {nil, ended}} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			p := newPacer()
 			if _, took := paced(p, channels[0], channels[1]); took != 0 {
 				t.Errorf("%s: the merger waits for %v", name, took)

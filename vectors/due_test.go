@@ -3,14 +3,15 @@ package vectors
 import (
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"emberd/internal/testutil/bubble"
 )
 
 // Where documents come and go, the vectors that they leave are no reason to compact while they
 // wait for another document, and one afterwards.
 func TestWhatNoDocumentHasIsCompactedAfterAnHour(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s, _ := newStore(t)
 		many, gone := manyDocs(15_000)
 		for i := range many {

@@ -7,14 +7,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"emberd/internal/testutil/bubble"
 )
 
 // A renamed document, and one that changes and changes back, keep their vectors for an hour, over
 // compactions; after that a compaction drops them.
 func TestVectorsOutliveTheirDocumentByAnHour(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s, _ := newStore(t)
 		must(t, s.Put(words("apple", "banana")))
 		must(t, s.Place([]Doc{doc("n/old", "apple", "banana")}, nil))

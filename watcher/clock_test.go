@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"emberd/internal/testutil/bubble"
 )
 
 // These tests run on real files under a clock that stands still while anything
@@ -21,7 +23,7 @@ const never = 1000 * time.Hour
 
 // inBubble runs a test on a vault of its own, with files of that many notes.
 func inBubble(t *testing.T, files int, opt Options, test func(t *testing.T, d disk, f *follower)) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d := disk{t, t.TempDir()}
 		for i := range files {
 			d.write(fmt.Sprintf("%d.md", i), "some text")
@@ -340,7 +342,7 @@ func TestRescansAreSpread(t *testing.T) {
 
 func TestAJumpOfTheWallClockMakesOneScan(t *testing.T) {
 	for _, jump := range []time.Duration{24 * time.Hour, -24 * time.Hour, time.Second} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			d := disk{t, t.TempDir()}
 			d.write("a.md", "text")
 			var offset atomic.Int64
@@ -361,7 +363,7 @@ func TestAJumpOfTheWallClockMakesOneScan(t *testing.T) {
 }
 
 func TestABatchThatFailsIsRepeated(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d := disk{t, t.TempDir()}
 		for _, p := range []string{"a.md", "b.md"} {
 			d.write(p, "text")
@@ -396,7 +398,7 @@ func TestOneRunAtATime(t *testing.T) {
 }
 
 func TestWhatIsKnownIsNotToldAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d := disk{t, t.TempDir()}
 		for _, p := range []string{"same.md", "edited.md", "deleted.md", "old/moved.md", "now/ignored.md"} {
 			d.note(p, "text of "+p)
@@ -460,7 +462,7 @@ func TestAnEvictedNoteIsThere(t *testing.T) {
 }
 
 func TestNotesBeyondTheBoundAreLeftOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d := disk{t, t.TempDir()}
 		for i := range 12 {
 			d.write(fmt.Sprintf("%02d.md", i), "text")

@@ -4,8 +4,9 @@ import (
 	"os"
 	"os/exec"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"emberd/internal/testutil/bubble"
 )
 
 // patterns are the ways programs save note.md, with a call of step between any
@@ -165,7 +166,7 @@ func (f *follower) checkSave(name string, save func()) {
 // reported, and never that it is empty or gone.
 func TestNoStepOfASaveFlickers(t *testing.T) {
 	for name, save := range patterns() {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			d := disk{t, t.TempDir()}
 			d.write("note.md", "the first text of all")
 			f := follow(t, d.dir, Options{Poll: never}, blind)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"emberd/engine/core"
+	"emberd/internal/testutil/bubble"
 )
 
 // running runs a task until the test ends, and returns the times at which it was done.
@@ -31,7 +32,7 @@ func running(t *testing.T, task *core.Task) *[]time.Duration {
 
 // Tokens that keep coming do not put a task off that is due.
 func TestATaskIsDoneWhileTokensKeepComing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		wake, due := make(chan struct{}, 1), time.Now().Add(time.Second)
 		done := running(t, &core.Task{First: due, Wake: wake, Rest: time.Second,
 			Woken: func(time.Time) time.Time { return due },
@@ -49,7 +50,7 @@ func TestATaskIsDoneWhileTokensKeepComing(t *testing.T) {
 
 // A token without Woken is a request, which no rest delays.
 func TestATaskIsDoneOnRequest(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		wake := make(chan struct{}, 1)
 		done := running(t, &core.Task{Wake: wake, Rest: time.Minute,
 			Do: func(context.Context) time.Time { return time.Time{} }})
@@ -66,7 +67,7 @@ func TestATaskIsDoneOnRequest(t *testing.T) {
 
 // A run that panics is told in the report and is followed by another one, after a rest.
 func TestATaskThatPanicsRunsAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		v := &core.View{Kernel: &core.Kernel{Opt: core.Options{Now: time.Now, Logger: slog.New(slog.DiscardHandler)}}}
 		var runs atomic.Int32
 		task := &core.Task{Name: "tidying", First: time.Now(), Do: func(context.Context) time.Time {

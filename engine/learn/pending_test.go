@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"emberd/engine/learn"
+	"emberd/internal/testutil/bubble"
 	"emberd/memory"
 )
 
@@ -26,7 +27,7 @@ func TestOnlyAdditionsOfOneThingWait(t *testing.T) {
 		{"something else", "The tide turns", littleAlike, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				var a learn.PendingAdds
 				end, err := a.Begin(t.Context(), "The kettle leaks", littleAlike, 0.6)
 				if err != nil {
@@ -55,7 +56,7 @@ func TestOnlyAdditionsOfOneThingWait(t *testing.T) {
 
 // Whoever gives up leaves nothing behind.
 func TestAnAdditionThatGivesUpWaiting(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var a learn.PendingAdds
 		end, err := a.Begin(t.Context(), "The kettle leaks", muchAlike, 0.6)
 		if err != nil {

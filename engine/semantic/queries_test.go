@@ -3,12 +3,12 @@ package semantic_test
 import (
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"emberd/embedding"
 	"emberd/engine/core"
 	"emberd/engine/semantic"
+	"emberd/internal/testutil/bubble"
 )
 
 func TestRecentQueriesAreBounded(t *testing.T) {
@@ -36,7 +36,7 @@ func TestRecentQueriesAreBounded(t *testing.T) {
 // TestAQueryWaitsForItsTurn: where more ask at once than vectors are made at once, the others
 // wait for a while before they do without.
 func TestAQueryWaitsForItsTurn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		m := &semantic.Embeddings{Asks: make(chan semantic.Ask), Meaning: core.Meaning{Wait: time.Second}}
 		go func() {
 			time.Sleep(m.Wait / 2)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"emberd/internal/durable"
+	"emberd/internal/testutil/bubble"
 	"emberd/memory"
 )
 
@@ -295,7 +296,7 @@ func TestAFileThatIsNotOursIsRefused(t *testing.T) {
 // TestWhatIsHeldEndsWithTheToken: by revocation, with time, and with its own context.
 func TestWhatIsHeldEndsWithTheToken(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens.json")
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := OpenStore(durable.OS{}, file, time.Now)
 		hold := func(name string, expires time.Time) context.Context {
 			g, err := s.Grant(create(t, s, name, expires))

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"emberd/internal/testutil/bubble"
 )
 
 // do runs a request of some length and returns how long it waited.
@@ -27,7 +29,7 @@ func (c *Controller) do(ctx context.Context, key Key, class Class, takes time.Du
 func pid(n int) Key { return Key{PID: n} }
 
 func TestAloneACallerHasEverything(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d := New(2, 0)
 		var all sync.WaitGroup
 		for range MaxAlone {
@@ -44,7 +46,7 @@ func TestAloneACallerHasEverything(t *testing.T) {
 // A caller that takes all it can get, with as many requests at once as it likes, hardly
 // holds up those that ask for little.
 func TestTheGreedyWaitForThePolite(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d := New(2, 0)
 		end := time.Now().Add(10 * time.Second)
 		var all sync.WaitGroup
@@ -87,7 +89,7 @@ func TestTheGreedyWaitForThePolite(t *testing.T) {
 
 // A caller that sends one request after the other does not wait, however busy the others are.
 func TestOneAfterTheOtherNeverWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c := New(2, 0)
 		var all sync.WaitGroup
 		for n := range 8 {
@@ -105,7 +107,7 @@ func TestOneAfterTheOtherNeverWaits(t *testing.T) {
 
 // Work that no request stands for makes a caller wait beside others, and time pays it off.
 func TestChargesAreWaitedFor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c := New(2, 0)
 		wait := func() time.Duration {
 			began := time.Now()
@@ -134,7 +136,7 @@ func TestChargesAreWaitedFor(t *testing.T) {
 }
 
 func TestAQueueIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d := New(1, 0)
 		block := make(chan struct{})
 		var all sync.WaitGroup
@@ -168,7 +170,7 @@ func TestAQueueIsBounded(t *testing.T) {
 }
 
 func TestWaitingEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d := New(1, 0)
 		var held []*Permit
 		for range MaxLong {
@@ -210,7 +212,7 @@ func TestTheRateHoldsAloneToo(t *testing.T) {
 		"any":         {0, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				d := New(1, test.rate)
 				began := time.Now()
 				for range 101 {
@@ -230,7 +232,7 @@ func TestTheRateHoldsAloneToo(t *testing.T) {
 
 // Who is slowed down late has one request a second from then on, however many it had before.
 func TestOneWhoIsSlowedDownLateOwesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d := New(1, 0)
 		for range 5000 {
 			if _, err := d.do(t.Context(), pid(1), Short, 0); err != nil {
@@ -275,7 +277,7 @@ func TestTheRulesHold(t *testing.T) {
 			}
 		}), 1, 6).Draw(r, "loads")
 		var broken []string
-		synctest.Test(t, func(t *testing.T) { broken = simulate(t.Context(), New(procs, 0), loads) })
+		bubble.Test(t, func(t *testing.T) { broken = simulate(t.Context(), New(procs, 0), loads) })
 		for _, b := range broken {
 			r.Error(b)
 		}

@@ -4,8 +4,9 @@ import (
 	"context"
 	"runtime"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"emberd/internal/testutil/bubble"
 )
 
 // Each collection is told of, and none after the end of the context.
@@ -45,7 +46,7 @@ func collectUntil(told <-chan struct{}) {
 
 // The wait begins again with each collection, and ends with the context.
 func TestWaitUntilQuiet(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		collected := make(chan struct{}, 1)
 		begun := time.Now()

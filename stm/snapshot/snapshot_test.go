@@ -10,9 +10,9 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"emberd/internal/testutil/bubble"
 	"emberd/internal/testutil/crashdisk"
 	"emberd/internal/words"
 	"emberd/memory"
@@ -127,7 +127,7 @@ func TestASnapshotCountsOnceItIsSettled(t *testing.T) {
 func TestAGentleSnapshotLeavesHalfOfTheTime(t *testing.T) {
 	t.Parallel()
 	c := contentOf(t, 40, 100_000)
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		for _, gently := range []bool{false, true} {
 			begin, disk := time.Now(), &slowDisk{}
 			if err := snapshot.Write(t.Context(), disk, c, gently); err != nil {

@@ -9,12 +9,14 @@ import (
 	"testing/synctest"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"emberd/internal/testutil/bubble"
 )
 
 // A client that asks on and on has so many calls open; the next is read when one is answered.
 func TestAgentHasBoundedCallsOpen(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c := &stdioConn{out: io.Discard, lines: make(chan line), answered: make(chan struct{}, 1),
 			closed: make(chan struct{})}
 		const asked = 3 * maxCalls

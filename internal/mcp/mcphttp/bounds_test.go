@@ -9,6 +9,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"emberd/internal/testutil/bubble"
 )
 
 // stream is a response to a stream, whose deadlines are kept for the test to see.
@@ -20,7 +22,7 @@ type stream struct {
 func (s *stream) SetWriteDeadline(t time.Time) error { s.deadline = t; return nil }
 
 func TestAQuietStreamIsKeptAlive(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := &stream{ResponseRecorder: httptest.NewRecorder()}
 		w := newResponder(s)
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -45,7 +47,7 @@ func TestAQuietStreamIsKeptAlive(t *testing.T) {
 }
 
 func TestNothingIsAddedToOtherAnswers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := &stream{ResponseRecorder: httptest.NewRecorder()}
 		w := newResponder(s)
 		http.Error(w, "no", http.StatusNotFound)
@@ -67,7 +69,7 @@ func openSession(t *testing.T, server *sdk.Server, id string) {
 }
 
 func TestIdleSessionsEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		server := sdk.NewServer(&sdk.Implementation{Name: "test"}, nil)
 		s := newSessions()
 		s.watch(server)
