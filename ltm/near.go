@@ -67,14 +67,37 @@ func (s *shown) atLine(line int) (path []string, section, at, above int) {
 
 // Accepting calls do with a function that reports whether the note of a path may be a hit of the
 // query, as far as that is known without its words and its text: with the phrases' words, the
-// filters and the dates. The function is valid until do returns.
-func (x *Index) Accepting(q Query, do func(accept func(path string) bool)) error {
+// filters and the dates. The function is valid until do returns. If such conditions leave few
+// notes, only lists the paths of these, else it is nil.
+func (x *Index) Accepting(q Query, do func(accept func(path string) bool, only []string)) error {
 	return x.search(&q, func(s *searcher) error {
 		s.filter()
+		var only []string
+		if s.filtered() {
+			only = s.passing()
+		}
 		do(func(path string) bool {
 			number, ok := s.table.paths()[path]
 			return ok && s.passesWith(number)
-		})
+		}, only)
 		return nil
 	})
+}
+
+// few is the share of the notes that are few.
+const few = 1.0 / 8
+
+// passing returns the paths of the notes that pass if they are few, else nil.
+func (s *searcher) passing() []string {
+	paths := []string{}
+	for number := range s.table.notes {
+		if !s.passesWith(uint32(number)) {
+			continue
+		}
+		if float64(len(paths)) >= few*float64(len(s.table.notes)) {
+			return nil
+		}
+		paths = append(paths, s.table.notes[number].path)
+	}
+	return paths
 }

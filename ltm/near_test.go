@@ -2,6 +2,7 @@ package ltm
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -124,17 +125,33 @@ func TestAHitByNearnessShowsWhereItIsNear(t *testing.T) {
 
 func TestAcceptingJudgesByTheFilters(t *testing.T) {
 	x := open(t)
-	put(t, x, Doc{Path: "a/x.md", Tags: []string{"work"}, Cursor: cursorOf("x")}, Doc{Path: "b/y.md", Tags: []string{"work"}, Cursor: cursorOf("y")},
-		Doc{Path: "a/z.md", Cursor: cursorOf("z")})
-	var got []string
-	err := x.Accepting(Query{Must: Filter{Tags: []string{"work"}, Paths: []string{"a/"}}}, func(accept func(string) bool) {
-		for _, path := range []string{"a/x.md", "b/y.md", "a/z.md", "gone.md"} {
-			if accept(path) {
-				got = append(got, path)
+	docs := []Doc{{Path: "a/x.md", Tags: []string{"work"}, Cursor: cursorOf("x")}, {Path: "b/y.md", Tags: []string{"work"}, Cursor: cursorOf("y")},
+		{Path: "a/z.md", Cursor: cursorOf("z")}}
+	for i := range 14 {
+		docs = append(docs, Doc{Path: fmt.Sprintf("c/%d.md", i), Tags: []string{"home"}, Cursor: cursorOf("c")})
+	}
+	put(t, x, docs...)
+	for _, c := range []struct {
+		must       Filter
+		want, only []string
+	}{
+		{Filter{Tags: []string{"work"}, Paths: []string{"a/"}}, []string{"a/x.md"}, []string{"a/x.md"}},
+		{Filter{Tags: []string{"work"}}, []string{"a/x.md", "b/y.md"}, []string{"a/x.md", "b/y.md"}},
+		{Filter{Phrases: []string{"no note says so"}}, nil, []string{}},
+		{Filter{Paths: []string{"c/"}}, []string{"c/0.md"}, nil}, // not few
+		{Filter{}, []string{"a/x.md", "b/y.md", "a/z.md", "c/0.md"}, nil},
+	} {
+		var got, only []string
+		err := x.Accepting(Query{Must: c.must}, func(accept func(string) bool, few []string) {
+			for _, path := range []string{"a/x.md", "b/y.md", "a/z.md", "c/0.md", "gone.md"} {
+				if accept(path) {
+					got = append(got, path)
+				}
 			}
+			only = few
+		})
+		if err != nil || !slices.Equal(got, c.want) || !slices.Equal(only, c.only) || (only == nil) != (c.only == nil) {
+			t.Errorf("%+v accepts %q and lists %q, %v; want %q and %q", c.must, got, only, err, c.want, c.only)
 		}
-	})
-	if err != nil || !slices.Equal(got, []string{"a/x.md"}) {
-		t.Errorf("accepts %q, %v; want a/x.md alone", got, err)
 	}
 }

@@ -136,6 +136,15 @@ func (x *index) has(key Key) *slot {
 	return nil
 }
 
+// appendRows appends the rows of a document's chunks, without scores.
+func (x *index) appendRows(to *hits, d *placed) {
+	for _, c := range d.Chunks {
+		if s := x.has(c.Key); s != nil {
+			*to = append(*to, hit{row: s.row})
+		}
+	}
+}
+
 // put makes doc the document of its name.
 func (x *index) put(doc Doc) {
 	x.remove(doc.Name)

@@ -26,6 +26,8 @@ type Query struct {
 	N      int    // documents at most
 	// Least is the cosine below which nothing is wanted, 0 for whatever is nearest.
 	Least float64
+	// Only lists documents, at least all that Accept accepts; nil for all. The others cost nothing.
+	Only []string
 	// Accept reports whether a document is wanted, nil that all are; it is asked at most once for
 	// each, in about the order of nearness and only until there are enough, and may use the
 	// store.
@@ -100,36 +102,24 @@ func (s *Store) Nearest(ctx context.Context, q []float32, wants ...Query) ([][]M
 		return nil, fmt.Errorf("cannot search vectors in %s: the query has %d components instead of %d", s.dir, len(q),
 			s.opt.Dim)
 	}
-	s.mu.RLock()
-	rows, nth, gone := s.index.table, s.index.placed, s.gone
-	s.mu.RUnlock()
-	if gone {
-		return nil, ErrClosed
-	}
 	query, picks := rounded(q), make([]rescorer, len(wants))
 	for i := range wants {
 		room, ok := s.room.Get().(*hits)
 		if !ok {
 			room = new(hits)
 		}
-		picks[i] = rescorer{Query: &wants[i], nth: nth, docs: map[*placed]int{}, hits: (*room)[:0]}
+		picks[i] = rescorer{Query: &wants[i], docs: map[*placed]int{}, hits: (*room)[:0]}
 		defer func() {
 			*room = picks[i].hits
 			s.room.Put(room)
 		}()
 	}
-	unreadable, err := rows.scan(ctx, query, func(b int, scores []float32) {
-		s.mu.RLock()
-		defer s.mu.RUnlock()
-		for i := range picks {
-			picks[i].promising(rows.slabs[b], b*slabRows, query.scale, scores)
-		}
-	})
+	rows, err := s.snapshot(picks)
 	if err != nil {
 		return nil, err
 	}
-	for _, b := range unreadable {
-		s.loseSlab(rows.slabs[b], min(slabRows, rows.n-b*slabRows))
+	if err := s.score(ctx, &rows, query, picks); err != nil {
+		return nil, err
 	}
 	out := make([][]Match, len(wants))
 	for i := range picks {
@@ -139,6 +129,54 @@ func (s *Store) Nearest(ctx context.Context, q []float32, wants ...Query) ([][]M
 		out[i] = s.rescored(q, &picks[i])
 	}
 	return out, nil
+}
+
+// snapshot returns the rows as they are now, and finds those of the documents that a want lists.
+func (s *Store) snapshot(picks []rescorer) (rows table, err error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.gone {
+		return table{}, ErrClosed
+	}
+	for i := range picks {
+		p := &picks[i]
+		p.nth = s.index.placed
+		for _, name := range p.Only {
+			if d := s.index.docs[name]; d != nil {
+				s.index.appendRows(&p.hits, d)
+			}
+		}
+		slices.SortFunc(p.hits, func(a, b hit) int { return cmp.Compare(a.row, b.row) })
+		p.hits = slices.Compact(p.hits) // two documents can have the same chunk
+	}
+	return s.index.table, nil
+}
+
+// score finds the rows that may be near enough. Slabs that cannot be read are forgotten.
+func (s *Store) score(ctx context.Context, rows *table, q query, picks []rescorer) error {
+	var unreadable []int
+	for i := range picks {
+		if p := &picks[i]; p.Only != nil {
+			unreadable = append(unreadable, rows.scoreOnly(q, &p.hits)...)
+		}
+	}
+	if slices.ContainsFunc(picks, func(p rescorer) bool { return p.N > 0 && p.Only == nil }) {
+		more, err := rows.scan(ctx, q, func(b int, scores []float32) {
+			s.mu.RLock()
+			defer s.mu.RUnlock()
+			for i := range picks {
+				picks[i].promising(rows.slabs[b], b*slabRows, q.scale, scores)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		unreadable = append(unreadable, more...)
+	}
+	for _, b := range unreadable {
+		s.loseSlab(rows.slabs[b], min(slabRows, rows.n-b*slabRows))
+	}
+	return nil
 }
 
 // pick goes down the rows until there are enough.
@@ -191,7 +229,7 @@ type rescorer struct {
 // promising takes in the rows of a slab, the first of which has the number first, that may be near
 // enough, of documents that may have the prefix. Store.mu is held.
 func (p *rescorer) promising(rows *slab, first int, scale float32, scores []float32) {
-	if p.N <= 0 {
+	if p.N <= 0 || p.Only != nil {
 		return
 	}
 	wanted, minimum := kindsOf(p.Prefix), float32(p.Least)

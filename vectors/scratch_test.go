@@ -81,6 +81,20 @@ func TestFullSlabsAreInAFile(t *testing.T) {
 	}
 }
 
+// A search among few documents looks at their rows alone.
+func TestListedRowsThatCannotBeRead(t *testing.T) {
+	s, _ := many(t)
+	must(t, s.index.table.file.f.Truncate(0))
+	listed := Query{N: 3, Only: []string{"n/" + text(1), "n/" + text(manyRows-1)}}
+	got, err := one(s.Nearest(t.Context(), word(text(1)).Vector, listed))
+	if must(t, err); len(got) != 1 || got[0].Doc != "n/"+text(manyRows-1) {
+		t.Errorf("nearest is %+v, want the document whose row can be read", got)
+	}
+	if got, want := s.Status().Vectors, manyRows-slabRows; got != want {
+		t.Errorf("%d vectors are left, want %d", got, want)
+	}
+}
+
 // Rounded vectors that cannot be read are missing, and can be put again.
 func TestSlabsThatCannotBeRead(t *testing.T) {
 	for name, meet := range map[string]func(s *Store) error{

@@ -3,6 +3,7 @@ package vectors
 import (
 	"context"
 	"runtime"
+	"sort"
 	"sync/atomic"
 
 	"emberd/internal/dot"
@@ -98,6 +99,38 @@ func rounded(q []float32) query {
 	return query{values, scale}
 }
 
+// score returns the rounded cosine of a row of a slab to q.
+func (s *slab) score(values []int8, i int, q query) float32 {
+	dim := len(q.values)
+	return float32(dot.Int8(q.values, values[i*dim:(i+1)*dim])) * s.scale[i] * q.scale
+}
+
+// scoreOnly sets the scores of rows in the order of their numbers. It leaves out those of slabs that cannot be read,
+// and returns the numbers of these.
+func (t *table) scoreOnly(q query, rows *hits) (unreadable []int) {
+	all := *rows
+	*rows = all[:0]
+	for len(all) > 0 {
+		b := int(all[0].row) / slabRows
+		n := sort.Search(len(all), func(i int) bool { return int(all[i].row)/slabRows > b })
+		s, in := t.slabs[b], all[:n]
+		all = all[n:]
+		err := durable.Reading(func() {
+			values := s.all()
+			for i := range in {
+				in[i].score = s.score(values, int(in[i].row)%slabRows, q)
+			}
+			runtime.KeepAlive(s)
+		})
+		if err != nil {
+			unreadable = append(unreadable, b)
+			continue
+		}
+		*rows = append(*rows, in...)
+	}
+	return unreadable
+}
+
 // scan calls do with the number of each slab and the rounded cosines of its rows to q, which are
 // good until do returns. It passes over slabs that cannot be read, and returns their numbers.
 func (t *table) scan(ctx context.Context, q query, do func(b int, scores []float32)) (unreadable []int, err error) {
@@ -110,7 +143,7 @@ func (t *table) scan(ctx context.Context, q query, do func(b int, scores []float
 		err := durable.Reading(func() {
 			values := s.all()
 			for i := range out {
-				out[i] = float32(dot.Int8(q.values, values[i*t.dim:(i+1)*t.dim])) * s.scale[i] * q.scale
+				out[i] = s.score(values, i, q)
 			}
 			runtime.KeepAlive(s)
 		})

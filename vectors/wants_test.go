@@ -16,7 +16,7 @@ func TestWantsOfOneSearch(t *testing.T) {
 	s, disk := newStore(t)
 	rng := rand.New(rand.NewPCG(5, 5))
 	docs := map[string]Doc{}
-	for round := range 60 {
+	for round := range 120 {
 		var texts []string
 		for range rng.IntN(4) {
 			texts = append(texts, fmt.Sprint(rng.IntN(40)))
@@ -37,10 +37,20 @@ func TestWantsOfOneSearch(t *testing.T) {
 			must(t, s.Put(words(fmt.Sprint(rng.IntN(40)), fmt.Sprint(rng.IntN(40)))))
 		}
 		q := word(fmt.Sprint(rng.IntN(40))).Vector
-		wants := []Query{
-			{Prefix: "m/", N: 5}, {Prefix: "n/", N: 3, Least: 0.1}, {N: 4}, {Prefix: "n/in/", N: 2},
-			{Prefix: "n/", N: 50, Accept: func(doc string) bool { return strings.HasSuffix(doc, "1") }}, {Prefix: "m/"},
-			{Prefix: "m/", N: 5, Least: 0.9999},
+		endsIn1 := func(doc string) bool { return strings.HasSuffix(doc, "1") }
+		listed := Query{Prefix: "n/", N: 3, Accept: endsIn1, Only: []string{"n/gone1", "m/1"}}
+		for name := range docs {
+			if endsIn1(name) || rng.IntN(4) == 0 {
+				listed.Only = append(listed.Only, name)
+			}
+		}
+		wants := []Query{listed}
+		if round%2 == 0 { // together with those that need a look at all rows
+			wants = append(wants, []Query{
+				{Prefix: "m/", N: 5}, {Prefix: "n/", N: 3, Least: 0.1}, {N: 4}, {Prefix: "n/in/", N: 2},
+				{Prefix: "n/", N: 50, Accept: endsIn1}, {Prefix: "m/"},
+				{Prefix: "m/", N: 5, Least: 0.9999}, {N: 2, Only: []string{}, Accept: func(string) bool { return false }},
+			}...)
 		}
 		got, err := s.Nearest(t.Context(), q, wants...)
 		must(t, err)

@@ -172,11 +172,12 @@ func (s *QueryEmbedding) Notes(ctx context.Context, n int, accept func(path stri
 }
 
 // NearQuery is a vector search: how many memories and notes, which of them (nil for any), and
-// the minimum similarity (0 for any).
+// the minimum similarity (0 for any). OnlyNotes lists at least the notes that AcceptNote accepts, nil for all.
 type NearQuery struct {
 	Memories, Notes int
 	AcceptMemory    func(memory.ID) bool
 	AcceptNote      func(path string) bool
+	OnlyNotes       []string
 	Least           float64
 }
 
@@ -190,13 +191,26 @@ func (s *QueryEmbedding) Nearest(ctx context.Context, w NearQuery) (memories, no
 		vectors.Query{Prefix: memoryPrefix, N: sparePassages * w.Memories, Least: least, Accept: func(doc string) bool {
 			return w.AcceptMemory == nil || w.AcceptMemory(memory.ID(doc[len(memoryPrefix):]))
 		}},
-		vectors.Query{Prefix: notePathMark, N: w.Notes, Least: least, Accept: func(doc string) bool {
-			return w.AcceptNote == nil || w.AcceptNote(doc[len(notePathMark):])
-		}})
+		vectors.Query{Prefix: notePathMark, N: w.Notes, Least: least, Only: noteDocs(w.OnlyNotes),
+			Accept: func(doc string) bool {
+				return w.AcceptNote == nil || w.AcceptNote(doc[len(notePathMark):])
+			}})
 	if err != nil { // canceled, or the model was replaced
 		return nil, nil
 	}
 	return s.weighPassages(nearHitsOf(found[0]), w.Memories, least), nearHitsOf(found[1])
+}
+
+// noteDocs returns the names of the documents of notes, nil for nil.
+func noteDocs(paths []string) []string {
+	if paths == nil {
+		return nil
+	}
+	names := make([]string, len(paths))
+	for i, path := range paths {
+		names[i] = notePathMark + path
+	}
+	return names
 }
 
 func nearHitsOf(found []vectors.Match) []NearHit {
