@@ -191,13 +191,16 @@ func checkText(at string, v reflect.Value) error {
 
 func checkMembers(at string, v reflect.Value) error {
 	for f, member := range v.Fields() {
+		if member.IsZero() {
+			continue // it has no text
+		}
 		place := at
 		if !f.Anonymous {
 			fl, ok := travels(f)
 			if !ok {
 				continue
 			}
-			if at != "" && fl.in != inBody && !member.IsZero() {
+			if at != "" && fl.in != inBody {
 				return memory.Errorf(memory.Invalid,
 					"%s of %s cannot be part of this request; send this field in a separate request", fl.Name,
 					at).At(fl.Name)
