@@ -44,7 +44,7 @@ func usualNames() map[string][]string {
 // known returns the names with those of fields put in, and tells which they are. A column that --map or
 // --content-template names keeps its name, and so does one whose field is filled already.
 func (c *columns) known(names []string) []string {
-	names = slices.Clone(names)
+	names = c.spelled(names)
 	var told []string
 	first := []string{"content", "created_at", "tags"}
 	rest := slices.DeleteFunc(importFields(), func(field string) bool { return slices.Contains(first, field) })
@@ -65,6 +65,21 @@ func (c *columns) known(names []string) []string {
 		c.s.Note("columns: %s; to change this mapping, use --map", strings.Join(told, ", "))
 	}
 	c.sort(names)
+	return names
+}
+
+// spelled gives the columns the spelling of --map where it has other capitals, if the file does not have that too.
+func (c *columns) spelled(names []string) []string {
+	names = slices.Clone(names)
+	for _, rule := range c.rules {
+		r, literal, err := parseRule(rule)
+		if err != nil || literal || slices.Contains(names, r.key) {
+			continue
+		}
+		if i := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, r.key) }); i >= 0 {
+			names[i] = r.key
+		}
+	}
 	return names
 }
 

@@ -117,6 +117,9 @@ func newRows(r io.Reader, comma rune, c *columns) (*rows, error) {
 	if errors.Is(err, io.EOF) {
 		return nil, memory.Errorf(memory.Invalid, "the file is empty; the first row must contain the column names")
 	}
+	for len(names) > 1 && names[len(names)-1] == "" {
+		names = names[:len(names)-1] // as spreadsheets write columns that were cleared
+	}
 	if err == nil {
 		err = checkColumns(names)
 	}
