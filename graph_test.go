@@ -139,7 +139,7 @@ func graph() map[string]edges {
 		"engine/lifecycle": {
 			ours: []string{
 				"compaction", "decay", "engine/core", "engine/notes", "engine/promote",
-				"engine/search", "internal/contain", "internal/entity", "internal/metrics",
+				"engine/search", "internal/contain", "internal/dedupe/similarity", "internal/entity", "internal/metrics",
 				"internal/text/analysis", "ltm", "memory", "op", "rekindle", "stm", "vault", "vault/lex", "vault/neutralize",
 			},
 		},

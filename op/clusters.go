@@ -126,8 +126,11 @@ type MergedCluster struct {
 type LinkedCluster struct {
 	ClusterID   string      `json:"cluster_id"`
 	MemoryIDs   []memory.ID `json:"memory_ids"`
-	RelationIDs []string    `json:"relation_ids"` // that were made
+	RelationIDs []string    `json:"relation_ids"` // that were made, two for each pair
 }
+
+// Pairs returns the number of pairs that were related, which CortexGraph counts as bidirectional relations.
+func (l *LinkedCluster) Pairs() int { return len(l.RelationIDs) / 2 }
 
 // RefusedCluster is a cluster that stays as it is.
 type RefusedCluster struct {

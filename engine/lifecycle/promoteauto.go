@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"emberd/engine/promote"
+	"emberd/internal/dedupe/similarity"
 	"emberd/memory"
 	"emberd/op"
 )
@@ -78,11 +79,8 @@ func (e *Lifecycle) PromoteAuto(ctx context.Context, req *op.PromoteAutoRequest)
 
 func (e *Lifecycle) shownCandidate(c promote.Candidate, now time.Time) op.PromoteCandidate {
 	const most = 100
-	preview := []rune(strings.Join(strings.Fields(c.Row.Content()), " "))
-	if len(preview) > most {
-		preview = append(preview[:most-1], '…')
-	}
-	return op.PromoteCandidate{ID: c.Row.ID(), Preview: string(preview), Reason: c.Why, Score: c.Score,
+	preview := similarity.Truncate(strings.Join(strings.Fields(c.Row.Content()), " "), most)
+	return op.PromoteCandidate{ID: c.Row.ID(), Preview: preview, Reason: c.Why, Score: c.Score,
 		UseCount: c.Row.UseCount(), AgeDays: max(0, now.Sub(c.Row.CreatedAt()).Hours()/24)}
 }
 

@@ -175,7 +175,7 @@ func (c *consolidation) finish() {
 		memories += len(m.SourceIDs)
 	}
 	for _, l := range res.Linked {
-		memories, relations = memories+len(l.MemoryIDs), relations+len(l.RelationIDs)
+		memories, relations = memories+len(l.MemoryIDs), relations+l.Pairs()
 	}
 	switch {
 	case res.Mode == op.ModePreview:

@@ -113,7 +113,7 @@ func printConsolidated(s *cli.App, res *op.ConsolidateResult) {
 	}
 	for _, l := range res.Linked {
 		s.Printf("linked %s, %s made\n", strings.Join(cli.Shorts(l.MemoryIDs), ", "),
-			cli.Count(len(l.RelationIDs), "relation", "relations"))
+			cli.Count(l.Pairs(), "bidirectional relation", "bidirectional relations"))
 	}
 	for _, r := range res.Refused {
 		s.Note("did not merge group %s: %s", r.ClusterID, cli.Clean(r.Reason))

@@ -179,7 +179,7 @@ func (o *consolidateMemoriesOut) linked(res *op.ConsolidateResult) {
 	o.RelationsCreated, o.Message = new(0), res.Message
 	var clusters []string
 	for _, l := range res.Linked {
-		*o.RelationsCreated += len(l.RelationIDs)
+		*o.RelationsCreated += l.Pairs()
 		clusters = append(clusters, l.ClusterID)
 	}
 	o.ClusterID = strings.Join(clusters, ", ")
