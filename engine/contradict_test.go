@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"emberd/engine"
-	"emberd/engine/agents"
 	"emberd/engine/core"
 	"emberd/engine/learn"
 	"emberd/internal/testutil/crashdisk"
@@ -173,35 +171,5 @@ func TestAPowerCutLeavesAllOfAnAdditionOrNothing(t *testing.T) {
 	}
 	if whole == 0 || none == 0 {
 		t.Errorf("%d cuts left all, %d nothing; both should happen", whole, none)
-	}
-}
-
-// What was saved right before the daemon stopped is checked after the next start.
-func TestASaveBeforeAStopIsChecked(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t)
-	first := func(e *engine.Engine) time.Time { return e.Agents.Tasks()[1].First }
-	e := h.open(t)
-	save(t, e, "The nightly backup runs at 02:00 on server alpha")
-	h.advance(time.Minute)
-	do(t, e, op.AgentsRun, &op.AgentsRunRequest{Scheduled: true})
-	ok(t, e.Close())
-	h.advance(time.Minute)
-	e = h.open(t)
-	if at := first(e); !at.IsZero() {
-		t.Errorf("with nothing new it checks at %v", at)
-	}
-	save(t, e, "The nightly backup runs at 04:00 on server alpha")
-	ok(t, e.Close())
-	h.advance(time.Minute)
-	e = h.open(t)
-	if got, want := first(e), h.clock.Now().Add(agents.ContradictionDelay); !got.Equal(want) {
-		t.Fatalf("it checks at %v, want %v", got, want)
-	}
-	e.Indexed.Store(true)
-	e.Agents.CheckSaved(t.Context())
-	items := do(t, e, op.ReviewList, &op.ReviewListRequest{}).Items
-	if len(items) != 1 || items[0].Action != core.ContradictionAction {
-		t.Errorf("the items are %+v", items)
 	}
 }

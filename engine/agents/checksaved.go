@@ -7,16 +7,6 @@ import (
 	"emberd/op"
 )
 
-// firstCheck returns when to check memories that an earlier daemon left unchecked, zero if there are none.
-func (e *Agents) firstCheck() time.Time {
-	for row := range e.Stm.Rows() {
-		if row.Born().Time().After(e.AgentScheduler.checked) {
-			return e.Opt.Now().Add(ContradictionDelay)
-		}
-	}
-	return time.Time{}
-}
-
 // nextCheck returns when to check for contradictions after a save.
 func (e *Agents) nextCheck(due time.Time) time.Time {
 	if !due.IsZero() {

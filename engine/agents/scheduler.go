@@ -91,9 +91,6 @@ func NewAgentScheduler(opt *core.Options) *AgentScheduler {
 	if c.last == nil {
 		c.last = make(map[string]time.Time)
 	}
-	if ran := c.last[PipelineRun]; !ran.IsZero() {
-		c.checked = ran // a memory that was saved right before the daemon stopped is not checked yet
-	}
 	return c
 }
 
@@ -175,7 +172,7 @@ func (e *Agents) Tasks() []*core.Task {
 	afterSave := func(due time.Time) time.Time { return e.After(e.UrgentWait())(due) }
 	return []*core.Task{
 		{Wake: s.Saved, Woken: afterSave, Do: e.LookForUrgent},
-		{First: e.firstCheck(), Wake: s.Added, Woken: e.nextCheck, Do: e.CheckSaved},
+		{Wake: s.Added, Woken: e.nextCheck, Do: e.CheckSaved},
 		{Name: "agents", First: e.Opt.Now().Add(lifecycle.FirstLook), Wake: s.Look, Woken: e.NextAgents,
 			Do: e.AgentsDue, Planned: planned, Rest: time.Second},
 	}
