@@ -393,6 +393,9 @@ func TestTheAgentsRunByThemselves(t *testing.T) {
 			t.Errorf("it wrote %d entries, want %d", made, entries)
 		}
 	}
+	s.Engine.Agents.AgentScheduler.Running.Lock()
+	due(lifecycle.FirstLook, 0) // another run is in progress
+	s.Engine.Agents.AgentScheduler.Running.Unlock()
 	due(24*time.Hour, 1)
 	if by := do(t, s.Engine, op.Journal, &op.JournalRequest{}).Entries[0].By; by.Client != "agents" {
 		t.Errorf("the entry is by %+v", by)

@@ -1,6 +1,9 @@
 package ltm
 
-import "time"
+import (
+	"iter"
+	"time"
+)
 
 // nearby works out the notes of the query's Near that pass the filters, and counts those that hold
 // none of the terms.
@@ -68,36 +71,59 @@ func (s *shown) atLine(line int) (path []string, section, at, above int) {
 // Accepting calls do with a function that reports whether the note of a path may be a hit of the
 // query, as far as that is known without its words and its text: with the phrases' words, the
 // filters and the dates. The function is valid until do returns. If such conditions leave few
-// notes, only lists the paths of these, else it is nil.
-func (x *Index) Accepting(q Query, do func(accept func(path string) bool, only []string)) error {
+// notes, listed has the paths of all that are accepted; else it is nil.
+func (x *Index) Accepting(q Query, do func(accept func(path string) bool, listed []string)) error {
 	return x.search(&q, func(s *searcher) error {
 		s.filter()
-		var only []string
+		var listed []string
 		if s.filtered() {
-			only = s.passing()
+			listed = s.listPassing(min(len(s.table.notes)/8, maxListed))
 		}
 		do(func(path string) bool {
 			number, ok := s.table.paths()[path]
 			return ok && s.passesWith(number)
-		}, only)
+		}, listed)
 		return nil
 	})
 }
 
-// few is the share of the notes that are few.
-const few = 1.0 / 8
+// maxListed is how many notes are few in a large vault: to look at more of them one by one takes as long as at all
+// in their order.
+const maxListed = 2000
 
-// passing returns the paths of the notes that pass if they are few, else nil.
-func (s *searcher) passing() []string {
+// listPassing returns the paths of the notes that pass, nil if there are more than most.
+func (s *searcher) listPassing(most int) []string {
 	paths := []string{}
-	for number := range s.table.notes {
-		if !s.passesWith(uint32(number)) {
+	for number := range mayPass(s) {
+		if !s.passesWith(number) {
 			continue
 		}
-		if float64(len(paths)) >= few*float64(len(s.table.notes)) {
+		if len(paths) == most {
 			return nil
 		}
 		paths = append(paths, s.table.notes[number].path)
 	}
 	return paths
+}
+
+// mayPass yields the notes that have the words of a required phrase, or all if there is none, each once.
+func mayPass(s *searcher) iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		if len(s.holds) == 0 {
+			for number := range s.table.notes {
+				if !yield(uint32(number)) {
+					return
+				}
+			}
+			return
+		}
+		for i, suspects := range s.holds[0] {
+			in := &s.view.segments[i]
+			for first := suspects.next(0); first != pastEnd; first = suspects.next(first + 1) {
+				if in.live(first) && !yield(in.rows[first].note) {
+					return
+				}
+			}
+		}
+	}
 }

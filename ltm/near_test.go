@@ -125,7 +125,7 @@ func TestAHitByNearnessShowsWhereItIsNear(t *testing.T) {
 
 func TestAcceptingJudgesByTheFilters(t *testing.T) {
 	x := open(t)
-	docs := []Doc{{Path: "a/x.md", Tags: []string{"work"}, Cursor: cursorOf("x")}, {Path: "b/y.md", Tags: []string{"work"}, Cursor: cursorOf("y")},
+	docs := []Doc{{Path: "a/x.md", Tags: []string{"work"}, Cursor: cursorOf("x"), Sections: []Section{{Text: "a red fox"}}, Text: "a red fox"}, {Path: "b/y.md", Tags: []string{"work"}, Cursor: cursorOf("y")},
 		{Path: "a/z.md", Cursor: cursorOf("z")}}
 	for i := range 14 {
 		docs = append(docs, Doc{Path: fmt.Sprintf("c/%d.md", i), Tags: []string{"home"}, Cursor: cursorOf("c")})
@@ -138,17 +138,18 @@ func TestAcceptingJudgesByTheFilters(t *testing.T) {
 		{Filter{Tags: []string{"work"}, Paths: []string{"a/"}}, []string{"a/x.md"}, []string{"a/x.md"}},
 		{Filter{Tags: []string{"work"}}, []string{"a/x.md", "b/y.md"}, []string{"a/x.md", "b/y.md"}},
 		{Filter{Phrases: []string{"no note says so"}}, nil, []string{}},
+		{Filter{Phrases: []string{"red fox"}}, []string{"a/x.md"}, []string{"a/x.md"}},
 		{Filter{Paths: []string{"c/"}}, []string{"c/0.md"}, nil}, // not few
 		{Filter{}, []string{"a/x.md", "b/y.md", "a/z.md", "c/0.md"}, nil},
 	} {
 		var got, only []string
-		err := x.Accepting(Query{Must: c.must}, func(accept func(string) bool, few []string) {
+		err := x.Accepting(Query{Must: c.must}, func(accept func(string) bool, listed []string) {
 			for _, path := range []string{"a/x.md", "b/y.md", "a/z.md", "c/0.md", "gone.md"} {
 				if accept(path) {
 					got = append(got, path)
 				}
 			}
-			only = few
+			only = listed
 		})
 		if err != nil || !slices.Equal(got, c.want) || !slices.Equal(only, c.only) || (only == nil) != (c.only == nil) {
 			t.Errorf("%+v accepts %q and lists %q, %v; want %q and %q", c.must, got, only, err, c.want, c.only)

@@ -106,8 +106,8 @@
 // or 1000 more, as long as the rounding may have put one behind that belongs in front. So the
 // result is that of float32, unless more documents than that are nearer to each other than about
 // 0.003. One scan serves several wants. Rows that are not near enough, or only in documents of
-// another kind, the first letter of their names, cost no more than that. A want that lists its documents has their
-// rows looked at without a scan.
+// another kind, the first letter of their names, cost no more than that. For a want that lists documents, a search
+// reads the rows of these only.
 //
 // # Sharing
 //

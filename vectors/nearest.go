@@ -26,7 +26,7 @@ type Query struct {
 	N      int    // documents at most
 	// Least is the cosine below which nothing is wanted, 0 for whatever is nearest.
 	Least float64
-	// Only lists documents, at least all that Accept accepts; nil for all. The others cost nothing.
+	// Only lists the documents to compare with, nil for all. Accept must refuse all others.
 	Only []string
 	// Accept reports whether a document is wanted, nil that all are; it is asked at most once for
 	// each, in about the order of nearness and only until there are enough, and may use the
@@ -96,7 +96,7 @@ func (s *Store) damaged(key Key, f *file, at int64) {
 
 // Nearest returns for each want the documents that have the chunks nearest to q, nearest first,
 // those as near by name. q has the store's dimension and unit length. All wants together cost one
-// scan. Vectors are those at the time of the call; nothing waits for it.
+// scan, and those with Only none. Vectors are those at the time of the call; nothing waits for it.
 func (s *Store) Nearest(ctx context.Context, q []float32, wants ...Query) ([][]Match, error) {
 	if len(q) != s.opt.Dim {
 		return nil, fmt.Errorf("cannot search vectors in %s: the query has %d components instead of %d", s.dir, len(q),
@@ -131,7 +131,7 @@ func (s *Store) Nearest(ctx context.Context, q []float32, wants ...Query) ([][]M
 	return out, nil
 }
 
-// snapshot returns the rows as they are now, and finds those of the documents that a want lists.
+// snapshot returns the table as it is now, and puts the rows of the documents that a want lists into its hits.
 func (s *Store) snapshot(picks []rescorer) (rows table, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -146,18 +146,16 @@ func (s *Store) snapshot(picks []rescorer) (rows table, err error) {
 				s.index.appendRows(&p.hits, d)
 			}
 		}
-		slices.SortFunc(p.hits, func(a, b hit) int { return cmp.Compare(a.row, b.row) })
-		p.hits = slices.Compact(p.hits) // two documents can have the same chunk
 	}
 	return s.index.table, nil
 }
 
-// score finds the rows that may be near enough. Slabs that cannot be read are forgotten.
+// score finds the rows that may be near enough. It removes slabs that cannot be read.
 func (s *Store) score(ctx context.Context, rows *table, q query, picks []rescorer) error {
 	var unreadable []int
 	for i := range picks {
 		if p := &picks[i]; p.Only != nil {
-			unreadable = append(unreadable, rows.scoreOnly(q, &p.hits)...)
+			unreadable = append(unreadable, p.scoreListed(rows, q)...)
 		}
 	}
 	if slices.ContainsFunc(picks, func(p rescorer) bool { return p.N > 0 && p.Only == nil }) {
@@ -173,10 +171,23 @@ func (s *Store) score(ctx context.Context, rows *table, q query, picks []rescore
 		}
 		unreadable = append(unreadable, more...)
 	}
-	for _, b := range unreadable {
+	slices.Sort(unreadable)
+	for _, b := range slices.Compact(unreadable) {
 		s.loseSlab(rows.slabs[b], min(slabRows, rows.n-b*slabRows))
 	}
 	return nil
+}
+
+// scoreListed scores the hits, and keeps those that may be near enough.
+func (p *rescorer) scoreListed(rows *table, q query) (unreadable []int) {
+	slices.SortFunc(p.hits, func(a, b hit) int { return cmp.Compare(a.row, b.row) })
+	p.hits = slices.Compact(p.hits) // two documents can have the same chunk
+	unreadable = rows.scoreOnly(q, &p.hits)
+	p.hits = slices.DeleteFunc(p.hits, func(h hit) bool {
+		_, step := rows.row(int(h.row))
+		return p.Least > 0 && nearestBy(h.score, q.scale, step) < float32(p.Least)
+	})
+	return unreadable
 }
 
 // pick goes down the rows until there are enough.

@@ -38,7 +38,7 @@ func TestWantsOfOneSearch(t *testing.T) {
 		}
 		q := word(fmt.Sprint(rng.IntN(40))).Vector
 		endsIn1 := func(doc string) bool { return strings.HasSuffix(doc, "1") }
-		listed := Query{Prefix: "n/", N: 3, Accept: endsIn1, Only: []string{"n/gone1", "m/1"}}
+		listed := Query{Prefix: "n/", N: 3, Least: float64(rng.IntN(2)) / 10, Accept: endsIn1, Only: []string{"n/gone1", "m/1"}}
 		for name := range docs {
 			if endsIn1(name) || rng.IntN(4) == 0 {
 				listed.Only = append(listed.Only, name)

@@ -217,13 +217,17 @@ func (e *Agents) AgentsDue(ctx context.Context) time.Time {
 		}
 		return e.AgentScheduler.sooner(now, due)
 	}
+	busy := false
 	if e.AgentScheduler.wants(e) || !now.Before(e.AgentScheduler.due("", lifecycle.LooksAgain)) {
-		e.runAutomatic(ctx, agentsJob, func() (*op.AgentsRunResult, error) { return e.runPipeline(ctx) })
+		busy = e.runAutomatic(ctx, agentsJob, func() (*op.AgentsRunResult, error) { return e.runPipeline(ctx) })
 	}
-	if !now.Before(e.AgentScheduler.LastRun(SimilarRun).Add(similarEvery)) {
-		e.runAutomatic(ctx, similarJob, func() (*op.AgentsRunResult, error) {
+	if !busy && !now.Before(e.AgentScheduler.LastRun(SimilarRun).Add(similarEvery)) {
+		busy = e.runAutomatic(ctx, similarJob, func() (*op.AgentsRunResult, error) {
 			return e.ConsolidateSimilar(ctx, AgentsActor(), SimilarThreshold)
 		})
+	}
+	if busy {
+		return now.Add(lifecycle.FirstLook)
 	}
 	select {
 	case <-e.AgentScheduler.Look: // from these runs' own changes

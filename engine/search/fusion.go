@@ -197,8 +197,8 @@ func (a *SearchRun) searchVectors(ctx context.Context, s *semantic.QueryEmbeddin
 		return &out, nil
 	}
 	err := a.E.Notes.Vault.Ask(func(index *ltm.Index) error {
-		return index.Accepting(a.E.ltmQuery(ctx, a.Q, c, 0, false), func(accept func(string) bool, only []string) {
-			w.Notes, w.AcceptNote, w.OnlyNotes = MaxNear, accept, only
+		return index.Accepting(a.E.ltmQuery(ctx, a.Q, c, 0, false), func(accept func(string) bool, listed []string) {
+			w.Notes, w.AcceptNote, w.ListedNotes = MaxNear, accept, listed
 			out.memories, out.notes = s.Nearest(ctx, w)
 		})
 	})

@@ -172,12 +172,12 @@ func (s *QueryEmbedding) Notes(ctx context.Context, n int, accept func(path stri
 }
 
 // NearQuery is a vector search: how many memories and notes, which of them (nil for any), and
-// the minimum similarity (0 for any). OnlyNotes lists at least the notes that AcceptNote accepts, nil for all.
+// the minimum similarity (0 for any). ListedNotes has all notes that AcceptNote accepts, if they are few.
 type NearQuery struct {
 	Memories, Notes int
 	AcceptMemory    func(memory.ID) bool
 	AcceptNote      func(path string) bool
-	OnlyNotes       []string
+	ListedNotes     []string
 	Least           float64
 }
 
@@ -191,7 +191,7 @@ func (s *QueryEmbedding) Nearest(ctx context.Context, w NearQuery) (memories, no
 		vectors.Query{Prefix: memoryPrefix, N: sparePassages * w.Memories, Least: least, Accept: func(doc string) bool {
 			return w.AcceptMemory == nil || w.AcceptMemory(memory.ID(doc[len(memoryPrefix):]))
 		}},
-		vectors.Query{Prefix: notePathMark, N: w.Notes, Least: least, Only: noteDocs(w.OnlyNotes),
+		vectors.Query{Prefix: notePathMark, N: w.Notes, Least: least, Only: noteDocs(w.ListedNotes),
 			Accept: func(doc string) bool {
 				return w.AcceptNote == nil || w.AcceptNote(doc[len(notePathMark):])
 			}})

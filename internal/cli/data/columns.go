@@ -44,7 +44,7 @@ func usualNames() map[string][]string {
 // known returns the names with those of fields put in, and tells which they are. A column that --map or
 // --content-template names keeps its name, and so does one whose field is filled already.
 func (c *columns) known(names []string) []string {
-	names = c.spelled(names)
+	names = c.matchCase(names)
 	var told []string
 	first := []string{"content", "created_at", "tags"}
 	rest := slices.DeleteFunc(importFields(), func(field string) bool { return slices.Contains(first, field) })
@@ -68,16 +68,19 @@ func (c *columns) known(names []string) []string {
 	return names
 }
 
-// spelled gives the columns the spelling of --map where it has other capitals, if the file does not have that too.
-func (c *columns) spelled(names []string) []string {
+// matchCase renames a column to the key of a --map rule if they differ in capitals alone, no column has exactly that
+// name, and nothing names the column as it is.
+func (c *columns) matchCase(names []string) []string {
 	names = slices.Clone(names)
 	for _, rule := range c.rules {
 		r, literal, err := parseRule(rule)
 		if err != nil || literal || slices.Contains(names, r.key) {
 			continue
 		}
-		if i := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, r.key) }); i >= 0 {
-			names[i] = r.key
+		same := func(n string) bool { return strings.EqualFold(n, r.key) }
+		i := slices.IndexFunc(names, same)
+		if i >= 0 && !slices.ContainsFunc(names[i+1:], same) && !c.mentions(names[i]) {
+			c.named[r.key], names[i] = names[i], r.key
 		}
 	}
 	return names

@@ -117,10 +117,8 @@ func newRows(r io.Reader, comma rune, c *columns) (*rows, error) {
 	if errors.Is(err, io.EOF) {
 		return nil, memory.Errorf(memory.Invalid, "the file is empty; the first row must contain the column names")
 	}
-	for len(names) > 1 && names[len(names)-1] == "" {
-		names = names[:len(names)-1] // as spreadsheets write columns that were cleared
-	}
 	if err == nil {
+		names = named(names)
 		err = checkColumns(names)
 	}
 	if err != nil {
@@ -128,6 +126,16 @@ func newRows(r io.Reader, comma rune, c *columns) (*rows, error) {
 	}
 	out.names, out.before = c.known(names), out.csv.InputOffset()
 	return out, c.checkText(names)
+}
+
+// named cuts what has no name at the end, as spreadsheets write cleared columns. It keeps names that are all empty.
+func named(names []string) []string {
+	for i := len(names); i > 0; i-- {
+		if names[i-1] != "" {
+			return names[:i]
+		}
+	}
+	return names
 }
 
 // guessSeparator takes what the first row has most of outside quotes, in case of doubt the
@@ -209,7 +217,7 @@ func (r *rows) object(cells []string) (map[string]json.RawMessage, error) {
 		switch {
 		case strings.TrimSpace(cell) == "":
 		case i >= len(r.names):
-			return nil, memory.Errorf(memory.Invalid, "the row has %d cells for %d columns", len(cells), len(r.names))
+			return nil, memory.Errorf(memory.Invalid, "the first row has no name for cell %d", i+1)
 		case !utf8.ValidString(cell):
 			return nil, memory.Errorf(memory.Invalid, "the row is not valid UTF-8; "+saveAsUTF8)
 		default:
