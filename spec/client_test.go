@@ -66,6 +66,9 @@ func cmdMCP(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) > 1 {
 		call.Arguments = json.RawMessage(expand(ts, strings.Join(args[1:], " ")))
 	}
+	if ts.Getenv("PROGRESS") != "" {
+		call.SetProgressToken(call.Name)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	s := session(ctx, ts)
@@ -88,6 +91,26 @@ func cmdMCP(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(err)
 	answer(ts, "mcp "+call.Name, content(ts, res), res.IsError, neg)
+}
+
+type progressKey struct{}
+
+// cmdProgress is "progress TOOL [ARGUMENTS]": it is mcp, for a client that asks for the progress of the
+// call, of which something has to come.
+func cmdProgress(ts *testscript.TestScript, neg bool, args []string) {
+	ts.Setenv("PROGRESS", "asked for")
+	cmdMCP(ts, neg, args)
+	ts.Setenv("PROGRESS", "")
+	for timeout := time.After(time.Minute); ; {
+		select {
+		case of := <-ts.Value(progressKey{}).(chan any):
+			if of == args[0] {
+				return
+			}
+		case <-timeout:
+			ts.Fatalf("no progress of %s", args[0])
+		}
+	}
 }
 
 // content is the structured result of a tool, or else its text.
@@ -117,7 +140,12 @@ func session(ctx context.Context, ts *testscript.TestScript) *mcp.ClientSession 
 		strings.Fields(ts.Getenv("MCPFLAGS"))...)
 	cmd := exec.Command(filepath.Join(binaries, "emberd"), words...)
 	cmd.Env = environment(ts)
-	client := mcp.NewClient(&mcp.Implementation{Name: "spec", Version: "1"}, nil)
+	progress := ts.Value(progressKey{}).(chan any)
+	client := mcp.NewClient(&mcp.Implementation{Name: "spec", Version: "1"}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
+			progress <- req.Params.ProgressToken
+		},
+	})
 	s, err := client.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
 	ts.Check(err)
 	open[flags] = s

@@ -38,8 +38,8 @@ func (r *row) document() string {
 
 var (
 	rowLine = regexp.MustCompile(`^# ([1-5x]\.\d+) (.+)$`)
-	call    = regexp.MustCompile(`\b(?:mcp|http|exec) (?:emberd )?([\w/. -]+)`)
-	check   = regexp.MustCompile(`^(?:! )?(?:field|stdout|stderr|exists|grep|cmp|code|sum|figure|until)\b|^! `)
+	call    = regexp.MustCompile(`\b(?:mcp|http|exec|progress) (?:emberd )?([\w/. -]+)`)
+	check   = regexp.MustCompile(`^(?:! )?(?:field|stdout|stderr|exists|grep|cmp|code|sum|figure|until|progress)\b|^! `)
 )
 
 func readSheet(file string) (*sheet, error) {

@@ -42,6 +42,7 @@ func (w *world) setup(e *testscript.Env) error {
 		e.Setenv(name, value)
 	}
 	e.Values[daemonKey{}] = new(*exec.Cmd)
+	e.Values[progressKey{}] = make(chan any, 1000)
 	e.Values[sessionKey{}] = map[string]*mcp.ClientSession{}
 	if err := os.MkdirAll(filepath.Join(e.WorkDir, "Notes"), 0o700); err != nil {
 		return err
