@@ -23,6 +23,7 @@ import (
 	"emberd/internal/cli"
 	"emberd/internal/testutil/clitest"
 	"emberd/internal/tinybert"
+	"emberd/op"
 )
 
 // soakVar is how long TestSoak works a daemon: make soak SOAK=10m.
@@ -119,7 +120,11 @@ func (s *soak) start(t *testing.T) *daemonProcess {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.cmd.Process.Kill() }) // it has ended, if all went well
-	s.pid = d.cmd.Process.Pid
+	res, err := op.Version.Call(t.Context(), s.client, &op.VersionRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.pid = res.PID // with a vault, a child of the process that was started
 	return d
 }
 
