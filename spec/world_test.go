@@ -56,16 +56,20 @@ func (w *world) setup(e *testscript.Env) error {
 // manners are how the endpoints of models answer.
 var manners = map[string]http.HandlerFunc{
 	"good":    good,
+	"exact":   exact,
 	"late":    func(w http.ResponseWriter, r *http.Request) { late(w, r) },
 	"wrong":   func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no such model", http.StatusNotFound) },
 	"half":    func(w http.ResponseWriter, r *http.Request) { half(w) },
 	"hostile": func(w http.ResponseWriter, r *http.Request) { chat(w, hostile) },
 }
 
-// good gives the texts that it is asked to judge good scores, words a text that ends in "deprecated" anew, and
-// answers all else with one sentence.
+// good gives the texts that it is asked to judge good scores, but a model "stern" gives none, words a text that ends
+// in "deprecated" anew, and answers all else with one sentence.
 func good(w http.ResponseWriter, r *http.Request) {
-	var req struct{ Messages []struct{ Content string } }
+	var req struct {
+		Model    string
+		Messages []struct{ Content string }
+	}
 	if json.NewDecoder(r.Body).Decode(&req) != nil || len(req.Messages) == 0 {
 		http.Error(w, "no messages", http.StatusBadRequest)
 		return
@@ -81,13 +85,39 @@ func good(w http.ResponseWriter, r *http.Request) {
 		chat(w, "A short sentence about the harbour and Ann.")
 		return
 	}
-	scores := []map[string]any{}
+	scores, by := []map[string]any{}, 1.0
+	if req.Model == "stern" {
+		by = 0
+	}
 	for _, t := range texts {
-		scores = append(scores, map[string]any{"id": t.ID, "accuracy": 0.9, "completeness": 0.9, "specificity": 0.9,
-			"reusability": 0.9, "recency": 0.9})
+		scores = append(scores, map[string]any{"id": t.ID, "accuracy": 0.9 * by, "completeness": 0.8 * by,
+			"specificity": 0.7 * by, "reusability": 0.6 * by, "recency": 0.5 * by})
 	}
 	answer, _ := json.Marshal(map[string]any{"scores": scores})
 	chat(w, string(answer))
+}
+
+// exact answers a request for a summary that is as the documents say, with the length of the text, and none else.
+func exact(w http.ResponseWriter, r *http.Request) {
+	var req struct {
+		Model       string
+		Temperature *float64
+		MaxTokens   int `json:"max_tokens"`
+		Messages    []struct{ Role, Content string }
+	}
+	if json.NewDecoder(r.Body).Decode(&req) != nil || len(req.Messages) != 2 || req.Temperature == nil {
+		http.Error(w, "no request of a chat", http.StatusBadRequest)
+		return
+	}
+	system, user := req.Messages[0], req.Messages[1]
+	if r.Method != http.MethodPost || r.URL.Path != "/v1/chat/completions" ||
+		r.Header.Get("Authorization") != "Bearer spec-key" || req.Model != "spec-model" || *req.Temperature != 0 ||
+		req.MaxTokens < 80 || system.Role != "system" || user.Role != "user" ||
+		!strings.HasPrefix(system.Content, "Summarize in 1 sentence, preserving key entities and concepts.") {
+		http.Error(w, "not this request", http.StatusNotFound)
+		return
+	}
+	chat(w, fmt.Sprintf("Ann read %d characters.", len(user.Content)))
 }
 
 // hostile is what a model says that was talked into something.
