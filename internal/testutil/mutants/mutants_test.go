@@ -39,7 +39,7 @@ var (
 	reading   = suite{"./stm", "^TestAReadErrorInAFile"}
 	doubts    = suite{"./stm", "^(TestAnUnknownAnswer|TestWhatIsInDoubt|TestNumbersInDoubt|TestADiskThatNever)"}
 	firsts    = suite{"./stm", "^TestAFirstSave"}
-	damage    = suite{"./stm", "^(TestDamage|TestEveryByte|TestSnapshotIsOnly|TestASnapshot|TestPlaces|TestALost|TestAFolder|TestADeleted|TestSnapshotsWhile|TestADamaged|TestDamageUnder)"}
+	damage    = suite{"./stm", "^(TestDamage|TestEveryByte|TestSnapshotIsOnly|TestOneBitOfASnapshot|TestASnapshot|TestPlaces|TestALost|TestAFolder|TestADeleted|TestSnapshotsWhile|TestADamaged|TestDamageUnder)"}
 	restoring = suite{"./stm", "^TestPowerCutAt/^all$/^restore_a_backup$"}
 	days      = suite{"./stm", "^TestEveryDiskError/^all$/^(a_day|purge)$"}
 	rotating  = suite{"./stm", "^TestSegmentsFollow"}

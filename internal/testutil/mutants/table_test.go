@@ -276,7 +276,7 @@ func notes() []mutant {
 func remembering() []mutant {
 	return []mutant{
 		{"look at what tells an addition from what is known", "engine/learn/add.go", "sayer(n.All, a.e.Opt.Known.Add, s.DistinctReason)", "sayer(n.All, a.e.Opt.Known.Add, func(*similar.Near) string { return \"\" })", adding},
-		{"look at the parts that a known text lacks", "engine/similar/contradictions.go", "\treturn s.facts.Unknown(contradiction.Of(s.e.Text, one.Text), byVectors)\n", "\treturn \"\"\n", adding},
+		{"look at the parts that a known text lacks", "engine/similar/contradictions.go", "\treturn s.facts.Unknown(contradiction.Of(s.e.Text, one.Text), byVectors)\n", "\t_ = byVectors\n\treturn \"\"\n", adding},
 		{"how alike a text has to be", "engine/learn/reinforce.go", " || one.Similarity < threshold && !one.Same:", ":", adding},
 		{"look at what tells an echo from what was recalled", "engine/recall/find.go", "(similarity == 1 || contradiction.Equal(", "(similarity > 0 || contradiction.Equal(", echoing},
 		{"refusal of a circle of successors", "engine/similar/supersede.go", "if err := e.circle(row, rows[i]); err != nil {", "if err := error(nil); err != nil {", superseding},
