@@ -87,8 +87,7 @@ func (x *Index) Accepting(q Query, do func(accept func(path string) bool, listed
 	})
 }
 
-// maxListed is how many notes are few in a large vault: to look at more of them one by one takes as long as at all
-// in their order.
+// maxListed is the largest number of notes that Accepting lists, so that looking them up one by one stays short.
 const maxListed = 2000
 
 // listPassing returns the paths of the notes that pass, nil if there are more than most.

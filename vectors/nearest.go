@@ -185,9 +185,14 @@ func (p *rescorer) scoreListed(rows *table, q query) (unreadable []int) {
 	unreadable = rows.scoreOnly(q, &p.hits)
 	p.hits = slices.DeleteFunc(p.hits, func(h hit) bool {
 		_, step := rows.row(int(h.row))
-		return p.Least > 0 && nearestBy(h.score, q.scale, step) < float32(p.Least)
+		return p.tooFar(h.score, q.scale, step)
 	})
 	return unreadable
+}
+
+// tooFar reports whether a row with a rounded cosine cannot be near enough.
+func (p *rescorer) tooFar(score, scale, step float32) bool {
+	return p.Least > 0 && nearestBy(score, scale, step) < float32(p.Least)
 }
 
 // pick goes down the rows until there are enough.
@@ -243,9 +248,9 @@ func (p *rescorer) promising(rows *slab, first int, scale float32, scores []floa
 	if p.N <= 0 || p.Only != nil {
 		return
 	}
-	wanted, minimum := kindsOf(p.Prefix), float32(p.Least)
+	wanted := kindsOf(p.Prefix)
 	for i, score := range scores {
-		if minimum > 0 && nearestBy(score, scale, rows.scale[i]) < minimum {
+		if p.tooFar(score, scale, rows.scale[i]) {
 			continue
 		}
 		// A row without a document may get one during the search.

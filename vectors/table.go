@@ -34,6 +34,12 @@ type slab struct {
 // all returns the values of all rows of a slab. They are good as long as the slab is kept.
 func (s *slab) all() []int8 { return *s.values.Load() }
 
+// read calls fn with the values, and returns an error if they cannot be read.
+func (s *slab) read(fn func(values []int8)) error {
+	defer runtime.KeepAlive(s)
+	return durable.Reading(func() { fn(s.all()) })
+}
+
 // kinds has a bit for each kind of document that a row is, or was, a chunk of, by the first byte of
 // its name. It spares a search that wants one kind a look at all the others.
 type kinds uint8
@@ -79,11 +85,10 @@ func (t *table) row(n int) (of *slot, scale float32) {
 // of a row.
 func (t *table) take(from *table, n int, room []int8) (row int, ok bool) {
 	s, i := from.slabs[n/slabRows], n%slabRows
-	err := durable.Reading(func() { copy(room, s.all()[i*t.dim:]) })
+	err := s.read(func(values []int8) { copy(room, values[i*t.dim:]) })
 	if err != nil {
 		clear(room)
 	}
-	runtime.KeepAlive(s)
 	return t.add(s.slot[i], room, s.scale[i]), err == nil
 }
 
@@ -115,12 +120,10 @@ func (t *table) scoreOnly(q query, rows *hits) (unreadable []int) {
 		n := sort.Search(len(all), func(i int) bool { return int(all[i].row)/slabRows > b })
 		s, in := t.slabs[b], all[:n]
 		all = all[n:]
-		err := durable.Reading(func() {
-			values := s.all()
+		err := s.read(func(values []int8) {
 			for i := range in {
 				in[i].score = s.score(values, int(in[i].row)%slabRows, q)
 			}
-			runtime.KeepAlive(s)
 		})
 		if err != nil {
 			unreadable = append(unreadable, b)
@@ -140,12 +143,10 @@ func (t *table) scan(ctx context.Context, q query, do func(b int, scores []float
 			return nil, context.Cause(ctx)
 		}
 		out := scores[:min(slabRows, t.n-b*slabRows)]
-		err := durable.Reading(func() {
-			values := s.all()
+		err := s.read(func(values []int8) {
 			for i := range out {
 				out[i] = s.score(values, i, q)
 			}
-			runtime.KeepAlive(s)
 		})
 		if err != nil {
 			unreadable = append(unreadable, b)
