@@ -338,9 +338,8 @@ func (s *soak) judgeGrowth(t *testing.T) {
 
 // keptByDesign is how many bytes what was done between the first quarter and the last may add to
 // the heap: of what was forgotten that it was, for good; of each change, for a month of the
-// daemon's, its place in the journal and what it superseded; vectors; what is in memory of a note (10,000 take 42 MB, see
-// docs/performance.md); of each request who asked and which memories were given, as far as the ledger of callers
-// goes.
+// daemon's, its place in the journal and what it superseded; vectors; of each request who asked and which
+// memories were given, as far as the ledger of callers goes.
 func (s *soak) keptByDesign() float64 {
 	warm := s.samples[len(s.samples)/5:]
 	last, first := len(s.samples)-len(warm)/8, len(s.samples)-len(warm)*7/8
@@ -355,6 +354,5 @@ func (s *soak) keptByDesign() float64 {
 		return s.samples[at][name] - s.samples[max(0, at-month)][name]
 	}
 	return max(0, grown(changes))*400 + max(0, grown(metric("emberd_vectors")))*400 +
-		max(0, grown(metric(`emberd_notes{vault="v"}`)))*4200 +
 		grown(metric(forgotten))*600 + min(grown(done)*250, 4<<20)
 }
