@@ -52,7 +52,7 @@ func (p *pair) rest(t *testing.T, what string) {
 	last, why := "", ""
 	for time.Since(since) < restingFor {
 		if time.Since(began) > 4*time.Minute {
-			t.Errorf("no %s after 4 minutes: %s", what, why)
+			p.fault(t, "no "+what+" after 4 minutes", "%s", why)
 			break
 		}
 		if time.Sleep(2 * time.Second); p.waits(t) != "" {

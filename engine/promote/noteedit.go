@@ -132,7 +132,11 @@ func (e *Promote) tryWrite(ctx context.Context, w PendingWrite) {
 	default:
 		res, err = e.updateNote(ctx, w.Memory)
 	}
-	e.ended(ctx, w, res, err, e.Pending.postpone)
+	wait := e.Pending.postpone
+	if res.Reason == vault.NotQuiet || res.Reason == vault.RecentlyOurs { // these end by themselves, at a known time
+		wait = e.Pending.hold
+	}
+	e.ended(ctx, w, res, err, wait)
 }
 
 // flushPending writes the queue after tries. Status reports a failure, and the next change tries again.
