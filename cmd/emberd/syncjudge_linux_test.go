@@ -45,18 +45,23 @@ func (p *pair) finish(t *testing.T) {
 // and then its memory's edit travels.
 const restingFor = 25 * time.Second
 
+// patience is how long devices may take to come to rest. Links follow a minute after the last change, and emberd
+// leaves a note alone for a minute after each write.
+const patience = 6 * time.Minute
+
 // rest waits until nothing is on its way and nothing changes.
 func (p *pair) rest(t *testing.T, what string) {
 	t.Helper()
 	began, since := time.Now(), time.Now()
 	last, why := "", ""
 	for time.Since(since) < restingFor {
-		if time.Since(began) > 4*time.Minute {
-			p.fault(t, "no "+what+" after 4 minutes", "%s", why)
+		if time.Since(began) > patience {
+			p.fault(t, fmt.Sprintf("no %s after %s", what, patience), "%s", why)
 			break
 		}
-		if time.Sleep(2 * time.Second); p.waits(t) != "" {
-			since, why = time.Now(), p.waits(t)
+		time.Sleep(2 * time.Second)
+		if waits := p.waits(t); waits != "" {
+			since, why = time.Now(), waits
 			continue
 		}
 		if now := p.everything(t); now != last {
@@ -190,7 +195,8 @@ func (p *pair) judgeEqual(t *testing.T, a, b map[memory.ID]op.Record) {
 		}
 		for _, field := range fieldsOf(a[id], other) {
 			unequal[field]++
-			p.fault(t, "unequal "+field, "%s: %s and %s", id, a[id].Fields[field], other.Fields[field])
+			one, two := fromDifference(string(a[id].Fields[field]), string(other.Fields[field]))
+			p.fault(t, "unequal "+field, "%s: %.250q and %.250q", id, one, two)
 		}
 		if !a[id].Forgotten.Equal(other.Forgotten) {
 			unequal["trash"]++
@@ -208,18 +214,6 @@ func (p *pair) judgeEqual(t *testing.T, a, b map[memory.ID]op.Record) {
 		}
 	}
 	p.row("memories on a, on b, unequal", "%d, %d, %v", len(a), len(b), unequal)
-}
-
-// fieldsOf are the fields in which two records differ.
-func fieldsOf(a, b op.Record) (names []string) {
-	all := maps.Clone(a.Fields)
-	maps.Copy(all, b.Fields)
-	for name := range all {
-		if string(a.Fields[name]) != string(b.Fields[name]) {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // judgeSaves looks for each acknowledged save, with its text if nobody changed it.

@@ -13,6 +13,28 @@ import (
 	"emberd/op"
 )
 
+// fromDifference cuts two texts to what begins a little before they differ.
+func fromDifference(a, b string) (string, string) {
+	at := 0
+	for at < len(a) && at < len(b) && a[at] == b[at] {
+		at++
+	}
+	at = max(0, at-60)
+	return a[at:], b[at:]
+}
+
+// fieldsOf are the fields in which two records differ.
+func fieldsOf(a, b op.Record) (names []string) {
+	all := maps.Clone(a.Fields)
+	maps.Copy(all, b.Fields)
+	for name := range all {
+		if string(a.Fields[name]) != string(b.Fields[name]) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // findings counts what each daemon finds wrong.
 func (p *pair) findings(t *testing.T) {
 	t.Helper()

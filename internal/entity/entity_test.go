@@ -243,3 +243,10 @@ func TestListsHoldWhatTextsAreComparedWith(t *testing.T) {
 		}
 	}
 }
+
+// A quotation mark inside a word, behind a mark that combines with a letter, is an apostrophe.
+func TestAQuotationMarkInsideAWord(t *testing.T) {
+	if got := Find("A\u0488'A'", Options{}); len(got) > 0 {
+		t.Errorf("found %q", got)
+	}
+}

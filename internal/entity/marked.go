@@ -125,7 +125,7 @@ func (s *scanned) isWork(start, end int, name string) bool {
 
 // beside returns the keys of the words before and behind a quotation, "" where there is more than a blank between.
 func (s *scanned) beside(start, end int) (before, after string) {
-	if i := s.firstFrom(start) - 1; i >= 0 && s.text[s.words[i].end:start] == " " {
+	if i := s.firstFrom(start) - 1; i >= 0 && s.words[i].end == start-1 && s.text[start-1] == ' ' {
 		before = s.key(i, i+1)
 	}
 	if i := s.firstFrom(end); i < len(s.words) && s.text[end:s.words[i].start] == " " {
@@ -158,7 +158,7 @@ func (p pair) at(text string, at int) (string, bool) {
 }
 
 // parts reports whether a character beside a quotation mark belongs to no word.
-func parts(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+func parts(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.Nd) }
 
 func firstRune(s string) rune {
 	r, _ := utf8.DecodeRuneInString(s)

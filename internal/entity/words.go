@@ -302,7 +302,8 @@ func (s *scanned) markLines() {
 		if strings.Contains(s.text[begin:from], "```") {
 			fenced = !fenced
 		}
-		program := fenced || strings.HasSuffix(s.text[from:end], ";") || strings.HasSuffix(s.text[from:end], "{")
+		line := strings.TrimRightFunc(s.text[from:end], unicode.IsSpace)
+		program := fenced || strings.HasSuffix(line, ";") || strings.HasSuffix(line, "{")
 		j, de, en := i, 0, 0
 		for ; j < len(s.words) && s.words[j].start < end; j++ {
 			switch lists().markers[s.key(j, j+1)] {
