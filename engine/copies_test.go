@@ -287,6 +287,26 @@ func TestACopyBesideTheNoteOfAForgottenMemory(t *testing.T) {
 	}
 }
 
+// The text of a copy beside the note of a memory in the trash is none that the memory had, and the memory has all of its
+// lines. The copy goes.
+func TestACopyWhoseLinesAForgottenMemoryHas(t *testing.T) {
+	t.Parallel()
+	d, id := brokerDesk(t)
+	for _, text := range []string{broker + "\n\nIt has a mirror.", "Ask Ada.\n\n" + broker + "\n\nIt has a mirror.\n\nIt is old."} {
+		do(t, d.Engine, op.Edit, &op.EditRequest{ID: string(id), Content: &text})
+		d.rest(t, d.Engine)
+	}
+	do(t, d.Engine, op.Forget, &op.ForgetRequest{ID: string(id)})
+	kept := "Broker.sync-conflict-20261122-101113-ABCDEFG.md"
+	d.write(t, kept, noteFor(id, "Ask Ada.\n\nIt has a mirror.\n\nIt is old.")) // somebody removed a line
+	name := copyNames()["Syncthing"]
+	d.write(t, name, noteFor(id, broker+"\n\nIt has a mirror.\n\nIt is old."))
+	d.gone(name)
+	if strings.Contains(d.note(t, kept), broker) {
+		t.Error("the copy with a change was touched")
+	}
+}
+
 // An archived memory that was never promoted has its note in the archive folder. A copy beside that goes, too.
 func TestACopyBesideTheNoteOfAnArchivedMemory(t *testing.T) {
 	t.Parallel()

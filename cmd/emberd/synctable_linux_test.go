@@ -141,3 +141,19 @@ func (p *pair) trail(t *testing.T, id memory.ID) string {
 	}
 	return b.String()
 }
+
+// found is what vault check says about a note.
+func (d *device) found(t *testing.T, name string) string {
+	t.Helper()
+	res, err := op.VaultCheck.Call(t.Context(), d.client, &op.VaultCheckRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, f := range res.Findings {
+		if f.Path == name {
+			all = append(all, f.Text)
+		}
+	}
+	return strings.Join(all, "\n")
+}

@@ -258,7 +258,7 @@ func (c *copyRun) joinAtRest(ctx context.Context, copied, like []byte) error {
 		return err
 	}
 	body := c.copy.Carried.Body
-	known := func(text string) bool { return isBody(body, text) }
+	known := func(text string) bool { return isBody(body, text) || merge.Has(nearest(texts, body), text, body) }
 	if body != c.note.Carried.Body && !slices.ContainsFunc(texts, known) {
 		when := "while the memory is archived or in the trash"
 		if !c.isKnown {
@@ -379,12 +379,16 @@ func (c *copyRun) base(ctx context.Context, row *stm.Row, versions []string) (ba
 		}
 		return versions[2], true
 	}
-	// Of texts that are as near, an earlier one: the copy was made apart from the memory's.
+	return nearest(versions, c.copy.Carried.Body), true
+}
+
+// nearest returns the text of a memory that a copy of its note changed least. Of texts that are as near, it is an
+// earlier one: the copy was made apart from the memory's. versions are the texts that the memory has had, latest first.
+func nearest(versions []string, body string) string {
 	earlier := append(slices.Clone(versions[1:]), versions[0])
-	nearest := slices.MinFunc(earlier, func(a, b string) int {
-		return merge.Changed(a, c.copy.Carried.Body) - merge.Changed(b, c.copy.Carried.Body)
+	return slices.MinFunc(earlier, func(a, b string) int {
+		return merge.Changed(a, body) - merge.Changed(b, body)
 	})
-	return nearest, true
 }
 
 // byOthers reports whether the memory's text is an edit of the note that directly replaced one of another

@@ -12,7 +12,6 @@ import (
 	"emberd/engine/promote"
 	"emberd/memory"
 	"emberd/vault"
-	"emberd/vault/frontmatter"
 	"emberd/vault/noteedit"
 )
 
@@ -39,15 +38,19 @@ func (c *copyRun) differsIn(ctx context.Context, m *memory.Memory, texts []strin
 	return differentPart(one, other), nil
 }
 
-// exceptText returns the lines of a note after emberd wrote all that it writes, without the empty ones. Aliases that
-// emberd gave the note for one of the memory's texts are left out: a note made for another text has others.
+// exceptText returns the lines of a note with the memory's text and without the properties that emberd writes, wherever
+// they stand, and without the empty lines. Aliases that emberd gave the note for one of the memory's texts are left
+// out, too: a note made for another text has others.
 func exceptText(m *memory.Memory, note []byte, of *vault.Note, texts []string) ([][]byte, bool) {
 	body := of.Carried.Body
 	edit := promote.NoteEdit(m, promote.WrittenFields(), body)
 	edit.Body = &noteedit.BodyEdit{Was: body, Now: m.Content}
 	links := promote.LinkKeys()
+	for _, f := range edit.Set {
+		edit.Unset = append(edit.Unset, f.Key)
+	}
+	edit.Set = nil
 	isLink := func(key string) bool { return slices.Contains(links, key) }
-	edit.Set = slices.DeleteFunc(edit.Set, func(f frontmatter.Field) bool { return isLink(f.Key) })
 	edit.Unset = append(slices.DeleteFunc(edit.Unset, isLink), links...) // those of a note in the archive are there
 	if promote.IsOwnAliases(m, of.Aliases, texts) {
 		edit.Unset = append(edit.Unset, "aliases")
