@@ -203,13 +203,7 @@ func (s *soak) judgeNext(t *testing.T) {
 	d := s.start(t)
 	s.settle(t)
 	now := s.look(t)
-	live := 0.0
-	for name, n := range now {
-		if strings.HasPrefix(name, "emberd_memories{") {
-			live += n
-		}
-	}
-	if live != now["emberd_index_memories"] || int(live) < len(s.kept) {
+	if live := liveIn(now); live != now["emberd_index_memories"] || int(live) < len(s.kept) {
 		t.Errorf("%v memories are live after a start, %v in the word index, and %d were kept", live, now["emberd_index_memories"], len(s.kept))
 	}
 	s.judgeNotes(t)
