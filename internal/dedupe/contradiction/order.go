@@ -287,9 +287,10 @@ func (p *pair) apart(most int) bool {
 	return !p.unspaced() && max(len(p.s.stems), len(p.t.stems)) > p.shared+most
 }
 
-// unspaced reports whether the first sentence has words of a script without spaces.
+// unspaced reports whether both sentences have words of a script without spaces.
 func (p *pair) unspaced() bool {
-	return slices.ContainsFunc(p.s.parts, func(q part) bool { return q.single })
+	single := func(q part) bool { return q.single }
+	return slices.ContainsFunc(p.s.parts, single) && slices.ContainsFunc(p.t.parts, single)
 }
 
 // isUnderWay reports a sentence of what something unnamed is doing: "the kangaroo is picking up".
