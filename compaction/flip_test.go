@@ -40,6 +40,7 @@ func TestAFlippedByteIsNotPublished(t *testing.T) {
 	if err := errors.Join(r.choose(), r.count(), r.writeFiles()); err != nil {
 		t.Fatal(err)
 	}
+	r.sum()
 	if len(r.temps) != 2 {
 		t.Fatalf("%d files were written, want the compacted one and its history", len(r.temps))
 	}

@@ -261,7 +261,7 @@ func valueSum(seed maphash.Seed, at record.Stamp, name, value []byte) uint64 {
 	return h.Sum64()
 }
 
-// memoryDigest is what two folds of the same state agree on about a memory.
+// memoryDigest is what two folds of the same state agree on about a memory, its use counts aside.
 type memoryDigest struct {
 	tomb, born record.Stamp
 	printed    record.Stamp // of a fingerprint that counts
@@ -269,20 +269,14 @@ type memoryDigest struct {
 	lifted     record.Stamp
 	purged     record.Stamp
 	values     uint64
-	use        record.UseTotal
 }
 
 // prints reports whether the fingerprint of a delete stamped at counts, as far as
 // the lines tell.
 func (r *folded) prints(at record.Stamp) bool { return at == r.printed && at.After(r.lifted) }
 
-func (f *Fold) digest(key [16]byte) memoryDigest {
-	e := memoryDigest{use: f.use[key]}
-	row := f.rows[key]
-	if row == nil {
-		return e
-	}
-	e.purged, e.lifted = row.purged, row.lifted
+func (f *Fold) digest(key [16]byte, row *folded) memoryDigest {
+	e := memoryDigest{purged: row.purged, lifted: row.lifted}
 	if row.prints(row.printed) {
 		e.print, e.printed = row.print, row.printed
 	}

@@ -103,6 +103,7 @@ type compactionRun struct {
 	inputs  []input
 	name    record.Name // of the compacted file
 	fold    *Fold
+	want    Sum // of the fold, once the files are written
 	emitter *recordFilter
 	seed    maphash.Seed
 	got     Result
@@ -174,11 +175,19 @@ func (r *compactionRun) write() (*verified, error) {
 	if err := r.writeFiles(); err != nil {
 		return nil, err
 	}
+	r.sum()
 	v, err := r.verify()
 	if err != nil {
 		return nil, err
 	}
 	return v, r.publish()
+}
+
+// sum replaces what the inputs add up to by its sum. To read the files back takes as much memory again.
+func (r *compactionRun) sum() {
+	r.want = r.fold.Sum(r.seed)
+	r.fold.rows, r.fold.use, r.fold.shapes, r.fold.useLines = nil, nil, nil, nil
+	r.emitter.hot.seen, r.emitter.cold.seen = lineSet{}, lineSet{}
 }
 
 // newCompaction prepares a compaction of the inputs that the job names. The caller

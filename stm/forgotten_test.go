@@ -3,6 +3,7 @@ package stm_test
 import (
 	"bytes"
 	"context"
+	"hash/maphash"
 	"os"
 	"path/filepath"
 	"testing"
@@ -348,7 +349,8 @@ func TestAFingerprintOfWhatIsNotForgottenIsOfALaterVersion(t *testing.T) {
 // or lacks one.
 func TestCompactionComparesFingerprints(t *testing.T) {
 	ts := openStore(t, wal.Options{})
-	folded := func(print *record.Fingerprint, lift ...memory.ID) *compaction.Fold {
+	seed := maphash.MakeSeed()
+	folded := func(print *record.Fingerprint, lift ...memory.ID) compaction.Sum {
 		t.Helper()
 		f := compaction.NewFold(ts.Wal().Device, nil)
 		at := record.Stamp{T: 1 << 16, Dev: ts.Wal().Device}
@@ -359,13 +361,13 @@ func TestCompactionComparesFingerprints(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		return f
+		return f.Sum(seed)
 	}
 	want := folded(&record.Fingerprint{1})
 	if err := want.Same(folded(&record.Fingerprint{1})); err != nil {
 		t.Errorf("the same lines differ: %v", err)
 	}
-	for name, other := range map[string]*compaction.Fold{
+	for name, other := range map[string]compaction.Sum{
 		"no fingerprint":      folded(nil),
 		"another fingerprint": folded(&record.Fingerprint{2}),
 		"one that is lifted":  folded(&record.Fingerprint{1}, idOf(1)),
