@@ -58,8 +58,9 @@ figure of their descriptions, in words of this project. The tests in ` + "`spec/
 client would: by commands, by HTTP and by MCP. ` + "`make spec`" + ` runs all rows in all worlds and writes this page.
 
 The worlds are a new home (` + "`empty`" + `), a home with 2,000 memories (` + "`large`" + `), a home with the vectors of a trained model
-(` + "`trained`" + `), and homes with a model endpoint that answers well, late, with an error, with half an answer, or with
-hostile text (` + "`good`, `late`, `wrong`, `half`, `hostile`" + `).
+(` + "`trained`" + `), homes with a model endpoint that answers well, late, with an error, with half an answer, or with
+hostile text (` + "`good`, `late`, `wrong`, `half`, `hostile`" + `), and a home with a server of embeddings that goes down
+(` + "`vectors`" + `).
 
 If emberd deliberately differs from a description, the row gives the difference and the reason. The row checks what
 emberd does.

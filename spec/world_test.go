@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -61,6 +62,7 @@ var manners = map[string]http.HandlerFunc{
 	"wrong":   func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no such model", http.StatusNotFound) },
 	"half":    func(w http.ResponseWriter, r *http.Request) { half(w) },
 	"hostile": func(w http.ResponseWriter, r *http.Request) { chat(w, hostile) },
+	"vectors": vectors,
 }
 
 // good gives the texts that it is asked to judge good scores, but a model "stern" gives none, words a text that ends
@@ -118,6 +120,34 @@ func exact(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	chat(w, fmt.Sprintf("Ann read %d characters.", len(user.Content)))
+}
+
+// vectors is a server of embeddings, which add up those of the words of a text. It is down once a text has the word
+// outage.
+func vectors(w http.ResponseWriter, r *http.Request) {
+	var req struct{ Input []string }
+	data := []any{map[string]any{"id": "words"}} // its models
+	if r.Method == http.MethodPost {
+		if json.NewDecoder(r.Body).Decode(&req) != nil || strings.Contains(strings.Join(req.Input, " "), "outage") {
+			http.Error(w, "out of order", http.StatusServiceUnavailable)
+			return
+		}
+		data = nil
+	}
+	for i, text := range req.Input {
+		sum := make([]float64, 256)
+		for word := range strings.FieldsSeq(strings.ToLower(text)) {
+			h := fnv.New64a()
+			_, _ = h.Write([]byte(strings.Trim(word, ".,?")))
+			rng := rand.New(rand.NewPCG(h.Sum64(), 0))
+			for at := range sum {
+				sum[at] += rng.NormFloat64()
+			}
+		}
+		data = append(data, map[string]any{"index": i, "embedding": sum})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
 }
 
 // hostile is what a model says that was talked into something.
