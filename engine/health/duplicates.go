@@ -61,6 +61,7 @@ func (e *Health) HealthDuplicates(ctx context.Context,
 	}
 	res := &op.HealthDuplicatesResult{DuplicatePairs: []op.DuplicatePair{}, TotalChecked: checked, Found: len(pairs),
 		Threshold: threshold}
+	e.Opt.Logger.Info("searched for duplicates", "collection", s.name, "found", len(pairs))
 	vectors := false
 	for _, p := range pairs[:min(limit, len(pairs))] {
 		res.DuplicatePairs = append(res.DuplicatePairs, g.Duplicate(p))

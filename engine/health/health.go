@@ -111,6 +111,7 @@ func (e *Health) HealthStale(_ context.Context, req *op.HealthStaleRequest) (*op
 		return nil, err
 	}
 	stale, checked := a.find()
+	e.Opt.Logger.Info("searched for stale memories", "collection", a.name, "days", a.days, "found", len(stale))
 	res := &op.HealthStaleResult{StaleMemories: []op.UnusedMemory{}, TotalChecked: checked, Found: len(stale),
 		CutoffDate: core.StampTime(a.cutoff), DaysThreshold: a.days}
 	for _, u := range stale[:min(a.limit, len(stale))] {

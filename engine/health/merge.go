@@ -41,6 +41,7 @@ func (e *Health) HealthMerge(ctx context.Context, req *op.HealthMergeRequest) (*
 	}
 	e.Reports.outdated()
 	kept := receipt.Rows[0]
+	e.Opt.Logger.Info("merged two memories", "kept", kept.ID(), "discarded", k.other.ID())
 	related, err := e.relatedMemories(kept)
 	return &op.HealthMergeResult{KeptID: kept.ID(), DiscardedID: k.other.ID(), NewAccessCount: kept.AccessCount(),
 		NewConfidence: kept.Confidence(), RelatedMemories: related, Tx: receipt.Entry}, err

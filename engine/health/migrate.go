@@ -90,6 +90,7 @@ func (e *Health) Migrate(ctx context.Context, req *op.MigrateRequest) (*op.Migra
 	}
 	if res.Skipped = res.TotalVectors - res.Migrated; res.Migrated > 0 {
 		e.Reports.outdated()
+		e.Opt.Logger.Info("old records migrated", "collection", s.name, "records", res.Migrated)
 	}
 	return res, nil
 }

@@ -172,7 +172,7 @@ func (w *Writer) Commit(batch []*Pending) error {
 		}
 	}
 	if err != nil {
-		w.S.Uses.giveBack(use)
+		w.giveBack(use, err)
 	}
 	if memory.CodeOf(err) == memory.Unknown {
 		w.doubtful = append(w.doubtful, batch...)
@@ -188,6 +188,14 @@ func (w *Writer) Commit(batch []*Pending) error {
 		w.noteExtent()
 	}
 	return err
+}
+
+// giveBack keeps uses that could not be written. They are written with the next ones.
+func (w *Writer) giveBack(use map[[16]byte]record.UseTotal, err error) {
+	if len(use) > 0 {
+		w.S.Uses.giveBack(use)
+		w.S.Logger.Warn("uses and accesses not written to the log; retrying later", "memories", len(use), "err", err)
+	}
 }
 
 // changedKeys returns the keys of the memories that a batch changes.
