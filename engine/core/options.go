@@ -263,6 +263,8 @@ func (o Options) Complete() (Options, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	now := o.Now
+	o.Now = func() time.Time { return now().UTC() } // as all times in files are
 	if o.FS == nil {
 		o.FS = durable.OS{}
 	}

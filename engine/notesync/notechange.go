@@ -29,7 +29,7 @@ type NoteChange struct {
 	// Last maps notes that are gone to the SHA-256, in hex, of what was read there last.
 	Last map[string]string `json:"last,omitempty"`
 
-	Due   time.Time // zero until the batch ends
+	Due   time.Time `json:"-"` // zero until the batch ends
 	tries int       // while a note could not be read
 	Held  bool      // the deletion waits for confirmation
 	entry string    // change of the log to join, "" for a new one
