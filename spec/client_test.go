@@ -244,8 +244,8 @@ func perform(ts *testscript.TestScript, args []string) {
 	}
 }
 
-// cmdFigure is "figure ROW TARGET COMMAND…": it takes down how long the command takes beside the
-// target. The time decides nothing, for the machine may be busy with something else.
+// cmdFigure is "figure ROW TARGET COMMAND…": it takes down how long the command takes beside the target, "-" for none.
+// The machine may be busy with something else, so the row fails from twenty times the target on.
 func cmdFigure(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: figure ROW TARGET COMMAND…")
@@ -259,6 +259,14 @@ func cmdFigure(ts *testscript.TestScript, neg bool, args []string) {
 		outcome.figures = map[string]string{}
 	}
 	outcome.figures[args[0]] = took.Round(100*time.Microsecond).String() + ", target " + args[1]
+	if args[1] == "-" {
+		return
+	}
+	target, err := time.ParseDuration(args[1])
+	ts.Check(err)
+	if took > 20*target {
+		ts.Fatalf("%s took %v, more than 20 times %v", args[0], took, target)
+	}
 }
 
 // cmdUntil is "until PATH OP VALUE -- COMMAND…": it repeats the command until its answer is so.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -38,7 +39,7 @@ func (w *world) setup(e *testscript.Env) error {
 	}
 	for name, value := range map[string]string{
 		"HOME": e.WorkDir, "H": h, "EMBERD_HOME": h, "TZ": "UTC", "GOGC": "400", "WORLD": w.name,
-		"MODEL": w.model, "PATH": binaries + string(os.PathListSeparator) + os.Getenv("PATH"), "MCPFLAGS": "", "SOURCE": source,
+		"MODEL": w.model, "ASKED": w.asked(), "PATH": binaries + string(os.PathListSeparator) + os.Getenv("PATH"), "MCPFLAGS": "", "SOURCE": source,
 	} {
 		e.Setenv(name, value)
 	}
@@ -65,8 +66,25 @@ var manners = map[string]http.HandlerFunc{
 	"vectors": vectors,
 }
 
-// good gives the texts that it is asked to judge good scores, but a model "stern" gives none, words a text that ends
-// in "deprecated" anew, and answers all else with one sentence.
+// asked is a file with the path of each request to the model of a world, as one line.
+func (w *world) asked() string { return filepath.Join(binaries, w.name+".asked") }
+
+// note takes a request down, and answers it.
+func (w *world) note(rw http.ResponseWriter, r *http.Request) {
+	f, err := os.OpenFile(w.asked(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = fmt.Fprintln(f, r.URL.Path)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		http.Error(rw, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	manners[w.name](rw, r)
+}
+
+// good gives the texts that it is asked to judge by all five dimensions good scores, but none if one is not whole or
+// the model is "stern". It words a text that ends in "deprecated" anew, and answers all else with one sentence.
 func good(w http.ResponseWriter, r *http.Request) {
 	var req struct {
 		Model    string
@@ -76,10 +94,16 @@ func good(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no messages", http.StatusBadRequest)
 		return
 	}
-	last := req.Messages[len(req.Messages)-1].Content
-	var texts []struct{ ID string }
+	first, last := req.Messages[0].Content, req.Messages[len(req.Messages)-1].Content
+	var texts []struct{ ID, Text string }
 	switch {
 	case json.Unmarshal([]byte(last), &texts) == nil:
+		for _, of := range []string{"accuracy", "completeness", "specificity", "reusability", "recency"} {
+			if len(req.Messages) < 2 || !strings.Contains(first, of) {
+				http.Error(w, "no question about "+of, http.StatusBadRequest)
+				return
+			}
+		}
 	case strings.HasSuffix(last, " is deprecated"):
 		chat(w, "Deprecated: "+strings.TrimSuffix(last, " is deprecated")+".")
 		return
@@ -92,6 +116,9 @@ func good(w http.ResponseWriter, r *http.Request) {
 		by = 0
 	}
 	for _, t := range texts {
+		if len(t.Text) == 0 || strings.HasPrefix(t.Text, "The harbour master") && !strings.HasSuffix(t.Text, "before dawn.") {
+			by = 0 // no whole text
+		}
 		scores = append(scores, map[string]any{"id": t.ID, "accuracy": 0.9 * by, "completeness": 0.8 * by,
 			"specificity": 0.7 * by, "reusability": 0.6 * by, "recency": 0.5 * by})
 	}
@@ -202,7 +229,7 @@ func worldOf(t *testing.T, name string) *world {
 		if manners[name] == nil {
 			t.Fatalf("no world is called %s", name)
 		}
-		w.model = httptest.NewServer(manners[name]).URL // until the tests end
+		w.model = httptest.NewServer(http.HandlerFunc(w.note)).URL // until the tests end
 	}
 	if worlds.made == nil {
 		worlds.made = map[string]*world{}
