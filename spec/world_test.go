@@ -83,8 +83,8 @@ func (w *world) note(rw http.ResponseWriter, r *http.Request) {
 	manners[w.name](rw, r)
 }
 
-// good gives the texts that it is asked to judge by all five dimensions good scores, but none if one is not whole or
-// the model is "stern". It words a text that ends in "deprecated" anew, and answers all else with one sentence.
+// good gives the texts that it is asked to judge by all five dimensions good scores, but the model "stern" gives none,
+// and a text that is not whole is an error. It words a text that ends in "deprecated" anew, and answers all else with one sentence.
 func good(w http.ResponseWriter, r *http.Request) {
 	var req struct {
 		Model    string
@@ -116,8 +116,9 @@ func good(w http.ResponseWriter, r *http.Request) {
 		by = 0
 	}
 	for _, t := range texts {
-		if len(t.Text) == 0 || strings.HasPrefix(t.Text, "The harbour master") && !strings.HasSuffix(t.Text, "before dawn.") {
-			by = 0 // no whole text
+		if t.Text == "" || strings.HasPrefix(t.Text, "The harbour master") && !strings.HasSuffix(t.Text, ".") {
+			http.Error(w, "no whole text", http.StatusBadRequest)
+			return
 		}
 		scores = append(scores, map[string]any{"id": t.ID, "accuracy": 0.9 * by, "completeness": 0.8 * by,
 			"specificity": 0.7 * by, "reusability": 0.6 * by, "recency": 0.5 * by})
