@@ -116,7 +116,7 @@ func good(w http.ResponseWriter, r *http.Request) {
 		by = 0
 	}
 	for _, t := range texts {
-		if t.Text == "" || strings.HasPrefix(t.Text, "The harbour master") && !strings.HasSuffix(t.Text, ".") {
+		if strings.HasPrefix(t.Text, "The whole") != strings.HasSuffix(t.Text, "the end.") || t.Text == "" {
 			http.Error(w, "no whole text", http.StatusBadRequest)
 			return
 		}
