@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"emberd/engine"
 	"emberd/engine/core"
 	"emberd/engine/lifecycle"
+	"emberd/memory"
 	"emberd/stm"
 )
 
@@ -24,10 +27,14 @@ type writer struct {
 	takes  time.Duration
 	answer string
 	err    error
-	asked  int
+
+	mu    sync.Mutex
+	asked int
 }
 
 func (w *writer) write(context.Context, string, int) (string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.asked++
 	w.advance(w.takes)
 	return w.answer, w.err
@@ -159,5 +166,35 @@ func TestWhoGivesUpWaitingIsNotTheAuthorsFault(t *testing.T) {
 	}
 	if st := status(t, e); st.Author.Problem != "" {
 		t.Errorf("the author is blamed: %s", st.Author.Problem)
+	}
+}
+
+// A model that takes its time writes the summaries of several memories at once, each for its own memory.
+func TestSeveralSummariesAreWrittenAtOnce(t *testing.T) {
+	t.Parallel()
+	d := &desk{house: vaultHouse(t, nil), t: t}
+	var running atomic.Int64
+	together := make(chan struct{})
+	d.Author = core.Author{Endpoint: "http://127.0.0.1:8080", Write: func(_ context.Context, text string, _ int) (string, error) {
+		if n := running.Add(1); n == 4 {
+			close(together)
+		}
+		select {
+		case <-together:
+			return strings.Fields(text)[0] + " it is.", nil
+		case <-time.After(time.Minute):
+			return "", errors.New("the summaries are written one after the other")
+		}
+	}}
+	d.start()
+	var ids []memory.ID
+	for _, town := range []string{"Lisbon", "Oban", "Turin", "Bergen"} {
+		ids = append(ids, save(t, d.Engine, town+" has a harbour. "+decision).ID)
+	}
+	d.archived(ids...)
+	for i, want := range []string{"Lisbon it is.", "Oban it is.", "Turin it is.", "Bergen it is."} {
+		if got := d.memory(ids[i]).Content; got != want {
+			t.Errorf("the summary is %q, want %q", got, want)
+		}
 	}
 }

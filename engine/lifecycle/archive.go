@@ -10,6 +10,7 @@ import (
 	"emberd/engine/core"
 	"emberd/engine/notes"
 	"emberd/engine/promote"
+	"emberd/internal/contain"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/rekindle"
@@ -17,12 +18,13 @@ import (
 	"emberd/vault"
 )
 
-// How many memories are locked and archived together, and the size limit of their texts in the
-// log, where each is beside its summary.
+// How many memories are locked and archived together, the size limit of their texts in the
+// log, where each is beside its summary, and how many summaries are asked for at the same time.
 const (
-	archiveAtOnce = 32
-	ArchiveBytes  = 1 << 20
-	fadeAtOnce    = 512
+	archiveAtOnce   = 32
+	ArchiveBytes    = 1 << 20
+	fadeAtOnce      = 512
+	summariesAtOnce = 8
 )
 
 // ArchiveRequest is the result of archiving memories.
@@ -62,6 +64,8 @@ type Archiver struct {
 type ArchiveCandidate struct {
 	rekindle.Move
 	rev      string
+	content  string
+	entities []string
 	archived core.ArchivedText
 }
 
@@ -115,27 +119,37 @@ func (a *Archiver) Portion(ctx context.Context,
 		}
 		size += len(row.Fields()[core.ContentField])
 		if len(group) == archiveAtOnce || len(group) > 0 && size > ArchiveBytes {
-			return group, moves[i:]
+			rest = moves[i:]
+			break
 		}
-		l, why := a.Leave(ctx, m, row)
+		l, why := a.Leave(m, row)
 		if why != "" {
 			a.skip(m.ID, why)
 			continue
 		}
 		group = append(group, l)
 	}
-	return group, nil
+	a.SummarizeAll(ctx, group)
+	return group, rest
 }
 
-// Leave summarizes a memory, or returns why it is not archived.
-func (a *Archiver) Leave(ctx context.Context, m rekindle.Move, row *stm.Row) (ArchiveCandidate, string) {
+// Leave returns a memory to be summarized and archived, or why it is not archived.
+func (a *Archiver) Leave(m rekindle.Move, row *stm.Row) (ArchiveCandidate, string) {
 	full, err := row.Memory()
 	if err != nil || !core.FitsNote(full.Content) {
 		return ArchiveCandidate{}, core.NotKept + "; the text stays in the log"
 	}
-	l := ArchiveCandidate{Move: m, rev: row.Rev(), archived: core.ArchivedText{Stage: m.To, Reason: a.Reason}}
-	l.archived.Summary, l.archived.Terms = a.E.Summarize(ctx, full.Content, full.Entities)
-	return l, ""
+	return ArchiveCandidate{Move: m, rev: row.Rev(), content: full.Content, entities: full.Entities,
+		archived: core.ArchivedText{Stage: m.To, Reason: a.Reason}}, ""
+}
+
+// SummarizeAll gives each memory of a group its summary. A model needs long for one, and can write several at the
+// same time.
+func (a *Archiver) SummarizeAll(ctx context.Context, group []ArchiveCandidate) {
+	contain.Each(len(group), summariesAtOnce, func(i int) {
+		l := &group[i]
+		l.archived.Summary, l.archived.Terms = a.E.Summarize(ctx, l.content, l.entities)
+	})
 }
 
 // plannedRow returns the memory of a move, or why it is skipped.

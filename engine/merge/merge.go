@@ -126,7 +126,7 @@ func (m *MergeRun) summarize(ctx context.Context) error {
 	}
 	size := 0
 	for _, row := range m.Rows {
-		l, why := m.Leave(ctx, archivalOf(row), row)
+		l, why := m.Leave(archivalOf(row), row)
 		if why != "" {
 			return NotMerged(row.ID(), why)
 		}
@@ -137,6 +137,7 @@ func (m *MergeRun) summarize(ctx context.Context) error {
 		}
 		m.leaving = append(m.leaving, l)
 	}
+	m.SummarizeAll(ctx, m.leaving)
 	return context.Cause(ctx)
 }
 
