@@ -58,12 +58,14 @@ type Config struct {
 	CortexGraphPath     string // where import looks for a store; "" without a home directory
 	Phrases             string
 
-	LogLevel      string // debug, info, warn or error
-	Sandbox       string // auto, on or off
-	SecretsDetect string // block or off
-	Tools         string // agent, notes, all, cortexgraph or reference
-	Form          string // of the answers to agents: auto, text or structured
-	PageListen    string // address of the page, of this machine
+	LogLevel string // debug, info, warn or error
+	Sandbox  string // auto, on or off
+	// MemoryLimitMiB is the soft limit of the daemon's private memory, 0 for none.
+	MemoryLimitMiB int
+	SecretsDetect  string // block or off
+	Tools          string // agent, notes, all, cortexgraph or reference
+	Form           string // of the answers to agents: auto, text or structured
+	PageListen     string // address of the page, of this machine
 
 	Vaults    []string // at most one
 	Vault     Vault

@@ -98,6 +98,8 @@ func storeKeys(c *Config) []key {
 		{name: "log.level", def: "info", value: choice(&c.LogLevel, "debug", "info", "warn", "error"),
 			also: []alias{{name: "LOG_LEVEL", read: pythonLevel}}, live: true},
 		{name: "sandbox", def: auto, value: choice(&c.Sandbox, auto, "on", "off")},
+		{name: "memory_limit_mib", def: none, value: or(integer(&c.MemoryLimitMiB, 32, 1<<20), &c.MemoryLimitMiB,
+			word[int]{none, 0})},
 		{name: "history.keep", def: "90d", value: duration(&c.HistoryKeep, 30*day, decade)},
 		{name: "trash.keep", def: "30d", value: duration(&c.TrashKeep, day, decade)},
 		{name: "backup.daily", def: "7", value: integer(&c.Backup.Daily, 0, 366)},

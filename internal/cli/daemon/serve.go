@@ -72,6 +72,9 @@ func serve(ctx context.Context, s *cli.App, flags serveFlags) (err error) {
 	// manager would start the daemon again. So it aborts.
 	debug.SetTraceback("crash")
 	debug.SetGCPercent(gcPercent)
+	if c.MemoryLimitMiB > 0 {
+		debug.SetMemoryLimit(int64(c.MemoryLimitMiB) << 20)
+	}
 	// A core dump would hold memories in plain text, outside of every folder of ours.
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return fmt.Errorf("cannot disable core dumps: %w", err)
