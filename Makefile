@@ -209,7 +209,7 @@ torture:
 # kernel (strace), full disks, concurrent clients.
 torture-real:
 	EMBERD_TEST_KILL_ROUNDS=200 EMBERD_TEST_CUT_ROUNDS=100 EMBERD_TEST_FAULT_ROUNDS=6 EMBERD_TEST_LINEAR_ROUNDS=20 \
-	go test -v -count=1 -timeout 60m -run '^(TestKillNine$$|TestPowerCut|TestKernel|TestAnswer|TestFile|TestNoInode|TestConcurrentClients|TestCleanupKilled|TestKillsWhile|TestCase53Kill)' ./cmd/emberd
+	go test -v -count=1 -timeout 60m -run '^(TestKillNine$$|TestPowerCut|TestKernel|TestAnswer|TestFile|TestNoInode|TestConcurrentClients|TestCleanupKilled|TestKillsWhile|TestCase53Kill|TestNoAnswer)' ./cmd/emberd
 
 # The demonstration by the program as it is built, under a trace of its calls of the network.
 network: build
