@@ -1,8 +1,10 @@
 package stm_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -95,6 +97,19 @@ func TestAFailedSyncMovesTheBatchToANewSegment(t *testing.T) {
 	}
 	if got := a.wantAfterCrash(t, map[int]string{0: "before", 1: "one", 2: "two"}); got.Gaps != 0 {
 		t.Errorf("recovery %+v", got)
+	}
+}
+
+// Accesses and uses that cannot be written are told in the log.
+func TestUsesThatCannotBeWrittenAreLogged(t *testing.T) {
+	var said bytes.Buffer
+	a := newAgeing(t, wal.Options{Logger: slog.New(slog.NewTextHandler(&said, nil))})
+	a.Use(table.Use{ID: idOf(0), Accesses: 1})
+	a.disk.Fail(crashdisk.Fault{Op: crashdisk.OpSync, Path: ".jsonl", Forever: true})
+	wantCode(t, "save on a disk that does not sync", put(a.Store, 1, "one"), memory.Unknown)
+	a.Close()
+	if !strings.Contains(said.String(), "uses and accesses not written") {
+		t.Errorf("the log has %q", said.String())
 	}
 }
 
