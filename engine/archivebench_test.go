@@ -1,22 +1,24 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"slices"
 	"testing"
 	"time"
 
+	"emberd/engine/core"
 	"emberd/memory"
 	"emberd/op"
 	"emberd/stm"
 )
 
 // archiveShelf has n memories on a real disk that syncs.
-func archiveShelf(b *testing.B, n int) (*desk, []memory.ID) {
+func archiveShelf(b *testing.B, n int, author core.Author) (*desk, []memory.ID) {
 	b.Helper()
 	d := &desk{house: vaultHouse(b, nil), t: b}
-	d.Logger, d.Durability, d.DetectSecrets = nil, stm.Full, false
+	d.Logger, d.Durability, d.DetectSecrets, d.Author = nil, stm.Full, false, author
 	d.ms.Store(time.Now().Add(time.Hour).UnixMilli())
 	d.start()
 	s := newSynthetic()
@@ -35,14 +37,33 @@ func archiveShelf(b *testing.B, n int) (*desk, []memory.ID) {
 func BenchmarkArchive100(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
-		d, ids := archiveShelf(b, 100)
+		d, ids := archiveShelf(b, 100, core.Author{})
 		b.StartTimer()
 		d.archived(ids...)
 	}
 }
 
+// The same with a model that takes 200 ms for a summary.
+func BenchmarkArchive100WithAModel(b *testing.B) {
+	write := func(_ context.Context, text string, _ int) (string, error) {
+		time.Sleep(200 * time.Millisecond)
+		return text[:60], nil
+	}
+	for b.Loop() {
+		b.StopTimer()
+		d, ids := archiveShelf(b, 100, core.Author{Endpoint: "http://127.0.0.1:8080", Write: write})
+		b.StartTimer()
+		d.archived(ids...)
+		b.StopTimer()
+		if st := status(b, d.Engine).Author; st == nil || st.Problem != "" {
+			b.Fatalf("the model is %+v", st)
+		}
+		b.StartTimer()
+	}
+}
+
 func BenchmarkFade100(b *testing.B) {
-	d, ids := archiveShelf(b, 100)
+	d, ids := archiveShelf(b, 100, core.Author{})
 	entry := d.archived(ids...).Entry
 	for b.Loop() {
 		got, err := d.Engine.Lifecycle.Archive(b.Context(), d.to(memory.Rehydratable, ids...), "", keeper(), entry)
@@ -59,7 +80,7 @@ func BenchmarkFade100(b *testing.B) {
 }
 
 func BenchmarkRekindle(b *testing.B) {
-	d, ids := archiveShelf(b, 1)
+	d, ids := archiveShelf(b, 1, core.Author{})
 	for b.Loop() {
 		b.StopTimer()
 		d.archived(ids...)
