@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"time"
 
 	"emberd/engine/core"
 	"emberd/memory"
@@ -35,12 +36,16 @@ func (e *Lifecycle) rekindleNow(ctx context.Context, id memory.ID) {
 	}
 }
 
+// openPatience is how long whoever opens a memory waits for its text. It is one memory, and it was asked for, so that is
+// longer than a search waits for each.
+const openPatience = time.Second
+
 // Open counts that a whole memory is about to be shown, and returns it. One whose text is in a note is demoted, with
 // its text, if a search found it relevant lately; that is not a use.
 func (e *Lifecycle) Open(ctx context.Context, row *stm.Row) *stm.Row {
 	now := e.Opt.Now()
 	if core.Cold(row) && e.CanWrite(row) && e.rekindles(row) {
-		open, cancel := context.WithTimeout(ctx, e.Opt.Patience)
+		open, cancel := context.WithTimeout(ctx, max(e.Opt.Patience, openPatience))
 		_, err := e.rekindle(open, row.ID(), unasked, waking{stage: memory.Demoted})
 		cancel()
 		if err != nil {
