@@ -347,7 +347,7 @@ func firstKind(texts map[string]string, line string) string {
 }
 
 // judgeCopies looks at what a sync tool left beside notes: a person needs to see a copy only for
-// what nothing else has, or while emberd asks which of several notes is the memory's.
+// what nothing else has.
 func (p *pair) judgeCopies(t *testing.T, notes map[string]string) {
 	t.Helper()
 	copies, needless, held := 0, 0, 0
@@ -357,9 +357,7 @@ func (p *pair) judgeCopies(t *testing.T, notes map[string]string) {
 		}
 		copies++
 		alone := p.aloneIn(name, text, notes)
-		found := p.devices[0].found(t, name)
-		decision := strings.Contains(found, "the memory never had") || strings.Contains(found, "needs your decision")
-		if held += len(alone); len(alone) == 0 && !decision {
+		if held += len(alone); len(alone) == 0 && !strings.Contains(p.devices[0].found(t, name), "the memory never had") {
 			needless++
 			p.fault(t, "needless copy", "%s: %s", name, p.devices[0].beside(t, notes, text))
 		}
