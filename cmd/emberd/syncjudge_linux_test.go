@@ -357,7 +357,7 @@ func (p *pair) judgeCopies(t *testing.T, notes map[string]string) {
 		}
 		copies++
 		alone := p.aloneIn(name, text, notes)
-		if held += len(alone); len(alone) == 0 && !strings.Contains(p.devices[0].found(t, name), "the memory never had") {
+		if held += len(alone); len(alone) == 0 && !p.devices[0].hasNewValue(t, name) {
 			needless++
 			p.fault(t, "needless copy", "%s: %s", name, p.devices[0].beside(t, notes, text))
 		}
@@ -441,12 +441,8 @@ func apartFrom(r op.Record, name, text string) string {
 // user's decision.
 func (d *device) waitingForCopies(t *testing.T) map[string]bool {
 	t.Helper()
-	res, err := op.VaultCheck.Call(t.Context(), d.client, &op.VaultCheckRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	names := map[string]bool{}
-	for _, f := range res.Findings {
+	for _, f := range d.check(t) {
 		if f.Kind == "pending" && strings.Contains(f.Text, string(vault.ConflictCopy)) {
 			names[f.Path] = true
 		}
@@ -458,12 +454,8 @@ func (d *device) waitingForCopies(t *testing.T) map[string]bool {
 // nobody can be asked.
 func (d *device) reported(t *testing.T, r op.Record, names []string) bool {
 	t.Helper()
-	res, err := op.VaultCheck.Call(t.Context(), d.client, &op.VaultCheckRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	n := 0
-	for _, f := range res.Findings {
+	for _, f := range d.check(t) {
 		if f.Kind == "duplicate" && slices.Contains(names, f.Path) {
 			n++
 		}

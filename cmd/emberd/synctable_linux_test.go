@@ -39,12 +39,8 @@ func fieldsOf(a, b op.Record) (names []string) {
 func (p *pair) findings(t *testing.T) {
 	t.Helper()
 	for _, d := range p.devices {
-		res, err := op.VaultCheck.Call(t.Context(), d.client, &op.VaultCheckRequest{})
-		if err != nil {
-			t.Fatal(err)
-		}
 		kinds := map[string]int{}
-		for _, f := range res.Findings {
+		for _, f := range d.check(t) {
 			kinds[f.Kind]++
 		}
 		status, err := op.Status.Call(t.Context(), d.client, &op.StatusRequest{})
@@ -113,11 +109,7 @@ func (d *device) beside(t *testing.T, notes map[string]string, copied string) st
 			fmt.Fprintf(&b, "\nnote %s: %q", name, text)
 		}
 	}
-	res, err := op.VaultCheck.Call(t.Context(), d.client, &op.VaultCheckRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range res.Findings {
+	for _, f := range d.check(t) {
 		fmt.Fprintf(&b, "\n%s %s: %s", f.Kind, f.Path, f.Text)
 	}
 	return b.String()
@@ -142,18 +134,20 @@ func (p *pair) trail(t *testing.T, id memory.ID) string {
 	return b.String()
 }
 
-// found is what vault check says about a note.
-func (d *device) found(t *testing.T, name string) string {
+// check is what vault check finds.
+func (d *device) check(t *testing.T) []op.Finding {
 	t.Helper()
 	res, err := op.VaultCheck.Call(t.Context(), d.client, &op.VaultCheckRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []string
-	for _, f := range res.Findings {
-		if f.Path == name {
-			all = append(all, f.Text)
-		}
-	}
-	return strings.Join(all, "\n")
+	return res.Findings
+}
+
+// hasNewValue reports whether a copy has a property with a value that its memory never had.
+func (d *device) hasNewValue(t *testing.T, name string) bool {
+	t.Helper()
+	return slices.ContainsFunc(d.check(t), func(f op.Finding) bool {
+		return f.Path == name && strings.Contains(f.Text, "the memory never had")
+	})
 }
