@@ -298,7 +298,7 @@ func TestACopyWhoseLinesAForgottenMemoryHas(t *testing.T) {
 	}
 	do(t, d.Engine, op.Forget, &op.ForgetRequest{ID: string(id)})
 	kept := "Broker.sync-conflict-20261122-101113-ABCDEFG.md"
-	d.write(t, kept, noteFor(id, "Ask Ada.\n\nIt has a mirror.\n\nIt is old.")) // somebody removed a line
+	d.write(t, kept, noteFor(id, "Ask Ada.\n\nIt has a mirror.\n\nIt is old.")) // one line was removed
 	name := copyNames()["Syncthing"]
 	d.write(t, name, noteFor(id, broker+"\n\nIt has a mirror.\n\nIt is old."))
 	d.gone(name)

@@ -260,7 +260,7 @@ func (s *soak) commands(ctx context.Context, name string) {
 		run("list", "--limit", "5")
 		run("status")
 		run("forget", string(id))
-		s.letGo(string(id)) // at the end, nobody knows whether it was done
+		s.letGo(string(id)) // at the end, it is unknown whether the command did it
 	}
 }
 

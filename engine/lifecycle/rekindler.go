@@ -36,8 +36,8 @@ func (e *Lifecycle) rekindleNow(ctx context.Context, id memory.ID) {
 	}
 }
 
-// openPatience is how long whoever opens a memory waits for its text. It is one memory, and was asked for, so that is
-// longer than a search waits.
+// openPatience is how long a request that opens a memory waits for its text. It is longer than a search waits, because
+// the request asks for this memory.
 const openPatience = time.Second
 
 // Open counts that a whole memory is about to be shown, and returns it. One whose text is in a note is demoted, with
